@@ -1,0 +1,209 @@
+import { EXIT, Fatal } from './fatal.ts';
+import { nearest, printable } from './text.ts';
+
+// Every flag, its default and its limits; what no flag changes is in `LIMITS` below.
+
+const KiB = 1024;
+const MiB = 1024 * KiB;
+
+type Parse<T> = (text: string) => T | Problem;
+class Problem {
+  readonly expected: string;
+  constructor(expected: string) {
+    this.expected = expected;
+  }
+}
+
+interface Option<T> {
+  readonly value: string;
+  readonly help: string;
+  readonly fallback: string | undefined;
+  readonly parse: Parse<T>;
+}
+
+const option = <T>(
+  value: string,
+  fallback: string | undefined,
+  help: string,
+  parse: Parse<T>,
+): Option<T> => ({ value, fallback, help, parse });
+
+const text: Parse<string> = (value) =>
+  value === '' ? new Problem('some text') : value;
+
+const whole =
+  (min: number, max: number): Parse<number> =>
+  (value) => {
+    const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+    return number >= min && number <= max
+      ? number
+      : new Problem(`a whole number from ${min} to ${max}`);
+  };
+
+const UNITS: Record<string, number> = { '': 1, kib: KiB, mib: MiB, gib: 1024 * MiB, tib: MiB * MiB };
+
+/** Bytes, or a whole number with KiB, MiB, GiB or TiB. */
+const size =
+  (min: number, max: number): Parse<number> =>
+  (value) => {
+    const match = /^(\d{1,15}) ?([kmgt]ib)?$/i.exec(value);
+    const bytes = match ? Number(match[1]) * UNITS[(match[2] ?? '').toLowerCase()]! : Number.NaN;
+    return bytes >= min && bytes <= max
+      ? bytes
+      : new Problem(`a size from ${formatSize(min)} to ${formatSize(max)}, such as 512KiB or 64MiB`);
+  };
+
+const choice =
+  <const T extends string>(...choices: T[]): Parse<T> =>
+  (value) =>
+    choices.find((name) => name === value) ?? new Problem(choices.join(' or '));
+
+const DAYS_MAX = 36_500;
+const SIZE_MAX = 1024 * MiB * MiB;
+
+export const OPTIONS = {
+  host: option('ADDRESS', '127.0.0.1', 'address to listen on', text),
+  port: option('PORT', '8080', 'port to listen on; 0: any free one', whole(0, 65_535)),
+  data: option('DIR', './data', 'directory of the view files', text),
+  projects: option('FILE', undefined, 'projects file (default: projects.json in --data)', text),
+  durability: option(
+    'WHEN',
+    'disk',
+    'acknowledge a view after fdatasync (disk) or after write (os)',
+    choice('disk', 'os'),
+  ),
+  'max-view': option('SIZE', '16KiB', 'largest view, as sent and as stored', size(KiB, 16 * MiB)),
+  'max-queue': option('SIZE', '32MiB', 'largest total of views under way', size(64 * KiB, SIZE_MAX)),
+  'min-free': option('SIZE', '64MiB', 'refuse views below this much free disk', size(0, SIZE_MAX)),
+  'max-refused': option('SIZE', '64MiB', 'refused views kept a day', size(0, SIZE_MAX)),
+  'keep-refused-days': option('DAYS', '14', 'keep refused views this long', whole(0, DAYS_MAX)),
+  'keep-days': option('DAYS', '0', 'keep view files this long; 0: for ever', whole(0, DAYS_MAX)),
+  origin: option('ORIGIN', undefined, 'an origin, such as https://www.example.com', text),
+  name: option('NAME', undefined, "the project's name, for your own eyes", text),
+} as const;
+
+/** Limits that no flag changes. Units are in the names. */
+export const LIMITS = {
+  bodyTimeoutMs: 10_000,
+  /** What is read of a body that is refused before its end, so that its sender sees the answer. */
+  drainBytesMax: 64 * KiB,
+  drainMs: 100,
+  issuesMax: 50,
+  quoteLengthMax: 64,
+  /** serde_json, and so Vector, stops at 128 levels, jq at 256. */
+  nestingMax: 32,
+  stopTimeoutMs: 10_000,
+  retryAfterSeconds: 5,
+} as const;
+
+export type OptionName = keyof typeof OPTIONS;
+type Value<T> = T extends Option<infer V> ? V : never;
+type Values = { [K in OptionName]: Value<(typeof OPTIONS)[K]> };
+
+/** What the operator chose: sizes in bytes, ages in days. */
+export interface Settings extends Omit<Values, 'projects' | 'origin' | 'name'> {
+  readonly projects: string;
+  readonly origin: readonly string[];
+  readonly name: string | undefined;
+}
+
+/** Reads one environment variable; none where the runtime does not allow it (Deno). */
+export type ReadEnv = (name: string) => string | undefined;
+
+export const readEnv: ReadEnv = (name) => {
+  try {
+    return process.env[name];
+  } catch {
+    return undefined;
+  }
+};
+
+export const envName = (name: OptionName): string =>
+  `VIEWLOG_${name.toUpperCase().replaceAll('-', '_')}`;
+
+/**
+ * The settings of a command that takes the options `allowed`: flags, then `VIEWLOG_*`, then
+ * defaults. What is not an option is returned as `operands`.
+ * @throws {Fatal} exit 64 with what is wrong and what was expected.
+ */
+export function readSettings(
+  args: readonly string[],
+  allowed: readonly OptionName[],
+  env: ReadEnv = readEnv,
+): { settings: Settings; operands: string[] } {
+  const { given, operands } = splitArguments(args, allowed);
+  const value = <K extends OptionName>(name: K): Values[K] | undefined => {
+    const fromFlag = given.get(name)?.at(-1);
+    const source = fromFlag === undefined ? envName(name) : `--${name}`;
+    const raw = fromFlag ?? (env(envName(name)) || OPTIONS[name].fallback);
+    return raw === undefined ? undefined : parsed(name, source, raw);
+  };
+  const required = <K extends OptionName>(name: K): Values[K] => value(name)!;
+  const data = required('data');
+  const settings: Settings = {
+    host: required('host'),
+    port: required('port'),
+    data,
+    projects: value('projects') ?? `${data.replace(/(?<=.)\/+$/, '')}/projects.json`,
+    durability: required('durability'),
+    'max-view': required('max-view'),
+    'max-queue': required('max-queue'),
+    'min-free': required('min-free'),
+    'max-refused': required('max-refused'),
+    'keep-refused-days': required('keep-refused-days'),
+    'keep-days': required('keep-days'),
+    origin: (given.get('origin') ?? []).map((raw) => parsed('origin', '--origin', raw)),
+    name: given.has('name') ? required('name') : undefined,
+  };
+  return { settings, operands };
+}
+
+function parsed<K extends OptionName>(name: K, source: string, raw: string): Values[K] {
+  const result = (OPTIONS[name].parse as Parse<Values[K]>)(raw);
+  if (!(result instanceof Problem)) return result;
+  throw new Fatal(EXIT.usage, `${source} must be ${result.expected}, not "${printable(raw)}"`);
+}
+
+function splitArguments(
+  args: readonly string[],
+  allowed: readonly OptionName[],
+): { given: Map<OptionName, string[]>; operands: string[] } {
+  const given = new Map<OptionName, string[]>();
+  const operands: string[] = [];
+  for (let i = 0; i < args.length; i++) {
+    const arg = args[i]!;
+    if (arg === '--') return { given, operands: [...operands, ...args.slice(i + 1)] };
+    if (!arg.startsWith('-') || arg === '-') {
+      operands.push(arg);
+      continue;
+    }
+    const [flag, inline] = splitOnce(arg, '=');
+    const name = allowed.find((known) => `--${known}` === flag);
+    if (name === undefined) throw unknownOption(flag, allowed);
+    const raw = inline ?? args[++i];
+    if (raw === undefined) {
+      throw new Fatal(EXIT.usage, `${flag} needs a value: ${flag} ${OPTIONS[name].value}`);
+    }
+    given.set(name, [...(given.get(name) ?? []), raw]);
+  }
+  return { given, operands };
+}
+
+function splitOnce(text: string, separator: string): [string, string | undefined] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+function unknownOption(flag: string, allowed: readonly OptionName[]): Fatal {
+  const near = nearest(flag, allowed.map((name) => `--${name}`));
+  const hint = near === undefined ? 'see --help' : `did you mean ${near}?`;
+  return new Fatal(EXIT.usage, `Unknown option ${printable(flag)}; ${hint}`);
+}
+
+/** `16 KiB`, `64 MiB`; bytes where a unit would round. */
+export function formatSize(bytes: number): string {
+  for (const [unit, factor] of [['TiB', MiB * MiB], ['GiB', 1024 * MiB], ['MiB', MiB], ['KiB', KiB]] as const) {
+    if (bytes >= factor && bytes % factor === 0) return `${bytes / factor} ${unit}`;
+  }
+  return `${bytes} bytes`;
+}

@@ -1,0 +1,33 @@
+/**
+ * What the collector asks of a store, whichever it is. The collector knows no files and no
+ * servers; a store knows no HTTP.
+ */
+export interface ViewStore {
+  /**
+   * Gives a view its `ts` and `id` and queues its line; both happen before the call returns.
+   * @param fields the view's fields as JSON text, one well-formed object on one line.
+   * @returns resolves once the line is as durable as promised, or will not be. Never rejects.
+   */
+  append(fields: string): Promise<Appended>;
+}
+
+/** The id that the stored line carries, or why the line is not promised. */
+export type Appended = { readonly id: string } | { readonly unavailable: string };
+
+/** What a refused view leaves behind. */
+export interface RefusedView {
+  readonly code: string;
+  readonly issues?: readonly unknown[];
+  /** The request's `Origin`, where it had one. */
+  readonly origin?: string;
+  /** The view's `p`, where it was a project id (1 to 20 digits). */
+  readonly project?: string;
+  /** The request's body: the text of one JSON object. */
+  readonly text: string;
+}
+
+/** Keeps refused views for the operator, outside the accept path. */
+export interface RefusedStore {
+  /** Queues the view; returns at once, whatever the disk does. */
+  keep(view: RefusedView): void;
+}
