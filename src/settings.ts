@@ -1,3 +1,4 @@
+import { parseArgs } from 'node:util';
 import { EXIT, Fatal } from './fatal.ts';
 import { nearest, printable } from './text.ts';
 
@@ -28,8 +29,7 @@ const option = <T>(
   parse: Parse<T>,
 ): Option<T> => ({ value, fallback, help, parse });
 
-const text: Parse<string> = (value) =>
-  value === '' ? new Problem('some text') : value;
+const text: Parse<string> = (value) => (value === '' ? new Problem('some text') : value);
 
 const whole =
   (min: number, max: number): Parse<number> =>
@@ -40,7 +40,13 @@ const whole =
       : new Problem(`a whole number from ${min} to ${max}`);
   };
 
-const UNITS: Record<string, number> = { '': 1, kib: KiB, mib: MiB, gib: 1024 * MiB, tib: MiB * MiB };
+const UNITS: Record<string, number> = {
+  '': 1,
+  kib: KiB,
+  mib: MiB,
+  gib: 1024 * MiB,
+  tib: MiB * MiB,
+};
 
 /** Bytes, or a whole number with KiB, MiB, GiB or TiB. */
 const size =
@@ -50,7 +56,9 @@ const size =
     const bytes = match ? Number(match[1]) * UNITS[(match[2] ?? '').toLowerCase()]! : Number.NaN;
     return bytes >= min && bytes <= max
       ? bytes
-      : new Problem(`a size from ${formatSize(min)} to ${formatSize(max)}, such as 512KiB or 64MiB`);
+      : new Problem(
+          `a size from ${formatSize(min)} to ${formatSize(max)}, such as 512KiB or 64MiB`,
+        );
   };
 
 const choice =
@@ -72,8 +80,13 @@ export const OPTIONS = {
     'acknowledge a view after fdatasync (disk) or after write (os)',
     choice('disk', 'os'),
   ),
-  'max-view': option('SIZE', '16KiB', 'largest view, as sent and as stored', size(KiB, 16 * MiB)),
-  'max-queue': option('SIZE', '32MiB', 'largest total of views under way', size(64 * KiB, SIZE_MAX)),
+  'max-view': option('SIZE', '16KiB', 'largest view, as sent and as stored', size(KiB, MiB)),
+  'max-queue': option(
+    'SIZE',
+    '32MiB',
+    'largest total of views under way',
+    size(64 * KiB, SIZE_MAX),
+  ),
   'min-free': option('SIZE', '64MiB', 'refuse views below this much free disk', size(0, SIZE_MAX)),
   'max-refused': option('SIZE', '64MiB', 'refused views kept a day', size(0, SIZE_MAX)),
   'keep-refused-days': option('DAYS', '14', 'keep refused views this long', whole(0, DAYS_MAX)),
@@ -168,41 +181,41 @@ function splitArguments(
   args: readonly string[],
   allowed: readonly OptionName[],
 ): { given: Map<OptionName, string[]>; operands: string[] } {
+  const options = Object.fromEntries(allowed.map((name) => [name, { type: 'string' as const }]));
+  // Not strict, for messages that say what to do; strict mode's end in a stack trace.
+  const { tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true });
   const given = new Map<OptionName, string[]>();
   const operands: string[] = [];
-  for (let i = 0; i < args.length; i++) {
-    const arg = args[i]!;
-    if (arg === '--') return { given, operands: [...operands, ...args.slice(i + 1)] };
-    if (!arg.startsWith('-') || arg === '-') {
-      operands.push(arg);
-      continue;
+  for (const token of tokens) {
+    if (token.kind === 'positional') operands.push(token.value);
+    if (token.kind !== 'option') continue;
+    const name = allowed.find((known) => known === token.name);
+    if (name === undefined) throw unknownOption(token.rawName, allowed);
+    if (token.value === undefined) {
+      throw new Fatal(EXIT.usage, `--${name} needs a value: --${name} ${OPTIONS[name].value}`);
     }
-    const [flag, inline] = splitOnce(arg, '=');
-    const name = allowed.find((known) => `--${known}` === flag);
-    if (name === undefined) throw unknownOption(flag, allowed);
-    const raw = inline ?? args[++i];
-    if (raw === undefined) {
-      throw new Fatal(EXIT.usage, `${flag} needs a value: ${flag} ${OPTIONS[name].value}`);
-    }
-    given.set(name, [...(given.get(name) ?? []), raw]);
+    given.set(name, [...(given.get(name) ?? []), token.value]);
   }
   return { given, operands };
 }
 
-function splitOnce(text: string, separator: string): [string, string | undefined] {
-  const at = text.indexOf(separator);
-  return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
-}
-
 function unknownOption(flag: string, allowed: readonly OptionName[]): Fatal {
-  const near = nearest(flag, allowed.map((name) => `--${name}`));
+  const near = nearest(
+    flag,
+    allowed.map((name) => `--${name}`),
+  );
   const hint = near === undefined ? 'see --help' : `did you mean ${near}?`;
   return new Fatal(EXIT.usage, `Unknown option ${printable(flag)}; ${hint}`);
 }
 
 /** `16 KiB`, `64 MiB`; bytes where a unit would round. */
 export function formatSize(bytes: number): string {
-  for (const [unit, factor] of [['TiB', MiB * MiB], ['GiB', 1024 * MiB], ['MiB', MiB], ['KiB', KiB]] as const) {
+  for (const [unit, factor] of [
+    ['TiB', MiB * MiB],
+    ['GiB', 1024 * MiB],
+    ['MiB', MiB],
+    ['KiB', KiB],
+  ] as const) {
     if (bytes >= factor && bytes % factor === 0) return `${bytes / factor} ${unit}`;
   }
   return `${bytes} bytes`;

@@ -1,0 +1,70 @@
+import { tooLarge } from './body.ts';
+import type { Refusal } from './refusal.ts';
+import { isRefusal } from './refusal.ts';
+import { LINE_OVERHEAD_BYTES } from './store/stamp.ts';
+import { printable } from './text.ts';
+import { parseView, serializeView } from './view.ts';
+import type { Projects } from './projects.ts';
+
+/** A view to store, as the JSON text of its fields. */
+export interface Admitted {
+  readonly project: string;
+  readonly fields: string;
+}
+
+export interface AdmissionRules {
+  readonly projects: Projects;
+  /** Largest line, its newline included. */
+  readonly viewBytesMax: number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/**
+ * Everything that decides on a view once its body is here: the view, its project, the page's
+ * origin, the project's rate, the length of the line. The first that fails answers.
+ * @param text the body, decoded.
+ * @param origin the request's `Origin`, where it has one.
+ */
+export function admit(
+  text: string,
+  origin: string | undefined,
+  { projects, viewBytesMax, now }: AdmissionRules,
+): Admitted | Refusal {
+  const view = parseView(text);
+  if (isRefusal(view)) return view;
+  const project = projects.find(view.p);
+  if (!project?.active) return notActivated(view.p, projects.operator);
+  if (!project.allowsOrigin(origin)) return originNotAllowed(view.p, origin);
+  const fields = serializeView(view);
+  const lineBytes = Buffer.byteLength(fields) + LINE_OVERHEAD_BYTES;
+  const fits = lineBytes <= viewBytesMax;
+  const waitSeconds = fits ? project.takeToken(now()) : project.waitSeconds(now());
+  if (waitSeconds > 0) return rateLimited(view.p, waitSeconds);
+  if (!fits) return tooLarge(`${lineBytes} bytes`, viewBytesMax, 'The line it would become');
+  return { project: view.p, fields };
+}
+
+const notActivated = (id: string, operator: string | undefined): Refusal => ({
+  code: 'project-not-activated',
+  detail:
+    `Project ${id} is not activated. ` +
+    (operator === undefined
+      ? 'Ask the operator of this collector to activate it.'
+      : `Ask ${operator} to activate it.`),
+});
+
+const originNotAllowed = (id: string, origin: string | undefined): Refusal => ({
+  code: 'origin-not-allowed',
+  detail:
+    `Project ${id} takes views only from the origins its operator listed, and ` +
+    (origin === undefined
+      ? 'the request names none: it has no Origin header.'
+      : `"${printable(origin)}" is none of them.`),
+});
+
+const rateLimited = (id: string, waitSeconds: number): Refusal => ({
+  code: 'rate-limited',
+  detail: `Project ${id} has used up its views for now; send this one again in ${waitSeconds} s.`,
+  retryAfterSeconds: waitSeconds,
+});

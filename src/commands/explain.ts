@@ -1,0 +1,53 @@
+import { readFile } from 'node:fs/promises';
+import { admit } from '../admit.ts';
+import { decodeBody, tooLarge } from '../body.ts';
+import { EXIT, type ExitCode, Fatal, reasonOf } from '../fatal.ts';
+import { readProjects } from '../projects.ts';
+import { isRefusal, type Refusal, REFUSALS } from '../refusal.ts';
+import type { Settings } from '../settings.ts';
+import { printable } from '../text.ts';
+
+/**
+ * Says what `POST /view` would answer to a view and why, from the collector's own code, and stores
+ * nothing. Exit 0 where the view would be taken, 65 where it would be refused.
+ */
+export async function explain(settings: Settings, operands: string[]): Promise<ExitCode> {
+  if (operands.length > 1 || settings.origin.length > 1) {
+    throw new Fatal(EXIT.usage, 'viewlog explain takes one FILE and one --origin at most');
+  }
+  const projects = await readProjects(settings.projects);
+  const bytes = await readInput(operands[0]);
+  const viewBytesMax = settings['max-view'];
+  const text =
+    bytes.length > viewBytesMax
+      ? tooLarge(`${bytes.length} bytes`, viewBytesMax)
+      : decodeBody(bytes);
+  const rules = { projects, viewBytesMax, now: Date.now };
+  const verdict = typeof text === 'string' ? admit(text, settings.origin[0], rules) : text;
+  if (isRefusal(verdict)) {
+    console.log(describe(verdict));
+    return EXIT.badData;
+  }
+  console.log(`201: the view would be stored, for project ${verdict.project}`);
+  return EXIT.done;
+}
+
+async function readInput(file: string | undefined): Promise<Buffer> {
+  try {
+    if (file !== undefined && file !== '-') return await readFile(file);
+    const chunks: Buffer[] = [];
+    for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
+    return Buffer.concat(chunks);
+  } catch (error) {
+    const what = file === undefined ? 'the view from stdin' : `"${file}"`;
+    throw new Fatal(EXIT.ioError, `Cannot read ${what}: ${reasonOf(error)}`);
+  }
+}
+
+function describe({ code, detail, issues = [] }: Refusal): string {
+  const lines = issues.map(
+    ({ field, message, received }) =>
+      `  ${printable(field) || 'the view'} ${printable(message)} (received ${printable(received)})`,
+  );
+  return [`${REFUSALS[code].status} ${code}: ${printable(detail, 1000)}`, ...lines].join('\n');
+}

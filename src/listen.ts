@@ -1,0 +1,147 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { EXIT, Fatal, errnoOf, reasonOf } from './fatal.ts';
+
+export type Handler = (request: Request) => Response | Promise<Response>;
+
+export interface Address {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+}
+
+/** An app that listens, on the runtime's own HTTP server. */
+export interface Listener {
+  readonly url: string;
+  /**
+   * Takes no more connections, lets the requests under way be answered, and closes the rest.
+   * What is still open after `timeoutMs` is cut off.
+   */
+  stop(timeoutMs: number): Promise<void>;
+}
+
+export interface ListenOptions extends Address {
+  readonly handler: Handler;
+  /** Answers a request whose target cannot be read as a URL. */
+  readonly unreadable: () => Response;
+}
+
+// Longer than the reverse proxies in front keep theirs (nginx 60 s, Traefik 90 s, Caddy 120 s): a
+// proxy that reuses a connection we are just closing loses the view it sends.
+const KEEP_ALIVE_MS = 130_000;
+const HEADERS_TIMEOUT_MS = 10_000;
+/** Above the body's own time-out, which answers with its reason. */
+const REQUEST_TIMEOUT_MS = 25_000;
+
+/** @throws {Fatal} exit 69 where the address cannot be listened on. */
+export async function listen(options: ListenOptions): Promise<Listener> {
+  const runtime = globalThis as { Deno?: Deno; Bun?: Bun };
+  try {
+    if (runtime.Deno) return listenOnDeno(runtime.Deno, options);
+    if (runtime.Bun) return listenOnBun(runtime.Bun, options);
+    return await listenOnNode(options);
+  } catch (error) {
+    throw cannotListen(error, options);
+  }
+}
+
+async function listenOnNode({ host, port, handler, unreadable }: ListenOptions): Promise<Listener> {
+  const listener = getRequestListener(handler, {
+    // Its light Response is what makes Node fast; and what is left of a refused body is drained
+    // where it is refused, so its own clean-up, which reads up to 64 MiB, stays off.
+    overrideGlobalObjects: true,
+    autoCleanupIncoming: false,
+    errorHandler: unreadable,
+    hostname: 'localhost', // stands in for HTTP/1.0's absent Host
+  });
+  const server = createServer(
+    {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connectionsCheckingInterval: 5_000,
+    },
+    (incoming, outgoing) => void listener(incoming, outgoing),
+  );
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  const { port: bound } = server.address() as AddressInfo;
+  return { url: urlOf(host, bound), stop: (timeoutMs) => stopNode(server, timeoutMs) };
+}
+
+async function stopNode(server: Server, timeoutMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  // A connection goes idle when its answer is out; Node closes only those idle at `close()`.
+  const sweep = setInterval(() => server.closeIdleConnections(), 20);
+  const cutOff = setTimeout(() => server.closeAllConnections(), timeoutMs);
+  await closed;
+  clearInterval(sweep);
+  clearTimeout(cutOff);
+}
+
+interface Deno {
+  serve(
+    options: { hostname: string; port: number; signal: AbortSignal; onListen: () => void },
+    handler: Handler,
+  ): { addr: { port: number }; finished: Promise<void>; shutdown(): Promise<void> };
+}
+
+function listenOnDeno(deno: Deno, { host, port, handler }: ListenOptions): Listener {
+  const abort = new AbortController();
+  const options = { hostname: host, port, signal: abort.signal, onListen: () => {} };
+  const server = deno.serve(options, handler);
+  return {
+    url: urlOf(host, server.addr.port),
+    stop: (timeoutMs) => stopWithin(timeoutMs, server.shutdown(), () => abort.abort()),
+  };
+}
+
+interface Bun {
+  serve(options: {
+    hostname: string;
+    port: number;
+    fetch: Handler;
+    idleTimeout: number;
+    maxRequestBodySize: number;
+  }): { port: number; stop(closeConnections?: boolean): Promise<void> };
+}
+
+function listenOnBun(bun: Bun, { host, port, handler }: ListenOptions): Listener {
+  const server = bun.serve({
+    hostname: host,
+    port,
+    fetch: handler,
+    idleTimeout: KEEP_ALIVE_MS / 1000,
+    // The app refuses what is too large, and says why.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+  });
+  return {
+    url: urlOf(host, server.port),
+    stop: (timeoutMs) => stopWithin(timeoutMs, server.stop(), () => void server.stop(true)),
+  };
+}
+
+async function stopWithin(ms: number, stopped: Promise<void>, cutOff: () => void): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  }).then(cutOff);
+  await Promise.race([stopped, timeout]);
+  clearTimeout(timer);
+}
+
+const urlOf = (host: string, port: number): string =>
+  `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+
+function cannotListen(error: unknown, { host, port }: Address): Fatal {
+  const address = urlOf(host, port).slice('http://'.length);
+  // Bun words an address in use in its message only.
+  const inUse = errnoOf(error) === 'EADDRINUSE' || /in use/i.test(reasonOf(error));
+  const why = inUse
+    ? 'it is in use. Stop what listens there, or choose another with --port'
+    : `${reasonOf(error)}. Choose another with --host and --port`;
+  return new Fatal(EXIT.unavailable, `Cannot listen on ${address}: ${why}`);
+}

@@ -1,0 +1,143 @@
+import packageJson from '../package.json' with { type: 'json' };
+import { activate } from './commands/activate.ts';
+import { check } from './commands/check.ts';
+import { deactivate } from './commands/deactivate.ts';
+import { explain } from './commands/explain.ts';
+import { projects } from './commands/projects.ts';
+import { EXIT, type ExitCode, Fatal } from './fatal.ts';
+import { serve } from './serve.ts';
+import { envName, type OptionName, OPTIONS, readSettings, type Settings } from './settings.ts';
+import { nearest, printable } from './text.ts';
+
+interface Command {
+  readonly operands: string;
+  readonly does: string;
+  readonly options: readonly OptionName[];
+  readonly run: (settings: Settings, operands: string[]) => Promise<ExitCode>;
+}
+
+const COMMANDS: Record<string, Command> = {
+  serve: {
+    operands: '',
+    does: 'runs the collector (the default)',
+    options: [
+      'host',
+      'port',
+      'data',
+      'projects',
+      'durability',
+      'max-view',
+      'max-queue',
+      'min-free',
+      'max-refused',
+      'keep-refused-days',
+      'keep-days',
+    ],
+    run: serve,
+  },
+  check: {
+    operands: '',
+    does: 'checks the projects file',
+    options: ['data', 'projects'],
+    run: check,
+  },
+  explain: {
+    operands: '[FILE]',
+    does: 'says what POST /view would answer to a view (FILE or stdin), and why',
+    options: ['origin', 'data', 'projects', 'max-view'],
+    run: explain,
+  },
+  activate: {
+    operands: 'ID',
+    does: 'activates a project; makes the projects file where there is none',
+    options: ['name', 'origin', 'data', 'projects'],
+    run: activate,
+  },
+  deactivate: {
+    operands: 'ID',
+    does: 'deactivates a project',
+    options: ['data', 'projects'],
+    run: deactivate,
+  },
+  projects: {
+    operands: '',
+    does: 'lists the projects',
+    options: ['data', 'projects'],
+    run: projects,
+  },
+};
+
+async function main(args: readonly string[]): Promise<ExitCode> {
+  if (args.includes('--version')) return say(`viewlog ${packageJson.version}`);
+  const named = args[0] !== undefined && !args[0].startsWith('-') ? args[0] : undefined;
+  const name = named ?? 'serve';
+  if (args.includes('--help')) return say(named === undefined ? overview() : helpOf(name));
+  const command = find(name);
+  const { settings, operands } = readSettings(args.slice(named ? 1 : 0), command.options);
+  if (command.operands === '' && operands.length > 0) {
+    throw new Fatal(EXIT.usage, `viewlog ${name} takes no "${printable(operands[0]!)}"`);
+  }
+  return command.run(settings, operands);
+}
+
+function find(name: string): Command {
+  if (Object.hasOwn(COMMANDS, name)) return COMMANDS[name]!;
+  const near = nearest(name, Object.keys(COMMANDS));
+  const hint = near === undefined ? 'see viewlog --help' : `did you mean ${near}?`;
+  throw new Fatal(EXIT.usage, `Unknown command "${printable(name)}"; ${hint}`);
+}
+
+function say(text: string): ExitCode {
+  console.log(text);
+  return EXIT.done;
+}
+
+function overview(): string {
+  const rows = Object.entries(COMMANDS).map(([name, { operands, does }]) => [
+    `${name} ${operands}`.trimEnd(),
+    does,
+  ]);
+  return [
+    `viewlog ${packageJson.version}: a page-view collector; a 2xx means the line is on disk`,
+    '',
+    'viewlog [command] [options]',
+    '',
+    ...table(rows),
+    '',
+    'viewlog COMMAND --help tells the options of each. Exit codes: 0 done, 64 usage, 65 bad data,',
+    '69 address in use, 73 cannot create or lock, 74 I/O error, 78 bad configuration.',
+  ].join('\n');
+}
+
+function helpOf(name: string): string {
+  const { operands, does, options } = find(name);
+  const rows = options.map((option) => {
+    const { value, help, fallback } = OPTIONS[option];
+    return [`--${option} ${value}`, help + (fallback === undefined ? '' : ` (${fallback})`)];
+  });
+  return [
+    `viewlog ${[name, operands, '[options]'].filter(Boolean).join(' ')}`,
+    does,
+    '',
+    ...table(rows),
+    '',
+    `Each is also read from the environment (--data from ${envName('data')}); flags win.`,
+  ].join('\n');
+}
+
+function table(rows: readonly (readonly string[])[]): string[] {
+  const width = Math.max(...rows.map(([left]) => left!.length));
+  return rows.map(([left, right]) => `  ${left!.padEnd(width)}  ${right}`);
+}
+
+// Not awaited at the top: a single executable starts from CommonJS, which cannot.
+main(process.argv.slice(2)).then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error: unknown) => {
+    if (!(error instanceof Fatal)) throw error;
+    console.error(`viewlog: ${error.message}`);
+    process.exitCode = error.exitCode;
+  },
+);

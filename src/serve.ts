@@ -1,0 +1,10 @@
+import { createCollector } from './collector.ts';
+import { refuseUnreadable } from './collector.ts';
+import { EXIT, type ExitCode } from './fatal.ts';
+import { listen } from './listen.ts';
+import { consoleLog as log } from './log.ts';
+import { openProjects } from './projects.ts';
+import { createQueue } from './queue.ts';
+import { LIMITS, type Settings } from './settings.ts';
+import { createRefusedStore } from './store/refused.ts';
+import { createViewStore } from './store/view-store.ts';
