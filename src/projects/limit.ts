@@ -1,0 +1,38 @@
+const MINUTE_MS = 60_000;
+
+/**
+ * A token bucket of one minute's views, refilled evenly. Counts in whole sixty-thousandths of a
+ * view, so that a caller who waits as long as told finds a token, not 0.9999 of one.
+ */
+export class TokenBucket {
+  #perMinute: number;
+  #credit: number;
+  #updatedMs: number | undefined;
+
+  constructor(perMinute: number) {
+    this.#perMinute = perMinute;
+    this.#credit = perMinute * MINUTE_MS;
+  }
+
+  /** Another limit from now on; what was spent stays spent. */
+  resize(perMinute: number): void {
+    const spent = this.#perMinute * MINUTE_MS - this.#credit;
+    this.#perMinute = perMinute;
+    this.#credit = Math.max(0, perMinute * MINUTE_MS - spent);
+  }
+
+  /** @returns 0 when a token was taken, else the whole seconds until there is one. */
+  take(nowMs: number): number {
+    // A clock that steps back earns nothing, and is followed: the refill goes on from there.
+    const elapsedMs = Math.max(0, nowMs - (this.#updatedMs ?? nowMs));
+    this.#updatedMs = nowMs;
+    const full = this.#perMinute * MINUTE_MS;
+    this.#credit = Math.min(full, this.#credit + elapsedMs * this.#perMinute);
+    if (this.#credit >= MINUTE_MS) {
+      this.#credit -= MINUTE_MS;
+      return 0;
+    }
+    const waitMs = (MINUTE_MS - this.#credit) / this.#perMinute;
+    return Math.max(1, Math.ceil(waitMs / 1000));
+  }
+}
