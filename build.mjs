@@ -1,9 +1,15 @@
 // Bundles viewlog into dist/viewlog.mjs: one file that runs on Node, Deno and Bun with nothing
-// beside it. With --compile also into dist/viewlog, which needs no runtime either.
-import { chmodSync } from 'node:fs';
+// beside it. With --compile also makes dist/viewlog, which needs no runtime installed either.
+import { execFileSync } from 'node:child_process';
+import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { build } from 'esbuild';
 
-const common = {
+const dist = join(import.meta.dirname, 'dist');
+
+const bundle = {
   absWorkingDir: import.meta.dirname,
   entryPoints: ['src/main.ts'],
   bundle: true,
@@ -14,14 +20,40 @@ const common = {
 };
 
 await build({
-  ...common,
+  ...bundle,
   format: 'esm',
-  outfile: 'dist/viewlog.mjs',
+  outfile: join(dist, 'viewlog.mjs'),
   banner: { js: '#!/usr/bin/env node' },
 });
-chmodSync(new URL('dist/viewlog.mjs', import.meta.url), 0o755);
+chmodSync(join(dist, 'viewlog.mjs'), 0o755);
 
-if (process.argv.includes('--compile')) {
-  const { compile } = await import('./compile.mjs');
-  await compile(common);
+if (process.argv.includes('--compile')) await compile(join(dist, 'viewlog'));
+
+/**
+ * Node's single executable: a copy of the Node that runs this, with the bundle inside. Made the
+ * way that works from Node 20 on, so from CommonJS and with postject.
+ */
+async function compile(executable) {
+  const postject = createRequire(import.meta.url).resolve('postject/dist/cli.js');
+  const folder = mkdtempSync(join(tmpdir(), 'viewlog-build-'));
+  const main = join(folder, 'viewlog.cjs');
+  const blob = join(folder, 'viewlog.blob');
+  const config = join(folder, 'sea.json');
+  try {
+    await build({ ...bundle, format: 'cjs', outfile: main });
+    writeFileSync(
+      config,
+      JSON.stringify({ main, output: blob, disableExperimentalSEAWarning: true }),
+    );
+    execFileSync(process.execPath, ['--experimental-sea-config', config], { stdio: 'pipe' });
+    rmSync(executable, { force: true }); // one that runs cannot be written over
+    copyFileSync(process.execPath, executable);
+    const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
+    const inject = [postject, executable, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', fuse];
+    // Piped, for it warns about each section of Node's that it does not know.
+    execFileSync(process.execPath, inject, { stdio: 'pipe' });
+    chmodSync(executable, 0o755);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }

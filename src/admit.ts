@@ -1,10 +1,10 @@
 import { tooLarge } from './body.ts';
 import type { Refusal } from './refusal.ts';
 import { isRefusal } from './refusal.ts';
-import { LINE_OVERHEAD_BYTES } from './store/stamp.ts';
+import { STAMP_BYTES } from './store/stamp.ts';
 import { printable } from './text.ts';
 import { parseView, serializeView } from './view.ts';
-import type { Projects } from './projects.ts';
+import type { Projects } from './projects/projects.ts';
 
 /** A view to store, as the JSON text of its fields. */
 export interface Admitted {
@@ -37,9 +37,10 @@ export function admit(
   if (!project?.active) return notActivated(view.p, projects.operator);
   if (!project.allowsOrigin(origin)) return originNotAllowed(view.p, origin);
   const fields = serializeView(view);
-  const lineBytes = Buffer.byteLength(fields) + LINE_OVERHEAD_BYTES;
+  const lineBytes = Buffer.byteLength(fields) + STAMP_BYTES;
+  // Only a view that is otherwise acceptable spends from its project's limit.
   const fits = lineBytes <= viewBytesMax;
-  const waitSeconds = fits ? project.takeToken(now()) : project.waitSeconds(now());
+  const waitSeconds = project.takeToken(now(), fits);
   if (waitSeconds > 0) return rateLimited(view.p, waitSeconds);
   if (!fits) return tooLarge(`${lineBytes} bytes`, viewBytesMax, 'The line it would become');
   return { project: view.p, fields };

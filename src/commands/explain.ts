@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { admit } from '../admit.ts';
 import { decodeBody, tooLarge } from '../body.ts';
 import { EXIT, type ExitCode, Fatal, reasonOf } from '../fatal.ts';
-import { readProjects } from '../projects.ts';
+import { loadProjects } from '../projects/projects.ts';
 import { isRefusal, type Refusal, REFUSALS } from '../refusal.ts';
 import type { Settings } from '../settings.ts';
 import { printable } from '../text.ts';
@@ -15,7 +15,7 @@ export async function explain(settings: Settings, operands: string[]): Promise<E
   if (operands.length > 1 || settings.origin.length > 1) {
     throw new Fatal(EXIT.usage, 'viewlog explain takes one FILE and one --origin at most');
   }
-  const projects = await readProjects(settings.projects);
+  const projects = await loadProjects(settings.projects);
   const bytes = await readInput(operands[0]);
   const viewBytesMax = settings['max-view'];
   const text =

@@ -21,15 +21,18 @@ export class TokenBucket {
     this.#credit = Math.max(0, perMinute * MINUTE_MS - spent);
   }
 
-  /** @returns 0 when a token was taken, else the whole seconds until there is one. */
-  take(nowMs: number): number {
+  /**
+   * @param spend whether to take the token that is there.
+   * @returns 0 when there is a token, else the whole seconds until there is one.
+   */
+  take(nowMs: number, spend = true): number {
     // A clock that steps back earns nothing, and is followed: the refill goes on from there.
     const elapsedMs = Math.max(0, nowMs - (this.#updatedMs ?? nowMs));
     this.#updatedMs = nowMs;
     const full = this.#perMinute * MINUTE_MS;
     this.#credit = Math.min(full, this.#credit + elapsedMs * this.#perMinute);
     if (this.#credit >= MINUTE_MS) {
-      this.#credit -= MINUTE_MS;
+      if (spend) this.#credit -= MINUTE_MS;
       return 0;
     }
     const waitMs = (MINUTE_MS - this.#credit) / this.#perMinute;

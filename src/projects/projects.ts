@@ -27,10 +27,10 @@ export interface Project {
   /** @param origin the request's `Origin` header, where it has one. */
   allowsOrigin(origin: string | undefined): boolean;
   /**
-   * Spends one view of the project's limit.
-   * @returns 0 when there was one to spend, else the whole seconds until there is (at least 1).
+   * Spends one view of the project's limit, or with `spend` false only looks.
+   * @returns 0 when there is one to spend, else the whole seconds until there is (at least 1).
    */
-  takeToken(nowMs: number): number;
+  takeToken(nowMs: number, spend?: boolean): number;
 }
 
 /** The projects of one reading of the file. */
@@ -87,8 +87,8 @@ class ListedProject implements Project {
     return origin !== undefined && this.#isListed(origin);
   }
 
-  takeToken(nowMs: number): number {
-    return this.bucket === undefined ? 0 : this.bucket.take(nowMs);
+  takeToken(nowMs: number, spend = true): number {
+    return this.bucket === undefined ? 0 : this.bucket.take(nowMs, spend);
   }
 }
 

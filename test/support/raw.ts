@@ -1,0 +1,103 @@
+import { connect } from 'node:net';
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface RawOptions {
+  /** Sent one after the other; a number waits that many milliseconds. */
+  readonly pieces: readonly (string | Buffer | number)[];
+  /** Sent over and over after the pieces, until the server ends it or `bytesMax` are sent. */
+  readonly endless?: { readonly piece: string; readonly bytesMax: number };
+}
+
+export interface RawResult {
+  readonly answers: readonly RawAnswer[];
+  /** Whether the server closed the connection, rather than kept it open for another request. */
+  readonly closed: boolean;
+  readonly sentBytes: number;
+}
+
+/**
+ * Speaks HTTP by hand. Ends when the server closes, or `quietMs` after it last sent something once
+ * there is an answer.
+ */
+export function speak(port: number, options: RawOptions, quietMs = 700): Promise<RawResult> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    let received = '';
+    let sentBytes = 0;
+    let quiet: NodeJS.Timeout | undefined;
+    const end = (closed: boolean): void => {
+      clearTimeout(quiet);
+      socket.destroy();
+      resolve({ answers: parseAnswers(received), closed, sentBytes });
+    };
+    socket.setEncoding('latin1');
+    socket.on('data', (text: string) => {
+      received += text;
+      clearTimeout(quiet);
+      quiet = setTimeout(end, quietMs, false);
+    });
+    socket.on('end', () => end(true));
+    socket.on('error', () => end(true));
+    socket.on('close', () => end(true));
+    const write = (piece: string | Buffer): Promise<void> =>
+      new Promise((done) => {
+        sentBytes += piece.length;
+        socket.write(piece, () => done());
+      });
+    socket.on('connect', () => {
+      void (async () => {
+        for (const piece of options.pieces) {
+          if (typeof piece === 'number') await new Promise((next) => setTimeout(next, piece));
+          else await write(piece);
+        }
+        const { endless } = options;
+        while (endless && !socket.destroyed && sentBytes < endless.bytesMax) {
+          await write(endless.piece);
+        }
+      })();
+    });
+  });
+}
+
+function parseAnswers(text: string): RawAnswer[] {
+  const answers: RawAnswer[] = [];
+  let rest = text;
+  for (;;) {
+    const end = rest.indexOf('\r\n\r\n');
+    if (end < 0) return answers;
+    const [statusLine = '', ...lines] = rest.slice(0, end).split('\r\n');
+    const headers = Object.fromEntries(
+      lines.map((line) => {
+        const at = line.indexOf(':');
+        return [line.slice(0, at).toLowerCase(), line.slice(at + 1).trim()];
+      }),
+    );
+    const length = Number(headers['content-length'] ?? 0);
+    const body = rest.slice(end + 4, end + 4 + length);
+    const status = Number(statusLine.split(' ')[1]);
+    if (status !== 100) answers.push({ status, headers, body });
+    rest = rest.slice(end + 4 + length);
+  }
+}
+
+/** The text of a `POST /view`; `headers` add to or replace the usual ones. */
+export function post(body: string, headers: Record<string, string> = {}): string {
+  const all: Record<string, string> = {
+    Host: 'localhost',
+    'Content-Type': 'application/json',
+    'Content-Length': String(Buffer.byteLength(body)),
+    ...headers,
+  };
+  const lines = Object.entries(all).flatMap(([name, value]) =>
+    value === '' ? [] : [`${name}: ${value}`],
+  );
+  return `POST /view HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`;
+}
+
+export const chunk = (text: string): string =>
+  `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;

@@ -1,0 +1,149 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { NODE, type Runtime } from './runtimes.ts';
+
+export const PROJECTS = {
+  operator: 'views@example.com',
+  projects: [
+    { id: '1000001', name: 'Open' },
+    { id: '1000002', active: false },
+    { id: '1000003', origins: ['https://www.example.com', 'https://*.example.org'] },
+    { id: '1000004', maxViewsPerMinute: 2 },
+  ],
+};
+
+/** A directory of its own for the test that asks, removed when it is over. */
+export function temporaryDirectory(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'viewlog-test-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+}
+
+export interface RunOptions {
+  readonly runtime?: Runtime;
+  /** The data directory; its own, with `PROJECTS` in it, where none is given. */
+  readonly data?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  readonly input?: string;
+}
+
+export function dataDirectory(projects: unknown = PROJECTS): string {
+  const data = temporaryDirectory();
+  writeFileSync(join(data, 'projects.json'), JSON.stringify(projects, null, 2));
+  return data;
+}
+
+function start(args: readonly string[], data: string, options: RunOptions): Started {
+  const runtime = options.runtime ?? NODE;
+  const child = spawn(runtime.program, [...runtime.args([data]), ...args], {
+    cwd: data,
+    env: { PATH: process.env['PATH'], NO_COLOR: '1', ...options.env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  child.stdin.on('error', () => {}).end(options.input ?? '');
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr }));
+  });
+  return { child, ended, stdout: () => stdout, stderr: () => stderr };
+}
+
+/** Runs a command of the built bundle to its end. */
+export function run(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
+  const data = options.data ?? dataDirectory();
+  return start([...args, '--data', data], data, options).ended;
+}
+
+/** A collector that runs, on a free port. */
+export interface Viewlog extends Started {
+  readonly url: string;
+  readonly port: number;
+  readonly data: string;
+  post(view: unknown, headers?: Record<string, string>): Promise<Response>;
+  /** The lines of all view files, in the order of their days. */
+  lines(): string[];
+  refusedLines(): string[];
+  signal(signal: NodeJS.Signals): Promise<Ended>;
+}
+
+/** Starts the built bundle and waits until it listens; killed when the test is over. */
+export async function startViewlog(
+  options: RunOptions & { readonly args?: readonly string[] } = {},
+): Promise<Viewlog> {
+  const data = options.data ?? dataDirectory();
+  const args = ['serve', '--port', '0', '--data', data, ...(options.args ?? [])];
+  const started = start(args, data, options);
+  onTestFinished(async () => {
+    started.child.kill('SIGKILL');
+    await started.ended;
+  });
+  const url = await listening(started);
+  return {
+    ...started,
+    url,
+    port: Number(new URL(url).port),
+    data,
+    post: (view, headers = {}) =>
+      fetch(`${url}/view`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: typeof view === 'string' ? view : JSON.stringify(view),
+      }),
+    lines: () => linesOf(data, 'views'),
+    refusedLines: () => linesOf(data, 'refused'),
+    signal: (signal) => {
+      started.child.kill(signal);
+      return started.ended;
+    },
+  };
+}
+
+async function listening({ child, ended, stdout, stderr }: Started): Promise<string> {
+  const listens = new Promise<string>((resolve) => {
+    child.stdout!.on('data', () => {
+      const match = /viewlog listening on (\S+)\n/.exec(stdout());
+      if (match) resolve(match[1]!);
+    });
+  });
+  const url = await Promise.race([listens, ended]);
+  if (typeof url === 'string') return url;
+  throw new Error(`viewlog ended with ${url.code} before it listened:\n${stdout()}${stderr()}`);
+}
+
+/** Whole lines of the files `<kind>-<day>.ndjson`. */
+export function linesOf(data: string, kind: 'views' | 'refused'): string[] {
+  return readdirSync(data)
+    .filter((name) => name.startsWith(`${kind}-`) && name.endsWith('.ndjson'))
+    .toSorted()
+    .flatMap((name) => readFileSync(join(data, name), 'utf8').split('\n').slice(0, -1));
+}
+
+/** Waits for what another process brings about; the test's own time-out is the limit. */
+export async function until<T>(look: () => T | Promise<T>): Promise<NonNullable<T>> {
+  for (;;) {
+    const seen = await look();
+    if (seen) return seen;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
