@@ -13,7 +13,8 @@ export type Content =
   | { readonly fault: string; readonly isMissing: boolean };
 
 export async function readContent(path: string): Promise<Content> {
-  const cannot = `Cannot read projects file "${printable(path, Infinity)}"`;
+  const name = printable(path, Infinity);
+  const cannot = `Cannot read projects file "${name}"`;
   try {
     const stats = await stat(path);
     // Opening a named pipe would wait for its writer for ever.
@@ -24,7 +25,7 @@ export async function readContent(path: string): Promise<Content> {
   } catch (error) {
     const isMissing = errnoOf(error) === 'ENOENT';
     const reason = isMissing
-      ? 'it does not exist; "viewlog activate ID" makes it'
+      ? `it does not exist; "viewlog activate ID --projects ${name}" makes it`
       : reasonOf(error);
     return { fault: `${cannot}: ${reason}`, isMissing };
   }

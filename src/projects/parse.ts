@@ -5,9 +5,10 @@ import { type Fault, keyFaults, parseJson, schemaFaults } from './faults.ts';
 import { projectsFile, type ProjectsFile } from './schema.ts';
 import { Source } from './source.ts';
 
-/** A sound projects file, and its text with its byte order mark, where it has one. */
+/** A sound projects file, and its text, which follows `bom`. */
 export interface Sound {
   readonly file: ProjectsFile;
+  readonly bom: string;
   readonly text: string;
 }
 
@@ -29,10 +30,11 @@ export function parseProjectsFile(bytes: Uint8Array, name: string): Sound | Faul
   if (typeof decoded !== 'string') {
     return { faults: [`${name}:${decoded.line}: not UTF-8; save the file in that encoding`] };
   }
-  const text = decoded.startsWith(BOM) ? decoded.slice(1) : decoded;
+  const bom = decoded.startsWith(BOM) ? BOM : '';
+  const text = decoded.slice(bom.length);
   const source = new Source(text);
   const { file, faults } = parseSource(source);
-  if (file !== undefined) return { file, text: decoded };
+  if (file !== undefined) return { file, bom, text };
   const shown = faults.slice(0, FAULTS_MAX).map(({ offset, message }) => {
     const { line, column } = source.place(offset);
     return `${name}:${line}:${column}: ${message}`;
