@@ -2,6 +2,7 @@ import { type Node, type ParseError, parseTree, printParseErrorCode } from 'json
 import type { BaseIssue } from 'valibot';
 import { nearest, printable } from '../text.ts';
 import { KEYS } from './schema.ts';
+import type { Source } from './source.ts';
 
 // Faults of the projects file, each at its place in the text, with what was expected and found.
 
@@ -36,44 +37,52 @@ const SYNTAX: Record<string, string> = {
  * The tree of a JSON text, or where it is not JSON: at most one fault a line, for one slip makes
  * a parser stumble several times.
  */
-export function parseJson(text: string): { root: Node } | { faults: Fault[] } {
+export function parseJson(source: Source): { root: Node } | { faults: Fault[] } {
   const errors: ParseError[] = [];
-  const root = parseTree(text, errors, { disallowComments: true, allowTrailingComma: false });
+  const options = { disallowComments: true, allowTrailingComma: false };
+  const root = parseTree(source.text, errors, options);
   const faults: Fault[] = [];
   let line = 0;
   for (const error of errors) {
-    const fault = syntaxFault(text, error);
-    const faultLine = locate(text, fault.offset).line;
-    if (faultLine !== line) faults.push(fault);
-    line = faultLine;
+    const fault = syntaxFault(source.text, error);
+    const previousLine = line;
+    line = source.place(fault.offset).line;
+    if (line !== previousLine) faults.push(fault);
   }
   if (faults.length > 0 || root === undefined) return { faults };
   return { root };
 }
 
 function syntaxFault(text: string, { error, offset, length }: ParseError): Fault {
-  const comma = /,\s*$/.exec(text.slice(0, offset));
-  if (comma !== null && /[\]}]/.test(text.charAt(offset))) {
-    const message = `expected no comma before the closing "${text.charAt(offset)}"`;
-    return { offset: comma.index, message };
+  const end = text.charAt(offset);
+  const before = lastBefore(text, offset);
+  if ((end === ']' || end === '}') && text.charAt(before) === ',') {
+    return { offset: before, message: `expected no comma before the closing "${end}"` };
   }
   const expected = SYNTAX[printParseErrorCode(error)] ?? 'is not JSON';
   const found = length === 0 ? 'the end of the file' : quote(text.slice(offset, offset + length));
   return { offset, message: `${expected}; found ${found}` };
 }
 
+/** Where the last character before `offset` is that is not white space; -1 where none is. */
+function lastBefore(text: string, offset: number): number {
+  let at = offset - 1;
+  while (at >= 0 && ' \t\r\n'.includes(text.charAt(at))) at--;
+  return at;
+}
+
 /** Unknown keys, keys given twice, and ids given twice: what no schema reports one by one. */
-export function keyFaults(text: string, root: Node): Fault[] {
+export function keyFaults(source: Source, root: Node): Fault[] {
   const projects = itemsOf(child(root, 'projects'));
   return [
-    ...objectFaults(text, root, '', KEYS.file),
-    ...projects.flatMap((node, i) => objectFaults(text, node, `projects[${i}]`, KEYS.project)),
-    ...idFaults(text, projects),
+    ...objectFaults(source, root, '', KEYS.file),
+    ...projects.flatMap((node, i) => objectFaults(source, node, `projects[${i}]`, KEYS.project)),
+    ...idFaults(source, projects),
   ];
 }
 
 function objectFaults(
-  text: string,
+  source: Source,
   object: Node,
   path: string,
   known: readonly string[],
@@ -81,13 +90,13 @@ function objectFaults(
   const first = new Map<string, Node>();
   const where = path === '' ? '' : `${path}: `;
   return propertiesOf(object).flatMap(({ key, node }) => {
-    const name = `"${printable(key, QUOTE_LENGTH_MAX)}"`;
+    const name = `"${quote(key)}"`;
     const earlier = first.get(key);
-    if (earlier === undefined) first.set(key, node);
     if (earlier !== undefined) {
-      const { line } = locate(text, earlier.offset);
+      const { line } = source.place(earlier.offset);
       return { offset: node.offset, message: `${where}the key ${name} is on line ${line} already` };
     }
+    first.set(key, node);
     if (known.includes(key)) return [];
     const near = nearest(key, known);
     const hint = near === undefined ? `known are ${known.join(', ')}` : `did you mean "${near}"?`;
@@ -95,24 +104,26 @@ function objectFaults(
   });
 }
 
-function idFaults(text: string, projects: readonly Node[]): Fault[] {
-  const first = new Map<string, number>();
-  return projects.flatMap((project, i) => {
+function idFaults(source: Source, projects: readonly Node[]): Fault[] {
+  const first = new Map<string, { index: number; offset: number }>();
+  return projects.flatMap((project, index) => {
     const node = child(project, 'id');
     if (node?.type !== 'string') return [];
-    const id = node.value as string;
-    const earlier = first.get(id);
-    if (earlier === undefined) first.set(id, i);
-    if (earlier === undefined) return [];
-    const { line } = locate(text, child(projects[earlier], 'id')!.offset);
-    const message = `must be unique; found ${found(node, text)}, the id of projects[${earlier}]`;
-    return { offset: node.offset, message: `projects[${i}].id ${message} on line ${line}` };
+    const { offset } = node;
+    const earlier = first.get(node.value);
+    if (earlier === undefined) {
+      first.set(node.value, { index, offset });
+      return [];
+    }
+    const where = `projects[${earlier.index}] on line ${source.place(earlier.offset).line}`;
+    const what = `must be unique; found ${found(node, source)}, the id of ${where}`;
+    return { offset, message: `projects[${index}].id ${what}` };
   });
 }
 
 /** What the schema found, each at its place. Unknown keys are left to `keyFaults`. */
 export function schemaFaults(
-  text: string,
+  source: Source,
   root: Node,
   issues: readonly BaseIssue<unknown>[],
 ): Fault[] {
@@ -123,19 +134,19 @@ export function schemaFaults(
     // To valibot, a list in an object's place is an object without its keys.
     if (typeof path.at(-1) === 'string' && parent.type === 'array') path.pop();
     const node = nodeAt(root, path);
-    const what = node === undefined ? message : `${message}; found ${found(node, text)}`;
+    const what = node === undefined ? message : `${message}; found ${found(node, source)}`;
     return { offset: (node ?? parent).offset, message: `${pathText(path)} ${what}` };
   });
 }
 
-function found(node: Node, text: string): string {
-  const source = quote(text.slice(node.offset, node.offset + node.length));
-  if (node.type === 'number') return `the number ${source}`;
+function found(node: Node, { text }: Source): string {
+  if (node.type === 'object') return 'an object';
   if (node.type === 'array') return node.children?.length === 0 ? 'an empty list' : 'a list';
-  return node.type === 'object' ? 'an object' : source;
+  const literal = quote(text.slice(node.offset, node.offset + node.length));
+  return node.type === 'number' ? `the number ${literal}` : literal;
 }
 
-const quote = (source: string): string => printable(source, QUOTE_LENGTH_MAX);
+const quote = (text: string): string => printable(text, QUOTE_LENGTH_MAX);
 
 /** `projects[2].origins[0]` */
 function pathText(path: readonly (string | number)[]): string {
@@ -169,10 +180,4 @@ function nodeAt(root: Node, path: readonly (string | number)[]): Node | undefine
     (node, key) => (typeof key === 'number' ? itemsOf(node)[key] : child(node, key)),
     root,
   );
-}
-
-/** Line and column as editors count them, from 1, columns in UTF-16 units. */
-export function locate(text: string, offset: number): { line: number; column: number } {
-  const lines = text.slice(0, offset).split(/\r\n|\r|\n/);
-  return { line: lines.length, column: lines.at(-1)!.length + 1 };
 }

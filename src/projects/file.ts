@@ -8,24 +8,26 @@ import { type Faulty, parseProjectsFile, type Sound } from './parse.ts';
 export const FILE_BYTES_MAX = 4 * 1024 * 1024;
 
 /** The file's content, or why there is none, in one line that names it. */
-export type Content = { readonly bytes: Uint8Array } | { readonly fault: string };
+export type Content =
+  | { readonly bytes: Uint8Array }
+  | { readonly fault: string; readonly isMissing: boolean };
 
 export async function readContent(path: string): Promise<Content> {
   const name = printable(path, Infinity);
+  const cannot = `Cannot read projects file "${name}"`;
   try {
     const stats = await stat(path);
     // Opening a named pipe would wait for its writer for ever.
-    if (!stats.isFile()) return { fault: `Cannot read projects file "${name}": it is not a file` };
-    const { size } = stats;
-    if (size <= FILE_BYTES_MAX) return { bytes: await readFile(path) };
-    const limit = `at most ${formatSize(FILE_BYTES_MAX)}`;
-    return { fault: `Projects file "${name}" is too large: ${limit}, not ${formatSize(size)}` };
+    if (!stats.isFile()) return { fault: `${cannot}: it is not a file`, isMissing: false };
+    if (stats.size <= FILE_BYTES_MAX) return { bytes: await readFile(path) };
+    const sizes = `${formatSize(stats.size)}, over ${formatSize(FILE_BYTES_MAX)}`;
+    return { fault: `${cannot}: it is too large (${sizes})`, isMissing: false };
   } catch (error) {
-    const reason =
-      errnoOf(error) === 'ENOENT'
-        ? 'it does not exist; "viewlog activate ID" makes it'
-        : reasonOf(error);
-    return { fault: `Cannot read projects file "${name}": ${reason}` };
+    const isMissing = errnoOf(error) === 'ENOENT';
+    const reason = isMissing
+      ? `it does not exist; "viewlog activate ID --projects ${name}" makes it`
+      : reasonOf(error);
+    return { fault: `${cannot}: ${reason}`, isMissing };
   }
 }
 

@@ -54,8 +54,15 @@ export function originTest(list: readonly string[]): (origin: string) => boolean
   };
 }
 
+/** Equal for two origins of the projects file that allow the same. */
+export function originKey(text: string): string {
+  const rule = parseRule(text);
+  if (rule === undefined) return text;
+  return 'exact' in rule ? rule.exact : `${rule.prefix}*${rule.suffix}`;
+}
+
 /** The form in which browsers send an origin; `undefined` where `text` is none. */
-export function canonicalOrigin(text: string): string | undefined {
+function canonicalOrigin(text: string): string | undefined {
   if (!SHAPE.test(text)) return undefined;
   try {
     return new URL(text).origin;

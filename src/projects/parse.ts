@@ -1,12 +1,14 @@
 import * as v from 'valibot';
 import { reasonOf } from '../fatal.ts';
 import { plural } from '../text.ts';
-import { type Fault, keyFaults, locate, parseJson, schemaFaults } from './faults.ts';
+import { type Fault, keyFaults, parseJson, schemaFaults } from './faults.ts';
 import { projectsFile, type ProjectsFile } from './schema.ts';
+import { Source } from './source.ts';
 
-/** A sound projects file, and its text with its byte order mark, where it has one. */
+/** A sound projects file, and its text, which follows `bom`. */
 export interface Sound {
   readonly file: ProjectsFile;
+  readonly bom: string;
   readonly text: string;
 }
 
@@ -28,11 +30,13 @@ export function parseProjectsFile(bytes: Uint8Array, name: string): Sound | Faul
   if (typeof decoded !== 'string') {
     return { faults: [`${name}:${decoded.line}: not UTF-8; save the file in that encoding`] };
   }
-  const text = decoded.startsWith(BOM) ? decoded.slice(1) : decoded;
-  const { file, faults } = parseText(text);
-  if (file !== undefined) return { file, text: decoded };
+  const bom = decoded.startsWith(BOM) ? BOM : '';
+  const text = decoded.slice(bom.length);
+  const source = new Source(text);
+  const { file, faults } = parseSource(source);
+  if (file !== undefined) return { file, bom, text };
   const shown = faults.slice(0, FAULTS_MAX).map(({ offset, message }) => {
-    const { line, column } = locate(text, offset);
+    const { line, column } = source.place(offset);
     return `${name}:${line}:${column}: ${message}`;
   });
   const more = faults.length - shown.length;
@@ -40,14 +44,14 @@ export function parseProjectsFile(bytes: Uint8Array, name: string): Sound | Faul
   return { faults: shown };
 }
 
-function parseText(text: string): { file?: ProjectsFile; faults: Fault[] } {
+function parseSource(source: Source): { file?: ProjectsFile; faults: Fault[] } {
   try {
-    const parsed = parseJson(text);
+    const parsed = parseJson(source);
     if ('faults' in parsed) return parsed;
-    const result = v.safeParse(projectsFile, JSON.parse(text), { abortPipeEarly: true });
+    const result = v.safeParse(projectsFile, JSON.parse(source.text), { abortPipeEarly: true });
     const faults = [
-      ...keyFaults(text, parsed.root),
-      ...schemaFaults(text, parsed.root, result.issues ?? []),
+      ...keyFaults(source, parsed.root),
+      ...schemaFaults(source, parsed.root, result.issues ?? []),
     ];
     if (faults.length === 0 && result.success) return { file: result.output, faults };
     return { faults: faults.sort((a, b) => a.offset - b.offset) };

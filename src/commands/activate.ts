@@ -1,0 +1,117 @@
+import { EXIT, type ExitCode, Fatal } from '../fatal.ts';
+import { type Edited, editProjectsFile } from '../projects/edit.ts';
+import { addItem, addObject, setValue } from '../projects/json-edit.ts';
+import { originFault, originKey } from '../projects/origins.ts';
+import { ID, ID_EXPECTED, type ProjectEntry } from '../projects/schema.ts';
+import type { Settings } from '../settings.ts';
+import { plural, printable } from '../text.ts';
+
+/** What a new project may send until the operator says otherwise. */
+const VIEWS_PER_MINUTE = 6000;
+
+/** `viewlog activate ID`: lists a project, or sets a listed one active. */
+export async function activate(settings: Settings, operands: string[]): Promise<ExitCode> {
+  const id = readId('activate', operands);
+  for (const origin of settings.origin) {
+    const fault = originFault(origin);
+    if (fault !== undefined) {
+      throw new Fatal(EXIT.usage, `--origin ${fault}; found "${printable(origin)}"`);
+    }
+  }
+  let before: ProjectEntry | undefined;
+  let entry = newEntry(id);
+  const edited = await editProjectsFile({
+    path: settings.projects,
+    canCreate: true,
+    change: (text, file) => {
+      const index = file.projects.findIndex((project) => project.id === id);
+      before = file.projects[index];
+      entry = merged(before ?? newEntry(id), settings);
+      return before === undefined
+        ? addObject(text, ['projects'], { ...entry })
+        : updated(text, index, before, entry);
+    },
+  });
+  const name = printable(settings.projects, Infinity);
+  const what = edited === 'unchanged' ? 'as it was' : whatWasDone(before);
+  console.log(`Project ${id} ${what} in ${name}: ${inForce(entry)}${effect(edited)}`);
+  if (edited === 'created') {
+    console.log(`Add your address to ${name}, as "operator": sites are told to write to it`);
+  }
+  return EXIT.done;
+}
+
+/** @throws {Fatal} exit 64 where the operands are not one project id. */
+export function readId(command: string, operands: readonly string[]): string {
+  const [id = '', ...more] = operands;
+  if (operands.length === 0 || more.length > 0) {
+    const example = `viewlog ${command} 1000001`;
+    throw new Fatal(EXIT.usage, `${command} takes one project id, as in "${example}"`);
+  }
+  if (!ID.test(id)) {
+    throw new Fatal(EXIT.usage, `A project id ${ID_EXPECTED}; found "${printable(id)}"`);
+  }
+  return id;
+}
+
+/** When an edit counts. */
+export function effect(edited: Edited): string {
+  return edited === 'unchanged' ? '' : '; a running viewlog takes it up within 2 seconds';
+}
+
+const newEntry = (id: string): ProjectEntry => ({ id, maxViewsPerMinute: VIEWS_PER_MINUTE });
+
+/** The project as it will stand, its keys in the order of the schema. */
+function merged(entry: ProjectEntry, { name, origin: added }: Settings): ProjectEntry {
+  const origins = [...(entry.origins ?? [])];
+  for (const origin of added) {
+    const key = originKey(origin);
+    if (!origins.some((listed) => originKey(listed) === key)) origins.push(origin);
+  }
+  const { id, maxViewsPerMinute, contact } = entry;
+  const newName = name ?? entry.name;
+  return {
+    id,
+    ...(newName === undefined ? {} : { name: newName }),
+    ...(origins.length === 0 ? {} : { origins }),
+    active: true,
+    ...(maxViewsPerMinute === undefined ? {} : { maxViewsPerMinute }),
+    ...(contact === undefined ? {} : { contact }),
+  };
+}
+
+/** Only what differs is touched. */
+function updated(
+  text: string,
+  index: number,
+  before: ProjectEntry,
+  after: ProjectEntry,
+): string {
+  const path = ['projects', index];
+  let result = text;
+  if (before.active === false) result = setValue(result, [...path, 'active'], true);
+  if (after.name !== before.name) result = setValue(result, [...path, 'name'], after.name);
+  if (before.origins === undefined) {
+    if (after.origins) result = setValue(result, [...path, 'origins'], after.origins);
+    return result;
+  }
+  for (const origin of after.origins!.slice(before.origins.length)) {
+    result = addItem(result, [...path, 'origins'], origin);
+  }
+  return result;
+}
+
+function whatWasDone(before: ProjectEntry | undefined): string {
+  if (before === undefined) return 'added';
+  return before.active === false ? 'activated' : 'changed';
+}
+
+/** `active, from https://www.example.com, at most 6000 views a minute` */
+function inForce({ origins, maxViewsPerMinute }: ProjectEntry): string {
+  const from = origins === undefined ? 'any origin' : origins.map((o) => printable(o)).join(' ');
+  const rate =
+    maxViewsPerMinute === undefined
+      ? 'no limit'
+      : `at most ${plural(maxViewsPerMinute, 'view')} a minute`;
+  return `active, ${from}, ${rate}`;
+}

@@ -1,0 +1,20 @@
+import { EXIT, type ExitCode, Fatal } from '../fatal.ts';
+import { readProjectsFile } from '../projects/file.ts';
+import { summaryOf } from '../projects/projects.ts';
+import type { Settings } from '../settings.ts';
+import { printable } from '../text.ts';
+
+/** `viewlog check`: says whether the projects file is sound, or all that is wrong with it. */
+export async function check(settings: Settings, operands: string[]): Promise<ExitCode> {
+  if (operands.length > 0) {
+    throw new Fatal(EXIT.usage, `check takes no argument, not "${printable(operands[0]!)}"`);
+  }
+  const reading = await readProjectsFile(settings.projects);
+  if ('faults' in reading) {
+    for (const fault of reading.faults) console.error(fault);
+    return EXIT.badConfiguration;
+  }
+  const name = printable(settings.projects, Infinity);
+  console.log(`${name}: ${summaryOf(reading.file.projects)}`);
+  return EXIT.done;
+}

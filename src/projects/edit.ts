@@ -1,0 +1,167 @@
+import { chmod, chown, lstat, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import schema from '../../data/projects.schema.json' with { type: 'json' };
+import { errnoOf, EXIT, Fatal, reasonOf } from '../fatal.ts';
+import { printable } from '../text.ts';
+import { readContent } from './file.ts';
+import { parseProjectsFile, type Sound } from './parse.ts';
+
+// Edits of the projects file. The new text is written to `projects.json.lock`, which only one
+// edit can create, and takes the file's place by a rename: whenever an edit is cut short, the file
+// is the old one or the new one, and of two edits at once neither undoes the other's.
+
+/** An edit takes milliseconds; a lock this old was left behind by one that was killed. */
+const LOCK_AGE_MAX_MS = 10_000;
+const LOCK_POLL_MS = 20;
+
+const EMPTY = '{\n  "$schema": "./projects.schema.json",\n  "projects": []\n}\n';
+const FILE_MODE = 0o640;
+const DIRECTORY_MODE = 0o750;
+
+/** What became of the file. */
+export type Edited = 'created' | 'changed' | 'unchanged';
+
+interface EditOptions {
+  readonly path: string;
+  /** Whether a missing file is made, with its schema and its directory. */
+  readonly canCreate: boolean;
+  /** @returns the new text of a sound file. */
+  readonly change: (text: string, file: Sound['file']) => string;
+}
+
+/**
+ * Changes the projects file, through symbolic links, keeping its mode and owner.
+ * @throws {Fatal} exit 78 with every fault of a faulty file, 73 or 74 where it can't be written.
+ */
+export async function editProjectsFile(options: EditOptions): Promise<Edited> {
+  const { path, canCreate } = options;
+  const content = await readContent(path);
+  const isMissing = 'fault' in content && content.isMissing;
+  if ('fault' in content && !(isMissing && canCreate)) {
+    throw new Fatal(EXIT.badConfiguration, content.fault);
+  }
+  try {
+    if (isMissing) await mkdir(dirname(path), { recursive: true, mode: DIRECTORY_MODE });
+    const target = await realTarget(path);
+    for (;;) {
+      const edited = await editOnce(target, options);
+      if (edited !== 'interrupted') return edited;
+    }
+  } catch (error) {
+    if (error instanceof Fatal) throw error;
+    const isIo = ['EIO', 'ENOSPC', 'EDQUOT'].includes(errnoOf(error) ?? '');
+    const message = `Cannot write projects file "${printable(path, Infinity)}": ${reasonOf(error)}`;
+    throw new Fatal(isIo ? EXIT.ioError : EXIT.cannotCreate, message);
+  }
+}
+
+/** One attempt, under the lock; `interrupted` where somebody took the lock for an old one. */
+async function editOnce(
+  target: string,
+  { path, canCreate, change }: EditOptions,
+): Promise<Edited | 'interrupted'> {
+  const lock = `${target}.lock`;
+  const handle = await openLock(lock);
+  let isHeld = true;
+  try {
+    const before = await readContent(target);
+    const isNew = 'fault' in before && before.isMissing && canCreate;
+    if ('fault' in before && !isNew) throw new Fatal(EXIT.badConfiguration, before.fault);
+    const bytes = 'bytes' in before ? before.bytes : new TextEncoder().encode(EMPTY);
+    const { bom, text, file } = sound(bytes, path);
+    const changed = change(text, file);
+    if (changed === text) return 'unchanged';
+    const after = new TextEncoder().encode(bom + changed);
+    sound(after, path);
+    if (isNew) await writeSchema(target);
+    await handle.writeFile(after);
+    await keepOwnerAndMode(lock, target, isNew);
+    await handle.sync();
+    if ((await stat(lock)).ino !== (await handle.stat()).ino) {
+      isHeld = false;
+      return 'interrupted';
+    }
+    await rename(lock, target);
+    isHeld = false;
+    await syncDirectory(dirname(target));
+    return isNew ? 'created' : 'changed';
+  } finally {
+    await handle.close();
+    if (isHeld) await rm(lock, { force: true });
+  }
+}
+
+function sound(bytes: Uint8Array, path: string): Sound {
+  const parsed = parseProjectsFile(bytes, printable(path, Infinity));
+  if ('faults' in parsed) throw new Fatal(EXIT.badConfiguration, parsed.faults.join('\n'));
+  return parsed;
+}
+
+async function openLock(lock: string): Promise<Awaited<ReturnType<typeof open>>> {
+  for (;;) {
+    try {
+      return await open(lock, 'wx', FILE_MODE);
+    } catch (error) {
+      if (errnoOf(error) !== 'EEXIST') throw error;
+    }
+    try {
+      const ageMs = Date.now() - (await stat(lock)).mtimeMs;
+      if (Math.abs(ageMs) > LOCK_AGE_MAX_MS) await rm(lock, { force: true });
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT') throw error;
+    }
+    await sleep(LOCK_POLL_MS);
+  }
+}
+
+/** A new file belongs to the owner of its directory, for root may activate what another serves. */
+async function keepOwnerAndMode(lock: string, target: string, isNew: boolean): Promise<void> {
+  const model = await stat(isNew ? dirname(target) : target);
+  const own = await stat(lock);
+  if (own.uid !== model.uid || own.gid !== model.gid) {
+    try {
+      await chown(lock, model.uid, model.gid);
+    } catch (error) {
+      if (errnoOf(error) !== 'EPERM') throw error;
+    }
+  }
+  // After the owner, whose change clears bits of the mode.
+  if (!isNew) await chmod(lock, model.mode & 0o7777);
+}
+
+/** Where the file is, or will be; a rename onto a symbolic link would replace the link. */
+async function realTarget(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+  }
+  const isLink = await lstat(path).then(
+    () => true,
+    () => false,
+  );
+  if (!isLink) return path;
+  const link = `"${printable(path, Infinity)}"`;
+  throw new Fatal(EXIT.cannotCreate, `${link} is a symbolic link to a file that does not exist`);
+}
+
+async function writeSchema(target: string): Promise<void> {
+  const path = `${dirname(target)}/projects.schema.json`;
+  const handle = await open(path, 'w', FILE_MODE);
+  try {
+    await handle.writeFile(`${JSON.stringify(schema, null, 2)}\n`);
+  } finally {
+    await handle.close();
+  }
+  await keepOwnerAndMode(path, target, true);
+}
+
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
