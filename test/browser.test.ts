@@ -1,0 +1,124 @@
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { presentRuntimes, requireInCi, TOOLS } from './support/runtimes.ts';
+import { MINIMAL_VIEW } from './support/views.ts';
+import { startViewlog, until, type Viewlog } from './support/viewlog.ts';
+
+// A page of another origin, in a real browser.
+
+const CHROMIUM = '/usr/bin/chromium';
+const PLAYWRIGHT = `${TOOLS}/playwright-core`;
+const present = existsSync(CHROMIUM) && existsSync(PLAYWRIGHT);
+if (!present) requireInCi(`Chromium (${CHROMIUM}) and playwright-core`);
+
+interface Page {
+  goto(url: string): Promise<unknown>;
+  evaluate<T, A>(run: (argument: A) => T | Promise<T>, argument: A): Promise<T>;
+}
+
+interface Playwright {
+  chromium: {
+    launch(options: object): Promise<{ newPage(): Promise<Page>; close(): Promise<void> }>;
+  };
+}
+
+/** A page of an origin that is not viewlog's. */
+async function openPage(): Promise<Page> {
+  const server = createServer((_, answer) => {
+    answer.setHeader('content-type', 'text/html').end('<!doctype html><title>A page</title>');
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { chromium } = createRequire(import.meta.url)(PLAYWRIGHT) as Playwright;
+  const browser = await chromium.launch({
+    executablePath: CHROMIUM,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+  });
+  onTestFinished(async () => {
+    await browser.close();
+    server.close();
+  });
+  const page = await browser.newPage();
+  await page.goto(`http://localhost:${(server.address() as AddressInfo).port}/`);
+  return page;
+}
+
+interface Sent {
+  url: string;
+  body: string;
+  type?: string;
+  keepalive?: boolean;
+}
+
+interface Seen {
+  status: number;
+  body: { id?: string; code?: string; issues?: unknown };
+  retryAfter: string | null;
+}
+
+const post = (page: Page, viewlog: Viewlog, sent: Omit<Sent, 'url'>): Promise<Seen> =>
+  page.evaluate(
+    async ({ url, body, type = 'application/json', keepalive = false }: Sent) => {
+      const headers = { 'content-type': type };
+      const answer = await fetch(url, { method: 'POST', headers, body, keepalive });
+      const retryAfter = answer.headers.get('retry-after');
+      return { status: answer.status, body: await answer.json(), retryAfter };
+    },
+    { url: `${viewlog.url}/view`, ...sent },
+  );
+
+const beacon = (page: Page, viewlog: Viewlog, body: string, type?: string): Promise<boolean> =>
+  page.evaluate(
+    ({ url, body, type }: Sent) =>
+      navigator.sendBeacon(url, type === undefined ? body : new Blob([body], { type })),
+    { url: `${viewlog.url}/view`, body, ...(type !== undefined && { type }) },
+  );
+
+describe.skipIf(!present).each(presentRuntimes())('a page in Chromium, viewlog on $name', (runtime) => {
+  const body = JSON.stringify(MINIMAL_VIEW);
+
+  it('sends views with fetch, keepalive fetch and sendBeacon', async () => {
+    const viewlog = await startViewlog({ runtime });
+    const page = await openPage();
+    expect(await post(page, viewlog, { body })).toMatchObject({ status: 201 });
+    expect(await post(page, viewlog, { body, keepalive: true })).toMatchObject({ status: 201 });
+    expect(await beacon(page, viewlog, body, 'application/json')).toBe(true);
+    await until(() => viewlog.lines().length === 3);
+  });
+
+  it('reads why a view was refused, whatever the reason', async () => {
+    const viewlog = await startViewlog({ runtime });
+    const page = await openPage();
+    expect(await post(page, viewlog, { body: '{"p":"1000001"}' })).toMatchObject({
+      status: 422,
+      body: {
+        code: 'invalid-view',
+        issues: [{ field: 'pid' }, { field: 'ld' }, { field: 'url' }],
+      },
+    });
+    expect(await post(page, viewlog, { body: '{"p":' })).toMatchObject({ status: 400 });
+    expect(await post(page, viewlog, { body, type: 'text/plain' })).toMatchObject({
+      status: 415,
+      body: { code: 'unsupported-media-type' },
+    });
+    const large = JSON.stringify({ ...MINIMAL_VIEW, pn: 'x'.repeat(20_000) });
+    expect(await post(page, viewlog, { body: large })).toMatchObject({ status: 413 });
+    const limited = JSON.stringify({ ...MINIMAL_VIEW, p: '1000004' });
+    const answers = [];
+    for (let i = 0; i < 3; i++) answers.push(await post(page, viewlog, { body: limited }));
+    expect(answers.map(({ status }) => status)).toStrictEqual([201, 201, 429]);
+    expect(answers[2]!.retryAfter).toMatch(/^\d+$/);
+    const foreign = JSON.stringify({ ...MINIMAL_VIEW, p: '1000003' });
+    expect(await post(page, viewlog, { body: foreign })).toMatchObject({
+      status: 403,
+      body: { code: 'origin-not-allowed' },
+    });
+    // What sendBeacon makes of a bare string is text/plain: it is sent, and refused.
+    expect(await beacon(page, viewlog, body)).toBe(true);
+    expect(viewlog.lines()).toHaveLength(2);
+  });
+});
