@@ -1,0 +1,173 @@
+import { errnoOf } from '../fatal.ts';
+import { fileNameOf } from './file-name.ts';
+import type { FileKind } from './file-name.ts';
+import type { FileOps } from './file-ops.ts';
+import { syncDirectory, synced } from './sync.ts';
+
+/** How far an append came. */
+export interface Progress {
+  /** Bytes of whole lines, newlines included, that are in the file. */
+  readonly lineBytes: number;
+  /** Why it came no further. */
+  readonly error?: unknown;
+}
+
+/** One UTC day's file, open for append. Calls must not overlap, `whereabouts` excepted. */
+export interface DailyFile {
+  readonly day: string;
+  readonly path: string;
+  /**
+   * Writes whole lines, after whatever the file is still owed. Where that fails, the rest of the
+   * first unfinished line is owed from then on: half of it may stand in the file, and a file that
+   * shippers read is never truncated or overwritten, so it is completed before anything else.
+   */
+  append(lines: Uint8Array): Promise<Progress>;
+  /** @throws {Fatal} exit 74. What a failed sync has lost no later one reports: never retried. */
+  sync(): Promise<void>;
+  close(): Promise<void>;
+  /** Whether the path still names this file, and all of it. */
+  whereabouts(): Promise<'here' | 'moved' | 'shrunk'>;
+  /** Bytes in the file, as far as known. */
+  size(): number;
+  /** Whether bytes wait to be written before anything else. */
+  owes(): boolean;
+  /** Whether the file ends in half a line. */
+  isTorn(): boolean;
+}
+
+interface DailyFileOptions {
+  readonly kind: FileKind;
+  readonly dir: string;
+  readonly day: string;
+  readonly files: FileOps;
+  /** A torn last line, left by a crash, has been ended. */
+  readonly onSealed: (path: string) => void;
+}
+
+const NEWLINE = 0x0a;
+const SEAL = Uint8Array.of(NEWLINE);
+export const NOTHING = new Uint8Array(0);
+
+/**
+ * Opens the day's file, made if missing, and syncs what an earlier process left in it. A torn
+ * last line, or a tail of NULs, is owed its newline: the first `append` writes it.
+ * @throws {Fatal} exit 74 if a sync fails; else the system's error.
+ */
+export async function openDailyFile(options: DailyFileOptions): Promise<DailyFile> {
+  const { kind, dir, day, files, onSealed } = options;
+  const path = `${dir}/${fileNameOf(kind, day)}`;
+  const fd = await openForAppend(files, path);
+  try {
+    const { dev, ino, size } = await files.fstat(fd);
+    const torn = size > 0 && !(await endsInNewline(files, fd, size));
+    if (size > 0) await synced(path, files.fdatasync(fd));
+    // Even for a file that was there: its maker may have died before it had synced the directory.
+    await syncDirectory(files, dir);
+    return dailyFile({ files, fd, day, path, dev, ino, size, torn, onSealed });
+  } catch (error) {
+    await files.close(fd).catch(() => {});
+    throw error;
+  }
+}
+
+interface OpenFile extends Pick<DailyFileOptions, 'files' | 'day' | 'onSealed'> {
+  readonly fd: number;
+  readonly path: string;
+  readonly dev: number;
+  readonly ino: number;
+  readonly size: number;
+  readonly torn: boolean;
+}
+
+function dailyFile(file: OpenFile): DailyFile {
+  const { files, fd, day, path, dev, ino, onSealed } = file;
+  let { size, torn } = file;
+  let owed = torn ? SEAL : NOTHING;
+
+  async function payOwed(): Promise<unknown> {
+    const sealing = owed === SEAL;
+    const { written, error } = await writeAll(files, fd, owed);
+    size += written;
+    owed = owed.subarray(written);
+    torn = owed.length > 0 && (torn || written > 0);
+    if (sealing && written > 0) onSealed(path);
+    return error;
+  }
+
+  return {
+    day,
+    path,
+    async append(lines) {
+      if (owed.length > 0) {
+        const error = await payOwed();
+        if (error !== undefined) return { lineBytes: 0, error };
+      }
+      const { written, error } = await writeAll(files, fd, lines);
+      size += written;
+      if (error === undefined) return { lineBytes: written };
+      const lineStart = lines.subarray(0, written).lastIndexOf(NEWLINE) + 1;
+      torn = written > lineStart;
+      owed = lines.slice(written, lines.indexOf(NEWLINE, lineStart) + 1);
+      return { lineBytes: lineStart, error };
+    },
+    sync: () => synced(path, files.fdatasync(fd)),
+    close: () => files.close(fd),
+    async whereabouts() {
+      const known = size;
+      // By path only: the descriptor may be closed, and its number given away, meanwhile.
+      const there = await files.stat(path).catch((error: unknown) => {
+        if (errnoOf(error) === 'ENOENT') return undefined;
+        throw error;
+      });
+      if (there === undefined || there.dev !== dev || there.ino !== ino) return 'moved';
+      return there.size < known ? 'shrunk' : 'here';
+    },
+    size: () => size,
+    owes: () => owed.length > 0,
+    isTorn: () => torn,
+  };
+}
+
+async function openForAppend(files: FileOps, path: string): Promise<number> {
+  try {
+    const fd = await files.open(path, 'ax+', 0o640);
+    // A service's umask is often 077, and then the shipper's group could not read the file. A
+    // file system without modes refuses; it then has its own rules.
+    await files.fchmod(fd, 0o640).catch(() => {});
+    return fd;
+  } catch (error) {
+    if (errnoOf(error) !== 'EEXIST') throw error;
+    return files.open(path, 'a+', 0o640);
+  }
+}
+
+async function endsInNewline(files: FileOps, fd: number, size: number): Promise<boolean> {
+  const last = new Uint8Array(1);
+  return (await files.read(fd, last, size - 1)) === 1 && last[0] === NEWLINE;
+}
+
+const EAGAIN_WAIT_MAX_MS = 100;
+
+/** Writes all of `bytes`; short writes are by design, EINTR and EAGAIN pass. */
+async function writeAll(
+  files: FileOps,
+  fd: number,
+  bytes: Uint8Array,
+): Promise<{ written: number; error?: unknown }> {
+  let written = 0;
+  let waitMs = 1;
+  while (written < bytes.length) {
+    try {
+      const count = await files.write(fd, bytes, written, bytes.length - written);
+      written += count;
+      if (count > 0) continue;
+    } catch (error) {
+      const code = errnoOf(error);
+      if (code === 'EINTR') continue;
+      if (code !== 'EAGAIN') return { written, error };
+    }
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+    waitMs = Math.min(2 * waitMs, EAGAIN_WAIT_MAX_MS);
+  }
+  return { written };
+}

@@ -1,0 +1,14 @@
+/** The kinds of daily files in the data directory. */
+export type FileKind = 'views' | 'refused';
+
+/** `views-2026-03-01.ndjson` */
+export const fileNameOf = (kind: FileKind, day: string): string => `${kind}-${day}.ndjson`;
+
+/** The day of a name that is exactly a daily file's of this kind; of any other, `undefined`. */
+export function dayOfFileName(kind: FileKind, name: string): string | undefined {
+  const day = /^[a-z]+-(\d{4}-\d\d-\d\d)\.ndjson$/.exec(name)?.[1];
+  if (day === undefined || name !== fileNameOf(kind, day)) return undefined;
+  // 2026-02-30 parses as 2 March.
+  const date = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day) ? day : undefined;
+}

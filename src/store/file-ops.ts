@@ -1,0 +1,59 @@
+import * as fs from 'node:fs';
+
+export interface FileStat {
+  readonly dev: number;
+  readonly ino: number;
+  readonly size: number;
+}
+
+/**
+ * The file operations that a fault can strike, as the operating system has them: one call each, a
+ * short write is a short write, errors are Node-style (`code` is the errno's name). Tests pass
+ * their own.
+ */
+export interface FileOps {
+  open(path: string, flags: string, mode?: number): Promise<number>;
+  /** Writes at the end (the file is open for append) and resolves to the bytes written. */
+  write(fd: number, bytes: Uint8Array, offset: number, length: number): Promise<number>;
+  read(fd: number, bytes: Uint8Array, position: number): Promise<number>;
+  fdatasync(fd: number): Promise<void>;
+  fsync(fd: number): Promise<void>;
+  fchmod(fd: number, mode: number): Promise<void>;
+  fstat(fd: number): Promise<FileStat>;
+  stat(path: string): Promise<FileStat>;
+  close(fd: number): Promise<void>;
+  /** Bytes that an unprivileged user may still write to the directory's file system. */
+  freeBytes(dir: string): Promise<number>;
+}
+
+type Callback<T> = (error: Error | null, value: T) => void;
+
+// By hand: `util.promisify(fs.write)` resolves to an object, and FileHandle's writeFile and
+// appendFile have cut files short on Bun.
+function called<T>(call: (done: Callback<T>) => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    call((error, value) => {
+      if (error) reject(error);
+      else resolve(value);
+    });
+  });
+}
+
+export const systemFiles: FileOps = {
+  open: (path, flags, mode) => called((done) => fs.open(path, flags, mode, done)),
+  write: (fd, bytes, offset, length) =>
+    called((done) => fs.write(fd, bytes, offset, length, null, done)),
+  read: (fd, bytes, position) =>
+    called((done) => fs.read(fd, bytes, 0, bytes.length, position, done)),
+  fdatasync: (fd) => called<void>((done) => fs.fdatasync(fd, done as fs.NoParamCallback)),
+  fsync: (fd) => called<void>((done) => fs.fsync(fd, done as fs.NoParamCallback)),
+  fchmod: (fd, mode) => called<void>((done) => fs.fchmod(fd, mode, done as fs.NoParamCallback)),
+  fstat: (fd) => called<fs.Stats>((done) => fs.fstat(fd, done)),
+  stat: (path) => called<fs.Stats>((done) => fs.stat(path, done)),
+  close: (fd) => called<void>((done) => fs.close(fd, done as fs.NoParamCallback)),
+  async freeBytes(dir) {
+    // Async, so that a runtime that forbids it (Deno without --allow-sys=statfs throws) rejects.
+    const { bavail, bsize } = await called<fs.StatsFs>((done) => fs.statfs(dir, done));
+    return bavail * bsize;
+  },
+};

@@ -1,0 +1,35 @@
+import * as fs from 'node:fs';
+import { errnoOf } from '../fatal.ts';
+import { fileNameOf } from './file-name.ts';
+import type { FileKind } from './file-name.ts';
+
+const LINE_HEAD = /(?:^|\n)\{"ts":"[^"]{24}","id":"([0-9a-f-]{36})"/g;
+const TAIL_BYTES = 64 * 1024;
+
+/**
+ * The id of the last line in the day's file that has one; `undefined` where there is no such file
+ * or line. Synchronous: a line is stamped in one go, and the day changes once a day.
+ */
+export function lastIdOf(dir: string, kind: FileKind, day: string): string | undefined {
+  let fd: number;
+  try {
+    fd = fs.openSync(`${dir}/${fileNameOf(kind, day)}`, 'r');
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+  try {
+    const { size } = fs.fstatSync(fd);
+    for (let length = TAIL_BYTES; ; length *= 4) {
+      const from = Math.max(0, size - length);
+      const tail = Buffer.alloc(size - from);
+      const read = fs.readSync(fd, tail, 0, tail.length, from);
+      const text = tail.toString('latin1', 0, read);
+      // A tail that starts in mid-file starts in mid-line, so what stands at its start is no head.
+      const heads = [...(from === 0 ? text : `-${text}`).matchAll(LINE_HEAD)];
+      if (heads.length > 0 || from === 0) return heads.at(-1)?.[1];
+    }
+  } finally {
+    fs.closeSync(fd);
+  }
+}

@@ -1,0 +1,199 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { Fatal } from '../../src/fatal.ts';
+import { systemFiles } from '../../src/store/file-ops.ts';
+import { createViewStore } from '../../src/store/view-store.ts';
+import type { ViewStoreOptions } from '../../src/store/view-store.ts';
+import { clockAt } from '../support/clock.ts';
+import { memoryLog } from '../support/memory-log.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+async function open(options: Partial<ViewStoreOptions> = {}) {
+  const dir = options.dir ?? join(tempDir(), 'data');
+  const clock = clockAt('2026-03-01T12:00:00.000Z');
+  const log = memoryLog();
+  const fatals: Fatal[] = [];
+  const store = await createViewStore({
+    dir,
+    durability: 'disk',
+    minFreeBytes: 0,
+    now: clock.now,
+    log,
+    onFatal: (fatal) => fatals.push(fatal),
+    ...options,
+  });
+  const lines = (day = '2026-03-01'): string[] => {
+    const text = fs.readFileSync(join(dir, `views-${day}.ndjson`), 'utf8');
+    expect(text === '' || text.endsWith('\n')).toBe(true);
+    return text.split('\n').slice(0, -1);
+  };
+  return { dir, clock, log, fatals, store, lines };
+}
+
+const view = (n: number): string => JSON.stringify({ p: '1', n });
+
+describe('append', () => {
+  test('resolves to the id of the line that is in the file', async () => {
+    const { store, lines } = await open();
+    const appended = await store.append('{"p":"1","pn":"Grüße \u{1f600}"}');
+    if ('unavailable' in appended) expect.fail(appended.unavailable);
+    expect(lines()).toEqual([
+      `{"ts":"2026-03-01T12:00:00.000Z","id":"${appended.id}","p":"1","pn":"Grüße \u{1f600}"}`,
+    ]);
+    await store.close(1000);
+  });
+
+  test('resolves only after a sync that began after the write', async () => {
+    const events: string[] = [];
+    const files = {
+      ...systemFiles,
+      async write(fd: number, bytes: Uint8Array, offset: number, length: number) {
+        const written = await systemFiles.write(fd, bytes, offset, length);
+        events.push('written');
+        return written;
+      },
+      async fdatasync(fd: number) {
+        events.push('sync begun');
+        await systemFiles.fdatasync(fd);
+        events.push('synced');
+      },
+    };
+    const { store } = await open({ files });
+    await store.append(view(1));
+    events.push('acknowledged');
+    expect(events).toEqual(['written', 'sync begun', 'synced', 'acknowledged']);
+    await store.close(1000);
+  });
+
+  test('with durability os resolves after the write; the day is synced when it is closed', async () => {
+    let syncs = 0;
+    const files = {
+      ...systemFiles,
+      fdatasync: (fd: number) => ((syncs += 1), systemFiles.fdatasync(fd)),
+    };
+    const { store, lines } = await open({ files, durability: 'os' });
+    await store.append(view(1));
+    expect(lines()).toHaveLength(1);
+    expect(syncs).toBe(0);
+    await store.close(1000);
+    expect(syncs).toBe(1);
+  });
+
+  test('gathers what arrives during a sync into one write', async () => {
+    const writes: number[] = [];
+    const files = {
+      ...systemFiles,
+      write(fd: number, bytes: Uint8Array, offset: number, length: number) {
+        writes.push(bytes.toString().split('\n').length - 1);
+        return systemFiles.write(fd, bytes, offset, length);
+      },
+    };
+    const { store, lines } = await open({ files });
+    const first = store.append(view(0));
+    await Promise.resolve().then(() => {});
+    await new Promise((resolve) => setImmediate(resolve));
+    const rest = Array.from({ length: 500 }, (_, n) => store.append(view(n + 1)));
+    await Promise.all([first, ...rest]);
+    expect(lines()).toHaveLength(501);
+    expect(writes.length).toBeLessThanOrEqual(3);
+    expect(store.state()).toMatchObject({ lines: 501, batches: writes.length, queuedLines: 0 });
+    await store.close(1000);
+  });
+
+  test('keeps the order of the calls, and ids ascend', async () => {
+    const { store, lines } = await open();
+    const appended = await Promise.all(
+      Array.from({ length: 2000 }, (_, n) => store.append(view(n))),
+    );
+    const parsed = lines().map((line) => JSON.parse(line) as { id: string; n: number });
+    expect(parsed.map(({ n }) => n)).toEqual(Array.from({ length: 2000 }, (_, n) => n));
+    expect(parsed.map(({ id }) => ({ id }))).toEqual(appended);
+    const ids = parsed.map(({ id }) => id);
+    expect(ids).toEqual([...new Set(ids)].sort());
+    await store.close(1000);
+  });
+});
+
+describe('days', () => {
+  test('each line goes to the file of its own day, in one file a batch', async () => {
+    const { store, clock, lines } = await open();
+    const before = store.append(view(1));
+    clock.ms = Date.parse('2026-03-02T00:00:00.000Z');
+    const after = store.append(view(2));
+    await Promise.all([before, after]);
+    expect(lines('2026-03-01')).toHaveLength(1);
+    expect(lines('2026-03-02')).toHaveLength(1);
+    expect(lines('2026-03-02')[0]).toMatch(/^\{"ts":"2026-03-02T/);
+    await store.close(1000);
+  });
+
+  test('a restart goes on in the same file with ascending ids', async () => {
+    const first = await open();
+    await first.store.append(view(1));
+    await first.store.close(1000);
+    const second = await open({ dir: first.dir });
+    await second.store.append(view(2));
+    await second.store.close(1000);
+    const ids = second.lines().map((line) => (JSON.parse(line) as { id: string }).id);
+    expect(ids).toHaveLength(2);
+    expect(ids[1]! > ids[0]!).toBe(true);
+  });
+
+  test('the file has mode 0640 in a directory 0750, whatever the umask', async () => {
+    for (const umask of [0o022, 0o077, 0]) {
+      const before = process.umask(umask);
+      try {
+        const { store, dir } = await open();
+        await store.append(view(1));
+        const mode = (path: string): string => (fs.statSync(path).mode & 0o777).toString(8);
+        expect(mode(join(dir, 'views-2026-03-01.ndjson'))).toBe('640');
+        expect(mode(dir)).toBe('750');
+        await store.close(1000);
+      } finally {
+        process.umask(before);
+      }
+    }
+  });
+});
+
+describe('close', () => {
+  test('writes and answers what is queued, then refuses', async () => {
+    const { store, lines } = await open();
+    const appended = Array.from({ length: 100 }, (_, n) => store.append(view(n)));
+    await store.close(1000);
+    for (const one of await Promise.all(appended)) expect(one).toHaveProperty('id');
+    expect(lines()).toHaveLength(100);
+    expect(await store.append(view(1))).toEqual({ unavailable: 'shutting down' });
+    expect(lines()).toHaveLength(100);
+  });
+
+  test('can be called twice, and before anything was written', async () => {
+    const { store } = await open();
+    await Promise.all([store.close(1000), store.close(1000)]);
+  });
+});
+
+test('state tells what was written', async () => {
+  const { store, dir, clock } = await open();
+  expect(store.state()).toMatchObject({ path: undefined, lines: 0, lastAcceptedMs: undefined });
+  await store.append(view(1));
+  clock.ms += 5;
+  await store.append(view(2));
+  const size = fs.statSync(join(dir, 'views-2026-03-01.ndjson')).size;
+  expect(store.state()).toMatchObject({
+    path: `${dir}/views-2026-03-01.ndjson`,
+    fileBytes: size,
+    bytes: size,
+    lines: 2,
+    batches: 2,
+    sealedFragments: 0,
+    lastAcceptedMs: clock.ms,
+    unavailable: undefined,
+    queuedLines: 0,
+    queuedBytes: 0,
+  });
+  expect(store.state().syncSeconds).toBeGreaterThan(0);
+  expect(store.state().freeBytes).toBeGreaterThan(0);
+  await store.close(1000);
+});
