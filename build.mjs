@@ -15,6 +15,7 @@ const bundle = {
   bundle: true,
   platform: 'node',
   target: 'node20',
+  mainFields: ['module', 'main'], // jsonc-parser's `main` cannot be bundled
   legalComments: 'none',
   logLevel: 'warning',
 };

@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import type { Context } from 'hono';
 import { admit, type AdmissionRules } from './admit.ts';
 import { decodeBody, drainBody, readBody } from './body.ts';
+import { lingering } from './linger.ts';
 import type { Log } from './log.ts';
 import type { Queue } from './queue.ts';
 import { problemDetails, type Refusal, REFUSALS, isRefusal } from './refusal.ts';
@@ -110,22 +111,24 @@ function checkMediaType(headers: Headers): Refusal | undefined {
 
 /** An answer to a request whose body is not, or not yet, read to its end. */
 async function refuseUnread(request: Request, refusal: Refusal): Promise<Response> {
-  const whole = await drainBody(request.body);
-  return refuse(refusal, originOf(request), whole ? {} : { Connection: 'close' });
+  const origin = originOf(request);
+  if (await drainBody(request.body)) return refuse(refusal, origin);
+  return refuse(refusal, origin, (answer) => lingering(answer, request));
 }
 
 function refuse(
   refusal: Refusal,
   origin: string | undefined,
-  extra: Record<string, string> = {},
+  linger?: (answer: string) => string | ReadableStream,
 ): Response {
   const { status } = REFUSALS[refusal.code];
-  const body = JSON.stringify(problemDetails(refusal));
+  const text = JSON.stringify(problemDetails(refusal));
+  const body = linger === undefined ? text : linger(text);
   return answer(status, body, 'application/problem+json', origin, {
     ...(status === 405 && { Allow: 'POST, OPTIONS' }),
     ...(status === 415 && { 'Accept-Post': 'application/json' }),
     ...(refusal.retryAfterSeconds && { 'Retry-After': String(refusal.retryAfterSeconds) }),
-    ...extra,
+    ...(linger && { Connection: 'close' }),
   });
 }
 
@@ -150,7 +153,7 @@ const optionsOf = (headers: Headers): Response =>
 /** Every answer, with what lets a page of any origin read it. */
 function answer(
   status: number,
-  body: string | null,
+  body: string | ReadableStream | null,
   type: string | undefined,
   origin: string | undefined,
   extra?: Record<string, string>,

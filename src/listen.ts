@@ -91,11 +91,29 @@ interface Deno {
 
 function listenOnDeno(deno: Deno, { host, port, handler }: ListenOptions): Listener {
   const abort = new AbortController();
+  const underWay = { requests: 0 };
+  let counted = underWay;
+  const counting: Handler = async (request) => {
+    const at = counted;
+    at.requests += 1;
+    try {
+      return await handler(request);
+    } finally {
+      at.requests -= 1;
+    }
+  };
   const options = { hostname: host, port, signal: abort.signal, onListen: () => {} };
-  const server = deno.serve(options, handler);
+  const server = deno.serve(options, counting);
   return {
     url: urlOf(host, server.addr.port),
-    stop: (timeoutMs) => stopWithin(timeoutMs, server.shutdown(), () => abort.abort()),
+    async stop(timeoutMs) {
+      const cutOff = setTimeout(() => abort.abort(), timeoutMs);
+      // Its shutdown breaks off bodies that are still arriving, so those under way come first.
+      counted = { requests: 0 };
+      await until(() => underWay.requests === 0, timeoutMs);
+      await server.shutdown();
+      clearTimeout(cutOff);
+    },
   };
 }
 
@@ -106,7 +124,7 @@ interface Bun {
     fetch: Handler;
     idleTimeout: number;
     maxRequestBodySize: number;
-  }): { port: number; stop(closeConnections?: boolean): Promise<void> };
+  }): { port: number; pendingRequests: number; stop(closeConnections?: boolean): Promise<void> };
 }
 
 function listenOnBun(bun: Bun, { host, port, handler }: ListenOptions): Listener {
@@ -120,17 +138,22 @@ function listenOnBun(bun: Bun, { host, port, handler }: ListenOptions): Listener
   });
   return {
     url: urlOf(host, server.port),
-    stop: (timeoutMs) => stopWithin(timeoutMs, server.stop(), () => void server.stop(true)),
+    stop: (timeoutMs) => stopBun(server, timeoutMs),
   };
 }
 
-async function stopWithin(ms: number, stopped: Promise<void>, cutOff: () => void): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  }).then(cutOff);
-  await Promise.race([stopped, timeout]);
-  clearTimeout(timer);
+/** Bun waits for idle connections to end by themselves; their clients may keep them for hours. */
+async function stopBun(server: ReturnType<Bun['serve']>, timeoutMs: number): Promise<void> {
+  void server.stop();
+  await until(() => server.pendingRequests === 0, timeoutMs);
+  void server.stop(true);
+}
+
+async function until(isDone: () => boolean, timeoutMs: number): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
+  while (!isDone() && Date.now() < deadline) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }
 
 const urlOf = (host: string, port: number): string =>

@@ -131,13 +131,11 @@ function table(rows: readonly (readonly string[])[]): string[] {
 }
 
 // Not awaited at the top: a single executable starts from CommonJS, which cannot.
-main(process.argv.slice(2)).then(
-  (code) => {
-    process.exitCode = code;
-  },
-  (error: unknown) => {
+main(process.argv.slice(2))
+  .catch((error: unknown): ExitCode => {
     if (!(error instanceof Fatal)) throw error;
     console.error(`viewlog: ${error.message}`);
-    process.exitCode = error.exitCode;
-  },
-);
+    return error.exitCode;
+  })
+  // Exits by itself: on Bun a connection that never sent anything would keep the process.
+  .then((code) => process.exit(code));

@@ -55,13 +55,14 @@ export async function serve(settings: Settings): Promise<ExitCode> {
 function stopSignal(): { asked: Promise<Fatal | undefined>; fail: (fatal: Fatal) => void } {
   let fail!: (fatal: Fatal) => void;
   const asked = new Promise<Fatal | undefined>((resolve) => {
+    let signals = 0;
+    const onSignal = (_: NodeJS.Signals, number: number): void => {
+      signals += 1;
+      if (signals > 1) process.exit(128 + number);
+      resolve(undefined);
+    };
+    process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
     fail = resolve;
-    for (const [signal, number] of [['SIGTERM', 15], ['SIGINT', 2]] as const) {
-      process.once(signal, () => {
-        resolve(undefined);
-        process.on(signal, () => process.exit(128 + number));
-      });
-    }
   });
   return { asked, fail };
 }

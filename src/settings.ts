@@ -101,6 +101,8 @@ export const LIMITS = {
   /** What is read of a body that is refused before its end, so that its sender sees the answer. */
   drainBytesMax: 64 * KiB,
   drainMs: 100,
+  /** How long the connection then stays, for the answer to arrive. */
+  lingerMs: 300,
   issuesMax: 50,
   quoteLengthMax: 64,
   /** serde_json, and so Vector, stops at 128 levels, jq at 256. */

@@ -1,9 +1,8 @@
-import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { presentRuntimes, requireInCi, TOOLS } from './support/runtimes.ts';
+import { BUN, DENO, isHere, isPresent, NODE, TOOLS } from './support/runtimes.ts';
 import { MINIMAL_VIEW } from './support/views.ts';
 import { startViewlog, until, type Viewlog } from './support/viewlog.ts';
 
@@ -11,8 +10,7 @@ import { startViewlog, until, type Viewlog } from './support/viewlog.ts';
 
 const CHROMIUM = '/usr/bin/chromium';
 const PLAYWRIGHT = `${TOOLS}/playwright-core`;
-const present = existsSync(CHROMIUM) && existsSync(PLAYWRIGHT);
-if (!present) requireInCi(`Chromium (${CHROMIUM}) and playwright-core`);
+const present = isHere(CHROMIUM) && isHere(PLAYWRIGHT);
 
 interface Page {
   goto(url: string): Promise<unknown>;
@@ -78,7 +76,9 @@ const beacon = (page: Page, viewlog: Viewlog, body: string, type?: string): Prom
     { url: `${viewlog.url}/view`, body, ...(type !== undefined && { type }) },
   );
 
-describe.skipIf(!present).each(presentRuntimes())('a page in Chromium, viewlog on $name', (runtime) => {
+const runtimes = [NODE, DENO, BUN].filter(isPresent);
+
+describe.skipIf(!present).each(runtimes)('a page in Chromium, viewlog on $name', (runtime) => {
   const body = JSON.stringify(MINIMAL_VIEW);
 
   it('sends views with fetch, keepalive fetch and sendBeacon', async () => {

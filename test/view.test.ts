@@ -232,9 +232,7 @@ describe('a stored view', () => {
 
   it('keeps text that only looks like an escaped surrogate', () => {
     const text = changed({ pn: String.raw`\ud800 \\udfff` });
-    expect((JSON.parse(serializeView(accepted(text))) as View).pn).toBe(
-      String.raw`\ud800 \\udfff`,
-    );
+    expect((JSON.parse(serializeView(accepted(text))) as View).pn).toBe(String.raw`\ud800 \\udfff`);
   });
 
   it('has no character that a reader could take for a line end', () => {

@@ -77,12 +77,27 @@ function parseAnswers(text: string): RawAnswer[] {
         return [line.slice(0, at).toLowerCase(), line.slice(at + 1).trim()];
       }),
     );
-    const length = Number(headers['content-length'] ?? 0);
-    const body = rest.slice(end + 4, end + 4 + length);
+    const [body, after] =
+      headers['transfer-encoding'] === 'chunked'
+        ? chunked(rest.slice(end + 4))
+        : sized(rest.slice(end + 4), Number(headers['content-length'] ?? 0));
     const status = Number(statusLine.split(' ')[1]);
     if (status !== 100) answers.push({ status, headers, body });
-    rest = rest.slice(end + 4 + length);
+    rest = after;
   }
+}
+
+const sized = (text: string, length: number): [string, string] => [
+  text.slice(0, length),
+  text.slice(length),
+];
+
+function chunked(text: string): [string, string] {
+  const end = text.indexOf('\r\n');
+  const size = Number.parseInt(text, 16);
+  if (end < 0 || size === 0) return ['', text.slice(end + 4)];
+  const [body, after] = chunked(text.slice(end + 2 + size + 2));
+  return [text.slice(end + 2, end + 2 + size) + body, after];
 }
 
 /** The text of a `POST /view`; `headers` add to or replace the usual ones. */

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { chunk, post, speak } from './support/raw.ts';
-import { presentRuntimes } from './support/runtimes.ts';
-import { ACCEPTED, FULL_VIEW, INVALID, MINIMAL_VIEW } from './support/views.ts';
-import { dataDirectory, PROJECTS, run, startViewlog, until } from './support/viewlog.ts';
+import { chunk, post, speak } from './raw.ts';
+import { isPresent, type Runtime } from './runtimes.ts';
+import { ACCEPTED, FULL_VIEW, INVALID, MINIMAL_VIEW } from './views.ts';
+import { dataDirectory, PROJECTS, run, startViewlog, until } from './viewlog.ts';
 
 // The whole service, from outside, the same on every runtime.
 
@@ -22,8 +22,7 @@ interface Problem {
   issues?: { field: string; message: string; expected: string; received: string }[];
 }
 
-const problem = async (response: Response): Promise<Problem> =>
-  (await response.json()) as Problem;
+const problem = async (response: Response): Promise<Problem> => (await response.json()) as Problem;
 
 /** A view whose JSON text is `bytes` long. */
 function viewOf(bytes: number): string {
@@ -31,7 +30,12 @@ function viewOf(bytes: number): string {
   return JSON.stringify({ ...MINIMAL_VIEW, pn: 'x'.repeat(bytes - empty.length) });
 }
 
-describe.each(presentRuntimes())('on $name', (runtime) => {
+/** The suite of one runtime. Each has a test file of its own, so that they run side by side. */
+export function theServiceOn(runtime: Runtime): void {
+  describe.skipIf(!isPresent(runtime))(`viewlog on ${runtime.name}`, () => service(runtime));
+}
+
+function service(runtime: Runtime): void {
   const start = (args: readonly string[] = [], data?: string) =>
     startViewlog({ runtime, args, ...(data && { data }) });
 
@@ -246,7 +250,10 @@ describe.each(presentRuntimes())('on $name', (runtime) => {
       [undefined, 403],
     ])('of the origin %s where origins are listed: %i', async (origin, status) => {
       const viewlog = await start();
-      const answer = await viewlog.post({ ...MINIMAL_VIEW, p: '1000003' }, origin ? { origin } : {});
+      const answer = await viewlog.post(
+        { ...MINIMAL_VIEW, p: '1000003' },
+        origin ? { origin } : {},
+      );
       expect(answer.status).toBe(status);
       if (status === 403) expect((await problem(answer)).code).toBe('origin-not-allowed');
     });
@@ -353,7 +360,7 @@ describe.each(presentRuntimes())('on $name', (runtime) => {
         pieces: [post('{', { 'Content-Length': '1000000000' })],
       });
       expect(length.answers.map(({ status }) => status)).toStrictEqual([413]);
-      expect(length.closed).toBe(true);
+      expect(length.answers[0]!.headers['connection']).toBe('close');
       const endless = await speak(viewlog.port, {
         pieces: [post('', { 'Content-Length': '', 'Transfer-Encoding': 'chunked' })],
         endless: { piece: chunk('x'.repeat(4096)), bytesMax: 64 * 1024 * 1024 },
@@ -398,12 +405,12 @@ describe.each(presentRuntimes())('on $name', (runtime) => {
 
     it('stops in the middle of its body, and gets 408', async () => {
       const viewlog = await start();
-      const { answers, closed } = await speak(viewlog.port, {
+      const { answers } = await speak(viewlog.port, {
         pieces: [post('{"p":', { 'Content-Length': '500' })],
       });
       expect(answers.map(({ status }) => status)).toStrictEqual([408]);
       expect(JSON.parse(answers[0]!.body)).toMatchObject({ code: 'request-timeout' });
-      expect(closed).toBe(true);
+      expect(answers[0]!.headers['connection']).toBe('close');
     });
 
     it('cannot take others with it: rubbish, aborts and lies leave no trace', async () => {
@@ -431,7 +438,8 @@ describe.each(presentRuntimes())('on $name', (runtime) => {
       ];
       for (const piece of rubbish) {
         const { answers } = await speak(viewlog.port, { pieces: [piece] }, 150);
-        for (const { status } of answers) expect([piece, status < 500]).toStrictEqual([piece, true]);
+        for (const { status } of answers)
+          expect([piece, status, status < 500]).toStrictEqual([piece, status, true]);
       }
       const body = JSON.stringify(FULL_VIEW);
       for (let sent = 0; sent < body.length; sent += 16) {
@@ -471,7 +479,7 @@ describe.each(presentRuntimes())('on $name', (runtime) => {
     await viewlog.post('x', { 'content-type': 'text/plain' });
     const lines = await until(() => {
       const kept = viewlog.refusedLines();
-      return kept.length >= 2 && kept;
+      return kept.length >= 2 ? kept : undefined;
     });
     const kept = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(kept).toMatchObject([
@@ -502,13 +510,13 @@ describe.each(presentRuntimes())('on $name', (runtime) => {
     const viewlog = await start();
     const body = JSON.stringify(FULL_VIEW);
     const slow = speak(viewlog.port, { pieces: [post(body).slice(0, -5), 1000, body.slice(-5)] });
-    const idle = speak(viewlog.port, { pieces: [] });
+    const idle = speak(viewlog.port, { pieces: [post(body)] }, 20_000);
     await new Promise((resolve) => setTimeout(resolve, 300));
     const { code } = await viewlog.signal('SIGTERM');
     expect((await slow).answers.map(({ status }) => status)).toStrictEqual([201]);
     expect((await idle).closed).toBe(true);
     expect(code).toBe(0);
-    expect(viewlog.lines()).toHaveLength(1);
+    expect(viewlog.lines()).toHaveLength(2);
   });
 
   it('stores every view it acknowledged while it was told to stop under load', async () => {
@@ -535,20 +543,29 @@ describe.each(presentRuntimes())('on $name', (runtime) => {
       [['serve', '--port', 'x'], 64, /--port must be a whole number from 0 to 65535, not "x"/],
       [['serve', '--prot=1'], 64, /Unknown option --prot; did you mean --port\?/],
       [['chekc'], 64, /Unknown command "chekc"; did you mean check\?/],
-      [['serve', '--port', String(viewlog.port)], 69, /Cannot listen on 127\.0\.0\.1:\d+: it is in use/],
+      [
+        ['serve', '--port', String(viewlog.port)],
+        69,
+        /Cannot listen on 127\.0\.0\.1:\d+: it is in use/,
+      ],
       [['serve', '--projects', 'nowhere.json'], 78, /viewlog activate ID/],
     ];
     for (const [args, exit, message] of cases) {
       const { code, stderr } = await run(args, { runtime, data: dataDirectory() });
       expect([args, code]).toStrictEqual([args, exit]);
       expect(stderr).toMatch(message);
-      expect(stderr.trimEnd().split('\n').filter((line) => !line.includes('--min-free is off'))).toHaveLength(1);
+      expect(
+        stderr
+          .trimEnd()
+          .split('\n')
+          .filter((line) => !line.includes('--min-free is off')),
+      ).toHaveLength(1);
     }
   });
 
   it('prints its help and its version', async () => {
     const { version } = JSON.parse(
-      readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+      readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
     ) as { version: string };
     expect((await run(['--version'], { runtime })).stdout).toBe(`viewlog ${version}\n`);
     const { code, stdout } = await run(['--help'], { runtime });
@@ -560,7 +577,7 @@ describe.each(presentRuntimes())('on $name', (runtime) => {
       expect(help.stdout).toContain('--data DIR');
     }
   });
-});
+}
 
 /** Opens uploads and breaks each in the middle of its body. */
 async function abortUploads(port: number, count: number): Promise<void> {

@@ -1,0 +1,4 @@
+import { DENO } from '../support/runtimes.ts';
+import { theServiceOn } from '../support/service.ts';
+
+theServiceOn(DENO);

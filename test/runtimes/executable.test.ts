@@ -1,0 +1,4 @@
+import { EXECUTABLE } from '../support/runtimes.ts';
+import { theServiceOn } from '../support/service.ts';
+
+theServiceOn(EXECUTABLE);
