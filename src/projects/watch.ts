@@ -82,6 +82,7 @@ class Watcher implements WatchedProjects {
   async reload(): Promise<void> {
     const before = this.#inForce;
     await this.#check(true);
+    if (this.#closed) return;
     if (this.#inForce === before && this.#fault === undefined) {
       this.#log.info(`Projects file unchanged: ${summaryOf(this.all())}`);
     }
@@ -154,5 +155,5 @@ function isSame(a: Content, b: Content | undefined): boolean {
 function faultLine([first = '', ...more]: readonly string[]): string {
   const rest =
     more.length === 0 ? '' : ` (and ${plural(more.length, 'more fault')}: see "viewlog check")`;
-  return `The projects file is faulty and the last good one stays in force: ${first}${rest}`;
+  return `The last good projects file stays in force: ${first}${rest}`;
 }
