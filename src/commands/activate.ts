@@ -81,12 +81,7 @@ function merged(entry: ProjectEntry, { name, origin: added }: Settings): Project
 }
 
 /** Only what differs is touched. */
-function updated(
-  text: string,
-  index: number,
-  before: ProjectEntry,
-  after: ProjectEntry,
-): string {
+function updated(text: string, index: number, before: ProjectEntry, after: ProjectEntry): string {
   const path = ['projects', index];
   let result = text;
   if (before.active === false) result = setValue(result, [...path, 'active'], true);

@@ -34,6 +34,11 @@ function rowOf(project: Project): string[] {
 function tableOf(rows: readonly (readonly string[])[]): string {
   const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   return rows
-    .map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ').trimEnd())
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
     .join('\n');
 }

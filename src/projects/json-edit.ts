@@ -40,7 +40,8 @@ function addFirst(text: string, list: Node, properties: readonly string[]): stri
     const object = `{${properties.join(isCompact(text) ? ',' : ', ')}}`;
     return replace(text, list.offset, list.length, `[${object}]`);
   }
-  const line = (depth: number) => `${/\r\n|\r|\n/.exec(text)![0]}${indent}${(indent || '  ').repeat(depth)}`;
+  const line = (depth: number) =>
+    `${/\r\n|\r|\n/.exec(text)![0]}${indent}${(indent || '  ').repeat(depth)}`;
   const object = `{${line(2)}${properties.join(`,${line(2)}`)}${line(1)}}`;
   return replace(text, list.offset, list.length, `[${line(1)}${object}${line(0)}]`);
 }

@@ -98,7 +98,14 @@ describe('activate', () => {
   test('adds a project, and touches nothing else', async () => {
     const before = '\ufeff{ "projects":  [\r\n{ "id":"1",   "name" :"a" }  ]\r\n}';
     const { path, run, read } = await file(before);
-    const result = await run(activate, '2', '--origin', 'https://*.b.com', '--origin', 'https://b.com');
+    const result = await run(
+      activate,
+      '2',
+      '--origin',
+      'https://*.b.com',
+      '--origin',
+      'https://b.com',
+    );
     expect(result).toMatchObject({
       code: 0,
       out: `Project 2 added in ${path}: active, https://*.b.com https://b.com, at most 6000 views a minute; ${SOON}`,
@@ -156,7 +163,10 @@ describe('deactivate', () => {
       out: `Project 2 deactivated ${out}; ${SOON}`,
     });
     expect(await run(deactivate, '1')).toMatchObject({ code: 0 });
-    expect(await run(deactivate, '1')).toMatchObject({ code: 0, out: `Project 1 as it was ${out}` });
+    expect(await run(deactivate, '1')).toMatchObject({
+      code: 0,
+      out: `Project 1 as it was ${out}`,
+    });
     expect(await read()).toBe(
       '{"projects": [{"id": "1", "active": false}, {"id": "2", "active": false}]}',
     );
@@ -277,7 +287,7 @@ describe('an edit keeps', () => {
     expect((await stat(path)).mode & 0o7777).toBe(0o604);
   });
 
-  test.runIf(isRoot)('the owner of the file, and gives a new one its directory\'s', async () => {
+  test.runIf(isRoot)("the owner of the file, and gives a new one its directory's", async () => {
     const { directory, path, run } = await file('{"projects":[]}');
     await chown(path, 1234, 2345);
     await run(activate, '1');

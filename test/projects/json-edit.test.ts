@@ -74,7 +74,9 @@ test('an edit says what was meant, and leaves all other text as it was', () => {
   const member = fc.tuple(space, key, space, space, value, space);
   const object = fc
     .uniqueArray(member, { minLength: 1, maxLength: 4, selector: (parts) => parts[1] })
-    .map((members) => `{${members.map(([a, k, b, c, v, d]) => `${a}${k}${b}:${c}${v}${d}`).join()}}`);
+    .map(
+      (members) => `{${members.map(([a, k, b, c, v, d]) => `${a}${k}${b}:${c}${v}${d}`).join()}}`,
+    );
   const item = fc.tuple(space, object, space).map((parts) => parts.join(''));
   const text = fc
     .tuple(space, space, fc.array(item, { maxLength: 3 }), space, space)

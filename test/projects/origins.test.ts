@@ -115,7 +115,10 @@ describe('what is no origin', () => {
     ['https://x.com#a', 'must end after its host and port, as in "https://x.com"'],
     ['https://*.x.com/', 'must end after its host and port, as in "https://*.x.com"'],
     ['https://me@x.com', 'must not name a user; expected one such as "https://www.example.com"'],
-    ['https://me:pw@x.com/', 'must not name a user; expected one such as "https://www.example.com"'],
+    [
+      'https://me:pw@x.com/',
+      'must not name a user; expected one such as "https://www.example.com"',
+    ],
     ['https://*', WILDCARD],
     ['https://*/', WILDCARD],
     ['https://a.*.com', WILDCARD],

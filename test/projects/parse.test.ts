@@ -39,17 +39,38 @@ describe('a file that is not JSON', () => {
       ],
     ],
     ['/* never', ['1:1: comments are not allowed in JSON; found /* never']],
-    ['{projects:[]}', [`1:2: expected text in double quotes, a number, true, false or null; found projects`]],
-    ["{'projects':[]}", [`1:2: expected text in double quotes, a number, true, false or null; found 'projects'`]],
-    ['{"a":True}', ['1:6: expected text in double quotes, a number, true, false or null; found True']],
+    [
+      '{projects:[]}',
+      [`1:2: expected text in double quotes, a number, true, false or null; found projects`],
+    ],
+    [
+      "{'projects':[]}",
+      [`1:2: expected text in double quotes, a number, true, false or null; found 'projects'`],
+    ],
+    [
+      '{"a":True}',
+      ['1:6: expected text in double quotes, a number, true, false or null; found True'],
+    ],
     ['{,}', ['1:2: expected a value; found ,']],
     ['{1:2}', ['1:2: expected a key in double quotes; found 1']],
-    ['{"a":"x\n', ['1:6: expected text to end with a double quote on the same line; found "x', '2:1: expected "}" or ","; found the end of the file']],
+    [
+      '{"a":"x\n',
+      [
+        '1:6: expected text to end with a double quote on the same line; found "x',
+        '2:1: expected "}" or ","; found the end of the file',
+      ],
+    ],
     ['{"a":1.}', ['1:6: expected a digit at the end of the number; found 1.']],
     ['{"a":"\\u12"}', ['1:6: expected four hexadecimal digits after "\\u"; found "\\u12"']],
     ['{"a":"\\q"}', ['1:6: expected one of "\\/bfnrtu after a backslash; found "\\q"']],
-    ['{"a":"\t"}', ['1:6: expected no tab or other control character inside text; found "\\u0009"']],
-    ['{\u202e}', ['1:2: expected text in double quotes, a number, true, false or null; found \\u202e']],
+    [
+      '{"a":"\t"}',
+      ['1:6: expected no tab or other control character inside text; found "\\u0009"'],
+    ],
+    [
+      '{\u202e}',
+      ['1:2: expected text in double quotes, a number, true, false or null; found \\u202e'],
+    ],
   ])('%j', (text, expected) => {
     expect(faultsOf(text)).toEqual(expected.map((fault) => `p.json:${fault}`));
   });
@@ -119,28 +140,63 @@ describe('a file that is JSON', () => {
         `1:39: projects[0]: unknown key "__proto__"; ${PROJECT_KEYS}`,
       ],
     ],
-    ['{"project":[]}', [
-      `1:1: projects is missing; it ${LIST}`,
-      '1:2: unknown key "project"; did you mean "projects"?',
-    ]],
-    ['{"$schema":1,"projects":[]}', ['1:12: $schema must be a string, such as "./projects.schema.json"; found the number 1']],
+    [
+      '{"project":[]}',
+      [
+        `1:1: projects is missing; it ${LIST}`,
+        '1:2: unknown key "project"; did you mean "projects"?',
+      ],
+    ],
+    [
+      '{"$schema":1,"projects":[]}',
+      ['1:12: $schema must be a string, such as "./projects.schema.json"; found the number 1'],
+    ],
     ['{"operator":1,"projects":[]}', [`1:13: operator ${EMAIL}; found the number 1`]],
     ['{"operator":"views","projects":[]}', [`1:13: operator ${EMAIL}; found "views"`]],
-    ['{"operator":"Jo <jo@x.com>","projects":[]}', [`1:13: operator ${EMAIL}; found "Jo <jo@x.com>"`]],
+    [
+      '{"operator":"Jo <jo@x.com>","projects":[]}',
+      [`1:13: operator ${EMAIL}; found "Jo <jo@x.com>"`],
+    ],
     [project('"name":null'), ['1:31: projects[0].name must be a string; found null']],
     [project('"contact":["a@b"]'), ['1:34: projects[0].contact must be a string; found a list']],
     [project('"active":"true"'), ['1:33: projects[0].active must be true or false; found "true"']],
     [project('"active":null'), ['1:33: projects[0].active must be true or false; found null']],
-    [project('"maxViewsPerMinute":0'), [`1:44: projects[0].maxViewsPerMinute ${LIMIT}; found the number 0`]],
-    [project('"maxViewsPerMinute":-1'), [`1:44: projects[0].maxViewsPerMinute ${LIMIT}; found the number -1`]],
-    [project('"maxViewsPerMinute":1.5'), [`1:44: projects[0].maxViewsPerMinute ${LIMIT}; found the number 1.5`]],
-    [project('"maxViewsPerMinute":1e999'), [`1:44: projects[0].maxViewsPerMinute ${LIMIT}; found the number 1e999`]],
-    [project('"maxViewsPerMinute":9007199254740992'), [`1:44: projects[0].maxViewsPerMinute ${LIMIT}; found the number 9007199254740992`]],
-    [project('"maxViewsPerMinute":"6000"'), [`1:44: projects[0].maxViewsPerMinute ${LIMIT}; found "6000"`]],
+    [
+      project('"maxViewsPerMinute":0'),
+      [`1:44: projects[0].maxViewsPerMinute ${LIMIT}; found the number 0`],
+    ],
+    [
+      project('"maxViewsPerMinute":-1'),
+      [`1:44: projects[0].maxViewsPerMinute ${LIMIT}; found the number -1`],
+    ],
+    [
+      project('"maxViewsPerMinute":1.5'),
+      [`1:44: projects[0].maxViewsPerMinute ${LIMIT}; found the number 1.5`],
+    ],
+    [
+      project('"maxViewsPerMinute":1e999'),
+      [`1:44: projects[0].maxViewsPerMinute ${LIMIT}; found the number 1e999`],
+    ],
+    [
+      project('"maxViewsPerMinute":9007199254740992'),
+      [`1:44: projects[0].maxViewsPerMinute ${LIMIT}; found the number 9007199254740992`],
+    ],
+    [
+      project('"maxViewsPerMinute":"6000"'),
+      [`1:44: projects[0].maxViewsPerMinute ${LIMIT}; found "6000"`],
+    ],
     [project('"origins":[]'), [`1:34: projects[0].origins ${ORIGINS}; found an empty list`]],
-    [project('"origins":"https://a.com"'), [`1:34: projects[0].origins ${ORIGINS}; found "https://a.com"`]],
+    [
+      project('"origins":"https://a.com"'),
+      [`1:34: projects[0].origins ${ORIGINS}; found "https://a.com"`],
+    ],
     [project('"origins":null'), [`1:34: projects[0].origins ${ORIGINS}; found null`]],
-    [project('"origins":[null]'), ['1:35: projects[0].origins[0] must be a string, such as "https://www.example.com"; found null']],
+    [
+      project('"origins":[null]'),
+      [
+        '1:35: projects[0].origins[0] must be a string, such as "https://www.example.com"; found null',
+      ],
+    ],
     [
       project('"origins":["https://a.com","https://a.com/","null"]'),
       [
@@ -207,9 +263,12 @@ describe('a sound file', () => {
       {
         id: fc.bigInt(0n, 10n ** 20n - 1n).map(String),
         name: fc.string({ unit: 'binary' }),
-        origins: fc.array(fc.webAuthority({ withPort: true }).map((host) => `https://${host}`), {
-          minLength: 1,
-        }),
+        origins: fc.array(
+          fc.webAuthority({ withPort: true }).map((host) => `https://${host}`),
+          {
+            minLength: 1,
+          },
+        ),
         active: fc.boolean(),
         maxViewsPerMinute: fc.maxSafeNat().map((n) => Math.max(1, n)),
         contact: fc.string(),
@@ -226,8 +285,9 @@ describe('a sound file', () => {
   });
 
   test('is strict JSON: what JSON.parse throws on is a fault, whatever was damaged', () => {
-    const sound = '{"operator": "a@b", "projects": [\n {"id": "1", "active": true, "name": "\\u00e9"}]}';
-    const damage = fc.constantFrom(...'{}[]:,"\\/*\'\n\t\f0-+.eEtn\u00a0\u2028\ufeffx');
+    const sound =
+      '{"operator": "a@b", "projects": [\n {"id": "1", "active": true, "name": "\\u00e9"}]}';
+    const damage = fc.constantFrom(...Array.from('{}[]:,"\\/*\'\n\t\f0-+.eEtn\u00a0\u2028\ufeffx'));
     const position = fc.nat(sound.length);
     fc.assert(
       fc.property(position, fc.nat(2), damage, damage, (at, removed, a, b) => {

@@ -20,7 +20,9 @@ test('every field of the JSON Schema has a description, for editors to show', ()
 });
 
 test('the demonstration project takes views from anywhere, so that a first curl works', async () => {
-  const projects = await loadProjects(new URL('../../data/projects.json', import.meta.url).pathname);
+  const projects = await loadProjects(
+    new URL('../../data/projects.json', import.meta.url).pathname,
+  );
   expect(projects.operator).toBe('views@example.com');
   expect(projects.find('1000001')?.active).toBe(true);
   expect(projects.find('1000001')?.allowsOrigin(undefined)).toBe(true);

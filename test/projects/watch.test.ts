@@ -40,7 +40,11 @@ async function watched(text = listOf('1')): Promise<Watched> {
   return { path, directory, ...(await open(path)) };
 }
 
-const idsOf = (projects: WatchedProjects): string => projects.all().map(({ id }) => id).join();
+const idsOf = (projects: WatchedProjects): string =>
+  projects
+    .all()
+    .map(({ id }) => id)
+    .join();
 const eventually = (check: () => void) => vi.waitFor(check, { timeout: 10_000, interval: 20 });
 const eventuallyLists = (projects: WatchedProjects, ids: string) =>
   eventually(() => expect(idsOf(projects)).toBe(ids));
