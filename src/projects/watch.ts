@@ -1,9 +1,8 @@
-import { Buffer } from 'node:buffer';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { EXIT, Fatal } from '../fatal.ts';
 import type { Log } from '../log.ts';
 import { plural, printable } from '../text.ts';
-import { type Content, readContent } from './file.ts';
+import { type Content, isSameContent, readContent } from './file.ts';
 import { type Faulty, parseProjectsFile, type Sound } from './parse.ts';
 import { type Project, ProjectList, type Projects, summaryOf } from './projects.ts';
 
@@ -114,7 +113,7 @@ class Watcher implements WatchedProjects {
 
   async #read(): Promise<Sound | Faulty> {
     const content = await readContent(this.#path);
-    if (this.#parsed === undefined || !isSame(content, this.#content)) {
+    if (this.#parsed === undefined || !isSameContent(content, this.#content)) {
       this.#parsed =
         'fault' in content
           ? { faults: [content.fault] }
@@ -144,12 +143,6 @@ class Watcher implements WatchedProjects {
     }
     this.#suspected = fault;
   }
-}
-
-function isSame(a: Content, b: Content | undefined): boolean {
-  if (b === undefined) return false;
-  if ('fault' in a || 'fault' in b) return 'fault' in a && 'fault' in b && a.fault === b.fault;
-  return Buffer.compare(a.bytes, b.bytes) === 0;
 }
 
 function faultLine([first = '', ...more]: readonly string[]): string {

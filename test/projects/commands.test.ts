@@ -1,3 +1,4 @@
+import { rmSync, writeFileSync } from 'node:fs';
 import {
   chmod,
   chown,
@@ -17,6 +18,8 @@ import { activate } from '../../src/commands/activate.ts';
 import { check } from '../../src/commands/check.ts';
 import { deactivate } from '../../src/commands/deactivate.ts';
 import { projects } from '../../src/commands/projects.ts';
+import { editProjectsFile } from '../../src/projects/edit.ts';
+import { setValue } from '../../src/projects/json-edit.ts';
 import { projectsDir } from '../support/projects-dir.ts';
 import { runCommand } from '../support/run-command.ts';
 
@@ -314,6 +317,22 @@ describe('an edit keeps', () => {
   });
 });
 
+test('an edit is made anew when an editor saves the file meanwhile', async () => {
+  const { path, read } = await file('{"projects":[{"id":"1"}]}');
+  let attempts = 0;
+  const edited = await editProjectsFile({
+    path,
+    canCreate: false,
+    change: (text) => {
+      attempts++;
+      if (attempts === 1) writeFileSync(path, '{"projects":[{"id":"2"}]}');
+      return setValue(text, ['projects', 0, 'active'], false);
+    },
+  });
+  expect([edited, attempts]).toEqual(['changed', 2]);
+  expect(await read()).toBe('{"projects":[{"id":"2","active":false}]}');
+});
+
 describe('the lock of an edit', () => {
   test('makes another edit wait until it is gone', async () => {
     const { path, run, read } = await file('{"projects":[]}');
@@ -326,6 +345,26 @@ describe('the lock of an edit', () => {
     await rm(`${path}.lock`);
     expect((await edit).code).toBe(0);
     expect(JSON.parse(await read()).projects).toMatchObject([{ id: '2' }, { id: '1' }]);
+  });
+
+  test('is not what takes the place of the file once somebody else has taken it', async () => {
+    const { path, read } = await file('{"projects":[{"id":"1"}]}');
+    let attempts = 0;
+    const edited = await editProjectsFile({
+      path,
+      canCreate: false,
+      change: (text) => {
+        attempts++;
+        if (attempts === 1) {
+          rmSync(`${path}.lock`);
+          writeFileSync(`${path}.lock`, 'theirs');
+          setTimeout(() => rmSync(`${path}.lock`), 300);
+        }
+        return setValue(text, ['projects', 0, 'active'], false);
+      },
+    });
+    expect([edited, attempts]).toEqual(['changed', 2]);
+    expect(await read()).toBe('{"projects":[{"id":"1","active":false}]}');
   });
 
   test('is taken over when it was left behind', async () => {

@@ -68,6 +68,8 @@ describe('a wildcard', () => {
     ['https://*.example.org', 'https://.example.org'],
     ['https://*.example.org', 'https://a..example.org'],
     ['https://*.example.org', 'https://..example.org'],
+    ['https://*.example.org', 'https://.a.example.org'],
+    ['https://*.example.org', 'https://a..b.example.org'],
     ['https://*.example.org', 'https://evilexample.org'],
     ['https://*.example.org', 'https://a.example.org.evil.com'],
     ['https://*.example.org', 'https://evil.com/.example.org'],

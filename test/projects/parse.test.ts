@@ -121,6 +121,13 @@ describe('a file that is JSON', () => {
       '{"projects":[{"id":"1",\n"id":"2"}]}',
       ['2:1: projects[0]: the key "id" is on line 1 already'],
     ],
+    [
+      project('"active":true,"active":1'),
+      [
+        '1:38: projects[0]: the key "active" is on line 1 already',
+        '1:47: projects[0].active must be true or false; found the number 1',
+      ],
+    ],
     ['{"projects":[],"projects":[]}', ['1:16: the key "projects" is on line 1 already']],
     [
       project('"maxViewPerMinute":6'),

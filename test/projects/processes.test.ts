@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -54,8 +54,8 @@ test('following the file does not keep the process alive', async () => {
 });
 
 test('Deno needs no more than the data directory', async () => {
-  const { directory, bundle } = await bundled();
-  await run('mkdir', [`${directory}/data`]);
+  const { directory, bundle, path } = await bundled();
+  await mkdir(`${directory}/data`);
   const deno = (command: string, ...args: string[]) => {
     const allowed = ['--allow-read=data', '--allow-write=data'];
     const options = ['run', '--no-prompt', '--no-lock', ...allowed, bundle];
@@ -70,8 +70,8 @@ test('Deno needs no more than the data directory', async () => {
   expect((await deno('open')).stdout).toBe('2\n');
 
   // A link that leaves the data directory can be followed for reading, not for writing.
-  await run('mv', [`${directory}/data/projects.json`, `${directory}/out.json`]);
-  await run('ln', ['-s', '../out.json', `${directory}/data/projects.json`]);
+  await rename(path, `${directory}/out.json`);
+  await symlink('../out.json', path);
   expect((await deno('check')).stdout).toBe('./data/projects.json: 2 projects, 1 active\n');
   await expect(deno('activate', '3')).rejects.toMatchObject({
     code: 73,

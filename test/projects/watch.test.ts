@@ -179,14 +179,15 @@ describe('a faulty file', () => {
 
   test('is no fault while it is only half saved', async () => {
     const { path, projects, logged } = await watched();
-    for (const ids of [['2'], ['3'], ['4'], ['5'], ['6']]) {
-      const text = listOf(...ids);
+    for (const id of ['2', '3', '4']) {
+      // The file was looked at a moment ago, and is again in the middle of this save.
+      await sleep(300);
       await writeFile(path, '');
+      await sleep(100);
+      await writeFile(path, listOf(id).slice(0, 10));
       await sleep(200);
-      await writeFile(path, text.slice(0, 10));
-      await sleep(200);
-      await writeFile(path, text);
-      await eventuallyLists(projects, ids.join());
+      await writeFile(path, listOf(id));
+      await eventuallyLists(projects, id);
     }
     expect(logged.filter((line) => line.startsWith('warn'))).toEqual([]);
   });
@@ -253,7 +254,7 @@ describe('at the start', () => {
 
   test('what is not a file ends it: a directory, a pipe', async () => {
     const directory = await projectsDir();
-    execFileSync('mkfifo', [`${directory}/pipe`]);
+    execFileSync('sh', ['-c', 'mkfifo "$0"', `${directory}/pipe`]);
     for (const path of [directory, `${directory}/pipe`]) {
       await expect(openProjects({ path, log })).rejects.toMatchObject({
         exitCode: 78,
