@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import schema from '../../data/projects.schema.json' with { type: 'json' };
 import { errnoOf, EXIT, Fatal, reasonOf } from '../fatal.ts';
 import { printable } from '../text.ts';
-import { readContent } from './file.ts';
+import { isSameContent, readContent } from './file.ts';
 import { parseProjectsFile, type Sound } from './parse.ts';
 
 // Edits of the projects file. The new text is written to `projects.json.lock`, which only one
@@ -18,6 +18,8 @@ const LOCK_POLL_MS = 20;
 const EMPTY = '{\n  "$schema": "./projects.schema.json",\n  "projects": []\n}\n';
 const FILE_MODE = 0o640;
 const DIRECTORY_MODE = 0o750;
+
+type Handle = Awaited<ReturnType<typeof open>>;
 
 /** What became of the file. */
 export type Edited = 'created' | 'changed' | 'unchanged';
@@ -56,7 +58,7 @@ export async function editProjectsFile(options: EditOptions): Promise<Edited> {
   }
 }
 
-/** One attempt, under the lock; `interrupted` where somebody took the lock for an old one. */
+/** One attempt, under the lock; `interrupted` where somebody else took the lock or saved the file. */
 async function editOnce(
   target: string,
   { path, canCreate, change }: EditOptions,
@@ -78,10 +80,9 @@ async function editOnce(
     await handle.writeFile(after);
     await keepOwnerAndMode(lock, target, isNew);
     await handle.sync();
-    if ((await stat(lock)).ino !== (await handle.stat()).ino) {
-      isHeld = false;
-      return 'interrupted';
-    }
+    isHeld = await isSameFile(lock, handle);
+    // An editor heeds no lock.
+    if (!isHeld || !isSameContent(await readContent(target), before)) return 'interrupted';
     await rename(lock, target);
     isHeld = false;
     await syncDirectory(dirname(target));
@@ -98,7 +99,15 @@ function sound(bytes: Uint8Array, path: string): Sound {
   return parsed;
 }
 
-async function openLock(lock: string): Promise<Awaited<ReturnType<typeof open>>> {
+async function isSameFile(path: string, handle: Handle): Promise<boolean> {
+  const { ino } = await handle.stat();
+  return stat(path).then(
+    (named) => named.ino === ino,
+    () => false,
+  );
+}
+
+async function openLock(lock: string): Promise<Handle> {
   for (;;) {
     try {
       return await open(lock, 'wx', FILE_MODE);

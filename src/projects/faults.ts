@@ -157,7 +157,7 @@ function pathText(path: readonly (string | number)[]): string {
 }
 
 /** The items of an array; none where `node` is something else. */
-export function itemsOf(node: Node | undefined): readonly Node[] {
+function itemsOf(node: Node | undefined): readonly Node[] {
   return node?.type === 'array' ? (node.children ?? []) : [];
 }
 
@@ -170,7 +170,7 @@ function propertiesOf(node: Node): { key: string; node: Node; value: Node | unde
 }
 
 /** The value of `key` in an object: of a key given twice the last, as `JSON.parse` has it. */
-export function child(node: Node | undefined, key: string): Node | undefined {
+function child(node: Node | undefined, key: string): Node | undefined {
   if (node === undefined) return undefined;
   return propertiesOf(node).findLast((property) => property.key === key)?.value;
 }

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
 import { errnoOf, reasonOf } from '../fatal.ts';
 import { formatSize } from '../settings.ts';
@@ -29,6 +30,13 @@ export async function readContent(path: string): Promise<Content> {
       : reasonOf(error);
     return { fault: `${cannot}: ${reason}`, isMissing };
   }
+}
+
+/** Whether two readings found the same. */
+export function isSameContent(a: Content, b: Content | undefined): boolean {
+  if (b === undefined) return false;
+  if ('fault' in a || 'fault' in b) return 'fault' in a && 'fault' in b && a.fault === b.fault;
+  return Buffer.compare(a.bytes, b.bytes) === 0;
 }
 
 /** Reads and checks the projects file. */

@@ -2,7 +2,7 @@
 // go through the runtime's URL parser: letter case, default ports, international names.
 
 const SHAPE = /^https?:\/\/[^\s/?#@\\]+$/i;
-const WILDCARD = /^(https?:\/\/)\*\./i;
+const WILDCARD = /^(https?:\/\/)\*\.(?=[^.:])/i;
 const EXAMPLE = '"https://www.example.com"';
 
 type Rule = { exact: string } | { prefix: string; suffix: string };

@@ -22,7 +22,7 @@ const id = v.pipe(
 const origin = v.pipe(
   v.string('must be a string, such as "https://www.example.com"'),
   // Editors check this much; the rest takes a URL parser.
-  v.regex(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s\/?#@\\]+$/, (issue) => originFault(issue.input) ?? ''),
+  v.regex(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/?#@\\]+$/, (issue) => originFault(issue.input) ?? ''),
   v.check(
     (text) => originFault(text) === undefined,
     (issue) => originFault(issue.input) ?? '',

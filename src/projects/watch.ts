@@ -1,9 +1,8 @@
-import { Buffer } from 'node:buffer';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { EXIT, Fatal } from '../fatal.ts';
 import type { Log } from '../log.ts';
 import { plural, printable } from '../text.ts';
-import { type Content, readContent } from './file.ts';
+import { type Content, isSameContent, readContent } from './file.ts';
 import { type Faulty, parseProjectsFile, type Sound } from './parse.ts';
 import { type Project, ProjectList, type Projects, summaryOf } from './projects.ts';
 
@@ -82,6 +81,7 @@ class Watcher implements WatchedProjects {
   async reload(): Promise<void> {
     const before = this.#inForce;
     await this.#check(true);
+    if (this.#closed) return;
     if (this.#inForce === before && this.#fault === undefined) {
       this.#log.info(`Projects file unchanged: ${summaryOf(this.all())}`);
     }
@@ -113,7 +113,7 @@ class Watcher implements WatchedProjects {
 
   async #read(): Promise<Sound | Faulty> {
     const content = await readContent(this.#path);
-    if (this.#parsed === undefined || !isSame(content, this.#content)) {
+    if (this.#parsed === undefined || !isSameContent(content, this.#content)) {
       this.#parsed =
         'fault' in content
           ? { faults: [content.fault] }
@@ -145,14 +145,8 @@ class Watcher implements WatchedProjects {
   }
 }
 
-function isSame(a: Content, b: Content | undefined): boolean {
-  if (b === undefined) return false;
-  if ('fault' in a || 'fault' in b) return 'fault' in a && 'fault' in b && a.fault === b.fault;
-  return Buffer.compare(a.bytes, b.bytes) === 0;
-}
-
 function faultLine([first = '', ...more]: readonly string[]): string {
   const rest =
     more.length === 0 ? '' : ` (and ${plural(more.length, 'more fault')}: see "viewlog check")`;
-  return `The projects file is faulty and the last good one stays in force: ${first}${rest}`;
+  return `The last good projects file stays in force: ${first}${rest}`;
 }

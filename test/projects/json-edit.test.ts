@@ -1,0 +1,114 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { addItem, addObject, setValue } from '../../src/projects/json-edit.ts';
+
+const NEW = { id: '9', origins: ['https://n.com'], active: true };
+
+describe('a new project is laid out like the last one', () => {
+  test.each([
+    [
+      'on lines of its own',
+      '{\n  "projects": [\n    {\n      "id": "1",\n      "name": "x"\n    }\n  ]\n}\n',
+      '{\n  "projects": [\n    {\n      "id": "1",\n      "name": "x"\n    },\n    {\n      "id": "9",\n      "origins": ["https://n.com"],\n      "active": true\n    }\n  ]\n}\n',
+    ],
+    [
+      'one line a project',
+      '{ "projects": [\n\t{ "id": "1", "active": true },\n\t{ "id": "2" }\n]}',
+      '{ "projects": [\n\t{ "id": "1", "active": true },\n\t{ "id": "2" },\n\t{ "id": "9", "origins": ["https://n.com"], "active": true }\n]}',
+    ],
+    [
+      'brackets together, CRLF',
+      '{\r\n\t"projects": [{\r\n\t\t"id": "1"\r\n\t}]\r\n}',
+      '{\r\n\t"projects": [{\r\n\t\t"id": "1"\r\n\t}, {\r\n\t\t"id": "9",\r\n\t\t"origins": ["https://n.com"],\r\n\t\t"active": true\r\n\t}]\r\n}',
+    ],
+    [
+      'without any space',
+      '{"projects":[{"id":"1","active":true}]}',
+      '{"projects":[{"id":"1","active":true},{"id":"9","origins":["https://n.com"],"active":true}]}',
+    ],
+    [
+      'the first, without any space',
+      '{"projects":[]}',
+      '{"projects":[{"id":"9","origins":["https://n.com"],"active":true}]}',
+    ],
+    [
+      'the first, on one line',
+      '{ "projects": [ ] }',
+      '{ "projects": [{"id": "9", "origins": ["https://n.com"], "active": true}] }',
+    ],
+    [
+      'the first, on lines',
+      '{\r\n    "projects": [\r\n    ]\r\n}',
+      '{\r\n    "projects": [\r\n        {\r\n            "id": "9",\r\n            "origins": ["https://n.com"],\r\n            "active": true\r\n        }\r\n    ]\r\n}',
+    ],
+  ])('%s', (_, before, after) => {
+    expect(addObject(before, ['projects'], NEW)).toBe(after);
+  });
+});
+
+test.each([
+  ['{ "a":   true }', '{ "a":   false }'],
+  ['{"b":1}', '{"b":1,"a":false}'],
+  ['{"b": 1}', '{"b": 1, "a": false}'],
+  ['{ "b": 1 }', '{ "b": 1, "a": false }'],
+  ['{\n\t"b": 1 }', '{\n\t"b": 1,\n\t"a": false }'],
+  ['{ "c": 2,\n   "b": 1\n}', '{ "c": 2,\n   "b": 1,\n   "a": false\n}'],
+  ['{}', '{"a":false}'],
+])('a value is set in %j', (before, after) => {
+  expect(setValue(before, ['a'], false)).toBe(after);
+});
+
+test.each([
+  ['{"o":["x"]}', '{"o":["x","y"]}'],
+  ['{"o": ["x"]}', '{"o": ["x", "y"]}'],
+  ['{"o": [ "x" ]}', '{"o": [ "x", "y" ]}'],
+  ['{"o": [\n  "w",\n  "x"\n]}', '{"o": [\n  "w",\n  "x",\n  "y"\n]}'],
+])('an item is added to %j', (before, after) => {
+  expect(addItem(before, ['o'], 'y')).toBe(after);
+});
+
+test('an edit says what was meant, and leaves all other text as it was', () => {
+  const space = fc.stringMatching(/^[ \t\r\n]{0,3}$/);
+  const value = fc.oneof(fc.constantFrom('1', 'null', '"\\u0061"', '1.50e1', '{ }', '[ 1,2 ]'));
+  const key = fc.constantFrom('"id"', '"name"', '"\\u0078"', '"__proto__"');
+  const member = fc.tuple(space, key, space, space, value, space);
+  const object = fc
+    .uniqueArray(member, { minLength: 1, maxLength: 4, selector: (parts) => parts[1] })
+    .map(
+      (members) => `{${members.map(([a, k, b, c, v, d]) => `${a}${k}${b}:${c}${v}${d}`).join()}}`,
+    );
+  const item = fc.tuple(space, object, space).map((parts) => parts.join(''));
+  const text = fc
+    .tuple(space, space, fc.array(item, { maxLength: 3 }), space, space)
+    .map(([a, b, items, c, d]) => `${a}{"before": 1e2,${b}"projects":[${items.join()}]${c}}${d}`);
+
+  fc.assert(
+    fc.property(text, (before) => {
+      const model = JSON.parse(before);
+      const added = addObject(before, ['projects'], NEW);
+      expect(JSON.parse(added)).toEqual({ ...model, projects: [...model.projects, NEW] });
+      expectInsertion(before, added);
+
+      const last = model.projects.length;
+      const set = setValue(added, ['projects', last, 'active'], false);
+      const appended = addItem(set, ['projects', last, 'origins'], 'https://o.com');
+      const named = setValue(appended, ['projects', 0, 'contact'], 'é"');
+      const expected = [...model.projects, { ...NEW, active: false }];
+      expected[last].origins = ['https://n.com', 'https://o.com'];
+      // A spread would not copy a key named "__proto__".
+      Object.assign(expected[0], { contact: 'é"' });
+      expect(JSON.parse(named)).toEqual({ ...model, projects: expected });
+      expectInsertion(set, appended);
+      expectInsertion(appended, named);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+/** What `after` has more than `before` stands in one place; an empty list may lose its space. */
+function expectInsertion(before: string, after: string): void {
+  const text = before.replace(/\[[ \t\r\n]+\]/, '[]');
+  let start = 0;
+  while (start < text.length && text[start] === after[start]) start++;
+  expect(after.endsWith(text.slice(start))).toBe(true);
+}

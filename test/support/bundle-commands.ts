@@ -1,0 +1,42 @@
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const SOURCE = fileURLToPath(new URL('../../src/', import.meta.url));
+
+/** Runs one command on a projects file: `COMMAND FILE [ID [ORIGIN]…]`, or activates 1, 2, 3 … */
+const PROGRAM = `
+import { activate } from '${SOURCE}commands/activate.ts';
+import { check } from '${SOURCE}commands/check.ts';
+import { deactivate } from '${SOURCE}commands/deactivate.ts';
+import { projects } from '${SOURCE}commands/projects.ts';
+import { openProjects } from '${SOURCE}projects/watch.ts';
+const [command, path, ...rest] = process.argv.slice(2);
+const run = (command, operands, origin) =>
+  command({ projects: path, origin, name: undefined }, operands);
+try {
+  if (command === 'open') {
+    console.log((await openProjects({ path, log: console })).all().length);
+  } else if (command === 'activate-all') {
+    for (let id = Number(rest[0]); ; id++) await run(activate, [String(id)], []);
+  } else {
+    const commands = { activate, check, deactivate, projects };
+    process.exitCode = await run(commands[command], rest.slice(0, 1), rest.slice(1));
+  }
+} catch (error) {
+  console.error(error.message);
+  process.exitCode = error.exitCode;
+}
+`;
+
+/** Bundles the projects commands into one file, so that they run as processes of their own. */
+export async function bundleCommands(outfile: string): Promise<void> {
+  await build({
+    stdin: { contents: PROGRAM, resolveDir: SOURCE, loader: 'ts' },
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    // jsonc-parser's "main" can't be bundled: it calls a "require" of its own.
+    mainFields: ['module', 'main'],
+  });
+}
