@@ -45,12 +45,12 @@ export const systemFiles: FileOps = {
     called((done) => fs.write(fd, bytes, offset, length, null, done)),
   read: (fd, bytes, position) =>
     called((done) => fs.read(fd, bytes, 0, bytes.length, position, done)),
-  fdatasync: (fd) => called<void>((done) => fs.fdatasync(fd, done as fs.NoParamCallback)),
-  fsync: (fd) => called<void>((done) => fs.fsync(fd, done as fs.NoParamCallback)),
-  fchmod: (fd, mode) => called<void>((done) => fs.fchmod(fd, mode, done as fs.NoParamCallback)),
+  fdatasync: (fd) => called<void>((done) => fs.fdatasync(fd, done)),
+  fsync: (fd) => called<void>((done) => fs.fsync(fd, done)),
+  fchmod: (fd, mode) => called<void>((done) => fs.fchmod(fd, mode, done)),
   fstat: (fd) => called<fs.Stats>((done) => fs.fstat(fd, done)),
   stat: (path) => called<fs.Stats>((done) => fs.stat(path, done)),
-  close: (fd) => called<void>((done) => fs.close(fd, done as fs.NoParamCallback)),
+  close: (fd) => called<void>((done) => fs.close(fd, done)),
   async freeBytes(dir) {
     // Async, so that a runtime that forbids it (Deno without --allow-sys=statfs throws) rejects.
     const { bavail, bsize } = await called<fs.StatsFs>((done) => fs.statfs(dir, done));
