@@ -91,6 +91,29 @@ describe('a full disk', () => {
     disk.check();
   });
 
+  test('refuses what has queued up behind, too', async () => {
+    const { store, disk, text } = await openFaulty();
+    await store.append(view(0));
+    let writes = 0;
+    const { wait, open } = gate();
+    disk.roomBytes = 0;
+    disk.fault = (operation) => {
+      if (operation !== 'write') return undefined;
+      writes += 1;
+      return writes === 1 ? { shortBytes: 0, wait } : undefined;
+    };
+    const underWay = store.append(view(1));
+    await until(() => writes === 1, 'the write');
+    const queued = [store.append(view(2)), store.append(view(3))];
+    expect(store.state().queuedLines).toBe(3);
+    open();
+    for (const one of [underWay, ...queued]) {
+      expect(await one).toEqual({ unavailable: 'the disk is full' });
+    }
+    expect(text()).toHaveLength(LINE_BYTES);
+    await store.close(1000);
+  });
+
   test('does not acknowledge what is in the file before it is synced', async () => {
     const { store, disk, fatals } = await openFaulty();
     await store.append(view(0));

@@ -6,7 +6,7 @@ import type { FileOps } from '../../src/store/file-ops.ts';
 /** What befalls one operation; `wait`: it takes place, and ends when that does. */
 export type Fault =
   | { readonly errno: string }
-  | { readonly shortBytes: number }
+  | { readonly shortBytes: number; readonly wait?: Promise<void> }
   | { readonly wait: Promise<void> }
   | undefined;
 
