@@ -129,22 +129,16 @@ async function isDead(dir: string, sockets: SocketDir, number: number): Promise<
     if (pid === '') return false;
     throw heldBy(dir, `process ${pid}`);
   } catch (error) {
-    switch (errnoOf(error)) {
-      case 'ECONNREFUSED':
-      // Superseded since. What superseded it is found by the next look.
-      case 'ENOENT':
-        return true;
-      case 'ECONNRESET':
-      case 'EPIPE':
-        return false;
-      case 'EACCES':
-      case 'EPERM':
-        throw cannotLock(dir, `${name} belongs to another user; start viewlog as that user`);
-      // A holder that is stopped (SIGSTOP), or too busy to answer, is one.
-      default:
-        if (error instanceof Fatal) throw error;
-        throw heldBy(dir, `a process that does not answer (${name}: ${reasonOf(error)})`);
+    if (error instanceof Fatal) throw error;
+    const errno = errnoOf(error) ?? '';
+    // ENOENT: superseded since, so dead. What superseded it is found by the next look.
+    if (errno === 'ECONNREFUSED' || errno === 'ENOENT') return true;
+    if (errno === 'ECONNRESET' || errno === 'EPIPE') return false;
+    if (errno === 'EACCES' || errno === 'EPERM') {
+      throw cannotLock(dir, `${name} belongs to another user; start viewlog as that user`);
     }
+    // A holder that is stopped (SIGSTOP), or too busy to answer, is one.
+    throw heldBy(dir, `a process that does not answer (${name}: ${reasonOf(error)})`);
   }
 }
 

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { Fatal } from '../../src/fatal.ts';
 import type { LocalViewStore } from '../../src/store/view-store.ts';
 import { FaultyDisk, seededRandom } from '../support/faulty-disk.ts';
 import type { Fault, Operation } from '../support/faulty-disk.ts';
@@ -52,21 +53,24 @@ class Run {
   /** One process: it begins, takes views while the disk fails, and is killed or stopped. */
   async live(calm: boolean): Promise<void> {
     const files = this.disk.mount();
-    let dead = false;
+    const fatals: Fatal[] = [];
     this.disk.fault = calm ? () => undefined : (operation) => this.fault(operation);
     const opening = openStore({
       dir: this.dir,
       files,
       durability: this.durability,
       now: () => this.ms,
-      onFatal: () => (dead = true),
+      onFatal: (fatal) => fatals.push(fatal),
       timing: QUICK,
     });
     const opened = await opening.catch(() => undefined);
     if (opened !== undefined) {
       const steps = this.below(60);
-      for (let step = 0; step < steps && !dead; step++) await this.step(opened.store, calm);
-      if (!dead && (calm || this.chance(0.3))) {
+      for (let step = 0; step < steps && fatals.length === 0; step++) {
+        await this.step(opened.store, calm);
+      }
+      if (fatals.length > 1) throw new Error('fatal twice');
+      if (fatals.length === 0 && (calm || this.chance(0.3))) {
         this.disk.roomBytes = Number.POSITIVE_INFINITY;
         await opened.store.close(20_000).catch(() => {});
       }
@@ -116,13 +120,14 @@ class Run {
         }
         const [, day, id, fields] = match as unknown as [string, string, string, string];
         JSON.parse(line);
-        expect(name).toBe(`views-${day}.ndjson`);
+        if (name !== `views-${day}.ndjson`) throw new Error(`in ${name}: ${line}`);
         if (id <= last) throw new Error(`${name}: ${id} after ${last}`);
         last = id;
         found.set(id, fields);
       }
     }
-    expect(fragments).toBeLessThanOrEqual(this.crashes);
+    if (fragments > this.crashes)
+      throw new Error(`${fragments} fragments, ${this.crashes} crashes`);
     for (const [id, fields] of this.acknowledged) {
       if (found.get(id) !== fields) throw new Error(`acknowledged, but lost: ${id}`);
     }

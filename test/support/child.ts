@@ -33,7 +33,7 @@ export function startChild(
     async next() {
       const { value, done } = await lines.next();
       if (done) throw new Error(`${program} ended without a word: ${stderr}`);
-      return JSON.parse(value as string) as Record<string, unknown>;
+      return JSON.parse(value) as Record<string, unknown>;
     },
     kill: (signal) => void child.kill(signal),
     ended,

@@ -18,7 +18,12 @@ export const RUNTIMES: readonly Runtime[] = [
     name: 'Deno',
     command: (dir, file) => [
       join(BIN, 'deno'),
-      ...['run', '--no-prompt', '--allow-net', `--allow-read=${dir}`, `--allow-write=${dir}`, file],
+      'run',
+      '--no-prompt',
+      '--allow-net',
+      `--allow-read=${dir}`,
+      `--allow-write=${dir}`,
+      file,
     ],
   },
   {
