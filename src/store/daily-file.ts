@@ -82,15 +82,18 @@ interface OpenFile extends Pick<DailyFileOptions, 'files' | 'day' | 'onSealed'> 
 function dailyFile(file: OpenFile): DailyFile {
   const { files, fd, day, path, dev, ino, onSealed } = file;
   let { size, torn } = file;
+  let sealing = torn;
   let owed = torn ? SEAL : NOTHING;
 
   async function payOwed(): Promise<unknown> {
-    const sealing = owed === SEAL;
     const { written, error } = await writeAll(files, fd, owed);
     size += written;
     owed = owed.subarray(written);
     torn = owed.length > 0 && (torn || written > 0);
-    if (sealing && written > 0) onSealed(path);
+    if (sealing && written > 0) {
+      sealing = false;
+      onSealed(path);
+    }
     return error;
   }
 

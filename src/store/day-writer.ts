@@ -27,7 +27,7 @@ interface DayWriterOptions {
 }
 
 /** Quota and RLIMIT_FSIZE are a full disk to the one who is out of it. */
-const NO_ROOM = ['ENOSPC', 'EDQUOT', 'EFBIG'];
+const NO_ROOM = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 /**
  * Writes batches to the view files, each to its day's. Calls must not overlap, `look` excepted.
@@ -186,7 +186,7 @@ export class DayWriter {
 
 const DISK_FULL = 'the disk is full';
 
-const isNoRoom = (error: unknown): boolean => NO_ROOM.includes(errnoOf(error) ?? '');
+const isNoRoom = (error: unknown): boolean => NO_ROOM.has(errnoOf(error) ?? '');
 
 function blockedBy(error: unknown, path: string): Blocked {
   const message = `Cannot write "${path}": ${reasonOf(error)}`;

@@ -10,7 +10,8 @@
 // reports, so the process must end.
 //
 // What a crash can lose: lines not yet acknowledged. What it can leave: whole lines that nobody was
-// promised, and half a line at the end of the file, which the next start ends with a newline.
+// promised, and half a line at the end of the file. The next start ends it with a newline if that
+// file is the newest; if the clock had gone back a day, whoever opens that file next.
 //
 // Group commit. While one batch is written and synced the next one gathers: the cost of a sync is
 // shared under load, and a lone view waits for nobody.
@@ -228,7 +229,7 @@ export class LocalViewStore implements ViewStore {
   /** The one loop that touches the file. */
   async #pump(): Promise<void> {
     // What else arrives in this turn of the event loop joins the batch.
-    await undefined;
+    await Promise.resolve();
     try {
       while (!this.#dead && (await this.#step()));
     } catch (error) {

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createStamper, dayOf } from '../../src/store/stamp.ts';
 import { STAMP_BYTES } from '../../src/store/view-store.ts';
@@ -44,7 +44,7 @@ describe('a stamp', () => {
     let last = '';
     for (let i = 0; i < 20_000; i++) {
       const { id, ts } = stamp();
-      if (!UUID_V7.test(id) || id <= last) expect.fail(`${id} after ${last}`);
+      if (!UUID_V7.test(id) || id <= last) throw new Error(`${id} after ${last}`);
       expect(ts).toBe('2026-03-01T12:00:00.000Z');
       last = id;
     }

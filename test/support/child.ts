@@ -1,0 +1,41 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { onTestFinished } from 'vitest';
+
+export interface Child {
+  readonly pid: number;
+  /** The next line of its stdout, as JSON; rejects with its stderr if it ends without one. */
+  next(): Promise<Record<string, unknown>>;
+  kill(signal: NodeJS.Signals): void;
+  readonly ended: Promise<number | null>;
+}
+
+/** Starts a program that talks in lines of JSON; killed when the test is over. */
+export function startChild(
+  [program, ...args]: readonly [string, ...string[]],
+  cwd?: string,
+): Child {
+  const child: ChildProcess = spawn(program, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(cwd === undefined ? {} : { cwd }),
+  });
+  let stderr = '';
+  child.stderr!.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
+  return {
+    pid: child.pid!,
+    async next() {
+      const { value, done } = await lines.next();
+      if (done) throw new Error(`${program} ended without a word: ${stderr}`);
+      return JSON.parse(value) as Record<string, unknown>;
+    },
+    kill: (signal) => void child.kill(signal),
+    ended,
+  };
+}

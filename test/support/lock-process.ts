@@ -1,0 +1,46 @@
+// A process that competes for a lock, on any of the runtimes. What it has to say is a line of JSON.
+import * as fs from 'node:fs';
+import { acquireLock } from '../../src/store/lock.ts';
+
+const [mode, dir, argument] = process.argv.slice(2) as [string, string, string];
+const say = (value: object): void => console.log(JSON.stringify({ pid: process.pid, ...value }));
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Starts on the very instant that the file `go` appears. */
+async function once(): Promise<void> {
+  say({ ready: true });
+  while (!fs.existsSync(`${dir}/go`));
+  try {
+    await acquireLock(dir);
+    say({ held: true });
+    await sleep(600_000);
+  } catch (error) {
+    say({ refused: (error as Error).message, exitCode: (error as { exitCode?: number }).exitCode });
+  }
+}
+
+/** Takes it and lets it go for a while; whoever holds it alone can make the file `alone`. */
+async function loop(ms: number): Promise<void> {
+  const endMs = Date.now() + ms;
+  const counts = { held: 0, refused: 0, shared: 0 };
+  while (Date.now() < endMs) {
+    const lock = await acquireLock(dir).catch((error: unknown) => {
+      if ((error as { exitCode?: number }).exitCode !== 73) throw error;
+      counts.refused += 1;
+    });
+    if (lock === undefined) continue;
+    counts.held += 1;
+    try {
+      fs.closeSync(fs.openSync(`${dir}/alone`, 'wx'));
+      if (Math.random() < 0.5) await sleep(Math.random() * 5);
+      fs.rmSync(`${dir}/alone`);
+    } catch {
+      counts.shared += 1;
+    }
+    await lock.release();
+  }
+  say(counts);
+}
+
+if (mode === 'once') await once();
+else await loop(Number(argument));

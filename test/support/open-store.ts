@@ -1,0 +1,59 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import type { Fatal } from '../../src/fatal.ts';
+import { createViewStore } from '../../src/store/view-store.ts';
+import type { LocalViewStore, ViewStoreOptions } from '../../src/store/view-store.ts';
+import { clockAt } from './clock.ts';
+import { memoryLog } from './memory-log.ts';
+import { tempDir } from './temp-dir.ts';
+
+export const QUICK = { pollMs: 5, stuckMs: 60_000, retryMs: 1, retryMaxMs: 5 };
+
+interface Opened {
+  readonly dir: string;
+  readonly clock: ReturnType<typeof clockAt>;
+  readonly log: ReturnType<typeof memoryLog>;
+  readonly fatals: Fatal[];
+  readonly store: LocalViewStore;
+  /** The day's file, as text. */
+  readonly text: (day?: string) => string;
+  /** Its lines, without their newlines; throws where the last one has none. */
+  readonly lines: (day?: string) => string[];
+}
+
+/** A store at noon of 2026-03-01, in a new directory unless one is given. */
+export async function openStore(options: Partial<ViewStoreOptions> = {}): Promise<Opened> {
+  const dir = options.dir ?? join(tempDir(), 'data');
+  const clock = clockAt('2026-03-01T12:00:00.000Z');
+  const log = memoryLog();
+  const fatals: Fatal[] = [];
+  const store = await createViewStore({
+    dir,
+    durability: 'disk',
+    minFreeBytes: 0,
+    now: clock.now,
+    log,
+    onFatal: (fatal) => fatals.push(fatal),
+    ...options,
+  });
+  const text = (day = '2026-03-01'): string =>
+    fs.readFileSync(join(dir, `views-${day}.ndjson`), 'utf8');
+  const lines = (day?: string): string[] => {
+    const whole = text(day);
+    if (whole !== '' && !whole.endsWith('\n')) throw new Error(`a torn last line: ${whole}`);
+    return whole.split('\n').slice(0, -1);
+  };
+  return { dir, clock, log, fatals, store, text, lines };
+}
+
+/** A view's fields, as the collector hands them over. */
+export const view = (n: number): string => JSON.stringify({ p: '1', n });
+
+/** Waits until it is so; never a fixed time. */
+export async function until(condition: () => boolean, what: string): Promise<void> {
+  const endMs = performance.now() + 20_000;
+  while (!condition()) {
+    if (performance.now() > endMs) throw new Error(`Never happened: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}

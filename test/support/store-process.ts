@@ -1,0 +1,67 @@
+// A process that stores views, on any of the runtimes. What it has to say is a line of JSON.
+import { acquireLock } from '../../src/store/lock.ts';
+import { createRefusedStore } from '../../src/store/refused.ts';
+import { createViewStore } from '../../src/store/view-store.ts';
+
+const [mode, dir] = process.argv.slice(2) as [string, string];
+const say = (value: object): void => console.log(JSON.stringify(value));
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const said: string[] = [];
+const note = (message: string): void => void said.push(message);
+const log = { info: note, warn: note, error: note };
+const now = Date.now;
+const lock = await acquireLock(dir);
+const store = await createViewStore({
+  dir,
+  durability: 'disk',
+  minFreeBytes: 1,
+  now,
+  log,
+  onFatal: (fatal) => say({ fatal: fatal.message }),
+});
+const refused = createRefusedStore({
+  dir,
+  maxBytesPerDay: 1024 * 1024,
+  minFreeBytes: 0,
+  freeBytes: () => store.state().freeBytes,
+  isListed: () => true,
+  now,
+  log,
+});
+
+const fields = JSON.stringify({ p: '1', pn: 'ü'.repeat(500) });
+
+/** 64 clients that never rest, until it is killed; every acknowledgement is said at once. */
+async function load(): Promise<void> {
+  const client = async (): Promise<void> => {
+    for (;;) {
+      const appended = await store.append(fields);
+      say(appended);
+    }
+  };
+  await Promise.all(Array.from({ length: 64 }, client));
+}
+
+/** Writes until the disk is full, then until it is not. */
+async function fill(): Promise<void> {
+  let accepted = 0;
+  let reason: string | undefined;
+  while (reason === undefined) {
+    const all = await Promise.all(Array.from({ length: 50 }, () => store.append(fields)));
+    for (const one of all) {
+      if ('id' in one) accepted += 1;
+      else reason = one.unavailable;
+    }
+  }
+  say({ accepted, reason });
+  while (store.state().unavailable !== undefined) await sleep(10);
+  const appended = await store.append(fields);
+  refused.keep({ code: 'invalid-view', project: '1', text: '{"p":"1"}' });
+  await refused.close(5000);
+  await store.close(5000);
+  await lock.release();
+  say({ appended, kept: refused.state().keptLines, said });
+}
+
+await (mode === 'load' ? load() : fill());
