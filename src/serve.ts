@@ -1,11 +1,15 @@
 import { createCollector, refuseUnreadable } from './collector.ts';
-import { EXIT, type ExitCode, Fatal } from './fatal.ts';
+import { EXIT, type ExitCode, type Fatal } from './fatal.ts';
 import { listen } from './listen.ts';
 import { consoleLog as log } from './log.ts';
 import { openProjects } from './projects/watch.ts';
 import { createQueue } from './queue.ts';
 import { LIMITS, type Settings } from './settings.ts';
+import { prepareDirectory } from './store/directory.ts';
+import { systemFiles } from './store/file-ops.ts';
+import { acquireLock } from './store/lock.ts';
 import { createRefusedStore } from './store/refused.ts';
+import { startRetention } from './store/retention.ts';
 import { createViewStore } from './store/view-store.ts';
 
 /**
@@ -14,29 +18,41 @@ import { createViewStore } from './store/view-store.ts';
  */
 export async function serve(settings: Settings): Promise<ExitCode> {
   const stop = stopSignal();
+  const { host, port, data: dir } = settings;
   const projects = await openProjects({ path: settings.projects, log });
-  const disk = { dir: settings.data, minFreeBytes: settings['min-free'], now: Date.now, log };
+  await prepareDirectory(dir, systemFiles);
+  const lock = await acquireLock(dir);
+  const now = Date.now;
+  const minFreeBytes = settings['min-free'];
+  const { durability } = settings;
   const store = await createViewStore({
-    ...disk,
-    durability: settings.durability,
+    dir,
+    durability,
+    minFreeBytes,
+    now,
+    log,
     onFatal: stop.fail,
   });
   const refused = createRefusedStore({
-    ...disk,
-    bytesPerDayMax: settings['max-refused'],
-    keepDays: settings['keep-refused-days'],
+    dir,
+    maxBytesPerDay: settings['max-refused'],
+    minFreeBytes,
+    freeBytes: () => store.state().freeBytes,
     isListed: (id) => projects.find(id) !== undefined,
-  });
-  const app = createCollector({
-    projects,
-    store,
-    refused,
-    queue: createQueue(settings['max-queue']),
-    viewBytesMax: settings['max-view'],
-    now: Date.now,
+    now,
     log,
   });
-  const { host, port } = settings;
+  const keepRefusedDays = settings['keep-refused-days'];
+  const retention = startRetention({
+    dir,
+    keepDays: settings['keep-days'],
+    keepRefusedDays,
+    now,
+    log,
+  });
+  const queue = createQueue(settings['max-queue']);
+  const viewBytesMax = settings['max-view'];
+  const app = createCollector({ projects, store, refused, queue, viewBytesMax, now, log });
   const listener = await listen({ host, port, handler: app.fetch, unreadable: refuseUnreadable });
   log.info(`viewlog listening on ${listener.url}`);
   process.on('SIGHUP', () => void projects.reload());
@@ -44,9 +60,12 @@ export async function serve(settings: Settings): Promise<ExitCode> {
   const fatal = await stop.asked;
   if (fatal === undefined) log.info('viewlog stopping');
   projects.close();
-  await listener.stop(LIMITS.stopTimeoutMs);
-  await store.close(LIMITS.stopTimeoutMs);
-  await refused.close();
+  retention.stop();
+  // The requests under way first: each waits for its line.
+  await listener.stop(fatal === undefined ? LIMITS.drainTimeoutMs : LIMITS.closeTimeoutMs);
+  await refused.close(LIMITS.closeTimeoutMs);
+  await store.close(LIMITS.closeTimeoutMs);
+  await lock.release();
   if (fatal !== undefined) throw fatal;
   return EXIT.done;
 }

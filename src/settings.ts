@@ -107,7 +107,9 @@ export const LIMITS = {
   quoteLengthMax: 64,
   /** serde_json, and so Vector, stops at 128 levels, jq at 256. */
   nestingMax: 32,
-  stopTimeoutMs: 10_000,
+  /** A stop takes at most 10 s: the requests under way, then each of the two stores. */
+  drainTimeoutMs: 7_000,
+  closeTimeoutMs: 1_400,
   retryAfterSeconds: 5,
 } as const;
 
