@@ -1,7 +1,7 @@
 import { tooLarge } from './body.ts';
 import type { Refusal } from './refusal.ts';
 import { isRefusal } from './refusal.ts';
-import { STAMP_BYTES } from './store/view-store.ts';
+import { STAMP_BYTES } from './store/store.ts';
 import { printable } from './text.ts';
 import { parseView, serializeView } from './view.ts';
 import type { Projects } from './projects/projects.ts';

@@ -131,7 +131,7 @@ function table(rows: readonly (readonly string[])[]): string[] {
 }
 
 // Not awaited at the top: a single executable starts from CommonJS, which cannot.
-main(process.argv.slice(2))
+void main(process.argv.slice(2))
   .catch((error: unknown): ExitCode => {
     if (!(error instanceof Fatal)) throw error;
     console.error(`viewlog: ${error.message}`);

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { findJsonFault } from './json-fault.ts';
+import { parseJson, Source } from './json.ts';
 import type { Issue, Refusal } from './refusal.ts';
 import { LIMITS } from './settings.ts';
 import { clip, nearest, plural } from './text.ts';
@@ -136,9 +136,18 @@ function allFinite(value: unknown): boolean {
 
 function malformed(text: string): string {
   if (text.trim() === '') return 'The body is empty; send one JSON object.';
-  const fault = findJsonFault(text);
-  if (fault === undefined) return 'The body is not JSON; send one JSON object.';
-  return `Line ${fault.line}, column ${fault.column}: ${fault.message}.`;
+  const source = new Source(text);
+  try {
+    const parsed = parseJson(source);
+    if ('faults' in parsed && parsed.faults[0]) {
+      const { offset, message } = parsed.faults[0];
+      const { line, column } = source.place(offset);
+      return `Line ${line}, column ${column}: ${message}.`;
+    }
+  } catch {
+    // Nested too deep for a parser that says where.
+  }
+  return 'The body is not JSON; send one JSON object.';
 }
 
 function invalid(value: unknown, found: readonly v.BaseIssue<unknown>[]): Refusal {

@@ -172,20 +172,35 @@ describe('text that is not JSON', () => {
   it.each([
     ['', 'The body is empty; send one JSON object.'],
     ['  \n', 'The body is empty; send one JSON object.'],
-    ['{', 'Line 1, column 2: a closing brace is expected.'],
-    ['{"a":1,}', 'Line 1, column 8: a property name in double quotes is expected.'],
-    ['{"a" 1}', 'Line 1, column 6: a colon is expected.'],
-    ['{"a":1 "b":2}', 'Line 1, column 8: a comma is expected.'],
-    ['{"a":\n  tru}', 'Line 2, column 3: this is not a JSON value.'],
-    ['{"a":1}\n{"b":2}', 'Line 2, column 1: nothing may follow the JSON value.'],
-    ["{'a':1}", 'Line 1, column 2: this is not a JSON value.'],
-    ['{"a":"b', 'Line 1, column 6: the string does not end.'],
-    ['{"a":"\t"}', 'Line 1, column 6: a control character must be escaped.'],
-    ['// no\n{}', 'Line 1, column 1: JSON has no comments.'],
-    ['[1', 'Line 1, column 3: a closing bracket is expected.'],
-    ['{"a":01}', 'Line 1, column 7: a comma is expected.'],
-    ['{"a":"\\x"}', 'Line 1, column 6: this escape is not known.'],
-    ['{"a":NaN}', 'Line 1, column 6: this is not a JSON value.'],
+    ['{', 'Line 1, column 2: expected "}" or ","; found the end of the text.'],
+    ['{"a":1,}', 'Line 1, column 7: expected no comma before the closing "}".'],
+    ['{"a" 1}', 'Line 1, column 6: expected ":"; found 1.'],
+    ['{"a":1 "b":2}', 'Line 1, column 8: expected ","; found "b".'],
+    [
+      '{"a":\n  tru}',
+      'Line 2, column 3: expected text in double quotes, a number, true, false or null; found tru.',
+    ],
+    ['{"a":1}\n{"b":2}', 'Line 2, column 1: expected the end of the text; found {.'],
+    [
+      "{'a':1}",
+      "Line 1, column 2: expected text in double quotes, a number, true, false or null; found 'a'.",
+    ],
+    [
+      '{"a":"b',
+      'Line 1, column 6: expected text to end with a double quote on the same line; found "b.',
+    ],
+    [
+      '{"a":"\t"}',
+      'Line 1, column 6: expected no tab or other control character inside text; found "\\u0009".',
+    ],
+    ['// no\n{}', 'Line 1, column 1: comments are not allowed in JSON; found // no.'],
+    ['[1', 'Line 1, column 3: expected "]" or ","; found the end of the text.'],
+    ['{"a":01}', 'Line 1, column 7: expected ","; found 1.'],
+    ['{"a":"\\x"}', 'Line 1, column 6: expected one of "\\/bfnrtu after a backslash; found "\\x".'],
+    [
+      '{"a":NaN}',
+      'Line 1, column 6: expected text in double quotes, a number, true, false or null; found NaN.',
+    ],
   ])('%j is refused with the place', (text, detail) => {
     expect(refused(text)).toStrictEqual({ code: 'malformed-json', detail });
   });

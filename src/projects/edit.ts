@@ -146,8 +146,9 @@ async function realTarget(path: string): Promise<string> {
   } catch (error) {
     if (errnoOf(error) !== 'ENOENT') throw error;
   }
+  // Not merely there: another edit may have made the file since.
   const isLink = await lstat(path).then(
-    () => true,
+    (stats) => stats.isSymbolicLink(),
     () => false,
   );
   if (!isLink) return path;

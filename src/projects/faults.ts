@@ -1,75 +1,10 @@
-import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
+import type { Node } from 'jsonc-parser';
 import type { BaseIssue } from 'valibot';
-import { nearest, printable } from '../text.ts';
+import { type Fault, quote, type Source } from '../json.ts';
+import { nearest } from '../text.ts';
 import { KEYS } from './schema.ts';
-import type { Source } from './source.ts';
 
 // Faults of the projects file, each at its place in the text, with what was expected and found.
-
-/** `offset` counts UTF-16 units from the start of the text. */
-export interface Fault {
-  readonly offset: number;
-  readonly message: string;
-}
-
-const QUOTE_LENGTH_MAX = 64;
-
-const SYNTAX: Record<string, string> = {
-  InvalidSymbol: 'expected text in double quotes, a number, true, false or null',
-  InvalidNumberFormat: 'expected a number',
-  PropertyNameExpected: 'expected a key in double quotes',
-  ValueExpected: 'expected a value',
-  ColonExpected: 'expected ":"',
-  CommaExpected: 'expected ","',
-  CloseBraceExpected: 'expected "}" or ","',
-  CloseBracketExpected: 'expected "]" or ","',
-  EndOfFileExpected: 'expected the end of the file',
-  InvalidCommentToken: 'comments are not allowed in JSON',
-  UnexpectedEndOfComment: 'comments are not allowed in JSON',
-  UnexpectedEndOfString: 'expected text to end with a double quote on the same line',
-  UnexpectedEndOfNumber: 'expected a digit at the end of the number',
-  InvalidUnicode: 'expected four hexadecimal digits after "\\u"',
-  InvalidEscapeCharacter: 'expected one of "\\/bfnrtu after a backslash',
-  InvalidCharacter: 'expected no tab or other control character inside text',
-};
-
-/**
- * The tree of a JSON text, or where it is not JSON: at most one fault a line, for one slip makes
- * a parser stumble several times.
- */
-export function parseJson(source: Source): { root: Node } | { faults: Fault[] } {
-  const errors: ParseError[] = [];
-  const options = { disallowComments: true, allowTrailingComma: false };
-  const root = parseTree(source.text, errors, options);
-  const faults: Fault[] = [];
-  let line = 0;
-  for (const error of errors) {
-    const fault = syntaxFault(source.text, error);
-    const previousLine = line;
-    line = source.place(fault.offset).line;
-    if (line !== previousLine) faults.push(fault);
-  }
-  if (faults.length > 0 || root === undefined) return { faults };
-  return { root };
-}
-
-function syntaxFault(text: string, { error, offset, length }: ParseError): Fault {
-  const end = text.charAt(offset);
-  const before = lastBefore(text, offset);
-  if ((end === ']' || end === '}') && text.charAt(before) === ',') {
-    return { offset: before, message: `expected no comma before the closing "${end}"` };
-  }
-  const expected = SYNTAX[printParseErrorCode(error)] ?? 'is not JSON';
-  const found = length === 0 ? 'the end of the file' : quote(text.slice(offset, offset + length));
-  return { offset, message: `${expected}; found ${found}` };
-}
-
-/** Where the last character before `offset` is that is not white space; -1 where none is. */
-function lastBefore(text: string, offset: number): number {
-  let at = offset - 1;
-  while (at >= 0 && ' \t\r\n'.includes(text.charAt(at))) at--;
-  return at;
-}
 
 /** Unknown keys, keys given twice, and ids given twice: what no schema reports one by one. */
 export function keyFaults(source: Source, root: Node): Fault[] {
@@ -145,8 +80,6 @@ function found(node: Node, { text }: Source): string {
   const literal = quote(text.slice(node.offset, node.offset + node.length));
   return node.type === 'number' ? `the number ${literal}` : literal;
 }
-
-const quote = (text: string): string => printable(text, QUOTE_LENGTH_MAX);
 
 /** `projects[2].origins[0]` */
 function pathText(path: readonly (string | number)[]): string {

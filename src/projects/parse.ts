@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { reasonOf } from '../fatal.ts';
+import { type Fault, parseJson, Source } from '../json.ts';
 import { plural } from '../text.ts';
-import { type Fault, keyFaults, parseJson, schemaFaults } from './faults.ts';
+import { keyFaults, schemaFaults } from './faults.ts';
 import { projectsFile, type ProjectsFile } from './schema.ts';
-import { Source } from './source.ts';
 
 /** A sound projects file, and its text, which follows `bom`. */
 export interface Sound {

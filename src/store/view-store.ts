@@ -82,9 +82,6 @@ export interface ViewStoreState {
   readonly freeBytes: number | undefined;
 }
 
-/** What a line has beyond its view's fields, in bytes: `ts`, `id` and the newline. */
-export const STAMP_BYTES = 77;
-
 /**
  * Opens the data directory, made if missing, and seals the newest view file. A full disk does not
  * keep it from starting: it refuses views until there is space.

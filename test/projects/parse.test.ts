@@ -21,16 +21,16 @@ const PROJECT_KEYS = 'known are id, name, origins, active, maxViewsPerMinute, co
 
 describe('a file that is not JSON', () => {
   test.each([
-    ['', ['1:1: expected a value; found the end of the file']],
-    [' \n ', ['2:2: expected a value; found the end of the file']],
+    ['', ['1:1: expected a value; found the end of the text']],
+    [' \n ', ['2:2: expected a value; found the end of the text']],
     ['{"projects":[],}', ['1:15: expected no comma before the closing "}"']],
     ['{"projects":[\n{"id":"1"},\n]\n}', ['2:11: expected no comma before the closing "]"']],
     ['[1,\n 2,,3]', ['2:4: expected a value; found ,']],
     ['{"projects" []}', ['1:13: expected ":"; found [']],
     ['{"a":1\n"projects":[]}', ['2:1: expected ","; found "projects"']],
-    ['{"projects":[{"id":"1"}', ['1:24: expected "]" or ","; found the end of the file']],
-    ['{"projects":[]', ['1:15: expected "}" or ","; found the end of the file']],
-    ['{"projects":[]}}', ['1:16: expected the end of the file; found }']],
+    ['{"projects":[{"id":"1"}', ['1:24: expected "]" or ","; found the end of the text']],
+    ['{"projects":[]', ['1:15: expected "}" or ","; found the end of the text']],
+    ['{"projects":[]}}', ['1:16: expected the end of the text; found }']],
     [
       '// ours\n{"projects":[] /* none */}',
       [
@@ -57,7 +57,7 @@ describe('a file that is not JSON', () => {
       '{"a":"x\n',
       [
         '1:6: expected text to end with a double quote on the same line; found "x',
-        '2:1: expected "}" or ","; found the end of the file',
+        '2:1: expected "}" or ","; found the end of the text',
       ],
     ],
     ['{"a":1.}', ['1:6: expected a digit at the end of the number; found 1.']],

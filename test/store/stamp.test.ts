@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createStamper, dayOf } from '../../src/store/stamp.ts';
-import { STAMP_BYTES } from '../../src/store/view-store.ts';
+import { STAMP_BYTES } from '../../src/store/store.ts';
 import { memoryLog } from '../support/memory-log.ts';
 
 const NOON = Date.parse('2026-03-01T12:00:00.000Z');

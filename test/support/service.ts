@@ -212,7 +212,7 @@ function service(runtime: Runtime): void {
       const answer = await problem(await viewlog.post('{"p":"1",\n "pid" "x"}'));
       expect(answer).toMatchObject({
         code: 'malformed-json',
-        detail: 'Line 2, column 8: a colon is expected.',
+        detail: 'Line 2, column 8: expected ":"; found "x".',
       });
       expect(await problem(await viewlog.post(''))).toMatchObject({
         code: 'malformed-json',
@@ -304,7 +304,7 @@ function service(runtime: Runtime): void {
   describe('for pages of any origin', () => {
     it('every answer can be read', async () => {
       const viewlog = await start();
-      const requests: [string, RequestInit][] = [
+      const requests: [string, RequestInit & { headers?: Record<string, string> }][] = [
         ['/view', { method: 'POST', body: JSON.stringify(MINIMAL_VIEW) }],
         ['/view', { method: 'POST', body: '{' }],
         ['/view', { method: 'POST', body: '{}' }],

@@ -1,0 +1,138 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { MINIMAL_VIEW } from './support/views.ts';
+import { dataDirectory, run, startViewlog, temporaryDirectory, until } from './support/viewlog.ts';
+
+// The commands of the built bundle, as an operator types them.
+
+describe('explain', () => {
+  const explain = (view: unknown, ...args: string[]) =>
+    run(['explain', ...args], {
+      input: typeof view === 'string' ? view : JSON.stringify(view),
+    });
+
+  it('says that a view would be stored, and stores nothing', async () => {
+    const data = dataDirectory();
+    const { code, stdout } = await run(['explain'], { data, input: JSON.stringify(MINIMAL_VIEW) });
+    expect(stdout).toBe('201: the view would be stored, for project 1000001\n');
+    expect(code).toBe(0);
+    expect(readdirSync(data)).toStrictEqual(['projects.json']);
+  });
+
+  it('says what the collector would, for whatever it refuses', async () => {
+    const viewlog = await startViewlog();
+    const views: [unknown, string?][] = [
+      ['{"p":'],
+      ['\ufeff{}'],
+      ['[]'],
+      [{ ...MINIMAL_VIEW, url: 'x', orgReferer: '' }],
+      [{ ...MINIMAL_VIEW, p: '9' }],
+      [{ ...MINIMAL_VIEW, p: '1000003' }],
+      [{ ...MINIMAL_VIEW, p: '1000003' }, 'https://elsewhere.example'],
+      [{ ...MINIMAL_VIEW, pn: 'x'.repeat(17_000) }],
+      [{ ...MINIMAL_VIEW, pn: 'x'.repeat(16_280) }],
+    ];
+    for (const [view, origin] of views) {
+      const answer = await viewlog.post(view, origin === undefined ? {} : { origin });
+      const problem = (await answer.json()) as Record<string, unknown>;
+      const said = await explain(view, ...(origin === undefined ? [] : ['--origin', origin]));
+      expect(said.code).toBe(65);
+      const [first] = said.stdout.split('\n');
+      expect(first).toBe(
+        `${answer.status} ${String(problem['code'])}: ${String(problem['detail'])}`,
+      );
+      for (const { field } of (problem['issues'] ?? []) as { field: string }[]) {
+        expect(said.stdout).toContain(`\n  ${field || 'the view'} `);
+      }
+    }
+  });
+
+  it('reads a file, and says which one it cannot read', async () => {
+    const data = dataDirectory();
+    const file = join(data, 'view.json');
+    writeFileSync(file, JSON.stringify(MINIMAL_VIEW));
+    expect((await run(['explain', file], { data })).code).toBe(0);
+    const { code, stderr } = await run(['explain', `${file}.not`], { data });
+    expect(code).toBe(74);
+    expect(stderr).toContain(`Cannot read "${file}.not": ENOENT`);
+    expect((await run(['explain', file, file], { data })).code).toBe(64);
+  });
+
+  it('shows what strangers sent without obeying it', async () => {
+    const { stdout } = await explain({ ...MINIMAL_VIEW, '\u001b[2J\u202e': '\u0007' });
+    // oxlint-disable-next-line no-control-regex
+    expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+    expect(stdout).toContain(String.raw`\u001b[2J\u202e is not a field of a view`);
+  });
+});
+
+describe('the projects file, from nothing', () => {
+  it('is made, listed, checked and edited, and a running collector follows', async () => {
+    const data = join(temporaryDirectory(), 'data');
+    mkdirSync(data);
+    expect((await run(['check'], { data })).code).toBe(78);
+    const activated = await run(['activate', '1000001', '--name', 'My site'], { data });
+    expect(activated.code).toBe(0);
+    const made = JSON.parse(readFileSync(join(data, 'projects.json'), 'utf8')) as object;
+    expect(made).toMatchObject({
+      $schema: './projects.schema.json',
+      projects: [{ id: '1000001', name: 'My site', maxViewsPerMinute: 6000 }],
+    });
+    expect(readdirSync(data)).toContain('projects.schema.json');
+    const checked = await run(['check'], { data });
+    expect([checked.code, checked.stdout]).toStrictEqual([
+      0,
+      `${join(data, 'projects.json')}: 1 project, 1 active\n`,
+    ]);
+    expect((await run(['projects'], { data })).stdout).toMatch(/1000001.*My site/);
+
+    const viewlog = await startViewlog({ data });
+    expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
+    expect((await run(['deactivate', '1000001'], { data })).code).toBe(0);
+    await until(async () => (await viewlog.post(MINIMAL_VIEW)).status === 403);
+    expect((await run(['activate', '1000001'], { data })).code).toBe(0);
+    await until(async () => (await viewlog.post(MINIMAL_VIEW)).status === 201);
+    expect((await run(['activate', 'x1'], { data })).code).toBe(64);
+    expect(
+      (await run(['activate', '1', '--origin', 'https://a.example/path'], { data })).code,
+    ).toBe(64);
+  });
+
+  it('with faults is reported with each of them', async () => {
+    const data = dataDirectory({ projects: [{ id: 7 }, { id: '8', nmae: 'x' }] });
+    const { code, stderr } = await run(['check'], { data });
+    expect(code).toBe(78);
+    expect(stderr).toContain('projects[0].id must be a string of 1 to 20 digits');
+    expect(stderr).toContain('unknown key "nmae"; did you mean "name"?');
+    const started = await run(['serve', '--port', '0'], { data });
+    expect(started.code).toBe(78);
+    expect(started.stderr).toContain('projects[0].id');
+  });
+});
+
+describe('settings from the environment', () => {
+  it('are followed, and flags win', async () => {
+    const viewlog = await startViewlog({ env: { VIEWLOG_MAX_VIEW: '1KiB', VIEWLOG_PORT: '1' } });
+    const view = { ...MINIMAL_VIEW, pn: 'x'.repeat(1000) };
+    expect((await viewlog.post(view)).status).toBe(413);
+    const { code, stderr } = await run(['serve'], { env: { VIEWLOG_DURABILITY: 'none' } });
+    expect([code, stderr]).toStrictEqual([
+      64,
+      'viewlog: VIEWLOG_DURABILITY must be disk or os, not "none"\n',
+    ]);
+  });
+});
+
+it('a second signal ends it at once', async () => {
+  const viewlog = await startViewlog();
+  // A body that never ends holds up the stop.
+  const { port } = viewlog;
+  const { speak, post } = await import('./support/raw.ts');
+  void speak(port, { pieces: [post('{', { 'Content-Length': '100' })] }, 20_000);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  viewlog.child.kill('SIGTERM');
+  await until(() => viewlog.stdout().includes('stopping'));
+  const { code } = await viewlog.signal('SIGTERM');
+  expect(code).toBe(143);
+});

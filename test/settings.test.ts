@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { Fatal } from '../src/fatal.ts';
+import { envName, formatSize, type OptionName, OPTIONS, readSettings } from '../src/settings.ts';
+
+const ALL = Object.keys(OPTIONS) as OptionName[];
+const read = (args: string[], env: Record<string, string> = {}) =>
+  readSettings(args, ALL, (name) => env[name]);
+
+function usageError(args: string[], env: Record<string, string> = {}): string {
+  try {
+    read(args, env);
+  } catch (error) {
+    if (error instanceof Fatal && error.exitCode === 64) return error.message;
+    throw error;
+  }
+  throw new Error(`accepted: ${args.join(' ')}`);
+}
+
+describe('settings', () => {
+  it('have these defaults', () => {
+    expect(read([]).settings).toStrictEqual({
+      host: '127.0.0.1',
+      port: 8080,
+      data: './data',
+      projects: './data/projects.json',
+      durability: 'disk',
+      'max-view': 16 * 1024,
+      'max-queue': 32 * 1024 * 1024,
+      'min-free': 64 * 1024 * 1024,
+      'max-refused': 64 * 1024 * 1024,
+      'keep-refused-days': 14,
+      'keep-days': 0,
+      origin: [],
+      name: undefined,
+    });
+  });
+
+  it('are read from the environment under the name of each flag, and flags win', () => {
+    const env = { VIEWLOG_PORT: '1', VIEWLOG_MAX_VIEW: '2KiB', VIEWLOG_KEEP_REFUSED_DAYS: '3' };
+    expect(read([], env).settings).toMatchObject({
+      port: 1,
+      'max-view': 2048,
+      'keep-refused-days': 3,
+    });
+    expect(read(['--port', '4'], env).settings.port).toBe(4);
+    expect(usageError([], { VIEWLOG_PORT: 'x' })).toBe(
+      'VIEWLOG_PORT must be a whole number from 0 to 65535, not "x"',
+    );
+    for (const name of ALL) expect(envName(name)).toMatch(/^VIEWLOG_[A-Z]+(_[A-Z]+)*$/);
+  });
+
+  it('find the projects file in the data directory, unless it is named', () => {
+    expect(read(['--data', '/d/']).settings.projects).toBe('/d/projects.json');
+    expect(read(['--data', '/']).settings.projects).toBe('//projects.json');
+    expect(read(['--data', '/d', '--projects', 'p.json']).settings.projects).toBe('p.json');
+  });
+
+  it('take the last of a repeated flag, and every --origin', () => {
+    const { settings } = read(['--port=1', '--port=2', '--origin', 'a', '--origin=b']);
+    expect(settings.port).toBe(2);
+    expect(settings.origin).toStrictEqual(['a', 'b']);
+  });
+
+  it('leave what is no flag to the command', () => {
+    expect(read(['a', '--port', '1', '-', '--', '--b']).operands).toStrictEqual(['a', '-', '--b']);
+  });
+
+  it.each([
+    ['1024', 1024],
+    ['1KiB', 1024],
+    ['512kib', 512 * 1024],
+    ['1MiB', 1024 * 1024],
+  ])('take the size %s', (text, bytes) => {
+    expect(read(['--max-view', text]).settings['max-view']).toBe(bytes);
+  });
+
+  it.each([
+    ['--max-view', '1023', 'a size from 1 KiB to 1 MiB, such as 512KiB or 64MiB'],
+    ['--max-view', '1025KiB', 'a size from 1 KiB to 1 MiB, such as 512KiB or 64MiB'],
+    ['--max-view', '1.5KiB', 'a size from 1 KiB to 1 MiB, such as 512KiB or 64MiB'],
+    ['--max-view', '16KB', 'a size from 1 KiB to 1 MiB, such as 512KiB or 64MiB'],
+    ['--min-free', '2048TiB', 'a size from 0 bytes to 1024 TiB, such as 512KiB or 64MiB'],
+    ['--port', '65536', 'a whole number from 0 to 65535'],
+    ['--port', '-1', 'a whole number from 0 to 65535'],
+    ['--port', '', 'a whole number from 0 to 65535'],
+    ['--keep-days', '36501', 'a whole number from 0 to 36500'],
+    ['--durability', 'memory', 'disk or os'],
+    ['--data', '', 'some text'],
+  ])('refuse %s %j', (flag, value, expected) => {
+    expect(usageError([`${flag}=${value}`])).toBe(`${flag} must be ${expected}, not "${value}"`);
+  });
+
+  it('say what a flag lacks, or what it probably was', () => {
+    expect(usageError(['--port'])).toBe('--port needs a value: --port PORT');
+    expect(usageError(['--maxview', '1'])).toBe(
+      'Unknown option --maxview; did you mean --max-view?',
+    );
+    expect(usageError(['--zzzzzz'])).toBe('Unknown option --zzzzzz; see --help');
+    expect(usageError(['-p', '1'])).toBe('Unknown option -p; see --help');
+    expect(usageError(['--\u001b[2J'])).toBe(String.raw`Unknown option --\u001b[2J; see --help`);
+  });
+});
+
+it('sizes are shown in the largest unit that does not round', () => {
+  expect([0, 1023, 1024, 1536, 1024 ** 2, 3 * 1024 ** 4].map(formatSize)).toStrictEqual([
+    '0 bytes',
+    '1023 bytes',
+    '1 KiB',
+    '1536 bytes',
+    '1 MiB',
+    '3 TiB',
+  ]);
+});
