@@ -32,7 +32,9 @@ function viewOf(bytes: number): string {
 
 /** The suite of one runtime. Each has a test file of its own, so that they run side by side. */
 export function theServiceOn(runtime: Runtime): void {
-  describe.skipIf(!isPresent(runtime))(`viewlog on ${runtime.name}`, () => service(runtime));
+  describe.skipIf(!isPresent(runtime))(`viewlog on ${runtime.name}`, () => {
+    service(runtime);
+  });
 }
 
 function service(runtime: Runtime): void {
@@ -50,7 +52,7 @@ function service(runtime: Runtime): void {
     const { ts } = JSON.parse(line!) as { ts: string };
     expect(new Date(ts).toISOString()).toBe(ts);
     expect(line).toBe(`{"ts":"${ts}","id":"${id}",${JSON.stringify(FULL_VIEW).slice(1)}`);
-    const [file] = readdirSync(viewlog.data).filter((name) => name.startsWith('views-'));
+    const file = readdirSync(viewlog.data).find((name) => name.startsWith('views-'));
     expect(file).toBe(`views-${ts.slice(0, 10)}.ndjson`);
     expect(statSync(join(viewlog.data, file!)).mode & 0o777).toBe(0o640);
   });
@@ -304,7 +306,10 @@ function service(runtime: Runtime): void {
   describe('for pages of any origin', () => {
     it('every answer can be read', async () => {
       const viewlog = await start();
-      const requests: [string, RequestInit & { headers?: Record<string, string> }][] = [
+      const requests: [
+        string,
+        Omit<RequestInit, 'headers'> & { headers?: Record<string, string> },
+      ][] = [
         ['/view', { method: 'POST', body: JSON.stringify(MINIMAL_VIEW) }],
         ['/view', { method: 'POST', body: '{' }],
         ['/view', { method: 'POST', body: '{}' }],
@@ -314,7 +319,8 @@ function service(runtime: Runtime): void {
         ['/nowhere', { method: 'GET' }],
       ];
       for (const [path, init] of requests) {
-        const headers = { 'content-type': 'application/json', ...init.headers, origin: PAGE };
+        const given = init.headers ?? {};
+        const headers = { 'content-type': 'application/json', ...given, origin: PAGE };
         const answer = await fetch(viewlog.url + path, { ...init, headers });
         const got = Object.fromEntries(answer.headers);
         expect(got).toMatchObject({
