@@ -92,7 +92,8 @@ export async function startViewlog(
   options: RunOptions & { readonly args?: readonly string[] } = {},
 ): Promise<Viewlog> {
   const data = options.data ?? dataDirectory();
-  const args = ['serve', '--port', '0', '--data', data, ...(options.args ?? [])];
+  // No status page unless it is asked for: its usual port can be had only once.
+  const args = ['serve', '--port=0', '--status=off', '--data', data, ...(options.args ?? [])];
   const started = start(args, data, options);
   onTestFinished(async () => {
     started.child.kill('SIGKILL');
