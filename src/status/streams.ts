@@ -22,7 +22,7 @@ export function createStreams({ streamsMax, intervalMs, snapshot }: StreamsOptio
   const encoder = new TextEncoder();
   let timer: ReturnType<typeof setInterval> | undefined;
 
-  const event = (): Uint8Array => encoder.encode(`data: ${snapshot()}\n\n`);
+  const event = (first = ''): Uint8Array => encoder.encode(`${first}data: ${snapshot()}\n\n`);
   const leave = (stream: ReadableStreamDefaultController<Uint8Array>): void => {
     open.delete(stream);
     if (open.size === 0) clearInterval(timer);
@@ -48,7 +48,7 @@ export function createStreams({ streamsMax, intervalMs, snapshot }: StreamsOptio
             stream = controller;
             if (open.size === 0) timer = setInterval(tick, intervalMs);
             open.add(stream);
-            stream.enqueue(event());
+            stream.enqueue(event('retry: 1000\n'));
           },
           cancel: () => leave(stream),
         },

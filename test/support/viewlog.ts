@@ -123,7 +123,7 @@ export async function startViewlog(
 async function listening({ child, ended, stdout, stderr }: Started): Promise<string> {
   const listens = new Promise<string>((resolve) => {
     child.stdout!.on('data', () => {
-      const match = /viewlog listening on (\S+)\n/.exec(stdout());
+      const match = /viewlog listening on ([^\s"]+)["\s]/.exec(stdout());
       if (match) resolve(match[1]!);
     });
   });
