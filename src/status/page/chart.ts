@@ -10,6 +10,8 @@ export interface Series {
 const MINUTES = 180;
 const HEIGHT = 48;
 const MINUTE_MS = 60_000;
+/** A view now and then shall not look like a flood. */
+const SCALE_MIN = 5;
 
 /** Bars, one a minute: views taken, and on top of them those refused. */
 export function chart(): View<Series> {
@@ -38,16 +40,17 @@ export function chart(): View<Series> {
       shown = series;
       shownMs = nowMs;
       const most = Math.max(
-        1,
+        0,
         ...Array.from(
           { length: MINUTES },
           (_, i) => at(series.accepted, i) + at(series.refused, i),
         ),
       );
-      accepted.setAttribute('d', bars(series.accepted, [], most));
-      refused.setAttribute('d', bars(series.refused, series.accepted, most));
+      const scale = Math.max(SCALE_MIN, most);
+      accepted.setAttribute('d', bars(series.accepted, [], scale));
+      refused.setAttribute('d', bars(series.refused, series.accepted, scale));
       const now = at(series.accepted, MINUTES - 1);
-      setText(peak, `peak ${number(most)}/min`);
+      setText(peak, most === 0 ? '' : `peak ${number(most)}/min`);
       const label = `Views a minute over three hours: ${number(now)} in this one, peak ${number(most)}`;
       plot.setAttribute('aria-label', label);
     },
@@ -58,14 +61,14 @@ const at = (counts: readonly number[], minute: number): number =>
   counts[minute - MINUTES + counts.length] ?? 0;
 
 /** One view must be seen beside ten thousand. */
-const heightOf = (count: number, most: number): number =>
-  count === 0 ? 0 : Math.max(1.5, (count / most) * HEIGHT);
+const heightOf = (count: number, scale: number): number =>
+  count === 0 ? 0 : Math.max(1.5, (count / scale) * HEIGHT);
 
-function bars(counts: readonly number[], below: readonly number[], most: number): string {
+function bars(counts: readonly number[], below: readonly number[], scale: number): string {
   let path = '';
   for (let minute = MINUTES - counts.length; minute < MINUTES; minute++) {
-    const height = heightOf(at(counts, minute), most);
-    const bottom = HEIGHT - heightOf(at(below, minute), most);
+    const height = heightOf(at(counts, minute), scale);
+    const bottom = HEIGHT - heightOf(at(below, minute), scale);
     if (height > 0)
       path += `M${minute} ${bottom.toFixed(1)}v${(-height).toFixed(1)}h.85V${bottom.toFixed(1)}z`;
   }

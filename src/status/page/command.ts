@@ -12,7 +12,12 @@ export function command(): View<string> {
   });
   return {
     node: element('div', { class: 'command' }, code, button),
-    update: (text) => setText(code, text),
+    update(text) {
+      if (code.textContent === text) return;
+      // A line may end between words only: what is read off a page broken within one is wrong.
+      const words = text.split(' ').flatMap((word) => [element('span', {}, word), ' ']);
+      code.replaceChildren(...words.slice(0, -1));
+    },
   };
 }
 
