@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -34,7 +34,10 @@ it.skipIf(!isHere('/usr/bin/systemd-analyze'))('the unit is one that systemd tak
     .replace('/usr/local/bin/viewlog', BUNDLE)
     .replace('User=viewlog', 'User=root')
     .replace('Group=viewlog', 'Group=root');
-  check('systemd-analyze', 'verify', file('viewlog.service', unit));
+  const args = ['verify', file('viewlog.service', unit)];
+  // What it does not know it only mentions, and succeeds.
+  const { status, stderr } = spawnSync('systemd-analyze', args, { encoding: 'utf8' });
+  expect([status, stderr]).toStrictEqual([0, '']);
 });
 
 it.skipIf(!isHere('/usr/bin/caddy'))('the Caddyfile is one that Caddy takes', () => {
