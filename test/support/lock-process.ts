@@ -43,4 +43,5 @@ async function loop(ms: number): Promise<void> {
 }
 
 if (mode === 'once') await once();
+else if (mode === 'end') await acquireLock(dir);
 else await loop(Number(argument));
