@@ -90,7 +90,7 @@ describe('a full disk', () => {
     expect(log.lines).toEqual([
       `error: Cannot write "${dir}/${FILE}": ENOSPC: made up by the test, write; ` +
         'refusing views until it succeeds',
-      `info: Writing again to "${dir}/${FILE}"`,
+      `info: Writing to "${dir}/${FILE}" again`,
     ]);
     await store.close(1000);
     disk.check();
@@ -463,6 +463,21 @@ describe('a live file that somebody', () => {
     await until(() => store.state().unavailable === undefined, 'space is noticed');
     expect(await store.append(view(3))).toHaveProperty('id');
     expect(lines().map((line) => (JSON.parse(line) as { n: number }).n)).toEqual([3]);
+    await store.close(1000);
+  });
+
+  test('hides from stat: it is said once, and lines go on to be written', async () => {
+    const { store, disk, log } = await openFaulty();
+    await store.append(view(1));
+    let looks = 0;
+    disk.fault = (operation) => {
+      if (operation !== 'stat') return undefined;
+      looks += 1;
+      return { errno: 'EACCES' };
+    };
+    await until(() => looks > 3, 'some polls');
+    expect(await store.append(view(2))).toHaveProperty('id');
+    expect(log.lines).toHaveLength(1);
     await store.close(1000);
   });
 
