@@ -129,6 +129,19 @@ describe.each(RUNTIMES)('a lock on $name', (runtime) => {
   });
 });
 
+test('on Deno, not allowed to the directory, is refused with the flag that is missing', async () => {
+  const deno = RUNTIMES.find(({ name }) => name === 'Deno')!;
+  const child = startChild([
+    ...deno.command(tempDir(), bundle('lock-process')),
+    'try',
+    join(tempDir(), 'data'),
+  ]);
+  expect(await child.next()).toMatchObject({
+    exitCode: 73,
+    refused: expect.stringMatching(/^Cannot open ".*data" for writing: Requires .*--allow-/),
+  });
+});
+
 const pairs: [string, Runtime, Runtime][] = RUNTIMES.flatMap((a, i) =>
   RUNTIMES.slice(i).map((b): [string, Runtime, Runtime] => [`${a.name} and ${b.name}`, a, b]),
 );
