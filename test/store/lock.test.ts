@@ -66,11 +66,19 @@ describe('a lock', () => {
     silent.close();
   });
 
-  test('names the directory that cannot be locked', async () => {
-    const dir = join(tempDir(), 'missing');
+  test('makes the directory where there is none', async () => {
+    const dir = join(tempDir(), 'data');
+    const lock = await acquireLock(dir);
+    expect((fs.statSync(dir).mode & 0o777).toString(8)).toBe('750');
+    await lock.release();
+  });
+
+  test('names what is in the way of the directory', async () => {
+    const dir = join(tempDir(), 'file');
+    fs.writeFileSync(dir, '');
     await expect(acquireLock(dir)).rejects.toMatchObject({
       exitCode: 73,
-      message: expect.stringMatching(/^Cannot lock ".*missing": ENOENT/),
+      message: expect.stringMatching(/^Cannot open ".*file" for writing: EEXIST/),
     });
   });
 });
@@ -109,6 +117,28 @@ describe('a path too long for a socket', () => {
         await child.ended;
       }
     });
+  });
+});
+
+describe.each(RUNTIMES)('a lock on $name', (runtime) => {
+  test.skipIf(runtime.missing)('keeps no process alive', async () => {
+    const dir = tempDir();
+    const child = startChild([...runtime.command(dir, bundle('lock-process')), 'end', dir]);
+    expect(await child.ended).toBe(0);
+    expect(locksIn(dir)).toEqual(['viewlog.lock.1']);
+  });
+});
+
+test('on Deno, not allowed to the directory, is refused with the flag that is missing', async () => {
+  const deno = RUNTIMES.find(({ name }) => name === 'Deno')!;
+  const child = startChild([
+    ...deno.command(tempDir(), bundle('lock-process')),
+    'try',
+    join(tempDir(), 'data'),
+  ]);
+  expect(await child.next()).toMatchObject({
+    exitCode: 73,
+    refused: expect.stringMatching(/^Cannot open ".*data" for writing: Requires .*--allow-/),
   });
 });
 

@@ -5,7 +5,7 @@ import { bundle } from '../support/bundle.ts';
 import { startChild } from '../support/child.ts';
 import { openStore } from '../support/open-store.ts';
 import { RUNTIMES } from '../support/runtime.ts';
-import { canMount, smallDisk } from '../support/small-disk.ts';
+import { canMount, canMountThin, smallDisk, thinDisk } from '../support/small-disk.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const KILLS = Number(process.env['VIEWLOG_TEST_KILLS'] ?? 4);
@@ -71,4 +71,24 @@ describe.each(RUNTIMES)('on $name', (runtime) => {
     expect(idsOf(lines)).toHaveLength((full['accepted'] as number) + 2);
     expect(lines).toHaveLength((full['accepted'] as number) + 2);
   });
+  test.skipIf(runtime.missing ?? !canMountThin())(
+    'a sync that really fails ends it; what was acknowledged is on the medium',
+    async () => {
+      const file = bundle('store-process');
+      const disk = thinDisk();
+      const dir = join(disk.dir, 'data');
+      fs.mkdirSync(dir);
+      const child = startChild([...runtime.command(dir, file), 'fill', dir]);
+      expect(await child.next()).toEqual({
+        fatal: expect.stringMatching(/^Cannot sync ".*ndjson"/),
+      });
+      const end = await child.next();
+      expect(end).toMatchObject({ reason: 'the disk has failed' });
+      child.kill('SIGKILL');
+      await child.ended;
+      disk.remount();
+      expect(end['accepted']).toBeGreaterThan(1000);
+      expect(idsOf(viewLines(dir)).length).toBeGreaterThanOrEqual(end['accepted'] as number);
+    },
+  );
 });
