@@ -160,6 +160,7 @@ describe('a full disk', () => {
     await store.append(view(0));
     disk.roomBytes = 40;
     await store.append(view(1));
+    await new Promise((resolve) => setImmediate(resolve));
     await expect(store.close(1000)).rejects.toMatchObject({
       exitCode: 74,
       message: `"${dir}/${FILE}" ends in half a line, since the disk is full; the next start ends that line`,
@@ -327,6 +328,25 @@ describe('a disk that hangs', () => {
     },
   );
 
+  test('in a look at the path is not looked at again meanwhile', async () => {
+    const { store, disk } = await openFaulty();
+    await store.append(view(1));
+    let looks = 0;
+    let polls = 0;
+    disk.fault = (operation) => {
+      if (operation === 'freeBytes') polls += 1;
+      if (operation !== 'stat') return undefined;
+      looks += 1;
+      return { wait: new Promise<void>(() => {}) };
+    };
+    await until(() => looks === 1, 'it hangs');
+    await new Promise((resolve) => setTimeout(resolve, 10 * QUICK.pollMs));
+    expect(looks).toBe(1);
+    expect(polls).toBeLessThanOrEqual(1);
+    expect(await store.append(view(2))).toHaveProperty('id');
+    await store.close(1000);
+  });
+
   test('does not keep close from ending: exit 74, and everyone is answered', async () => {
     const { store, disk } = await openFaulty();
     let hangs = false;
@@ -451,15 +471,17 @@ describe('a live file that somebody', () => {
     await store.close(1000);
   });
 
-  test('empties while the disk is full and half a line stands in it: its rest is dropped', async () => {
-    const { store, disk, dir, lines, log } = await openFaulty();
+  test('empties while half a line waits for space: its rest is dropped', async () => {
+    // Long enough that the store learns of the one before it tries the other.
+    const timing = { ...QUICK, retryMs: 600_000, retryMaxMs: 600_000 };
+    const { store, disk, dir, lines, log } = await openFaulty({ timing });
     await store.append(view(1));
     disk.roomBytes = 40;
     await store.append(view(2));
     const path = join(dir, FILE);
     fs.truncateSync(path);
-    await settled(log, path, 'shrunk');
     disk.roomBytes = Number.POSITIVE_INFINITY;
+    await settled(log, path, 'shrunk');
     await until(() => store.state().unavailable === undefined, 'space is noticed');
     expect(await store.append(view(3))).toHaveProperty('id');
     expect(lines().map((line) => (JSON.parse(line) as { n: number }).n)).toEqual([3]);
