@@ -269,8 +269,7 @@ export async function overload(runtime: Runtime, rounds: number): Promise<Figure
 export async function passMidnight(runtime: Runtime, faketime: string): Promise<Figures> {
   const faked: Runtime = {
     ...runtime,
-    program: faketime,
-    args: (paths) => ['-f', '@2026-03-31 23:59:57', runtime.program, ...runtime.args(paths)],
+    command: (path) => [faketime, '-f', '@2026-03-31 23:59:57', ...runtime.command(path)],
   };
   const viewlog = await startViewlog({ runtime: faked, env: { TZ: 'UTC' } });
   const load = startLoad(viewlog.url, 16);
