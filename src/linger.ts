@@ -7,7 +7,7 @@ import { LIMITS } from './settings.ts';
  */
 export function lingering(answer: string, request: Request): string | ReadableStream {
   if ('Deno' in globalThis) {
-    // Deno reads the request on to its end, however long, unless its body is held until then.
+    // Deno would read the request on to its end; versions that heed it stop while this holds it.
     const { body } = request;
     setTimeout(() => void body?.cancel().catch(() => {}), LIMITS.lingerMs);
     return answer;

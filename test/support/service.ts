@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { chunk, post, speak } from './raw.ts';
-import { isPresent, type Runtime } from './runtimes.ts';
+import { DENO, isPresent, type Runtime } from './runtimes.ts';
 import { ACCEPTED, FULL_VIEW, INVALID, MINIMAL_VIEW } from './views.ts';
 import { dataDirectory, PROJECTS, run, startViewlog, until } from './viewlog.ts';
 
@@ -38,6 +38,9 @@ export function theServiceOn(runtime: Runtime): void {
 }
 
 function service(runtime: Runtime): void {
+  // Deno's server gives no say in when a connection is closed, and versions differ: some close one
+  // that could be kept, some read a refused body to its end, however long.
+  const ownsConnections = runtime !== DENO;
   const start = (args: readonly string[] = [], data?: string) =>
     startViewlog({ runtime, args, ...(data && { data }) });
 
@@ -372,6 +375,7 @@ function service(runtime: Runtime): void {
         endless: { piece: chunk('x'.repeat(4096)), bytesMax: 64 * 1024 * 1024 },
       });
       expect(endless.answers.map(({ status }) => status)).toStrictEqual([413]);
+      if (!ownsConnections) return;
       expect(endless.closed).toBe(true);
       expect(endless.sentBytes).toBeLessThan(16 * 1024 * 1024);
     });
@@ -389,10 +393,10 @@ function service(runtime: Runtime): void {
         ],
       });
       expect(answers.map(({ status }) => status)).toStrictEqual([201]);
-      expect(closed).toBe(false);
+      if (ownsConnections) expect(closed).toBe(false);
     });
 
-    it('gets its refusals on one connection, as long as its bodies end', async () => {
+    it.runIf(ownsConnections)('gets its refusals on one connection if its bodies end', async () => {
       const viewlog = await start();
       const { answers, closed } = await speak(viewlog.port, {
         pieces: [
