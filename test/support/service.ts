@@ -1,9 +1,12 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { chunk, post, speak } from './raw.ts';
-import { DENO, isPresent, type Runtime } from './runtimes.ts';
+import { BUNDLE, DENO, isPresent, type Runtime } from './runtimes.ts';
+import { tempDir } from './temp-dir.ts';
 import { ACCEPTED, FULL_VIEW, INVALID, MINIMAL_VIEW } from './views.ts';
 import { dataDirectory, PROJECTS, run, startViewlog, until } from './viewlog.ts';
 
@@ -137,7 +140,49 @@ function service(runtime: Runtime): void {
     expect(ids).toStrictEqual([...new Set(ids)].toSorted());
   });
 
+  it('is one file: it runs in an empty directory, with nothing beside it', async () => {
+    const dir = tempDir();
+    const [program, ...args] = runtime.command(dir, join(dir, 'viewlog.mjs'));
+    if (program !== args.at(-1)) copyFileSync(BUNDLE, join(dir, 'viewlog.mjs'));
+    const { stdout } = await promisify(execFile)(program, [...args, '--help'], { cwd: dir });
+    expect(stdout).toContain('a page-view collector');
+  });
+
   describe('a refusal', () => {
+    it('comes of the first check that fails, in one order', async () => {
+      const viewlog = await start();
+      const json = 'application/json';
+      const large = 'x'.repeat(VIEW_MAX + 1);
+      const listed = { ...MINIMAL_VIEW, p: '1000003' };
+      const requests: [string, string, string, string][] = [
+        ['PUT', '/nowhere', 'text/plain', large],
+        ['PUT', '/view', 'text/plain', large],
+        ['POST', '/view', 'text/plain', large],
+        ['POST', '/view', json, large],
+        ['POST', '/view', json, '{'],
+        ['POST', '/view', json, JSON.stringify({ ...listed, p: '9', url: '' })],
+        ['POST', '/view', json, JSON.stringify({ ...listed, p: '9' })],
+        ['POST', '/view', json, JSON.stringify(listed)],
+      ];
+      const codes = [];
+      for (const [method, path, type, body] of requests) {
+        const headers = { 'content-type': type };
+        codes.push(
+          (await problem(await fetch(viewlog.url + path, { method, headers, body }))).code,
+        );
+      }
+      expect(codes).toStrictEqual([
+        'not-found',
+        'method-not-allowed',
+        'unsupported-media-type',
+        'view-too-large',
+        'malformed-json',
+        'invalid-view',
+        'project-not-activated',
+        'origin-not-allowed',
+      ]);
+    });
+
     it('is problem details with a stable code, and says why', async () => {
       const viewlog = await start();
       const answer = await viewlog.post({ ...MINIMAL_VIEW, p: '9' });
