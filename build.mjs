@@ -1,13 +1,15 @@
 // Bundles viewlog into dist/viewlog.mjs: one file that runs on Node, Deno and Bun with nothing
 // beside it. With --compile also makes dist/viewlog, which needs no runtime installed either.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
 const dist = join(import.meta.dirname, 'dist');
+
+const page = await statusPage(join(import.meta.dirname, 'src/status/page'));
 
 const bundle = {
   absWorkingDir: import.meta.dirname,
@@ -16,6 +18,7 @@ const bundle = {
   platform: 'node',
   target: 'node20',
   mainFields: ['module', 'main'], // jsonc-parser's `main` cannot be bundled
+  define: { STATUS_PAGE: JSON.stringify(page) },
   legalComments: 'none',
   logLevel: 'warning',
 };
@@ -29,6 +32,15 @@ await build({
 chmodSync(join(dist, 'viewlog.mjs'), 0o755);
 
 if (process.argv.includes('--compile')) await compile(join(dist, 'viewlog'));
+
+/** The status page, as the texts that a browser asks for. */
+async function statusPage(folder) {
+  const options = { bundle: true, minify: true, write: false, target: 'es2022' };
+  const entryPoints = [join(folder, 'page.ts'), join(folder, 'page.css')];
+  const { outputFiles } = await build({ ...options, entryPoints, outdir: folder });
+  const [js, css] = outputFiles.map((file) => file.text);
+  return { html: readFileSync(join(folder, 'page.html'), 'utf8'), css, js };
+}
 
 /**
  * Node's single executable: a copy of the Node that runs this, with the bundle inside. Made the

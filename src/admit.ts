@@ -42,12 +42,16 @@ export function admit(
   const fits = lineBytes <= viewBytesMax;
   const waitSeconds = project.takeToken(now(), fits);
   if (waitSeconds > 0) return rateLimited(view.p, waitSeconds);
-  if (!fits) return tooLarge(`${lineBytes} bytes`, viewBytesMax, 'The line it would become');
+  if (!fits) {
+    const what = 'The line it would become';
+    return { ...tooLarge(`${lineBytes} bytes`, viewBytesMax, what), project: view.p };
+  }
   return { project: view.p, fields };
 }
 
 const notActivated = (id: string, operator: string | undefined): Refusal => ({
   code: 'project-not-activated',
+  project: id,
   detail:
     `Project ${id} is not activated. ` +
     (operator === undefined
@@ -57,6 +61,7 @@ const notActivated = (id: string, operator: string | undefined): Refusal => ({
 
 const originNotAllowed = (id: string, origin: string | undefined): Refusal => ({
   code: 'origin-not-allowed',
+  project: id,
   detail:
     `Project ${id} takes views only from the origins its operator listed, and ` +
     (origin === undefined
@@ -66,6 +71,7 @@ const originNotAllowed = (id: string, origin: string | undefined): Refusal => ({
 
 const rateLimited = (id: string, waitSeconds: number): Refusal => ({
   code: 'rate-limited',
+  project: id,
   detail: `Project ${id} has used up its views for now; send this one again in ${waitSeconds} s.`,
   retryAfterSeconds: waitSeconds,
 });

@@ -7,14 +7,15 @@ import type { Log } from './log.ts';
 import type { Queue } from './queue.ts';
 import { problemDetails, type Refusal, REFUSALS, isRefusal } from './refusal.ts';
 import { LIMITS } from './settings.ts';
+import type { Stats } from './stats.ts';
 import type { RefusedStore, ViewStore } from './store/store.ts';
 import { printable } from './text.ts';
-import { isProjectId } from './view.ts';
 
 export interface CollectorParts extends AdmissionRules {
   readonly store: ViewStore;
   readonly refused: RefusedStore;
   readonly queue: Queue;
+  readonly stats: Stats;
   readonly log: Log;
 }
 
@@ -27,18 +28,18 @@ export function createCollector(parts: CollectorParts): Hono {
   app.post('/view', (c) => takeView(c.req.raw, parts));
   app.options('*', (c, next) => (isPreflight(c) ? preflight(c.req.raw.headers) : next()));
   app.options('/view', (c) => optionsOf(c.req.raw.headers));
-  app.all('/view', (c) => refuseUnread(c.req.raw, methodNotAllowed(c.req.method)));
-  app.notFound((c) => refuseUnread(c.req.raw, notFound(c.req.path)));
+  app.all('/view', (c) => refuseUnread(c.req.raw, methodNotAllowed(c.req.method), parts.stats));
+  app.notFound((c) => refuseUnread(c.req.raw, notFound(c.req.path), parts.stats));
   app.onError((error, c) => {
     parts.log.error(`Unexpected: ${error.stack ?? error.message}`);
-    return refuse(UNEXPECTED, originOf(c.req.raw));
+    return refuse(UNEXPECTED, originOf(c.req.raw), parts.stats);
   });
   return app;
 }
 
 async function takeView(request: Request, parts: CollectorParts): Promise<Response> {
   const unread = checkMediaType(request.headers);
-  if (unread) return refuseUnread(request, unread);
+  if (unread) return refuseUnread(request, unread, parts.stats);
   let held = 0;
   const enter = (bytes: number): boolean => {
     if (!parts.queue.enter(bytes)) return false;
@@ -51,7 +52,7 @@ async function takeView(request: Request, parts: CollectorParts): Promise<Respon
       timeoutMs: LIMITS.bodyTimeoutMs,
       enter,
     });
-    if ('refusal' in body) return await refuseUnread(request, body.refusal);
+    if ('refusal' in body) return await refuseUnread(request, body.refusal, parts.stats);
     return await store(body.bytes, originOf(request), parts);
   } finally {
     parts.queue.leave(held);
@@ -63,15 +64,20 @@ async function store(
   origin: string | undefined,
   parts: CollectorParts,
 ): Promise<Response> {
+  const { stats } = parts;
   const text = decodeBody(bytes);
-  if (typeof text !== 'string') return refuse(text, origin);
+  if (typeof text !== 'string') return refuse(text, origin, stats);
   const admitted = admit(text, origin, parts);
   if (isRefusal(admitted)) {
     keepRefused(text, origin, admitted, parts.refused);
-    return refuse(admitted, origin);
+    return refuse(admitted, origin, stats, { text });
   }
-  const appended = await parts.store.append(admitted.fields);
-  if ('unavailable' in appended) return refuse(unavailable(appended.unavailable), origin);
+  const { project, fields } = admitted;
+  const appended = await parts.store.append(fields);
+  if ('unavailable' in appended) {
+    return refuse({ ...unavailable(appended.unavailable), project }, origin, stats, { text });
+  }
+  stats.accepted(project, fields);
   return answer(201, `{"id":"${appended.id}"}`, 'application/json', origin);
 }
 
@@ -79,20 +85,19 @@ async function store(
 function keepRefused(
   text: string,
   origin: string | undefined,
-  { code, issues }: Refusal,
+  { code, issues, project }: Refusal,
   refused: RefusedStore,
 ): void {
   const { status } = REFUSALS[code];
   if (status !== 403 && status !== 422) return;
   const value: unknown = JSON.parse(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
-  const project: unknown = (value as { p?: unknown }).p;
   refused.keep({
     code,
     text,
     ...(issues && { issues }),
     ...(origin !== undefined && { origin }),
-    ...(isProjectId(project) && { project }),
+    ...(project !== undefined && { project }),
   });
 }
 
@@ -110,20 +115,28 @@ function checkMediaType(headers: Headers): Refusal | undefined {
 }
 
 /** An answer to a request whose body is not, or not yet, read to its end. */
-async function refuseUnread(request: Request, refusal: Refusal): Promise<Response> {
+async function refuseUnread(request: Request, refusal: Refusal, stats: Stats): Promise<Response> {
   const origin = originOf(request);
-  if (await drainBody(request.body)) return refuse(refusal, origin);
-  return refuse(refusal, origin, (answer) => lingering(answer, request));
+  if (await drainBody(request.body)) return refuse(refusal, origin, stats);
+  return refuse(refusal, origin, stats, { linger: (answer) => lingering(answer, request) });
+}
+
+interface RefusedRequest {
+  /** Its body, where it was read. */
+  readonly text?: string;
+  readonly linger?: (answer: string) => string | ReadableStream;
 }
 
 function refuse(
   refusal: Refusal,
   origin: string | undefined,
-  linger?: (answer: string) => string | ReadableStream,
+  stats: Stats,
+  { text, linger }: RefusedRequest = {},
 ): Response {
+  stats.refused(refusal, origin, text);
   const { status } = REFUSALS[refusal.code];
-  const text = JSON.stringify(problemDetails(refusal));
-  const body = linger === undefined ? text : linger(text);
+  const problem = JSON.stringify(problemDetails(refusal));
+  const body = linger === undefined ? problem : linger(problem);
   return answer(status, body, 'application/problem+json', origin, {
     ...(status === 405 && { Allow: 'POST, OPTIONS' }),
     ...(status === 415 && { 'Accept-Post': 'application/json' }),
@@ -201,4 +214,5 @@ const unavailable = (reason: string): Refusal => ({
 const UNEXPECTED = unavailable('an unexpected error, which the log tells');
 
 /** The answer to a request that has no path the server can read. */
-export const refuseUnreadable = (): Response => refuse(notFound('this address'), undefined);
+export const refuseUnreadable = (stats: Stats): Response =>
+  refuse(notFound('this address'), undefined, stats);

@@ -25,6 +25,8 @@ export interface ListenOptions extends Address {
   readonly handler: Handler;
   /** Answers a request whose target cannot be read as a URL. */
   readonly unreadable: () => Response;
+  /** What the operator chooses the address with. */
+  readonly flag: string;
 }
 
 // Longer than the reverse proxies in front keep theirs (nginx 60 s, Traefik 90 s, Caddy 120 s): a
@@ -159,12 +161,12 @@ async function until(isDone: () => boolean, timeoutMs: number): Promise<void> {
 const urlOf = (host: string, port: number): string =>
   `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 
-function cannotListen(error: unknown, { host, port }: Address): Fatal {
+function cannotListen(error: unknown, { host, port, flag }: ListenOptions): Fatal {
   const address = urlOf(host, port).slice('http://'.length);
   // Bun words an address in use in its message only.
   const inUse = errnoOf(error) === 'EADDRINUSE' || /in use/i.test(reasonOf(error));
   const why = inUse
-    ? 'it is in use. Stop what listens there, or choose another with --port'
-    : `${reasonOf(error)}. Choose another with --host and --port`;
+    ? `it is in use. Stop what listens there, or choose another with ${flag}`
+    : `${reasonOf(error)}. Choose another with ${flag}`;
   return new Fatal(EXIT.unavailable, `Cannot listen on ${address}: ${why}`);
 }

@@ -1,4 +1,3 @@
-import packageJson from '../package.json' with { type: 'json' };
 import { activate } from './commands/activate.ts';
 import { check } from './commands/check.ts';
 import { deactivate } from './commands/deactivate.ts';
@@ -8,6 +7,7 @@ import { EXIT, type ExitCode, Fatal } from './fatal.ts';
 import { serve } from './serve.ts';
 import { envName, type OptionName, OPTIONS, readSettings, type Settings } from './settings.ts';
 import { nearest, printable } from './text.ts';
+import { VERSION } from './version.ts';
 
 interface Command {
   readonly operands: string;
@@ -32,6 +32,9 @@ const COMMANDS: Record<string, Command> = {
       'max-refused',
       'keep-refused-days',
       'keep-days',
+      'status',
+      'status-token-file',
+      'log',
     ],
     run: serve,
   },
@@ -68,7 +71,7 @@ const COMMANDS: Record<string, Command> = {
 };
 
 async function main(args: readonly string[]): Promise<ExitCode> {
-  if (args.includes('--version')) return say(`viewlog ${packageJson.version}`);
+  if (args.includes('--version')) return say(`viewlog ${VERSION}`);
   const named = args[0] !== undefined && !args[0].startsWith('-') ? args[0] : undefined;
   const name = named ?? 'serve';
   if (args.includes('--help')) return say(named === undefined ? overview() : helpOf(name));
@@ -98,7 +101,7 @@ function overview(): string {
     does,
   ]);
   return [
-    `viewlog ${packageJson.version}: a page-view collector; a 2xx means the line is on disk`,
+    `viewlog ${VERSION}: a page-view collector; a 2xx means the line is on disk`,
     '',
     'viewlog [command] [options]',
     '',

@@ -31,6 +31,8 @@ export interface Refusal {
   readonly detail: string;
   readonly issues?: readonly Issue[];
   readonly retryAfterSeconds?: number;
+  /** The project that the view names, where that is an id. */
+  readonly project?: string;
 }
 
 export const isRefusal = (value: object): value is Refusal => 'code' in value && 'detail' in value;

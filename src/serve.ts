@@ -1,38 +1,98 @@
+import { resolve } from 'node:path';
 import { createCollector, refuseUnreadable } from './collector.ts';
-import { EXIT, type ExitCode, type Fatal } from './fatal.ts';
+import { EXIT, type ExitCode, Fatal } from './fatal.ts';
 import { listen } from './listen.ts';
-import { consoleLog as log } from './log.ts';
+import { createLog, type Log } from './log.ts';
 import { openProjects } from './projects/watch.ts';
+import type { Projects } from './projects/projects.ts';
 import { createQueue } from './queue.ts';
 import { LIMITS, type Settings } from './settings.ts';
+import { openStatus } from './status/status.ts';
+import { Tally } from './status/tally.ts';
+import { readToken } from './status/token.ts';
 import { prepareDirectory } from './store/directory.ts';
 import { systemFiles } from './store/file-ops.ts';
 import { acquireLock } from './store/lock.ts';
 import { createRefusedStore } from './store/refused.ts';
 import { startRetention } from './store/retention.ts';
 import { createViewStore } from './store/view-store.ts';
+import { VERSION } from './version.ts';
 
-/**
- * Runs the collector until SIGTERM or SIGINT, or until the store cannot go on.
- * @throws {Fatal} where it cannot start, or could not keep what it promised when it stopped.
- */
+/** Runs the collector until SIGTERM or SIGINT, or until the store cannot go on. */
 export async function serve(settings: Settings): Promise<ExitCode> {
+  const log = createLog(settings.log);
+  try {
+    return await run(settings, log);
+  } catch (error) {
+    if (!(error instanceof Fatal)) throw error;
+    for (const line of error.message.split('\n')) log.error(line);
+    return error.exitCode;
+  }
+}
+
+/** @throws {Fatal} where it cannot start, or could not keep what it promised when it stopped. */
+async function run(settings: Settings, log: Log): Promise<ExitCode> {
   const stop = stopSignal();
-  const { host, port, data: dir } = settings;
+  const now = Date.now;
+  const { host, port, status: statusAddress } = settings;
+  const token = await readToken(settings);
   const projects = await openProjects({ path: settings.projects, log });
-  await prepareDirectory(dir, systemFiles);
-  const lock = await acquireLock(dir);
+  const stores = await openStores(settings, projects, log, stop.fail);
+  const { store, refused } = stores;
+  const queue = createQueue(settings['max-queue']);
+  const stats = new Tally({ now, isListed: (id) => projects.find(id) !== undefined });
+  const viewBytesMax = settings['max-view'];
+  const app = createCollector({ projects, store, refused, queue, stats, viewBytesMax, now, log });
+
+  let isStopping = false;
+  const status =
+    statusAddress === 'off'
+      ? undefined
+      : await openStatus(statusAddress, token, {
+          version: VERSION,
+          tally: stats,
+          projects,
+          projectsPath: absolute(settings.projects),
+          store,
+          refused,
+          queue,
+          queueBytesMax: settings['max-queue'],
+          minFreeBytes: settings['min-free'],
+          isStopping: () => isStopping,
+          now,
+        });
+  const unreadable = () => refuseUnreadable(stats);
+  const flag = '--host and --port';
+  const listener = await listen({ host, port, handler: app.fetch, unreadable, flag });
+  log.info(`viewlog listening on ${listener.url}`);
+  if (status !== undefined) log.info(`status page on ${status.url}/`);
+  process.on('SIGHUP', () => void projects.reload());
+
+  const fatal = await stop.asked;
+  isStopping = true;
+  if (fatal === undefined) log.info('viewlog stopping');
+  projects.close();
+  // The requests under way first: each waits for its line.
+  await listener.stop(fatal === undefined ? LIMITS.drainTimeoutMs : LIMITS.closeTimeoutMs);
+  await stores.close();
+  await status?.stop();
+  if (fatal !== undefined) throw fatal;
+  return EXIT.done;
+}
+
+/** The data directory: locked, its view file sealed, its old files removed. */
+async function openStores(
+  settings: Settings,
+  projects: Projects,
+  log: Log,
+  onFatal: (fatal: Fatal) => void,
+) {
+  const { data: dir, durability } = settings;
   const now = Date.now;
   const minFreeBytes = settings['min-free'];
-  const { durability } = settings;
-  const store = await createViewStore({
-    dir,
-    durability,
-    minFreeBytes,
-    now,
-    log,
-    onFatal: stop.fail,
-  });
+  await prepareDirectory(dir, systemFiles);
+  const lock = await acquireLock(dir);
+  const store = await createViewStore({ dir, durability, minFreeBytes, now, log, onFatal });
   const refused = createRefusedStore({
     dir,
     maxBytesPerDay: settings['max-refused'],
@@ -42,32 +102,32 @@ export async function serve(settings: Settings): Promise<ExitCode> {
     now,
     log,
   });
-  const keepRefusedDays = settings['keep-refused-days'];
   const retention = startRetention({
     dir,
     keepDays: settings['keep-days'],
-    keepRefusedDays,
+    keepRefusedDays: settings['keep-refused-days'],
     now,
     log,
   });
-  const queue = createQueue(settings['max-queue']);
-  const viewBytesMax = settings['max-view'];
-  const app = createCollector({ projects, store, refused, queue, viewBytesMax, now, log });
-  const listener = await listen({ host, port, handler: app.fetch, unreadable: refuseUnreadable });
-  log.info(`viewlog listening on ${listener.url}`);
-  process.on('SIGHUP', () => void projects.reload());
+  return {
+    store,
+    refused,
+    async close() {
+      retention.stop();
+      await refused.close(LIMITS.closeTimeoutMs);
+      await store.close(LIMITS.closeTimeoutMs);
+      await lock.release();
+    },
+  };
+}
 
-  const fatal = await stop.asked;
-  if (fatal === undefined) log.info('viewlog stopping');
-  projects.close();
-  retention.stop();
-  // The requests under way first: each waits for its line.
-  await listener.stop(fatal === undefined ? LIMITS.drainTimeoutMs : LIMITS.closeTimeoutMs);
-  await refused.close(LIMITS.closeTimeoutMs);
-  await store.close(LIMITS.closeTimeoutMs);
-  await lock.release();
-  if (fatal !== undefined) throw fatal;
-  return EXIT.done;
+/** Deno tells its working directory only where it may read it. */
+function absolute(path: string): string {
+  try {
+    return resolve(path);
+  } catch {
+    return path;
+  }
 }
 
 /** The first SIGTERM or SIGINT asks for a stop, the second ends the process at once. */

@@ -66,12 +66,24 @@ const choice =
   (value) =>
     choices.find((name) => name === value) ?? new Problem(choices.join(' or '));
 
+/** `127.0.0.1:8081`, `[::1]:8081`; `off` for none. */
+const addressOrOff: Parse<'off' | { readonly host: string; readonly port: number }> = (value) => {
+  if (value === 'off') return value;
+  const [, ipv6, name, port] = /^(?:\[([\da-f:.]+)\]|([^\s:/]+)):(\d{1,5})$/i.exec(value) ?? [];
+  const host = ipv6 ?? name;
+  if (host === undefined || Number(port) > PORT_MAX) {
+    return new Problem('an address and a port, such as 127.0.0.1:8081, or off');
+  }
+  return { host, port: Number(port) };
+};
+
+const PORT_MAX = 65_535;
 const DAYS_MAX = 36_500;
 const SIZE_MAX = 1024 * MiB * MiB;
 
 export const OPTIONS = {
   host: option('ADDRESS', '127.0.0.1', 'address to listen on', text),
-  port: option('PORT', '8080', 'port to listen on; 0: any free one', whole(0, 65_535)),
+  port: option('PORT', '8080', 'port to listen on; 0: any free one', whole(0, PORT_MAX)),
   data: option('DIR', './data', 'directory of the view files', text),
   projects: option('FILE', undefined, 'projects file (default: projects.json in --data)', text),
   durability: option(
@@ -91,6 +103,19 @@ export const OPTIONS = {
   'max-refused': option('SIZE', '64MiB', 'refused views kept a day', size(0, SIZE_MAX)),
   'keep-refused-days': option('DAYS', '14', 'keep refused views this long', whole(0, DAYS_MAX)),
   'keep-days': option('DAYS', '0', 'keep view files this long; 0: for ever', whole(0, DAYS_MAX)),
+  status: option(
+    'ADDRESS',
+    '127.0.0.1:8081',
+    'address of the status page, health and metrics; off: none',
+    addressOrOff,
+  ),
+  'status-token-file': option(
+    'FILE',
+    undefined,
+    'file with the token that --status asks for (or VIEWLOG_STATUS_TOKEN)',
+    text,
+  ),
+  log: option('FORMAT', 'text', 'log lines as text or json', choice('text', 'json')),
   origin: option('ORIGIN', undefined, 'an origin, such as https://www.example.com', text),
   name: option('NAME', undefined, "the project's name, for your own eyes", text),
 } as const;
@@ -117,9 +142,13 @@ export type OptionName = keyof typeof OPTIONS;
 type Value<T> = T extends Option<infer V> ? V : never;
 type Values = { [K in OptionName]: Value<(typeof OPTIONS)[K]> };
 
+/** Those that may have no value. */
+type Optional = 'projects' | 'status-token-file' | 'name';
+
 /** What the operator chose: sizes in bytes, ages in days. */
-export interface Settings extends Omit<Values, 'projects' | 'origin' | 'name'> {
+export interface Settings extends Omit<Values, Optional | 'origin'> {
   readonly projects: string;
+  readonly 'status-token-file': string | undefined;
   readonly origin: readonly string[];
   readonly name: string | undefined;
 }
@@ -169,6 +198,9 @@ export function readSettings(
     'max-refused': required('max-refused'),
     'keep-refused-days': required('keep-refused-days'),
     'keep-days': required('keep-days'),
+    status: required('status'),
+    'status-token-file': value('status-token-file'),
+    log: required('log'),
     origin: (given.get('origin') ?? []).map((raw) => parsed('origin', '--origin', raw)),
     name: given.has('name') ? required('name') : undefined,
   };

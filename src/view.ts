@@ -166,8 +166,10 @@ function invalid(value: unknown, found: readonly v.BaseIssue<unknown>[]): Refusa
   const [first] = issues;
   const leftOut = all.length - issues.length;
   const more = leftOut > 0 ? `; ${leftOut} more than the ${issues.length} listed are left out` : '';
+  const project = (value as { p?: unknown } | null | undefined)?.p;
   return {
     code: 'invalid-view',
+    ...(isProjectId(project) && { project }),
     detail: `The view has ${plural(all.length, 'fault')}${more}. ${first && sentence(first)}`,
     issues,
   };

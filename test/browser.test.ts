@@ -1,27 +1,12 @@
 import { createServer } from 'node:http';
-import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { BUN, DENO, isHere, isPresent, NODE, TOOLS } from './support/runtimes.ts';
+import { hasChromium, newPage, type Page } from './support/chromium.ts';
+import { BUN, DENO, isPresent, NODE } from './support/runtimes.ts';
 import { MINIMAL_VIEW } from './support/views.ts';
 import { startViewlog, until, type Viewlog } from './support/viewlog.ts';
 
 // A page of another origin, in a real browser.
-
-const CHROMIUM = '/usr/bin/chromium';
-const PLAYWRIGHT = `${TOOLS}/playwright-core`;
-const present = isHere(CHROMIUM) && isHere(PLAYWRIGHT);
-
-interface Page {
-  goto(url: string): Promise<unknown>;
-  evaluate<T, A>(run: (argument: A) => T | Promise<T>, argument: A): Promise<T>;
-}
-
-interface Playwright {
-  chromium: {
-    launch(options: object): Promise<{ newPage(): Promise<Page>; close(): Promise<void> }>;
-  };
-}
 
 /** A page of an origin that is not viewlog's. */
 async function openPage(): Promise<Page> {
@@ -31,16 +16,8 @@ async function openPage(): Promise<Page> {
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
-  const { chromium } = createRequire(import.meta.url)(PLAYWRIGHT) as Playwright;
-  const browser = await chromium.launch({
-    executablePath: CHROMIUM,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
-  });
-  onTestFinished(async () => {
-    await browser.close();
-    server.close();
-  });
-  const page = await browser.newPage();
+  onTestFinished(() => void server.close());
+  const page = await newPage();
   await page.goto(`http://localhost:${(server.address() as AddressInfo).port}/`);
   return page;
 }
@@ -78,47 +55,50 @@ const beacon = (page: Page, viewlog: Viewlog, body: string, type?: string): Prom
 
 const runtimes = [NODE, DENO, BUN].filter(isPresent);
 
-describe.skipIf(!present).each(runtimes)('a page in Chromium, viewlog on $name', (runtime) => {
-  const body = JSON.stringify(MINIMAL_VIEW);
+describe.skipIf(!hasChromium()).each(runtimes)(
+  'a page in Chromium, viewlog on $name',
+  (runtime) => {
+    const body = JSON.stringify(MINIMAL_VIEW);
 
-  it('sends views with fetch, keepalive fetch and sendBeacon', async () => {
-    const viewlog = await startViewlog({ runtime });
-    const page = await openPage();
-    expect(await post(page, viewlog, { body })).toMatchObject({ status: 201 });
-    expect(await post(page, viewlog, { body, keepalive: true })).toMatchObject({ status: 201 });
-    expect(await beacon(page, viewlog, body, 'application/json')).toBe(true);
-    await until(() => viewlog.lines().length === 3);
-  });
+    it('sends views with fetch, keepalive fetch and sendBeacon', async () => {
+      const viewlog = await startViewlog({ runtime });
+      const page = await openPage();
+      expect(await post(page, viewlog, { body })).toMatchObject({ status: 201 });
+      expect(await post(page, viewlog, { body, keepalive: true })).toMatchObject({ status: 201 });
+      expect(await beacon(page, viewlog, body, 'application/json')).toBe(true);
+      await until(() => viewlog.lines().length === 3);
+    });
 
-  it('reads why a view was refused, whatever the reason', async () => {
-    const viewlog = await startViewlog({ runtime });
-    const page = await openPage();
-    expect(await post(page, viewlog, { body: '{"p":"1000001"}' })).toMatchObject({
-      status: 422,
-      body: {
-        code: 'invalid-view',
-        issues: [{ field: 'pid' }, { field: 'ld' }, { field: 'url' }],
-      },
+    it('reads why a view was refused, whatever the reason', async () => {
+      const viewlog = await startViewlog({ runtime });
+      const page = await openPage();
+      expect(await post(page, viewlog, { body: '{"p":"1000001"}' })).toMatchObject({
+        status: 422,
+        body: {
+          code: 'invalid-view',
+          issues: [{ field: 'pid' }, { field: 'ld' }, { field: 'url' }],
+        },
+      });
+      expect(await post(page, viewlog, { body: '{"p":' })).toMatchObject({ status: 400 });
+      expect(await post(page, viewlog, { body, type: 'text/plain' })).toMatchObject({
+        status: 415,
+        body: { code: 'unsupported-media-type' },
+      });
+      const large = JSON.stringify({ ...MINIMAL_VIEW, pn: 'x'.repeat(20_000) });
+      expect(await post(page, viewlog, { body: large })).toMatchObject({ status: 413 });
+      const limited = JSON.stringify({ ...MINIMAL_VIEW, p: '1000004' });
+      const answers = [];
+      for (let i = 0; i < 3; i++) answers.push(await post(page, viewlog, { body: limited }));
+      expect(answers.map(({ status }) => status)).toStrictEqual([201, 201, 429]);
+      expect(answers[2]!.retryAfter).toMatch(/^\d+$/);
+      const foreign = JSON.stringify({ ...MINIMAL_VIEW, p: '1000003' });
+      expect(await post(page, viewlog, { body: foreign })).toMatchObject({
+        status: 403,
+        body: { code: 'origin-not-allowed' },
+      });
+      // What sendBeacon makes of a bare string is text/plain: it is sent, and refused.
+      expect(await beacon(page, viewlog, body)).toBe(true);
+      expect(viewlog.lines()).toHaveLength(2);
     });
-    expect(await post(page, viewlog, { body: '{"p":' })).toMatchObject({ status: 400 });
-    expect(await post(page, viewlog, { body, type: 'text/plain' })).toMatchObject({
-      status: 415,
-      body: { code: 'unsupported-media-type' },
-    });
-    const large = JSON.stringify({ ...MINIMAL_VIEW, pn: 'x'.repeat(20_000) });
-    expect(await post(page, viewlog, { body: large })).toMatchObject({ status: 413 });
-    const limited = JSON.stringify({ ...MINIMAL_VIEW, p: '1000004' });
-    const answers = [];
-    for (let i = 0; i < 3; i++) answers.push(await post(page, viewlog, { body: limited }));
-    expect(answers.map(({ status }) => status)).toStrictEqual([201, 201, 429]);
-    expect(answers[2]!.retryAfter).toMatch(/^\d+$/);
-    const foreign = JSON.stringify({ ...MINIMAL_VIEW, p: '1000003' });
-    expect(await post(page, viewlog, { body: foreign })).toMatchObject({
-      status: 403,
-      body: { code: 'origin-not-allowed' },
-    });
-    // What sendBeacon makes of a bare string is text/plain: it is sent, and refused.
-    expect(await beacon(page, viewlog, body)).toBe(true);
-    expect(viewlog.lines()).toHaveLength(2);
-  });
-});
+  },
+);

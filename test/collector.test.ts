@@ -16,6 +16,7 @@ function collector(append: ViewStore['append'], queueBytesMax = 1024 * 1024) {
     store: { append },
     refused: { keep: () => {} },
     queue,
+    stats: { accepted: () => {}, refused: () => {} },
     viewBytesMax: 16 * 1024,
     now: () => 0,
     log: { info: () => {}, warn: () => {}, error: () => {} },

@@ -30,6 +30,9 @@ describe('settings', () => {
       'max-refused': 64 * 1024 * 1024,
       'keep-refused-days': 14,
       'keep-days': 0,
+      status: { host: '127.0.0.1', port: 8081 },
+      'status-token-file': undefined,
+      log: 'text',
       origin: [],
       name: undefined,
     });
@@ -66,6 +69,15 @@ describe('settings', () => {
   });
 
   it.each([
+    ['off', 'off'],
+    ['127.0.0.1:0', { host: '127.0.0.1', port: 0 }],
+    ['[::1]:8081', { host: '::1', port: 8081 }],
+    ['status.example:65535', { host: 'status.example', port: 65535 }],
+  ])('take the status address %s', (text, address) => {
+    expect(read(['--status', text]).settings.status).toStrictEqual(address);
+  });
+
+  it.each([
     ['1024', 1024],
     ['1KiB', 1024],
     ['512kib', 512 * 1024],
@@ -86,6 +98,11 @@ describe('settings', () => {
     ['--keep-days', '36501', 'a whole number from 0 to 36500'],
     ['--durability', 'memory', 'disk or os'],
     ['--data', '', 'some text'],
+    ['--status', '8081', 'an address and a port, such as 127.0.0.1:8081, or off'],
+    ['--status', '127.0.0.1', 'an address and a port, such as 127.0.0.1:8081, or off'],
+    ['--status', '::1:8081', 'an address and a port, such as 127.0.0.1:8081, or off'],
+    ['--status', '127.0.0.1:65536', 'an address and a port, such as 127.0.0.1:8081, or off'],
+    ['--log', 'xml', 'text or json'],
   ])('refuse %s %j', (flag, value, expected) => {
     expect(usageError([`${flag}=${value}`])).toBe(`${flag} must be ${expected}, not "${value}"`);
   });

@@ -600,7 +600,7 @@ function service(runtime: Runtime): void {
       [['serve', '--prot=1'], 64, /Unknown option --prot; did you mean --port\?/],
       [['chekc'], 64, /Unknown command "chekc"; did you mean check\?/],
       [
-        ['serve', '--port', String(viewlog.port)],
+        ['serve', '--status=off', '--port', String(viewlog.port)],
         69,
         /Cannot listen on 127\.0\.0\.1:\d+: it is in use/,
       ],

@@ -86,7 +86,8 @@ export async function startViewlog(
   options: RunOptions & { readonly args?: readonly string[] } = {},
 ): Promise<Viewlog> {
   const data = options.data ?? dataDirectory();
-  const args = ['serve', '--port', '0', '--data', data, ...(options.args ?? [])];
+  // No status page unless it is asked for: its usual port can be had only once.
+  const args = ['serve', '--port=0', '--status=off', '--data', data, ...(options.args ?? [])];
   const started = start(args, data, options);
   onTestFinished(async () => {
     started.child.kill('SIGKILL');
@@ -116,7 +117,7 @@ export async function startViewlog(
 async function listening({ child, ended, stdout, stderr }: Started): Promise<string> {
   const listens = new Promise<string>((resolve) => {
     child.stdout!.on('data', () => {
-      const match = /viewlog listening on (\S+)\n/.exec(stdout());
+      const match = /viewlog listening on ([^\s"]+)["\s]/.exec(stdout());
       if (match) resolve(match[1]!);
     });
   });

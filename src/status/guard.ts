@@ -1,0 +1,68 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+
+/** Whom the operator's listener answers. */
+export interface GuardOptions {
+  /** The host listened on. */
+  readonly host: string;
+  readonly token: string | undefined;
+}
+
+/** Who asks: nobody we answer, with the reason; somebody; or somebody who has shown the token. */
+export type Verdict = { readonly refused: 403 | 401; readonly reason: string } | 'open' | 'trusted';
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i;
+const LOCAL_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i;
+
+/** Whether an address to listen on is this machine's own. */
+export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
+
+/**
+ * On loopback a page of any site could ask through the operator's own browser, under a name of its
+ * own that it made point here (DNS rebinding): only the machine's own names are answered there.
+ * Elsewhere the token protects: a browser sends it to nobody but us.
+ */
+export function createGuard({ host, token }: GuardOptions): (request: Request) => Verdict {
+  const isLocal = isLoopback(host);
+  const digest = token === undefined ? undefined : sha256(token);
+  return ({ headers, url }) => {
+    const named = headers.get('host') ?? '';
+    if (isLocal && !LOCAL_HOST.test(named) && !isHost(named, host)) {
+      return refused(403, 'Ask for it by the name localhost, 127.0.0.1 or [::1].');
+    }
+    if (isCrossSite(headers, named)) {
+      return refused(403, 'Another site sent you here: enter the address in a new tab instead.');
+    }
+    if (digest === undefined) return 'trusted';
+    const given = tokenOf(headers.get('authorization') ?? '');
+    if (given !== undefined && timingSafeEqual(sha256(given), digest)) return 'trusted';
+    if (HEALTH_PATHS.has(new URL(url).pathname)) return 'open';
+    return refused(401, 'The token is needed: as a Bearer token, or as the password of any user.');
+  };
+}
+
+/** Load balancers ask them, and have no token; they then learn no reasons. */
+const HEALTH_PATHS = new Set(['/healthz', '/readyz']);
+
+const refused = (status: 403 | 401, reason: string): Verdict => ({ refused: status, reason });
+
+const isHost = (named: string, host: string): boolean =>
+  named.replace(/:\d{1,5}$/, '').toLowerCase() === host.toLowerCase();
+
+function isCrossSite(headers: Headers, named: string): boolean {
+  const site = headers.get('sec-fetch-site');
+  if (site !== null && site !== 'same-origin' && site !== 'none') return true;
+  const origin = headers.get('origin');
+  return origin !== null && origin.replace(/^https?:\/\//, '') !== named;
+}
+
+function tokenOf(authorization: string): string | undefined {
+  const [, scheme = '', credentials = ''] = /^(\w+) +(\S+)$/.exec(authorization) ?? [];
+  if (scheme.toLowerCase() === 'bearer') return credentials;
+  if (scheme.toLowerCase() !== 'basic') return undefined;
+  const pair = Buffer.from(credentials, 'base64').toString();
+  const colon = pair.indexOf(':');
+  return colon < 0 ? undefined : pair.slice(colon + 1);
+}
+
+/** Of equal length whatever is compared, so that the time tells nothing. */
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();

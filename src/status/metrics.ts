@@ -1,0 +1,129 @@
+import type { Projects } from '../projects/projects.ts';
+import { healthOf } from './health.ts';
+import type { StatusSource } from './source.ts';
+
+// Prometheus' text format, written out. The collector counts in plain numbers, which are read here
+// when somebody asks. prom-client works on every runtime, but looks a labelled series up for every
+// view: 80 to 150 ns each, where adding to a number takes 5.
+
+type Labels = Readonly<Record<string, string>>;
+type Sample = readonly [value: number | undefined, labels?: Labels];
+
+/**
+ * The metrics. The number of series is bounded: of projects only ids that the operator has listed
+ * become labels. Received is the sum of accepted and refused, whenever it is read.
+ */
+export function metricsOf(source: StatusSource): string {
+  return [...views(source), ...storage(source), ...state(source), ...processState()]
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+function views({ tally }: StatusSource): string[] {
+  const { total, projects, refusedByCode } = tally;
+  const accepted = Array.from(projects, ([project, of]): Sample => [of.accepted, { project }]);
+  const refused = Object.entries(refusedByCode).map(([code, n]): Sample => [n, { code }]);
+  const lastSeconds = total.lastAcceptedMs === undefined ? undefined : total.lastAcceptedMs / 1000;
+  return [
+    ...counter('viewlog_views_received_total', 'Requests answered, preflights excluded.', [
+      [total.accepted + total.refused],
+    ]),
+    ...counter('viewlog_views_accepted_total', 'Views stored and acknowledged.', accepted),
+    ...counter('viewlog_views_refused_total', 'Requests refused, by reason.', refused),
+    ...gauge('viewlog_last_accepted_timestamp_seconds', 'When the last view was taken.', [
+      [lastSeconds],
+    ]),
+  ];
+}
+
+function storage({ store, refused }: StatusSource): string[] {
+  const now = store.state();
+  const { keptLines, keptBytes, dropped } = refused.state();
+  const reasons = Object.entries(dropped).map(([reason, n]): Sample => [
+    n,
+    { reason: kebab(reason) },
+  ]);
+  return [
+    ...counter('viewlog_written_bytes_total', 'Bytes written to view files.', [[now.bytes]]),
+    ...counter('viewlog_written_lines_total', 'Lines written; over batches: the batch size.', [
+      [now.lines],
+    ]),
+    ...counter('viewlog_written_batches_total', 'Batches of lines written and synced together.', [
+      [now.batches],
+    ]),
+    ...counter('viewlog_sync_seconds_total', 'Time spent in fdatasync.', [[now.syncSeconds]]),
+    ...counter('viewlog_sealed_fragments_total', 'Half lines, left by crashes, that were ended.', [
+      [now.sealedFragments],
+    ]),
+    ...gauge('viewlog_file_bytes', 'Size of the view file being written.', [[now.fileBytes]]),
+    ...gauge('viewlog_disk_free_bytes', 'Free disk space at the data directory.', [
+      [now.freeBytes],
+    ]),
+    ...counter('viewlog_refused_kept_total', 'Refused views kept to be replayed.', [[keptLines]]),
+    ...counter('viewlog_refused_kept_bytes_total', 'Bytes of refused views kept.', [[keptBytes]]),
+    ...counter('viewlog_refused_dropped_total', 'Refused views not kept, by reason.', reasons),
+  ];
+}
+
+function state(source: StatusSource): string[] {
+  const { projects, queue, queueBytesMax, store, tally, version } = source;
+  return [
+    ...gauge('viewlog_ready', 'Whether views are taken (1) or all refused (0).', [
+      [healthOf(source).ready ? 1 : 0],
+    ]),
+    ...gauge('viewlog_queue_bytes', 'Bytes of views under way.', [[queue.bytes]]),
+    ...gauge('viewlog_queue_limit_bytes', '--max-queue.', [[queueBytesMax]]),
+    ...gauge('viewlog_queue_lines', 'Lines that wait to be written.', [
+      [store.state().queuedLines],
+    ]),
+    ...gauge('viewlog_projects', 'Projects listed.', projectStates(projects)),
+    ...gauge('viewlog_projects_file_ok', 'Whether the projects file is sound (1) or faulty (0).', [
+      [projects.fault === undefined ? 1 : 0],
+    ]),
+    ...gauge('viewlog_start_timestamp_seconds', 'Since when is counted.', [[tally.sinceMs / 1000]]),
+    ...gauge('viewlog_build_info', 'The version, as a label.', [[1, { version }]]),
+  ];
+}
+
+function projectStates(projects: Projects): Sample[] {
+  const all = projects.all();
+  const active = all.filter((project) => project.active).length;
+  return [
+    [active, { state: 'active' }],
+    [all.length - active, { state: 'inactive' }],
+  ];
+}
+
+function processState(): string[] {
+  const { rss, heapUsed } = process.memoryUsage();
+  const { user, system } = process.cpuUsage();
+  return [
+    ...gauge('process_resident_memory_bytes', 'Resident memory.', [[rss]]),
+    ...gauge('viewlog_heap_used_bytes', 'JavaScript heap in use.', [[heapUsed]]),
+    ...counter('process_cpu_seconds_total', 'CPU time.', [[(user + system) / 1e6]]),
+  ];
+}
+
+const counter = (name: string, help: string, samples: readonly Sample[]): string[] =>
+  family('counter', name, help, samples);
+
+const gauge = (name: string, help: string, samples: readonly Sample[]): string[] =>
+  family('gauge', name, help, samples);
+
+/** A metric and its samples; those without a value are left out. */
+function family(type: string, name: string, help: string, samples: readonly Sample[]): string[] {
+  const lines = samples
+    .filter(([value]) => value !== undefined)
+    .map(([value, labels]) => `${name}${labels ? labelled(labels) : ''} ${value}`);
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines];
+}
+
+/** No value needs escaping: project ids are digits, the others our own words. */
+const labelled = (labels: Labels): string =>
+  `{${Object.entries(labels)
+    .map(([name, value]) => `${name}="${value}"`)
+    .join(',')}}`;
+
+const kebab = (name: string): string => name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`);

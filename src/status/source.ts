@@ -1,0 +1,20 @@
+import type { Projects } from '../projects/projects.ts';
+import type { RefusedState } from '../store/refused.ts';
+import type { ViewStoreState } from '../store/view-store.ts';
+import type { Tally } from './tally.ts';
+
+/** What the operator's listener looks at. It only looks: nothing here changes anything. */
+export interface StatusSource {
+  readonly version: string;
+  readonly tally: Tally;
+  readonly projects: Projects;
+  readonly projectsPath: string;
+  readonly store: { state(): ViewStoreState };
+  readonly refused: { state(): RefusedState };
+  readonly queue: { readonly bytes: number };
+  readonly queueBytesMax: number;
+  readonly minFreeBytes: number;
+  readonly isStopping: () => boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}

@@ -1,0 +1,243 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  hasChromium,
+  type Locator,
+  newPage,
+  type Page,
+  type PageOptions,
+} from '../support/chromium.ts';
+import { BUN, BUNDLE, DENO, isHere, isPresent, NODE } from '../support/runtimes.ts';
+import { startWatched, type Watched } from '../support/status.ts';
+import { dataDirectory, PROJECTS, temporaryDirectory } from '../support/viewlog.ts';
+import { FULL_VIEW, MINIMAL_VIEW } from '../support/views.ts';
+
+// The status page in a real browser, used as an operator would.
+
+const LIBFAKETIME = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1';
+
+/** The status page, and everything that a browser complains of on it. */
+async function open(
+  { statusUrl }: Pick<Watched, 'statusUrl'>,
+  options?: PageOptions,
+): Promise<{ page: Page; complaints: string[]; requests: string[] }> {
+  const page = await newPage(options);
+  const complaints: string[] = [];
+  const requests: string[] = [];
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('request', (request) => requests.push(request.url()));
+  await page.goto(`${statusUrl}/`);
+  return { page, complaints, requests };
+}
+
+const card = (page: Page, id: string): Locator =>
+  page.locator('#projects article', { hasText: id });
+
+const badge = (page: Page, id: string, text: string | RegExp): Promise<void> =>
+  card(page, id).locator('.badge', { hasText: text }).waitFor();
+
+const heading = (page: Page, text: string): Promise<void> =>
+  page.locator('h1', { hasText: text }).waitFor();
+
+const bars = (page: Page, id: string, kind: 'accepted' | 'refused'): Promise<string | null> =>
+  card(page, id).locator(`path.${kind}`).getAttribute('d');
+
+describe.skipIf(!hasChromium())('the status page', () => {
+  it.each([NODE, DENO, BUN].filter(isPresent))(
+    'shows a view as it arrives, and asks nobody but viewlog, on $name',
+    async (runtime) => {
+      const viewlog = await startWatched({ runtime });
+      const { page, complaints, requests } = await open(viewlog);
+      await heading(page, 'Taking views');
+      await badge(page, '1000001', 'no view yet');
+      expect(await bars(page, '1000001', 'accepted')).toBe('');
+      await viewlog.post({ ...MINIMAL_VIEW, url: '/first-page' });
+      await badge(page, '1000001', 'arriving');
+      expect(await bars(page, '1000001', 'accepted')).toMatch(/^M179 /);
+      await page.locator('#latest summary', { hasText: '/first-page' }).waitFor();
+      await page.locator('#summary', { hasText: '1 taken, 0 refused since' }).waitFor();
+      expect(await page.locator('#storage dd').first().textContent()).toBe('1');
+      expect(complaints).toStrictEqual([]);
+      expect(new Set(requests.map((url) => new URL(url).origin))).toStrictEqual(
+        new Set([viewlog.statusUrl]),
+      );
+    },
+  );
+
+  it('shows why views are refused, by keyboard alone', async () => {
+    const viewlog = await startWatched();
+    const { page } = await open(viewlog);
+    await viewlog.post({ ...MINIMAL_VIEW, url: 'home', mb: '12' }, { origin: 'https://a.example' });
+    await viewlog.post('bare', { 'content-type': 'text/plain', origin: 'https://b.example' });
+    await badge(page, '1000001', 'all refused');
+    const summary = card(page, '1000001').locator('summary', { hasText: '1 refused' });
+    await summary.focus();
+    await page.keyboard.press('Enter');
+    const issues = card(page, '1000001').locator('.issues li');
+    await issues.first().waitFor();
+    expect(await issues.allTextContents()).toStrictEqual([
+      'mb must be an integer; received "12"',
+      'url must be a string that starts with "/"; received "home"',
+    ]);
+    await card(page, '1000001').locator('p', { hasText: 'from https://a.example (1)' }).waitFor();
+    const strays = page.locator('#strays');
+    await strays.locator('code', { hasText: 'unsupported-media-type' }).waitFor();
+    await strays.locator('p', { hasText: 'from https://b.example (1)' }).waitFor();
+    await strays.locator('p', { hasText: 'as a Blob of that type' }).waitFor();
+    // Unfolded it stays, though the page is brought up to date meanwhile.
+    await viewlog.post({ ...MINIMAL_VIEW, url: 'home' });
+    await card(page, '1000001').locator('summary', { hasText: '2 refused' }).waitFor();
+    await issues.first().waitFor({ state: 'visible' });
+  });
+
+  it('gives the command that activates an unknown project; run, its views appear', async () => {
+    const viewlog = await startWatched();
+    const permissions = ['clipboard-read', 'clipboard-write'];
+    const { page } = await open(viewlog, { permissions });
+    const view = { ...MINIMAL_VIEW, p: '1000009', url: '/knocked' };
+    const origin = 'https://new.example';
+    expect((await viewlog.post(view, { origin })).status).toBe(403);
+    const knock = page.locator('#knocks article', { hasText: '1000009' });
+    await knock.locator('p', { hasText: `1 view from ${origin}` }).waitFor();
+    await knock.locator('p', { hasText: 'A typing slip? 1000001 is listed.' }).waitFor();
+    await knock.locator('button').focus();
+    await page.keyboard.press('Enter');
+    await knock.locator('button', { hasText: 'Copied' }).waitFor();
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    const bin = temporaryDirectory();
+    writeFileSync(
+      join(bin, 'viewlog'),
+      `#!/bin/sh\nexec '${process.execPath}' '${BUNDLE}' "$@"\n`,
+      {
+        mode: 0o755,
+      },
+    );
+    const env = { PATH: `${bin}:${process.env['PATH']}` };
+    execFileSync('/bin/sh', ['-c', copied], { env, cwd: '/', stdio: 'pipe' });
+    await badge(page, '1000009', 'no view yet');
+    await knock.waitFor({ state: 'hidden' });
+    expect((await viewlog.post(view, { origin })).status).toBe(201);
+    await badge(page, '1000009', 'arriving');
+    await page.locator('#latest summary', { hasText: '/knocked' }).waitFor();
+  });
+
+  it.skipIf(!isHere(LIBFAKETIME))('says that a project has gone quiet', async () => {
+    // Five minutes a second, of the time of day alone: timers go on as they do.
+    const fast = { FAKETIME: '+0 x300', FAKETIME_DONT_FAKE_MONOTONIC: '1' };
+    const viewlog = await startWatched({ env: { LD_PRELOAD: LIBFAKETIME, ...fast } });
+    const { page } = await open(viewlog);
+    await viewlog.post(MINIMAL_VIEW);
+    await badge(page, '1000001', /^quiet for \d+ min$/);
+    expect(await bars(page, '1000001', 'accepted')).toMatch(/^M1[0-7]\d /);
+    await viewlog.post(MINIMAL_VIEW);
+    await badge(page, '1000001', 'arriving');
+  });
+
+  it('announces a faulty projects file until it is mended', async () => {
+    const viewlog = await startWatched();
+    const { page } = await open(viewlog);
+    await heading(page, 'Taking views');
+    writeFileSync(join(viewlog.data, 'projects.json'), '{"projects": [{"id": 1}]}');
+    const warning = page.locator('#warnings li', { hasText: 'projects[0].id' });
+    await warning.waitFor();
+    await heading(page, 'Taking views');
+    writeFileSync(join(viewlog.data, 'projects.json'), JSON.stringify(PROJECTS));
+    await warning.waitFor({ state: 'hidden' });
+  });
+
+  it('says that views are not taken, and why; and when it is out of contact', async () => {
+    const full = await startWatched({ args: ['--min-free=1000TiB'] });
+    const { page, complaints } = await open(full);
+    await heading(page, 'Not taking views: too little free disk space');
+    expect(await page.title()).toBe('viewlog: not taking views');
+    await full.signal('SIGKILL');
+    await heading(page, 'No contact with viewlog');
+    complaints.length = 0;
+    const args = [`--status=127.0.0.1:${full.statusPort}`];
+    await startWatched({ data: full.data, args });
+    await heading(page, 'Taking views');
+  });
+
+  it('does nothing while it is hidden, and has caught up when it is seen again', async () => {
+    const viewlog = await startWatched();
+    const { page } = await open(viewlog);
+    await heading(page, 'Taking views');
+    const turn = (hidden: boolean): Promise<void> =>
+      page.evaluate((isHidden) => {
+        Object.defineProperty(document, 'hidden', { value: isHidden, configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'));
+      }, hidden);
+    await turn(true);
+    await viewlog.post(MINIMAL_VIEW);
+    await new Promise((resolve) => setTimeout(resolve, 1_300));
+    expect(await page.locator('#summary').textContent()).toMatch(/^No view yet/);
+    await turn(false);
+    await page.locator('#summary', { hasText: '1 taken' }).waitFor();
+  });
+
+  it('shows what strangers send as text, in every place', async () => {
+    const evil = (name: string): string =>
+      `${name}<script>owned=1</script><img src=x onerror=owned=1>"'><svg onload=owned=1>`;
+    const projects = [{ id: '1000001', name: evil('project') }];
+    const viewlog = await startWatched({ data: dataDirectory({ projects }) });
+    const { page, complaints } = await open(viewlog);
+    const texts = ['pn', 'pid', 'ref', 'orgreferer'].map((field) => [field, evil(field)]);
+    const origin = evil('origin');
+    await viewlog.post(
+      {
+        ...FULL_VIEW,
+        ...Object.fromEntries(texts),
+        url: `/${evil('url')}`,
+        cf: [evil('cf')],
+        csf: [{ [evil('key')]: evil('csf') }],
+        mp: { p: [evil('mp')] },
+        content: { templateId: evil('template') },
+      },
+      { origin },
+    );
+    await viewlog.post({ ...FULL_VIEW, url: evil('url'), [evil('field')]: evil('x') }, { origin });
+    await viewlog.post({ ...FULL_VIEW, p: '9' }, { origin });
+    await viewlog.post('{', { 'content-type': evil('type'), origin });
+    await viewlog.post(evil('json'), { origin });
+    await fetch(`${viewlog.url}/${evil('path')}`, { headers: { origin } });
+    await page.locator('#summary', { hasText: '1 taken, 5 refused' }).waitFor();
+    const text = (await page.locator('main').textContent())!;
+    for (const name of [
+      'project',
+      'pn',
+      'url',
+      'cf',
+      'key',
+      'template',
+      'origin',
+      'field',
+      'type',
+    ]) {
+      expect(text).toContain(`${name}<script>owned=1</script>`);
+    }
+    expect(await page.locator('main script, main img, main svg[onload]').count()).toBe(0);
+    expect(await page.evaluate(() => 'owned' in globalThis)).toBe(false);
+    expect(await page.locator('#knocks .command code').textContent()).toBe(
+      `viewlog activate 9 --projects ${viewlog.data}/projects.json`,
+    );
+    expect(complaints).toStrictEqual([]);
+  });
+
+  it('fits a phone', async () => {
+    const viewlog = await startWatched();
+    const { page } = await open(viewlog, { viewport: { width: 360, height: 740 } });
+    await viewlog.post({ ...MINIMAL_VIEW, url: `/${'long'.repeat(100)}` });
+    await viewlog.post(
+      { ...MINIMAL_VIEW, p: '9'.repeat(20) },
+      { origin: `https://${'a'.repeat(200)}` },
+    );
+    await page.locator('#summary', { hasText: '1 taken, 1 refused' }).waitFor();
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    expect(width).toBe(360);
+  });
+});

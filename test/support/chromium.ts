@@ -1,0 +1,78 @@
+import { createRequire } from 'node:module';
+import { afterAll, onTestFinished } from 'vitest';
+import { isHere, TOOLS } from './runtimes.ts';
+
+const CHROMIUM = '/usr/bin/chromium';
+const PLAYWRIGHT = `${TOOLS}/playwright-core`;
+
+/** As much of Playwright as the tests use; it is not among the project's own dependencies. */
+export interface Page {
+  goto(url: string): Promise<unknown>;
+  evaluate<T>(run: () => T | Promise<T>): Promise<T>;
+  evaluate<T, A>(run: (argument: A) => T | Promise<T>, argument: A): Promise<T>;
+  locator(selector: string, options?: { hasText?: string | RegExp }): Locator;
+  title(): Promise<string>;
+  screenshot(options: { path: string; fullPage?: boolean }): Promise<unknown>;
+  setViewportSize(size: { width: number; height: number }): Promise<void>;
+  readonly keyboard: { press(key: string): Promise<void> };
+  on(event: 'request', listener: (request: { url(): string }) => void): void;
+  on(event: 'console', listener: (message: { type(): string; text(): string }) => void): void;
+  on(event: 'pageerror', listener: (error: Error) => void): void;
+}
+
+export interface Locator {
+  locator(selector: string, options?: { hasText?: string | RegExp }): Locator;
+  first(): Locator;
+  waitFor(options?: { state?: 'visible' | 'hidden' | 'attached' }): Promise<void>;
+  textContent(): Promise<string | null>;
+  allTextContents(): Promise<string[]>;
+  getAttribute(name: string): Promise<string | null>;
+  count(): Promise<number>;
+  click(): Promise<void>;
+  focus(): Promise<void>;
+}
+
+interface Context {
+  newPage(): Promise<Page>;
+  close(): Promise<void>;
+}
+
+interface Browser {
+  newContext(options: PageOptions): Promise<Context>;
+  close(): Promise<void>;
+}
+
+export interface PageOptions {
+  readonly colorScheme?: 'light' | 'dark';
+  readonly viewport?: { readonly width: number; readonly height: number };
+  readonly permissions?: readonly string[];
+}
+
+interface Playwright {
+  chromium: {
+    launch(options: object): Promise<Browser>;
+  };
+}
+
+/** Whether there is a browser to test with. */
+export const hasChromium = (): boolean => isHere(CHROMIUM) && isHere(PLAYWRIGHT);
+
+/** One browser for the tests of a file: it takes seconds to start. */
+let browser: Promise<Browser> | undefined;
+afterAll(async () => (await browser)?.close());
+
+function launch(): Promise<Browser> {
+  const { chromium } = createRequire(import.meta.url)(PLAYWRIGHT) as Playwright;
+  return chromium.launch({
+    executablePath: CHROMIUM,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+  });
+}
+
+/** An empty page that shares nothing with others, closed when the test is over. */
+export async function newPage(options: PageOptions = {}): Promise<Page> {
+  browser ??= launch();
+  const context = await (await browser).newContext(options);
+  onTestFinished(() => context.close());
+  return context.newPage();
+}

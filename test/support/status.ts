@@ -1,0 +1,43 @@
+import { type RunOptions, startViewlog, until, type Viewlog } from './viewlog.ts';
+
+/** A collector that runs with its operator's listener. */
+export interface Watched extends Viewlog {
+  /** Of the operator's listener, without a slash at its end. */
+  readonly statusUrl: string;
+  readonly statusPort: number;
+  metrics(): Promise<Metrics>;
+}
+
+/** Values by series, as `name{label="value"}`. */
+export type Metrics = Readonly<Record<string, number>>;
+
+export async function startWatched(
+  options: RunOptions & { readonly args?: readonly string[] } = {},
+): Promise<Watched> {
+  const args = ['--status=127.0.0.1:0', ...(options.args ?? [])];
+  const viewlog = await startViewlog({ ...options, args });
+  const [, statusUrl = ''] = await until(() => /^status page on (\S+)\/$/m.exec(viewlog.stdout()));
+  return {
+    ...viewlog,
+    statusUrl,
+    statusPort: Number(new URL(statusUrl).port),
+    metrics: async () => parseMetrics(await (await fetch(`${statusUrl}/metrics`)).text()),
+  };
+}
+
+export function parseMetrics(text: string): Metrics {
+  const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return Object.fromEntries(
+    samples.map((line) => {
+      const space = line.lastIndexOf(' ');
+      return [line.slice(0, space), Number(line.slice(space + 1))];
+    }),
+  );
+}
+
+/** Of all series of a metric. */
+export const sumOf = (metrics: Metrics, name: string): number =>
+  Object.entries(metrics).reduce(
+    (sum, [series, value]) => (series.replace(/\{.*/, '') === name ? sum + value : sum),
+    0,
+  );
