@@ -4,9 +4,17 @@ import { check } from './commands/check.ts';
 import { deactivate } from './commands/deactivate.ts';
 import { explain } from './commands/explain.ts';
 import { projects } from './commands/projects.ts';
+import { verify } from './commands/verify.ts';
 import { EXIT, type ExitCode, Fatal } from './fatal.ts';
 import { serve } from './serve.ts';
-import { envName, type OptionName, OPTIONS, readSettings, type Settings } from './settings.ts';
+import {
+  envName,
+  flagOf,
+  type OptionName,
+  OPTIONS,
+  readSettings,
+  type Settings,
+} from './settings.ts';
 import { nearest, printable } from './text.ts';
 
 interface Command {
@@ -65,6 +73,12 @@ const COMMANDS: Record<string, Command> = {
     options: ['data', 'projects'],
     run: projects,
   },
+  verify: {
+    operands: 'FILE…',
+    does: 'checks view files: whole lines, in order, of their day',
+    options: [],
+    run: verify,
+  },
 };
 
 async function main(args: readonly string[]): Promise<ExitCode> {
@@ -113,8 +127,11 @@ function helpOf(name: string): string {
   const { operands, does, options } = find(name);
   const rows = options.map((option) => {
     const { value, help, fallback } = OPTIONS[option];
-    return [`--${option} ${value}`, help + (fallback === undefined ? '' : ` (${fallback})`)];
+    const flag = `--${flagOf(option)} ${value}`.trimEnd();
+    const isTold = fallback !== undefined && value !== '';
+    return [flag, help + (isTold ? ` (${fallback})` : '')];
   });
+  if (rows.length === 0) return `viewlog ${name} ${operands}\n${does}`;
   return [
     `viewlog ${[name, operands, '[options]'].filter(Boolean).join(' ')}`,
     does,

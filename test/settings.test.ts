@@ -32,6 +32,14 @@ describe('settings', () => {
       'keep-days': 0,
       origin: [],
       name: undefined,
+      replayTo: undefined,
+      project: undefined,
+      fromDay: undefined,
+      toDay: undefined,
+      timeZone: undefined,
+      top: 10,
+      html: undefined,
+      json: false,
     });
   });
 
