@@ -4,6 +4,7 @@ import { check } from './commands/check.ts';
 import { deactivate } from './commands/deactivate.ts';
 import { explain } from './commands/explain.ts';
 import { projects } from './commands/projects.ts';
+import { shipperConfig } from './commands/shipper-config/shipper-config.ts';
 import { verify } from './commands/verify.ts';
 import { EXIT, type ExitCode, Fatal } from './fatal.ts';
 import { serve } from './serve.ts';
@@ -78,6 +79,12 @@ const COMMANDS: Record<string, Command> = {
     does: 'checks view files: whole lines, in order, of their day',
     options: [],
     run: verify,
+  },
+  'shipper-config': {
+    operands: 'fluent-bit|vector|filebeat|rsyslog',
+    does: 'prints a configuration that ships the view files',
+    options: ['data', 'max-view'],
+    run: shipperConfig,
   },
 };
 
