@@ -190,11 +190,7 @@ export type OptionName = keyof typeof OPTIONS;
 type Value<T> = T extends Option<infer V> ? V : never;
 type Values = { [K in OptionName]: Value<(typeof OPTIONS)[K]> };
 
-/** Those that may have no value. */
-type Optional = 'projects' | 'status-token-file' | 'name';
-
 /** What the operator chose: sizes in bytes, ages in days. */
-export interface Settings extends Omit<Values, Optional | 'origin'> {
 export interface Settings extends Omit<Values, 'projects' | 'origin' | Optional> {
   readonly projects: string;
   readonly 'status-token-file': string | undefined;
@@ -209,7 +205,15 @@ export interface Settings extends Omit<Values, 'projects' | 'origin' | Optional>
 }
 
 /** Those that have no default, under the names they have in `Settings`. */
-type Optional = 'name' | 'replay-to' | 'project' | 'from-day' | 'to-day' | 'time-zone' | 'html';
+type Optional =
+  | 'status-token-file'
+  | 'name'
+  | 'replay-to'
+  | 'project'
+  | 'from-day'
+  | 'to-day'
+  | 'time-zone'
+  | 'html';
 
 /** Reads one environment variable; none where the runtime does not allow it (Deno). */
 export type ReadEnv = (name: string) => string | undefined;

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { BUN, DENO, isHere, isPresent, NODE } from '../support/runtimes.ts';
-import { run, temporaryDirectory } from '../support/viewlog.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { run } from '../support/viewlog.ts';
 
 // What is printed is parsed by a parser of its format, and each setting that a shipper would go
 // wrong without is looked for, with the reason.
@@ -13,7 +14,7 @@ import { run, temporaryDirectory } from '../support/viewlog.ts';
 type Config = Record<string, any>;
 
 async function printed(shipper: string, args: readonly string[] = []) {
-  const data = temporaryDirectory();
+  const data = tempDir();
   const { code, stdout, stderr } = await run(['shipper-config', shipper, ...args], { data });
   expect([code, stderr]).toStrictEqual([0, '']);
   return { data, text: stdout };
@@ -192,7 +193,7 @@ describe('shipper-config', () => {
   });
 
   it('refuses a directory that a pattern would read as another', async () => {
-    const data = join(temporaryDirectory(), '[views]');
+    const data = join(tempDir(), '[views]');
     mkdirSync(data);
     const { code, stderr } = await run(['shipper-config', 'vector'], { data });
     expect([code, stderr]).toStrictEqual([
