@@ -1,8 +1,11 @@
+import type { IncomingMessage } from 'node:http';
 import { Hono } from 'hono';
 import type { Context } from 'hono';
 import { admit, type AdmissionRules } from './admit.ts';
-import { decodeBody, drainBody, readBody } from './body.ts';
-import { lingering } from './linger.ts';
+import { decodeBody, type RequestBody } from './body/body.ts';
+import { incomingBody } from './body/incoming.ts';
+import { lingering } from './body/linger.ts';
+import { webBody } from './body/web.ts';
 import type { Log } from './log.ts';
 import type { Queue } from './queue.ts';
 import { problemDetails, type Refusal, REFUSALS, isRefusal } from './refusal.ts';
@@ -19,66 +22,70 @@ export interface CollectorParts extends AdmissionRules {
   readonly log: Log;
 }
 
+/** What the runtime's server hands over with a request: Node its own message. */
+interface Env {
+  Bindings: { readonly incoming?: IncomingMessage };
+}
+
 /**
  * The public app: `POST /view` and CORS preflights, nothing else. It reads no address and no
  * User-Agent. Whatever a client sends gets an answer; nothing here throws.
  */
-export function createCollector(parts: CollectorParts): Hono {
-  const app = new Hono();
-  app.post('/view', (c) => takeView(c.req.raw, parts));
-  app.options('*', (c, next) => (isPreflight(c) ? preflight(c.req.raw.headers) : next()));
-  app.options('/view', (c) => optionsOf(c.req.raw.headers));
-  app.all('/view', (c) => refuseUnread(c.req.raw, methodNotAllowed(c.req.method), parts.stats));
-  app.notFound((c) => refuseUnread(c.req.raw, notFound(c.req.path), parts.stats));
+export function createCollector(parts: CollectorParts): Hono<Env> {
+  const app = new Hono<Env>();
+  const { stats, log } = parts;
+  // One handler a route, or Hono composes them anew for every request.
+  app.post('/view', (c) => takeView(c.req.raw, bodyOf(c), parts));
+  app.options('*', (c) => {
+    const { headers } = c.req.raw;
+    if (headers.has('access-control-request-method')) return preflight(headers);
+    return c.req.path === '/view' ? optionsOf(headers) : c.notFound();
+  });
+  app.notFound((c) => {
+    const { path, method } = c.req;
+    const refusal = path === '/view' ? methodNotAllowed(method) : notFound(path);
+    return refuseUnread(refusal, c.req.raw, bodyOf(c), stats);
+  });
   app.onError((error, c) => {
-    parts.log.error(`Unexpected: ${error.stack ?? error.message}`);
-    return refuse(UNEXPECTED, originOf(c.req.raw), parts.stats);
+    log.error(`Unexpected: ${error.stack ?? error.message}`);
+    return refuse(UNEXPECTED, originOf(c.req.raw), stats);
   });
   return app;
 }
 
-async function takeView(request: Request, parts: CollectorParts): Promise<Response> {
-  const unread = checkMediaType(request.headers);
-  if (unread) return refuseUnread(request, unread, parts.stats);
-  let held = 0;
-  const enter = (bytes: number): boolean => {
-    if (!parts.queue.enter(bytes)) return false;
-    held += bytes;
-    return true;
-  };
-  try {
-    const body = await readBody(request, {
-      bytesMax: parts.viewBytesMax,
-      timeoutMs: LIMITS.bodyTimeoutMs,
-      enter,
-    });
-    if ('refusal' in body) return await refuseUnread(request, body.refusal, parts.stats);
-    return await store(body.bytes, originOf(request), parts);
-  } finally {
-    parts.queue.leave(held);
-  }
-}
+const bodyOf = (c: Context<Env>): RequestBody =>
+  c.env?.incoming === undefined ? webBody(c.req.raw) : incomingBody(c.env.incoming);
 
-async function store(
-  bytes: Uint8Array,
-  origin: string | undefined,
+async function takeView(
+  request: Request,
+  body: RequestBody,
   parts: CollectorParts,
 ): Promise<Response> {
-  const { stats } = parts;
-  const text = decodeBody(bytes);
-  if (typeof text !== 'string') return refuse(text, origin, stats);
-  const admitted = admit(text, origin, parts);
-  if (isRefusal(admitted)) {
-    keepRefused(text, origin, admitted, parts.refused);
-    return refuse(admitted, origin, stats, { text });
+  const { viewBytesMax, queue, store, refused, stats } = parts;
+  const unread = checkMediaType(request.headers);
+  if (unread) return refuseUnread(unread, request, body, stats);
+  const place = queue.place();
+  try {
+    const bytes = await body.read(viewBytesMax, LIMITS.bodyTimeoutMs, place);
+    if (isRefusal(bytes)) return await refuseUnread(bytes, request, body, stats);
+    const origin = originOf(request);
+    const text = decodeBody(bytes);
+    if (typeof text !== 'string') return refuse(text, origin, stats);
+    const admitted = admit(text, origin, parts);
+    if (isRefusal(admitted)) {
+      keepRefused(text, origin, admitted, refused);
+      return refuse(admitted, origin, stats, { text });
+    }
+    const { project, fields } = admitted;
+    const appended = await store.append(fields);
+    if ('unavailable' in appended) {
+      return refuse({ ...unavailable(appended.unavailable), project }, origin, stats, { text });
+    }
+    stats.accepted(project, fields);
+    return created(appended.id, origin);
+  } finally {
+    place.leave();
   }
-  const { project, fields } = admitted;
-  const appended = await parts.store.append(fields);
-  if ('unavailable' in appended) {
-    return refuse({ ...unavailable(appended.unavailable), project }, origin, stats, { text });
-  }
-  stats.accepted(project, fields);
-  return answer(201, `{"id":"${appended.id}"}`, 'application/json', origin);
 }
 
 /** A view that its operator can still make good is kept: see the file `refused-….ndjson`. */
@@ -115,9 +122,14 @@ function checkMediaType(headers: Headers): Refusal | undefined {
 }
 
 /** An answer to a request whose body is not, or not yet, read to its end. */
-async function refuseUnread(request: Request, refusal: Refusal, stats: Stats): Promise<Response> {
+async function refuseUnread(
+  refusal: Refusal,
+  request: Request,
+  body: RequestBody,
+  stats: Stats,
+): Promise<Response> {
   const origin = originOf(request);
-  if (await drainBody(request.body)) return refuse(refusal, origin, stats);
+  if (await body.drain()) return refuse(refusal, origin, stats);
   return refuse(refusal, origin, stats, { linger: (answer) => lingering(answer, request) });
 }
 
@@ -137,7 +149,8 @@ function refuse(
   const { status } = REFUSALS[refusal.code];
   const problem = JSON.stringify(problemDetails(refusal));
   const body = linger === undefined ? problem : linger(problem);
-  return answer(status, body, 'application/problem+json', origin, {
+  return answer(status, body, origin, {
+    'Content-Type': 'application/problem+json',
     ...(status === 405 && { Allow: 'POST, OPTIONS' }),
     ...(status === 415 && { 'Accept-Post': 'application/json' }),
     ...(refusal.retryAfterSeconds && { 'Retry-After': String(refusal.retryAfterSeconds) }),
@@ -145,15 +158,13 @@ function refuse(
   });
 }
 
-const isPreflight = (c: Context): boolean => c.req.raw.headers.has('access-control-request-method');
-
 /**
  * Every preflight is granted, on any path, so that the request itself gets through to its 404, 405
  * or 415 and the page's developer sees that instead of "CORS error".
  */
 function preflight(headers: Headers): Response {
   const wanted = headers.get('access-control-request-headers');
-  return answer(204, null, undefined, headers.get('origin') ?? undefined, {
+  return answer(204, null, headers.get('origin') ?? undefined, {
     'Access-Control-Allow-Methods': headers.get('access-control-request-method') ?? 'POST',
     ...(wanted !== null && { 'Access-Control-Allow-Headers': wanted }),
     'Access-Control-Max-Age': '86400',
@@ -161,25 +172,38 @@ function preflight(headers: Headers): Response {
 }
 
 const optionsOf = (headers: Headers): Response =>
-  answer(204, null, undefined, headers.get('origin') ?? undefined, { Allow: 'POST, OPTIONS' });
+  answer(204, null, headers.get('origin') ?? undefined, { Allow: 'POST, OPTIONS' });
 
-/** Every answer, with what lets a page of any origin read it. */
+/** On every answer: what lets a page of any origin read it. */
+const COMMON_HEADERS = {
+  // navigator.sendBeacon always sends in credentials mode; there are no cookies to protect.
+  'Access-Control-Allow-Credentials': 'true',
+  'Access-Control-Expose-Headers': 'Retry-After',
+  Vary: 'Origin',
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+};
+
+const CREATED_HEADERS = { 'Content-Type': 'application/json', ...COMMON_HEADERS };
+
+/** Made for every view, so with as little as can be. */
+function created(id: string, origin: string | undefined): Response {
+  const headers =
+    origin === undefined
+      ? CREATED_HEADERS
+      : { ...CREATED_HEADERS, 'Access-Control-Allow-Origin': origin };
+  return new Response(`{"id":"${id}"}`, { status: 201, headers });
+}
+
 function answer(
   status: number,
   body: string | ReadableStream | null,
-  type: string | undefined,
   origin: string | undefined,
-  extra?: Record<string, string>,
+  extra: Record<string, string>,
 ): Response {
-  const headers: Record<string, string> = {
-    ...(type !== undefined && { 'Content-Type': type }),
+  const headers = {
+    ...COMMON_HEADERS,
     ...(origin !== undefined && { 'Access-Control-Allow-Origin': origin }),
-    // navigator.sendBeacon always sends in credentials mode; there are no cookies to protect.
-    'Access-Control-Allow-Credentials': 'true',
-    'Access-Control-Expose-Headers': 'Retry-After',
-    Vary: 'Origin',
-    'Cache-Control': 'no-store',
-    'X-Content-Type-Options': 'nosniff',
     ...extra,
   };
   return new Response(body, { status, headers });

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { chunk, post, speak } from './raw.ts';
-import { BUNDLE, DENO, isPresent, type Runtime } from './runtimes.ts';
+import { BUN, BUNDLE, DENO, isPresent, type Runtime } from './runtimes.ts';
 import { tempDir } from './temp-dir.ts';
 import { ACCEPTED, FULL_VIEW, INVALID, MINIMAL_VIEW } from './views.ts';
 import { dataDirectory, PROJECTS, run, startViewlog, until } from './viewlog.ts';
@@ -415,6 +415,7 @@ function service(runtime: Runtime): void {
       });
       expect(length.answers.map(({ status }) => status)).toStrictEqual([413]);
       expect(length.answers[0]!.headers['connection']).toBe('close');
+      expect(JSON.parse(length.answers[0]!.body)).toMatchObject({ code: 'view-too-large' });
       const endless = await speak(viewlog.port, {
         pieces: [post('', { 'Content-Length': '', 'Transfer-Encoding': 'chunked' })],
         endless: { piece: chunk('x'.repeat(4096)), bytesMax: 64 * 1024 * 1024 },
@@ -510,6 +511,17 @@ function service(runtime: Runtime): void {
       expect(code).toBe(0);
     });
 
+    const noUrl = async (): Promise<void> => {
+      const viewlog = await start();
+      const { answers } = await speak(viewlog.port, {
+        pieces: ['POST http://[ HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n'],
+      });
+      expect(answers.map(({ status }) => status)).toStrictEqual([404]);
+      expect(JSON.parse(answers[0]!.body)).toMatchObject({ code: 'not-found' });
+    };
+    // Deno and Bun answer this by themselves.
+    if (runtime !== DENO && runtime !== BUN) it('asks for what is no URL, and gets 404', noUrl);
+
     it('nests as deep as it likes, anywhere', async () => {
       const viewlog = await start();
       const deep = '['.repeat(7000) + ']'.repeat(7000);
@@ -568,7 +580,11 @@ function service(runtime: Runtime): void {
     const slow = speak(viewlog.port, { pieces: [post(body).slice(0, -5), 1000, body.slice(-5)] });
     const idle = speak(viewlog.port, { pieces: [post(body)] }, 20_000);
     await new Promise((resolve) => setTimeout(resolve, 300));
+    const askedMs = performance.now();
     const { code } = await viewlog.signal('SIGTERM');
+    // As soon as the last answer is out, that is after a second; connections that idle are cut
+    // off only after seven.
+    expect(performance.now() - askedMs).toBeLessThan(6_000);
     expect((await slow).answers.map(({ status }) => status)).toStrictEqual([201]);
     expect((await idle).closed).toBe(true);
     expect(code).toBe(0);

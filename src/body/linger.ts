@@ -1,4 +1,4 @@
-import { LIMITS } from './settings.ts';
+import { LIMITS } from '../settings.ts';
 
 /**
  * The body of an answer to a request that is still being sent. A server that closes at once
