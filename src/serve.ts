@@ -67,6 +67,11 @@ async function run(settings: Settings, log: Log): Promise<ExitCode> {
   log.info(`viewlog listening on ${listener.url}`);
   if (status !== undefined) log.info(`status page on ${status.url}/`);
   process.on('SIGHUP', () => void projects.reload());
+  // Said before a stop, so that a proxy which asks for health sends elsewhere, or waits, in time.
+  process.on('SIGUSR2', () => {
+    isStopping = true;
+    log.info('viewlog about to stop: not ready, though it still takes views');
+  });
 
   const fatal = await stop.asked;
   isStopping = true;

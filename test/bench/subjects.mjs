@@ -17,7 +17,18 @@ function viewlog(name, program, args, flags) {
       mkdirSync(dir, { recursive: true });
       const projects = { projects: [{ id: '1000001', maxViewsPerMinute: 600_000_000 }] };
       writeFileSync(join(dir, 'projects.json'), JSON.stringify(projects));
-      return [program, ...args(dir), BUNDLE, '--port', String(port), '--data', dir, ...flags];
+      return [
+        program,
+        ...args(dir),
+        BUNDLE,
+        '--port',
+        String(port),
+        '--data',
+        dir,
+        '--status',
+        'off',
+        ...flags,
+      ];
     },
   };
 }

@@ -166,6 +166,14 @@ function theListenerOn(runtime: Runtime): void {
     await stream.text().catch(() => {});
   });
 
+  it('says on SIGUSR2 that it is about to stop, and takes views until it does', async () => {
+    const viewlog = await startWatched({ runtime });
+    viewlog.child.kill('SIGUSR2');
+    await until(async () => (await readiness(viewlog))[0] === 503);
+    expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
+    expect((await viewlog.signal('SIGTERM')).code).toBe(0);
+  });
+
   it('answers only to names of this machine, and not to other sites', async () => {
     const { statusPort: port } = await startWatched({ runtime });
     const host = `127.0.0.1:${port}`;
