@@ -124,9 +124,9 @@ export class Committer {
   }
 
   async #loop(): Promise<void> {
-    // What else arrives in this turn of the event loop joins the batch.
-    await Promise.resolve();
     try {
+      // What else arrives in this turn of the event loop joins the batch.
+      do await turnOfEventLoop();
       while (!this.#dead && (await this.#step()));
     } catch (error) {
       this.#die(error);
@@ -226,3 +226,5 @@ export class Committer {
     );
   }
 }
+
+const turnOfEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -2,15 +2,36 @@ import type { IncomingMessage } from 'node:http';
 import type { Place } from '../queue.ts';
 import type { Refusal } from '../refusal.ts';
 import { LIMITS } from '../settings.ts';
-import { INCOMPLETE, OVERLOADED, type RequestBody, tooLarge } from './body.ts';
+import { lingering } from './linger.ts';
+import { INCOMPLETE, OVERLOADED, tooLarge, type ViewRequest } from './request.ts';
 
 /**
- * A body as Node's HTTP server receives it: several times faster than the web stream made of it.
+ * A request as Node's HTTP server receives it: several times faster than the Fetch API's objects
+ * that can be made of it.
  */
-export const incomingBody = (incoming: IncomingMessage): RequestBody => ({
-  read: (bytesMax, timeoutMs, place) => read(incoming, bytesMax, timeoutMs, place),
-  drain: () => drain(incoming),
-});
+export class NodeRequest implements ViewRequest {
+  readonly #incoming: IncomingMessage;
+
+  constructor(incoming: IncomingMessage) {
+    this.#incoming = incoming;
+  }
+
+  header(name: string): string | undefined {
+    return this.#incoming.headers[name] as string | undefined;
+  }
+
+  read(bytesMax: number, timeoutMs: number, place: Place): Promise<Uint8Array | Refusal> {
+    return read(this.#incoming, bytesMax, timeoutMs, place);
+  }
+
+  drain(): Promise<boolean> {
+    return drain(this.#incoming);
+  }
+
+  linger(answer: string): ReadableStream {
+    return lingering(answer);
+  }
+}
 
 function read(
   incoming: IncomingMessage,

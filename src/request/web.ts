@@ -1,13 +1,37 @@
 import type { Place } from '../queue.ts';
 import type { Refusal } from '../refusal.ts';
 import { LIMITS } from '../settings.ts';
-import { INCOMPLETE, OVERLOADED, type RequestBody, tooLarge } from './body.ts';
+import { lingering } from './linger.ts';
+import { INCOMPLETE, OVERLOADED, tooLarge, type ViewRequest } from './request.ts';
 
-/** A body as the Fetch API has it. */
-export const webBody = (request: Request): RequestBody => ({
-  read: (bytesMax, timeoutMs, place) => read(request, bytesMax, timeoutMs, place),
-  drain: () => drain(request.body),
-});
+/** A request as the Fetch API has it. */
+export class WebRequest implements ViewRequest {
+  readonly #request: Request;
+
+  constructor(request: Request) {
+    this.#request = request;
+  }
+
+  header(name: string): string | undefined {
+    return this.#request.headers.get(name) ?? undefined;
+  }
+
+  read(bytesMax: number, timeoutMs: number, place: Place): Promise<Uint8Array | Refusal> {
+    return read(this.#request, bytesMax, timeoutMs, place);
+  }
+
+  drain(): Promise<boolean> {
+    return drain(this.#request.body);
+  }
+
+  linger(answer: string): string | ReadableStream {
+    if (!('Deno' in globalThis)) return lingering(answer);
+    // Deno would read the request on to its end; versions that heed it stop while this holds it.
+    const { body } = this.#request;
+    setTimeout(() => void body?.cancel().catch(() => {}), LIMITS.lingerMs);
+    return answer;
+  }
+}
 
 /** Of a declared length that is within the limit the server itself holds the sender to it. */
 async function read(

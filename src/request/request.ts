@@ -2,10 +2,12 @@ import type { Place } from '../queue.ts';
 import type { Refusal } from '../refusal.ts';
 import { LIMITS } from '../settings.ts';
 
-/** The body of one request, read at most once. */
-export interface RequestBody {
+/** A request, as far as the collector looks at it: its headers, and its body, read at most once. */
+export interface ViewRequest {
+  /** @param name in lower case. */
+  header(name: string): string | undefined;
   /**
-   * Reads it whole, and refuses it as soon as it is over the limit, whatever its Content-Length
+   * Reads the body whole, and refuses it as soon as it is over the limit, whatever its Content-Length
    * says.
    * @param place asked before bytes are held in memory; where it has no room the body is refused
    *   as `overloaded`.
@@ -17,6 +19,13 @@ export interface RequestBody {
    * @returns whether the body came to its end within the limits, so that the connection can stay.
    */
   drain(): Promise<boolean>;
+  /**
+   * The body of an answer to a request that is still being sent. A server that closes at once
+   * resets the connection, and the reset overtakes the answer; so the answer goes out whole,
+   * nothing more is read, and the connection is closed a moment later. The answer needs
+   * `Connection: close`.
+   */
+  linger(answer: string): string | ReadableStream;
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
