@@ -1,4 +1,4 @@
-import { tooLarge } from './body.ts';
+import { tooLarge } from './request/request.ts';
 import type { Refusal } from './refusal.ts';
 import { isRefusal } from './refusal.ts';
 import { STAMP_BYTES } from './store/store.ts';

@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { EXIT, Fatal, errnoOf, reasonOf } from './fatal.ts';
 
-export type Handler = (request: Request) => Response | Promise<Response>;
+/** @param env what the runtime's server hands over with a request; Node its own message. */
+export type Handler = (request: Request, env?: object) => Response | Promise<Response>;
 
 export interface Address {
   readonly host: string;
@@ -57,6 +58,7 @@ async function listenOnNode({ host, port, handler, unreadable }: ListenOptions):
     errorHandler: unreadable,
     hostname: 'localhost', // stands in for HTTP/1.0's absent Host
   });
+  let stopping = false;
   const server = createServer(
     {
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -64,14 +66,23 @@ async function listenOnNode({ host, port, handler, unreadable }: ListenOptions):
       keepAliveTimeout: KEEP_ALIVE_MS,
       connectionsCheckingInterval: 5_000,
     },
-    (incoming, outgoing) => void listener(incoming, outgoing),
+    (incoming, outgoing) => {
+      if (stopping) outgoing.shouldKeepAlive = false;
+      void listener(incoming, outgoing);
+    },
   );
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);
   });
   const { port: bound } = server.address() as AddressInfo;
-  return { url: urlOf(host, bound), stop: (timeoutMs) => stopNode(server, timeoutMs) };
+  return {
+    url: urlOf(host, bound),
+    stop(timeoutMs) {
+      stopping = true;
+      return stopNode(server, timeoutMs);
+    },
+  };
 }
 
 async function stopNode(server: Server, timeoutMs: number): Promise<void> {
@@ -87,7 +98,7 @@ async function stopNode(server: Server, timeoutMs: number): Promise<void> {
 interface Deno {
   serve(
     options: { hostname: string; port: number; signal: AbortSignal; onListen: () => void },
-    handler: Handler,
+    handler: (request: Request) => Promise<Response>,
   ): { addr: { port: number }; finished: Promise<void>; shutdown(): Promise<void> };
 }
 
@@ -95,7 +106,7 @@ function listenOnDeno(deno: Deno, { host, port, handler }: ListenOptions): Liste
   const abort = new AbortController();
   const underWay = { requests: 0 };
   let counted = underWay;
-  const counting: Handler = async (request) => {
+  const counting = async (request: Request): Promise<Response> => {
     const at = counted;
     at.requests += 1;
     try {
@@ -123,7 +134,7 @@ interface Bun {
   serve(options: {
     hostname: string;
     port: number;
-    fetch: Handler;
+    fetch: (request: Request) => Response | Promise<Response>;
     idleTimeout: number;
     maxRequestBodySize: number;
   }): { port: number; pendingRequests: number; stop(closeConnections?: boolean): Promise<void> };
@@ -133,7 +144,7 @@ function listenOnBun(bun: Bun, { host, port, handler }: ListenOptions): Listener
   const server = bun.serve({
     hostname: host,
     port,
-    fetch: handler,
+    fetch: (request) => handler(request),
     idleTimeout: KEEP_ALIVE_MS / 1000,
     // The app refuses what is too large, and says why.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,

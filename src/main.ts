@@ -3,9 +3,18 @@ import { check } from './commands/check.ts';
 import { deactivate } from './commands/deactivate.ts';
 import { explain } from './commands/explain.ts';
 import { projects } from './commands/projects.ts';
+import { shipperConfig } from './commands/shipper-config/shipper-config.ts';
+import { verify } from './commands/verify.ts';
 import { EXIT, type ExitCode, Fatal } from './fatal.ts';
 import { serve } from './serve.ts';
-import { envName, type OptionName, OPTIONS, readSettings, type Settings } from './settings.ts';
+import {
+  envName,
+  flagOf,
+  type OptionName,
+  OPTIONS,
+  readSettings,
+  type Settings,
+} from './settings.ts';
 import { nearest, printable } from './text.ts';
 import { VERSION } from './version.ts';
 
@@ -68,6 +77,18 @@ const COMMANDS: Record<string, Command> = {
     options: ['data', 'projects'],
     run: projects,
   },
+  verify: {
+    operands: 'FILE…',
+    does: 'checks view files: whole lines, in order, of their day',
+    options: [],
+    run: verify,
+  },
+  'shipper-config': {
+    operands: 'fluent-bit|vector|filebeat|rsyslog',
+    does: 'prints a configuration that ships the view files',
+    options: ['data', 'max-view'],
+    run: shipperConfig,
+  },
 };
 
 async function main(args: readonly string[]): Promise<ExitCode> {
@@ -116,8 +137,11 @@ function helpOf(name: string): string {
   const { operands, does, options } = find(name);
   const rows = options.map((option) => {
     const { value, help, fallback } = OPTIONS[option];
-    return [`--${option} ${value}`, help + (fallback === undefined ? '' : ` (${fallback})`)];
+    const flag = `--${flagOf(option)} ${value}`.trimEnd();
+    const isTold = fallback !== undefined && value !== '';
+    return [flag, help + (isTold ? ` (${fallback})` : '')];
   });
+  if (rows.length === 0) return `viewlog ${name} ${operands}\n${does}`;
   return [
     `viewlog ${[name, operands, '[options]'].filter(Boolean).join(' ')}`,
     does,

@@ -16,10 +16,13 @@ class Problem {
 }
 
 interface Option<T> {
+  /** What stands for its value in the help; empty for a switch, which has none. */
   readonly value: string;
   readonly help: string;
   readonly fallback: string | undefined;
   readonly parse: Parse<T>;
+  /** How it is typed, where that is not its name: commands may each have a `--to` of their own. */
+  readonly flag?: string;
 }
 
 const option = <T>(
@@ -27,7 +30,8 @@ const option = <T>(
   fallback: string | undefined,
   help: string,
   parse: Parse<T>,
-): Option<T> => ({ value, fallback, help, parse });
+  flag?: string,
+): Option<T> => ({ value, fallback, help, parse, ...(flag !== undefined && { flag }) });
 
 const text: Parse<string> = (value) => (value === '' ? new Problem('some text') : value);
 
@@ -78,6 +82,29 @@ const addressOrOff: Parse<'off' | { readonly host: string; readonly port: number
 };
 
 const PORT_MAX = 65_535;
+const day: Parse<string> = (value) => {
+  const date = new Date(/^\d{4}-\d\d-\d\d$/.test(value) ? `${value}T00:00:00Z` : Number.NaN);
+  // 2026-02-30 parses as 2 March.
+  const exists = !Number.isNaN(date.getTime()) && date.toISOString().startsWith(value);
+  return exists ? value : new Problem('a day such as 2026-01-31');
+};
+
+const httpUrl: Parse<string> = (value) =>
+  /^https?:\/\/[^\s/?#]+\/?$/i.test(value) && URL.canParse(value)
+    ? value.replace(/\/$/, '')
+    : new Problem('an address such as http://127.0.0.1:8080');
+
+const projectId: Parse<string> = (value) =>
+  /^\d{1,20}$/.test(value) ? value : new Problem('1 to 20 digits');
+
+const timeZone: Parse<string> = (value) => {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone;
+  } catch {
+    return new Problem('a time zone such as Europe/Oslo or UTC');
+  }
+};
+
 const DAYS_MAX = 36_500;
 const SIZE_MAX = 1024 * MiB * MiB;
 
@@ -118,6 +145,27 @@ export const OPTIONS = {
   log: option('FORMAT', 'text', 'log lines as text or json', choice('text', 'json')),
   origin: option('ORIGIN', undefined, 'an origin, such as https://www.example.com', text),
   name: option('NAME', undefined, "the project's name, for your own eyes", text),
+  'replay-to': option(
+    'URL',
+    undefined,
+    'the collector to send to (default: the one at --host and --port)',
+    httpUrl,
+    'to',
+  ),
+  project: option('ID', undefined, 'this project only', projectId),
+  'from-day': option('DAY', undefined, 'first day, such as 2026-01-01', day, 'from'),
+  'to-day': option('DAY', undefined, 'last day, such as 2026-01-31', day, 'to'),
+  'time-zone': option(
+    'ZONE',
+    undefined,
+    "time zone of days and hours (default: the system's)",
+    timeZone,
+  ),
+  top: option('COUNT', '10', 'length of the lists', whole(1, 1000)),
+  html: option('FILE', undefined, 'write a page to FILE instead', text),
+  json: option('', 'no', 'print JSON instead', (value) =>
+    ['yes', 'no'].includes(value) ? value === 'yes' : new Problem('yes or no'),
+  ),
 } as const;
 
 /** Limits that no flag changes. Units are in the names. */
@@ -142,16 +190,30 @@ export type OptionName = keyof typeof OPTIONS;
 type Value<T> = T extends Option<infer V> ? V : never;
 type Values = { [K in OptionName]: Value<(typeof OPTIONS)[K]> };
 
-/** Those that may have no value. */
-type Optional = 'projects' | 'status-token-file' | 'name';
-
 /** What the operator chose: sizes in bytes, ages in days. */
-export interface Settings extends Omit<Values, Optional | 'origin'> {
+export interface Settings extends Omit<Values, 'projects' | 'origin' | Optional> {
   readonly projects: string;
   readonly 'status-token-file': string | undefined;
   readonly origin: readonly string[];
   readonly name: string | undefined;
+  readonly replayTo: string | undefined;
+  readonly project: string | undefined;
+  readonly fromDay: string | undefined;
+  readonly toDay: string | undefined;
+  readonly timeZone: string | undefined;
+  readonly html: string | undefined;
 }
+
+/** Those that have no default, under the names they have in `Settings`. */
+type Optional =
+  | 'status-token-file'
+  | 'name'
+  | 'replay-to'
+  | 'project'
+  | 'from-day'
+  | 'to-day'
+  | 'time-zone'
+  | 'html';
 
 /** Reads one environment variable; none where the runtime does not allow it (Deno). */
 export type ReadEnv = (name: string) => string | undefined;
@@ -163,6 +225,11 @@ export const readEnv: ReadEnv = (name) => {
     return undefined;
   }
 };
+
+/** What is typed after `--`. */
+export const flagOf = (name: OptionName): string => (OPTIONS[name] as Option<unknown>).flag ?? name;
+
+const isSwitch = (name: OptionName): boolean => OPTIONS[name].value === '';
 
 export const envName = (name: OptionName): string =>
   `VIEWLOG_${name.toUpperCase().replaceAll('-', '_')}`;
@@ -180,7 +247,7 @@ export function readSettings(
   const { given, operands } = splitArguments(args, allowed);
   const value = <K extends OptionName>(name: K): Values[K] | undefined => {
     const fromFlag = given.get(name)?.at(-1);
-    const source = fromFlag === undefined ? envName(name) : `--${name}`;
+    const source = fromFlag === undefined ? envName(name) : `--${flagOf(name)}`;
     const raw = fromFlag ?? (env(envName(name)) || OPTIONS[name].fallback);
     return raw === undefined ? undefined : parsed(name, source, raw);
   };
@@ -203,6 +270,14 @@ export function readSettings(
     log: required('log'),
     origin: (given.get('origin') ?? []).map((raw) => parsed('origin', '--origin', raw)),
     name: given.has('name') ? required('name') : undefined,
+    replayTo: value('replay-to'),
+    project: value('project'),
+    fromDay: value('from-day'),
+    toDay: value('to-day'),
+    timeZone: value('time-zone'),
+    top: required('top'),
+    html: value('html'),
+    json: required('json'),
   };
   return { settings, operands };
 }
@@ -217,7 +292,12 @@ function splitArguments(
   args: readonly string[],
   allowed: readonly OptionName[],
 ): { given: Map<OptionName, string[]>; operands: string[] } {
-  const options = Object.fromEntries(allowed.map((name) => [name, { type: 'string' as const }]));
+  const options = Object.fromEntries(
+    allowed.map((name) => [
+      flagOf(name),
+      { type: isSwitch(name) ? ('boolean' as const) : ('string' as const) },
+    ]),
+  );
   // Not strict, for messages that say what to do; strict mode's end in a stack trace.
   const { tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true });
   const given = new Map<OptionName, string[]>();
@@ -225,12 +305,14 @@ function splitArguments(
   for (const token of tokens) {
     if (token.kind === 'positional') operands.push(token.value);
     if (token.kind !== 'option') continue;
-    const name = allowed.find((known) => known === token.name);
+    const name = allowed.find((known) => flagOf(known) === token.name);
     if (name === undefined) throw unknownOption(token.rawName, allowed);
-    if (token.value === undefined) {
-      throw new Fatal(EXIT.usage, `--${name} needs a value: --${name} ${OPTIONS[name].value}`);
+    const value = token.value ?? (isSwitch(name) ? 'yes' : undefined);
+    if (value === undefined) {
+      const flag = `--${flagOf(name)}`;
+      throw new Fatal(EXIT.usage, `${flag} needs a value: ${flag} ${OPTIONS[name].value}`);
     }
-    given.set(name, [...(given.get(name) ?? []), token.value]);
+    given.set(name, [...(given.get(name) ?? []), value]);
   }
   return { given, operands };
 }
@@ -238,7 +320,7 @@ function splitArguments(
 function unknownOption(flag: string, allowed: readonly OptionName[]): Fatal {
   const near = nearest(
     flag,
-    allowed.map((name) => `--${name}`),
+    allowed.map((name) => `--${flagOf(name)}`),
   );
   const hint = near === undefined ? 'see --help' : `did you mean ${near}?`;
   return new Fatal(EXIT.usage, `Unknown option ${printable(flag)}; ${hint}`);

@@ -42,9 +42,13 @@ const timestamp = v.pipe(
   v.check(dayExists, 'day that exists'),
 );
 
-/** Whether the month of a well-formed timestamp has its day. */
+/** Whether the month of a well-formed timestamp has its day. `Date` would take a microsecond. */
 function dayExists(text: string): boolean {
-  return text.slice(8, 10) <= '28' || new Date(text).toJSON() === text;
+  const day = Number(text.slice(8, 10));
+  const month = Number(text.slice(5, 7));
+  if (day < 29 || month !== 2) return day < 31 || [1, 3, 5, 7, 8, 10, 12].includes(month);
+  const year = Number(text.slice(0, 4));
+  return day === 29 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
 }
 
 const PATH = 'string that starts with "/"';

@@ -1,8 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { tempDir } from './support/temp-dir.ts';
 import { MINIMAL_VIEW } from './support/views.ts';
-import { dataDirectory, run, startViewlog, temporaryDirectory, until } from './support/viewlog.ts';
+import { dataDirectory, run, startViewlog, until } from './support/viewlog.ts';
 
 // The commands of the built bundle, as an operator types them.
 
@@ -69,7 +70,7 @@ describe('explain', () => {
 
 describe('the projects file, from nothing', () => {
   it('is made, listed, checked and edited, and a running collector follows', async () => {
-    const data = join(temporaryDirectory(), 'data');
+    const data = join(tempDir(), 'data');
     mkdirSync(data);
     expect((await run(['check'], { data })).code).toBe(78);
     const activated = await run(['activate', '1000001', '--name', 'My site'], { data });

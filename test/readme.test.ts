@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { BUNDLE, isHere } from './support/runtimes.ts';
-import { temporaryDirectory } from './support/viewlog.ts';
+import { tempDir } from './support/temp-dir.ts';
 
 // The configurations that the README gives, checked by the programs that they are for.
 
@@ -19,7 +19,7 @@ function block(language: string, part = ''): string {
 }
 
 function file(name: string, text: string): string {
-  const path = join(temporaryDirectory(), name);
+  const path = join(tempDir(), name);
   writeFileSync(path, text);
   return path;
 }
@@ -46,7 +46,7 @@ it.skipIf(!isHere('/usr/bin/caddy'))('the Caddyfile is one that Caddy takes', ()
 });
 
 it.skipIf(!isHere('/usr/sbin/nginx'))('the nginx configuration is one that nginx takes', () => {
-  const dir = temporaryDirectory();
+  const dir = tempDir();
   const whole = `pid ${dir}/pid; events {} http { ${block('nginx')} }`;
   check('/usr/sbin/nginx', '-t', '-q', '-p', dir, '-e', 'stderr', '-c', file('nginx.conf', whole));
 });

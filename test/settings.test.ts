@@ -35,6 +35,14 @@ describe('settings', () => {
       log: 'text',
       origin: [],
       name: undefined,
+      replayTo: undefined,
+      project: undefined,
+      fromDay: undefined,
+      toDay: undefined,
+      timeZone: undefined,
+      top: 10,
+      html: undefined,
+      json: false,
     });
   });
 

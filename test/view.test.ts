@@ -53,6 +53,19 @@ describe('a view', () => {
     },
   );
 
+  it('has a day that the calendar has, in every month of common, leap and century years', () => {
+    for (const year of ['0000', '0004', '1900', '2000', '2024', '2026', '2100', '9999']) {
+      for (let month = 1; month <= 12; month++) {
+        for (let day = 28; day <= 31; day++) {
+          const date = `${year}-${String(month).padStart(2, '0')}-${day}`;
+          const ld = `${date}T12:34:56.789Z`;
+          const exists = new Date(ld).toJSON() === ld;
+          expect([ld, isRefusal(parseView(changed({ ld })))]).toStrictEqual([ld, !exists]);
+        }
+      }
+    }
+  });
+
   it('keeps the last of duplicate keys', () => {
     const view = accepted(JSON.stringify(MINIMAL_VIEW).replace('{', '{"url":"nowhere",'));
     expect(view.url).toBe('/');

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { admit } from '../admit.ts';
-import { decodeBody, tooLarge } from '../body.ts';
+import { decodeBody, tooLarge } from '../request/request.ts';
 import { EXIT, type ExitCode, Fatal, reasonOf } from '../fatal.ts';
 import { loadProjects } from '../projects/projects.ts';
 import { isRefusal, type Refusal, REFUSALS } from '../refusal.ts';

@@ -110,7 +110,8 @@ function dailyFile(file: OpenFile): DailyFile {
       if (error === undefined) return { lineBytes: written };
       const lineStart = lines.subarray(0, written).lastIndexOf(NEWLINE) + 1;
       torn = written > lineStart;
-      owed = lines.slice(written, lines.indexOf(NEWLINE, lineStart) + 1);
+      // A copy: a Buffer's own `slice` is a view of memory that its owner may use again.
+      owed = Uint8Array.from(lines.subarray(written, lines.indexOf(NEWLINE, lineStart) + 1));
       return { lineBytes: lineStart, error };
     },
     sync: () => synced(path, files.fdatasync(fd)),

@@ -52,6 +52,11 @@ export class DayWriter {
     return this.#file?.path;
   }
 
+  /** For a message: the file, or the directory where none is open. */
+  get where(): string {
+    return this.path ?? this.#options.dir;
+  }
+
   get fileBytes(): number {
     return this.#file?.size() ?? 0;
   }

@@ -18,11 +18,14 @@ export async function prepareDirectory(dir: string, files: FileOps): Promise<voi
     // Deno does not open what it was not allowed: the parent. The name is then as durable as the
     // file system makes it by itself.
     if (made !== undefined) await syncDirectory(files, path.dirname(made)).catch(() => {});
+  } catch (error) {
+    throw cannotOpen(dir, error);
+  }
+  try {
     fs.accessSync(dir, fs.constants.W_OK | fs.constants.X_OK);
   } catch (error) {
-    // Deno without --allow-sys can't tell, and has no errno; the first file opened will.
-    if (errnoOf(error) === undefined && fs.existsSync(dir)) return;
-    throw cannotOpen(dir, error);
+    // No errno: Deno without --allow-sys can't tell. The first file made there will.
+    if (errnoOf(error) !== undefined) throw cannotOpen(dir, error);
   }
 }
 

@@ -35,7 +35,9 @@ export function createFreeSpace({ dir, minFreeBytes, files, log }: FreeSpaceOpti
       } catch (error) {
         // No errno: the runtime forbids it (Deno without --allow-sys=statfs), now and for ever.
         off = errnoOf(error) === undefined || errnoOf(error) === 'ENOSYS';
-        if (off) log.warn(`--min-free is off: cannot tell free disk space: ${reasonOf(error)}`);
+        if (off && minFreeBytes > 0) {
+          log.warn(`--min-free is off: cannot tell free disk space: ${reasonOf(error)}`);
+        }
         return;
       }
       if (!low && free < minFreeBytes) {

@@ -18,6 +18,8 @@ import { randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
 import * as net from 'node:net';
 import { EXIT, errnoOf, Fatal, reasonOf } from '../fatal.ts';
+import { prepareDirectory } from './directory.ts';
+import { systemFiles } from './file-ops.ts';
 import { socketDir } from './socket-dir.ts';
 import type { SocketDir } from './socket-dir.ts';
 
@@ -31,10 +33,11 @@ const ANSWER_TIMEOUT_MS = 2_000;
 const ATTEMPTS_MAX = 100;
 
 /**
- * Makes this process the only writer in the directory, which must exist.
- * @throws {Fatal} exit 73, naming the holder's pid, if it is not.
+ * Makes this process the only writer in the directory, made if missing.
+ * @throws {Fatal} exit 73: it has a writer, whose pid is named, or can't be written to.
  */
 export async function acquireLock(dir: string): Promise<Lock> {
+  await prepareDirectory(dir, systemFiles);
   const sockets = socketDir(dir);
   try {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {

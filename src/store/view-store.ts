@@ -23,9 +23,9 @@
 import { EXIT, Fatal, reasonOf } from '../fatal.ts';
 import type { Log } from '../log.ts';
 import { plural } from '../text.ts';
-import { Batch, countLines } from './batch.ts';
+import { Committer } from './committer.ts';
+import type { Timing } from './committer.ts';
 import { DayWriter } from './day-writer.ts';
-import type { Blocked } from './day-writer.ts';
 import { prepareDirectory } from './directory.ts';
 import { systemFiles } from './file-ops.ts';
 import type { FileOps } from './file-ops.ts';
@@ -51,16 +51,6 @@ export interface ViewStoreOptions {
   readonly onFatal: (fatal: Fatal) => void;
   readonly files?: FileOps;
   readonly timing?: Timing;
-}
-
-interface Timing {
-  /** How often free space, the file's path and a stuck disk are looked at. */
-  readonly pollMs: number;
-  /** A batch under way for longer is answered, and so is what waits behind it. */
-  readonly stuckMs: number;
-  /** Between two attempts to write to a full disk: at first, and at most. */
-  readonly retryMs: number;
-  readonly retryMaxMs: number;
 }
 
 const TIMING: Timing = { pollMs: 500, stuckMs: 10_000, retryMs: 100, retryMaxMs: 2_000 };
@@ -100,60 +90,38 @@ type Options = ViewStoreOptions & { readonly files: FileOps };
 export class LocalViewStore implements ViewStore {
   readonly #options: Options;
   readonly #timing: Timing;
-  readonly #space: FreeSpace;
-  readonly #writer: DayWriter;
   readonly #stamp: () => Stamp;
-
-  readonly #queue: Batch[] = [];
-  #underWay: { readonly batch: Batch | undefined; readonly sinceMs: number } | undefined;
-  #pumping = false;
-  #onIdle: (() => void) | undefined;
-  #settleWanted = false;
+  readonly #writer: DayWriter;
+  readonly #committer: Committer;
+  readonly #space: FreeSpace;
   #pollTimer: ReturnType<typeof setInterval> | undefined;
   #polling = false;
-  #endWait: (() => void) | undefined;
-
-  // Why views are refused, and what comes of it.
-  #dead = false;
-  #closing = false;
+  #pollFailed = false;
   #closed: Promise<void> | undefined;
-  #stuck = false;
-  #blocked: Blocked | undefined;
-  #unavailable: string | undefined;
-
-  readonly #counts = { lines: 0, bytes: 0, batches: 0 };
-  #lastAcceptedMs: number | undefined;
 
   constructor(options: Options) {
+    const { now, log, timing = TIMING } = options;
     this.#options = options;
-    this.#timing = options.timing ?? TIMING;
-    this.#space = createFreeSpace(options);
-    this.#writer = new DayWriter(options);
-    const { now, log } = options;
+    this.#timing = timing;
     this.#stamp = createStamper({ now, log, lastIdOf: (day) => this.#lastIdOf(day) });
+    this.#writer = new DayWriter(options);
+    const today = (): string => this.#today();
+    this.#committer = new Committer({ ...options, timing, today, writer: this.#writer });
+    this.#space = createFreeSpace(options);
   }
 
   async start(): Promise<void> {
-    this.#setBlocked(await this.#writer.start(this.#today()));
+    this.#committer.start(await this.#writer.start(this.#today()));
     await this.#space.poll();
-    this.#updateAvailability();
     this.#pollTimer = setInterval(() => void this.#poll(), this.#timing.pollMs);
     this.#pollTimer.unref();
-    if (this.#blocked !== undefined) this.#wake();
   }
 
   append(fields: string): Promise<Appended> {
-    if (this.#unavailable !== undefined) {
-      return Promise.resolve({ unavailable: this.#unavailable });
-    }
+    const unavailable = this.#unavailable();
+    if (unavailable !== undefined) return Promise.resolve({ unavailable });
     const { ts, id, day } = this.#stamp();
-    let batch = this.#queue.at(-1);
-    if (batch === undefined || !batch.takes(day)) {
-      batch = new Batch(day);
-      this.#queue.push(batch);
-    }
-    this.#wake();
-    return batch.add(id, `{"ts":"${ts}","id":"${id}",${fields.slice(1)}\n`);
+    return this.#committer.add(day, id, `{"ts":"${ts}","id":"${id}",${fields.slice(1)}\n`);
   }
 
   /**
@@ -164,38 +132,51 @@ export class LocalViewStore implements ViewStore {
     return (this.#closed ??= this.#close(timeoutMs));
   }
 
-  async #close(timeoutMs: number): Promise<void> {
-    this.#closing = true;
-    this.#updateAvailability();
-    clearInterval(this.#pollTimer);
-    this.#endWait?.();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const timeout = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(this.#closeTimedOut(timeoutMs)), timeoutMs);
-    });
-    const drained = this.#idle().then(() => (this.#dead ? undefined : this.#writer.close()));
-    try {
-      await Promise.race([drained, timeout]);
-    } finally {
-      clearTimeout(timer);
-      this.#refuseAll('shutting down');
-    }
-  }
-
   state(): ViewStoreState {
-    const batches = [...(this.#underWay?.batch ? [this.#underWay.batch] : []), ...this.#queue];
     return {
-      ...this.#counts,
+      ...this.#committer.counts,
       path: this.#writer.path,
       fileBytes: this.#writer.fileBytes,
       syncSeconds: this.#writer.syncSeconds,
       sealedFragments: this.#writer.sealedFragments,
-      lastAcceptedMs: this.#lastAcceptedMs,
-      unavailable: this.#unavailable,
-      queuedLines: batches.reduce((lines, batch) => lines + batch.waiting, 0),
-      queuedBytes: batches.reduce((bytes, batch) => bytes + batch.waitingBytes(), 0),
+      lastAcceptedMs: this.#committer.lastAcceptedMs,
+      unavailable: this.#unavailable(),
+      queuedLines: this.#committer.queuedLines,
+      queuedBytes: this.#committer.queuedBytes,
       freeBytes: this.#space.bytes(),
     };
+  }
+
+  #unavailable(): string | undefined {
+    if (this.#committer.unavailable !== undefined) return this.#committer.unavailable;
+    if (this.#closed !== undefined) return SHUTTING_DOWN;
+    return this.#space.isLow() ? 'too little free disk space' : undefined;
+  }
+
+  async #close(timeoutMs: number): Promise<void> {
+    clearInterval(this.#pollTimer);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const timeout = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(this.#closeTimedOut(timeoutMs)), timeoutMs);
+    });
+    try {
+      await Promise.race([this.#finish(), timeout]);
+    } finally {
+      clearTimeout(timer);
+      this.#committer.refuseAll(SHUTTING_DOWN);
+    }
+  }
+
+  async #finish(): Promise<void> {
+    if (await this.#committer.stop()) await this.#writer.close();
+  }
+
+  #closeTimedOut(timeoutMs: number): Fatal {
+    const seconds = plural(timeoutMs / 1000, 'second');
+    return new Fatal(
+      EXIT.ioError,
+      `Stopped before "${this.#writer.where}" was written and synced, after ${seconds}`,
+    );
   }
 
   #today(): string {
@@ -212,173 +193,24 @@ export class LocalViewStore implements ViewStore {
     }
   }
 
-  #wake(): void {
-    if (this.#pumping) return;
-    this.#pumping = true;
-    void this.#pump();
-  }
-
-  #idle(): Promise<void> {
-    if (!this.#pumping) return Promise.resolve();
-    return new Promise((resolve) => (this.#onIdle = resolve));
-  }
-
-  /** The one loop that touches the file. */
-  async #pump(): Promise<void> {
-    // What else arrives in this turn of the event loop joins the batch.
-    await Promise.resolve();
-    try {
-      while (!this.#dead && (await this.#step()));
-    } catch (error) {
-      this.#die(error);
-    }
-    this.#pumping = false;
-    this.#onIdle?.();
-  }
-
-  /** Does what is next; false where nothing is left to do. */
-  async #step(): Promise<boolean> {
-    if (this.#blocked !== undefined) {
-      if (this.#closing) return false;
-      await this.#untilRoom();
-    } else if (this.#settleWanted) {
-      this.#settleWanted = false;
-      this.#setBlocked(await this.#timed(undefined, () => this.#writer.settle(this.#today())));
-    } else {
-      const batch = this.#queue.shift();
-      if (batch === undefined) return false;
-      await this.#timed(batch, () => this.#commit(batch));
-    }
-    return true;
-  }
-
-  async #commit(batch: Batch): Promise<void> {
-    const bytes = batch.bytes();
-    const { lineBytes, blocked } = await this.#writer.commit(batch.day, bytes);
-    const whole = blocked === undefined ? bytes : bytes.subarray(0, lineBytes);
-    const lines = blocked === undefined ? batch.lines : countLines(whole);
-    this.#counts.lines += lines;
-    this.#counts.bytes += whole.length;
-    this.#counts.batches += 1;
-    if (lines > 0 && batch.waiting > 0) this.#lastAcceptedMs = this.#options.now();
-    batch.answer(lines, blocked?.reason ?? '');
-    this.#setBlocked(blocked);
-  }
-
-  /** Tries again, ever more slowly, until what the file is owed is in it. */
-  async #untilRoom(): Promise<void> {
-    const { retryMs, retryMaxMs } = this.#timing;
-    for (let waitMs = retryMs; !this.#closing; waitMs = Math.min(2 * waitMs, retryMaxMs)) {
-      await this.#wait(waitMs);
-      if (this.#closing) return;
-      const blocked = await this.#timed(undefined, () => this.#writer.settle(this.#today()));
-      this.#setBlocked(blocked);
-      if (blocked === undefined) return;
-    }
-  }
-
-  async #wait(ms: number): Promise<void> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    await new Promise<void>((resolve) => {
-      this.#endWait = resolve;
-      timer = setTimeout(resolve, ms);
-    });
-    clearTimeout(timer);
-  }
-
-  /** Runs what a disk may hang on. */
-  async #timed<T>(batch: Batch | undefined, run: () => Promise<T>): Promise<T> {
-    const sinceMs = performance.now();
-    this.#underWay = { batch, sinceMs };
-    const result = await run();
-    this.#underWay = undefined;
-    if (this.#stuck) {
-      this.#stuck = false;
-      const seconds = Math.round((performance.now() - sinceMs) / 1000);
-      this.#options.log.info(`The disk answers again, after ${plural(seconds, 'second')}`);
-      this.#updateAvailability();
-    }
-    return result;
-  }
-
   async #poll(): Promise<void> {
-    this.#checkStuck();
-    // A disk that hangs must not gather hanging calls: the pool has four threads.
-    if (this.#polling || this.#dead) return;
+    this.#committer.checkStuck();
+    // A disk that hangs must not gather hanging calls: the runtime's pool has four threads.
+    if (this.#polling) return;
     this.#polling = true;
     try {
       await this.#space.poll();
-      this.#updateAvailability();
-      if (await this.#writer.look(this.#today())) {
-        this.#settleWanted = true;
-        this.#endWait?.();
-        this.#wake();
-      }
+      if (await this.#writer.look(this.#today())) this.#committer.settleSoon();
+      this.#pollFailed = false;
     } catch (error) {
-      this.#options.log.warn(`Cannot look after "${this.#options.dir}": ${reasonOf(error)}`);
+      if (!this.#pollFailed) {
+        this.#options.log.warn(`Cannot look after "${this.#writer.where}": ${reasonOf(error)}`);
+      }
+      this.#pollFailed = true;
     } finally {
       this.#polling = false;
     }
   }
-
-  #checkStuck(): void {
-    const underWay = this.#underWay;
-    if (this.#stuck || underWay === undefined) return;
-    const { stuckMs } = this.#timing;
-    if (performance.now() - underWay.sinceMs < stuckMs) return;
-    this.#stuck = true;
-    const path = this.#writer.path ?? this.#options.dir;
-    this.#options.log.error(
-      `Writing "${path}" has not ended for ${plural(stuckMs / 1000, 'second')}; refusing views`,
-    );
-    this.#updateAvailability();
-    this.#refuseAll('the disk does not answer');
-  }
-
-  #setBlocked(blocked: Blocked | undefined): void {
-    const before = this.#blocked;
-    this.#blocked = blocked;
-    const { log } = this.#options;
-    if (blocked !== undefined && before === undefined) {
-      log.error(`${blocked.message}; refusing views until it succeeds`);
-      this.#refuseAll(blocked.reason);
-    } else if (blocked === undefined && before !== undefined) {
-      log.info(`Writing again to "${this.#writer.path ?? this.#options.dir}"`);
-    }
-    this.#updateAvailability();
-  }
-
-  #die(error: unknown): void {
-    this.#dead = true;
-    clearInterval(this.#pollTimer);
-    this.#updateAvailability();
-    this.#refuseAll('the disk has failed');
-    this.#underWay = undefined;
-    const { dir, onFatal } = this.#options;
-    onFatal(
-      error instanceof Fatal
-        ? error
-        : new Fatal(EXIT.ioError, `Cannot write view files in "${dir}": ${reasonOf(error)}`),
-    );
-  }
-
-  /** Answers everyone who waits. A batch under way goes on, and is counted when it is done. */
-  #refuseAll(reason: string): void {
-    this.#underWay?.batch?.answer(0, reason);
-    for (const batch of this.#queue.splice(0)) batch.answer(0, reason);
-  }
-
-  #closeTimedOut(timeoutMs: number): Fatal {
-    const path = this.#writer.path ?? this.#options.dir;
-    const seconds = plural(timeoutMs / 1000, 'second');
-    return new Fatal(EXIT.ioError, `Stopped before "${path}" was written and synced (${seconds})`);
-  }
-
-  #updateAvailability(): void {
-    if (this.#dead) this.#unavailable = 'the disk has failed';
-    else if (this.#closing) this.#unavailable = 'shutting down';
-    else if (this.#stuck) this.#unavailable = 'the disk does not answer';
-    else if (this.#blocked !== undefined) this.#unavailable = this.#blocked.reason;
-    else this.#unavailable = this.#space.isLow() ? 'too little free disk space' : undefined;
-  }
 }
+
+const SHUTTING_DOWN = 'shutting down';

@@ -20,7 +20,7 @@ import { deactivate } from '../../src/commands/deactivate.ts';
 import { projects } from '../../src/commands/projects.ts';
 import { editProjectsFile } from '../../src/projects/edit.ts';
 import { setValue } from '../../src/projects/json-edit.ts';
-import { projectsDir } from '../support/projects-dir.ts';
+import { tempDir } from '../support/temp-dir.ts';
 import { runCommand } from '../support/run-command.ts';
 
 const SOON = 'a running viewlog takes it up within 2 seconds';
@@ -28,7 +28,7 @@ const isRoot = process.getuid?.() === 0;
 
 /** A projects file with this text, and commands run on it. */
 async function file(text?: string) {
-  const directory = await projectsDir();
+  const directory = tempDir();
   const path = `${directory}/projects.json`;
   if (text !== undefined) await writeFile(path, text);
   const run = (command: typeof check, ...args: string[]) =>

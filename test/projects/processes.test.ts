@@ -7,13 +7,13 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { loadProjects } from '../../src/projects/projects.ts';
 import { bundleCommands } from '../support/bundle-commands.ts';
-import { projectsDir } from '../support/projects-dir.ts';
+import { tempDir } from '../support/temp-dir.ts';
 
 const run = promisify(execFile);
 const DENO = fileURLToPath(new URL('../../node_modules/.bin/deno', import.meta.url));
 
 async function bundled(): Promise<{ directory: string; bundle: string; path: string }> {
-  const directory = await projectsDir();
+  const directory = tempDir();
   const bundle = `${directory}/commands.mjs`;
   await bundleCommands(bundle);
   return { directory, bundle, path: `${directory}/data/projects.json` };

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { FILE_BYTES_MAX } from '../../src/projects/file.ts';
 import { openProjects, type WatchedProjects } from '../../src/projects/watch.ts';
-import { projectsDir } from '../support/projects-dir.ts';
+import { tempDir } from '../support/temp-dir.ts';
 
 // The file is looked at twice a second; a test that waits for nothing to happen waits this long.
 const SEVERAL_POLLS_MS = 1_200;
@@ -34,7 +34,7 @@ async function open(path: string): Promise<{ projects: WatchedProjects; logged: 
 
 /** Follows a file that lists project 1. */
 async function watched(text = listOf('1')): Promise<Watched> {
-  const directory = await projectsDir();
+  const directory = tempDir();
   const path = `${directory}/projects.json`;
   await writeFile(path, text);
   return { path, directory, ...(await open(path)) };
@@ -98,7 +98,7 @@ describe('an edit takes effect', () => {
   });
 
   test('when a directory link above the file is swapped, as Kubernetes does', async () => {
-    const directory = await projectsDir();
+    const directory = tempDir();
     const publish = async (version: string, ids: string) => {
       await mkdir(`${directory}/${version}`);
       await writeFile(`${directory}/${version}/projects.json`, listOf(ids));
@@ -235,7 +235,7 @@ describe('at the start', () => {
   const log = { info: () => {}, warn: () => {}, error: () => {} };
 
   test('a missing file ends it, naming the command that makes one', async () => {
-    const path = `${await projectsDir()}/projects.json`;
+    const path = `${tempDir()}/projects.json`;
     await expect(openProjects({ path, log })).rejects.toMatchObject({
       exitCode: 78,
       message: `Cannot read projects file "${path}": it does not exist; "viewlog activate ID --projects ${path}" makes it`,
@@ -243,7 +243,7 @@ describe('at the start', () => {
   });
 
   test('a faulty file ends it, with every fault on its line', async () => {
-    const path = `${await projectsDir()}/projects.json`;
+    const path = `${tempDir()}/projects.json`;
     await writeFile(path, '{"projects":["a",\n"b"]}');
     const must = 'must be an object, such as { "id": "1000001" }';
     await expect(openProjects({ path, log })).rejects.toMatchObject({
@@ -253,7 +253,7 @@ describe('at the start', () => {
   });
 
   test('what is not a file ends it: a directory, a pipe', async () => {
-    const directory = await projectsDir();
+    const directory = tempDir();
     execFileSync('sh', ['-c', 'mkfifo "$0"', `${directory}/pipe`]);
     for (const path of [directory, `${directory}/pipe`]) {
       await expect(openProjects({ path, log })).rejects.toMatchObject({

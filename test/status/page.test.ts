@@ -11,7 +11,8 @@ import {
 } from '../support/chromium.ts';
 import { BUN, BUNDLE, DENO, isHere, isPresent, NODE } from '../support/runtimes.ts';
 import { startWatched, type Watched } from '../support/status.ts';
-import { dataDirectory, PROJECTS, temporaryDirectory } from '../support/viewlog.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { dataDirectory, PROJECTS } from '../support/viewlog.ts';
 import { FULL_VIEW, MINIMAL_VIEW } from '../support/views.ts';
 
 // The status page in a real browser, used as an operator would.
@@ -109,7 +110,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
     await page.keyboard.press('Enter');
     await knock.locator('button', { hasText: 'Copied' }).waitFor();
     const copied = await page.evaluate(() => navigator.clipboard.readText());
-    const bin = temporaryDirectory();
+    const bin = tempDir();
     writeFileSync(
       join(bin, 'viewlog'),
       `#!/bin/sh\nexec '${process.execPath}' '${BUNDLE}' "$@"\n`,

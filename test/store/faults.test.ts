@@ -77,7 +77,12 @@ describe('a full disk', () => {
     expect(first).toHaveProperty('id');
     expect(second).toEqual({ unavailable: 'the disk is full' });
     expect(await store.append(view(3))).toEqual({ unavailable: 'the disk is full' });
-    expect(store.state()).toMatchObject({ unavailable: 'the disk is full', queuedLines: 0 });
+    expect(store.state()).toMatchObject({
+      unavailable: 'the disk is full',
+      queuedLines: 0,
+      lines: 2,
+      bytes: 2 * LINE_BYTES,
+    });
     disk.roomBytes = Number.POSITIVE_INFINITY;
     await until(() => store.state().unavailable === undefined, 'space is noticed');
     expect(await store.append(view(4))).toHaveProperty('id');
@@ -85,7 +90,7 @@ describe('a full disk', () => {
     expect(log.lines).toEqual([
       `error: Cannot write "${dir}/${FILE}": ENOSPC: made up by the test, write; ` +
         'refusing views until it succeeds',
-      `info: Writing again to "${dir}/${FILE}"`,
+      `info: Writing to "${dir}/${FILE}" again`,
     ]);
     await store.close(1000);
     disk.check();
@@ -149,10 +154,13 @@ describe('a full disk', () => {
   });
 
   test('at the stop: half a line stays, exit 74, and the next start seals it', async () => {
-    const { store, disk, dir, text } = await openFaulty();
+    // The stop does not wait for the next attempt.
+    const timing = { ...QUICK, retryMs: 600_000, retryMaxMs: 600_000 };
+    const { store, disk, dir, text } = await openFaulty({ timing });
     await store.append(view(0));
     disk.roomBytes = 40;
     await store.append(view(1));
+    await new Promise((resolve) => setImmediate(resolve));
     await expect(store.close(1000)).rejects.toMatchObject({
       exitCode: 74,
       message: `"${dir}/${FILE}" ends in half a line, since the disk is full; the next start ends that line`,
@@ -308,6 +316,8 @@ describe('a disk that hangs', () => {
       disk.fault = () => undefined;
       open();
       await until(() => store.state().unavailable === undefined, 'it goes on');
+      // Written since, but nobody was told so.
+      expect(store.state()).toMatchObject({ lines: 1, lastAcceptedMs: undefined });
       expect(await store.append(view(4))).toHaveProperty('id');
       const written = lines().map((line) => (JSON.parse(line) as { n: number }).n);
       expect(written).toEqual([1, 4]);
@@ -317,6 +327,25 @@ describe('a disk that hangs', () => {
       disk.check();
     },
   );
+
+  test('in a look at the path is not looked at again meanwhile', async () => {
+    const { store, disk } = await openFaulty();
+    await store.append(view(1));
+    let looks = 0;
+    let polls = 0;
+    disk.fault = (operation) => {
+      if (operation === 'freeBytes') polls += 1;
+      if (operation !== 'stat') return undefined;
+      looks += 1;
+      return { wait: new Promise<void>(() => {}) };
+    };
+    await until(() => looks === 1, 'it hangs');
+    await new Promise((resolve) => setTimeout(resolve, 10 * QUICK.pollMs));
+    expect(looks).toBe(1);
+    expect(polls).toBeLessThanOrEqual(1);
+    expect(await store.append(view(2))).toHaveProperty('id');
+    await store.close(1000);
+  });
 
   test('does not keep close from ending: exit 74, and everyone is answered', async () => {
     const { store, disk } = await openFaulty();
@@ -442,14 +471,46 @@ describe('a live file that somebody', () => {
     await store.close(1000);
   });
 
+  test('empties while half a line waits for space: its rest is dropped', async () => {
+    // Long enough that the store learns of the one before it tries the other.
+    const timing = { ...QUICK, retryMs: 600_000, retryMaxMs: 600_000 };
+    const { store, disk, dir, lines, log } = await openFaulty({ timing });
+    await store.append(view(1));
+    disk.roomBytes = 40;
+    await store.append(view(2));
+    const path = join(dir, FILE);
+    fs.truncateSync(path);
+    disk.roomBytes = Number.POSITIVE_INFINITY;
+    await settled(log, path, 'shrunk');
+    await until(() => store.state().unavailable === undefined, 'space is noticed');
+    expect(await store.append(view(3))).toHaveProperty('id');
+    expect(lines().map((line) => (JSON.parse(line) as { n: number }).n)).toEqual([3]);
+    await store.close(1000);
+  });
+
+  test('hides from stat: it is said once, and lines go on to be written', async () => {
+    const { store, disk, log } = await openFaulty();
+    await store.append(view(1));
+    let looks = 0;
+    disk.fault = (operation) => {
+      if (operation !== 'stat') return undefined;
+      looks += 1;
+      return { errno: 'EACCES' };
+    };
+    await until(() => looks > 3, 'some polls');
+    expect(await store.append(view(2))).toHaveProperty('id');
+    expect(log.lines).toHaveLength(1);
+    await store.close(1000);
+  });
+
   test('moves when its day is over: no file of that day is made again', async () => {
     const { store, dir, clock } = await openFaulty();
     await store.append(view(1));
     clock.ms += 24 * 3_600_000;
     fs.rmSync(join(dir, FILE));
     await until(() => store.state().path === undefined, 'the day is closed');
-    expect(fs.readdirSync(dir)).toEqual([]);
     await store.close(1000);
+    expect(fs.readdirSync(dir)).toEqual([]);
   });
 });
 

@@ -1,6 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { acquireLock } from '../../src/store/lock.ts';
 import { openStore, QUICK, until } from '../support/open-store.ts';
 import { canMount, smallDisk } from '../support/small-disk.ts';
 
@@ -52,6 +54,19 @@ describe.skipIf(!canMount())('a disk that is really full', () => {
     expect(await store.append(view(2))).toHaveProperty('id');
     expect(log.lines).toHaveLength(2);
     await store.close(1000);
+  });
+
+  test('that can only be read: exit 73 with what to do', async () => {
+    const dir = smallDisk(MiB);
+    execFileSync('mount', ['-o', 'remount,ro', dir]);
+    for (const started of [openStore({ dir }), acquireLock(dir)]) {
+      await expect(started).rejects.toMatchObject({
+        exitCode: 73,
+        message: expect.stringMatching(
+          /^Cannot open ".*" for writing: EROFS.*; mount the file system read-write/,
+        ),
+      });
+    }
   });
 
   test('does not keep the store from starting', async () => {

@@ -5,9 +5,11 @@ import { describe, expect, test } from 'vitest';
 import { acquireLock } from '../../src/store/lock.ts';
 import { bundle } from '../support/bundle.ts';
 import { startChild } from '../support/child.ts';
-import { RUNTIMES } from '../support/runtime.ts';
-import type { Runtime } from '../support/runtime.ts';
+import { BUN, DENO, isPresent, NODE } from '../support/runtimes.ts';
+import type { Runtime } from '../support/runtimes.ts';
 import { tempDir } from '../support/temp-dir.ts';
+
+const RUNTIMES = [NODE, DENO, BUN].filter(isPresent);
 
 const locksIn = (dir: string): string[] => fs.readdirSync(dir).filter((name) => /lock/.test(name));
 
@@ -66,11 +68,19 @@ describe('a lock', () => {
     silent.close();
   });
 
-  test('names the directory that cannot be locked', async () => {
-    const dir = join(tempDir(), 'missing');
+  test('makes the directory where there is none', async () => {
+    const dir = join(tempDir(), 'data');
+    const lock = await acquireLock(dir);
+    expect((fs.statSync(dir).mode & 0o777).toString(8)).toBe('750');
+    await lock.release();
+  });
+
+  test('names what is in the way of the directory', async () => {
+    const dir = join(tempDir(), 'file');
+    fs.writeFileSync(dir, '');
     await expect(acquireLock(dir)).rejects.toMatchObject({
       exitCode: 73,
-      message: expect.stringMatching(/^Cannot lock ".*missing": ENOENT/),
+      message: expect.stringMatching(/^Cannot open ".*file" for writing: EEXIST/),
     });
   });
 });
@@ -94,7 +104,7 @@ describe('a path too long for a socket', () => {
   });
 
   describe.each(RUNTIMES)('on $name', (runtime) => {
-    test.skipIf(runtime.missing)('is locked from nearby', async () => {
+    test('is locked from nearby', async () => {
       const dir = longDir();
       const file = bundle('lock-process');
       fs.writeFileSync(join(dir, 'go'), '');
@@ -112,15 +122,34 @@ describe('a path too long for a socket', () => {
   });
 });
 
+describe.each(RUNTIMES)('a lock on $name', (runtime) => {
+  test('keeps no process alive', async () => {
+    const dir = tempDir();
+    const child = startChild([...runtime.command(dir, bundle('lock-process')), 'end', dir]);
+    expect(await child.ended).toBe(0);
+    expect(locksIn(dir)).toEqual(['viewlog.lock.1']);
+  });
+});
+
+test('on Deno, not allowed to the directory, is refused with the flag that is missing', async () => {
+  const child = startChild([
+    ...DENO.command(tempDir(), bundle('lock-process')),
+    'try',
+    join(tempDir(), 'data'),
+  ]);
+  expect(await child.next()).toMatchObject({
+    exitCode: 73,
+    refused: expect.stringMatching(/^Cannot open ".*data" for writing: Requires .*--allow-/),
+  });
+});
+
 const pairs: [string, Runtime, Runtime][] = RUNTIMES.flatMap((a, i) =>
   RUNTIMES.slice(i).map((b): [string, Runtime, Runtime] => [`${a.name} and ${b.name}`, a, b]),
 );
 const ROUNDS = Number(process.env['VIEWLOG_TEST_LOCK_ROUNDS'] ?? 8);
 
 describe.each(pairs)('%s', (_, a, b) => {
-  const missing = a.missing ?? b.missing;
-
-  test.skipIf(missing)('that start at once, after a kill -9: one wins', async () => {
+  test('that start at once, after a kill -9: one wins', async () => {
     const file = bundle('lock-process');
     const dir = tempDir();
     for (let round = 0; round < ROUNDS; round++) {
@@ -143,7 +172,7 @@ describe.each(pairs)('%s', (_, a, b) => {
     }
   });
 
-  test.skipIf(missing)('that take turns for a second never hold it together', async () => {
+  test('that take turns for a second never hold it together', async () => {
     const file = bundle('lock-process');
     const dir = tempDir();
     const children = [a, b, a].map((runtime) =>

@@ -221,9 +221,11 @@ describe('a disk that', () => {
   test('hangs costs a queue of bounded size, and no end of the process', async () => {
     const { disk, store } = openFaulty();
     disk.fault = () => ({ wait: new Promise<void>(() => {}) });
-    const text = JSON.stringify({ x: 'x'.repeat(10_000) });
+    const text = JSON.stringify({ x: 'ü'.repeat(9_000) });
     for (let n = 0; n < 200; n++) store.keep({ code: 'a', project: '1', text });
-    expect(store.state().dropped.queueFull).toBe(200 - Math.floor(MiB / (text.length + 99)));
+    expect(store.state().dropped.queueFull).toBe(
+      200 - Math.floor(MiB / (Buffer.byteLength(text) + 99)),
+    );
     await store.close(20);
     expect(store.state().keptLines).toBe(0);
   });

@@ -4,9 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { bundle } from '../support/bundle.ts';
 import { startChild } from '../support/child.ts';
 import { openStore } from '../support/open-store.ts';
-import { RUNTIMES } from '../support/runtime.ts';
-import { canMount, smallDisk } from '../support/small-disk.ts';
+import { BUN, DENO, isPresent, NODE } from '../support/runtimes.ts';
+import { canMount, canMountThin, smallDisk, thinDisk } from '../support/small-disk.ts';
 import { tempDir } from '../support/temp-dir.ts';
+
+const RUNTIMES = [NODE, DENO, BUN].filter(isPresent);
 
 const KILLS = Number(process.env['VIEWLOG_TEST_KILLS'] ?? 4);
 
@@ -27,7 +29,7 @@ const idsOf = (lines: readonly string[]): string[] =>
   });
 
 describe.each(RUNTIMES)('on $name', (runtime) => {
-  test.skipIf(runtime.missing)('kill -9 under load loses nothing acknowledged', async () => {
+  test('kill -9 under load loses nothing acknowledged', async () => {
     const file = bundle('store-process');
     const dir = tempDir();
     const acknowledged: string[] = [];
@@ -55,7 +57,7 @@ describe.each(RUNTIMES)('on $name', (runtime) => {
     expect(acknowledged.filter((id) => !stored.has(id))).toEqual([]);
   });
 
-  test.skipIf(runtime.missing ?? !canMount())('a full disk is outlived', async () => {
+  test.skipIf(!canMount())('a full disk is outlived', async () => {
     const file = bundle('store-process');
     const dir = smallDisk(2 * 1024 * 1024);
     fs.writeFileSync(join(dir, 'ballast'), Buffer.alloc(1024 * 1024));
@@ -71,4 +73,24 @@ describe.each(RUNTIMES)('on $name', (runtime) => {
     expect(idsOf(lines)).toHaveLength((full['accepted'] as number) + 2);
     expect(lines).toHaveLength((full['accepted'] as number) + 2);
   });
+  test.skipIf(!canMountThin())(
+    'a sync that really fails ends it; what was acknowledged is on the medium',
+    async () => {
+      const file = bundle('store-process');
+      const disk = thinDisk();
+      const dir = join(disk.dir, 'data');
+      fs.mkdirSync(dir);
+      const child = startChild([...runtime.command(dir, file), 'fill', dir]);
+      expect(await child.next()).toEqual({
+        fatal: expect.stringMatching(/^Cannot sync ".*ndjson"/),
+      });
+      const end = await child.next();
+      expect(end).toMatchObject({ reason: 'the disk has failed' });
+      child.kill('SIGKILL');
+      await child.ended;
+      disk.remount();
+      expect(end['accepted']).toBeGreaterThan(1000);
+      expect(idsOf(viewLines(dir)).length).toBeGreaterThanOrEqual(end['accepted'] as number);
+    },
+  );
 });

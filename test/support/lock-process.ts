@@ -10,6 +10,10 @@ const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 async function once(): Promise<void> {
   say({ ready: true });
   while (!fs.existsSync(`${dir}/go`));
+  await attempt();
+}
+
+async function attempt(): Promise<void> {
   try {
     await acquireLock(dir);
     say({ held: true });
@@ -43,4 +47,6 @@ async function loop(ms: number): Promise<void> {
 }
 
 if (mode === 'once') await once();
+else if (mode === 'try') await attempt();
+else if (mode === 'end') await acquireLock(dir);
 else await loop(Number(argument));

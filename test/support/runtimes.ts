@@ -5,32 +5,47 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const BUNDLE = `${ROOT}dist/viewlog.mjs`;
 export const TOOLS = `${ROOT}.ci/tools/node_modules`;
 
-/** What viewlog runs on: the program, and the arguments that start the bundle on it. */
+type Command = [string, ...string[]];
+
+/** What viewlog runs on. */
 export interface Runtime {
   readonly name: string;
   readonly program: string;
-  /** @param paths what the runtime may read and write; Deno alone holds it to that. */
-  readonly args: (paths: readonly string[]) => string[];
+  /**
+   * What starts it.
+   * @param path what the runtime may read and write; Deno alone holds it to that.
+   * @param file one bundled file; viewlog, where none is named.
+   */
+  command(path: string, file?: string): Command;
 }
 
 const bin = (folder: string, name: string): string => `${folder}/.bin/${name}`;
 
-function runtime(name: string, program: string, args: Runtime['args']): Runtime {
-  return { name, program, args };
+function runtime(
+  name: string,
+  program: string,
+  options: (path: string) => readonly string[] = () => [],
+): Runtime {
+  const command = (path: string, file = BUNDLE): Command => [program, ...options(path), file];
+  return { name, program, command };
 }
 
-export const NODE = runtime('Node', process.execPath, () => [BUNDLE]);
-export const NEWEST_NODE = runtime('the newest Node', bin(TOOLS, 'node'), () => [BUNDLE]);
-export const DENO = runtime('Deno', bin(`${ROOT}node_modules`, 'deno'), (paths) => [
+export const NODE = runtime('Node', process.execPath);
+export const NEWEST_NODE = runtime('the newest Node', bin(TOOLS, 'node'));
+export const DENO = runtime('Deno', bin(`${ROOT}node_modules`, 'deno'), (path) => [
   'run',
   '--no-prompt',
   '--allow-net',
-  `--allow-read=${paths.join(',')}`,
-  `--allow-write=${paths.join(',')}`,
-  BUNDLE,
+  `--allow-read=${path}`,
+  `--allow-write=${path}`,
 ]);
-export const BUN = runtime('Bun', bin(TOOLS, 'bun'), () => [BUNDLE]);
-export const EXECUTABLE = runtime('the single executable', `${ROOT}dist/viewlog`, () => []);
+export const BUN = runtime('Bun', bin(TOOLS, 'bun'));
+const executable = `${ROOT}dist/viewlog`;
+export const EXECUTABLE: Runtime = {
+  name: 'the single executable',
+  program: executable,
+  command: () => [executable],
+};
 
 /** Whether the runtime is here. If not, that is said on stderr; in CI it is a failure. */
 export function isPresent({ name, program }: Runtime): boolean {

@@ -1,0 +1,93 @@
+import type { IncomingMessage } from 'node:http';
+import type { Place } from '../queue.ts';
+import type { Refusal } from '../refusal.ts';
+import { LIMITS } from '../settings.ts';
+import { lingering } from './linger.ts';
+import { INCOMPLETE, OVERLOADED, tooLarge, type ViewRequest } from './request.ts';
+
+/**
+ * A request as Node's HTTP server receives it: several times faster than the Fetch API's objects
+ * that can be made of it.
+ */
+export class NodeRequest implements ViewRequest {
+  readonly #incoming: IncomingMessage;
+
+  constructor(incoming: IncomingMessage) {
+    this.#incoming = incoming;
+  }
+
+  header(name: string): string | undefined {
+    return this.#incoming.headers[name] as string | undefined;
+  }
+
+  read(bytesMax: number, timeoutMs: number, place: Place): Promise<Uint8Array | Refusal> {
+    return read(this.#incoming, bytesMax, timeoutMs, place);
+  }
+
+  drain(): Promise<boolean> {
+    return drain(this.#incoming);
+  }
+
+  linger(answer: string): ReadableStream {
+    return lingering(answer);
+  }
+}
+
+function read(
+  incoming: IncomingMessage,
+  bytesMax: number,
+  timeoutMs: number,
+  place: Place,
+): Promise<Uint8Array | Refusal> {
+  const declared = incoming.headers['content-length'];
+  if (declared !== undefined && Number(declared) > bytesMax) {
+    return Promise.resolve(tooLarge(`${declared} bytes`, bytesMax));
+  }
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length;
+      if (size > bytesMax) refuse(tooLarge(`more than ${bytesMax} bytes`, bytesMax));
+      else if (place.take(chunk.length)) chunks.push(chunk);
+      else refuse(OVERLOADED);
+    };
+    const refuse = (refusal: Refusal): void => {
+      clearTimeout(timer);
+      incoming.off('data', onData);
+      incoming.pause();
+      resolve(refusal);
+    };
+    const timer = setTimeout(refuse, timeoutMs, INCOMPLETE);
+    incoming.on('data', onData);
+    incoming.on('end', () => {
+      clearTimeout(timer);
+      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
+    });
+    // Comes after the end too; without one the client has gone.
+    incoming.on('close', () => refuse(INCOMPLETE));
+  });
+}
+
+function drain(incoming: IncomingMessage): Promise<boolean> {
+  if (incoming.readableEnded) return Promise.resolve(true);
+  if (incoming.destroyed) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    let size = 0;
+    const finish = (whole: boolean): void => {
+      clearTimeout(timer);
+      incoming.off('data', onData);
+      if (!whole) incoming.pause();
+      resolve(whole);
+    };
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length;
+      if (size > LIMITS.drainBytesMax) finish(false);
+    };
+    const timer = setTimeout(finish, LIMITS.drainMs, false);
+    incoming.on('data', onData);
+    incoming.on('end', () => finish(true));
+    incoming.on('close', () => finish(false));
+    incoming.resume();
+  });
+}

@@ -1,0 +1,90 @@
+// What is measured: each starts a server on a port of its own, in a directory of its own.
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '../..');
+const BUNDLE = join(ROOT, 'dist/viewlog.mjs');
+const DENO = join(ROOT, 'node_modules/.bin/deno');
+const BUN = join(ROOT, '.ci/tools/node_modules/.bin/bun');
+
+/** @typedef {{ name: string, missing?: string, command(port: number, dir: string): string[] }} Subject */
+
+function viewlog(name, program, args, flags) {
+  return {
+    name,
+    ...(existsSync(program) ? {} : { missing: program }),
+    command(port, dir) {
+      mkdirSync(dir, { recursive: true });
+      const projects = { projects: [{ id: '1000001', maxViewsPerMinute: 600_000_000 }] };
+      writeFileSync(join(dir, 'projects.json'), JSON.stringify(projects));
+      return [
+        program,
+        ...args(dir),
+        BUNDLE,
+        '--port',
+        String(port),
+        '--data',
+        dir,
+        '--status',
+        'off',
+        ...flags,
+      ];
+    },
+  };
+}
+
+const onDeno = (dir) => [
+  'run',
+  '--no-prompt',
+  '--allow-net',
+  `--allow-read=${dir}`,
+  `--allow-write=${dir}`,
+];
+
+const FLOOR = {
+  name: 'bare node:http, discards',
+  command: (port) => [process.execPath, join(import.meta.dirname, 'floor.mjs'), String(port)],
+};
+
+const NGINX = {
+  name: 'nginx, logs the body',
+  ...(existsSync('/usr/sbin/nginx') ? {} : { missing: 'nginx (Debian: nginx-light)' }),
+  command(port, dir) {
+    mkdirSync(dir, { recursive: true });
+    const config = join(dir, 'nginx.conf');
+    writeFileSync(config, nginxConfig(port, dir));
+    return ['/usr/sbin/nginx', '-p', dir, '-e', join(dir, 'error.log'), '-c', config];
+  },
+};
+
+/** nginx reads a body only to pass it on; so it passes it on, to itself. */
+function nginxConfig(port, dir) {
+  return `
+daemon off; worker_processes 1; pid ${dir}/nginx.pid; user root;
+events { worker_connections 1024; }
+http {
+  client_body_temp_path ${dir}/body; proxy_temp_path ${dir}/proxy;
+  fastcgi_temp_path ${dir}/f; uwsgi_temp_path ${dir}/u; scgi_temp_path ${dir}/s;
+  log_format body escape=none '$request_body';
+  keepalive_requests 1000000000;
+  upstream self { server 127.0.0.1:${port + 1}; keepalive 64; keepalive_requests 1000000000; }
+  server {
+    listen 127.0.0.1:${port};
+    access_log ${dir}/views.log body;
+    location / { proxy_pass http://self; proxy_http_version 1.1; proxy_set_header Connection ""; }
+  }
+  server { listen 127.0.0.1:${port + 1}; access_log off; location / { return 204; } }
+}`;
+}
+
+const onNode = () => [];
+
+/** @type {Record<string, Subject>} */
+export const SUBJECTS = {
+  floor: FLOOR,
+  nginx: NGINX,
+  nodeDisk: viewlog('viewlog, Node, disk', process.execPath, onNode, []),
+  nodeOs: viewlog('viewlog, Node, os', process.execPath, onNode, ['--durability', 'os']),
+  denoDisk: viewlog('viewlog, Deno, disk', DENO, onDeno, []),
+  bunDisk: viewlog('viewlog, Bun, disk', BUN, onNode, []),
+};

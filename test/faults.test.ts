@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import {
+  disturbFile,
+  fillAndEnd,
+  fillAndFree,
+  killRepeatedly,
+  overload,
+  passMidnight,
+  randomFrom,
+  startAtOnce,
+} from './support/faults.ts';
+import { BUN, DENO, isHere, isPresent, NODE } from './support/runtimes.ts';
+import { canMount } from './support/small-disk.ts';
+
+// Every fault once on every runtime; `npm run soak` repeats them for as long as it is told.
+
+const seed = Number(process.env['VIEWLOG_TEST_SEED'] ?? Math.floor(Math.random() * 1e9));
+console.log(`faults from seed ${seed}; repeat them with VIEWLOG_TEST_SEED=${seed}`);
+
+const canFill = canMount();
+if (!canFill) console.warn('SKIPPED: tests of a full disk; they need root, to mount a small one');
+
+describe.each([NODE, DENO, BUN].filter(isPresent))('viewlog on $name', (runtime) => {
+  const random = randomFrom(seed);
+
+  it('loses nothing it acknowledged when it is killed under load', async () => {
+    const { acknowledged, stored } = await killRepeatedly(runtime, random, 5);
+    expect(stored).toBeGreaterThanOrEqual(acknowledged!);
+  });
+
+  it.skipIf(!canFill)('goes on by itself when a full disk has space again', async () => {
+    await fillAndFree(runtime, random);
+  });
+
+  it.skipIf(!canFill)('is killed on a full disk, and starts on it', async () => {
+    await fillAndEnd(runtime, random, 'SIGKILL');
+  });
+
+  it.skipIf(!canFill)('is stopped on a full disk, says so, and starts on it', async () => {
+    await fillAndEnd(runtime, random, 'SIGTERM');
+  });
+
+  it('opens a new file when somebody moves the one it writes', async () => {
+    await disturbFile(runtime, random);
+  });
+
+  it('runs once a directory, however many start at the same time', async () => {
+    await startAtOnce(runtime, 4);
+  });
+
+  it('does not grow when it is overloaded', async () => {
+    const { overloaded } = await overload(runtime, 2);
+    expect(overloaded).toBeGreaterThan(0);
+  });
+});
+
+const FAKETIME = '/usr/bin/faketime';
+
+it.skipIf(!isHere(FAKETIME))('midnight under load closes one file and opens the next', async () => {
+  const { acknowledged } = await passMidnight(NODE, FAKETIME);
+  expect(acknowledged).toBeGreaterThan(0);
+});

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import {
+  disturbFile,
+  type Figures,
+  fillAndEnd,
+  fillAndFree,
+  killRepeatedly,
+  overload,
+  passMidnight,
+  randomFrom,
+  startAtOnce,
+} from './support/faults.ts';
+import { BUN, DENO, isHere, isPresent, NODE, type Runtime } from './support/runtimes.ts';
+import { canMount } from './support/small-disk.ts';
+
+// Every fault on every runtime, over and over: SOAK_MINUTES=60 SOAK_SEED=7 npm run soak
+
+const minutes = Number(process.env['SOAK_MINUTES'] ?? 5);
+const seed = Number(process.env['SOAK_SEED'] ?? Math.floor(Math.random() * 1e9));
+const FAKETIME = '/usr/bin/faketime';
+
+type Fault = (runtime: Runtime, random: () => number) => Promise<Figures>;
+
+const FAULTS: Record<string, Fault> = {
+  'kill -9 under load': (runtime, random) => killRepeatedly(runtime, random, 5),
+  'file moved': disturbFile,
+  'starts at once': (runtime, random) => startAtOnce(runtime, 2 + Math.floor(random() * 7)),
+  overload: (runtime) => overload(runtime, 3),
+  ...(canMount() && {
+    'disk full, then freed': fillAndFree,
+    'disk full, kill -9': (runtime, random) => fillAndEnd(runtime, random, 'SIGKILL'),
+    'disk full, SIGTERM': (runtime, random) => fillAndEnd(runtime, random, 'SIGTERM'),
+  }),
+  ...(isHere(FAKETIME) && { midnight: () => passMidnight(NODE, FAKETIME) }),
+};
+
+const runtimes = [NODE, DENO, BUN].filter(isPresent);
+const totals = new Map<string, Figures>();
+
+function add(name: string, figures: Figures): void {
+  const total = totals.get(name) ?? { times: 0 };
+  total['times'] = (total['times'] ?? 0) + 1;
+  for (const [key, value] of Object.entries(figures)) total[key] = (total[key] ?? 0) + value;
+  totals.set(name, total);
+}
+
+describe(`faults for ${minutes} minutes from seed ${seed}`, () => {
+  const deadline = Date.now() + minutes * 60_000;
+  // Each round is a test of its own, which cleans up behind it.
+  const ROUNDS_MAX = Math.ceil(minutes * 4) + 1;
+
+  it.each(Array.from({ length: ROUNDS_MAX }, (_, i) => seed + i))('round %i', async (roundSeed) => {
+    for (const [fault, happen] of Object.entries(FAULTS)) {
+      for (const runtime of fault === 'midnight' ? [NODE] : runtimes) {
+        if (Date.now() > deadline) return;
+        add(`${fault}, ${runtime.name}`, await happen(runtime, randomFrom(roundSeed)));
+      }
+    }
+  });
+
+  it('tried every fault', () => {
+    console.table(Object.fromEntries(totals));
+    expect(totals.size).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,287 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { startLoad } from './load.ts';
+import type { Runtime } from './runtimes.ts';
+import { smallDisk } from './small-disk.ts';
+import { MINIMAL_VIEW } from './views.ts';
+import { dataDirectory, run, startViewlog, until, type Viewlog } from './viewlog.ts';
+
+// What can happen to a collector, done to the real one. Each is told how it shall be random, so
+// that it can be repeated for hours; each returns what it did, in figures.
+
+export type Figures = Record<string, number>;
+
+/** Random numbers that a seed repeats (mulberry32). */
+export function randomFrom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = state;
+    t = Math.imul(t ^ (t >>> 15), t | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** View files by name, as they are on the disk. */
+function viewFiles(data: string): Map<string, Buffer> {
+  const names = readdirSync(data).filter((name) => /^views-.*\.ndjson$/.test(name));
+  return new Map(names.toSorted().map((name) => [name, readFileSync(join(data, name))]));
+}
+
+/** Earlier bytes never change, and no file shrinks. */
+function expectGrown(before: Map<string, Buffer>, after: Map<string, Buffer>): void {
+  for (const [name, bytes] of before) {
+    expect(after.get(name)?.subarray(0, bytes.length).equals(bytes)).toBe(true);
+  }
+}
+
+/**
+ * No acknowledgement without its line; every line a whole view of the file's day, but for one
+ * fragment a crash; ids that ascend.
+ * @returns the ids of the lines.
+ */
+function expectWhole(
+  data: string,
+  acknowledged: readonly string[],
+  fragmentsMax: number,
+): Set<string> {
+  const ids = new Set<string>();
+  let fragments = 0;
+  for (const [name, bytes] of viewFiles(data)) {
+    const lines = bytes.toString().split('\n');
+    expect(lines.pop()).toBe('');
+    let last = '';
+    for (const line of lines) {
+      const view = parsed(line);
+      if (view === undefined) {
+        fragments += 1;
+        continue;
+      }
+      expect(name).toBe(`views-${view.ts.slice(0, 10)}.ndjson`);
+      expect(view.id > last).toBe(true);
+      last = view.id;
+      ids.add(view.id);
+    }
+  }
+  expect(fragments).toBeLessThanOrEqual(fragmentsMax);
+  expect(acknowledged.filter((id) => !ids.has(id))).toStrictEqual([]);
+  expect(new Set(acknowledged).size).toBe(acknowledged.length);
+  return ids;
+}
+
+function parsed(line: string): { ts: string; id: string } | undefined {
+  try {
+    return JSON.parse(line) as { ts: string; id: string };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Kills it under load, again and again, on the same directory. */
+export async function killRepeatedly(
+  runtime: Runtime,
+  random: () => number,
+  kills: number,
+): Promise<Figures> {
+  const data = dataDirectory();
+  const acknowledged: string[] = [];
+  let before = viewFiles(data);
+  for (let kill = 1; kill <= kills; kill++) {
+    const viewlog = await startViewlog({ runtime, data });
+    const load = startLoad(viewlog.url, 1 + Math.floor(random() * 64));
+    await until(() => load.told.acknowledged.length > 0);
+    await sleep(random() * 400);
+    await viewlog.signal('SIGKILL');
+    await load.stop();
+    acknowledged.push(...load.told.acknowledged);
+    const after = viewFiles(data);
+    expectGrown(before, after);
+    before = after;
+  }
+  // The next start seals what the last kill tore.
+  const viewlog = await startViewlog({ runtime, data });
+  await viewlog.signal('SIGTERM');
+  expectGrown(before, viewFiles(data));
+  const stored = expectWhole(data, acknowledged, kills);
+  return { kills, acknowledged: acknowledged.length, stored: stored.size, lost: 0 };
+}
+
+const DISK_BYTES = 1024 * 1024;
+
+/** A data directory on a file system of its own, small enough to be filled. */
+function onSmallDisk(): { data: string; free: () => void; args: string[] } {
+  const data = smallDisk(DISK_BYTES);
+  const projects = join(data, 'projects.json');
+  writeFileSync(projects, JSON.stringify({ projects: [{ id: '1000001' }] }));
+  writeFileSync(join(data, 'ballast'), Buffer.alloc(DISK_BYTES / 4));
+  return {
+    data,
+    free: () => rmSync(join(data, 'ballast'), { force: true }),
+    args: ['--min-free', '0', '--max-refused', '0'],
+  };
+}
+
+async function fill(viewlog: Viewlog, clients: number): Promise<string[]> {
+  const load = startLoad(viewlog.url, clients);
+  await until(() => load.told.refused.has('storage-unavailable'));
+  await sleep(300);
+  await load.stop();
+  expect([...load.told.refused.keys()]).toStrictEqual(['storage-unavailable']);
+  return load.told.acknowledged;
+}
+
+/** Once there is space views are taken again; not so many that the disk is full once more. */
+async function resume(viewlog: Viewlog): Promise<string[]> {
+  await until(async () => (await viewlog.post(MINIMAL_VIEW)).status === 201);
+  const load = startLoad(viewlog.url, 8, 100);
+  await load.ended;
+  await load.stop();
+  expect(load.told.acknowledged).toHaveLength(100);
+  return load.told.acknowledged;
+}
+
+/** Fills the disk; frees some of it while it runs; it goes on by itself. */
+export async function fillAndFree(runtime: Runtime, random: () => number): Promise<Figures> {
+  const disk = onSmallDisk();
+  const viewlog = await startViewlog({ runtime, data: disk.data, args: disk.args });
+  const acknowledged = await fill(viewlog, 1 + Math.floor(random() * 64));
+  const full = viewFiles(disk.data);
+  expect(viewlog.stderr().match(/^error: .*refusing views/gm)).toHaveLength(1);
+  disk.free();
+  acknowledged.push(...(await resume(viewlog)));
+  expect(viewlog.stdout().match(/^Writing to .* again$/gm)).toHaveLength(1);
+  const { code } = await viewlog.signal('SIGTERM');
+  expect(code).toBe(0);
+  expectGrown(full, viewFiles(disk.data));
+  const stored = expectWhole(disk.data, acknowledged, 0);
+  return { acknowledged: acknowledged.length, stored: stored.size, lost: 0 };
+}
+
+/** Fills the disk and ends it there, by a kill or by SIGTERM; starts again before there is space. */
+export async function fillAndEnd(
+  runtime: Runtime,
+  random: () => number,
+  signal: 'SIGKILL' | 'SIGTERM',
+): Promise<Figures> {
+  const disk = onSmallDisk();
+  const first = await startViewlog({ runtime, data: disk.data, args: disk.args });
+  const acknowledged = await fill(first, 1 + Math.floor(random() * 64));
+  const full = viewFiles(disk.data);
+  const isTorn = [...full.values()].some((bytes) => bytes.length > 0 && bytes.at(-1) !== 0x0a);
+  const { code, stderr } = await first.signal(signal);
+  if (signal === 'SIGTERM') {
+    expect(code).toBe(isTorn ? 74 : 0);
+    if (isTorn) expect(stderr).toMatch(/half a line/);
+  }
+  // Still full: it starts, and refuses.
+  const second = await startViewlog({ runtime, data: disk.data, args: disk.args });
+  const refused = await second.post(
+    '{"p":"1000001","pid":"x","url":"/","ld":"2026-01-31T12:00:00.000Z"}',
+  );
+  if (isTorn) expect(refused.status).toBe(503);
+  await refused.arrayBuffer();
+  disk.free();
+  acknowledged.push(...(await resume(second)));
+  expect((await second.signal('SIGTERM')).code).toBe(0);
+  expectGrown(full, viewFiles(disk.data));
+  const stored = expectWhole(disk.data, acknowledged, 1);
+  return { acknowledged: acknowledged.length, stored: stored.size, lost: 0 };
+}
+
+/** Moves, removes or empties the file that is being written, under load. */
+export async function disturbFile(runtime: Runtime, random: () => number): Promise<Figures> {
+  const data = dataDirectory();
+  const viewlog = await startViewlog({ runtime, data });
+  const load = startLoad(viewlog.url, 1 + Math.floor(random() * 16));
+  await until(() => load.told.acknowledged.length > 50);
+  const [name] = [...viewFiles(data).keys()];
+  const moved = join(data, 'moved-away');
+  renameSync(join(data, name!), moved);
+  await until(() => viewFiles(data).has(name!));
+  await sleep(random() * 300);
+  await load.stop();
+  await viewlog.signal('SIGTERM');
+  expect(`${viewlog.stdout()}${viewlog.stderr()}`).toContain(name!);
+  renameSync(join(data, name!), join(data, 'second'));
+  // The first file, then the second: together they are what one would have been.
+  writeFileSync(
+    join(data, name!),
+    Buffer.concat([readFileSync(moved), readFileSync(join(data, 'second'))]),
+  );
+  const stored = expectWhole(data, load.told.acknowledged, 0);
+  return { acknowledged: load.told.acknowledged.length, stored: stored.size, lost: 0 };
+}
+
+/** Starts several at once on one directory: exactly one runs, the others name it. */
+export async function startAtOnce(runtime: Runtime, starters: number): Promise<Figures> {
+  const data = dataDirectory();
+  const started = await Promise.allSettled(
+    Array.from({ length: starters }, () => startViewlog({ runtime, data })),
+  );
+  const winners = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  expect(winners).toHaveLength(1);
+  for (const one of started) {
+    if (one.status === 'fulfilled') continue;
+    expect(String(one.reason)).toMatch(/ended with 73/);
+    expect(String(one.reason)).toContain('Another viewlog writes to');
+  }
+  const late = await run(['serve', '--port', '0'], { runtime, data });
+  expect(late.code).toBe(73);
+  expect(late.stderr).toContain(`process ${winners[0]!.child.pid}`);
+  await winners[0]!.signal('SIGKILL');
+  const next = await startViewlog({ runtime, data });
+  await next.signal('SIGTERM');
+  return { starters, winners: winners.length };
+}
+
+/** Kilobytes of memory that the process occupies (VmRSS). */
+const residentKiB = (viewlog: Viewlog): number => {
+  const status = readFileSync(`/proc/${viewlog.child.pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]);
+};
+
+/** More views under way than the queue takes: it refuses, and its memory stays what it was. */
+export async function overload(runtime: Runtime, rounds: number): Promise<Figures> {
+  const viewlog = await startViewlog({ runtime, args: ['--max-queue', '64KiB'] });
+  const told = { acknowledged: 0, overloaded: 0 };
+  let firstKiB = 0;
+  for (let round = 0; round < rounds; round++) {
+    const load = startLoad(viewlog.url, 256);
+    await sleep(1_500);
+    await load.stop();
+    told.acknowledged += load.told.acknowledged.length;
+    told.overloaded += load.told.refused.get('overloaded') ?? 0;
+    if (round === 0) firstKiB = residentKiB(viewlog);
+  }
+  const lastKiB = residentKiB(viewlog);
+  expect(viewlog.lines()).toHaveLength(told.acknowledged);
+  // A leak of the views refused would be hundreds of megabytes.
+  expect(lastKiB).toBeLessThan(2 * firstKiB + 64 * 1024);
+  return { ...told, firstKiB, lastKiB };
+}
+
+/** Midnight passes under load, by the clock that `faketime` gives it. */
+export async function passMidnight(runtime: Runtime, faketime: string): Promise<Figures> {
+  const faked: Runtime = {
+    ...runtime,
+    command: (path) => [faketime, '-f', '@2026-03-31 23:59:57', ...runtime.command(path)],
+  };
+  const viewlog = await startViewlog({ runtime: faked, env: { TZ: 'UTC' } });
+  const load = startLoad(viewlog.url, 16);
+  await until(() => viewFiles(viewlog.data).size === 2);
+  await sleep(300);
+  await load.stop();
+  execFileSync('pkill', ['-TERM', '-P', String(viewlog.child.pid)], { stdio: 'ignore' });
+  await viewlog.ended;
+  expect([...viewFiles(viewlog.data).keys()]).toStrictEqual([
+    'views-2026-03-31.ndjson',
+    'views-2026-04-01.ndjson',
+  ]);
+  const stored = expectWhole(viewlog.data, load.told.acknowledged, 0);
+  return { acknowledged: load.told.acknowledged.length, stored: stored.size, lost: 0 };
+}
