@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { chunk, post, speak } from '../support/raw.ts';
 import { BUN, DENO, isHere, isPresent, NODE, type Runtime } from '../support/runtimes.ts';
+import { canMount, smallDisk } from '../support/small-disk.ts';
 import { startWatched, sumOf, type Watched } from '../support/status.ts';
 import { PROJECTS, until } from '../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
@@ -283,3 +284,32 @@ describe.each([NODE, BUN].filter(isPresent))('without free disk space, on $name'
     });
   });
 });
+
+describe.skipIf(!canMount()).each([NODE, DENO, BUN].filter(isPresent))(
+  'while the disk is full, on $name',
+  (runtime) => {
+    it('counts as accepted what was acknowledged, and the others as refused', async () => {
+      const data = smallDisk(64 * 1024);
+      writeFileSync(join(data, 'projects.json'), JSON.stringify(PROJECTS));
+      const args = ['--min-free=0', '--max-refused=0'];
+      const viewlog = await startWatched({ runtime, data, args });
+      const view = { ...MINIMAL_VIEW, pn: 'x'.repeat(900) };
+      const seen: Record<number, number> = { 201: 0, 503: 0 };
+      for (let round = 0; round < 10; round++) {
+        const answers = await Promise.all(Array.from({ length: 10 }, () => viewlog.post(view)));
+        for (const { status } of answers) seen[status]! += 1;
+      }
+      expect(seen[201]! + seen[503]!).toBe(100);
+      expect(Math.min(seen[201]!, seen[503]!)).toBeGreaterThan(20);
+      expect(await readiness(viewlog)).toMatchObject([503, { reasons: ['the disk is full'] }]);
+      const lines = viewlog.lines();
+      expect(await viewlog.metrics()).toMatchObject({
+        'viewlog_views_accepted_total{project="1000001"}': seen[201],
+        'viewlog_views_refused_total{code="storage-unavailable"}': seen[503],
+        viewlog_views_received_total: 100,
+        viewlog_written_lines_total: lines.length,
+      });
+      expect(lines).toHaveLength(seen[201]!);
+    });
+  },
+);
