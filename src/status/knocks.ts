@@ -18,17 +18,11 @@ export interface Knock {
  */
 export class Knocks {
   readonly #byId = new Map<string, { count: number; latest: RefusedSample }>();
-  #forgotten = 0;
-
-  /** Views for ids that are forgotten. */
-  get forgotten(): number {
-    return this.#forgotten;
-  }
 
   add(id: string, latest: RefusedSample): void {
     const knock = this.#byId.get(id);
     if (knock === undefined) {
-      if (this.#byId.size >= IDS_MAX) this.#forget(this.#rarest());
+      if (this.#byId.size >= IDS_MAX) this.#byId.delete(this.#rarest());
       this.#byId.set(id, { count: 1, latest });
       return;
     }
@@ -42,11 +36,6 @@ export class Knocks {
     return Array.from(this.#byId, ([id, { count, latest }]) => ({ id, count, latest })).toSorted(
       (a, b) => b.count - a.count || b.latest.atMs - a.latest.atMs,
     );
-  }
-
-  #forget(id: string): void {
-    this.#forgotten += this.#byId.get(id)!.count;
-    this.#byId.delete(id);
   }
 
   #rarest(): string {
