@@ -4,6 +4,7 @@ import { check } from './commands/check.ts';
 import { deactivate } from './commands/deactivate.ts';
 import { explain } from './commands/explain.ts';
 import { projects } from './commands/projects.ts';
+import { report } from './commands/report/report.ts';
 import { shipperConfig } from './commands/shipper-config/shipper-config.ts';
 import { verify } from './commands/verify.ts';
 import { EXIT, type ExitCode, Fatal } from './fatal.ts';
@@ -79,6 +80,12 @@ const COMMANDS: Record<string, Command> = {
     does: 'checks view files: whole lines, in order, of their day',
     options: [],
     run: verify,
+  },
+  report: {
+    operands: '[FILE…]',
+    does: 'adds up the views: by day, hour, page, referrer, language, template',
+    options: ['data', 'from-day', 'to-day', 'project', 'time-zone', 'top', 'html', 'json'],
+    run: report,
   },
   'shipper-config': {
     operands: 'fluent-bit|vector|filebeat|rsyslog',
