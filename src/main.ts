@@ -4,6 +4,7 @@ import { check } from './commands/check.ts';
 import { deactivate } from './commands/deactivate.ts';
 import { explain } from './commands/explain.ts';
 import { projects } from './commands/projects.ts';
+import { replay } from './commands/replay/replay.ts';
 import { report } from './commands/report/report.ts';
 import { shipperConfig } from './commands/shipper-config/shipper-config.ts';
 import { verify } from './commands/verify.ts';
@@ -80,6 +81,12 @@ const COMMANDS: Record<string, Command> = {
     does: 'checks view files: whole lines, in order, of their day',
     options: [],
     run: verify,
+  },
+  replay: {
+    operands: 'FILE…',
+    does: 'sends refused views that would be taken now to a running collector',
+    options: ['replay-to', 'project', 'host', 'port', 'data', 'projects', 'max-view'],
+    run: replay,
   },
   report: {
     operands: '[FILE…]',

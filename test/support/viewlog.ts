@@ -69,6 +69,16 @@ function start(args: readonly string[], data: string, options: RunOptions): Star
   return { child, ended, stdout: () => stdout, stderr: () => stderr };
 }
 
+/** Starts a command of the built bundle that may have to be killed; killed when the test is over. */
+export function startCommand(args: readonly string[], data: string): Started {
+  const started = start([...args, '--data', data], data, {});
+  onTestFinished(async () => {
+    started.child.kill('SIGKILL');
+    await started.ended;
+  });
+  return started;
+}
+
 /** Runs a command of the built bundle to its end. */
 export function run(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
   const data = options.data ?? dataDirectory();
