@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { pool } from './pool.ts';
 import { NODE, type Runtime } from './runtimes.ts';
 
 export const PROJECTS = {
@@ -109,6 +110,7 @@ export async function startViewlog(
   onTestFinished(async () => {
     started.child.kill('SIGKILL');
     await started.ended;
+    pool(linesOf(data, 'views'));
   });
   const url = await listening(started);
   return {
