@@ -104,13 +104,17 @@ const idOf = (line: string): string | undefined => {
 const idsOf = (lines: readonly string[]): string[] =>
   lines.map(idOf).filter((id) => id !== undefined);
 
-/** Views one after the other, for so long. */
-async function postFor(viewlog: Viewlog, ms: number): Promise<void> {
+/** 32 levels, more than rsyslog's parser takes. */
+const DEEP = JSON.parse('['.repeat(32) + ']'.repeat(32)) as unknown;
+
+/** Views one after the other, for so long, each up to 9 kB; their ids go to `ids`. */
+async function postFor(viewlog: Viewlog, ms: number, ids: Set<string>): Promise<void> {
   const end = performance.now() + ms;
-  while (performance.now() < end) {
-    expect(
-      (await viewlog.post({ ...FULL_VIEW, pn: 'x'.repeat(Math.random() * 9000) })).status,
-    ).toBe(201);
+  for (let i = 0; performance.now() < end; i++) {
+    const change = i % 10 === 0 ? { cf: DEEP } : { pn: 'x'.repeat(Math.random() * 9000) };
+    const answer = await viewlog.post({ ...FULL_VIEW, ...change });
+    expect(answer.status).toBe(201);
+    ids.add(((await answer.json()) as { id: string }).id);
   }
 }
 
@@ -118,7 +122,7 @@ describe.skipIf(!present)('tail -F and rsyslog', () => {
   it('ship every stored view once: midnight, kill -9, torn tail, restarts, retention', async () => {
     const data = dataDirectory();
     const days = ['2026-03-01', '2026-03-02', '2026-03-06'];
-    const tailers = [tail(data, days), await rsyslog(data)];
+    const tailers: Tailer[] = [];
     const stored = new Set<string>();
     const note = (): void => idsOf(linesOf(data, 'views')).forEach((id) => stored.add(id));
     const allShipped = (): Promise<unknown> => {
@@ -128,9 +132,12 @@ describe.skipIf(!present)('tail -F and rsyslog', () => {
     const start = (at: string, ...args: string[]): Promise<Viewlog> =>
       startViewlog({ data, args, env: fakeClock(at) });
 
-    // Across midnight, under load, to a kill in the middle of it.
-    const first = await start('2026-03-01 23:59:58');
-    await postFor(first, 3000);
+    // What is there when they start is shipped too. Then across midnight, under load, to a kill in
+    // the middle of it.
+    const first = await start('2026-03-01 23:59:57');
+    await postFor(first, 300, stored);
+    tailers.push(tail(data, days), await rsyslog(data));
+    await postFor(first, 3500, stored);
     const unanswered = Array.from({ length: 50 }, () => first.post(FULL_VIEW).catch(() => {}));
     await first.signal('SIGKILL');
     await Promise.all(unanswered);
@@ -144,17 +151,17 @@ describe.skipIf(!present)('tail -F and rsyslog', () => {
       '{"ts":"2026-03-02T00:00:01.000Z","id":"',
     );
     const second = await start('2026-03-02 00:00:10');
-    await postFor(second, 300);
+    await postFor(second, 300, stored);
     await allShipped();
     await tailers[1]!.restart!();
-    await postFor(second, 300);
+    await postFor(second, 300, stored);
     expect((await second.signal('SIGTERM')).code).toBe(0);
     await allShipped();
 
     // Retention removes the first day; its inode number may go to the last.
     const third = await start('2026-03-06 12:00:00', '--keep-days', '1');
     expect(readdirSync(data)).not.toContain(`views-${days[0]!}.ndjson`);
-    await postFor(third, 300);
+    await postFor(third, 300, stored);
     await third.signal('SIGTERM');
     await allShipped();
 
