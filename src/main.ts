@@ -3,6 +3,8 @@ import { check } from './commands/check.ts';
 import { deactivate } from './commands/deactivate.ts';
 import { explain } from './commands/explain.ts';
 import { projects } from './commands/projects.ts';
+import { replay } from './commands/replay/replay.ts';
+import { report } from './commands/report/report.ts';
 import { shipperConfig } from './commands/shipper-config/shipper-config.ts';
 import { verify } from './commands/verify.ts';
 import { EXIT, type ExitCode, Fatal } from './fatal.ts';
@@ -82,6 +84,18 @@ const COMMANDS: Record<string, Command> = {
     does: 'checks view files: whole lines, in order, of their day',
     options: [],
     run: verify,
+  },
+  replay: {
+    operands: 'FILE…',
+    does: 'sends refused views that would be taken now to a running collector',
+    options: ['replay-to', 'project', 'host', 'port', 'data', 'projects', 'max-view'],
+    run: replay,
+  },
+  report: {
+    operands: '[FILE…]',
+    does: 'adds up the views: by day, hour, page, referrer, language, template',
+    options: ['data', 'from-day', 'to-day', 'project', 'time-zone', 'top', 'html', 'json'],
+    run: report,
   },
   'shipper-config': {
     operands: 'fluent-bit|vector|filebeat|rsyslog',

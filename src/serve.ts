@@ -10,8 +10,6 @@ import { LIMITS, type Settings } from './settings.ts';
 import { openStatus } from './status/status.ts';
 import { Tally } from './status/tally.ts';
 import { readToken } from './status/token.ts';
-import { prepareDirectory } from './store/directory.ts';
-import { systemFiles } from './store/file-ops.ts';
 import { acquireLock } from './store/lock.ts';
 import { createRefusedStore } from './store/refused.ts';
 import { startRetention } from './store/retention.ts';
@@ -95,7 +93,6 @@ async function openStores(
   const { data: dir, durability } = settings;
   const now = Date.now;
   const minFreeBytes = settings['min-free'];
-  await prepareDirectory(dir, systemFiles);
   const lock = await acquireLock(dir);
   const store = await createViewStore({ dir, durability, minFreeBytes, now, log, onFatal });
   const refused = createRefusedStore({

@@ -6,7 +6,7 @@ import { EXIT, errnoOf, Fatal, reasonOf } from '../fatal.ts';
 
 /** Some lines of a file, in order; a file is read a block at a time, in constant memory. */
 export interface Block {
-  /** Without their newlines. What is not UTF-8 is shown by U+FFFD, and its line is `damaged`. */
+  /** Without their newlines. Where a line is not UTF-8 it is `damaged`. */
   readonly lines: readonly string[];
   /** Indices in `lines` of those that are not UTF-8, or too long to be whole. */
   readonly damaged: ReadonlySet<number>;
@@ -16,21 +16,26 @@ export interface Block {
   readonly isUnended: boolean;
 }
 
-const CHUNK_BYTES = 256 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 /** Far beyond any line that is stored; a longer one is cut off there, and `damaged`. */
 export const LINE_BYTES_MAX = 16 * 1024 * 1024;
 const NEWLINE = 0x0a;
 const NONE: ReadonlySet<number> = new Set();
 
+type Encoding = 'utf8' | 'latin1';
+
 /**
  * The lines of a file; of a `.gz` file, what is packed in it; of `-`, stdin.
  * @param onRead told of bytes read from the file, before they are unpacked.
+ * @param encoding with `latin1` a character stands for a byte: twice as fast as UTF-8.
  * @throws {Fatal} exit 74 if it can't be read, 65 if it can't be unpacked.
  */
 export async function* readBlocks(
   path: string,
   onRead: (bytes: number) => void = () => {},
+  encoding: Encoding = 'utf8',
 ): AsyncGenerator<Block> {
+  const blockOf = (bytes: Buffer, isCut: boolean): Block => decoded(bytes, isCut, encoding);
   let pending: Buffer[] = [];
   let pendingBytes = 0;
   let isCut = false;
@@ -51,9 +56,9 @@ export async function* readBlocks(
   if (pendingBytes > 0) yield blockOf(Buffer.concat(pending), isCut);
 }
 
-function blockOf(bytes: Buffer, isFirstCut: boolean): Block {
+function decoded(bytes: Buffer, isFirstCut: boolean, encoding: Encoding): Block {
   const isUnended = bytes[bytes.length - 1] !== NEWLINE;
-  const lines = bytes.toString('utf8').split('\n');
+  const lines = bytes.toString(encoding).split('\n');
   if (!isUnended) lines.pop();
   const damaged = isFirstCut || !isUtf8(bytes) ? damagedIn(bytes, isFirstCut) : NONE;
   return { lines, damaged, bytes: bytes.length, isUnended };

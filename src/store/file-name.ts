@@ -12,3 +12,6 @@ export function dayOfFileName(kind: FileKind, name: string): string | undefined 
   const date = new Date(`${day}T00:00:00Z`);
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day) ? day : undefined;
 }
+
+/** What has been replayed of a file of refused views, beside it. No shipper's pattern matches it. */
+export const replayRecordOf = (refusedPath: string): string => `${refusedPath}.replayed`;

@@ -27,23 +27,35 @@ export interface Lock {
   release(): Promise<void>;
 }
 
-const NAME = 'viewlog.lock.';
+/** What is held once a directory: the start of its sockets' names, and what who comes late is told. */
+export interface LockKind {
+  readonly prefix: string;
+  readonly heldBy: (dir: string, holder: string) => string;
+}
+
+const WRITER: LockKind = {
+  prefix: 'viewlog.lock.',
+  heldBy: (dir, holder) =>
+    `Another viewlog writes to "${dir}": ${holder}; stop it, or choose another --data`,
+};
+
 const ANSWER_TIMEOUT_MS = 2_000;
 /** Each failed attempt means that somebody else got further; then somebody lives. */
 const ATTEMPTS_MAX = 100;
 
 /**
- * Makes this process the only writer in the directory, made if missing.
- * @throws {Fatal} exit 73: it has a writer, whose pid is named, or can't be written to.
+ * Makes this process the only writer (or the only one of its kind) in the directory, made if
+ * missing.
+ * @throws {Fatal} exit 73: it has one, whose pid is named, or can't be written to.
  */
-export async function acquireLock(dir: string): Promise<Lock> {
+export async function acquireLock(dir: string, kind: LockKind = WRITER): Promise<Lock> {
   await prepareDirectory(dir, systemFiles);
   const sockets = socketDir(dir);
   try {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      const highest = numbersIn(dir).at(-1) ?? 0;
-      if (highest > 0 && !(await isDead(dir, sockets, highest))) continue;
-      const lock = await take(dir, sockets, highest + 1);
+      const highest = numbersIn(dir, kind).at(-1) ?? 0;
+      if (highest > 0 && !(await isDead(dir, sockets, highest, kind))) continue;
+      const lock = await take(dir, sockets, highest + 1, kind);
       if (lock !== undefined) return lock;
     }
   } catch (error) {
@@ -55,30 +67,36 @@ export async function acquireLock(dir: string): Promise<Lock> {
   throw cannotLock(dir, 'others keep taking it');
 }
 
-function numbersIn(dir: string): number[] {
+function numbersIn(dir: string, { prefix }: LockKind): number[] {
   return fs
     .readdirSync(dir)
-    .filter((name) => name.startsWith(NAME) && /^[1-9]\d{0,14}$/.test(name.slice(NAME.length)))
-    .map((name) => Number(name.slice(NAME.length)))
+    .filter((name) => name.startsWith(prefix) && /^[1-9]\d{0,14}$/.test(name.slice(prefix.length)))
+    .map((name) => Number(name.slice(prefix.length)))
     .sort((a, b) => a - b);
 }
 
 /** Listens, then takes the number; `undefined` where somebody else was faster. */
-async function take(dir: string, sockets: SocketDir, number: number): Promise<Lock | undefined> {
-  const name = `${NAME}${number}`;
+async function take(
+  dir: string,
+  sockets: SocketDir,
+  number: number,
+  kind: LockKind,
+): Promise<Lock | undefined> {
+  const { prefix } = kind;
+  const name = `${prefix}${number}`;
   // Never a number itself.
-  const draft = `${NAME}new-${randomUUID().slice(0, 8)}`;
+  const draft = `${prefix}new-${randomUUID().slice(0, 8)}`;
   const server = await listen(sockets.pathOf(draft));
   const won = linked(`${dir}/${draft}`, `${dir}/${name}`);
   remove(`${dir}/${draft}`);
-  if (!won || numbersIn(dir).at(-1) !== number) {
+  if (!won || numbersIn(dir, kind).at(-1) !== number) {
     if (won) remove(`${dir}/${name}`);
     await stopListening(server);
     return undefined;
   }
   // Drafts of the dead as well; one of the living finds its link refused, and looks again.
   for (const other of fs.readdirSync(dir)) {
-    if (other.startsWith(NAME) && other !== name) remove(`${dir}/${other}`);
+    if (other.startsWith(prefix) && other !== name) remove(`${dir}/${other}`);
   }
   return {
     async release() {
@@ -125,12 +143,17 @@ const stopListening = (server: net.Server): Promise<void> =>
  * Whether what holds the number is dead beyond doubt; if not, it may be dying: look again.
  * @throws {Fatal} if it lives.
  */
-async function isDead(dir: string, sockets: SocketDir, number: number): Promise<boolean> {
-  const name = `${NAME}${number}`;
+async function isDead(
+  dir: string,
+  sockets: SocketDir,
+  number: number,
+  kind: LockKind,
+): Promise<boolean> {
+  const name = `${kind.prefix}${number}`;
   try {
     const pid = await ask(sockets.pathOf(name));
     if (pid === '') return false;
-    throw heldBy(dir, `process ${pid}`);
+    throw heldBy(kind, dir, `process ${pid}`);
   } catch (error) {
     if (error instanceof Fatal) throw error;
     const errno = errnoOf(error) ?? '';
@@ -141,7 +164,7 @@ async function isDead(dir: string, sockets: SocketDir, number: number): Promise<
       throw cannotLock(dir, `${name} belongs to another user; start viewlog as that user`);
     }
     // A holder that is stopped (SIGSTOP), or too busy to answer, is one.
-    throw heldBy(dir, `a process that does not answer (${name}: ${reasonOf(error)})`);
+    throw heldBy(kind, dir, `a process that does not answer (${name}: ${reasonOf(error)})`);
   }
 }
 
@@ -163,11 +186,8 @@ function ask(path: string): Promise<string> {
   });
 }
 
-const heldBy = (dir: string, holder: string): Fatal =>
-  new Fatal(
-    EXIT.cannotCreate,
-    `Another viewlog writes to "${dir}": ${holder}; stop it, or choose another --data`,
-  );
+const heldBy = (kind: LockKind, dir: string, holder: string): Fatal =>
+  new Fatal(EXIT.cannotCreate, kind.heldBy(dir, holder));
 
 const cannotLock = (dir: string, reason: string): Fatal =>
   new Fatal(EXIT.cannotCreate, `Cannot lock "${dir}": ${reason}`);

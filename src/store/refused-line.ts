@@ -17,6 +17,37 @@ export function refusedLine(
   return `${head.slice(0, -1)},"view":${view}}\n`.replace(LINE_SEPARATORS, escaped);
 }
 
+const VIEW = ',"view":';
+
+/** A refused view as it is read back. */
+export interface KeptView {
+  readonly id: string;
+  readonly origin: string | undefined;
+  /** What was sent, its line breaks aside. */
+  readonly text: string;
+}
+
+/**
+ * Reads what `refusedLine` wrote; `undefined` for any other line. The view's text is cut out, not
+ * parsed and written anew: what parsing loses may be what was wrong with it.
+ */
+export function readRefusedLine(line: string): KeptView | undefined {
+  // The first one: before it there are only texts of viewlog's own JSON, in which a quote has a
+  // backslash in front.
+  const at = line.indexOf(VIEW);
+  if (at < 0 || !line.endsWith('}')) return undefined;
+  const sent = line.slice(at + VIEW.length, -1);
+  try {
+    const { id, origin } = JSON.parse(`${line.slice(0, at)}}`) as Record<string, unknown>;
+    const view: unknown = JSON.parse(sent);
+    if (typeof id !== 'string' || !/^[0-9a-f-]{36}$/.test(id)) return undefined;
+    const text = typeof view === 'string' ? view : sent;
+    return { id, text, origin: typeof origin === 'string' ? origin : undefined };
+  } catch {
+    return undefined;
+  }
+}
+
 const LINE_SEPARATORS = /[\u2028\u2029]/g;
 
 const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16)}`;

@@ -3,7 +3,7 @@ import { errnoOf, reasonOf } from '../fatal.ts';
 import type { Log } from '../log.ts';
 import { plural } from '../text.ts';
 import { daysIn } from './directory.ts';
-import { fileNameOf } from './file-name.ts';
+import { fileNameOf, replayRecordOf } from './file-name.ts';
 import type { FileKind } from './file-name.ts';
 import { dayOf } from './stamp.ts';
 
@@ -74,6 +74,7 @@ function remove(dir: string, kind: FileKind, days: readonly string[], log: Log):
       if (!fs.lstatSync(path).isFile()) continue;
       fs.unlinkSync(path);
       removed += 1;
+      if (kind === 'refused') fs.rmSync(replayRecordOf(path), { force: true });
     } catch (error) {
       if (errnoOf(error) !== 'ENOENT') log.warn(`Cannot remove "${path}": ${reasonOf(error)}`);
     }

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { pool } from './pool.ts';
 import { NODE, type Runtime } from './runtimes.ts';
 import { tempDir } from './temp-dir.ts';
 
@@ -63,6 +64,16 @@ function start(args: readonly string[], data: string, options: RunOptions): Star
   return { child, ended, stdout: () => stdout, stderr: () => stderr };
 }
 
+/** Starts a command of the built bundle that may have to be killed; killed when the test is over. */
+export function startCommand(args: readonly string[], data: string): Started {
+  const started = start([...args, '--data', data], data, {});
+  onTestFinished(async () => {
+    started.child.kill('SIGKILL');
+    await started.ended;
+  });
+  return started;
+}
+
 /** Runs a command of the built bundle to its end. */
 export function run(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
   const data = options.data ?? dataDirectory();
@@ -94,6 +105,7 @@ export async function startViewlog(
   onTestFinished(async () => {
     started.child.kill('SIGKILL');
     await started.ended;
+    pool(linesOf(data, 'views'));
   });
   const url = await listening(started);
   return {

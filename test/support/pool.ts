@@ -1,0 +1,65 @@
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isFragment } from '../../src/files/fragment.ts';
+import { DUCKDB, query } from './duckdb.ts';
+import { isHere } from './runtimes.ts';
+
+// Every line that a collector stores in any test is read by jq, Python and DuckDB in the end.
+
+const ENV = 'VIEWLOG_TEST_POOL';
+
+/** Adds lines of view files to what is read in the end. What a crash left of one is no line. */
+export function pool(lines: readonly string[]): void {
+  const dir = process.env[ENV];
+  const whole = lines.filter((line) => !isFragment(line));
+  if (dir === undefined || whole.length === 0) return;
+  appendFileSync(join(dir, `${process.pid}.ndjson`), whole.map((line) => `${line}\n`).join(''));
+}
+
+const PYTHON = `
+import json, sys
+count = 0
+for name in sys.argv[1:]:
+    for line in open(name, encoding="utf-8", newline="\\n"):
+        json.loads(line)
+        count += 1
+print(count)
+`;
+
+/** vitest's global set-up: before all tests, and after them. */
+export default function setup(): () => Promise<void> {
+  const dir = mkdtempSync(join(tmpdir(), 'viewlog-test-pool-'));
+  process.env[ENV] = dir;
+  return async () => {
+    const files = readdirSync(dir).map((name) => join(dir, name));
+    try {
+      if (files.length > 0) await readAll(files);
+    } finally {
+      rmSync(dir, { recursive: true, force: true });
+    }
+  };
+}
+
+async function readAll(files: readonly string[]): Promise<void> {
+  const options = { encoding: 'utf8' } as const;
+  const counts: string[] = [];
+  counts.push(execFileSync('python3', ['-c', PYTHON, ...files], options).trim());
+  if (isHere('/usr/bin/jq')) {
+    const program = 'reduce inputs as $line (0; . + 1)';
+    counts.push(execFileSync('jq', ['-n', program, ...files], options).trim());
+  }
+  if (isHere(DUCKDB)) {
+    const names = files.map((name) => `'${name}'`).join(', ');
+    const all = `read_ndjson([${names}], columns = {ts: 'TIMESTAMP', id: 'UUID', ld: 'VARCHAR'})`;
+    const [row] = await query(
+      `SELECT count(*) FROM ${all} WHERE ts IS NOT NULL AND id IS NOT NULL`,
+    );
+    counts.push(String(row![0]));
+  }
+  if (new Set(counts).size > 1) {
+    throw new Error(`Python, jq and DuckDB read different numbers of lines: ${counts.join(', ')}`);
+  }
+  console.log(`Python, jq and DuckDB have read the ${counts[0]!} lines stored in these tests`);
+}

@@ -1,0 +1,178 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { isHere } from './support/runtimes.ts';
+import { FULL_VIEW } from './support/views.ts';
+import {
+  dataDirectory,
+  linesOf,
+  run,
+  startViewlog,
+  until,
+  type Viewlog,
+} from './support/viewlog.ts';
+import { tempDir } from './support/temp-dir.ts';
+
+// Real programs that follow the files, through whatever a collector's life brings.
+
+const RSYSLOGD = '/usr/sbin/rsyslogd';
+const FAKETIME = '/usr/bin/faketime';
+const present = isHere(RSYSLOGD) && isHere(FAKETIME);
+
+/** The library, and not the program around it, for signals must reach the collector itself. */
+function fakeClock(at: string): NodeJS.ProcessEnv {
+  const library = readdirSync('/usr/lib')
+    .map((name) => `/usr/lib/${name}/faketime/libfaketime.so.1`)
+    .find((path) => existsSync(path));
+  return {
+    LD_PRELOAD: library,
+    FAKETIME: `@${at}`,
+    // Time-outs go on as they are.
+    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    TZ: 'UTC',
+  };
+}
+
+interface Tailer {
+  /** All that it has shipped. */
+  readonly lines: () => string[];
+  /** Stops it in an orderly way, and starts it again where it was. */
+  readonly restart?: () => Promise<void>;
+}
+
+function started(
+  program: string,
+  args: readonly string[],
+): { child: ChildProcess; out: () => string } {
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  let out = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
+  onTestFinished(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await new Promise((resolve) => child.on('close', resolve));
+  });
+  return { child, out: () => out };
+}
+
+/** GNU tail, from each file's first line on; it waits for those that are not there yet. */
+function tail(data: string, days: readonly string[]): Tailer {
+  const files = days.map((day) => join(data, `views-${day}.ndjson`));
+  const { out } = started('tail', ['-q', '-s', '0.1', '-n', '+1', '-F', ...files]);
+  return { lines: () => out().split('\n').slice(0, -1) };
+}
+
+/** rsyslog, a private one, by the configuration that is printed for it. */
+async function rsyslog(data: string): Promise<Tailer> {
+  const dir = tempDir();
+  const [work, out, config] = [join(dir, 'work'), join(dir, 'out'), join(dir, 'rsyslog.conf')];
+  mkdirSync(work);
+  const { stdout } = await run(['shipper-config', 'rsyslog'], { data });
+  const own = stdout
+    .replace('/var/spool/rsyslog', work)
+    .replace('/var/log/viewlog-shipped.ndjson', out);
+  writeFileSync(config, own);
+  const start = (): ChildProcess =>
+    started(RSYSLOGD, ['-n', '-f', config, '-i', join(dir, 'pid')]).child;
+  let child = start();
+  return {
+    lines: () => (existsSync(out) ? readFileSync(out, 'utf8').split('\n').slice(0, -1) : []),
+    async restart() {
+      child.kill('SIGTERM');
+      await new Promise((resolve) => child.on('close', resolve));
+      child = start();
+    },
+  };
+}
+
+const idOf = (line: string): string | undefined => {
+  try {
+    return (JSON.parse(line) as { id: string }).id;
+  } catch {
+    return undefined; // a fragment
+  }
+};
+
+const idsOf = (lines: readonly string[]): string[] =>
+  lines.map(idOf).filter((id) => id !== undefined);
+
+/** 32 levels, more than rsyslog's parser takes. */
+const DEEP = JSON.parse('['.repeat(32) + ']'.repeat(32)) as unknown;
+
+/** Views one after the other, for so long, each up to 9 kB; their ids go to `ids`. */
+async function postFor(viewlog: Viewlog, ms: number, ids: Set<string>): Promise<void> {
+  const end = performance.now() + ms;
+  for (let i = 0; performance.now() < end; i++) {
+    const change = i % 10 === 0 ? { cf: DEEP } : { pn: 'x'.repeat(Math.random() * 9000) };
+    const answer = await viewlog.post({ ...FULL_VIEW, ...change });
+    expect(answer.status).toBe(201);
+    ids.add(((await answer.json()) as { id: string }).id);
+  }
+}
+
+describe.skipIf(!present)('tail -F and rsyslog', () => {
+  it('ship every stored view once: midnight, kill -9, torn tail, restarts, retention', async () => {
+    const data = dataDirectory();
+    const days = ['2026-03-01', '2026-03-02', '2026-03-06'];
+    const tailers: Tailer[] = [];
+    const stored = new Set<string>();
+    const note = (): void => idsOf(linesOf(data, 'views')).forEach((id) => stored.add(id));
+    const allShipped = (): Promise<unknown> => {
+      note();
+      return until(() => tailers.every(({ lines }) => idsOf(lines()).length >= stored.size));
+    };
+    const start = (at: string, ...args: string[]): Promise<Viewlog> =>
+      startViewlog({ data, args, env: fakeClock(at) });
+
+    // What is there when they start is shipped too. Then across midnight, under load, to a kill in
+    // the middle of it.
+    const first = await start('2026-03-01 23:59:57');
+    await postFor(first, 300, stored);
+    tailers.push(tail(data, days), await rsyslog(data));
+    await postFor(first, 3500, stored);
+    const unanswered = Array.from({ length: 50 }, () => first.post(FULL_VIEW).catch(() => {}));
+    await first.signal('SIGKILL');
+    await Promise.all(unanswered);
+    expect(linesOf(data, 'views').map((line) => line.slice(7, 17))).toEqual(
+      expect.arrayContaining(days.slice(0, 2)),
+    );
+
+    // What a crash can leave, sealed by the next start.
+    appendFileSync(
+      join(data, `views-${days[1]!}.ndjson`),
+      '{"ts":"2026-03-02T00:00:01.000Z","id":"',
+    );
+    const second = await start('2026-03-02 00:00:10');
+    await postFor(second, 300, stored);
+    await allShipped();
+    await tailers[1]!.restart!();
+    await postFor(second, 300, stored);
+    expect((await second.signal('SIGTERM')).code).toBe(0);
+    await allShipped();
+
+    // Retention removes the first day; its inode number may go to the last.
+    const third = await start('2026-03-06 12:00:00', '--keep-days', '1');
+    expect(readdirSync(data)).not.toContain(`views-${days[0]!}.ndjson`);
+    await postFor(third, 300, stored);
+    await third.signal('SIGTERM');
+    await allShipped();
+
+    // Whatever comes twice has by now.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    for (const { lines } of tailers) {
+      const ids = idsOf(lines());
+      expect(ids).toHaveLength(stored.size);
+      expect(new Set(ids)).toStrictEqual(stored);
+    }
+    const whole = new Set(linesOf(data, 'views').filter((line) => idOf(line) !== undefined));
+    expect(new Set(tailers[1]!.lines())).toEqual(new Set([...tailers[1]!.lines(), ...whole]));
+  }, 40_000);
+});
