@@ -64,8 +64,10 @@ function read(
       clearTimeout(timer);
       resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
     });
-    // Comes after the end too; without one the client has gone.
-    incoming.on('close', () => refuse(INCOMPLETE));
+    incoming.on('close', () => {
+      // Without an end the client has gone.
+      if (!incoming.readableEnded) refuse(INCOMPLETE);
+    });
   });
 }
 
