@@ -3,6 +3,7 @@ import {
   disturbFile,
   fillAndEnd,
   fillAndFree,
+  hangDisk,
   killRepeatedly,
   overload,
   passMidnight,
@@ -10,7 +11,7 @@ import {
   startAtOnce,
 } from './support/faults.ts';
 import { BUN, DENO, isHere, isPresent, NODE } from './support/runtimes.ts';
-import { canMount } from './support/small-disk.ts';
+import { canMount, canMountThin } from './support/small-disk.ts';
 
 // Every fault once on every runtime; `npm run soak` repeats them for as long as it is told.
 
@@ -18,6 +19,7 @@ const seed = Number(process.env['VIEWLOG_TEST_SEED'] ?? Math.floor(Math.random()
 console.log(`faults from seed ${seed}; repeat them with VIEWLOG_TEST_SEED=${seed}`);
 
 const canFill = canMount();
+const canHang = canMountThin();
 if (!canFill) console.warn('SKIPPED: tests of a full disk; they need root, to mount a small one');
 
 describe.each([NODE, DENO, BUN].filter(isPresent))('viewlog on $name', (runtime) => {
@@ -38,6 +40,10 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('viewlog on $name', (runtime)
 
   it.skipIf(!canFill)('is stopped on a full disk, says so, and starts on it', async () => {
     await fillAndEnd(runtime, random, 'SIGTERM');
+  });
+
+  it.skipIf(!canHang)('answers 503 while the disk hangs, and goes on by itself', async () => {
+    await hangDisk(runtime);
   });
 
   it('opens a new file when somebody moves the one it writes', async () => {

@@ -4,6 +4,7 @@ import {
   type Figures,
   fillAndEnd,
   fillAndFree,
+  hangDisk,
   killRepeatedly,
   overload,
   passMidnight,
@@ -11,7 +12,7 @@ import {
   startAtOnce,
 } from './support/faults.ts';
 import { BUN, DENO, isHere, isPresent, NODE, type Runtime } from './support/runtimes.ts';
-import { canMount } from './support/small-disk.ts';
+import { canMount, canMountThin } from './support/small-disk.ts';
 
 // Every fault on every runtime, over and over: SOAK_MINUTES=60 SOAK_SEED=7 npm run soak
 
@@ -31,6 +32,7 @@ const FAULTS: Record<string, Fault> = {
     'disk full, kill -9': (runtime, random) => fillAndEnd(runtime, random, 'SIGKILL'),
     'disk full, SIGTERM': (runtime, random) => fillAndEnd(runtime, random, 'SIGTERM'),
   }),
+  ...(canMountThin() && { 'disk hangs': hangDisk }),
   ...(isHere(FAKETIME) && { midnight: () => passMidnight(NODE, FAKETIME) }),
 };
 

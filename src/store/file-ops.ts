@@ -1,4 +1,6 @@
 import * as fs from 'node:fs';
+import { denoFiles } from './deno-files.ts';
+import type { DenoFiles } from './deno-files.ts';
 
 export interface FileStat {
   readonly dev: number;
@@ -39,29 +41,10 @@ function called<T>(call: (done: Callback<T>) => void): Promise<T> {
   });
 }
 
-type Write = FileOps['write'];
-
-const write: Write = (fd, bytes, offset, length) =>
-  called((done) => fs.write(fd, bytes, offset, length, null, done));
-
-// Deno (2.9) goes on after a short write by itself. When the disk is full it writes what there is
-// room for, then reports ENOSPC and not the bytes: half a line would be taken for none, and written
-// twice. The file's size tells.
-const writeOnDeno: Write = async (fd, bytes, offset, length) => {
-  const before = await systemFiles.fstat(fd);
-  try {
-    return await write(fd, bytes, offset, length);
-  } catch (error) {
-    const after = await systemFiles.fstat(fd);
-    const count = after.size - before.size;
-    if (count > 0 && count <= length) return count;
-    throw error;
-  }
-};
-
-export const systemFiles: FileOps = {
+const nodeFiles: FileOps = {
   open: (path, flags, mode) => called((done) => fs.open(path, flags, mode, done)),
-  write: 'Deno' in globalThis ? writeOnDeno : write,
+  write: (fd, bytes, offset, length) =>
+    called((done) => fs.write(fd, bytes, offset, length, null, done)),
   read: (fd, bytes, position) =>
     called((done) => fs.read(fd, bytes, 0, bytes.length, position, done)),
   fdatasync: (fd) => called<void>((done) => fs.fdatasync(fd, done)),
@@ -76,3 +59,8 @@ export const systemFiles: FileOps = {
     return bavail * bsize;
   },
 };
+
+const { Deno: deno } = globalThis as { Deno?: DenoFiles };
+
+/** The runtime's own. */
+export const systemFiles: FileOps = deno === undefined ? nodeFiles : denoFiles(deno, nodeFiles);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { startLoad } from './load.ts';
 import type { Runtime } from './runtimes.ts';
-import { smallDisk } from './small-disk.ts';
+import { hangingDisk, smallDisk } from './small-disk.ts';
 import { MINIMAL_VIEW } from './views.ts';
 import { dataDirectory, run, startViewlog, until, type Viewlog } from './viewlog.ts';
 
@@ -191,6 +191,41 @@ export async function fillAndEnd(
   expectGrown(full, viewFiles(disk.data));
   const stored = expectWhole(disk.data, acknowledged, 1);
   return { acknowledged: acknowledged.length, stored: stored.size, lost: 0 };
+}
+
+/** The disk hangs: views get 503 after 10 seconds, it says it is not ready, and goes on after. */
+export async function hangDisk(runtime: Runtime): Promise<Figures> {
+  const disk = hangingDisk();
+  writeFileSync(join(disk.dir, 'projects.json'), JSON.stringify({ projects: [{ id: '1000001' }] }));
+  const args = ['--min-free', '0', '--status', '127.0.0.1:0'];
+  const viewlog = await startViewlog({ runtime, data: disk.dir, args });
+  const status = await until(() => /status page on (\S+)\n/.exec(viewlog.stdout())?.[1]);
+  const isReady = async (): Promise<boolean> => (await fetch(`${status}readyz`)).ok;
+  const acknowledged = [await acknowledgedId(viewlog)];
+  disk.hang();
+  try {
+    const [first, second] = await Promise.all([
+      viewlog.post(MINIMAL_VIEW),
+      viewlog.post(MINIMAL_VIEW),
+    ]);
+    expect([first.status, second.status]).toStrictEqual([503, 503]);
+    expect(await first.json()).toMatchObject({ code: 'storage-unavailable' });
+    expect(await isReady()).toBe(false);
+    expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(503);
+  } finally {
+    disk.goOn();
+  }
+  await until(isReady);
+  acknowledged.push(await acknowledgedId(viewlog));
+  expect((await viewlog.signal('SIGTERM')).code).toBe(0);
+  const stored = expectWhole(disk.dir, acknowledged, 0);
+  return { acknowledged: acknowledged.length, stored: stored.size, lost: 0 };
+}
+
+async function acknowledgedId(viewlog: Viewlog): Promise<string> {
+  const answer = await viewlog.post(MINIMAL_VIEW);
+  expect(answer.status).toBe(201);
+  return ((await answer.json()) as { id: string }).id;
 }
 
 /** Moves, removes or empties the file that is being written, under load. */

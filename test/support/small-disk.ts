@@ -19,9 +19,31 @@ export function smallDisk(bytes: number): string {
   return dir;
 }
 
-/** Whether there is what `thinDisk` needs beyond the right to mount. */
+/** Whether there is what the ext4 disks need beyond the right to mount. */
 export const canMountThin = (): boolean =>
   canMount() && existsSync('/dev/loop-control') && spawnSync('mkfs.ext4', ['-V']).status === 0;
+
+/** An ext4 in a file of that directory; `mount` and `umount` are its maker's. */
+function makeExt4(backing: string): { readonly dir: string; readonly mount: () => void } {
+  const image = join(backing, 'image');
+  const dir = tempDir();
+  closeSync(openSync(image, 'w'));
+  truncateSync(image, 64 * 1024 * 1024);
+  execFileSync('mkfs.ext4', ['-q', '-E', 'lazy_itable_init=0,nodiscard', image]);
+  return { dir, mount: () => void execFileSync('mount', ['-o', 'loop', image, dir]) };
+}
+
+/** A disk that can be made to hang: writes then wait, as on hardware that does not answer. */
+export function hangingDisk(): { readonly dir: string; hang(): void; goOn(): void } {
+  const { dir, mount } = makeExt4(tempDir());
+  mount();
+  onTestFinished(() => void execFileSync('umount', ['--lazy', dir]));
+  return {
+    dir,
+    hang: () => void execFileSync('fsfreeze', ['--freeze', dir]),
+    goOn: () => void execFileSync('fsfreeze', ['--unfreeze', dir]),
+  };
+}
 
 /**
  * An ext4 of 64 MiB on top of some 8 MiB: writes succeed, and at some point a sync fails. Not
@@ -29,12 +51,7 @@ export const canMountThin = (): boolean =>
  */
 export function thinDisk(): { readonly dir: string; remount(): void } {
   const backing = smallDisk(12 * 1024 * 1024);
-  const image = join(backing, 'image');
-  const dir = tempDir();
-  closeSync(openSync(image, 'w'));
-  truncateSync(image, 64 * 1024 * 1024);
-  execFileSync('mkfs.ext4', ['-q', '-E', 'lazy_itable_init=0,nodiscard', image]);
-  const mount = (): void => void execFileSync('mount', ['-o', 'loop', image, dir]);
+  const { dir, mount } = makeExt4(backing);
   mount();
   onTestFinished(() => void execFileSync('umount', ['--lazy', dir]));
   return {
