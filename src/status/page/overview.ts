@@ -12,7 +12,8 @@ export function overview(): View<Snapshot> {
     facts.append(element('div', {}, element('dt', {}, name), value));
     return value;
   };
-  const today = fact('Views today');
+  // Of those before a restart only the file knows.
+  const today = fact('Views today, since the start');
   const file = fact('File');
   const free = fact('Free disk');
   const lasts = fact('Lasts for');
