@@ -21,9 +21,13 @@ export function metricsOf(source: StatusSource): string {
 
 export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-function views({ tally }: StatusSource): string[] {
+function views({ tally, projects: listed }: StatusSource): string[] {
   const { total, projects, refusedByCode } = tally;
-  const accepted = Array.from(projects, ([project, of]): Sample => [of.accepted, { project }]);
+  // From 0 on, also for a project that has sent nothing yet: an increase has to start somewhere.
+  const ids = new Set([...listed.all().map(({ id }) => id), ...projects.keys()]);
+  const accepted = Array.from(ids, (project): Sample => {
+    return [projects.get(project)?.accepted ?? 0, { project }];
+  });
   const refused = Object.entries(refusedByCode).map(([code, n]): Sample => [n, { code }]);
   const lastSeconds = total.lastAcceptedMs === undefined ? undefined : total.lastAcceptedMs / 1000;
   return [

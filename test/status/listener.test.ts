@@ -94,6 +94,7 @@ function theListenerOn(runtime: Runtime): void {
     const metrics = await viewlog.metrics();
     expect(metrics).toMatchObject({
       'viewlog_views_accepted_total{project="1000001"}': 50,
+      'viewlog_views_accepted_total{project="1000002"}': 0,
       'viewlog_views_accepted_total{project="1000003"}': 50,
       'viewlog_views_accepted_total{project="1000004"}': 2,
       'viewlog_views_refused_total{code="malformed-json"}': seen[400],
