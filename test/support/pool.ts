@@ -36,6 +36,10 @@ export default function setup(): () => Promise<void> {
     const files = readdirSync(dir).map((name) => join(dir, name));
     try {
       if (files.length > 0) await readAll(files);
+    } catch (error) {
+      // An error here is only printed by the runner, not a failure.
+      console.error(error);
+      process.exitCode = 1;
     } finally {
       rmSync(dir, { recursive: true, force: true });
     }
@@ -45,7 +49,9 @@ export default function setup(): () => Promise<void> {
 async function readAll(files: readonly string[]): Promise<void> {
   const options = { encoding: 'utf8' } as const;
   const counts: string[] = [];
-  counts.push(execFileSync('python3', ['-c', PYTHON, ...files], options).trim());
+  if (isHere('/usr/bin/python3')) {
+    counts.push(execFileSync('/usr/bin/python3', ['-c', PYTHON, ...files], options).trim());
+  }
   if (isHere('/usr/bin/jq')) {
     const program = 'reduce inputs as $line (0; . + 1)';
     counts.push(execFileSync('jq', ['-n', program, ...files], options).trim());
@@ -61,5 +67,6 @@ async function readAll(files: readonly string[]): Promise<void> {
   if (new Set(counts).size > 1) {
     throw new Error(`Python, jq and DuckDB read different numbers of lines: ${counts.join(', ')}`);
   }
-  console.log(`Python, jq and DuckDB have read the ${counts[0]!} lines stored in these tests`);
+  if (counts[0] === undefined) return;
+  console.log(`${counts.length} readers have read the ${counts[0]} lines stored in these tests`);
 }
