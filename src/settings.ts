@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { EXIT, Fatal } from './fatal.ts';
+import { PROJECT_ID } from './project-id.ts';
 import { nearest, printable } from './text.ts';
 
 // Every flag, its default and its limits; what no flag changes is in `LIMITS` below.
@@ -95,7 +96,7 @@ const httpUrl: Parse<string> = (value) =>
     : new Problem('an address such as http://127.0.0.1:8080');
 
 const projectId: Parse<string> = (value) =>
-  /^\d{1,20}$/.test(value) ? value : new Problem('1 to 20 digits');
+  PROJECT_ID.test(value) ? value : new Problem('1 to 20 digits');
 
 const timeZone: Parse<string> = (value) => {
   try {

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { parseJson, Source } from './json.ts';
+import { PROJECT_ID } from './project-id.ts';
 import type { Issue, Refusal } from './refusal.ts';
 import { LIMITS } from './settings.ts';
 import { clip, nearest, plural } from './text.ts';
@@ -15,10 +16,10 @@ const integer = v.pipe(
   v.safeInteger('integer from -9007199254740991 to 9007199254740991'),
 );
 
-const PROJECT_ID = 'string of 1 to 20 digits';
-export const projectId = v.pipe(v.string(PROJECT_ID), v.regex(/^[0-9]{1,20}$/, PROJECT_ID));
+const ID = 'string of 1 to 20 digits';
+const projectId = v.pipe(v.string(ID), v.regex(PROJECT_ID, ID));
 
-export const isProjectId = (value: unknown): value is string => v.is(projectId, value);
+const isProjectId = (value: unknown): value is string => v.is(projectId, value);
 
 // RFC 5646's langtag, without its grandfathered tags and with a language of 2 or 3 letters. Spelt
 // for both letter cases, because a JSON Schema pattern has no flags.

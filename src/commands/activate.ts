@@ -2,7 +2,8 @@ import { EXIT, type ExitCode, Fatal } from '../fatal.ts';
 import { type Edited, editProjectsFile } from '../projects/edit.ts';
 import { addItem, addObject, setValue } from '../projects/json-edit.ts';
 import { originFault, originKey } from '../projects/origins.ts';
-import { ID, ID_EXPECTED, type ProjectEntry } from '../projects/schema.ts';
+import { PROJECT_ID } from '../project-id.ts';
+import { ID_EXPECTED, type ProjectEntry } from '../projects/schema.ts';
 import type { Settings } from '../settings.ts';
 import { plural, printable } from '../text.ts';
 
@@ -48,7 +49,7 @@ export function readId(command: string, operands: readonly string[]): string {
     const example = `viewlog ${command} 1000001`;
     throw new Fatal(EXIT.usage, `${command} takes one project id, as in "${example}"`);
   }
-  if (!ID.test(id)) {
+  if (!PROJECT_ID.test(id)) {
     throw new Fatal(EXIT.usage, `A project id ${ID_EXPECTED}; found "${printable(id)}"`);
   }
   return id;

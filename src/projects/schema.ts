@@ -1,10 +1,10 @@
 import * as v from 'valibot';
+import { PROJECT_ID } from '../project-id.ts';
 import { originFault } from './origins.ts';
 
 // The only list of the projects file's fields. Messages say what was expected, to be read after
 // the field's path and before "; found …". `data/projects.schema.json` is generated from it.
 
-export const ID = /^[0-9]{1,20}$/;
 /** What an id must be, for the file and for the command line. */
 export const ID_EXPECTED = 'must be a string of 1 to 20 digits, such as "1000001"';
 
@@ -15,7 +15,7 @@ const PROJECTS_EXPECTED = 'must be a list of projects, such as [{ "id": "1000001
 
 const id = v.pipe(
   v.string(ID_EXPECTED),
-  v.regex(ID, ID_EXPECTED),
+  v.regex(PROJECT_ID, ID_EXPECTED),
   v.description('What the field "p" of a page view names: 1 to 20 digits, as a string.'),
 );
 

@@ -1,3 +1,4 @@
+import { PROJECT_ID } from '../../project-id.ts';
 import { localHours } from './local-hour.ts';
 import { kept, parseLine, parseViewLine, short, type ViewLine } from './line.ts';
 import { copyOf, Tally } from './tally.ts';
@@ -135,7 +136,7 @@ function projectOf(view: unknown): string {
   const value =
     typeof view === 'string' ? parseLine(view) : (view as { p?: unknown } | null | undefined);
   const p = value?.['p'];
-  return typeof p === 'string' && /^\d{1,20}$/.test(p) ? p : NONE;
+  return typeof p === 'string' && PROJECT_ID.test(p) ? p : NONE;
 }
 
 const HOST = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#:]+)/i;
