@@ -10,6 +10,7 @@ import { LIMITS, type Settings } from './settings.ts';
 import { openStatus } from './status/status.ts';
 import { Tally } from './status/tally.ts';
 import { readToken } from './status/token.ts';
+import { onStopSignal } from './stop-signal.ts';
 import { acquireLock } from './store/lock.ts';
 import { createRefusedStore } from './store/refused.ts';
 import { startRetention } from './store/retention.ts';
@@ -30,12 +31,16 @@ export async function serve(settings: Settings): Promise<ExitCode> {
 
 /** @throws {Fatal} where it cannot start, or could not keep what it promised when it stopped. */
 async function run(settings: Settings, log: Log): Promise<ExitCode> {
-  const stop = stopSignal();
+  let fail!: (fatal: Fatal) => void;
+  const stopped = new Promise<Fatal | undefined>((resolve) => {
+    onStopSignal(() => resolve(undefined));
+    fail = resolve;
+  });
   const now = Date.now;
   const { host, port, status: statusAddress } = settings;
   const token = await readToken(settings);
   const projects = await openProjects({ path: settings.projects, log });
-  const stores = await openStores(settings, projects, log, stop.fail);
+  const stores = await openStores(settings, projects, log, fail);
   const { store, refused } = stores;
   const queue = createQueue(settings['max-queue']);
   const stats = new Tally({ now, isListed: (id) => projects.find(id) !== undefined });
@@ -71,7 +76,7 @@ async function run(settings: Settings, log: Log): Promise<ExitCode> {
     log.info('viewlog about to stop: not ready, though it still takes views');
   });
 
-  const fatal = await stop.asked;
+  const fatal = await stopped;
   isStopping = true;
   if (fatal === undefined) log.info('viewlog stopping');
   projects.close();
@@ -99,7 +104,7 @@ async function openStores(
     dir,
     maxBytesPerDay: settings['max-refused'],
     minFreeBytes,
-    freeBytes: () => store.state().freeBytes,
+    freeBytes: () => store.freeBytes(),
     isListed: (id) => projects.find(id) !== undefined,
     now,
     log,
@@ -130,20 +135,4 @@ function absolute(path: string): string {
   } catch {
     return path;
   }
-}
-
-/** The first SIGTERM or SIGINT asks for a stop, the second ends the process at once. */
-function stopSignal(): { asked: Promise<Fatal | undefined>; fail: (fatal: Fatal) => void } {
-  let fail!: (fatal: Fatal) => void;
-  const asked = new Promise<Fatal | undefined>((resolve) => {
-    let signals = 0;
-    const onSignal = (_: NodeJS.Signals, number: number): void => {
-      signals += 1;
-      if (signals > 1) process.exit(128 + number);
-      resolve(undefined);
-    };
-    process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
-    fail = resolve;
-  });
-  return { asked, fail };
 }

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { isDay } from './day.ts';
 import { EXIT, Fatal } from './fatal.ts';
 import { PROJECT_ID } from './project-id.ts';
 import { nearest, printable } from './text.ts';
@@ -83,12 +84,8 @@ const addressOrOff: Parse<'off' | { readonly host: string; readonly port: number
 };
 
 const PORT_MAX = 65_535;
-const day: Parse<string> = (value) => {
-  const date = new Date(/^\d{4}-\d\d-\d\d$/.test(value) ? `${value}T00:00:00Z` : Number.NaN);
-  // 2026-02-30 parses as 2 March.
-  const exists = !Number.isNaN(date.getTime()) && date.toISOString().startsWith(value);
-  return exists ? value : new Problem('a day such as 2026-01-31');
-};
+const day: Parse<string> = (value) =>
+  isDay(value) ? value : new Problem('a day such as 2026-01-31');
 
 const httpUrl: Parse<string> = (value) =>
   /^https?:\/\/[^\s/?#]+\/?$/i.test(value) && URL.canParse(value)

@@ -1,3 +1,5 @@
+import { isDay } from '../day.ts';
+
 /** The kinds of daily files in the data directory. */
 export type FileKind = 'views' | 'refused';
 
@@ -8,9 +10,7 @@ export const fileNameOf = (kind: FileKind, day: string): string => `${kind}-${da
 export function dayOfFileName(kind: FileKind, name: string): string | undefined {
   const day = /^[a-z]+-(\d{4}-\d\d-\d\d)\.ndjson$/.exec(name)?.[1];
   if (day === undefined || name !== fileNameOf(kind, day)) return undefined;
-  // 2026-02-30 parses as 2 March.
-  const date = new Date(`${day}T00:00:00Z`);
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day) ? day : undefined;
+  return isDay(day) ? day : undefined;
 }
 
 /** What has been replayed of a file of refused views, beside it. No shipper's pattern matches it. */

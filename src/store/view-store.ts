@@ -132,6 +132,11 @@ export class LocalViewStore implements ViewStore {
     return (this.#closed ??= this.#close(timeoutMs));
   }
 
+  /** Free disk space at the directory, as of the last look; `undefined` where nobody tells. */
+  freeBytes(): number | undefined {
+    return this.#space.bytes();
+  }
+
   state(): ViewStoreState {
     return {
       ...this.#committer.counts,
@@ -143,7 +148,7 @@ export class LocalViewStore implements ViewStore {
       unavailable: this.#unavailable(),
       queuedLines: this.#committer.queuedLines,
       queuedBytes: this.#committer.queuedBytes,
-      freeBytes: this.#space.bytes(),
+      freeBytes: this.freeBytes(),
     };
   }
 

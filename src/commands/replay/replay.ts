@@ -9,6 +9,7 @@ import { type Progress, startProgress } from '../../files/progress.ts';
 import { loadProjects } from '../../projects/projects.ts';
 import { isRefusal } from '../../refusal.ts';
 import type { Settings } from '../../settings.ts';
+import { onStopSignal } from '../../stop-signal.ts';
 import { acquireLock, type LockKind } from '../../store/lock.ts';
 import { type KeptView, readRefusedLine } from '../../store/refused-line.ts';
 import { printable } from '../../text.ts';
@@ -50,7 +51,10 @@ export async function replay(settings: Settings, paths: string[]): Promise<ExitC
   const url = settings.replayTo ?? ownAddress(settings);
   const projects = await loadProjects(settings.projects);
   const rules = { projects, viewBytesMax: settings['max-view'], now: Date.now };
-  const stop = stopSignal();
+  // The first signal ends it after the view under way.
+  const stopping = new AbortController();
+  onStopSignal(() => stopping.abort());
+  const stop = stopping.signal;
   const pace = new Pace(stop);
   const progress = startProgress(paths);
   const all = { url, rules, project: settings.project, pace, stop, progress };
@@ -160,15 +164,4 @@ function projectOf(text: string): string | undefined {
 function ownAddress({ host, port }: Settings): string {
   const named = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `http://${named.includes(':') ? `[${named}]` : named}:${port}`;
-}
-
-/** The first SIGINT or SIGTERM ends it after the view under way, the second at once. */
-function stopSignal(): AbortSignal {
-  const stop = new AbortController();
-  const onSignal = (_: NodeJS.Signals, number: number): void => {
-    if (stop.signal.aborted) process.exit(128 + number);
-    stop.abort();
-  };
-  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
-  return stop.signal;
 }
