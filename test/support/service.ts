@@ -460,6 +460,21 @@ function service(runtime: Runtime): void {
     };
     if (ownsConnections) it('gets its refusals on one connection', onOneConnection);
 
+    const drained = async (): Promise<void> => {
+      const viewlog = await start();
+      const bare = (bytes: number) =>
+        speak(viewlog.port, {
+          pieces: [post('x'.repeat(bytes), { 'Content-Type': 'text/plain' })],
+        });
+      const small = await bare(60_000);
+      expect(small.answers.map(({ status }) => status)).toStrictEqual([415]);
+      expect(small.closed).toBe(false);
+      const large = await bare(200_000);
+      expect(large.answers.map(({ status }) => status)).toStrictEqual([415]);
+      expect(large.closed).toBe(true);
+    };
+    if (ownsConnections) it('is read for 64 KiB after a refusal, then closed', drained);
+
     it('stops in the middle of its body, and gets 408', async () => {
       const viewlog = await start();
       const { answers } = await speak(viewlog.port, {
