@@ -57,7 +57,9 @@ function storage({ store, refused }: StatusSource): string[] {
     ...counter('viewlog_written_batches_total', 'Batches of lines written and synced together.', [
       [now.batches],
     ]),
-    ...counter('viewlog_sync_seconds_total', 'Time spent in fdatasync.', [[now.syncSeconds]]),
+    ...counter('viewlog_sync_seconds_total', 'Time until what was written was durable.', [
+      [now.syncSeconds],
+    ]),
     ...counter('viewlog_sealed_fragments_total', 'Half lines, left by crashes, that were ended.', [
       [now.sealedFragments],
     ]),

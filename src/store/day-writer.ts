@@ -130,9 +130,13 @@ export class DayWriter {
 
   async #write(file: DailyFile, lines: Uint8Array): Promise<Committed> {
     const before = file.size();
+    const begunMs = performance.now();
     const { lineBytes, error } = await file.append(lines);
     const blocked = error === undefined ? undefined : blockedBy(error, file.path);
-    if (this.#options.durability === 'disk' && file.size() > before) await this.#sync(file);
+    if (this.#options.durability === 'disk' && file.size() > before) {
+      await file.sync();
+      this.syncSeconds += (performance.now() - begunMs) / 1000;
+    }
     return blocked === undefined ? { lineBytes } : { lineBytes, blocked };
   }
 
@@ -179,12 +183,13 @@ export class DayWriter {
   }
 
   async #open(day: string): Promise<void> {
-    const { dir, files, log } = this.#options;
+    const { dir, durability, files, log } = this.#options;
+    const durable = durability === 'disk';
     const onSealed = (path: string): void => {
       this.sealedFragments += 1;
       log.warn(`"${path}" ended in half a line, left by a crash; ended it with a newline`);
     };
-    this.#file = await openDailyFile({ kind: 'views', dir, day, files, onSealed });
+    this.#file = await openDailyFile({ kind: 'views', dir, day, files, durable, onSealed });
     this.#wanting = false;
   }
 }

@@ -34,6 +34,7 @@ export function denoFiles(deno: DenoFiles, others: FileOps): FileOps {
 
   return {
     ...others,
+    canDsync: false, // Deno takes no flags of the system's
     async open(path, flags, mode = 0o666) {
       if (!flags.startsWith('a')) return others.open(path, flags, mode);
       const createNew = flags.includes('x');

@@ -14,7 +14,9 @@ export interface FileStat {
  * their own.
  */
 export interface FileOps {
-  open(path: string, flags: string, mode?: number): Promise<number>;
+  /** Whether `ad+` opens: a file of which each write is durable when it returns (O_DSYNC). */
+  readonly canDsync: boolean;
+  open(path: string, flags: OpenFlags, mode?: number): Promise<number>;
   /** Writes at the end (the file is open for append); resolves to the bytes written, if any. */
   write(fd: number, bytes: Uint8Array, offset: number, length: number): Promise<number>;
   read(fd: number, bytes: Uint8Array, position: number): Promise<number>;
@@ -27,6 +29,9 @@ export interface FileOps {
   /** Bytes that an unprivileged user may still write to the directory's file system. */
   freeBytes(dir: string): Promise<number>;
 }
+
+/** As of fopen: read; append, and `x` only if new; `d` as with O_DSYNC. */
+export type OpenFlags = 'r' | 'a+' | 'ax+' | 'ad+' | 'adx+';
 
 type Callback<T> = (error: Error | null, value: T) => void;
 
@@ -41,8 +46,14 @@ function called<T>(call: (done: Callback<T>) => void): Promise<T> {
   });
 }
 
+const { O_APPEND, O_CREAT, O_DSYNC, O_EXCL, O_RDWR } = fs.constants;
+const DSYNC = O_RDWR | O_APPEND | O_CREAT | O_DSYNC;
+const FLAGS = { r: 'r', 'a+': 'a+', 'ax+': 'ax+', 'ad+': DSYNC, 'adx+': DSYNC | O_EXCL } as const;
+
 const nodeFiles: FileOps = {
-  open: (path, flags, mode) => called((done) => fs.open(path, flags, mode, done)),
+  // Not on macOS.
+  canDsync: O_DSYNC !== undefined,
+  open: (path, flags, mode) => called((done) => fs.open(path, FLAGS[flags], mode, done)),
   write: (fd, bytes, offset, length) =>
     called((done) => fs.write(fd, bytes, offset, length, null, done)),
   read: (fd, bytes, position) =>

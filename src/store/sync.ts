@@ -19,7 +19,7 @@ export const synced = (path: string, sync: Promise<void>): Promise<void> =>
     throw cannotSync(path, error);
   });
 
-const cannotSync = (path: string, error: unknown): Fatal =>
+export const cannotSync = (path: string, error: unknown): Fatal =>
   new Fatal(
     EXIT.ioError,
     `Cannot sync "${path}": ${reasonOf(error)}; check the disk, then start viewlog again`,

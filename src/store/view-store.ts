@@ -4,10 +4,11 @@
 // `lock.ts` sees to that.
 //
 // Durable. `append` resolves to an id once the whole line is in the file and, with `disk`, an
-// fdatasync that began after its write has succeeded: it survives kill -9 and a power cut. With
-// `os` it resolves once write() has returned: it survives kill -9, not a power cut. Nothing is ever
-// acknowledged from memory, and nothing after a failed sync: what that one lost no later one
-// reports, so the process must end.
+// fdatasync that began after its write has succeeded, or the write itself was one that syncs
+// (O_DSYNC: both in one call): it survives kill -9 and a power cut. With `os` it resolves once
+// write() has returned: it survives kill -9, not a power cut. Nothing is ever acknowledged from
+// memory, and nothing after a failed sync: what that one lost no later one reports, so the process
+// must end.
 //
 // What a crash can lose: lines not yet acknowledged. What it can leave: whole lines that nobody was
 // promised, and half a line at the end of the file. The next start ends it with a newline if that

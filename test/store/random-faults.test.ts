@@ -17,7 +17,7 @@ const LIVES = 4;
 class Run {
   readonly random: () => number;
   readonly dir = tempDir();
-  readonly disk = new FaultyDisk();
+  readonly disk: FaultyDisk;
   readonly acknowledged = new Map<string, string>();
   readonly durability: 'disk' | 'os';
   ms = Date.parse('2026-03-01T23:59:00.000Z');
@@ -28,6 +28,7 @@ class Run {
   constructor(seed: number) {
     this.random = seededRandom(seed);
     this.durability = this.chance(0.8) ? 'disk' : 'os';
+    this.disk = new FaultyDisk({ canDsync: this.chance(0.5) });
   }
 
   chance(probability: number): boolean {

@@ -4,6 +4,17 @@ import { describe, expect, test } from 'vitest';
 import { systemFiles } from '../../src/store/file-ops.ts';
 import { openStore, view } from '../support/open-store.ts';
 
+/** The flags with which this process has opened the file. */
+function flagsOf(path: string): number {
+  const fd = fs.readdirSync('/proc/self/fd').find((name) => {
+    return (
+      fs.existsSync(`/proc/self/fd/${name}`) && fs.readlinkSync(`/proc/self/fd/${name}`) === path
+    );
+  });
+  const info = fs.readFileSync(`/proc/self/fdinfo/${fd!}`, 'utf8');
+  return Number.parseInt(/^flags:\s+(\d+)/m.exec(info)![1]!, 8);
+}
+
 describe('append', () => {
   test('resolves to the id of the line that is in the file', async () => {
     const { store, lines } = await openStore();
@@ -15,10 +26,11 @@ describe('append', () => {
     await store.close(1000);
   });
 
-  test('resolves only after a sync that began after the write', async () => {
+  test('resolves only after a sync that began after the write, where no write syncs', async () => {
     const events: string[] = [];
     const files = {
       ...systemFiles,
+      canDsync: false,
       async write(fd: number, bytes: Uint8Array, offset: number, length: number) {
         const written = await systemFiles.write(fd, bytes, offset, length);
         events.push('written');
@@ -34,6 +46,18 @@ describe('append', () => {
     await store.append(view(1));
     events.push('acknowledged');
     expect(events).toEqual(['written', 'sync begun', 'synced', 'acknowledged']);
+    await store.close(1000);
+  });
+
+  test.each([
+    ['disk', true],
+    ['os', false],
+  ] as const)('with durability %s, on Linux, each write syncs: %s', async (durability, syncs) => {
+    const { store, dir } = await openStore({ durability });
+    await store.append(view(1));
+    expect(flagsOf(join(dir, 'views-2026-03-01.ndjson')) & fs.constants.O_DSYNC).toBe(
+      syncs ? fs.constants.O_DSYNC : 0,
+    );
     await store.close(1000);
   });
 

@@ -10,7 +10,7 @@ export type Fault =
   | { readonly wait: Promise<void> }
   | undefined;
 
-export type Operation = keyof FileOps;
+export type Operation = Exclude<keyof FileOps, 'canDsync'>;
 
 export function errnoError(errno: string, operation: string): Error {
   return Object.assign(new Error(`${errno}: made up by the test, ${operation}`), { code: errno });
@@ -29,16 +29,23 @@ interface Medium {
  * was synced; `check` compares that with the file: nothing truncated, nothing overwritten.
  */
 export class FaultyDisk {
+  /** Whether it opens files of which each write is durable when it returns. */
+  readonly canDsync: boolean;
   /** Bytes until ENOSPC. */
   roomBytes = Number.POSITIVE_INFINITY;
   fault: (operation: Operation, path: string) => Fault = () => undefined;
   readonly #files = new Map<string, Medium>();
   readonly #open = new Set<number>();
 
+  constructor({ canDsync = false } = {}) {
+    this.canDsync = canDsync;
+  }
+
   /** The operations for one life of a process; after `freeze` they never end and do nothing. */
   mount(): FileOps & { freeze(): void } {
     let frozen = false;
     const paths = new Map<number, string>();
+    const synchronous = new Set<number>();
 
     const enter = async (operation: Operation, path: string): Promise<Fault> => {
       const never = (): Promise<never> => new Promise<never>(() => {});
@@ -68,9 +75,12 @@ export class FaultyDisk {
 
     return {
       freeze: () => void (frozen = true),
+      canDsync: this.canDsync,
       open: async (path, flags, mode) => {
         const fault = await enter('open', path);
-        const fd = fs.openSync(path, flags, mode);
+        const fd = fs.openSync(path, flags.replace('d', ''), mode);
+        if (flags.includes('d')) synchronous.add(fd);
+        else synchronous.delete(fd);
         this.#open.add(fd);
         paths.set(fd, path);
         if (flags !== 'r' && !this.#files.has(path)) {
@@ -94,6 +104,11 @@ export class FaultyDisk {
         this.roomBytes -= count;
         const medium = this.#files.get(path)!;
         medium.content = Buffer.concat([medium.content, bytes.subarray(offset, offset + count)]);
+        // The write is done; now what it does beyond that can fail.
+        if (synchronous.has(fd)) {
+          await leave(await enter('fdatasync', path));
+          medium.syncedBytes = medium.content.length;
+        }
         await leave(fault);
         return count;
       },
