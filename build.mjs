@@ -14,11 +14,13 @@ const page = await statusPage(join(import.meta.dirname, 'src/status/page'));
 const bundle = {
   absWorkingDir: import.meta.dirname,
   entryPoints: ['src/main.ts'],
+  inject: ['src/node-globals.ts'],
   bundle: true,
   platform: 'node',
   target: 'node20',
   mainFields: ['module', 'main'], // jsonc-parser's `main` cannot be bundled
-  define: { STATUS_PAGE: JSON.stringify(page) },
+  // A name that Deno below 2.4 does not know.
+  define: { STATUS_PAGE: JSON.stringify(page), global: 'globalThis' },
   legalComments: 'none',
   logLevel: 'warning',
 };

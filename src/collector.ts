@@ -6,6 +6,7 @@ import { allowed, created, preflight, problem } from './answers.ts';
 import type { Log } from './log.ts';
 import type { Queue } from './queue.ts';
 import { isRefusal, type Refusal, REFUSALS } from './refusal.ts';
+import { Deadlines } from './request/deadlines.ts';
 import { NodeRequest } from './request/node.ts';
 import { decodeBody, type ViewRequest } from './request/request.ts';
 import { WebRequest } from './request/web.ts';
@@ -34,8 +35,9 @@ interface Env {
 export function createCollector(parts: CollectorParts): Hono<Env> {
   const app = new Hono<Env>();
   const { stats, log } = parts;
+  const deadlines = new Deadlines(LIMITS.bodyTimeoutMs);
   // One handler a route, or Hono composes them anew for every request.
-  app.post('/view', (c) => takeView(requestOf(c), parts));
+  app.post('/view', (c) => takeView(requestOf(c), deadlines, parts));
   app.options('*', (c) => {
     const request = requestOf(c);
     if (request.header('access-control-request-method') !== undefined) return preflight(request);
@@ -56,13 +58,17 @@ export function createCollector(parts: CollectorParts): Hono<Env> {
 const requestOf = (c: Context<Env>): ViewRequest =>
   c.env?.incoming === undefined ? new WebRequest(c.req.raw) : new NodeRequest(c.env.incoming);
 
-async function takeView(request: ViewRequest, parts: CollectorParts): Promise<Response> {
+async function takeView(
+  request: ViewRequest,
+  deadlines: Deadlines,
+  parts: CollectorParts,
+): Promise<Response> {
   const { viewBytesMax, queue, store, refused, stats } = parts;
   const unread = checkMediaType(request);
   if (unread) return refuseUnread(unread, request, stats);
   const place = queue.place();
   try {
-    const body = await request.read(viewBytesMax, LIMITS.bodyTimeoutMs, place);
+    const body = await request.read(viewBytesMax, deadlines, place);
     if (isRefusal(body)) return await refuseUnread(body, request, stats);
     const text = decodeBody(body);
     if (typeof text !== 'string') return refuse(text, request, stats);

@@ -1,4 +1,3 @@
-import { clearTimeout, setTimeout } from 'node:timers';
 import { EXIT, Fatal } from '../fatal.ts';
 import type { Log } from '../log.ts';
 import { plural, printable } from '../text.ts';

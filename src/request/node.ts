@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Place } from '../queue.ts';
 import type { Refusal } from '../refusal.ts';
 import { LIMITS } from '../settings.ts';
+import type { Deadlines } from './deadlines.ts';
 import { lingering } from './linger.ts';
 import { INCOMPLETE, OVERLOADED, tooLarge, type ViewRequest } from './request.ts';
 
@@ -20,8 +21,8 @@ export class NodeRequest implements ViewRequest {
     return this.#incoming.headers[name] as string | undefined;
   }
 
-  read(bytesMax: number, timeoutMs: number, place: Place): Promise<Uint8Array | Refusal> {
-    return read(this.#incoming, bytesMax, timeoutMs, place);
+  read(bytesMax: number, deadlines: Deadlines, place: Place): Promise<Uint8Array | Refusal> {
+    return read(this.#incoming, bytesMax, deadlines, place);
   }
 
   drain(): Promise<boolean> {
@@ -36,7 +37,7 @@ export class NodeRequest implements ViewRequest {
 function read(
   incoming: IncomingMessage,
   bytesMax: number,
-  timeoutMs: number,
+  deadlines: Deadlines,
   place: Place,
 ): Promise<Uint8Array | Refusal> {
   const declared = incoming.headers['content-length'];
@@ -53,15 +54,15 @@ function read(
       else refuse(OVERLOADED);
     };
     const refuse = (refusal: Refusal): void => {
-      clearTimeout(timer);
+      deadlines.clear(deadline);
       incoming.off('data', onData);
       incoming.pause();
       resolve(refusal);
     };
-    const timer = setTimeout(refuse, timeoutMs, INCOMPLETE);
+    const deadline = deadlines.set(() => refuse(INCOMPLETE));
     incoming.on('data', onData);
     incoming.on('end', () => {
-      clearTimeout(timer);
+      deadlines.clear(deadline);
       resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
     });
     incoming.on('close', () => {

@@ -1,6 +1,7 @@
 import type { Place } from '../queue.ts';
 import type { Refusal } from '../refusal.ts';
 import { LIMITS } from '../settings.ts';
+import type { Deadlines } from './deadlines.ts';
 
 /** A request, as far as the collector looks at it: its headers, and its body, read at most once. */
 export interface ViewRequest {
@@ -8,11 +9,11 @@ export interface ViewRequest {
   header(name: string): string | undefined;
   /**
    * Reads the body whole, and refuses it as soon as it is over the limit, whatever its Content-Length
-   * says.
+   * says, and as soon as its deadline is over.
    * @param place asked before bytes are held in memory; where it has no room the body is refused
    *   as `overloaded`.
    */
-  read(bytesMax: number, timeoutMs: number, place: Place): Promise<Uint8Array | Refusal>;
+  read(bytesMax: number, deadlines: Deadlines, place: Place): Promise<Uint8Array | Refusal>;
   /**
    * Reads on after a refusal, and forgets what it reads: a sender that is not read to the end sees
    * its connection break instead of the answer.

@@ -1,6 +1,7 @@
 import type { Place } from '../queue.ts';
 import type { Refusal } from '../refusal.ts';
 import { LIMITS } from '../settings.ts';
+import type { Deadlines } from './deadlines.ts';
 import { lingering } from './linger.ts';
 import { INCOMPLETE, OVERLOADED, tooLarge, type ViewRequest } from './request.ts';
 
@@ -16,8 +17,8 @@ export class WebRequest implements ViewRequest {
     return this.#request.headers.get(name) ?? undefined;
   }
 
-  read(bytesMax: number, timeoutMs: number, place: Place): Promise<Uint8Array | Refusal> {
-    return read(this.#request, bytesMax, timeoutMs, place);
+  read(bytesMax: number, deadlines: Deadlines, place: Place): Promise<Uint8Array | Refusal> {
+    return read(this.#request, bytesMax, deadlines, place);
   }
 
   drain(): Promise<boolean> {
@@ -37,20 +38,35 @@ export class WebRequest implements ViewRequest {
 async function read(
   request: Request,
   bytesMax: number,
-  timeoutMs: number,
+  deadlines: Deadlines,
   place: Place,
 ): Promise<Uint8Array | Refusal> {
   const declared = request.headers.get('content-length');
-  if (declared === null) return readChunks(request.body, bytesMax, timeoutMs, place);
+  if (declared === null) return readChunks(request.body, bytesMax, deadlines.ms, place);
   const length = Number(declared);
   if (length > bytesMax) return tooLarge(`${length} bytes`, bytesMax);
   if (!place.take(length)) return OVERLOADED;
   try {
-    const buffer = await within(timeoutMs, request.arrayBuffer());
-    return buffer === undefined ? INCOMPLETE : new Uint8Array(buffer);
+    return await wholeBody(request, deadlines);
   } catch {
     return INCOMPLETE; // the client has gone
   }
+}
+
+function wholeBody(request: Request, deadlines: Deadlines): Promise<Uint8Array | Refusal> {
+  return new Promise((resolve, reject) => {
+    const deadline = deadlines.set(() => resolve(INCOMPLETE));
+    request.arrayBuffer().then(
+      (buffer) => {
+        deadlines.clear(deadline);
+        resolve(new Uint8Array(buffer));
+      },
+      (error: unknown) => {
+        deadlines.clear(deadline);
+        reject(error);
+      },
+    );
+  });
 }
 
 async function readChunks(

@@ -19,9 +19,12 @@ const NAME_BYTES_MAX = 32;
  * @throws {Fatal} exit 73 where no name is short enough.
  */
 export function socketDir(dir: string): SocketDir {
+  // As it was given, where that will do: older Denos tell the working directory only where they
+  // may read it.
+  if (fits(dir)) return plain(dir);
   const absolute = path.resolve(dir);
-  const short = [absolute, path.relative(process.cwd(), absolute) || '.'].find(fits);
-  if (short !== undefined) return { pathOf: (name) => `${short}/${name}`, close: () => {} };
+  const relative = path.relative(process.cwd(), absolute) || '.';
+  if (fits(relative)) return plain(relative);
   let fd: number | undefined;
   try {
     fd = fs.openSync(absolute, 'r');
@@ -39,6 +42,8 @@ export function socketDir(dir: string): SocketDir {
     );
   }
 }
+
+const plain = (dir: string): SocketDir => ({ pathOf: (name) => `${dir}/${name}`, close() {} });
 
 const fits = (dir: string): boolean =>
   Buffer.byteLength(dir) + 1 + NAME_BYTES_MAX <= ADDRESS_BYTES_MAX;

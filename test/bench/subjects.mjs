@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../..');
 const BUNDLE = join(ROOT, 'dist/viewlog.mjs');
-const DENO = join(ROOT, 'node_modules/.bin/deno');
+const DENO = join(ROOT, '.ci/tools/node_modules/newest-deno/deno');
 const BUN = join(ROOT, '.ci/tools/node_modules/.bin/bun');
 
 /** @typedef {{ name: string, missing?: string, command(port: number, dir: string): string[] }} Subject */

@@ -32,13 +32,18 @@ function runtime(
 
 export const NODE = runtime('Node', process.execPath);
 export const NEWEST_NODE = runtime('the newest Node', bin(TOOLS, 'node'));
-export const DENO = runtime('Deno', bin(`${ROOT}node_modules`, 'deno'), (path) => [
-  'run',
-  '--no-prompt',
-  '--allow-net',
-  `--allow-read=${path}`,
-  `--allow-write=${path}`,
-]);
+
+const deno = (name: string, program: string): Runtime =>
+  runtime(name, program, (path) => [
+    'run',
+    '--no-prompt',
+    '--allow-net',
+    `--allow-read=${path}`,
+    `--allow-write=${path}`,
+  ]);
+export const DENO = deno('Deno', bin(`${ROOT}node_modules`, 'deno'));
+export const NEWEST_DENO = deno('the newest Deno', `${TOOLS}/newest-deno/deno`);
+export const OLDEST_DENO = deno('the oldest Deno', `${TOOLS}/oldest-deno/deno`);
 export const BUN = runtime('Bun', bin(TOOLS, 'bun'));
 const executable = `${ROOT}dist/viewlog`;
 export const EXECUTABLE: Runtime = {

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { chunk, post, speak } from './raw.ts';
-import { BUN, BUNDLE, DENO, isPresent, type Runtime } from './runtimes.ts';
+import { BUN, BUNDLE, DENO, isPresent, OLDEST_DENO, type Runtime } from './runtimes.ts';
 import { tempDir } from './temp-dir.ts';
 import { ACCEPTED, FULL_VIEW, INVALID, MINIMAL_VIEW } from './views.ts';
 import { dataDirectory, PROJECTS, run, startViewlog, until } from './viewlog.ts';
@@ -43,7 +43,7 @@ export function theServiceOn(runtime: Runtime): void {
 function service(runtime: Runtime): void {
   // Deno's server gives no say in when a connection is closed, and versions differ: some close one
   // that could be kept, some read a refused body to its end, however long.
-  const ownsConnections = runtime !== DENO;
+  const ownsConnections = runtime !== DENO && runtime !== OLDEST_DENO;
   const start = (args: readonly string[] = [], data?: string) =>
     startViewlog({ runtime, args, ...(data && { data }) });
 
@@ -375,7 +375,7 @@ function service(runtime: Runtime): void {
           'access-control-allow-origin': PAGE,
           'access-control-allow-credentials': 'true',
           'access-control-expose-headers': 'Retry-After',
-          vary: 'Origin',
+          vary: expect.stringMatching(/(^|, )Origin$/), // some Denos add Accept-Encoding
           'cache-control': 'no-store',
           'x-content-type-options': 'nosniff',
         });
@@ -401,7 +401,7 @@ function service(runtime: Runtime): void {
           'access-control-allow-methods': 'PUT',
           'access-control-allow-headers': 'content-type, x-other',
           'access-control-max-age': '86400',
-          vary: 'Origin',
+          vary: expect.stringMatching(/(^|, )Origin$/), // some Denos add Accept-Encoding
         });
       }
     });
@@ -416,6 +416,8 @@ function service(runtime: Runtime): void {
       expect(length.answers.map(({ status }) => status)).toStrictEqual([413]);
       expect(length.answers[0]!.headers['connection']).toBe('close');
       expect(JSON.parse(length.answers[0]!.body)).toMatchObject({ code: 'view-too-large' });
+      // It breaks such a connection off, and the answer with it.
+      if (runtime === OLDEST_DENO) return;
       const endless = await speak(viewlog.port, {
         pieces: [post('', { 'Content-Length': '', 'Transfer-Encoding': 'chunked' })],
         endless: { piece: chunk('x'.repeat(4096)), bytesMax: 64 * 1024 * 1024 },
@@ -535,7 +537,7 @@ function service(runtime: Runtime): void {
       expect(JSON.parse(answers[0]!.body)).toMatchObject({ code: 'not-found' });
     };
     // Deno and Bun answer this by themselves.
-    if (runtime !== DENO && runtime !== BUN) it('asks for what is no URL, and gets 404', noUrl);
+    if (ownsConnections && runtime !== BUN) it('asks for what is no URL, and gets 404', noUrl);
 
     it('nests as deep as it likes, anywhere', async () => {
       const viewlog = await start();
