@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { fastParser } from './fast-parser.ts';
 import { parseJson, Source } from './json.ts';
 import { PROJECT_ID } from './project-id.ts';
 import type { Issue, Refusal } from './refusal.ts';
@@ -85,6 +86,7 @@ export const ViewSchema = v.strictObject(
 
 export type View = v.InferOutput<typeof ViewSchema>;
 
+const fastParse = fastParser(ViewSchema);
 const safeParse = v.safeParser(ViewSchema, { abortPipeEarly: true });
 
 /**
@@ -100,6 +102,8 @@ export function parseView(text: string): View | Refusal {
   } catch {
     return { code: 'malformed-json', detail: malformed(text) };
   }
+  const view = fastParse(value);
+  if (view !== undefined) return view;
   const result = safeParse(value);
   return result.success ? result.output : invalid(value, result.issues);
 }

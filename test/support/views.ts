@@ -1,3 +1,5 @@
+import * as fc from 'fast-check';
+
 /** A view with every field, in the order in which it is stored. */
 export const FULL_VIEW = {
   pn: 'Home – Welcome',
@@ -160,3 +162,36 @@ export const INVALID: [string, object, string, string][] = [
   ['a field named toString', { toString: 1 }, 'toString', 'nothing'],
   ['a field named constructor', { constructor: 1 }, 'constructor', 'nothing'],
 ];
+
+/** Any valid view. */
+export function anyView() {
+  const text = fc.string({ unit: 'binary' });
+  const anyArray = fc.array(fc.jsonValue({ maxDepth: 5 }));
+  const counter = fc.maxSafeInteger();
+  return fc.record(
+    {
+      pn: text,
+      pid: text.filter((pid) => pid !== ''),
+      mb: counter,
+      mv: fc.record({ vt: counter, v30: counter, dlv: counter }),
+      mp: fc.record({ p: fc.array(text) }),
+      cf: anyArray,
+      csf: anyArray,
+      p: fc.stringMatching(/^[0-9]{1,20}$/),
+      ubl: fc.constantFrom('nb-NO', 'en', 'zh-Hant-TW'),
+      ref: text,
+      ld: fc
+        .date({
+          noInvalidDate: true,
+          min: new Date('0000-01-01T00:00:00Z'),
+          max: new Date('9999-12-31T23:59:59.999Z'),
+        })
+        .map((date) => date.toISOString()),
+      url: text.map((path) => `/${path}`),
+      content: fc.record({ templateId: text.filter((id) => id !== '') }),
+      orgreferer: text,
+      hc: fc.boolean(),
+    },
+    { requiredKeys: ['p', 'pid', 'url', 'ld'] },
+  );
+}
