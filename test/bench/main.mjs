@@ -1,5 +1,6 @@
 // Speed, measured side by side: everything in one run, in interleaved rounds, as ratios.
 // BENCH_ROUNDS=5 BENCH_SECONDS=6 npm run bench
+// BENCH_MINUTES=10 npm run bench: also whether memory stays flat under full load for so long.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { closeSync, fdatasyncSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -11,6 +12,7 @@ import { SUBJECTS } from './subjects.mjs';
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 6);
 const ONLY = process.env.BENCH_ONLY?.split(',');
+const MINUTES = Number(process.env.BENCH_MINUTES ?? 0);
 const CONNECTIONS = 64;
 
 const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
@@ -29,12 +31,16 @@ async function measure(subject) {
   const server = await start(subject);
   await load(server.port, CONNECTIONS, 2);
   const before = server.cpuUs();
+  const writtenBefore = await subject.batches?.(server.port);
   const result = await load(server.port, CONNECTIONS, SECONDS);
   const cpuUs = (server.cpuUs() - before) / result.requests;
+  const written = await subject.batches?.(server.port);
+  const batch =
+    written && (written.lines - writtenBefore.lines) / (written.batches - writtenBefore.batches);
   const peakRssMiB = server.peakRssKiB() / 1024;
   await server.stop();
   if (result.failed > 0) throw new Error(`${subject.name}: ${result.failed} requests failed`);
-  return { ...result, cpuUs, peakRssMiB };
+  return { ...result, cpuUs, peakRssMiB, batch };
 }
 
 async function throughput(subjects) {
@@ -56,6 +62,7 @@ async function throughput(subjects) {
           'p50 µs': of(key, 'p50'),
           'p99 µs': of(key, 'p99'),
           'CPU µs/view': Number(of(key, 'cpuUs').toFixed(1)),
+          'views/batch': Math.round(of(key, 'batch')) || '',
           'peak RSS MiB': Math.round(of(key, 'peakRssMiB')),
         },
       ]),
@@ -171,6 +178,30 @@ async function idleConnections() {
   console.table([{ '1,000 idle connections MiB': Number(MiB.toFixed(1)), 'less than': 20 }]);
 }
 
+/** Full load for minutes: the most memory in the last one beside that in the second. */
+async function flatMemory() {
+  const server = await start(SUBJECTS.nodeDisk);
+  const peaksMiB = [];
+  const sampling = setInterval(() => {
+    const minute = Math.floor((performance.now() - begunMs) / 60_000);
+    peaksMiB[minute] = Math.max(peaksMiB[minute] ?? 0, server.rssKiB() / 1024);
+  }, 500);
+  const begunMs = performance.now();
+  const { requests, failed } = await load(server.port, CONNECTIONS, MINUTES * 60);
+  clearInterval(sampling);
+  await server.stop();
+  if (failed > 0) throw new Error(`${failed} requests failed`);
+  const [second, last] = [peaksMiB[1], peaksMiB[MINUTES - 1]];
+  const row = {
+    minutes: MINUTES,
+    views: requests,
+    'RSS MiB, 2nd minute': Math.round(second),
+    'RSS MiB, last minute': Math.round(last),
+    ratio: Number((last / second).toFixed(2)),
+  };
+  console.table([{ ...row, 'at most': 1.1 }]);
+}
+
 const subjects = needed();
 const bundleKiB = statSync(join(import.meta.dirname, '../../dist/viewlog.mjs')).size / 1024;
 const results = await throughput(subjects);
@@ -179,6 +210,7 @@ if (!ONLY) {
   await loneClient();
   await startTime();
   await idleConnections();
+  if (MINUTES > 1) await flatMemory();
 }
 console.log(
   `bundle ${bundleKiB.toFixed(0)} KiB; ${ROUNDS} rounds of ${SECONDS} s, wrk -t1 -c${CONNECTIONS}, ` +

@@ -7,11 +7,27 @@ const BUNDLE = join(ROOT, 'dist/viewlog.mjs');
 const DENO = join(ROOT, '.ci/tools/node_modules/newest-deno/deno');
 const BUN = join(ROOT, '.ci/tools/node_modules/.bin/bun');
 
-/** @typedef {{ name: string, missing?: string, command(port: number, dir: string): string[] }} Subject */
+/**
+ * @typedef {{
+ *   name: string,
+ *   missing?: string,
+ *   command(port: number, dir: string): string[],
+ *   batches?(port: number): Promise<{ lines: number, batches: number }>,
+ * }} Subject
+ */
+
+/** What it has written so far. */
+async function metrics(port) {
+  const text = await (await fetch(`http://127.0.0.1:${port + 1}/metrics`)).text();
+  const of = (name) =>
+    Number(new RegExp(`^viewlog_written_${name}_total (\\d+)`, 'm').exec(text)[1]);
+  return { lines: of('lines'), batches: of('batches') };
+}
 
 function viewlog(name, program, args, flags) {
   return {
     name,
+    batches: metrics,
     ...(existsSync(program) ? {} : { missing: program }),
     command(port, dir) {
       mkdirSync(dir, { recursive: true });
@@ -26,7 +42,7 @@ function viewlog(name, program, args, flags) {
         '--data',
         dir,
         '--status',
-        'off',
+        `127.0.0.1:${port + 1}`,
         ...flags,
       ];
     },
