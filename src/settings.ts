@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { isDay } from './day.ts';
 import { EXIT, Fatal } from './fatal.ts';
+import { type ClusterAddress, parseClusterAddress } from './jetstream/address.ts';
 import { PROJECT_ID } from './project-id.ts';
 import { nearest, printable } from './text.ts';
 
@@ -92,6 +93,12 @@ const httpUrl: Parse<string> = (value) =>
     ? value.replace(/\/$/, '')
     : new Problem('an address such as http://127.0.0.1:8080');
 
+const clusterAddress: Parse<ClusterAddress> = (value) =>
+  parseClusterAddress(value) ?? new Problem('an address such as nats://host:4222,host2:4222');
+
+const streamName: Parse<string> = (value) =>
+  /^[\w-]{1,200}$/.test(value) ? value : new Problem('letters, digits, _ and -');
+
 const projectId: Parse<string> = (value) =>
   PROJECT_ID.test(value) ? value : new Problem('1 to 20 digits');
 
@@ -128,6 +135,20 @@ export const OPTIONS = {
   'max-refused': option('SIZE', '64MiB', 'refused views kept a day', size(0, SIZE_MAX)),
   'keep-refused-days': option('DAYS', '14', 'keep refused views this long', whole(0, DAYS_MAX)),
   'keep-days': option('DAYS', '0', 'keep view files this long; 0: for ever', whole(0, DAYS_MAX)),
+  store: option(
+    'URL',
+    undefined,
+    'keep views in a NATS JetStream stream, nats://HOST[,HOST]… or tls://…, instead of files',
+    clusterAddress,
+  ),
+  'nats-stream': option('NAME', 'VIEWS', 'the stream; made if missing', streamName),
+  'nats-replicas': option(
+    'COUNT',
+    undefined,
+    'servers that keep each view (default: 3 where there are as many, else 1)',
+    whole(1, 5),
+  ),
+  'nats-creds': option('FILE', undefined, 'NATS credentials file', text),
   status: option(
     'ADDRESS',
     '127.0.0.1:8081',
@@ -191,6 +212,9 @@ type Values = { [K in OptionName]: Value<(typeof OPTIONS)[K]> };
 /** What the operator chose: sizes in bytes, ages in days. */
 export interface Settings extends Omit<Values, 'projects' | 'origin' | Optional> {
   readonly projects: string;
+  readonly store: ClusterAddress | undefined;
+  readonly 'nats-replicas': number | undefined;
+  readonly 'nats-creds': string | undefined;
   readonly 'status-token-file': string | undefined;
   readonly origin: readonly string[];
   readonly name: string | undefined;
@@ -204,6 +228,9 @@ export interface Settings extends Omit<Values, 'projects' | 'origin' | Optional>
 
 /** Those that have no default, under the names they have in `Settings`. */
 type Optional =
+  | 'store'
+  | 'nats-replicas'
+  | 'nats-creds'
   | 'status-token-file'
   | 'name'
   | 'replay-to'
@@ -263,6 +290,10 @@ export function readSettings(
     'max-refused': required('max-refused'),
     'keep-refused-days': required('keep-refused-days'),
     'keep-days': required('keep-days'),
+    store: value('store'),
+    'nats-stream': required('nats-stream'),
+    'nats-replicas': value('nats-replicas'),
+    'nats-creds': value('nats-creds'),
     status: required('status'),
     'status-token-file': value('status-token-file'),
     log: required('log'),
@@ -283,7 +314,9 @@ export function readSettings(
 function parsed<K extends OptionName>(name: K, source: string, raw: string): Values[K] {
   const result = (OPTIONS[name].parse as Parse<Values[K]>)(raw);
   if (!(result instanceof Problem)) return result;
-  throw new Fatal(EXIT.usage, `${source} must be ${result.expected}, not "${printable(raw)}"`);
+  // A password may stand in a cluster's address.
+  const found = OPTIONS[name].parse === clusterAddress ? '' : `, not "${printable(raw)}"`;
+  throw new Fatal(EXIT.usage, `${source} must be ${result.expected}${found}`);
 }
 
 function splitArguments(
