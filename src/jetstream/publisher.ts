@@ -1,0 +1,177 @@
+import { randomUUID } from 'node:crypto';
+import type { Msg, MsgHdrs } from '@nats-io/transport-node';
+import { reasonOf } from '../fatal.ts';
+import type { Cluster } from './connect.ts';
+
+/** Why a message is not known to be stored. */
+export interface Failure {
+  readonly kind: FailureKind;
+  /** For the operator, where the kind does not say it all. */
+  readonly detail?: string;
+}
+
+export type FailureKind =
+  /** The connection was lost before an answer. */
+  | 'disconnected'
+  /** Nobody answered in time. */
+  | 'timeout'
+  /** Nobody takes the subject: no such stream, or it has no leader. */
+  | 'no-leader'
+  /** The stream answered that it does not take the message. */
+  | 'refused';
+
+type Settle = (failure: Failure | undefined) => void;
+
+interface PublisherOptions {
+  readonly cluster: Cluster;
+  readonly stream: string;
+  readonly timeoutMs: number;
+  /** An acknowledgement that came too late to count: whoever did not answer does so again. */
+  readonly onLate?: () => void;
+}
+
+interface Pending {
+  readonly settle: Settle;
+  readonly deadlineMs: number;
+  readonly bytes: number;
+}
+
+const SWEEP_MS = 250;
+
+/**
+ * Publishes messages to a stream, many at a time, and awaits each one's acknowledgement. The
+ * client's own `js.publish` costs twice as much: a promise race, a timer and a random inbox for
+ * each. Here one inbox takes all the answers, told apart by a number, and one timer looks for
+ * those that are late.
+ */
+export class Publisher {
+  readonly #options: PublisherOptions;
+  readonly #inbox = `_INBOX.${randomUUID().replaceAll('-', '')}`;
+  /** By number, oldest first, for all wait equally long. */
+  readonly #pending = new Map<string, Pending>();
+  readonly #sweep: ReturnType<typeof setInterval>;
+  #count = 0;
+  #onIdle: (() => void) | undefined;
+  /** Of messages without an answer yet. */
+  bytes = 0;
+
+  constructor(options: PublisherOptions) {
+    const { cluster } = options;
+    this.#options = options;
+    cluster.connection.subscribe(`${this.#inbox}.*`, {
+      callback: (error, message) => {
+        if (error === null) this.#answered(message);
+      },
+    });
+    cluster.onChange(() => {
+      // Who was connected to a server that is gone hears no answers. It may have stored some.
+      if (cluster.server === undefined) this.#failAll({ kind: 'disconnected' });
+    });
+    this.#sweep = setInterval(() => this.#failLate(), SWEEP_MS);
+    this.#sweep.unref();
+  }
+
+  /** Messages without an answer yet. */
+  get waiting(): number {
+    return this.#pending.size;
+  }
+
+  /**
+   * Publishes once, with `id` as the message's id. What is published while there is no connection
+   * the client would keep and send later, so ask the cluster first.
+   * @param settle called once: with nothing once the stream has acknowledged the message.
+   */
+  publish(subject: string, text: string, id: string, settle: Settle): void {
+    const payload = Buffer.from(text);
+    const number = (++this.#count).toString(36);
+    const bytes = payload.length;
+    try {
+      const reply = `${this.#inbox}.${number}`;
+      this.#options.cluster.connection.publish(subject, payload, { reply, headers: idHeader(id) });
+    } catch (error) {
+      settle({ kind: 'refused', detail: reasonOf(error) });
+      return;
+    }
+    const deadlineMs = performance.now() + this.#options.timeoutMs;
+    this.#pending.set(number, { settle, deadlineMs, bytes });
+    this.bytes += bytes;
+  }
+
+  /** Waits until every message has its answer, for as long as the time allows. */
+  async idle(timeoutMs: number): Promise<void> {
+    if (this.#pending.size === 0) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    await new Promise<void>((resolve) => {
+      this.#onIdle = resolve;
+      timer = setTimeout(resolve, timeoutMs);
+    });
+    clearTimeout(timer);
+  }
+
+  /** Answers everyone who waits. */
+  close(): void {
+    clearInterval(this.#sweep);
+    this.#failAll({ kind: 'disconnected' });
+  }
+
+  #answered(message: Msg): void {
+    const number = message.subject.slice(this.#inbox.length + 1);
+    const failure = readAnswer(message, this.#options.stream);
+    if (!this.#settle(number, failure) && failure === undefined) this.#options.onLate?.();
+  }
+
+  #settle(number: string, failure: Failure | undefined): boolean {
+    const pending = this.#pending.get(number);
+    if (pending === undefined) return false;
+    this.#pending.delete(number);
+    this.bytes -= pending.bytes;
+    pending.settle(failure);
+    if (this.#pending.size === 0) this.#onIdle?.();
+    return true;
+  }
+
+  #failLate(): void {
+    const now = performance.now();
+    for (const [number, { deadlineMs }] of this.#pending) {
+      if (deadlineMs > now) return;
+      this.#settle(number, { kind: 'timeout' });
+    }
+  }
+
+  #failAll(failure: Failure): void {
+    for (const number of [...this.#pending.keys()]) this.#settle(number, failure);
+  }
+}
+
+/**
+ * The one header that a message has. The client's own class checks, converts and joins any number
+ * of them, for ten times the cost; of what it is given it only calls `encode`.
+ */
+function idHeader(id: string): MsgHdrs {
+  const bytes = Buffer.from(`NATS/1.0\r\nNats-Msg-Id: ${id}\r\n\r\n`, 'latin1');
+  return { encode: () => bytes } as unknown as MsgHdrs;
+}
+
+interface Answer {
+  readonly stream?: string;
+  readonly seq?: number;
+  readonly error?: { readonly description?: string };
+}
+
+function readAnswer(message: Msg, stream: string): Failure | undefined {
+  if (message.data.length === 0) return { kind: 'no-leader' };
+  const answer = parsed(message.string());
+  if (answer?.error !== undefined) {
+    return { kind: 'refused', detail: String(answer.error.description) };
+  }
+  if (answer?.stream === stream && answer.seq !== undefined) return undefined;
+  return { kind: 'refused', detail: `its subject is not taken by stream ${stream}` };
+}
+
+function parsed(text: string): Answer | undefined {
+  try {
+    return JSON.parse(text) as Answer;
+  } catch {
+    return undefined;
+  }
+}
