@@ -24,6 +24,7 @@ const bundle = {
   legalComments: 'none',
   // Smaller, and still of lines and names that a stack trace can tell.
   minifyWhitespace: true,
+  minifySyntax: true,
   lineLimit: 100,
   logLevel: 'warning',
 };

@@ -270,6 +270,9 @@ export function readSettings(
   env: ReadEnv = readEnv,
 ): { settings: Settings; operands: string[] } {
   const { given, operands } = splitArguments(args, allowed);
+  if (allowed.includes('store')) {
+    checkStore(given, given.has('store') || Boolean(env(envName('store'))));
+  }
   const value = <K extends OptionName>(name: K): Values[K] | undefined => {
     const fromFlag = given.get(name)?.at(-1);
     const source = fromFlag === undefined ? envName(name) : `--${flagOf(name)}`;
@@ -346,6 +349,21 @@ function splitArguments(
     given.set(name, [...(given.get(name) ?? []), value]);
   }
   return { given, operands };
+}
+
+/** Of `serve`, what only files need, and what only a stream does. */
+const FILES_ONLY = ['data', 'durability', 'min-free', 'keep-days'] as const;
+const STREAM_ONLY = ['nats-stream', 'nats-replicas', 'nats-creds'] as const;
+
+/** A flag that would mean nothing is a mistake; the environment may be many commands'. */
+function checkStore(given: ReadonlyMap<OptionName, unknown>, isStream: boolean): void {
+  const idle = (isStream ? FILES_ONLY : STREAM_ONLY).find((name) => given.has(name));
+  if (idle === undefined) return;
+  const hint = idle === 'data' ? '; name the projects file with --projects' : '';
+  const message = isStream
+    ? `--${idle} is of no use with --store${hint}`
+    : `--${idle} is of no use without --store nats://…`;
+  throw new Fatal(EXIT.usage, message);
 }
 
 function unknownOption(flag: string, allowed: readonly OptionName[]): Fatal {

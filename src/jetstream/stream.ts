@@ -72,7 +72,7 @@ async function findOrMake(
     return await manager.streams.info(config.name);
   } catch (error) {
     if (!isNotFound(error, cluster)) throw error;
-    return manager.streams.add(config as StreamConfig);
+    return manager.streams.add(config);
   }
 }
 

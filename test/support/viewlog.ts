@@ -99,8 +99,12 @@ export async function startViewlog(
   options: RunOptions & { readonly args?: readonly string[] } = {},
 ): Promise<Viewlog> {
   const data = options.data ?? dataDirectory();
+  const { args: more = [] } = options;
+  // With a stream only the projects file is there.
+  const isStream = more.includes('--store') || options.env?.['VIEWLOG_STORE'] !== undefined;
+  const where = isStream ? ['--projects', join(data, 'projects.json')] : ['--data', data];
   // No status page unless it is asked for: its usual port can be had only once.
-  const args = ['serve', '--port=0', '--status=off', '--data', data, ...(options.args ?? [])];
+  const args = ['serve', '--port=0', '--status=off', ...where, ...more];
   const started = start(args, data, options);
   onTestFinished(async () => {
     started.child.kill('SIGKILL');
