@@ -42,6 +42,8 @@ interface DailyFileOptions {
   readonly files: FileOps;
   /** A torn last line, left by a crash, has been ended. */
   readonly onSealed: (path: string) => void;
+  /** What completes a torn last line, where that is known; else a newline ends it. */
+  readonly ending?: Uint8Array | undefined;
 }
 
 const NEWLINE = 0x0a;
@@ -50,11 +52,11 @@ export const NOTHING = new Uint8Array(0);
 
 /**
  * Opens the day's file, made if missing, and syncs what an earlier process left in it. A torn
- * last line, or a tail of NULs, is owed its newline: the first `append` writes it.
+ * last line, or a tail of NULs, is owed its ending: the first `append` writes it.
  * @throws {Fatal} exit 74 if a sync fails; else the system's error.
  */
 export async function openDailyFile(options: DailyFileOptions): Promise<DailyFile> {
-  const { kind, dir, day, files, onSealed } = options;
+  const { kind, dir, day, files, onSealed, ending } = options;
   const path = `${dir}/${fileNameOf(kind, day)}`;
   const fd = await openForAppend(files, path);
   try {
@@ -63,14 +65,14 @@ export async function openDailyFile(options: DailyFileOptions): Promise<DailyFil
     if (size > 0) await synced(path, files.fdatasync(fd));
     // Even for a file that was there: its maker may have died before it had synced the directory.
     await syncDirectory(files, dir);
-    return dailyFile({ files, fd, day, path, dev, ino, size, torn, onSealed });
+    return dailyFile({ files, fd, day, path, dev, ino, size, torn, onSealed, ending });
   } catch (error) {
     await files.close(fd).catch(() => {});
     throw error;
   }
 }
 
-interface OpenFile extends Pick<DailyFileOptions, 'files' | 'day' | 'onSealed'> {
+interface OpenFile extends Pick<DailyFileOptions, 'files' | 'day' | 'onSealed' | 'ending'> {
   readonly fd: number;
   readonly path: string;
   readonly dev: number;
@@ -80,10 +82,10 @@ interface OpenFile extends Pick<DailyFileOptions, 'files' | 'day' | 'onSealed'> 
 }
 
 function dailyFile(file: OpenFile): DailyFile {
-  const { files, fd, day, path, dev, ino, onSealed } = file;
+  const { files, fd, day, path, dev, ino, onSealed, ending } = file;
   let { size, torn } = file;
-  let sealing = torn;
-  let owed = torn ? SEAL : NOTHING;
+  let sealing = torn && ending === undefined;
+  let owed = torn ? (ending ?? SEAL) : NOTHING;
 
   async function payOwed(): Promise<unknown> {
     const { written, error } = await writeAll(files, fd, owed);
@@ -153,7 +155,7 @@ async function endsInNewline(files: FileOps, fd: number, size: number): Promise<
 const EAGAIN_WAIT_MAX_MS = 100;
 
 /** Writes all of `bytes`; short writes are by design, EINTR and EAGAIN pass. */
-async function writeAll(
+export async function writeAll(
   files: FileOps,
   fd: number,
   bytes: Uint8Array,

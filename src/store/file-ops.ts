@@ -24,6 +24,7 @@ export interface FileOps {
   fstat(fd: number): Promise<FileStat>;
   stat(path: string): Promise<FileStat>;
   close(fd: number): Promise<void>;
+  rename(from: string, to: string): Promise<void>;
   /** Bytes that an unprivileged user may still write to the directory's file system. */
   freeBytes(dir: string): Promise<number>;
 }
@@ -53,6 +54,7 @@ const nodeFiles: FileOps = {
   fstat: (fd) => called<fs.Stats>((done) => fs.fstat(fd, done)),
   stat: (path) => called<fs.Stats>((done) => fs.stat(path, done)),
   close: (fd) => called<void>((done) => fs.close(fd, done)),
+  rename: (from, to) => called<void>((done) => fs.rename(from, to, done)),
   async freeBytes(dir) {
     // Async, so that a runtime that forbids it (Deno without --allow-sys=statfs throws) rejects.
     const { bavail, bsize } = await called<fs.StatsFs>((done) => fs.statfs(dir, done));
