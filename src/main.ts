@@ -1,4 +1,5 @@
 import { activate } from './commands/activate.ts';
+import { archive } from './commands/archive/archive.ts';
 import { check } from './commands/check.ts';
 import { deactivate } from './commands/deactivate.ts';
 import { explain } from './commands/explain.ts';
@@ -100,6 +101,23 @@ const COMMANDS: Record<string, Command> = {
     does: 'adds up the views: by day, hour, page, referrer, language, template',
     options: ['data', 'from-day', 'to-day', 'project', 'time-zone', 'top', 'html', 'json'],
     run: report,
+  },
+  archive: {
+    operands: '',
+    does: 'writes the views of a JetStream stream to view files, each once',
+    options: [
+      'archive-from',
+      'data',
+      'nats-stream',
+      'nats-creds',
+      'once',
+      'min-free',
+      'keep-days',
+      'status',
+      'status-token-file',
+      'log',
+    ],
+    run: archive,
   },
   'shipper-config': {
     operands: 'fluent-bit|vector|filebeat|rsyslog',

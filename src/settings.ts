@@ -102,6 +102,9 @@ const streamName: Parse<string> = (value) =>
 const projectId: Parse<string> = (value) =>
   PROJECT_ID.test(value) ? value : new Problem('1 to 20 digits');
 
+const yesOrNo: Parse<boolean> = (value) =>
+  ['yes', 'no'].includes(value) ? value === 'yes' : new Problem('yes or no');
+
 const timeZone: Parse<string> = (value) => {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone;
@@ -163,6 +166,14 @@ export const OPTIONS = {
   ),
   log: option('FORMAT', 'text', 'log lines as text or json', choice('text', 'json')),
   origin: option('ORIGIN', undefined, 'an origin, such as https://www.example.com', text),
+  'archive-from': option(
+    'URL',
+    undefined,
+    'NATS servers of the stream, such as nats://host:4222,host2:4222',
+    clusterAddress,
+    'from',
+  ),
+  once: option('', 'no', 'end when the stream is archived up to its present end', yesOrNo),
   name: option('NAME', undefined, "the project's name, for your own eyes", text),
   'replay-to': option(
     'URL',
@@ -182,9 +193,7 @@ export const OPTIONS = {
   ),
   top: option('COUNT', '10', 'length of the lists', whole(1, 1000)),
   html: option('FILE', undefined, 'write a page to FILE instead', text),
-  json: option('', 'no', 'print JSON instead', (value) =>
-    ['yes', 'no'].includes(value) ? value === 'yes' : new Problem('yes or no'),
-  ),
+  json: option('', 'no', 'print JSON instead', yesOrNo),
 } as const;
 
 /** Limits that no flag changes. Units are in the names. */
@@ -218,6 +227,7 @@ export interface Settings extends Omit<Values, 'projects' | 'origin' | Optional>
   readonly 'status-token-file': string | undefined;
   readonly origin: readonly string[];
   readonly name: string | undefined;
+  readonly archiveFrom: ClusterAddress | undefined;
   readonly replayTo: string | undefined;
   readonly project: string | undefined;
   readonly fromDay: string | undefined;
@@ -233,6 +243,7 @@ type Optional =
   | 'nats-creds'
   | 'status-token-file'
   | 'name'
+  | 'archive-from'
   | 'replay-to'
   | 'project'
   | 'from-day'
@@ -302,6 +313,8 @@ export function readSettings(
     log: required('log'),
     origin: (given.get('origin') ?? []).map((raw) => parsed('origin', '--origin', raw)),
     name: given.has('name') ? required('name') : undefined,
+    archiveFrom: value('archive-from'),
+    once: required('once'),
     replayTo: value('replay-to'),
     project: value('project'),
     fromDay: value('from-day'),

@@ -35,6 +35,8 @@ describe('settings', () => {
       log: 'text',
       origin: [],
       name: undefined,
+      archiveFrom: undefined,
+      once: false,
       replayTo: undefined,
       project: undefined,
       fromDay: undefined,

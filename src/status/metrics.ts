@@ -127,7 +127,7 @@ function projectStates(projects: Projects): Sample[] {
   ];
 }
 
-function processState(): string[] {
+export function processState(): string[] {
   const { rss, heapUsed } = process.memoryUsage();
   const { user, system } = process.cpuUsage();
   return [
@@ -137,10 +137,10 @@ function processState(): string[] {
   ];
 }
 
-const counter = (name: string, help: string, samples: readonly Sample[]): string[] =>
+export const counter = (name: string, help: string, samples: readonly Sample[]): string[] =>
   family('counter', name, help, samples);
 
-const gauge = (name: string, help: string, samples: readonly Sample[]): string[] =>
+export const gauge = (name: string, help: string, samples: readonly Sample[]): string[] =>
   family('gauge', name, help, samples);
 
 /** A metric and its samples; those without a value are left out. */

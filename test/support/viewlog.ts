@@ -23,7 +23,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-interface Started {
+export interface Started {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
   readonly stdout: () => string;
@@ -44,7 +44,8 @@ export function dataDirectory(projects: unknown = PROJECTS): string {
   return data;
 }
 
-function start(args: readonly string[], data: string, options: RunOptions): Started {
+/** Starts the built bundle. */
+export function start(args: readonly string[], data: string, options: RunOptions): Started {
   const runtime = options.runtime ?? NODE;
   const [program, ...before] = runtime.command(data);
   const child = spawn(program, [...before, ...args], {
