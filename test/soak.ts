@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { killArchive, killServers } from './support/archive-faults.ts';
 import {
   disturbFile,
   type Figures,
@@ -11,6 +12,7 @@ import {
   randomFrom,
   startAtOnce,
 } from './support/faults.ts';
+import { canRunNats } from './support/nats-server.ts';
 import { BUN, DENO, isHere, isPresent, NODE, type Runtime } from './support/runtimes.ts';
 import { canMount, canMountThin } from './support/small-disk.ts';
 
@@ -33,9 +35,15 @@ const FAULTS: Record<string, Fault> = {
     'disk full, SIGTERM': (runtime, random) => fillAndEnd(runtime, random, 'SIGTERM'),
   }),
   ...(canMountThin() && { 'disk hangs': hangDisk }),
+  ...(canRunNats() && {
+    'archive, kill -9': (runtime, random) => killArchive(runtime, random, 5),
+    'archive, servers killed': (_, random) => killServers(random, 3),
+  }),
   ...(isHere(FAKETIME) && { midnight: () => passMidnight(NODE, FAKETIME) }),
 };
 
+/** What is not about the runtime. */
+const ONCE = new Set(['midnight', 'archive, servers killed']);
 const runtimes = [NODE, DENO, BUN].filter(isPresent);
 const totals = new Map<string, Figures>();
 
@@ -53,7 +61,7 @@ describe(`faults for ${minutes} minutes from seed ${seed}`, () => {
 
   it.each(Array.from({ length: ROUNDS_MAX }, (_, i) => seed + i))('round %i', async (roundSeed) => {
     for (const [fault, happen] of Object.entries(FAULTS)) {
-      for (const runtime of fault === 'midnight' ? [NODE] : runtimes) {
+      for (const runtime of ONCE.has(fault) ? [NODE] : runtimes) {
         if (Date.now() > deadline) return;
         add(`${fault}, ${runtime.name}`, await happen(runtime, randomFrom(roundSeed)));
       }

@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { killArchive, killServers } from '../../support/archive-faults.ts';
+import { randomFrom } from '../../support/faults.ts';
+import { canRunNats } from '../../support/nats-server.ts';
+import { BUN, DENO, isPresent, NODE } from '../../support/runtimes.ts';
+
+// Every fault once; `npm run soak` repeats them for as long as it is told.
+
+const seed = Number(process.env['VIEWLOG_TEST_SEED'] ?? Math.floor(Math.random() * 1e9));
+console.log(`faults of archives from seed ${seed}; repeat them with VIEWLOG_TEST_SEED=${seed}`);
+const random = randomFrom(seed);
+
+describe.skipIf(!canRunNats())('archive', () => {
+  it.each([NODE, DENO, BUN].filter(isPresent))(
+    'has each view once when it is killed under load, on $name',
+    async (runtime) => {
+      const { archived } = await killArchive(runtime, random, 5);
+      expect(archived).toBeGreaterThan(0);
+    },
+  );
+
+  it('has each view once when its servers are killed, one by one and all at once', async () => {
+    const { archived, acknowledged } = await killServers(random, 2);
+    expect(archived).toBeGreaterThanOrEqual(acknowledged!);
+  });
+});
