@@ -60,15 +60,11 @@ export async function makeStream(nats: NatsCluster, change: object = {}): Promis
 }
 
 /** Publishes lines in their order; resolves when all are acknowledged. */
-export async function publish(
-  nats: NatsConnection,
-  lines: Iterable<string>,
-  timeout = 20_000,
-): Promise<void> {
+export async function publish(nats: NatsConnection, lines: Iterable<string>): Promise<void> {
   const js = jetstream(nats);
   let under: Promise<unknown>[] = [];
   for (const line of lines) {
-    under.push(js.publish('views.1000001', line, { timeout, retries: 0 }));
+    under.push(js.publish('views.1000001', line));
     if (under.length === 256) {
       await Promise.all(under);
       under = [];

@@ -42,6 +42,8 @@ async function run(settings: Settings, log: Log): Promise<ExitCode> {
   }
   const stopping = new AbortController();
   onStopSignal(() => stopping.abort());
+  // A service that is a collector's in all but the command sends these; they would end it.
+  process.on('SIGHUP', () => {}).on('SIGUSR2', () => {});
   const token = await readToken(settings);
   const lock = await acquireLock(dir);
   const credsFile = settings['nats-creds'];

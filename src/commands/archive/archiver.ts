@@ -11,25 +11,25 @@
 // NULs or less than was written, and other hands may have been at the files.
 //
 // One writer: `lock.ts` sees to that.
-import { EXIT, Fatal, reasonOf } from '../../fatal.ts';
+import { EXIT, Fatal } from '../../fatal.ts';
 import type { Log } from '../../log.ts';
 import { NOTHING } from '../../store/daily-file.ts';
 import { DayFiles } from '../../store/day-files.ts';
 import { newestDay } from '../../store/directory.ts';
-import { archiveRecordOf, dayOfFileName, fileNameOf } from '../../store/file-name.ts';
+import { dayOfFileName, fileNameOf } from '../../store/file-name.ts';
 import type { FileOps } from '../../store/file-ops.ts';
 import { systemFiles } from '../../store/file-ops.ts';
 import { createFreeSpace } from '../../store/free-space.ts';
 import type { FreeSpace } from '../../store/free-space.ts';
-import { replaceFile } from '../../store/replace-file.ts';
 import { standingIn } from '../../store/standing.ts';
 import { sleep, StoppedWaiting, Waiting } from '../../store/waiting.ts';
 import type { RetryTiming } from '../../store/waiting.ts';
-import { plural } from '../../text.ts';
 import { ALL, batchOf } from './batch.ts';
-import type { Batch, Gap, Skipped } from './batch.ts';
+import type { Batch } from './batch.ts';
+import { Journal } from './journal.ts';
+import type { Sizes } from './journal.ts';
+import { Losses } from './losses.ts';
 import type { StreamMessage } from './message.ts';
-import { recordText } from './record.ts';
 import type { ArchiveRecord } from './record.ts';
 import type { Known } from './stream.ts';
 
@@ -65,10 +65,7 @@ export interface ArchiverState {
 const TIMING: RetryTiming = { retryMs: 100, retryMaxMs: 2_000 };
 /** A batch under way for longer is said to be stuck. */
 const STUCK_MS = 10_000;
-const NAMED_MAX = 10;
 const LOOK_MS = 500;
-
-type Sizes = Record<string, number>;
 
 /** Archives the messages that it is given, in the stream's order. Calls must not overlap. */
 export class Archiver {
@@ -76,36 +73,38 @@ export class Archiver {
   readonly #waiting: Waiting;
   readonly #days: DayFiles;
   readonly #space: FreeSpace;
-  #record: ArchiveRecord;
+  readonly #journal: Journal;
+  readonly #losses: Losses;
   /** Of a batch that an earlier process did not finish: its messages, until all are here. */
   #again: StreamMessage[] = [];
   #sinceMs: number | undefined;
   #lookedMs = 0;
-  #counts = { lines: 0, bytes: 0, batches: 0, skipped: 0, lost: 0 };
+  #counts = { lines: 0, bytes: 0, batches: 0 };
 
   constructor(options: ArchiverOptions) {
     const { log, timing = TIMING, stop, record, files = systemFiles } = options;
     this.#options = { ...options, files };
-    this.#record = record;
     this.#waiting = new Waiting({ log, timing, stop });
+    this.#journal = new Journal(record, { ...options, files, waiting: this.#waiting });
+    this.#losses = new Losses(log);
     this.#days = new DayFiles({ ...options, files, waiting: this.#waiting });
     this.#space = createFreeSpace({ ...options, files, effect: 'archiving waits' });
   }
 
   /** Every message up to this one is in the files, and synced. */
   get sequence(): number {
-    return this.#record.sequence;
+    return this.#journal.record.sequence;
   }
 
   /** What must be true of the stream, by now. */
   get known(): Known {
-    const { created, sequence, id, writing } = this.#record;
+    const { created, sequence, id, writing } = this.#journal.record;
     return { created, sequence, id, reached: writing?.to ?? sequence };
   }
 
   /** The last of the messages that have been taken. */
   get taken(): number {
-    return this.#again.at(-1)?.sequence ?? this.#record.sequence;
+    return this.#again.at(-1)?.sequence ?? this.#journal.record.sequence;
   }
 
   state(): ArchiverState {
@@ -113,6 +112,8 @@ export class Archiver {
     const low = this.#space.isLow() ? 'too little free disk space' : undefined;
     return {
       ...this.#counts,
+      skipped: this.#losses.skipped,
+      lost: this.#losses.lost,
       sequence: this.sequence,
       paths: this.#days.paths,
       syncSeconds: this.#days.syncSeconds,
@@ -130,9 +131,9 @@ export class Archiver {
   async start(): Promise<void> {
     await this.#space.poll();
     const day = newestDay(this.#options.dir, 'views');
+    const { files = {} } = this.#journal.record.writing ?? {};
     // One that this archive was writing is completed rather than ended.
-    if (day === undefined || fileNameOf('views', day) in (this.#record.writing?.files ?? {}))
-      return;
+    if (day === undefined || fileNameOf('views', day) in files) return;
     await this.#days.open(day);
     await this.#days.append(day, NOTHING, async () => {});
     await this.#days.sync([day]);
@@ -145,7 +146,7 @@ export class Archiver {
    * @throws {Fatal} exit 74 if a sync fails, or a write but for a full disk.
    */
   async take(messages: readonly StreamMessage[]): Promise<void> {
-    let left = this.#record.writing === undefined ? messages : await this.#finish(messages);
+    let left = this.#journal.record.writing === undefined ? messages : await this.#finish(messages);
     while (left.length > 0) {
       const { batch, used } = batchOf(left, this.sequence);
       if (batch.to > this.sequence) await this.#timed(() => this.#write(batch));
@@ -174,11 +175,11 @@ export class Archiver {
   async #write(batch: Batch): Promise<void> {
     await this.#lookNowAndThen();
     await this.#untilRoom();
-    const sizes: Sizes = {};
+    const sizes: Record<string, number> = {};
     for (const day of batch.days.keys()) {
       sizes[fileNameOf('views', day)] = await this.#days.open(day);
     }
-    if (batch.lines > 0) await this.#begin(batch.to, sizes);
+    if (batch.lines > 0) await this.#journal.begin(batch.to, sizes);
     for (const [day, lines] of batch.days) {
       await this.#days.append(day, lines, this.#beginAnew(day, batch.to, sizes));
     }
@@ -190,7 +191,7 @@ export class Archiver {
    * @returns the messages after it.
    */
   async #finish(messages: readonly StreamMessage[]): Promise<readonly StreamMessage[]> {
-    const { to } = this.#record.writing!;
+    const { to } = this.#journal.record.writing!;
     const beyond = messages.findIndex(({ sequence }) => sequence > to);
     this.#again.push(...messages.slice(0, beyond < 0 ? messages.length : beyond));
     if (beyond < 0 && this.taken < to) return [];
@@ -200,10 +201,10 @@ export class Archiver {
   }
 
   async #complete(messages: readonly StreamMessage[]): Promise<void> {
-    const { to, files } = this.#record.writing!;
+    const { to, files } = this.#journal.record.writing!;
     const { batch } = batchOf(messages, this.sequence, ALL);
     await this.#untilRoom();
-    const sizes: Sizes = { ...files };
+    const sizes: Record<string, number> = { ...files };
     const days = new Set([...batch.days.keys(), ...daysOf(files)]);
     for (const day of days) {
       await this.#completeFile(day, batch.days.get(day) ?? Buffer.alloc(0), to, sizes);
@@ -214,11 +215,16 @@ export class Archiver {
   }
 
   /** Of the lines, writes those that do not stand in the file. */
-  async #completeFile(day: string, lines: Buffer, to: number, sizes: Sizes): Promise<void> {
+  async #completeFile(
+    day: string,
+    lines: Buffer,
+    to: number,
+    sizes: Record<string, number>,
+  ): Promise<void> {
     const name = fileNameOf('views', day);
     if (!(name in sizes)) {
       sizes[name] = await this.#days.open(day);
-      await this.#begin(to, sizes);
+      await this.#journal.begin(to, sizes);
     }
     const path = this.#days.pathOf(day);
     const { missing, ending, hasShrunk } = await standingIn(path, sizes[name]!, lines);
@@ -233,64 +239,26 @@ export class Archiver {
     await this.#days.append(day, missing, this.#beginAnew(day, to, sizes), isBegun);
   }
 
-  /** Records that lines of messages up to `to` may stand in the files, beyond these sizes. */
-  #begin(to: number, files: Sizes): Promise<void> {
-    return this.#save({ ...this.#record, writing: { to, files } });
-  }
-
   /** The same when somebody has put another file in a file's place. */
-  #beginAnew(day: string, to: number, sizes: Sizes): (size: number) => Promise<void> {
+  #beginAnew(
+    day: string,
+    to: number,
+    sizes: Record<string, number>,
+  ): (size: number) => Promise<void> {
     return (size) => {
       sizes[fileNameOf('views', day)] = size;
-      return this.#begin(to, sizes);
+      return this.#journal.begin(to, sizes);
     };
   }
 
   async #end(batch: Batch, days: Iterable<string>): Promise<void> {
     await this.#days.sync(days);
-    const { stream, created } = this.#record;
-    const id = batch.lastId === undefined ? {} : { id: batch.lastId };
-    await this.#save({ stream, created, sequence: batch.to, ...id });
+    await this.#journal.end(batch.to, batch.lastId);
     this.#counts.lines += batch.lines;
     this.#counts.bytes += batch.bytes;
     this.#counts.batches += 1;
-    this.#tellSkipped(batch.skipped);
-    for (const gap of batch.gaps) this.#tellLost(gap);
-  }
-
-  async #save(record: ArchiveRecord): Promise<void> {
-    const { dir, files } = this.#options;
-    const path = archiveRecordOf(dir);
-    await this.#waiting.until(async () => {
-      try {
-        await replaceFile(files, path, recordText(record));
-        this.#record = record;
-        return undefined;
-      } catch (error) {
-        if (error instanceof Fatal) throw error;
-        // The old one stands, so nothing is at stake.
-        const message = `Cannot write "${path}": ${reasonOf(error)}`;
-        return { reason: "the archive's record cannot be written", message };
-      }
-    });
-  }
-
-  #tellSkipped(skipped: readonly Skipped[]): void {
-    if (skipped.length === 0) return;
-    this.#counts.skipped += skipped.length;
-    const some = skipped.slice(0, NAMED_MAX).map(({ sequence, why }) => `${sequence} (${why})`);
-    const more = skipped.length > NAMED_MAX ? ', …' : '';
-    const what = `${plural(skipped.length, 'message')} of the stream that no collector wrote`;
-    this.#options.log.error(`Skipped ${what}: ${some.join(', ')}${more}`);
-  }
-
-  #tellLost({ from, to }: Gap): void {
-    const count = to - from + 1;
-    this.#counts.lost += count;
-    this.#options.log.error(
-      `${plural(count, 'message')} (${from} to ${to}) of the stream had been removed before the ` +
-        'archive got them, so they are lost to it; have the stream keep messages for longer',
-    );
+    this.#losses.addSkipped(batch.skipped);
+    for (const gap of batch.gaps) this.#losses.addLost(gap);
   }
 
   /** Under load there is no other time for it. */

@@ -50,7 +50,11 @@ export function batchOf(
   let lastId: string | undefined;
   for (const { sequence, payload } of messages) {
     if (bytes >= limits.bytesMax) break;
-    if (sequence > to) {
+    if (sequence > to && payload === undefined) {
+      gaps.push({ from: to + 1, to: sequence });
+      to = sequence;
+      lastId = undefined;
+    } else if (sequence > to && payload !== undefined) {
       const head = headOf(payload);
       const isView = typeof head === 'object';
       if (isView && parts.size >= limits.daysMax && !parts.has(head.day)) break;

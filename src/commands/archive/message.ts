@@ -5,7 +5,8 @@ import { LINE_HEAD } from '../../files/view-check.ts';
 /** A message of the stream. */
 export interface StreamMessage {
   readonly sequence: number;
-  readonly payload: Uint8Array;
+  /** None where the stream has neither this message any more nor those that should precede it. */
+  readonly payload: Uint8Array | undefined;
 }
 
 /** What is told of a line by its first fields. */

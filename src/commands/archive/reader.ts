@@ -97,6 +97,7 @@ export class StreamReader {
         const { last } = await stream.verify({ ...recorded, reached });
         this.#end = last;
         const info = await stream.consumerFrom(this.#sequence + 1);
+        if (info.num_pending === 0 && last > this.#sequence) await this.#passOver(last);
         const { client, connection } = stream.cluster;
         await this.#fetchAll(client.jetstream(connection).consumers.getConsumerFromInfo(info));
       } catch (error) {
@@ -160,6 +161,14 @@ export class StreamReader {
     const { stream } = this.#options;
     if ((await stream.isGone(from)) && (await stream.isGone(to))) return;
     throw new Error(`messages ${from} to ${to} have been missed`);
+  }
+
+  /** The end of the stream has been removed: no message will come to tell of the gap. */
+  async #passOver(last: number): Promise<void> {
+    await this.#confirmGap(this.#sequence + 1, last);
+    this.#sequence = last;
+    this.#queue.push({ sequence: last, payload: undefined });
+    this.#wakeTaker?.();
   }
 
   /** A fetch that brought nothing: because there is nothing, or because the consumer is stuck. */

@@ -60,6 +60,9 @@ describe.skipIf(!canRunNats()).each([NODE, DENO, BUN].filter(isPresent))(
         () => fs.existsSync(join(data, 'archive.json')) && record(data)['sequence'] === 100,
       );
       void publish(connection, lines.slice(100)).catch(() => {});
+      // What a collector is told, and an archive has no use for.
+      archive.child.kill('SIGHUP');
+      archive.child.kill('SIGUSR2');
       const ended = await archive.signal('SIGTERM');
       expect([ended.code, ended.stderr.replace(/.*min-free is off.*\n/, '')]).toStrictEqual([
         0,
@@ -172,6 +175,15 @@ describe.skipIf(!canRunNats())('archive', () => {
     expect(stderr).toContain('no collector wrote: 31 (does not start with ts and id)\n');
     expect(stdout).toContain('Archived 38 views, up to message 51');
     expect(read(data, DAYS[0]!)).toBe(text([...lines.slice(11, 19), ...lines.slice(20)]));
+  });
+
+  it('comes to the end of a stream whose last messages were removed', async () => {
+    const { nats, url, data } = await streamOf(storedLines(DAYS[0]!, 10));
+    await (await nats.manager()).streams.purge('VIEWS');
+    const { stderr, stdout } = await archiveAll({ url, data });
+    expect(stderr).toContain('10 messages (1 to 10) of the stream had been removed before');
+    expect(stdout).toContain('Archived 0 views, up to message 10\n');
+    expect(record(data)['sequence']).toBe(10);
   });
 
   it('shows how it is on the operator’s listener', async () => {

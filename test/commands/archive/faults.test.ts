@@ -19,8 +19,8 @@ describe.skipIf(!canRunNats())('archive', () => {
     },
   );
 
-  it('has each view once when its servers are killed, one by one and all at once', async () => {
-    const { archived, acknowledged } = await killServers(random, 2);
+  it('has each view once when all its servers are killed and start again', async () => {
+    const { archived, acknowledged } = await killServers(random, 1);
     expect(archived).toBeGreaterThanOrEqual(acknowledged!);
   });
 });

@@ -45,9 +45,10 @@ const SCENE: fc.Arbitrary<Scene> = fc.record({
 
 function messagesOf({ stream }: Scene): StreamMessage[] {
   let before = '';
-  return stream.flatMap(({ day, length, kind }, i) => {
+  return stream.flatMap(({ day, length, kind }, i): StreamMessage[] => {
     const sequence = i + 1;
     if (kind === 0) return [];
+    if (kind === 2) return [{ sequence, payload: undefined }];
     if (kind === 1) return [{ sequence, payload: Buffer.from('no view') }];
     const id = `019a0000-0000-7000-8000-${String(i).padStart(12, '0')}`;
     const line = JSON.stringify({ ts: `${DAYS[day]!}T12:00:00.000Z`, id, pn: 'ü'.repeat(length) });
@@ -141,7 +142,7 @@ class Run {
     let fragments = 0;
     for (const day of DAYS) {
       const expected = this.messages
-        .map(({ payload }) => payload.toString())
+        .map(({ payload }) => String(payload))
         .filter((line) => line.startsWith(`{"ts":"${day}`));
       const path = join(this.dir, `views-${day}.ndjson`);
       const text = fs.existsSync(path) ? fs.readFileSync(path, 'utf8') : '';
