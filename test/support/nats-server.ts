@@ -18,6 +18,8 @@ export const canRunNats = (): boolean => isHere(PROGRAM, `nats-server (${PROGRAM
 export interface NatsOptions {
   /** Lines for each server's configuration: users, TLS, limits. */
   readonly config?: string;
+  /** Without it a server passes messages on and keeps none. */
+  readonly jetstream?: boolean;
   /** What goes into an address before the host, `user:password@`, for the tests' own connection. */
   readonly login?: { readonly user: string; readonly pass: string };
 }
@@ -73,6 +75,8 @@ async function startNodes(count: number, options: NatsOptions): Promise<NatsClus
   const nodes = Array.from({ length: count }, (_, i) => {
     const config = join(dir, `n${i}.conf`);
     mkdirSync(join(dir, `n${i}`));
+    const jetstream = `
+jetstream { store_dir: "${join(dir, `n${i}`)}", max_memory_store: 16MB, max_file_store: 4GB }`;
     const cluster = `
 cluster { name: test, listen: "127.0.0.1:${routes[i]}", routes: [
   ${routes.map((port) => `"nats-route://127.0.0.1:${port}"`).join(', ')}
@@ -83,7 +87,7 @@ cluster { name: test, listen: "127.0.0.1:${routes[i]}", routes: [
 server_name: n${i}
 listen: "127.0.0.1:${ports[i]}"
 http: "127.0.0.1:${ports[count + i]}"
-jetstream { store_dir: "${join(dir, `n${i}`)}", max_memory_store: 16MB, max_file_store: 4GB }
+${options.jetstream === false ? '' : jetstream}
 ${count > 1 ? cluster : ''}
 ${options.config ?? ''}`,
     );
