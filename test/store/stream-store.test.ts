@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StreamConfig } from '@nats-io/jetstream';
 import { describe, expect, it } from 'vitest';
-import { canRunNats, startNats } from '../support/nats-server.ts';
+import { canRunNats, startNats, startNatsCluster } from '../support/nats-server.ts';
 import { pool } from '../support/pool.ts';
 import { BUN, DENO, EXECUTABLE, isPresent, NEWEST_NODE, NODE } from '../support/runtimes.ts';
 import { startWatched } from '../support/status.ts';
@@ -102,6 +102,16 @@ describe.skipIf(!canRunNats())('a start', () => {
     expect(stderr).toMatch(
       /^error: Cannot reach the NATS cluster at 127\.0\.0\.1:\d+, localhost:\d+: .*\n$/,
     );
+  });
+
+  it('says in one line that the cluster has no quorum to make the stream', async () => {
+    const nats = await startNatsCluster();
+    const [last, ...others] = nats.nodes;
+    await Promise.all(others.map((node) => node.stop('SIGKILL')));
+    const { code, stdout, stderr } = await serve(`nats://127.0.0.1:${last!.port}`);
+    expect(code).toBe(69);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(/^error: Cannot use stream VIEWS of the NATS cluster at [^\n]*\n$/);
   });
 
   it.each([

@@ -200,9 +200,9 @@ class TestCluster implements NatsCluster {
   async messages(name: string): Promise<StoredMessage[]> {
     const { state } = await this.stream(name);
     const js = (await this.manager()).jetstream();
-    const consumer = await js.consumers.get(name);
     const found: StoredMessage[] = [];
     if (state.messages === 0) return found;
+    const consumer = await until(() => js.consumers.get(name).catch(() => undefined));
     for await (const message of await consumer.consume()) {
       found.push({
         seq: message.seq,
