@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { jetstreamManager, type JetStreamManager, type StreamInfo } from '@nats-io/jetstream';
-import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { connect, type NatsConnection, type NodeConnectionOptions } from '@nats-io/transport-node';
 import { onTestFinished } from 'vitest';
 import { isHere } from './runtimes.ts';
 import { tempDir } from './temp-dir.ts';
@@ -20,8 +20,8 @@ export interface NatsOptions {
   readonly config?: string;
   /** Without it a server passes messages on and keeps none. */
   readonly jetstream?: boolean;
-  /** What goes into an address before the host, `user:password@`, for the tests' own connection. */
-  readonly login?: { readonly user: string; readonly pass: string };
+  /** How the test's own connection logs in. */
+  readonly login?: NodeConnectionOptions;
 }
 
 /** One server, or a cluster of three that keeps each message three times. */
