@@ -11,8 +11,10 @@ import {
   randomFrom,
   startAtOnce,
 } from './support/faults.ts';
+import { canRunNats } from './support/nats-server.ts';
 import { BUN, DENO, isHere, isPresent, NODE, type Runtime } from './support/runtimes.ts';
 import { canMount, canMountThin } from './support/small-disk.ts';
+import { chaos } from './support/stream-faults.ts';
 
 // Every fault on every runtime, over and over: SOAK_MINUTES=60 SOAK_SEED=7 npm run soak
 
@@ -34,7 +36,10 @@ const FAULTS: Record<string, Fault> = {
   }),
   ...(canMountThin() && { 'disk hangs': hangDisk }),
   ...(isHere(FAKETIME) && { midnight: () => passMidnight(NODE, FAKETIME) }),
+  // With a collector on each runtime at the same time.
+  ...(canRunNats() && { 'cluster chaos': (_, random) => chaos(runtimes, random, 5) }),
 };
+const ONCE = new Set(['midnight', 'cluster chaos']);
 
 const runtimes = [NODE, DENO, BUN].filter(isPresent);
 const totals = new Map<string, Figures>();
@@ -53,7 +58,7 @@ describe(`faults for ${minutes} minutes from seed ${seed}`, () => {
 
   it.each(Array.from({ length: ROUNDS_MAX }, (_, i) => seed + i))('round %i', async (roundSeed) => {
     for (const [fault, happen] of Object.entries(FAULTS)) {
-      for (const runtime of fault === 'midnight' ? [NODE] : runtimes) {
+      for (const runtime of ONCE.has(fault) ? [NODE] : runtimes) {
         if (Date.now() > deadline) return;
         add(`${fault}, ${runtime.name}`, await happen(runtime, randomFrom(roundSeed)));
       }

@@ -21,8 +21,7 @@ const CONFIG = {
   num_replicas: 3,
 } as StreamConfig;
 
-const fault = (change: object): string | undefined =>
-  configFault({ ...CONFIG, ...change } as StreamConfig);
+const fault = (change: object): string | undefined => configFault({ ...CONFIG, ...change });
 
 describe('a stream that is given views', () => {
   it.each(['views.>', 'views.*', '>', '*.>', '*.*'])('may take %s', (subject) => {

@@ -7,7 +7,7 @@ import { pool } from '../support/pool.ts';
 import { BUN, DENO, EXECUTABLE, isPresent, NEWEST_NODE, NODE } from '../support/runtimes.ts';
 import { startWatched } from '../support/status.ts';
 import { tempDir } from '../support/temp-dir.ts';
-import { dataDirectory, run, startViewlog, until } from '../support/viewlog.ts';
+import { dataDirectory, run, startViewlog } from '../support/viewlog.ts';
 import { FULL_VIEW, MINIMAL_VIEW } from '../support/views.ts';
 
 // Views in a stream of one real NATS server; see stream-cluster.test.ts for three.

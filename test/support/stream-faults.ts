@@ -35,8 +35,8 @@ class Loaded {
 
   /** Ends it, and adds up what its clients were told. */
   async stop(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-    const { code } = await this.#viewlog!.signal(signal);
-    if (signal === 'SIGTERM') expect(code).toBe(0);
+    const { code, stderr } = await this.#viewlog!.signal(signal);
+    if (signal === 'SIGTERM' && code !== 0) throw new Error(`stopped with ${code}: ${stderr}`);
     await this.#load!.stop();
     const { acknowledged, refused } = this.#load!.told;
     this.acknowledged.push(...acknowledged);
