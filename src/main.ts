@@ -165,7 +165,7 @@ function overview(): string {
     ...table(rows),
     '',
     'viewlog COMMAND --help tells the options of each. Exit codes: 0 done, 64 usage, 65 bad data,',
-    '69 address in use, 73 cannot create or lock, 74 I/O error, 78 bad configuration.',
+    '69 address in use or servers not reached, 73 cannot create or lock, 74 I/O error, 78 bad configuration.',
   ].join('\n');
 }
 

@@ -15,6 +15,7 @@ import {
 import { canRunNats } from './support/nats-server.ts';
 import { BUN, DENO, isHere, isPresent, NODE, type Runtime } from './support/runtimes.ts';
 import { canMount, canMountThin } from './support/small-disk.ts';
+import { chaos } from './support/stream-faults.ts';
 
 // Every fault on every runtime, over and over: SOAK_MINUTES=60 SOAK_SEED=7 npm run soak
 
@@ -40,10 +41,11 @@ const FAULTS: Record<string, Fault> = {
     'archive, servers killed': (_, random) => killServers(random, 3),
   }),
   ...(isHere(FAKETIME) && { midnight: () => passMidnight(NODE, FAKETIME) }),
+  // With a collector on each runtime at the same time.
+  ...(canRunNats() && { 'cluster chaos': (_, random) => chaos(runtimes, random, 5) }),
 };
-
-/** What is not about the runtime. */
-const ONCE = new Set(['midnight', 'archive, servers killed']);
+/** What is not about one runtime. */
+const ONCE = new Set(['midnight', 'cluster chaos', 'archive, servers killed']);
 const runtimes = [NODE, DENO, BUN].filter(isPresent);
 const totals = new Map<string, Figures>();
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Authenticator, NatsConnection } from '@nats-io/transport-node';
-import { errnoOf, EXIT, Fatal, reasonOf } from '../fatal.ts';
+import { EXIT, Fatal, reasonOf } from '../fatal.ts';
 import type { Log } from '../log.ts';
 import { printable } from '../text.ts';
 import type { ClusterAddress } from './address.ts';
@@ -174,27 +174,34 @@ class WatchedCluster implements Cluster {
  * that is gone or faulty by then changes nothing.
  */
 function authenticator(path: string, client: Client): Authenticator {
-  const read = (): Uint8Array => {
-    const bytes = readFileSync(path);
-    client.credsAuthenticator(bytes)('nonce');
-    return bytes;
-  };
+  const fatal = (why: string): Fatal =>
+    new Fatal(EXIT.badConfiguration, `Cannot use NATS credentials file "${path}": ${why}`);
   let last: Uint8Array;
   try {
-    last = read();
+    last = readFileSync(path);
   } catch (error) {
-    // What is wrong inside is not told: it would be a piece of the secret.
-    const why = errnoOf(error) === undefined ? 'it holds no JWT and seed' : reasonOf(error);
-    throw new Fatal(EXIT.badConfiguration, `Cannot use NATS credentials file "${path}": ${why}`);
+    throw fatal(reasonOf(error));
   }
+  // What is wrong inside is not told: it would be a piece of the secret.
+  if (!isSound(last, client)) throw fatal('it holds no JWT and seed');
   return client.credsAuthenticator(() => {
     try {
-      last = read();
+      const bytes = readFileSync(path);
+      if (isSound(bytes, client)) last = bytes;
     } catch {
-      // The server says it, should the last ones be of no use any more.
+      // Should the last ones be of no use any more, the server says so.
     }
     return last;
   });
+}
+
+function isSound(creds: Uint8Array, client: Client): boolean {
+  try {
+    client.credsAuthenticator(creds)('nonce');
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function notAuthorized(error: Error, server: string, options: ConnectOptions): Fatal {

@@ -13,6 +13,8 @@ const REPLICAS = 3;
 const NO_SUITABLE_PEERS = 10_005;
 const STREAM_NOT_FOUND = 10_059;
 const NOT_CLUSTERED = 10_074;
+/** Its status while it has no leader. */
+const UNAVAILABLE = 503;
 
 /** The API by which streams are made and looked at. */
 export function managerOf({ client, connection }: Cluster): Promise<JetStreamManager> {
@@ -88,7 +90,7 @@ const apiCodeOf = (error: unknown, { client }: Cluster): number | undefined =>
 function isFinal(error: unknown, cluster: Cluster): boolean {
   const { errors, JetStreamApiError } = cluster.client;
   if (error instanceof JetStreamApiError) {
-    return error.status < 500 && error.code !== NO_SUITABLE_PEERS;
+    return error.status !== UNAVAILABLE && error.code !== NO_SUITABLE_PEERS;
   }
   return error instanceof errors.PermissionViolationError;
 }

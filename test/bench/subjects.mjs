@@ -7,9 +7,17 @@ const BUNDLE = join(ROOT, 'dist/viewlog.mjs');
 const DENO = join(ROOT, 'node_modules/.bin/deno');
 const BUN = join(ROOT, '.ci/tools/node_modules/.bin/bun');
 
-/** @typedef {{ name: string, missing?: string, command(port: number, dir: string): string[] }} Subject */
+/**
+ * @typedef {{
+ *   name: string,
+ *   missing?: string,
+ *   command(port: number, dir: string): string[],
+ *   companions?(port: number, dir: string): string[][],
+ *   ready?(port: number): Promise<void>,
+ * }} Subject `companions` are started first, and not measured.
+ */
 
-function viewlog(name, program, args, flags) {
+function viewlog(name, program, args, flags, place = (port, dir) => ['--data', dir]) {
   return {
     name,
     ...(existsSync(program) ? {} : { missing: program }),
@@ -23,8 +31,7 @@ function viewlog(name, program, args, flags) {
         BUNDLE,
         '--port',
         String(port),
-        '--data',
-        dir,
+        ...place(port, dir),
         '--status',
         'off',
         ...flags,
@@ -79,6 +86,58 @@ http {
 
 const onNode = () => [];
 
+const NATS = '/usr/sbin/nats-server';
+/** Ports of a cluster's three servers: for clients, for each other, and to ask how they are. */
+const natsPorts = (port, kind) => [0, 1, 2].map((i) => 10_000 + (port % 1_000) * 9 + 3 * kind + i);
+
+/** A collector whose views three servers keep. */
+const STREAM = {
+  ...viewlog('viewlog, Node, R3 stream', process.execPath, onNode, [], (port, dir) => [
+    '--store',
+    `nats://${natsPorts(port, 0)
+      .map((nats) => `127.0.0.1:${nats}`)
+      .join(',')}`,
+    '--projects',
+    join(dir, 'projects.json'),
+  ]),
+  ...(existsSync(NATS) ? {} : { missing: 'nats-server (Debian: nats-server)' }),
+  companions: (port, dir) =>
+    natsPorts(port, 0).map((client, i) => {
+      const config = join(dir, `nats-${i}.conf`);
+      mkdirSync(dir, { recursive: true });
+      writeFileSync(
+        config,
+        `
+server_name: n${i}
+listen: "127.0.0.1:${client}"
+http: "127.0.0.1:${natsPorts(port, 2)[i]}"
+jetstream { store_dir: "${join(dir, `nats-${i}`)}" }
+cluster { name: bench, listen: "127.0.0.1:${natsPorts(port, 1)[i]}", routes: [
+  ${natsPorts(port, 1)
+    .map((route) => `"nats-route://127.0.0.1:${route}"`)
+    .join()}
+] }`,
+      );
+      return [NATS, '-c', config];
+    }),
+  async ready(port) {
+    for (;;) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      const answers = natsPorts(port, 2).map((http) =>
+        fetch(`http://127.0.0.1:${http}/jsz`).then(
+          (answer) => answer.json(),
+          () => ({}),
+        ),
+      );
+      const told = await Promise.all(answers);
+      const current = told.flatMap(({ meta_cluster: meta }) =>
+        (meta?.replicas ?? []).filter((peer) => peer.current),
+      );
+      if (current.length === 2) return;
+    }
+  },
+};
+
 /** @type {Record<string, Subject>} */
 export const SUBJECTS = {
   floor: FLOOR,
@@ -87,4 +146,5 @@ export const SUBJECTS = {
   nodeOs: viewlog('viewlog, Node, os', process.execPath, onNode, ['--durability', 'os']),
   denoDisk: viewlog('viewlog, Deno, disk', DENO, onDeno, []),
   bunDisk: viewlog('viewlog, Bun, disk', BUN, onNode, []),
+  nodeStream: STREAM,
 };

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { jetstreamManager, type JetStreamManager, type StreamInfo } from '@nats-io/jetstream';
-import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { connect, type NatsConnection, type NodeConnectionOptions } from '@nats-io/transport-node';
 import { onTestFinished } from 'vitest';
 import { isHere } from './runtimes.ts';
 import { tempDir } from './temp-dir.ts';
@@ -18,8 +18,10 @@ export const canRunNats = (): boolean => isHere(PROGRAM, `nats-server (${PROGRAM
 export interface NatsOptions {
   /** Lines for each server's configuration: users, TLS, limits. */
   readonly config?: string;
-  /** What goes into an address before the host, `user:password@`, for the tests' own connection. */
-  readonly login?: { readonly user: string; readonly pass: string };
+  /** Without it a server passes messages on and keeps none. */
+  readonly jetstream?: boolean;
+  /** How the test's own connection logs in. */
+  readonly login?: NodeConnectionOptions;
 }
 
 /** One server, or a cluster of three that keeps each message three times. */
@@ -73,6 +75,8 @@ async function startNodes(count: number, options: NatsOptions): Promise<NatsClus
   const nodes = Array.from({ length: count }, (_, i) => {
     const config = join(dir, `n${i}.conf`);
     mkdirSync(join(dir, `n${i}`));
+    const jetstream = `
+jetstream { store_dir: "${join(dir, `n${i}`)}", max_memory_store: 16MB, max_file_store: 4GB }`;
     const cluster = `
 cluster { name: test, listen: "127.0.0.1:${routes[i]}", routes: [
   ${routes.map((port) => `"nats-route://127.0.0.1:${port}"`).join(', ')}
@@ -83,7 +87,7 @@ cluster { name: test, listen: "127.0.0.1:${routes[i]}", routes: [
 server_name: n${i}
 listen: "127.0.0.1:${ports[i]}"
 http: "127.0.0.1:${ports[count + i]}"
-jetstream { store_dir: "${join(dir, `n${i}`)}", max_memory_store: 16MB, max_file_store: 4GB }
+${options.jetstream === false ? '' : jetstream}
 ${count > 1 ? cluster : ''}
 ${options.config ?? ''}`,
     );
@@ -196,9 +200,9 @@ class TestCluster implements NatsCluster {
   async messages(name: string): Promise<StoredMessage[]> {
     const { state } = await this.stream(name);
     const js = (await this.manager()).jetstream();
-    const consumer = await js.consumers.get(name);
     const found: StoredMessage[] = [];
     if (state.messages === 0) return found;
+    const consumer = await until(() => js.consumers.get(name).catch(() => undefined));
     for await (const message of await consumer.consume()) {
       found.push({
         seq: message.seq,

@@ -78,9 +78,16 @@ export function startCommand(args: readonly string[], data: string): Started {
 /** Runs a command of the built bundle to its end. */
 export function run(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
   const data = options.data ?? dataDirectory();
+  return start([...args, ...placeOf(args, data, options)], data, options).ended;
+}
+
+/** What tells a command where its files are. */
+function placeOf(args: readonly string[], data: string, { env }: RunOptions): string[] {
   // It checks the files it is given, wherever they are.
-  const takesData = args[0] !== 'verify';
-  return start([...args, ...(takesData ? ['--data', data] : [])], data, options).ended;
+  if (args[0] === 'verify') return [];
+  // With a stream only the projects file is there.
+  const isStream = args.includes('--store') || env?.['VIEWLOG_STORE'] !== undefined;
+  return isStream ? ['--projects', join(data, 'projects.json')] : ['--data', data];
 }
 
 /** A collector that runs, on a free port. */
@@ -100,12 +107,9 @@ export async function startViewlog(
   options: RunOptions & { readonly args?: readonly string[] } = {},
 ): Promise<Viewlog> {
   const data = options.data ?? dataDirectory();
-  const { args: more = [] } = options;
-  // With a stream only the projects file is there.
-  const isStream = more.includes('--store') || options.env?.['VIEWLOG_STORE'] !== undefined;
-  const where = isStream ? ['--projects', join(data, 'projects.json')] : ['--data', data];
   // No status page unless it is asked for: its usual port can be had only once.
-  const args = ['serve', '--port=0', '--status=off', ...where, ...more];
+  const first = ['serve', '--port=0', '--status=off', ...(options.args ?? [])];
+  const args = [...first, ...placeOf(first, data, options)];
   const started = start(args, data, options);
   onTestFinished(async () => {
     started.child.kill('SIGKILL');

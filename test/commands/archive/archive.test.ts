@@ -11,6 +11,7 @@ import { linesOfDays } from '../../support/stream.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { run, startViewlog, until } from '../../support/viewlog.ts';
 
+const README = fs.readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
 const DAYS = ['2026-02-28', '2026-03-01', '2026-03-02'];
 const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
 
@@ -184,6 +185,26 @@ describe.skipIf(!canRunNats())('archive', () => {
     expect(stderr).toContain('10 messages (1 to 10) of the stream had been removed before');
     expect(stdout).toContain('Archived 0 views, up to message 10\n');
     expect(record(data)['sequence']).toBe(10);
+  });
+
+  it('needs no more rights on the servers than the README gives it', async () => {
+    const [, rights = ''] = /^user: archive.*\n(permissions: \{.*?\n\})$/ms.exec(README) ?? [];
+    const config = `authorization { users: [
+      { user: test, password: test, permissions: { publish: ">", subscribe: ">" } }
+      { user: archive, password: "se/cret", ${rights} }
+    ] }`;
+    const nats = await startNats({ config, login: { user: 'test', pass: 'test' } });
+    await makeStream(nats);
+    await publish(await nats.connect(), ['no view', ...storedLines(DAYS[0]!, 10)]);
+    await (await nats.manager()).streams.deleteMessage('VIEWS', 3);
+    const data = tempDir();
+    const login = 'archive:se%2Fcret';
+    const url = nats.url.replace('nats://', `nats://${login}@`);
+    for (const views of [9, 0]) {
+      const { stdout, stderr } = await archiveAll({ url, data });
+      expect(stdout).toContain(`Archived ${views} views, up to message 11\n`);
+      expect(stdout + stderr).not.toMatch(/cret|ermission/);
+    }
   });
 
   it('shows how it is on the operator’s listener', async () => {
