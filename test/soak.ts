@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { killArchive, killServers } from './support/archive-faults.ts';
+import { killAnything, killArchive, killServers } from './support/archive-faults.ts';
 import {
   disturbFile,
   type Figures,
@@ -39,13 +39,19 @@ const FAULTS: Record<string, Fault> = {
   ...(canRunNats() && {
     'archive, kill -9': (runtime, random) => killArchive(runtime, random, 5),
     'archive, servers killed': (_, random) => killServers(random, 3),
+    'archive, anything killed': (_, random) => killAnything(runtimes, random, 6),
   }),
   ...(isHere(FAKETIME) && { midnight: () => passMidnight(NODE, FAKETIME) }),
   // With a collector on each runtime at the same time.
   ...(canRunNats() && { 'cluster chaos': (_, random) => chaos(runtimes, random, 5) }),
 };
 /** What is not about one runtime. */
-const ONCE = new Set(['midnight', 'cluster chaos', 'archive, servers killed']);
+const ONCE = new Set([
+  'midnight',
+  'cluster chaos',
+  'archive, servers killed',
+  'archive, anything killed',
+]);
 const runtimes = [NODE, DENO, BUN].filter(isPresent);
 const totals = new Map<string, Figures>();
 

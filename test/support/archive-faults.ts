@@ -9,6 +9,7 @@ import { type NatsCluster, startNats, startNatsCluster } from './nats-server.ts'
 import { NODE, type Runtime } from './runtimes.ts';
 import { tempDir } from './temp-dir.ts';
 import { FULL_VIEW } from './views.ts';
+import { disturb, startLoaded } from './stream-faults.ts';
 import { linesOf, run, until } from './viewlog.ts';
 
 // What can happen to an archive and its servers, done to the real ones, while views come in.
@@ -73,6 +74,14 @@ function expectSame(files: readonly string[], stream: readonly string[]): void {
   );
 }
 
+async function expectVerified(data: string): Promise<void> {
+  const names = readdirSync(data).filter((name) => name.startsWith('views-'));
+  const { code, stdout } = await run(['verify', ...names.map((name) => join(data, name))], {
+    data,
+  });
+  expect([code, stdout]).toStrictEqual([0, expect.not.stringContaining('fragment')]);
+}
+
 /** All that is in the stream is in the files, once and in its order, and all that was acknowledged. */
 async function expectArchived(
   nats: NatsCluster,
@@ -90,11 +99,7 @@ async function expectArchived(
   expect(files).toHaveLength(stream.length);
   const archived = new Set(files);
   expect(acknowledged.filter((line) => !archived.has(line))).toStrictEqual([]);
-  const names = readdirSync(data).filter((name) => name.startsWith('views-'));
-  const { code, stdout } = await run(['verify', ...names.map((name) => join(data, name))], {
-    data,
-  });
-  expect([code, stdout]).toStrictEqual([0, expect.not.stringContaining('fragment')]);
+  await expectVerified(data);
   return files.length;
 }
 
@@ -147,4 +152,47 @@ export async function killServers(random: () => number, rounds: number): Promise
   expect((await archive.signal('SIGTERM')).code).toBe(0);
   const archived = await expectArchived(nats, options, publisher.acknowledged);
   return { rounds, archived, acknowledged: publisher.acknowledged.length };
+}
+
+/**
+ * Views from pages to files: collectors, a cluster of three and an archive, each of which is
+ * killed, in any order, while the views come in.
+ */
+export async function killAnything(
+  runtimes: readonly Runtime[],
+  random: () => number,
+  kills: number,
+): Promise<Figures> {
+  const { nats, collectors } = await startLoaded(runtimes);
+  const options = { runtime: runtimes[0]!, url: nats.url, data: tempDir() };
+  let archive = startArchive(options);
+  for (let kill = 0; kill < kills; kill++) {
+    await sleep(random() * 500);
+    const which = Math.floor(random() * 3);
+    if (which === 0) {
+      await archive.signal('SIGKILL');
+      archive = startArchive(options);
+    } else if (which === 1) {
+      const collector = collectors[Math.floor(random() * collectors.length)]!;
+      await collector.stop('SIGKILL');
+      await collector.start();
+    } else {
+      const node = nats.nodes[Math.floor(random() * nats.nodes.length)]!;
+      await disturb(collectors, async () => {
+        await node.stop('SIGKILL');
+        await node.start();
+      });
+      await nats.ready();
+    }
+  }
+  for (const collector of collectors) await collector.stop('SIGTERM');
+  expect((await archive.signal('SIGTERM')).code).toBe(0);
+  await archiveAll(options);
+  const lines = linesOf(options.data, 'views');
+  const ids = new Set(lines.map((line) => (JSON.parse(line) as { id: string }).id));
+  const acknowledged = collectors.flatMap((collector) => collector.acknowledged);
+  expect(acknowledged.filter((id) => !ids.has(id))).toStrictEqual([]);
+  expect(ids.size).toBe(lines.length);
+  await expectVerified(options.data);
+  return { kills, archived: lines.length, acknowledged: acknowledged.length };
 }

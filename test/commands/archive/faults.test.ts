@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { killArchive, killServers } from '../../support/archive-faults.ts';
+import { killAnything, killArchive, killServers } from '../../support/archive-faults.ts';
 import { randomFrom } from '../../support/faults.ts';
 import { canRunNats } from '../../support/nats-server.ts';
 import { BUN, DENO, isPresent, NODE } from '../../support/runtimes.ts';
@@ -18,6 +18,12 @@ describe.skipIf(!canRunNats())('archive', () => {
       expect(archived).toBeGreaterThan(0);
     },
   );
+
+  it('has all that collectors acknowledged, each once, whatever is killed', async () => {
+    const runtimes = [NODE, BUN].filter(isPresent);
+    const { archived, acknowledged } = await killAnything(runtimes, random, 3);
+    expect(archived).toBeGreaterThanOrEqual(acknowledged!);
+  });
 
   it('has each view once when all its servers are killed and start again', async () => {
     const { archived, acknowledged } = await killServers(random, 1);
