@@ -93,20 +93,21 @@ export class DayFiles {
     });
   }
 
-  /** Makes what was written to these files last. */
+  /** Makes what was written to these files last; closes the longest unused of too many. */
   async sync(days: Iterable<string>): Promise<void> {
     const begunMs = performance.now();
     const files = Array.from(days, (day) => this.#open.get(day)!);
     await Promise.all(files.map((file) => file.sync()));
     this.syncSeconds += (performance.now() - begunMs) / 1000;
+    for (const [day, file] of this.#open) {
+      if (this.#open.size > DAYS_MAX) await this.#close(day, file);
+    }
   }
 
-  /** Closes files that are not at their paths any more, and the longest unused of too many. */
+  /** Closes files that are not at their paths any more. */
   async look(): Promise<void> {
     for (const [day, file] of this.#open) {
-      const isExtra = this.#open.size > DAYS_MAX && !file.owes();
-      if (isExtra) await this.#close(day, file);
-      else await this.#leaveMisplaced(day, file).catch(ignoreStat);
+      await this.#leaveMisplaced(day, file).catch(ignoreStat);
     }
   }
 

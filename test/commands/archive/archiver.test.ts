@@ -173,6 +173,32 @@ describe('an archiver', () => {
     expect(log.lines).toHaveLength(1);
   });
 
+  it('knows where its lines are when a file is replaced in the middle of a batch', async () => {
+    const first = open();
+    await first.archiver.take(messagesOf(LINES.slice(0, 1)));
+    fillAt(first.disk, 500);
+    const { files } = first;
+    void first.archiver.take(messagesOf(LINES.slice(1), 2));
+    await until(() => first.archiver.state().unavailable === 'the disk is full');
+    fs.renameSync(join(first.dir, NAME), join(first.dir, 'moved'));
+    let syncs = 0;
+    await new Promise<void>((resolve) => {
+      first.disk.fault = (operation, path) => {
+        // The second is that of the new file, whose lines are all written.
+        if (operation !== 'fdatasync' || !path.endsWith(NAME) || ++syncs < 2) return undefined;
+        files.freeze();
+        resolve();
+        return undefined;
+      };
+      first.disk.roomBytes = Infinity;
+    });
+    const { archiver, read } = open(first.dir);
+    await archiver.take(messagesOf(LINES.slice(1), 2));
+    const lines = read().split('\n').slice(0, -1);
+    expect(lines.toSorted()).toStrictEqual(LINES.slice(1));
+    expect(read('moved').startsWith(text(LINES.slice(0, 2)))).toBe(true);
+  });
+
   it('goes on to the byte when a full disk has space, and is not ready until then', async () => {
     const { archiver, disk, log, read } = open();
     fillAt(disk, 500);
@@ -242,10 +268,16 @@ describe('an archiver', () => {
     const days = Array.from({ length: 40 }, (_, i) =>
       new Date(Date.parse('2026-01-01') + i * 86_400_000).toISOString().slice(0, 10),
     );
-    const { archiver, read } = open();
+    const { archiver, disk, read } = open();
+    let openMax = 0;
+    disk.fault = () => {
+      openMax = Math.max(openMax, archiver.state().paths.length);
+      return undefined;
+    };
     await archiver.take(messagesOf(linesOfDays(days, 3)));
-    await archiver.look();
     expect(archiver.state().paths).toHaveLength(16);
+    // Those of the batch before are closed after it.
+    expect(openMax).toBe(32);
     for (const day of days) expect(read(`views-${day}.ndjson`)).toBe(text(storedLines(day, 3)));
   });
 });
