@@ -103,9 +103,10 @@ async function openStreams(
     store,
     refused,
     async close() {
-      const { closeTimeoutMs } = LIMITS;
-      await Promise.all([refused.close(closeTimeoutMs), store.close(closeTimeoutMs)]);
-      await cluster.close(closeTimeoutMs);
+      // Every request under way has had its answer.
+      store.close();
+      await refused.close(LIMITS.closeTimeoutMs);
+      await cluster.close(LIMITS.closeTimeoutMs);
     },
   };
 }

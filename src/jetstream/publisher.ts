@@ -61,7 +61,6 @@ export class Publisher {
   readonly #sweep: ReturnType<typeof setInterval>;
   #count = 0;
   #outbox: Message[] = [];
-  #onIdle: (() => void) | undefined;
   /** Of messages without an answer yet. */
   bytes = 0;
 
@@ -101,20 +100,10 @@ export class Publisher {
     this.#outbox.push({ number, subject, payload, id });
   }
 
-  /** Waits until every message has its answer, for as long as the time allows. */
-  async idle(timeoutMs: number): Promise<void> {
-    if (this.#pending.size === 0) return;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    await new Promise<void>((resolve) => {
-      this.#onIdle = resolve;
-      timer = setTimeout(resolve, timeoutMs);
-    });
-    clearTimeout(timer);
-  }
-
-  /** Answers everyone who waits. */
+  /** Sends what is to be sent, and answers everyone who waits. */
   close(): void {
     clearInterval(this.#sweep);
+    this.#send();
     this.#failAll({ kind: 'disconnected' });
   }
 
@@ -144,7 +133,6 @@ export class Publisher {
     this.#pending.delete(number);
     this.bytes -= pending.bytes;
     pending.settle(failure, pending.bytes);
-    if (this.#pending.size === 0) this.#onIdle?.();
     return true;
   }
 

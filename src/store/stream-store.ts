@@ -126,10 +126,9 @@ export class StreamStore implements ViewStore {
     });
   }
 
-  /** Refuses new views, and waits for the acknowledgements of those under way. Never rejects. */
-  async close(timeoutMs: number): Promise<void> {
+  /** Refuses new views, and those that are not acknowledged by now. */
+  close(): void {
     this.#closing = true;
-    await this.#publisher.idle(timeoutMs);
     this.#publisher.close();
     this.#watch.stop();
   }

@@ -75,6 +75,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
       await until(() => load.told.refused.has('storage-unavailable'));
       const metrics = await viewlog.metrics();
       expect(metrics['viewlog_queue_bytes']).toBeLessThanOrEqual(64 * 1024);
+      expect(metrics['viewlog_publish_failures_total{reason="timeout"}']).toBeGreaterThan(0);
       // Soon none is even tried, and then the server is given up.
       await until(async () => (await readiness(viewlog)).code === 503);
       await until(() => viewlog.stderr().includes('is lost; connecting again'));
@@ -90,6 +91,20 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     const ids = new Set((await nats.messages('VIEWS')).map(({ id }) => id));
     expect(load.told.acknowledged.filter((id) => !ids.has(id))).toStrictEqual([]);
     expect((await viewlog.metrics())['viewlog_queue_bytes']).toBe(0);
+  });
+
+  it('answers what waits as soon as the connection is lost', async () => {
+    const nats = await startNats();
+    const [node] = nats.nodes;
+    const viewlog = await start(nats);
+    expect(await accepts(viewlog)).toBe(true);
+    node!.signal('SIGSTOP');
+    const waits = refusal(viewlog);
+    await until(async () => (await viewlog.metrics())['viewlog_queue_lines'] === 1);
+    await node!.stop('SIGKILL');
+    expect((await waits).detail).toContain('the connection to the cluster was lost');
+    const failures = 'viewlog_publish_failures_total{reason="disconnected"}';
+    expect((await viewlog.metrics())[failures]).toBe(1);
   });
 
   it('refuses while the stream is full, says so once, and goes on when there is room', async () => {
