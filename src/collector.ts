@@ -79,7 +79,7 @@ async function takeView(
       return refuse(admitted, request, stats, text);
     }
     const { project, fields } = admitted;
-    const appended = await store.append(fields);
+    const appended = await store.append(fields, project);
     if ('unavailable' in appended) {
       return refuse({ ...unavailable(appended.unavailable), project }, request, stats, text);
     }

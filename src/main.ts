@@ -1,4 +1,5 @@
 import { activate } from './commands/activate.ts';
+import { archive } from './commands/archive/archive.ts';
 import { check } from './commands/check.ts';
 import { deactivate } from './commands/deactivate.ts';
 import { explain } from './commands/explain.ts';
@@ -43,6 +44,10 @@ const COMMANDS: Record<string, Command> = {
       'max-refused',
       'keep-refused-days',
       'keep-days',
+      'store',
+      'nats-stream',
+      'nats-replicas',
+      'nats-creds',
       'status',
       'status-token-file',
       'log',
@@ -97,6 +102,23 @@ const COMMANDS: Record<string, Command> = {
     options: ['data', 'from-day', 'to-day', 'project', 'time-zone', 'top', 'html', 'json'],
     run: report,
   },
+  archive: {
+    operands: '',
+    does: 'writes the views of a JetStream stream to view files, each once',
+    options: [
+      'archive-from',
+      'data',
+      'nats-stream',
+      'nats-creds',
+      'once',
+      'min-free',
+      'keep-days',
+      'status',
+      'status-token-file',
+      'log',
+    ],
+    run: archive,
+  },
   'shipper-config': {
     operands: 'fluent-bit|vector|filebeat|rsyslog',
     does: 'prints a configuration that ships the view files',
@@ -143,7 +165,7 @@ function overview(): string {
     ...table(rows),
     '',
     'viewlog COMMAND --help tells the options of each. Exit codes: 0 done, 64 usage, 65 bad data,',
-    '69 address in use, 73 cannot create or lock, 74 I/O error, 78 bad configuration.',
+    '69 address in use or servers not reached, 73 cannot create or lock, 74 I/O error, 78 bad configuration.',
   ].join('\n');
 }
 

@@ -4,17 +4,13 @@ import { EXIT, type ExitCode, Fatal } from './fatal.ts';
 import { listen } from './listen.ts';
 import { createLog, type Log } from './log.ts';
 import { openProjects } from './projects/watch.ts';
-import type { Projects } from './projects/projects.ts';
 import { createQueue } from './queue.ts';
 import { LIMITS, type Settings } from './settings.ts';
 import { openStatus } from './status/status.ts';
 import { Tally } from './status/tally.ts';
 import { readToken } from './status/token.ts';
 import { onStopSignal } from './stop-signal.ts';
-import { acquireLock } from './store/lock.ts';
-import { createRefusedStore } from './store/refused.ts';
-import { startRetention } from './store/retention.ts';
-import { createViewStore } from './store/view-store.ts';
+import { openStores } from './stores.ts';
 import { VERSION } from './version.ts';
 
 /** Runs the collector until SIGTERM or SIGINT, or until the store cannot go on. */
@@ -40,7 +36,7 @@ async function run(settings: Settings, log: Log): Promise<ExitCode> {
   const { host, port, status: statusAddress } = settings;
   const token = await readToken(settings);
   const projects = await openProjects({ path: settings.projects, log });
-  const stores = await openStores(settings, projects, log, fail);
+  const stores = await openStores({ settings, projects, now, log, onFatal: fail });
   const { store, refused } = stores;
   const queue = createQueue(settings['max-queue']);
   const stats = new Tally({ now, isListed: (id) => projects.find(id) !== undefined });
@@ -86,46 +82,6 @@ async function run(settings: Settings, log: Log): Promise<ExitCode> {
   await status?.stop();
   if (fatal !== undefined) throw fatal;
   return EXIT.done;
-}
-
-/** The data directory: locked, its view file sealed, its old files removed. */
-async function openStores(
-  settings: Settings,
-  projects: Projects,
-  log: Log,
-  onFatal: (fatal: Fatal) => void,
-) {
-  const { data: dir, durability } = settings;
-  const now = Date.now;
-  const minFreeBytes = settings['min-free'];
-  const lock = await acquireLock(dir);
-  const store = await createViewStore({ dir, durability, minFreeBytes, now, log, onFatal });
-  const refused = createRefusedStore({
-    dir,
-    maxBytesPerDay: settings['max-refused'],
-    minFreeBytes,
-    freeBytes: () => store.freeBytes(),
-    isListed: (id) => projects.find(id) !== undefined,
-    now,
-    log,
-  });
-  const retention = startRetention({
-    dir,
-    keepDays: settings['keep-days'],
-    keepRefusedDays: settings['keep-refused-days'],
-    now,
-    log,
-  });
-  return {
-    store,
-    refused,
-    async close() {
-      retention.stop();
-      await refused.close(LIMITS.closeTimeoutMs);
-      await store.close(LIMITS.closeTimeoutMs);
-      await lock.release();
-    },
-  };
 }
 
 /** Deno tells its working directory only where it may read it. */

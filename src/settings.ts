@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { isDay } from './day.ts';
 import { EXIT, Fatal } from './fatal.ts';
+import { type ClusterAddress, parseClusterAddress } from './jetstream/address.ts';
 import { PROJECT_ID } from './project-id.ts';
 import { nearest, printable } from './text.ts';
 
@@ -92,8 +93,17 @@ const httpUrl: Parse<string> = (value) =>
     ? value.replace(/\/$/, '')
     : new Problem('an address such as http://127.0.0.1:8080');
 
+const clusterAddress: Parse<ClusterAddress> = (value) =>
+  parseClusterAddress(value) ?? new Problem('an address such as nats://host:4222,host2:4222');
+
+const streamName: Parse<string> = (value) =>
+  /^[\w-]{1,200}$/.test(value) ? value : new Problem('letters, digits, _ and -');
+
 const projectId: Parse<string> = (value) =>
   PROJECT_ID.test(value) ? value : new Problem('1 to 20 digits');
+
+const yesOrNo: Parse<boolean> = (value) =>
+  ['yes', 'no'].includes(value) ? value === 'yes' : new Problem('yes or no');
 
 const timeZone: Parse<string> = (value) => {
   try {
@@ -128,6 +138,20 @@ export const OPTIONS = {
   'max-refused': option('SIZE', '64MiB', 'refused views kept a day', size(0, SIZE_MAX)),
   'keep-refused-days': option('DAYS', '14', 'keep refused views this long', whole(0, DAYS_MAX)),
   'keep-days': option('DAYS', '0', 'keep view files this long; 0: for ever', whole(0, DAYS_MAX)),
+  store: option(
+    'URL',
+    undefined,
+    'keep views in a NATS JetStream stream, nats://HOST[,HOST]… or tls://…, instead of files',
+    clusterAddress,
+  ),
+  'nats-stream': option('NAME', 'VIEWS', 'the stream; made if missing', streamName),
+  'nats-replicas': option(
+    'COUNT',
+    undefined,
+    'servers that keep each view (default: 3 where there are as many, else 1)',
+    whole(1, 5),
+  ),
+  'nats-creds': option('FILE', undefined, 'NATS credentials file', text),
   status: option(
     'ADDRESS',
     '127.0.0.1:8081',
@@ -142,6 +166,14 @@ export const OPTIONS = {
   ),
   log: option('FORMAT', 'text', 'log lines as text or json', choice('text', 'json')),
   origin: option('ORIGIN', undefined, 'an origin, such as https://www.example.com', text),
+  'archive-from': option(
+    'URL',
+    undefined,
+    'NATS servers of the stream, such as nats://host:4222,host2:4222',
+    clusterAddress,
+    'from',
+  ),
+  once: option('', 'no', 'end when the stream is archived up to its present end', yesOrNo),
   name: option('NAME', undefined, "the project's name, for your own eyes", text),
   'replay-to': option(
     'URL',
@@ -161,9 +193,7 @@ export const OPTIONS = {
   ),
   top: option('COUNT', '10', 'length of the lists', whole(1, 1000)),
   html: option('FILE', undefined, 'write a page to FILE instead', text),
-  json: option('', 'no', 'print JSON instead', (value) =>
-    ['yes', 'no'].includes(value) ? value === 'yes' : new Problem('yes or no'),
-  ),
+  json: option('', 'no', 'print JSON instead', yesOrNo),
 } as const;
 
 /** Limits that no flag changes. Units are in the names. */
@@ -191,9 +221,13 @@ type Values = { [K in OptionName]: Value<(typeof OPTIONS)[K]> };
 /** What the operator chose: sizes in bytes, ages in days. */
 export interface Settings extends Omit<Values, 'projects' | 'origin' | Optional> {
   readonly projects: string;
+  readonly store: ClusterAddress | undefined;
+  readonly 'nats-replicas': number | undefined;
+  readonly 'nats-creds': string | undefined;
   readonly 'status-token-file': string | undefined;
   readonly origin: readonly string[];
   readonly name: string | undefined;
+  readonly archiveFrom: ClusterAddress | undefined;
   readonly replayTo: string | undefined;
   readonly project: string | undefined;
   readonly fromDay: string | undefined;
@@ -204,8 +238,12 @@ export interface Settings extends Omit<Values, 'projects' | 'origin' | Optional>
 
 /** Those that have no default, under the names they have in `Settings`. */
 type Optional =
+  | 'store'
+  | 'nats-replicas'
+  | 'nats-creds'
   | 'status-token-file'
   | 'name'
+  | 'archive-from'
   | 'replay-to'
   | 'project'
   | 'from-day'
@@ -243,6 +281,9 @@ export function readSettings(
   env: ReadEnv = readEnv,
 ): { settings: Settings; operands: string[] } {
   const { given, operands } = splitArguments(args, allowed);
+  if (allowed.includes('store')) {
+    checkStore(given, given.has('store') || Boolean(env(envName('store'))));
+  }
   const value = <K extends OptionName>(name: K): Values[K] | undefined => {
     const fromFlag = given.get(name)?.at(-1);
     const source = fromFlag === undefined ? envName(name) : `--${flagOf(name)}`;
@@ -263,11 +304,17 @@ export function readSettings(
     'max-refused': required('max-refused'),
     'keep-refused-days': required('keep-refused-days'),
     'keep-days': required('keep-days'),
+    store: value('store'),
+    'nats-stream': required('nats-stream'),
+    'nats-replicas': value('nats-replicas'),
+    'nats-creds': value('nats-creds'),
     status: required('status'),
     'status-token-file': value('status-token-file'),
     log: required('log'),
     origin: (given.get('origin') ?? []).map((raw) => parsed('origin', '--origin', raw)),
     name: given.has('name') ? required('name') : undefined,
+    archiveFrom: value('archive-from'),
+    once: required('once'),
     replayTo: value('replay-to'),
     project: value('project'),
     fromDay: value('from-day'),
@@ -283,7 +330,9 @@ export function readSettings(
 function parsed<K extends OptionName>(name: K, source: string, raw: string): Values[K] {
   const result = (OPTIONS[name].parse as Parse<Values[K]>)(raw);
   if (!(result instanceof Problem)) return result;
-  throw new Fatal(EXIT.usage, `${source} must be ${result.expected}, not "${printable(raw)}"`);
+  // A password may stand in a cluster's address.
+  const found = OPTIONS[name].parse === clusterAddress ? '' : `, not "${printable(raw)}"`;
+  throw new Fatal(EXIT.usage, `${source} must be ${result.expected}${found}`);
 }
 
 function splitArguments(
@@ -313,6 +362,21 @@ function splitArguments(
     given.set(name, [...(given.get(name) ?? []), value]);
   }
   return { given, operands };
+}
+
+/** Of `serve`, what only files need, and what only a stream does. */
+const FILES_ONLY = ['data', 'durability', 'min-free', 'keep-days'] as const;
+const STREAM_ONLY = ['nats-stream', 'nats-replicas', 'nats-creds'] as const;
+
+/** A flag that would mean nothing is a mistake; the environment may be many commands'. */
+function checkStore(given: ReadonlyMap<OptionName, unknown>, isStream: boolean): void {
+  const idle = (isStream ? FILES_ONLY : STREAM_ONLY).find((name) => given.has(name));
+  if (idle === undefined) return;
+  const hint = idle === 'data' ? '; name the projects file with --projects' : '';
+  const message = isStream
+    ? `--${idle} is of no use with --store${hint}`
+    : `--${idle} is of no use without --store nats://…`;
+  throw new Fatal(EXIT.usage, message);
 }
 
 function unknownOption(flag: string, allowed: readonly OptionName[]): Fatal {

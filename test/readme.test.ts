@@ -1,9 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { canRunNats, startNats } from './support/nats-server.ts';
 import { BUNDLE, isHere } from './support/runtimes.ts';
+import { startWatched } from './support/status.ts';
 import { tempDir } from './support/temp-dir.ts';
+import { until } from './support/viewlog.ts';
+import { MINIMAL_VIEW } from './support/views.ts';
 
 // The configurations that the README gives, checked by the programs that they are for.
 
@@ -45,10 +49,38 @@ it.skipIf(!isHere('/usr/bin/caddy'))('the Caddyfile is one that Caddy takes', ()
   expect(config).toContain('"dial":"127.0.0.1:8080"');
 });
 
-it.skipIf(!isHere('/usr/sbin/nginx'))('the nginx configuration is one that nginx takes', () => {
+it.skipIf(!isHere('/usr/sbin/nginx')).each([
+  ['one collector', ''],
+  ['two collectors', block('nginx', '10.0.0.12')],
+])('the nginx configuration for %s is one that nginx takes', (_, upstream) => {
   const dir = tempDir();
-  const whole = `pid ${dir}/pid; events {} http { ${block('nginx')} }`;
+  const one = block('nginx', 'limit_req_zone');
+  const config = upstream === '' ? one : one.replace(/^upstream.*?^}\n/ms, upstream);
+  expect(config).toContain(upstream);
+  const whole = `pid ${dir}/pid; events {} http { ${config} }`;
   check('/usr/sbin/nginx', '-t', '-q', '-p', dir, '-e', 'stderr', '-c', file('nginx.conf', whole));
+});
+
+describe.skipIf(!canRunNats())('the configuration of a NATS server', () => {
+  // Debian's server is too old for this line.
+  const config = block('conf').replace(/^.*sync_interval.*\n/m, '');
+
+  it('is one that it takes', () => {
+    const path = file('nats.conf', config.replace('$VIEWLOG_PASSWORD', 's3cret'));
+    expect(() => check('/usr/sbin/nats-server', '-t', '-c', path)).not.toThrow();
+  });
+
+  it('gives a collector all the permissions that it needs', async () => {
+    const [authorization = ''] = /^authorization \{.*?^\}\n/ms.exec(config) ?? [];
+    const nats = await startNats({ config: authorization.replace('$VIEWLOG_PASSWORD', 's3cret') });
+    const store = nats.url.replace('//', '//viewlog:s3cret@');
+    const viewlog = await startWatched({ env: { VIEWLOG_STORE: store } });
+    expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
+    expect((await viewlog.post({ ...MINIMAL_VIEW, url: 'x' })).status).toBe(422);
+    await until(async () => (await viewlog.metrics())['viewlog_refused_kept_total'] === 1);
+    expect((await fetch(`${viewlog.statusUrl}/readyz`)).status).toBe(200);
+    expect(viewlog.stderr()).toBe('');
+  });
 });
 
 it.skipIf(!isHere('/usr/bin/promtool'))('Prometheus takes the scrape and the alerts', () => {

@@ -30,11 +30,17 @@ describe('settings', () => {
       'max-refused': 64 * 1024 * 1024,
       'keep-refused-days': 14,
       'keep-days': 0,
+      store: undefined,
+      'nats-stream': 'VIEWS',
+      'nats-replicas': undefined,
+      'nats-creds': undefined,
       status: { host: '127.0.0.1', port: 8081 },
       'status-token-file': undefined,
       log: 'text',
       origin: [],
       name: undefined,
+      archiveFrom: undefined,
+      once: false,
       replayTo: undefined,
       project: undefined,
       fromDay: undefined,
@@ -113,6 +119,47 @@ describe('settings', () => {
     ['--log', 'xml', 'text or json'],
   ])('refuse %s %j', (flag, value, expected) => {
     expect(usageError([`${flag}=${value}`])).toBe(`${flag} must be ${expected}, not "${value}"`);
+  });
+
+  it.each(['--data=d', '--durability=os', '--min-free=1', '--keep-days=1'])(
+    'refuse %s with a stream, which has no use for it',
+    (flag) => {
+      const name = flag.replace(/=.*/, '');
+      for (const [args, env] of [
+        [['--store=nats://a', flag], {}],
+        [[flag], { VIEWLOG_STORE: 'nats://a' }],
+      ] as const) {
+        expect(usageError([...args], env)).toContain(`${name} is of no use with --store`);
+      }
+      // The environment may be set for other commands.
+      const env = { VIEWLOG_DATA: '/d', VIEWLOG_KEEP_DAYS: '1' };
+      expect(read(['--store=nats://a'], env).settings.projects).toBe('/d/projects.json');
+    },
+  );
+
+  it.each(['--nats-stream=A', '--nats-replicas=3', '--nats-creds=f'])(
+    'refuse %s without a stream',
+    (flag) => {
+      const name = flag.replace(/=.*/, '');
+      expect(usageError([flag])).toBe(`${name} is of no use without --store nats://…`);
+      expect(() => read([flag], { VIEWLOG_STORE: 'nats://a' })).not.toThrow();
+    },
+  );
+
+  it.each(['A.B', 'A B', 'A*', '>', '../A', 'A\nB', ''])('refuse the stream %j', (name) => {
+    expect(usageError(['--store=nats://a', '--nats-stream', name])).toContain(
+      '--nats-stream must be letters, digits, _ and -',
+    );
+  });
+
+  it('repeat nothing of an address that may have a password in it', () => {
+    const address = 'nats://user:s3cret@host:99999';
+    for (const said of [
+      usageError(['--store', address]),
+      usageError([], { VIEWLOG_STORE: address }),
+    ]) {
+      expect(said).toMatch(/must be an address such as nats:\/\/host:4222,host2:4222$/);
+    }
   });
 
   it('say what a flag lacks, or what it probably was', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { killAnything, killArchive, killServers } from './support/archive-faults.ts';
 import {
   disturbFile,
   type Figures,
@@ -11,8 +12,10 @@ import {
   randomFrom,
   startAtOnce,
 } from './support/faults.ts';
+import { canRunNats } from './support/nats-server.ts';
 import { BUN, DENO, isHere, isPresent, NODE, type Runtime } from './support/runtimes.ts';
 import { canMount, canMountThin } from './support/small-disk.ts';
+import { chaos } from './support/stream-faults.ts';
 
 // Every fault on every runtime, over and over: SOAK_MINUTES=60 SOAK_SEED=7 npm run soak
 
@@ -33,9 +36,22 @@ const FAULTS: Record<string, Fault> = {
     'disk full, SIGTERM': (runtime, random) => fillAndEnd(runtime, random, 'SIGTERM'),
   }),
   ...(canMountThin() && { 'disk hangs': hangDisk }),
+  ...(canRunNats() && {
+    'archive, kill -9': (runtime, random) => killArchive(runtime, random, 5),
+    'archive, servers killed': (_, random) => killServers(random, 3),
+    'archive, anything killed': (_, random) => killAnything(runtimes, random, 6),
+  }),
   ...(isHere(FAKETIME) && { midnight: () => passMidnight(NODE, FAKETIME) }),
+  // With a collector on each runtime at the same time.
+  ...(canRunNats() && { 'cluster chaos': (_, random) => chaos(runtimes, random, 5) }),
 };
-
+/** What is not about one runtime. */
+const ONCE = new Set([
+  'midnight',
+  'cluster chaos',
+  'archive, servers killed',
+  'archive, anything killed',
+]);
 const runtimes = [NODE, DENO, BUN].filter(isPresent);
 const totals = new Map<string, Figures>();
 
@@ -53,7 +69,7 @@ describe(`faults for ${minutes} minutes from seed ${seed}`, () => {
 
   it.each(Array.from({ length: ROUNDS_MAX }, (_, i) => seed + i))('round %i', async (roundSeed) => {
     for (const [fault, happen] of Object.entries(FAULTS)) {
-      for (const runtime of fault === 'midnight' ? [NODE] : runtimes) {
+      for (const runtime of ONCE.has(fault) ? [NODE] : runtimes) {
         if (Date.now() > deadline) return;
         add(`${fault}, ${runtime.name}`, await happen(runtime, randomFrom(roundSeed)));
       }

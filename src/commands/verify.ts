@@ -1,9 +1,12 @@
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { EXIT, type ExitCode, Fatal } from '../fatal.ts';
 import { readBlocks } from '../files/lines.ts';
 import { startProgress, type Progress } from '../files/progress.ts';
 import { FileCheck } from '../files/view-check.ts';
 import { baseName } from '../files/names.ts';
 import type { Settings } from '../settings.ts';
+import { archiveRecordOf } from '../store/file-name.ts';
 import { plural, printable } from '../text.ts';
 
 /**
@@ -23,7 +26,8 @@ export async function verify(_: Settings, paths: string[]): Promise<ExitCode> {
   let isSound = true;
   let unpacked = true;
   for (const path of paths) {
-    const check = new FileCheck(baseName(path));
+    const isArchived = existsSync(archiveRecordOf(dirname(path)));
+    const check = new FileCheck(baseName(path), isArchived);
     const broken = await read(path, check, progress);
     progress.end();
     console.log(describe(path, check).join('\n'));

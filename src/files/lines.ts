@@ -28,18 +28,20 @@ type Encoding = 'utf8' | 'latin1';
  * The lines of a file; of a `.gz` file, what is packed in it; of `-`, stdin.
  * @param onRead told of bytes read from the file, before they are unpacked.
  * @param encoding with `latin1` a character stands for a byte: twice as fast as UTF-8.
+ * @param start the byte to begin at, where that is not the first.
  * @throws {Fatal} exit 74 if it can't be read, 65 if it can't be unpacked.
  */
 export async function* readBlocks(
   path: string,
   onRead: (bytes: number) => void = () => {},
   encoding: Encoding = 'utf8',
+  start = 0,
 ): AsyncGenerator<Block> {
   const blockOf = (bytes: Buffer, isCut: boolean): Block => decoded(bytes, isCut, encoding);
   let pending: Buffer[] = [];
   let pendingBytes = 0;
   let isCut = false;
-  for await (const chunk of chunksOf(path, onRead)) {
+  for await (const chunk of chunksOf(path, onRead, start)) {
     const end = chunk.lastIndexOf(NEWLINE) + 1;
     if (end > 0) {
       pending.push(chunk.subarray(0, end));
@@ -76,9 +78,13 @@ function damagedIn(bytes: Buffer, isFirstCut: boolean): Set<number> {
   return damaged;
 }
 
-async function* chunksOf(path: string, onRead: (bytes: number) => void): AsyncGenerator<Buffer> {
+async function* chunksOf(
+  path: string,
+  onRead: (bytes: number) => void,
+  start: number,
+): AsyncGenerator<Buffer> {
   const file: Readable =
-    path === '-' ? process.stdin : fs.createReadStream(path, { highWaterMark: CHUNK_BYTES });
+    path === '-' ? process.stdin : fs.createReadStream(path, { highWaterMark: CHUNK_BYTES, start });
   const isPacked = path.endsWith('.gz');
   file.on('data', (chunk: Buffer) => onRead(chunk.length));
   let readError: unknown;

@@ -18,14 +18,13 @@ export interface StatusApp {
 
 /** The operator's app: health, metrics and the status page. It reads, and changes nothing. */
 export function createStatusApp(source: StatusSource, guarded: GuardOptions): StatusApp {
-  const guard = createGuard(guarded);
   const snapshot = snapshots(source);
   const streams = createStreams({
     streamsMax: STREAMS_MAX,
     intervalMs: INTERVAL_MS,
     snapshot: () => JSON.stringify(snapshot()),
   });
-  const routes: Record<string, (mayKnowWhy: boolean) => Response> = {
+  const routes: Routes = {
     '/healthz': () => json({ status: 'alive' }),
     '/readyz': (mayKnowWhy) => readiness(source, mayKnowWhy),
     '/metrics': () => reply(200, METRICS_TYPE, metricsOf(source)),
@@ -38,7 +37,16 @@ export function createStatusApp(source: StatusSource, guarded: GuardOptions): St
       return stream === undefined ? tooMany() : reply(200, 'text/event-stream', stream);
     },
   };
-  const handler = (request: Request): Response => {
+  return { handler: operatorApp(routes, guarded), close: () => streams.close() };
+}
+
+/** @param mayKnowWhy whether who asks may be told reasons. */
+type Routes = Readonly<Record<string, (mayKnowWhy: boolean) => Response>>;
+
+/** Answers at these paths, those whom the operator's listener answers at all. */
+export function operatorApp(routes: Routes, guarded: GuardOptions): Handler {
+  const guard = createGuard(guarded);
+  return (request) => {
     const { method } = request;
     if (method !== 'GET' && method !== 'HEAD')
       return plain(405, 'Only GET.', { Allow: 'GET, HEAD' });
@@ -50,7 +58,6 @@ export function createStatusApp(source: StatusSource, guarded: GuardOptions): St
     if (method === 'HEAD' && pathname === '/live') return reply(200, 'text/event-stream', null);
     return routes[pathname]!(verdict === 'trusted');
   };
-  return { handler, close: () => streams.close() };
 }
 
 function readiness(source: StatusSource, mayKnowWhy: boolean): Response {
@@ -67,7 +74,7 @@ const refusal = (status: 401 | 403, reason: string): Response =>
     ...(status === 401 && { 'WWW-Authenticate': 'Basic realm="viewlog", charset="UTF-8"' }),
   });
 
-const json = (value: unknown, status = 200): Response =>
+export const json = (value: unknown, status = 200): Response =>
   reply(status, 'application/json', JSON.stringify(value));
 
 const plain = (status: number, text: string, headers: Record<string, string> = {}): Response =>
@@ -86,7 +93,7 @@ const POLICY = [
   "require-trusted-types-for 'script'",
 ].join('; ');
 
-function reply(
+export function reply(
   status: number,
   type: string,
   body: string | ReadableStream | null,

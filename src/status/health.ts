@@ -1,4 +1,6 @@
 import { formatSize } from '../settings.ts';
+import type { StreamStoreState } from '../store/stream-store.ts';
+import { plural } from '../text.ts';
 import type { StatusSource } from './source.ts';
 
 export interface Health {
@@ -26,8 +28,9 @@ function warningsOf({ projects, store, queue, queueBytesMax, minFreeBytes }: Sta
   if (!projects.all().some((project) => project.active)) {
     warnings.push('No project is active, so every view is refused: "viewlog activate ID"');
   }
-  const { freeBytes } = store.state();
-  if (freeBytes !== undefined && freeBytes < 2 * minFreeBytes) {
+  const now = store.state();
+  if ('stream' in now) warnings.push(...streamWarnings(now.stream));
+  else if (now.freeBytes !== undefined && now.freeBytes < 2 * minFreeBytes) {
     warnings.push(
       `Free disk space is near --min-free (${formatSize(minFreeBytes)}); ` +
         'refused views are not kept any more',
@@ -37,4 +40,15 @@ function warningsOf({ projects, store, queue, queueBytesMax, minFreeBytes }: Sta
     warnings.push(`More than half of --max-queue (${formatSize(queueBytesMax)}) is under way`);
   }
   return warnings;
+}
+
+/** What is wrong for good, and how far the stream is from losing its quorum. */
+function streamWarnings({ name, seen, warnings }: StreamStoreState['stream']): string[] {
+  const { lagging, replicas } = seen;
+  if (lagging.length === 0) return [...warnings];
+  const which = lagging.join(', ');
+  return [
+    ...warnings,
+    `Of the ${plural(replicas, 'server')} that keep stream ${name}, ${which} is down or behind`,
+  ];
 }

@@ -1,4 +1,6 @@
 import type { Projects } from '../projects/projects.ts';
+import type { StreamStoreState } from '../store/stream-store.ts';
+import type { ViewStoreState } from '../store/view-store.ts';
 import { healthOf } from './health.ts';
 import type { StatusSource } from './source.ts';
 
@@ -50,26 +52,51 @@ function storage({ store, refused }: StatusSource): string[] {
     { reason: kebab(reason) },
   ]);
   return [
-    ...counter('viewlog_written_bytes_total', 'Bytes written to view files.', [[now.bytes]]),
-    ...counter('viewlog_written_lines_total', 'Lines written; over batches: the batch size.', [
+    ...counter('viewlog_written_bytes_total', 'Bytes of views stored.', [[now.bytes]]),
+    ...counter('viewlog_written_lines_total', 'Lines stored; over batches: the batch size.', [
       [now.lines],
     ]),
-    ...counter('viewlog_written_batches_total', 'Batches of lines written and synced together.', [
-      [now.batches],
-    ]),
-    ...counter('viewlog_sync_seconds_total', 'Time until what was written was durable.', [
-      [now.syncSeconds],
-    ]),
-    ...counter('viewlog_sealed_fragments_total', 'Half lines, left by crashes, that were ended.', [
-      [now.sealedFragments],
-    ]),
-    ...gauge('viewlog_file_bytes', 'Size of the view file being written.', [[now.fileBytes]]),
-    ...gauge('viewlog_disk_free_bytes', 'Free disk space at the data directory.', [
-      [now.freeBytes],
-    ]),
+    ...('stream' in now ? stream(now.stream) : files(now)),
     ...counter('viewlog_refused_kept_total', 'Refused views kept to be replayed.', [[keptLines]]),
     ...counter('viewlog_refused_kept_bytes_total', 'Bytes of refused views kept.', [[keptBytes]]),
     ...counter('viewlog_refused_dropped_total', 'Refused views not kept, by reason.', reasons),
+  ];
+}
+
+const files = (now: ViewStoreState): string[] => [
+  ...counter('viewlog_written_batches_total', 'Batches of lines written and synced together.', [
+    [now.batches],
+  ]),
+  ...counter('viewlog_sync_seconds_total', 'Time until what was written was durable.', [
+    [now.syncSeconds],
+  ]),
+  ...counter('viewlog_sealed_fragments_total', 'Half lines, left by crashes, that were ended.', [
+    [now.sealedFragments],
+  ]),
+  ...gauge('viewlog_file_bytes', 'Size of the view file being written.', [[now.fileBytes]]),
+  ...gauge('viewlog_disk_free_bytes', 'Free disk space at the data directory.', [[now.freeBytes]]),
+];
+
+function stream(now: StreamStoreState['stream']): string[] {
+  const { server, connectionLosses, failures, seen } = now;
+  const reasons = Object.entries(failures).map(([reason, n]): Sample => [n, { reason }]);
+  return [
+    ...gauge('viewlog_nats_connected', 'Whether there is a connection to a NATS server.', [
+      [server === undefined ? 0 : 1],
+    ]),
+    ...counter('viewlog_nats_connection_losses_total', 'Connections to NATS servers lost.', [
+      [connectionLosses],
+    ]),
+    ...counter('viewlog_publish_failures_total', 'Views not acknowledged, by reason.', reasons),
+    ...gauge('viewlog_stream_has_leader', 'Whether a server leads the stream.', [
+      [seen.leader === undefined ? 0 : 1],
+    ]),
+    ...gauge('viewlog_stream_replicas', 'Servers that keep the stream.', [
+      [seen.replicas - seen.lagging.length, { state: 'current' }],
+      [seen.lagging.length, { state: 'lagging' }],
+    ]),
+    ...gauge('viewlog_stream_messages', 'Messages in the stream.', [[seen.messages]]),
+    ...gauge('viewlog_stream_bytes', 'Bytes in the stream.', [[seen.bytes]]),
   ];
 }
 
@@ -102,7 +129,7 @@ function projectStates(projects: Projects): Sample[] {
   ];
 }
 
-function processState(): string[] {
+export function processState(): string[] {
   const { rss, heapUsed } = process.memoryUsage();
   const { user, system } = process.cpuUsage();
   return [
@@ -112,10 +139,10 @@ function processState(): string[] {
   ];
 }
 
-const counter = (name: string, help: string, samples: readonly Sample[]): string[] =>
+export const counter = (name: string, help: string, samples: readonly Sample[]): string[] =>
   family('counter', name, help, samples);
 
-const gauge = (name: string, help: string, samples: readonly Sample[]): string[] =>
+export const gauge = (name: string, help: string, samples: readonly Sample[]): string[] =>
   family('gauge', name, help, samples);
 
 /** A metric and its samples; those without a value are left out. */

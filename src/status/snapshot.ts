@@ -1,5 +1,7 @@
 import type { Project } from '../projects/projects.ts';
 import type { RefusalCode } from '../refusal.ts';
+import type { StreamStoreState } from '../store/stream-store.ts';
+import type { ViewStoreState } from '../store/view-store.ts';
 import { clip } from '../text.ts';
 import { activationOf } from './activation.ts';
 import { type Health, healthOf } from './health.ts';
@@ -57,15 +59,20 @@ export interface ShownKnock {
 }
 
 export interface ShownStorage {
-  readonly path?: string | undefined;
-  readonly fileBytes: number;
   readonly acceptedToday: number;
-  readonly freeBytes?: number | undefined;
-  /** How long the free space lasts at the rate of the last hour. */
-  readonly daysLeft?: number | undefined;
+  readonly files?: ShownFiles;
+  readonly stream?: StreamStoreState['stream'];
   readonly queueBytes: number;
   readonly queueBytesMax: number;
   readonly refusedKept: number;
+}
+
+export interface ShownFiles {
+  readonly path?: string | undefined;
+  readonly fileBytes: number;
+  readonly freeBytes?: number | undefined;
+  /** How long the free space lasts at the rate of the last hour. */
+  readonly daysLeft?: number | undefined;
 }
 
 export interface ShownView {
@@ -153,8 +160,22 @@ function fromFirst(counts: readonly number[]): number[] {
 }
 
 function storageOf(source: StatusSource, nowMs: number): ShownStorage {
-  const { tally, store, refused, queue, queueBytesMax, minFreeBytes } = source;
-  const { path, fileBytes, freeBytes, lines, bytes } = store.state();
+  const { tally, store, refused, queue, queueBytesMax } = source;
+  const now = store.state();
+  return {
+    acceptedToday: tally.acceptedToday(),
+    ...('stream' in now ? { stream: now.stream } : { files: filesOf(now, source, nowMs) }),
+    queueBytes: queue.bytes,
+    queueBytesMax,
+    refusedKept: refused.state().keptLines,
+  };
+}
+
+function filesOf(
+  { path, fileBytes, freeBytes, lines, bytes }: ViewStoreState,
+  { tally, minFreeBytes }: StatusSource,
+  nowMs: number,
+): ShownFiles {
   const hour = tally.total.acceptedByMinute.list(nowMs).slice(-61, -1);
   const minutes = Math.min(hour.length, Math.floor((nowMs - tally.sinceMs) / 60_000));
   const views = hour.slice(hour.length - minutes).reduce((sum, count) => sum + count, 0);
@@ -163,16 +184,7 @@ function storageOf(source: StatusSource, nowMs: number): ShownStorage {
     freeBytes !== undefined && bytesPerDay > 0
       ? Math.max(0, freeBytes - minFreeBytes) / bytesPerDay
       : undefined;
-  return {
-    path,
-    fileBytes,
-    acceptedToday: tally.acceptedToday(),
-    freeBytes,
-    daysLeft,
-    queueBytes: queue.bytes,
-    queueBytesMax,
-    refusedKept: refused.state().keptLines,
-  };
+  return { path, fileBytes, freeBytes, daysLeft };
 }
 
 const latestViews = (tally: Tally): Numbered<ShownView>[] =>

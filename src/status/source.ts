@@ -1,5 +1,6 @@
 import type { Projects } from '../projects/projects.ts';
 import type { RefusedState } from '../store/refused.ts';
+import type { StreamStoreState } from '../store/stream-store.ts';
 import type { ViewStoreState } from '../store/view-store.ts';
 import type { Tally } from './tally.ts';
 
@@ -9,7 +10,7 @@ export interface StatusSource {
   readonly tally: Tally;
   readonly projects: Projects;
   readonly projectsPath: string;
-  readonly store: { state(): ViewStoreState };
+  readonly store: { state(): ViewStoreState | StreamStoreState };
   readonly refused: { state(): RefusedState };
   readonly queue: { readonly bytes: number };
   readonly queueBytesMax: number;

@@ -47,6 +47,8 @@ interface DailyFileOptions {
   readonly durable?: boolean;
   /** A torn last line, left by a crash, has been ended. */
   readonly onSealed: (path: string) => void;
+  /** What completes a torn last line, where that is known; else a newline ends it. */
+  readonly ending?: Uint8Array | undefined;
 }
 
 const NEWLINE = 0x0a;
@@ -55,11 +57,11 @@ export const NOTHING = new Uint8Array(0);
 
 /**
  * Opens the day's file, made if missing, and syncs what an earlier process left in it. A torn
- * last line, or a tail of NULs, is owed its newline: the first `append` writes it.
+ * last line, or a tail of NULs, is owed its ending: the first `append` writes it.
  * @throws {Fatal} exit 74 if a sync fails; else the system's error.
  */
 export async function openDailyFile(options: DailyFileOptions): Promise<DailyFile> {
-  const { kind, dir, day, files, durable = false, onSealed } = options;
+  const { kind, dir, day, files, durable = false, onSealed, ending } = options;
   const path = `${dir}/${fileNameOf(kind, day)}`;
   // One call that writes and syncs, in place of two: a third more views on Node and Bun, whose
   // event loop is too busy under load to start the second when the first has ended.
@@ -71,14 +73,14 @@ export async function openDailyFile(options: DailyFileOptions): Promise<DailyFil
     if (size > 0) await synced(path, files.fdatasync(fd));
     // Even for a file that was there: its maker may have died before it had synced the directory.
     await syncDirectory(files, dir);
-    return dailyFile({ files, fd, dsync, day, path, dev, ino, size, torn, onSealed });
+    return dailyFile({ files, fd, dsync, day, path, dev, ino, size, torn, onSealed, ending });
   } catch (error) {
     await files.close(fd).catch(() => {});
     throw error;
   }
 }
 
-interface OpenFile extends Pick<DailyFileOptions, 'files' | 'day' | 'onSealed'> {
+interface OpenFile extends Pick<DailyFileOptions, 'files' | 'day' | 'onSealed' | 'ending'> {
   readonly fd: number;
   /** Whether each write is durable when it returns. */
   readonly dsync: boolean;
@@ -90,10 +92,10 @@ interface OpenFile extends Pick<DailyFileOptions, 'files' | 'day' | 'onSealed'> 
 }
 
 function dailyFile(file: OpenFile): DailyFile {
-  const { files, fd, dsync, day, path, dev, ino, onSealed } = file;
+  const { files, fd, dsync, day, path, dev, ino, onSealed, ending } = file;
   let { size, torn } = file;
-  let sealing = torn;
-  let owed = torn ? SEAL : NOTHING;
+  let sealing = torn && ending === undefined;
+  let owed = torn ? (ending ?? SEAL) : NOTHING;
 
   async function write(bytes: Uint8Array): Promise<{ written: number; error?: unknown }> {
     const result = await writeAll(files, fd, bytes, async (written, error) => {
@@ -173,11 +175,11 @@ const EAGAIN_WAIT_MAX_MS = 100;
  * Writes all of `bytes`; short writes are by design, EINTR and EAGAIN pass.
  * @param onError looks at an error, with what was written before; what it throws is thrown.
  */
-async function writeAll(
+export async function writeAll(
   files: FileOps,
   fd: number,
   bytes: Uint8Array,
-  onError: (written: number, error: unknown) => Promise<void>,
+  onError: (written: number, error: unknown) => Promise<void> = async () => {},
 ): Promise<{ written: number; error?: unknown }> {
   let written = 0;
   let waitMs = 1;

@@ -176,9 +176,7 @@ export class DayWriter {
       if (error instanceof Fatal) throw error;
       // Whatever the reason, no line is at stake: it may pass, and the operator is told.
       this.#wanting = true;
-      const path = `${this.#options.dir}/${fileNameOf('views', day)}`;
-      const reason = isNoRoom(error) ? DISK_FULL : 'the view file cannot be opened';
-      return { reason, message: cannotOpen(path, error).message };
+      return unopened(`${this.#options.dir}/${fileNameOf('views', day)}`, error);
     }
   }
 
@@ -198,7 +196,14 @@ const DISK_FULL = 'the disk is full';
 
 const isNoRoom = (error: unknown): boolean => NO_ROOM.has(errnoOf(error) ?? '');
 
-function blockedBy(error: unknown, path: string): Blocked {
+/** A view file that cannot be opened now. */
+export const unopened = (path: string, error: unknown): Blocked => ({
+  reason: isNoRoom(error) ? DISK_FULL : 'the view file cannot be opened',
+  message: cannotOpen(path, error).message,
+});
+
+/** @throws {Fatal} exit 74 where the error is not that the disk is full. */
+export function blockedBy(error: unknown, path: string): Blocked {
   const message = `Cannot write "${path}": ${reasonOf(error)}`;
   if (isNoRoom(error)) return { reason: DISK_FULL, message };
   throw new Fatal(EXIT.ioError, `${message}; check the disk, then start viewlog again`);

@@ -15,3 +15,6 @@ export function dayOfFileName(kind: FileKind, name: string): string | undefined 
 
 /** What has been replayed of a file of refused views, beside it. No shipper's pattern matches it. */
 export const replayRecordOf = (refusedPath: string): string => `${refusedPath}.replayed`;
+
+/** How far an archive has come, beside its files. No shipper's pattern matches it. */
+export const archiveRecordOf = (dir: string): string => `${dir}/archive.json`;

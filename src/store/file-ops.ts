@@ -26,12 +26,13 @@ export interface FileOps {
   fstat(fd: number): Promise<FileStat>;
   stat(path: string): Promise<FileStat>;
   close(fd: number): Promise<void>;
+  rename(from: string, to: string): Promise<void>;
   /** Bytes that an unprivileged user may still write to the directory's file system. */
   freeBytes(dir: string): Promise<number>;
 }
 
-/** As of fopen: read; append, and `x` only if new; `d` as with O_DSYNC. */
-export type OpenFlags = 'r' | 'a+' | 'ax+' | 'ad+' | 'adx+';
+/** As of fopen: read; write anew; append, and `x` only if new; `d` as with O_DSYNC. */
+export type OpenFlags = 'r' | 'w' | 'a+' | 'ax+' | 'ad+' | 'adx+';
 
 type Callback<T> = (error: Error | null, value: T) => void;
 
@@ -48,7 +49,7 @@ function called<T>(call: (done: Callback<T>) => void): Promise<T> {
 
 const { O_APPEND, O_CREAT, O_DSYNC, O_EXCL, O_RDWR } = fs.constants;
 const DSYNC = O_RDWR | O_APPEND | O_CREAT | O_DSYNC;
-const FLAGS = { r: 'r', 'a+': 'a+', 'ax+': 'ax+', 'ad+': DSYNC, 'adx+': DSYNC | O_EXCL } as const;
+const FLAGS = { r: 'r', w: 'w', 'a+': 'a+', 'ax+': 'ax+', 'ad+': DSYNC, 'adx+': DSYNC | O_EXCL } as const;
 
 const nodeFiles: FileOps = {
   // Not on macOS.
@@ -64,6 +65,7 @@ const nodeFiles: FileOps = {
   fstat: (fd) => called<fs.Stats>((done) => fs.fstat(fd, done)),
   stat: (path) => called<fs.Stats>((done) => fs.stat(path, done)),
   close: (fd) => called<void>((done) => fs.close(fd, done)),
+  rename: (from, to) => called<void>((done) => fs.rename(from, to, done)),
   async freeBytes(dir) {
     // Async, so that a runtime that forbids it (Deno without --allow-sys=statfs throws) rejects.
     const { bavail, bsize } = await called<fs.StatsFs>((done) => fs.statfs(dir, done));

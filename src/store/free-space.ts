@@ -18,10 +18,18 @@ interface FreeSpaceOptions {
   readonly minFreeBytes: number;
   readonly files: FileOps;
   readonly log: Log;
+  /** What is done about it, for the log. */
+  readonly effect?: string;
 }
 
 /** Polled about once a second, never for a view. */
-export function createFreeSpace({ dir, minFreeBytes, files, log }: FreeSpaceOptions): FreeSpace {
+export function createFreeSpace({
+  dir,
+  minFreeBytes,
+  files,
+  log,
+  effect = 'refusing views',
+}: FreeSpaceOptions): FreeSpace {
   let free: number | undefined;
   let low = false;
   let off = false;
@@ -42,7 +50,7 @@ export function createFreeSpace({ dir, minFreeBytes, files, log }: FreeSpaceOpti
       }
       if (!low && free < minFreeBytes) {
         low = true;
-        log.error(`Free disk space at "${dir}" is below --min-free (${minimum}); refusing views`);
+        log.error(`Free disk space at "${dir}" is below --min-free (${minimum}); ${effect}`);
       } else if (low && free >= minFreeBytes + minFreeBytes / 8) {
         low = false;
         log.info(`Free disk space at "${dir}" is above --min-free (${minimum}) again`);

@@ -8,11 +8,9 @@ import { fileNameOf } from './file-name.ts';
 import { systemFiles } from './file-ops.ts';
 import type { FileOps } from './file-ops.ts';
 import { lastIdOf } from './last-id.ts';
-import { RefusedBudget } from './refused-budget.ts';
 import type { Dropped } from './refused-budget.ts';
-import { refusedLine } from './refused-line.ts';
-import { createStamper } from './stamp.ts';
-import type { Stamp } from './stamp.ts';
+import { RefusedIntake } from './refused-intake.ts';
+import type { RefusedLine } from './refused-intake.ts';
 import type { RefusedStore, RefusedView } from './store.ts';
 
 export interface RefusedStoreOptions {
@@ -30,7 +28,8 @@ export interface RefusedStoreOptions {
 
 /** Plain values; counts since the start. */
 export interface RefusedState {
-  readonly path: string | undefined;
+  /** Where they are kept in files. */
+  readonly path?: string | undefined;
   readonly keptLines: number;
   readonly keptBytes: number;
   /** Not kept, by reason. */
@@ -51,25 +50,12 @@ export function createRefusedStore(options: RefusedStoreOptions): LocalRefusedSt
   return new RefusedFiles(options);
 }
 
-/** Enough for a burst; a disk that hangs costs no more memory than this. */
-const QUEUE_BYTES_MAX = 1024 * 1024;
-/** The view store says what there is to say about the clock. */
-const SILENT: Log = { info: () => {}, warn: () => {}, error: () => {} };
-
-interface Line {
-  readonly day: string;
-  readonly bytes: Buffer;
-}
-
 class RefusedFiles implements LocalRefusedStore {
   readonly #options: RefusedStoreOptions;
   readonly #files: FileOps;
-  readonly #stamp: () => Stamp;
-  #day = '';
-  #budget: RefusedBudget;
-  #budgetSaid = false;
+  readonly #intake: RefusedIntake;
 
-  #queue: Line[] = [];
+  #queue: RefusedLine[] = [];
   #queueBytes = 0;
   #writing: Promise<void> | undefined;
   #file: DailyFile | undefined;
@@ -78,41 +64,28 @@ class RefusedFiles implements LocalRefusedStore {
 
   #keptLines = 0;
   #keptBytes = 0;
-  readonly #dropped = { dayFull: 0, projectFull: 0, queueFull: 0, lowSpace: 0, writeFailed: 0 };
 
   constructor(options: RefusedStoreOptions) {
-    const { dir, now, maxBytesPerDay, files = systemFiles } = options;
+    const { dir, files = systemFiles } = options;
     this.#options = options;
     this.#files = files;
-    this.#budget = new RefusedBudget(maxBytesPerDay, 0);
-    this.#stamp = createStamper({
-      now,
-      log: SILENT,
+    this.#intake = new RefusedIntake({
+      ...options,
+      bytesOf: (day) => orElse(0, () => fs.statSync(`${dir}/${fileNameOf('refused', day)}`).size),
       lastIdOf: (day) => orElse(undefined, () => lastIdOf(dir, 'refused', day)),
     });
   }
 
   keep(view: RefusedView): void {
-    const { minFreeBytes, freeBytes, isListed } = this.#options;
-    if (this.#closing) return void (this.#dropped.writeFailed += 1);
+    const { minFreeBytes, freeBytes } = this.#options;
+    const { dropped } = this.#intake;
+    if (this.#closing) return void (dropped.writeFailed += 1);
     const free = freeBytes();
-    if (free !== undefined && free < 2 * minFreeBytes) return void (this.#dropped.lowSpace += 1);
-    // Before the line is built: a flood must not cost more than it has to.
-    if (this.#queueBytes + view.text.length > QUEUE_BYTES_MAX) {
-      return void (this.#dropped.queueFull += 1);
-    }
-    const stamp = this.#stamp();
-    if (stamp.day !== this.#day) this.#beginDay(stamp.day);
-    const bytes = Buffer.from(refusedLine(stamp, view));
-    if (this.#queueBytes + bytes.length > QUEUE_BYTES_MAX) {
-      return void (this.#dropped.queueFull += 1);
-    }
-    const { project } = view;
-    const listed = project !== undefined && isListed(project);
-    const dropped = this.#budget.spend(bytes.length, listed ? undefined : (project ?? 'none'));
-    if (dropped !== undefined) return this.#drop(dropped);
-    this.#queue.push({ day: stamp.day, bytes });
-    this.#queueBytes += bytes.length;
+    if (free !== undefined && free < 2 * minFreeBytes) return void (dropped.lowSpace += 1);
+    const line = this.#intake.take(view, this.#queueBytes);
+    if (line === undefined) return;
+    this.#queue.push(line);
+    this.#queueBytes += line.bytes.length;
     this.#writing ??= this.#write();
   }
 
@@ -129,7 +102,7 @@ class RefusedFiles implements LocalRefusedStore {
       path: this.#file?.path,
       keptLines: this.#keptLines,
       keptBytes: this.#keptBytes,
-      dropped: { ...this.#dropped },
+      dropped: { ...this.#intake.dropped },
     };
   }
 
@@ -137,23 +110,6 @@ class RefusedFiles implements LocalRefusedStore {
     await this.#writing;
     await this.#file?.close().catch(() => {});
     this.#file = undefined;
-  }
-
-  #beginDay(day: string): void {
-    const path = `${this.#options.dir}/${fileNameOf('refused', day)}`;
-    const bytesInFile = orElse(0, () => fs.statSync(path).size);
-    this.#day = day;
-    this.#budget = new RefusedBudget(this.#options.maxBytesPerDay, bytesInFile);
-    this.#budgetSaid = false;
-  }
-
-  #drop(reason: Dropped): void {
-    this.#dropped[reason] += 1;
-    if (reason !== 'dayFull' || this.#budgetSaid || this.#options.maxBytesPerDay === 0) return;
-    this.#budgetSaid = true;
-    this.#options.log.warn(
-      `Refused views have reached --max-refused; not keeping all of them until ${this.#day} is over`,
-    );
   }
 
   /** One at a time; what arrives meanwhile is written next. Never rejects. */
@@ -167,7 +123,7 @@ class RefusedFiles implements LocalRefusedStore {
       const kept = await this.#append(day, bytes);
       this.#keptLines += kept.lines;
       this.#keptBytes += kept.bytes;
-      this.#dropped.writeFailed += lines.length - kept.lines;
+      this.#intake.dropped.writeFailed += lines.length - kept.lines;
       this.#queueBytes -= bytes.length;
     }
     this.#writing = undefined;

@@ -6,9 +6,10 @@ export interface ViewStore {
   /**
    * Gives a view its `ts` and `id` and queues its line; both happen before the call returns.
    * @param fields the view's fields as JSON text, one well-formed object on one line.
+   * @param project the view's `p`.
    * @returns resolves once the line is as durable as promised, or will not be. Never rejects.
    */
-  append(fields: string): Promise<Appended>;
+  append(fields: string, project: string): Promise<Appended>;
 }
 
 /** The id that the stored line carries, or why the line is not promised. */
@@ -24,6 +25,19 @@ export interface RefusedView {
   readonly project?: string;
   /** The request's body: the text of one JSON object. */
   readonly text: string;
+}
+
+/** What every store tells of itself: plain values; counts since the start. */
+export interface StoreState {
+  /** Lines stored, and their bytes. */
+  readonly lines: number;
+  readonly bytes: number;
+  readonly lastAcceptedMs: number | undefined;
+  /** Why views are refused now. */
+  readonly unavailable: string | undefined;
+  /** Lines that wait to be stored, and their bytes. */
+  readonly queuedLines: number;
+  readonly queuedBytes: number;
 }
 
 /** Keeps refused views for the operator, outside the accept path. */

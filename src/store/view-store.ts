@@ -35,7 +35,7 @@ import type { FreeSpace } from './free-space.ts';
 import { lastIdOf } from './last-id.ts';
 import { createStamper, dayOf } from './stamp.ts';
 import type { Stamp } from './stamp.ts';
-import type { Appended, ViewStore } from './store.ts';
+import type { Appended, StoreState, ViewStore } from './store.ts';
 
 export interface ViewStoreOptions {
   readonly dir: string;
@@ -56,20 +56,13 @@ export interface ViewStoreOptions {
 
 const TIMING: Timing = { pollMs: 500, stuckMs: 10_000, retryMs: 100, retryMaxMs: 2_000 };
 
-/** Plain values for the metrics and the status page; counts and sums since the start. */
-export interface ViewStoreState {
+/** Of the files beside what every store tells; counts and sums since the start. */
+export interface ViewStoreState extends StoreState {
   readonly path: string | undefined;
   readonly fileBytes: number;
-  readonly lines: number;
-  readonly bytes: number;
   readonly batches: number;
   readonly syncSeconds: number;
   readonly sealedFragments: number;
-  readonly lastAcceptedMs: number | undefined;
-  /** Why views are refused now. */
-  readonly unavailable: string | undefined;
-  readonly queuedLines: number;
-  readonly queuedBytes: number;
   readonly freeBytes: number | undefined;
 }
 

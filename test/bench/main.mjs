@@ -84,6 +84,7 @@ function ratios(results) {
     { ratio: 'Node os / nginx', median: ratio('nodeOs', 'nginx'), target: 1.1 },
     { ratio: 'Node disk / bare node:http', median: ratio('nodeDisk', 'floor'), target: 0.6 },
     { ratio: 'Deno disk / nginx', median: ratio('denoDisk', 'nginx'), target: 1.25 },
+    { ratio: 'Node R3 stream / Node disk', median: ratio('nodeStream', 'nodeDisk') },
   ]);
 }
 

@@ -12,6 +12,10 @@ let nextPort = 20_000 + Math.floor(Math.random() * 10_000);
 export async function start(subject) {
   const dir = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), 'viewlog-bench-'));
   const port = (nextPort += 2);
+  const companions = (subject.companions?.(port, dir) ?? []).map(([program, ...args]) =>
+    spawn(program, args, { stdio: 'ignore' }),
+  );
+  await subject.ready?.(port);
   const [program, ...args] = subject.command(port, dir);
   const startedMs = performance.now();
   const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'] });
@@ -27,6 +31,10 @@ export async function start(subject) {
     async stop() {
       child.kill('SIGTERM');
       await new Promise((resolve) => child.once('exit', resolve));
+      for (const companion of companions) {
+        companion.kill('SIGKILL');
+        await new Promise((resolve) => companion.once('exit', resolve));
+      }
       rmSync(dir, { recursive: true, force: true });
     },
   };

@@ -13,7 +13,9 @@ const BUN = join(ROOT, '.ci/tools/node_modules/.bin/bun');
  *   missing?: string,
  *   command(port: number, dir: string): string[],
  *   batches?(port: number): Promise<{ lines: number, batches: number }>,
- * }} Subject
+ *   companions?(port: number, dir: string): string[][],
+ *   ready?(port: number): Promise<void>,
+ * }} Subject `companions` are started first, and not measured.
  */
 
 /** What it has written so far. */
@@ -24,7 +26,7 @@ async function metrics(port) {
   return { lines: of('lines'), batches: of('batches') };
 }
 
-function viewlog(name, program, args, flags) {
+function viewlog(name, program, args, flags, place = (port, dir) => ['--data', dir]) {
   return {
     name,
     batches: metrics,
@@ -39,8 +41,7 @@ function viewlog(name, program, args, flags) {
         BUNDLE,
         '--port',
         String(port),
-        '--data',
-        dir,
+        ...place(port, dir),
         '--status',
         `127.0.0.1:${port + 1}`,
         ...flags,
@@ -95,6 +96,58 @@ http {
 
 const onNode = () => [];
 
+const NATS = '/usr/sbin/nats-server';
+/** Ports of a cluster's three servers: for clients, for each other, and to ask how they are. */
+const natsPorts = (port, kind) => [0, 1, 2].map((i) => 10_000 + (port % 1_000) * 9 + 3 * kind + i);
+
+/** A collector whose views three servers keep. */
+const STREAM = {
+  ...viewlog('viewlog, Node, R3 stream', process.execPath, onNode, [], (port, dir) => [
+    '--store',
+    `nats://${natsPorts(port, 0)
+      .map((nats) => `127.0.0.1:${nats}`)
+      .join(',')}`,
+    '--projects',
+    join(dir, 'projects.json'),
+  ]),
+  ...(existsSync(NATS) ? {} : { missing: 'nats-server (Debian: nats-server)' }),
+  companions: (port, dir) =>
+    natsPorts(port, 0).map((client, i) => {
+      const config = join(dir, `nats-${i}.conf`);
+      mkdirSync(dir, { recursive: true });
+      writeFileSync(
+        config,
+        `
+server_name: n${i}
+listen: "127.0.0.1:${client}"
+http: "127.0.0.1:${natsPorts(port, 2)[i]}"
+jetstream { store_dir: "${join(dir, `nats-${i}`)}" }
+cluster { name: bench, listen: "127.0.0.1:${natsPorts(port, 1)[i]}", routes: [
+  ${natsPorts(port, 1)
+    .map((route) => `"nats-route://127.0.0.1:${route}"`)
+    .join()}
+] }`,
+      );
+      return [NATS, '-c', config];
+    }),
+  async ready(port) {
+    for (;;) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      const answers = natsPorts(port, 2).map((http) =>
+        fetch(`http://127.0.0.1:${http}/jsz`).then(
+          (answer) => answer.json(),
+          () => ({}),
+        ),
+      );
+      const told = await Promise.all(answers);
+      const current = told.flatMap(({ meta_cluster: meta }) =>
+        (meta?.replicas ?? []).filter((peer) => peer.current),
+      );
+      if (current.length === 2) return;
+    }
+  },
+};
+
 /** @type {Record<string, Subject>} */
 export const SUBJECTS = {
   floor: FLOOR,
@@ -103,4 +156,5 @@ export const SUBJECTS = {
   nodeOs: viewlog('viewlog, Node, os', process.execPath, onNode, ['--durability', 'os']),
   denoDisk: viewlog('viewlog, Deno, disk', DENO, onDeno, []),
   bunDisk: viewlog('viewlog, Bun, disk', BUN, onNode, []),
+  nodeStream: STREAM,
 };

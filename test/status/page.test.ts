@@ -9,6 +9,7 @@ import {
   type Page,
   type PageOptions,
 } from '../support/chromium.ts';
+import { canRunNats, startNats } from '../support/nats-server.ts';
 import { BUN, BUNDLE, DENO, isHere, isPresent, NODE } from '../support/runtimes.ts';
 import { startWatched, type Watched } from '../support/status.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -69,6 +70,24 @@ describe.skipIf(!hasChromium())('the status page', () => {
       );
     },
   );
+
+  it.skipIf(!canRunNats())('shows the stream that views go to, and that it is gone', async () => {
+    const nats = await startNats();
+    const viewlog = await startWatched({ args: ['--store', nats.url] });
+    const { page, complaints } = await open(viewlog);
+    await heading(page, 'Taking views');
+    await viewlog.post(MINIMAL_VIEW);
+    const fact = (text: string): Promise<void> =>
+      page.locator('#storage dl > div', { hasText: text }).waitFor();
+    await fact(`NATS server127.0.0.1:${nats.nodes[0]!.port}`);
+    await fact('StreamVIEWS, 1 message');
+    await fact('Up to date1 of 1 server');
+    expect(await page.locator('#storage dt').allTextContents()).not.toContain('File');
+    await nats.nodes[0]!.stop('SIGKILL');
+    await heading(page, 'Not taking views: there is no connection to the cluster');
+    await fact('NATS servernone for ');
+    expect(complaints).toStrictEqual([]);
+  });
 
   it('shows why views are refused, by keyboard alone', async () => {
     const viewlog = await startWatched();

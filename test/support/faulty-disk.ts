@@ -24,6 +24,12 @@ interface Medium {
   named: boolean;
 }
 
+/** A file that took another's name, which a power cut undoes until the directory is synced. */
+interface Renamed {
+  readonly to: string;
+  readonly replaced: Medium | undefined;
+}
+
 /**
  * A disk with faults on top of real files. It knows what was written to each file and what of it
  * was synced; `check` compares that with the file: nothing truncated, nothing overwritten.
@@ -36,6 +42,7 @@ export class FaultyDisk {
   fault: (operation: Operation, path: string) => Fault = () => undefined;
   readonly #files = new Map<string, Medium>();
   readonly #open = new Set<number>();
+  #renamed: Renamed[] = [];
 
   constructor({ canDsync = false } = {}) {
     this.canDsync = canDsync;
@@ -83,7 +90,10 @@ export class FaultyDisk {
         else synchronous.delete(fd);
         this.#open.add(fd);
         paths.set(fd, path);
-        if (flags !== 'r' && !this.#files.has(path)) {
+        if (flags.startsWith('w')) {
+          const named = this.#files.get(path)?.named ?? false;
+          this.#files.set(path, { content: Buffer.alloc(0), syncedBytes: 0, named });
+        } else if (flags !== 'r' && !this.#files.has(path)) {
           const content = fs.readFileSync(path);
           this.#files.set(path, {
             content,
@@ -118,6 +128,7 @@ export class FaultyDisk {
       }),
       fsync: around('fsync', (path, _fd: number) => {
         for (const [name, medium] of this.#files) if (dirname(name) === path) medium.named = true;
+        this.#renamed = this.#renamed.filter(({ to }) => dirname(to) !== path);
       }),
       fchmod: around('fchmod', (_, fd: number, mode: number) => fs.fchmodSync(fd, mode)),
       fstat: around('fstat', (_, fd: number) => fs.fstatSync(fd)),
@@ -128,6 +139,14 @@ export class FaultyDisk {
         this.#open.delete(fd);
         fs.closeSync(fd);
       }),
+      rename: async (from, to) => {
+        const fault = await enter('rename', from);
+        fs.renameSync(from, to);
+        this.#renamed.push({ to, replaced: this.#files.get(to) });
+        this.#files.set(to, this.#files.get(from)!);
+        this.#files.delete(from);
+        await leave(fault);
+      },
       stat: async (path) => {
         await leave(await enter('stat', path));
         return fs.statSync(path);
@@ -141,8 +160,18 @@ export class FaultyDisk {
     };
   }
 
-  /** The unsynced is lost from some byte on; that and the rest may come back as NULs. */
+  /**
+   * The unsynced is lost from some byte on; that and the rest may come back as NULs. The last of
+   * the unsynced renames may not have happened.
+   */
   cutPower(random: () => number): void {
+    const kept = Math.floor(random() * (this.#renamed.length + 1));
+    for (const { to, replaced } of this.#renamed.slice(kept).toReversed()) {
+      if (replaced === undefined) this.#files.get(to)!.named = false;
+      else this.#files.set(to, replaced);
+    }
+    for (const { to } of this.#renamed.slice(0, kept)) this.#files.get(to)!.named = true;
+    this.#renamed = [];
     for (const [path, medium] of this.#files) {
       if (!medium.named) {
         fs.rmSync(path, { force: true });

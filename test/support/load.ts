@@ -24,8 +24,9 @@ const BODY = JSON.stringify({ ...FULL_VIEW, pn: 'ü'.repeat(200) });
 /**
  * Clients that send one view after the other, each on a connection of its own, until they are
  * stopped or have sent `viewsMax` together.
+ * @param restMs how long one waits that was refused.
  */
-export function startLoad(url: string, clients: number, viewsMax = Infinity): Load {
+export function startLoad(url: string, clients: number, viewsMax = Infinity, restMs = 0): Load {
   const told: Told = { acknowledged: [], refused: new Map(), unanswered: 0 };
   const agent = new Agent({ keepAlive: true, maxSockets: clients });
   let stopping = false;
@@ -38,7 +39,10 @@ export function startLoad(url: string, clients: number, viewsMax = Infinity): Lo
         // Whoever does not listen any more is not asked a thousand times a second.
         await new Promise((resolve) => setTimeout(resolve, 20));
       } else if ('id' in answer) told.acknowledged.push(answer.id);
-      else told.refused.set(answer.code, (told.refused.get(answer.code) ?? 0) + 1);
+      else {
+        told.refused.set(answer.code, (told.refused.get(answer.code) ?? 0) + 1);
+        if (restMs > 0) await new Promise((resolve) => setTimeout(resolve, restMs));
+      }
     }
   };
   const ended = Promise.all(Array.from({ length: clients }, client));

@@ -23,7 +23,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-interface Started {
+export interface Started {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
   readonly stdout: () => string;
@@ -44,7 +44,8 @@ export function dataDirectory(projects: unknown = PROJECTS): string {
   return data;
 }
 
-function start(args: readonly string[], data: string, options: RunOptions): Started {
+/** Starts the built bundle. */
+export function start(args: readonly string[], data: string, options: RunOptions): Started {
   const runtime = options.runtime ?? NODE;
   const [program, ...before] = runtime.command(data);
   const child = spawn(program, [...before, ...args], {
@@ -77,9 +78,16 @@ export function startCommand(args: readonly string[], data: string): Started {
 /** Runs a command of the built bundle to its end. */
 export function run(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
   const data = options.data ?? dataDirectory();
+  return start([...args, ...placeOf(args, data, options)], data, options).ended;
+}
+
+/** What tells a command where its files are. */
+function placeOf(args: readonly string[], data: string, { env }: RunOptions): string[] {
   // It checks the files it is given, wherever they are.
-  const takesData = args[0] !== 'verify';
-  return start([...args, ...(takesData ? ['--data', data] : [])], data, options).ended;
+  if (args[0] === 'verify') return [];
+  // With a stream only the projects file is there.
+  const isStream = args.includes('--store') || env?.['VIEWLOG_STORE'] !== undefined;
+  return isStream ? ['--projects', join(data, 'projects.json')] : ['--data', data];
 }
 
 /** A collector that runs, on a free port. */
@@ -100,7 +108,8 @@ export async function startViewlog(
 ): Promise<Viewlog> {
   const data = options.data ?? dataDirectory();
   // No status page unless it is asked for: its usual port can be had only once.
-  const args = ['serve', '--port=0', '--status=off', '--data', data, ...(options.args ?? [])];
+  const first = ['serve', '--port=0', '--status=off', ...(options.args ?? [])];
+  const args = [...first, ...placeOf(first, data, options)];
   const started = start(args, data, options);
   onTestFinished(async () => {
     started.child.kill('SIGKILL');

@@ -1,0 +1,74 @@
+import { jetstream } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { onTestFinished } from 'vitest';
+import type { NatsCluster } from './nats-server.ts';
+import type { Runtime } from './runtimes.ts';
+import { linesOf, start, type Ended, type Started } from './viewlog.ts';
+import { pool } from './pool.ts';
+
+/** An archive that runs. */
+export interface Archive extends Started {
+  readonly data: string;
+  signal(signal: NodeJS.Signals): Promise<Ended>;
+  lines(): string[];
+}
+
+export interface ArchiveOptions {
+  readonly runtime?: Runtime;
+  readonly data: string;
+  readonly url: string;
+  readonly args?: readonly string[];
+}
+
+/** Starts the built bundle's archive; killed when the test is over. */
+export function startArchive({ runtime, data, url, args = [] }: ArchiveOptions): Archive {
+  const all = ['archive', '--from', url, '--data', data, '--status=off', ...args];
+  const started = start(all, data, runtime === undefined ? {} : { runtime });
+  onTestFinished(async () => {
+    started.child.kill('SIGKILL');
+    await started.ended;
+  });
+  return {
+    ...started,
+    data,
+    lines: () => linesOf(data, 'views'),
+    signal(signal) {
+      started.child.kill(signal);
+      return started.ended;
+    },
+  };
+}
+
+/** Archives what is in the stream, to its end, and expects that to succeed. */
+export async function archiveAll(options: ArchiveOptions): Promise<Ended> {
+  const ended = await startArchive({ ...options, args: ['--once', ...(options.args ?? [])] }).ended;
+  if (ended.code !== 0) throw new Error(`archive --once: ${ended.code}\n${ended.stderr}`);
+  pool(linesOf(options.data, 'views'));
+  return ended;
+}
+
+/** Makes the stream as a collector does, where it is not there. */
+export async function makeStream(nats: NatsCluster, change: object = {}): Promise<void> {
+  const manager = await nats.manager();
+  await manager.streams.add({
+    name: 'VIEWS',
+    subjects: ['views.*'],
+    storage: 'file',
+    num_replicas: nats.nodes.length,
+    ...change,
+  });
+}
+
+/** Publishes lines in their order; resolves when all are acknowledged. */
+export async function publish(nats: NatsConnection, lines: Iterable<string>): Promise<void> {
+  const js = jetstream(nats);
+  let under: Promise<unknown>[] = [];
+  for (const line of lines) {
+    under.push(js.publish('views.1000001', line));
+    if (under.length === 256) {
+      await Promise.all(under);
+      under = [];
+    }
+  }
+  await Promise.all(under);
+}

@@ -1,0 +1,256 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { jetstreamManager, type JetStreamManager, type StreamInfo } from '@nats-io/jetstream';
+import { connect, type NatsConnection, type NodeConnectionOptions } from '@nats-io/transport-node';
+import { onTestFinished } from 'vitest';
+import { isHere } from './runtimes.ts';
+import { tempDir } from './temp-dir.ts';
+import { until } from './viewlog.ts';
+
+// Real NATS servers, on free ports of loopback, in directories of their own.
+
+const PROGRAM = '/usr/sbin/nats-server';
+
+export const canRunNats = (): boolean => isHere(PROGRAM, `nats-server (${PROGRAM})`);
+
+export interface NatsOptions {
+  /** Lines for each server's configuration: users, TLS, limits. */
+  readonly config?: string;
+  /** Without it a server passes messages on and keeps none. */
+  readonly jetstream?: boolean;
+  /** How the test's own connection logs in. */
+  readonly login?: NodeConnectionOptions;
+}
+
+/** One server, or a cluster of three that keeps each message three times. */
+export interface NatsCluster {
+  readonly nodes: readonly NatsNode[];
+  /** For `--store`, every server in it. */
+  readonly url: string;
+  /** A connection of the test's own, which ends with it. */
+  connect(): Promise<NatsConnection>;
+  manager(): Promise<JetStreamManager>;
+  /** The stream as its leader sees it. */
+  stream(name: string): Promise<StreamInfo>;
+  /** The node that leads the stream; waits until there is one. */
+  leaderOf(name: string): Promise<NatsNode>;
+  /** Every message of the stream, as text, in its order. */
+  messages(name: string): Promise<StoredMessage[]>;
+  /** Waits until JetStream answers, with every node that runs. */
+  ready(): Promise<void>;
+}
+
+export interface StoredMessage {
+  readonly seq: number;
+  readonly subject: string;
+  readonly id: string;
+  readonly text: string;
+}
+
+export interface NatsNode {
+  readonly name: string;
+  readonly port: number;
+  readonly isRunning: boolean;
+  start(): Promise<void>;
+  /** Ends it, at once where that is `SIGKILL`. */
+  stop(signal: NodeJS.Signals): Promise<void>;
+  /** `SIGSTOP`, `SIGCONT` */
+  signal(signal: NodeJS.Signals): void;
+}
+
+/** A server by itself. */
+export const startNats = (options: NatsOptions = {}): Promise<NatsCluster> =>
+  startNodes(1, options);
+
+/** Three servers, one cluster. */
+export const startNatsCluster = (options: NatsOptions = {}): Promise<NatsCluster> =>
+  startNodes(3, options);
+
+async function startNodes(count: number, options: NatsOptions): Promise<NatsCluster> {
+  const ports = await freePorts(3 * count);
+  const dir = tempDir();
+  const routes = ports.slice(2 * count);
+  const nodes = Array.from({ length: count }, (_, i) => {
+    const config = join(dir, `n${i}.conf`);
+    mkdirSync(join(dir, `n${i}`));
+    const jetstream = `
+jetstream { store_dir: "${join(dir, `n${i}`)}", max_memory_store: 16MB, max_file_store: 4GB }`;
+    const cluster = `
+cluster { name: test, listen: "127.0.0.1:${routes[i]}", routes: [
+  ${routes.map((port) => `"nats-route://127.0.0.1:${port}"`).join(', ')}
+] }`;
+    writeFileSync(
+      config,
+      `
+server_name: n${i}
+listen: "127.0.0.1:${ports[i]}"
+http: "127.0.0.1:${ports[count + i]}"
+${options.jetstream === false ? '' : jetstream}
+${count > 1 ? cluster : ''}
+${options.config ?? ''}`,
+    );
+    return new ServerProcess(`n${i}`, ports[i]!, ports[count + i]!, config);
+  });
+  onTestFinished(async () => {
+    await Promise.all(nodes.map((node) => node.stop('SIGKILL')));
+  });
+  const cluster = new TestCluster(nodes, options);
+  await Promise.all(nodes.map((node) => node.start()));
+  await cluster.ready();
+  return cluster;
+}
+
+class ServerProcess implements NatsNode {
+  readonly name: string;
+  readonly port: number;
+  readonly monitorPort: number;
+  readonly #config: string;
+  #child: ChildProcess | undefined;
+  #ended: Promise<void> = Promise.resolve();
+  #said = '';
+
+  constructor(name: string, port: number, monitorPort: number, config: string) {
+    this.name = name;
+    this.port = port;
+    this.monitorPort = monitorPort;
+    this.#config = config;
+  }
+
+  get isRunning(): boolean {
+    return this.#child !== undefined;
+  }
+
+  async start(): Promise<void> {
+    const child = spawn(PROGRAM, ['-c', this.#config], { stdio: ['ignore', 'ignore', 'pipe'] });
+    this.#child = child;
+    this.#said = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.#said = (this.#said + text).slice(-10_000);
+    });
+    this.#ended = new Promise((resolve) => {
+      child.once('close', () => {
+        if (this.#child === child) this.#child = undefined;
+        resolve();
+      });
+    });
+    await until(() => {
+      if (!this.isRunning) throw new Error(`nats-server ended: ${this.#said}`);
+      return this.#said.includes('Server is ready');
+    });
+  }
+
+  async stop(signal: NodeJS.Signals): Promise<void> {
+    this.#child?.kill(signal);
+    await this.#ended;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child?.kill(signal);
+  }
+
+  async metaCluster(): Promise<MetaCluster | undefined> {
+    const answer = await fetch(`http://127.0.0.1:${this.monitorPort}/jsz`);
+    return ((await answer.json()) as { meta_cluster?: MetaCluster }).meta_cluster;
+  }
+}
+
+class TestCluster implements NatsCluster {
+  readonly nodes: readonly ServerProcess[];
+  readonly url: string;
+  readonly #options: NatsOptions;
+  #manager: Promise<JetStreamManager> | undefined;
+
+  constructor(nodes: readonly ServerProcess[], options: NatsOptions) {
+    this.nodes = nodes;
+    this.#options = options;
+    this.url = `nats://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
+  }
+
+  async connect(): Promise<NatsConnection> {
+    const connection = await connect({
+      servers: this.nodes.map(({ port }) => `127.0.0.1:${port}`),
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: 100,
+      ...this.#options.login,
+    });
+    onTestFinished(() => connection.close());
+    return connection;
+  }
+
+  manager(): Promise<JetStreamManager> {
+    const options = { checkAPI: false, timeout: 1_000 };
+    return (this.#manager ??= this.connect().then((nats) => jetstreamManager(nats, options)));
+  }
+
+  async stream(name: string): Promise<StreamInfo> {
+    const manager = await this.manager();
+    return until(() => manager.streams.info(name).catch(() => undefined));
+  }
+
+  async leaderOf(name: string): Promise<NatsNode> {
+    return until(async () => {
+      const { cluster } = await this.stream(name);
+      const leader = cluster === undefined ? 'n0' : cluster.leader;
+      return this.nodes.find((node) => node.name === leader && node.isRunning);
+    });
+  }
+
+  async messages(name: string): Promise<StoredMessage[]> {
+    const { state } = await this.stream(name);
+    const js = (await this.manager()).jetstream();
+    const found: StoredMessage[] = [];
+    if (state.messages === 0) return found;
+    const consumer = await until(() => js.consumers.get(name).catch(() => undefined));
+    for await (const message of await consumer.consume()) {
+      found.push({
+        seq: message.seq,
+        subject: message.subject,
+        id: message.headers?.get('Nats-Msg-Id') ?? '',
+        text: message.string(),
+      });
+      if (message.seq >= state.last_seq) break;
+    }
+    return found;
+  }
+
+  async ready(): Promise<void> {
+    const running = this.nodes.filter((node) => node.isRunning);
+    if (this.nodes.length === 1) return;
+    await until(async () => {
+      const told = await Promise.all(running.map((node) => node.metaCluster()));
+      const leader = told.find((meta, i) => meta?.leader === running[i]!.name);
+      const current = leader?.replicas?.filter((peer) => peer.current && !peer.offline);
+      return current?.length === running.length - 1;
+    });
+  }
+}
+
+/** JetStream's own group: who leads it, and, from the leader, the others. */
+interface MetaCluster {
+  readonly leader?: string;
+  readonly replicas?: readonly { readonly current: boolean; readonly offline?: boolean }[];
+}
+
+/** Below the range that outgoing connections take theirs from, so that a restart finds them free. */
+const PORT_MIN = 15_000;
+const PORT_SPAN = 15_000;
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = [];
+  while (servers.length < count) {
+    const port = PORT_MIN + Math.floor(Math.random() * PORT_SPAN);
+    const server = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (isFree) servers.push({ port, server });
+  }
+  // Held until all are found, so that none is found twice.
+  await Promise.all(
+    servers.map(({ server }) => new Promise((resolve) => void server.close(resolve))),
+  );
+  return servers.map(({ port }) => port);
+}
