@@ -110,6 +110,7 @@ class RefusedStream implements LocalRefusedStore {
   }
 
   #told(failure: Failure | undefined, bytes: number): void {
+    if (this.#closing) return;
     const { log } = this.#options;
     if (failure === undefined) {
       this.#keptLines += 1;
