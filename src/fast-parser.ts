@@ -25,10 +25,10 @@ interface SchemaPart {
 export function fastParser<const TSchema extends v.GenericSchema>(
   schema: TSchema,
 ): (value: unknown) => v.InferOutput<TSchema> | undefined {
-  const parse = parserOf(schema as SchemaPart);
+  const parse = parserOf(schema);
   return (value) => {
     const result = parse(value);
-    return result === INVALID ? undefined : (result as v.InferOutput<TSchema>);
+    return result === INVALID ? undefined : result;
   };
 }
 

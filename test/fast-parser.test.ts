@@ -32,7 +32,7 @@ describe('the fast parser', () => {
     );
     const part = fc.oneof(
       fc.jsonValue(),
-      fc.constantFrom('', '/', '1', 'en_US', '2026-02-30T00:00:00.000Z', 0.5, 2 ** 53, 1e400),
+      fc.constantFrom('', '/', '1', 'en_US', '2026-02-30T00:00:00.000Z', 0.5, 2 ** 53, Infinity),
       fc.constant(undefined),
     );
     const change = fc.tuple(at, part);

@@ -49,7 +49,14 @@ function called<T>(call: (done: Callback<T>) => void): Promise<T> {
 
 const { O_APPEND, O_CREAT, O_DSYNC, O_EXCL, O_RDWR } = fs.constants;
 const DSYNC = O_RDWR | O_APPEND | O_CREAT | O_DSYNC;
-const FLAGS = { r: 'r', w: 'w', 'a+': 'a+', 'ax+': 'ax+', 'ad+': DSYNC, 'adx+': DSYNC | O_EXCL } as const;
+const FLAGS = {
+  r: 'r',
+  w: 'w',
+  'a+': 'a+',
+  'ax+': 'ax+',
+  'ad+': DSYNC,
+  'adx+': DSYNC | O_EXCL,
+} as const;
 
 const nodeFiles: FileOps = {
   // Not on macOS.
