@@ -110,6 +110,7 @@ const STREAM = {
     '--projects',
     join(dir, 'projects.json'),
   ]),
+  batches: undefined, // one message a view
   ...(existsSync(NATS) ? {} : { missing: 'nats-server (Debian: nats-server)' }),
   companions: (port, dir) =>
     natsPorts(port, 0).map((client, i) => {
