@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { brotliDecompressSync } from 'node:zlib';
 import type * as client from './client.ts';
 
@@ -23,6 +24,6 @@ function unpacked(): Client {
   // a single executable. It only asks for modules of the runtime's own.
   // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- our own code, from the build
   const run = new Function('module', 'exports', 'require', code);
-  run(module, module.exports, (name: string) => process.getBuiltinModule(name));
+  run(module, module.exports, createRequire('/'));
   return module.exports as Client;
 }

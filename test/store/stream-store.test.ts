@@ -4,7 +4,16 @@ import type { StreamConfig } from '@nats-io/jetstream';
 import { describe, expect, it } from 'vitest';
 import { canRunNats, startNats, startNatsCluster } from '../support/nats-server.ts';
 import { pool } from '../support/pool.ts';
-import { BUN, DENO, EXECUTABLE, isPresent, NEWEST_NODE, NODE } from '../support/runtimes.ts';
+import {
+  BUN,
+  DENO,
+  EXECUTABLE,
+  isPresent,
+  NEWEST_DENO,
+  NEWEST_NODE,
+  NODE,
+  OLDEST_DENO,
+} from '../support/runtimes.ts';
 import { startWatched } from '../support/status.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { dataDirectory, run, startViewlog } from '../support/viewlog.ts';
@@ -12,7 +21,9 @@ import { FULL_VIEW, MINIMAL_VIEW } from '../support/views.ts';
 
 // Views in a stream of one real NATS server; see stream-cluster.test.ts for three.
 
-const RUNTIMES = [NODE, NEWEST_NODE, DENO, BUN, EXECUTABLE].filter(isPresent);
+const RUNTIMES = [NODE, NEWEST_NODE, DENO, OLDEST_DENO, NEWEST_DENO, BUN, EXECUTABLE].filter(
+  isPresent,
+);
 const idOf = async (answer: Response): Promise<string> =>
   ((await answer.json()) as { id: string }).id;
 
