@@ -18,13 +18,15 @@ import {
   readSettings,
   type Settings,
 } from './settings.ts';
-import { nearest, printable } from './text.ts';
+import { echo, nearest } from './text.ts';
 import { VERSION } from './version.ts';
 
 interface Command {
   readonly operands: string;
   readonly does: string;
   readonly options: readonly OptionName[];
+  /** What an option does here, where that is not what it does for `serve`. */
+  readonly help?: Partial<Record<OptionName, string>>;
   readonly run: (settings: Settings, operands: string[]) => Promise<ExitCode>;
 }
 
@@ -117,6 +119,10 @@ const COMMANDS: Record<string, Command> = {
       'status-token-file',
       'log',
     ],
+    help: {
+      'nats-stream': 'the stream to archive',
+      'min-free': 'wait below this much free disk',
+    },
     run: archive,
   },
   'shipper-config': {
@@ -135,7 +141,7 @@ async function main(args: readonly string[]): Promise<ExitCode> {
   const command = find(name);
   const { settings, operands } = readSettings(args.slice(named ? 1 : 0), command.options);
   if (command.operands === '' && operands.length > 0) {
-    throw new Fatal(EXIT.usage, `viewlog ${name} takes no "${printable(operands[0]!)}"`);
+    throw new Fatal(EXIT.usage, `viewlog ${name} takes no "${echo(operands[0]!)}"`);
   }
   return command.run(settings, operands);
 }
@@ -144,7 +150,7 @@ function find(name: string): Command {
   if (Object.hasOwn(COMMANDS, name)) return COMMANDS[name]!;
   const near = nearest(name, Object.keys(COMMANDS));
   const hint = near === undefined ? 'see viewlog --help' : `did you mean ${near}?`;
-  throw new Fatal(EXIT.usage, `Unknown command "${printable(name)}"; ${hint}`);
+  throw new Fatal(EXIT.usage, `Unknown command "${echo(name)}"; ${hint}`);
 }
 
 function say(text: string): ExitCode {
@@ -170,12 +176,12 @@ function overview(): string {
 }
 
 function helpOf(name: string): string {
-  const { operands, does, options } = find(name);
+  const { operands, does, options, help: own } = find(name);
   const rows = options.map((option) => {
     const { value, help, fallback } = OPTIONS[option];
     const flag = `--${flagOf(option)} ${value}`.trimEnd();
     const isTold = fallback !== undefined && value !== '';
-    return [flag, help + (isTold ? ` (${fallback})` : '')];
+    return [flag, (own?.[option] ?? help) + (isTold ? ` (${fallback})` : '')];
   });
   if (rows.length === 0) return `viewlog ${name} ${operands}\n${does}`;
   return [

@@ -3,7 +3,7 @@ import { isDay } from './day.ts';
 import { EXIT, Fatal } from './fatal.ts';
 import { type ClusterAddress, parseClusterAddress } from './jetstream/address.ts';
 import { PROJECT_ID } from './project-id.ts';
-import { nearest, printable } from './text.ts';
+import { echo, nearest } from './text.ts';
 
 // Every flag, its default and its limits; what no flag changes is in `LIMITS` below.
 
@@ -331,7 +331,7 @@ function parsed<K extends OptionName>(name: K, source: string, raw: string): Val
   const result = (OPTIONS[name].parse as Parse<Values[K]>)(raw);
   if (!(result instanceof Problem)) return result;
   // A password may stand in a cluster's address.
-  const found = OPTIONS[name].parse === clusterAddress ? '' : `, not "${printable(raw)}"`;
+  const found = OPTIONS[name].parse === clusterAddress ? '' : `, not "${echo(raw)}"`;
   throw new Fatal(EXIT.usage, `${source} must be ${result.expected}${found}`);
 }
 
@@ -385,7 +385,7 @@ function unknownOption(flag: string, allowed: readonly OptionName[]): Fatal {
     allowed.map((name) => `--${flagOf(name)}`),
   );
   const hint = near === undefined ? 'see --help' : `did you mean ${near}?`;
-  return new Fatal(EXIT.usage, `Unknown option ${printable(flag)}; ${hint}`);
+  return new Fatal(EXIT.usage, `Unknown option ${echo(flag)}; ${hint}`);
 }
 
 /** `16 KiB`, `64 MiB`; bytes where a unit would round. */

@@ -15,6 +15,13 @@ export function printable(text: string, lengthMax = 200): string {
   );
 }
 
+/**
+ * What was typed, for a message about it: `printable`, and without what stands before an `@`, which
+ * may be a password (`nats://user:password@host`).
+ */
+export const echo = (text: string): string =>
+  printable(text.replace(/^([a-z][\w+.-]*:\/\/)?.*@/is, '$1…@'));
+
 /** At most `lengthMax` UTF-16 units of `text`, never half a surrogate pair, `…` where cut. */
 export function clip(text: string, lengthMax: number): string {
   if (text.length <= lengthMax) return text;

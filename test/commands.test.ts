@@ -125,6 +125,23 @@ describe('settings from the environment', () => {
   });
 });
 
+it.each([
+  ['serve', 'nats://user:secret@host'],
+  ['nats://user:secret@host'],
+  ['archive', 'nats://user:secret@host'],
+  ['check', 'nats://user:secret@host'],
+  ['projects', 'nats://user:secret@host'],
+  ['activate', 'nats://user:secret@host'],
+  ['activate', '1000001', '--origin=https://user:secret@host/path'],
+  ['replay', 'nats://user:secret@host', '--to=http://user:secret@host/path'],
+  ['shipper-config', 'nats://user:secret@host'],
+])('a password in a wrong place is not told: %s %s', async (...args) => {
+  const { code, stdout, stderr } = await run(args);
+  expect(code).toBe(64);
+  expect(stdout + stderr).toContain('…@host');
+  expect(stdout + stderr).not.toContain('secret');
+});
+
 it('a second signal ends it at once', async () => {
   const viewlog = await startViewlog();
   // A body that never ends holds up the stop.

@@ -121,6 +121,13 @@ describe('settings', () => {
     expect(usageError([`${flag}=${value}`])).toBe(`${flag} must be ${expected}, not "${value}"`);
   });
 
+  it('are refused without telling a password that stands in a wrong place', () => {
+    for (const args of [['--port=nats://u:secret@h'], ['--nats://u:secret@h']]) {
+      expect(usageError(args)).toContain('…@h');
+      expect(usageError(args)).not.toContain('secret');
+    }
+  });
+
   it.each(['--data=d', '--durability=os', '--min-free=1', '--keep-days=1'])(
     'refuse %s with a stream, which has no use for it',
     (flag) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clip, nearest, plural, printable } from '../src/text.ts';
+import { clip, echo, nearest, plural, printable } from '../src/text.ts';
 
 describe("a stranger's text", () => {
   it('loses what a terminal would obey or hide', () => {
@@ -16,6 +16,17 @@ describe("a stranger's text", () => {
     expect(clip('ab🎈cd', 4)).toBe('ab…');
     expect(printable('y'.repeat(300))).toHaveLength(200);
   });
+});
+
+it.each([
+  ['nats://user:secret@host:4222', 'nats://…@host:4222'],
+  ['nats://user:se@cr/et@a,nats://user:secret@b', 'nats://…@b'],
+  ['user:secret@host', '…@host'],
+  ['--nats://user:secret@host', '…@host'],
+  ['nats://host:4222', 'nats://host:4222'],
+  ['serv\u0007', String.raw`serv\u0007`],
+])('what was typed is told without a password: %j', (typed, told) => {
+  expect(echo(typed)).toBe(told);
 });
 
 describe('the nearest name', () => {

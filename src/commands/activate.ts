@@ -5,7 +5,7 @@ import { originFault, originKey } from '../projects/origins.ts';
 import { PROJECT_ID } from '../project-id.ts';
 import { ID_EXPECTED, type ProjectEntry } from '../projects/schema.ts';
 import type { Settings } from '../settings.ts';
-import { plural, printable } from '../text.ts';
+import { echo, plural, printable } from '../text.ts';
 
 /** What a new project may send until the operator says otherwise. */
 const VIEWS_PER_MINUTE = 6000;
@@ -16,7 +16,7 @@ export async function activate(settings: Settings, operands: string[]): Promise<
   for (const origin of settings.origin) {
     const fault = originFault(origin);
     if (fault !== undefined) {
-      throw new Fatal(EXIT.usage, `--origin ${fault}; found "${printable(origin)}"`);
+      throw new Fatal(EXIT.usage, `--origin ${fault}; found "${echo(origin)}"`);
     }
   }
   let before: ProjectEntry | undefined;
@@ -50,7 +50,7 @@ export function readId(command: string, operands: readonly string[]): string {
     throw new Fatal(EXIT.usage, `${command} takes one project id, as in "${example}"`);
   }
   if (!PROJECT_ID.test(id)) {
-    throw new Fatal(EXIT.usage, `A project id ${ID_EXPECTED}; found "${printable(id)}"`);
+    throw new Fatal(EXIT.usage, `A project id ${ID_EXPECTED}; found "${echo(id)}"`);
   }
   return id;
 }

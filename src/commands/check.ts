@@ -2,12 +2,12 @@ import { EXIT, type ExitCode, Fatal } from '../fatal.ts';
 import { readProjectsFile } from '../projects/file.ts';
 import { summaryOf } from '../projects/projects.ts';
 import type { Settings } from '../settings.ts';
-import { printable } from '../text.ts';
+import { echo, printable } from '../text.ts';
 
 /** `viewlog check`: says whether the projects file is sound, or all that is wrong with it. */
 export async function check(settings: Settings, operands: string[]): Promise<ExitCode> {
   if (operands.length > 0) {
-    throw new Fatal(EXIT.usage, `check takes no argument, not "${printable(operands[0]!)}"`);
+    throw new Fatal(EXIT.usage, `check takes no argument, not "${echo(operands[0]!)}"`);
   }
   const reading = await readProjectsFile(settings.projects);
   if ('faults' in reading) {

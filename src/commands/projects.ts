@@ -1,14 +1,14 @@
 import { EXIT, type ExitCode, Fatal } from '../fatal.ts';
 import { loadProjects, type Project } from '../projects/projects.ts';
 import type { Settings } from '../settings.ts';
-import { printable } from '../text.ts';
+import { echo, printable } from '../text.ts';
 
 const HEAD = ['ID', 'ACTIVE', 'NAME', 'ORIGINS', 'VIEWS/MINUTE', 'CONTACT'];
 
 /** `viewlog projects`: lists the projects file as a table. */
 export async function projects(settings: Settings, operands: string[]): Promise<ExitCode> {
   if (operands.length > 0) {
-    throw new Fatal(EXIT.usage, `projects takes no argument, not "${printable(operands[0]!)}"`);
+    throw new Fatal(EXIT.usage, `projects takes no argument, not "${echo(operands[0]!)}"`);
   }
   const listed = (await loadProjects(settings.projects)).all();
   if (listed.length === 0) {

@@ -53,6 +53,8 @@ export interface NatsNode {
   readonly name: string;
   readonly port: number;
   readonly isRunning: boolean;
+  /** Where it keeps its messages. */
+  readonly storeDir: string;
   start(): Promise<void>;
   /** Ends it, at once where that is `SIGKILL`. */
   stop(signal: NodeJS.Signals): Promise<void>;
@@ -74,9 +76,10 @@ async function startNodes(count: number, options: NatsOptions): Promise<NatsClus
   const routes = ports.slice(2 * count);
   const nodes = Array.from({ length: count }, (_, i) => {
     const config = join(dir, `n${i}.conf`);
-    mkdirSync(join(dir, `n${i}`));
+    const storeDir = join(dir, `n${i}`);
+    mkdirSync(storeDir);
     const jetstream = `
-jetstream { store_dir: "${join(dir, `n${i}`)}", max_memory_store: 16MB, max_file_store: 4GB }`;
+jetstream { store_dir: "${storeDir}", max_memory_store: 16MB, max_file_store: 4GB }`;
     const cluster = `
 cluster { name: test, listen: "127.0.0.1:${routes[i]}", routes: [
   ${routes.map((port) => `"nats-route://127.0.0.1:${port}"`).join(', ')}
@@ -91,7 +94,7 @@ ${options.jetstream === false ? '' : jetstream}
 ${count > 1 ? cluster : ''}
 ${options.config ?? ''}`,
     );
-    return new ServerProcess(`n${i}`, ports[i]!, ports[count + i]!, config);
+    return new ServerProcess(`n${i}`, ports[i]!, ports[count + i]!, config, storeDir);
   });
   onTestFinished(async () => {
     await Promise.all(nodes.map((node) => node.stop('SIGKILL')));
@@ -106,16 +109,18 @@ class ServerProcess implements NatsNode {
   readonly name: string;
   readonly port: number;
   readonly monitorPort: number;
+  readonly storeDir: string;
   readonly #config: string;
   #child: ChildProcess | undefined;
   #ended: Promise<void> = Promise.resolve();
   #said = '';
 
-  constructor(name: string, port: number, monitorPort: number, config: string) {
+  constructor(name: string, port: number, monitorPort: number, config: string, storeDir: string) {
     this.name = name;
     this.port = port;
     this.monitorPort = monitorPort;
     this.#config = config;
+    this.storeDir = storeDir;
   }
 
   get isRunning(): boolean {

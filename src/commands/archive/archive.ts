@@ -73,9 +73,9 @@ async function follow(settings: Settings, { cluster, token, log, stop }: Surroun
   const record = recordOf(dir, name, created);
   const minFreeBytes = settings['min-free'];
   const archiver = new Archiver({ dir, record, minFreeBytes, log, stop });
-  const known = () => archiver.known;
-  await stream.verify(known());
-  const reader = new StreamReader({ stream, after: archiver.sequence, known, log });
+  const { known } = archiver;
+  await stream.verify(known);
+  const reader = new StreamReader({ stream, known, log });
   const source = { name, archiver, reader, cluster, minFreeBytes, isStopping: () => stop.aborted };
   const status =
     statusAddress === 'off' ? undefined : await openArchiveStatus(statusAddress, token, source);
@@ -110,11 +110,15 @@ interface Work {
 }
 
 async function work({ archiver, reader, lag, until, stop }: Work): Promise<void> {
+  let end = until;
   try {
     await archiver.start();
-    while (!stop.aborted && archiver.sequence < until) {
-      const messages = await reader.take(IDLE_MS);
-      if (messages.length > 0) await archiver.take(messages);
+    while (!stop.aborted && archiver.sequence < end) {
+      const taken = await reader.take(IDLE_MS);
+      if ('place' in taken) {
+        await archiver.goBack(taken);
+        if (end !== Infinity) end = Math.min(end, reader.end);
+      } else if (taken.length > 0) await archiver.take(taken);
       else await archiver.look();
       lag.look(reader.end - archiver.sequence);
     }

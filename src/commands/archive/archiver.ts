@@ -10,6 +10,9 @@
 // Sizes only tell where to look. What stands there is compared, never assumed: a power cut leaves
 // NULs or less than was written, and other hands may have been at the files.
 //
+// The record goes back only where the servers have lost messages that are archived: behind the last
+// one that they still have, with the ids of the others, which are not written again.
+//
 // One writer: `lock.ts` sees to that.
 import { EXIT, Fatal } from '../../fatal.ts';
 import type { Log } from '../../log.ts';
@@ -30,6 +33,7 @@ import { Journal } from './journal.ts';
 import type { Sizes } from './journal.ts';
 import { Losses } from './losses.ts';
 import type { StreamMessage } from './message.ts';
+import type { Loss } from './recent.ts';
 import type { ArchiveRecord } from './record.ts';
 import type { Known } from './stream.ts';
 
@@ -148,10 +152,23 @@ export class Archiver {
   async take(messages: readonly StreamMessage[]): Promise<void> {
     let left = this.#journal.record.writing === undefined ? messages : await this.#finish(messages);
     while (left.length > 0) {
-      const { batch, used } = batchOf(left, this.sequence);
+      const { batch, used } = batchOf(left, this.sequence, this.#journal.kept);
       if (batch.to > this.sequence) await this.#timed(() => this.#write(batch));
       left = left.slice(used);
     }
+  }
+
+  /**
+   * Goes back to before messages that the servers have lost and that are all archived, so that
+   * those in their place can be taken. The views stay in the files: no other message carries them.
+   */
+  async goBack(loss: Loss): Promise<void> {
+    await this.#journal.goBack(loss);
+    const { sequence } = loss.place;
+    this.#options.log.error(
+      `The servers have lost messages ${sequence + 1} to ${loss.to} of the stream, which are ` +
+        `archived and stay so; going on after message ${sequence}, with what they have there now`,
+    );
   }
 
   /** Looks after the open files: somebody may have moved one. */
@@ -202,7 +219,7 @@ export class Archiver {
 
   async #complete(messages: readonly StreamMessage[]): Promise<void> {
     const { to, files } = this.#journal.record.writing!;
-    const { batch } = batchOf(messages, this.sequence, ALL);
+    const { batch } = batchOf(messages, this.sequence, this.#journal.kept, ALL);
     await this.#untilRoom();
     const sizes: Record<string, number> = { ...files };
     const days = new Set([...batch.days.keys(), ...daysOf(files)]);

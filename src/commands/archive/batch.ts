@@ -34,13 +34,14 @@ const NEWLINE = Buffer.from('\n');
 
 /**
  * Takes as many of the messages as are written well together, at least one. What is not after
- * `after` is passed over.
+ * `after` is passed over, and so are the lines of the views `kept`, which are in the files.
  * @param limits of a batch; `ALL` for none.
  * @returns the batch, and how many messages it took.
  */
 export function batchOf(
   messages: readonly StreamMessage[],
   after: number,
+  kept: ReadonlySet<string>,
   limits = { bytesMax: BYTES_MAX, daysMax: DAYS_MAX },
 ): { readonly batch: Batch; readonly used: number } {
   const parts = new Map<string, Uint8Array[]>();
@@ -57,17 +58,18 @@ export function batchOf(
     } else if (sequence > to && payload !== undefined) {
       const head = headOf(payload);
       const isView = typeof head === 'object';
-      if (isView && parts.size >= limits.daysMax && !parts.has(head.day)) break;
+      const isNew = isView && !kept.has(head.id);
+      if (isNew && parts.size >= limits.daysMax && !parts.has(head.day)) break;
       if (sequence > to + 1) gaps.push({ from: to + 1, to: sequence - 1 });
       to = sequence;
       lastId = isView ? head.id : undefined;
-      if (isView) {
+      if (isNew) {
         const part = parts.get(head.day);
         if (part === undefined) parts.set(head.day, [payload, NEWLINE]);
         else part.push(payload, NEWLINE);
         lines += 1;
         bytes += payload.length + 1;
-      } else skipped.push({ sequence, why: head });
+      } else if (!isView) skipped.push({ sequence, why: head });
     }
     used += 1;
   }

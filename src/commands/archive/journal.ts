@@ -3,6 +3,8 @@ import { archiveRecordOf } from '../../store/file-name.ts';
 import type { FileOps } from '../../store/file-ops.ts';
 import { replaceFile } from '../../store/replace-file.ts';
 import type { Waiting } from '../../store/waiting.ts';
+import { RECENT_MAX } from './recent.ts';
+import type { Loss } from './recent.ts';
 import { recordText } from './record.ts';
 import type { ArchiveRecord } from './record.ts';
 
@@ -19,14 +21,21 @@ interface JournalOptions {
 export class Journal {
   readonly #options: JournalOptions;
   #record: ArchiveRecord;
+  #kept: ReadonlySet<string>;
 
   constructor(record: ArchiveRecord, options: JournalOptions) {
     this.#record = record;
+    this.#kept = new Set(record.kept?.ids);
     this.#options = options;
   }
 
   get record(): ArchiveRecord {
     return this.#record;
+  }
+
+  /** The ids of views that must not be written again. */
+  get kept(): ReadonlySet<string> {
+    return this.#kept;
   }
 
   /** Lines of messages up to `to` may stand in these files from now on, beyond these sizes. */
@@ -36,8 +45,22 @@ export class Journal {
 
   /** Every message up to `sequence` is in the files, and synced. */
   end(sequence: number, id: string | undefined): Promise<void> {
+    const { stream, created, kept } = this.#record;
+    return this.#save({
+      stream,
+      created,
+      sequence,
+      ...(id !== undefined && { id }),
+      ...(kept !== undefined && sequence < kept.to && { kept }),
+    });
+  }
+
+  /** The messages after the place are others than those that are in the files. */
+  goBack({ place, to, ids }: Loss): Promise<void> {
     const { stream, created } = this.#record;
-    return this.#save({ stream, created, sequence, ...(id !== undefined && { id }) });
+    const all = [...new Set([...this.#kept, ...ids])].slice(-RECENT_MAX);
+    const kept = { to: to + RECENT_MAX, ids: all };
+    return this.#save({ stream, created, ...place, kept });
   }
 
   async #save(record: ArchiveRecord): Promise<void> {
@@ -46,6 +69,7 @@ export class Journal {
     await waiting.until(async () => {
       try {
         await replaceFile(files, path, recordText(record));
+        if (record.kept !== this.#record.kept) this.#kept = new Set(record.kept?.ids);
         this.#record = record;
         return undefined;
       } catch (error) {

@@ -38,6 +38,16 @@ export function headOf(payload: Uint8Array): LineHead | string {
   return text.endsWith('}') && isJson(text) ? { day, id } : 'is not JSON';
 }
 
+/** The longest that `LINE_HEAD` matches. */
+const HEAD_BYTES = 80;
+
+/** The id of a line's view, by its first fields alone: it is asked of each message that is read. */
+export function idOf(payload: Uint8Array): string | undefined {
+  const bytes = Math.min(payload.length, HEAD_BYTES);
+  const start = Buffer.from(payload.buffer, payload.byteOffset, bytes).toString('latin1');
+  return LINE_HEAD.exec(start)?.[2];
+}
+
 let lastDay = '';
 
 /** Most are of the day of the one before. */

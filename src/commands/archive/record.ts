@@ -21,6 +21,11 @@ const RECORD = v.strictObject({
    * which had these sizes before.
    */
   writing: v.optional(v.strictObject({ to: whole, files: v.record(v.string(), whole) })),
+  /**
+   * Views that are in the files though the servers have lost their messages: not to be written
+   * again should they come back, under whatever number up to `to`.
+   */
+  kept: v.optional(v.strictObject({ to: whole, ids: v.array(v.string()) })),
 });
 
 export type ArchiveRecord = v.InferOutput<typeof RECORD>;

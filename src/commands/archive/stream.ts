@@ -4,14 +4,12 @@ import type { Cluster } from '../../jetstream/connect.ts';
 import { isNotFound, managerOf } from '../../jetstream/stream.ts';
 import { archiveRecordOf } from '../../store/file-name.ts';
 import { sleep } from '../../store/waiting.ts';
-import { headOf } from './message.ts';
+import { idOf } from './message.ts';
+import type { Place } from './recent.ts';
 
 /** What is recorded of a stream, and must be true of it. */
-export interface Known {
+export interface Known extends Place {
   readonly created: string;
-  /** The last message that is wholly archived, and its id where it is a view. */
-  readonly sequence: number;
-  readonly id?: string | undefined;
   /** The last message of which anything may have been written. */
   readonly reached: number;
 }
@@ -22,6 +20,9 @@ export interface StreamEnds {
   readonly first: number;
   readonly last: number;
 }
+
+/** It is the recorded stream, but without messages that it has had, or with others in their place. */
+export class MessagesLost extends Fatal {}
 
 /** The server forgets the consumer of an archive that is gone after this time. */
 const CONSUMER_IDLE_MS = 30_000;
@@ -65,7 +66,7 @@ export class Stream {
    */
   async find(): Promise<StreamEnds> {
     try {
-      return await this.#repeated(() => this.#ends());
+      return await this.#repeated(() => this.ends());
     } catch (error) {
       const name = `"${this.name}"`;
       if (!isNotFound(error, this.cluster)) {
@@ -81,29 +82,30 @@ export class Stream {
 
   /**
    * Whether it is still the stream that is recorded.
-   * @throws {Fatal} exit 65 where it is not, with what to do.
+   * @throws {Fatal} exit 65 where it is not, with what to do; a `MessagesLost` where it once was.
    */
   verify(known: Known): Promise<StreamEnds> {
     return this.#repeated(async () => {
-      const ends = await this.#ends();
+      const ends = await this.ends();
       if (ends.created !== known.created) throw this.#otherStream(ends, known);
       if (ends.last < known.reached) throw this.#goneBack(ends, known);
       const { sequence, id } = known;
       if (id === undefined || sequence < ends.first) return ends;
       const message = await this.#manager.streams.getMessage(this.name, { seq: sequence });
-      const head = message && headOf(message.data);
-      if (head !== null && (typeof head === 'string' || head.id !== id)) throw this.#forked(known);
+      if (message !== null && idOf(message.data) !== id) throw this.#forked(known);
       return ends;
     });
+  }
+
+  /** Whether the message is in the stream and, by its id, what it was. */
+  async has({ sequence, id }: Place): Promise<boolean> {
+    const message = await this.#manager.streams.getMessage(this.name, { seq: sequence });
+    return message !== null && idOf(message.data) === id;
   }
 
   /** Whether the stream has this message no more. */
   async isGone(sequence: number): Promise<boolean> {
     return (await this.#manager.streams.getMessage(this.name, { seq: sequence })) === null;
-  }
-
-  async last(): Promise<number> {
-    return (await this.#ends()).last;
   }
 
   /**
@@ -121,7 +123,7 @@ export class Stream {
     });
   }
 
-  async #ends(): Promise<StreamEnds> {
+  async ends(): Promise<StreamEnds> {
     const { created, state } = await this.#manager.streams.info(this.name);
     return { created, first: state.first_seq, last: state.last_seq };
   }
@@ -147,7 +149,7 @@ export class Stream {
   }
 
   #goneBack({ last }: StreamEnds, { reached }: Known): Fatal {
-    return new Fatal(
+    return new MessagesLost(
       EXIT.badData,
       `Stream "${this.name}" ends at message ${last}, though ${reached} is archived already: ` +
         `its servers have lost messages, or have been restored; ${this.#advice(`${last}`)}`,
@@ -155,7 +157,7 @@ export class Stream {
   }
 
   #forked({ sequence, id }: Known): Fatal {
-    return new Fatal(
+    return new MessagesLost(
       EXIT.badData,
       `Message ${sequence} of stream "${this.name}" is not the archived one (id ${id}): its ` +
         'servers have lost messages, or have been restored, and numbered new ones like them; ' +

@@ -12,7 +12,7 @@ import type { Settings } from '../../settings.ts';
 import { onStopSignal } from '../../stop-signal.ts';
 import { acquireLock, type LockKind } from '../../store/lock.ts';
 import { type KeptView, readRefusedLine } from '../../store/refused-line.ts';
-import { printable } from '../../text.ts';
+import { echo } from '../../text.ts';
 import { Outcome } from './outcome.ts';
 import { Pace } from './pace.ts';
 import { ReplayRecord } from './record.ts';
@@ -44,7 +44,7 @@ const REPLAY: LockKind = {
 export async function replay(settings: Settings, paths: string[]): Promise<ExitCode> {
   const wrong = paths.find((name) => name === '-' || baseName(name).startsWith('views-'));
   if (paths.length === 0 || wrong !== undefined) {
-    const found = wrong === undefined ? '' : `, not "${printable(wrong)}"`;
+    const found = wrong === undefined ? '' : `, not "${echo(wrong)}"`;
     const wanted = 'a FILE of refused views, such as data/refused-2026-01-31.ndjson';
     throw new Fatal(EXIT.usage, `replay needs ${wanted}${found}`);
   }

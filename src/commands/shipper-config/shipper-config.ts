@@ -1,7 +1,7 @@
 import * as path from 'node:path';
 import { EXIT, type ExitCode, Fatal } from '../../fatal.ts';
 import type { Settings } from '../../settings.ts';
-import { nearest, printable } from '../../text.ts';
+import { echo, nearest, printable } from '../../text.ts';
 import { filebeat } from './filebeat.ts';
 import { fluentBit } from './fluent-bit.ts';
 import { rsyslog } from './rsyslog.ts';
@@ -23,7 +23,7 @@ export async function shipperConfig(settings: Settings, operands: string[]): Pro
     const near = nearest(name, names);
     const hint = near === undefined ? '' : `; did you mean ${near}?`;
     const wanted = `shipper-config takes one of ${names.join(', ')}`;
-    throw new Fatal(EXIT.usage, `${wanted}, not "${printable(operands.join(' '))}"${hint}`);
+    throw new Fatal(EXIT.usage, `${wanted}, not "${echo(operands.join(' '))}"${hint}`);
   }
   const dir = path.resolve(settings.data);
   // In a pattern, or in quotes, these would mean something else.

@@ -165,6 +165,37 @@ describe.skipIf(!canRunNats())('archive', () => {
     expect(fs.existsSync(join(data, `views-${DAYS[1]!}.ndjson`))).toBe(false);
   });
 
+  it('tells once that its server is gone, and that it is back', async () => {
+    const { nats, url, data } = await streamOf([]);
+    const archive = startArchive({ url, data });
+    await until(() => archive.stdout().includes('archiving'));
+    await nats.nodes[0]!.stop('SIGKILL');
+    await until(() => archive.stderr().includes('is lost'));
+    await nats.nodes[0]!.start();
+    await publish(await nats.connect(), storedLines(DAYS[0]!, 10));
+    await until(() => archive.lines().length === 10);
+    const { stdout, stderr } = await archive.signal('SIGTERM');
+    expect(stderr).toMatch(/^error: The connection to NATS server \S+ is lost; .*\n$/);
+    expect(stdout.match(/Connected to|again/g)).toStrictEqual(['Connected to']);
+  });
+
+  it('removes files that are older than --keep-days, of those with newer ones', async () => {
+    const { url, data } = await streamOf(linesOfDays(DAYS, 1));
+    await archiveAll({ url, data });
+    const args = ['--keep-days=2'];
+    expect((await archiveAll({ url, data, args })).stdout).toContain('Removed 1 views file from');
+    expect(fs.readdirSync(data).filter((name) => name.startsWith('views-'))).toStrictEqual(
+      DAYS.slice(1).map((day) => `views-${day}.ndjson`),
+    );
+  });
+
+  it('tells in its help what its options do here', async () => {
+    const { stdout } = await run(['archive', '--help']);
+    expect(stdout).toMatch(/--nats-stream NAME +the stream to archive \(VIEWS\)\n/);
+    expect(stdout).toMatch(/--min-free SIZE +wait below this much free disk \(64MiB\)\n/);
+    expect((await run(['serve', '--help'])).stdout).toContain('refuse views below');
+  });
+
   it('tells what the stream has lost, and what is no view, and goes on', async () => {
     const lines = storedLines(DAYS[0]!, 50);
     const some = [...lines.slice(0, 30), 'no view', ...lines.slice(30)];

@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Archiver, type ArchiverOptions } from '../../../src/commands/archive/archiver.ts';
+import { RECENT_MAX } from '../../../src/commands/archive/recent.ts';
 import { type ArchiveRecord, readRecord } from '../../../src/commands/archive/record.ts';
 import { StoppedWaiting } from '../../../src/store/waiting.ts';
 import { FaultyDisk } from '../../support/faulty-disk.ts';
@@ -43,7 +44,7 @@ function open(dir = tempDir(), options: Partial<ArchiverOptions> = {}) {
 type Opened = ReturnType<typeof open>;
 
 /** Begins to take the messages, and dies at the given operation on a file of that name. */
-async function dieAt(opened: Opened, operation: Operation, name: string, lines = LINES) {
+async function dieAt(opened: Opened, operation: Operation, name: string, lines = LINES, first = 1) {
   const { disk, files, archiver } = opened;
   await new Promise<void>((resolve) => {
     disk.fault = (now, path) => {
@@ -52,7 +53,7 @@ async function dieAt(opened: Opened, operation: Operation, name: string, lines =
       resolve();
       return undefined;
     };
-    void archiver.take(messagesOf(lines));
+    void archiver.take(messagesOf(lines, first));
   });
 }
 
@@ -335,6 +336,52 @@ describe('messages that are no views', () => {
     await archiver.take(messagesOf(Array.from({ length: 12 }, () => 'x')));
     expect(log.lines).toHaveLength(1);
     expect(log.lines[0]).toMatch(/12 messages .*: 1 \(.*, 10 \([^)]*\), …$/);
+  });
+});
+
+describe('an archiver whose servers have lost messages', () => {
+  const NEXT = storedLines('2026-03-02', 3);
+  const idOf = (line: string): string => (JSON.parse(line) as { id: string }).id;
+  const loss = (sequence: number, to = 10) => ({
+    place: { sequence, id: idOf(LINES[sequence - 1]!) },
+    to,
+    ids: LINES.slice(sequence, to).map(idOf),
+  });
+
+  it('goes back, on the disk, and writes what is there now but nothing again', async () => {
+    const first = open();
+    await first.archiver.take(messagesOf(LINES));
+    await first.archiver.goBack(loss(6));
+    expect(readRecord(first.dir)).toMatchObject({ sequence: 6, id: idOf(LINES[5]!) });
+    expect(first.log.lines).toStrictEqual([
+      expect.stringMatching(/^error: The servers have lost messages 7 to 10 .* after message 6,/),
+    ]);
+    const now = [LINES[8]!, NEXT[0]!, LINES[6]!, NEXT[1]!];
+    await first.archiver.take(messagesOf(now.slice(0, 1), 7));
+    // Nor in the next life, in the middle of a batch or not.
+    await dieAt(first, 'fdatasync', 'views-2026-03-02.ndjson', now.slice(1), 8);
+    const { archiver, read, dir } = open(first.dir);
+    await archiver.take(messagesOf(now.slice(1), 8));
+    expect([read(), read('views-2026-03-02.ndjson')]).toStrictEqual([
+      text(LINES),
+      text(NEXT.slice(0, 2)),
+    ]);
+    expect(archiver.state()).toMatchObject({ sequence: 10, lost: 0, skipped: 0 });
+    // Again, further back.
+    await archiver.goBack({ ...loss(4, 6), to: 10 });
+    await archiver.take(messagesOf([LINES[4]!, LINES[9]!, NEXT[2]!], 5));
+    expect([read(), read('views-2026-03-02.ndjson')]).toStrictEqual([text(LINES), text(NEXT)]);
+    expect(readRecord(dir)).toMatchObject({ sequence: 7, id: idOf(NEXT[2]!) });
+  });
+
+  it('forgets what they have lost once it is long past', async () => {
+    const { archiver, dir } = open();
+    await archiver.take(messagesOf(LINES));
+    await archiver.goBack(loss(6));
+    await archiver.take([{ sequence: 10 + RECENT_MAX - 1, payload: undefined }]);
+    expect(readRecord(dir)?.kept?.ids).toHaveLength(4);
+    await archiver.take([{ sequence: 10 + RECENT_MAX, payload: undefined }]);
+    expect(readRecord(dir)?.kept).toBeUndefined();
   });
 });
 
