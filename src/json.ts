@@ -97,3 +97,12 @@ function lastBefore(text: string, offset: number): number {
 
 /** A stranger's text, as a fault quotes it. */
 export const quote = (text: string): string => printable(text, LIMITS.quoteLengthMax);
+
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

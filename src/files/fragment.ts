@@ -1,3 +1,5 @@
+import { isJson } from '../json.ts';
+
 const START = '{"ts":"';
 /** The largest `--max-view`: what a crash cut off was shorter. */
 const LENGTH_MAX = 1024 * 1024;
@@ -41,13 +43,4 @@ function lastStructure(text: string): { end: number; closers: string } {
     if (!inString) end = at + 1;
   }
   return { end, closers };
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { isDay } from '../../day.ts';
+import { isJson } from '../../json.ts';
 import { LINE_HEAD } from '../../files/view-check.ts';
 
 /** A message of the stream. */
@@ -56,13 +57,4 @@ function isKnownDay(day: string): boolean {
   if (!isDay(day)) return false;
   lastDay = day;
   return true;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
