@@ -60,8 +60,8 @@ class Script {
   }
 }
 
-/** All that the reader gives, as numbers and ids, until the test is over. */
-function readAll(script: Script, known = START) {
+/** All that the reader gives from some time on, as numbers and ids, until the test is over. */
+function readAll(script: Script, known = START, from = Promise.resolve()) {
   const reader = new StreamReader({ stream: script.stream, known, log: memoryLog() });
   let isOver = false;
   onTestFinished(() => {
@@ -70,6 +70,7 @@ function readAll(script: Script, known = START) {
   });
   const given: string[] = [];
   const work = async (): Promise<void> => {
+    await from;
     while (!isOver) {
       const taken = await reader.take(10);
       if ('place' in taken) given.push(`back to ${taken.place.sequence} from ${taken.to}`);
@@ -101,6 +102,22 @@ it.each([
   expect(back).toMatch(new RegExp(`^back to ${same} from `));
   expect(after).toStrictEqual(told(NEW.slice(0, count), same + 1));
   expect(given.slice(0, 10)).toStrictEqual(told(OLD));
+});
+
+it('a reader gives what it had read before it goes back', async () => {
+  const script = new Script(OLD);
+  let take!: () => void;
+  const { given } = readAll(script, START, new Promise<void>((resolve) => (take = resolve)));
+  await until(() => script.fetches > 1);
+  script.lines = [...OLD.slice(0, 8), ...NEW];
+  const { fetches } = script;
+  await until(() => script.fetches > fetches + 3);
+  take();
+  await until(() => given.at(-1) === told(NEW, 9).at(-1));
+  const at = given.findIndex((one) => one.startsWith('back to 8 '));
+  expect(given.slice(0, 10)).toStrictEqual(told(OLD));
+  expect(at).toBeGreaterThanOrEqual(10);
+  expect(given.slice(at + 1)).toStrictEqual(told(NEW, 9));
 });
 
 it('a reader ends where it does not know how far to go back', async () => {

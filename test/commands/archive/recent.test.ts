@@ -29,11 +29,11 @@ describe('what was read last', () => {
   it('looks no further than told: what was read since is of the other stream', async () => {
     const recent = recentTo(10);
     const until = recent.last!;
-    recent.add({ sequence: 11, id: 'other' });
+    for (let sequence = 11; sequence <= 30; sequence++) recent.add({ sequence, id: 'other' });
     const isSame = async ({ sequence }: { sequence: number }) => sequence < 9 || sequence > 10;
     const place = await recent.lastSame(until, isSame);
     expect(place?.sequence).toBe(8);
-    expect(recent.goBack(place!)).toStrictEqual(['9', '10', 'other']);
+    expect(recent.goBack(place!).slice(0, 3)).toStrictEqual(['9', '10', 'other']);
   });
 
   it('is not remembered for ever', async () => {
