@@ -46,7 +46,7 @@ describe('the fast parser', () => {
           const value = Object.fromEntries(flip ? entries.toReversed() : entries);
           for (const [[key, inner], replacement] of changes) {
             const parent: unknown = inner === undefined ? value : value[key!];
-            if (typeof parent !== 'object' || parent === null) continue;
+            if (typeof parent !== 'object' || parent === null || Array.isArray(parent)) continue;
             const name = inner ?? key!;
             // As JSON.parse does it: `__proto__` is a key like any other.
             if (replacement === undefined) Reflect.deleteProperty(parent, name);
