@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { EXIT, Fatal, errnoOf, reasonOf } from './fatal.ts';
+import { sleep } from './sleep.ts';
 
 /** @param env what the runtime's server hands over with a request; Node its own message. */
 export type Handler = (request: Request, env?: object) => Response | Promise<Response>;
@@ -168,8 +169,6 @@ async function until(isDone: () => boolean, timeoutMs: number): Promise<void> {
     await sleep(20);
   }
 }
-
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 const urlOf = (host: string, port: number): string =>
   `http://${host.includes(':') ? `[${host}]` : host}:${port}`;

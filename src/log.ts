@@ -1,3 +1,4 @@
+import { type ExitCode, Fatal } from './fatal.ts';
 import { fstatSync } from 'node:fs';
 import { readEnv } from './settings.ts';
 
@@ -59,5 +60,16 @@ function isJournal(fd: number): boolean {
     return named === `${dev}:${ino}`;
   } catch {
     return false;
+  }
+}
+
+/** Runs a service; what ends it is logged, a line at a time, and gives its exit code. */
+export async function loggingFatal(log: Log, run: () => Promise<ExitCode>): Promise<ExitCode> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof Fatal)) throw error;
+    for (const line of error.message.split('\n')) log.error(line);
+    return error.exitCode;
   }
 }

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { createCollector, refuseUnreadable } from './collector.ts';
-import { EXIT, type ExitCode, Fatal } from './fatal.ts';
+import { EXIT, type ExitCode, type Fatal } from './fatal.ts';
 import { listen } from './listen.ts';
-import { createLog, type Log } from './log.ts';
+import { createLog, type Log, loggingFatal } from './log.ts';
 import { openProjects } from './projects/watch.ts';
 import { createQueue } from './queue.ts';
 import { LIMITS, type Settings } from './settings.ts';
@@ -16,13 +16,7 @@ import { VERSION } from './version.ts';
 /** Runs the collector until SIGTERM or SIGINT, or until the store cannot go on. */
 export async function serve(settings: Settings): Promise<ExitCode> {
   const log = createLog(settings.log);
-  try {
-    return await run(settings, log);
-  } catch (error) {
-    if (!(error instanceof Fatal)) throw error;
-    for (const line of error.message.split('\n')) log.error(line);
-    return error.exitCode;
-  }
+  return loggingFatal(log, () => run(settings, log));
 }
 
 /** @throws {Fatal} where it cannot start, or could not keep what it promised when it stopped. */

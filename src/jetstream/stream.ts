@@ -1,6 +1,7 @@
 import type { JetStreamManager, StreamConfig, StreamInfo } from '@nats-io/jetstream';
 import { EXIT, Fatal, reasonOf } from '../fatal.ts';
 import type { Log } from '../log.ts';
+import { sleep } from '../sleep.ts';
 import type { Cluster } from './connect.ts';
 
 const REQUEST_TIMEOUT_MS = 2_000;
@@ -59,7 +60,7 @@ export async function prepareStream(
       } else if (isLate || isFinal(error, cluster)) {
         throw cannotPrepare(error, name, cluster);
       } else {
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+        await sleep(RETRY_MS);
       }
     }
   }

@@ -64,6 +64,14 @@ function storage({ store, refused }: StatusSource): string[] {
 }
 
 const files = (now: ViewStoreState): string[] => [
+  ...writing(now),
+  ...gauge('viewlog_file_bytes', 'Size of the view file being written.', [[now.fileBytes]]),
+];
+
+/** Of whatever writes view files: a collector, or an archive. */
+export const writing = (
+  now: Pick<ViewStoreState, 'batches' | 'syncSeconds' | 'sealedFragments' | 'freeBytes'>,
+): string[] => [
   ...counter('viewlog_written_batches_total', 'Batches of lines written and synced together.', [
     [now.batches],
   ]),
@@ -73,7 +81,6 @@ const files = (now: ViewStoreState): string[] => [
   ...counter('viewlog_sealed_fragments_total', 'Half lines, left by crashes, that were ended.', [
     [now.sealedFragments],
   ]),
-  ...gauge('viewlog_file_bytes', 'Size of the view file being written.', [[now.fileBytes]]),
   ...gauge('viewlog_disk_free_bytes', 'Free disk space at the data directory.', [[now.freeBytes]]),
 ];
 

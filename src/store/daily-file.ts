@@ -1,4 +1,5 @@
 import { errnoOf } from '../fatal.ts';
+import { sleep } from '../sleep.ts';
 import { fileNameOf } from './file-name.ts';
 import type { FileKind } from './file-name.ts';
 import type { FileOps } from './file-ops.ts';
@@ -194,7 +195,7 @@ export async function writeAll(
       if (code === 'EINTR') continue;
       if (code !== 'EAGAIN') return { written, error };
     }
-    await new Promise((resolve) => setTimeout(resolve, waitMs));
+    await sleep(waitMs);
     waitMs = Math.min(2 * waitMs, EAGAIN_WAIT_MAX_MS);
   }
   return { written };

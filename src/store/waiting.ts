@@ -1,4 +1,5 @@
 import type { Log } from '../log.ts';
+import { sleep } from '../sleep.ts';
 import type { Blocked } from './day-writer.ts';
 
 export interface RetryTiming {
@@ -57,18 +58,4 @@ export class Waiting {
       log.info('It succeeds again; going on');
     }
   }
-}
-
-/** Ends early when `stop` is given. */
-export async function sleep(ms: number, stop: AbortSignal): Promise<void> {
-  if (stop.aborted) return;
-  await new Promise<void>((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      stop.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    stop.addEventListener('abort', end);
-  });
 }

@@ -1,6 +1,6 @@
 import { EXIT, type ExitCode, Fatal } from '../../fatal.ts';
 import { type Cluster, connectCluster } from '../../jetstream/connect.ts';
-import { createLog, type Log } from '../../log.ts';
+import { createLog, type Log, loggingFatal } from '../../log.ts';
 import { LIMITS, type Settings } from '../../settings.ts';
 import { readToken } from '../../status/token.ts';
 import { onStopSignal } from '../../stop-signal.ts';
@@ -25,13 +25,7 @@ const IDLE_MS = 1_000;
  */
 export async function archive(settings: Settings): Promise<ExitCode> {
   const log = createLog(settings.log);
-  try {
-    return await run(settings, log);
-  } catch (error) {
-    if (!(error instanceof Fatal)) throw error;
-    log.error(error.message);
-    return error.exitCode;
-  }
+  return loggingFatal(log, () => run(settings, log));
 }
 
 /** @throws {Fatal} where it cannot start or go on. */
@@ -76,7 +70,7 @@ async function follow(settings: Settings, { cluster, token, log, stop }: Surroun
   const { known } = archiver;
   await stream.verify(known);
   const reader = new StreamReader({ stream, known, log });
-  const source = { name, archiver, reader, cluster, minFreeBytes, isStopping: () => stop.aborted };
+  const source = { name, archiver, reader, cluster, isStopping: () => stop.aborted };
   const status =
     statusAddress === 'off' ? undefined : await openArchiveStatus(statusAddress, token, source);
   const keepDays = settings['keep-days'];

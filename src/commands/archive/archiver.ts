@@ -16,6 +16,7 @@
 // One writer: `lock.ts` sees to that.
 import { EXIT, Fatal } from '../../fatal.ts';
 import type { Log } from '../../log.ts';
+import { sleep } from '../../sleep.ts';
 import { NOTHING } from '../../store/daily-file.ts';
 import { DayFiles } from '../../store/day-files.ts';
 import { newestDay } from '../../store/directory.ts';
@@ -25,7 +26,7 @@ import { systemFiles } from '../../store/file-ops.ts';
 import { createFreeSpace } from '../../store/free-space.ts';
 import type { FreeSpace } from '../../store/free-space.ts';
 import { standingIn } from '../../store/standing.ts';
-import { sleep, StoppedWaiting, Waiting } from '../../store/waiting.ts';
+import { StoppedWaiting, Waiting } from '../../store/waiting.ts';
 import type { RetryTiming } from '../../store/waiting.ts';
 import { ALL, batchOf } from './batch.ts';
 import type { Batch } from './batch.ts';

@@ -1,7 +1,7 @@
 import type { Consumer } from '@nats-io/jetstream';
 import { Fatal, reasonOf } from '../../fatal.ts';
 import type { Log } from '../../log.ts';
-import { sleep } from '../../store/waiting.ts';
+import { sleep } from '../../sleep.ts';
 import { idOf } from './message.ts';
 import type { StreamMessage } from './message.ts';
 import { type Loss, type Place, Recent } from './recent.ts';

@@ -2,7 +2,7 @@ import type { Cluster } from '../../jetstream/connect.ts';
 import { listen } from '../../listen.ts';
 import type { Address } from '../../listen.ts';
 import { operatorApp, json, reply, unreadable } from '../../status/app.ts';
-import { counter, gauge, METRICS_TYPE, processState } from '../../status/metrics.ts';
+import { counter, gauge, METRICS_TYPE, processState, writing } from '../../status/metrics.ts';
 import type { StatusListener } from '../../status/status.ts';
 import { VERSION } from '../../version.ts';
 import type { Archiver } from './archiver.ts';
@@ -79,16 +79,7 @@ function metricsOf(source: ArchiveSource): string {
     ]),
     ...counter('viewlog_written_lines_total', 'Lines archived.', [[now.lines]]),
     ...counter('viewlog_written_bytes_total', 'Bytes archived.', [[now.bytes]]),
-    ...counter('viewlog_written_batches_total', 'Batches of lines written and synced together.', [
-      [now.batches],
-    ]),
-    ...counter('viewlog_sync_seconds_total', 'Time spent in fdatasync.', [[now.syncSeconds]]),
-    ...counter('viewlog_sealed_fragments_total', 'Half lines, left by crashes, that were ended.', [
-      [now.sealedFragments],
-    ]),
-    ...gauge('viewlog_disk_free_bytes', 'Free disk space at the data directory.', [
-      [now.freeBytes],
-    ]),
+    ...writing(now),
     ...gauge('viewlog_ready', 'Whether messages are archived (1) or not (0).', [
       [reasonsOf(source).length === 0 ? 1 : 0],
     ]),

@@ -3,7 +3,7 @@ import { EXIT, Fatal, reasonOf } from '../../fatal.ts';
 import type { Cluster } from '../../jetstream/connect.ts';
 import { isNotFound, managerOf } from '../../jetstream/stream.ts';
 import { archiveRecordOf } from '../../store/file-name.ts';
-import { sleep } from '../../store/waiting.ts';
+import { sleep } from '../../sleep.ts';
 import { idOf } from './message.ts';
 import type { Place } from './recent.ts';
 

@@ -1,3 +1,4 @@
+import { sleep } from '../../sleep.ts';
 import type { Project } from '../../projects/projects.ts';
 
 /** A working collector takes many times as many. */
@@ -26,15 +27,6 @@ export class Pace {
   }
 
   sleep(ms: number): Promise<void> {
-    if (ms <= 0 || this.#stop.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      const done = (): void => {
-        clearTimeout(timer);
-        this.#stop.removeEventListener('abort', done);
-        resolve();
-      };
-      const timer = setTimeout(done, ms);
-      this.#stop.addEventListener('abort', done);
-    });
+    return ms <= 0 ? Promise.resolve() : sleep(ms, this.#stop);
   }
 }
