@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { onTestFinished } from 'vitest';
@@ -60,15 +61,18 @@ export async function makeStream(nats: NatsCluster, change: object = {}): Promis
 }
 
 /** Publishes lines in their order; resolves when all are acknowledged. */
-export async function publish(nats: NatsConnection, lines: Iterable<string>): Promise<void> {
+export async function publish(nats: NatsConnection, lines: readonly string[]): Promise<void> {
   const js = jetstream(nats);
-  let under: Promise<unknown>[] = [];
-  for (const line of lines) {
-    under.push(js.publish('views.1000001', line));
-    if (under.length === 256) {
-      await Promise.all(under);
-      under = [];
-    }
+  const send = (line: string) =>
+    js.publish('views.1000001', line, { msgID: randomUUID(), retries: RETRIES });
+  // Servers that have just started may know the stream's leader before it takes messages: the
+  // first goes alone, or those behind it could overtake it.
+  await Promise.all(lines.slice(0, 1).map(send));
+  for (let i = 1; i < lines.length; i += AT_ONCE) {
+    await Promise.all(lines.slice(i, i + AT_ONCE).map(send));
   }
-  await Promise.all(under);
 }
+
+const AT_ONCE = 256;
+/** Some 10 s, by the client's own waits. */
+const RETRIES = 8;
