@@ -3,14 +3,8 @@ import type { Refusal } from './refusal.ts';
 import { isRefusal } from './refusal.ts';
 import { STAMP_BYTES } from './store/store.ts';
 import { printable } from './text.ts';
-import { parseView, serializeView } from './view.ts';
+import { readView, type StorableView } from './view.ts';
 import type { Projects } from './projects/projects.ts';
-
-/** A view to store, as the JSON text of its fields. */
-export interface Admitted {
-  readonly project: string;
-  readonly fields: string;
-}
 
 export interface AdmissionRules {
   readonly projects: Projects;
@@ -30,23 +24,22 @@ export function admit(
   text: string,
   origin: string | undefined,
   { projects, viewBytesMax, now }: AdmissionRules,
-): Admitted | Refusal {
-  const view = parseView(text);
+): StorableView | Refusal {
+  const view = readView(text);
   if (isRefusal(view)) return view;
-  const project = projects.find(view.p);
-  if (!project?.active) return notActivated(view.p, projects.operator);
-  if (!project.allowsOrigin(origin)) return originNotAllowed(view.p, origin);
-  const fields = serializeView(view);
-  const lineBytes = Buffer.byteLength(fields) + STAMP_BYTES;
+  const project = projects.find(view.project);
+  if (!project?.active) return notActivated(view.project, projects.operator);
+  if (!project.allowsOrigin(origin)) return originNotAllowed(view.project, origin);
+  const lineBytes = Buffer.byteLength(view.fields) + STAMP_BYTES;
   // Only a view that is otherwise acceptable spends from its project's limit.
   const fits = lineBytes <= viewBytesMax;
   const waitSeconds = project.takeToken(now(), fits);
-  if (waitSeconds > 0) return rateLimited(view.p, waitSeconds);
+  if (waitSeconds > 0) return rateLimited(view.project, waitSeconds);
   if (!fits) {
     const what = 'The line it would become';
-    return { ...tooLarge(`${lineBytes} bytes`, viewBytesMax, what), project: view.p };
+    return { ...tooLarge(`${lineBytes} bytes`, viewBytesMax, what), project: view.project };
   }
-  return { project: view.p, fields };
+  return view;
 }
 
 const notActivated = (id: string, operator: string | undefined): Refusal => ({

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { fastParser } from './fast-parser.ts';
 import { parseJson, Source } from './json.ts';
 import { PROJECT_ID } from './project-id.ts';
 import type { Issue, Refusal } from './refusal.ts';
 import { LIMITS } from './settings.ts';
 import { clip, nearest, plural } from './text.ts';
+import { verbatim } from './verbatim.ts';
 
 // The view, and the only list of its fields: names, types and order. Each schema's message says
 // what is expected, as a noun, so that a missing field can say it too.
@@ -84,36 +84,43 @@ export const ViewSchema = v.strictObject(
   'object',
 );
 
-export type View = v.InferOutput<typeof ViewSchema>;
+type View = v.InferOutput<typeof ViewSchema>;
 
-const fastParse = fastParser(ViewSchema);
+/** What is stored of a view. */
+export interface StorableView {
+  /** The view's `p`. */
+  readonly project: string;
+  /**
+   * Its fields as JSON text on one line, in the schema's order. Well-formed: lone surrogates, which
+   * JSON can carry and UTF-8 cannot, became U+FFFD; U+2028 and U+2029, which some readers take for
+   * line ends, are escaped.
+   */
+  readonly fields: string;
+}
+
+const projectOfVerbatim = verbatim(ViewSchema, 'p');
 const safeParse = v.safeParser(ViewSchema, { abortPipeEarly: true });
 
 /**
  * The view in a request's body.
  * @param text the body, decoded.
- * @returns the view with its fields in the schema's order, or the refusal `malformed-json` (with
- *   the place of the fault) or `invalid-view` (with every fault).
+ * @returns the view, or the refusal `malformed-json` (with the place of the fault) or
+ *   `invalid-view` (with every fault).
  */
-export function parseView(text: string): View | Refusal {
+export function readView(text: string): StorableView | Refusal {
+  const project = projectOfVerbatim(text);
+  if (project !== undefined) return { project, fields: text };
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     return { code: 'malformed-json', detail: malformed(text) };
   }
-  const view = fastParse(value);
-  if (view !== undefined) return view;
-  const result = safeParse(value);
-  return result.success ? result.output : invalid(value, result.issues);
+  const { success, output, issues } = safeParse(value);
+  return success ? { project: output.p, fields: serialize(output) } : invalid(value, issues);
 }
 
-/**
- * The view's fields as JSON text on one line. Well-formed: lone surrogates, which JSON can carry
- * and UTF-8 cannot, become U+FFFD; U+2028 and U+2029, which some readers take for line ends, are
- * escaped.
- */
-export function serializeView(view: View): string {
+function serialize(view: View): string {
   let text = JSON.stringify(view);
   // JSON.stringify escapes a surrogate only where it is alone.
   if (text.includes('\\ud')) text = JSON.stringify(wellFormed(view));

@@ -2,17 +2,18 @@ import * as fc from 'fast-check';
 import { toJsonSchema } from '@valibot/to-json-schema';
 import { describe, expect, it } from 'vitest';
 import { isRefusal, type Refusal } from '../src/refusal.ts';
-import { parseView, serializeView, type View, ViewSchema } from '../src/view.ts';
+import { readView, ViewSchema } from '../src/view.ts';
 import { ACCEPTED, anyView, FULL_VIEW, INVALID, MINIMAL_VIEW } from './support/views.ts';
 
-function accepted(text: string): View {
-  const view = parseView(text);
+/** The view's fields as they are stored. */
+function accepted(text: string): string {
+  const view = readView(text);
   if (isRefusal(view)) throw new Error(JSON.stringify(view));
-  return view;
+  return view.fields;
 }
 
 function refused(text: string): Refusal {
-  const view = parseView(text);
+  const view = readView(text);
   if (!isRefusal(view)) throw new Error(`accepted: ${JSON.stringify(view)}`);
   return view;
 }
@@ -22,18 +23,16 @@ const changed = (change: object): string => JSON.stringify({ ...FULL_VIEW, ...ch
 describe('a view', () => {
   it('is taken with every field, which are stored in one order', () => {
     const shuffled = Object.fromEntries(Object.entries(FULL_VIEW).toReversed());
-    expect(serializeView(accepted(JSON.stringify(shuffled)))).toBe(JSON.stringify(FULL_VIEW));
+    expect(accepted(JSON.stringify(shuffled))).toBe(JSON.stringify(FULL_VIEW));
   });
 
   it('is taken with the required fields only', () => {
-    expect(serializeView(accepted(JSON.stringify(MINIMAL_VIEW)))).toBe(
-      JSON.stringify(MINIMAL_VIEW),
-    );
+    expect(accepted(JSON.stringify(MINIMAL_VIEW))).toBe(JSON.stringify(MINIMAL_VIEW));
   });
 
   it.each(ACCEPTED)('is taken with %s', (_, change) => {
     const text = changed(change);
-    expect(JSON.parse(serializeView(accepted(text)))).toStrictEqual(JSON.parse(text));
+    expect(JSON.parse(accepted(text))).toStrictEqual(JSON.parse(text));
   });
 
   it.each(INVALID)('is refused with %s', (_, change, field, expected) => {
@@ -60,7 +59,7 @@ describe('a view', () => {
           const date = `${year}-${String(month).padStart(2, '0')}-${day}`;
           const ld = `${date}T12:34:56.789Z`;
           const exists = new Date(ld).toJSON() === ld;
-          expect([ld, isRefusal(parseView(changed({ ld })))]).toStrictEqual([ld, !exists]);
+          expect([ld, isRefusal(readView(changed({ ld })))]).toStrictEqual([ld, !exists]);
         }
       }
     }
@@ -68,7 +67,7 @@ describe('a view', () => {
 
   it('keeps the last of duplicate keys', () => {
     const view = accepted(JSON.stringify(MINIMAL_VIEW).replace('{', '{"url":"nowhere",'));
-    expect(view.url).toBe('/');
+    expect(JSON.parse(view)).toStrictEqual(MINIMAL_VIEW);
   });
 });
 
@@ -250,29 +249,29 @@ function isJson(text: string): boolean {
 describe('a stored view', () => {
   it('is well-formed: lone surrogates become U+FFFD', () => {
     const text = changed({ pn: '\ud83d alone \udc00, 🎈 paired', cf: [{ '\udfff': '\ud800' }] });
-    const stored = serializeView(accepted(text));
+    const stored = accepted(text);
     expect(stored.isWellFormed()).toBe(true);
     expect(stored).not.toMatch(/\\ud[89a-f]/i);
-    const view = JSON.parse(stored) as View;
+    const view = JSON.parse(stored) as typeof FULL_VIEW;
     expect(view.pn).toBe('\ufffd alone \ufffd, 🎈 paired');
     expect(view.cf).toStrictEqual([{ '\ufffd': '\ufffd' }]);
   });
 
   it('keeps text that only looks like an escaped surrogate', () => {
     const text = changed({ pn: String.raw`\ud800 \\udfff` });
-    expect((JSON.parse(serializeView(accepted(text))) as View).pn).toBe(String.raw`\ud800 \\udfff`);
+    expect((JSON.parse(accepted(text)) as typeof FULL_VIEW).pn).toBe(String.raw`\ud800 \\udfff`);
   });
 
   it('has no character that a reader could take for a line end', () => {
     const pn = '\u0000 \n \r \u0085 \u2028 \u2029';
-    const stored = serializeView(accepted(changed({ pn })));
+    const stored = accepted(changed({ pn }));
     expect(stored).not.toMatch(/[\n\r\u2028\u2029]/);
-    expect((JSON.parse(stored) as View).pn).toBe(pn);
+    expect((JSON.parse(stored) as typeof FULL_VIEW).pn).toBe(pn);
   });
 
   it('keeps a __proto__ key inside cf', () => {
     const text = changed({ cf: 0 }).replace('"cf":0', '"cf":[{"__proto__":{"a":"\\ud800"}}]');
-    expect(serializeView(accepted(text))).toContain('"cf":[{"__proto__":{"a":"\ufffd"}}]');
+    expect(accepted(text)).toContain('"cf":[{"__proto__":{"a":"\ufffd"}}]');
   });
 });
 
@@ -285,7 +284,7 @@ describe('for any JSON', () => {
   it('the answer is a view or a refusal', () => {
     fc.assert(
       fc.property(fc.oneof(fc.json({ stringUnit: 'binary' }), fc.string()), (text) => {
-        const answer = parseView(text);
+        const answer = readView(text);
         if (!isRefusal(answer)) throw new Error('accepted');
         expect(['malformed-json', 'invalid-view']).toContain(answer.code);
       }),
@@ -295,7 +294,7 @@ describe('for any JSON', () => {
   it('what is stored equals what was sent', () => {
     fc.assert(
       fc.property(anyView(), (sent) => {
-        const stored = serializeView(accepted(JSON.stringify(sent)));
+        const stored = accepted(JSON.stringify(sent));
         expect(JSON.parse(stored)).toStrictEqual(wellFormed(sent));
       }),
     );

@@ -1,6 +1,6 @@
 import { isRefusal } from '../refusal.ts';
 import { plural, printable } from '../text.ts';
-import { parseView } from '../view.ts';
+import { readView } from '../view.ts';
 import type { Block } from './lines.ts';
 import { isFragment } from './fragment.ts';
 import { dayOfName } from './names.ts';
@@ -94,7 +94,7 @@ export class FileCheck {
     const head = LINE_HEAD.exec(line);
     if (head === null) return line === '' ? 'is blank' : 'does not start with ts and id';
     if (!line.endsWith('}')) return 'does not end with its object';
-    const view = parseView(`{${line.slice(head[0].length)}`);
+    const view = readView(`{${line.slice(head[0].length)}`);
     if (isRefusal(view)) return printable(view.detail, 120);
     const [, ts, id] = head as unknown as [string, string, string];
     const isAgain = this.#recent?.has(id) ?? id === this.#lastId;

@@ -198,6 +198,8 @@ export async function killAnything(
     }
   }
   for (const collector of collectors) await collector.stop('SIGTERM');
+  // One that was just started has to be there first: it is to stop, not to be ended by the signal.
+  await until(() => archive.stdout().includes('archiving'));
   expect((await archive.signal('SIGTERM')).code).toBe(0);
   await archiveAll(options);
   const lines = linesOf(options.data, 'views');

@@ -163,11 +163,12 @@ export const INVALID: [string, object, string, string][] = [
   ['a field named constructor', { constructor: 1 }, 'constructor', 'nothing'],
 ];
 
-/** Any valid view. */
-export function anyView() {
-  const text = fc.string({ unit: 'binary' });
-  const anyArray = fc.array(fc.jsonValue({ maxDepth: 5 }));
-  const counter = fc.maxSafeInteger();
+/** Any valid view, or any of some kinds. */
+export function anyView({
+  text = fc.string({ unit: 'binary' }),
+  counter = fc.maxSafeInteger(),
+  anyArray = fc.array(fc.jsonValue({ maxDepth: 5 })),
+} = {}) {
   return fc.record(
     {
       pn: text,
