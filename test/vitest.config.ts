@@ -7,6 +7,6 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     // More than the two cores of a small machine: the tests of processes mostly wait.
-    maxWorkers: 4,
+    maxWorkers: 6,
   },
 });
