@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { EXIT, Fatal, errnoOf, reasonOf } from './fatal.ts';
@@ -68,6 +68,7 @@ async function listenOnNode({ host, port, handler, unreadable }: ListenOptions):
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       connectionsCheckingInterval: 5_000,
+      ServerResponse: OneWriteResponse,
     },
     (incoming, outgoing) => {
       if (stopping) outgoing.shouldKeepAlive = false;
@@ -87,6 +88,36 @@ async function listenOnNode({ host, port, handler, unreadable }: ListenOptions):
     },
   };
 }
+
+// What Node keeps of an answer; no public API.
+const HEADER = '_header';
+const HAS_BODY = '_hasBody';
+interface Unsent {
+  [HEADER]?: unknown;
+  readonly [HAS_BODY]?: unknown;
+}
+
+/**
+ * Node hands a body that `end` is given to the system in a piece of its own, which costs a tenth of
+ * all speed; put behind the header it goes as one. Only what is ASCII: Node sends headers as Latin-1.
+ */
+class OneWriteResponse extends ServerResponse {
+  override end(...args: unknown[]): this {
+    const [body] = args;
+    const unsent: Unsent = this;
+    const header = unsent[HEADER];
+    // Of an answer to HEAD it sends no body.
+    if (typeof header === 'string' && typeof body === 'string' && unsent[HAS_BODY] === true) {
+      if (args.length === 1 && isAscii(body)) {
+        unsent[HEADER] = header + body;
+        return super.end();
+      }
+    }
+    return super.end(...(args as []));
+  }
+}
+
+const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length;
 
 async function stopNode(server: Server, timeoutMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));

@@ -18,6 +18,8 @@ export interface RawResult {
   /** Whether the server closed the connection, rather than kept it open for another request. */
   readonly closed: boolean;
   readonly sentBytes: number;
+  /** All that came. */
+  readonly received: string;
 }
 
 /**
@@ -33,7 +35,7 @@ export function speak(port: number, options: RawOptions, quietMs = 700): Promise
     const end = (closed: boolean): void => {
       clearTimeout(quiet);
       socket.destroy();
-      resolve({ answers: parseAnswers(received), closed, sentBytes });
+      resolve({ answers: parseAnswers(received), closed, sentBytes, received });
     };
     socket.setEncoding('latin1');
     socket.on('data', (text: string) => {
