@@ -104,7 +104,7 @@ interface Unsent {
 class OneWriteResponse extends ServerResponse {
   override end(...args: unknown[]): this {
     const [body] = args;
-    const unsent: Unsent = this;
+    const unsent = this as Unsent;
     const header = unsent[HEADER];
     // Of an answer to HEAD it sends no body.
     if (typeof header === 'string' && typeof body === 'string' && unsent[HAS_BODY] === true) {
