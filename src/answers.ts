@@ -3,6 +3,17 @@ import type { ViewRequest } from './request/request.ts';
 
 // Every answer that the public app gives, with the headers that let a page of any origin read it.
 
+/** An answer, for whichever server is to give it. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | ReadableStream | null;
+}
+
+/** The answer as the Fetch API has it. */
+export const responseOf = ({ status, headers, body }: Answer): Response =>
+  new Response(body, { status, headers });
+
 const COMMON_HEADERS = {
   // navigator.sendBeacon always sends in credentials mode; there are no cookies to protect.
   'Access-Control-Allow-Credentials': 'true',
@@ -15,12 +26,12 @@ const COMMON_HEADERS = {
 const CREATED_HEADERS = { 'Content-Type': 'application/json', ...COMMON_HEADERS };
 
 /** A view is stored under this id. Made for every view, so with as little as can be. */
-export function created(id: string, origin: string | undefined): Response {
+export function created(id: string, origin: string | undefined): Answer {
   const headers =
     origin === undefined
       ? CREATED_HEADERS
       : { ...CREATED_HEADERS, 'Access-Control-Allow-Origin': origin };
-  return new Response(`{"id":"${id}"}`, { status: 201, headers });
+  return { status: 201, headers, body: `{"id":"${id}"}` };
 }
 
 /** @param linger makes the body of an answer to a request that is still being sent. */
@@ -28,7 +39,7 @@ export function problem(
   refusal: Refusal,
   origin: string | undefined,
   linger?: (answer: string) => string | ReadableStream,
-): Response {
+): Answer {
   const { status } = REFUSALS[refusal.code];
   const text = JSON.stringify(problemDetails(refusal));
   return answer(status, linger === undefined ? text : linger(text), origin, {
@@ -44,7 +55,7 @@ export function problem(
  * Every preflight is granted, on any path, so that the request itself gets through to its 404, 405
  * or 415 and the page's developer sees that instead of "CORS error".
  */
-export function preflight(request: ViewRequest): Response {
+export function preflight(request: ViewRequest): Answer {
   const wanted = request.header('access-control-request-headers');
   return answer(204, null, request.header('origin'), {
     'Access-Control-Allow-Methods': request.header('access-control-request-method') ?? 'POST',
@@ -54,7 +65,7 @@ export function preflight(request: ViewRequest): Response {
 }
 
 /** What `OPTIONS /view` answers to who asks for no preflight. */
-export const allowed = (request: ViewRequest): Response =>
+export const allowed = (request: ViewRequest): Answer =>
   answer(204, null, request.header('origin'), { Allow: 'POST, OPTIONS' });
 
 function answer(
@@ -62,11 +73,11 @@ function answer(
   body: string | ReadableStream | null,
   origin: string | undefined,
   extra: Record<string, string>,
-): Response {
+): Answer {
   const headers = {
     ...COMMON_HEADERS,
     ...(origin !== undefined && { 'Access-Control-Allow-Origin': origin }),
     ...extra,
   };
-  return new Response(body, { status, headers });
+  return { status, headers, body };
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Hono } from 'hono';
 import type { Context } from 'hono';
 import { admit, type AdmissionRules } from './admit.ts';
-import { allowed, created, preflight, problem } from './answers.ts';
+import { allowed, type Answer, created, preflight, problem, responseOf } from './answers.ts';
 import type { Log } from './log.ts';
 import type { Queue } from './queue.ts';
 import { isRefusal, type Refusal, REFUSALS } from './refusal.ts';
@@ -28,31 +28,46 @@ interface Env {
   Bindings: { readonly incoming?: IncomingMessage };
 }
 
-/**
- * The public app: `POST /view` and CORS preflights, nothing else. It reads no address and no
- * User-Agent. Whatever a client sends gets an answer; nothing here throws.
- */
-export function createCollector(parts: CollectorParts): Hono<Env> {
+/** The public listener's answers: `POST /view` and CORS preflights, nothing else. */
+export interface Collector {
+  /** Answers whatever a client sends; nothing in it throws. */
+  readonly app: Hono<Env>;
+  /**
+   * `POST /view` on Node without the Fetch API's objects, which pays 9 % of all speed there.
+   * @returns the answer, which never rejects; `undefined` for what only the app answers.
+   */
+  readonly takeFromNode: (incoming: IncomingMessage) => Promise<Answer> | undefined;
+}
+
+const PATH = '/view';
+
+/** It reads no address and no User-Agent. */
+export function createCollector(parts: CollectorParts): Collector {
   const app = new Hono<Env>();
-  const { stats, log } = parts;
+  const { stats } = parts;
   const deadlines = new Deadlines(LIMITS.bodyTimeoutMs);
   // One handler a route, or Hono composes them anew for every request.
-  app.post('/view', (c) => takeView(requestOf(c), deadlines, parts));
+  app.post(PATH, (c) => takeView(requestOf(c), deadlines, parts).then(responseOf));
   app.options('*', (c) => {
     const request = requestOf(c);
-    if (request.header('access-control-request-method') !== undefined) return preflight(request);
-    return c.req.path === '/view' ? allowed(request) : c.notFound();
+    if (request.header('access-control-request-method') !== undefined) {
+      return responseOf(preflight(request));
+    }
+    return c.req.path === PATH ? responseOf(allowed(request)) : c.notFound();
   });
   app.notFound((c) => {
     const { path, method } = c.req;
-    const refusal = path === '/view' ? methodNotAllowed(method) : notFound(path);
-    return refuseUnread(refusal, requestOf(c), stats);
+    const refusal = path === PATH ? methodNotAllowed(method) : notFound(path);
+    return refuseUnread(refusal, requestOf(c), stats).then(responseOf);
   });
-  app.onError((error, c) => {
-    log.error(`Unexpected: ${error.stack ?? error.message}`);
-    return refuse(UNEXPECTED, requestOf(c), stats);
-  });
-  return app;
+  app.onError((error, c) => responseOf(refuseUnexpected(error, requestOf(c), parts)));
+  return {
+    app,
+    takeFromNode: (incoming) =>
+      incoming.method === 'POST' && incoming.url === PATH
+        ? takeView(new NodeRequest(incoming), deadlines, parts)
+        : undefined,
+  };
 }
 
 const requestOf = (c: Context<Env>): ViewRequest =>
@@ -62,7 +77,7 @@ async function takeView(
   request: ViewRequest,
   deadlines: Deadlines,
   parts: CollectorParts,
-): Promise<Response> {
+): Promise<Answer> {
   const { viewBytesMax, queue, store, refused, stats } = parts;
   const unread = checkMediaType(request);
   if (unread) return refuseUnread(unread, request, stats);
@@ -85,24 +100,22 @@ async function takeView(
     }
     stats.accepted(project, fields);
     return created(appended.id, origin);
+  } catch (error) {
+    return refuseUnexpected(error, request, parts);
   } finally {
     place.leave();
   }
 }
 
 /** @param text the request's body, where it was read. */
-function refuse(refusal: Refusal, request: ViewRequest, stats: Stats, text?: string): Response {
+function refuse(refusal: Refusal, request: ViewRequest, stats: Stats, text?: string): Answer {
   const origin = request.header('origin');
   stats.refused(refusal, origin, text);
   return problem(refusal, origin);
 }
 
 /** Refuses a request whose body is not, or not yet, read to its end. */
-async function refuseUnread(
-  refusal: Refusal,
-  request: ViewRequest,
-  stats: Stats,
-): Promise<Response> {
+async function refuseUnread(refusal: Refusal, request: ViewRequest, stats: Stats): Promise<Answer> {
   if (await request.drain()) return refuse(refusal, request, stats);
   const origin = request.header('origin');
   stats.refused(refusal, origin);
@@ -169,9 +182,18 @@ const unavailable = (reason: string): Refusal => ({
 
 const UNEXPECTED = unavailable('an unexpected error, which the log tells');
 
+function refuseUnexpected(
+  error: unknown,
+  request: ViewRequest,
+  { log, stats }: CollectorParts,
+): Answer {
+  log.error(`Unexpected: ${error instanceof Error ? error.stack : String(error)}`);
+  return refuse(UNEXPECTED, request, stats);
+}
+
 /** The answer to a request that has no path the server can read. */
 export function refuseUnreadable(stats: Stats): Response {
   const refusal = notFound('this address');
   stats.refused(refusal, undefined);
-  return problem(refusal, undefined);
+  return responseOf(problem(refusal, undefined));
 }

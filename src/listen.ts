@@ -1,6 +1,9 @@
-import { createServer, type Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { pipeline, Readable } from 'node:stream';
+import type { ReadableStream as WebStream } from 'node:stream/web';
 import { getRequestListener } from '@hono/node-server';
+import type { Answer } from './answers.ts';
 import { EXIT, Fatal, errnoOf, reasonOf } from './fatal.ts';
 import { sleep } from './sleep.ts';
 
@@ -25,6 +28,8 @@ export interface Listener {
 
 export interface ListenOptions extends Address {
   readonly handler: Handler;
+  /** Asked first on Node, where it spares the objects that the handler is given. */
+  readonly takeFromNode?: (incoming: IncomingMessage) => Promise<Answer> | undefined;
   /** Answers a request whose target cannot be read as a URL. */
   readonly unreadable: () => Response;
   /** What the operator chooses the address with. */
@@ -52,7 +57,8 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   }
 }
 
-async function listenOnNode({ host, port, handler, unreadable }: ListenOptions): Promise<Listener> {
+async function listenOnNode(options: ListenOptions): Promise<Listener> {
+  const { host, port, handler, takeFromNode, unreadable } = options;
   const listener = getRequestListener(handler, {
     // Its light Response is what makes Node fast; and what is left of a refused body is drained
     // where it is refused, so its own clean-up, which reads up to 64 MiB, stays off.
@@ -72,7 +78,9 @@ async function listenOnNode({ host, port, handler, unreadable }: ListenOptions):
     },
     (incoming, outgoing) => {
       if (stopping) outgoing.shouldKeepAlive = false;
-      void listener(incoming, outgoing);
+      const answer = takeFromNode?.(incoming);
+      if (answer === undefined) void listener(incoming, outgoing);
+      else void answer.then((given) => give(given, outgoing));
     },
   );
   await new Promise<void>((resolve, reject) => {
@@ -87,6 +95,22 @@ async function listenOnNode({ host, port, handler, unreadable }: ListenOptions):
       return stopNode(server, timeoutMs);
     },
   };
+}
+
+function give({ status, headers, body }: Answer, outgoing: ServerResponse): void {
+  try {
+    if (body instanceof ReadableStream) {
+      outgoing.writeHead(status, headers);
+      // Whom it is for may go in the middle of it, or be gone; nobody is left to tell.
+      pipeline(Readable.fromWeb(body as WebStream), outgoing, () => {});
+    } else {
+      const text = body ?? '';
+      outgoing.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(text) });
+      outgoing.end(text);
+    }
+  } catch {
+    outgoing.destroy();
+  }
 }
 
 // What Node keeps of an answer; no public API.

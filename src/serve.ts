@@ -35,7 +35,8 @@ async function run(settings: Settings, log: Log): Promise<ExitCode> {
   const queue = createQueue(settings['max-queue']);
   const stats = new Tally({ now, isListed: (id) => projects.find(id) !== undefined });
   const viewBytesMax = settings['max-view'];
-  const app = createCollector({ projects, store, refused, queue, stats, viewBytesMax, now, log });
+  const parts = { projects, store, refused, queue, stats, viewBytesMax, now, log };
+  const { app, takeFromNode } = createCollector(parts);
 
   let isStopping = false;
   const status =
@@ -56,7 +57,8 @@ async function run(settings: Settings, log: Log): Promise<ExitCode> {
         });
   const unreadable = () => refuseUnreadable(stats);
   const flag = '--host and --port';
-  const listener = await listen({ host, port, handler: app.fetch, unreadable, flag });
+  const handler = app.fetch;
+  const listener = await listen({ host, port, handler, takeFromNode, unreadable, flag });
   log.info(`viewlog listening on ${listener.url}`);
   if (status !== undefined) log.info(`status page on ${status.url}/`);
   process.on('SIGHUP', () => void projects.reload());

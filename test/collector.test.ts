@@ -11,7 +11,7 @@ const body = JSON.stringify(MINIMAL_VIEW);
 
 function collector(append: ViewStore['append'], queueBytesMax = 1024 * 1024) {
   const queue = createQueue(queueBytesMax);
-  const app = createCollector({
+  const { app } = createCollector({
     projects: new ProjectList({ projects: [{ id: '1000001' }] }),
     store: { append },
     refused: { keep: () => {} },
