@@ -99,14 +99,12 @@ async function listenOnNode(options: ListenOptions): Promise<Listener> {
 
 function give({ status, headers, body }: Answer, outgoing: ServerResponse): void {
   try {
+    outgoing.writeHead(status, headers);
     if (body instanceof ReadableStream) {
-      outgoing.writeHead(status, headers);
       // Whom it is for may go in the middle of it, or be gone; nobody is left to tell.
       pipeline(Readable.fromWeb(body as WebStream), outgoing, () => {});
     } else {
-      const text = body ?? '';
-      outgoing.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(text) });
-      outgoing.end(text);
+      outgoing.end(body ?? '');
     }
   } catch {
     outgoing.destroy();
