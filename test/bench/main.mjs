@@ -29,10 +29,11 @@ function needed() {
 /** One subject, once: a moment to warm up, then the load. */
 async function measure(subject) {
   const server = await start(subject);
-  await load(server.port, CONNECTIONS, 2);
+  const { spelling } = subject;
+  await load(server.port, CONNECTIONS, 2, spelling);
   const before = server.cpuUs();
   const writtenBefore = await subject.batches?.(server.port);
-  const result = await load(server.port, CONNECTIONS, SECONDS);
+  const result = await load(server.port, CONNECTIONS, SECONDS, spelling);
   const cpuUs = (server.cpuUs() - before) / result.requests;
   const written = await subject.batches?.(server.port);
   const batch =
@@ -84,6 +85,7 @@ function ratios(results) {
     { ratio: 'Node os / nginx', median: ratio('nodeOs', 'nginx'), target: 1.1 },
     { ratio: 'Node disk / bare node:http', median: ratio('nodeDisk', 'floor'), target: 0.6 },
     { ratio: 'Deno disk / nginx', median: ratio('denoDisk', 'nginx'), target: 1.25 },
+    { ratio: 'Node os, another spelling / Node os', median: ratio('nodeSpaced', 'nodeOs') },
     { ratio: 'Node R3 stream / Node disk', median: ratio('nodeStream', 'nodeDisk') },
   ]);
 }

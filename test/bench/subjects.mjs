@@ -11,6 +11,7 @@ const BUN = join(ROOT, '.ci/tools/node_modules/.bin/bun');
  * @typedef {{
  *   name: string,
  *   missing?: string,
+ *   spelling?: 'plain' | 'spaced',
  *   command(port: number, dir: string): string[],
  *   batches?(port: number): Promise<{ lines: number, batches: number }>,
  *   companions?(port: number, dir: string): string[][],
@@ -155,6 +156,11 @@ export const SUBJECTS = {
   nginx: NGINX,
   nodeDisk: viewlog('viewlog, Node, disk', process.execPath, onNode, []),
   nodeOs: viewlog('viewlog, Node, os', process.execPath, onNode, ['--durability', 'os']),
+  // What is not spelt as JSON.stringify does has to be parsed.
+  nodeSpaced: {
+    ...viewlog('viewlog, Node, os, spaced', process.execPath, onNode, ['--durability', 'os']),
+    spelling: 'spaced',
+  },
   denoDisk: viewlog('viewlog, Deno, disk', DENO, onDeno, []),
   bunDisk: viewlog('viewlog, Bun, disk', BUN, onNode, []),
   nodeStream: STREAM,

@@ -7,6 +7,12 @@ wrk.body = '{"pn":"Autumn in the mountains: seven walks for a long weekend","pid
   .. '"url":"/walks/autumn-in-the-mountains","content":{"templateId":"article-2"},'
   .. '"orgreferer":"https://search.example/","hc":true}'
 
+init = function(args)
+  if args[1] == "spaced" then
+    wrk.body = wrk.body:gsub('":', '": ')
+  end
+end
+
 done = function(summary, latency)
   io.write(string.format(
     'RESULT {"viewBytes":%d,"requests":%d,"microseconds":%d,"p50":%d,"p99":%d,"failed":%d}\n',
