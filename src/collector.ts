@@ -79,10 +79,10 @@ async function takeView(
   parts: CollectorParts,
 ): Promise<Answer> {
   const { viewBytesMax, queue, store, refused, stats } = parts;
-  const unread = checkMediaType(request);
-  if (unread) return refuseUnread(unread, request, stats);
   const place = queue.place();
   try {
+    const unread = checkMediaType(request);
+    if (unread) return await refuseUnread(unread, request, stats);
     const body = await request.read(viewBytesMax, deadlines, place);
     if (isRefusal(body)) return await refuseUnread(body, request, stats);
     const text = decodeBody(body);
