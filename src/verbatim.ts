@@ -68,8 +68,11 @@ function patternOf(part: SchemaPart, path: string, captured: Captured[]): string
   if (type === 'number' && kinds === 'integer,safe_integer') return INTEGER;
   if (type === 'boolean' && kinds === '') return '(?:true|false)';
   if (type === 'array' && item!.type === 'unknown' && actions.every(takesNone)) return '\\[\\]';
-  if (type === 'array' && kinds === '' && item!.pipe === undefined) {
-    const one = patternOf(item!, path, captured);
+  if (type === 'array' && kinds === '') {
+    const before = captured.length;
+    const one = patternOf(item!, `${path}[]`, captured);
+    // Of what is repeated only the last is captured.
+    if (captured.length > before) throw new TypeError(`No pattern for "${path}", with conditions`);
     return `\\[(?:${one}(?:,${one})*)?\\]`;
   }
   if (type === 'strict_object' && kinds === '') return objectPattern(entries!, path, captured);

@@ -155,6 +155,7 @@ describe('the pattern', () => {
       ),
       v.pipe(v.array(v.string()), v.minLength(1)),
       v.array(p),
+      v.array(v.strictObject({ p })),
     ];
     for (const q of fields) {
       expect(() => verbatim(v.strictObject({ p, q }), 'p')).toThrow(/^No pattern for /);
