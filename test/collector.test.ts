@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createCollector } from '../src/collector.ts';
 import { ProjectList } from '../src/projects/projects.ts';
 import { createQueue } from '../src/queue.ts';
@@ -11,7 +13,7 @@ const body = JSON.stringify(MINIMAL_VIEW);
 
 function collector(append: ViewStore['append'], queueBytesMax = 1024 * 1024) {
   const queue = createQueue(queueBytesMax);
-  const { app } = createCollector({
+  const { app, takeFromNode } = createCollector({
     projects: new ProjectList({ projects: [{ id: '1000001' }] }),
     store: { append },
     refused: { keep: () => {} },
@@ -30,7 +32,7 @@ function collector(append: ViewStore['append'], queueBytesMax = 1024 * 1024) {
       },
       body: text,
     });
-  return { post, queue };
+  return { post, queue, takeFromNode };
 }
 
 describe('a view that cannot be stored', () => {
@@ -50,6 +52,27 @@ describe('a view that cannot be stored', () => {
       throw new Error('a fault');
     });
     const answer = await post();
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toMatchObject({ code: 'storage-unavailable' });
+    expect(queue.bytes).toBe(0);
+  });
+
+  it('gets that 503 on Node as well, where the app is not asked', async () => {
+    const { takeFromNode, queue } = collector(async () => {
+      throw new Error('a fault');
+    });
+    const server = createServer((incoming, outgoing) => {
+      void takeFromNode(incoming)!.then(
+        ({ status, headers, body: text }) => outgoing.writeHead(status, headers).end(text),
+        () => outgoing.destroy(),
+      );
+    });
+    onTestFinished(() => void server.close());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const headers = { 'content-type': 'application/json' };
+    const request = { method: 'POST', headers, body };
+    const answer = await fetch(`http://127.0.0.1:${port}/view`, request);
     expect(answer.status).toBe(503);
     expect(await answer.json()).toMatchObject({ code: 'storage-unavailable' });
     expect(queue.bytes).toBe(0);

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { toJsonSchema } from '@valibot/to-json-schema';
 import { describe, expect, it } from 'vitest';
+import { isJson } from '../src/json.ts';
 import { isRefusal, type Refusal } from '../src/refusal.ts';
 import { readView, ViewSchema } from '../src/view.ts';
 import { ACCEPTED, anyView, FULL_VIEW, INVALID, MINIMAL_VIEW } from './support/views.ts';
@@ -236,15 +237,6 @@ describe('text that is not JSON', () => {
     );
   });
 });
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 describe('a stored view', () => {
   it('is well-formed: lone surrogates become U+FFFD', () => {
