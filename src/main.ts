@@ -1,14 +1,14 @@
 import { activate } from './commands/activate.ts';
-import { archive } from './commands/archive/archive.ts';
+import { archive } from './commands/archive.ts';
 import { check } from './commands/check.ts';
 import { deactivate } from './commands/deactivate.ts';
 import { explain } from './commands/explain.ts';
 import { projects } from './commands/projects.ts';
-import { replay } from './commands/replay/replay.ts';
-import { report } from './commands/report/report.ts';
-import { shipperConfig } from './commands/shipper-config/shipper-config.ts';
+import { replay } from './commands/replay.ts';
+import { report } from './commands/report.ts';
+import { shipperConfig } from './commands/example/shipper-config.ts';
 import { verify } from './commands/verify.ts';
-import { EXIT, type ExitCode, Fatal } from './fatal.ts';
+import { EXIT, type ExitCode, Fatal } from './base/exit.ts';
 import { serve } from './serve.ts';
 import {
   envName,
@@ -18,8 +18,8 @@ import {
   readSettings,
   type Settings,
 } from './settings.ts';
-import { echo, nearest } from './text.ts';
-import { VERSION } from './version.ts';
+import { echo, nearest } from './base/text.ts';
+import { VERSION } from './base/version.ts';
 
 interface Command {
   readonly operands: string;

@@ -1,17 +1,17 @@
 import { resolve } from 'node:path';
-import { createCollector, refuseUnreadable } from './collector.ts';
-import { EXIT, type ExitCode, type Fatal } from './fatal.ts';
-import { listen } from './listen.ts';
-import { createLog, type Log, loggingFatal } from './log.ts';
-import { openProjects } from './projects/watch.ts';
-import { createQueue } from './queue.ts';
+import { createCollector, refuseUnreadable } from './collector/routes.ts';
+import { EXIT, type ExitCode, type Fatal } from './base/exit.ts';
+import { listen } from './http/listen.ts';
+import { createLog, type Log, loggingFatal } from './base/log.ts';
+import { openProjects } from './projects/follow.ts';
+import { createQueue } from './http/room.ts';
 import { LIMITS, type Settings } from './settings.ts';
-import { openStatus } from './status/status.ts';
-import { Tally } from './status/tally.ts';
+import { openStatus } from './status/open-status.ts';
+import { Tally } from './status/counts.ts';
 import { readToken } from './status/token.ts';
-import { onStopSignal } from './stop-signal.ts';
-import { openStores } from './stores.ts';
-import { VERSION } from './version.ts';
+import { onStopSignal } from './base/signals.ts';
+import { openStores } from './store/open-stores.ts';
+import { VERSION } from './base/version.ts';
 
 /** Runs the collector until SIGTERM or SIGINT, or until the store cannot go on. */
 export async function serve(settings: Settings): Promise<ExitCode> {

@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
-import { isDay } from './day.ts';
-import { EXIT, Fatal } from './fatal.ts';
+import { isDay } from './base/time.ts';
+import { EXIT, Fatal } from './base/exit.ts';
 import { type ClusterAddress, parseClusterAddress } from './jetstream/address.ts';
-import { PROJECT_ID } from './project-id.ts';
-import { echo, nearest } from './text.ts';
+import { PROJECT_ID } from './view/project-id.ts';
+import { echo, nearest } from './base/text.ts';
 
 // Every flag, its default and its limits; what no flag changes is in `LIMITS` below.
 

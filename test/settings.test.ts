@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Fatal } from '../src/fatal.ts';
+import { Fatal } from '../src/base/exit.ts';
 import { envName, formatSize, type OptionName, OPTIONS, readSettings } from '../src/settings.ts';
 
 const ALL = Object.keys(OPTIONS) as OptionName[];

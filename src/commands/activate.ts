@@ -1,11 +1,11 @@
-import { EXIT, type ExitCode, Fatal } from '../fatal.ts';
+import { EXIT, type ExitCode, Fatal } from '../base/exit.ts';
 import { type Edited, editProjectsFile } from '../projects/edit.ts';
 import { addItem, addObject, setValue } from '../projects/json-edit.ts';
 import { originFault, originKey } from '../projects/origins.ts';
-import { PROJECT_ID } from '../project-id.ts';
-import { ID_EXPECTED, type ProjectEntry } from '../projects/schema.ts';
+import { PROJECT_ID } from '../view/project-id.ts';
+import { ID_EXPECTED, type ProjectEntry } from '../projects/projects-schema.ts';
 import type { Settings } from '../settings.ts';
-import { echo, plural, printable } from '../text.ts';
+import { echo, plural, printable } from '../base/text.ts';
 
 /** What a new project may send until the operator says otherwise. */
 const VIEWS_PER_MINUTE = 6000;

@@ -1,8 +1,8 @@
-import { EXIT, type ExitCode, Fatal } from '../fatal.ts';
-import { readProjectsFile } from '../projects/file.ts';
-import { summaryOf } from '../projects/projects.ts';
+import { EXIT, type ExitCode, Fatal } from '../base/exit.ts';
+import { readProjectsFile } from '../projects/projects-file.ts';
+import { summaryOf } from '../projects/project-list.ts';
 import type { Settings } from '../settings.ts';
-import { echo, printable } from '../text.ts';
+import { echo, printable } from '../base/text.ts';
 
 /** `viewlog check`: says whether the projects file is sound, or all that is wrong with it. */
 export async function check(settings: Settings, operands: string[]): Promise<ExitCode> {

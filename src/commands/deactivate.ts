@@ -1,8 +1,8 @@
-import { EXIT, type ExitCode, Fatal } from '../fatal.ts';
+import { EXIT, type ExitCode, Fatal } from '../base/exit.ts';
 import { editProjectsFile } from '../projects/edit.ts';
 import { setValue } from '../projects/json-edit.ts';
 import type { Settings } from '../settings.ts';
-import { printable } from '../text.ts';
+import { printable } from '../base/text.ts';
 import { effect, readId } from './activate.ts';
 
 /** `viewlog deactivate ID`: the project stays listed, its views are refused. */

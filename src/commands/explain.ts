@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { admit } from '../admit.ts';
-import { decodeBody, tooLarge } from '../request/request.ts';
-import { EXIT, type ExitCode, Fatal, reasonOf } from '../fatal.ts';
-import { loadProjects } from '../projects/projects.ts';
-import { isRefusal, type Refusal, REFUSALS } from '../refusal.ts';
+import { admit } from '../collector/admit.ts';
+import { decodeBody, tooLarge } from '../http/request.ts';
+import { EXIT, type ExitCode, Fatal, reasonOf } from '../base/exit.ts';
+import { loadProjects } from '../projects/project-list.ts';
+import { isRefusal, type Refusal, REFUSALS } from '../view/refusal.ts';
 import type { Settings } from '../settings.ts';
-import { printable } from '../text.ts';
+import { printable } from '../base/text.ts';
 
 /**
  * Says what `POST /view` would answer to a view and why, from the collector's own code, and stores

@@ -1,7 +1,7 @@
-import { EXIT, type ExitCode, Fatal } from '../fatal.ts';
-import { loadProjects, type Project } from '../projects/projects.ts';
+import { EXIT, type ExitCode, Fatal } from '../base/exit.ts';
+import { loadProjects, type Project } from '../projects/project-list.ts';
 import type { Settings } from '../settings.ts';
-import { echo, printable } from '../text.ts';
+import { echo, printable } from '../base/text.ts';
 
 const HEAD = ['ID', 'ACTIVE', 'NAME', 'ORIGINS', 'VIEWS/MINUTE', 'CONTACT'];
 

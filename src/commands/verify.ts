@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { EXIT, type ExitCode, Fatal } from '../fatal.ts';
-import { readBlocks } from '../files/lines.ts';
-import { startProgress, type Progress } from '../files/progress.ts';
-import { FileCheck } from '../files/view-check.ts';
-import { baseName } from '../files/names.ts';
+import { EXIT, type ExitCode, Fatal } from '../base/exit.ts';
+import { readBlocks } from '../disk/lines.ts';
+import { startProgress, type Progress } from '../disk/progress.ts';
+import { FileCheck } from '../verify/file-check.ts';
+import { baseName } from '../disk/packed-names.ts';
 import type { Settings } from '../settings.ts';
-import { archiveRecordOf } from '../store/file-name.ts';
-import { plural, printable } from '../text.ts';
+import { archiveRecordOf } from '../disk/names.ts';
+import { plural, printable } from '../base/text.ts';
 
 /**
  * `viewlog verify FILE…`: whether view files hold what the collector writes, whole lines in order.

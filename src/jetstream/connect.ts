@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { Authenticator, NatsConnection } from '@nats-io/transport-node';
-import { EXIT, Fatal, reasonOf } from '../fatal.ts';
-import type { Log } from '../log.ts';
-import { printable } from '../text.ts';
+import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
+import type { Log } from '../base/log.ts';
+import { printable } from '../base/text.ts';
 import type { ClusterAddress } from './address.ts';
 import { type Client, loadClient } from './load.ts';
 

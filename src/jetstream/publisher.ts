@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Msg, MsgHdrs } from '@nats-io/transport-node';
-import { reasonOf } from '../fatal.ts';
+import { reasonOf } from '../base/exit.ts';
 import type { Cluster } from './connect.ts';
 
 /** Why a message is not known to be stored. */

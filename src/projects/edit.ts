@@ -2,9 +2,9 @@ import { chmod, chown, lstat, mkdir, open, realpath, rename, rm, stat } from 'no
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import schema from '../../data/projects.schema.json' with { type: 'json' };
-import { errnoOf, EXIT, Fatal, reasonOf } from '../fatal.ts';
-import { printable } from '../text.ts';
-import { isSameContent, readContent } from './file.ts';
+import { errnoOf, EXIT, Fatal, reasonOf } from '../base/exit.ts';
+import { printable } from '../base/text.ts';
+import { isSameContent, readContent } from './projects-file.ts';
 import { parseProjectsFile, type Sound } from './parse.ts';
 
 // Edits of the projects file. The new text is written to `projects.json.lock`, which only one

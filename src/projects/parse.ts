@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { reasonOf } from '../fatal.ts';
-import { type Fault, parseJson, Source } from '../json.ts';
-import { plural } from '../text.ts';
-import { keyFaults, schemaFaults } from './faults.ts';
-import { projectsFile, type ProjectsFile } from './schema.ts';
+import { reasonOf } from '../base/exit.ts';
+import { type Fault, parseJson, Source } from '../base/json.ts';
+import { plural } from '../base/text.ts';
+import { keyFaults, schemaFaults } from './projects-faults.ts';
+import { projectsFile, type ProjectsFile } from './projects-schema.ts';
 
 /** A sound projects file, and its text, which follows `bom`. */
 export interface Sound {

@@ -1,11 +1,11 @@
-import type { Handler } from '../listen.ts';
+import type { Handler } from '../http/listen.ts';
 import { createGuard, type GuardOptions } from './guard.ts';
 import { healthOf } from './health.ts';
 import { METRICS_TYPE, metricsOf } from './metrics.ts';
-import { PAGE } from './page.ts';
+import { PAGE } from './page-files.ts';
 import { snapshots } from './snapshot.ts';
 import type { StatusSource } from './source.ts';
-import { createStreams } from './streams.ts';
+import { createStreams } from './live-streams.ts';
 
 const STREAMS_MAX = 16;
 const INTERVAL_MS = 1_000;

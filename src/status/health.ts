@@ -1,6 +1,6 @@
 import { formatSize } from '../settings.ts';
-import type { StreamStoreState } from '../store/stream-store.ts';
-import { plural } from '../text.ts';
+import type { StreamStoreState } from '../store/stream/stream-store.ts';
+import { plural } from '../base/text.ts';
 import type { StatusSource } from './source.ts';
 
 export interface Health {

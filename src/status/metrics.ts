@@ -1,6 +1,6 @@
-import type { Projects } from '../projects/projects.ts';
-import type { StreamStoreState } from '../store/stream-store.ts';
-import type { ViewStoreState } from '../store/view-store.ts';
+import type { Projects } from '../projects/project-list.ts';
+import type { StreamStoreState } from '../store/stream/stream-store.ts';
+import type { ViewStoreState } from '../store/files/view-store.ts';
 import { healthOf } from './health.ts';
 import type { StatusSource } from './source.ts';
 

@@ -1,15 +1,15 @@
-import type { Project } from '../projects/projects.ts';
-import type { RefusalCode } from '../refusal.ts';
-import type { StreamStoreState } from '../store/stream-store.ts';
-import type { ViewStoreState } from '../store/view-store.ts';
-import { clip } from '../text.ts';
+import type { Project } from '../projects/project-list.ts';
+import type { RefusalCode } from '../view/refusal.ts';
+import type { StreamStoreState } from '../store/stream/stream-store.ts';
+import type { ViewStoreState } from '../store/files/view-store.ts';
+import { clip } from '../base/text.ts';
 import { activationOf } from './activation.ts';
 import { type Health, healthOf } from './health.ts';
-import { nearestIds } from './knocks.ts';
-import type { Numbered } from './latest.ts';
-import type { RefusalGroup, RefusedSample } from './refusals.ts';
+import { nearestIds } from './unlisted-ids.ts';
+import type { Numbered } from './last-few.ts';
+import type { RefusalGroup, RefusedSample } from './refused-samples.ts';
 import type { StatusSource } from './source.ts';
-import { type Activity, ProjectActivity, type Tally } from './tally.ts';
+import { type Activity, ProjectActivity, type Tally } from './counts.ts';
 
 /** All that the status page shows, as JSON. Each is whole: who missed some catches up with one. */
 export interface Snapshot extends Health {

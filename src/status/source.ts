@@ -1,8 +1,8 @@
-import type { Projects } from '../projects/projects.ts';
-import type { RefusedState } from '../store/refused.ts';
-import type { StreamStoreState } from '../store/stream-store.ts';
-import type { ViewStoreState } from '../store/view-store.ts';
-import type { Tally } from './tally.ts';
+import type { Projects } from '../projects/project-list.ts';
+import type { RefusedState } from '../store/refused/refused-files.ts';
+import type { StreamStoreState } from '../store/stream/stream-store.ts';
+import type { ViewStoreState } from '../store/files/view-store.ts';
+import type { Tally } from './counts.ts';
 
 /** What the operator's listener looks at. It only looks: nothing here changes anything. */
 export interface StatusSource {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { EXIT, Fatal, reasonOf } from '../fatal.ts';
+import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
 import { readEnv, type Settings } from '../settings.ts';
-import { printable } from '../text.ts';
+import { printable } from '../base/text.ts';
 import { isLoopback } from './guard.ts';
 
 export const TOKEN_ENV = 'VIEWLOG_STATUS_TOKEN';

@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto';
-import type { Log } from '../log.ts';
+import type { Log } from '../base/log.ts';
 
 export interface Stamp {
   /** RFC 3339, UTC, milliseconds. */

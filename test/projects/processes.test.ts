@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { loadProjects } from '../../src/projects/projects.ts';
+import { loadProjects } from '../../src/projects/project-list.ts';
 import { bundleCommands } from '../support/bundle-commands.ts';
 import { tempDir } from '../support/temp-dir.ts';
 

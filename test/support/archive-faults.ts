@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { jetstream } from '@nats-io/jetstream';
 import { expect } from 'vitest';
-import { readRecord } from '../../src/commands/archive/record.ts';
+import { readRecord } from '../../src/archive/archive-record.ts';
 import { archiveAll, makeStream, startArchive, type ArchiveOptions } from './archive.ts';
 import type { Figures } from './faults.ts';
 import { type NatsCluster, startNats, startNatsCluster } from './nats-server.ts';

@@ -9,7 +9,7 @@ import { activate } from '${SOURCE}commands/activate.ts';
 import { check } from '${SOURCE}commands/check.ts';
 import { deactivate } from '${SOURCE}commands/deactivate.ts';
 import { projects } from '${SOURCE}commands/projects.ts';
-import { openProjects } from '${SOURCE}projects/watch.ts';
+import { openProjects } from '${SOURCE}projects/follow.ts';
 const [command, path, ...rest] = process.argv.slice(2);
 const run = (command, operands, origin) =>
   command({ projects: path, origin, name: undefined }, operands);

@@ -1,6 +1,6 @@
 // A process that competes for a lock, on any of the runtimes. What it has to say is a line of JSON.
 import * as fs from 'node:fs';
-import { acquireLock } from '../../src/store/lock.ts';
+import { acquireLock } from '../../src/disk/lock.ts';
 
 const [mode, dir, argument] = process.argv.slice(2) as [string, string, string];
 const say = (value: object): void => console.log(JSON.stringify({ pid: process.pid, ...value }));

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isFragment } from '../../src/files/fragment.ts';
+import { isFragment } from '../../src/verify/fragment.ts';
 import { DUCKDB, query } from './duckdb.ts';
 import { isHere } from './runtimes.ts';
 

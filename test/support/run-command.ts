@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import { type ExitCode, Fatal } from '../../src/fatal.ts';
+import { type ExitCode, Fatal } from '../../src/base/exit.ts';
 import { readSettings, type Settings } from '../../src/settings.ts';
 
 type Command = (settings: Settings, operands: string[]) => Promise<ExitCode>;

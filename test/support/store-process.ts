@@ -1,7 +1,7 @@
 // A process that stores views, on any of the runtimes. What it has to say is a line of JSON.
-import { acquireLock } from '../../src/store/lock.ts';
-import { createRefusedStore } from '../../src/store/refused.ts';
-import { createViewStore } from '../../src/store/view-store.ts';
+import { acquireLock } from '../../src/disk/lock.ts';
+import { createRefusedStore } from '../../src/store/refused/refused-files.ts';
+import { createViewStore } from '../../src/store/files/view-store.ts';
 
 const [mode, dir] = process.argv.slice(2) as [string, string];
 const say = (value: object): void => console.log(JSON.stringify(value));

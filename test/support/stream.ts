@@ -1,4 +1,4 @@
-import type { StreamMessage } from '../../src/commands/archive/message.ts';
+import type { StreamMessage } from '../../src/archive/message.ts';
 import { storedLines } from './stored-lines.ts';
 
 /** A stream as an array: messages of lines, numbered from 1. */

@@ -1,11 +1,11 @@
 import type { Snapshot } from '../snapshot.ts';
 import { element, list, setText } from './dom.ts';
 import { dateTime, duration, number, plural } from './format.ts';
-import { knockCard } from './knocks.ts';
-import { acceptedRow, refusedRow } from './latest.ts';
+import { knockCard } from './unlisted-rows.ts';
+import { acceptedRow, refusedRow } from './latest-views.ts';
 import { overview } from './overview.ts';
-import { projectCard } from './projects.ts';
-import { refusalGroups } from './refusals.ts';
+import { projectCard } from './project-rows.ts';
+import { refusalGroups } from './refusal-list.ts';
 
 // The status page: shows each snapshot as it comes. Every one is whole, so a page that was hidden
 // or cut off has caught up with the next.

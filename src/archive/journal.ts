@@ -1,0 +1,83 @@
+import { Fatal, reasonOf } from '../base/exit.ts';
+import { archiveRecordOf } from '../disk/names.ts';
+import type { FileOps } from '../disk/ops.ts';
+import { replaceFile } from '../disk/replace-file.ts';
+import type { Waiting } from '../store/files/until-room.ts';
+import { RECENT_MAX } from './recent-messages.ts';
+import type { Loss } from './recent-messages.ts';
+import { recordText } from './archive-record.ts';
+import type { ArchiveRecord } from './archive-record.ts';
+
+/** Bytes by file name. */
+export type Sizes = Readonly<Record<string, number>>;
+
+interface JournalOptions {
+  readonly dir: string;
+  readonly files: FileOps;
+  readonly waiting: Waiting;
+}
+
+/** Keeps the record on the disk. What a call has recorded is there to stay when it resolves. */
+export class Journal {
+  readonly #options: JournalOptions;
+  #record: ArchiveRecord;
+  #kept: ReadonlySet<string>;
+
+  constructor(record: ArchiveRecord, options: JournalOptions) {
+    this.#record = record;
+    this.#kept = new Set(record.kept?.ids);
+    this.#options = options;
+  }
+
+  get record(): ArchiveRecord {
+    return this.#record;
+  }
+
+  /** The ids of views that must not be written again. */
+  get kept(): ReadonlySet<string> {
+    return this.#kept;
+  }
+
+  /** Lines of messages up to `to` may stand in these files from now on, beyond these sizes. */
+  begin(to: number, files: Sizes): Promise<void> {
+    return this.#save({ ...this.#record, writing: { to, files } });
+  }
+
+  /** Every message up to `sequence` is in the files, and synced. */
+  end(sequence: number, id: string | undefined): Promise<void> {
+    const { stream, created, kept } = this.#record;
+    return this.#save({
+      stream,
+      created,
+      sequence,
+      ...(id !== undefined && { id }),
+      ...(kept !== undefined && sequence < kept.to && { kept }),
+    });
+  }
+
+  /** The messages after the place are others than those that are in the files. */
+  goBack({ place, to, ids }: Loss): Promise<void> {
+    const { stream, created } = this.#record;
+    const all = [...new Set([...this.#kept, ...ids])].slice(-RECENT_MAX);
+    const kept = { to: to + RECENT_MAX, ids: all };
+    return this.#save({ stream, created, ...place, kept });
+  }
+
+  async #save(record: ArchiveRecord): Promise<void> {
+    const { dir, files, waiting } = this.#options;
+    const path = archiveRecordOf(dir);
+    await waiting.until(async () => {
+      try {
+        await replaceFile(files, path, recordText(record));
+        if (record.kept !== this.#record.kept) this.#kept = new Set(record.kept?.ids);
+        this.#record = record;
+        return undefined;
+      } catch (error) {
+        if (error instanceof Fatal) throw error;
+        // The old one stands, so nothing is at stake.
+        const message = `Cannot write "${path}": ${reasonOf(error)}`;
+        return { reason: "the archive's record cannot be written", message };
+      }
+    });
+  }
+}

@@ -1,0 +1,153 @@
+import { EXIT, type ExitCode, Fatal } from '../base/exit.ts';
+import { type Cluster, connectCluster } from '../jetstream/connect.ts';
+import { createLog, type Log, loggingFatal } from '../base/log.ts';
+import { LIMITS, type Settings } from '../settings.ts';
+import { readToken } from '../status/token.ts';
+import { onStopSignal } from '../base/signals.ts';
+import { acquireLock } from '../disk/lock.ts';
+import { startRetention } from '../disk/retention.ts';
+import { StoppedWaiting } from '../store/files/until-room.ts';
+import { plural } from '../base/text.ts';
+import { Archiver } from '../archive/archiver.ts';
+import { LagLog } from '../archive/lag.ts';
+import { StreamReader } from '../archive/reader.ts';
+import { type ArchiveRecord, readRecord } from '../archive/archive-record.ts';
+import { openArchiveStatus } from '../archive/archive-status.ts';
+import { Stream } from '../archive/archived-stream.ts';
+
+/** What is looked after when no messages come: free space, moved files, the lag. */
+const IDLE_MS = 1_000;
+
+/**
+ * `viewlog archive --from nats://… --data DIR`: writes the views of a stream to view files, each
+ * once, until SIGTERM or SIGINT; with `--once`, until it has come to where the stream ended when it
+ * began.
+ */
+export async function archive(settings: Settings): Promise<ExitCode> {
+  const log = createLog(settings.log);
+  return loggingFatal(log, () => run(settings, log));
+}
+
+/** @throws {Fatal} where it cannot start or go on. */
+async function run(settings: Settings, log: Log): Promise<ExitCode> {
+  const { data: dir, archiveFrom: address } = settings;
+  if (address === undefined) {
+    throw new Fatal(EXIT.usage, 'archive needs --from, such as --from nats://127.0.0.1:4222');
+  }
+  const stopping = new AbortController();
+  onStopSignal(() => stopping.abort());
+  // A service that is a collector's in all but the command sends these; they would end it.
+  process.on('SIGHUP', () => {}).on('SIGUSR2', () => {});
+  const token = await readToken(settings);
+  const lock = await acquireLock(dir);
+  const credsFile = settings['nats-creds'];
+  let fail!: (fatal: Fatal) => void;
+  const failed = new Promise<never>((_, reject) => (fail = reject));
+  const cluster = await connectCluster({ address, credsFile, log, now: Date.now, onFatal: fail });
+  try {
+    const work = follow(settings, { cluster, token, log, stop: stopping.signal });
+    return await Promise.race([work, failed]);
+  } finally {
+    await cluster.close(LIMITS.closeTimeoutMs);
+    await lock.release();
+  }
+}
+
+interface Surroundings {
+  readonly cluster: Cluster;
+  readonly token: string | undefined;
+  readonly log: Log;
+  readonly stop: AbortSignal;
+}
+
+async function follow(settings: Settings, { cluster, token, log, stop }: Surroundings) {
+  const { data: dir, 'nats-stream': name, status: statusAddress } = settings;
+  const stream = await Stream.of(name, dir, cluster, stop);
+  const { created, last } = await stream.find();
+  const record = recordOf(dir, name, created);
+  const minFreeBytes = settings['min-free'];
+  const archiver = new Archiver({ dir, record, minFreeBytes, log, stop });
+  const { known } = archiver;
+  await stream.verify(known);
+  const reader = new StreamReader({ stream, known, log });
+  const source = { name, archiver, reader, cluster, isStopping: () => stop.aborted };
+  const status =
+    statusAddress === 'off' ? undefined : await openArchiveStatus(statusAddress, token, source);
+  const keepDays = settings['keep-days'];
+  const retention = startRetention({ dir, keepDays, keepRefusedDays: 0, now: Date.now, log });
+  log.info(`viewlog archiving "${name}" to "${dir}", from message ${archiver.sequence + 1} on`);
+  if (status !== undefined) log.info(`status page on ${status.url}/`);
+  const lag = new LagLog(log);
+  const until = settings.once ? last : Infinity;
+  stop.addEventListener('abort', () => {
+    log.info('viewlog stopping');
+    reader.close();
+  });
+  try {
+    await inTime(work({ archiver, reader, lag, until, stop }), stop);
+  } finally {
+    reader.close();
+    retention.stop();
+    await status?.stop();
+  }
+  const { lines } = archiver.state();
+  log.info(`Archived ${plural(lines, 'view')}, up to message ${archiver.sequence}`);
+  return EXIT.done;
+}
+
+interface Work {
+  readonly archiver: Archiver;
+  readonly reader: StreamReader;
+  readonly lag: LagLog;
+  readonly until: number;
+  readonly stop: AbortSignal;
+}
+
+async function work({ archiver, reader, lag, until, stop }: Work): Promise<void> {
+  let end = until;
+  try {
+    await archiver.start();
+    while (!stop.aborted && archiver.sequence < end) {
+      const taken = await reader.take(IDLE_MS);
+      if ('place' in taken) {
+        await archiver.goBack(taken);
+        if (end !== Infinity) end = Math.min(end, reader.end);
+      } else if (taken.length > 0) await archiver.take(taken);
+      else await archiver.look();
+      lag.look(reader.end - archiver.sequence);
+    }
+  } catch (error) {
+    // What is half written is recorded as such, and completed by the next start.
+    if (!(error instanceof StoppedWaiting)) throw error;
+  }
+  await archiver.close();
+}
+
+/** @throws {Fatal} exit 74 if the work goes on for too long after the stop: the disk hangs. */
+async function inTime(work: Promise<void>, stop: AbortSignal): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    stop.addEventListener('abort', () => {
+      const seconds = plural(LIMITS.drainTimeoutMs / 1000, 'second');
+      const message = `Stopped before the files were written and synced, after ${seconds}`;
+      const fail = (): void => reject(new Fatal(EXIT.ioError, message));
+      timer = setTimeout(fail, LIMITS.drainTimeoutMs);
+    });
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** @throws {Fatal} exit 65 if it is that of another stream. */
+function recordOf(dir: string, stream: string, created: string): ArchiveRecord {
+  const record = readRecord(dir);
+  if (record === undefined) return { stream, created, sequence: 0 };
+  if (record.stream === stream) return record;
+  throw new Fatal(
+    EXIT.badData,
+    `"${dir}" is the archive of stream "${record.stream}", not of "${stream}"; choose another --data`,
+  );
+}

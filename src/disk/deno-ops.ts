@@ -1,0 +1,73 @@
+import type { FileOps, FileStat } from './ops.ts';
+
+/** What is used of Deno's own files. */
+interface DenoFile {
+  write(bytes: Uint8Array): Promise<number>;
+  read(bytes: Uint8Array): Promise<number | null>;
+  seek(offset: number, whence: 0): Promise<number>;
+  stat(): Promise<FileStat>;
+  sync(): Promise<void>;
+  syncData(): Promise<void>;
+  close(): void;
+}
+
+export interface DenoFiles {
+  open(
+    path: string,
+    options: { read: true; append: true; create: true; createNew: boolean; mode: number },
+  ): Promise<DenoFile>;
+  chmod(path: string, mode: number): Promise<void>;
+  stat(path: string): Promise<FileStat>;
+}
+
+/**
+ * Files open for append, as Deno has them itself. Its node:fs (2.9) writes on the main thread,
+ * where a disk that hangs stops everything; and goes on after a short write, so that on a full
+ * disk half a line would be taken for none, and written twice.
+ * @param others what does the rest: directories, free space.
+ */
+export function denoFiles(deno: DenoFiles, others: FileOps): FileOps {
+  const opened = new Map<number, { readonly file: DenoFile; readonly path: string }>();
+  // Below 0, where no descriptor is.
+  let last = 0;
+  const fileOf = (fd: number): DenoFile | undefined => opened.get(fd)?.file;
+
+  return {
+    ...others,
+    canDsync: false, // Deno takes no flags of the system's
+    async open(path, flags, mode = 0o666) {
+      if (!flags.startsWith('a')) return others.open(path, flags, mode);
+      const createNew = flags.includes('x');
+      const options = { read: true, append: true, create: true, createNew, mode } as const;
+      const file = await deno.open(path, options);
+      last -= 1;
+      opened.set(last, { file, path });
+      return last;
+    },
+    write(fd, bytes, offset, length) {
+      const file = fileOf(fd);
+      if (file === undefined) return others.write(fd, bytes, offset, length);
+      return file.write(bytes.subarray(offset, offset + length));
+    },
+    async read(fd, bytes, position) {
+      const file = fileOf(fd);
+      if (file === undefined) return others.read(fd, bytes, position);
+      await file.seek(position, 0);
+      return (await file.read(bytes)) ?? 0;
+    },
+    fdatasync: (fd) => fileOf(fd)?.syncData() ?? others.fdatasync(fd),
+    fsync: (fd) => fileOf(fd)?.sync() ?? others.fsync(fd),
+    fchmod(fd, mode) {
+      const path = opened.get(fd)?.path;
+      return path === undefined ? others.fchmod(fd, mode) : deno.chmod(path, mode);
+    },
+    fstat: (fd) => fileOf(fd)?.stat() ?? others.fstat(fd),
+    stat: (path) => deno.stat(path),
+    async close(fd) {
+      const file = fileOf(fd);
+      if (file === undefined) return others.close(fd);
+      opened.delete(fd);
+      file.close();
+    },
+  };
+}

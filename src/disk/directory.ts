@@ -1,0 +1,64 @@
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
+import { dayOfFileName } from './names.ts';
+import type { FileKind } from './names.ts';
+import type { FileOps } from './ops.ts';
+import { syncDirectory } from './sync.ts';
+
+/**
+ * Makes the data directory (mode 0750) where it is missing.
+ * @throws {Fatal} exit 73 if it can't be made or written to.
+ */
+export async function prepareDirectory(dir: string, files: FileOps): Promise<void> {
+  try {
+    const made = fs.mkdirSync(dir, { recursive: true, mode: 0o750 });
+    // A service's umask is often 077, and then the shipper's group could not enter it.
+    if (made !== undefined) fs.chmodSync(dir, 0o750);
+    // Deno does not open what it was not allowed: the parent. The name is then as durable as the
+    // file system makes it by itself.
+    if (made !== undefined) await syncDirectory(files, path.dirname(made)).catch(() => {});
+  } catch (error) {
+    throw cannotOpen(dir, error);
+  }
+  try {
+    fs.accessSync(dir, fs.constants.W_OK | fs.constants.X_OK);
+  } catch (error) {
+    // No errno: Deno without --allow-sys can't tell. The first file made there will.
+    if (errnoOf(error) !== undefined) throw cannotOpen(dir, error);
+  }
+}
+
+/** The day of the newest daily file of this kind. */
+export function newestDay(dir: string, kind: FileKind): string | undefined {
+  return daysIn(dir, kind).at(-1);
+}
+
+/** The days of all daily files of this kind, ascending. Foreign names are passed over. */
+export function daysIn(dir: string, kind: FileKind): string[] {
+  return fs
+    .readdirSync(dir)
+    .map((name) => dayOfFileName(kind, name))
+    .filter((day) => day !== undefined)
+    .sort();
+}
+
+const ADVICE: Record<string, string> = {
+  EACCES: 'let the user that runs viewlog write there',
+  EPERM: 'let the user that runs viewlog write there',
+  EROFS: 'mount the file system read-write, or choose another --data',
+  EISDIR: 'move that directory away',
+  EEXIST: 'move that file away, or choose another --data',
+  ENOTDIR: 'move that file away, or choose another --data',
+  ENOSPC: 'make space on the disk',
+};
+
+/** What could not be opened, why, and what to do. Exit 73. */
+export function cannotOpen(name: string, error: unknown): Fatal {
+  const advice = ADVICE[errnoOf(error) ?? ''];
+  const hint = advice === undefined ? '' : `; ${advice}`;
+  return new Fatal(
+    EXIT.cannotCreate,
+    `Cannot open "${name}" for writing: ${reasonOf(error)}${hint}`,
+  );
+}

@@ -1,0 +1,116 @@
+import { isUtf8 } from 'node:buffer';
+import * as fs from 'node:fs';
+import type { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
+
+/** Some lines of a file, in order; a file is read a block at a time, in constant memory. */
+export interface Block {
+  /** Without their newlines. Where a line is not UTF-8 it is `damaged`. */
+  readonly lines: readonly string[];
+  /** Indices in `lines` of those that are not UTF-8, or too long to be whole. */
+  readonly damaged: ReadonlySet<number>;
+  /** Bytes of these lines, newlines included. */
+  readonly bytes: number;
+  /** Whether the last of them has no newline: the end of the file. */
+  readonly isUnended: boolean;
+}
+
+const CHUNK_BYTES = 64 * 1024;
+/** Far beyond any line that is stored; a longer one is cut off there, and `damaged`. */
+export const LINE_BYTES_MAX = 16 * 1024 * 1024;
+const NEWLINE = 0x0a;
+const NONE: ReadonlySet<number> = new Set();
+
+type Encoding = 'utf8' | 'latin1';
+
+/**
+ * The lines of a file; of a `.gz` file, what is packed in it; of `-`, stdin.
+ * @param onRead told of bytes read from the file, before they are unpacked.
+ * @param encoding with `latin1` a character stands for a byte: twice as fast as UTF-8.
+ * @param start the byte to begin at, where that is not the first.
+ * @throws {Fatal} exit 74 if it can't be read, 65 if it can't be unpacked.
+ */
+export async function* readBlocks(
+  path: string,
+  onRead: (bytes: number) => void = () => {},
+  encoding: Encoding = 'utf8',
+  start = 0,
+): AsyncGenerator<Block> {
+  const blockOf = (bytes: Buffer, isCut: boolean): Block => decoded(bytes, isCut, encoding);
+  let pending: Buffer[] = [];
+  let pendingBytes = 0;
+  let isCut = false;
+  for await (const chunk of chunksOf(path, onRead, start)) {
+    const end = chunk.lastIndexOf(NEWLINE) + 1;
+    if (end > 0) {
+      pending.push(chunk.subarray(0, end));
+      yield blockOf(Buffer.concat(pending), isCut);
+      pending = [];
+      pendingBytes = 0;
+      isCut = false;
+    }
+    const rest = chunk.subarray(end, end + LINE_BYTES_MAX - pendingBytes);
+    if (rest.length < chunk.length - end) isCut = true;
+    if (rest.length > 0) pending.push(rest);
+    pendingBytes += rest.length;
+  }
+  if (pendingBytes > 0) yield blockOf(Buffer.concat(pending), isCut);
+}
+
+function decoded(bytes: Buffer, isFirstCut: boolean, encoding: Encoding): Block {
+  const isUnended = bytes[bytes.length - 1] !== NEWLINE;
+  const lines = bytes.toString(encoding).split('\n');
+  if (!isUnended) lines.pop();
+  const damaged = isFirstCut || !isUtf8(bytes) ? damagedIn(bytes, isFirstCut) : NONE;
+  return { lines, damaged, bytes: bytes.length, isUnended };
+}
+
+function damagedIn(bytes: Buffer, isFirstCut: boolean): Set<number> {
+  const damaged = new Set<number>(isFirstCut ? [0] : []);
+  let start = 0;
+  for (let line = 0; start < bytes.length; line++) {
+    const newline = bytes.indexOf(NEWLINE, start);
+    const end = newline < 0 ? bytes.length : newline;
+    if (!isUtf8(bytes.subarray(start, end))) damaged.add(line);
+    start = end + 1;
+  }
+  return damaged;
+}
+
+async function* chunksOf(
+  path: string,
+  onRead: (bytes: number) => void,
+  start: number,
+): AsyncGenerator<Buffer> {
+  const file: Readable =
+    path === '-' ? process.stdin : fs.createReadStream(path, { highWaterMark: CHUNK_BYTES, start });
+  const isPacked = path.endsWith('.gz');
+  file.on('data', (chunk: Buffer) => onRead(chunk.length));
+  let readError: unknown;
+  let stream = file;
+  if (isPacked) {
+    stream = createGunzip({ chunkSize: CHUNK_BYTES });
+    file.once('error', (error) => {
+      readError = error;
+      stream.destroy(error);
+    });
+    file.pipe(stream as ReturnType<typeof createGunzip>);
+  }
+  try {
+    for await (const chunk of stream) yield chunk as Buffer;
+  } catch (error) {
+    if (isPacked && readError === undefined) {
+      throw new Fatal(EXIT.badData, `Cannot unpack "${path}": ${reasonOf(error)}`);
+    }
+    throw cannotRead(path, error);
+  } finally {
+    file.destroy();
+  }
+}
+
+/** What file could not be read and why. Exit 74. */
+export function cannotRead(path: string, error: unknown): Fatal {
+  const hint = errnoOf(error) === 'EACCES' ? '; let this user read it' : '';
+  return new Fatal(EXIT.ioError, `Cannot read "${path}": ${reasonOf(error)}${hint}`);
+}

@@ -1,0 +1,20 @@
+import { isDay } from '../base/time.ts';
+
+/** The kinds of daily files in the data directory. */
+export type FileKind = 'views' | 'refused';
+
+/** `views-2026-03-01.ndjson` */
+export const fileNameOf = (kind: FileKind, day: string): string => `${kind}-${day}.ndjson`;
+
+/** The day of a name that is exactly a daily file's of this kind; of any other, `undefined`. */
+export function dayOfFileName(kind: FileKind, name: string): string | undefined {
+  const day = /^[a-z]+-(\d{4}-\d\d-\d\d)\.ndjson$/.exec(name)?.[1];
+  if (day === undefined || name !== fileNameOf(kind, day)) return undefined;
+  return isDay(day) ? day : undefined;
+}
+
+/** What has been replayed of a file of refused views, beside it. No shipper's pattern matches it. */
+export const replayRecordOf = (refusedPath: string): string => `${refusedPath}.replayed`;
+
+/** How far an archive has come, beside its files. No shipper's pattern matches it. */
+export const archiveRecordOf = (dir: string): string => `${dir}/archive.json`;

@@ -1,0 +1,86 @@
+import * as fs from 'node:fs';
+import { denoFiles } from './deno-ops.ts';
+import type { DenoFiles } from './deno-ops.ts';
+
+export interface FileStat {
+  readonly dev: number;
+  readonly ino: number;
+  readonly size: number;
+}
+
+/**
+ * The file operations that a fault can strike, as the operating system has them: one call each, a
+ * short write is a short write, errors are Node-style (`code` is the errno's name). Tests pass
+ * their own.
+ */
+export interface FileOps {
+  /** Whether `ad+` opens: a file of which each write is durable when it returns (O_DSYNC). */
+  readonly canDsync: boolean;
+  open(path: string, flags: OpenFlags, mode?: number): Promise<number>;
+  /** Writes at the end (the file is open for append); resolves to the bytes written, if any. */
+  write(fd: number, bytes: Uint8Array, offset: number, length: number): Promise<number>;
+  read(fd: number, bytes: Uint8Array, position: number): Promise<number>;
+  fdatasync(fd: number): Promise<void>;
+  fsync(fd: number): Promise<void>;
+  fchmod(fd: number, mode: number): Promise<void>;
+  fstat(fd: number): Promise<FileStat>;
+  stat(path: string): Promise<FileStat>;
+  close(fd: number): Promise<void>;
+  rename(from: string, to: string): Promise<void>;
+  /** Bytes that an unprivileged user may still write to the directory's file system. */
+  freeBytes(dir: string): Promise<number>;
+}
+
+/** As of fopen: read; write anew; append, and `x` only if new; `d` as with O_DSYNC. */
+export type OpenFlags = 'r' | 'w' | 'a+' | 'ax+' | 'ad+' | 'adx+';
+
+type Callback<T> = (error: Error | null, value: T) => void;
+
+// By hand: `util.promisify(fs.write)` resolves to an object, and FileHandle's writeFile and
+// appendFile have cut files short on Bun.
+function called<T>(call: (done: Callback<T>) => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    call((error, value) => {
+      if (error) reject(error);
+      else resolve(value);
+    });
+  });
+}
+
+const { O_APPEND, O_CREAT, O_DSYNC, O_EXCL, O_RDWR } = fs.constants;
+const DSYNC = O_RDWR | O_APPEND | O_CREAT | O_DSYNC;
+const FLAGS = {
+  r: 'r',
+  w: 'w',
+  'a+': 'a+',
+  'ax+': 'ax+',
+  'ad+': DSYNC,
+  'adx+': DSYNC | O_EXCL,
+} as const;
+
+const nodeFiles: FileOps = {
+  // What other systems mean by it may be less than what fdatasync does there, as on macOS.
+  canDsync: process.platform === 'linux',
+  open: (path, flags, mode) => called((done) => fs.open(path, FLAGS[flags], mode, done)),
+  write: (fd, bytes, offset, length) =>
+    called((done) => fs.write(fd, bytes, offset, length, null, done)),
+  read: (fd, bytes, position) =>
+    called((done) => fs.read(fd, bytes, 0, bytes.length, position, done)),
+  fdatasync: (fd) => called<void>((done) => fs.fdatasync(fd, done)),
+  fsync: (fd) => called<void>((done) => fs.fsync(fd, done)),
+  fchmod: (fd, mode) => called<void>((done) => fs.fchmod(fd, mode, done)),
+  fstat: (fd) => called<fs.Stats>((done) => fs.fstat(fd, done)),
+  stat: (path) => called<fs.Stats>((done) => fs.stat(path, done)),
+  close: (fd) => called<void>((done) => fs.close(fd, done)),
+  rename: (from, to) => called<void>((done) => fs.rename(from, to, done)),
+  async freeBytes(dir) {
+    // Async, so that a runtime that forbids it (Deno without --allow-sys=statfs throws) rejects.
+    const { bavail, bsize } = await called<fs.StatsFs>((done) => fs.statfs(dir, done));
+    return bavail * bsize;
+  },
+};
+
+const { Deno: deno } = globalThis as { Deno?: DenoFiles };
+
+/** The runtime's own. */
+export const systemFiles: FileOps = deno === undefined ? nodeFiles : denoFiles(deno, nodeFiles);

@@ -1,0 +1,47 @@
+import { Buffer } from 'node:buffer';
+import { readFile, stat } from 'node:fs/promises';
+import { errnoOf, reasonOf } from '../base/exit.ts';
+import { formatSize } from '../settings.ts';
+import { printable } from '../base/text.ts';
+import { type Faulty, parseProjectsFile, type Sound } from './parse.ts';
+
+/** Some tens of thousands of projects; parsing them holds up the collector for a moment. */
+export const FILE_BYTES_MAX = 4 * 1024 * 1024;
+
+/** The file's content, or why there is none, in one line that names it. */
+export type Content =
+  | { readonly bytes: Uint8Array }
+  | { readonly fault: string; readonly isMissing: boolean };
+
+export async function readContent(path: string): Promise<Content> {
+  const name = printable(path, Infinity);
+  const cannot = `Cannot read projects file "${name}"`;
+  try {
+    const stats = await stat(path);
+    // Opening a named pipe would wait for its writer for ever.
+    if (!stats.isFile()) return { fault: `${cannot}: it is not a file`, isMissing: false };
+    if (stats.size <= FILE_BYTES_MAX) return { bytes: await readFile(path) };
+    const sizes = `${formatSize(stats.size)}, over ${formatSize(FILE_BYTES_MAX)}`;
+    return { fault: `${cannot}: it is too large (${sizes})`, isMissing: false };
+  } catch (error) {
+    const isMissing = errnoOf(error) === 'ENOENT';
+    const reason = isMissing
+      ? `it does not exist; "viewlog activate ID --projects ${name}" makes it`
+      : reasonOf(error);
+    return { fault: `${cannot}: ${reason}`, isMissing };
+  }
+}
+
+/** Whether two readings found the same. */
+export function isSameContent(a: Content, b: Content | undefined): boolean {
+  if (b === undefined) return false;
+  if ('fault' in a || 'fault' in b) return 'fault' in a && 'fault' in b && a.fault === b.fault;
+  return Buffer.compare(a.bytes, b.bytes) === 0;
+}
+
+/** Reads and checks the projects file. */
+export async function readProjectsFile(path: string): Promise<Sound | Faulty> {
+  const content = await readContent(path);
+  if ('fault' in content) return { faults: [content.fault] };
+  return parseProjectsFile(content.bytes, printable(path, Infinity));
+}

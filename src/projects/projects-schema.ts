@@ -1,0 +1,117 @@
+import * as v from 'valibot';
+import { PROJECT_ID } from '../view/project-id.ts';
+import { originFault } from './origins.ts';
+
+// The only list of the projects file's fields. Messages say what was expected, to be read after
+// the field's path and before "; found …". `data/projects.schema.json` is generated from it.
+
+/** What an id must be, for the file and for the command line. */
+export const ID_EXPECTED = 'must be a string of 1 to 20 digits, such as "1000001"';
+
+const LIMIT_EXPECTED = 'must be a whole number from 1, such as 6000';
+const EMAIL_EXPECTED = 'must be an e-mail address, such as "views@example.com"';
+
+const PROJECTS_EXPECTED = 'must be a list of projects, such as [{ "id": "1000001" }]';
+
+const id = v.pipe(
+  v.string(ID_EXPECTED),
+  v.regex(PROJECT_ID, ID_EXPECTED),
+  v.description('What the field "p" of a page view names: 1 to 20 digits, as a string.'),
+);
+
+const origin = v.pipe(
+  v.string('must be a string, such as "https://www.example.com"'),
+  // Editors check this much; the rest takes a URL parser.
+  v.regex(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/?#@\\]+$/, (issue) => originFault(issue.input) ?? ''),
+  v.check(
+    (text) => originFault(text) === undefined,
+    (issue) => originFault(issue.input) ?? '',
+  ),
+  v.examples(['https://www.example.com', 'https://*.example.org']),
+);
+
+const ORIGINS_EXPECTED =
+  'must be a list of at least one origin (to accept every origin, leave "origins" out)';
+
+const project = v.strictObject(
+  {
+    id,
+    name: v.optional(
+      v.pipe(v.string('must be a string'), v.description("For the operator's eyes only.")),
+    ),
+    origins: v.optional(
+      v.pipe(
+        v.array(origin, ORIGINS_EXPECTED),
+        v.minLength(1, ORIGINS_EXPECTED),
+        v.description(
+          'Sites whose pages may send views: scheme, host and port. "https://*.example.org" is ' +
+            'every host below example.org, not example.org itself. Absent: any site.',
+        ),
+      ),
+    ),
+    active: v.optional(
+      v.pipe(
+        v.boolean('must be true or false'),
+        v.description('Whether views of this project are accepted. Absent: true.'),
+      ),
+    ),
+    maxViewsPerMinute: v.optional(
+      v.pipe(
+        v.number(LIMIT_EXPECTED),
+        v.safeInteger(LIMIT_EXPECTED),
+        v.minValue(1, LIMIT_EXPECTED),
+        v.description('Views beyond this rate are refused. Absent: no limit.'),
+      ),
+    ),
+    contact: v.optional(
+      v.pipe(
+        v.string('must be a string'),
+        v.description("Whom to ask about this project. For the operator's eyes only."),
+      ),
+    ),
+  },
+  objectMessage('must be an object, such as { "id": "1000001" }', ID_EXPECTED),
+);
+
+export const projectsFile = v.pipe(
+  v.strictObject(
+    {
+      $schema: v.optional(
+        v.pipe(
+          v.string('must be a string, such as "./projects.schema.json"'),
+          v.description('Where editors find the schema of this file.'),
+        ),
+      ),
+      operator: v.optional(
+        v.pipe(
+          v.string(EMAIL_EXPECTED),
+          v.regex(/^[^\s@<>]+@[^\s@<>]+$/, EMAIL_EXPECTED),
+          v.description("The e-mail address that a site's owner asks for activation."),
+        ),
+      ),
+      projects: v.pipe(
+        v.array(project, PROJECTS_EXPECTED),
+        v.description('The projects that may send page views.'),
+      ),
+    },
+    objectMessage('must be an object with a list "projects"', PROJECTS_EXPECTED),
+  ),
+  v.title('Projects file of viewlog'),
+);
+
+/** Of both kinds of object, one key is required; a list in an object's place lacks it too. */
+function objectMessage(expected: string, keyExpected: string) {
+  return (issue: v.StrictObjectIssue): string =>
+    issue.expected === 'Object' || Array.isArray(issue.path?.at(-1)?.input)
+      ? expected
+      : `is missing; it ${keyExpected}`;
+}
+
+/** Known keys, for what valibot does not report: every unknown one, and those given twice. */
+export const KEYS = {
+  file: Object.keys(projectsFile.entries),
+  project: Object.keys(project.entries),
+} as const;
+
+export type ProjectsFile = v.InferOutput<typeof projectsFile>;
+export type ProjectEntry = ProjectsFile['projects'][number];

@@ -1,0 +1,86 @@
+import { clip } from '../base/text.ts';
+
+// Lines are read with a character for each byte, which halves the time that decoding and parsing
+// take. A text is decoded when it is kept, which most are not.
+
+/** What a report reads of a view's line; any of it may be missing or of another type. */
+export interface ViewLine {
+  readonly ts: unknown;
+  readonly p: unknown;
+  readonly pn: unknown;
+  readonly url: unknown;
+  readonly ubl: unknown;
+  readonly ref: unknown;
+  readonly orgreferer: unknown;
+  readonly template: unknown;
+}
+
+const TEXT = String.raw`"[^"\\\x00-\x1f]*"`;
+const TAKEN = String.raw`"([^"\\\x00-\x1f]*)"`;
+const INTEGER = String.raw`-?(?:0|[1-9]\d*)`;
+
+/**
+ * A view's line as the collector writes it, where no text has an escape and `cf` and `csf` are
+ * empty, as in most. Three times as fast as JSON.parse, and as strict; what it does not match is
+ * left to that.
+ */
+const USUAL_LINE = new RegExp(
+  [
+    String.raw`^\{"ts":${TAKEN},"id":${TEXT}(?:,"pn":${TAKEN})?,"pid":${TEXT}(?:,"mb":${INTEGER})?`,
+    String.raw`(?:,"mv":\{"vt":${INTEGER},"v30":${INTEGER},"dlv":${INTEGER}\})?`,
+    String.raw`(?:,"mp":\{"p":\[(?:${TEXT}(?:,${TEXT})*)?\]\})?(?:,"cf":\[\])?(?:,"csf":\[\])?`,
+    String.raw`,"p":${TAKEN}(?:,"ubl":${TAKEN})?(?:,"ref":${TAKEN})?,"ld":${TEXT},"url":${TAKEN}`,
+    String.raw`(?:,"content":\{"templateId":${TAKEN}\})?(?:,"orgreferer":${TAKEN})?`,
+    String.raw`(?:,"hc":(?:true|false))?\}$`,
+  ].join(''),
+);
+
+/**
+ * A view's line whose characters are bytes; its strings are made of bytes too.
+ * @returns `undefined` where it is no JSON object.
+ */
+export function parseViewLine(text: string): ViewLine | undefined {
+  const usual = USUAL_LINE.exec(text);
+  if (usual !== null) {
+    const [, ts, pn, p, ubl, ref, url, template, orgreferer] = usual;
+    return { ts, pn, p, ubl, ref, url, template, orgreferer };
+  }
+  const line = parseLine(text);
+  if (line === undefined) return undefined;
+  const { ts, pn, p, ubl, ref, url, content, orgreferer } = line;
+  const { templateId: template } = (content ?? {}) as { templateId?: unknown };
+  return { ts, pn, p, ubl, ref, url, template, orgreferer };
+}
+
+/** Longer texts are one where they start alike. */
+const TEXT_LENGTH_MAX = 200;
+
+/**
+ * The object of a line whose characters are bytes; its strings are made of bytes too.
+ * @returns `undefined` where there is none.
+ */
+export function parseLine(text: string): Record<string, unknown> | undefined {
+  try {
+    // An escape would put a character among the bytes.
+    const value: unknown = text.includes('\\u')
+      ? JSON.parse(decoded(text), (_, item) => (typeof item === 'string' ? encoded(item) : item))
+      : JSON.parse(text);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const decoded = (bytes: string): string => Buffer.from(bytes, 'latin1').toString();
+const encoded = (text: string): string => Buffer.from(text).toString('latin1');
+
+/** The text of a string made of bytes, short enough to be kept a hundred thousand times. */
+export const kept = (bytes: string): string => clip(decoded(short(bytes)), TEXT_LENGTH_MAX);
+
+/** Four bytes are the longest character. */
+const BYTES_MAX = 4 * TEXT_LENGTH_MAX;
+
+/** What a string made of bytes is told apart by. */
+export const short = (bytes: string): string =>
+  bytes.length <= BYTES_MAX ? bytes : encoded(decoded(bytes).slice(0, TEXT_LENGTH_MAX + 1));

@@ -1,0 +1,119 @@
+import { REFUSALS, type Refusal, type RefusalCode } from '../view/refusal.ts';
+import type { Stats } from '../collector/stats.ts';
+import { Knocks } from './unlisted-ids.ts';
+import { Latest } from './last-few.ts';
+import { Minutes } from './minutes.ts';
+import { Refusals, type RefusedSample, sampleOf } from './refused-samples.ts';
+
+const LATEST_MAX = 20;
+const DAY_MS = 86_400_000;
+
+/** What is counted of a project, and of all of them together. */
+export class Activity {
+  accepted = 0;
+  refused = 0;
+  lastAcceptedMs: number | undefined;
+  readonly acceptedByMinute = new Minutes();
+  readonly refusedByMinute = new Minutes();
+
+  accept(nowMs: number): void {
+    this.accepted += 1;
+    this.lastAcceptedMs = nowMs;
+    this.acceptedByMinute.add(nowMs);
+  }
+
+  refuse(nowMs: number): void {
+    this.refused += 1;
+    this.refusedByMinute.add(nowMs);
+  }
+}
+
+/** One project's; only ids that were listed when they were counted have one. */
+export class ProjectActivity extends Activity {
+  readonly refusals = new Refusals();
+}
+
+export interface AcceptedSample {
+  readonly atMs: number;
+  readonly project: string;
+  /** The view's fields, as JSON text. */
+  readonly fields: string;
+}
+
+interface TallyOptions {
+  readonly now: () => number;
+  readonly isListed: (project: string) => boolean;
+}
+
+/**
+ * Counts what the collector answers, since the start. Everything is counted, a bounded sample is
+ * kept to show; nothing is written anywhere.
+ */
+export class Tally implements Stats {
+  readonly sinceMs: number;
+  readonly total = new Activity();
+  readonly refusedByCode: Record<RefusalCode, number>;
+  readonly projects = new Map<string, ProjectActivity>();
+  readonly knocks = new Knocks();
+  /** Refused before a project was known. */
+  readonly strays = new Refusals();
+  readonly latestAccepted = new Latest<AcceptedSample>(LATEST_MAX);
+  readonly latestRefused = new Latest<RefusedSample>(LATEST_MAX);
+  readonly #now: () => number;
+  readonly #isListed: (project: string) => boolean;
+  #day = 0;
+  #acceptedOnDay = 0;
+
+  constructor({ now, isListed }: TallyOptions) {
+    this.#now = now;
+    this.#isListed = isListed;
+    this.sinceMs = now();
+    const codes = Object.keys(REFUSALS).map((code) => [code, 0]);
+    this.refusedByCode = Object.fromEntries(codes) as Record<RefusalCode, number>;
+  }
+
+  accepted(project: string, fields: string): void {
+    const atMs = this.#now();
+    this.#turnTo(atMs);
+    this.#acceptedOnDay += 1;
+    this.total.accept(atMs);
+    this.#of(project).accept(atMs);
+    this.latestAccepted.add({ atMs, project, fields });
+  }
+
+  refused(refusal: Refusal, origin: string | undefined, text?: string): void {
+    const atMs = this.#now();
+    const sample = sampleOf(refusal, origin, text, atMs);
+    const { code, project } = refusal;
+    this.total.refuse(atMs);
+    this.refusedByCode[code] += 1;
+    this.latestRefused.add(sample);
+    if (project === undefined) return this.strays.add(sample);
+    if (!this.#isListed(project)) return this.knocks.add(project, sample);
+    const activity = this.#of(project);
+    activity.refuse(atMs);
+    activity.refusals.add(sample);
+  }
+
+  /** Of the UTC day, as far as this process has run in it. */
+  acceptedToday(): number {
+    this.#turnTo(this.#now());
+    return this.#acceptedOnDay;
+  }
+
+  #turnTo(nowMs: number): void {
+    const day = Math.floor(nowMs / DAY_MS);
+    if (day === this.#day) return;
+    this.#day = day;
+    this.#acceptedOnDay = 0;
+  }
+
+  #of(project: string): ProjectActivity {
+    let activity = this.projects.get(project);
+    if (activity === undefined) {
+      activity = new ProjectActivity();
+      this.projects.set(project, activity);
+    }
+    return activity;
+  }
+}

@@ -1,0 +1,51 @@
+import type { RefusedSample } from '../refused-samples.ts';
+import type { Numbered } from '../last-few.ts';
+import type { ShownView } from '../snapshot.ts';
+import { element, setText, type View } from './dom.ts';
+import { time } from './format.ts';
+import { sample } from './refusal-list.ts';
+
+/** A view that was taken; unfolded, its fields. */
+export function acceptedRow(): View<Numbered<ShownView>> {
+  const { row, body, head } = folding();
+  const fields = element('pre', { tabindex: '0' });
+  body.append(fields);
+  return {
+    node: row,
+    update({ item: view }) {
+      head(view.atMs, view.project, view.url);
+      setText(fields, view.text);
+    },
+  };
+}
+
+/** A request that was refused; unfolded, why. */
+export function refusedRow(): View<Numbered<RefusedSample>> {
+  const { row, body, head } = folding();
+  const origin = element('p', { class: 'faint' });
+  const why = sample();
+  body.append(origin, why.node);
+  return {
+    node: row,
+    update({ item: refused }, nowMs) {
+      head(refused.atMs, refused.project ?? '', refused.code);
+      setText(origin, refused.origin === undefined ? 'without Origin' : `from ${refused.origin}`);
+      why.update(refused, nowMs);
+    },
+  };
+}
+
+function folding() {
+  const when = element('time');
+  const project = element('code');
+  const what = element('span', { class: 'what' });
+  const row = element('details', {}, element('summary', {}, when, ' ', project, ' ', what));
+  const body = element('div');
+  row.append(body);
+  const head = (atMs: number, id: string, text: string): void => {
+    setText(when, time(atMs));
+    setText(project, id);
+    setText(what, text);
+  };
+  return { row: element('li', {}, row), body, head };
+}

@@ -1,0 +1,112 @@
+import type { Fatal } from '../base/exit.ts';
+import { connectCluster } from '../jetstream/connect.ts';
+import type { ClusterAddress } from '../jetstream/address.ts';
+import type { Log } from '../base/log.ts';
+import type { Projects } from '../projects/project-list.ts';
+import { LIMITS, type Settings } from '../settings.ts';
+import { acquireLock } from '../disk/lock.ts';
+import { createRefusedStream } from './refused/refused-stream.ts';
+import { createRefusedStore } from './refused/refused-files.ts';
+import type { LocalRefusedStore } from './refused/refused-files.ts';
+import { startRetention } from '../disk/retention.ts';
+import { createStreamStore } from './stream/stream-store.ts';
+import type { StreamStoreState } from './stream/stream-store.ts';
+import type { ViewStore } from './store.ts';
+import { createViewStore } from './files/view-store.ts';
+import type { ViewStoreState } from './files/view-store.ts';
+
+/** Where views go, and refused ones. */
+interface Stores {
+  readonly store: ViewStore & { state(): ViewStoreState | StreamStoreState };
+  readonly refused: LocalRefusedStore;
+  close(): Promise<void>;
+}
+
+interface StoresOptions {
+  readonly settings: Settings;
+  readonly projects: Projects;
+  readonly now: () => number;
+  readonly log: Log;
+  /** A store can't go on: the process must end. */
+  readonly onFatal: (fatal: Fatal) => void;
+}
+
+/** @throws {Fatal} where the operator's choice cannot be had. */
+export function openStores(options: StoresOptions): Promise<Stores> {
+  const { store: address } = options.settings;
+  return address === undefined ? openFiles(options) : openStreams(options, address);
+}
+
+/** The data directory: locked, its view file sealed, its old files removed. */
+async function openFiles({ settings, projects, now, log, onFatal }: StoresOptions) {
+  const { data: dir, durability } = settings;
+  const minFreeBytes = settings['min-free'];
+  const lock = await acquireLock(dir);
+  const store = await createViewStore({ dir, durability, minFreeBytes, now, log, onFatal });
+  const refused = createRefusedStore({
+    dir,
+    maxBytesPerDay: settings['max-refused'],
+    minFreeBytes,
+    freeBytes: () => store.freeBytes(),
+    isListed: (id) => projects.find(id) !== undefined,
+    now,
+    log,
+  });
+  const retention = startRetention({
+    dir,
+    keepDays: settings['keep-days'],
+    keepRefusedDays: settings['keep-refused-days'],
+    now,
+    log,
+  });
+  return {
+    store,
+    refused,
+    async close() {
+      retention.stop();
+      await refused.close(LIMITS.closeTimeoutMs);
+      await store.close(LIMITS.closeTimeoutMs);
+      await lock.release();
+    },
+  };
+}
+
+/** The stream of views and that of refused ones, in a cluster. */
+async function openStreams(
+  { settings, projects, now, log, onFatal }: StoresOptions,
+  address: ClusterAddress,
+) {
+  const stream = settings['nats-stream'];
+  const credsFile = settings['nats-creds'];
+  const cluster = await connectCluster({ address, credsFile, log, now, onFatal });
+  const store = await createStreamStore({
+    cluster,
+    stream,
+    replicas: settings['nats-replicas'],
+    viewBytesMax: settings['max-view'],
+    now,
+    log,
+  });
+  const refused = await createRefusedStream({
+    cluster,
+    stream: `${stream}_REFUSED`,
+    replicas: store.state().stream.seen.replicas,
+    maxBytes: settings['max-refused'],
+    keepDays: settings['keep-refused-days'],
+    isListed: (id) => projects.find(id) !== undefined,
+    now,
+    log,
+  });
+  const { server } = cluster;
+  log.info(`Keeping views in stream ${stream}, connected to NATS server ${server}`);
+  return {
+    store,
+    refused,
+    async close() {
+      // Every request under way has had its answer.
+      store.close();
+      await refused.close(LIMITS.closeTimeoutMs);
+      await cluster.close(LIMITS.closeTimeoutMs);
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { clip, echo, nearest, plural, printable } from '../../src/base/text.ts';
+
+describe("a stranger's text", () => {
+  it('loses what a terminal would obey or hide', () => {
+    expect(printable('a\u0000\u001b[31m\r\n\u007f\u0085\u202e\u2066\u200b\ufeff\u2028z')).toBe(
+      String.raw`a\u0000\u001b[31m\u000d\u000a\u007f\u0085\u202e\u2066\u200b\ufeff\u2028z`,
+    );
+    expect(printable('\ud800!')).toBe(String.raw`\ud800!`);
+    expect(printable('Å ß 日本 🎈 «x»')).toBe('Å ß 日本 🎈 «x»');
+  });
+
+  it('is cut where it is too long, never in the middle of a character', () => {
+    expect(clip('x'.repeat(64), 64)).toBe('x'.repeat(64));
+    expect(clip('x'.repeat(65), 64)).toBe(`${'x'.repeat(63)}…`);
+    expect(clip('ab🎈cd', 4)).toBe('ab…');
+    expect(printable('y'.repeat(300))).toHaveLength(200);
+  });
+});
+
+it.each([
+  ['nats://user:secret@host:4222', 'nats://…@host:4222'],
+  ['nats://user:se@cr/et@a,nats://user:secret@b', 'nats://…@b'],
+  ['user:secret@host', '…@host'],
+  ['--nats://user:secret@host', '…@host'],
+  ['nats://host:4222', 'nats://host:4222'],
+  ['serv\u0007', String.raw`serv\u0007`],
+])('what was typed is told without a password: %j', (typed, told) => {
+  expect(echo(typed)).toBe(told);
+});
+
+describe('the nearest name', () => {
+  const names = ['orgreferer', 'ref', 'url', 'p', 'pn', 'maxViewsPerMinute'];
+
+  it.each([
+    ['orgReferer', 'orgreferer'],
+    ['orgreferrer', 'orgreferer'],
+    ['rogreferer', 'orgreferer'],
+    ['URL', 'url'],
+    ['ulr', 'url'],
+    ['maxViewPerMinute', 'maxViewsPerMinute'],
+    ['visitor', undefined],
+    ['x', undefined],
+    ['', undefined],
+    ['z'.repeat(100), undefined],
+  ])('to %s is %s', (word, name) => {
+    expect(nearest(word, names)).toBe(name);
+  });
+});
+
+it('plurals', () => {
+  expect([0, 1, 2].map((n) => plural(n, 'view'))).toStrictEqual(['0 views', '1 view', '2 views']);
+});

@@ -1,0 +1,44 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { LINE_BYTES_MAX, readBlocks } from '../../src/disk/lines.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+async function read(content: string | Buffer) {
+  const file = join(tempDir(), 'file');
+  writeFileSync(file, content);
+  const lines: string[] = [];
+  const damaged: number[] = [];
+  let bytes = 0;
+  let isUnended = false;
+  for await (const block of readBlocks(file)) {
+    for (const index of block.damaged) damaged.push(lines.length + index);
+    lines.push(...block.lines);
+    bytes += block.bytes;
+    ({ isUnended } = block);
+  }
+  return { lines, damaged, bytes, isUnended };
+}
+
+it('lines come whole, wherever the file is cut into blocks', async () => {
+  const lines = Array.from({ length: 4000 }, (_, i) => `${i} æøå🎈${'x'.repeat((i * 7) % 300)}`);
+  const content = `${lines.join('\n')}\n`;
+  const bytes = Buffer.byteLength(content);
+  expect(await read(content)).toStrictEqual({ lines, damaged: [], bytes, isUnended: false });
+  expect(await read(`${content}end`)).toStrictEqual({
+    lines: [...lines, 'end'],
+    damaged: [],
+    bytes: bytes + 3,
+    isUnended: true,
+  });
+  expect(await read('')).toStrictEqual({ lines: [], damaged: [], bytes: 0, isUnended: false });
+  expect((await read('\n\n')).lines).toStrictEqual(['', '']);
+});
+
+it('a line without end is cut off, and damages no other', async () => {
+  const long = 'x'.repeat(LINE_BYTES_MAX + 1_000_000);
+  const { lines, damaged } = await read(`first\n${long}\nlast\n`);
+  expect([lines[0], lines[2], lines.length]).toStrictEqual(['first', 'last', 3]);
+  expect(damaged).toStrictEqual([1]);
+  expect(lines[1]!.length).toBeLessThan(LINE_BYTES_MAX + 100_000);
+});

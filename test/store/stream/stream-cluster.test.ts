@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { randomFrom } from '../../support/faults.ts';
+import { canRunNats, startNatsCluster } from '../../support/nats-server.ts';
+import { BUN, DENO, isPresent, NODE } from '../../support/runtimes.ts';
+import { chaos, disturb, expectStored, startLoaded } from '../../support/stream-faults.ts';
+import { startWatched } from '../../support/status.ts';
+import { until } from '../../support/viewlog.ts';
+import { MINIMAL_VIEW } from '../../support/views.ts';
+
+// Views in a stream that three real servers keep. An election takes these 4 to 9 seconds.
+
+const RUNTIMES = [NODE, DENO, BUN].filter(isPresent);
+
+describe.skipIf(!canRunNats())('a stream that three servers keep', () => {
+  it('is made with three replicas, and loses nothing when its leader or a follower is killed', async () => {
+    const { nats, collectors } = await startLoaded(RUNTIMES);
+    const { config } = await nats.stream('VIEWS');
+    expect(config.num_replicas).toBe(3);
+    expect((await nats.stream('VIEWS_REFUSED')).config.num_replicas).toBe(3);
+    const leader = await nats.leaderOf('VIEWS');
+    const follower = nats.nodes.find((node) => node !== leader)!;
+    const figures = {
+      follower: await disturb(collectors, () => follower.stop('SIGKILL')),
+      back: await disturb(collectors, () => follower.start()),
+      leader: await disturb(collectors, async () => leader.stop('SIGKILL')),
+    };
+    console.log(figures, await expectStored(nats, collectors));
+  });
+
+  it('is refused in time without a quorum, also by one that starts, and goes on by itself', async () => {
+    const nats = await startNatsCluster();
+    const viewlog = await startWatched({ args: ['--store', nats.url] });
+    const accepts = async (): Promise<boolean> => (await viewlog.post(MINIMAL_VIEW)).status === 201;
+    const reasons = async (): Promise<string[]> => {
+      const answer = await fetch(`${viewlog.statusUrl}/readyz`);
+      return ((await answer.json()) as { reasons: string[] }).reasons;
+    };
+    expect(await accepts()).toBe(true);
+    const current = 'viewlog_stream_replicas{state="current"}';
+    await until(async () => (await viewlog.metrics())[current] === 3);
+    const [last, ...others] = nats.nodes;
+    await Promise.all(others.map((node) => node.stop('SIGKILL')));
+    const answers = await Promise.all(Array.from({ length: 20 }, accepts));
+    expect(answers).toStrictEqual(Array.from({ length: 20 }, () => false));
+    // Also where nobody sends a view, so that a balancer in front hears of it.
+    await until(async () => (await reasons()).length > 0);
+    // It may come back, so one starts all the same.
+    const second = await startWatched({ args: ['--store', `nats://127.0.0.1:${last!.port}`] });
+    expect((await second.post(MINIMAL_VIEW)).status).toBe(503);
+    await Promise.all(others.map((node) => node.start()));
+    await until(async () => (await reasons()).length === 0);
+    expect(await accepts()).toBe(true);
+  }, 60_000);
+
+  const seed = Number(process.env['VIEWLOG_TEST_SEED'] ?? Math.floor(Math.random() * 1e9));
+
+  it(`loses nothing in a little chaos from seed ${seed}`, async () => {
+    console.log(await chaos(RUNTIMES, randomFrom(seed), 2));
+  }, 120_000);
+});

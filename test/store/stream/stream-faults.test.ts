@@ -1,0 +1,205 @@
+import { describe, expect, it } from 'vitest';
+import { startLoad } from '../../support/load.ts';
+import { canRunNats, type NatsCluster, startNats } from '../../support/nats-server.ts';
+import { sumOf, startWatched, type Watched } from '../../support/status.ts';
+import { startViewlog, until } from '../../support/viewlog.ts';
+import { MINIMAL_VIEW } from '../../support/views.ts';
+
+// What a collector answers while its stream takes no views, and that it goes on by itself.
+
+interface Refusal {
+  readonly code: string;
+  readonly detail: string;
+}
+
+async function refusal(viewlog: Watched): Promise<Refusal> {
+  const answer = await viewlog.post(MINIMAL_VIEW);
+  expect(answer.status).toBe(503);
+  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  return (await answer.json()) as Refusal;
+}
+
+async function readiness({ statusUrl }: Watched): Promise<{ code: number; reasons: string[] }> {
+  const answer = await fetch(`${statusUrl}/readyz`);
+  const { reasons } = (await answer.json()) as { reasons: string[] };
+  return { code: answer.status, reasons };
+}
+
+const accepts = async (viewlog: Watched): Promise<boolean> =>
+  (await viewlog.post(MINIMAL_VIEW)).status === 201;
+
+const start = ({ url }: NatsCluster, ...args: string[]): Promise<Watched> =>
+  startWatched({ args: ['--store', url, ...args] });
+
+describe.skipIf(!canRunNats())('a collector with a stream', () => {
+  it('refuses at once while no server is there, keeps nothing back, and goes on by itself', async () => {
+    const nats = await startNats();
+    const [node] = nats.nodes;
+    const viewlog = await start(nats);
+    expect(await accepts(viewlog)).toBe(true);
+    await node!.stop('SIGKILL');
+    await until(async () => (await readiness(viewlog)).code === 503);
+    for (let i = 0; i < 20; i++) {
+      expect((await refusal(viewlog)).detail).toContain('there is no connection to the cluster');
+    }
+    expect((await readiness(viewlog)).reasons).toStrictEqual([
+      'there is no connection to the cluster',
+    ]);
+    const metrics = await viewlog.metrics();
+    expect(metrics).toMatchObject({ viewlog_nats_connected: 0, viewlog_ready: 0 });
+    await node!.start();
+    await until(async () => (await readiness(viewlog)).code === 200);
+    expect(await accepts(viewlog)).toBe(true);
+    expect(await nats.messages('VIEWS')).toHaveLength(2);
+    expect(viewlog.stderr().match(/^error: .*$/gm)).toStrictEqual([
+      `error: The connection to NATS server 127.0.0.1:${node!.port} is lost; connecting again`,
+    ]);
+    expect(viewlog.stdout()).toContain(`Connected to NATS server 127.0.0.1:${node!.port}\n`);
+    const after = await viewlog.metrics();
+    expect(after).toMatchObject({
+      viewlog_nats_connected: 1,
+      viewlog_nats_connection_losses_total: 1,
+      viewlog_ready: 1,
+    });
+  });
+
+  it('answers within seconds while the server hangs, at most --max-queue under way', async () => {
+    const nats = await startNats();
+    const [node] = nats.nodes;
+    const viewlog = await start(nats, '--max-queue', '64KiB');
+    expect(await accepts(viewlog)).toBe(true);
+    node!.signal('SIGSTOP');
+    const load = startLoad(viewlog.url, 300);
+    try {
+      await until(() => load.told.refused.has('overloaded'));
+      await until(() => load.told.refused.has('storage-unavailable'));
+      const metrics = await viewlog.metrics();
+      expect(metrics['viewlog_queue_bytes']).toBeLessThanOrEqual(64 * 1024);
+      expect(metrics['viewlog_publish_failures_total{reason="timeout"}']).toBeGreaterThan(0);
+      // Soon none is even tried, and then the server is given up.
+      await until(async () => (await readiness(viewlog)).code === 503);
+      await until(() => viewlog.stderr().includes('is lost; connecting again'));
+    } finally {
+      node!.signal('SIGCONT');
+    }
+    await load.stop();
+    await until(() => accepts(viewlog));
+    expect([...load.told.refused.keys()].toSorted()).toStrictEqual([
+      'overloaded',
+      'storage-unavailable',
+    ]);
+    const ids = new Set((await nats.messages('VIEWS')).map(({ id }) => id));
+    expect(load.told.acknowledged.filter((id) => !ids.has(id))).toStrictEqual([]);
+    expect((await viewlog.metrics())['viewlog_queue_bytes']).toBe(0);
+  });
+
+  it('answers what waits as soon as the connection is lost', async () => {
+    const nats = await startNats();
+    const [node] = nats.nodes;
+    const viewlog = await start(nats);
+    expect(await accepts(viewlog)).toBe(true);
+    node!.signal('SIGSTOP');
+    const waits = refusal(viewlog);
+    await until(async () => (await viewlog.metrics())['viewlog_queue_lines'] === 1);
+    await node!.stop('SIGKILL');
+    expect((await waits).detail).toContain('the connection to the cluster was lost');
+    const failures = 'viewlog_publish_failures_total{reason="disconnected"}';
+    expect((await viewlog.metrics())[failures]).toBe(1);
+  });
+
+  it('refuses while the stream is full, says so once, and goes on when there is room', async () => {
+    const nats = await startNats();
+    const manager = await nats.manager();
+    const limits = { max_msgs: 3, discard: 'new' as const };
+    await manager.streams.add({ name: 'VIEWS', subjects: ['views.>'], ...limits });
+    const viewlog = await start(nats);
+    for (let i = 0; i < 3; i++) expect(await accepts(viewlog)).toBe(true);
+    for (let i = 0; i < 5; i++) {
+      expect((await refusal(viewlog)).detail).toContain('the stream does not take it');
+    }
+    expect(await readiness(viewlog)).toMatchObject({
+      code: 503,
+      reasons: ['the stream does not take it'],
+    });
+    const metrics = await viewlog.metrics();
+    expect(metrics['viewlog_publish_failures_total{reason="refused"}']).toBe(5);
+    expect(sumOf(metrics, 'viewlog_publish_failures_total')).toBe(5);
+    await manager.streams.purge('VIEWS');
+    expect(await accepts(viewlog)).toBe(true);
+    expect((await readiness(viewlog)).code).toBe(200);
+    expect(viewlog.stderr()).toBe('error: Stream VIEWS refuses views: maximum messages exceeded\n');
+    expect(viewlog.stdout().match(/^Stream VIEWS takes views again$/gm)).toHaveLength(1);
+  });
+
+  it('refuses when the stream is gone or spoilt, and goes on when it is mended', async () => {
+    const nats = await startNats();
+    const manager = await nats.manager();
+    const viewlog = await start(nats);
+    expect(await accepts(viewlog)).toBe(true);
+    await manager.streams.delete('VIEWS');
+    await until(async () => (await readiness(viewlog)).reasons[0] === 'the stream is gone');
+    expect((await refusal(viewlog)).detail).toContain('the stream is gone');
+    await manager.streams.add({ name: 'VIEWS', subjects: ['views.>'] });
+    await until(async () => (await readiness(viewlog)).code === 200);
+    expect(await accepts(viewlog)).toBe(true);
+    await manager.streams.update('VIEWS', { subjects: ['other'] });
+    await until(async () => (await readiness(viewlog)).reasons[0]?.startsWith('its subjects'));
+    await refusal(viewlog);
+    await manager.streams.update('VIEWS', { subjects: ['views.>'] });
+    await until(async () => (await readiness(viewlog)).code === 200);
+    expect(await accepts(viewlog)).toBe(true);
+    expect(viewlog.stderr()).toBe(
+      'error: Refusing views: the stream is gone (VIEWS)\n' +
+        'error: Refusing views: its subjects (other) do not take views.<project>; add views.> ' +
+        '(VIEWS)\n',
+    );
+  });
+
+  it('answers what is under way when it is stopped, and nothing acknowledged is missing', async () => {
+    const nats = await startNats();
+    const viewlog = await startViewlog({ args: ['--store', nats.url] });
+    const load = startLoad(viewlog.url, 64);
+    await until(() => load.told.acknowledged.length > 500);
+    const { code, stdout, stderr } = await viewlog.signal('SIGTERM');
+    await load.stop();
+    expect([code, stderr]).toStrictEqual([0, '']);
+    expect(stdout).toMatch(/viewlog stopping\n$/);
+    expect([...load.told.refused.keys()]).toStrictEqual([]);
+    const ids = (await nats.messages('VIEWS')).map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    const stored = new Set(ids);
+    expect(load.told.acknowledged.filter((id) => !stored.has(id))).toStrictEqual([]);
+  });
+
+  it('stops in time when the server hangs', async () => {
+    const nats = await startNats();
+    const [node] = nats.nodes;
+    const viewlog = await start(nats);
+    expect(await accepts(viewlog)).toBe(true);
+    node!.signal('SIGSTOP');
+    try {
+      const asked = viewlog.post(MINIMAL_VIEW);
+      await until(async () => (await viewlog.metrics())['viewlog_queue_lines'] === 1);
+      const { code } = await viewlog.signal('SIGTERM');
+      expect(code).toBe(0);
+      expect((await asked).status).toBe(503);
+    } finally {
+      node!.signal('SIGCONT');
+    }
+  });
+
+  it('finds a server again that was down when it started', async () => {
+    // Two that know nothing of each other, so that nobody tells it of the other.
+    const [first, second] = [await startNats(), await startNats()];
+    await (await second.manager()).streams.add({ name: 'VIEWS', subjects: ['views.>'] });
+    await first.nodes[0]!.stop('SIGTERM');
+    const url = `${first.url},${second.url.replace('nats://', '')}`;
+    const viewlog = await startWatched({ args: ['--store', url] });
+    expect(await accepts(viewlog)).toBe(true);
+    await first.nodes[0]!.start();
+    await (await first.manager()).streams.add({ name: 'VIEWS', subjects: ['views.>'] });
+    await second.nodes[0]!.stop('SIGKILL');
+    await until(() => accepts(viewlog));
+    expect(await first.messages('VIEWS')).toHaveLength(1);
+  });
+});

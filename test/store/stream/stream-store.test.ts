@@ -1,0 +1,217 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { StreamConfig } from '@nats-io/jetstream';
+import { describe, expect, it } from 'vitest';
+import { canRunNats, startNats, startNatsCluster } from '../../support/nats-server.ts';
+import { pool } from '../../support/pool.ts';
+import {
+  BUN,
+  DENO,
+  EXECUTABLE,
+  isPresent,
+  NEWEST_DENO,
+  NEWEST_NODE,
+  NODE,
+  OLDEST_DENO,
+} from '../../support/runtimes.ts';
+import { startWatched } from '../../support/status.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+import { dataDirectory, run, startViewlog } from '../../support/viewlog.ts';
+import { FULL_VIEW, MINIMAL_VIEW } from '../../support/views.ts';
+
+// Views in a stream of one real NATS server; see stream-cluster.test.ts for three.
+
+const RUNTIMES = [NODE, NEWEST_NODE, DENO, OLDEST_DENO, NEWEST_DENO, BUN, EXECUTABLE].filter(
+  isPresent,
+);
+const idOf = async (answer: Response): Promise<string> =>
+  ((await answer.json()) as { id: string }).id;
+
+describe.skipIf(!canRunNats())('views in a stream', () => {
+  it.each(RUNTIMES)('are stored before they are acknowledged, on $name', async (runtime) => {
+    const nats = await startNats();
+    const data = dataDirectory();
+    const viewlog = await startViewlog({ runtime, data, args: ['--store', nats.url] });
+    const ids = [];
+    for (const view of [FULL_VIEW, { ...MINIMAL_VIEW, p: '1000003', pn: 'ü\u2028😀' }]) {
+      const answer = await viewlog.post(view, { origin: 'https://www.example.com' });
+      expect(answer.status).toBe(201);
+      ids.push(await idOf(answer));
+    }
+    const refused = await viewlog.post(
+      { ...MINIMAL_VIEW, p: '77', x: 1 },
+      { origin: 'https://a.b' },
+    );
+    expect(refused.status).toBe(422);
+    expect((await viewlog.post({ ...MINIMAL_VIEW, p: '1000002' })).status).toBe(403);
+    const { code, stderr } = await viewlog.signal('SIGTERM');
+    expect([code, stderr]).toStrictEqual([0, '']);
+
+    const messages = await nats.messages('VIEWS');
+    pool(messages.map(({ text }) => text));
+    expect(messages.map(({ id }) => id)).toStrictEqual(ids);
+    expect(messages.map(({ subject }) => subject)).toStrictEqual([
+      'views.1000001',
+      'views.1000003',
+    ]);
+    const [full, minimal] = messages.map(({ text }) => text);
+    expect(full).toBe(JSON.stringify({ ts: tsOf(full!), id: ids[0], ...FULL_VIEW }));
+    expect(minimal).toContain(String.raw`ü\u2028😀`);
+    const kept = await nats.messages('VIEWS_REFUSED');
+    expect(kept.map(({ subject }) => subject)).toStrictEqual([
+      'refused.unlisted',
+      'refused.1000002',
+    ]);
+    expect(JSON.parse(kept[0]!.text)).toMatchObject({
+      id: kept[0]!.id,
+      code: 'invalid-view',
+      origin: 'https://a.b',
+      view: { p: '77', x: 1 },
+    });
+    // No directory is made, locked or written to.
+    expect(readdirSync(data)).toStrictEqual(['projects.json']);
+  });
+
+  it('go to a stream made for them, whose limits can be set later without losing any', async () => {
+    const nats = await startNats();
+    const args = ['--store', nats.url, '--nats-stream', 'MINE', '--max-refused', '1MiB'];
+    await startViewlog({ args: [...args, '--keep-refused-days', '3'] });
+    expect((await nats.stream('MINE')).config).toMatchObject({
+      subjects: ['views.>'],
+      storage: 'file',
+      retention: 'limits',
+      discard: 'new',
+      num_replicas: 1,
+      max_bytes: -1,
+      max_age: 0,
+    });
+    const refused = (await nats.stream('MINE_REFUSED')).config;
+    const days3 = 3 * 24 * 3_600e9;
+    const limits = { discard: 'old', storage: 'file', max_bytes: 1024 * 1024, max_age: days3 };
+    expect(refused).toMatchObject(limits);
+    // A second collector with other limits gives it those, and takes the stream as it is.
+    await startViewlog({ args: [...args, '--max-refused', '2MiB'] });
+    expect((await nats.stream('MINE_REFUSED')).config.max_bytes).toBe(2 * 1024 * 1024);
+    await startViewlog({ args: [...args, '--nats-stream', 'MINE', '--max-refused', '0'] });
+    expect((await nats.stream('MINE_REFUSED')).config.max_bytes).toBe(2 * 1024 * 1024);
+  });
+});
+
+const tsOf = (line: string): string => (JSON.parse(line) as { ts: string }).ts;
+
+describe.skipIf(!canRunNats())('a start', () => {
+  const serve = (url: string, ...args: string[]) =>
+    run(['serve', '--port=0', '--status=off', '--store', url, ...args]);
+
+  it('says in one line that no server is reached', async () => {
+    const nats = await startNats();
+    const [node] = nats.nodes;
+    await node!.stop('SIGTERM');
+    const { code, stdout, stderr } = await serve(`${nats.url},localhost:${node!.port}`);
+    expect(code).toBe(69);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(
+      /^error: Cannot reach the NATS cluster at 127\.0\.0\.1:\d+, localhost:\d+: .*\n$/,
+    );
+  });
+
+  it('says in one line that the cluster has no quorum to make the stream', async () => {
+    const nats = await startNatsCluster();
+    const [last, ...others] = nats.nodes;
+    await Promise.all(others.map((node) => node.stop('SIGKILL')));
+    const { code, stdout, stderr } = await serve(`nats://127.0.0.1:${last!.port}`);
+    expect(code).toBe(69);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(/^error: Cannot use stream VIEWS of the NATS cluster at [^\n]*\n$/);
+  });
+
+  it.each([
+    ['no credentials', 'nats://HOST', /give --nats-creds, or user:password@ before the host$/],
+    ['a wrong password', 'nats://viewlog:wr0ng@HOST', /check the credentials$/],
+    ['a wrong token', 'nats://wr0ng@HOST', /check the credentials$/],
+  ])('says that it cannot log in with %s, and not the secret', async (_, url, message) => {
+    const nats = await startNats({ config: USERS, login: LOGIN });
+    const host = nats.url.replace('nats://', '');
+    const { code, stdout, stderr } = await serve(url.replace('HOST', host));
+    expect(code).toBe(78);
+    expect(stderr.trim()).toMatch(message);
+    expect(stderr).toMatch(/^error: Cannot log in to NATS server 127\.0\.0\.1:\d+: [^\n]*\n$/);
+    expect(stdout + stderr).not.toContain('wr0ng');
+  });
+
+  it('says what is wrong with a credentials file, and nothing of what is in it', async () => {
+    const nats = await startNats();
+    const file = join(tempDir(), 'viewlog.creds');
+    const missing = await serve(nats.url, '--nats-creds', file);
+    expect(missing.code).toBe(78);
+    expect(missing.stderr).toContain(`Cannot use NATS credentials file "${file}": ENOENT`);
+    for (const text of ['', 's3cret', CREDS.replace('SUA', 'SUX'), CREDS.slice(0, 60)]) {
+      writeFileSync(file, text);
+      const { code, stdout, stderr } = await serve(nats.url, '--nats-creds', file);
+      expect(code).toBe(78);
+      expect(stdout).toBe('');
+      expect(stderr).toBe(
+        `error: Cannot use NATS credentials file "${file}": it holds no JWT and seed\n`,
+      );
+    }
+  });
+
+  it.each<[string, Partial<StreamConfig>, RegExp]>([
+    ['keeps them in memory', { storage: 'memory' }, /keeps messages in memory/],
+    ['has other subjects', { subjects: ['views.1', 'x'] }, /do not take views\.<project>/],
+    ['drops what was read', { retention: 'workqueue' }, /drops messages that were read/],
+    ['acknowledges nothing', { no_ack: true }, /acknowledges nothing/],
+  ])('refuses a stream that %s', async (_, config, message) => {
+    const nats = await startNats();
+    const manager = await nats.manager();
+    await manager.streams.add({ name: 'VIEWS', subjects: ['views.>'], ...config });
+    const { code, stdout, stderr } = await serve(nats.url);
+    expect(code).toBe(78);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(/^error: Stream VIEWS cannot keep views: [^\n]*\n$/);
+    expect(stderr).toMatch(message);
+  });
+
+  it('warns of a stream that drops old views, or has other replicas', async () => {
+    const nats = await startNats();
+    const manager = await nats.manager();
+    const config = { discard: 'old' as const, max_bytes: 1024 * 1024 };
+    await manager.streams.add({ name: 'VIEWS', subjects: ['views.>'], ...config });
+    const args = ['--store', nats.url, '--nats-replicas', '3'];
+    const viewlog = await startWatched({ args });
+    expect(viewlog.stderr().split('\n')).toStrictEqual([
+      'warning: Stream VIEWS drops its oldest views at a limit (max_bytes)',
+      'warning: Stream VIEWS is kept by 1 of the servers, not by --nats-replicas 3; change it on ' +
+        'the servers',
+      '',
+    ]);
+    const ready = await (await fetch(`${viewlog.statusUrl}/readyz`)).json();
+    expect(ready).toMatchObject({ status: 'ready', warnings: { length: 2 } });
+    expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
+  });
+
+  it.each<[string, Parameters<typeof startNats>[0], string[], RegExp]>([
+    ['more replicas than servers', {}, ['--nats-replicas', '3'], /replicas > 1 not supported/],
+    ['too large views', {}, ['--max-view', '1MiB'], /messages of 1 MiB at most/],
+    ['no JetStream', { jetstream: false }, [], /jetstream is not enabled/i],
+  ])('is refused with %s', async (_, options, args, message) => {
+    const nats = await startNats(options);
+    const { code, stderr } = await serve(nats.url, ...args);
+    expect(code).toBe(78);
+    expect(stderr).toMatch(/^error: [^\n]*\n$/);
+    expect(stderr).toMatch(message);
+  });
+});
+
+const LOGIN = { user: 'viewlog', pass: 's3cret' };
+const USERS = 'authorization { users: [ { user: viewlog, password: s3cret } ] }';
+
+/** Of no account anywhere. */
+const CREDS = `-----BEGIN NATS USER JWT-----
+eyJ0eXAiOiJKV1QiLCJhbGciOiJlZDI1NTE5LW5rZXkifQ.e30.AAAA
+------END NATS USER JWT------
+
+-----BEGIN USER NKEY SEED-----
+SUAOY3AUOCXQ5GYEWNBKJ5GLPNBV4LK2NLHRLQFJKBOIQQDVZJ2LVHBRRY
+------END USER NKEY SEED------
+`;
