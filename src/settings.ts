@@ -1,14 +1,14 @@
 import { parseArgs } from 'node:util';
 import { isDay } from './base/time.ts';
+import { PORT_MAX } from './base/limits.ts';
+import { formatSize, KiB, MiB, parseSize } from './base/size.ts';
+import { type ReadEnv, readEnv } from './base/env.ts';
 import { EXIT, Fatal } from './base/exit.ts';
 import { type ClusterAddress, parseClusterAddress } from './jetstream/address.ts';
 import { PROJECT_ID } from './view/project-id.ts';
 import { echo, nearest } from './base/text.ts';
 
-// Every flag, its default and its limits; what no flag changes is in `LIMITS` below.
-
-const KiB = 1024;
-const MiB = 1024 * KiB;
+// Every flag, its default and its limits; what no flag changes is in `base/limits.ts`.
 
 type Parse<T> = (text: string) => T | Problem;
 class Problem {
@@ -47,20 +47,11 @@ const whole =
       : new Problem(`a whole number from ${min} to ${max}`);
   };
 
-const UNITS: Record<string, number> = {
-  '': 1,
-  kib: KiB,
-  mib: MiB,
-  gib: 1024 * MiB,
-  tib: MiB * MiB,
-};
-
 /** Bytes, or a whole number with KiB, MiB, GiB or TiB. */
 const size =
   (min: number, max: number): Parse<number> =>
   (value) => {
-    const match = /^(\d{1,15}) ?([kmgt]ib)?$/i.exec(value);
-    const bytes = match ? Number(match[1]) * UNITS[(match[2] ?? '').toLowerCase()]! : Number.NaN;
+    const bytes = parseSize(value);
     return bytes >= min && bytes <= max
       ? bytes
       : new Problem(
@@ -84,7 +75,6 @@ const addressOrOff: Parse<'off' | { readonly host: string; readonly port: number
   return { host, port: Number(port) };
 };
 
-const PORT_MAX = 65_535;
 const day: Parse<string> = (value) =>
   isDay(value) ? value : new Problem('a day such as 2026-01-31');
 
@@ -196,24 +186,6 @@ export const OPTIONS = {
   json: option('', 'no', 'print JSON instead', yesOrNo),
 } as const;
 
-/** Limits that no flag changes. Units are in the names. */
-export const LIMITS = {
-  bodyTimeoutMs: 10_000,
-  /** What is read of a body that is refused before its end, so that its sender sees the answer. */
-  drainBytesMax: 64 * KiB,
-  drainMs: 100,
-  /** How long the connection then stays, for the answer to arrive. */
-  lingerMs: 300,
-  issuesMax: 50,
-  quoteLengthMax: 64,
-  /** serde_json, and so Vector, stops at 128 levels, jq at 256. */
-  nestingMax: 32,
-  /** A stop takes at most 10 s: the requests under way, then each of the two stores. */
-  drainTimeoutMs: 7_000,
-  closeTimeoutMs: 1_400,
-  retryAfterSeconds: 5,
-} as const;
-
 export type OptionName = keyof typeof OPTIONS;
 type Value<T> = T extends Option<infer V> ? V : never;
 type Values = { [K in OptionName]: Value<(typeof OPTIONS)[K]> };
@@ -250,17 +222,6 @@ type Optional =
   | 'to-day'
   | 'time-zone'
   | 'html';
-
-/** Reads one environment variable; none where the runtime does not allow it (Deno). */
-export type ReadEnv = (name: string) => string | undefined;
-
-export const readEnv: ReadEnv = (name) => {
-  try {
-    return process.env[name];
-  } catch {
-    return undefined;
-  }
-};
 
 /** What is typed after `--`. */
 export const flagOf = (name: OptionName): string => (OPTIONS[name] as Option<unknown>).flag ?? name;
@@ -386,17 +347,4 @@ function unknownOption(flag: string, allowed: readonly OptionName[]): Fatal {
   );
   const hint = near === undefined ? 'see --help' : `did you mean ${near}?`;
   return new Fatal(EXIT.usage, `Unknown option ${echo(flag)}; ${hint}`);
-}
-
-/** `16 KiB`, `64 MiB`; bytes where a unit would round. */
-export function formatSize(bytes: number): string {
-  for (const [unit, factor] of [
-    ['TiB', MiB * MiB],
-    ['GiB', 1024 * MiB],
-    ['MiB', MiB],
-    ['KiB', KiB],
-  ] as const) {
-    if (bytes >= factor && bytes % factor === 0) return `${bytes / factor} ${unit}`;
-  }
-  return `${bytes} bytes`;
 }

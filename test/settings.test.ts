@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Fatal } from '../src/base/exit.ts';
-import { envName, formatSize, type OptionName, OPTIONS, readSettings } from '../src/settings.ts';
+import { envName, type OptionName, OPTIONS, readSettings } from '../src/settings.ts';
+import { formatSize } from '../src/base/size.ts';
 
 const ALL = Object.keys(OPTIONS) as OptionName[];
 const read = (args: string[], env: Record<string, string> = {}) =>

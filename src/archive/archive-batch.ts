@@ -1,6 +1,6 @@
+import { MiB } from '../base/size.ts';
 import { DAYS_MAX } from '../store/files/day-files.ts';
-import { headOf } from './message.ts';
-import type { StreamMessage } from './message.ts';
+import { headOf, type StreamMessage } from './message.ts';
 
 /** Messages that are no longer in the stream, both ends included. */
 export interface Gap {
@@ -28,7 +28,7 @@ export interface Batch {
   readonly gaps: readonly Gap[];
 }
 
-const BYTES_MAX = 8 * 1024 * 1024;
+const BYTES_MAX = 8 * MiB;
 export const ALL = { bytesMax: Infinity, daysMax: Infinity };
 const NEWLINE = Buffer.from('\n');
 

@@ -3,7 +3,7 @@ import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
 import type { Cluster } from '../jetstream/connect.ts';
 import { isNotFound, managerOf } from '../jetstream/stream.ts';
 import { archiveRecordOf } from '../disk/names.ts';
-import { sleep } from '../base/sleep.ts';
+import { sleep } from '../base/time.ts';
 import { idOf } from './message.ts';
 import type { Place } from './recent-messages.ts';
 

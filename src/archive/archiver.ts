@@ -16,22 +16,17 @@
 // One writer: `lock.ts` sees to that.
 import { EXIT, Fatal } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
-import { sleep } from '../base/sleep.ts';
+import { sleep } from '../base/time.ts';
 import { NOTHING } from '../disk/daily-file.ts';
 import { DayFiles } from '../store/files/day-files.ts';
 import { newestDay } from '../disk/directory.ts';
 import { dayOfFileName, fileNameOf } from '../disk/names.ts';
-import type { FileOps } from '../disk/ops.ts';
-import { systemFiles } from '../disk/ops.ts';
-import { createFreeSpace } from '../disk/free-space.ts';
-import type { FreeSpace } from '../disk/free-space.ts';
+import { type FileOps, systemFiles } from '../disk/ops.ts';
+import { createFreeSpace, type FreeSpace } from '../disk/free-space.ts';
 import { standingIn } from './find-written.ts';
-import { StoppedWaiting, Waiting } from '../store/files/until-room.ts';
-import type { RetryTiming } from '../store/files/until-room.ts';
-import { ALL, batchOf } from './archive-batch.ts';
-import type { Batch } from './archive-batch.ts';
-import { Journal } from './journal.ts';
-import type { Sizes } from './journal.ts';
+import { StoppedWaiting, Waiting, type RetryTiming } from '../store/files/until-room.ts';
+import { ALL, batchOf, type Batch } from './archive-batch.ts';
+import { Journal, type Sizes } from './journal.ts';
 import { Losses } from './losses.ts';
 import type { StreamMessage } from './message.ts';
 import type { Loss } from './recent-messages.ts';

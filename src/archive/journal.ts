@@ -3,10 +3,8 @@ import { archiveRecordOf } from '../disk/names.ts';
 import type { FileOps } from '../disk/ops.ts';
 import { replaceFile } from '../disk/replace-file.ts';
 import type { Waiting } from '../store/files/until-room.ts';
-import { RECENT_MAX } from './recent-messages.ts';
-import type { Loss } from './recent-messages.ts';
-import { recordText } from './archive-record.ts';
-import type { ArchiveRecord } from './archive-record.ts';
+import { RECENT_MAX, type Loss } from './recent-messages.ts';
+import { recordText, type ArchiveRecord } from './archive-record.ts';
 
 /** Bytes by file name. */
 export type Sizes = Readonly<Record<string, number>>;

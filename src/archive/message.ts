@@ -1,3 +1,4 @@
+import { MiB } from '../base/size.ts';
 import { isUtf8 } from 'node:buffer';
 import { isDay } from '../base/time.ts';
 import { isJson } from '../base/json.ts';
@@ -18,7 +19,7 @@ export interface LineHead {
 }
 
 /** The largest --max-view: a collector with a larger one than ours must not lose its views. */
-const LINE_BYTES_MAX = 1024 * 1024;
+const LINE_BYTES_MAX = MiB;
 const TIME = /^T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 const LINE_BREAK = /[\r\n]/;
 

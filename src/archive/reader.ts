@@ -1,9 +1,9 @@
+import { MiB } from '../base/size.ts';
 import type { Consumer } from '@nats-io/jetstream';
 import { Fatal, reasonOf } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
-import { sleep } from '../base/sleep.ts';
-import { idOf } from './message.ts';
-import type { StreamMessage } from './message.ts';
+import { sleep } from '../base/time.ts';
+import { idOf, type StreamMessage } from './message.ts';
 import { type Loss, type Place, Recent } from './recent-messages.ts';
 import { type Known, MessagesLost, type Stream, type StreamEnds } from './archived-stream.ts';
 
@@ -15,8 +15,8 @@ interface ReaderOptions {
 }
 
 /** Read and not yet taken; one fetch more may be under way. */
-const QUEUE_BYTES_MAX = 16 * 1024 * 1024;
-const FETCH_BYTES = 8 * 1024 * 1024;
+const QUEUE_BYTES_MAX = 16 * MiB;
+const FETCH_BYTES = 8 * MiB;
 const FETCH_MIN = 20;
 const FETCH_MAX = 2_000;
 /** How long a fetch waits for messages, and how often the server says that it is still there. */

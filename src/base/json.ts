@@ -1,5 +1,5 @@
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
-import { LIMITS } from '../settings.ts';
+import { LIMITS } from './limits.ts';
 import { printable } from './text.ts';
 
 // JSON with the places of its faults. Runtimes word and place them differently, and some give no

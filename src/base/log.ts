@@ -1,6 +1,6 @@
 import { type ExitCode, Fatal } from './exit.ts';
 import { fstatSync } from 'node:fs';
-import { readEnv } from '../settings.ts';
+import { readEnv } from './env.ts';
 
 /** One line an event. Pass strangers' text through `printable` first. */
 export interface Log {

@@ -75,3 +75,6 @@ function slipsBetween(a: string, b: string, slipsMax: number): number {
 export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
+
+/** As a byte, of UTF-8 and of Latin-1. */
+export const NEWLINE = 0x0a;

@@ -1,6 +1,25 @@
+export const DAY_MS = 24 * 3_600_000;
+
 /** Whether the text is a day of the calendar, `YYYY-MM-DD`. */
 export function isDay(text: string): boolean {
   const date = new Date(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : Number.NaN);
   // 2026-02-30 parses as 2 March.
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
+}
+
+/** The UTC day, `YYYY-MM-DD`, of a time in milliseconds since the epoch. */
+export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+/** @param stop ends it early. */
+export async function sleep(ms: number, stop?: AbortSignal): Promise<void> {
+  if (stop?.aborted) return;
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      stop?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    stop?.addEventListener('abort', end);
+  });
 }

@@ -1,6 +1,5 @@
 import { tooLarge } from '../http/request.ts';
-import type { Refusal } from '../view/refusal.ts';
-import { isRefusal } from '../view/refusal.ts';
+import { type Refusal, isRefusal } from '../view/refusal.ts';
 import { STAMP_BYTES } from '../store/store.ts';
 import { printable } from '../base/text.ts';
 import { readView, type StorableView } from '../view/view-schema.ts';

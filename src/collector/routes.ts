@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { Hono } from 'hono';
-import type { Context } from 'hono';
+import { Hono, type Context } from 'hono';
 import { admit, type AdmissionRules } from './admit.ts';
 import { allowed, type Answer, created, preflight, problem, responseOf } from './answers.ts';
 import type { Log } from '../base/log.ts';
@@ -10,7 +9,7 @@ import { Deadlines } from '../http/deadlines.ts';
 import { NodeRequest } from '../http/node.ts';
 import { decodeBody, type ViewRequest } from '../http/request.ts';
 import { WebRequest } from '../http/web.ts';
-import { LIMITS } from '../settings.ts';
+import { LIMITS } from '../base/limits.ts';
 import type { Stats } from './stats.ts';
 import type { RefusedStore, ViewStore } from '../store/store.ts';
 import { printable } from '../base/text.ts';

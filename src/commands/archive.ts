@@ -1,7 +1,8 @@
 import { EXIT, type ExitCode, Fatal } from '../base/exit.ts';
 import { type Cluster, connectCluster } from '../jetstream/connect.ts';
 import { createLog, type Log, loggingFatal } from '../base/log.ts';
-import { LIMITS, type Settings } from '../settings.ts';
+import type { Settings } from '../settings.ts';
+import { LIMITS } from '../base/limits.ts';
 import { readToken } from '../status/token.ts';
 import { onStopSignal } from '../base/signals.ts';
 import { acquireLock } from '../disk/lock.ts';

@@ -6,6 +6,7 @@ import { startProgress } from '../disk/progress.ts';
 import type { Settings } from '../settings.ts';
 import type { FileKind } from '../disk/names.ts';
 import { printable } from '../base/text.ts';
+import { DAY_MS } from '../base/time.ts';
 import { htmlReport } from '../report/html.ts';
 import { summarize } from '../report/summary.ts';
 import { terminalReport } from '../report/terminal.ts';
@@ -96,7 +97,7 @@ function listed(dir: string): Set<string> {
 }
 
 const neighbour = (day: string, days: number): string =>
-  new Date(Date.parse(day) + days * 24 * 3_600_000).toISOString().slice(0, 10);
+  new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
 
 function write(path: string, text: string): void {
   try {

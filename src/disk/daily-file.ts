@@ -1,7 +1,7 @@
+import { NEWLINE } from '../base/text.ts';
 import { errnoOf } from '../base/exit.ts';
-import { sleep } from '../base/sleep.ts';
-import { fileNameOf } from './names.ts';
-import type { FileKind } from './names.ts';
+import { sleep } from '../base/time.ts';
+import { fileNameOf, type FileKind } from './names.ts';
 import type { FileOps } from './ops.ts';
 import { cannotSync, syncDirectory, synced } from './sync.ts';
 
@@ -52,7 +52,6 @@ interface DailyFileOptions {
   readonly ending?: Uint8Array | undefined;
 }
 
-const NEWLINE = 0x0a;
 const SEAL = Uint8Array.of(NEWLINE);
 export const NOTHING = new Uint8Array(0);
 

@@ -1,8 +1,7 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
-import { dayOfFileName } from './names.ts';
-import type { FileKind } from './names.ts';
+import { dayOfFileName, type FileKind } from './names.ts';
 import type { FileOps } from './ops.ts';
 import { syncDirectory } from './sync.ts';
 

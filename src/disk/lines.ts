@@ -1,3 +1,5 @@
+import { NEWLINE } from '../base/text.ts';
+import { MiB } from '../base/size.ts';
 import { isUtf8 } from 'node:buffer';
 import * as fs from 'node:fs';
 import type { Readable } from 'node:stream';
@@ -18,8 +20,7 @@ export interface Block {
 
 const CHUNK_BYTES = 64 * 1024;
 /** Far beyond any line that is stored; a longer one is cut off there, and `damaged`. */
-export const LINE_BYTES_MAX = 16 * 1024 * 1024;
-const NEWLINE = 0x0a;
+export const LINE_BYTES_MAX = 16 * MiB;
 const NONE: ReadonlySet<number> = new Set();
 
 type Encoding = 'utf8' | 'latin1';

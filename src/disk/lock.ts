@@ -20,8 +20,7 @@ import * as net from 'node:net';
 import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
 import { prepareDirectory } from './directory.ts';
 import { systemFiles } from './ops.ts';
-import { socketDir } from './socket-dir.ts';
-import type { SocketDir } from './socket-dir.ts';
+import { socketDir, type SocketDir } from './socket-dir.ts';
 
 export interface Lock {
   release(): Promise<void>;

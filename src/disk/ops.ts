@@ -1,6 +1,5 @@
 import * as fs from 'node:fs';
-import { denoFiles } from './deno-ops.ts';
-import type { DenoFiles } from './deno-ops.ts';
+import { denoFiles, type DenoFiles } from './deno-ops.ts';
 
 export interface FileStat {
   readonly dev: number;

@@ -1,11 +1,10 @@
+import { DAY_MS, dayOf } from '../base/time.ts';
 import * as fs from 'node:fs';
 import { errnoOf, reasonOf } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { plural } from '../base/text.ts';
 import { daysIn } from './directory.ts';
-import { fileNameOf, replayRecordOf } from './names.ts';
-import type { FileKind } from './names.ts';
-import { dayOf } from '../store/stamp.ts';
+import { fileNameOf, replayRecordOf, type FileKind } from './names.ts';
 
 export interface RetentionOptions {
   readonly dir: string;
@@ -17,7 +16,6 @@ export interface RetentionOptions {
   readonly log: Log;
 }
 
-const DAY_MS = 24 * 3_600_000;
 const LOOK_MS = 60_000;
 
 /** Removes old files now, and whenever a day begins. */

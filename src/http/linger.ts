@@ -1,4 +1,4 @@
-import { LIMITS } from '../settings.ts';
+import { LIMITS } from '../base/limits.ts';
 
 /** The text at once, its end a moment later: a server that then closes does so no sooner. */
 export const lingering = (text: string): ReadableStream =>

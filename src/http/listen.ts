@@ -5,7 +5,7 @@ import type { ReadableStream as WebStream } from 'node:stream/web';
 import { getRequestListener } from '@hono/node-server';
 import type { Answer } from '../collector/answers.ts';
 import { EXIT, Fatal, errnoOf, reasonOf } from '../base/exit.ts';
-import { sleep } from '../base/sleep.ts';
+import { sleep } from '../base/time.ts';
 
 /** @param env what the runtime's server hands over with a request; Node its own message. */
 export type Handler = (request: Request, env?: object) => Response | Promise<Response>;

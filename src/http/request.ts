@@ -1,6 +1,6 @@
 import type { Place } from './room.ts';
 import type { Refusal } from '../view/refusal.ts';
-import { LIMITS } from '../settings.ts';
+import { LIMITS } from '../base/limits.ts';
 import type { Deadlines } from './deadlines.ts';
 
 /** A request, as far as the collector looks at it: its headers, and its body, read at most once. */

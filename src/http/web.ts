@@ -1,6 +1,6 @@
 import type { Place } from './room.ts';
 import type { Refusal } from '../view/refusal.ts';
-import { LIMITS } from '../settings.ts';
+import { LIMITS } from '../base/limits.ts';
 import type { Deadlines } from './deadlines.ts';
 import { lingering } from './linger.ts';
 import { INCOMPLETE, OVERLOADED, tooLarge, type ViewRequest } from './request.ts';

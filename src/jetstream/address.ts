@@ -1,3 +1,4 @@
+import { PORT_MAX } from '../base/limits.ts';
 /** Where a NATS cluster is, and who asks. Secrets: never log it, only its `servers`. */
 export interface ClusterAddress {
   /** `host:port`, at least one. */
@@ -10,7 +11,6 @@ export interface ClusterAddress {
 type Login = { readonly user: string; readonly pass: string } | { readonly token: string };
 
 const PORT = 4222;
-const PORT_MAX = 65_535;
 const SERVER = /^(\[[\da-f:.]+\]|[\w.-]+)(?::(\d{1,5}))?$/i;
 
 /**

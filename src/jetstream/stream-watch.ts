@@ -1,8 +1,7 @@
 import type { JetStreamManager, StreamInfo } from '@nats-io/jetstream';
 import type { Log } from '../base/log.ts';
 import type { Cluster } from './connect.ts';
-import { configFault, configWarnings, groupFault, seenOf } from './inspect.ts';
-import type { StreamSeen } from './inspect.ts';
+import { configFault, configWarnings, groupFault, seenOf, type StreamSeen } from './inspect.ts';
 import { isNotFound } from './stream.ts';
 
 interface WatchOptions {

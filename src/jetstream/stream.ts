@@ -1,7 +1,7 @@
 import type { JetStreamManager, StreamConfig, StreamInfo } from '@nats-io/jetstream';
 import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
-import { sleep } from '../base/sleep.ts';
+import { sleep } from '../base/time.ts';
 import type { Cluster } from './connect.ts';
 
 const REQUEST_TIMEOUT_MS = 2_000;

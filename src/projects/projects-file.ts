@@ -1,12 +1,12 @@
 import { Buffer } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
 import { errnoOf, reasonOf } from '../base/exit.ts';
-import { formatSize } from '../settings.ts';
+import { formatSize, MiB } from '../base/size.ts';
 import { printable } from '../base/text.ts';
 import { type Faulty, parseProjectsFile, type Sound } from './parse.ts';
 
 /** Some tens of thousands of projects; parsing them holds up the collector for a moment. */
-export const FILE_BYTES_MAX = 4 * 1024 * 1024;
+export const FILE_BYTES_MAX = 4 * MiB;
 
 /** The file's content, or why there is none, in one line that names it. */
 export type Content =

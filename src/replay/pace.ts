@@ -1,4 +1,4 @@
-import { sleep } from '../base/sleep.ts';
+import { sleep } from '../base/time.ts';
 import type { Project } from '../projects/project-list.ts';
 
 /** A working collector takes many times as many. */

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../base/time.ts';
 import { byCount, type Counted, type Tally } from './ranking.ts';
 import type { Page, RefusedKind, Totals, Selection } from './totals.ts';
 
@@ -29,7 +30,6 @@ export interface List<T> {
   readonly isExact: boolean;
 }
 
-const DAY_MS = 24 * 3_600_000;
 /** Days without views are filled in for so long; a clock that was years off is left with gaps. */
 const DAYS_FILLED_MAX = 3_660;
 

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../base/time.ts';
 import { REFUSALS, type Refusal, type RefusalCode } from '../view/refusal.ts';
 import type { Stats } from '../collector/stats.ts';
 import { Knocks } from './unlisted-ids.ts';
@@ -6,7 +7,6 @@ import { Minutes } from './minutes.ts';
 import { Refusals, type RefusedSample, sampleOf } from './refused-samples.ts';
 
 const LATEST_MAX = 20;
-const DAY_MS = 86_400_000;
 
 /** What is counted of a project, and of all of them together. */
 export class Activity {

@@ -1,4 +1,4 @@
-import { formatSize } from '../settings.ts';
+import { formatSize } from '../base/size.ts';
 import type { StreamStoreState } from '../store/stream/stream-store.ts';
 import { plural } from '../base/text.ts';
 import type { StatusSource } from './source.ts';

@@ -1,5 +1,4 @@
-import { listen } from '../http/listen.ts';
-import type { Address } from '../http/listen.ts';
+import { listen, type Address } from '../http/listen.ts';
 import { createStatusApp, unreadable } from './app.ts';
 import type { StatusSource } from './source.ts';
 

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
-import { readEnv, type Settings } from '../settings.ts';
+import type { Settings } from '../settings.ts';
+import { readEnv } from '../base/env.ts';
 import { printable } from '../base/text.ts';
 import { isLoopback } from './guard.ts';
 

@@ -1,7 +1,6 @@
 import * as fs from 'node:fs';
 import { errnoOf } from '../base/exit.ts';
-import { fileNameOf } from '../disk/names.ts';
-import type { FileKind } from '../disk/names.ts';
+import { fileNameOf, type FileKind } from '../disk/names.ts';
 
 const LINE_HEAD = /(?:^|\n)\{"ts":"[^"]{24}","id":"([0-9a-f-]{36})"/g;
 const TAIL_BYTES = 64 * 1024;

@@ -3,17 +3,15 @@ import { connectCluster } from '../jetstream/connect.ts';
 import type { ClusterAddress } from '../jetstream/address.ts';
 import type { Log } from '../base/log.ts';
 import type { Projects } from '../projects/project-list.ts';
-import { LIMITS, type Settings } from '../settings.ts';
+import type { Settings } from '../settings.ts';
+import { LIMITS } from '../base/limits.ts';
 import { acquireLock } from '../disk/lock.ts';
 import { createRefusedStream } from './refused/refused-stream.ts';
-import { createRefusedStore } from './refused/refused-files.ts';
-import type { LocalRefusedStore } from './refused/refused-files.ts';
+import { createRefusedStore, type LocalRefusedStore } from './refused/refused-files.ts';
 import { startRetention } from '../disk/retention.ts';
-import { createStreamStore } from './stream/stream-store.ts';
-import type { StreamStoreState } from './stream/stream-store.ts';
+import { createStreamStore, type StreamStoreState } from './stream/stream-store.ts';
 import type { ViewStore } from './store.ts';
-import { createViewStore } from './files/view-store.ts';
-import type { ViewStoreState } from './files/view-store.ts';
+import { createViewStore, type ViewStoreState } from './files/view-store.ts';
 
 /** Where views go, and refused ones. */
 interface Stores {

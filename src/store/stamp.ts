@@ -1,5 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import type { Log } from '../base/log.ts';
+import { dayOf } from '../base/time.ts';
 
 export interface Stamp {
   /** RFC 3339, UTC, milliseconds. */
@@ -85,9 +86,6 @@ export function createStamper({ now, lastIdOf, log }: StamperOptions): () => Sta
 }
 
 const isSmallStep = (ms: number): boolean => ms <= STEP_BACK_MAX_MS;
-
-/** The UTC day, `YYYY-MM-DD`, of a time in milliseconds since the epoch. */
-export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 const HEX3 = Array.from({ length: COUNTER_MAX + 1 }, (_, n) => n.toString(16).padStart(3, '0'));
 

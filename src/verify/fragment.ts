@@ -1,8 +1,9 @@
+import { MiB } from '../base/size.ts';
 import { isJson } from '../base/json.ts';
 
 const START = '{"ts":"';
 /** The largest `--max-view`: what a crash cut off was shorter. */
-const LENGTH_MAX = 1024 * 1024;
+const LENGTH_MAX = MiB;
 const CLOSERS: Record<string, string> = { '{': '}', '[': ']' };
 /** What can stand, cut off or not, after the last bracket or comma: a key, a value, or neither. */
 const LAST_TOKENS = /^(?:"(?:[^"\\]|\\.)*":)?(?:"(?:[^"\\]|\\.)*(?:"|\\)?|[-+.\w]*)$/;

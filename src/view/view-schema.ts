@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { parseJson, Source } from '../base/json.ts';
 import { PROJECT_ID } from './project-id.ts';
 import type { Issue, Refusal } from './refusal.ts';
-import { LIMITS } from '../settings.ts';
+import { LIMITS } from '../base/limits.ts';
 import { clip, nearest, plural } from '../base/text.ts';
 import { verbatim } from './pattern.ts';
 

@@ -8,8 +8,7 @@ import type { StreamMessage } from '../../src/archive/message.ts';
 import { type ArchiveRecord, readRecord } from '../../src/archive/archive-record.ts';
 import { reasonOf } from '../../src/base/exit.ts';
 import { isFragment } from '../../src/verify/fragment.ts';
-import { FaultyDisk, seededRandom } from '../support/faulty-disk.ts';
-import type { Fault, Operation } from '../support/faulty-disk.ts';
+import { FaultyDisk, seededRandom, type Fault, type Operation } from '../support/faulty-disk.ts';
 import { memoryLog } from '../support/memory-log.ts';
 import { tempDir } from '../support/temp-dir.ts';
 

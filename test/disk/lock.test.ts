@@ -5,8 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { acquireLock } from '../../src/disk/lock.ts';
 import { bundle } from '../support/bundle.ts';
 import { startChild } from '../support/child.ts';
-import { BUN, DENO, isPresent, NODE } from '../support/runtimes.ts';
-import type { Runtime } from '../support/runtimes.ts';
+import { BUN, DENO, isPresent, NODE, type Runtime } from '../support/runtimes.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const RUNTIMES = [NODE, DENO, BUN].filter(isPresent);

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createStamper, dayOf } from '../../src/store/stamp.ts';
+import { createStamper } from '../../src/store/stamp.ts';
+import { dayOf } from '../../src/base/time.ts';
 import { STAMP_BYTES } from '../../src/store/store.ts';
 import { memoryLog } from '../support/memory-log.ts';
 

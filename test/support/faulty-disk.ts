@@ -1,7 +1,6 @@
 import * as fs from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { systemFiles } from '../../src/disk/ops.ts';
-import type { FileOps } from '../../src/disk/ops.ts';
+import { systemFiles, type FileOps } from '../../src/disk/ops.ts';
 
 /** What befalls one operation; `wait`: it takes place, and ends when that does. */
 export type Fault =

@@ -1,8 +1,11 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import type { Fatal } from '../../src/base/exit.ts';
-import { createViewStore } from '../../src/store/files/view-store.ts';
-import type { LocalViewStore, ViewStoreOptions } from '../../src/store/files/view-store.ts';
+import {
+  createViewStore,
+  type LocalViewStore,
+  type ViewStoreOptions,
+} from '../../src/store/files/view-store.ts';
 import { clockAt } from './clock.ts';
 import { memoryLog } from './memory-log.ts';
 import { tempDir } from './temp-dir.ts';

@@ -1,8 +1,9 @@
+import { NEWLINE } from '../../base/text.ts';
+import { MiB } from '../../base/size.ts';
 import type { Appended } from '../store.ts';
 
 /** Far below V8's longest string, however long the queue may be. */
-const LENGTH_MAX = 8 * 1024 * 1024;
-const NEWLINE = 0x0a;
+const LENGTH_MAX = 8 * MiB;
 const encoder = new TextEncoder();
 
 /** Lines of one day that are written together, and those who wait for them. */

@@ -1,8 +1,7 @@
+import { NEWLINE } from '../../base/text.ts';
 import type { Log } from '../../base/log.ts';
-import { NOTHING, openDailyFile } from '../../disk/daily-file.ts';
-import type { DailyFile } from '../../disk/daily-file.ts';
-import { blockedBy, unopened } from './day-writer.ts';
-import type { Blocked } from './day-writer.ts';
+import { NOTHING, openDailyFile, type DailyFile } from '../../disk/daily-file.ts';
+import { blockedBy, unopened, type Blocked } from './day-writer.ts';
 import { fileNameOf } from '../../disk/names.ts';
 import type { FileOps } from '../../disk/ops.ts';
 import type { Waiting } from './until-room.ts';
@@ -157,8 +156,6 @@ export class DayFiles {
     log.warn(`"${path}" ended in half a line, left by a crash; ended it with a newline`);
   }
 }
-
-const NEWLINE = 0x0a;
 
 /** The next write tries again, and tells. */
 function ignoreStat(error: unknown): void {

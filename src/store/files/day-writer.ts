@@ -1,7 +1,6 @@
 import { EXIT, errnoOf, Fatal, reasonOf } from '../../base/exit.ts';
 import type { Log } from '../../base/log.ts';
-import { NOTHING, openDailyFile } from '../../disk/daily-file.ts';
-import type { DailyFile } from '../../disk/daily-file.ts';
+import { NOTHING, openDailyFile, type DailyFile } from '../../disk/daily-file.ts';
 import { cannotOpen, newestDay } from '../../disk/directory.ts';
 import { fileNameOf } from '../../disk/names.ts';
 import type { FileOps } from '../../disk/ops.ts';

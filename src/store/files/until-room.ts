@@ -1,5 +1,5 @@
 import type { Log } from '../../base/log.ts';
-import { sleep } from '../../base/sleep.ts';
+import { sleep } from '../../base/time.ts';
 import type { Blocked } from './day-writer.ts';
 
 export interface RetryTiming {

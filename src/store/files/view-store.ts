@@ -24,17 +24,14 @@
 import { EXIT, Fatal, reasonOf } from '../../base/exit.ts';
 import type { Log } from '../../base/log.ts';
 import { plural } from '../../base/text.ts';
-import { Committer } from './committer.ts';
-import type { Timing } from './committer.ts';
+import { Committer, type Timing } from './committer.ts';
 import { DayWriter } from './day-writer.ts';
 import { prepareDirectory } from '../../disk/directory.ts';
-import { systemFiles } from '../../disk/ops.ts';
-import type { FileOps } from '../../disk/ops.ts';
-import { createFreeSpace } from '../../disk/free-space.ts';
-import type { FreeSpace } from '../../disk/free-space.ts';
+import { systemFiles, type FileOps } from '../../disk/ops.ts';
+import { createFreeSpace, type FreeSpace } from '../../disk/free-space.ts';
 import { lastIdOf } from '../last-id.ts';
-import { createStamper, dayOf } from '../stamp.ts';
-import type { Stamp } from '../stamp.ts';
+import { createStamper, type Stamp } from '../stamp.ts';
+import { dayOf } from '../../base/time.ts';
 import type { Appended, StoreState, ViewStore } from '../store.ts';
 
 export interface ViewStoreOptions {

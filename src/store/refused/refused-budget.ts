@@ -1,7 +1,7 @@
+import { MiB } from '../../base/size.ts';
 /** Why a refused view is not kept. */
 export type Dropped = 'dayFull' | 'projectFull';
 
-const MiB = 1024 * 1024;
 const UNLISTED_BYTES_MAX = MiB;
 /** Ids beyond share one allowance: whoever makes ids up shall not fill the memory either. */
 const IDS_MAX = 4096;

@@ -2,15 +2,12 @@ import * as fs from 'node:fs';
 import { reasonOf } from '../../base/exit.ts';
 import type { Log } from '../../base/log.ts';
 import { countLines } from '../files/batch.ts';
-import { openDailyFile } from '../../disk/daily-file.ts';
-import type { DailyFile } from '../../disk/daily-file.ts';
+import { openDailyFile, type DailyFile } from '../../disk/daily-file.ts';
 import { fileNameOf } from '../../disk/names.ts';
-import { systemFiles } from '../../disk/ops.ts';
-import type { FileOps } from '../../disk/ops.ts';
+import { systemFiles, type FileOps } from '../../disk/ops.ts';
 import { lastIdOf } from '../last-id.ts';
 import type { Dropped } from './refused-budget.ts';
-import { RefusedIntake } from './refused-intake.ts';
-import type { RefusedLine } from './refused-intake.ts';
+import { RefusedIntake, type RefusedLine } from './refused-intake.ts';
 import type { RefusedStore, RefusedView } from '../store.ts';
 
 export interface RefusedStoreOptions {

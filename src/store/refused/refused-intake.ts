@@ -1,9 +1,8 @@
+import { MiB } from '../../base/size.ts';
 import type { Log } from '../../base/log.ts';
-import { RefusedBudget } from './refused-budget.ts';
-import type { Dropped } from './refused-budget.ts';
+import { RefusedBudget, type Dropped } from './refused-budget.ts';
 import { refusedLine } from './refused-line.ts';
-import { createStamper } from '../stamp.ts';
-import type { Stamp } from '../stamp.ts';
+import { createStamper, type Stamp } from '../stamp.ts';
 import type { RefusedView } from '../store.ts';
 
 interface RefusedIntakeOptions {
@@ -24,7 +23,7 @@ export interface RefusedLine extends Stamp {
 }
 
 /** Enough for a burst; storage that hangs costs no more memory than this. */
-const QUEUE_BYTES_MAX = 1024 * 1024;
+const QUEUE_BYTES_MAX = MiB;
 /** The view store says what there is to say about the clock. */
 const SILENT: Log = { info: () => {}, warn: () => {}, error: () => {} };
 

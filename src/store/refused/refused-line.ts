@@ -1,4 +1,4 @@
-import { LIMITS } from '../../settings.ts';
+import { LIMITS } from '../../base/limits.ts';
 import type { Stamp } from '../stamp.ts';
 import type { RefusedView } from '../store.ts';
 

@@ -1,5 +1,6 @@
 import type { StreamInfo } from '@nats-io/jetstream';
 import { reasonOf } from '../../base/exit.ts';
+import { DAY_MS } from '../../base/time.ts';
 import type { Cluster } from '../../jetstream/connect.ts';
 import { type Failure, Publisher } from '../../jetstream/publisher.ts';
 import { managerOf, prepareStream } from '../../jetstream/stream.ts';
@@ -23,7 +24,7 @@ interface RefusedStreamOptions {
 }
 
 const ACK_TIMEOUT_MS = 5_000;
-const DAY_NS = 24 * 3_600e9;
+const DAY_NS = DAY_MS * 1e6;
 const DUPLICATE_WINDOW_NS = 5e9;
 
 /**

@@ -19,10 +19,9 @@ import { type Failure, type FailureKind, Publisher } from '../../jetstream/publi
 import { managerOf, prepareStream } from '../../jetstream/stream.ts';
 import { StreamWatch } from '../../jetstream/stream-watch.ts';
 import type { Log } from '../../base/log.ts';
-import { formatSize } from '../../settings.ts';
+import { formatSize } from '../../base/size.ts';
 import { printable } from '../../base/text.ts';
-import { createStamper } from '../stamp.ts';
-import type { Stamp } from '../stamp.ts';
+import { createStamper, type Stamp } from '../stamp.ts';
 import type { Appended, StoreState, ViewStore } from '../store.ts';
 
 export interface StreamStoreOptions {

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Fatal } from '../../../src/base/exit.ts';
 import type { LocalViewStore } from '../../../src/store/files/view-store.ts';
-import { FaultyDisk, seededRandom } from '../../support/faulty-disk.ts';
-import type { Fault, Operation } from '../../support/faulty-disk.ts';
+import { FaultyDisk, seededRandom, type Fault, type Operation } from '../../support/faulty-disk.ts';
 import { openStore, QUICK } from '../../support/open-store.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 

@@ -1,8 +1,10 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createRefusedStore } from '../../../src/store/refused/refused-files.ts';
-import type { RefusedStoreOptions } from '../../../src/store/refused/refused-files.ts';
+import {
+  createRefusedStore,
+  type RefusedStoreOptions,
+} from '../../../src/store/refused/refused-files.ts';
 import { clockAt } from '../../support/clock.ts';
 import { FaultyDisk } from '../../support/faulty-disk.ts';
 import { memoryLog } from '../../support/memory-log.ts';

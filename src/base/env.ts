@@ -1,0 +1,10 @@
+/** Reads one environment variable; none where the runtime does not allow it (Deno). */
+export type ReadEnv = (name: string) => string | undefined;
+
+export const readEnv: ReadEnv = (name) => {
+  try {
+    return process.env[name];
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,21 @@
+import { KiB } from './size.ts';
+
+export const PORT_MAX = 65_535;
+
+/** Limits that no flag changes. Units are in the names. */
+export const LIMITS = {
+  bodyTimeoutMs: 10_000,
+  /** What is read of a body that is refused before its end, so that its sender sees the answer. */
+  drainBytesMax: 64 * KiB,
+  drainMs: 100,
+  /** How long the connection then stays, for the answer to arrive. */
+  lingerMs: 300,
+  issuesMax: 50,
+  quoteLengthMax: 64,
+  /** serde_json, and so Vector, stops at 128 levels, jq at 256. */
+  nestingMax: 32,
+  /** A stop takes at most 10 s: the requests under way, then each of the two stores. */
+  drainTimeoutMs: 7_000,
+  closeTimeoutMs: 1_400,
+  retryAfterSeconds: 5,
+} as const;
