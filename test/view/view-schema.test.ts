@@ -297,6 +297,6 @@ describe('the published schema of a view', () => {
   it('is the one that views are checked with', async () => {
     const schema = toJsonSchema(ViewSchema, { errorMode: 'ignore', ignoreActions: ['check'] });
     const text = `${JSON.stringify({ title: 'A page view', ...schema }, null, 2)}\n`;
-    await expect(text).toMatchFileSnapshot('../data/view.schema.json');
+    await expect(text).toMatchFileSnapshot('../../data/view.schema.json');
   });
 });
