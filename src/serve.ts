@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
-import { createCollector, refuseUnreadable } from './collector/routes.ts';
+import { createCollector } from './collector/routes.ts';
 import { EXIT, type ExitCode, type Fatal } from './base/exit.ts';
 import { listen } from './http/listen.ts';
 import { createLog, type Log, loggingFatal } from './base/log.ts';
 import { openProjects } from './projects/follow.ts';
-import { createQueue } from './http/room.ts';
+import { Queue } from './http/room.ts';
 import type { Settings } from './settings.ts';
 import { LIMITS } from './base/limits.ts';
 import { openStatus } from './status/open-status.ts';
@@ -33,11 +33,11 @@ async function run(settings: Settings, log: Log): Promise<ExitCode> {
   const projects = await openProjects({ path: settings.projects, log });
   const stores = await openStores({ settings, projects, now, log, onFatal: fail });
   const { store, refused } = stores;
-  const queue = createQueue(settings['max-queue']);
+  const queue = new Queue(settings['max-queue']);
   const stats = new Tally({ now, isListed: (id) => projects.find(id) !== undefined });
   const viewBytesMax = settings['max-view'];
-  const parts = { projects, store, refused, queue, stats, viewBytesMax, now, log };
-  const { app, takeFromNode } = createCollector(parts);
+  const parts = { projects, store, refused, stats, viewBytesMax, now, log };
+  const { handler, unreadable } = createCollector(parts);
 
   let isStopping = false;
   const status =
@@ -56,10 +56,8 @@ async function run(settings: Settings, log: Log): Promise<ExitCode> {
           isStopping: () => isStopping,
           now,
         });
-  const unreadable = () => refuseUnreadable(stats);
   const flag = '--host and --port';
-  const handler = app.fetch;
-  const listener = await listen({ host, port, handler, takeFromNode, unreadable, flag });
+  const listener = await listen({ host, port, queue, handler, unreadable, flag });
   log.info(`viewlog listening on ${listener.url}`);
   if (status !== undefined) log.info(`status page on ${status.url}/`);
   process.on('SIGHUP', () => void projects.reload());

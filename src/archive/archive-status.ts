@@ -1,5 +1,6 @@
 import type { Cluster } from '../jetstream/connect.ts';
-import { listen, type Address } from '../http/listen.ts';
+import { listen } from '../http/listen.ts';
+import type { Address } from '../http/listener.ts';
 import { operatorApp, json, reply, unreadable } from '../status/app.ts';
 import { counter, gauge, METRICS_TYPE, processState, writing } from '../status/metrics.ts';
 import type { StatusListener } from '../status/open-status.ts';

@@ -1,7 +1,12 @@
-import { tooLarge } from '../http/request.ts';
-import { type Refusal, isRefusal } from '../view/refusal.ts';
+import {
+  isRefusal,
+  lineTooLarge,
+  notActivated,
+  originNotAllowed,
+  rateLimited,
+  type Refusal,
+} from '../view/refusal.ts';
 import { STAMP_BYTES } from '../store/store.ts';
-import { printable } from '../base/text.ts';
 import { readView, type StorableView } from '../view/view-schema.ts';
 import type { Projects } from '../projects/project-list.ts';
 
@@ -34,36 +39,5 @@ export function admit(
   const fits = lineBytes <= viewBytesMax;
   const waitSeconds = project.takeToken(now(), fits);
   if (waitSeconds > 0) return rateLimited(view.project, waitSeconds);
-  if (!fits) {
-    const what = 'The line it would become';
-    return { ...tooLarge(`${lineBytes} bytes`, viewBytesMax, what), project: view.project };
-  }
-  return view;
+  return fits ? view : lineTooLarge(view.project, lineBytes, viewBytesMax);
 }
-
-const notActivated = (id: string, operator: string | undefined): Refusal => ({
-  code: 'project-not-activated',
-  project: id,
-  detail:
-    `Project ${id} is not activated. ` +
-    (operator === undefined
-      ? 'Ask the operator of this collector to activate it.'
-      : `Ask ${operator} to activate it.`),
-});
-
-const originNotAllowed = (id: string, origin: string | undefined): Refusal => ({
-  code: 'origin-not-allowed',
-  project: id,
-  detail:
-    `Project ${id} takes views only from the origins its operator listed, and ` +
-    (origin === undefined
-      ? 'the request names none: it has no Origin header.'
-      : `"${printable(origin)}" is none of them.`),
-});
-
-const rateLimited = (id: string, waitSeconds: number): Refusal => ({
-  code: 'rate-limited',
-  project: id,
-  detail: `Project ${id} has used up its views for now; send this one again in ${waitSeconds} s.`,
-  retryAfterSeconds: waitSeconds,
-});

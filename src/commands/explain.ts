@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { admit } from '../collector/admit.ts';
-import { decodeBody, tooLarge } from '../http/request.ts';
+import { decodeBody } from '../collector/read-text.ts';
 import { EXIT, type ExitCode, Fatal, reasonOf } from '../base/exit.ts';
 import { loadProjects } from '../projects/project-list.ts';
 import { isRefusal, type Refusal, REFUSALS } from '../view/refusal.ts';
@@ -18,10 +18,7 @@ export async function explain(settings: Settings, operands: string[]): Promise<E
   const projects = await loadProjects(settings.projects);
   const bytes = await readInput(operands[0]);
   const viewBytesMax = settings['max-view'];
-  const text =
-    bytes.length > viewBytesMax
-      ? tooLarge(`${bytes.length} bytes`, viewBytesMax)
-      : decodeBody(bytes);
+  const text = decodeBody(bytes, viewBytesMax);
   const rules = { projects, viewBytesMax, now: Date.now };
   const verdict = typeof text === 'string' ? admit(text, settings.origin[0], rules) : text;
   if (isRefusal(verdict)) {

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { admit, type AdmissionRules } from '../collector/admit.ts';
-import { tooLarge } from '../http/request.ts';
+import { tooLarge } from '../view/refusal.ts';
 import { EXIT, type ExitCode, Fatal } from '../base/exit.ts';
 import { readBlocks } from '../disk/lines.ts';
 import { baseName } from '../disk/packed-names.ts';

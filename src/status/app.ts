@@ -1,4 +1,4 @@
-import type { Handler } from '../http/listen.ts';
+import type { Handler } from '../http/listener.ts';
 import { createGuard, type GuardOptions } from './guard.ts';
 import { healthOf } from './health.ts';
 import { METRICS_TYPE, metricsOf } from './metrics.ts';

@@ -1,4 +1,5 @@
-import { listen, type Address } from '../http/listen.ts';
+import { listen } from '../http/listen.ts';
+import type { Address } from '../http/listener.ts';
 import { createStatusApp, unreadable } from './app.ts';
 import type { StatusSource } from './source.ts';
 

@@ -1,0 +1,48 @@
+import { type BodyFault, type Exchange, piecesMaxOf } from '../http/exchange.ts';
+import { printable } from '../base/text.ts';
+import * as refusal from '../view/refusal.ts';
+
+type Refusal = refusal.Refusal;
+
+/** `application/json`, in UTF-8 and not compressed; `undefined` where it is. */
+export function mediaTypeFault(request: Exchange): Refusal | undefined {
+  const type = request.header('content-type');
+  if (request.header('content-encoding') !== undefined) {
+    return refusal.unsupported('The body is compressed.');
+  }
+  if (type === 'application/json') return undefined;
+  if (type === undefined) return refusal.unsupported('There is no Content-Type.');
+  const [essence, ...parameters] = type.split(';').map((part) => part.trim().toLowerCase());
+  if (essence !== 'application/json') {
+    return refusal.unsupported(`It was sent as "${printable(type)}".`);
+  }
+  const charset = parameters.find((parameter) => parameter.startsWith('charset='));
+  if (charset === undefined || /^charset="?utf-?8"?$/.test(charset)) return undefined;
+  return refusal.unsupported(`Its ${printable(charset)} is not taken, only UTF-8.`);
+}
+
+/** The text of a request's body, of at most `bytesMax` bytes. */
+export async function readText(request: Exchange, bytesMax: number): Promise<string | Refusal> {
+  const body = await request.read(bytesMax);
+  return typeof body === 'string' ? refusalOf(body, request, bytesMax) : decodeBody(body, bytesMax);
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/** The body's text without its BOM, if it has one. */
+export function decodeBody(bytes: Uint8Array, bytesMax: number): string | Refusal {
+  if (bytes.length > bytesMax) return refusal.tooLarge(`${bytes.length} bytes`, bytesMax);
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return refusal.malformed('The body is not UTF-8.');
+  }
+}
+
+function refusalOf(fault: BodyFault, request: Exchange, bytesMax: number): Refusal {
+  if (fault === 'incomplete') return refusal.INCOMPLETE;
+  if (fault === 'no-room') return refusal.OVERLOADED;
+  if (fault === 'too-many-pieces') return refusal.tooManyPieces(piecesMaxOf(bytesMax));
+  const size = request.header('content-length') ?? `more than ${bytesMax}`;
+  return refusal.tooLarge(`${size} bytes`, bytesMax);
+}

@@ -1,0 +1,75 @@
+import type { Log } from '../base/log.ts';
+import type { Answer, Exchange } from '../http/exchange.ts';
+import type { RefusedStore, ViewStore } from '../store/store.ts';
+import { isRefusal, type Refusal, rowOf, unavailable, UNEXPECTED } from '../view/refusal.ts';
+import { admit, type AdmissionRules } from './admit.ts';
+import { created, problem } from './answers.ts';
+import { mediaTypeFault, readText } from './read-text.ts';
+import type { Stats } from './stats.ts';
+
+export interface CollectorParts extends AdmissionRules {
+  readonly store: ViewStore;
+  readonly refused: RefusedStore;
+  readonly stats: Stats;
+  readonly log: Log;
+}
+
+/** `POST /view`, on every runtime: body → text → verdict → line on disk → answer. Never rejects. */
+export async function takeView(request: Exchange, parts: CollectorParts): Promise<Answer> {
+  const origin = request.header('origin');
+  try {
+    const text = mediaTypeFault(request) ?? (await readText(request, parts.viewBytesMax));
+    if (typeof text !== 'string') return refuse(text, origin, parts);
+    const view = admit(text, origin, parts); // view → project → origin → rate → size
+    if (isRefusal(view)) return refuse(view, origin, parts, text);
+    const stored = await parts.store.append(view.fields, view.project);
+    if ('unavailable' in stored) {
+      return refuse(unavailable(stored.unavailable, view.project), origin, parts, text);
+    }
+    parts.stats.accepted(view.project, view.fields);
+    return created(stored.id, origin);
+  } catch (error) {
+    return refuseUnexpected(error, origin, parts);
+  }
+}
+
+/**
+ * The one way out for what is not taken: counted, kept where its row says so, answered.
+ * @param text the request's body, where it was read.
+ */
+export function refuse(
+  refusal: Refusal,
+  origin: string | undefined,
+  { stats, refused }: CollectorParts,
+  text?: string,
+): Answer {
+  stats.refused(refusal, origin, text);
+  if (rowOf(refusal.code).isKept && text !== undefined) keep(text, refusal, origin, refused);
+  return problem(refusal, origin);
+}
+
+export function refuseUnexpected(
+  error: unknown,
+  origin: string | undefined,
+  parts: CollectorParts,
+): Answer {
+  parts.log.error(`Unexpected: ${error instanceof Error ? error.stack : String(error)}`);
+  return refuse(UNEXPECTED, origin, parts);
+}
+
+function keep(
+  text: string,
+  { code, issues, project }: Refusal,
+  origin: string | undefined,
+  refused: RefusedStore,
+): void {
+  const value: unknown = JSON.parse(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
+  refused.keep({
+    code,
+    text,
+    ...(issues && { issues }),
+    ...(origin !== undefined && { origin }),
+    ...(project !== undefined && { project }),
+  });
+}
