@@ -1,6 +1,6 @@
 import { NEWLINE } from '../base/text.ts';
 import { errnoOf } from '../base/exit.ts';
-import { sleep } from '../base/time.ts';
+import { backOff, sleep } from '../base/time.ts';
 import { fileNameOf, type FileKind } from './names.ts';
 import type { FileOps } from './ops.ts';
 import { cannotSync, syncDirectory, synced } from './sync.ts';
@@ -169,7 +169,7 @@ async function endsInNewline(files: FileOps, fd: number, size: number): Promise<
   return (await files.read(fd, last, size - 1)) === 1 && last[0] === NEWLINE;
 }
 
-const EAGAIN_WAIT_MAX_MS = 100;
+const EAGAIN = { retryMs: 1, retryMaxMs: 100 };
 
 /**
  * Writes all of `bytes`; short writes are by design, EINTR and EAGAIN pass.
@@ -182,7 +182,7 @@ export async function writeAll(
   onError: (written: number, error: unknown) => Promise<void> = async () => {},
 ): Promise<{ written: number; error?: unknown }> {
   let written = 0;
-  let waitMs = 1;
+  const waits = backOff(EAGAIN);
   while (written < bytes.length) {
     try {
       const count = await files.write(fd, bytes, written, bytes.length - written);
@@ -194,8 +194,7 @@ export async function writeAll(
       if (code === 'EINTR') continue;
       if (code !== 'EAGAIN') return { written, error };
     }
-    await sleep(waitMs);
-    waitMs = Math.min(2 * waitMs, EAGAIN_WAIT_MAX_MS);
+    await sleep(waits.next().value);
   }
   return { written };
 }

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { Archiver, type ArchiverOptions } from '../../src/archive/archiver.ts';
 import { RECENT_MAX } from '../../src/archive/recent-messages.ts';
 import { type ArchiveRecord, readRecord } from '../../src/archive/archive-record.ts';
-import { StoppedWaiting } from '../../src/store/files/until-room.ts';
+import { StoppedWaiting } from '../../src/archive/until-room.ts';
 import { FaultyDisk, type Operation } from '../support/faulty-disk.ts';
 import { memoryLog } from '../support/memory-log.ts';
 import { storedLines } from '../support/stored-lines.ts';
@@ -167,7 +167,7 @@ describe('an archiver', () => {
     const { archiver, dir, log, read } = open();
     await archiver.take(messagesOf(LINES.slice(0, 5)));
     fs.renameSync(join(dir, NAME), join(dir, 'moved'));
-    await archiver.look();
+    await archiver.checkDisk();
     await archiver.take(messagesOf(LINES.slice(5), 6));
     expect([read('moved'), read()]).toStrictEqual([text(LINES.slice(0, 5)), text(LINES.slice(5))]);
     expect(log.lines).toHaveLength(1);

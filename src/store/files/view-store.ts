@@ -196,7 +196,7 @@ export class LocalViewStore implements ViewStore {
     this.#polling = true;
     try {
       await this.#space.poll();
-      if (await this.#writer.look(this.#today())) this.#committer.settleSoon();
+      if (await this.#writer.checkPath(this.#today())) this.#committer.catchUpSoon();
       this.#pollFailed = false;
     } catch (error) {
       if (!this.#pollFailed) {

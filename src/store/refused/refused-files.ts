@@ -5,6 +5,7 @@ import { countLines } from '../files/batch.ts';
 import { openDailyFile, type DailyFile } from '../../disk/daily-file.ts';
 import { fileNameOf } from '../../disk/names.ts';
 import { systemFiles, type FileOps } from '../../disk/ops.ts';
+import { sealed } from '../../disk/trouble.ts';
 import { lastIdOf } from '../last-id.ts';
 import type { Dropped } from './refused-budget.ts';
 import { RefusedIntake, type RefusedLine } from './refused-intake.ts';
@@ -155,7 +156,7 @@ class RefusedFiles implements LocalRefusedStore {
       dir,
       day,
       files: this.#files,
-      onSealed: (path) => log.info(`"${path}" ended in half a line; ended it with a newline`),
+      onSealed: (path) => log.info(sealed(path)),
     });
     return this.#file;
   }
