@@ -23,7 +23,6 @@ import { newestDay } from '../disk/directory.ts';
 import { dayOfFileName, fileNameOf } from '../disk/names.ts';
 import { type FileOps, systemFiles } from '../disk/ops.ts';
 import { createFreeSpace, type FreeSpace } from '../disk/free-space.ts';
-import { standingIn } from './find-written.ts';
 import { StoppedWaiting, UntilRoom } from './until-room.ts';
 import { ALL, batchOf, type Batch } from './archive-batch.ts';
 import { Journal, type Sizes } from './journal.ts';
@@ -62,7 +61,7 @@ export interface ArchiverState {
   readonly unavailable: string | undefined;
 }
 
-const TIMING: RetryTiming = { retryMs: 100, retryMaxMs: 2_000 };
+const TIMING: RetryTiming = { retryMs: 100, retryMaxMs: 1_000 };
 /** A batch under way for longer is said to be stuck. */
 const STUCK_MS = 10_000;
 const CHECK_MS = 500;
@@ -240,7 +239,7 @@ export class Archiver {
       await this.#journal.begin(to, sizes);
     }
     const path = this.#days.pathOf(day);
-    const { missing, ending, hasShrunk } = await standingIn(path, sizes[name]!, lines);
+    const { missing, ending, hasShrunk } = await this.#days.find(day, sizes[name]!, lines);
     if (hasShrunk) {
       this.#options.log.warn(
         `"${path}" has been moved, removed or emptied, not by viewlog; ` +

@@ -1,10 +1,11 @@
 import { Fatal } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { NEWLINE } from '../base/text.ts';
-import { NOTHING, openDailyFile, type DailyFile } from '../disk/daily-file.ts';
+import { NoRegularFile, NOTHING, openDailyFile, type DailyFile } from '../disk/daily-file.ts';
 import { fileNameOf } from '../disk/names.ts';
 import type { FileOps } from '../disk/ops.ts';
 import { type Blocked, blockedBy, misplaced, sealed, unopened } from '../disk/trouble.ts';
+import { findWritten, type Written } from './find-written.ts';
 import type { UntilRoom } from './until-room.ts';
 
 interface DayFilesOptions {
@@ -54,6 +55,22 @@ export class DayFiles {
   async open(day: string, ending?: Uint8Array): Promise<number> {
     await this.#options.untilRoom.succeeds(() => this.#tryOpen(day, ending));
     return this.#open.get(day)!.size();
+  }
+
+  /** What the day's file has of these lines, from byte `from` on. */
+  async find(day: string, from: number, lines: Buffer): Promise<Written> {
+    const path = this.pathOf(day);
+    let written!: Written;
+    await this.#options.untilRoom.succeeds(async () => {
+      try {
+        written = await findWritten(path, from, lines);
+        return undefined;
+      } catch (error) {
+        if (error instanceof NoRegularFile) return unopened(path, error);
+        throw error;
+      }
+    });
+    return written;
   }
 
   /**

@@ -1,7 +1,7 @@
 import { EXIT, Fatal } from '../../base/exit.ts';
 import type { Log } from '../../base/log.ts';
 import { NOTHING, openDailyFile, type DailyFile } from '../../disk/daily-file.ts';
-import { cannotOpen, newestDay } from '../../disk/directory.ts';
+import { cannotOpen, daysIn, newestDay } from '../../disk/directory.ts';
 import { fileNameOf } from '../../disk/names.ts';
 import type { FileOps } from '../../disk/ops.ts';
 import { type Blocked, blockedBy, misplaced, sealed, unopened } from '../../disk/trouble.ts';
@@ -65,6 +65,8 @@ export class DayWriter {
         throw cannotOpen(`${dir}/${fileNameOf('views', day)}`, error);
       });
     }
+    // If no line can be written today, that is found before the first of them.
+    if (this.#file?.day !== today) this.#wanting = daysIn(dir, 'views').includes(today);
     return this.catchUp(today);
   }
 

@@ -51,7 +51,7 @@ export interface ViewStoreOptions {
   readonly timing?: Timing;
 }
 
-const TIMING: Timing = { pollMs: 500, stuckMs: 10_000, retryMs: 100, retryMaxMs: 2_000 };
+const TIMING: Timing = { pollMs: 500, stuckMs: 10_000, retryMs: 100, retryMaxMs: 1_000 };
 
 /** Of the files beside what every store tells; counts and sums since the start. */
 export interface ViewStoreState extends StoreState {

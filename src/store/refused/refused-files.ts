@@ -132,14 +132,14 @@ class RefusedFiles implements LocalRefusedStore {
     try {
       const file = await this.#fileOf(day);
       const { lineBytes, error } = await file.append(bytes);
-      if (error !== undefined) this.#fail(error);
+      if (error !== undefined) this.#fail(day, error);
       else if (this.#failing) {
         this.#failing = false;
         log.info(`Keeping refused views again in "${file.path}"`);
       }
       return { lines: countLines(bytes.subarray(0, lineBytes)), bytes: lineBytes };
     } catch (error) {
-      this.#fail(error);
+      this.#fail(day, error);
       return { lines: 0, bytes: 0 };
     }
   }
@@ -161,10 +161,12 @@ class RefusedFiles implements LocalRefusedStore {
     return this.#file;
   }
 
-  #fail(error: unknown): void {
+  #fail(day: string, error: unknown): void {
     if (this.#failing) return;
     this.#failing = true;
-    this.#options.log.warn(`Cannot keep refused views: ${reasonOf(error)}`);
+    const { dir, log } = this.#options;
+    const path = `${dir}/${fileNameOf('refused', day)}`;
+    log.warn(`Cannot keep refused views in "${path}": ${reasonOf(error)}`);
   }
 }
 
