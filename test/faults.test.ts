@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import {
   disturbFile,
@@ -8,6 +10,7 @@ import {
   overload,
   passMidnight,
   randomFrom,
+  standInTheWay,
   startAtOnce,
 } from './support/faults.ts';
 import { BUN, DENO, isHere, isPresent, NODE } from './support/runtimes.ts';
@@ -48,6 +51,14 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('viewlog on $name', (runtime)
 
   it('opens a new file when somebody moves the one it writes', async () => {
     await disturbFile(runtime, random);
+  });
+
+  it.each([
+    ['a FIFO', (path: string) => execFileSync('mkfifo', [path])],
+    ['a link to /dev/null', (path: string) => symlinkSync('/dev/null', path)],
+    ['a directory', (path: string) => mkdirSync(path)],
+  ])('writes nothing to %s in the place of a file, and goes on without it', async (_, make) => {
+    await standInTheWay(runtime, make);
   });
 
   it('runs once a directory, however many start at the same time', async () => {

@@ -1,5 +1,5 @@
 import { MiB } from '../base/size.ts';
-import { DAYS_MAX } from '../store/files/day-files.ts';
+import { DAYS_MAX } from './day-files.ts';
 import { headOf, type StreamMessage } from './message.ts';
 
 /** Messages that are no longer in the stream, both ends included. */

@@ -16,15 +16,14 @@
 // One writer: `lock.ts` sees to that.
 import { EXIT, Fatal } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
-import { sleep } from '../base/time.ts';
+import { type RetryTiming, sleep } from '../base/time.ts';
 import { NOTHING } from '../disk/daily-file.ts';
-import { DayFiles } from '../store/files/day-files.ts';
+import { DayFiles } from './day-files.ts';
 import { newestDay } from '../disk/directory.ts';
 import { dayOfFileName, fileNameOf } from '../disk/names.ts';
 import { type FileOps, systemFiles } from '../disk/ops.ts';
 import { createFreeSpace, type FreeSpace } from '../disk/free-space.ts';
-import { standingIn } from './find-written.ts';
-import { StoppedWaiting, Waiting, type RetryTiming } from '../store/files/until-room.ts';
+import { StoppedWaiting, UntilRoom } from './until-room.ts';
 import { ALL, batchOf, type Batch } from './archive-batch.ts';
 import { Journal, type Sizes } from './journal.ts';
 import { Losses } from './losses.ts';
@@ -62,15 +61,15 @@ export interface ArchiverState {
   readonly unavailable: string | undefined;
 }
 
-const TIMING: RetryTiming = { retryMs: 100, retryMaxMs: 2_000 };
+const TIMING: RetryTiming = { retryMs: 100, retryMaxMs: 1_000 };
 /** A batch under way for longer is said to be stuck. */
 const STUCK_MS = 10_000;
-const LOOK_MS = 500;
+const CHECK_MS = 500;
 
 /** Archives the messages that it is given, in the stream's order. Calls must not overlap. */
 export class Archiver {
   readonly #options: ArchiverOptions & { readonly files: FileOps };
-  readonly #waiting: Waiting;
+  readonly #untilRoom: UntilRoom;
   readonly #days: DayFiles;
   readonly #space: FreeSpace;
   readonly #journal: Journal;
@@ -78,16 +77,16 @@ export class Archiver {
   /** Of a batch that an earlier process did not finish: its messages, until all are here. */
   #again: StreamMessage[] = [];
   #sinceMs: number | undefined;
-  #lookedMs = 0;
+  #checkedMs = 0;
   #counts = { lines: 0, bytes: 0, batches: 0 };
 
   constructor(options: ArchiverOptions) {
     const { log, timing = TIMING, stop, record, files = systemFiles } = options;
     this.#options = { ...options, files };
-    this.#waiting = new Waiting({ log, timing, stop });
-    this.#journal = new Journal(record, { ...options, files, waiting: this.#waiting });
+    this.#untilRoom = new UntilRoom({ log, timing, stop });
+    this.#journal = new Journal(record, { ...options, files, untilRoom: this.#untilRoom });
     this.#losses = new Losses(log);
-    this.#days = new DayFiles({ ...options, files, waiting: this.#waiting });
+    this.#days = new DayFiles({ ...options, files, untilRoom: this.#untilRoom });
     this.#space = createFreeSpace({ ...options, files, effect: 'archiving waits' });
   }
 
@@ -120,7 +119,7 @@ export class Archiver {
       sealedFragments: this.#days.sealedFragments,
       freeBytes: this.#space.bytes(),
       unavailable:
-        this.#waiting.reason ?? low ?? (isStuck ? 'the disk does not answer' : undefined),
+        this.#untilRoom.reason ?? low ?? (isStuck ? 'the disk does not answer' : undefined),
     };
   }
 
@@ -167,11 +166,11 @@ export class Archiver {
     );
   }
 
-  /** Looks after the open files: somebody may have moved one. */
-  async look(): Promise<void> {
-    this.#lookedMs = performance.now();
+  /** Looks after the free space and the open files: somebody may have moved one. */
+  async checkDisk(): Promise<void> {
+    this.#checkedMs = performance.now();
     await this.#space.poll();
-    await this.#days.look();
+    await this.#days.checkPaths();
   }
 
   /** @throws {Fatal} exit 74 if a file ends in half a line: the disk is full. */
@@ -186,8 +185,8 @@ export class Archiver {
   }
 
   async #write(batch: Batch): Promise<void> {
-    await this.#lookNowAndThen();
-    await this.#untilRoom();
+    await this.#checkDiskNowAndThen();
+    await this.#untilEnoughFree();
     const sizes: Record<string, number> = {};
     for (const day of batch.days.keys()) {
       sizes[fileNameOf('views', day)] = await this.#days.open(day);
@@ -216,7 +215,7 @@ export class Archiver {
   async #complete(messages: readonly StreamMessage[]): Promise<void> {
     const { to, files } = this.#journal.record.writing!;
     const { batch } = batchOf(messages, this.sequence, this.#journal.kept, ALL);
-    await this.#untilRoom();
+    await this.#untilEnoughFree();
     const sizes: Record<string, number> = { ...files };
     const days = new Set([...batch.days.keys(), ...daysOf(files)]);
     for (const day of days) {
@@ -240,7 +239,7 @@ export class Archiver {
       await this.#journal.begin(to, sizes);
     }
     const path = this.#days.pathOf(day);
-    const { missing, ending, hasShrunk } = await standingIn(path, sizes[name]!, lines);
+    const { missing, ending, hasShrunk } = await this.#days.find(day, sizes[name]!, lines);
     if (hasShrunk) {
       this.#options.log.warn(
         `"${path}" has been moved, removed or emptied, not by viewlog; ` +
@@ -275,11 +274,11 @@ export class Archiver {
   }
 
   /** Under load there is no other time for it. */
-  async #lookNowAndThen(): Promise<void> {
-    if (performance.now() - this.#lookedMs > LOOK_MS) await this.look();
+  async #checkDiskNowAndThen(): Promise<void> {
+    if (performance.now() - this.#checkedMs > CHECK_MS) await this.checkDisk();
   }
 
-  async #untilRoom(): Promise<void> {
+  async #untilEnoughFree(): Promise<void> {
     const { stop, timing = TIMING } = this.#options;
     while (this.#space.isLow()) {
       if (stop.aborted) throw new StoppedWaiting('too little free disk space');

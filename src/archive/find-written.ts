@@ -1,9 +1,10 @@
 import * as fs from 'node:fs';
 import { errnoOf } from '../base/exit.ts';
+import { NoRegularFile } from '../disk/daily-file.ts';
 import { readBlocks } from '../disk/lines.ts';
 
 /** What a file still lacks of the lines that a process, now dead, was appending to it. */
-export interface Standing {
+export interface Written {
   /** The lines that are not there as a whole, newlines included: a begun one, then in order. */
   readonly missing: Buffer;
   /** What completes the file's torn last line, where that is the start of one of them. */
@@ -16,9 +17,9 @@ export interface Standing {
  * Looks in the file, from byte `from` on, for lines that may stand there already. It goes by the
  * lines themselves, whatever else is between them: a power cut leaves NULs, and other hands may
  * have written too. Memory grows with the lines looked for, not with the file.
- * @throws {Fatal} exit 74 if it can't be read.
+ * @throws {NoRegularFile | Fatal} exit 74 if it can't be read.
  */
-export async function standingIn(path: string, from: number, lines: Buffer): Promise<Standing> {
+export async function findWritten(path: string, from: number, lines: Buffer): Promise<Written> {
   const size = sizeOf(path);
   const hasShrunk = size < from;
   const wanted = lines.toString('latin1').split('\n').slice(0, -1);
@@ -59,7 +60,9 @@ function indexed(lines: readonly string[]): Map<string, number[]> {
 
 function sizeOf(path: string): number {
   try {
-    return fs.statSync(path).size;
+    const there = fs.statSync(path);
+    if (!there.isFile()) throw new NoRegularFile();
+    return there.size;
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return 0;
     throw error;

@@ -2,7 +2,7 @@ import { Fatal, reasonOf } from '../base/exit.ts';
 import { archiveRecordOf } from '../disk/names.ts';
 import type { FileOps } from '../disk/ops.ts';
 import { replaceFile } from '../disk/replace-file.ts';
-import type { Waiting } from '../store/files/until-room.ts';
+import type { UntilRoom } from './until-room.ts';
 import { RECENT_MAX, type Loss } from './recent-messages.ts';
 import { recordText, type ArchiveRecord } from './archive-record.ts';
 
@@ -12,7 +12,7 @@ export type Sizes = Readonly<Record<string, number>>;
 interface JournalOptions {
   readonly dir: string;
   readonly files: FileOps;
-  readonly waiting: Waiting;
+  readonly untilRoom: UntilRoom;
 }
 
 /** Keeps the record on the disk. What a call has recorded is there to stay when it resolves. */
@@ -62,9 +62,9 @@ export class Journal {
   }
 
   async #save(record: ArchiveRecord): Promise<void> {
-    const { dir, files, waiting } = this.#options;
+    const { dir, files, untilRoom } = this.#options;
     const path = archiveRecordOf(dir);
-    await waiting.until(async () => {
+    await untilRoom.succeeds(async () => {
       try {
         await replaceFile(files, path, recordText(record));
         if (record.kept !== this.#record.kept) this.#kept = new Set(record.kept?.ids);

@@ -16,7 +16,7 @@ export class LagLog {
     this.#log = log;
   }
 
-  look(lag: number): void {
+  tell(lag: number): void {
     const [before, log] = [this.#told, this.#log];
     if (before > 0 && lag < LAG_MIN) {
       this.#told = 0;

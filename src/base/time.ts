@@ -10,6 +10,17 @@ export function isDay(text: string): boolean {
 /** The UTC day, `YYYY-MM-DD`, of a time in milliseconds since the epoch. */
 export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
+/** Between two attempts: at first, and at most. */
+export interface RetryTiming {
+  readonly retryMs: number;
+  readonly retryMaxMs: number;
+}
+
+/** How long to wait before each next attempt, in milliseconds: twice as long every time. */
+export function* backOff({ retryMs, retryMaxMs }: RetryTiming): Generator<number, never> {
+  for (let ms = retryMs; ; ms = Math.min(2 * ms, retryMaxMs)) yield ms;
+}
+
 /** @param stop ends it early. */
 export async function sleep(ms: number, stop?: AbortSignal): Promise<void> {
   if (stop?.aborted) return;

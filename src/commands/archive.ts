@@ -7,7 +7,7 @@ import { readToken } from '../status/token.ts';
 import { onStopSignal } from '../base/signals.ts';
 import { acquireLock } from '../disk/lock.ts';
 import { startRetention } from '../disk/retention.ts';
-import { StoppedWaiting } from '../store/files/until-room.ts';
+import { StoppedWaiting } from '../archive/until-room.ts';
 import { plural } from '../base/text.ts';
 import { Archiver } from '../archive/archiver.ts';
 import { LagLog } from '../archive/lag.ts';
@@ -114,8 +114,8 @@ async function work({ archiver, reader, lag, until, stop }: Work): Promise<void>
         await archiver.goBack(taken);
         if (end !== Infinity) end = Math.min(end, reader.end);
       } else if (taken.length > 0) await archiver.take(taken);
-      else await archiver.look();
-      lag.look(reader.end - archiver.sequence);
+      else await archiver.checkDisk();
+      lag.tell(reader.end - archiver.sequence);
     }
   } catch (error) {
     // What is half written is recorded as such, and completed by the next start.

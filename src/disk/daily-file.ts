@@ -1,8 +1,8 @@
 import { NEWLINE } from '../base/text.ts';
 import { errnoOf } from '../base/exit.ts';
-import { sleep } from '../base/time.ts';
+import { backOff, sleep } from '../base/time.ts';
 import { fileNameOf, type FileKind } from './names.ts';
-import type { FileOps } from './ops.ts';
+import type { FileOps, FileStat } from './ops.ts';
 import { cannotSync, syncDirectory, synced } from './sync.ts';
 
 /** How far an append came. */
@@ -52,13 +52,27 @@ interface DailyFileOptions {
   readonly ending?: Uint8Array | undefined;
 }
 
+/**
+ * What has the day's name is a directory, a FIFO, a device, or a link to one. A FIFO or /dev/null
+ * would take lines, and have none of them: it is never written to.
+ */
+export class NoRegularFile extends Error {
+  override readonly name = 'NoRegularFile';
+
+  constructor() {
+    super(
+      'it is no regular file, but a directory, a FIFO, a device or a link to one; move it away',
+    );
+  }
+}
+
 const SEAL = Uint8Array.of(NEWLINE);
 export const NOTHING = new Uint8Array(0);
 
 /**
  * Opens the day's file, made if missing, and syncs what an earlier process left in it. A torn
  * last line, or a tail of NULs, is owed its ending: the first `append` writes it.
- * @throws {Fatal} exit 74 if a sync fails; else the system's error.
+ * @throws {Fatal} exit 74 if a sync fails; else a `NoRegularFile` or the system's error.
  */
 export async function openDailyFile(options: DailyFileOptions): Promise<DailyFile> {
   const { kind, dir, day, files, durable = false, onSealed, ending } = options;
@@ -68,7 +82,9 @@ export async function openDailyFile(options: DailyFileOptions): Promise<DailyFil
   const dsync = durable && files.canDsync;
   const fd = await openForAppend(files, path, dsync);
   try {
-    const { dev, ino, size } = await files.fstat(fd);
+    const there = await files.fstat(fd);
+    if (!there.isFile()) throw new NoRegularFile();
+    const { dev, ino, size } = there;
     const torn = size > 0 && !(await endsInNewline(files, fd, size));
     if (size > 0) await synced(path, files.fdatasync(fd));
     // Even for a file that was there: its maker may have died before it had synced the directory.
@@ -138,10 +154,7 @@ function dailyFile(file: OpenFile): DailyFile {
     async whereabouts() {
       const known = size;
       // By path only: the descriptor may be closed, and its number given away, meanwhile.
-      const there = await files.stat(path).catch((error: unknown) => {
-        if (errnoOf(error) === 'ENOENT') return undefined;
-        throw error;
-      });
+      const there = await statIfThere(files, path);
       if (there === undefined || there.dev !== dev || there.ino !== ino) return 'moved';
       return there.size < known ? 'shrunk' : 'here';
     },
@@ -160,8 +173,19 @@ async function openForAppend(files: FileOps, path: string, dsync: boolean): Prom
     return fd;
   } catch (error) {
     if (errnoOf(error) !== 'EEXIST') throw error;
-    return files.open(path, dsync ? 'ad+' : 'a+', 0o640);
   }
+  // Opening alone does something to some devices, and Deno has no flag that keeps it from waiting.
+  // What takes the file's place after this look, the descriptor tells.
+  if ((await statIfThere(files, path))?.isFile() === false) throw new NoRegularFile();
+  return files.open(path, dsync ? 'ad+' : 'a+', 0o640);
+}
+
+/** By the path, through links; `undefined` where it leads to nothing. */
+function statIfThere(files: FileOps, path: string): Promise<FileStat | undefined> {
+  return files.stat(path).catch((error: unknown) => {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
+  });
 }
 
 async function endsInNewline(files: FileOps, fd: number, size: number): Promise<boolean> {
@@ -169,7 +193,7 @@ async function endsInNewline(files: FileOps, fd: number, size: number): Promise<
   return (await files.read(fd, last, size - 1)) === 1 && last[0] === NEWLINE;
 }
 
-const EAGAIN_WAIT_MAX_MS = 100;
+const EAGAIN = { retryMs: 1, retryMaxMs: 100 };
 
 /**
  * Writes all of `bytes`; short writes are by design, EINTR and EAGAIN pass.
@@ -182,7 +206,7 @@ export async function writeAll(
   onError: (written: number, error: unknown) => Promise<void> = async () => {},
 ): Promise<{ written: number; error?: unknown }> {
   let written = 0;
-  let waitMs = 1;
+  const waits = backOff(EAGAIN);
   while (written < bytes.length) {
     try {
       const count = await files.write(fd, bytes, written, bytes.length - written);
@@ -194,8 +218,7 @@ export async function writeAll(
       if (code === 'EINTR') continue;
       if (code !== 'EAGAIN') return { written, error };
     }
-    await sleep(waitMs);
-    waitMs = Math.min(2 * waitMs, EAGAIN_WAIT_MAX_MS);
+    await sleep(waits.next().value);
   }
   return { written };
 }

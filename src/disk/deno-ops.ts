@@ -5,11 +5,13 @@ interface DenoFile {
   write(bytes: Uint8Array): Promise<number>;
   read(bytes: Uint8Array): Promise<number | null>;
   seek(offset: number, whence: 0): Promise<number>;
-  stat(): Promise<FileStat>;
+  stat(): Promise<DenoStat>;
   sync(): Promise<void>;
   syncData(): Promise<void>;
   close(): void;
 }
+
+type DenoStat = Omit<FileStat, 'isFile'> & { readonly isFile: boolean };
 
 export interface DenoFiles {
   open(
@@ -17,7 +19,7 @@ export interface DenoFiles {
     options: { read: true; append: true; create: true; createNew: boolean; mode: number },
   ): Promise<DenoFile>;
   chmod(path: string, mode: number): Promise<void>;
-  stat(path: string): Promise<FileStat>;
+  stat(path: string): Promise<DenoStat>;
 }
 
 /**
@@ -61,8 +63,11 @@ export function denoFiles(deno: DenoFiles, others: FileOps): FileOps {
       const path = opened.get(fd)?.path;
       return path === undefined ? others.fchmod(fd, mode) : deno.chmod(path, mode);
     },
-    fstat: (fd) => fileOf(fd)?.stat() ?? others.fstat(fd),
-    stat: (path) => deno.stat(path),
+    async fstat(fd) {
+      const file = fileOf(fd);
+      return file === undefined ? others.fstat(fd) : statOf(await file.stat());
+    },
+    stat: async (path) => statOf(await deno.stat(path)),
     async close(fd) {
       const file = fileOf(fd);
       if (file === undefined) return others.close(fd);
@@ -71,3 +76,10 @@ export function denoFiles(deno: DenoFiles, others: FileOps): FileOps {
     },
   };
 }
+
+const statOf = ({ dev, ino, size, isFile }: DenoStat): FileStat => ({
+  dev,
+  ino,
+  size,
+  isFile: () => isFile,
+});

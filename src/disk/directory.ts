@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
-import { dayOfFileName, type FileKind } from './names.ts';
+import { dayOfFileName, fileNameOf, type FileKind } from './names.ts';
 import type { FileOps } from './ops.ts';
 import { syncDirectory } from './sync.ts';
 
@@ -28,9 +28,18 @@ export async function prepareDirectory(dir: string, files: FileOps): Promise<voi
   }
 }
 
-/** The day of the newest daily file of this kind. */
+/** The day of the newest daily file of this kind, passing over names of what is no regular file. */
 export function newestDay(dir: string, kind: FileKind): string | undefined {
-  return daysIn(dir, kind).at(-1);
+  return daysIn(dir, kind).findLast((day) => isFile(`${dir}/${fileNameOf(kind, day)}`));
+}
+
+function isFile(name: string): boolean {
+  try {
+    return fs.statSync(name).isFile();
+  } catch (error) {
+    // What cannot be looked at cannot be opened either, and that is told better.
+    return errnoOf(error) !== 'ENOENT';
+  }
 }
 
 /** The days of all daily files of this kind, ascending. Foreign names are passed over. */

@@ -5,6 +5,8 @@ export interface FileStat {
   readonly dev: number;
   readonly ino: number;
   readonly size: number;
+  /** Whether it is a regular file. */
+  isFile(): boolean;
 }
 
 /**
@@ -30,7 +32,8 @@ export interface FileOps {
   freeBytes(dir: string): Promise<number>;
 }
 
-/** As of fopen: read; write anew; append, and `x` only if new; `d` as with O_DSYNC. */
+/** As of fopen: read; write anew; append, and `x` only if new; `d` as with O_DSYNC. Append never
+ * waits for what is no file. */
 export type OpenFlags = 'r' | 'w' | 'a+' | 'ax+' | 'ad+' | 'adx+';
 
 type Callback<T> = (error: Error | null, value: T) => void;
@@ -46,15 +49,16 @@ function called<T>(call: (done: Callback<T>) => void): Promise<T> {
   });
 }
 
-const { O_APPEND, O_CREAT, O_DSYNC, O_EXCL, O_RDWR } = fs.constants;
-const DSYNC = O_RDWR | O_APPEND | O_CREAT | O_DSYNC;
+const { O_APPEND, O_CREAT, O_DSYNC, O_EXCL, O_NONBLOCK, O_RDWR } = fs.constants;
+// What is no file is not waited for, whatever it is; to a file O_NONBLOCK means nothing.
+const APPEND = O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK;
 const FLAGS = {
   r: 'r',
   w: 'w',
-  'a+': 'a+',
-  'ax+': 'ax+',
-  'ad+': DSYNC,
-  'adx+': DSYNC | O_EXCL,
+  'a+': APPEND,
+  'ax+': APPEND | O_EXCL,
+  'ad+': APPEND | O_DSYNC,
+  'adx+': APPEND | O_DSYNC | O_EXCL,
 } as const;
 
 const nodeFiles: FileOps = {

@@ -10,9 +10,12 @@ const TAIL_BYTES = 64 * 1024;
  * or line. Synchronous: a line is stamped in one go, and the day changes once a day.
  */
 export function lastIdOf(dir: string, kind: FileKind, day: string): string | undefined {
+  const path = `${dir}/${fileNameOf(kind, day)}`;
   let fd: number;
   try {
-    fd = fs.openSync(`${dir}/${fileNameOf(kind, day)}`, 'r');
+    // Opening a FIFO would wait for its writer. The flag is for what gets there after this look.
+    if (fs.statSync(path).isFIFO()) return undefined;
+    fd = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined;
     throw error;

@@ -1,10 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Archiver, type ArchiverOptions } from '../../src/archive/archiver.ts';
 import { RECENT_MAX } from '../../src/archive/recent-messages.ts';
 import { type ArchiveRecord, readRecord } from '../../src/archive/archive-record.ts';
-import { StoppedWaiting } from '../../src/store/files/until-room.ts';
+import { StoppedWaiting } from '../../src/archive/until-room.ts';
 import { FaultyDisk, type Operation } from '../support/faulty-disk.ts';
 import { memoryLog } from '../support/memory-log.ts';
 import { storedLines } from '../support/stored-lines.ts';
@@ -167,10 +168,42 @@ describe('an archiver', () => {
     const { archiver, dir, log, read } = open();
     await archiver.take(messagesOf(LINES.slice(0, 5)));
     fs.renameSync(join(dir, NAME), join(dir, 'moved'));
-    await archiver.look();
+    await archiver.checkDisk();
     await archiver.take(messagesOf(LINES.slice(5), 6));
     expect([read('moved'), read()]).toStrictEqual([text(LINES.slice(0, 5)), text(LINES.slice(5))]);
     expect(log.lines).toHaveLength(1);
+  });
+
+  it('waits while a FIFO is in the file’s place, and seals what is older meanwhile', async () => {
+    const { archiver, dir, log, read } = open();
+    const older = 'views-2026-02-11.ndjson';
+    fs.writeFileSync(join(dir, older), '{"ts":"2026');
+    execFileSync('mkfifo', [join(dir, NAME)]);
+    await archiver.start();
+    expect(read(older)).toBe('{"ts":"2026\n');
+    const taking = archiver.take(messagesOf(LINES));
+    await until(() => archiver.state().unavailable);
+    expect(log.lines.at(-1)).toMatch(/^error: Cannot open ".*" for writing: it is no regular file/);
+    fs.rmSync(join(dir, NAME));
+    await taking;
+    expect(read()).toBe(text(LINES));
+  });
+
+  it('waits for the file itself where a process was writing that and a FIFO is in its place', async () => {
+    const first = open();
+    await dieAt(first, 'fdatasync', NAME);
+    const path = join(first.dir, NAME);
+    fs.renameSync(path, `${path}.moved`);
+    execFileSync('mkfifo', [path]);
+    const { archiver, log, read } = open(first.dir);
+    await archiver.start();
+    const taking = archiver.take(messagesOf(LINES));
+    await until(() => archiver.state().unavailable);
+    fs.rmSync(path);
+    fs.renameSync(`${path}.moved`, path);
+    await taking;
+    expect(read()).toBe(text(LINES));
+    expect(log.lines.filter((line) => line.includes('emptied'))).toHaveLength(0);
   });
 
   it('knows where its lines are when a file is replaced in the middle of a batch', async () => {

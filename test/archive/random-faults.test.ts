@@ -120,7 +120,7 @@ class Run {
         if (left.length === 0) break;
         const count = isQuiet ? left.length : 1 + Math.floor(random() * 40);
         await archiver.take(left.slice(0, count));
-        if (random() < 0.2) await archiver.look();
+        if (random() < 0.2) await archiver.checkDisk();
       }
       await archiver.close();
     };

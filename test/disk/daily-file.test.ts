@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openDailyFile } from '../../src/disk/daily-file.ts';
+import { NoRegularFile, openDailyFile } from '../../src/disk/daily-file.ts';
+import { systemFiles } from '../../src/disk/ops.ts';
 import { FaultyDisk } from '../support/faulty-disk.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -74,6 +76,23 @@ describe('a daily file', () => {
     disk.roomBytes = 100;
     await file.append(new Uint8Array(0));
     expect(text()).toBe('{"a":1}\n{"b":2}\n');
+  });
+
+  test('is never a FIFO that got there between the look and the opening', async () => {
+    const dir = tempDir();
+    execFileSync('mkfifo', [join(dir, 'views-2026-03-01.ndjson')]);
+    const files = {
+      ...systemFiles,
+      stat: () => Promise.resolve(fs.statSync(import.meta.filename)),
+    };
+    const opened = openDailyFile({
+      kind: 'views',
+      dir,
+      day: '2026-03-01',
+      files,
+      onSealed: () => {},
+    });
+    await expect(opened).rejects.toThrow(NoRegularFile);
   });
 
   test('knows when its path names something else', async () => {

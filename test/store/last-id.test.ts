@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -28,6 +29,12 @@ test.each([
   ['an id within a view', line(1) + line(2, `"pn":${JSON.stringify(line(9))}`), 2],
 ])('%s', (_, text, expected) => {
   expect(lastIdIn(text)).toBe(expected === undefined ? undefined : idOf(expected));
+});
+
+test('a FIFO has none, and nobody waits for one to write to it', () => {
+  const dir = tempDir();
+  execFileSync('mkfifo', [join(dir, `views-${DAY}.ndjson`)]);
+  expect(lastIdOf(dir, 'views', DAY)).toBeUndefined();
 });
 
 test('a last line longer than what is read at first', () => {

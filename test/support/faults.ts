@@ -252,6 +252,56 @@ export async function disturbFile(runtime: Runtime, random: () => number): Promi
   return { acknowledged: load.told.acknowledged.length, stored: stored.size, lost: 0 };
 }
 
+/** Days that the clock may show before a test is over. */
+const daysNow = (): string[] =>
+  [0, 1].map((days) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10));
+
+const REFUSED_VIEW = { ...MINIMAL_VIEW, p: '9' };
+
+/**
+ * What is no file stands where the files are to be, from the start and then once more while views
+ * come in: none is acknowledged that is not in a file, and it goes on by itself.
+ * @param make puts it at the path.
+ */
+export async function standInTheWay(
+  runtime: Runtime,
+  make: (path: string) => void,
+): Promise<Figures> {
+  const data = dataDirectory();
+  const paths = (kind: string): string[] =>
+    daysNow().map((day) => join(data, `${kind}-${day}.ndjson`));
+  const all = [...paths('views'), ...paths('refused')];
+  for (const path of all) make(path);
+  const viewlog = await startViewlog({ runtime, data });
+  const refused = await viewlog.post(MINIMAL_VIEW);
+  expect([refused.status, await refused.json()]).toMatchObject([
+    503,
+    { code: 'storage-unavailable' },
+  ]);
+  expect((await viewlog.post(REFUSED_VIEW)).status).toBe(403);
+  await until(() => /Cannot keep refused views in .*move it away/.test(viewlog.stderr()));
+  for (const path of all) rmSync(path, { recursive: true });
+  await until(async () => (await viewlog.post(MINIMAL_VIEW)).status === 201);
+  await viewlog.post(REFUSED_VIEW);
+  await until(() => viewlog.refusedLines().length === 1);
+
+  const load = startLoad(viewlog.url, 4);
+  await until(() => load.told.acknowledged.length > 50);
+  const path = join(data, [...viewFiles(data).keys()][0]!);
+  renameSync(path, `${path}.moved`);
+  make(path);
+  await until(() => load.told.refused.has('storage-unavailable'));
+  rmSync(path, { recursive: true });
+  renameSync(`${path}.moved`, path);
+  const before = load.told.acknowledged.length;
+  await until(() => load.told.acknowledged.length > before + 50);
+  await load.stop();
+  expect(viewlog.stderr().match(/^error: .*ndjson" for writing.*; move it away/gm)).toHaveLength(2);
+  expect((await viewlog.signal('SIGTERM')).code).toBe(0);
+  const stored = expectWhole(data, load.told.acknowledged, 0);
+  return { acknowledged: load.told.acknowledged.length, stored: stored.size, lost: 0 };
+}
+
 /** Starts several at once on one directory: exactly one runs, the others name it. */
 export async function startAtOnce(runtime: Runtime, starters: number): Promise<Figures> {
   const data = dataDirectory();

@@ -1,18 +1,17 @@
 import { EXIT, Fatal, reasonOf } from '../../base/exit.ts';
 import type { Log } from '../../base/log.ts';
 import { plural } from '../../base/text.ts';
-import { Batch, countLines } from './batch.ts';
-import type { Blocked, DayWriter } from './day-writer.ts';
+import { backOff, type RetryTiming } from '../../base/time.ts';
+import type { Blocked } from '../../disk/trouble.ts';
 import type { Appended } from '../store.ts';
+import { Batch, countLines } from './batch.ts';
+import type { DayWriter } from './day-writer.ts';
 
-export interface Timing {
+export interface Timing extends RetryTiming {
   /** How often free space, the file's path and a stuck disk are looked at. */
   readonly pollMs: number;
   /** A batch under way for longer is answered, and so is what waits behind it. */
   readonly stuckMs: number;
-  /** Between two attempts to write to a full disk: at first, and at most. */
-  readonly retryMs: number;
-  readonly retryMaxMs: number;
 }
 
 interface CommitterOptions {
@@ -36,7 +35,7 @@ export class Committer {
   #looping = false;
   #onIdle: (() => void) | undefined;
   #endWait: (() => void) | undefined;
-  #settleWanted = false;
+  #catchUpWanted = false;
 
   #dead = false;
   #stopping = false;
@@ -80,9 +79,9 @@ export class Committer {
     return batch.add(id, line);
   }
 
-  /** Has the writer put things in order, as soon as it is free. */
-  settleSoon(): void {
-    this.#settleWanted = true;
+  /** Has the writer catch up, as soon as it is free. */
+  catchUpSoon(): void {
+    this.#catchUpWanted = true;
     this.#endWait?.();
     this.#wake();
   }
@@ -140,8 +139,8 @@ export class Committer {
     if (this.#blocked !== undefined) {
       if (this.#stopping) return false;
       await this.#untilRoom();
-    } else if (this.#settleWanted) {
-      await this.#settle();
+    } else if (this.#catchUpWanted) {
+      await this.#catchUp();
     } else {
       const batch = this.#queue.shift();
       if (batch === undefined) return false;
@@ -162,19 +161,18 @@ export class Committer {
     this.#setBlocked(blocked);
   }
 
-  async #settle(): Promise<void> {
-    this.#settleWanted = false;
+  async #catchUp(): Promise<void> {
+    this.#catchUpWanted = false;
     const { writer, today } = this.#options;
-    this.#setBlocked(await this.#timed(undefined, () => writer.settle(today())));
+    this.#setBlocked(await this.#timed(undefined, () => writer.catchUp(today())));
   }
 
   /** Tries again, ever more slowly, until what the file is owed is in it. */
   async #untilRoom(): Promise<void> {
-    const { retryMs, retryMaxMs } = this.#options.timing;
-    for (let waitMs = retryMs; ; waitMs = Math.min(2 * waitMs, retryMaxMs)) {
+    for (const waitMs of backOff(this.#options.timing)) {
       await this.#wait(waitMs);
       if (this.#stopping) return;
-      await this.#settle();
+      await this.#catchUp();
       if (this.#blocked === undefined) return;
     }
   }

@@ -1,15 +1,10 @@
-import { EXIT, errnoOf, Fatal, reasonOf } from '../../base/exit.ts';
+import { EXIT, Fatal } from '../../base/exit.ts';
 import type { Log } from '../../base/log.ts';
 import { NOTHING, openDailyFile, type DailyFile } from '../../disk/daily-file.ts';
-import { cannotOpen, newestDay } from '../../disk/directory.ts';
+import { cannotOpen, daysIn, newestDay } from '../../disk/directory.ts';
 import { fileNameOf } from '../../disk/names.ts';
 import type { FileOps } from '../../disk/ops.ts';
-
-/** Why nothing can be written for now: for the client, and for the log. */
-export interface Blocked {
-  readonly reason: string;
-  readonly message: string;
-}
+import { type Blocked, blockedBy, misplaced, sealed, unopened } from '../../disk/trouble.ts';
 
 /** What came of a batch. */
 export interface Committed {
@@ -25,12 +20,9 @@ interface DayWriterOptions {
   readonly log: Log;
 }
 
-/** Quota and RLIMIT_FSIZE are a full disk to the one who is out of it. */
-const NO_ROOM = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
-
 /**
- * Writes batches to the view files, each to its day's. Calls must not overlap, `look` excepted.
- * All but `look` throw a Fatal with exit 74 when a sync fails, or a write in a way that says
+ * Writes batches to the view files, each to its day's. Calls must not overlap, `checkPath` excepted.
+ * All but `checkPath` throw a Fatal with exit 74 when a sync fails, or a write in a way that says
  * nothing about what is in the file (EIO): the next start finds out, and seals.
  */
 export class DayWriter {
@@ -73,7 +65,9 @@ export class DayWriter {
         throw cannotOpen(`${dir}/${fileNameOf('views', day)}`, error);
       });
     }
-    return this.settle(today);
+    // If no line can be written today, that is found before the first of them.
+    if (this.#file?.day !== today) this.#wanting = daysIn(dir, 'views').includes(today);
+    return this.catchUp(today);
   }
 
   /** Writes whole lines to the day's file, and syncs them if so promised. */
@@ -86,10 +80,10 @@ export class DayWriter {
   }
 
   /**
-   * Puts things in order: writes what the file is owed, leaves a file that is misplaced or of a
-   * past day, opens one where one is wanted.
+   * Writes what the file is owed, leaves a file that is misplaced or of a past day, opens one
+   * where one is wanted.
    */
-  async settle(today: string): Promise<Blocked | undefined> {
+  async catchUp(today: string): Promise<Blocked | undefined> {
     if (this.#file !== undefined && (this.#file.day !== today || this.#misplaced !== undefined)) {
       if (this.#file.day === today) this.#wanting = true;
       const blocked = await this.#leave();
@@ -102,8 +96,8 @@ export class DayWriter {
     return this.#file?.owes() ? (await this.#write(this.#file, NOTHING)).blocked : undefined;
   }
 
-  /** Looks whether the path still names the open file; if not, `settle` has something to do. */
-  async look(today: string): Promise<boolean> {
+  /** Whether `catchUp` has something to do: the path no longer names the open file, or a new day. */
+  async checkPath(today: string): Promise<boolean> {
     const file = this.#file;
     if (file === undefined) return false;
     const found = await file.whereabouts();
@@ -149,16 +143,13 @@ export class DayWriter {
   async #leave(): Promise<Blocked | undefined> {
     const file = this.#file;
     if (file === undefined) return undefined;
-    const misplaced = this.#misplaced;
-    if (misplaced !== undefined) {
-      const what = misplaced === 'moved' ? 'been moved or removed' : 'shrunk';
-      this.#options.log.warn(`"${file.path}" has ${what}, not by viewlog; opening it anew`);
-    }
+    const where = this.#misplaced;
+    if (where !== undefined) this.#options.log.warn(misplaced(file.path, where));
     // What is owed to a file that shrank belongs to a line that is gone. One that was moved gets
     // it, but is not waited for: its space may come back only when it is closed.
-    if (file.owes() && misplaced !== 'shrunk') {
+    if (file.owes() && where !== 'shrunk') {
       const { blocked } = await this.#write(file, NOTHING);
-      if (blocked !== undefined && misplaced === undefined) return blocked;
+      if (blocked !== undefined && where === undefined) return blocked;
     }
     if (this.#options.durability === 'os') await this.#sync(file);
     this.#file = undefined;
@@ -184,26 +175,9 @@ export class DayWriter {
     const durable = durability === 'disk';
     const onSealed = (path: string): void => {
       this.sealedFragments += 1;
-      log.warn(`"${path}" ended in half a line, left by a crash; ended it with a newline`);
+      log.warn(sealed(path));
     };
     this.#file = await openDailyFile({ kind: 'views', dir, day, files, durable, onSealed });
     this.#wanting = false;
   }
-}
-
-const DISK_FULL = 'the disk is full';
-
-const isNoRoom = (error: unknown): boolean => NO_ROOM.has(errnoOf(error) ?? '');
-
-/** A view file that cannot be opened now. */
-export const unopened = (path: string, error: unknown): Blocked => ({
-  reason: isNoRoom(error) ? DISK_FULL : 'the view file cannot be opened',
-  message: cannotOpen(path, error).message,
-});
-
-/** @throws {Fatal} exit 74 where the error is not that the disk is full. */
-export function blockedBy(error: unknown, path: string): Blocked {
-  const message = `Cannot write "${path}": ${reasonOf(error)}`;
-  if (isNoRoom(error)) return { reason: DISK_FULL, message };
-  throw new Fatal(EXIT.ioError, `${message}; check the disk, then start viewlog again`);
 }

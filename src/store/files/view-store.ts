@@ -51,7 +51,7 @@ export interface ViewStoreOptions {
   readonly timing?: Timing;
 }
 
-const TIMING: Timing = { pollMs: 500, stuckMs: 10_000, retryMs: 100, retryMaxMs: 2_000 };
+const TIMING: Timing = { pollMs: 500, stuckMs: 10_000, retryMs: 100, retryMaxMs: 1_000 };
 
 /** Of the files beside what every store tells; counts and sums since the start. */
 export interface ViewStoreState extends StoreState {
@@ -196,7 +196,7 @@ export class LocalViewStore implements ViewStore {
     this.#polling = true;
     try {
       await this.#space.poll();
-      if (await this.#writer.look(this.#today())) this.#committer.settleSoon();
+      if (await this.#writer.checkPath(this.#today())) this.#committer.catchUpSoon();
       this.#pollFailed = false;
     } catch (error) {
       if (!this.#pollFailed) {

@@ -5,6 +5,7 @@ import { countLines } from '../files/batch.ts';
 import { openDailyFile, type DailyFile } from '../../disk/daily-file.ts';
 import { fileNameOf } from '../../disk/names.ts';
 import { systemFiles, type FileOps } from '../../disk/ops.ts';
+import { sealed } from '../../disk/trouble.ts';
 import { lastIdOf } from '../last-id.ts';
 import type { Dropped } from './refused-budget.ts';
 import { RefusedIntake, type RefusedLine } from './refused-intake.ts';
@@ -131,14 +132,14 @@ class RefusedFiles implements LocalRefusedStore {
     try {
       const file = await this.#fileOf(day);
       const { lineBytes, error } = await file.append(bytes);
-      if (error !== undefined) this.#fail(error);
+      if (error !== undefined) this.#fail(day, error);
       else if (this.#failing) {
         this.#failing = false;
         log.info(`Keeping refused views again in "${file.path}"`);
       }
       return { lines: countLines(bytes.subarray(0, lineBytes)), bytes: lineBytes };
     } catch (error) {
-      this.#fail(error);
+      this.#fail(day, error);
       return { lines: 0, bytes: 0 };
     }
   }
@@ -155,15 +156,17 @@ class RefusedFiles implements LocalRefusedStore {
       dir,
       day,
       files: this.#files,
-      onSealed: (path) => log.info(`"${path}" ended in half a line; ended it with a newline`),
+      onSealed: (path) => log.info(sealed(path)),
     });
     return this.#file;
   }
 
-  #fail(error: unknown): void {
+  #fail(day: string, error: unknown): void {
     if (this.#failing) return;
     this.#failing = true;
-    this.#options.log.warn(`Cannot keep refused views: ${reasonOf(error)}`);
+    const { dir, log } = this.#options;
+    const path = `${dir}/${fileNameOf('refused', day)}`;
+    log.warn(`Cannot keep refused views in "${path}": ${reasonOf(error)}`);
   }
 }
 

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -6,6 +7,12 @@ import { memoryLog } from '../../support/memory-log.ts';
 import { FaultyDisk } from '../../support/faulty-disk.ts';
 import { openStore, QUICK, until, view } from '../../support/open-store.ts';
 import { tempDir } from '../../support/temp-dir.ts';
+
+const NO_FILES: [string, (path: string) => void][] = [
+  ['a FIFO', (path) => execFileSync('mkfifo', [path])],
+  ['a link to a device', (path) => fs.symlinkSync('/dev/null', path)],
+  ['a directory', (path) => fs.mkdirSync(path)],
+];
 
 // Whether each write syncs too, or a sync follows it, the same holds.
 describe.each([
@@ -448,6 +455,25 @@ describe.each([
       await store.close(1000);
     });
 
+    test.each(NO_FILES)('replaces by %s: views are refused until it is gone', async (_, make) => {
+      const { store, dir, lines, log } = await openStore({ timing: QUICK });
+      await store.append(view(1));
+      const path = join(dir, FILE);
+      fs.renameSync(path, `${path}.moved`);
+      make(path);
+      await until(() => store.state().unavailable !== undefined, 'it is noticed');
+      expect(await store.append(view(2))).toEqual({
+        unavailable: 'the view file cannot be opened',
+      });
+      fs.rmSync(path, { recursive: true });
+      fs.renameSync(`${path}.moved`, path);
+      await until(() => store.state().unavailable === undefined, 'its way is noticed');
+      expect(await store.append(view(3))).toHaveProperty('id');
+      expect(lines().map((line) => (JSON.parse(line) as { n: number }).n)).toEqual([1, 3]);
+      expect(log.lines.filter((line) => line.includes('move it away'))).toHaveLength(1);
+      await store.close(1000);
+    });
+
     test('empties: it is gone on with at its new end', async () => {
       const { store, dir, lines, log } = await openStore({ timing: QUICK });
       await store.append(view(1));
@@ -559,15 +585,34 @@ describe.each([
       });
     });
 
-    test('where a directory stands in the way of the file: exit 73 with what to do', async () => {
+    test.each(NO_FILES)('with %s for the file says so, and goes on without it', async (_, make) => {
       const dir = tempDir();
-      fs.mkdirSync(join(dir, FILE));
-      await expect(start(dir)).rejects.toMatchObject({
-        exitCode: 73,
-        message: expect.stringMatching(
-          /^Cannot open ".*ndjson" for writing: EISDIR.*; move that dir/,
+      const path = join(dir, FILE);
+      make(path);
+      const { store, log, lines } = await openStore({ dir, timing: QUICK });
+      expect(log.lines).toEqual([
+        expect.stringMatching(
+          /^error: Cannot open ".*ndjson" for writing: it is no regular file.*; move it away; refus/,
         ),
-      });
+      ]);
+      const refused = { unavailable: 'the view file cannot be opened' };
+      expect(await store.append(view(1))).toEqual(refused);
+      fs.rmSync(path, { recursive: true });
+      await until(() => store.state().unavailable === undefined, 'its way is noticed');
+      expect(await store.append(view(2))).toHaveProperty('id');
+      expect(lines()).toHaveLength(1);
+      await store.close(1000);
+    });
+
+    test.each(NO_FILES)('seals the newest file, though %s has a newer name', async (_, make) => {
+      const dir = tempDir();
+      const path = join(dir, 'views-2026-02-11.ndjson');
+      fs.writeFileSync(path, '{"ts":"2026');
+      make(join(dir, 'views-2026-03-02.ndjson'));
+      const { store } = await openStore({ dir });
+      expect(fs.readFileSync(path, 'utf8')).toBe('{"ts":"2026\n');
+      expect(await store.append(view(1))).toHaveProperty('id');
+      await store.close(1000);
     });
 
     test('makes missing directories', async () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -276,6 +277,25 @@ describe('a disk that', () => {
     store.keep(view(1));
     await store.close(1000);
     expect(text()).toMatch(/^\{"ts":"20\n\{"ts":"2026-03-01T.*\n$/);
+  });
+
+  test('has a FIFO for the file: counted, said once with its name, and gone on without it', async () => {
+    const { dir, log, store, lines, settled } = openRefused();
+    execFileSync('mkfifo', [join(dir, FILE)]);
+    store.keep(view(1));
+    await settled(1);
+    store.keep(view(2));
+    await settled(2);
+    expect(store.state()).toMatchObject({ keptLines: 0, dropped: { writeFailed: 2 } });
+    expect(log.lines).toEqual([
+      expect.stringMatching(
+        /^warn: .*refused-2026-03-01\.ndjson": it is no regular.*; move it away$/,
+      ),
+    ]);
+    fs.rmSync(join(dir, FILE));
+    store.keep(view(3));
+    await store.close(1000);
+    expect(lines().map(({ view }) => view)).toEqual([{ n: 3 }]);
   });
 
   test('loses the file to somebody: a new one is begun', async () => {

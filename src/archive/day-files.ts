@@ -1,17 +1,18 @@
-import { NEWLINE } from '../../base/text.ts';
-import type { Log } from '../../base/log.ts';
-import { NOTHING, openDailyFile, type DailyFile } from '../../disk/daily-file.ts';
-import { blockedBy, unopened, type Blocked } from './day-writer.ts';
-import { fileNameOf } from '../../disk/names.ts';
-import type { FileOps } from '../../disk/ops.ts';
-import type { Waiting } from './until-room.ts';
-import { Fatal } from '../../base/exit.ts';
+import { Fatal } from '../base/exit.ts';
+import type { Log } from '../base/log.ts';
+import { NEWLINE } from '../base/text.ts';
+import { NoRegularFile, NOTHING, openDailyFile, type DailyFile } from '../disk/daily-file.ts';
+import { fileNameOf } from '../disk/names.ts';
+import type { FileOps } from '../disk/ops.ts';
+import { type Blocked, blockedBy, misplaced, sealed, unopened } from '../disk/trouble.ts';
+import { findWritten, type Written } from './find-written.ts';
+import type { UntilRoom } from './until-room.ts';
 
 interface DayFilesOptions {
   readonly dir: string;
   readonly files: FileOps;
   readonly log: Log;
-  readonly waiting: Waiting;
+  readonly untilRoom: UntilRoom;
 }
 
 /** Open at once. A batch of lines must not be of more days. */
@@ -52,8 +53,24 @@ export class DayFiles {
    * @returns its size.
    */
   async open(day: string, ending?: Uint8Array): Promise<number> {
-    await this.#options.waiting.until(() => this.#tryOpen(day, ending));
+    await this.#options.untilRoom.succeeds(() => this.#tryOpen(day, ending));
     return this.#open.get(day)!.size();
+  }
+
+  /** What the day's file has of these lines, from byte `from` on. */
+  async find(day: string, from: number, lines: Buffer): Promise<Written> {
+    const path = this.pathOf(day);
+    let written!: Written;
+    await this.#options.untilRoom.succeeds(async () => {
+      try {
+        written = await findWritten(path, from, lines);
+        return undefined;
+      } catch (error) {
+        if (error instanceof NoRegularFile) return unopened(path, error);
+        throw error;
+      }
+    });
+    return written;
   }
 
   /**
@@ -72,7 +89,7 @@ export class DayFiles {
     /** Bytes of `lines` that are in the file; the line after them may be owed to `begunIn`. */
     let done = 0;
     let begunIn = isBegun ? known : undefined;
-    await this.#options.waiting.until(async () => {
+    await this.#options.untilRoom.succeeds(async () => {
       const unopened = await this.#tryOpen(day);
       if (unopened !== undefined) return unopened;
       const file = this.#open.get(day)!;
@@ -104,7 +121,7 @@ export class DayFiles {
   }
 
   /** Closes files that are not at their paths any more. */
-  async look(): Promise<void> {
+  async checkPaths(): Promise<void> {
     for (const [day, file] of this.#open) {
       await this.#leaveMisplaced(day, file).catch(ignoreStat);
     }
@@ -137,8 +154,7 @@ export class DayFiles {
   async #leaveMisplaced(day: string, file: DailyFile): Promise<boolean> {
     const where = await file.whereabouts();
     if (where === 'here') return false;
-    const what = where === 'moved' ? 'been moved or removed' : 'shrunk';
-    this.#options.log.warn(`"${file.path}" has ${what}, not by viewlog; opening it anew`);
+    this.#options.log.warn(misplaced(file.path, where));
     // What was written to it counts as written, wherever it is now.
     await file.sync();
     await this.#close(day, file);
@@ -152,8 +168,7 @@ export class DayFiles {
 
   #sealed(path: string): void {
     this.sealedFragments += 1;
-    const { log } = this.#options;
-    log.warn(`"${path}" ended in half a line, left by a crash; ended it with a newline`);
+    this.#options.log.warn(sealed(path));
   }
 }
 

@@ -1,14 +1,8 @@
-import type { Log } from '../../base/log.ts';
-import { sleep } from '../../base/time.ts';
-import type { Blocked } from './day-writer.ts';
+import type { Log } from '../base/log.ts';
+import { backOff, type RetryTiming, sleep } from '../base/time.ts';
+import type { Blocked } from '../disk/trouble.ts';
 
-export interface RetryTiming {
-  /** Between two attempts: at first, and at most. */
-  readonly retryMs: number;
-  readonly retryMaxMs: number;
-}
-
-interface WaitingOptions {
+interface UntilRoomOptions {
   readonly log: Log;
   readonly timing: RetryTiming;
   /** Ends the waiting, not what needs none. */
@@ -21,11 +15,11 @@ export class StoppedWaiting extends Error {
 }
 
 /** Does what a full disk may keep from being done, as soon as it can be. */
-export class Waiting {
-  readonly #options: WaitingOptions;
+export class UntilRoom {
+  readonly #options: UntilRoomOptions;
   #blocked: Blocked | undefined;
 
-  constructor(options: WaitingOptions) {
+  constructor(options: UntilRoomOptions) {
     this.#options = options;
   }
 
@@ -38,9 +32,9 @@ export class Waiting {
    * Attempts it, ever more slowly, until nothing blocks it any more.
    * @throws {StoppedWaiting} where it is blocked and `stop` is given.
    */
-  async until(attempt: () => Promise<Blocked | undefined>): Promise<void> {
+  async succeeds(attempt: () => Promise<Blocked | undefined>): Promise<void> {
     const { timing, stop } = this.#options;
-    for (let waitMs = timing.retryMs; ; waitMs = Math.min(2 * waitMs, timing.retryMaxMs)) {
+    for (const waitMs of backOff(timing)) {
       this.#set(await attempt());
       if (this.#blocked === undefined) return;
       if (stop.aborted) throw new StoppedWaiting(this.#blocked.message);
