@@ -5,13 +5,15 @@ import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSy
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { brotliCompressSync, constants } from 'node:zlib';
 import { build } from 'esbuild';
 
 const dist = join(import.meta.dirname, 'dist');
 
+// The NATS client is CommonJS and asks for modules of the runtime's own when it is evaluated, which
+// is when a cluster is connected to; in an ES module nothing else has a `require` for it.
+const REQUIRE = `import { createRequire } from 'node:module'; const require = createRequire('/');`;
+
 const page = await statusPage(join(import.meta.dirname, 'src/status/page'));
-const client = await natsClient();
 
 const bundle = {
   absWorkingDir: import.meta.dirname,
@@ -23,7 +25,6 @@ const bundle = {
   mainFields: ['module', 'main'], // jsonc-parser's `main` cannot be bundled
   define: {
     STATUS_PAGE: JSON.stringify(page),
-    NATS_CLIENT: JSON.stringify(client),
     global: 'globalThis', // a name that Deno below 2.4 does not know
   },
   legalComments: 'none',
@@ -38,7 +39,7 @@ await build({
   ...bundle,
   format: 'esm',
   outfile: join(dist, 'viewlog.mjs'),
-  banner: { js: '#!/usr/bin/env node' },
+  banner: { js: `#!/usr/bin/env node\n${REQUIRE}` },
 });
 chmodSync(join(dist, 'viewlog.mjs'), 0o755);
 
@@ -51,24 +52,6 @@ async function statusPage(folder) {
   const { outputFiles } = await build({ ...options, entryPoints, outdir: folder });
   const [js, css] = outputFiles.map((file) => file.text);
   return { html: readFileSync(join(folder, 'page.html'), 'utf8'), css, js };
-}
-
-/** The NATS client, compressed: most collectors carry it along without ever using it. */
-async function natsClient() {
-  const { outputFiles } = await build({
-    absWorkingDir: import.meta.dirname,
-    entryPoints: ['src/jetstream/client.ts'],
-    bundle: true,
-    minify: true,
-    write: false,
-    format: 'cjs',
-    platform: 'node',
-    target: 'node20',
-    legalComments: 'none',
-    logLevel: 'warning',
-  });
-  const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY };
-  return brotliCompressSync(outputFiles[0].contents, { params }).toString('base64');
 }
 
 /**

@@ -1,3 +1,4 @@
+import { signals } from './base/heed-signals.ts';
 import { activate } from './commands/activate.ts';
 import { archive } from './commands/archive.ts';
 import { check } from './commands/check.ts';
@@ -143,6 +144,7 @@ async function main(args: readonly string[]): Promise<ExitCode> {
   if (command.operands === '' && operands.length > 0) {
     throw new Fatal(EXIT.usage, `viewlog ${name} takes no "${echo(operands[0]!)}"`);
   }
+  if (command.run !== serve && command.run !== archive) signals.release();
   return command.run(settings, operands);
 }
 

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { createCollector } from './collector/routes.ts';
-import { EXIT, type ExitCode, type Fatal } from './base/exit.ts';
+import { EXIT, type ExitCode, Fatal } from './base/exit.ts';
 import { listen } from './http/listen.ts';
 import { createLog, type Log, loggingFatal } from './base/log.ts';
 import { openProjects } from './projects/follow.ts';
@@ -10,7 +10,7 @@ import { LIMITS } from './base/limits.ts';
 import { openStatus } from './status/open-status.ts';
 import { Tally } from './status/counts.ts';
 import { readToken } from './status/token.ts';
-import { onStopSignal } from './base/signals.ts';
+import { signals } from './base/signals.ts';
 import { openStores } from './store/open-stores.ts';
 import { VERSION } from './base/version.ts';
 
@@ -24,14 +24,18 @@ export async function serve(settings: Settings): Promise<ExitCode> {
 async function run(settings: Settings, log: Log): Promise<ExitCode> {
   let fail!: (fatal: Fatal) => void;
   const stopped = new Promise<Fatal | undefined>((resolve) => {
-    onStopSignal(() => resolve(undefined));
+    signals.onStop(() => resolve(undefined));
     fail = resolve;
   });
   const now = Date.now;
   const { host, port, status: statusAddress } = settings;
   const token = await readToken(settings);
   const projects = await openProjects({ path: settings.projects, log });
-  const stores = await openStores({ settings, projects, now, log, onFatal: fail });
+  // Servers that say nothing, or a disk that hangs, can hold this up.
+  const opening = openStores({ settings, projects, now, log, onFatal: fail });
+  const stores = await Promise.race([opening, stopped]);
+  if (stores === undefined) return EXIT.done;
+  if (stores instanceof Fatal) throw stores;
   const { store, refused } = stores;
   const queue = new Queue(settings['max-queue']);
   const stats = new Tally({ now, isListed: (id) => projects.find(id) !== undefined });
@@ -40,6 +44,12 @@ async function run(settings: Settings, log: Log): Promise<ExitCode> {
   const { handler, unreadable } = createCollector(parts);
 
   let isStopping = false;
+  signals.on('SIGHUP', () => void projects.reload());
+  // Said before a stop, so that a proxy which asks for health sends elsewhere, or waits, in time.
+  signals.on('SIGUSR2', () => {
+    isStopping = true;
+    log.info('viewlog about to stop: not ready, though it still takes views');
+  });
   const status =
     statusAddress === 'off'
       ? undefined
@@ -60,13 +70,6 @@ async function run(settings: Settings, log: Log): Promise<ExitCode> {
   const listener = await listen({ host, port, queue, handler, unreadable, flag });
   log.info(`viewlog listening on ${listener.url}`);
   if (status !== undefined) log.info(`status page on ${status.url}/`);
-  process.on('SIGHUP', () => void projects.reload());
-  // Said before a stop, so that a proxy which asks for health sends elsewhere, or waits, in time.
-  process.on('SIGUSR2', () => {
-    isStopping = true;
-    log.info('viewlog about to stop: not ready, though it still takes views');
-  });
-
   const fatal = await stopped;
   isStopping = true;
   if (fatal === undefined) log.info('viewlog stopping');

@@ -1,7 +1,10 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { BUNDLE } from './support/runtimes.ts';
 import { startWatched } from './support/status.ts';
+import { tempDir } from './support/temp-dir.ts';
+import { startViewlog } from './support/viewlog.ts';
 
 const KiB = 1024;
 
@@ -11,12 +14,31 @@ it('the bundle is small, the status page not counted', async () => {
     ['/', '/page.css', '/page.js'].map(async (path) => (await fetch(statusUrl + path)).text()),
   );
   const pageBytes = Buffer.byteLength(parts.join(''));
-  expect(statSync(BUNDLE).size - pageBytes).toBeLessThan(400 * KiB);
+  expect(statSync(BUNDLE).size - pageBytes).toBeLessThan(700 * KiB);
 });
 
-it('the NATS client waits in the bundle as a packed text, which costs no start', () => {
-  const bundle = readFileSync(BUNDLE, 'utf8');
-  expect(bundle).toMatch(/"[A-Za-z\d+/=\\\n]{50000,}"/);
-  // A name that only its code has.
-  expect(bundle).not.toContain('nkeys');
+it('a collector of files evaluates no module of the NATS client in the bundle', async () => {
+  const coverage = tempDir();
+  const viewlog = await startViewlog({ env: { NODE_V8_COVERAGE: coverage } });
+  expect((await viewlog.signal('SIGTERM')).code).toBe(0);
+  const [file = ''] = readdirSync(coverage);
+  const { result } = JSON.parse(readFileSync(join(coverage, file), 'utf8')) as Coverage;
+  const functions = result.find(({ url }) => url.endsWith('/viewlog.mjs'))!.functions;
+  // An inner module is a function that has its path for a name.
+  const modules = functions.filter(({ functionName }) => CLIENT.test(functionName));
+  expect(modules.length).toBeGreaterThan(30);
+  expect(modules.filter(({ ranges }) => ranges[0]!.count > 0)).toStrictEqual([]);
 });
+
+const CLIENT = /^(node_modules\/(@nats-io|tweetnacl)\/|src\/jetstream\/client\.ts)/;
+
+/** What Node writes: how often each function of each script was called. */
+interface Coverage {
+  readonly result: readonly {
+    readonly url: string;
+    readonly functions: readonly {
+      readonly functionName: string;
+      readonly ranges: readonly { readonly count: number }[];
+    }[];
+  }[];
+}

@@ -35,7 +35,7 @@ const check = (program: string, ...args: string[]): string =>
 it.skipIf(!isHere('/usr/bin/systemd-analyze'))('the unit is one that systemd takes', () => {
   // The program and the user are not on the machine that tests.
   const unit = block('ini')
-    .replace('/usr/local/bin/viewlog', BUNDLE)
+    .replaceAll('/usr/local/bin/viewlog', BUNDLE)
     .replace('User=viewlog', 'User=root')
     .replace('Group=viewlog', 'Group=root');
   const args = ['verify', file('viewlog.service', unit)];

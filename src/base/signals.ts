@@ -1,11 +1,58 @@
-/** Calls `stop` at the first SIGTERM or SIGINT; the second ends the process at once. */
-export function onStopSignal(stop: () => void): void {
-  let signals = 0;
-  // Not `once`: a listener added while Deno calls this one is called for the same signal.
-  const onSignal = (_: NodeJS.Signals, number: number): void => {
-    signals += 1;
-    if (signals > 1) process.exit(128 + number);
-    stop();
+const SIGNALS = ['SIGHUP', 'SIGUSR2', 'SIGTERM', 'SIGINT'] as const;
+type Signal = (typeof SIGNALS)[number];
+
+/**
+ * Signals of a service. From `heed` on none ends the process, but for a second SIGTERM or SIGINT,
+ * which does so at once. One that arrives before there is anything to act on is remembered, and
+ * acted on as soon as somebody can.
+ */
+class Signals {
+  readonly #acts = new Map<Signal, () => void>();
+  /** Signals that nobody has acted on, with their numbers. */
+  readonly #remembered = new Map<Signal, number>();
+  #stops = 0;
+  #isHeeding = false;
+
+  heed(): void {
+    if (this.#isHeeding) return;
+    this.#isHeeding = true;
+    // Not `once`: a listener added while Deno calls this one is called for the same signal.
+    for (const signal of SIGNALS) process.on(signal, this.#heard);
+  }
+
+  /** For a command that is no service: every signal does what it does by itself, late or not. */
+  release(): void {
+    if (!this.#isHeeding) return;
+    this.#isHeeding = false;
+    for (const signal of SIGNALS) process.off(signal, this.#heard);
+    for (const number of this.#remembered.values()) process.exit(128 + number);
+  }
+
+  /** Calls `act` for each of these signals; at once, where one is remembered. */
+  on(signal: 'SIGHUP' | 'SIGUSR2', act: () => void): void {
+    this.#set([signal], act);
+  }
+
+  /** Calls `stop` at the first SIGTERM or SIGINT. */
+  onStop(stop: () => void): void {
+    this.#set(['SIGTERM', 'SIGINT'], stop);
+  }
+
+  #set(signals: readonly Signal[], act: () => void): void {
+    this.heed();
+    for (const signal of signals) {
+      this.#acts.set(signal, act);
+      if (this.#remembered.delete(signal)) act();
+    }
+  }
+
+  readonly #heard = (signal: NodeJS.Signals, number: number): void => {
+    if (signal === 'SIGTERM' || signal === 'SIGINT') this.#stops += 1;
+    if (this.#stops > 1) process.exit(128 + number);
+    const act = this.#acts.get(signal as Signal);
+    if (act === undefined) this.#remembered.set(signal as Signal, number);
+    else act();
   };
-  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
 }
+
+export const signals = new Signals();

@@ -4,7 +4,7 @@ import { createLog, type Log, loggingFatal } from '../base/log.ts';
 import type { Settings } from '../settings.ts';
 import { LIMITS } from '../base/limits.ts';
 import { readToken } from '../status/token.ts';
-import { onStopSignal } from '../base/signals.ts';
+import { signals } from '../base/signals.ts';
 import { acquireLock } from '../disk/lock.ts';
 import { startRetention } from '../disk/retention.ts';
 import { StoppedWaiting } from '../archive/until-room.ts';
@@ -36,15 +36,19 @@ async function run(settings: Settings, log: Log): Promise<ExitCode> {
     throw new Fatal(EXIT.usage, 'archive needs --from, such as --from nats://127.0.0.1:4222');
   }
   const stopping = new AbortController();
-  onStopSignal(() => stopping.abort());
-  // A service that is a collector's in all but the command sends these; they would end it.
-  process.on('SIGHUP', () => {}).on('SIGUSR2', () => {});
+  // The others are heeded too: a service that is a collector's in all but the command sends them.
+  signals.onStop(() => stopping.abort());
   const token = await readToken(settings);
   const lock = await acquireLock(dir);
   const credsFile = settings['nats-creds'];
   let fail!: (fatal: Fatal) => void;
   const failed = new Promise<never>((_, reject) => (fail = reject));
-  const cluster = await connectCluster({ address, credsFile, log, now: Date.now, onFatal: fail });
+  const connecting = connectCluster({ address, credsFile, log, now: Date.now, onFatal: fail });
+  const cluster = await Promise.race([connecting, aborted(stopping.signal)]);
+  if (cluster === undefined) {
+    await lock.release();
+    return EXIT.done;
+  }
   try {
     const work = follow(settings, { cluster, token, log, stop: stopping.signal });
     return await Promise.race([work, failed]);
@@ -54,6 +58,12 @@ async function run(settings: Settings, log: Log): Promise<ExitCode> {
   }
 }
 
+const aborted = (signal: AbortSignal): Promise<undefined> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    signal.addEventListener('abort', () => resolve(undefined));
+  });
+
 interface Surroundings {
   readonly cluster: Cluster;
   readonly token: string | undefined;
@@ -61,15 +71,25 @@ interface Surroundings {
   readonly stop: AbortSignal;
 }
 
-async function follow(settings: Settings, { cluster, token, log, stop }: Surroundings) {
-  const { data: dir, 'nats-stream': name, status: statusAddress } = settings;
+/** Finds the stream, and makes sure that it is the recorded one. */
+async function openStream(settings: Settings, { cluster, log, stop }: Surroundings) {
+  const { data: dir, 'nats-stream': name } = settings;
   const stream = await Stream.of(name, dir, cluster, stop);
   const { created, last } = await stream.find();
   const record = recordOf(dir, name, created);
   const minFreeBytes = settings['min-free'];
   const archiver = new Archiver({ dir, record, minFreeBytes, log, stop });
+  await stream.verify(archiver.known);
+  return { stream, archiver, last };
+}
+
+async function follow(settings: Settings, surroundings: Surroundings): Promise<ExitCode> {
+  const { cluster, token, log, stop } = surroundings;
+  const { data: dir, 'nats-stream': name, status: statusAddress } = settings;
+  const opened = await Promise.race([openStream(settings, surroundings), aborted(stop)]);
+  if (opened === undefined) return EXIT.done;
+  const { stream, archiver, last } = opened;
   const { known } = archiver;
-  await stream.verify(known);
   const reader = new StreamReader({ stream, known, log });
   const source = { name, archiver, reader, cluster, isStopping: () => stop.aborted };
   const status =

@@ -9,7 +9,7 @@ import { type Progress, startProgress } from '../disk/progress.ts';
 import { loadProjects } from '../projects/project-list.ts';
 import { isRefusal } from '../view/refusal.ts';
 import type { Settings } from '../settings.ts';
-import { onStopSignal } from '../base/signals.ts';
+import { signals } from '../base/signals.ts';
 import { acquireLock, type LockKind } from '../disk/lock.ts';
 import { type KeptView, readRefusedLine } from '../store/refused/refused-line.ts';
 import { echo } from '../base/text.ts';
@@ -53,7 +53,7 @@ export async function replay(settings: Settings, paths: string[]): Promise<ExitC
   const rules = { projects, viewBytesMax: settings['max-view'], now: Date.now };
   // The first signal ends it after the view under way.
   const stopping = new AbortController();
-  onStopSignal(() => stopping.abort());
+  signals.onStop(() => stopping.abort());
   const stop = stopping.signal;
   const pace = new Pace(stop);
   const progress = startProgress(paths);

@@ -137,7 +137,8 @@ class Watcher implements WatchedProjects {
   #keep(faults: readonly string[], believe: boolean): void {
     const fault = faultLine(faults);
     if (believe || fault === this.#suspected) {
-      if (fault !== this.#fault) this.#log.warn(fault);
+      // Who asks for a reload is told what came of it.
+      if (believe || fault !== this.#fault) this.#log.warn(fault);
       this.#fault = fault;
     }
     this.#suspected = fault;

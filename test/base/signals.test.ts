@@ -1,0 +1,113 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { makeStream, startArchive } from '../support/archive.ts';
+import { startNatsProxy } from '../support/nats-proxy.ts';
+import { canRunNats, startNats } from '../support/nats-server.ts';
+import { BUN, DENO, EXECUTABLE, isPresent, NODE, type Runtime } from '../support/runtimes.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { dataDirectory, type Started, start, startViewlog, until } from '../support/viewlog.ts';
+
+// Signals that come while a service starts: before its first line nothing can be done about them.
+
+const RUNTIMES = [NODE, DENO, BUN, EXECUTABLE].filter(isPresent);
+
+/** A collector that waits for NATS servers which say nothing yet. */
+async function waitingForServers(runtime: Runtime) {
+  const nats = await startNats();
+  const proxy = await startNatsProxy(nats.nodes[0]!.port);
+  proxy.isOpen = false;
+  const data = dataDirectory();
+  const args = ['serve', '--port=0', '--status=127.0.0.1:0', '--store', proxy.url];
+  const viewlog = start([...args, '--projects', `${data}/projects.json`], data, { runtime });
+  await until(() => proxy.connections > 0 || hasEnded(viewlog));
+  return { proxy, viewlog };
+}
+
+const hasEnded = ({ child }: Started): boolean =>
+  child.exitCode !== null || child.signalCode !== null;
+
+describe.skipIf(!canRunNats())('a service that is starting', () => {
+  it.each(RUNTIMES)('acts on SIGHUP and SIGUSR2 as soon as it can, on $name', async (runtime) => {
+    const { proxy, viewlog } = await waitingForServers(runtime);
+    viewlog.child.kill('SIGHUP');
+    viewlog.child.kill('SIGUSR2');
+    // Two of a kind are as good as one.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    viewlog.child.kill('SIGHUP');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(hasEnded(viewlog)).toBe(false);
+    proxy.isOpen = true;
+    const [, status] = await until(() => /^status page on (\S+)\/$/m.exec(viewlog.stdout()));
+    expect((await fetch(`${status}/readyz`)).status).toBe(503);
+    expect(viewlog.stdout()).toContain('viewlog about to stop: not ready');
+    await until(() => viewlog.stdout().includes('Projects file unchanged'));
+    viewlog.child.kill('SIGTERM');
+    expect(await viewlog.ended).toMatchObject({ code: 0 });
+  });
+
+  it.each(RUNTIMES)('ends with 0 as soon as it is told to, on $name', async (runtime) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      const { viewlog } = await waitingForServers(runtime);
+      viewlog.child.kill(signal);
+      // The servers would have 5 seconds to answer, and then it would be 69.
+      expect(await viewlog.ended).toMatchObject({ code: 0, signal: null, stderr: '' });
+    }
+  });
+
+  it('ends with 0 as soon as it is told to, as an archive too', async () => {
+    const nats = await startNats();
+    await makeStream(nats);
+    const proxy = await startNatsProxy(nats.nodes[0]!.port);
+    proxy.isOpen = false;
+    const data = tempDir();
+    const archive = startArchive({ url: proxy.url, data });
+    await until(() => proxy.connections > 0);
+    archive.child.kill('SIGHUP');
+    archive.child.kill('SIGUSR2');
+    expect(await archive.signal('SIGTERM')).toMatchObject({ code: 0, signal: null, stderr: '' });
+    // Its directory is free for the next.
+    proxy.isOpen = true;
+    const next = startArchive({ url: nats.url, data });
+    await until(() => next.stdout().includes('viewlog archiving'));
+    expect((await next.signal('SIGTERM')).code).toBe(0);
+  });
+});
+
+it('the program heeds signals before it does anything else', () => {
+  const main = readFileSync(new URL('../../src/main.ts', import.meta.url), 'utf8');
+  const [, first] = /^import .* from '(.*)';$/m.exec(main)!;
+  expect(first).toBe('./base/heed-signals.ts');
+});
+
+it.each(RUNTIMES)('SIGHUP ends a command that is no service, on $name', async (runtime) => {
+  const data = dataDirectory();
+  const pipe = join(data, 'view.json');
+  execFileSync('mkfifo', [pipe]);
+  const explain = start(['explain', pipe, '--data', data], data, { runtime });
+  // It can be opened as soon as the command reads it, and has no end while it is open.
+  const fd = await until(() => openedForWriting(pipe));
+  explain.child.kill('SIGHUP');
+  expect(await explain.ended).toMatchObject({ code: null, signal: 'SIGHUP' });
+  closeSync(fd);
+});
+
+function openedForWriting(pipe: string): number | undefined {
+  try {
+    return openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch {
+    return undefined;
+  }
+}
+
+it('says each time it is told to reload that the projects file is faulty', async () => {
+  const viewlog = await startViewlog();
+  const told = () => viewlog.stderr().match(/projects\.json:1:2/g)?.length ?? 0;
+  writeFileSync(`${viewlog.data}/projects.json`, '{');
+  await until(() => told() === 1);
+  for (const times of [2, 3]) {
+    viewlog.child.kill('SIGHUP');
+    await until(() => told() === times);
+  }
+});
