@@ -1,8 +1,8 @@
 import { tooLarge } from '../http/request.ts';
 import { type Refusal, isRefusal } from '../view/refusal.ts';
-import { STAMP_BYTES } from '../store/store.ts';
 import { printable } from '../base/text.ts';
-import { readView, type StorableView } from '../view/view-schema.ts';
+import { lineBytesOf } from '../view/line.ts';
+import { readView, type StorableView } from '../view/read-view.ts';
 import type { Projects } from '../projects/project-list.ts';
 
 export interface AdmissionRules {
@@ -29,7 +29,7 @@ export function admit(
   const project = projects.find(view.project);
   if (!project?.active) return notActivated(view.project, projects.operator);
   if (!project.allowsOrigin(origin)) return originNotAllowed(view.project, origin);
-  const lineBytes = Buffer.byteLength(view.fields) + STAMP_BYTES;
+  const lineBytes = lineBytesOf(view.fields);
   // Only a view that is otherwise acceptable spends from its project's limit.
   const fits = lineBytes <= viewBytesMax;
   const waitSeconds = project.takeToken(now(), fits);
