@@ -5,6 +5,7 @@ import { formatSize, KiB, MiB, parseSize } from './base/size.ts';
 import { type ReadEnv, readEnv } from './base/env.ts';
 import { EXIT, Fatal } from './base/exit.ts';
 import { type ClusterAddress, parseClusterAddress } from './jetstream/address.ts';
+import { LINE_BYTES_MAX } from './view/line.ts';
 import { PROJECT_ID } from './view/project-id.ts';
 import { echo, nearest } from './base/text.ts';
 
@@ -117,7 +118,12 @@ export const OPTIONS = {
     'acknowledge a view after fdatasync (disk) or after write (os)',
     choice('disk', 'os'),
   ),
-  'max-view': option('SIZE', '16KiB', 'largest view, as sent and as stored', size(KiB, MiB)),
+  'max-view': option(
+    'SIZE',
+    '16KiB',
+    'largest view, as sent and as stored',
+    size(KiB, LINE_BYTES_MAX),
+  ),
   'max-queue': option(
     'SIZE',
     '32MiB',

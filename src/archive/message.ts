@@ -1,8 +1,7 @@
-import { MiB } from '../base/size.ts';
 import { isUtf8 } from 'node:buffer';
 import { isDay } from '../base/time.ts';
 import { isJson } from '../base/json.ts';
-import { LINE_HEAD } from '../verify/file-check.ts';
+import { HEAD_BYTES, LINE_BYTES_MAX, readHead } from '../view/line.ts';
 
 /** A message of the stream. */
 export interface StreamMessage {
@@ -18,8 +17,6 @@ export interface LineHead {
   readonly id: string;
 }
 
-/** The largest --max-view: a collector with a larger one than ours must not lose its views. */
-const LINE_BYTES_MAX = MiB;
 const TIME = /^T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 const LINE_BREAK = /[\r\n]/;
 
@@ -29,25 +26,24 @@ const LINE_BREAK = /[\r\n]/;
  * @returns its head, or why it is none.
  */
 export function headOf(payload: Uint8Array): LineHead | string {
+  // The newline is still to come. A collector's --max-view may be larger than ours.
   if (payload.length >= LINE_BYTES_MAX) return `has ${payload.length} bytes`;
   if (!isUtf8(payload)) return 'is not UTF-8';
   const text = Buffer.from(payload.buffer, payload.byteOffset, payload.length).toString('utf8');
   if (LINE_BREAK.test(text)) return 'has a line break';
-  const [, ts, id] = LINE_HEAD.exec(text) ?? [];
-  if (ts === undefined || id === undefined) return 'does not start with ts and id';
+  const head = readHead(text);
+  if (head === undefined) return 'does not start with ts and id';
+  const { ts, id } = head;
   const day = ts.slice(0, 10);
   if (!isKnownDay(day) || !TIME.test(ts.slice(10))) return 'has no real ts';
   return text.endsWith('}') && isJson(text) ? { day, id } : 'is not JSON';
 }
 
-/** The longest that `LINE_HEAD` matches. */
-const HEAD_BYTES = 80;
-
 /** The id of a line's view, by its first fields alone: it is asked of each message that is read. */
 export function idOf(payload: Uint8Array): string | undefined {
   const bytes = Math.min(payload.length, HEAD_BYTES);
   const start = Buffer.from(payload.buffer, payload.byteOffset, bytes).toString('latin1');
-  return LINE_HEAD.exec(start)?.[2];
+  return readHead(start)?.id;
 }
 
 let lastDay = '';

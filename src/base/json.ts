@@ -1,4 +1,4 @@
-import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
+import { type Node, type ParseError, parseTree, printParseErrorCode, visit } from 'jsonc-parser';
 import { LIMITS } from './limits.ts';
 import { printable } from './text.ts';
 
@@ -63,8 +63,7 @@ const SYNTAX: Record<string, string> = {
  */
 export function parseJson(source: Source): { root: Node } | { faults: Fault[] } {
   const errors: ParseError[] = [];
-  const options = { disallowComments: true, allowTrailingComma: false };
-  const root = parseTree(source.text, errors, options);
+  const root = parseTree(source.text, errors, STRICT);
   const faults: Fault[] = [];
   let line = 0;
   for (const error of errors) {
@@ -75,6 +74,38 @@ export function parseJson(source: Source): { root: Node } | { faults: Fault[] } 
   }
   if (faults.length > 0 || root === undefined) return { faults };
   return { root };
+}
+
+const STRICT = { disallowComments: true, allowTrailingComma: false };
+/** The parser calls itself for each level. */
+const DEPTH_MAX = 1000;
+const STOP = new Error('That is all that was asked');
+
+/**
+ * Where a text ceases to be JSON: a text full of faults costs no more than one that has the first
+ * of them. `undefined` where that is nested too deep to be found.
+ */
+export function firstFault(text: string): Fault | undefined {
+  let fault: Fault | undefined;
+  let depth = 0;
+  const enter = (): void => {
+    depth += 1;
+    if (depth > DEPTH_MAX) throw STOP;
+  };
+  const leave = (): void => {
+    depth -= 1;
+  };
+  const onError = (error: number, offset: number, length: number): never => {
+    fault = syntaxFault(text, { error, offset, length });
+    throw STOP;
+  };
+  const levels = { onObjectBegin: enter, onArrayBegin: enter };
+  try {
+    visit(text, { ...levels, onObjectEnd: leave, onArrayEnd: leave, onError }, STRICT);
+  } catch (error) {
+    if (error !== STOP) throw error;
+  }
+  return fault;
 }
 
 function syntaxFault(text: string, { error, offset, length }: ParseError): Fault {

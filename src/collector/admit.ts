@@ -1,3 +1,5 @@
+import { lineBytesOf } from '../view/line.ts';
+import { readView, type StorableView } from '../view/read-view.ts';
 import {
   isRefusal,
   lineTooLarge,
@@ -6,8 +8,6 @@ import {
   rateLimited,
   type Refusal,
 } from '../view/refusal.ts';
-import { STAMP_BYTES } from '../store/store.ts';
-import { readView, type StorableView } from '../view/view-schema.ts';
 import type { Projects } from '../projects/project-list.ts';
 
 export interface AdmissionRules {
@@ -34,7 +34,7 @@ export function admit(
   const project = projects.find(view.project);
   if (!project?.active) return notActivated(view.project, projects.operator);
   if (!project.allowsOrigin(origin)) return originNotAllowed(view.project, origin);
-  const lineBytes = Buffer.byteLength(view.fields) + STAMP_BYTES;
+  const lineBytes = lineBytesOf(view.fields);
   // Only a view that is otherwise acceptable spends from its project's limit.
   const fits = lineBytes <= viewBytesMax;
   const waitSeconds = project.takeToken(now(), fits);

@@ -1,4 +1,6 @@
 import { clip } from '../base/text.ts';
+import { LineSchema } from '../view/line.ts';
+import { patternOf } from '../view/pattern.ts';
 
 // Lines are read with a character for each byte, which halves the time that decoding and parsing
 // take. A text is decoded when it is kept, which most are not.
@@ -15,36 +17,47 @@ export interface ViewLine {
   readonly template: unknown;
 }
 
-const TEXT = String.raw`"[^"\\\x00-\x1f]*"`;
-const TAKEN = String.raw`"([^"\\\x00-\x1f]*)"`;
-const INTEGER = String.raw`-?(?:0|[1-9]\d*)`;
+const WANTED = ['ts', 'p', 'pn', 'url', 'ubl', 'ref', 'orgreferer', 'content.templateId'];
 
 /**
- * A view's line as the collector writes it, where no text has an escape and `cf` and `csf` are
- * empty, as in most. Three times as fast as JSON.parse, and as strict; what it does not match is
- * left to that.
+ * A view's line as the collector writes it, where no text that is wanted has an escape and `cf` and
+ * `csf` are empty, as in most. Three times as fast as JSON.parse, and as strict.
+ * @returns `undefined` for any other line.
  */
-const USUAL_LINE = new RegExp(
-  [
-    String.raw`^\{"ts":${TAKEN},"id":${TEXT}(?:,"pn":${TAKEN})?,"pid":${TEXT}(?:,"mb":${INTEGER})?`,
-    String.raw`(?:,"mv":\{"vt":${INTEGER},"v30":${INTEGER},"dlv":${INTEGER}\})?`,
-    String.raw`(?:,"mp":\{"p":\[(?:${TEXT}(?:,${TEXT})*)?\]\})?(?:,"cf":\[\])?(?:,"csf":\[\])?`,
-    String.raw`,"p":${TAKEN}(?:,"ubl":${TAKEN})?(?:,"ref":${TAKEN})?,"ld":${TEXT},"url":${TAKEN}`,
-    String.raw`(?:,"content":\{"templateId":${TAKEN}\})?(?:,"orgreferer":${TAKEN})?`,
-    String.raw`(?:,"hc":(?:true|false))?\}$`,
-  ].join(''),
-);
+export const usualViewLine: (text: string) => ViewLine | undefined = usualLines();
+
+function usualLines(): typeof usualViewLine {
+  const pattern = patternOf(LineSchema, { captured: new Set(WANTED), isChecked: false });
+  const paths = pattern?.groups.map(({ path }) => path) ?? [];
+  const [ts, p, pn, url, ubl, ref, orgreferer, template] = WANTED.map(
+    (path) => 1 + paths.indexOf(path),
+  ) as [number, number, number, number, number, number, number, number];
+  if (pattern === undefined || paths.length < WANTED.length) return () => undefined;
+  const whole = new RegExp(`^${pattern.source}$`, 'u');
+  return (text) => {
+    const usual = whole.exec(text);
+    return usual === null
+      ? undefined
+      : {
+          ts: usual[ts],
+          p: usual[p],
+          pn: usual[pn],
+          url: usual[url],
+          ubl: usual[ubl],
+          ref: usual[ref],
+          orgreferer: usual[orgreferer],
+          template: usual[template],
+        };
+  };
+}
 
 /**
  * A view's line whose characters are bytes; its strings are made of bytes too.
  * @returns `undefined` where it is no JSON object.
  */
 export function parseViewLine(text: string): ViewLine | undefined {
-  const usual = USUAL_LINE.exec(text);
-  if (usual !== null) {
-    const [, ts, pn, p, ubl, ref, url, template, orgreferer] = usual;
-    return { ts, pn, p, ubl, ref, url, template, orgreferer };
-  }
+  const usual = usualViewLine(text);
+  if (usual !== undefined) return usual;
   const line = parseLine(text);
   if (line === undefined) return undefined;
   const { ts, pn, p, ubl, ref, url, content, orgreferer } = line;

@@ -1,8 +1,8 @@
 import * as fs from 'node:fs';
 import { errnoOf } from '../base/exit.ts';
 import { fileNameOf, type FileKind } from '../disk/names.ts';
+import { lastIdIn } from '../view/line.ts';
 
-const LINE_HEAD = /(?:^|\n)\{"ts":"[^"]{24}","id":"([0-9a-f-]{36})"/g;
 const TAIL_BYTES = 64 * 1024;
 
 /**
@@ -28,8 +28,8 @@ export function lastIdOf(dir: string, kind: FileKind, day: string): string | und
       const read = fs.readSync(fd, tail, 0, tail.length, from);
       const text = tail.toString('latin1', 0, read);
       // A tail that starts in mid-file starts in mid-line, so what stands at its start is no head.
-      const heads = [...(from === 0 ? text : `-${text}`).matchAll(LINE_HEAD)];
-      if (heads.length > 0 || from === 0) return heads.at(-1)?.[1];
+      const id = lastIdIn(from === 0 ? text : `-${text}`);
+      if (id !== undefined || from === 0) return id;
     }
   } finally {
     fs.closeSync(fd);

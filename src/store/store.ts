@@ -45,6 +45,3 @@ export interface RefusedStore {
   /** Queues the view; returns at once, whatever the disk does. */
   keep(view: RefusedView): void;
 }
-
-/** What a line has beyond its view's fields, in bytes: `ts`, `id` and the newline. */
-export const STAMP_BYTES = 77;

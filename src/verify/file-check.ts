@@ -1,13 +1,11 @@
 import { isRefusal } from '../view/refusal.ts';
 import { plural, printable } from '../base/text.ts';
-import { readView } from '../view/view-schema.ts';
+import { fieldsOf, readHead } from '../view/line.ts';
+import { readView } from '../view/read-view.ts';
 import type { Block } from '../disk/lines.ts';
 import { isFragment } from './fragment.ts';
 import { dayOfName } from '../disk/packed-names.ts';
 
-/** What the collector puts before a view's fields: `ts` and `id`. */
-export const LINE_HEAD =
-  /^\{"ts":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)","id":"([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})",/;
 const NUMBERS_MAX = 10;
 /** What an archive writes twice, if it ever did, it would within a batch or two. */
 const RECENT_MIN = 100_000;
@@ -91,12 +89,12 @@ export class FileCheck {
 
   /** @returns why the line is none of the collector's. */
   #checkLine(line: string): string | undefined {
-    const head = LINE_HEAD.exec(line);
-    if (head === null) return line === '' ? 'is blank' : 'does not start with ts and id';
+    const head = readHead(line);
+    if (head === undefined) return line === '' ? 'is blank' : 'does not start with ts and id';
     if (!line.endsWith('}')) return 'does not end with its object';
-    const view = readView(`{${line.slice(head[0].length)}`);
+    const view = readView(fieldsOf(line));
     if (isRefusal(view)) return printable(view.detail, 120);
-    const [, ts, id] = head as unknown as [string, string, string];
+    const { ts, id } = head;
     const isAgain = this.#recent?.has(id) ?? id === this.#lastId;
     this.#recent?.add(id);
     if (isAgain) this.#duplicate.add(this.lines);

@@ -1,10 +1,6 @@
 import * as v from 'valibot';
-import { parseJson, Source } from '../base/json.ts';
-import { PROJECT_ID } from './project-id.ts';
-import type { Issue, Refusal } from './refusal.ts';
 import { LIMITS } from '../base/limits.ts';
-import { clip, nearest, plural } from '../base/text.ts';
-import { verbatim } from './pattern.ts';
+import { PROJECT_ID } from './project-id.ts';
 
 // The view, and the only list of its fields: names, types and order. Each schema's message says
 // what is expected, as a noun, so that a missing field can say it too.
@@ -19,8 +15,6 @@ const integer = v.pipe(
 
 const ID = 'string of 1 to 20 digits';
 const projectId = v.pipe(v.string(ID), v.regex(PROJECT_ID, ID));
-
-const isProjectId = (value: unknown): value is string => v.is(projectId, value);
 
 // RFC 5646's langtag, without its grandfathered tags and with a language of 2 or 3 letters. Spelt
 // for both letter cases, because a JSON Schema pattern has no flags.
@@ -62,6 +56,18 @@ const anyArray = v.pipe(
   v.check((items) => allFinite(items), FINITE),
 );
 
+function depthWithin(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (levels === 0) return false;
+  return Object.values(value).every((item) => depthWithin(item, levels - 1));
+}
+
+/** JSON can spell numbers, such as 1e400, that a double cannot hold. */
+function allFinite(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value);
+  return typeof value !== 'object' || value === null || Object.values(value).every(allFinite);
+}
+
 /** One page view, as a page sends it. */
 export const ViewSchema = v.strictObject(
   {
@@ -83,193 +89,3 @@ export const ViewSchema = v.strictObject(
   },
   'object',
 );
-
-type View = v.InferOutput<typeof ViewSchema>;
-
-/** What is stored of a view. */
-export interface StorableView {
-  /** The view's `p`. */
-  readonly project: string;
-  /**
-   * Its fields as JSON text on one line, in the schema's order. Well-formed: lone surrogates, which
-   * JSON can carry and UTF-8 cannot, became U+FFFD; U+2028 and U+2029, which some readers take for
-   * line ends, are escaped.
-   */
-  readonly fields: string;
-}
-
-const projectOfVerbatim = verbatim(ViewSchema, 'p');
-const safeParse = v.safeParser(ViewSchema, { abortPipeEarly: true });
-
-/**
- * The view in a request's body.
- * @param text the body, decoded.
- * @returns the view, or the refusal `malformed-json` (with the place of the fault) or
- *   `invalid-view` (with every fault).
- */
-export function readView(text: string): StorableView | Refusal {
-  const project = projectOfVerbatim(text);
-  if (project !== undefined) return { project, fields: text };
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return { code: 'malformed-json', detail: malformed(text) };
-  }
-  const { success, output, issues } = safeParse(value);
-  return success ? { project: output.p, fields: serialize(output) } : invalid(value, issues);
-}
-
-function serialize(view: View): string {
-  let text = JSON.stringify(view);
-  // JSON.stringify escapes a surrogate only where it is alone.
-  if (text.includes('\\ud')) text = JSON.stringify(wellFormed(view));
-  if (text.includes('\u2028')) text = text.replaceAll('\u2028', '\\u2028');
-  if (text.includes('\u2029')) text = text.replaceAll('\u2029', '\\u2029');
-  return text;
-}
-
-function wellFormed(value: unknown): unknown {
-  if (typeof value === 'string') return value.toWellFormed();
-  if (Array.isArray(value)) return value.map(wellFormed);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key.toWellFormed(), wellFormed(item)]),
-  );
-}
-
-function depthWithin(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return true;
-  if (levels === 0) return false;
-  return Object.values(value).every((item) => depthWithin(item, levels - 1));
-}
-
-/** JSON can spell numbers, such as 1e400, that a double cannot hold. */
-function allFinite(value: unknown): boolean {
-  if (typeof value === 'number') return Number.isFinite(value);
-  return typeof value !== 'object' || value === null || Object.values(value).every(allFinite);
-}
-
-function malformed(text: string): string {
-  if (text.trim() === '') return 'The body is empty; send one JSON object.';
-  const source = new Source(text);
-  try {
-    const parsed = parseJson(source);
-    if ('faults' in parsed && parsed.faults[0]) {
-      const { offset, message } = parsed.faults[0];
-      const { line, column } = source.place(offset);
-      return `Line ${line}, column ${column}: ${message}.`;
-    }
-  } catch {
-    // Nested too deep for a parser that says where.
-  }
-  return 'The body is not JSON; send one JSON object.';
-}
-
-function invalid(value: unknown, found: readonly v.BaseIssue<unknown>[]): Refusal {
-  const byField = new Map<string, Issue>();
-  const add = (issue: Issue): void => {
-    if (!byField.has(issue.field)) byField.set(issue.field, issue);
-  };
-  for (const issue of found) if (!isUnknownKey(issue)) add(explain(issue));
-  for (const issue of unknownFields(value, ViewSchema, '')) add(issue);
-  const all = [...byField.values()];
-  const issues = all.slice(0, LIMITS.issuesMax).map(clipped);
-  const [first] = issues;
-  const leftOut = all.length - issues.length;
-  const more = leftOut > 0 ? `; ${leftOut} more than the ${issues.length} listed are left out` : '';
-  const project = (value as { p?: unknown } | null | undefined)?.p;
-  return {
-    code: 'invalid-view',
-    ...(isProjectId(project) && { project }),
-    detail: `The view has ${plural(all.length, 'fault')}${more}. ${first && sentence(first)}`,
-    issues,
-  };
-}
-
-const sentence = ({ field, message }: Issue): string =>
-  `${field === '' ? 'It' : `"${field}"`} ${message}${message.endsWith('?') ? '' : '.'}`;
-
-const clipped = (issue: Issue): Issue => ({
-  ...issue,
-  field: clip(issue.field, LIMITS.quoteLengthMax),
-  received: clip(issue.received, LIMITS.quoteLengthMax),
-});
-
-// strictObject names only the first unknown key; `unknownFields` finds them all.
-const isUnknownKey = (issue: v.BaseIssue<unknown>): boolean =>
-  issue.type === 'strict_object' && issue.expected === 'never';
-
-/** What valibot found, in the words of a page's developer. */
-function explain(issue: v.BaseIssue<unknown>): Issue {
-  const path = issue.path ?? [];
-  // strictObject takes an array for an object and misses its fields; the fault is the array.
-  const inArray = path.findIndex((item) => item.type === 'object' && Array.isArray(item.input));
-  if (inArray >= 0) return mustBe(fieldOf(path.slice(0, inArray)), 'object', 'array');
-  const field = fieldOf(path);
-  if (issue.type !== 'strict_object' || issue.received !== 'undefined') {
-    return mustBe(field, issue.message, quote(issue.input));
-  }
-  const expected = expectedAt(path.map((item) => item.key));
-  return { field, message: `is required: ${withArticle(expected)}`, expected, received: 'nothing' };
-}
-
-const mustBe = (field: string, expected: string, received: string): Issue => ({
-  field,
-  message: `must be ${withArticle(expected)}`,
-  expected,
-  received,
-});
-
-const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
-
-const fieldOf = (path: readonly v.IssuePathItem[]): string =>
-  path.reduce((field, { key }) => {
-    if (typeof key === 'number') return `${field}[${key}]`;
-    return joined(field, String(key));
-  }, '');
-
-const joined = (parent: string, key: string): string => (parent === '' ? key : `${parent}.${key}`);
-
-function quote(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(clip(value, LIMITS.quoteLengthMax));
-  if (Array.isArray(value)) return 'array';
-  if (typeof value === 'object' && value !== null) return 'object';
-  if (typeof value === 'number' && !Number.isFinite(value)) return "number beyond a double's range";
-  return String(value);
-}
-
-interface ObjectSchema {
-  readonly entries: Readonly<Record<string, unknown>>;
-}
-
-const entriesOf = (schema: unknown): ObjectSchema['entries'] | undefined =>
-  (unwrapped(schema) as Partial<ObjectSchema> | undefined)?.entries;
-
-const unwrapped = (schema: unknown): unknown =>
-  (schema as { wrapped?: unknown } | undefined)?.wrapped ?? schema;
-
-function expectedAt(keys: readonly unknown[]): string {
-  let schema: unknown = ViewSchema;
-  for (const key of keys) schema = unwrapped(entriesOf(schema)?.[String(key)]);
-  return String((schema as { message?: unknown }).message);
-}
-
-function* unknownFields(value: unknown, schema: unknown, parent: string): Generator<Issue> {
-  const entries = entriesOf(schema);
-  if (!entries || typeof value !== 'object' || value === null || Array.isArray(value)) return;
-  for (const [key, item] of Object.entries(value)) {
-    const field = joined(parent, key);
-    if (Object.hasOwn(entries, key)) {
-      yield* unknownFields(item, entries[key], field);
-      continue;
-    }
-    const near = nearest(key, Object.keys(entries));
-    yield {
-      field,
-      message: `is not a field of a view${near ? `; did you mean "${joined(parent, near)}"?` : ''}`,
-      expected: near ? joined(parent, near) : 'nothing',
-      received: quote(item),
-    };
-  }
-}

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createStamper } from '../../src/store/stamp.ts';
 import { dayOf } from '../../src/base/time.ts';
-import { STAMP_BYTES } from '../../src/store/store.ts';
+import { STAMP_BYTES } from '../../src/view/line.ts';
 import { memoryLog } from '../support/memory-log.ts';
 
 const NOON = Date.parse('2026-03-01T12:00:00.000Z');

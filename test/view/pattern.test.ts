@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { verbatim } from '../../src/view/pattern.ts';
+import { patternOf, verbatim } from '../../src/view/pattern.ts';
 import { ViewSchema } from '../../src/view/view-schema.ts';
 import { ACCEPTED, anyView, FULL_VIEW, INVALID, MINIMAL_VIEW } from '../support/views.ts';
 
@@ -138,28 +138,157 @@ describe('the long way round', () => {
   });
 });
 
-describe('the pattern', () => {
-  it('knows every kind of schema that it is given, or says so', () => {
-    const p = v.pipe(v.string(), v.nonEmpty());
-    expect(verbatim(v.strictObject({ p }), 'p')('{"p":"1"}')).toBe('1');
-    const fields = [
-      v.date(),
-      v.object({ p }),
-      v.number(),
-      v.pipe(v.number(), v.integer(), v.safeInteger(), v.minValue(1)),
-      v.pipe(v.string(), v.email()),
-      v.pipe(v.array(v.unknown()), v.minLength(1)),
-      v.pipe(
-        v.array(v.unknown()),
-        v.check(({ length }) => length > 0),
-      ),
-      v.pipe(v.array(v.string()), v.minLength(1)),
-      v.array(p),
-      v.array(v.strictObject({ p })),
-    ];
-    for (const q of fields) {
-      expect(() => verbatim(v.strictObject({ p, q }), 'p')).toThrow(/^No pattern for /);
+// Each as an optional field beside a required one: what it makes of a value is what parsing does.
+const KINDS: [string, v.GenericSchema, taken: unknown[], parsed: unknown[]][] = [
+  ['a picklist', v.picklist(['light', 'dark']), ['light', 'dark'], ['Light', '', 1]],
+  ['a literal', v.literal('(a|b)*'), ['(a|b)*'], ['a', '']],
+  ['an enum', v.enum({ one: 'a', two: 'b' }), ['a', 'b'], ['one']],
+  ['null or a string', v.nullable(v.string()), [null, '', 'x'], [1]],
+  [
+    'null or null or an integer',
+    v.nullable(v.nullish(v.pipe(v.number(), v.integer()))),
+    [null, 7],
+    [],
+  ],
+  ['null or a condition', v.nullable(v.pipe(v.string(), v.minLength(2))), [null, 'ab'], ['a']],
+  ['a shortest length', v.pipe(v.string(), v.minLength(3)), ['abc'], ['', 'ab']],
+  [
+    'a pipe in a pipe',
+    v.pipe(v.pipe(v.string(), v.nonEmpty()), v.maxLength(2)),
+    ['ab'],
+    ['', 'abc'],
+  ],
+  ['a change that changes nothing', v.pipe(v.string(), v.trim()), ['ab'], [' ab']],
+  ['a change of type', v.pipe(v.string(), v.transform(Number)), [], ['7', 'x']],
+  ['a title', v.pipe(v.string(), v.title('Title')), ['', '\\n"'], [1]],
+  ['a brand', v.pipe(v.string(), v.brand('Brand')), ['ab'], [1]],
+  ['any number', v.number(), [0, -7], [1.5, 1e21]],
+  ['a smallest number', v.pipe(v.number(), v.integer(), v.minValue(1)), [1, 12], [0, -1, 1.5]],
+  [
+    'a boolean with a condition',
+    v.pipe(
+      v.boolean(),
+      v.check((is) => is),
+    ),
+    [],
+    [true, false],
+  ],
+  [
+    'an object of optional fields',
+    v.strictObject({
+      a: v.optional(v.string()),
+      b: v.optional(v.boolean()),
+      c: v.optional(v.picklist(['x'])),
+    }),
+    [{}, { a: '' }, { b: true }, { c: 'x' }, { a: '', c: 'x' }, { a: '', b: true, c: 'x' }],
+    [{ d: 1 }, { c: 'y' }],
+  ],
+  [
+    'an object with a last one required',
+    v.strictObject({
+      a: v.optional(v.string()),
+      b: v.string(),
+      c: v.optional(v.string()),
+    }),
+    [{ b: '' }, { a: '', b: '' }, { b: '', c: '' }, { a: '', b: '', c: '' }],
+    [{ a: '' }],
+  ],
+  ['an object without fields', v.strictObject({}), [{}], [{ a: 1 }]],
+  [
+    'a field with odd characters',
+    v.strictObject({ 'a.b"\\(c)': v.string() }),
+    [{ 'a.b"\\(c)': '' }],
+    [],
+  ],
+  [
+    'an object with a condition',
+    v.pipe(
+      v.strictObject({ a: v.string() }),
+      v.check(({ a }) => a > 'a'),
+    ),
+    [],
+    [{ a: 'b' }, { a: 'a' }],
+  ],
+  ['an array with a condition inside', v.array(v.picklist(['a'])), [[]], [['a'], ['a', 'b']]],
+  [
+    'an array of null or objects',
+    v.array(v.nullable(v.strictObject({ a: v.boolean() }))),
+    [[], [null], [{ a: true }, null]],
+    [[{}]],
+  ],
+  ['an array that is not empty', v.pipe(v.array(v.string()), v.minLength(1)), [], [['a'], []]],
+  ['anything', v.unknown(), [], [1, null, 'a', {}]],
+  ['one or the other', v.union([v.string(), v.number()]), [], ['a', 1, true]],
+  ['any object', v.object({ a: v.string() }), [], [{ a: '' }, { a: '', b: 1 }]],
+  ['a substitute for what is wrong', v.fallback(v.string(), 'x'), [], ['a', 1]],
+  ['a substitute for null', v.nullable(v.string(), 'x'), [], ['a', null]],
+  ['a date', v.date(), [], ['a', 1]],
+];
+
+describe('the pattern of a schema', () => {
+  const pid = v.pipe(v.string(), v.nonEmpty());
+
+  it.each(KINDS)('with %s is right, whatever it leaves to parsing', (_, field, taken, parsed) => {
+    const idOf = verbatim(v.strictObject({ pid, field: v.optional(field) }), 'pid');
+    for (const value of taken) expect(idOf(JSON.stringify({ pid: '1', field: value }))).toBe('1');
+    for (const value of parsed) {
+      expect([value, idOf(JSON.stringify({ pid: '1', field: value }))]).toStrictEqual([
+        value,
+        undefined,
+      ]);
     }
-    expect(() => verbatim(v.strictObject({ p }), 'q')).toThrow('"q" is no string with conditions');
+    // What has no pattern for a field it may lack has one without it.
+    expect(idOf('{"pid":"1"}')).toBe('1');
+    expect(idOf('{"pid":"1",}')).toBeUndefined();
+  });
+
+  it.each(KINDS)(
+    'with %s takes nothing that parsing would refuse or change',
+    (_, field, ...values) => {
+      const schema = v.strictObject({ field: v.optional(field), pid });
+      const idOf = verbatim(schema, 'pid');
+      const texts = fc
+        .tuple(
+          fc.oneof(fc.constantFrom(...values.flat()), fc.jsonValue({ depthSize: 'small' })),
+          fc.constantFrom('', ',', ' ', '"pid":"2",', ',"field":""'),
+        )
+        .map(([value, piece]) => `{"field":${JSON.stringify(value)},${piece}"pid":"1"}`);
+      fc.assert(
+        fc.property(texts, (text) => {
+          if (idOf(text) === undefined) return;
+          expect(JSON.stringify(v.parse(schema, JSON.parse(text)))).toBe(text);
+        }),
+      );
+    },
+  );
+
+  it('is none where a field that it does not know is required, or filled in where it is absent', () => {
+    for (const q of [
+      v.date(),
+      v.optional(v.string(), 'x'),
+      v.fallback(v.optional(v.string()), 'x'),
+    ]) {
+      const idOf = verbatim(v.strictObject({ pid, q }), 'pid');
+      expect(idOf('{"pid":"1","q":"x"}')).toBeUndefined();
+      expect(idOf('{"pid":"1"}')).toBeUndefined();
+    }
+    expect(verbatim(v.strictObject({ pid }), 'none')('{"pid":"1"}')).toBeUndefined();
+    expect(verbatim(v.date(), 'pid')('{"pid":"1"}')).toBeUndefined();
+  });
+
+  it('has null once where it may be null for more than one reason, or a list of them had many ways', () => {
+    const pattern = patternOf(v.nullable(v.nullish(v.nullable(v.boolean()))), {
+      captured: new Set(),
+      isChecked: true,
+    });
+    expect(pattern?.source).toBe('(?:null|(?:true|false))');
+  });
+
+  it('has every field of a view, for the collector and for a report', () => {
+    for (const isChecked of [true, false]) {
+      const pattern = patternOf(ViewSchema, { captured: new Set(), isChecked });
+      for (const key of Object.keys(ViewSchema.entries))
+        expect(pattern?.source).toContain(`"${key}":`);
+    }
   });
 });

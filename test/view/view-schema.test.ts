@@ -3,7 +3,8 @@ import { toJsonSchema } from '@valibot/to-json-schema';
 import { describe, expect, it } from 'vitest';
 import { isJson } from '../../src/base/json.ts';
 import { isRefusal, type Refusal } from '../../src/view/refusal.ts';
-import { readView, ViewSchema } from '../../src/view/view-schema.ts';
+import { readView } from '../../src/view/read-view.ts';
+import { ViewSchema } from '../../src/view/view-schema.ts';
 import { ACCEPTED, anyView, FULL_VIEW, INVALID, MINIMAL_VIEW } from '../support/views.ts';
 
 /** The view's fields as they are stored. */

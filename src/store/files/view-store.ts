@@ -32,6 +32,7 @@ import { createFreeSpace, type FreeSpace } from '../../disk/free-space.ts';
 import { lastIdOf } from '../last-id.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
 import { dayOf } from '../../base/time.ts';
+import { lineOf } from '../../view/line.ts';
 import type { Appended, StoreState, ViewStore } from '../store.ts';
 
 export interface ViewStoreOptions {
@@ -112,7 +113,7 @@ export class LocalViewStore implements ViewStore {
     const unavailable = this.#unavailable();
     if (unavailable !== undefined) return Promise.resolve({ unavailable });
     const { ts, id, day } = this.#stamp();
-    return this.#committer.add(day, id, `{"ts":"${ts}","id":"${id}",${fields.slice(1)}\n`);
+    return this.#committer.add(day, id, lineOf(ts, id, fields));
   }
 
   /**

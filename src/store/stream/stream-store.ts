@@ -21,6 +21,7 @@ import { StreamWatch } from '../../jetstream/stream-watch.ts';
 import type { Log } from '../../base/log.ts';
 import { formatSize } from '../../base/size.ts';
 import { printable } from '../../base/text.ts';
+import { lineOf } from '../../view/line.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
 import type { Appended, StoreState, ViewStore } from '../store.ts';
 
@@ -115,7 +116,7 @@ export class StreamStore implements ViewStore {
     const unavailable = this.#unavailable();
     if (unavailable !== undefined) return Promise.resolve({ unavailable });
     const { ts, id } = this.#stamp();
-    const line = Buffer.from(`{"ts":"${ts}","id":"${id}",${fields.slice(1)}`);
+    const line = Buffer.from(lineOf(ts, id, fields)).subarray(0, -1); // without its newline
     return new Promise((resolve) => {
       this.#publisher.publish(`${VIEWS}.${project}`, line, id, (failure, bytes) => {
         if (failure === undefined) this.#stored(bytes);
