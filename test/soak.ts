@@ -11,7 +11,9 @@ import {
   passMidnight,
   randomFrom,
   startAtOnce,
+  withstand,
 } from './support/faults.ts';
+import { WAYS } from './support/attacker.ts';
 import { canRunNats } from './support/nats-server.ts';
 import { BUN, DENO, isHere, isPresent, NODE, type Runtime } from './support/runtimes.ts';
 import { canMount, canMountThin } from './support/small-disk.ts';
@@ -30,6 +32,12 @@ const FAULTS: Record<string, Fault> = {
   'file moved': disturbFile,
   'starts at once': (runtime, random) => startAtOnce(runtime, 2 + Math.floor(random() * 7)),
   overload: (runtime) => overload(runtime, 3),
+  ...Object.fromEntries(
+    Object.keys(WAYS).map((way) => [
+      `a stranger ${way}`,
+      (runtime: Runtime) => withstand(runtime, [way], { clients: 20, ms: 3_000 }),
+    ]),
+  ),
   ...(canMount() && {
     'disk full, then freed': fillAndFree,
     'disk full, kill -9': (runtime, random) => fillAndEnd(runtime, random, 'SIGKILL'),

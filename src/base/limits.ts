@@ -7,6 +7,7 @@ export const LIMITS = {
   bodyTimeoutMs: 10_000,
   /** What is read of a body that is refused before its end, so that its sender sees the answer. */
   drainBytesMax: 64 * KiB,
+  drainPiecesMax: 256,
   drainMs: 100,
   /** How long the connection then stays, for the answer to arrive. */
   lingerMs: 300,

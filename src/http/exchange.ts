@@ -27,7 +27,7 @@ export interface Exchange {
    * Answers, and then gives back the room that the request took of what may be under way.
    * A body that is still being sent is read on for a moment and forgotten, for a sender that is not
    * read to the end sees its connection break instead of the answer. If it does not end within
-   * `LIMITS.drainBytesMax` and `drainMs`, the answer goes out with `Connection: close`, and the
+   * `LIMITS.drainBytesMax`, `drainPiecesMax` and `drainMs`, the answer goes out with `Connection: close`, and the
    * connection is closed `lingerMs` later: a server that closes at once resets the connection, and
    * the reset overtakes the answer.
    * @param answer must not reject.

@@ -113,11 +113,12 @@ async function readOn(
 async function drain(stream: Request['body']): Promise<boolean> {
   if (stream?.locked) return false;
   let bytes = 0;
+  let pieces = 0;
   const over = sleep(LIMITS.drainMs) as Promise<undefined>;
   try {
     return await readOn(stream, over, (piece) => {
       bytes += piece.byteLength;
-      return bytes <= LIMITS.drainBytesMax;
+      return bytes <= LIMITS.drainBytesMax && ++pieces <= LIMITS.drainPiecesMax;
     });
   } catch {
     return false; // the client has gone

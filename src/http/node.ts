@@ -10,9 +10,9 @@ import { Queue, type Room } from './room.ts';
 
 // Requests that a client sends without waiting for their answers are the one thing that Node's own
 // server does not bound: it reads on, and keeps each until those before it are answered.
-/** A connection that owes as many answers is not read on … */
+/** Of one connection as many are worked on at once, and no more are read … */
 const OWED_MAX = 32;
-/** … until it owes no more than so many. */
+/** … until it is owed no more answers than so many. */
 const OWED_AGAIN = 8;
 /** How often connections are looked over for what takes too long. */
 const SWEEP_MS = 500;
@@ -49,9 +49,11 @@ export async function listenOnNode(options: ListenOptions): Promise<Listener> {
         incoming.socket.destroy();
         return;
       }
-      current = new NodeExchange(incoming, outgoing, connection, room);
-      void listener(incoming, outgoing);
-      current.started();
+      connection.owe(room, () => {
+        current = new NodeExchange(incoming, outgoing, connection, room);
+        void listener(incoming, outgoing);
+        current.started();
+      });
     },
   );
   // A client may end its side once it has sent its views, and still wait for the answers.
@@ -106,6 +108,8 @@ class Connection {
   /** Answers to requests that it has sent. */
   owed = 0;
   #isHeld = false;
+  /** Requests that are not worked on yet. */
+  readonly #waiting: { readonly room: Room; readonly start: () => void }[] = [];
   /** Ends the body that is being read; of several, only the last can be incomplete. */
   #expireBody: (() => void) | undefined;
   #bodySweeps = 0;
@@ -118,10 +122,15 @@ class Connection {
     this.#socket = socket;
   }
 
-  /** One more request. */
-  owe(): void {
+  /**
+   * One more request, worked on by `start`: at once, or when others of the connection are answered.
+   * What was read in one piece can be hundreds, and nobody else has a turn while they are worked on.
+   */
+  owe(room: Room, start: () => void): void {
     this.owed += 1;
-    if (this.owed < OWED_MAX || this.#isHeld) return;
+    if (this.owed <= OWED_MAX) return start();
+    this.#waiting.push({ room, start });
+    if (this.#isHeld) return;
     this.#isHeld = true;
     this.#socket.pause();
   }
@@ -149,6 +158,7 @@ class Connection {
     this.#unread.delete(room);
     this.#unreadSweeps = 0;
     this.owed -= 1;
+    if (this.#waiting.length > 0) setImmediate(() => this.#waiting.shift()?.start());
     if (!this.#isHeld || this.owed > OWED_AGAIN) return;
     this.#isHeld = false;
     this.#socket.resume();
@@ -159,6 +169,7 @@ class Connection {
     this.#isGone = true;
     for (const room of this.#unread) room.close();
     this.#unread.clear();
+    for (const { room } of this.#waiting.splice(0)) room.close();
   }
 
   /** Ends what takes too long, looked at every `SWEEP_MS`. */
@@ -190,7 +201,6 @@ class NodeExchange implements Exchange {
     this.#outgoing = outgoing;
     this.#connection = connection;
     this.#room = room;
-    connection.owe();
     outgoing.on('finish', () => connection.given(room));
   }
 
@@ -215,7 +225,10 @@ class NodeExchange implements Exchange {
         else if (this.#room.take(piece.length)) pieces.push(piece);
         else fail('no-room');
       };
+      let isDone = false;
       const fail = (fault: BodyFault): void => {
+        if (isDone) return;
+        isDone = true;
         incoming.off('data', onData);
         incoming.pause();
         resolve(fault);
@@ -224,6 +237,7 @@ class NodeExchange implements Exchange {
       this.#connection.awaitBody(expire);
       incoming.on('data', onData);
       incoming.on('end', () => {
+        isDone = true;
         this.#connection.hasBody(expire);
         resolve(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces));
       });
@@ -286,6 +300,7 @@ function drain(incoming: IncomingMessage): Promise<boolean> {
   if (incoming.destroyed) return Promise.resolve(false);
   return new Promise((resolve) => {
     let bytes = 0;
+    let pieces = 0;
     const finish = (isWhole: boolean): void => {
       clearTimeout(timer);
       incoming.off('data', onData);
@@ -294,7 +309,7 @@ function drain(incoming: IncomingMessage): Promise<boolean> {
     };
     const onData = (piece: Buffer): void => {
       bytes += piece.length;
-      if (bytes > LIMITS.drainBytesMax) finish(false);
+      if (bytes > LIMITS.drainBytesMax || ++pieces > LIMITS.drainPiecesMax) finish(false);
     };
     const timer = setTimeout(finish, LIMITS.drainMs, false);
     incoming.on('data', onData);

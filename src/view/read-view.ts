@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { firstFault, Source } from '../base/json.ts';
 import { verbatim } from './pattern.ts';
-import type { Refusal } from './refusal.ts';
+import { malformed, type Refusal } from './refusal.ts';
 import { invalidView } from './view-faults.ts';
 import { ViewSchema } from './view-schema.ts';
 
@@ -34,7 +34,7 @@ export function readView(text: string): StorableView | Refusal {
   try {
     value = JSON.parse(text);
   } catch {
-    return { code: 'malformed-json', detail: malformed(text) };
+    return malformed(whereNotJson(text));
   }
   const { success, output } = safeParse(value);
   return success ? { project: output.p, fields: serialize(output) } : invalidView(value);
@@ -58,7 +58,7 @@ function wellFormed(value: unknown): unknown {
   );
 }
 
-function malformed(text: string): string {
+function whereNotJson(text: string): string {
   if (text.trim() === '') return 'The body is empty; send one JSON object.';
   const fault = firstFault(text);
   if (fault === undefined) return 'The body is not JSON; send one JSON object.';

@@ -2,8 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { bundle } from './bundle.ts';
+import { startChild } from './child.ts';
 import { startLoad } from './load.ts';
-import type { Runtime } from './runtimes.ts';
+import { NODE, type Runtime } from './runtimes.ts';
 import { hangingDisk, smallDisk } from './small-disk.ts';
 import { MINIMAL_VIEW } from './views.ts';
 import { dataDirectory, run, startViewlog, until, type Viewlog } from './viewlog.ts';
@@ -325,10 +327,12 @@ export async function startAtOnce(runtime: Runtime, starters: number): Promise<F
 }
 
 /** Kilobytes of memory that the process occupies (VmRSS). */
-const residentKiB = (viewlog: Viewlog): number => {
+const memoryKiB = (viewlog: Viewlog, field: 'VmRSS' | 'VmHWM'): number => {
   const status = readFileSync(`/proc/${viewlog.child.pid}/status`, 'utf8');
-  return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]);
+  return Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(status)?.[1]);
 };
+
+const peakMiB = (viewlog: Viewlog): number => Math.round(memoryKiB(viewlog, 'VmHWM') / 1024);
 
 /** More views under way than the queue takes: it refuses, and its memory stays what it was. */
 export async function overload(runtime: Runtime, rounds: number): Promise<Figures> {
@@ -341,13 +345,59 @@ export async function overload(runtime: Runtime, rounds: number): Promise<Figure
     await load.stop();
     told.acknowledged += load.told.acknowledged.length;
     told.overloaded += load.told.refused.get('overloaded') ?? 0;
-    if (round === 0) firstKiB = residentKiB(viewlog);
+    if (round === 0) firstKiB = memoryKiB(viewlog, 'VmRSS');
   }
-  const lastKiB = residentKiB(viewlog);
+  const lastKiB = memoryKiB(viewlog, 'VmRSS');
   expect(viewlog.lines()).toHaveLength(told.acknowledged);
   // A leak of the views refused would be hundreds of megabytes.
   expect(lastKiB).toBeLessThan(2 * firstKiB + 64 * 1024);
   return { ...told, firstKiB, lastKiB };
+}
+
+/**
+ * Strangers attack in these ways, `clients` in each, for as long, and then are gone. Views beside
+ * them are answered all the time, memory stays bounded, and nothing acknowledged is lost.
+ */
+export async function withstand(
+  runtime: Runtime,
+  ways: readonly string[],
+  { clients, ms }: { readonly clients: number; readonly ms: number },
+): Promise<Figures> {
+  const viewlog = await startViewlog({ runtime });
+  expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
+  const firstMiB = peakMiB(viewlog);
+  const attackers = startChild([
+    ...NODE.command('', bundle('attacker-process')),
+    String(viewlog.port),
+    String(clients),
+    ...ways,
+  ]);
+  await attackers.next();
+  const acknowledged: string[] = [];
+  const figures = { honest: 0, overloaded: 0, slowestMs: 0 };
+  for (const endMs = Date.now() + ms; Date.now() < endMs; await sleep(50)) {
+    const sentMs = Date.now();
+    const answer = await viewlog.post(MINIMAL_VIEW);
+    figures.slowestMs = Math.max(figures.slowestMs, Date.now() - sentMs);
+    figures.honest += 1;
+    const { id } = (await answer.json()) as { id?: string };
+    if (id === undefined) {
+      expect([answer.status, answer.headers.get('retry-after')]).toStrictEqual([503, '1']);
+      figures.overloaded += 1;
+    } else acknowledged.push(id);
+  }
+  attackers.kill('SIGKILL');
+  await attackers.ended;
+  await sleep(2_000);
+  expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
+  const overMiB = peakMiB(viewlog) - firstMiB;
+  // --max-queue is 32 MiB.
+  expect(overMiB).toBeLessThan(32 + 300);
+  const { code, stderr } = await viewlog.signal('SIGTERM');
+  expect(code).toBe(0);
+  expect(stderr.replace(/^warning: .*--min-free is off.*\n/m, '')).toBe('');
+  expectWhole(viewlog.data, acknowledged, 0);
+  return { ...figures, acknowledged: acknowledged.length, lost: 0, overMiB };
 }
 
 /** Midnight passes under load, by the clock that `faketime` gives it. */

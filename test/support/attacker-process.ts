@@ -1,0 +1,6 @@
+// Attackers, in a process of their own, so that they hold up nobody but the server: PORT CLIENTS WAY…
+import { attack, WAYS } from './attacker.ts';
+
+const [port, clients, ...ways] = process.argv.slice(2);
+for (const way of ways) attack(Number(port), WAYS[way]!, Number(clients));
+console.log(JSON.stringify({ attacking: ways }));

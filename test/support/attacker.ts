@@ -1,0 +1,122 @@
+import { connect, type Socket } from 'node:net';
+import { chunk, post } from './raw.ts';
+import { MINIMAL_VIEW } from './views.ts';
+
+// Clients that mean harm: each sends in a way of its own, over and over, until it is stopped.
+
+const VIEW = JSON.stringify(MINIMAL_VIEW);
+const CHUNKED = { 'Content-Length': '', 'Transfer-Encoding': 'chunked' };
+const bare = post(VIEW).replace('Host: localhost\r\n', 'Host: x\r\n');
+const faults = JSON.stringify(
+  Object.fromEntries(Array.from({ length: 1_200 }, (_, i) => [`f${i}`, i])),
+);
+
+/** One client's way; `write` resolves when more can be sent, or the connection is gone. */
+type Way = (client: Client) => Promise<void>;
+
+interface Client {
+  readonly socket: Socket;
+  readonly isOver: () => boolean;
+  readonly write: (text: string) => Promise<void>;
+  readonly rest: (ms: number) => Promise<void>;
+}
+
+/** Sends the same text again and again, and never reads. */
+const flood =
+  (text: string): Way =>
+  async ({ socket, isOver, write }) => {
+    socket.pause();
+    while (!isOver()) await write(text);
+  };
+
+export const WAYS: Readonly<Record<string, Way>> = {
+  'pipelines, and does not read': flood(bare.repeat(200)),
+  'pipelines refusals, and does not read': flood(post('{}').repeat(300)),
+  'pipelines preflights, and does not read': flood(
+    'OPTIONS /view HTTP/1.1\r\nHost: x\r\nAccess-Control-Request-Method: POST\r\n\r\n'.repeat(400),
+  ),
+  async 'pipelines, and reads slowly'({ socket, isOver, write, rest }) {
+    socket.pause();
+    const reading = setInterval(() => socket.read(512), 20);
+    while (!isOver()) {
+      await write(bare.repeat(50));
+      await rest(5);
+    }
+    clearInterval(reading);
+  },
+  async 'pipelines, and ends its side'({ socket, isOver, write, rest }) {
+    socket.resume();
+    await write(bare.repeat(500));
+    socket.end();
+    while (!isOver()) await rest(50);
+  },
+  async 'pipelines, and resets'({ socket, write }) {
+    await write(bare.repeat(300));
+    socket.resetAndDestroy();
+  },
+  async 'sends a body by the byte, in chunks'({ isOver, write }) {
+    await write(post('', CHUNKED));
+    while (!isOver()) await write(chunk('{').repeat(500));
+  },
+  async 'sends a body by the byte, of a declared length'({ socket, isOver, write, rest }) {
+    socket.setNoDelay(true);
+    await write(post('', { 'Content-Length': '16000' }));
+    for (let sent = 0; sent < 16_000 && !isOver(); sent++) {
+      await write('{');
+      if (sent % 20 === 0) await rest(1);
+    }
+  },
+  async 'declares a body, and sends none'({ isOver, write, rest }) {
+    await write(post('', { 'Content-Length': '16000' }));
+    while (!isOver()) await rest(50);
+  },
+  async 'sends half a body, and stalls'({ isOver, write, rest }) {
+    await write(post('{'.repeat(8_000), { 'Content-Length': '16000' }));
+    while (!isOver()) await rest(50);
+  },
+  async 'sends half a head, and stalls'({ isOver, write, rest }) {
+    await write(`POST /view HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(8_000)}`);
+    while (!isOver()) await rest(50);
+  },
+  async 'sends bodies full of faults'({ socket, isOver, write, rest }) {
+    socket.resume();
+    while (!isOver()) {
+      await write(post(faults));
+      await rest(1);
+    }
+  },
+  async 'sends bodies that are too large'({ isOver, write }) {
+    await write(post('', { 'Content-Length': '1000000000' }));
+    while (!isOver()) await write('x'.repeat(16_000));
+  },
+};
+
+/** Keeps `clients` connections busy in this way for ever; one that the server ends is made anew. */
+export function attack(port: number, way: Way, clients: number): void {
+  for (let i = 0; i < clients; i++) void attackAlone(port, way);
+}
+
+async function attackAlone(port: number, way: Way): Promise<never> {
+  for (;;) {
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    const closed = new Promise<void>((resolve) => void socket.on('close', () => resolve()));
+    socket.on('error', () => {});
+    socket.on('end', () => socket.destroy());
+    await way({
+      socket,
+      isOver: () => socket.destroyed,
+      rest: (ms) => Promise.race([closed, sleep(ms)]),
+      write: (text) =>
+        Promise.race([
+          closed,
+          new Promise<void>((resolve) => void socket.write(text, () => resolve())),
+        ]),
+    });
+    socket.destroy();
+    await closed;
+    // A client that is refused at once does not come a thousand times a second.
+    await sleep(5);
+  }
+}
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
