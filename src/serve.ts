@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { createCollector } from './collector/routes.ts';
 import { EXIT, type ExitCode, Fatal } from './base/exit.ts';
 import { listen } from './http/listen.ts';
-import { createLog, type Log, loggingFatal } from './base/log.ts';
+import type { Log } from './base/log.ts';
 import { openProjects } from './projects/follow.ts';
 import { Queue } from './http/room.ts';
 import type { Settings } from './settings.ts';
@@ -14,14 +14,36 @@ import { signals } from './base/signals.ts';
 import { openStores } from './store/open-stores.ts';
 import { VERSION } from './base/version.ts';
 
-/** Runs the collector until SIGTERM or SIGINT, or until the store cannot go on. */
-export async function serve(settings: Settings): Promise<ExitCode> {
-  const log = createLog(settings.log);
-  return loggingFatal(log, () => run(settings, log));
-}
+/** What an operator chooses of a collector. */
+export const SERVE_OPTIONS = [
+  'host',
+  'port',
+  'data',
+  'projects',
+  'durability',
+  'max-view',
+  'max-queue',
+  'min-free',
+  'max-refused',
+  'keep-refused-days',
+  'keep-days',
+  'store',
+  'nats-stream',
+  'nats-replicas',
+  'nats-creds',
+  'status',
+  'status-token-file',
+  'log',
+] as const;
 
-/** @throws {Fatal} where it cannot start, or could not keep what it promised when it stopped. */
-async function run(settings: Settings, log: Log): Promise<ExitCode> {
+/**
+ * Runs the collector until SIGTERM or SIGINT, or until the store cannot go on.
+ * @throws {Fatal} where it cannot start, or could not keep what it promised when it stopped.
+ */
+export async function serve(
+  settings: Settings<(typeof SERVE_OPTIONS)[number]>,
+  log: Log,
+): Promise<ExitCode> {
   let fail!: (fatal: Fatal) => void;
   const stopped = new Promise<Fatal | undefined>((resolve) => {
     signals.onStop(() => resolve(undefined));

@@ -120,7 +120,7 @@ describe('settings from the environment', () => {
     const { code, stderr } = await run(['serve'], { env: { VIEWLOG_DURABILITY: 'none' } });
     expect([code, stderr]).toStrictEqual([
       64,
-      'viewlog: VIEWLOG_DURABILITY must be disk or os, not "none"\n',
+      'error: VIEWLOG_DURABILITY must be disk or os, not "none"\n',
     ]);
   });
 });

@@ -8,3 +8,12 @@ export const readEnv: ReadEnv = (name) => {
     return undefined;
   }
 };
+
+/** The names of all environment variables; none where the runtime does not allow to list them. */
+export function envNames(): string[] {
+  try {
+    return Object.keys(process.env);
+  } catch {
+    return [];
+  }
+}

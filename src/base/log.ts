@@ -1,6 +1,6 @@
-import { type ExitCode, Fatal } from './exit.ts';
 import { fstatSync } from 'node:fs';
 import { readEnv } from './env.ts';
+import { tell } from './output.ts';
 
 /** One line an event. Pass strangers' text through `printable` first. */
 export interface Log {
@@ -45,8 +45,8 @@ export function createLog(format: LogFormat, parts: LogParts = PROCESS): Log {
 }
 
 const PROCESS: LogParts = {
-  out: (line) => console.log(line),
-  err: (line) => console.error(line),
+  out: (line) => tell(1, line),
+  err: (line) => tell(2, line),
   now: Date.now,
   isJournal,
 };
@@ -60,16 +60,5 @@ function isJournal(fd: number): boolean {
     return named === `${dev}:${ino}`;
   } catch {
     return false;
-  }
-}
-
-/** Runs a service; what ends it is logged, a line at a time, and gives its exit code. */
-export async function loggingFatal(log: Log, run: () => Promise<ExitCode>): Promise<ExitCode> {
-  try {
-    return await run();
-  } catch (error) {
-    if (!(error instanceof Fatal)) throw error;
-    for (const line of error.message.split('\n')) log.error(line);
-    return error.exitCode;
   }
 }

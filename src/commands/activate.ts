@@ -1,45 +1,57 @@
-import { EXIT, type ExitCode, Fatal } from '../base/exit.ts';
+import { EXIT, Fatal } from '../base/exit.ts';
 import { type Edited, editProjectsFile } from '../projects/edit.ts';
 import { addItem, addObject, setValue } from '../projects/json-edit.ts';
 import { originFault, originKey } from '../projects/origins.ts';
 import { PROJECT_ID } from '../view/project-id.ts';
 import { ID_EXPECTED, type ProjectEntry } from '../projects/projects-schema.ts';
-import type { Settings } from '../settings.ts';
 import { echo, plural, printable } from '../base/text.ts';
+import { defineCommand } from './command.ts';
 
 /** What a new project may send until the operator says otherwise. */
 const VIEWS_PER_MINUTE = 6000;
 
-/** `viewlog activate ID`: lists a project, or sets a listed one active. */
-export async function activate(settings: Settings, operands: string[]): Promise<ExitCode> {
-  const id = readId('activate', operands);
-  for (const origin of settings.origin) {
+/** Lists a project, or sets a listed one active. */
+export const activate = defineCommand({
+  name: 'activate',
+  operands: 'ID',
+  summary: 'activates a project; makes the projects file where there is none',
+  examples: ['viewlog activate 1000001 --name "My site" --origin https://www.example.com'],
+  options: ['name', 'origin', 'data', 'projects'],
+  async run(settings, operands, { print }) {
+    const id = readId('activate', operands);
+    checkOrigins(settings.origin);
+    let before: ProjectEntry | undefined;
+    let entry = newEntry(id);
+    const edited = await editProjectsFile({
+      path: settings.projects,
+      canCreate: true,
+      change: (text, file) => {
+        const index = file.projects.findIndex((project) => project.id === id);
+        before = file.projects[index];
+        entry = merged(before ?? newEntry(id), settings);
+        return before === undefined
+          ? addObject(text, ['projects'], { ...entry })
+          : updated(text, index, before, entry);
+      },
+    });
+    const name = printable(settings.projects, Infinity);
+    const what = edited === 'unchanged' ? 'as it was' : whatWasDone(before);
+    print(`Project ${id} ${what} in ${name}: ${inForce(entry)}${effect(edited)}`);
+    if (edited === 'created') {
+      print(`Add your address to ${name}, as "operator": sites are told to write to it`);
+    }
+    return EXIT.done;
+  },
+});
+
+/** @throws {Fatal} exit 64 for what no project can list. */
+function checkOrigins(origins: readonly string[]): void {
+  for (const origin of origins) {
     const fault = originFault(origin);
     if (fault !== undefined) {
       throw new Fatal(EXIT.usage, `--origin ${fault}; found "${echo(origin)}"`);
     }
   }
-  let before: ProjectEntry | undefined;
-  let entry = newEntry(id);
-  const edited = await editProjectsFile({
-    path: settings.projects,
-    canCreate: true,
-    change: (text, file) => {
-      const index = file.projects.findIndex((project) => project.id === id);
-      before = file.projects[index];
-      entry = merged(before ?? newEntry(id), settings);
-      return before === undefined
-        ? addObject(text, ['projects'], { ...entry })
-        : updated(text, index, before, entry);
-    },
-  });
-  const name = printable(settings.projects, Infinity);
-  const what = edited === 'unchanged' ? 'as it was' : whatWasDone(before);
-  console.log(`Project ${id} ${what} in ${name}: ${inForce(entry)}${effect(edited)}`);
-  if (edited === 'created') {
-    console.log(`Add your address to ${name}, as "operator": sites are told to write to it`);
-  }
-  return EXIT.done;
 }
 
 /** @throws {Fatal} exit 64 where the operands are not one project id. */
@@ -62,8 +74,14 @@ export function effect(edited: Edited): string {
 
 const newEntry = (id: string): ProjectEntry => ({ id, maxViewsPerMinute: VIEWS_PER_MINUTE });
 
+/** What an operator adds to a project. */
+interface Additions {
+  readonly name: string | undefined;
+  readonly origin: readonly string[];
+}
+
 /** The project as it will stand, its keys in the order of the schema. */
-function merged(entry: ProjectEntry, { name, origin: added }: Settings): ProjectEntry {
+function merged(entry: ProjectEntry, { name, origin: added }: Additions): ProjectEntry {
   const origins = [...(entry.origins ?? [])];
   for (const origin of added) {
     const key = originKey(origin);

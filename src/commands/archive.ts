@@ -1,6 +1,6 @@
 import { EXIT, type ExitCode, Fatal } from '../base/exit.ts';
 import { type Cluster, connectCluster } from '../jetstream/connect.ts';
-import { createLog, type Log, loggingFatal } from '../base/log.ts';
+import type { Log } from '../base/log.ts';
 import type { Settings } from '../settings.ts';
 import { LIMITS } from '../base/limits.ts';
 import { readToken } from '../status/token.ts';
@@ -15,23 +15,46 @@ import { StreamReader } from '../archive/reader.ts';
 import { type ArchiveRecord, readRecord } from '../archive/archive-record.ts';
 import { openArchiveStatus } from '../archive/archive-status.ts';
 import { Stream } from '../archive/archived-stream.ts';
+import { defineCommand } from './command.ts';
 
 /** What is looked after when no messages come: free space, moved files, the lag. */
 const IDLE_MS = 1_000;
 
+const OPTIONS = [
+  'archive-from',
+  'data',
+  'nats-stream',
+  'nats-creds',
+  'once',
+  'min-free',
+  'keep-days',
+  'status',
+  'status-token-file',
+  'log',
+] as const;
+type ArchiveSettings = Settings<(typeof OPTIONS)[number]>;
+
 /**
- * `viewlog archive --from nats://… --data DIR`: writes the views of a stream to view files, each
- * once, until SIGTERM or SIGINT; with `--once`, until it has come to where the stream ended when it
- * began.
+ * Writes the views of a stream to view files, each once, until SIGTERM or SIGINT; with `--once`,
+ * until it has come to where the stream ended when it began.
  */
-export async function archive(settings: Settings): Promise<ExitCode> {
-  const log = createLog(settings.log);
-  return loggingFatal(log, () => run(settings, log));
-}
+export const archive = defineCommand({
+  name: 'archive',
+  operands: '',
+  summary: 'writes the views of a JetStream stream to view files, each once',
+  examples: ['viewlog archive --from nats://127.0.0.1:4222 --data /var/lib/viewlog'],
+  options: OPTIONS,
+  isService: true,
+  optionHelp: {
+    'nats-stream': 'the stream to archive',
+    'min-free': 'wait below this much free disk',
+  },
+  run: (settings, _, { log }) => run(settings, log),
+});
 
 /** @throws {Fatal} where it cannot start or go on. */
-async function run(settings: Settings, log: Log): Promise<ExitCode> {
-  const { data: dir, archiveFrom: address } = settings;
+async function run(settings: ArchiveSettings, log: Log): Promise<ExitCode> {
+  const { data: dir, 'archive-from': address } = settings;
   if (address === undefined) {
     throw new Fatal(EXIT.usage, 'archive needs --from, such as --from nats://127.0.0.1:4222');
   }
@@ -72,7 +95,7 @@ interface Surroundings {
 }
 
 /** Finds the stream, and makes sure that it is the recorded one. */
-async function openStream(settings: Settings, { cluster, log, stop }: Surroundings) {
+async function openStream(settings: ArchiveSettings, { cluster, log, stop }: Surroundings) {
   const { data: dir, 'nats-stream': name } = settings;
   const stream = await Stream.of(name, dir, cluster, stop);
   const { created, last } = await stream.find();
@@ -83,7 +106,7 @@ async function openStream(settings: Settings, { cluster, log, stop }: Surroundin
   return { stream, archiver, last };
 }
 
-async function follow(settings: Settings, surroundings: Surroundings): Promise<ExitCode> {
+async function follow(settings: ArchiveSettings, surroundings: Surroundings): Promise<ExitCode> {
   const { cluster, token, log, stop } = surroundings;
   const { data: dir, 'nats-stream': name, status: statusAddress } = settings;
   const opened = await Promise.race([openStream(settings, surroundings), aborted(stop)]);

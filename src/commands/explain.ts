@@ -1,33 +1,40 @@
 import { readFile } from 'node:fs/promises';
 import { admit } from '../collector/admit.ts';
 import { decodeBody } from '../collector/read-text.ts';
-import { EXIT, type ExitCode, Fatal, reasonOf } from '../base/exit.ts';
+import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
 import { loadProjects } from '../projects/project-list.ts';
 import { isRefusal, type Refusal, REFUSALS } from '../view/refusal.ts';
-import type { Settings } from '../settings.ts';
 import { printable } from '../base/text.ts';
+import { defineCommand } from './command.ts';
 
 /**
  * Says what `POST /view` would answer to a view and why, from the collector's own code, and stores
  * nothing. Exit 0 where the view would be taken, 65 where it would be refused.
  */
-export async function explain(settings: Settings, operands: string[]): Promise<ExitCode> {
-  if (operands.length > 1 || settings.origin.length > 1) {
-    throw new Fatal(EXIT.usage, 'viewlog explain takes one FILE and one --origin at most');
-  }
-  const projects = await loadProjects(settings.projects);
-  const bytes = await readInput(operands[0]);
-  const viewBytesMax = settings['max-view'];
-  const text = decodeBody(bytes, viewBytesMax);
-  const rules = { projects, viewBytesMax, now: Date.now };
-  const verdict = typeof text === 'string' ? admit(text, settings.origin[0], rules) : text;
-  if (isRefusal(verdict)) {
-    console.log(describe(verdict));
-    return EXIT.badData;
-  }
-  console.log(`201: the view would be stored, for project ${verdict.project}`);
-  return EXIT.done;
-}
+export const explain = defineCommand({
+  name: 'explain',
+  operands: '[FILE]',
+  summary: 'says what POST /view would answer to a view (FILE or stdin), and why',
+  examples: ['viewlog explain view.json --origin https://www.example.com'],
+  options: ['origin', 'data', 'projects', 'max-view'],
+  async run(settings, operands, { print }) {
+    if (operands.length > 1 || settings.origin.length > 1) {
+      throw new Fatal(EXIT.usage, 'viewlog explain takes one FILE and one --origin at most');
+    }
+    const projects = await loadProjects(settings.projects);
+    const bytes = await readInput(operands[0]);
+    const viewBytesMax = settings['max-view'];
+    const text = decodeBody(bytes, viewBytesMax);
+    const rules = { projects, viewBytesMax, now: Date.now };
+    const verdict = typeof text === 'string' ? admit(text, settings.origin[0], rules) : text;
+    if (isRefusal(verdict)) {
+      print(describe(verdict));
+      return EXIT.badData;
+    }
+    print(`201: the view would be stored, for project ${verdict.project}`);
+    return EXIT.done;
+  },
+});
 
 async function readInput(file: string | undefined): Promise<Buffer> {
   try {

@@ -1,24 +1,25 @@
-import { EXIT, type ExitCode, Fatal } from '../base/exit.ts';
+import { EXIT } from '../base/exit.ts';
 import { loadProjects, type Project } from '../projects/project-list.ts';
-import type { Settings } from '../settings.ts';
-import { echo, printable } from '../base/text.ts';
+import { printable } from '../base/text.ts';
+import { defineCommand } from './command.ts';
 
 const HEAD = ['ID', 'ACTIVE', 'NAME', 'ORIGINS', 'VIEWS/MINUTE', 'CONTACT'];
 
-/** `viewlog projects`: lists the projects file as a table. */
-export async function projects(settings: Settings, operands: string[]): Promise<ExitCode> {
-  if (operands.length > 0) {
-    throw new Fatal(EXIT.usage, `projects takes no argument, not "${echo(operands[0]!)}"`);
-  }
-  const listed = (await loadProjects(settings.projects)).all();
-  if (listed.length === 0) {
+/** Lists the projects file as a table. */
+export const projects = defineCommand({
+  name: 'projects',
+  operands: '',
+  summary: 'lists the projects',
+  examples: ['viewlog projects --data /var/lib/viewlog'],
+  options: ['data', 'projects'],
+  async run(settings, _, { print }) {
+    const listed = (await loadProjects(settings.projects)).all();
     const name = printable(settings.projects, Infinity);
-    console.log(`No projects in ${name}; "viewlog activate ID" adds one`);
+    if (listed.length === 0) print(`No projects in ${name}; "viewlog activate ID" adds one`);
+    else print(tableOf([HEAD, ...listed.map(rowOf)]));
     return EXIT.done;
-  }
-  console.log(tableOf([HEAD, ...listed.map(rowOf)]));
-  return EXIT.done;
-}
+  },
+});
 
 function rowOf(project: Project): string[] {
   return [

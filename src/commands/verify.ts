@@ -1,64 +1,38 @@
-import { existsSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { EXIT, type ExitCode, Fatal } from '../base/exit.ts';
-import { readBlocks } from '../disk/lines.ts';
-import { startProgress, type Progress } from '../disk/progress.ts';
-import { FileCheck } from '../verify/file-check.ts';
-import { baseName } from '../disk/packed-names.ts';
-import type { Settings } from '../settings.ts';
-import { archiveRecordOf } from '../disk/names.ts';
-import { plural, printable } from '../base/text.ts';
+import * as path from 'node:path';
+import { EXIT, Fatal } from '../base/exit.ts';
+import { printable } from '../base/text.ts';
+import { startProgress } from '../disk/progress.ts';
+import { verifyFile } from '../verify/verify-file.ts';
+import { defineCommand } from './command.ts';
 
-/**
- * `viewlog verify FILE…`: whether view files hold what the collector writes, whole lines in order.
- * Exit 0, or 65 where one has a fault.
- */
-export async function verify(_: Settings, paths: string[]): Promise<ExitCode> {
-  if (paths.length === 0) {
+/** Whether view files hold what the collector writes. Exit 0, or 65 where one has a fault. */
+export const verify = defineCommand({
+  name: 'verify',
+  operands: 'FILE…',
+  summary: 'checks view files: whole lines, in order, of their day',
+  examples: ['viewlog verify data/views-2026-01-31.ndjson'],
+  options: [],
+  async run(_, files, { print, log }) {
+    checkOperands(files);
+    const progress = startProgress(files);
+    let isSound = true;
+    for (const file of files) {
+      const found = await verifyFile(file, progress);
+      print(found.lines.join('\n'));
+      if (found.broken !== undefined) log.error(found.broken);
+      isSound &&= found.isSound;
+    }
+    return isSound ? EXIT.done : EXIT.badData;
+  },
+});
+
+function checkOperands(files: readonly string[]): void {
+  if (files.length === 0) {
     throw new Fatal(EXIT.usage, 'verify needs a FILE, such as data/views-2026-01-31.ndjson');
   }
-  const refused = paths.find((path) => baseName(path).startsWith('refused-'));
+  const refused = files.find((file) => path.basename(file).startsWith('refused-'));
   if (refused !== undefined) {
     const name = printable(refused, Infinity);
     throw new Fatal(EXIT.usage, `verify reads view files; "${name}" holds refused views`);
   }
-  const progress = startProgress(paths);
-  let isSound = true;
-  let unpacked = true;
-  for (const path of paths) {
-    const isArchived = existsSync(archiveRecordOf(dirname(path)));
-    const check = new FileCheck(baseName(path), isArchived);
-    const broken = await read(path, check, progress);
-    progress.end();
-    console.log(describe(path, check).join('\n'));
-    if (broken !== undefined) console.error(broken);
-    unpacked &&= broken === undefined;
-    isSound &&= check.faults().length === 0;
-  }
-  return isSound && unpacked ? EXIT.done : EXIT.badData;
-}
-
-/** @returns what is wrong with a packed file that ends too early, or is none. */
-async function read(
-  path: string,
-  check: FileCheck,
-  progress: Progress,
-): Promise<string | undefined> {
-  try {
-    for await (const block of readBlocks(path, (bytes) => progress.add(bytes))) check.add(block);
-    return undefined;
-  } catch (error) {
-    if (error instanceof Fatal && error.exitCode === EXIT.badData) return `  ${error.message}`;
-    progress.end();
-    throw error;
-  }
-}
-
-function describe(path: string, check: FileCheck): string[] {
-  const span = check.firstTs === undefined ? '' : `, ${check.firstTs} to ${check.lastTs!}`;
-  const size = `${plural(check.lines, 'line')}, ${plural(check.bytes, 'byte')}`;
-  return [
-    `${printable(path, Infinity)}: ${size}${span}`,
-    ...[...check.faults(), ...check.remarks()].map((text) => `  ${text}`),
-  ];
 }

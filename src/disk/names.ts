@@ -13,6 +13,10 @@ export function dayOfFileName(kind: FileKind, name: string): string | undefined 
   return isDay(day) ? day : undefined;
 }
 
+/** The day of a daily file's name, packed (`.gz`) or not. */
+export const dayOfName = (kind: FileKind, name: string): string | undefined =>
+  dayOfFileName(kind, name.replace(/\.gz$/, ''));
+
 /** What has been replayed of a file of refused views, beside it. No shipper's pattern matches it. */
 export const replayRecordOf = (refusedPath: string): string => `${refusedPath}.replayed`;
 

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
-import type { Settings } from '../settings.ts';
 import { readEnv } from '../base/env.ts';
 import { printable } from '../base/text.ts';
 import { isLoopback } from './guard.ts';
@@ -8,13 +7,19 @@ import { isLoopback } from './guard.ts';
 export const TOKEN_ENV = 'VIEWLOG_STATUS_TOKEN';
 const LENGTH_MIN = 16;
 
+/** What the operator chose, of the listener. */
+interface TokenOptions {
+  readonly status: { readonly host: string } | 'off';
+  readonly 'status-token-file': string | undefined;
+}
+
 /**
  * The token that the operator's listener asks for: from a file or from the environment, never a
  * flag, which every user of the machine could read.
  * @throws {Fatal} where the listener needs one and there is none, or it is no good.
  */
 export async function readToken(
-  { status, 'status-token-file': file }: Settings,
+  { status, 'status-token-file': file }: TokenOptions,
   env = readEnv,
 ): Promise<string | undefined> {
   if (status === 'off') return undefined;

@@ -3,7 +3,6 @@ import { connectCluster } from '../jetstream/connect.ts';
 import type { ClusterAddress } from '../jetstream/address.ts';
 import type { Log } from '../base/log.ts';
 import type { Projects } from '../projects/project-list.ts';
-import type { Settings } from '../settings.ts';
 import { LIMITS } from '../base/limits.ts';
 import { acquireLock } from '../disk/lock.ts';
 import { createRefusedStream } from './refused/refused-stream.ts';
@@ -20,8 +19,23 @@ interface Stores {
   close(): Promise<void>;
 }
 
+/** What the operator chose: sizes in bytes, ages in days. */
+interface StoresSettings {
+  readonly data: string;
+  readonly durability: 'disk' | 'os';
+  readonly 'max-view': number;
+  readonly 'min-free': number;
+  readonly 'max-refused': number;
+  readonly 'keep-refused-days': number;
+  readonly 'keep-days': number;
+  readonly store: ClusterAddress | undefined;
+  readonly 'nats-stream': string;
+  readonly 'nats-replicas': number | undefined;
+  readonly 'nats-creds': string | undefined;
+}
+
 interface StoresOptions {
-  readonly settings: Settings;
+  readonly settings: StoresSettings;
   readonly projects: Projects;
   readonly now: () => number;
   readonly log: Log;

@@ -4,7 +4,7 @@ import { fieldsOf, readHead } from '../view/line.ts';
 import { readView } from '../view/read-view.ts';
 import type { Block } from '../disk/lines.ts';
 import { isFragment } from './fragment.ts';
-import { dayOfName } from '../disk/packed-names.ts';
+import { dayOfName } from '../disk/names.ts';
 
 const NUMBERS_MAX = 10;
 /** What an archive writes twice, if it ever did, it would within a batch or two. */

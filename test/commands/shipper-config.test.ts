@@ -185,7 +185,7 @@ describe('shipper-config', () => {
     const wrong = await run(['shipper-config', 'filebeet']);
     expect([wrong.code, wrong.stderr]).toStrictEqual([
       64,
-      'viewlog: shipper-config takes one of fluent-bit, vector, filebeat, rsyslog, ' +
+      'error: shipper-config takes one of fluent-bit, vector, filebeat, rsyslog, ' +
         'not "filebeet"; did you mean filebeat?\n',
     ]);
     expect((await run(['shipper-config'])).code).toBe(64);
@@ -198,7 +198,7 @@ describe('shipper-config', () => {
     const { code, stderr } = await run(['shipper-config', 'vector'], { data });
     expect([code, stderr]).toStrictEqual([
       64,
-      `viewlog: A shipper would not take "${data}" as it is; rename it\n`,
+      `error: A shipper would not take "${data}" as it is; rename it\n`,
     ]);
   });
 });

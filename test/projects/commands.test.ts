@@ -16,6 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { activate } from '../../src/commands/activate.ts';
 import { check } from '../../src/commands/check.ts';
+import type { Command } from '../../src/commands/command.ts';
 import { deactivate } from '../../src/commands/deactivate.ts';
 import { projects } from '../../src/commands/projects.ts';
 import { editProjectsFile } from '../../src/projects/edit.ts';
@@ -31,7 +32,7 @@ async function file(text?: string) {
   const directory = tempDir();
   const path = `${directory}/projects.json`;
   if (text !== undefined) await writeFile(path, text);
-  const run = (command: typeof check, ...args: string[]) =>
+  const run = (command: Command, ...args: string[]) =>
     runCommand(command, ['--projects', path, ...args]);
   return { directory, path, run, read: () => readFile(path, 'utf8') };
 }

@@ -244,7 +244,7 @@ describe('replay', () => {
     await until(() => bodies.length >= 3);
     started.child.kill('SIGTERM');
     const { code, stdout, stderr } = await started.ended;
-    expect([code, stderr]).toStrictEqual([69, 'viewlog: Stopped; run it again for the rest\n']);
+    expect([code, stderr]).toStrictEqual([69, 'error: Stopped; run it again for the rest\n']);
     expect(stdout).toContain(`: ${bodies.length} sent\n`);
     expect(states()).toMatch(/^\++-*$/);
   });
@@ -294,7 +294,7 @@ describe('replay', () => {
     const none = await run(['replay', REFUSED, '--port', '1'], { data });
     expect([none.code, none.stderr]).toStrictEqual([
       69,
-      expect.stringMatching(/^viewlog: No collector answers at http:\/\/127\.0\.0\.1:1: .*--to\n$/),
+      expect.stringMatching(/^error: No collector answers at http:\/\/127\.0\.0\.1:1: .*--to\n$/),
     ]);
     expect((await run(['replay'], { data })).code).toBe(64);
     expect((await run(['replay', 'views-2026-03-01.ndjson'], { data })).code).toBe(64);

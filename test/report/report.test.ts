@@ -170,7 +170,7 @@ describe('report', () => {
     const backwards = await run(['report', '--from', '2026-03-02', '--to', '2026-03-01']);
     expect([backwards.code, backwards.stderr]).toStrictEqual([
       64,
-      'viewlog: --from 2026-03-02 is after --to 2026-03-01\n',
+      'error: --from 2026-03-02 is after --to 2026-03-01\n',
     ]);
     expect((await run(['report', '--from', '2026-02-30'])).stderr).toContain(
       '--from must be a day',

@@ -9,10 +9,11 @@ import { activate } from '${SOURCE}commands/activate.ts';
 import { check } from '${SOURCE}commands/check.ts';
 import { deactivate } from '${SOURCE}commands/deactivate.ts';
 import { projects } from '${SOURCE}commands/projects.ts';
+import { print } from '${SOURCE}base/output.ts';
 import { openProjects } from '${SOURCE}projects/follow.ts';
 const [command, path, ...rest] = process.argv.slice(2);
 const run = (command, operands, origin) =>
-  command({ projects: path, origin, name: undefined }, operands);
+  command.run({ projects: path, origin, name: undefined }, operands, { print, log: console });
 try {
   if (command === 'open') {
     console.log((await openProjects({ path, log: console })).all().length);

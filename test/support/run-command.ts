@@ -1,29 +1,26 @@
-import { vi } from 'vitest';
-import { type ExitCode, Fatal } from '../../src/base/exit.ts';
-import { readSettings, type Settings } from '../../src/settings.ts';
-
-type Command = (settings: Settings, operands: string[]) => Promise<ExitCode>;
+import { type Command, readCommand } from '../../src/commands/command.ts';
+import { Fatal } from '../../src/base/exit.ts';
 
 /** Runs a command as the command line does, and returns what the operator sees. */
 export async function runCommand(
   command: Command,
   args: readonly string[],
 ): Promise<{ code: number; out: string; err: string }> {
-  const out = vi.spyOn(console, 'log').mockImplementation(() => {});
-  const err = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const out: string[] = [];
+  const err: string[] = [];
+  const say = (text: string): void => void err.push(text);
+  const output = {
+    print: (text: string): void => void out.push(text),
+    log: { info: say, warn: say, error: say },
+  };
+  let code: number;
   try {
-    const options = ['data', 'projects', 'name', 'origin'] as const;
-    const { settings, operands } = readSettings(args, options, () => undefined);
-    const code = await command(settings, operands).catch((error: unknown) => {
-      if (!(error instanceof Fatal)) throw error;
-      console.error(error.message);
-      return error.exitCode;
-    });
-    return { code, out: linesOf(out.mock.calls), err: linesOf(err.mock.calls) };
-  } finally {
-    out.mockRestore();
-    err.mockRestore();
+    const { settings, operands } = readCommand(command, args, () => undefined);
+    code = await command.run(settings, operands, output);
+  } catch (error) {
+    if (!(error instanceof Fatal)) throw error;
+    say(error.message);
+    code = error.exitCode;
   }
+  return { code, out: out.join('\n'), err: err.join('\n') };
 }
-
-const linesOf = (calls: readonly unknown[][]): string => calls.map(([text]) => text).join('\n');

@@ -148,7 +148,7 @@ describe('verify', () => {
     const packed = await verify(torn, `${NAME}.gz`);
     expect([packed.code, packed.stderr]).toStrictEqual([
       65,
-      expect.stringMatching(/^ {2}Cannot unpack ".*gz": /),
+      expect.stringMatching(/^error: Cannot unpack ".*gz": /),
     ]);
     const missing = await run(['verify', 'not-there.ndjson']);
     expect([missing.code, missing.stderr]).toStrictEqual([
