@@ -1,4 +1,4 @@
-import { type Flags, partsOf } from './base/arguments.ts';
+import { type Flags, type Part, partsOf } from './base/arguments.ts';
 import { type ReadEnv, readEnv } from './base/env.ts';
 import { EXIT, Fatal } from './base/exit.ts';
 import { PORT_MAX } from './base/limits.ts';
@@ -195,7 +195,7 @@ const NAMES = Object.keys(OPTIONS) as OptionName[];
 
 /**
  * The command that a command line names, which may stand after options, and the line without it.
- * `--help` and `--version` are the commands of that name, wherever they stand.
+ * `--help` and `--version` are the commands of that name, wherever they stand; these heed no option.
  * @throws {Fatal} exit 64 where an option before it is none.
  */
 export function commandOf(args: readonly string[]): { name: string | undefined; rest: string[] } {
@@ -204,16 +204,19 @@ export function commandOf(args: readonly string[]): { name: string | undefined; 
   if (own.some((arg) => arg === '--version' || arg === '-v')) return { name: 'version', rest: [] };
   const isHelp = (arg: string): boolean => arg === '--help' || arg === '-h';
   const plain = own.filter((arg) => !isHelp(arg));
-  const named = firstOperand(plain);
-  if (own.some(isHelp)) return { name: 'help', rest: named === undefined ? [] : [named.value] };
-  const rest = named === undefined ? [...args] : args.toSpliced(named.index, 1);
-  return { name: named?.value, rest };
+  const operands = operandsOf(plain);
+  const named = operands.next().value;
+  const name = named?.value;
+  if (own.some(isHelp)) return { name: 'help', rest: name === undefined ? [] : [name] };
+  if (name === 'help' || name === 'version') {
+    return { name, rest: Array.from(operands, ({ value }) => value) };
+  }
+  return { name, rest: named === undefined ? [...args] : args.toSpliced(named.index, 1) };
 }
 
-function firstOperand(args: readonly string[]): { value: string; index: number } | undefined {
-  // Whether a flag takes a value is the same in all commands that have it.
-  for (const part of partsOf(args, flagsOf(NAMES))) if (part.flag === undefined) return part;
-  return undefined;
+/** Whether a flag takes a value is the same in all commands that have it. */
+function* operandsOf(args: readonly string[]): Generator<Part, undefined> {
+  for (const part of partsOf(args, flagsOf(NAMES))) if (part.flag === undefined) yield part;
 }
 
 /**

@@ -1,9 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { DENO, isPresent } from './support/runtimes.ts';
 import { tempDir } from './support/temp-dir.ts';
 import { MINIMAL_VIEW } from './support/views.ts';
-import { dataDirectory, run, startViewlog, until } from './support/viewlog.ts';
+import { dataDirectory, run, start, startViewlog, until } from './support/viewlog.ts';
 
 // The commands of the built bundle, as an operator types them.
 
@@ -123,6 +124,131 @@ describe('settings from the environment', () => {
       'error: VIEWLOG_DURABILITY must be disk or os, not "none"\n',
     ]);
   });
+});
+
+describe('the environment', () => {
+  const STRAY =
+    'Nothing reads the environment variable VIEWLOG_MAXVIEW; did you mean VIEWLOG_MAX_VIEW?';
+
+  it('of other commands is not looked at', async () => {
+    const env = { VIEWLOG_TOP: 'abc', VIEWLOG_ONCE: 'perhaps', VIEWLOG_FROM_DAY: 'x' };
+    const viewlog = await startViewlog({ env });
+    expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
+    expect(viewlog.stderr()).toBe('');
+    const { code, stderr } = await run(['report'], { env });
+    expect([code, stderr]).toStrictEqual([
+      64,
+      expect.stringMatching(/^error: VIEWLOG_\w+ must be/),
+    ]);
+  });
+
+  it('gives the name and the origins of a project too', async () => {
+    const data = dataDirectory();
+    const env = { VIEWLOG_NAME: 'Mine', VIEWLOG_ORIGIN: 'https://a.example https://b.example' };
+    expect((await run(['activate', '7'], { data, env })).code).toBe(0);
+    const made = JSON.parse(readFileSync(join(data, 'projects.json'), 'utf8')) as object;
+    const origins = ['https://a.example', 'https://b.example'];
+    expect(made).toMatchObject({
+      projects: expect.arrayContaining([
+        expect.objectContaining({ id: '7', name: 'Mine', origins }),
+      ]),
+    });
+  });
+
+  it('is warned of where it has what nothing reads, as the log is written', async () => {
+    const env = { VIEWLOG_MAXVIEW: '1KiB', VIEWLOG_SERVICE_HOST: '10.0.0.1' };
+    const checked = await run(['check'], { env });
+    expect([checked.code, checked.stderr]).toStrictEqual([0, `warning: ${STRAY}\n`]);
+    const viewlog = await startViewlog({ env, args: ['--log', 'json'] });
+    expect(JSON.parse(viewlog.stderr())).toMatchObject({ level: 'warn', message: STRAY });
+  });
+
+  it.skipIf(!isPresent(DENO))('that Deno does not show is not spoken of', async () => {
+    const env = { VIEWLOG_MAXVIEW: '1KiB', VIEWLOG_TOP: 'abc' };
+    const { code, stderr } = await run(['report'], { env, runtime: DENO });
+    expect([code, stderr]).toStrictEqual([0, '']);
+  });
+});
+
+describe('help', () => {
+  const said = async (...args: string[]) => {
+    const { code, stdout, stderr } = await start(args, dataDirectory(), {}).ended;
+    expect([args, code, stderr]).toStrictEqual([args, 0, '']);
+    return stdout;
+  };
+
+  it('is what a stranger asks for in any way', async () => {
+    const overview = await said('help');
+    expect(overview).toMatch(/^ {2}serve .*\(the default\)$/m);
+    for (const args of [['-h'], ['--help'], ['--data', 'd', '-h']]) {
+      expect(await said(...args)).toBe(overview);
+    }
+    const page = await said('help', 'serve');
+    expect(page).toMatch(/^ {2}--max-view SIZE .*\(16KiB\)$/m);
+    for (const args of [
+      ['serve', '-h'],
+      ['serve', '--help'],
+      ['-h', 'serve'],
+      ['--port', '0', 'serve', '-h'],
+    ]) {
+      expect(await said(...args)).toBe(page);
+    }
+    const version = await said('version');
+    expect([await said('-v'), await said('--version')]).toStrictEqual([version, version]);
+  });
+
+  it('says what there is no help on', async () => {
+    for (const args of [['help', 'serv'], ['serv', '--help'], ['serv']]) {
+      const { code, stderr } = await run(args);
+      expect([code, stderr]).toStrictEqual([
+        64,
+        'error: Unknown command "serv"; did you mean serve?\n',
+      ]);
+    }
+  });
+
+  it('has an example of every command, of options that it has', async () => {
+    const names = Array.from(
+      (await said('help')).matchAll(/^ {2}([a-z-]+) /gm),
+      ([, name]) => name!,
+    );
+    expect(names).toContain('version');
+    for (const name of names) {
+      const [options, examples] = (await said('help', name)).split('\nFor example:\n');
+      const [example] = examples!.split('\n');
+      expect(example).toMatch(new RegExp(`^  viewlog ${name}\\b`));
+      for (const [flag] of example!.matchAll(/--[a-z-]+/g)) expect(options).toContain(`  ${flag} `);
+    }
+  });
+
+  it('names the variables that are not called as their flags are', async () => {
+    expect(await said('help', 'archive')).toContain('--from as VIEWLOG_ARCHIVE_FROM;');
+    expect(await said('help', 'report')).toContain('--from as VIEWLOG_FROM_DAY');
+  });
+});
+
+it('options may stand before the command', async () => {
+  const data = dataDirectory();
+  const { code, stdout } = await start(['--data', data, 'check'], tempDir(), {}).ended;
+  expect([code, stdout]).toStrictEqual([0, expect.stringContaining(`${data}/projects.json: `)]);
+});
+
+it('a message has one form, on stderr, whatever the command', async () => {
+  const data = dataDirectory({ projects: [{ id: 7 }, { id: '8', nmae: 'x' }] });
+  for (const args of [
+    ['check'],
+    ['projects'],
+    ['serve', '--port=0'],
+    ['activate', '1'],
+    ['explain'],
+  ]) {
+    const { code, stdout, stderr } = await run(args, { data });
+    expect([args, code, stdout]).toStrictEqual([args, 78, '']);
+    expect(stderr.trimEnd().split('\n')).toStrictEqual([
+      expect.stringMatching(/^error: .*projects\[0\]\.id must be a string/),
+      expect.stringMatching(/^error: .*unknown key "nmae"/),
+    ]);
+  }
 });
 
 it.each([

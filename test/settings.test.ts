@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { Fatal } from '../src/base/exit.ts';
-import { envName, type OptionName, OPTIONS, readSettings } from '../src/settings.ts';
+import {
+  commandOf,
+  envName,
+  type OptionName,
+  OPTIONS,
+  readSettings,
+  strayVariables,
+} from '../src/settings.ts';
 import { formatSize } from '../src/base/size.ts';
 
 const ALL = Object.keys(OPTIONS) as OptionName[];
@@ -65,6 +72,50 @@ describe('settings', () => {
       'VIEWLOG_PORT must be a whole number from 0 to 65535, not "x"',
     );
     for (const name of ALL) expect(envName(name)).toMatch(/^VIEWLOG_[A-Z]+(_[A-Z]+)*$/);
+  });
+
+  it('are exactly those that a command names, and no other is read', () => {
+    const asked: string[] = [];
+    const env = (name: string): string | undefined => {
+      asked.push(name);
+      return name === 'VIEWLOG_TOP' ? 'abc' : undefined;
+    };
+    const { settings } = readSettings([], ['port', 'origin', 'from-day'], env);
+    expect(settings).toStrictEqual({ port: 8080, origin: [], 'from-day': undefined });
+    expect(asked).toStrictEqual(['VIEWLOG_PORT', 'VIEWLOG_ORIGIN', 'VIEWLOG_FROM_DAY']);
+  });
+
+  it.each(ALL)('are read from the environment, --%s too', (name) => {
+    const asked: string[] = [];
+    readSettings([], [name], (variable) => void asked.push(variable));
+    expect(asked).toContain(envName(name));
+  });
+
+  it('take several from one variable where a flag may come several times', () => {
+    const env = {
+      VIEWLOG_ORIGIN: ' https://a.example  https://b.example',
+      VIEWLOG_NAME: 'My site',
+    };
+    const { settings } = read([], env);
+    expect(settings.origin).toStrictEqual(['https://a.example', 'https://b.example']);
+    expect(settings.name).toBe('My site');
+    expect(read(['--origin=c', '--name=d'], env).settings).toMatchObject({
+      origin: ['c'],
+      name: 'd',
+    });
+  });
+
+  it('of one flag mean what the command at hand means by it', () => {
+    const { settings } = readSettings(['--from', 'nats://a'], ['archive-from'], () => undefined);
+    expect(settings['archive-from']).toMatchObject({ servers: expect.anything() });
+    const days = readSettings(['--from=2026-01-01', '--to=2026-01-02'], ['from-day', 'to-day']);
+    expect(days.settings).toStrictEqual({ 'from-day': '2026-01-01', 'to-day': '2026-01-02' });
+  });
+
+  it('pass over a link to a service that has the name of a setting', () => {
+    const env = { VIEWLOG_PORT: 'tcp://10.0.0.1:8080' };
+    expect(read([], env).settings.port).toBe(8080);
+    expect(usageError([], { VIEWLOG_PORT: 'http://10.0.0.1' })).toContain('VIEWLOG_PORT must be');
   });
 
   it('find the projects file in the data directory, unless it is named', () => {
@@ -172,6 +223,16 @@ describe('settings', () => {
 
   it('say what a flag lacks, or what it probably was', () => {
     expect(usageError(['--port'])).toBe('--port needs a value: --port PORT');
+    expect(usageError(['--data', '--port', '1'])).toBe(
+      '--data needs a value, not the flag --port: --data DIR',
+    );
+    expect(usageError(['--html', '--data=d'])).toBe(
+      '--html needs a value, not the flag --data: --html FILE',
+    );
+    expect(read(['--name=--port', '--html', '--zzz']).settings).toMatchObject({
+      name: '--port',
+      html: '--zzz',
+    });
     expect(usageError(['--maxview', '1'])).toBe(
       'Unknown option --maxview; did you mean --max-view?',
     );
@@ -190,4 +251,78 @@ it('sizes are shown in the largest unit that does not round', () => {
     '1 MiB',
     '3 TiB',
   ]);
+});
+
+describe('a command line', () => {
+  it.each([
+    [[], undefined, []],
+    [['--port', '0'], undefined, ['--port', '0']],
+    [['serve', '--port', '0'], 'serve', ['--port', '0']],
+    [['--port', '0', 'serve'], 'serve', ['--port', '0']],
+    [['--port=0', 'serve', '--data', 'd'], 'serve', ['--port=0', '--data', 'd']],
+    [['--json', 'report', 'a', 'b'], 'report', ['--json', 'a', 'b']],
+    [['--data', 'report'], undefined, ['--data', 'report']],
+    [['--', 'report'], undefined, ['--', 'report']],
+    [['verify', '--', '--help'], 'verify', ['--', '--help']],
+    [['help'], 'help', []],
+    [['help', 'serve'], 'help', ['serve']],
+    [['help', '--data', 'd', 'serve'], 'help', ['serve']],
+    [['-h'], 'help', []],
+    [['--help', 'serve'], 'help', ['serve']],
+    [['serve', 'x', '--zzz', '-h'], 'help', ['serve']],
+    [['version'], 'version', []],
+    [['version', '--data', 'd'], 'version', []],
+    [['-v'], 'version', []],
+    [['serve', '--version'], 'version', []],
+  ])('%j names the command %s', (args, name, rest) => {
+    expect(commandOf(args)).toStrictEqual({ name, rest });
+  });
+
+  it.each([
+    [['--prot', '80', 'serve'], 'Unknown option --prot; did you mean --port?'],
+    [['--html', '--data', 'd', 'report'], '--html needs a value, not the flag --data: --html FILE'],
+    [['--port'], '--port needs a value: --port PORT'],
+  ])('%j is refused before a command is looked for', (args, message) => {
+    expect(() => commandOf(args)).toThrow(new Fatal(64, message));
+  });
+});
+
+describe('variables that are no settings', () => {
+  const warnings = (env: Record<string, string>): string[] =>
+    strayVariables(Object.keys(env), (name) => env[name]);
+
+  it('are warned of, with the nearest that is one', () => {
+    expect(
+      warnings({ VIEWLOG_MAXVIEW: '1', VIEWLOG_XYZ: '2', 'VIEWLOG_\u001b': '' }),
+    ).toStrictEqual([
+      'Nothing reads the environment variable VIEWLOG_MAXVIEW; did you mean VIEWLOG_MAX_VIEW?',
+      'Nothing reads the environment variable VIEWLOG_XYZ; see viewlog help COMMAND',
+      String.raw`Nothing reads the environment variable VIEWLOG_\u001b; see viewlog help COMMAND`,
+    ]);
+  });
+
+  it('are not the settings of any command, and not others’', () => {
+    const env = Object.fromEntries(ALL.map((name) => [envName(name), 'x']));
+    expect(warnings({ ...env, VIEWLOG_STATUS_TOKEN: 'x', VIEWLOGX: '', PATH: '' })).toStrictEqual(
+      [],
+    );
+  });
+
+  it('are passed over where they are links to services', () => {
+    const env = {
+      VIEWLOG_SERVICE_HOST: '10.0.0.1',
+      VIEWLOG_SERVICE_PORT: '8080',
+      VIEWLOG_SERVICE_PORT_HTTP: '8080',
+      VIEWLOG_PORT: 'tcp://10.0.0.1:8080',
+      VIEWLOG_PORT_8080_TCP: 'tcp://10.0.0.1:8080',
+      VIEWLOG_PORT_8080_TCP_PROTO: 'tcp',
+      VIEWLOG_PORT_8080_TCP_PORT: '8080',
+      VIEWLOG_PORT_8080_TCP_ADDR: '10.0.0.1',
+      VIEWLOG_STATUS_SERVICE_HOST: '10.0.0.1',
+      VIEWLOG_STATUS_PORT: 'tcp://10.0.0.1:8081',
+      VIEWLOG_STATUS_PORT_8081_TCP_ADDR: '10.0.0.1',
+    };
+    expect(warnings(env)).toStrictEqual([]);
+    expect(warnings({ VIEWLOG_STATUS_PORT: '8081' })).toHaveLength(1);
+  });
 });

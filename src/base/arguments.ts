@@ -6,7 +6,7 @@ import { echo, nearest } from './text.ts';
 export type Flags = ReadonlyMap<string, string>;
 
 /** One flag with its value, or one operand. */
-interface Part {
+export interface Part {
   /** Undefined for an operand. */
   readonly flag: string | undefined;
   readonly value: string;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import schema from '../../data/projects.schema.json' with { type: 'json' };
 import { errnoOf, EXIT, Fatal, reasonOf } from '../base/exit.ts';
 import { printable } from '../base/text.ts';
-import { isSameContent, readContent } from './projects-file.ts';
+import { excessOf, isSameContent, readContent } from './projects-file.ts';
 import { parseProjectsFile, type Sound } from './parse.ts';
 
 // Edits of the projects file. The new text is written to `projects.json.lock`, which only one
@@ -34,7 +34,8 @@ interface EditOptions {
 
 /**
  * Changes the projects file, through symbolic links, keeping its mode and owner.
- * @throws {Fatal} exit 78 with every fault of a faulty file, 73 or 74 where it can't be written.
+ * @throws {Fatal} exit 78 with every fault of a faulty file, 73 or 74 where it can't be written, or
+ *   would be larger than what a collector reads.
  */
 export async function editProjectsFile(options: EditOptions): Promise<Edited> {
   const { path, canCreate } = options;
@@ -76,6 +77,14 @@ async function editOnce(
     if (changed === text) return 'unchanged';
     const after = new TextEncoder().encode(bom + changed);
     sound(after, path);
+    const excess = excessOf(after.length);
+    if (excess !== undefined) {
+      const name = `"${printable(path, Infinity)}"`;
+      throw new Fatal(
+        EXIT.cannotCreate,
+        `Cannot write projects file ${name}: it would be ${excess}`,
+      );
+    }
     if (isNew) await writeSchema(target);
     await handle.writeFile(after);
     await keepOwnerAndMode(lock, target, isNew);

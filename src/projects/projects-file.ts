@@ -8,6 +8,12 @@ import { type Faulty, parseProjectsFile, type Sound } from './parse.ts';
 /** Some tens of thousands of projects; parsing them holds up the collector for a moment. */
 export const FILE_BYTES_MAX = 4 * MiB;
 
+/** `too large (5 MiB, over 4 MiB)`; undefined for a file that is not. */
+export const excessOf = (bytes: number): string | undefined =>
+  bytes <= FILE_BYTES_MAX
+    ? undefined
+    : `too large (${formatSize(bytes)}, over ${formatSize(FILE_BYTES_MAX)})`;
+
 /** The file's content, or why there is none, in one line that names it. */
 export type Content =
   | { readonly bytes: Uint8Array }
@@ -20,9 +26,9 @@ export async function readContent(path: string): Promise<Content> {
     const stats = await stat(path);
     // Opening a named pipe would wait for its writer for ever.
     if (!stats.isFile()) return { fault: `${cannot}: it is not a file`, isMissing: false };
-    if (stats.size <= FILE_BYTES_MAX) return { bytes: await readFile(path) };
-    const sizes = `${formatSize(stats.size)}, over ${formatSize(FILE_BYTES_MAX)}`;
-    return { fault: `${cannot}: it is too large (${sizes})`, isMissing: false };
+    const excess = excessOf(stats.size);
+    if (excess !== undefined) return { fault: `${cannot}: it is ${excess}`, isMissing: false };
+    return { bytes: await readFile(path) };
   } catch (error) {
     const isMissing = errnoOf(error) === 'ENOENT';
     const reason = isMissing

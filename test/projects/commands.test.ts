@@ -20,6 +20,7 @@ import type { Command } from '../../src/commands/command.ts';
 import { deactivate } from '../../src/commands/deactivate.ts';
 import { projects } from '../../src/commands/projects.ts';
 import { editProjectsFile } from '../../src/projects/edit.ts';
+import { FILE_BYTES_MAX } from '../../src/projects/projects-file.ts';
 import { setValue } from '../../src/projects/json-edit.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { runCommand } from '../support/run-command.ts';
@@ -157,6 +158,40 @@ describe('activate', () => {
   });
 });
 
+describe('a file that collectors read', () => {
+  /** A sound file of this size, with project 1. */
+  const sized = (bytes: number): string => {
+    const text = '{"projects":[{"id":"1","name":""}]}';
+    return text.replace('""', `"${'x'.repeat(bytes - text.length)}"`);
+  };
+
+  test.each([
+    [activate, '2'],
+    [deactivate, '1'],
+  ])('has at most 4 MiB, also after an edit: $name', async (command, id) => {
+    const bytes = 1000;
+    const small = await file(sized(bytes));
+    await small.run(command, id);
+    const growth = Buffer.byteLength(await small.read()) - bytes;
+    expect(growth).toBeGreaterThan(0);
+
+    const largest = await file(sized(FILE_BYTES_MAX - growth));
+    expect(await largest.run(command, id)).toMatchObject({ code: 0, err: '' });
+    expect((await stat(largest.path)).size).toBe(FILE_BYTES_MAX);
+    expect((await largest.run(check)).code).toBe(0);
+
+    const before = sized(FILE_BYTES_MAX - growth + 1);
+    const { directory, path, run, read } = await file(before);
+    expect(await run(command, id)).toEqual({
+      code: 73,
+      out: '',
+      err: `Cannot write projects file "${path}": it would be too large (4194305 bytes, over 4 MiB)`,
+    });
+    expect(await read()).toBe(before);
+    expect(await readdir(directory)).toEqual(['projects.json']);
+  });
+});
+
 describe('deactivate', () => {
   test('sets a project inactive, and touches nothing else', async () => {
     const before = '{"projects": [{"id": "1"}, {"id": "2", "active": true}]}';
@@ -240,14 +275,14 @@ describe('what is refused', () => {
     ],
     [check, ['x'], 'check takes no argument, not "x"'],
     [projects, ['x'], 'projects takes no argument, not "x"'],
-  ])('%o %j', async (command, args, err) => {
+  ])('$name $1', async (command, args, err) => {
     const text = '{"projects":[]}';
     const { run, read } = await file(text);
     expect(await run(command, ...args)).toEqual({ code: 64, out: '', err });
     expect(await read()).toBe(text);
   });
 
-  test.each([activate, deactivate])('an edit of a faulty file: %o', async (command) => {
+  test.each([activate, deactivate])('an edit of a faulty file: $name', async (command) => {
     const text = '{"projects":[{"id":"1"},{"id":2},3]}';
     const { directory, path, run, read } = await file(text);
     const { code, err } = await run(command, '1');
