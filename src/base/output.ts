@@ -58,7 +58,9 @@ export function writeFile(path: string, text: string): void {
 }
 
 function notWritten(what: string, error: unknown): Error {
-  if (errnoOf(error) === 'EPIPE') return new OutputClosed();
+  // Older Denos give a system error no code.
+  const isPipe = errnoOf(error) === 'EPIPE' || (error as Error).name === 'BrokenPipe';
+  if (isPipe) return new OutputClosed();
   return new Fatal(EXIT.ioError, `Cannot write to ${what}: ${reasonOf(error)}`);
 }
 
