@@ -5,7 +5,7 @@ import { readView } from '../../src/view/read-view.ts';
 import { isRefusal, type Refusal } from '../../src/view/refusal.ts';
 import { faultsOf } from '../../src/view/view-faults.ts';
 import { ViewSchema } from '../../src/view/view-schema.ts';
-import { growth } from '../support/growth.ts';
+import { cpuRatio, growth } from '../support/growth.ts';
 import { FULL_VIEW, MINIMAL_VIEW } from '../support/views.ts';
 
 function refused(view: object | string): Refusal {
@@ -146,5 +146,29 @@ describe('a body of any kind takes no more than its length', () => {
     ['lines', (length) => `${'\n'.repeat(length)},`],
   ])('full of %s', (_, make) => {
     expect(growth(readView, make)).toBeLessThan(6);
+  });
+});
+
+describe('a body full of faults takes at most ten times what one of its length with one does', () => {
+  const length = 16 * 1024;
+  const inMp = (items: string): string => `${LAST.replace('"page-41"', items)}}`;
+  const strings = many(length, (i) => `"a${i}"`);
+  const names = many(length, (i) => `"k${i}":1`);
+  const times = (text: string) => (): void => {
+    for (let i = 0; i < 30; i++) readView(text);
+  };
+
+  it.each([
+    ['unknown fields', `${LAST},${names}}`, `${LAST},"zz":{${names}}}`],
+    ['near names', `{${many(length, (i) => `"hc${i.toString(36)}":1`)}}`, `{"zz":{${names}}}`],
+    ['wrong items', inMp(many(length, String)), inMp(`${strings},1`)],
+  ])('%s', (_, full, one) => {
+    expect(cpuRatio(times(full), times(one), 10)).toBeLessThan(10);
+  });
+
+  it('and less where it is not JSON from its start on', () => {
+    for (const full of [`[${many(length, () => '{"a":1,}')}]`, '/**/'.repeat(length / 4)]) {
+      expect(cpuRatio(times(full), times(`[${strings}`), 1)).toBeLessThan(1);
+    }
   });
 });
