@@ -78,7 +78,7 @@ export function parseJson(source: Source): { root: Node } | { faults: Fault[] } 
 
 const STRICT = { disallowComments: true, allowTrailingComma: false };
 /** The parser calls itself for each level. */
-const DEPTH_MAX = 1000;
+const DEPTH_MAX = 500;
 const STOP = new Error('That is all that was asked');
 
 /**

@@ -11,7 +11,7 @@ const LAST_TOKENS = /^(?:"(?:[^"\\]|\\.)*":)?(?:"(?:[^"\\]|\\.)*(?:"|\\)?|[-+.\w
  * at once is none: there a whole line was lost.
  */
 export function isFragment(line: string): boolean {
-  const text = line.replace(/\0+$/, '');
+  const text = withoutNuls(line);
   // What a crash cut off was shorter than a line.
   if (line === '' || text.length > LINE_BYTES_MAX) return false;
   if (text.length <= LINE_START.length) return LINE_START.startsWith(text);
@@ -19,6 +19,13 @@ export function isFragment(line: string): boolean {
   const { end, closers } = lastStructure(text);
   if (closers === '' || !LAST_TOKENS.test(text.slice(end))) return false;
   return isJson(text.slice(0, end).replace(/,$/, '') + closers);
+}
+
+/** Without those at its end. A pattern for them would be tried at each NUL of a long line. */
+function withoutNuls(line: string): string {
+  let end = line.length;
+  while (line[end - 1] === '\0') end -= 1;
+  return line.slice(0, end);
 }
 
 /** The end of the last bracket or comma outside strings, and what closes all that is open there. */

@@ -10,15 +10,9 @@ import { ViewSchema } from './view-schema.ts';
 // object. So the schema is gone through here, object by object and item by item; only what has
 // neither fields nor items is left to valibot.
 
-/**
- * The refusal of a value that is no view: all its faults are counted, and the first 50 told. They
- * come in the order of the schema's fields, those of an object where it stands; after the fields
- * that an object should have, those that it should not.
- */
+/** The refusal of a value that is no view. */
 export function invalidView(value: unknown): Refusal {
-  const faults = new Faults();
-  faults.find(value, ViewSchema, '');
-  const { count, issues } = faults;
+  const { count, issues } = faultsOf(value, ViewSchema);
   const [first] = issues;
   const leftOut = count - issues.length;
   const more = leftOut > 0 ? `; ${leftOut} more than the ${issues.length} listed are left out` : '';
@@ -31,51 +25,66 @@ export function invalidView(value: unknown): Refusal {
   };
 }
 
+/**
+ * How many faults a value has, and the first 50 of them. They come in the order of the schema's
+ * fields, those of an object where it stands; after the fields that an object should have, those
+ * that it should not.
+ */
+export function faultsOf(
+  value: unknown,
+  schema: SchemaPart,
+): { readonly count: number; readonly issues: readonly Issue[] } {
+  const faults = new Faults();
+  faults.find(value, schema, () => '');
+  return faults;
+}
+
+/** Where a value stands in the view: a field, made when it is asked for. */
+type Place = () => string;
+
 class Faults {
   count = 0;
   readonly issues: Issue[] = [];
 
-  /** @param field the value's place in the view. */
-  find(value: unknown, part: SchemaPart, field: string): void {
+  find(value: unknown, part: SchemaPart, place: Place): void {
+    const { item, entries } = unwrapped(part);
     const before = this.count;
-    this.#lookInside(value, unwrapped(part), field);
-    if (this.count === before) this.#ask(value, part, field);
-  }
-
-  #lookInside(value: unknown, { item, entries, ...part }: SchemaPart, field: string): void {
     if (Array.isArray(value)) {
       // strictObject takes an array for an object.
-      if (entries) this.#add(() => mustBe(field, nounOf(part), 'array'));
+      if (entries) this.#add(() => mustBe(place(), nounOf(unwrapped(part)), 'array'));
       if (item && item.type !== 'unknown') {
-        value.forEach((one, i) => this.find(one, item, `${field}[${i}]`));
+        value.forEach((one, i) => this.find(one, item, () => `${place()}[${i}]`));
       }
     } else if (entries && typeof value === 'object' && value !== null) {
-      this.#lookIntoFields(value as Record<string, unknown>, entries, field);
+      this.#findInFields(value as Record<string, unknown>, entries, place);
     }
+    if (this.count === before) this.#ask(value, part, place);
   }
 
-  #lookIntoFields(value: Record<string, unknown>, entries: Entries, parent: string): void {
+  #findInFields(value: Record<string, unknown>, entries: Entries, place: Place): void {
     for (const [key, part] of Object.entries(entries)) {
-      const field = joined(parent, key);
+      const field: Place = () => joined(place(), key);
       if (Object.hasOwn(value, key)) this.find(value[key], part, field);
-      else if (!mayBeAbsent(part)) this.#add(() => isMissing(field, nounOf(part)));
+      else if (!mayBeAbsent(part)) {
+        this.#add(() => isMissing(field(), nounOf(unwrapped(part))));
+      }
     }
     for (const key of Object.keys(value)) {
       if (Object.hasOwn(entries, key)) continue;
-      this.#add(() => isUnknown(parent, key, value[key], Object.keys(entries)));
+      this.#add(() => isUnknown(place(), key, value[key], Object.keys(entries)));
     }
   }
 
-  /** Valibot. */
-  #ask(value: unknown, part: SchemaPart, field: string): void {
-    const { issues = [] } = v.safeParse(part as unknown as v.GenericSchema, value, PLAIN);
-    for (const issue of issues) {
-      const place = (issue.path ?? []).reduce(
-        (parent, { key }) =>
-          typeof key === 'number' ? `${parent}[${key}]` : joined(parent, String(key)),
-        field,
-      );
-      this.#add(() => mustBe(place, issue.message, received(issue.input)));
+  /** Asks valibot. */
+  #ask(value: unknown, part: SchemaPart, place: Place): void {
+    const schema = part as unknown as v.GenericSchema;
+    if (v.is(schema, value)) return;
+    if (this.count >= LIMITS.issuesMax) {
+      this.count += 1;
+      return;
+    }
+    for (const issue of v.safeParse(schema, value, PLAIN).issues ?? []) {
+      this.#add(() => mustBe(fieldOf(place(), issue), issue.message, received(issue.input)));
     }
   }
 
@@ -137,6 +146,12 @@ function withArticle(noun: string): string {
 }
 
 const joined = (parent: string, key: string): string => (parent === '' ? key : `${parent}.${key}`);
+
+const fieldOf = (parent: string, { path }: v.BaseIssue<unknown>): string =>
+  (path ?? []).reduce(
+    (field, { key }) => (typeof key === 'number' ? `${field}[${key}]` : joined(field, String(key))),
+    parent,
+  );
 
 function received(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(clip(value, LIMITS.quoteLengthMax));

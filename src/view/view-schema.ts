@@ -58,15 +58,16 @@ const anyArray = v.pipe(
 
 function depthWithin(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
-  if (levels === 0) return false;
-  return Object.values(value).every((item) => depthWithin(item, levels - 1));
+  return levels > 0 && itemsOf(value).every((item) => depthWithin(item, levels - 1));
 }
 
 /** JSON can spell numbers, such as 1e400, that a double cannot hold. */
 function allFinite(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
-  return typeof value !== 'object' || value === null || Object.values(value).every(allFinite);
+  return typeof value !== 'object' || value === null || itemsOf(value).every(allFinite);
 }
+
+const itemsOf = (value: object): unknown[] => (Array.isArray(value) ? value : Object.values(value));
 
 /** One page view, as a page sends it. */
 export const ViewSchema = v.strictObject(

@@ -1,5 +1,6 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isFragment } from '../../src/verify/fragment.ts';
+import { growth } from '../support/growth.ts';
 import { storedLines } from '../support/stored-lines.ts';
 
 const [line, next] = storedLines('2026-03-01', 2, {
@@ -27,4 +28,22 @@ it('is nothing else', () => {
   for (const text of ['hello', '[', '{"id":"', '{"ts":"x"}}', '{"ts":"x",,', '{"ts":"x"]']) {
     expect([text, isFragment(text)]).toStrictEqual([text, false]);
   }
+});
+
+describe('a line that is long takes no more than its length', () => {
+  const head = line.slice(0, 78);
+
+  it.each<[string, (length: number) => string]>([
+    ['nested lists, open', (length) => `${head}"cf":${'['.repeat(length)}`],
+    [
+      'nested lists, half of them closed',
+      (length) => `${head}"cf":${'['.repeat(length / 2)}${'[]'.repeat(length / 4)}`,
+    ],
+    ['nested objects', (length) => `${head}"cf":${'{"a":'.repeat(length / 5)}`],
+    ['NULs that are not its end', (length) => `${head}${'\0'.repeat(length)}x`],
+    ['escapes', (length) => `${head}"pn":"${'\\n'.repeat(length / 2)}`],
+    ['commas', (length) => `${head}"cf":[${'1,'.repeat(length / 2)}`],
+  ])('with %s', (_, make) => {
+    expect(growth(isFragment, make)).toBeLessThan(6);
+  });
 });

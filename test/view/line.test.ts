@@ -1,0 +1,71 @@
+import * as fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { isRefusal } from '../../src/view/refusal.ts';
+import { createStamper } from '../../src/store/stamp.ts';
+import {
+  fieldsOf,
+  hasHeadWithin,
+  HEAD_BYTES,
+  lastIdIn,
+  LINE_START,
+  lineBytesOf,
+  lineOf,
+  readHead,
+} from '../../src/view/line.ts';
+import { readView } from '../../src/view/read-view.ts';
+import { isFragment } from '../../src/verify/fragment.ts';
+import { memoryLog } from '../support/memory-log.ts';
+import { anyView } from '../support/views.ts';
+
+const stamps = fc
+  .date({ noInvalidDate: true, min: new Date(0), max: new Date('9999-12-31T23:59:59.999Z') })
+  .map((date) =>
+    createStamper({ now: () => +date, lastIdOf: () => undefined, log: memoryLog() })(),
+  );
+
+/** Fields as they are stored, of any view. */
+const anyFields = anyView().map((view) => {
+  const read = readView(JSON.stringify(view));
+  if (isRefusal(read)) throw new Error(read.detail);
+  return read.fields;
+});
+
+it('is recognised, and gives back what it was made of', () => {
+  fc.assert(
+    fc.property(stamps, anyFields, ({ ts, id }, fields) => {
+      const line = lineOf(ts, id, fields);
+      expect(line.endsWith('}\n')).toBe(true);
+      const text = line.slice(0, -1);
+      expect(JSON.parse(text)).toStrictEqual({ ts, id, ...(JSON.parse(fields) as object) });
+      expect(readHead(text)).toStrictEqual({ ts, id });
+      expect(readHead(text.slice(0, HEAD_BYTES))).toStrictEqual({ ts, id });
+      expect(readHead(text.slice(0, HEAD_BYTES - 1))).toBeUndefined();
+      expect(fieldsOf(text)).toBe(fields);
+      expect(text.startsWith(LINE_START)).toBe(true);
+      expect(hasHeadWithin(text)).toBe(false);
+    }),
+  );
+});
+
+it('has the bytes that were measured before it was made', () => {
+  fc.assert(
+    fc.property(stamps, anyFields, ({ ts, id }, fields) => {
+      expect(Buffer.byteLength(lineOf(ts, id, fields))).toBe(lineBytesOf(fields));
+    }),
+  );
+});
+
+it('is found behind others, and when it has lost its end or another line its newline', () => {
+  fc.assert(
+    fc.property(stamps, stamps, anyFields, fc.nat(), (first, second, fields, cut) => {
+      const line = lineOf(first.ts, first.id, fields);
+      const next = lineOf(second.ts, second.id, fields);
+      expect(lastIdIn(line + next)).toBe(second.id);
+      const start = next.slice(0, (cut % (next.length - 1)) + 1);
+      const hasId = start.length >= HEAD_BYTES - ','.length;
+      expect(lastIdIn(line + start)).toBe(hasId ? second.id : first.id);
+      expect(hasHeadWithin(start + line)).toBe(true);
+      expect(isFragment(start.trimEnd())).toBe(start.length < next.length - 1);
+    }),
+  );
+});
