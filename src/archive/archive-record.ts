@@ -22,6 +22,11 @@ const RECORD = v.strictObject({
    */
   writing: v.optional(v.strictObject({ to: whole, files: v.record(v.string(), whole) })),
   /**
+   * Messages up to this one may be in the files already: servers have lost messages while no archive
+   * ran, or somebody has changed this record. Their lines are looked for before they are written.
+   */
+  doubtfulTo: v.optional(whole),
+  /**
    * Views that are in the files though the servers have lost their messages: not to be written
    * again should they come back, under whatever number up to `to`.
    */

@@ -103,6 +103,11 @@ export class Stream {
     return message !== null && idOf(message.data) === id;
   }
 
+  /** The message's text; `undefined` where the stream has it no more. */
+  async payloadOf(sequence: number): Promise<Uint8Array | undefined> {
+    return (await this.#manager.streams.getMessage(this.name, { seq: sequence }))?.data;
+  }
+
   /** Whether the stream has this message no more. */
   async isGone(sequence: number): Promise<boolean> {
     return (await this.#manager.streams.getMessage(this.name, { seq: sequence })) === null;

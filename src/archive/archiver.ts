@@ -13,6 +13,10 @@
 // The record goes back only where the servers have lost messages that are archived: behind the last
 // one that they still have, with the ids of the others, which are not written again.
 //
+// Where an earlier process cannot have recorded how far it had come (the servers have lost messages
+// since, or somebody has changed the record), the lines of the messages in doubt are looked for in
+// the files in the same way, from their start.
+//
 // One writer: `lock.ts` sees to that.
 import { EXIT, Fatal } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
@@ -28,7 +32,7 @@ import { ALL, batchOf, type Batch } from './archive-batch.ts';
 import { Journal, type Sizes } from './journal.ts';
 import { Losses } from './losses.ts';
 import type { StreamMessage } from './message.ts';
-import type { Loss } from './recent-messages.ts';
+import type { Loss, Place } from './recent-messages.ts';
 import type { ArchiveRecord } from './archive-record.ts';
 import type { Known } from './archived-stream.ts';
 
@@ -166,6 +170,16 @@ export class Archiver {
     );
   }
 
+  /** Begins again after the place, writing of what follows only what is not in the files. */
+  async beginAgain(place: Place): Promise<void> {
+    const { reached } = this.known;
+    await this.#journal.doubt(place, reached);
+    this.#options.log.error(
+      `The servers have lost messages of the stream that are archived and stay so, ${reached} the ` +
+        `last of them; going on after message ${place.sequence}, with what is not in the files`,
+    );
+  }
+
   /** Looks after the free space and the open files: somebody may have moved one. */
   async checkDisk(): Promise<void> {
     this.#checkedMs = performance.now();
@@ -187,6 +201,7 @@ export class Archiver {
   async #write(batch: Batch): Promise<void> {
     await this.#checkDiskNowAndThen();
     await this.#untilEnoughFree();
+    if (this.#journal.record.doubtfulTo !== undefined) return this.#writeMissing(batch);
     const sizes: Record<string, number> = {};
     for (const day of batch.days.keys()) {
       sizes[fileNameOf('views', day)] = await this.#days.open(day);
@@ -196,6 +211,23 @@ export class Archiver {
       await this.#days.append(day, lines, this.#beginAnew(day, batch.to, sizes));
     }
     await this.#end(batch, batch.days.keys());
+  }
+
+  /** Of a batch that may be in the files already, writes what is not. */
+  async #writeMissing(batch: Batch): Promise<void> {
+    const days = [...batch.days.keys()];
+    const sizes = Object.fromEntries(days.map((day) => [fileNameOf('views', day), 0]));
+    if (batch.lines > 0) await this.#journal.begin(batch.to, sizes);
+    let isCertain = false;
+    const written = { lines: 0, bytes: 0 };
+    for (const [day, lines] of batch.days) {
+      const { missing, size } = await this.#completeFile(day, lines, batch.to, sizes);
+      written.lines += linesIn(missing);
+      written.bytes += missing.length;
+      // A file that has others has come to where the doubtful ones end.
+      if (size > 0 && missing.length === lines.length) isCertain = true;
+    }
+    await this.#end({ ...batch, ...written }, days, isCertain);
   }
 
   /**
@@ -226,13 +258,16 @@ export class Archiver {
     await this.#end({ ...whole, gaps: [...batch.gaps, ...(gap ? [gap] : [])] }, days);
   }
 
-  /** Of the lines, writes those that do not stand in the file. */
+  /**
+   * Of the lines, writes those that do not stand in the file.
+   * @returns these, and the file's size before.
+   */
   async #completeFile(
     day: string,
     lines: Buffer,
     to: number,
     sizes: Record<string, number>,
-  ): Promise<void> {
+  ): Promise<{ readonly missing: Buffer; readonly size: number }> {
     const name = fileNameOf('views', day);
     if (!(name in sizes)) {
       sizes[name] = await this.#days.open(day);
@@ -246,9 +281,10 @@ export class Archiver {
           `views of the messages ${this.sequence + 1} to ${to} may be there and here`,
       );
     }
-    await this.#days.open(day, ending);
+    const size = await this.#days.open(day, ending);
     const isBegun = ending !== undefined;
     await this.#days.append(day, missing, this.#beginAnew(day, to, sizes), isBegun);
+    return { missing, size };
   }
 
   /** The same when somebody has put another file in a file's place. */
@@ -263,9 +299,9 @@ export class Archiver {
     };
   }
 
-  async #end(batch: Batch, days: Iterable<string>): Promise<void> {
+  async #end(batch: Batch, days: Iterable<string>, isCertain = false): Promise<void> {
     await this.#days.sync(days);
-    await this.#journal.end(batch.to, batch.lastId);
+    await this.#journal.end(batch.to, batch.lastId, isCertain);
     this.#counts.lines += batch.lines;
     this.#counts.bytes += batch.bytes;
     this.#counts.batches += 1;
@@ -293,6 +329,8 @@ export class Archiver {
     this.#sinceMs = undefined;
   }
 }
+
+const linesIn = (text: Buffer): number => text.toString('latin1').split('\n').length - 1;
 
 const daysOf = (files: Sizes): string[] =>
   Object.keys(files)

@@ -3,7 +3,7 @@ import { archiveRecordOf } from '../disk/names.ts';
 import type { FileOps } from '../disk/ops.ts';
 import { replaceFile } from '../disk/replace-file.ts';
 import type { UntilRoom } from './until-room.ts';
-import { RECENT_MAX, type Loss } from './recent-messages.ts';
+import { RECENT_MAX, type Loss, type Place } from './recent-messages.ts';
 import { recordText, type ArchiveRecord } from './archive-record.ts';
 
 /** Bytes by file name. */
@@ -41,24 +41,34 @@ export class Journal {
     return this.#save({ ...this.#record, writing: { to, files } });
   }
 
-  /** Every message up to `sequence` is in the files, and synced. */
-  end(sequence: number, id: string | undefined): Promise<void> {
-    const { stream, created, kept } = this.#record;
+  /**
+   * Every message up to `sequence` is in the files, and synced.
+   * @param isCertain what follows it is not in the files.
+   */
+  end(sequence: number, id: string | undefined, isCertain: boolean): Promise<void> {
+    const { stream, created, kept, doubtfulTo = 0 } = this.#record;
     return this.#save({
       stream,
       created,
       sequence,
       ...(id !== undefined && { id }),
+      ...(!isCertain && sequence < doubtfulTo && { doubtfulTo }),
       ...(kept !== undefined && sequence < kept.to && { kept }),
     });
   }
 
+  /** Begins again after the place: what follows it, up to `to`, may be in the files or not. */
+  doubt(place: Place, to: number): Promise<void> {
+    const { stream, created, kept } = this.#record;
+    return this.#save({ stream, created, ...place, doubtfulTo: to, ...(kept && { kept }) });
+  }
+
   /** The messages after the place are others than those that are in the files. */
   goBack({ place, to, ids }: Loss): Promise<void> {
-    const { stream, created } = this.#record;
+    const { stream, created, doubtfulTo } = this.#record;
     const all = [...new Set([...this.#kept, ...ids])].slice(-RECENT_MAX);
     const kept = { to: to + RECENT_MAX, ids: all };
-    return this.#save({ stream, created, ...place, kept });
+    return this.#save({ stream, created, ...place, kept, ...(doubtfulTo && { doubtfulTo }) });
   }
 
   async #save(record: ArchiveRecord): Promise<void> {

@@ -1,3 +1,5 @@
+import { constants } from 'node:os';
+
 const SIGNALS = ['SIGHUP', 'SIGUSR2', 'SIGTERM', 'SIGINT'] as const;
 type Signal = (typeof SIGNALS)[number];
 
@@ -8,8 +10,10 @@ type Signal = (typeof SIGNALS)[number];
  */
 class Signals {
   readonly #acts = new Map<Signal, () => void>();
-  /** Signals that nobody has acted on, with their numbers. */
-  readonly #remembered = new Map<Signal, number>();
+  /** Signals that nobody has acted on. */
+  readonly #remembered = new Set<Signal>();
+  /** One for each: Deno 2.0 does not tell a listener which signal it is. */
+  readonly #listeners = SIGNALS.map((signal) => [signal, () => this.#heard(signal)] as const);
   #stops = 0;
   #isHeeding = false;
 
@@ -17,15 +21,15 @@ class Signals {
     if (this.#isHeeding) return;
     this.#isHeeding = true;
     // Not `once`: a listener added while Deno calls this one is called for the same signal.
-    for (const signal of SIGNALS) process.on(signal, this.#heard);
+    for (const [signal, listener] of this.#listeners) process.on(signal, listener);
   }
 
   /** For a command that is no service: every signal does what it does by itself, late or not. */
   release(): void {
     if (!this.#isHeeding) return;
     this.#isHeeding = false;
-    for (const signal of SIGNALS) process.off(signal, this.#heard);
-    for (const number of this.#remembered.values()) process.exit(128 + number);
+    for (const [signal, listener] of this.#listeners) process.off(signal, listener);
+    for (const signal of this.#remembered) endBy(signal);
   }
 
   /** Calls `act` for each of these signals; at once, where one is remembered. */
@@ -46,13 +50,16 @@ class Signals {
     }
   }
 
-  readonly #heard = (signal: NodeJS.Signals, number: number): void => {
+  #heard(signal: Signal): void {
     if (signal === 'SIGTERM' || signal === 'SIGINT') this.#stops += 1;
-    if (this.#stops > 1) process.exit(128 + number);
-    const act = this.#acts.get(signal as Signal);
-    if (act === undefined) this.#remembered.set(signal as Signal, number);
+    if (this.#stops > 1) endBy(signal);
+    const act = this.#acts.get(signal);
+    if (act === undefined) this.#remembered.add(signal);
     else act();
-  };
+  }
 }
+
+/** As a shell tells of a process that a signal has ended. */
+const endBy = (signal: Signal): never => process.exit(128 + constants.signals[signal]);
 
 export const signals = new Signals();

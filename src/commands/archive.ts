@@ -14,7 +14,8 @@ import { LagLog } from '../archive/lag.ts';
 import { StreamReader } from '../archive/reader.ts';
 import { type ArchiveRecord, readRecord } from '../archive/archive-record.ts';
 import { openArchiveStatus } from '../archive/archive-status.ts';
-import { Stream } from '../archive/archived-stream.ts';
+import { MessagesLost, Stream } from '../archive/archived-stream.ts';
+import { placeBeforeLoss } from '../archive/resume.ts';
 import { defineCommand } from './command.ts';
 
 /** What is looked after when no messages come: free space, moved files, the lag. */
@@ -99,10 +100,20 @@ async function openStream(settings: ArchiveSettings, { cluster, log, stop }: Sur
   const { data: dir, 'nats-stream': name } = settings;
   const stream = await Stream.of(name, dir, cluster, stop);
   const { created, last } = await stream.find();
-  const record = recordOf(dir, name, created);
+  const recorded = recordOf(dir, name, created);
+  // The archive records an id wherever it can; without one, somebody may have set the sequence.
+  const isDoubtful = recorded.id === undefined && recorded.sequence < last;
+  const record = { ...(isDoubtful && { doubtfulTo: last }), ...recorded };
   const minFreeBytes = settings['min-free'];
   const archiver = new Archiver({ dir, record, minFreeBytes, log, stop });
-  await stream.verify(archiver.known);
+  try {
+    await stream.verify(archiver.known);
+  } catch (error) {
+    if (!(error instanceof MessagesLost)) throw error;
+    const place = await placeBeforeLoss(stream, archiver.known, dir);
+    if (place === undefined) throw error;
+    await archiver.beginAgain(place);
+  }
   return { stream, archiver, last };
 }
 

@@ -58,7 +58,7 @@ export async function connectCluster(options: ConnectOptions): Promise<Cluster> 
       if (error instanceof AuthorizationError || error instanceof UserAuthenticationExpiredError) {
         throw notAuthorized(error, server, options);
       }
-      reasons.add(reasonOf(error));
+      reasons.add(reasonOf(error) + hintFor(error, client));
     }
   }
   const at = address.servers.join(', ');
@@ -88,6 +88,20 @@ function clientOptions(
     noAsyncTraces: true,
   };
 }
+
+/** What the operator can do about a server that does not take us, where that is known. */
+function hintFor(error: unknown, client: Client): string {
+  const reason = reasonOf(error);
+  if (error instanceof client.errors.TimeoutError) {
+    const seconds = CONNECT_TIMEOUT_MS / 1000;
+    return ` (no answer in ${seconds} s, as of a server that asks for a client's certificate)`;
+  }
+  if (reason.includes("does not support 'tls'")) return ' (nats:// asks for none)';
+  const isUnknownAuthority = /self[- ]signed|unable to (verify|get)/i.test(reason);
+  return isUnknownAuthority ? ` (${AUTHORITY} names a private authority)` : '';
+}
+
+const AUTHORITY = 'NODE_EXTRA_CA_CERTS, on Deno DENO_CERT,';
 
 const shuffled = (servers: readonly string[]): string[] =>
   servers

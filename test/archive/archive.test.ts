@@ -153,6 +153,23 @@ describe.skipIf(!canRunNats())('archive', () => {
     expect(read(data, DAYS[1]!)).toBe(text(storedLines(DAYS[1]!, 20)));
   });
 
+  it.each([
+    ['set back', { sequence: 300, id: undefined }],
+    ['set back to its start', { sequence: 0, id: undefined }],
+    ['removed', undefined],
+  ])('writes no view twice when its record is %s', async (_, change) => {
+    const lines = linesOfDays(DAYS, 400);
+    const { connection, url, data } = await streamOf(lines.slice(0, 1000));
+    await archiveAll({ url, data });
+    if (change === undefined) fs.rmSync(join(data, 'archive.json'));
+    else edit(data, change);
+    await publish(connection, lines.slice(1000));
+    const { stdout } = await archiveAll({ url, data });
+    expect(stdout).toContain('Archived 200 views, up to message 1200\n');
+    for (const day of DAYS) expect(read(data, day)).toBe(text(storedLines(day, 400)));
+    expect(record(data)).not.toHaveProperty('doubtfulTo');
+  });
+
   it('stops when the stream is deleted under it', async () => {
     const { nats, connection, url, data } = await streamOf(storedLines(DAYS[0]!, 10));
     const archive = startArchive({ url, data });

@@ -6,16 +6,19 @@ export interface NatsProxy {
   /** For `--store`. */
   readonly url: string;
   /** Connections that have been accepted. */
-  readonly connections: number;
+  connections: number;
   /** Whether bytes pass; what comes meanwhile waits. A server that says nothing, while not. */
   isOpen: boolean;
-  /** Whether acknowledgements of what is published are left out; everything else passes. */
-  dropsAcknowledgements: boolean;
+  /** What does not pass of what a stream tells who publishes: acknowledgements, or refusals too. */
+  drops: 'nothing' | 'acknowledgements' | 'answers';
+  /** Sends on what did not pass, late. */
+  sendDropped(): void;
 }
 
 export async function startNatsProxy(port: number): Promise<NatsProxy> {
   const sockets: Socket[] = [];
   const waiting: (() => void)[] = [];
+  const dropped: (() => void)[] = [];
   let isOpen = true;
   const server = createServer((client) => {
     proxy.connections += 1;
@@ -24,10 +27,10 @@ export async function startNatsProxy(port: number): Promise<NatsProxy> {
       sockets.push(upstream);
       for (const socket of [client, upstream]) socket.on('error', () => socket.destroy());
       client.pipe(upstream);
-      const forward = filtered(
-        (frame) => client.write(frame),
-        () => proxy.dropsAcknowledgements,
-      );
+      const forward = framed((frame, payload) => {
+        if (DROPPED[proxy.drops].test(payload)) dropped.push(() => client.write(frame));
+        else client.write(frame);
+      });
       upstream.on('data', forward).on('close', () => client.destroy());
       client.on('close', () => upstream.destroy());
     };
@@ -42,14 +45,17 @@ export async function startNatsProxy(port: number): Promise<NatsProxy> {
     for (const socket of sockets) socket.destroy();
   });
   const { port: own } = server.address() as { port: number };
-  const proxy = {
+  const proxy: NatsProxy = {
     url: `nats://127.0.0.1:${own}`,
     connections: 0,
-    dropsAcknowledgements: false,
+    drops: 'nothing',
+    sendDropped: () => {
+      for (const send of dropped.splice(0)) send();
+    },
     get isOpen() {
       return isOpen;
     },
-    set isOpen(open: boolean) {
+    set isOpen(open) {
       isOpen = open;
       if (open) for (const join of waiting.splice(0)) join();
     },
@@ -57,10 +63,14 @@ export async function startNatsProxy(port: number): Promise<NatsProxy> {
   return proxy;
 }
 
-const ACKNOWLEDGEMENT = /^\{"stream":"\w+", ?"seq":\d+/;
+const DROPPED = {
+  nothing: /(?!)/,
+  acknowledgements: /^\{"stream":"\w+", ?"seq":\d+/,
+  answers: /^\{("error":\{[^}]*\},)?"stream":"\w+", ?"seq":\d+/,
+} as const;
 
-/** Passes on what a server sends, frame by frame, but for acknowledgements while these are dropped. */
-function filtered(send: (frame: Buffer) => void, drops: () => boolean): (bytes: Buffer) => void {
+/** Tells each frame of what a server sends, and its payload as text. */
+function framed(told: (frame: Buffer, payload: string) => void): (bytes: Buffer) => void {
   let rest = Buffer.alloc(0);
   return (bytes) => {
     rest = Buffer.concat([rest, bytes]);
@@ -71,9 +81,9 @@ function filtered(send: (frame: Buffer) => void, drops: () => boolean): (bytes: 
       // `MSG subject sid [reply] bytes`; anything else is one line.
       const payloadBytes = /^H?MSG /.test(line) ? Number(/(\d+)\r\n$/.exec(line)![1]) + 2 : 0;
       if (rest.length < end + payloadBytes) return;
-      const payload = rest.subarray(end, end + payloadBytes).toString('latin1');
-      if (!drops() || !ACKNOWLEDGEMENT.test(payload)) send(rest.subarray(0, end + payloadBytes));
-      rest = rest.subarray(end + payloadBytes);
+      const frame = rest.subarray(0, end + payloadBytes);
+      told(frame, frame.subarray(end).toString('latin1'));
+      rest = rest.subarray(frame.length);
     }
   };
 }

@@ -10,13 +10,15 @@
 // Not acknowledged. Nobody answers within 5 seconds, the connection is lost, or the stream has no
 // leader or refuses: so is the view refused, and not published again. It may be stored all the same.
 //
-// While the stream is known to take none, views are refused at once: what is published meanwhile
-// would only gather somewhere. A look at it every second tells when it is back.
+// While the stream is known to take none, or has acknowledged nothing for 5 seconds, views are refused
+// at once: what is published meanwhile would only gather somewhere. A look at it, and where it looks
+// sound a probe, every second tells when it is back.
 import { EXIT, Fatal } from '../../base/exit.ts';
 import type { Cluster } from '../../jetstream/connect.ts';
 import { configFault, type StreamSeen, VIEWS } from '../../jetstream/inspect.ts';
 import { type Failure, type FailureKind, Publisher } from '../../jetstream/publisher.ts';
 import { managerOf, prepareStream } from '../../jetstream/stream.ts';
+import { Silence } from '../../jetstream/silence.ts';
 import { StreamWatch } from '../../jetstream/stream-watch.ts';
 import type { Log } from '../../base/log.ts';
 import { formatSize } from '../../base/size.ts';
@@ -94,6 +96,7 @@ export async function createStreamStore(options: StreamStoreOptions): Promise<St
 export class StreamStore implements ViewStore {
   readonly #options: StreamStoreOptions;
   readonly #watch: StreamWatch;
+  readonly #silence: Silence;
   readonly #publisher: Publisher;
   readonly #stamp: () => Stamp;
   readonly #failures = { disconnected: 0, timeout: 0, 'no-leader': 0, refused: 0 };
@@ -107,8 +110,10 @@ export class StreamStore implements ViewStore {
     const { cluster, stream, now, log } = options;
     this.#options = options;
     this.#watch = watch;
-    const onLate = (): void => watch.sign();
-    this.#publisher = new Publisher({ cluster, stream, timeoutMs: ACK_TIMEOUT_MS, onLate });
+    const timeoutMs = ACK_TIMEOUT_MS;
+    this.#silence = new Silence({ cluster, stream, timeoutMs, log });
+    const onLate = (): void => this.#answered();
+    this.#publisher = new Publisher({ cluster, stream, timeoutMs, onLate });
     this.#stamp = createStamper({ now, log, lastIdOf: () => undefined });
   }
 
@@ -117,6 +122,7 @@ export class StreamStore implements ViewStore {
     if (unavailable !== undefined) return Promise.resolve({ unavailable });
     const { ts, id } = this.#stamp();
     const line = Buffer.from(lineOf(ts, id, fields)).subarray(0, -1); // without its newline
+    this.#silence.published();
     return new Promise((resolve) => {
       this.#publisher.publish(`${VIEWS}.${project}`, line, id, (failure, bytes) => {
         if (failure === undefined) this.#stored(bytes);
@@ -131,6 +137,7 @@ export class StreamStore implements ViewStore {
     this.#closing = true;
     this.#publisher.close();
     this.#watch.stop();
+    this.#silence.stop();
   }
 
   state(): StreamStoreState {
@@ -156,14 +163,20 @@ export class StreamStore implements ViewStore {
   }
 
   #unavailable(): string | undefined {
-    return this.#closing ? SHUTTING_DOWN : this.#watch.unavailable;
+    if (this.#closing) return SHUTTING_DOWN;
+    return this.#watch.unavailable ?? this.#silence.unavailable;
+  }
+
+  #answered(): void {
+    this.#watch.sign();
+    this.#silence.answered();
   }
 
   #stored(bytes: number): void {
     this.#lines += 1;
     this.#bytes += bytes;
     this.#lastAcceptedMs = this.#options.now();
-    this.#watch.sign();
+    this.#answered();
     if (this.#refusing === undefined) return;
     this.#refusing = undefined;
     this.#options.log.info(`Stream ${this.#options.stream} takes views again`);
@@ -171,7 +184,12 @@ export class StreamStore implements ViewStore {
 
   #failed({ kind, detail }: Failure): void {
     this.#failures[kind] += 1;
-    if (kind !== 'refused') return;
+    if (kind === 'refused') this.#refused(detail);
+    else if (kind !== 'disconnected') this.#silence.unanswered();
+  }
+
+  #refused(detail: string | undefined): void {
+    this.#silence.answered();
     const why = printable(detail ?? '');
     const { log, stream } = this.#options;
     if (why !== this.#refusing?.why) log.error(`Stream ${stream} refuses views: ${why}`);

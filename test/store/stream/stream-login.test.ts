@@ -79,6 +79,9 @@ describe.skipIf(!canRunNats() || !isHere(OPENSSL))('a stream over TLS', () => {
     const distrusted = await run(serve);
     expect(distrusted.code).toBe(69);
     expect(distrusted.stderr).toMatch(/^error: Cannot reach .*self-signed certificate[^\n]*\n$/);
+    expect(distrusted.stderr).toContain(
+      '(NODE_EXTRA_CA_CERTS, on Deno DENO_CERT, names a private authority)',
+    );
   });
 
   it('is not used without TLS where it was asked for', async () => {
@@ -87,7 +90,23 @@ describe.skipIf(!canRunNats() || !isHere(OPENSSL))('a stream over TLS', () => {
     const plain = await run(['serve', '--port=0', '--status=off', '--store', address]);
     expect(plain.code).toBe(69);
     expect(plain.stderr).toMatch(/^error: Cannot reach .*does not support 'tls'[^\n]*\n$/);
+    expect(plain.stderr).toContain('(nats:// asks for none)');
   });
+
+  // Deno trusts no certificate that is its own authority.
+  it.each(RUNTIMES.filter((runtime) => runtime !== DENO))(
+    'is not used where the server asks for our certificate, on $name',
+    async (runtime) => {
+      const { certificate, options } = certified();
+      const config = options.config!.replace('}', `, ca_file: "${certificate}", verify: true }`);
+      const nats = await startNats({ ...options, config });
+      const store = ['--store', `tls://localhost:${nats.nodes[0]!.port}`];
+      const env = { NODE_EXTRA_CA_CERTS: certificate, DENO_CERT: certificate };
+      const asked = await run(['serve', '--port=0', '--status=off', ...store], { runtime, env });
+      expect(asked.code).toBe(69);
+      expect(asked.stderr).toMatch(/^error: Cannot reach [^\n]*a client's certificate[^\n]*\n$/);
+    },
+  );
 });
 
 function certified(): { certificate: string; options: NatsOptions } {
