@@ -5,7 +5,7 @@ import type { Settings } from '../settings.ts';
 import { LIMITS } from '../base/limits.ts';
 import { readToken } from '../status/token.ts';
 import { signals } from '../base/signals.ts';
-import { acquireLock } from '../disk/lock.ts';
+import { acquireLock, type Lock } from '../disk/lock.ts';
 import { startRetention } from '../disk/retention.ts';
 import { StoppedWaiting } from '../archive/until-room.ts';
 import { plural } from '../base/text.ts';
@@ -39,10 +39,12 @@ async function run(settings: Settings, log: Log): Promise<ExitCode> {
   // The others are heeded too: a service that is a collector's in all but the command sends them.
   signals.onStop(() => stopping.abort());
   const token = await readToken(settings);
-  const lock = await acquireLock(dir);
-  const credsFile = settings['nats-creds'];
   let fail!: (fatal: Fatal) => void;
   const failed = new Promise<never>((_, reject) => (fail = reject));
+  // Also where nobody waits for it yet.
+  failed.catch(() => {});
+  const lock = await acquireLock(dir, { log, onLost: fail });
+  const credsFile = settings['nats-creds'];
   const connecting = connectCluster({ address, credsFile, log, now: Date.now, onFatal: fail });
   const cluster = await Promise.race([connecting, aborted(stopping.signal)]);
   if (cluster === undefined) {
@@ -50,7 +52,7 @@ async function run(settings: Settings, log: Log): Promise<ExitCode> {
     return EXIT.done;
   }
   try {
-    const work = follow(settings, { cluster, token, log, stop: stopping.signal });
+    const work = follow(settings, { cluster, lock, token, log, stop: stopping.signal });
     return await Promise.race([work, failed]);
   } finally {
     await cluster.close(LIMITS.closeTimeoutMs);
@@ -66,19 +68,20 @@ const aborted = (signal: AbortSignal): Promise<undefined> =>
 
 interface Surroundings {
   readonly cluster: Cluster;
+  readonly lock: Lock;
   readonly token: string | undefined;
   readonly log: Log;
   readonly stop: AbortSignal;
 }
 
 /** Finds the stream, and makes sure that it is the recorded one. */
-async function openStream(settings: Settings, { cluster, log, stop }: Surroundings) {
+async function openStream(settings: Settings, { cluster, lock, log, stop }: Surroundings) {
   const { data: dir, 'nats-stream': name } = settings;
   const stream = await Stream.of(name, dir, cluster, stop);
   const { created, last } = await stream.find();
   const record = recordOf(dir, name, created);
   const minFreeBytes = settings['min-free'];
-  const archiver = new Archiver({ dir, record, minFreeBytes, log, stop });
+  const archiver = new Archiver({ dir, record, minFreeBytes, log, stop, files: lock.files });
   await stream.verify(archiver.known);
   return { stream, archiver, last };
 }

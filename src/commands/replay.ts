@@ -3,14 +3,17 @@ import * as path from 'node:path';
 import { admit, type AdmissionRules } from '../collector/admit.ts';
 import { tooLarge } from '../view/refusal.ts';
 import { EXIT, type ExitCode, Fatal } from '../base/exit.ts';
+import { createLog } from '../base/log.ts';
 import { readBlocks } from '../disk/lines.ts';
+import { replayRecordOf } from '../disk/names.ts';
 import { baseName } from '../disk/packed-names.ts';
 import { type Progress, startProgress } from '../disk/progress.ts';
 import { loadProjects } from '../projects/project-list.ts';
 import { isRefusal } from '../view/refusal.ts';
 import type { Settings } from '../settings.ts';
 import { signals } from '../base/signals.ts';
-import { acquireLock, type LockKind } from '../disk/lock.ts';
+import { acquireLock, type Lock } from '../disk/lock.ts';
+import type { LockKind } from '../disk/lock-race.ts';
 import { type KeptView, readRefusedLine } from '../store/refused/refused-line.ts';
 import { echo } from '../base/text.ts';
 import { Outcome } from '../replay/outcome.ts';
@@ -34,6 +37,8 @@ interface Replay {
 const REPLAY: LockKind = {
   prefix: 'viewlog.replay.',
   heldBy: (dir, holder) => `Another replay runs in "${dir}": ${holder}; wait for it, or stop it`,
+  isLeft: (name) => name.endsWith(replayRecordOf('')),
+  moved: (dir) => `"${dir}" was moved while a replay ran in it; run it again, for the rest`,
 };
 
 /**
@@ -71,15 +76,16 @@ export async function replay(settings: Settings, paths: string[]): Promise<ExitC
 
 /** @returns whether it is known of every view whether it was sent. */
 async function replayFile(file: string, replay: Replay): Promise<boolean> {
-  const lock = await acquireLock(path.dirname(path.resolve(file)), REPLAY);
-  const record = await ReplayRecord.open(file);
+  const log = createLog('text');
+  const lock = await acquireLock(path.dirname(path.resolve(file)), { kind: REPLAY, log });
+  const record = await ReplayRecord.open(file, (message) => log.warn(message));
   const outcome = new Outcome();
   try {
     for await (const block of readBlocks(file, (bytes) => replay.progress.add(bytes))) {
       const whole = block.lines.length - (block.isUnended ? 1 : 0);
       for (let i = 0; i < whole && !replay.stop.aborted; i++) {
         const view = block.damaged.has(i) ? undefined : readRefusedLine(block.lines[i]!);
-        await replayLine(view, record, outcome, replay);
+        await replayLine(view, record, outcome, { ...replay, lock });
         outcome.lines += 1;
       }
       if (replay.stop.aborted) break;
@@ -97,7 +103,7 @@ async function replayLine(
   view: KeptView | undefined,
   record: ReplayRecord,
   outcome: Outcome,
-  { rules, project, ...replay }: Replay,
+  { rules, project, ...replay }: Replay & { readonly lock: Lock },
 ): Promise<void> {
   const line = outcome.lines;
   const state = record.stateOf(line, view?.id);
@@ -128,9 +134,10 @@ async function sendLine(
   line: number,
   record: ReplayRecord,
   outcome: Outcome,
-  { url, pace, stop }: Pick<Replay, 'url' | 'pace' | 'stop'>,
+  { url, pace, stop, lock }: Pick<Replay, 'url' | 'pace' | 'stop'> & { readonly lock: Lock },
 ): Promise<void> {
   while (!stop.aborted) {
+    await lock.ensure();
     record.mark(line, id, '?');
     await record.sync();
     const sent = await sendView(url, text, origin);

@@ -1,3 +1,4 @@
+import * as fs from 'node:fs';
 import type { FileOps, FileStat } from './ops.ts';
 
 /** What is used of Deno's own files. */
@@ -63,6 +64,12 @@ export function denoFiles(deno: DenoFiles, others: FileOps): FileOps {
       const path = opened.get(fd)?.path;
       return path === undefined ? others.fchmod(fd, mode) : deno.chmod(path, mode);
     },
+    // By path: Deno has no other way. Never through a link that somebody has put there meanwhile.
+    async fchown(fd, uid, gid) {
+      const path = opened.get(fd)?.path;
+      if (path === undefined) await others.fchown(fd, uid, gid);
+      else fs.lchownSync(path, uid, gid);
+    },
     async fstat(fd) {
       const file = fileOf(fd);
       return file === undefined ? others.fstat(fd) : statOf(await file.stat());
@@ -77,9 +84,11 @@ export function denoFiles(deno: DenoFiles, others: FileOps): FileOps {
   };
 }
 
-const statOf = ({ dev, ino, size, isFile }: DenoStat): FileStat => ({
+const statOf = ({ dev, ino, size, uid, gid, isFile }: DenoStat): FileStat => ({
   dev,
   ino,
   size,
+  uid,
+  gid,
   isFile: () => isFile,
 });

@@ -3,17 +3,24 @@ import * as path from 'node:path';
 import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
 import { dayOfFileName, fileNameOf, type FileKind } from './names.ts';
 import type { FileOps } from './ops.ts';
+import { giveToOwnerOf, ownerMend, type Warn } from './owner.ts';
 import { syncDirectory } from './sync.ts';
 
 /**
- * Makes the data directory (mode 0750) where it is missing.
+ * Makes the data directory (mode 0750) where it is missing; root's belongs to the owner of the one
+ * that it is made in.
  * @throws {Fatal} exit 73 if it can't be made or written to.
  */
-export async function prepareDirectory(dir: string, files: FileOps): Promise<void> {
+export async function prepareDirectory(
+  dir: string,
+  files: FileOps,
+  warn: Warn = () => {},
+): Promise<void> {
   try {
     const made = fs.mkdirSync(dir, { recursive: true, mode: 0o750 });
     // A service's umask is often 077, and then the shipper's group could not enter it.
     if (made !== undefined) fs.chmodSync(dir, 0o750);
+    if (made !== undefined) giveMade(dir, made, warn);
     // Deno does not open what it was not allowed: the parent. The name is then as durable as the
     // file system makes it by itself.
     if (made !== undefined) await syncDirectory(files, path.dirname(made)).catch(() => {});
@@ -25,6 +32,17 @@ export async function prepareDirectory(dir: string, files: FileOps): Promise<voi
   } catch (error) {
     // No errno: Deno without --allow-sys can't tell. The first file made there will.
     if (errnoOf(error) !== undefined) throw cannotOpen(dir, error);
+  }
+}
+
+/** The directory, and those above it that were made with it: `made` and what is in it. */
+function giveMade(dir: string, made: string, warn: Warn): void {
+  const top = path.dirname(path.resolve(made));
+  giveToOwnerOf(top, made, warn);
+  let parent = made;
+  for (const name of path.relative(made, path.resolve(dir)).split(path.sep).filter(Boolean)) {
+    giveToOwnerOf(parent, path.join(parent, name), warn);
+    parent = path.join(parent, name);
   }
 }
 
@@ -63,7 +81,9 @@ const ADVICE: Record<string, string> = {
 
 /** What could not be opened, why, and what to do. Exit 73. */
 export function cannotOpen(name: string, error: unknown): Fatal {
-  const advice = ADVICE[errnoOf(error) ?? ''];
+  const errno = errnoOf(error) ?? '';
+  const isDenied = errno === 'EACCES' || errno === 'EPERM';
+  const advice = (isDenied ? ownerMend(name) : undefined) ?? ADVICE[errno];
   const hint = advice === undefined ? '' : `; ${advice}`;
   return new Fatal(
     EXIT.cannotCreate,

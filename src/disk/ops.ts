@@ -5,6 +5,8 @@ export interface FileStat {
   readonly dev: number;
   readonly ino: number;
   readonly size: number;
+  readonly uid: number;
+  readonly gid: number;
   /** Whether it is a regular file. */
   isFile(): boolean;
 }
@@ -24,6 +26,7 @@ export interface FileOps {
   fdatasync(fd: number): Promise<void>;
   fsync(fd: number): Promise<void>;
   fchmod(fd: number, mode: number): Promise<void>;
+  fchown(fd: number, uid: number, gid: number): Promise<void>;
   fstat(fd: number): Promise<FileStat>;
   stat(path: string): Promise<FileStat>;
   close(fd: number): Promise<void>;
@@ -72,6 +75,7 @@ const nodeFiles: FileOps = {
   fdatasync: (fd) => called<void>((done) => fs.fdatasync(fd, done)),
   fsync: (fd) => called<void>((done) => fs.fsync(fd, done)),
   fchmod: (fd, mode) => called<void>((done) => fs.fchmod(fd, mode, done)),
+  fchown: (fd, uid, gid) => called<void>((done) => fs.fchown(fd, uid, gid, done)),
   fstat: (fd) => called<fs.Stats>((done) => fs.fstat(fd, done)),
   stat: (path) => called<fs.Stats>((done) => fs.stat(path, done)),
   close: (fd) => called<void>((done) => fs.close(fd, done)),

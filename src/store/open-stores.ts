@@ -39,8 +39,9 @@ export function openStores(options: StoresOptions): Promise<Stores> {
 async function openFiles({ settings, projects, now, log, onFatal }: StoresOptions) {
   const { data: dir, durability } = settings;
   const minFreeBytes = settings['min-free'];
-  const lock = await acquireLock(dir);
-  const store = await createViewStore({ dir, durability, minFreeBytes, now, log, onFatal });
+  const lock = await acquireLock(dir, { log, onLost: onFatal });
+  const { files } = lock;
+  const store = await createViewStore({ dir, durability, minFreeBytes, now, log, onFatal, files });
   const refused = createRefusedStore({
     dir,
     maxBytesPerDay: settings['max-refused'],
@@ -49,6 +50,7 @@ async function openFiles({ settings, projects, now, log, onFatal }: StoresOption
     isListed: (id) => projects.find(id) !== undefined,
     now,
     log,
+    files,
   });
   const retention = startRetention({
     dir,
