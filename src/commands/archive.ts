@@ -9,6 +9,7 @@ import { acquireLock, type Lock } from '../disk/lock.ts';
 import { startRetention } from '../disk/retention.ts';
 import { StoppedWaiting } from '../archive/until-room.ts';
 import { plural } from '../base/text.ts';
+import { within } from '../base/time.ts';
 import { Archiver } from '../archive/archiver.ts';
 import { LagLog } from '../archive/lag.ts';
 import { StreamReader } from '../archive/reader.ts';
@@ -98,7 +99,15 @@ async function follow(settings: Settings, surroundings: Surroundings): Promise<E
   const status =
     statusAddress === 'off' ? undefined : await openArchiveStatus(statusAddress, token, source);
   const keepDays = settings['keep-days'];
-  const retention = startRetention({ dir, keepDays, keepRefusedDays: 0, now: Date.now, log });
+  const retention = startRetention({
+    dir,
+    keepDays,
+    keepRefusedDays: 0,
+    now: Date.now,
+    log,
+    files: lock.files,
+    isLocked: () => lock.isHeld(),
+  });
   log.info(`viewlog archiving "${name}" to "${dir}", from message ${archiver.sequence + 1} on`);
   if (status !== undefined) log.info(`status page on ${status.url}/`);
   const lag = new LagLog(log);
@@ -111,7 +120,7 @@ async function follow(settings: Settings, surroundings: Surroundings): Promise<E
     await inTime(work({ archiver, reader, lag, until, stop }), stop);
   } finally {
     reader.close();
-    retention.stop();
+    await within(LIMITS.closeTimeoutMs, retention.stop());
     await status?.stop();
   }
   const { lines } = archiver.state();

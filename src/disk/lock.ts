@@ -49,6 +49,8 @@ export interface Lock {
    * @throws {HeldByOther} exit 73, for good. Any other error: it is not held yet.
    */
   ensure(): Promise<void>;
+  /** Whether it is, just now. */
+  isHeld(): boolean;
   release(): Promise<void>;
 }
 
@@ -127,6 +129,10 @@ class HeldLock implements Lock {
     if (this.#isInPlace()) return Promise.resolve();
     this.#mending = this.#mend().finally(() => (this.#mending = undefined));
     return this.#mending;
+  }
+
+  isHeld(): boolean {
+    return this.#lost === undefined && this.#mending === undefined && this.#isInPlace();
   }
 
   async release(): Promise<void> {
