@@ -88,7 +88,7 @@ async function openStream(settings: Settings, { cluster, lock, log, stop }: Surr
 }
 
 async function follow(settings: Settings, surroundings: Surroundings): Promise<ExitCode> {
-  const { cluster, token, log, stop } = surroundings;
+  const { cluster, lock, token, log, stop } = surroundings;
   const { data: dir, 'nats-stream': name, status: statusAddress } = settings;
   const opened = await Promise.race([openStream(settings, surroundings), aborted(stop)]);
   if (opened === undefined) return EXIT.done;

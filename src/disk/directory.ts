@@ -17,10 +17,7 @@ export async function prepareDirectory(
   warn: Warn = () => {},
 ): Promise<void> {
   try {
-    const made = fs.mkdirSync(dir, { recursive: true, mode: 0o750 });
-    // A service's umask is often 077, and then the shipper's group could not enter it.
-    if (made !== undefined) fs.chmodSync(dir, 0o750);
-    if (made !== undefined) giveMade(dir, made, warn);
+    const made = makeDirectory(dir, warn);
     // Deno does not open what it was not allowed: the parent. The name is then as durable as the
     // file system makes it by itself.
     if (made !== undefined) await syncDirectory(files, path.dirname(made)).catch(() => {});
@@ -35,15 +32,24 @@ export async function prepareDirectory(
   }
 }
 
-/** The directory, and those above it that were made with it: `made` and what is in it. */
-function giveMade(dir: string, made: string, warn: Warn): void {
-  const top = path.dirname(path.resolve(made));
-  giveToOwnerOf(top, made, warn);
+/**
+ * Makes the directory and those above it that are missing; root's belong to the owner of the one
+ * that they are made in.
+ * @returns the first that was made.
+ * @throws the system's error.
+ */
+export function makeDirectory(dir: string, warn: Warn): string | undefined {
+  const made = fs.mkdirSync(dir, { recursive: true, mode: 0o750 });
+  if (made === undefined) return undefined;
+  // A service's umask is often 077, and then the shipper's group could not enter it.
+  fs.chmodSync(dir, 0o750);
+  giveToOwnerOf(path.dirname(path.resolve(made)), made, warn);
   let parent = made;
   for (const name of path.relative(made, path.resolve(dir)).split(path.sep).filter(Boolean)) {
     giveToOwnerOf(parent, path.join(parent, name), warn);
     parent = path.join(parent, name);
   }
+  return made;
 }
 
 /** The day of the newest daily file of this kind, passing over names of what is no regular file. */

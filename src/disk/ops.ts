@@ -52,12 +52,14 @@ function called<T>(call: (done: Callback<T>) => void): Promise<T> {
   });
 }
 
-const { O_APPEND, O_CREAT, O_DSYNC, O_EXCL, O_NONBLOCK, O_RDWR } = fs.constants;
+const { O_APPEND, O_CREAT, O_DSYNC, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDWR, O_TRUNC, O_WRONLY } =
+  fs.constants;
 // What is no file is not waited for, whatever it is; to a file O_NONBLOCK means nothing.
 const APPEND = O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK;
 const FLAGS = {
   r: 'r',
-  w: 'w',
+  // Root must not empty what a link leads to that the directory's owner has put there.
+  w: O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW,
   'a+': APPEND,
   'ax+': APPEND | O_EXCL,
   'ad+': APPEND | O_DSYNC,

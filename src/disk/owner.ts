@@ -9,18 +9,19 @@ import type { FileOps } from './ops.ts';
 
 export type Warn = (message: string) => void;
 
-interface Owned {
+interface Made {
+  readonly dev: number;
+  readonly ino: number;
   readonly uid: number;
-  readonly gid: number;
 }
 
-/** Gives a file, a socket or a directory that was just made to the directory's owner. */
+/** Gives a socket or a directory that was just made to the owner of the directory it is in. */
 export function giveToOwnerOf(dir: string, path: string, warn: Warn): void {
   // Never through a link: whoever owns the directory may have put one there.
   give(dir, path, warn, () => fs.lstatSync(path), fs.lchownSync.bind(undefined, path));
 }
 
-/** The same by its descriptor, for files that are not opened through `FileOps`. */
+/** The same for a file, by its descriptor. */
 export function giveOpenFileToOwnerOf(dir: string, path: string, fd: number, warn: Warn): void {
   give(dir, path, warn, () => fs.fstatSync(fd), fs.fchownSync.bind(undefined, fd));
 }
@@ -29,12 +30,12 @@ function give(
   dir: string,
   path: string,
   warn: Warn,
-  look: () => Owned,
+  look: () => Made,
   chown: (uid: number, gid: number) => void,
 ): void {
   try {
     const owner = fs.statSync(dir);
-    if (isRootsIn(look(), owner)) chown(owner.uid, owner.gid);
+    if (isToBeGiven(path, look(), owner)) chown(owner.uid, owner.gid);
   } catch (error) {
     // No errno: Deno may not look at the directory that a new data directory is made in.
     if (errnoOf(error) !== undefined) warn(cannotGive(path, error));
@@ -51,13 +52,19 @@ export async function giveOpenedToOwner(
   try {
     const made = await files.fstat(fd);
     const owner = await files.stat(dirname(path));
-    if (isRootsIn(made, owner)) await files.fchown(fd, owner.uid, owner.gid);
+    if (isToBeGiven(path, made, owner)) await files.fchown(fd, owner.uid, owner.gid);
   } catch (error) {
     warn(cannotGive(path, error));
   }
 }
 
-const isRootsIn = (made: Owned, dir: Owned): boolean => made.uid === 0 && dir.uid !== 0;
+/** Root's, and really in that directory: not what a link leads to, nor another name of a file. */
+function isToBeGiven(path: string, made: Made, owner: { readonly uid: number }): boolean {
+  if (made.uid !== 0 || owner.uid === 0) return false;
+  const named = fs.lstatSync(path);
+  const isOnly = named.nlink === 1 || named.isDirectory();
+  return named.dev === made.dev && named.ino === made.ino && isOnly;
+}
 
 const cannotGive = (path: string, error: unknown): string =>
   `Cannot give "${path}" to the owner of its directory: ${reasonOf(error)}; ` +
