@@ -14,17 +14,18 @@ interface DenoFile {
 
 type DenoStat = Omit<FileStat, 'isFile'> & { readonly isFile: boolean };
 
+type DenoOpening =
+  | { read: true; append: true; createNew: boolean }
+  | { write: true; truncate: true };
+
 export interface DenoFiles {
-  open(
-    path: string,
-    options: { read: true; append: true; create: true; createNew: boolean; mode: number },
-  ): Promise<DenoFile>;
+  open(path: string, options: DenoOpening & { create: true; mode: number }): Promise<DenoFile>;
   chmod(path: string, mode: number): Promise<void>;
   stat(path: string): Promise<DenoStat>;
 }
 
 /**
- * Files open for append, as Deno has them itself. Its node:fs (2.9) writes on the main thread,
+ * Files open for writing, as Deno has them itself. Its node:fs (2.9) writes on the main thread,
  * where a disk that hangs stops everything; and goes on after a short write, so that on a full
  * disk half a line would be taken for none, and written twice.
  * @param others what does the rest: directories, free space.
@@ -39,10 +40,12 @@ export function denoFiles(deno: DenoFiles, others: FileOps): FileOps {
     ...others,
     canDsync: false, // Deno takes no flags of the system's
     async open(path, flags, mode = 0o666) {
-      if (!flags.startsWith('a')) return others.open(path, flags, mode);
-      const createNew = flags.includes('x');
-      const options = { read: true, append: true, create: true, createNew, mode } as const;
-      const file = await deno.open(path, options);
+      if (flags === 'r') return others.open(path, flags, mode);
+      const opening: DenoOpening =
+        flags === 'w'
+          ? { write: true, truncate: true }
+          : { read: true, append: true, createNew: flags.includes('x') };
+      const file = await deno.open(path, { ...opening, create: true, mode });
       last -= 1;
       opened.set(last, { file, path });
       return last;

@@ -52,7 +52,7 @@ async function openFiles({ settings, projects, now: clock, log, onFatal }: Store
     isLocked: () => lock.isHeld(),
   });
   const { now } = retention;
-  await retention.noted;
+  await within(LIMITS.closeTimeoutMs, retention.noted);
   const store = await createViewStore({ dir, durability, minFreeBytes, now, log, onFatal, files });
   const refused = createRefusedStore({
     dir,
