@@ -34,3 +34,10 @@ export async function sleep(ms: number, stop?: AbortSignal): Promise<void> {
     stop?.addEventListener('abort', end);
   });
 }
+
+/** Waits for it, no longer than so many milliseconds. */
+export async function within(timeMs: number, done: Promise<void>): Promise<void> {
+  const over = new AbortController();
+  await Promise.race([done, sleep(timeMs, over.signal)]);
+  over.abort();
+}

@@ -5,10 +5,11 @@ import type { Settings } from '../settings.ts';
 import { LIMITS } from '../base/limits.ts';
 import { readToken } from '../status/token.ts';
 import { signals } from '../base/signals.ts';
-import { acquireLock } from '../disk/lock.ts';
+import { acquireLock, type Lock } from '../disk/lock.ts';
 import { startRetention } from '../disk/retention.ts';
 import { StoppedWaiting } from '../archive/until-room.ts';
 import { plural } from '../base/text.ts';
+import { within } from '../base/time.ts';
 import { Archiver } from '../archive/archiver.ts';
 import { LagLog } from '../archive/lag.ts';
 import { StreamReader } from '../archive/reader.ts';
@@ -63,10 +64,12 @@ async function run(settings: ArchiveSettings, log: Log): Promise<ExitCode> {
   // The others are heeded too: a service that is a collector's in all but the command sends them.
   signals.onStop(() => stopping.abort());
   const token = await readToken(settings);
-  const lock = await acquireLock(dir);
-  const credsFile = settings['nats-creds'];
   let fail!: (fatal: Fatal) => void;
   const failed = new Promise<never>((_, reject) => (fail = reject));
+  // Also where nobody waits for it yet.
+  failed.catch(() => {});
+  const lock = await acquireLock(dir, { log, onLost: fail });
+  const credsFile = settings['nats-creds'];
   const connecting = connectCluster({ address, credsFile, log, now: Date.now, onFatal: fail });
   const cluster = await Promise.race([connecting, aborted(stopping.signal)]);
   if (cluster === undefined) {
@@ -74,7 +77,7 @@ async function run(settings: ArchiveSettings, log: Log): Promise<ExitCode> {
     return EXIT.done;
   }
   try {
-    const work = follow(settings, { cluster, token, log, stop: stopping.signal });
+    const work = follow(settings, { cluster, lock, token, log, stop: stopping.signal });
     return await Promise.race([work, failed]);
   } finally {
     await cluster.close(LIMITS.closeTimeoutMs);
@@ -90,13 +93,14 @@ const aborted = (signal: AbortSignal): Promise<undefined> =>
 
 interface Surroundings {
   readonly cluster: Cluster;
+  readonly lock: Lock;
   readonly token: string | undefined;
   readonly log: Log;
   readonly stop: AbortSignal;
 }
 
 /** Finds the stream, and makes sure that it is the recorded one. */
-async function openStream(settings: ArchiveSettings, { cluster, log, stop }: Surroundings) {
+async function openStream(settings: ArchiveSettings, { cluster, lock, log, stop }: Surroundings) {
   const { data: dir, 'nats-stream': name } = settings;
   const stream = await Stream.of(name, dir, cluster, stop);
   const { created, last } = await stream.find();
@@ -105,7 +109,7 @@ async function openStream(settings: ArchiveSettings, { cluster, log, stop }: Sur
   const isDoubtful = recorded.id === undefined && recorded.sequence < last;
   const record = { ...(isDoubtful && { doubtfulTo: last }), ...recorded };
   const minFreeBytes = settings['min-free'];
-  const archiver = new Archiver({ dir, record, minFreeBytes, log, stop });
+  const archiver = new Archiver({ dir, record, minFreeBytes, log, stop, files: lock.files });
   try {
     await stream.verify(archiver.known);
   } catch (error) {
@@ -118,7 +122,7 @@ async function openStream(settings: ArchiveSettings, { cluster, log, stop }: Sur
 }
 
 async function follow(settings: ArchiveSettings, surroundings: Surroundings): Promise<ExitCode> {
-  const { cluster, token, log, stop } = surroundings;
+  const { cluster, lock, token, log, stop } = surroundings;
   const { data: dir, 'nats-stream': name, status: statusAddress } = settings;
   const opened = await Promise.race([openStream(settings, surroundings), aborted(stop)]);
   if (opened === undefined) return EXIT.done;
@@ -129,7 +133,15 @@ async function follow(settings: ArchiveSettings, surroundings: Surroundings): Pr
   const status =
     statusAddress === 'off' ? undefined : await openArchiveStatus(statusAddress, token, source);
   const keepDays = settings['keep-days'];
-  const retention = startRetention({ dir, keepDays, keepRefusedDays: 0, now: Date.now, log });
+  const retention = startRetention({
+    dir,
+    keepDays,
+    keepRefusedDays: 0,
+    now: Date.now,
+    log,
+    files: lock.files,
+    isLocked: () => lock.isHeld(),
+  });
   log.info(`viewlog archiving "${name}" to "${dir}", from message ${archiver.sequence + 1} on`);
   if (status !== undefined) log.info(`status page on ${status.url}/`);
   const lag = new LagLog(log);
@@ -142,7 +154,7 @@ async function follow(settings: ArchiveSettings, surroundings: Surroundings): Pr
     await inTime(work({ archiver, reader, lag, until, stop }), stop);
   } finally {
     reader.close();
-    retention.stop();
+    await within(LIMITS.closeTimeoutMs, retention.stop());
     await status?.stop();
   }
   const { lines } = archiver.state();

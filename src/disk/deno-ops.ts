@@ -1,3 +1,4 @@
+import * as fs from 'node:fs';
 import type { FileOps, FileStat } from './ops.ts';
 
 /** What is used of Deno's own files. */
@@ -13,17 +14,18 @@ interface DenoFile {
 
 type DenoStat = Omit<FileStat, 'isFile'> & { readonly isFile: boolean };
 
+type DenoOpening =
+  | { read: true; append: true; createNew: boolean }
+  | { write: true; truncate: true };
+
 export interface DenoFiles {
-  open(
-    path: string,
-    options: { read: true; append: true; create: true; createNew: boolean; mode: number },
-  ): Promise<DenoFile>;
+  open(path: string, options: DenoOpening & { create: true; mode: number }): Promise<DenoFile>;
   chmod(path: string, mode: number): Promise<void>;
   stat(path: string): Promise<DenoStat>;
 }
 
 /**
- * Files open for append, as Deno has them itself. Its node:fs (2.9) writes on the main thread,
+ * Files open for writing, as Deno has them itself. Its node:fs (2.9) writes on the main thread,
  * where a disk that hangs stops everything; and goes on after a short write, so that on a full
  * disk half a line would be taken for none, and written twice.
  * @param others what does the rest: directories, free space.
@@ -38,10 +40,12 @@ export function denoFiles(deno: DenoFiles, others: FileOps): FileOps {
     ...others,
     canDsync: false, // Deno takes no flags of the system's
     async open(path, flags, mode = 0o666) {
-      if (!flags.startsWith('a')) return others.open(path, flags, mode);
-      const createNew = flags.includes('x');
-      const options = { read: true, append: true, create: true, createNew, mode } as const;
-      const file = await deno.open(path, options);
+      if (flags === 'r') return others.open(path, flags, mode);
+      const opening: DenoOpening =
+        flags === 'w'
+          ? { write: true, truncate: true }
+          : { read: true, append: true, createNew: flags.includes('x') };
+      const file = await deno.open(path, { ...opening, create: true, mode });
       last -= 1;
       opened.set(last, { file, path });
       return last;
@@ -63,6 +67,12 @@ export function denoFiles(deno: DenoFiles, others: FileOps): FileOps {
       const path = opened.get(fd)?.path;
       return path === undefined ? others.fchmod(fd, mode) : deno.chmod(path, mode);
     },
+    // By path: Deno has no other way. Never through a link that somebody has put there meanwhile.
+    async fchown(fd, uid, gid) {
+      const path = opened.get(fd)?.path;
+      if (path === undefined) await others.fchown(fd, uid, gid);
+      else fs.lchownSync(path, uid, gid);
+    },
     async fstat(fd) {
       const file = fileOf(fd);
       return file === undefined ? others.fstat(fd) : statOf(await file.stat());
@@ -77,9 +87,11 @@ export function denoFiles(deno: DenoFiles, others: FileOps): FileOps {
   };
 }
 
-const statOf = ({ dev, ino, size, isFile }: DenoStat): FileStat => ({
+const statOf = ({ dev, ino, size, uid, gid, isFile }: DenoStat): FileStat => ({
   dev,
   ino,
   size,
+  uid,
+  gid,
   isFile: () => isFile,
 });

@@ -3,17 +3,21 @@ import * as path from 'node:path';
 import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
 import { dayOfFileName, fileNameOf, type FileKind } from './names.ts';
 import type { FileOps } from './ops.ts';
+import { giveToOwnerOf, ownerMend, type Warn } from './owner.ts';
 import { syncDirectory } from './sync.ts';
 
 /**
- * Makes the data directory (mode 0750) where it is missing.
+ * Makes the data directory (mode 0750) where it is missing; root's belongs to the owner of the one
+ * that it is made in.
  * @throws {Fatal} exit 73 if it can't be made or written to.
  */
-export async function prepareDirectory(dir: string, files: FileOps): Promise<void> {
+export async function prepareDirectory(
+  dir: string,
+  files: FileOps,
+  warn: Warn = () => {},
+): Promise<void> {
   try {
-    const made = fs.mkdirSync(dir, { recursive: true, mode: 0o750 });
-    // A service's umask is often 077, and then the shipper's group could not enter it.
-    if (made !== undefined) fs.chmodSync(dir, 0o750);
+    const made = makeDirectory(dir, warn);
     // Deno does not open what it was not allowed: the parent. The name is then as durable as the
     // file system makes it by itself.
     if (made !== undefined) await syncDirectory(files, path.dirname(made)).catch(() => {});
@@ -26,6 +30,26 @@ export async function prepareDirectory(dir: string, files: FileOps): Promise<voi
     // No errno: Deno without --allow-sys can't tell. The first file made there will.
     if (errnoOf(error) !== undefined) throw cannotOpen(dir, error);
   }
+}
+
+/**
+ * Makes the directory and those above it that are missing; root's belong to the owner of the one
+ * that they are made in.
+ * @returns the first that was made.
+ * @throws the system's error.
+ */
+export function makeDirectory(dir: string, warn: Warn): string | undefined {
+  const made = fs.mkdirSync(dir, { recursive: true, mode: 0o750 });
+  if (made === undefined) return undefined;
+  // A service's umask is often 077, and then the shipper's group could not enter it.
+  fs.chmodSync(dir, 0o750);
+  giveToOwnerOf(path.dirname(path.resolve(made)), made, warn);
+  let parent = made;
+  for (const name of path.relative(made, path.resolve(dir)).split(path.sep).filter(Boolean)) {
+    giveToOwnerOf(parent, path.join(parent, name), warn);
+    parent = path.join(parent, name);
+  }
+  return made;
 }
 
 /** The day of the newest daily file of this kind, passing over names of what is no regular file. */
@@ -63,7 +87,9 @@ const ADVICE: Record<string, string> = {
 
 /** What could not be opened, why, and what to do. Exit 73. */
 export function cannotOpen(name: string, error: unknown): Fatal {
-  const advice = ADVICE[errnoOf(error) ?? ''];
+  const errno = errnoOf(error) ?? '';
+  const isDenied = errno === 'EACCES' || errno === 'EPERM';
+  const advice = (isDenied ? ownerMend(name) : undefined) ?? ADVICE[errno];
   const hint = advice === undefined ? '' : `; ${advice}`;
   return new Fatal(
     EXIT.cannotCreate,

@@ -3,190 +3,211 @@
 // refuses as soon as it does not, on Node, Bun and Deno alike, with nothing allowed but the
 // directory.
 //
-// The sockets are `viewlog.lock.1`, `.2`, …; the highest number counts. Whoever finds that one dead
-// takes the next number, and never by removing the dead one first: between looking and removing,
-// another might have taken it. Three facts make the winner unique:
+// The sockets are `viewlog.lock.1`, `.2`, … A starter that finds all of them dead takes the number
+// after the highest, and never by removing the dead one first: between looking and removing,
+// another might have taken it. What makes the winner unique:
 //   - A socket gets its number by link(), when it already listens. So a number goes to one process
 //     only, and from its first instant on it is live; what refuses is dead for good.
-//   - The highest number is never removed, only superseded: numbers grow. Who sees, after taking
-//     one, that a higher one exists, was late, and looks again.
-//   - Who holds the highest number cleans up the lower ones.
+//   - The highest number is never removed by viewlog, only superseded: numbers grow. A starter
+//     that sees, after taking one, that a higher one exists, was late, and looks again.
+//   - The winner removes the number that it found dead, which only one process can do: the dead
+//     one has one successor, even where somebody has removed a socket in between.
 // A released lock is a dead socket, and stays.
 //
+// Others remove sockets too, and then a starter finds none, though a holder lives. So the holder
+// looks after its socket, several times a second, and takes the next number where it is gone. It
+// writes only while its last look is less than a second ago (the lease). A starter that is no dead
+// one's successor has to wait for two: by then a living holder has come back, or it will look
+// before it writes again, and find the starter. Only in a directory in which no holder has left
+// anything there is nobody to wait for.
+//
+// Where the path names another directory (moved away, replaced, mounted), that one is locked before
+// a file is opened in it. The old one stays locked for a while, for writes that are under way.
+//
 // It holds on one machine: a directory that several machines mount (NFS) is not protected.
-import { randomUUID } from 'node:crypto';
-import * as fs from 'node:fs';
-import * as net from 'node:net';
-import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
+import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
+import type { Log } from '../base/log.ts';
 import { prepareDirectory } from './directory.ts';
-import { systemFiles } from './ops.ts';
-import { socketDir, type SocketDir } from './socket-dir.ts';
+import { guardedFiles } from './guarded-files.ts';
+import {
+  HeldByOther,
+  LEASE_MS,
+  type LockKind,
+  type Race,
+  retakeLock,
+  winLock,
+} from './lock-race.ts';
+import type { Hold } from './lock-socket.ts';
+import { ARCHIVE_RECORD, dayOfFileName, RETENTION_NOTE } from './names.ts';
+import { type FileOps, systemFiles } from './ops.ts';
 
 export interface Lock {
+  /** For whatever makes files in the directory: they open and write only while the lock is held. */
+  readonly files: FileOps;
+  /**
+   * Resolves when the lock is held in the directory that the path names now.
+   * @throws {HeldByOther} exit 73, for good. Any other error: it is not held yet.
+   */
+  ensure(): Promise<void>;
+  /** Whether it is, just now. */
+  isHeld(): boolean;
   release(): Promise<void>;
-}
-
-/** What is held once a directory: the start of its sockets' names, and what who comes late is told. */
-export interface LockKind {
-  readonly prefix: string;
-  readonly heldBy: (dir: string, holder: string) => string;
 }
 
 const WRITER: LockKind = {
   prefix: 'viewlog.lock.',
   heldBy: (dir, holder) =>
     `Another viewlog writes to "${dir}": ${holder}; stop it, or choose another --data`,
+  isLeft: (name) =>
+    dayOfFileName('views', name) !== undefined ||
+    dayOfFileName('refused', name) !== undefined ||
+    name === ARCHIVE_RECORD ||
+    name === RETENTION_NOTE,
 };
 
-const ANSWER_TIMEOUT_MS = 2_000;
-/** Each failed attempt means that somebody else got further; then somebody lives. */
-const ATTEMPTS_MAX = 100;
+interface LockOptions {
+  readonly kind?: LockKind;
+  readonly log?: Log;
+  /** Another process holds it now: this one must end. Called once. */
+  readonly onLost?: (fatal: Fatal) => void;
+  readonly files?: FileOps;
+}
+
+const LOOK_MS = 400;
+/** How long a directory that the path no longer names stays locked. */
+const FORMER_MS = 60_000;
+const QUIET: Log = { info() {}, warn() {}, error() {} };
 
 /**
  * Makes this process the only writer (or the only one of its kind) in the directory, made if
- * missing.
+ * missing, and keeps it so.
  * @throws {Fatal} exit 73: it has one, whose pid is named, or can't be written to.
  */
-export async function acquireLock(dir: string, kind: LockKind = WRITER): Promise<Lock> {
-  await prepareDirectory(dir, systemFiles);
-  const sockets = socketDir(dir);
-  try {
-    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      const highest = numbersIn(dir, kind).at(-1) ?? 0;
-      if (highest > 0 && !(await isDead(dir, sockets, highest, kind))) continue;
-      const lock = await take(dir, sockets, highest + 1, kind);
-      if (lock !== undefined) return lock;
-    }
-  } catch (error) {
-    sockets.close();
-    if (error instanceof Fatal) throw error;
-    throw cannotLock(dir, reasonOf(error));
-  }
-  sockets.close();
-  throw cannotLock(dir, 'others keep taking it');
+export async function acquireLock(dir: string, options: LockOptions = {}): Promise<Lock> {
+  const { kind = WRITER, log = QUIET, onLost = () => {}, files = systemFiles } = options;
+  const warn = (message: string): void => log.warn(message);
+  await prepareDirectory(dir, files, warn);
+  const race = { dir, kind, warn };
+  return new HeldLock({ race, log, onLost, files }, await winLock(race));
 }
 
-function numbersIn(dir: string, { prefix }: LockKind): number[] {
-  return fs
-    .readdirSync(dir)
-    .filter((name) => name.startsWith(prefix) && /^[1-9]\d{0,14}$/.test(name.slice(prefix.length)))
-    .map((name) => Number(name.slice(prefix.length)))
-    .sort((a, b) => a - b);
+interface HeldOptions extends Required<Pick<LockOptions, 'log' | 'onLost' | 'files'>> {
+  readonly race: Race;
 }
 
-/** Listens, then takes the number; `undefined` where somebody else was faster. */
-async function take(
-  dir: string,
-  sockets: SocketDir,
-  number: number,
-  kind: LockKind,
-): Promise<Lock | undefined> {
-  const { prefix } = kind;
-  const name = `${prefix}${number}`;
-  // Never a number itself.
-  const draft = `${prefix}new-${randomUUID().slice(0, 8)}`;
-  const server = await listen(sockets.pathOf(draft));
-  const won = linked(`${dir}/${draft}`, `${dir}/${name}`);
-  remove(`${dir}/${draft}`);
-  if (!won || numbersIn(dir, kind).at(-1) !== number) {
-    if (won) remove(`${dir}/${name}`);
-    await stopListening(server);
-    return undefined;
-  }
-  // Drafts of the dead as well; one of the living finds its link refused, and looks again.
-  for (const other of fs.readdirSync(dir)) {
-    if (other.startsWith(prefix) && other !== name) remove(`${dir}/${other}`);
-  }
-  return {
-    async release() {
-      await stopListening(server);
-      sockets.close();
-    },
-  };
-}
+class HeldLock implements Lock {
+  readonly files: FileOps;
+  readonly #options: HeldOptions;
+  readonly #timer: ReturnType<typeof setInterval>;
+  #hold: Hold;
+  /** In directories that the path named before. */
+  readonly #former = new Set<Hold>();
+  /** When the socket was in its place, at the latest. */
+  #seenMs = Number.NEGATIVE_INFINITY;
+  #mending: Promise<void> | undefined;
+  #lost: Fatal | undefined;
+  #isFailing = false;
 
-function linked(from: string, to: string): boolean {
-  try {
-    fs.linkSync(from, to);
-    return true;
-  } catch (error) {
-    // The number is taken, or a winner has cleaned up this draft.
-    if (errnoOf(error) === 'EEXIST' || errnoOf(error) === 'ENOENT') return false;
-    throw error;
-  }
-}
-
-function remove(path: string): void {
-  fs.rmSync(path, { force: true });
-}
-
-async function listen(path: string): Promise<net.Server> {
-  const server = net.createServer((connection) => {
-    connection.on('error', () => {});
-    connection.end(String(process.pid));
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(path, resolve);
-  });
-  server.on('error', () => {});
-  // The lock alone is no reason to go on living.
-  server.unref();
-  return server;
-}
-
-const stopListening = (server: net.Server): Promise<void> =>
-  new Promise((resolve) => server.close(() => resolve()));
-
-/**
- * Whether what holds the number is dead beyond doubt; if not, it may be dying: look again.
- * @throws {Fatal} if it lives.
- */
-async function isDead(
-  dir: string,
-  sockets: SocketDir,
-  number: number,
-  kind: LockKind,
-): Promise<boolean> {
-  const name = `${kind.prefix}${number}`;
-  try {
-    const pid = await ask(sockets.pathOf(name));
-    if (pid === '') return false;
-    throw heldBy(kind, dir, `process ${pid}`);
-  } catch (error) {
-    if (error instanceof Fatal) throw error;
-    const errno = errnoOf(error) ?? '';
-    // ENOENT: superseded since, so dead. What superseded it is found by the next look.
-    if (errno === 'ECONNREFUSED' || errno === 'ENOENT') return true;
-    if (errno === 'ECONNRESET' || errno === 'EPIPE') return false;
-    if (errno === 'EACCES' || errno === 'EPERM') {
-      throw cannotLock(dir, `${name} belongs to another user; start viewlog as that user`);
-    }
-    // A holder that is stopped (SIGSTOP), or too busy to answer, is one.
-    throw heldBy(kind, dir, `a process that does not answer (${name}: ${reasonOf(error)})`);
-  }
-}
-
-/** The holder's pid; '' if it hung up without an answer. Rejects with the system's error. */
-function ask(path: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let answer = '';
-    const connection = net.connect(path);
-    const timer = setTimeout(() => {
-      connection.destroy(new Error(`no answer in ${ANSWER_TIMEOUT_MS / 1000} seconds`));
-    }, ANSWER_TIMEOUT_MS);
-    connection.setEncoding('latin1');
-    connection.on('data', (chunk: string) => (answer += chunk));
-    connection.on('error', reject);
-    connection.on('close', () => {
-      clearTimeout(timer);
-      resolve(/^\d{1,10}$/.test(answer) ? answer : '');
+  constructor(options: HeldOptions, hold: Hold) {
+    const { files, race } = options;
+    this.#options = options;
+    this.#hold = hold;
+    this.#isInPlace();
+    this.files = guardedFiles(files, {
+      ensure: () => this.ensure(),
+      isInPlace: () => this.#isInPlace(),
+      mayWrite: () => this.#mayWrite(),
+      warn: race.warn,
     });
-  });
+    this.#timer = setInterval(() => void this.#look(), LOOK_MS);
+    this.#timer.unref();
+  }
+
+  ensure(): Promise<void> {
+    if (this.#lost !== undefined) return Promise.reject(this.#lost);
+    if (this.#mending !== undefined) return this.#mending;
+    if (this.#isInPlace()) return Promise.resolve();
+    this.#mending = this.#mend().finally(() => (this.#mending = undefined));
+    return this.#mending;
+  }
+
+  isHeld(): boolean {
+    return this.#lost === undefined && this.#mending === undefined && this.#isInPlace();
+  }
+
+  async release(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#mending?.catch(() => {});
+    await Promise.all([this.#hold, ...this.#former].map((hold) => hold.close()));
+    this.#former.clear();
+  }
+
+  #isInPlace(): boolean {
+    const nowMs = performance.now();
+    if (this.#hold.look() !== 'here') return false;
+    this.#seenMs = nowMs;
+    return true;
+  }
+
+  #hasLease(): boolean {
+    return performance.now() - this.#seenMs < LEASE_MS;
+  }
+
+  /** To files that are open: those in a directory that was moved are under its lock still. */
+  #mayWrite(): boolean {
+    if (this.#lost !== undefined) return false;
+    return this.#hasLease() || this.#isInPlace() || this.#hold.look() === 'moved';
+  }
+
+  async #look(): Promise<void> {
+    try {
+      await this.ensure();
+      this.#isFailing = false;
+    } catch (error) {
+      if (!this.#isFailing && this.#lost === undefined) this.#options.log.warn(reasonOf(error));
+      this.#isFailing = true;
+    }
+  }
+
+  async #mend(): Promise<void> {
+    const isThere = this.#hold.look() !== 'moved';
+    try {
+      await (isThere ? this.#retake() : this.#follow());
+    } catch (error) {
+      const isLost = error instanceof HeldByOther || (isThere && error instanceof Fatal);
+      // Not as one that ends the process: the directory may come back, or be made.
+      if (!isLost) throw new Error(reasonOf(error), { cause: error });
+      this.#lost = error;
+      this.#options.onLost(error);
+      throw error;
+    }
+    if (!this.#isInPlace()) throw new Error('The lock was removed again');
+  }
+
+  async #retake(): Promise<void> {
+    const { race, log } = this.#options;
+    log.warn(`The lock of "${race.dir}" was removed, not by viewlog; taking it again`);
+    const hold = await retakeLock(race, this.#hold, () => this.#hasLease());
+    const removed = this.#hold;
+    this.#hold = hold ?? (await winLock(race));
+    await removed.close();
+  }
+
+  async #follow(): Promise<void> {
+    const { race, log } = this.#options;
+    const { dir, kind } = race;
+    if (kind.moved !== undefined) throw new HeldByOther(EXIT.cannotCreate, kind.moved(dir));
+    const back = [...this.#former].find((hold) => hold.look() === 'here');
+    const hold = back ?? (await winLock(race));
+    this.#former.delete(hold);
+    this.#leave(this.#hold);
+    this.#hold = hold;
+    log.warn(`"${dir}" is another directory than before, not by viewlog; going on in this one`);
+  }
+
+  #leave(hold: Hold): void {
+    this.#former.add(hold);
+    const end = (): void => void (this.#former.delete(hold) && hold.close());
+    setTimeout(end, FORMER_MS).unref();
+  }
 }
-
-const heldBy = (kind: LockKind, dir: string, holder: string): Fatal =>
-  new Fatal(EXIT.cannotCreate, kind.heldBy(dir, holder));
-
-const cannotLock = (dir: string, reason: string): Fatal =>
-  new Fatal(EXIT.cannotCreate, `Cannot lock "${dir}": ${reason}`);

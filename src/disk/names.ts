@@ -20,5 +20,11 @@ export const dayOfName = (kind: FileKind, name: string): string | undefined =>
 /** What has been replayed of a file of refused views, beside it. No shipper's pattern matches it. */
 export const replayRecordOf = (refusedPath: string): string => `${refusedPath}.replayed`;
 
-/** How far an archive has come, beside its files. No shipper's pattern matches it. */
-export const archiveRecordOf = (dir: string): string => `${dir}/archive.json`;
+// No shipper's pattern matches these, either.
+
+/** How far an archive has come, beside its files. */
+export const ARCHIVE_RECORD = 'archive.json';
+export const archiveRecordOf = (dir: string): string => `${dir}/${ARCHIVE_RECORD}`;
+
+/** What the clock was when the directory was last written to by a process that runs. */
+export const RETENTION_NOTE = 'retention.json';

@@ -5,6 +5,8 @@ export interface FileStat {
   readonly dev: number;
   readonly ino: number;
   readonly size: number;
+  readonly uid: number;
+  readonly gid: number;
   /** Whether it is a regular file. */
   isFile(): boolean;
 }
@@ -24,6 +26,7 @@ export interface FileOps {
   fdatasync(fd: number): Promise<void>;
   fsync(fd: number): Promise<void>;
   fchmod(fd: number, mode: number): Promise<void>;
+  fchown(fd: number, uid: number, gid: number): Promise<void>;
   fstat(fd: number): Promise<FileStat>;
   stat(path: string): Promise<FileStat>;
   close(fd: number): Promise<void>;
@@ -49,12 +52,14 @@ function called<T>(call: (done: Callback<T>) => void): Promise<T> {
   });
 }
 
-const { O_APPEND, O_CREAT, O_DSYNC, O_EXCL, O_NONBLOCK, O_RDWR } = fs.constants;
+const { O_APPEND, O_CREAT, O_DSYNC, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDWR, O_TRUNC, O_WRONLY } =
+  fs.constants;
 // What is no file is not waited for, whatever it is; to a file O_NONBLOCK means nothing.
 const APPEND = O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK;
 const FLAGS = {
   r: 'r',
-  w: 'w',
+  // Root must not empty what a link leads to that the directory's owner has put there.
+  w: O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW,
   'a+': APPEND,
   'ax+': APPEND | O_EXCL,
   'ad+': APPEND | O_DSYNC,
@@ -72,6 +77,7 @@ const nodeFiles: FileOps = {
   fdatasync: (fd) => called<void>((done) => fs.fdatasync(fd, done)),
   fsync: (fd) => called<void>((done) => fs.fsync(fd, done)),
   fchmod: (fd, mode) => called<void>((done) => fs.fchmod(fd, mode, done)),
+  fchown: (fd, uid, gid) => called<void>((done) => fs.fchown(fd, uid, gid, done)),
   fstat: (fd) => called<fs.Stats>((done) => fs.fstat(fd, done)),
   stat: (path) => called<fs.Stats>((done) => fs.stat(path, done)),
   close: (fd) => called<void>((done) => fs.close(fd, done)),

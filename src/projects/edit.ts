@@ -1,8 +1,10 @@
-import { chmod, chown, lstat, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { chmod, chown, lstat, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import schema from '../../data/projects.schema.json' with { type: 'json' };
 import { errnoOf, EXIT, Fatal, reasonOf } from '../base/exit.ts';
+import { makeDirectory } from '../disk/directory.ts';
+import { giveOpenFileToOwnerOf } from '../disk/owner.ts';
 import { printable } from '../base/text.ts';
 import { excessOf, isSameContent, readContent } from './projects-file.ts';
 import { parseProjectsFile, type Sound } from './parse.ts';
@@ -17,7 +19,8 @@ const LOCK_POLL_MS = 20;
 
 const EMPTY = '{\n  "$schema": "./projects.schema.json",\n  "projects": []\n}\n';
 const FILE_MODE = 0o640;
-const DIRECTORY_MODE = 0o750;
+
+const warn = (message: string): void => console.error(`warning: ${message}`);
 
 type Handle = Awaited<ReturnType<typeof open>>;
 
@@ -45,7 +48,7 @@ export async function editProjectsFile(options: EditOptions): Promise<Edited> {
     throw new Fatal(EXIT.badConfiguration, content.fault);
   }
   try {
-    if (isMissing) await mkdir(dirname(path), { recursive: true, mode: DIRECTORY_MODE });
+    if (isMissing) makeDirectory(dirname(path), warn);
     const target = await realTarget(path);
     for (;;) {
       const edited = await editOnce(target, options);
@@ -68,6 +71,8 @@ async function editOnce(
   const handle = await openLock(lock);
   let isHeld = true;
   try {
+    // Root's too, so that what a kill -9 leaves is nobody else's.
+    giveOpenFileToOwnerOf(dirname(target), lock, handle.fd, warn);
     const before = await readContent(target);
     const isNew = 'fault' in before && before.isMissing && canCreate;
     if ('fault' in before && !isNew) throw new Fatal(EXIT.badConfiguration, before.fault);
@@ -87,7 +92,7 @@ async function editOnce(
     }
     if (isNew) await writeSchema(target);
     await handle.writeFile(after);
-    await keepOwnerAndMode(lock, target, isNew);
+    if (!isNew) await keepOwnerAndMode(lock, target);
     await handle.sync();
     isHeld = await isSameFile(lock, handle);
     // An editor heeds no lock.
@@ -133,9 +138,8 @@ async function openLock(lock: string): Promise<Handle> {
   }
 }
 
-/** A new file belongs to the owner of its directory, for root may activate what another serves. */
-async function keepOwnerAndMode(lock: string, target: string, isNew: boolean): Promise<void> {
-  const model = await stat(isNew ? dirname(target) : target);
+async function keepOwnerAndMode(lock: string, target: string): Promise<void> {
+  const model = await stat(target);
   const own = await stat(lock);
   if (own.uid !== model.uid || own.gid !== model.gid) {
     try {
@@ -145,7 +149,7 @@ async function keepOwnerAndMode(lock: string, target: string, isNew: boolean): P
     }
   }
   // After the owner, whose change clears bits of the mode.
-  if (!isNew) await chmod(lock, model.mode & 0o7777);
+  await chmod(lock, model.mode & 0o7777);
 }
 
 /** Where the file is, or will be; a rename onto a symbolic link would replace the link. */
@@ -167,13 +171,15 @@ async function realTarget(path: string): Promise<string> {
 
 async function writeSchema(target: string): Promise<void> {
   const path = `${dirname(target)}/projects.schema.json`;
-  const handle = await open(path, 'w', FILE_MODE);
+  // Not through a link: root must not write where it leads to.
+  await rm(path, { force: true });
+  const handle = await open(path, 'wx', FILE_MODE);
   try {
+    giveOpenFileToOwnerOf(dirname(path), path, handle.fd, warn);
     await handle.writeFile(`${JSON.stringify(schema, null, 2)}\n`);
   } finally {
     await handle.close();
   }
-  await keepOwnerAndMode(path, target, true);
 }
 
 async function syncDirectory(directory: string): Promise<void> {

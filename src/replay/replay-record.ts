@@ -3,6 +3,7 @@ import * as path from 'node:path';
 import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
 import { replayRecordOf } from '../disk/names.ts';
 import { systemFiles } from '../disk/ops.ts';
+import { giveOpenFileToOwnerOf, ownerMend, type Warn } from '../disk/owner.ts';
 import { syncDirectory, synced } from '../disk/sync.ts';
 import { printable } from '../base/text.ts';
 
@@ -33,18 +34,21 @@ export class ReplayRecord {
 
   /**
    * Opens the record of a file of refused views, made where there is none.
+   * @param warn told of what is not as it should be.
    * @throws {Fatal} exit 73, before anything is sent.
    */
-  static async open(refusedPath: string): Promise<ReplayRecord> {
+  static async open(refusedPath: string, warn: Warn): Promise<ReplayRecord> {
     const file = replayRecordOf(refusedPath);
     try {
-      const fd = openOrMake(file);
+      const fd = openOrMake(file, warn);
       await syncDirectory(systemFiles, path.dirname(path.resolve(file)));
       return new ReplayRecord(file, fd, Math.floor(fs.fstatSync(fd).size / ENTRY_BYTES));
     } catch (error) {
       if (error instanceof Fatal) throw error;
       const reason = `Cannot write "${file}": ${reasonOf(error)}`;
-      throw new Fatal(EXIT.cannotCreate, `${reason}; progress is kept there`);
+      const mend = ownerMend(file);
+      const hint = mend === undefined ? '' : `; ${mend}`;
+      throw new Fatal(EXIT.cannotCreate, `${reason}; progress is kept there${hint}`);
     }
   }
 
@@ -116,9 +120,11 @@ const entry = (id: string, state: string): string => `${id} ${state}\n`;
 
 const isState = (text: string): text is State => text === '-' || text === '?' || text === '+';
 
-function openOrMake(file: string): number {
+function openOrMake(file: string, warn: Warn): number {
   try {
-    return fs.openSync(file, 'wx+', 0o640);
+    const fd = fs.openSync(file, 'wx+', 0o640);
+    giveOpenFileToOwnerOf(path.dirname(file), file, fd, warn);
+    return fd;
   } catch (error) {
     if (errnoOf(error) !== 'EEXIST') throw error;
     return fs.openSync(file, 'r+');

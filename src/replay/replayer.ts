@@ -6,7 +6,10 @@ import { readBlocks } from '../disk/lines.ts';
 import { type Progress, startProgress } from '../disk/progress.ts';
 import { loadProjects } from '../projects/project-list.ts';
 import { isRefusal, tooLarge } from '../view/refusal.ts';
-import { acquireLock, type LockKind } from '../disk/lock.ts';
+import { createLog } from '../base/log.ts';
+import { acquireLock, type Lock } from '../disk/lock.ts';
+import type { LockKind } from '../disk/lock-race.ts';
+import { replayRecordOf } from '../disk/names.ts';
 import { type KeptView, readRefusedLine } from '../store/refused/refused-line.ts';
 import { Outcome } from './outcome.ts';
 import { Pace } from './pace.ts';
@@ -39,6 +42,8 @@ interface Replay extends ReplayOptions {
 const REPLAY: LockKind = {
   prefix: 'viewlog.replay.',
   heldBy: (dir, holder) => `Another replay runs in "${dir}": ${holder}; wait for it, or stop it`,
+  isLeft: (name) => name.endsWith(replayRecordOf('')),
+  moved: (dir) => `"${dir}" was moved while a replay ran in it; run it again, for the rest`,
 };
 
 /**
@@ -65,15 +70,16 @@ export async function replayFiles(
 
 /** @returns whether it is known of every view whether it was sent. */
 async function replayFile(file: string, replay: Replay): Promise<boolean> {
-  const lock = await acquireLock(path.dirname(path.resolve(file)), REPLAY);
-  const record = await ReplayRecord.open(file);
+  const log = createLog('text');
+  const lock = await acquireLock(path.dirname(path.resolve(file)), { kind: REPLAY, log });
+  const record = await ReplayRecord.open(file, (message) => log.warn(message));
   const outcome = new Outcome();
   try {
     for await (const block of readBlocks(file, (bytes) => replay.progress.add(bytes))) {
       const whole = block.lines.length - (block.isUnended ? 1 : 0);
       for (let i = 0; i < whole && !replay.stop.aborted; i++) {
         const view = block.damaged.has(i) ? undefined : readRefusedLine(block.lines[i]!);
-        await replayLine(view, record, outcome, replay);
+        await replayLine(view, record, outcome, { ...replay, lock });
         outcome.lines += 1;
       }
       if (replay.stop.aborted) break;
@@ -91,7 +97,7 @@ async function replayLine(
   view: KeptView | undefined,
   record: ReplayRecord,
   outcome: Outcome,
-  { rules, project, ...replay }: Replay,
+  { rules, project, ...replay }: Replay & { readonly lock: Lock },
 ): Promise<void> {
   const line = outcome.lines;
   const state = record.stateOf(line, view?.id);
@@ -122,9 +128,10 @@ async function sendLine(
   line: number,
   record: ReplayRecord,
   outcome: Outcome,
-  { url, pace, stop }: Pick<Replay, 'url' | 'pace' | 'stop'>,
+  { url, pace, stop, lock }: Pick<Replay, 'url' | 'pace' | 'stop'> & { readonly lock: Lock },
 ): Promise<void> {
   while (!stop.aborted) {
+    await lock.ensure();
     record.mark(line, id, '?');
     await record.sync();
     const sent = await sendView(url, text, origin);

@@ -9,6 +9,7 @@ import { createRefusedStream } from './refused/refused-stream.ts';
 import { createRefusedStore, type LocalRefusedStore } from './refused/refused-files.ts';
 import { startRetention } from '../disk/retention.ts';
 import { createStreamStore, type StreamStoreState } from './stream/stream-store.ts';
+import { within } from '../base/time.ts';
 import type { ViewStore } from './store.ts';
 import { createViewStore, type ViewStoreState } from './files/view-store.ts';
 
@@ -50,11 +51,23 @@ export function openStores(options: StoresOptions): Promise<Stores> {
 }
 
 /** The data directory: locked, its view file sealed, its old files removed. */
-async function openFiles({ settings, projects, now, log, onFatal }: StoresOptions) {
+async function openFiles({ settings, projects, now: clock, log, onFatal }: StoresOptions) {
   const { data: dir, durability } = settings;
   const minFreeBytes = settings['min-free'];
-  const lock = await acquireLock(dir);
-  const store = await createViewStore({ dir, durability, minFreeBytes, now, log, onFatal });
+  const lock = await acquireLock(dir, { log, onLost: onFatal });
+  const { files } = lock;
+  const retention = startRetention({
+    dir,
+    keepDays: settings['keep-days'],
+    keepRefusedDays: settings['keep-refused-days'],
+    now: clock,
+    log,
+    files,
+    isLocked: () => lock.isHeld(),
+  });
+  const { now } = retention;
+  await within(LIMITS.closeTimeoutMs, retention.noted);
+  const store = await createViewStore({ dir, durability, minFreeBytes, now, log, onFatal, files });
   const refused = createRefusedStore({
     dir,
     maxBytesPerDay: settings['max-refused'],
@@ -63,21 +76,15 @@ async function openFiles({ settings, projects, now, log, onFatal }: StoresOption
     isListed: (id) => projects.find(id) !== undefined,
     now,
     log,
-  });
-  const retention = startRetention({
-    dir,
-    keepDays: settings['keep-days'],
-    keepRefusedDays: settings['keep-refused-days'],
-    now,
-    log,
+    files,
   });
   return {
     store,
     refused,
     async close() {
-      retention.stop();
-      await refused.close(LIMITS.closeTimeoutMs);
-      await store.close(LIMITS.closeTimeoutMs);
+      const timeMs = LIMITS.closeTimeoutMs;
+      await Promise.all([refused.close(timeMs), within(timeMs, retention.stop())]);
+      await store.close(timeMs);
       await lock.release();
     },
   };

@@ -101,7 +101,7 @@ describe('retention', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  test('runs at the start and within a minute of each new day', () => {
+  test('runs at the start and within a minute of each new day', async () => {
     const dir = dirWith(viewFiles(1, 2, 3, 4));
     const clock = clockAt(`${march(4)}T23:59:30Z`);
     const options = { dir, keepDays: 2, keepRefusedDays: 0, now: clock.now, log: memoryLog() };
@@ -112,7 +112,7 @@ describe('retention', () => {
     clock.ms += 60_000;
     vi.advanceTimersByTime(60_000);
     expect(fs.readdirSync(dir).sort()).toEqual(viewFiles(3, 4));
-    retention.stop();
+    await retention.stop();
     expect(vi.getTimerCount()).toBe(0);
   });
 });

@@ -1,6 +1,6 @@
 // A process that competes for a lock, on any of the runtimes. What it has to say is a line of JSON.
 import * as fs from 'node:fs';
-import { acquireLock } from '../../src/disk/lock.ts';
+import { acquireLock, type Lock } from '../../src/disk/lock.ts';
 
 const [mode, dir, argument] = process.argv.slice(2) as [string, string, string];
 const say = (value: object): void => console.log(JSON.stringify({ pid: process.pid, ...value }));
@@ -46,7 +46,40 @@ async function loop(ms: number): Promise<void> {
   say(counts);
 }
 
+/** Holds it whenever it can, and writes lines that name who holds it, until it is killed. */
+async function write(): Promise<void> {
+  for (let tenure = 1; ; tenure++) {
+    let isLost = false;
+    const onLost = (): void => void (isLost = true);
+    const lock = await acquireLock(dir, { onLost }).catch((error: unknown) => {
+      if ((error as { exitCode?: number }).exitCode !== 73) throw error;
+    });
+    if (lock === undefined) {
+      await sleep(20);
+      continue;
+    }
+    say({ held: true });
+    while (!isLost) await writeLines(lock, `${process.pid}.${tenure}\n`).catch(() => sleep(10));
+    await lock.release();
+    say({ lost: true });
+  }
+}
+
+async function writeLines({ files }: Lock, line: string): Promise<void> {
+  const bytes = Buffer.from(line);
+  const fd = await files.open(`${dir}/views-2026-01-01.ndjson`, 'a+', 0o640);
+  try {
+    for (let i = 0; i < 10; i++) {
+      await files.write(fd, bytes, 0, bytes.length);
+      await sleep(Math.random() * 10);
+    }
+  } finally {
+    await files.close(fd);
+  }
+}
+
 if (mode === 'once') await once();
 else if (mode === 'try') await attempt();
 else if (mode === 'end') await acquireLock(dir);
+else if (mode === 'write') await write();
 else await loop(Number(argument));

@@ -1,0 +1,86 @@
+import * as fs from 'node:fs';
+import { dirname } from 'node:path';
+import { errnoOf, reasonOf } from '../base/exit.ts';
+import type { FileOps } from './ops.ts';
+
+// What root makes in the directory of a service belongs to the service: a run by root, however it
+// ended, must not keep the service's own user from anything. That it is root who runs is known by
+// whom the new file belongs to: Deno would have to be allowed to tell its user.
+
+export type Warn = (message: string) => void;
+
+interface Made {
+  readonly dev: number;
+  readonly ino: number;
+  readonly uid: number;
+}
+
+/** Gives a socket or a directory that was just made to the owner of the directory it is in. */
+export function giveToOwnerOf(dir: string, path: string, warn: Warn): void {
+  // Never through a link: whoever owns the directory may have put one there.
+  give(dir, path, warn, () => fs.lstatSync(path), fs.lchownSync.bind(undefined, path));
+}
+
+/** The same for a file, by its descriptor. */
+export function giveOpenFileToOwnerOf(dir: string, path: string, fd: number, warn: Warn): void {
+  give(dir, path, warn, () => fs.fstatSync(fd), fs.fchownSync.bind(undefined, fd));
+}
+
+function give(
+  dir: string,
+  path: string,
+  warn: Warn,
+  look: () => Made,
+  chown: (uid: number, gid: number) => void,
+): void {
+  try {
+    const owner = fs.statSync(dir);
+    if (isToBeGiven(path, look(), owner)) chown(owner.uid, owner.gid);
+  } catch (error) {
+    // No errno: Deno may not look at the directory that a new data directory is made in.
+    if (errnoOf(error) !== undefined) warn(cannotGive(path, error));
+  }
+}
+
+/** The same for a file that was opened through `FileOps`. */
+export async function giveOpenedToOwner(
+  files: FileOps,
+  fd: number,
+  path: string,
+  warn: Warn,
+): Promise<void> {
+  try {
+    const made = await files.fstat(fd);
+    const owner = await files.stat(dirname(path));
+    if (isToBeGiven(path, made, owner)) await files.fchown(fd, owner.uid, owner.gid);
+  } catch (error) {
+    warn(cannotGive(path, error));
+  }
+}
+
+/** Root's, and really in that directory: not what a link leads to, nor another name of a file. */
+function isToBeGiven(path: string, made: Made, owner: { readonly uid: number }): boolean {
+  if (made.uid !== 0 || owner.uid === 0) return false;
+  const named = fs.lstatSync(path);
+  const isOnly = named.nlink === 1 || named.isDirectory();
+  return named.dev === made.dev && named.ino === made.ino && isOnly;
+}
+
+const cannotGive = (path: string, error: unknown): string =>
+  `Cannot give "${path}" to the owner of its directory: ${reasonOf(error)}; ` +
+  'without that only root can write there';
+
+/** How to mend that a file is not the directory's owner's; nothing where it is, or nobody tells. */
+export function ownerMend(path: string): string | undefined {
+  try {
+    const file = fs.lstatSync(path);
+    const owner = fs.statSync(dirname(path));
+    if (file.uid === owner.uid) return undefined;
+    return (
+      `it belongs to user ${file.uid} and its directory to user ${owner.uid}; ` +
+      `give it to that one: sudo chown ${owner.uid}:${owner.gid} '${path}'`
+    );
+  } catch {
+    return undefined;
+  }
+}
