@@ -17,13 +17,14 @@ export const activate = defineCommand({
   summary: 'activates a project; makes the projects file where there is none',
   examples: ['viewlog activate 1000001 --name "My site" --origin https://www.example.com'],
   options: ['name', 'origin', 'data', 'projects'],
-  async run(settings, operands, { print }) {
+  async run(settings, operands, { print, log }) {
     const id = readId('activate', operands);
     checkOrigins(settings.origin);
     let before: ProjectEntry | undefined;
     let entry = newEntry(id);
     const edited = await editProjectsFile({
       path: settings.projects,
+      warn: log.warn,
       canCreate: true,
       change: (text, file) => {
         const index = file.projects.findIndex((project) => project.id === id);

@@ -12,11 +12,12 @@ export const deactivate = defineCommand({
   summary: 'deactivates a project',
   examples: ['viewlog deactivate 1000001'],
   options: ['data', 'projects'],
-  async run(settings, operands, { print }) {
+  async run(settings, operands, { print, log }) {
     const id = readId('deactivate', operands);
     const name = printable(settings.projects, Infinity);
     const edited = await editProjectsFile({
       path: settings.projects,
+      warn: log.warn,
       canCreate: false,
       change: (text, file) => {
         const index = file.projects.findIndex((project) => project.id === id);

@@ -15,7 +15,7 @@ export const replay = defineCommand({
   summary: 'sends refused views that would be taken now to a running collector',
   examples: ['viewlog replay data/refused-2026-01-31.ndjson --project 1000001'],
   options: ['replay-to', 'project', 'host', 'port', 'data', 'projects', 'max-view'],
-  async run(settings, files, { print }) {
+  async run(settings, files, { print, log }) {
     checkOperands(files);
     // The first signal ends it after the view under way.
     const stopping = new AbortController();
@@ -27,6 +27,7 @@ export const replay = defineCommand({
       project: settings.project,
       stop: stopping.signal,
       onOutcome: print,
+      log,
     });
     if (stopping.signal.aborted) {
       throw new Fatal(EXIT.unavailable, 'Stopped; run it again for the rest');

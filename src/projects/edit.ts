@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import schema from '../../data/projects.schema.json' with { type: 'json' };
 import { errnoOf, EXIT, Fatal, reasonOf } from '../base/exit.ts';
 import { makeDirectory } from '../disk/directory.ts';
-import { giveOpenFileToOwnerOf } from '../disk/owner.ts';
+import { giveOpenFileToOwnerOf, type Warn } from '../disk/owner.ts';
 import { printable } from '../base/text.ts';
 import { excessOf, isSameContent, readContent } from './projects-file.ts';
 import { parseProjectsFile, type Sound } from './parse.ts';
@@ -20,8 +20,6 @@ const LOCK_POLL_MS = 20;
 const EMPTY = '{\n  "$schema": "./projects.schema.json",\n  "projects": []\n}\n';
 const FILE_MODE = 0o640;
 
-const warn = (message: string): void => console.error(`warning: ${message}`);
-
 type Handle = Awaited<ReturnType<typeof open>>;
 
 /** What became of the file. */
@@ -33,6 +31,8 @@ interface EditOptions {
   readonly canCreate: boolean;
   /** @returns the new text of a sound file. */
   readonly change: (text: string, file: Sound['file']) => string;
+  /** Told of what is not as it should be, and keeps the edit from nothing. */
+  readonly warn: Warn;
 }
 
 /**
@@ -41,7 +41,7 @@ interface EditOptions {
  *   would be larger than what a collector reads.
  */
 export async function editProjectsFile(options: EditOptions): Promise<Edited> {
-  const { path, canCreate } = options;
+  const { path, canCreate, warn } = options;
   const content = await readContent(path);
   const isMissing = 'fault' in content && content.isMissing;
   if ('fault' in content && !(isMissing && canCreate)) {
@@ -65,7 +65,7 @@ export async function editProjectsFile(options: EditOptions): Promise<Edited> {
 /** One attempt, under the lock; `interrupted` where somebody else took the lock or saved the file. */
 async function editOnce(
   target: string,
-  { path, canCreate, change }: EditOptions,
+  { path, canCreate, change, warn }: EditOptions,
 ): Promise<Edited | 'interrupted'> {
   const lock = `${target}.lock`;
   const handle = await openLock(lock);
@@ -90,7 +90,7 @@ async function editOnce(
         `Cannot write projects file ${name}: it would be ${excess}`,
       );
     }
-    if (isNew) await writeSchema(target);
+    if (isNew) await writeSchema(target, warn);
     await handle.writeFile(after);
     if (!isNew) await keepOwnerAndMode(lock, target);
     await handle.sync();
@@ -169,7 +169,7 @@ async function realTarget(path: string): Promise<string> {
   throw new Fatal(EXIT.cannotCreate, `${link} is a symbolic link to a file that does not exist`);
 }
 
-async function writeSchema(target: string): Promise<void> {
+async function writeSchema(target: string, warn: Warn): Promise<void> {
   const path = `${dirname(target)}/projects.schema.json`;
   // Not through a link: root must not write where it leads to.
   await rm(path, { force: true });

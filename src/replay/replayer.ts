@@ -6,7 +6,7 @@ import { readBlocks } from '../disk/lines.ts';
 import { type Progress, startProgress } from '../disk/progress.ts';
 import { loadProjects } from '../projects/project-list.ts';
 import { isRefusal, tooLarge } from '../view/refusal.ts';
-import { createLog } from '../base/log.ts';
+import type { Log } from '../base/log.ts';
 import { acquireLock, type Lock } from '../disk/lock.ts';
 import type { LockKind } from '../disk/lock-race.ts';
 import { replayRecordOf } from '../disk/names.ts';
@@ -30,6 +30,7 @@ interface ReplayOptions {
   readonly stop: AbortSignal;
   /** Told of each file what became of its lines, in a text of some lines. */
   readonly onOutcome: (text: string) => void;
+  readonly log: Log;
 }
 
 interface Replay extends ReplayOptions {
@@ -70,7 +71,7 @@ export async function replayFiles(
 
 /** @returns whether it is known of every view whether it was sent. */
 async function replayFile(file: string, replay: Replay): Promise<boolean> {
-  const log = createLog('text');
+  const { log } = replay;
   const lock = await acquireLock(path.dirname(path.resolve(file)), { kind: REPLAY, log });
   const record = await ReplayRecord.open(file, (message) => log.warn(message));
   const outcome = new Outcome();

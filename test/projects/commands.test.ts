@@ -359,6 +359,7 @@ test('an edit is made anew when an editor saves the file meanwhile', async () =>
   const edited = await editProjectsFile({
     path,
     canCreate: false,
+    warn: () => {},
     change: (text) => {
       attempts++;
       if (attempts === 1) writeFileSync(path, '{"projects":[{"id":"2"}]}');
@@ -389,6 +390,7 @@ describe('the lock of an edit', () => {
     const edited = await editProjectsFile({
       path,
       canCreate: false,
+      warn: () => {},
       change: (text) => {
         attempts++;
         if (attempts === 1) {
