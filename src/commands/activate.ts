@@ -24,7 +24,7 @@ export const activate = defineCommand({
     let entry = newEntry(id);
     const edited = await editProjectsFile({
       path: settings.projects,
-      warn: log.warn,
+      warn: (message) => log.warn(message),
       canCreate: true,
       change: (text, file) => {
         const index = file.projects.findIndex((project) => project.id === id);

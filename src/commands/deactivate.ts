@@ -17,7 +17,7 @@ export const deactivate = defineCommand({
     const name = printable(settings.projects, Infinity);
     const edited = await editProjectsFile({
       path: settings.projects,
-      warn: log.warn,
+      warn: (message) => log.warn(message),
       canCreate: false,
       change: (text, file) => {
         const index = file.projects.findIndex((project) => project.id === id);
