@@ -104,22 +104,26 @@ describe.skipIf(!canRunNats())('archive of servers that have lost messages', () 
   it.each([
     ['others in their place', [LOST[3]!, ...FRESH]],
     ['nothing in their place', []],
-  ])('knows from its files what it has, if it was not there then: %s', async (_, lines) => {
-    const { url, publish, goBack } = await scene();
-    const data = tempDir();
-    await publish(LOST);
-    const archive = await archiveAll({ url, data }).then(() => startArchive({ url, data }));
-    await until(() => archive.stdout().includes('viewlog archiving'));
-    await archive.signal('SIGKILL');
-    await goBack(archive, lines);
-    const { stderr } = await archiveAll({ url, data });
-    expect(stderr).toMatch(
-      /^error: The servers have lost messages .*, 20 the last of them; going on/m,
-    );
-    if (lines.length === 0) await publish([...FRESH.slice(0, 3), LOST[5]!, ...FRESH.slice(3)]);
-    await archiveAll({ url, data });
-    expect(archive.lines()).toStrictEqual([...FIRST, ...LOST, ...FRESH]);
-  });
+  ])(
+    'knows from its files what it has, if it was not there then: %s',
+    { timeout: 90_000 },
+    async (_, lines) => {
+      const { url, publish, goBack } = await scene();
+      const data = tempDir();
+      await publish(LOST);
+      const archive = await archiveAll({ url, data }).then(() => startArchive({ url, data }));
+      await until(() => archive.stdout().includes('viewlog archiving'));
+      await archive.signal('SIGKILL');
+      await goBack(archive, lines);
+      const { stderr } = await archiveAll({ url, data });
+      expect(stderr).toMatch(
+        /^error: The servers have lost messages .*, 20 the last of them; going on/m,
+      );
+      if (lines.length === 0) await publish([...FRESH.slice(0, 3), LOST[5]!, ...FRESH.slice(3)]);
+      await archiveAll({ url, data });
+      expect(archive.lines()).toStrictEqual([...FIRST, ...LOST, ...FRESH]);
+    },
+  );
 
   it.skipIf(!canMount())('goes on with those in the place of what it had only read', async () => {
     const { url, publish, goBack } = await scene();
