@@ -1,9 +1,11 @@
 import { isJson } from '../base/json.ts';
 import { hasHeadWithin, LINE_BYTES_MAX, LINE_START } from '../view/line.ts';
 
-const CLOSERS: Record<string, string> = { '{': '}', '[': ']' };
-/** What can stand, cut off or not, after the last bracket or comma: a key, a value, or neither. */
-const LAST_TOKENS = /^(?:"(?:[^"\\]|\\.)*":)?(?:"(?:[^"\\]|\\.)*(?:"|\\)?|[-+.\w]*)$/;
+/**
+ * What can stand, cut off or not, after the last bracket or comma: a key, a value, or neither.
+ * Strings are empty here: a pattern that goes through long ones is more than Bun's can do.
+ */
+const LAST_TOKENS = /^(?:"":)?(?:""?|[-+.\w]*)$/;
 
 /**
  * Whether the line is the start of one, which a crash cut off and the next start ended with a
@@ -16,8 +18,8 @@ export function isFragment(line: string): boolean {
   if (line === '' || text.length > LINE_BYTES_MAX) return false;
   if (text.length <= LINE_START.length) return LINE_START.startsWith(text);
   if (!text.startsWith(LINE_START) || hasHeadWithin(text)) return false;
-  const { end, closers } = lastStructure(text);
-  if (closers === '' || !LAST_TOKENS.test(text.slice(end))) return false;
+  const { end, closers, rest } = lastStructure(text);
+  if (closers === '' || !LAST_TOKENS.test(rest)) return false;
   return isJson(text.slice(0, end).replace(/,$/, '') + closers);
 }
 
@@ -28,24 +30,29 @@ function withoutNuls(line: string): string {
   return line.slice(0, end);
 }
 
-/** The end of the last bracket or comma outside strings, and what closes all that is open there. */
-function lastStructure(text: string): { end: number; closers: string } {
+/**
+ * The end of the last bracket or comma outside strings, what closes all that is open there, and
+ * what follows, with nothing in its strings.
+ */
+function lastStructure(text: string): { end: number; closers: string; rest: string } {
   // Innermost last. One string of them, made longer and shorter, is copied for each bracket.
   const closers: string[] = [];
   let end = 0;
+  let rest = '';
   let inString = false;
   for (let at = 0; at < text.length; at++) {
     const char = text[at]!;
-    if (inString) {
-      if (char === '\\') at++;
-      else if (char === '"') inString = false;
+    if (inString && char === '\\') at++;
+    if (inString && char !== '"') continue;
+    if (char === '"') inString = !inString;
+    if (char === '{' || char === '[') closers.push(char === '{' ? '}' : ']');
+    else if (char === '}' || char === ']') closers.pop();
+    else if (char !== ',') {
+      rest += char;
       continue;
     }
-    if (char === '"') inString = true;
-    else if (char in CLOSERS) closers.push(CLOSERS[char]!);
-    else if (char === '}' || char === ']') closers.pop();
-    else if (char !== ',') continue;
-    if (!inString) end = at + 1;
+    end = at + 1;
+    rest = '';
   }
-  return { end, closers: closers.toReversed().join('') };
+  return { end, closers: closers.toReversed().join(''), rest };
 }

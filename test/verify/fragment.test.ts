@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isFragment } from '../../src/verify/fragment.ts';
+import { HEAD_BYTES } from '../../src/view/line.ts';
 import { growth } from '../support/growth.ts';
 import { storedLines } from '../support/stored-lines.ts';
 
@@ -24,6 +25,15 @@ it('is no start that another line follows without a newline: that one is lost', 
   }
 });
 
+it('is one of the longest line that is stored', () => {
+  const start = line.slice(0, HEAD_BYTES);
+  for (const text of ['x', '\\n', '1']) {
+    const long = `${start}"pn":"`.padEnd(1024 * 1024 - 1, text);
+    expect(isFragment(long)).toBe(true);
+    expect(isFragment(`${long}xx`)).toBe(false);
+  }
+});
+
 it('is nothing else', () => {
   for (const text of ['hello', '[', '{"id":"', '{"ts":"x"}}', '{"ts":"x",,', '{"ts":"x"]']) {
     expect([text, isFragment(text)]).toStrictEqual([text, false]);
@@ -31,7 +41,7 @@ it('is nothing else', () => {
 });
 
 describe('a line that is long takes no more than its length', () => {
-  const head = line.slice(0, 78);
+  const head = line.slice(0, HEAD_BYTES);
 
   it.each<[string, (length: number) => string]>([
     ['nested lists, open', (length) => `${head}"cf":${'['.repeat(length)}`],
