@@ -48,10 +48,6 @@ export interface Retention {
 
 /** Removes old files now, and whenever a day begins. */
 export function startRetention(options: RetentionOptions): Retention {
-  const { keepDays, keepRefusedDays, now } = options;
-  if (keepDays === 0 && keepRefusedDays === 0) {
-    return { now, noted: Promise.resolve(), stop: () => Promise.resolve() };
-  }
   const remover = new Remover(options);
   remover.look();
   const timer = setInterval(() => remover.look(), LOOK_MS);
@@ -138,6 +134,8 @@ class Remover {
 
   #sayJump(fromMs: number, toMs: number): void {
     const { keepDays, keepRefusedDays, log } = this.#options;
+    // The note is kept all the same, for a later start that removes files.
+    if (keepDays === 0 && keepRefusedDays === 0) return;
     const days = plural(Math.max(keepDays, keepRefusedDays), 'more day');
     log.warn(
       `The clock went from ${textOf(fromMs)} to ${textOf(toMs)}, or viewlog did not run in ` +

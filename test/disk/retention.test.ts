@@ -116,3 +116,14 @@ describe('retention', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 });
+
+test('nothing to remove: the note is kept, so that a later start knows that the clock is right', async () => {
+  const dir = dirWith([]);
+  const clock = clockAt(`${march(9)}T12:00:00Z`);
+  const options = { dir, keepRefusedDays: 0, now: clock.now, log: memoryLog() };
+  const first = startRetention({ ...options, keepDays: 0 });
+  for (const name of viewFiles(1, 2, 3)) fs.writeFileSync(join(dir, name), '');
+  await first.stop();
+  await startRetention({ ...options, keepDays: 2 }).stop();
+  expect(fs.readdirSync(dir).sort()).toEqual(['retention.json', ...viewFiles(2, 3)]);
+});

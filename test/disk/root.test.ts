@@ -120,38 +120,42 @@ describe.skipIf(!isRoot)('root in the directory of a service', () => {
         expect(await services.end('SIGTERM')).toBe(0);
         expect(services.said()).not.toMatch(/warning: (?!--min-free)/);
       },
-      60_000,
+      120_000,
     );
 
-    test('that left files of its own: the message names the mend', async () => {
-      const dir = serviceDirectory();
-      const data = join(dir, 'data');
-      await run(runtime, ROOT, dir, 'activate', MINIMAL_VIEW.p);
-      const roots = await serve(runtime, ROOT, dir);
-      expect(await roots.post()).toBe(201);
-      await roots.end('SIGTERM');
-      const day = fs.readdirSync(data).find((name) => name.startsWith('views-'))!;
-      const lock = fs.readdirSync(data).find((name) => name.startsWith('viewlog.lock'))!;
-      for (const name of [day, lock]) fs.chownSync(join(data, name), 0, 0);
-      const blocked = async (): Promise<string> => {
-        const { code, said } = await run(
-          runtime,
-          SERVICE,
-          dir,
-          'serve',
-          '--port=0',
-          '--status=off',
-        );
-        expect(code).toBe(73);
-        return said;
-      };
-      expect(await blocked()).toContain(`then remove it: rm '${join(data, lock)}'`);
-      fs.rmSync(join(data, lock));
-      expect(await blocked()).toContain(`sudo chown 4711:4712 '${join(data, day)}'`);
-      fs.chownSync(join(data, day), SERVICE.uid, SERVICE.gid);
-      const services = await serve(runtime, SERVICE, dir);
-      expect(await services.post()).toBe(201);
-    });
+    test(
+      'that left files of its own: the message names the mend',
+      { timeout: 120_000 },
+      async () => {
+        const dir = serviceDirectory();
+        const data = join(dir, 'data');
+        await run(runtime, ROOT, dir, 'activate', MINIMAL_VIEW.p);
+        const roots = await serve(runtime, ROOT, dir);
+        expect(await roots.post()).toBe(201);
+        await roots.end('SIGTERM');
+        const day = fs.readdirSync(data).find((name) => name.startsWith('views-'))!;
+        const lock = fs.readdirSync(data).find((name) => name.startsWith('viewlog.lock'))!;
+        for (const name of [day, lock]) fs.chownSync(join(data, name), 0, 0);
+        const blocked = async (): Promise<string> => {
+          const { code, said } = await run(
+            runtime,
+            SERVICE,
+            dir,
+            'serve',
+            '--port=0',
+            '--status=off',
+          );
+          expect(code).toBe(73);
+          return said;
+        };
+        expect(await blocked()).toContain(`then remove it: rm '${join(data, lock)}'`);
+        fs.rmSync(join(data, lock));
+        expect(await blocked()).toContain(`sudo chown 4711:4712 '${join(data, day)}'`);
+        fs.chownSync(join(data, day), SERVICE.uid, SERVICE.gid);
+        const services = await serve(runtime, SERVICE, dir);
+        expect(await services.post()).toBe(201);
+      },
+    );
   });
 });
 
