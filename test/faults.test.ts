@@ -3,15 +3,20 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import {
   disturbFile,
+  errOnDisk,
   fillAndEnd,
   fillAndFree,
+  fillWithRefused,
   hangDisk,
   killRepeatedly,
   overload,
   passMidnight,
   randomFrom,
+  remountReadOnly,
   standInTheWay,
   startAtOnce,
+  stopTwice,
+  stopTwiceHanging,
 } from './support/faults.ts';
 import { BUN, DENO, isHere, isPresent, NODE } from './support/runtimes.ts';
 import { canMount, canMountThin } from './support/small-disk.ts';
@@ -43,6 +48,28 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('viewlog on $name', (runtime)
 
   it.skipIf(!canFill)('is stopped on a full disk, says so, and starts on it', async () => {
     await fillAndEnd(runtime, random, 'SIGTERM');
+  });
+
+  it.skipIf(!canFill)('keeps what it promised when refused views fill the disk', async () => {
+    await fillWithRefused(runtime, random);
+  });
+
+  it.skipIf(!canFill)('waits for a file system that was remounted read-only', async () => {
+    await remountReadOnly(runtime);
+  });
+
+  it.skipIf(!canHang)('ends with 74 when the system finds an error on the disk', async () => {
+    const { acknowledged, stored } = await errOnDisk(runtime);
+    expect(stored).toBeGreaterThanOrEqual(acknowledged!);
+  });
+
+  it('ends at once at a second signal, whatever is under way', async () => {
+    const { acknowledged, stored } = await stopTwice(runtime, random, 5);
+    expect(stored).toBeGreaterThanOrEqual(acknowledged!);
+  });
+
+  it.skipIf(!canHang)('ends at a second signal while the last write hangs', async () => {
+    await stopTwiceHanging(runtime);
   });
 
   it.skipIf(!canHang)('answers 503 while the disk hangs, and goes on by itself', async () => {

@@ -15,7 +15,7 @@ export interface Skipped {
 }
 
 /** Messages that are written, synced and recorded together. */
-export interface Batch {
+export interface ArchiveBatch {
   /** The sequence of the last of them. */
   readonly to: number;
   /** Its id, where it is a view. */
@@ -43,7 +43,7 @@ export function batchOf(
   after: number,
   kept: ReadonlySet<string>,
   limits = { bytesMax: BYTES_MAX, daysMax: DAYS_MAX },
-): { readonly batch: Batch; readonly used: number } {
+): { readonly batch: ArchiveBatch; readonly used: number } {
   const parts = new Map<string, Uint8Array[]>();
   const skipped: Skipped[] = [];
   const gaps: Gap[] = [];

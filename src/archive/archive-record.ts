@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import * as v from 'valibot';
 import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
+import { NoRegularFile } from '../disk/daily-file.ts';
+import { printable } from '../base/text.ts';
 import { archiveRecordOf } from '../disk/names.ts';
 
 // What the archive remembers: how far it has come with the stream, and what it is writing. It is
@@ -45,6 +47,8 @@ export function readRecord(dir: string): ArchiveRecord | undefined {
   const path = archiveRecordOf(dir);
   let text: string;
   try {
+    // Reading a FIFO would wait for its writer.
+    if (!statSync(path).isFile()) throw new NoRegularFile();
     text = readFileSync(path, 'utf8');
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined;
@@ -54,9 +58,11 @@ export function readRecord(dir: string): ArchiveRecord | undefined {
   if (parsed.success) return parsed.output;
   const [issue] = parsed.issues;
   const place = v.getDotPath(issue);
+  // It quotes what is wrong: of a record that is cut off, all there is.
+  const message = printable(issue.message);
   throw new Fatal(
     EXIT.badData,
-    `"${path}" is not an archive's record: ${place === null ? '' : `${place}: `}${issue.message}; ` +
+    `"${path}" is not an archive's record: ${place === null ? '' : `${place}: `}${message}; ` +
       'put it back as it was: what is archived already is known from it alone',
   );
 }

@@ -15,7 +15,9 @@
 //
 // Where an earlier process cannot have recorded how far it had come (the servers have lost messages
 // since, or somebody has changed the record), the lines of the messages in doubt are looked for in
-// the files in the same way, from their start.
+// the files in the same way, from their start. A record that is older than the files, as from a
+// backup, shows by the first lines after it: they stand there. Alone the last line that was archived
+// may come again: two messages are two views, whatever is in them.
 //
 // One writer: `lock.ts` sees to that.
 import { EXIT, Fatal } from '../base/exit.ts';
@@ -28,10 +30,11 @@ import { dayOfFileName, fileNameOf } from '../disk/names.ts';
 import { type FileOps, systemFiles } from '../disk/ops.ts';
 import { createFreeSpace, type FreeSpace } from '../disk/free-space.ts';
 import { StoppedWaiting, UntilRoom } from './until-room.ts';
-import { ALL, batchOf, type Batch } from './archive-batch.ts';
+import { ALL, type ArchiveBatch, batchOf } from './archive-batch.ts';
+import { findLine } from './find-line.ts';
 import { Journal, type Sizes } from './journal.ts';
 import { Losses } from './losses.ts';
-import type { StreamMessage } from './message.ts';
+import { idOf, type StreamMessage } from './message.ts';
 import type { Loss, Place } from './recent-messages.ts';
 import type { ArchiveRecord } from './archive-record.ts';
 import type { Known } from './archived-stream.ts';
@@ -81,6 +84,9 @@ export class Archiver {
   /** Of a batch that an earlier process did not finish: its messages, until all are here. */
   #again: StreamMessage[] = [];
   #sinceMs: number | undefined;
+  /** The files may have lines that are not recorded. */
+  #isBehindFiles = true;
+  #isBehindTold = false;
   #checkedMs = 0;
   #counts = { lines: 0, bytes: 0, batches: 0 };
 
@@ -97,6 +103,11 @@ export class Archiver {
   /** Every message up to this one is in the files, and synced. */
   get sequence(): number {
     return this.#journal.record.sequence;
+  }
+
+  get #last(): Place {
+    const { sequence, id } = this.#journal.record;
+    return { sequence, id };
   }
 
   /** What must be true of the stream, by now. */
@@ -198,9 +209,10 @@ export class Archiver {
     );
   }
 
-  async #write(batch: Batch): Promise<void> {
+  async #write(batch: ArchiveBatch): Promise<void> {
     await this.#checkDiskNowAndThen();
     await this.#untilEnoughFree();
+    if (await this.#isBehind(batch)) await this.#journal.doubt(this.#last, batch.to);
     if (this.#journal.record.doubtfulTo !== undefined) return this.#writeMissing(batch);
     const sizes: Record<string, number> = {};
     for (const day of batch.days.keys()) {
@@ -213,8 +225,33 @@ export class Archiver {
     await this.#end(batch, batch.days.keys());
   }
 
+  /** Whether the files have more than the record says: asked until they have not. */
+  async #isBehind({ days }: ArchiveBatch): Promise<boolean> {
+    if (!this.#isBehindFiles || this.#journal.record.doubtfulTo !== undefined) return false;
+    const { id } = this.#last;
+    for (const [day, lines] of days) {
+      const path = this.#days.pathOf(day);
+      const found = await findLine(path, lines);
+      if (found === 'nowhere' || (found === 'last' && (id ?? idOf(lines)) === idOf(lines)))
+        continue;
+      this.#tellBehind(path);
+      return true;
+    }
+    if (days.size > 0) this.#isBehindFiles = false;
+    return false;
+  }
+
+  #tellBehind(path: string): void {
+    if (this.#isBehindTold) return;
+    this.#isBehindTold = true;
+    this.#options.log.warn(
+      `"${path}" has views of messages after ${this.sequence}, of which "archive.json" knows ` +
+        'nothing: that is older than the files, or was changed; what they have is not written again',
+    );
+  }
+
   /** Of a batch that may be in the files already, writes what is not. */
-  async #writeMissing(batch: Batch): Promise<void> {
+  async #writeMissing(batch: ArchiveBatch): Promise<void> {
     const days = [...batch.days.keys()];
     const sizes = Object.fromEntries(days.map((day) => [fileNameOf('views', day), 0]));
     if (batch.lines > 0) await this.#journal.begin(batch.to, sizes);
@@ -299,7 +336,7 @@ export class Archiver {
     };
   }
 
-  async #end(batch: Batch, days: Iterable<string>, isCertain = false): Promise<void> {
+  async #end(batch: ArchiveBatch, days: Iterable<string>, isCertain = false): Promise<void> {
     await this.#days.sync(days);
     await this.#journal.end(batch.to, batch.lastId, isCertain);
     this.#counts.lines += batch.lines;

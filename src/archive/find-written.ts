@@ -27,8 +27,9 @@ export async function findWritten(path: string, from: number, lines: Buffer): Pr
   let torn = '';
   if (size > 0) {
     const placesOf = indexed(wanted);
-    // In one that is not what it was, a line may be anywhere.
-    for await (const block of readBlocks(path, () => {}, 'latin1', hasShrunk ? 0 : from)) {
+    // In one that is not what it was, a line may be anywhere. Too large a size would hide lines.
+    const start = hasShrunk ? 0 : Math.min(from, Math.max(0, size - lines.length));
+    for await (const block of readBlocks(path, () => {}, 'latin1', start)) {
       const found = [...block.lines];
       torn = block.isUnended ? found.pop()! : '';
       for (const line of found) {

@@ -181,7 +181,7 @@ async function openForAppend(files: FileOps, path: string, dsync: boolean): Prom
 }
 
 /** By the path, through links; `undefined` where it leads to nothing. */
-function statIfThere(files: FileOps, path: string): Promise<FileStat | undefined> {
+export function statIfThere(files: FileOps, path: string): Promise<FileStat | undefined> {
   return files.stat(path).catch((error: unknown) => {
     if (errnoOf(error) === 'ENOENT') return undefined;
     throw error;

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { writeAll } from './daily-file.ts';
+import { statIfThere, writeAll } from './daily-file.ts';
 import type { FileOps } from './ops.ts';
 import { syncDirectory, synced } from './sync.ts';
 
@@ -10,6 +10,10 @@ import { syncDirectory, synced } from './sync.ts';
  */
 export async function replaceFile(files: FileOps, path: string, text: string): Promise<void> {
   const draft = `${path}.new`;
+  // Opening a FIFO would wait for its reader.
+  if ((await statIfThere(files, draft))?.isFile() === false) {
+    throw new Error(`"${draft}" is in the way, and no regular file; move it away`);
+  }
   const fd = await files.open(draft, 'w', 0o640);
   try {
     // A service's umask is often 077; a file system without modes refuses.

@@ -133,8 +133,7 @@ async function sendLine(
 ): Promise<void> {
   while (!stop.aborted) {
     await lock.ensure();
-    record.mark(line, id, '?');
-    await record.sync();
+    await record.begin(line, id);
     const sent = await sendView(url, text, origin);
     if ('taken' in sent) {
       record.mark(line, id, '+');

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,6 +17,9 @@ function projectsFile(data: string, projects: unknown): void {
 }
 
 const REFUSED = 'refused-2026-03-01.ndjson';
+
+/** The line before the others: which of them was the last one sent. */
+const HEAD_BYTES = 39;
 
 const LD = '"ld":"2026-01-31T23:59:59.999Z"';
 
@@ -65,6 +69,7 @@ function refusedViews(count: number, projects: unknown = [{ id: '1000001' }]) {
   const record = (): string => readFileSync(join(data, `${REFUSED}.replayed`), 'latin1');
   const states = (): string =>
     record()
+      .slice(HEAD_BYTES)
       .replace(/^.{37}/gm, '')
       .replaceAll('\n', '');
   return { data, states };
@@ -287,6 +292,91 @@ describe('replay', () => {
     const { code, stderr } = await run(['replay', REFUSED, '--to', to], { data });
     expect([code, bodies.length]).toStrictEqual([65, 2]);
     expect(stderr).toContain('is not the record of this file: its line 1 is');
+  });
+
+  it.each([
+    [
+      'cut off after a line',
+      (text: string) => text.slice(0, 4 * 39),
+      'is cut off: it has 3 of at least 5',
+    ],
+    [
+      'cut off within a line',
+      (text: string) => text.slice(0, 4 * 39 + 20),
+      'is cut off: it has 3 of at',
+    ],
+    [
+      'cut off within its head',
+      (text: string) => text.slice(0, 20),
+      'is no record of a replay: it begins',
+    ],
+    ['without its middle', (text: string) => text.slice(0, 78) + text.slice(117), 'its line 2 is'],
+    [
+      'with another order',
+      (text: string) => text.slice(0, 39) + text.slice(78) + text.slice(39, 78),
+      'its line 1 is',
+    ],
+    [
+      'of NULs',
+      (text: string) => text.slice(0, 39) + '\0'.repeat(text.length - 39),
+      'its line 1 is',
+    ],
+    ['of something else', () => '{"sequence":1}\n', 'is no record of a replay: it begins with "{'],
+    ['with another state', (text: string) => text.replace('+', '*'), 'its line 1 is'],
+    [
+      'that is empty but for its head',
+      (text: string) => text.slice(0, 39),
+      'is cut off: it has 0 of',
+    ],
+  ])('sends nothing with a record %s, and says so', async (_, tamper, message) => {
+    const { data } = refusedViews(5);
+    const { bodies, to } = await standIn(taken);
+    expect((await run(['replay', REFUSED, '--to', to], { data })).code).toBe(0);
+    const record = join(data, `${REFUSED}.replayed`);
+    const tampered = tamper(readFileSync(record, 'latin1'));
+    writeFileSync(record, tampered, 'latin1');
+    const { code, stderr } = await run(['replay', REFUSED, '--to', to], { data });
+    expect([code, bodies.length]).toStrictEqual([65, 5]);
+    expect(stderr).toContain(message);
+    expect(stderr).toContain('put it back as it was');
+    expect(readFileSync(record, 'latin1')).toBe(tampered);
+  });
+
+  it('knows of no view but the last whether it was sent, where a power cut has left no more', async () => {
+    const { data, states } = refusedViews(5);
+    const { bodies, to } = await standIn(taken);
+    await run(['replay', REFUSED, '--to', to], { data });
+    const record = join(data, `${REFUSED}.replayed`);
+    for (const left of [
+      (text: string) => text.slice(0, -39),
+      (text: string) => text.slice(0, -20),
+    ]) {
+      writeFileSync(record, left(readFileSync(record, 'latin1')), 'latin1');
+      const { code, stdout } = await run(['replay', REFUSED, '--to', to], { data });
+      expect([code, states(), bodies.length]).toStrictEqual([65, '++++?', 5]);
+      expect(stdout).toContain('uncertain, not sent again: line 5');
+    }
+  });
+
+  it('goes on with a record of the first version, which had no head', async () => {
+    const { data, states } = refusedViews(5);
+    const { bodies, to } = await standIn(taken);
+    await run(['replay', REFUSED, '--to', to], { data });
+    const record = join(data, `${REFUSED}.replayed`);
+    const first = readFileSync(record, 'latin1').slice(HEAD_BYTES, -39);
+    writeFileSync(record, first.replace(/\+\n$/, '-\n'));
+    expect((await run(['replay', REFUSED, '--to', to], { data })).code).toBe(0);
+    expect([states(), bodies.length]).toStrictEqual(['+++++', 7]);
+    expect(readFileSync(record, 'latin1')).toMatch(/^the last line sent is 0{15}5\n/);
+  });
+
+  it('waits for nobody where its record is no file', async () => {
+    const { data } = refusedViews(1);
+    const { bodies, to } = await standIn(taken);
+    execFileSync('mkfifo', [join(data, `${REFUSED}.replayed`)]);
+    const { code, stderr } = await run(['replay', REFUSED, '--to', to], { data });
+    expect([code, bodies.length]).toStrictEqual([73, 0]);
+    expect(stderr).toContain('it is no regular file');
   });
 
   it('says what it needs', async () => {

@@ -6,7 +6,7 @@ import { bundle } from './bundle.ts';
 import { startChild } from './child.ts';
 import { startLoad } from './load.ts';
 import { NODE, type Runtime } from './runtimes.ts';
-import { hangingDisk, smallDisk } from './small-disk.ts';
+import { erringDisk, hangingDisk, remount, smallDisk } from './small-disk.ts';
 import { MINIMAL_VIEW } from './views.ts';
 import { dataDirectory, run, startViewlog, until, type Viewlog } from './viewlog.ts';
 
@@ -192,6 +192,134 @@ export async function fillAndEnd(
   expect((await second.signal('SIGTERM')).code).toBe(0);
   expectGrown(full, viewFiles(disk.data));
   const stored = expectWhole(disk.data, acknowledged, 1);
+  return { acknowledged: acknowledged.length, stored: stored.size, lost: 0 };
+}
+
+/** Refused views fill the disk together with the others: those are kept as before. */
+export async function fillWithRefused(runtime: Runtime, random: () => number): Promise<Figures> {
+  const disk = onSmallDisk();
+  const args = ['--min-free', '0'];
+  const viewlog = await startViewlog({ runtime, data: disk.data, args });
+  let isStopped = false;
+  const sendRefused = async (): Promise<void> => {
+    while (!isStopped) {
+      const answer = await viewlog.post({ ...MINIMAL_VIEW, pn: 'ü'.repeat(500), more: 1 });
+      expect(answer.status).toBe(422);
+      await answer.arrayBuffer();
+    }
+  };
+  const sending = [sendRefused(), sendRefused()];
+  const acknowledged = await fill(viewlog, 1 + Math.floor(random() * 16));
+  await until(() => viewlog.stderr().includes('Cannot keep refused views in'));
+  isStopped = true;
+  await Promise.all(sending);
+  const kept = viewlog.refusedLines();
+  disk.free();
+  acknowledged.push(...(await resume(viewlog)));
+  const more = await viewlog.post({ ...MINIMAL_VIEW, more: 2 });
+  expect(more.status).toBe(422);
+  await until(() => viewlog.refusedLines().some((line) => line.includes('"more":2')));
+  expect((await viewlog.signal('SIGTERM')).code).toBe(0);
+  const stored = expectWhole(disk.data, acknowledged, 0);
+  const refused = viewlog.refusedLines();
+  expect(refused.slice(0, kept.length)).toStrictEqual(kept);
+  const ids = refused.map((line) => (JSON.parse(line) as { id: string }).id);
+  expect(ids).toStrictEqual([...new Set(ids)].toSorted());
+  return { acknowledged: acknowledged.length, stored: stored.size, kept: ids.length, lost: 0 };
+}
+
+/** Remounted read-only before there is a file: views wait until it can be written to again. */
+export async function remountReadOnly(runtime: Runtime): Promise<Figures> {
+  const { data, args } = onSmallDisk();
+  const viewlog = await startViewlog({ runtime, data, args });
+  remount(data, 'ro');
+  expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(503);
+  expect(viewlog.stderr()).toMatch(/^error: .*; mount the file system read-write.*refusing views/m);
+  remount(data, 'rw');
+  const acknowledged = await resume(viewlog);
+  expect((await viewlog.signal('SIGTERM')).code).toBe(0);
+  const stored = expectWhole(data, acknowledged, 0);
+  return { acknowledged: acknowledged.length, stored: stored.size, lost: 0 };
+}
+
+/** The system finds an error on the disk under load, and makes it read-only: viewlog says so. */
+export async function errOnDisk(runtime: Runtime): Promise<Figures> {
+  const disk = erringDisk();
+  const projects = JSON.stringify({ projects: [{ id: '1000001' }] });
+  writeFileSync(join(disk.dir, 'projects.json'), projects, { flush: true });
+  const viewlog = await startViewlog({ runtime, data: disk.dir, args: ['--min-free', '0'] });
+  const load = startLoad(viewlog.url, 16);
+  await until(() => load.told.acknowledged.length > 50);
+  disk.err();
+  const { code, stderr } = await viewlog.ended;
+  await load.stop();
+  expect(code).toBe(74);
+  expect(stderr).toMatch(/^error: Cannot (write|sync) "\S+": .*; check the disk, then start/m);
+  const again = await run(['serve', '--port', '0'], { runtime, data: disk.dir });
+  expect(again.code).toBe(73);
+  expect(again.stderr).toMatch(/^error: Cannot lock /m);
+  disk.remount();
+  const mended = await startViewlog({ runtime, data: disk.dir, args: ['--min-free', '0'] });
+  expect((await mended.signal('SIGTERM')).code).toBe(0);
+  const { acknowledged } = load.told;
+  const stored = expectWhole(disk.dir, acknowledged, 1);
+  return { acknowledged: acknowledged.length, stored: stored.size, lost: 0 };
+}
+
+/** Signalled a second time while it stops under load, again and again, on the same directory. */
+export async function stopTwice(
+  runtime: Runtime,
+  random: () => number,
+  stops: number,
+): Promise<Figures> {
+  const data = dataDirectory();
+  const acknowledged: string[] = [];
+  const codes = { stopped: 0, ended: 0 };
+  for (let stop = 0; stop < stops; stop++) {
+    const viewlog = await startViewlog({ runtime, data });
+    const load = startLoad(viewlog.url, 1 + Math.floor(random() * 64));
+    await until(() => load.told.acknowledged.length > 50);
+    viewlog.child.kill('SIGTERM');
+    await sleep(random() * 30);
+    const { code, stderr } = await viewlog.signal(random() < 0.5 ? 'SIGTERM' : 'SIGINT');
+    await load.stop();
+    // Of two that are pending the system delivers one first; one that comes when all is done ends it.
+    expect([0, 143, 130, null]).toContain(code);
+    expect(stderr).not.toMatch(/error/i);
+    if (code === 0) codes.stopped += 1;
+    else codes.ended += 1;
+    acknowledged.push(...load.told.acknowledged);
+  }
+  const viewlog = await startViewlog({ runtime, data });
+  await viewlog.signal('SIGTERM');
+  const stored = expectWhole(data, acknowledged, codes.ended);
+  return { ...codes, acknowledged: acknowledged.length, stored: stored.size, lost: 0 };
+}
+
+/** Signalled a second time while the last write hangs: it ends as soon as the disk lets it. */
+export async function stopTwiceHanging(runtime: Runtime): Promise<Figures> {
+  const disk = hangingDisk();
+  writeFileSync(join(disk.dir, 'projects.json'), JSON.stringify({ projects: [{ id: '1000001' }] }));
+  const viewlog = await startViewlog({ runtime, data: disk.dir, args: ['--min-free', '0'] });
+  const load = startLoad(viewlog.url, 8);
+  await until(() => load.told.acknowledged.length > 50);
+  disk.hang();
+  try {
+    await sleep(200);
+    viewlog.child.kill('SIGTERM');
+    await until(() => viewlog.stdout().includes('viewlog stopping'));
+    viewlog.child.kill('SIGTERM');
+    await sleep(200);
+  } finally {
+    disk.goOn();
+  }
+  const { code, stderr } = await viewlog.ended;
+  await load.stop();
+  expect([code, stderr.replace(/^warning: .*\n/gm, '')]).toStrictEqual([143, '']);
+  const next = await startViewlog({ runtime, data: disk.dir, args: ['--min-free', '0'] });
+  expect((await next.signal('SIGTERM')).code).toBe(0);
+  const { acknowledged } = load.told;
+  const stored = expectWhole(disk.dir, acknowledged, 1);
   return { acknowledged: acknowledged.length, stored: stored.size, lost: 0 };
 }
 

@@ -1,6 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { closeSync, existsSync, openSync, truncateSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { tempDir } from './temp-dir.ts';
 
@@ -23,14 +30,22 @@ export function smallDisk(bytes: number): string {
 export const canMountThin = (): boolean =>
   canMount() && existsSync('/dev/loop-control') && spawnSync('mkfs.ext4', ['-V']).status === 0;
 
+/** Makes what is mounted there read-only, or not; not while a file is open for writing. */
+export function remount(dir: string, how: 'ro' | 'rw'): void {
+  execFileSync('mount', ['-o', `remount,${how}`, dir]);
+}
+
 /** An ext4 in a file of that directory; `mount` and `umount` are its maker's. */
-function makeExt4(backing: string): { readonly dir: string; readonly mount: () => void } {
+function makeExt4(
+  backing: string,
+  options = 'loop',
+): { readonly dir: string; readonly mount: () => void } {
   const image = join(backing, 'image');
   const dir = tempDir();
   closeSync(openSync(image, 'w'));
   truncateSync(image, 64 * 1024 * 1024);
   execFileSync('mkfs.ext4', ['-q', '-E', 'lazy_itable_init=0,nodiscard', image]);
-  return { dir, mount: () => void execFileSync('mount', ['-o', 'loop', image, dir]) };
+  return { dir, mount: () => void execFileSync('mount', ['-o', options, image, dir]) };
 }
 
 /** A disk that can be made to hang: writes then wait, as on hardware that does not answer. */
@@ -42,6 +57,25 @@ export function hangingDisk(): { readonly dir: string; hang(): void; goOn(): voi
     dir,
     hang: () => void execFileSync('fsfreeze', ['--freeze', dir]),
     goOn: () => void execFileSync('fsfreeze', ['--unfreeze', dir]),
+  };
+}
+
+/** A disk on which the system finds an error: from then on it can only be read, open files too. */
+export function erringDisk(): { readonly dir: string; err(): void; remount(): void } {
+  const { dir, mount } = makeExt4(tempDir(), 'loop,errors=remount-ro');
+  mount();
+  onTestFinished(() => void execFileSync('umount', ['--lazy', dir]));
+  return {
+    dir,
+    err() {
+      const mounts = readFileSync('/proc/self/mounts', 'utf8').split('\n');
+      const device = mounts.map((line) => line.split(' ')).find(([, at]) => at === dir)![0]!;
+      writeFileSync(`/sys/fs/ext4/${basename(device)}/trigger_fs_error`, '1');
+    },
+    remount() {
+      execFileSync('umount', [dir]);
+      mount();
+    },
   };
 }
 
