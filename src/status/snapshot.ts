@@ -1,18 +1,21 @@
 import type { Project } from '../projects/project-list.ts';
 import type { RefusalCode } from '../view/refusal.ts';
-import type { StreamStoreState } from '../store/stream/stream-store.ts';
-import type { ViewStoreState } from '../store/files/view-store.ts';
+import type { Fact } from '../base/description.ts';
+import { number, roundedSize } from '../base/readable.ts';
 import { clip } from '../base/text.ts';
+import { VERSION } from '../base/version.ts';
 import { activationOf } from './activation.ts';
-import { type Health, healthOf } from './health.ts';
+import { type Health, healthOf, isReady } from './health.ts';
 import { nearestIds } from './unlisted-ids.ts';
 import type { Numbered } from './last-few.ts';
 import type { RefusalGroup, RefusedSample } from './refused-samples.ts';
-import type { StatusSource } from './source.ts';
+import type { CollectorSource } from './collector-source.ts';
 import { type Activity, ProjectActivity, type Tally } from './counts.ts';
 
 /** All that the status page shows, as JSON. Each is whole: who missed some catches up with one. */
 export interface Snapshot extends Health {
+  /** Whether views are taken. */
+  readonly ready: boolean;
   readonly version: string;
   readonly nowMs: number;
   /** Since when is counted. */
@@ -23,7 +26,8 @@ export interface Snapshot extends Health {
   readonly strays: readonly RefusalGroup[];
   readonly knocks: readonly ShownKnock[];
   readonly knocksLeftOut: number;
-  readonly storage: ShownStorage;
+  /** Of all projects together, and of where their views go. */
+  readonly facts: readonly Fact[];
   readonly latestAccepted: readonly Numbered<ShownView>[];
   readonly latestRefused: readonly Numbered<RefusedSample>[];
 }
@@ -58,23 +62,6 @@ export interface ShownKnock {
   readonly command: string;
 }
 
-export interface ShownStorage {
-  readonly acceptedToday: number;
-  readonly files?: ShownFiles;
-  readonly stream?: StreamStoreState['stream'];
-  readonly queueBytes: number;
-  readonly queueBytesMax: number;
-  readonly refusedKept: number;
-}
-
-export interface ShownFiles {
-  readonly path?: string | undefined;
-  readonly fileBytes: number;
-  readonly freeBytes?: number | undefined;
-  /** How long the free space lasts at the rate of the last hour. */
-  readonly daysLeft?: number | undefined;
-}
-
 export interface ShownView {
   readonly atMs: number;
   readonly project: string;
@@ -87,16 +74,18 @@ const KNOCKS_MAX = 20;
 const TEXT_LENGTH_MAX = 1000;
 
 /** A function that takes snapshots; it costs the collector nothing until it is called. */
-export function snapshots(source: StatusSource): () => Snapshot {
+export function snapshots(source: CollectorSource): () => Snapshot {
   const nearestId = nearestIds();
   return () => {
-    const { tally, now, version, projects } = source;
+    const { tally, now, projects } = source;
+    const health = healthOf(source);
     const nowMs = now();
     const listed = projects.all();
     const knocks = tally.knocks.list((id) => projects.find(id) !== undefined);
     return {
-      ...healthOf(source),
-      version,
+      ready: isReady(health),
+      ...health,
+      version: VERSION,
       nowMs,
       sinceMs: tally.sinceMs,
       total: countsOf(tally.total, nowMs),
@@ -113,7 +102,7 @@ export function snapshots(source: StatusSource): () => Snapshot {
         command: activationOf(id, latest.origin, source.projectsPath),
       })),
       knocksLeftOut: Math.max(0, knocks.length - KNOCKS_MAX),
-      storage: storageOf(source, nowMs),
+      facts: factsOf(source, nowMs),
       latestAccepted: latestViews(tally),
       latestRefused: tally.latestRefused.list(),
     };
@@ -123,7 +112,7 @@ export function snapshots(source: StatusSource): () => Snapshot {
 const SILENT = new ProjectActivity();
 
 /** In the order of the file. Of more than can be shown, those that were heard of last. */
-function shownProjects({ projects, tally, projectsPath }: StatusSource, nowMs: number) {
+function shownProjects({ projects, tally, projectsPath }: CollectorSource, nowMs: number) {
   const all = projects.all();
   const lastOf = ({ id }: Project): number => tally.projects.get(id)?.lastAcceptedMs ?? 0;
   const shown =
@@ -159,32 +148,24 @@ function fromFirst(counts: readonly number[]): number[] {
   return first < 0 ? [] : counts.slice(first);
 }
 
-function storageOf(source: StatusSource, nowMs: number): ShownStorage {
+function factsOf(source: CollectorSource, nowMs: number): Fact[] {
   const { tally, store, refused, queue, queueBytesMax } = source;
-  const now = store.state();
-  return {
-    acceptedToday: tally.acceptedToday(),
-    ...('stream' in now ? { stream: now.stream } : { files: filesOf(now, source, nowMs) }),
-    queueBytes: queue.bytes,
-    queueBytesMax,
-    refusedKept: refused.state().keptLines,
-  };
+  return [
+    // Of those before a restart only the store knows.
+    ['Views today, since the start', number(tally.acceptedToday())],
+    ...store.describe(viewsPerDay(tally, nowMs)).facts,
+    ['Under way', `${roundedSize(queue.bytes)} of ${roundedSize(queueBytesMax)}`],
+    ...refused.describe().facts,
+  ];
 }
 
-function filesOf(
-  { path, fileBytes, freeBytes, lines, bytes }: ViewStoreState,
-  { tally, minFreeBytes }: StatusSource,
-  nowMs: number,
-): ShownFiles {
-  const hour = tally.total.acceptedByMinute.list(nowMs).slice(-61, -1);
-  const minutes = Math.min(hour.length, Math.floor((nowMs - tally.sinceMs) / 60_000));
+/** At the rate of the last hour, as far as it was counted; `undefined` in the first minute. */
+function viewsPerDay({ total, sinceMs }: Tally, nowMs: number): number | undefined {
+  const hour = total.acceptedByMinute.list(nowMs).slice(-61, -1);
+  const minutes = Math.min(hour.length, Math.floor((nowMs - sinceMs) / 60_000));
+  if (minutes <= 0) return undefined;
   const views = hour.slice(hour.length - minutes).reduce((sum, count) => sum + count, 0);
-  const bytesPerDay = lines === 0 ? 0 : (views / minutes) * 1440 * (bytes / lines);
-  const daysLeft =
-    freeBytes !== undefined && bytesPerDay > 0
-      ? Math.max(0, freeBytes - minFreeBytes) / bytesPerDay
-      : undefined;
-  return { path, fileBytes, freeBytes, daysLeft };
+  return (views / minutes) * 1440;
 }
 
 const latestViews = (tally: Tally): Numbered<ShownView>[] =>

@@ -1,5 +1,6 @@
 import { element, setText, svg, type View } from './dom.ts';
-import { number, time } from './format.ts';
+import { number } from '../../base/readable.ts';
+import { time } from './clock.ts';
 
 /** Views a minute, oldest first, the minute that still runs last; what is before was none. */
 export interface Series {

@@ -1,6 +1,7 @@
 import type { Snapshot } from '../snapshot.ts';
 import { element, list, setText } from './dom.ts';
-import { dateTime, duration, number, plural } from './format.ts';
+import { countOf, duration, number } from '../../base/readable.ts';
+import { dateTime } from './clock.ts';
 import { knockCard } from './unlisted-rows.ts';
 import { acceptedRow, refusedRow } from './latest-views.ts';
 import { overview } from './overview.ts';
@@ -38,7 +39,7 @@ function show(snapshot: Snapshot): void {
   setText(projectsMore, projectsLeftOut > 0 ? `${number(projectsLeftOut)} more are listed.` : '');
   find('#knocks').hidden = knocks.length === 0;
   showKnocks(knocks, nowMs);
-  setText(knocksMore, knocksLeftOut > 0 ? `${plural(knocksLeftOut, 'more id')}.` : '');
+  setText(knocksMore, knocksLeftOut > 0 ? `${countOf(knocksLeftOut, 'more id')}.` : '');
   find('#strays').hidden = snapshot.strays.length === 0;
   strays.update(snapshot.strays, nowMs);
   showAccepted(snapshot.latestAccepted, nowMs);

@@ -2,7 +2,7 @@ import type { ShownProject } from '../snapshot.ts';
 import { chart } from './chart.ts';
 import { command } from './copy-command.ts';
 import { element, setText, type View } from './dom.ts';
-import { duration, number, plural } from './format.ts';
+import { countOf, duration, number } from '../../base/readable.ts';
 import { refusalGroups } from './refusal-list.ts';
 
 /** Five minutes without a view are called quiet. */
@@ -34,7 +34,7 @@ export function projectCard(): View<ShownProject> {
       views.update({ accepted: acceptedByMinute, refused: refusedByMinute }, nowMs);
       const last =
         lastAcceptedMs === undefined ? '' : `, last ${duration(nowMs - lastAcceptedMs)} ago`;
-      setText(facts, `${plural(accepted, 'view')}${last}`);
+      setText(facts, `${countOf(accepted, 'view')}${last}`);
       activation.node.toggleAttribute('hidden', project.command === undefined);
       activation.update(project.command ?? '', nowMs);
       unfolding.hidden = refused === 0;

@@ -1,7 +1,7 @@
 import type { Issue } from '../../view/refusal.ts';
 import type { RefusalGroup, RefusedSample } from '../refused-samples.ts';
 import { element, list, setText, type View } from './dom.ts';
-import { duration, number } from './format.ts';
+import { duration, number } from '../../base/readable.ts';
 
 /** Refusals by reason, each with its latest sample. */
 export function refusalGroups(): View<readonly RefusalGroup[]> {

@@ -1,7 +1,7 @@
 import type { ShownKnock } from '../snapshot.ts';
 import { command } from './copy-command.ts';
 import { element, setText, type View } from './dom.ts';
-import { duration, plural } from './format.ts';
+import { countOf, duration } from '../../base/readable.ts';
 
 /** An id that nobody has activated, and the command that does. */
 export function knockCard(): View<ShownKnock> {
@@ -15,7 +15,7 @@ export function knockCard(): View<ShownKnock> {
       setText(id, knock.id);
       const from = knock.origin === undefined ? 'without Origin' : `from ${knock.origin}`;
       const last = `last ${duration(nowMs - knock.lastMs)} ago (${knock.code})`;
-      setText(facts, `${plural(knock.count, 'view')} ${from}, ${last}`);
+      setText(facts, `${countOf(knock.count, 'view')} ${from}, ${last}`);
       slip.hidden = !knock.nearest;
       setText(slip, `A typing slip? ${knock.nearest ?? ''} is listed.`);
       activation.update(knock.command, nowMs);

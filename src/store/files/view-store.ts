@@ -24,8 +24,10 @@
 import { EXIT, Fatal, reasonOf } from '../../base/exit.ts';
 import type { Log } from '../../base/log.ts';
 import { plural } from '../../base/text.ts';
+import type { Description } from '../../base/description.ts';
 import { Committer, type Timing } from './committer.ts';
 import { DayWriter } from './day-writer.ts';
+import { describeFiles } from './describe-files.ts';
 import { prepareDirectory } from '../../disk/directory.ts';
 import { systemFiles, type FileOps } from '../../disk/ops.ts';
 import { createFreeSpace, type FreeSpace } from '../../disk/free-space.ts';
@@ -33,7 +35,7 @@ import { lastIdOf } from '../last-id.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
 import { dayOf } from '../../base/time.ts';
 import { lineOf } from '../../view/line.ts';
-import type { Appended, StoreState, ViewStore } from '../store.ts';
+import type { Appended, StoreState, ViewStore, WatchedStore } from '../store.ts';
 
 export interface ViewStoreOptions {
   readonly dir: string;
@@ -79,7 +81,7 @@ export async function createViewStore(options: ViewStoreOptions): Promise<LocalV
 
 type Options = ViewStoreOptions & { readonly files: FileOps };
 
-export class LocalViewStore implements ViewStore {
+export class LocalViewStore implements ViewStore, WatchedStore {
   readonly #options: Options;
   readonly #timing: Timing;
   readonly #stamp: () => Stamp;
@@ -142,6 +144,10 @@ export class LocalViewStore implements ViewStore {
       queuedBytes: this.#committer.queuedBytes,
       freeBytes: this.freeBytes(),
     };
+  }
+
+  describe(viewsPerDay: number | undefined): Description {
+    return describeFiles(this.state(), this.#options.minFreeBytes, viewsPerDay);
   }
 
   #unavailable(): string | undefined {

@@ -1,0 +1,51 @@
+import type { Metric } from '../base/description.ts';
+import type { Handler } from '../http/listener.ts';
+import { exposition, METRICS_TYPE } from './exposition.ts';
+import { createGuard, type GuardOptions } from './guard.ts';
+import { type Health, isReady } from './health.ts';
+import { json, plain, refusal, reply } from './replies.ts';
+
+/** What the operator's listener shows of a service, whichever it is. It reads, and changes nothing. */
+export interface WatchedService {
+  health(): Health;
+  metrics(): readonly Metric[];
+  /** What is there for people, by path; `/` among them. */
+  readonly pages: Readonly<Record<string, Page>>;
+  /** Ends what would otherwise keep its connections. */
+  close(): void;
+}
+
+/** @param isHead only the head of the answer will be sent. */
+export type Page = (isHead: boolean) => Response;
+
+/** The operator's app: health, metrics and the service's pages, for whom the guard lets in. */
+export function operatorApp(service: WatchedService, guarded: GuardOptions): Handler {
+  const guard = createGuard(guarded);
+  const { pages } = service;
+  return (request) => {
+    const { method } = request;
+    if (method !== 'GET' && method !== 'HEAD')
+      return plain(405, 'Only GET.', { Allow: 'GET, HEAD' });
+    const verdict = guard(request);
+    if (typeof verdict === 'object') return refusal(verdict.refused, verdict.reason);
+    const { pathname } = new URL(request.url);
+    switch (pathname) {
+      case '/healthz':
+        return json({ status: 'alive' });
+      case '/readyz':
+        return readiness(service.health(), verdict === 'trusted');
+      case '/metrics':
+        return reply(200, METRICS_TYPE, exposition(service.metrics()));
+      default:
+        if (!Object.hasOwn(pages, pathname)) return plain(404, 'There is nothing here.');
+        return pages[pathname]!(method === 'HEAD');
+    }
+  };
+}
+
+/** @param mayKnowWhy whether the client may be told reasons. */
+function readiness(health: Health, mayKnowWhy: boolean): Response {
+  const { reasons, warnings } = health;
+  const status = isReady(health) ? 'ready' : 'not ready';
+  return json(mayKnowWhy ? { status, reasons, warnings } : { status }, isReady(health) ? 200 : 503);
+}
