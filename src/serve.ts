@@ -8,7 +8,7 @@ import { Queue } from './http/room.ts';
 import type { Settings } from './settings.ts';
 import { LIMITS } from './base/limits.ts';
 import { openStatus } from './status/open-status.ts';
-import { Tally } from './status/counts.ts';
+import { Counts } from './status/counts.ts';
 import { readToken } from './status/token.ts';
 import { watchedCollector } from './status/watched-collector.ts';
 import { signals } from './base/signals.ts';
@@ -60,7 +60,7 @@ export async function serve(
   if (stores instanceof Fatal) throw stores;
   const { store, refused } = stores;
   const queue = new Queue(settings['max-queue']);
-  const stats = new Tally({ now, isListed: (id) => projects.find(id) !== undefined });
+  const stats = new Counts({ now, isListed: (id) => projects.find(id) !== undefined });
   const viewBytesMax = settings['max-view'];
   const parts = { projects, store, refused, stats, viewBytesMax, now, log };
   const { handler, unreadable } = createCollector(parts);
@@ -73,7 +73,7 @@ export async function serve(
     log.info('viewlog about to stop: not ready, though it still takes views');
   });
   const watched = watchedCollector({
-    tally: stats,
+    counts: stats,
     projects,
     projectsPath: absolute(settings.projects),
     store,

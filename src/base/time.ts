@@ -1,4 +1,5 @@
-export const DAY_MS = 24 * 3_600_000;
+export const MINUTE_MS = 60_000;
+export const DAY_MS = 24 * 60 * MINUTE_MS;
 
 /** Whether the text is a day of the calendar, `YYYY-MM-DD`. */
 export function isDay(text: string): boolean {

@@ -14,8 +14,8 @@ export const collectorMetrics = (source: CollectorSource): Metric[] => [
   ...state(source),
 ];
 
-function views({ tally, projects: listed }: CollectorSource): Metric[] {
-  const { total, projects, refusedByCode } = tally;
+function views({ counts, projects: listed }: CollectorSource): Metric[] {
+  const { total, projects, refusedByCode } = counts;
   // From 0 on, also for a project that has sent nothing yet: an increase has to start somewhere.
   const ids = new Set([...listed.all().map(({ id }) => id), ...projects.keys()]);
   const accepted = Array.from(ids, (project): Sample => {
@@ -36,7 +36,7 @@ function views({ tally, projects: listed }: CollectorSource): Metric[] {
 }
 
 function state(source: CollectorSource): Metric[] {
-  const { projects, queue, queueBytesMax, store, tally } = source;
+  const { projects, queue, queueBytesMax, store, counts } = source;
   return [
     gauge('viewlog_ready', 'Whether views are taken (1) or all refused (0).', [
       [isReady(healthOf(source)) ? 1 : 0],
@@ -48,7 +48,7 @@ function state(source: CollectorSource): Metric[] {
     gauge('viewlog_projects_file_ok', 'Whether the projects file is sound (1) or faulty (0).', [
       [projects.fault === undefined ? 1 : 0],
     ]),
-    gauge('viewlog_start_timestamp_seconds', 'Since when is counted.', [[tally.sinceMs / 1000]]),
+    gauge('viewlog_start_timestamp_seconds', 'Since when is counted.', [[counts.sinceMs / 1000]]),
   ];
 }
 

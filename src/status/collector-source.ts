@@ -1,11 +1,11 @@
 import type { Description } from '../base/description.ts';
 import type { Projects } from '../projects/project-list.ts';
 import type { WatchedStore } from '../store/store.ts';
-import type { Tally } from './counts.ts';
+import type { Counts } from './counts.ts';
 
 /** What is looked at of a collector. Nothing here changes anything. */
 export interface CollectorSource {
-  readonly tally: Tally;
+  readonly counts: Counts;
   readonly projects: Projects;
   readonly projectsPath: string;
   readonly store: WatchedStore;

@@ -1,10 +1,10 @@
 import { DAY_MS } from '../base/time.ts';
 import { REFUSALS, type Refusal, type RefusalCode } from '../view/refusal.ts';
 import type { Stats } from '../collector/stats.ts';
-import { Knocks } from './unlisted-ids.ts';
-import { Latest } from './last-few.ts';
+import { UnlistedIds } from './unlisted-ids.ts';
+import { LastFew } from './last-few.ts';
 import { Minutes } from './minutes.ts';
-import { Refusals, type RefusedSample, sampleOf } from './refused-samples.ts';
+import { RefusalGroups, type RefusedSample, sampleOf } from './refused-samples.ts';
 
 const LATEST_MAX = 20;
 
@@ -30,7 +30,7 @@ export class Activity {
 
 /** One project's; only ids that were listed when they were counted have one. */
 export class ProjectActivity extends Activity {
-  readonly refusals = new Refusals();
+  readonly refusals = new RefusalGroups();
 }
 
 export interface AcceptedSample {
@@ -40,7 +40,7 @@ export interface AcceptedSample {
   readonly fields: string;
 }
 
-interface TallyOptions {
+interface CountsOptions {
   readonly now: () => number;
   readonly isListed: (project: string) => boolean;
 }
@@ -49,22 +49,22 @@ interface TallyOptions {
  * Counts what the collector answers, since the start. Everything is counted, a bounded sample is
  * kept to show; nothing is written anywhere.
  */
-export class Tally implements Stats {
+export class Counts implements Stats {
   readonly sinceMs: number;
   readonly total = new Activity();
   readonly refusedByCode: Record<RefusalCode, number>;
   readonly projects = new Map<string, ProjectActivity>();
-  readonly knocks = new Knocks();
+  readonly unlistedIds = new UnlistedIds();
   /** Refused before a project was known. */
-  readonly strays = new Refusals();
-  readonly latestAccepted = new Latest<AcceptedSample>(LATEST_MAX);
-  readonly latestRefused = new Latest<RefusedSample>(LATEST_MAX);
+  readonly beforeProject = new RefusalGroups();
+  readonly latestAccepted = new LastFew<AcceptedSample>(LATEST_MAX);
+  readonly latestRefused = new LastFew<RefusedSample>(LATEST_MAX);
   readonly #now: () => number;
   readonly #isListed: (project: string) => boolean;
   #day = 0;
   #acceptedOnDay = 0;
 
-  constructor({ now, isListed }: TallyOptions) {
+  constructor({ now, isListed }: CountsOptions) {
     this.#now = now;
     this.#isListed = isListed;
     this.sinceMs = now();
@@ -88,8 +88,8 @@ export class Tally implements Stats {
     this.total.refuse(atMs);
     this.refusedByCode[code] += 1;
     this.latestRefused.add(sample);
-    if (project === undefined) return this.strays.add(sample);
-    if (!this.#isListed(project)) return this.knocks.add(project, sample);
+    if (project === undefined) return this.beforeProject.add(sample);
+    if (!this.#isListed(project)) return this.unlistedIds.add(project, sample);
     const activity = this.#of(project);
     activity.refuse(atMs);
     activity.refusals.add(sample);

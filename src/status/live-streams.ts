@@ -1,12 +1,12 @@
 /** Live streams (server-sent events) to those who look; nothing is done while nobody does. */
-export interface Streams {
+export interface LiveStreams {
   /** A new stream, or `undefined` where there are as many as may be. */
   open(): ReadableStream<Uint8Array> | undefined;
   readonly count: number;
   close(): void;
 }
 
-interface StreamsOptions {
+interface LiveStreamsOptions {
   readonly streamsMax: number;
   readonly intervalMs: number;
   /** The event's data, one line. */
@@ -17,7 +17,11 @@ interface StreamsOptions {
 const BEHIND_MAX = 5;
 
 /** Sends each stream what `snapshot` gives: at once, then every `intervalMs`. */
-export function createStreams({ streamsMax, intervalMs, snapshot }: StreamsOptions): Streams {
+export function createLiveStreams({
+  streamsMax,
+  intervalMs,
+  snapshot,
+}: LiveStreamsOptions): LiveStreams {
   const open = new Set<ReadableStreamDefaultController<Uint8Array>>();
   const encoder = new TextEncoder();
   let timer: ReturnType<typeof setInterval> | undefined;

@@ -44,7 +44,7 @@ export interface RefusalGroup {
 }
 
 /** Refusals by their code, so that their number is bounded whatever strangers send. */
-export class Refusals {
+export class RefusalGroups {
   readonly #byCode = new Map<RefusalCode, Group>();
 
   add(sample: RefusedSample): void {

@@ -3,6 +3,7 @@ import type { RefusalCode } from '../view/refusal.ts';
 import type { Fact } from '../base/description.ts';
 import { number, roundedSize } from '../base/readable.ts';
 import { clip } from '../base/text.ts';
+import { MINUTE_MS } from '../base/time.ts';
 import { VERSION } from '../base/version.ts';
 import { activationOf } from './activation.ts';
 import { type Health, healthOf, isReady } from './health.ts';
@@ -10,7 +11,7 @@ import { nearestIds } from './unlisted-ids.ts';
 import type { Numbered } from './last-few.ts';
 import type { RefusalGroup, RefusedSample } from './refused-samples.ts';
 import type { CollectorSource } from './collector-source.ts';
-import { type Activity, ProjectActivity, type Tally } from './counts.ts';
+import { type Activity, ProjectActivity, type Counts } from './counts.ts';
 
 /** All that the status page shows, as JSON. Each is whole: who missed some catches up with one. */
 export interface Snapshot extends Health {
@@ -20,19 +21,19 @@ export interface Snapshot extends Health {
   readonly nowMs: number;
   /** Since when is counted. */
   readonly sinceMs: number;
-  readonly total: Counts;
+  readonly total: ShownActivity;
   readonly projects: readonly ShownProject[];
   readonly projectsLeftOut: number;
-  readonly strays: readonly RefusalGroup[];
-  readonly knocks: readonly ShownKnock[];
-  readonly knocksLeftOut: number;
+  readonly beforeProject: readonly RefusalGroup[];
+  readonly unlistedIds: readonly ShownUnlistedId[];
+  readonly unlistedIdsLeftOut: number;
   /** Of all projects together, and of where their views go. */
   readonly facts: readonly Fact[];
   readonly latestAccepted: readonly Numbered<ShownView>[];
   readonly latestRefused: readonly Numbered<RefusedSample>[];
 }
 
-export interface Counts {
+export interface ShownActivity {
   readonly accepted: number;
   readonly refused: number;
   readonly lastAcceptedMs?: number | undefined;
@@ -45,13 +46,13 @@ export interface ShownProject {
   readonly id: string;
   readonly name?: string | undefined;
   readonly active: boolean;
-  readonly activity: Counts;
+  readonly activity: ShownActivity;
   readonly refusals: readonly RefusalGroup[];
   /** For an inactive one. */
   readonly command?: string | undefined;
 }
 
-export interface ShownKnock {
+export interface ShownUnlistedId {
   readonly id: string;
   readonly count: number;
   readonly lastMs: number;
@@ -70,29 +71,29 @@ export interface ShownView {
 }
 
 const PROJECTS_MAX = 200;
-const KNOCKS_MAX = 20;
+const UNLISTED_IDS_MAX = 20;
 const TEXT_LENGTH_MAX = 1000;
 
 /** A function that takes snapshots; it costs the collector nothing until it is called. */
 export function snapshots(source: CollectorSource): () => Snapshot {
   const nearestId = nearestIds();
   return () => {
-    const { tally, now, projects } = source;
+    const { counts, now, projects } = source;
     const health = healthOf(source);
     const nowMs = now();
     const listed = projects.all();
-    const knocks = tally.knocks.list((id) => projects.find(id) !== undefined);
+    const unlistedIds = counts.unlistedIds.list((id) => projects.find(id) !== undefined);
     return {
       ready: isReady(health),
       ...health,
       version: VERSION,
       nowMs,
-      sinceMs: tally.sinceMs,
-      total: countsOf(tally.total, nowMs),
+      sinceMs: counts.sinceMs,
+      total: activityOf(counts.total, nowMs),
       projects: shownProjects(source, nowMs),
       projectsLeftOut: Math.max(0, listed.length - PROJECTS_MAX),
-      strays: tally.strays.list(),
-      knocks: knocks.slice(0, KNOCKS_MAX).map(({ id, count, latest }) => ({
+      beforeProject: counts.beforeProject.list(),
+      unlistedIds: unlistedIds.slice(0, UNLISTED_IDS_MAX).map(({ id, count, latest }) => ({
         id,
         count,
         lastMs: latest.atMs,
@@ -101,10 +102,10 @@ export function snapshots(source: CollectorSource): () => Snapshot {
         nearest: nearestId(id, listed),
         command: activationOf(id, latest.origin, source.projectsPath),
       })),
-      knocksLeftOut: Math.max(0, knocks.length - KNOCKS_MAX),
+      unlistedIdsLeftOut: Math.max(0, unlistedIds.length - UNLISTED_IDS_MAX),
       facts: factsOf(source, nowMs),
-      latestAccepted: latestViews(tally),
-      latestRefused: tally.latestRefused.list(),
+      latestAccepted: latestViews(counts),
+      latestRefused: counts.latestRefused.list(),
     };
   };
 }
@@ -112,27 +113,27 @@ export function snapshots(source: CollectorSource): () => Snapshot {
 const SILENT = new ProjectActivity();
 
 /** In the order of the file. Of more than can be shown, those that were heard of last. */
-function shownProjects({ projects, tally, projectsPath }: CollectorSource, nowMs: number) {
+function shownProjects({ projects, counts, projectsPath }: CollectorSource, nowMs: number) {
   const all = projects.all();
-  const lastOf = ({ id }: Project): number => tally.projects.get(id)?.lastAcceptedMs ?? 0;
+  const lastOf = ({ id }: Project): number => counts.projects.get(id)?.lastAcceptedMs ?? 0;
   const shown =
     all.length <= PROJECTS_MAX
       ? all
       : all.toSorted((a, b) => lastOf(b) - lastOf(a)).slice(0, PROJECTS_MAX);
   return shown.map(({ id, name, active }): ShownProject => {
-    const activity = tally.projects.get(id) ?? SILENT;
+    const activity = counts.projects.get(id) ?? SILENT;
     return {
       id,
       name: name && clip(name, TEXT_LENGTH_MAX),
       active,
-      activity: countsOf(activity, nowMs),
+      activity: activityOf(activity, nowMs),
       refusals: activity.refusals.list(),
       command: active ? undefined : activationOf(id, undefined, projectsPath),
     };
   });
 }
 
-function countsOf(activity: Activity, nowMs: number): Counts {
+function activityOf(activity: Activity, nowMs: number): ShownActivity {
   const { accepted, refused, lastAcceptedMs, acceptedByMinute, refusedByMinute } = activity;
   return {
     accepted,
@@ -149,27 +150,27 @@ function fromFirst(counts: readonly number[]): number[] {
 }
 
 function factsOf(source: CollectorSource, nowMs: number): Fact[] {
-  const { tally, store, refused, queue, queueBytesMax } = source;
+  const { counts, store, refused, queue, queueBytesMax } = source;
   return [
     // Of those before a restart only the store knows.
-    ['Views today, since the start', number(tally.acceptedToday())],
-    ...store.describe(viewsPerDay(tally, nowMs)).facts,
+    ['Views today, since the start', number(counts.acceptedToday())],
+    ...store.describe(viewsPerDay(counts, nowMs)).facts,
     ['Under way', `${roundedSize(queue.bytes)} of ${roundedSize(queueBytesMax)}`],
     ...refused.describe().facts,
   ];
 }
 
 /** At the rate of the last hour, as far as it was counted; `undefined` in the first minute. */
-function viewsPerDay({ total, sinceMs }: Tally, nowMs: number): number | undefined {
+function viewsPerDay({ total, sinceMs }: Counts, nowMs: number): number | undefined {
   const hour = total.acceptedByMinute.list(nowMs).slice(-61, -1);
-  const minutes = Math.min(hour.length, Math.floor((nowMs - sinceMs) / 60_000));
+  const minutes = Math.min(hour.length, Math.floor((nowMs - sinceMs) / MINUTE_MS));
   if (minutes <= 0) return undefined;
   const views = hour.slice(hour.length - minutes).reduce((sum, count) => sum + count, 0);
   return (views / minutes) * 1440;
 }
 
-const latestViews = (tally: Tally): Numbered<ShownView>[] =>
-  tally.latestAccepted.list().map(({ number, item: { atMs, project, fields } }) => {
+const latestViews = (counts: Counts): Numbered<ShownView>[] =>
+  counts.latestAccepted.list().map(({ number, item: { atMs, project, fields } }) => {
     const { url } = JSON.parse(fields) as { url: string };
     const text = clip(fields, TEXT_LENGTH_MAX);
     return { number, item: { atMs, project, url: clip(url, 200), text } };

@@ -6,7 +6,7 @@ const IDS_MAX = 100;
 const NEAREST_IDS_MAX = 5_000;
 
 /** An id that is not listed, and that views keep coming for. */
-export interface Knock {
+export interface UnlistedId {
   readonly id: string;
   readonly count: number;
   readonly latest: RefusedSample;
@@ -16,22 +16,22 @@ export interface Knock {
  * Unlisted ids that views were sent for. Whoever makes ids up shall not fill the memory: when it
  * is full the id with the fewest views goes, the longest unseen of those.
  */
-export class Knocks {
+export class UnlistedIds {
   readonly #byId = new Map<string, { count: number; latest: RefusedSample }>();
 
   add(id: string, latest: RefusedSample): void {
-    const knock = this.#byId.get(id);
-    if (knock === undefined) {
+    const unlistedId = this.#byId.get(id);
+    if (unlistedId === undefined) {
       if (this.#byId.size >= IDS_MAX) this.#byId.delete(this.#rarest());
       this.#byId.set(id, { count: 1, latest });
       return;
     }
-    knock.count += 1;
-    knock.latest = latest;
+    unlistedId.count += 1;
+    unlistedId.latest = latest;
   }
 
   /** The most frequent first. Ids that are listed by now are dropped. */
-  list(isListed: (id: string) => boolean): Knock[] {
+  list(isListed: (id: string) => boolean): UnlistedId[] {
     for (const id of this.#byId.keys()) if (isListed(id)) this.#byId.delete(id);
     return Array.from(this.#byId, ([id, { count, latest }]) => ({ id, count, latest })).toSorted(
       (a, b) => b.count - a.count || b.latest.atMs - a.latest.atMs,

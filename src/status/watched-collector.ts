@@ -1,7 +1,7 @@
 import { collectorMetrics } from './collector-metrics.ts';
 import type { CollectorSource } from './collector-source.ts';
 import { healthOf } from './health.ts';
-import { createStreams } from './live-streams.ts';
+import { createLiveStreams } from './live-streams.ts';
 import type { WatchedService } from './operator-app.ts';
 import { PAGE } from './page-files.ts';
 import { json, plain, reply } from './replies.ts';
@@ -13,7 +13,7 @@ const INTERVAL_MS = 1_000;
 /** A collector as its operator sees it: with the status page, live. */
 export function watchedCollector(source: CollectorSource): WatchedService {
   const snapshot = snapshots(source);
-  const streams = createStreams({
+  const streams = createLiveStreams({
     streamsMax: STREAMS_MAX,
     intervalMs: INTERVAL_MS,
     snapshot: () => JSON.stringify(snapshot()),

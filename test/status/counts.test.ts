@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { MINUTE_MS } from '../../src/base/time.ts';
 import type { Refusal } from '../../src/view/refusal.ts';
 import { activationOf } from '../../src/status/activation.ts';
 import { nearestIds } from '../../src/status/unlisted-ids.ts';
 import { Minutes, MINUTES } from '../../src/status/minutes.ts';
-import { Tally } from '../../src/status/counts.ts';
-
-const MINUTE_MS = 60_000;
+import { Counts } from '../../src/status/counts.ts';
 
 const unlisted = (project: string): Refusal => ({
   code: 'project-not-activated',
@@ -13,10 +12,10 @@ const unlisted = (project: string): Refusal => ({
   project,
 });
 
-function tally(): { tally: Tally; at: (ms: number) => void } {
+function counting(): { counts: Counts; at: (ms: number) => void } {
   let now = 0;
   const isListed = (id: string): boolean => id === '1000001';
-  return { tally: new Tally({ now: () => now, isListed }), at: (ms) => (now = ms) };
+  return { counts: new Counts({ now: () => now, isListed }), at: (ms) => (now = ms) };
 }
 
 describe('counts by the minute', () => {
@@ -49,9 +48,9 @@ describe('counts by the minute', () => {
   });
 });
 
-describe('the tally', () => {
+describe('the counts', () => {
   it('tells views of today from those of yesterday', () => {
-    const { tally: counts, at } = tally();
+    const { counts, at } = counting();
     at(Date.parse('2026-11-20T23:59:59.999Z'));
     counts.accepted('1000001', '{}');
     expect(counts.acceptedToday()).toBe(1);
@@ -61,31 +60,31 @@ describe('the tally', () => {
   });
 
   it('holds a bounded part of what strangers make up, and the ids that come again', () => {
-    const { tally: counts, at } = tally();
+    const { counts, at } = counting();
     for (let i = 0; i < 5_000; i++) {
       at(i);
       counts.refused(unlisted(String(i)), `https://${i}.example`, 'x'.repeat(16_384));
       if (i % 20 === 0) counts.refused(unlisted('1000009'), 'https://www.example.com');
       counts.refused({ code: 'not-found', detail: '' }, `https://${i}.example`);
     }
-    const knocks = counts.knocks.list(() => false);
-    expect(knocks).toHaveLength(100);
-    expect(knocks[0]).toMatchObject({ id: '1000009', count: 250 });
+    const unlistedIds = counts.unlistedIds.list(() => false);
+    expect(unlistedIds).toHaveLength(100);
+    expect(unlistedIds[0]).toMatchObject({ id: '1000009', count: 250 });
     expect(counts.projects.size).toBe(0);
-    const [stray] = counts.strays.list();
+    const [stray] = counts.beforeProject.list();
     expect(stray).toMatchObject({ code: 'not-found', count: 5_000 });
     expect(stray!.origins).toHaveLength(8);
     expect(counts.total.refused).toBe(10_250);
     expect(counts.latestRefused.list()).toHaveLength(20);
     expect(counts.latestRefused.list()[1]!.item.project).toBe('4999');
-    expect(JSON.stringify([knocks, counts.latestRefused.list()]).length).toBeLessThan(200_000);
+    expect(JSON.stringify([unlistedIds, counts.latestRefused.list()]).length).toBeLessThan(200_000);
   });
 
-  it('forgets an id that knocked once it is listed', () => {
-    const { tally: counts } = tally();
+  it('forgets an unlisted id once it is listed', () => {
+    const { counts } = counting();
     counts.refused(unlisted('7'), undefined);
-    expect(counts.knocks.list((id) => id === '7')).toStrictEqual([]);
-    expect(counts.knocks.list(() => false)).toStrictEqual([]);
+    expect(counts.unlistedIds.list((id) => id === '7')).toStrictEqual([]);
+    expect(counts.unlistedIds.list(() => false)).toStrictEqual([]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createStreams } from '../../src/status/live-streams.ts';
+import { createLiveStreams } from '../../src/status/live-streams.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -7,7 +7,7 @@ afterEach(() => void vi.useRealTimers());
 function watched() {
   const taken = { snapshots: 0 };
   const snapshot = (): string => `{"n":${(taken.snapshots += 1)}}`;
-  return { taken, streams: createStreams({ streamsMax: 3, intervalMs: 1_000, snapshot }) };
+  return { taken, streams: createLiveStreams({ streamsMax: 3, intervalMs: 1_000, snapshot }) };
 }
 
 const textOf = async (reader: ReadableStreamDefaultReader<Uint8Array>): Promise<string> =>

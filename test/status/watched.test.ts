@@ -1,17 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { counter, type Description, gauge } from '../../src/base/description.ts';
+import { MINUTE_MS } from '../../src/base/time.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import type { Handler } from '../../src/http/listener.ts';
 import { ProjectList } from '../../src/projects/project-list.ts';
-import { Tally } from '../../src/status/counts.ts';
+import { Counts } from '../../src/status/counts.ts';
 import { operatorApp, type WatchedService } from '../../src/status/operator-app.ts';
 import { watchedCollector } from '../../src/status/watched-collector.ts';
 import { watchedInText } from '../../src/status/watched-in-text.ts';
 import type { WatchedStore } from '../../src/store/store.ts';
 
 // What the operator's listener prints of stores and services that it knows nothing of.
-
-const MINUTE_MS = 60_000;
 
 /** A store of a kind of its own, which says how many views a day it was told of. */
 const newStore = (unavailable?: string): WatchedStore => ({
@@ -38,14 +37,14 @@ const newRefused = (): Description => ({
 
 function collector(store: WatchedStore): WatchedService {
   let now = 0;
-  const tally = new Tally({ now: () => now, isListed: () => true });
+  const counts = new Counts({ now: () => now, isListed: () => true });
   for (let minute = 0; minute < 3; minute++) {
     now = minute * MINUTE_MS;
-    tally.accepted('1000001', '{"url":"/"}');
+    counts.accepted('1000001', '{"url":"/"}');
   }
   now = 2 * MINUTE_MS;
   return watchedCollector({
-    tally,
+    counts,
     projects: new ProjectList({ projects: [] }),
     projectsPath: '/projects.json',
     store,

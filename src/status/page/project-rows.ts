@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../base/time.ts';
 import type { ShownProject } from '../snapshot.ts';
 import { chart } from './chart.ts';
 import { command } from './copy-command.ts';
@@ -6,7 +7,7 @@ import { countOf, duration, number } from '../../base/readable.ts';
 import { refusalGroups } from './refusal-list.ts';
 
 /** Five minutes without a view are called quiet. */
-const QUIET_MS = 5 * 60_000;
+const QUIET_MS = 5 * MINUTE_MS;
 
 /** One project: is my site arriving? */
 export function projectCard(): View<ShownProject> {
