@@ -1,9 +1,10 @@
 import type { Metric } from '../base/description.ts';
 import type { Handler } from '../http/listener.ts';
+import { askedPath } from './asked-path.ts';
 import { exposition, METRICS_TYPE } from './exposition.ts';
 import { createGuard, type GuardOptions } from './guard.ts';
 import { type Health, isReady } from './health.ts';
-import { json, plain, refusal, reply } from './replies.ts';
+import { json, plain, refusal, reply, unreadable } from './replies.ts';
 
 /** What the operator's listener shows of a service, whichever it is. It reads, and changes nothing. */
 export interface WatchedService {
@@ -24,12 +25,13 @@ export function operatorApp(service: WatchedService, guarded: GuardOptions): Han
   const { pages } = service;
   return (request) => {
     const { method } = request;
+    const path = askedPath(request);
+    if (path === undefined) return unreadable();
     if (method !== 'GET' && method !== 'HEAD')
       return plain(405, 'Only GET.', { Allow: 'GET, HEAD' });
-    const verdict = guard(request);
+    const verdict = guard(request, path);
     if (typeof verdict === 'object') return refusal(verdict.refused, verdict.reason);
-    const { pathname } = new URL(request.url);
-    switch (pathname) {
+    switch (path) {
       case '/healthz':
         return json({ status: 'alive' });
       case '/readyz':
@@ -37,8 +39,8 @@ export function operatorApp(service: WatchedService, guarded: GuardOptions): Han
       case '/metrics':
         return reply(200, METRICS_TYPE, exposition(service.metrics()));
       default:
-        if (!Object.hasOwn(pages, pathname)) return plain(404, 'There is nothing here.');
-        return pages[pathname]!(method === 'HEAD');
+        if (!Object.hasOwn(pages, path)) return plain(404, 'There is nothing here.');
+        return pages[path]!(method === 'HEAD');
     }
   };
 }
