@@ -16,14 +16,17 @@ export interface WatchedService {
   close(): void;
 }
 
-/** @param isHead only the head of the answer will be sent. */
-export type Page = (isHead: boolean) => Response;
+/**
+ * @param isHead only the head of the answer will be sent.
+ * @param env what came with the request.
+ */
+export type Page = (isHead: boolean, env?: object) => Response;
 
 /** The operator's app: health, metrics and the service's pages, for whom the guard lets in. */
 export function operatorApp(service: WatchedService, guarded: GuardOptions): Handler {
   const guard = createGuard(guarded);
   const { pages } = service;
-  return (request) => {
+  return (request, env) => {
     const { method } = request;
     const path = askedPath(request);
     if (path === undefined) return unreadable();
@@ -40,7 +43,7 @@ export function operatorApp(service: WatchedService, guarded: GuardOptions): Han
         return reply(200, METRICS_TYPE, exposition(service.metrics()));
       default:
         if (!Object.hasOwn(pages, path)) return plain(404, 'There is nothing here.');
-        return pages[path]!(method === 'HEAD');
+        return pages[path]!(method === 'HEAD', env);
     }
   };
 }

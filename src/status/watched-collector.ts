@@ -1,3 +1,4 @@
+import { breakOff } from '../http/break-off.ts';
 import { collectorMetrics } from './collector-metrics.ts';
 import type { CollectorSource } from './collector-source.ts';
 import { healthOf } from './health.ts';
@@ -9,6 +10,7 @@ import { snapshots } from './snapshot.ts';
 
 const STREAMS_MAX = 16;
 const INTERVAL_MS = 1_000;
+const LIFE_MS = 60_000;
 
 /** A collector as its operator sees it: with the status page, live. */
 export function watchedCollector(source: CollectorSource): WatchedService {
@@ -16,6 +18,7 @@ export function watchedCollector(source: CollectorSource): WatchedService {
   const streams = createLiveStreams({
     streamsMax: STREAMS_MAX,
     intervalMs: INTERVAL_MS,
+    lifeMs: LIFE_MS,
     snapshot: () => JSON.stringify(snapshot()),
   });
   return {
@@ -26,9 +29,9 @@ export function watchedCollector(source: CollectorSource): WatchedService {
       '/page.css': () => reply(200, 'text/css; charset=utf-8', PAGE.css),
       '/page.js': () => reply(200, 'text/javascript; charset=utf-8', PAGE.js),
       '/snapshot': () => json(snapshot()),
-      '/live': (isHead) => {
+      '/live': (isHead, env) => {
         // A stream that nobody would read is not opened.
-        const stream = isHead ? null : streams.open();
+        const stream = isHead ? null : streams.open(breakOff(env));
         return stream === undefined ? tooMany() : reply(200, 'text/event-stream', stream);
       },
     },

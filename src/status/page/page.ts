@@ -78,6 +78,7 @@ function connect(): void {
   stream.addEventListener('message', ({ data }: MessageEvent<string>) => {
     show(JSON.parse(data) as Snapshot);
   });
+  stream.addEventListener('renew', connect);
   stream.addEventListener('error', () => {
     setKind('lost');
     setText(state, 'No contact with viewlog');
