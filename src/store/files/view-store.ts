@@ -54,7 +54,7 @@ export interface ViewStoreOptions {
   readonly timing?: Timing;
 }
 
-const TIMING: Timing = { pollMs: 500, stuckMs: 10_000, retryMs: 100, retryMaxMs: 1_000 };
+const TIMING: Timing = { pollMs: 700, stuckMs: 10_000, retryMs: 100, retryMaxMs: 1_000 };
 
 /** Of the files beside what every store tells; counts and sums since the start. */
 export interface ViewStoreState extends StoreState {
@@ -90,6 +90,7 @@ export class LocalViewStore implements ViewStore, WatchedStore {
   readonly #space: FreeSpace;
   #pollTimer: ReturnType<typeof setInterval> | undefined;
   #polling = false;
+  #polls = 0;
   #pollFailed = false;
   #closed: Promise<void> | undefined;
 
@@ -202,7 +203,9 @@ export class LocalViewStore implements ViewStore, WatchedStore {
     if (this.#polling) return;
     this.#polling = true;
     try {
-      await this.#space.poll();
+      // A call to the system in the background is what an idle collector pays for. What moves the
+      // file must show within a second, free space need not.
+      if (this.#polls++ % 2 === 0) await this.#space.poll();
       if (await this.#writer.checkPath(this.#today())) this.#committer.catchUpSoon();
       this.#pollFailed = false;
     } catch (error) {
