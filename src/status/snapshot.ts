@@ -1,5 +1,4 @@
 import type { Project } from '../projects/project-list.ts';
-import type { RefusalCode } from '../view/refusal.ts';
 import type { Fact } from '../base/description.ts';
 import { number, roundedSize } from '../base/readable.ts';
 import { clip } from '../base/text.ts';
@@ -7,9 +6,11 @@ import { MINUTE_MS } from '../base/time.ts';
 import { VERSION } from '../base/version.ts';
 import { activationOf } from './activation.ts';
 import { type Health, healthOf, isReady } from './health.ts';
-import { nearestIds } from './unlisted-ids.ts';
+import { nearestIds, type UnlistedId } from './unlisted-ids.ts';
 import type { Numbered } from './last-few.ts';
-import type { RefusalGroup, RefusedSample } from './refused-samples.ts';
+import type { RefusalGroup } from './refusal-groups.ts';
+import type { RefusedSample } from './refused-samples.ts';
+import { SampleBudget } from './sample-budget.ts';
 import type { CollectorSource } from './collector-source.ts';
 import { type Activity, ProjectActivity, type Counts } from './counts.ts';
 
@@ -52,12 +53,7 @@ export interface ShownProject {
   readonly command?: string | undefined;
 }
 
-export interface ShownUnlistedId {
-  readonly id: string;
-  readonly count: number;
-  readonly lastMs: number;
-  readonly origin?: string | undefined;
-  readonly code: RefusalCode;
+export interface ShownUnlistedId extends UnlistedId {
   /** The active id that it was probably meant to be. */
   readonly nearest?: string;
   readonly command: string;
@@ -93,15 +89,17 @@ export function snapshots(source: CollectorSource): () => Snapshot {
       projects: shownProjects(source, nowMs),
       projectsLeftOut: Math.max(0, listed.length - PROJECTS_MAX),
       beforeProject: counts.beforeProject.list(),
-      unlistedIds: unlistedIds.slice(0, UNLISTED_IDS_MAX).map(({ id, count, latest }) => ({
-        id,
-        count,
-        lastMs: latest.atMs,
-        origin: latest.origin,
-        code: latest.code,
-        nearest: nearestId(id, listed),
-        command: activationOf(id, latest.origin, source.projectsPath),
-      })),
+      unlistedIds: unlistedIds
+        .slice(0, UNLISTED_IDS_MAX)
+        .map(({ id, count, lastMs, origin, code }) => ({
+          id,
+          count,
+          lastMs,
+          origin,
+          code,
+          nearest: nearestId(id, listed),
+          command: activationOf(id, origin, source.projectsPath),
+        })),
       unlistedIdsLeftOut: Math.max(0, unlistedIds.length - UNLISTED_IDS_MAX),
       facts: factsOf(source, nowMs),
       latestAccepted: latestViews(counts),
@@ -110,7 +108,7 @@ export function snapshots(source: CollectorSource): () => Snapshot {
   };
 }
 
-const SILENT = new ProjectActivity();
+const SILENT = new ProjectActivity(new SampleBudget(0));
 
 /** In the order of the file. Of more than can be shown, those that were heard of last. */
 function shownProjects({ projects, counts, projectsPath }: CollectorSource, nowMs: number) {

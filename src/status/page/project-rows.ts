@@ -51,7 +51,7 @@ function verdictOf({ active, activity, refusals }: ShownProject, nowMs: number):
   const { lastAcceptedMs } = activity;
   const silentMs = nowMs - (lastAcceptedMs ?? 0);
   if (silentMs < QUIET_MS) return ['good', 'arriving'];
-  const lastRefusedMs = Math.max(0, ...refusals.map(({ latest }) => latest.atMs));
+  const lastRefusedMs = Math.max(0, ...refusals.map(({ lastMs }) => lastMs));
   if (nowMs - lastRefusedMs < QUIET_MS) return ['bad', 'all refused'];
   if (lastAcceptedMs === undefined) return ['off', 'no view yet'];
   return ['warn', `quiet for ${duration(silentMs)}`];
