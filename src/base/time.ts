@@ -22,6 +22,18 @@ export function* backOff({ retryMs, retryMaxMs }: RetryTiming): Generator<number
   for (let ms = retryMs; ; ms = Math.min(2 * ms, retryMaxMs)) yield ms;
 }
 
+/** A timer may be early by a little, and would then be set for the same instant again. */
+const EARLY_MAX_MS = 20;
+
+/**
+ * Milliseconds until the next whole multiple of `ms`, of the process's own time. Whatever is looked
+ * after by timers that are set to it, an idle process wakes once for all of it.
+ */
+export function untilMultipleOf(ms: number): number {
+  const leftMs = ms - (performance.now() % ms);
+  return leftMs > EARLY_MAX_MS ? leftMs : leftMs + ms;
+}
+
 /** @param stop ends it early. */
 export async function sleep(ms: number, stop?: AbortSignal): Promise<void> {
   if (stop?.aborted) return;

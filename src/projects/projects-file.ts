@@ -22,7 +22,7 @@ export type Content =
 /**
  * Only opening the file waits for the disk in the background: once it is open, what is left is read
  * from memory, or of a file that has just been saved. In the background too, each of these calls
- * would cost ten times what it does, once a second for as long as the collector runs.
+ * would cost several times what it does, for as long as the collector runs.
  */
 export async function readContent(path: string): Promise<Content> {
   const name = printable(path, Infinity);

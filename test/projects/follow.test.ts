@@ -6,8 +6,8 @@ import { FILE_BYTES_MAX } from '../../src/projects/projects-file.ts';
 import { openProjects, type WatchedProjects } from '../../src/projects/follow.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
-// The file is read once a second; a test that waits for nothing to happen waits this long.
-const SEVERAL_POLLS_MS = 2_400;
+// The file is read every 1.6 s; a test that waits for nothing to happen waits this long.
+const SEVERAL_POLLS_MS = 3_500;
 
 interface Watched {
   readonly path: string;

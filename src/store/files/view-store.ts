@@ -33,7 +33,7 @@ import { systemFiles, type FileOps } from '../../disk/ops.ts';
 import { createFreeSpace, type FreeSpace } from '../../disk/free-space.ts';
 import { lastIdOf } from '../last-id.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
-import { dayOf } from '../../base/time.ts';
+import { dayOf, untilMultipleOf } from '../../base/time.ts';
 import { lineOf } from '../../view/line.ts';
 import type { Appended, StoreState, ViewStore, WatchedStore } from '../store.ts';
 
@@ -54,7 +54,7 @@ export interface ViewStoreOptions {
   readonly timing?: Timing;
 }
 
-const TIMING: Timing = { pollMs: 700, stuckMs: 10_000, retryMs: 100, retryMaxMs: 1_000 };
+const TIMING: Timing = { pollMs: 800, stuckMs: 10_000, retryMs: 100, retryMaxMs: 1_000 };
 
 /** Of the files beside what every store tells; counts and sums since the start. */
 export interface ViewStoreState extends StoreState {
@@ -88,7 +88,7 @@ export class LocalViewStore implements ViewStore, WatchedStore {
   readonly #writer: DayWriter;
   readonly #committer: Committer;
   readonly #space: FreeSpace;
-  #pollTimer: ReturnType<typeof setInterval> | undefined;
+  #pollTimer: ReturnType<typeof setTimeout> | undefined;
   #polling = false;
   #polls = 0;
   #pollFailed = false;
@@ -108,8 +108,7 @@ export class LocalViewStore implements ViewStore, WatchedStore {
   async start(): Promise<void> {
     this.#committer.start(await this.#writer.start(this.#today()));
     await this.#space.poll();
-    this.#pollTimer = setInterval(() => void this.#poll(), this.#timing.pollMs);
-    this.#pollTimer.unref();
+    this.#schedulePoll();
   }
 
   append(fields: string): Promise<Appended> {
@@ -158,7 +157,7 @@ export class LocalViewStore implements ViewStore, WatchedStore {
   }
 
   async #close(timeoutMs: number): Promise<void> {
-    clearInterval(this.#pollTimer);
+    clearTimeout(this.#pollTimer);
     let timer: ReturnType<typeof setTimeout> | undefined;
     const timeout = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(this.#closeTimedOut(timeoutMs)), timeoutMs);
@@ -195,6 +194,14 @@ export class LocalViewStore implements ViewStore, WatchedStore {
       log.warn(`Cannot read the last id of ${day} in "${dir}": ${reasonOf(error)}`);
       return undefined;
     }
+  }
+
+  #schedulePoll(): void {
+    this.#pollTimer = setTimeout(() => {
+      this.#schedulePoll();
+      void this.#poll();
+    }, untilMultipleOf(this.#timing.pollMs));
+    this.#pollTimer.unref();
   }
 
   async #poll(): Promise<void> {
