@@ -210,10 +210,11 @@ export class LocalViewStore implements ViewStore, WatchedStore {
     if (this.#polling) return;
     this.#polling = true;
     try {
-      // A call to the system in the background is what an idle collector pays for. What moves the
-      // file must show within a second, free space need not.
-      if (this.#polls++ % 2 === 0) await this.#space.poll();
-      if (await this.#writer.checkPath(this.#today())) this.#committer.catchUpSoon();
+      // Calls to the system in the background are what an idle collector pays for: the fewer wake
+      // it, the better. What moves the file must show within a second, free space need not.
+      const space = this.#polls++ % 2 === 0 ? this.#space.poll() : undefined;
+      const looked = this.#writer.checkPath(this.#today()).finally(() => space);
+      if (await looked) this.#committer.catchUpSoon();
       this.#pollFailed = false;
     } catch (error) {
       if (!this.#pollFailed) {
