@@ -1,11 +1,12 @@
+import type { Exchange } from '../http/exchange.ts';
+
 /** Live streams (server-sent events) to those who look; nothing is done while nobody does. */
 export interface LiveStreams {
   /**
    * A new stream, or `undefined` where there are as many as may be.
-   * @param breakOff breaks off the answer that the stream is the body of; without it the stream
-   *   ends with an error.
+   * @param exchange whose answer the stream is the body of.
    */
-  open(breakOff?: () => void): ReadableStream<Uint8Array> | undefined;
+  open(exchange?: Pick<Exchange, 'breakOff'>): ReadableStream<Uint8Array> | undefined;
   readonly count: number;
   close(): void;
 }
@@ -22,7 +23,7 @@ export interface LiveStreamsOptions {
 interface LiveStream {
   readonly controller: ReadableStreamDefaultController<Uint8Array>;
   readonly endMs: number;
-  readonly breakOff: (() => void) | undefined;
+  readonly exchange: Pick<Exchange, 'breakOff'>;
 }
 
 /** Events a client may be behind before it is dropped: it comes back, and catches up with one. */
@@ -46,8 +47,8 @@ export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
   };
   const drop = (stream: LiveStream): void => {
     leave(stream);
-    if (stream.breakOff === undefined) stream.controller.error(new Error('too slow'));
-    else stream.breakOff();
+    if (stream.exchange.breakOff === undefined) stream.controller.error(new Error('too slow'));
+    else stream.exchange.breakOff();
   };
   const tick = (): void => {
     const bytes = event();
@@ -65,13 +66,13 @@ export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
   };
 
   return {
-    open(breakOff) {
+    open(exchange = {}) {
       if (open.size >= streamsMax) return undefined;
       let stream: LiveStream;
       return new ReadableStream(
         {
           start(controller) {
-            stream = { controller, breakOff, endMs: performance.now() + lifeMs };
+            stream = { controller, exchange, endMs: performance.now() + lifeMs };
             if (open.size === 0) timer = setInterval(tick, intervalMs);
             open.add(stream);
             controller.enqueue(event('retry: 1000\n'));

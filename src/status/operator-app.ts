@@ -1,4 +1,5 @@
 import type { Metric } from '../base/description.ts';
+import type { Exchange } from '../http/exchange.ts';
 import type { Handler } from '../http/listener.ts';
 import { askedPath } from './asked-path.ts';
 import { exposition, METRICS_TYPE } from './exposition.ts';
@@ -18,15 +19,15 @@ export interface WatchedService {
 
 /**
  * @param isHead only the head of the answer will be sent.
- * @param env what came with the request.
+ * @param exchange with the client that asked.
  */
-export type Page = (isHead: boolean, env?: object) => Response;
+export type Page = (isHead: boolean, exchange: Exchange) => Response;
 
 /** The operator's app: health, metrics and the service's pages, for whom the guard lets in. */
 export function operatorApp(service: WatchedService, guarded: GuardOptions): Handler {
   const guard = createGuard(guarded);
   const { pages } = service;
-  return (request, env) => {
+  return (request, exchange) => {
     const { method } = request;
     const path = askedPath(request);
     if (path === undefined) return unreadable();
@@ -43,7 +44,7 @@ export function operatorApp(service: WatchedService, guarded: GuardOptions): Han
         return reply(200, METRICS_TYPE, exposition(service.metrics()));
       default:
         if (!Object.hasOwn(pages, path)) return plain(404, 'There is nothing here.');
-        return pages[path]!(method === 'HEAD', env);
+        return pages[path]!(method === 'HEAD', exchange);
     }
   };
 }

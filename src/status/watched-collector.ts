@@ -1,4 +1,3 @@
-import { breakOff } from '../http/break-off.ts';
 import { collectorMetrics } from './collector-metrics.ts';
 import type { CollectorSource } from './collector-source.ts';
 import { healthOf } from './health.ts';
@@ -29,9 +28,9 @@ export function watchedCollector(source: CollectorSource): WatchedService {
       '/page.css': () => reply(200, 'text/css; charset=utf-8', PAGE.css),
       '/page.js': () => reply(200, 'text/javascript; charset=utf-8', PAGE.js),
       '/snapshot': () => json(snapshot()),
-      '/live': (isHead, env) => {
+      '/live': (isHead, exchange) => {
         // A stream that nobody would read is not opened.
-        const stream = isHead ? null : streams.open(breakOff(env));
+        const stream = isHead ? null : streams.open(exchange);
         return stream === undefined ? tooMany() : reply(200, 'text/event-stream', stream);
       },
     },

@@ -108,10 +108,9 @@ describe.each([NODE, DENO, BUN].filter(isPresent))(
     }
 
     it('loses its place once the buffers on the way are full, and its connection', async () => {
-      const { port, get, isCount, child } = await start(20, 600_000, 300_000);
+      const { port, isCount, child } = await start(200, 600_000, 300_000);
       const sockets = await blindStreams(port, 2);
       await until(() => isCount(2));
-      expect((await get('/live')).status).toBe(503);
       await until(() => isCount(0));
       const closed = sockets.map(
         (socket) => new Promise((resolve) => socket.resume().once('close', resolve)),
@@ -126,7 +125,7 @@ describe.each([NODE, DENO, BUN].filter(isPresent))(
     });
 
     it('loses its place after a while also where events are small', async () => {
-      const { port, isCount, child } = await start(20, 500, 10);
+      const { port, isCount, child } = await start(100, 3_000, 10);
       await blindStreams(port, 2);
       await until(() => isCount(2));
       await until(() => isCount(0));

@@ -3,7 +3,7 @@ import { listen } from '../../src/http/listen.ts';
 import { createLiveStreams } from '../../src/status/live-streams.ts';
 import { operatorApp } from '../../src/status/operator-app.ts';
 import { reply, unreadable } from '../../src/status/replies.ts';
-import { breakOff } from '../../src/http/break-off.ts';
+import type { Exchange } from '../../src/http/exchange.ts';
 
 const [intervalMs, lifeMs, eventBytes] = process.argv.slice(2).map(Number);
 
@@ -18,8 +18,8 @@ const service = {
   health: () => ({ reasons: [], warnings: [] }),
   metrics: () => [],
   pages: {
-    '/live': (_: boolean, env?: object) => {
-      const stream = streams.open(breakOff(env));
+    '/live': (_: boolean, exchange: Exchange) => {
+      const stream = streams.open(exchange);
       return stream === undefined
         ? reply(503, 'text/plain', '')
         : reply(200, 'text/event-stream', stream);

@@ -212,8 +212,9 @@ export class LocalViewStore implements ViewStore, WatchedStore {
     try {
       // Calls to the system in the background are what an idle collector pays for: the fewer wake
       // it, the better. What moves the file must show within a second, free space need not.
-      const space = this.#polls++ % 2 === 0 ? this.#space.poll() : undefined;
-      const looked = this.#writer.checkPath(this.#today()).finally(() => space);
+      const isSpaceDue = this.#polls++ % 2 === 0;
+      const looked = this.#writer.checkPath(this.#today());
+      await Promise.allSettled([looked, isSpaceDue && this.#space.poll()]);
       if (await looked) this.#committer.catchUpSoon();
       this.#pollFailed = false;
     } catch (error) {
