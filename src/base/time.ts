@@ -34,6 +34,24 @@ export function untilMultipleOf(ms: number): number {
   return leftMs > EARLY_MAX_MS ? leftMs : leftMs + ms;
 }
 
+/**
+ * Calls `run` at each whole multiple of `ms` of the process's own time, and does not keep the
+ * process for it.
+ * @returns what ends it.
+ */
+export function atMultiplesOf(ms: number, run: () => void): () => void {
+  let timer: ReturnType<typeof setTimeout>;
+  const set = (): void => {
+    timer = setTimeout(() => {
+      set();
+      run();
+    }, untilMultipleOf(ms));
+    timer.unref();
+  };
+  set();
+  return () => clearTimeout(timer);
+}
+
 /** @param stop ends it early. */
 export async function sleep(ms: number, stop?: AbortSignal): Promise<void> {
   if (stop?.aborted) return;

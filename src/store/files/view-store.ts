@@ -33,7 +33,7 @@ import { systemFiles, type FileOps } from '../../disk/ops.ts';
 import { createFreeSpace, type FreeSpace } from '../../disk/free-space.ts';
 import { lastIdOf } from '../last-id.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
-import { dayOf, untilMultipleOf } from '../../base/time.ts';
+import { dayOf, atMultiplesOf } from '../../base/time.ts';
 import { lineOf } from '../../view/line.ts';
 import type { Appended, StoreState, ViewStore, WatchedStore } from '../store.ts';
 
@@ -88,7 +88,7 @@ export class LocalViewStore implements ViewStore, WatchedStore {
   readonly #writer: DayWriter;
   readonly #committer: Committer;
   readonly #space: FreeSpace;
-  #pollTimer: ReturnType<typeof setTimeout> | undefined;
+  #endPolls: (() => void) | undefined;
   #polling = false;
   #polls = 0;
   #pollFailed = false;
@@ -108,7 +108,7 @@ export class LocalViewStore implements ViewStore, WatchedStore {
   async start(): Promise<void> {
     this.#committer.start(await this.#writer.start(this.#today()));
     await this.#space.poll();
-    this.#schedulePoll();
+    this.#endPolls = atMultiplesOf(this.#timing.pollMs, () => void this.#poll());
   }
 
   append(fields: string): Promise<Appended> {
@@ -157,7 +157,7 @@ export class LocalViewStore implements ViewStore, WatchedStore {
   }
 
   async #close(timeoutMs: number): Promise<void> {
-    clearTimeout(this.#pollTimer);
+    this.#endPolls?.();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const timeout = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(this.#closeTimedOut(timeoutMs)), timeoutMs);
@@ -194,14 +194,6 @@ export class LocalViewStore implements ViewStore, WatchedStore {
       log.warn(`Cannot read the last id of ${day} in "${dir}": ${reasonOf(error)}`);
       return undefined;
     }
-  }
-
-  #schedulePoll(): void {
-    this.#pollTimer = setTimeout(() => {
-      this.#schedulePoll();
-      void this.#poll();
-    }, untilMultipleOf(this.#timing.pollMs));
-    this.#pollTimer.unref();
   }
 
   async #poll(): Promise<void> {
