@@ -8,11 +8,11 @@ import { Queue } from './http/room.ts';
 import type { Settings } from './settings.ts';
 import { LIMITS } from './base/limits.ts';
 import { openStatus } from './status/open-status.ts';
-import { Tally } from './status/counts.ts';
+import { Counts } from './status/counts.ts';
 import { readToken } from './status/token.ts';
+import { watchedCollector } from './status/watched-collector.ts';
 import { signals } from './base/signals.ts';
 import { openStores } from './store/open-stores.ts';
-import { VERSION } from './base/version.ts';
 
 /** What an operator chooses of a collector. */
 export const SERVE_OPTIONS = [
@@ -50,7 +50,7 @@ export async function serve(
     fail = resolve;
   });
   const now = Date.now;
-  const { host, port, status: statusAddress } = settings;
+  const { host, port } = settings;
   const token = await readToken(settings);
   const projects = await openProjects({ path: settings.projects, log });
   // Servers that say nothing, or a disk that hangs, can hold this up.
@@ -60,7 +60,7 @@ export async function serve(
   if (stores instanceof Fatal) throw stores;
   const { store, refused } = stores;
   const queue = new Queue(settings['max-queue']);
-  const stats = new Tally({ now, isListed: (id) => projects.find(id) !== undefined });
+  const stats = new Counts({ now, isListed: (id) => projects.find(id) !== undefined });
   const viewBytesMax = settings['max-view'];
   const parts = { projects, store, refused, stats, viewBytesMax, now, log };
   const { handler, unreadable } = createCollector(parts);
@@ -72,22 +72,18 @@ export async function serve(
     isStopping = true;
     log.info('viewlog about to stop: not ready, though it still takes views');
   });
-  const status =
-    statusAddress === 'off'
-      ? undefined
-      : await openStatus(statusAddress, token, {
-          version: VERSION,
-          tally: stats,
-          projects,
-          projectsPath: absolute(settings.projects),
-          store,
-          refused,
-          queue,
-          queueBytesMax: settings['max-queue'],
-          minFreeBytes: settings['min-free'],
-          isStopping: () => isStopping,
-          now,
-        });
+  const watched = watchedCollector({
+    counts: stats,
+    projects,
+    projectsPath: absolute(settings.projects),
+    store,
+    refused,
+    queue,
+    queueBytesMax: settings['max-queue'],
+    isStopping: () => isStopping,
+    now,
+  });
+  const status = await openStatus(settings.status, token, watched);
   const flag = '--host and --port';
   const listener = await listen({ host, port, queue, handler, unreadable, flag });
   log.info(`viewlog listening on ${listener.url}`);

@@ -1,4 +1,5 @@
-export const DAY_MS = 24 * 3_600_000;
+export const MINUTE_MS = 60_000;
+export const DAY_MS = 24 * 60 * MINUTE_MS;
 
 /** Whether the text is a day of the calendar, `YYYY-MM-DD`. */
 export function isDay(text: string): boolean {
@@ -19,6 +20,36 @@ export interface RetryTiming {
 /** How long to wait before each next attempt, in milliseconds: twice as long every time. */
 export function* backOff({ retryMs, retryMaxMs }: RetryTiming): Generator<number, never> {
   for (let ms = retryMs; ; ms = Math.min(2 * ms, retryMaxMs)) yield ms;
+}
+
+/** A timer may be early by a little, and would then be set for the same instant again. */
+const EARLY_MAX_MS = 20;
+
+/**
+ * Milliseconds until the next whole multiple of `ms`, of the process's own time. Whatever is looked
+ * after by timers that are set to it, an idle process wakes once for all of it.
+ */
+export function untilMultipleOf(ms: number): number {
+  const leftMs = ms - (performance.now() % ms);
+  return leftMs > EARLY_MAX_MS ? leftMs : leftMs + ms;
+}
+
+/**
+ * Calls `run` at each whole multiple of `ms` of the process's own time, and does not keep the
+ * process for it.
+ * @returns what ends it.
+ */
+export function atMultiplesOf(ms: number, run: () => void): () => void {
+  let timer: ReturnType<typeof setTimeout>;
+  const set = (): void => {
+    timer = setTimeout(() => {
+      set();
+      run();
+    }, untilMultipleOf(ms));
+    timer.unref();
+  };
+  set();
+  return () => clearTimeout(timer);
 }
 
 /** @param stop ends it early. */

@@ -3,7 +3,9 @@ import { type Cluster, connectCluster } from '../jetstream/connect.ts';
 import type { Log } from '../base/log.ts';
 import type { Settings } from '../settings.ts';
 import { LIMITS } from '../base/limits.ts';
+import { openStatus } from '../status/open-status.ts';
 import { readToken } from '../status/token.ts';
+import { watchedInText } from '../status/watched-in-text.ts';
 import { signals } from '../base/signals.ts';
 import { acquireLock, type Lock } from '../disk/lock.ts';
 import { startRetention } from '../disk/retention.ts';
@@ -14,7 +16,7 @@ import { Archiver } from '../archive/archiver.ts';
 import { LagLog } from '../archive/lag.ts';
 import { StreamReader } from '../archive/reader.ts';
 import { type ArchiveRecord, readRecord } from '../archive/archive-record.ts';
-import { openArchiveStatus } from '../archive/archive-status.ts';
+import { describeArchive } from '../archive/describe-archive.ts';
 import { MessagesLost, Stream } from '../archive/archived-stream.ts';
 import { placeBeforeLoss } from '../archive/resume.ts';
 import { defineCommand } from './command.ts';
@@ -123,15 +125,15 @@ async function openStream(settings: ArchiveSettings, { cluster, lock, log, stop 
 
 async function follow(settings: ArchiveSettings, surroundings: Surroundings): Promise<ExitCode> {
   const { cluster, lock, token, log, stop } = surroundings;
-  const { data: dir, 'nats-stream': name, status: statusAddress } = settings;
+  const { data: dir, 'nats-stream': name } = settings;
   const opened = await Promise.race([openStream(settings, surroundings), aborted(stop)]);
   if (opened === undefined) return EXIT.done;
   const { stream, archiver, last } = opened;
   const { known } = archiver;
   const reader = new StreamReader({ stream, known, log });
-  const source = { name, archiver, reader, cluster, isStopping: () => stop.aborted };
-  const status =
-    statusAddress === 'off' ? undefined : await openArchiveStatus(statusAddress, token, source);
+  const parts = { name, archiver, reader, cluster, isStopping: () => stop.aborted };
+  const watched = watchedInText(() => describeArchive(parts));
+  const status = await openStatus(settings.status, token, watched);
   const keepDays = settings['keep-days'];
   const retention = startRetention({
     dir,

@@ -22,7 +22,7 @@ interface FreeSpaceOptions {
   readonly effect?: string;
 }
 
-/** Polled about once a second, never for a view. */
+/** Polled every second or two, never for a view. */
 export function createFreeSpace({
   dir,
   minFreeBytes,

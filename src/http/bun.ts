@@ -3,6 +3,7 @@ import { sleep } from '../base/time.ts';
 import { Deadlines } from './deadlines.ts';
 import { FetchExchange, type Linger } from './fetch-exchange.ts';
 import {
+  brokenOff,
   type Listener,
   type ListenOptions,
   QUEUE_BYTES,
@@ -17,6 +18,8 @@ export interface Bun {
     hostname: string;
     port: number;
     fetch: (request: Request) => Response | Promise<Response>;
+    error: () => Response;
+    development: boolean;
     idleTimeout: number;
     maxRequestBodySize: number;
   }): { port: number; pendingRequests: number; stop(closeConnections?: boolean): Promise<void> };
@@ -42,6 +45,8 @@ export function listenOnBun(bun: Bun, options: ListenOptions): Listener {
         room.close();
       }
     },
+    error: brokenOff,
+    development: false,
     idleTimeout: TIMING.keepAliveMs / 1000,
     // The app refuses what is too large, and says why.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,

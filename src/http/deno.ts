@@ -2,12 +2,19 @@ import { LIMITS } from '../base/limits.ts';
 import { sleep } from '../base/time.ts';
 import { Deadlines } from './deadlines.ts';
 import { FetchExchange, type Linger, responseOf } from './fetch-exchange.ts';
-import { type Listener, type ListenOptions, QUEUE_BYTES, until, urlOf } from './listener.ts';
+import {
+  brokenOff,
+  type Listener,
+  type ListenOptions,
+  QUEUE_BYTES,
+  until,
+  urlOf,
+} from './listener.ts';
 import { Queue } from './room.ts';
 
 export interface Deno {
   serve(
-    options: { hostname: string; port: number; onListen: () => void },
+    options: { hostname: string; port: number; onListen: () => void; onError: () => Response },
     handler: (request: Request) => Promise<Response>,
   ): { addr: { port: number }; finished: Promise<void>; shutdown(): Promise<void> };
 }
@@ -35,7 +42,10 @@ export function listenOnDeno(deno: Deno, options: ListenOptions): Listener {
       at.requests -= 1;
     }
   };
-  const server = deno.serve({ hostname: host, port, onListen: () => {} }, counting);
+  const server = deno.serve(
+    { hostname: host, port, onListen: () => {}, onError: brokenOff },
+    counting,
+  );
   return {
     url: urlOf(host, server.addr.port),
     async stop(timeoutMs) {

@@ -34,6 +34,11 @@ export interface Exchange {
    * @returns what the app's handler is to return to the server.
    */
   respond(answer: Answer | Promise<Answer>): Response | Promise<Response>;
+  /**
+   * Breaks off an answer whose body is a stream, and the connection with it. On Node, whose adapter
+   * would log the stack of an error that the stream ends with; others end so by themselves.
+   */
+  breakOff?(): void;
 }
 
 /** The path of a request's target: of `/view?x` as of `http://host/view?x` it is `/view`. */

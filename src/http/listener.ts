@@ -44,6 +44,12 @@ export const TIMING = {
   requestTimeoutMs: 25_000,
 } as const;
 
+/**
+ * What Deno and Bun answer where a body's stream ends with an error, after the answer's head. By
+ * themselves they log its stack, and Bun has a page that shows the source around it.
+ */
+export const brokenOff = (): Response => new Response(null, { status: 500 });
+
 export async function until(isDone: () => boolean, timeoutMs: number): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   while (!isDone() && Date.now() < deadline) {

@@ -178,7 +178,8 @@ class Connection {
       this.#expireBody();
       this.#expireBody = undefined;
     }
-    if (this.#unread.size === 0) this.#unreadSweeps = 0;
+    // A stream has no end for hours; what the system has taken of it is not unread.
+    if (this.#unread.size === 0 || this.#socket.writableLength === 0) this.#unreadSweeps = 0;
     else if (++this.#unreadSweeps > UNREAD_MS / SWEEP_MS) this.#socket.destroy();
   }
 }
@@ -251,6 +252,10 @@ class NodeExchange implements Exchange {
     if (answer instanceof Promise) void answer.then((given) => this.#give(given));
     else this.#give(answer);
     return RESPONSE_ALREADY_SENT;
+  }
+
+  breakOff(): void {
+    this.#outgoing.destroy();
   }
 
   /** The handler has been called. An answer that it gives by itself is Hono's server's to write. */

@@ -1,15 +1,20 @@
 import { EXIT, Fatal } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { plural, printable } from '../base/text.ts';
+import { untilMultipleOf } from '../base/time.ts';
 import { type Content, isSameContent, readContent } from './projects-file.ts';
 import { type Faulty, parseProjectsFile, type Sound } from './parse.ts';
 import { type Project, ProjectList, type Projects, summaryOf } from './project-list.ts';
 
-// Keeps the projects in step with their file. The file is read every half second and compared
-// with what was read last: notifications go deaf when an editor renames, and time stamps miss the
-// second of two saves in one tick. A file this small costs less to read than to be clever about.
+// Keeps the projects in step with their file. The file is read anew and compared with what was
+// read last: notifications go deaf when an editor renames, and time stamps miss the second of
+// two saves in one tick, or come late from a server. A file this small costs less to read than to be
+// clever about.
 
-const POLL_MS = 500;
+/** Twice as long as the view store's, so that both wake the process at once. */
+const POLL_MS = 1_600;
+/** A fault is soon looked at again: the file may only be halfway saved. */
+const AGAIN_MS = 300;
 
 /** Projects that follow their file. What they were stays in force while the file is faulty. */
 export interface WatchedProjects extends Projects {
@@ -93,9 +98,11 @@ class Watcher implements WatchedProjects {
 
   #schedule(): void {
     if (this.#closed) return;
-    this.#timer = setTimeout(() => {
-      void this.#check(false).then(() => this.#schedule());
-    }, POLL_MS);
+    const isUnsure = this.#suspected !== this.#fault;
+    this.#timer = setTimeout(
+      () => void this.#check(false).then(() => this.#schedule()),
+      isUnsure ? AGAIN_MS : untilMultipleOf(POLL_MS),
+    );
     this.#timer.unref();
   }
 

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { readFile, stat } from 'node:fs/promises';
+import * as fs from 'node:fs';
 import { errnoOf, reasonOf } from '../base/exit.ts';
 import { formatSize, MiB } from '../base/size.ts';
 import { printable } from '../base/text.ts';
@@ -19,24 +19,43 @@ export type Content =
   | { readonly bytes: Uint8Array }
   | { readonly fault: string; readonly isMissing: boolean };
 
+/**
+ * Only opening the file waits for the disk in the background: once it is open, what is left is read
+ * from memory, or of a file that has just been saved. In the background too, each of these calls
+ * would cost several times what it does, for as long as the collector runs.
+ */
 export async function readContent(path: string): Promise<Content> {
   const name = printable(path, Infinity);
   const cannot = `Cannot read projects file "${name}"`;
+  let fd: number | undefined;
   try {
-    const stats = await stat(path);
-    // Opening a named pipe would wait for its writer for ever.
+    fd = await opened(path);
+    const stats = fs.fstatSync(fd);
     if (!stats.isFile()) return { fault: `${cannot}: it is not a file`, isMissing: false };
     const excess = excessOf(stats.size);
     if (excess !== undefined) return { fault: `${cannot}: it is ${excess}`, isMissing: false };
-    return { bytes: await readFile(path) };
+    return { bytes: fs.readFileSync(fd) };
   } catch (error) {
     const isMissing = errnoOf(error) === 'ENOENT';
     const reason = isMissing
       ? `it does not exist; "viewlog activate ID --projects ${name}" makes it`
       : reasonOf(error);
     return { fault: `${cannot}: ${reason}`, isMissing };
+  } finally {
+    if (fd !== undefined) fs.closeSync(fd);
   }
 }
+
+/** Of a named pipe it does not wait for the writer. */
+const FLAGS = fs.constants.O_RDONLY | fs.constants.O_NONBLOCK;
+
+const opened = (path: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    fs.open(path, FLAGS, (error, fd) => {
+      if (error) reject(error);
+      else resolve(fd);
+    });
+  });
 
 /** Whether two readings found the same. */
 export function isSameContent(a: Content, b: Content | undefined): boolean {

@@ -19,28 +19,33 @@ export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
 /**
  * On loopback a page of any site could ask through the operator's own browser, under a name of its
  * own that it made point here (DNS rebinding): only the machine's own names are answered there.
- * Elsewhere the token protects: a browser sends it to nobody but us.
+ * Elsewhere the token protects: a browser sends it to nobody but us. A request without a Host comes
+ * from no browser.
  */
-export function createGuard({ host, token }: GuardOptions): (request: Request) => Verdict {
+export function createGuard({
+  host,
+  token,
+}: GuardOptions): (request: Request, path: string) => Verdict {
   const isLocal = isLoopback(host);
   const digest = token === undefined ? undefined : sha256(token);
-  return ({ headers, url }) => {
+  return ({ headers }, path) => {
     const named = headers.get('host') ?? '';
-    if (isLocal && !LOCAL_HOST.test(named) && !isHost(named, host)) {
+    const isPlainCheck = named === '' && HEALTH_PATHS.has(path);
+    if (isLocal && !isPlainCheck && !LOCAL_HOST.test(named) && !isHost(named, host)) {
       return refused(403, 'Ask for it by the name localhost, 127.0.0.1 or [::1].');
     }
     if (isCrossSite(headers, named)) {
       return refused(403, 'Another site sent you here: enter the address in a new tab instead.');
     }
-    if (digest === undefined) return 'trusted';
+    if (digest === undefined) return isPlainCheck ? 'open' : 'trusted';
     const given = tokenOf(headers.get('authorization') ?? '');
     if (given !== undefined && timingSafeEqual(sha256(given), digest)) return 'trusted';
-    if (HEALTH_PATHS.has(new URL(url).pathname)) return 'open';
+    if (HEALTH_PATHS.has(path)) return 'open';
     return refused(401, 'The token is needed: as a Bearer token, or as the password of any user.');
   };
 }
 
-/** Load balancers ask them, and have no token; they then learn no reasons. */
+/** Load balancers ask for them without a token, or even a Host; they then learn no reasons. */
 const HEALTH_PATHS = new Set(['/healthz', '/readyz']);
 
 const refused = (status: 403 | 401, reason: string): Verdict => ({ refused: status, reason });

@@ -5,7 +5,7 @@ export interface Numbered<T> {
 }
 
 /** The last few of what may come by the thousand: a sample to show, never a record. */
-export class Latest<T> {
+export class LastFew<T> {
   readonly #items: T[] = [];
   readonly #lengthMax: number;
   #added = 0;

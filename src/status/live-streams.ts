@@ -1,54 +1,81 @@
+import type { Exchange } from '../http/exchange.ts';
+
 /** Live streams (server-sent events) to those who look; nothing is done while nobody does. */
-export interface Streams {
-  /** A new stream, or `undefined` where there are as many as may be. */
-  open(): ReadableStream<Uint8Array> | undefined;
+export interface LiveStreams {
+  /**
+   * A new stream, or `undefined` where there are as many as may be.
+   * @param exchange whose answer the stream is the body of.
+   */
+  open(exchange?: Pick<Exchange, 'breakOff'>): ReadableStream<Uint8Array> | undefined;
   readonly count: number;
   close(): void;
 }
 
-interface StreamsOptions {
+export interface LiveStreamsOptions {
   readonly streamsMax: number;
   readonly intervalMs: number;
+  /** A stream that is older ends, with the event `renew`; whoever still looks opens a new one. */
+  readonly lifeMs: number;
   /** The event's data, one line. */
   readonly snapshot: () => string;
 }
 
-/** Events a reader may be behind before it is dropped: it comes back, and catches up with one. */
+interface LiveStream {
+  readonly controller: ReadableStreamDefaultController<Uint8Array>;
+  readonly endMs: number;
+  readonly exchange: Pick<Exchange, 'breakOff'>;
+}
+
+/** Events a client may be behind before it is dropped: it comes back, and catches up with one. */
 const BEHIND_MAX = 5;
 
-/** Sends each stream what `snapshot` gives: at once, then every `intervalMs`. */
-export function createStreams({ streamsMax, intervalMs, snapshot }: StreamsOptions): Streams {
-  const open = new Set<ReadableStreamDefaultController<Uint8Array>>();
+/**
+ * Sends each stream what `snapshot` gives: at once, then every `intervalMs`. A client that reads
+ * nothing loses its place as soon as the runtime cannot pass events on to it. That is late where
+ * events are small, for the system takes some megabytes for it; so no stream lives for ever.
+ */
+export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
+  const { streamsMax, intervalMs, lifeMs, snapshot } = options;
+  const open = new Set<LiveStream>();
   const encoder = new TextEncoder();
   let timer: ReturnType<typeof setInterval> | undefined;
 
   const event = (first = ''): Uint8Array => encoder.encode(`${first}data: ${snapshot()}\n\n`);
-  const leave = (stream: ReadableStreamDefaultController<Uint8Array>): void => {
+  const leave = (stream: LiveStream): void => {
     open.delete(stream);
     if (open.size === 0) clearInterval(timer);
   };
+  const drop = (stream: LiveStream): void => {
+    leave(stream);
+    if (stream.exchange.breakOff === undefined) stream.controller.error(new Error('too slow'));
+    else stream.exchange.breakOff();
+  };
   const tick = (): void => {
     const bytes = event();
+    const nowMs = performance.now();
     for (const stream of open) {
-      if ((stream.desiredSize ?? 0) > 0) stream.enqueue(bytes);
+      const { controller, endMs } = stream;
+      if ((controller.desiredSize ?? 0) <= 0) drop(stream);
+      else if (nowMs < endMs) controller.enqueue(bytes);
       else {
         leave(stream);
-        stream.error(new Error('too slow'));
+        controller.enqueue(encoder.encode('event: renew\ndata:\n\n'));
+        controller.close();
       }
     }
   };
 
   return {
-    open() {
+    open(exchange = {}) {
       if (open.size >= streamsMax) return undefined;
-      let stream: ReadableStreamDefaultController<Uint8Array>;
+      let stream: LiveStream;
       return new ReadableStream(
         {
           start(controller) {
-            stream = controller;
+            stream = { controller, exchange, endMs: performance.now() + lifeMs };
             if (open.size === 0) timer = setInterval(tick, intervalMs);
             open.add(stream);
-            stream.enqueue(event('retry: 1000\n'));
+            controller.enqueue(event('retry: 1000\n'));
           },
           cancel: () => leave(stream),
         },
@@ -61,7 +88,7 @@ export function createStreams({ streamsMax, intervalMs, snapshot }: StreamsOptio
     close() {
       for (const stream of open) {
         leave(stream);
-        stream.close();
+        stream.controller.close();
       }
     },
   };

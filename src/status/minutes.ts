@@ -1,7 +1,8 @@
+import { MINUTE_MS } from '../base/time.ts';
+
 /** How far back the status page looks. */
 export const MINUTES = 180;
 
-const MINUTE_MS = 60_000;
 /** A clock that steps back further is followed; what was counted until then is forgotten. */
 const STEP_BACK_MINUTES = 5;
 

@@ -1,7 +1,7 @@
 import { listen } from '../http/listen.ts';
 import type { Address } from '../http/listener.ts';
-import { createStatusApp, unreadable } from './app.ts';
-import type { StatusSource } from './source.ts';
+import { operatorApp, type WatchedService } from './operator-app.ts';
+import { unreadable } from './replies.ts';
 
 /** The operator's listener. */
 export interface StatusListener {
@@ -13,21 +13,23 @@ export interface StatusListener {
 const STOP_TIMEOUT_MS = 100;
 
 /**
- * Opens the operator's listener.
+ * Opens the operator's listener, of whichever service.
+ * @returns `undefined` where the operator wants none.
  * @throws {Fatal} exit 69 where the address cannot be listened on.
  */
 export async function openStatus(
-  { host, port }: Address,
+  address: Address | 'off',
   token: string | undefined,
-  source: StatusSource,
-): Promise<StatusListener> {
-  const app = createStatusApp(source, { host, token });
-  const { handler } = app;
+  service: WatchedService,
+): Promise<StatusListener | undefined> {
+  if (address === 'off') return undefined;
+  const { host, port } = address;
+  const handler = operatorApp(service, { host, token });
   const listener = await listen({ host, port, handler, unreadable, flag: '--status' });
   return {
     url: listener.url,
     async stop() {
-      app.close();
+      service.close();
       await listener.stop(STOP_TIMEOUT_MS);
     },
   };

@@ -1,34 +1,40 @@
 import type { Project } from '../projects/project-list.ts';
-import type { RefusalCode } from '../view/refusal.ts';
-import type { StreamStoreState } from '../store/stream/stream-store.ts';
-import type { ViewStoreState } from '../store/files/view-store.ts';
+import type { Fact } from '../base/description.ts';
+import { number, roundedSize } from '../base/readable.ts';
 import { clip } from '../base/text.ts';
+import { MINUTE_MS } from '../base/time.ts';
+import { VERSION } from '../base/version.ts';
 import { activationOf } from './activation.ts';
-import { type Health, healthOf } from './health.ts';
-import { nearestIds } from './unlisted-ids.ts';
+import { type Health, healthOf, isReady } from './health.ts';
+import { nearestIds, type UnlistedId } from './unlisted-ids.ts';
 import type { Numbered } from './last-few.ts';
-import type { RefusalGroup, RefusedSample } from './refused-samples.ts';
-import type { StatusSource } from './source.ts';
-import { type Activity, ProjectActivity, type Tally } from './counts.ts';
+import type { RefusalGroup } from './refusal-groups.ts';
+import type { RefusedSample } from './refused-samples.ts';
+import { SampleBudget } from './sample-budget.ts';
+import type { CollectorSource } from './collector-source.ts';
+import { type Activity, ProjectActivity, type Counts } from './counts.ts';
 
 /** All that the status page shows, as JSON. Each is whole: who missed some catches up with one. */
 export interface Snapshot extends Health {
+  /** Whether views are taken. */
+  readonly ready: boolean;
   readonly version: string;
   readonly nowMs: number;
   /** Since when is counted. */
   readonly sinceMs: number;
-  readonly total: Counts;
+  readonly total: ShownActivity;
   readonly projects: readonly ShownProject[];
   readonly projectsLeftOut: number;
-  readonly strays: readonly RefusalGroup[];
-  readonly knocks: readonly ShownKnock[];
-  readonly knocksLeftOut: number;
-  readonly storage: ShownStorage;
+  readonly beforeProject: readonly RefusalGroup[];
+  readonly unlistedIds: readonly ShownUnlistedId[];
+  readonly unlistedIdsLeftOut: number;
+  /** Of all projects together, and of where their views go. */
+  readonly facts: readonly Fact[];
   readonly latestAccepted: readonly Numbered<ShownView>[];
   readonly latestRefused: readonly Numbered<RefusedSample>[];
 }
 
-export interface Counts {
+export interface ShownActivity {
   readonly accepted: number;
   readonly refused: number;
   readonly lastAcceptedMs?: number | undefined;
@@ -41,38 +47,16 @@ export interface ShownProject {
   readonly id: string;
   readonly name?: string | undefined;
   readonly active: boolean;
-  readonly activity: Counts;
+  readonly activity: ShownActivity;
   readonly refusals: readonly RefusalGroup[];
   /** For an inactive one. */
   readonly command?: string | undefined;
 }
 
-export interface ShownKnock {
-  readonly id: string;
-  readonly count: number;
-  readonly lastMs: number;
-  readonly origin?: string | undefined;
-  readonly code: RefusalCode;
+export interface ShownUnlistedId extends UnlistedId {
   /** The active id that it was probably meant to be. */
   readonly nearest?: string;
   readonly command: string;
-}
-
-export interface ShownStorage {
-  readonly acceptedToday: number;
-  readonly files?: ShownFiles;
-  readonly stream?: StreamStoreState['stream'];
-  readonly queueBytes: number;
-  readonly queueBytesMax: number;
-  readonly refusedKept: number;
-}
-
-export interface ShownFiles {
-  readonly path?: string | undefined;
-  readonly fileBytes: number;
-  readonly freeBytes?: number | undefined;
-  /** How long the free space lasts at the rate of the last hour. */
-  readonly daysLeft?: number | undefined;
 }
 
 export interface ShownView {
@@ -83,67 +67,71 @@ export interface ShownView {
 }
 
 const PROJECTS_MAX = 200;
-const KNOCKS_MAX = 20;
+const UNLISTED_IDS_MAX = 20;
 const TEXT_LENGTH_MAX = 1000;
 
 /** A function that takes snapshots; it costs the collector nothing until it is called. */
-export function snapshots(source: StatusSource): () => Snapshot {
+export function snapshots(source: CollectorSource): () => Snapshot {
   const nearestId = nearestIds();
   return () => {
-    const { tally, now, version, projects } = source;
+    const { counts, now, projects } = source;
+    const health = healthOf(source);
     const nowMs = now();
     const listed = projects.all();
-    const knocks = tally.knocks.list((id) => projects.find(id) !== undefined);
+    const unlistedIds = counts.unlistedIds.list((id) => projects.find(id) !== undefined);
     return {
-      ...healthOf(source),
-      version,
+      ready: isReady(health),
+      ...health,
+      version: VERSION,
       nowMs,
-      sinceMs: tally.sinceMs,
-      total: countsOf(tally.total, nowMs),
+      sinceMs: counts.sinceMs,
+      total: activityOf(counts.total, nowMs),
       projects: shownProjects(source, nowMs),
       projectsLeftOut: Math.max(0, listed.length - PROJECTS_MAX),
-      strays: tally.strays.list(),
-      knocks: knocks.slice(0, KNOCKS_MAX).map(({ id, count, latest }) => ({
-        id,
-        count,
-        lastMs: latest.atMs,
-        origin: latest.origin,
-        code: latest.code,
-        nearest: nearestId(id, listed),
-        command: activationOf(id, latest.origin, source.projectsPath),
-      })),
-      knocksLeftOut: Math.max(0, knocks.length - KNOCKS_MAX),
-      storage: storageOf(source, nowMs),
-      latestAccepted: latestViews(tally),
-      latestRefused: tally.latestRefused.list(),
+      beforeProject: counts.beforeProject.list(),
+      unlistedIds: unlistedIds
+        .slice(0, UNLISTED_IDS_MAX)
+        .map(({ id, count, lastMs, origin, code }) => ({
+          id,
+          count,
+          lastMs,
+          origin,
+          code,
+          nearest: nearestId(id, listed),
+          command: activationOf(id, origin, source.projectsPath),
+        })),
+      unlistedIdsLeftOut: Math.max(0, unlistedIds.length - UNLISTED_IDS_MAX),
+      facts: factsOf(source, nowMs),
+      latestAccepted: latestViews(counts),
+      latestRefused: counts.latestRefused.list(),
     };
   };
 }
 
-const SILENT = new ProjectActivity();
+const SILENT = new ProjectActivity(new SampleBudget(0));
 
 /** In the order of the file. Of more than can be shown, those that were heard of last. */
-function shownProjects({ projects, tally, projectsPath }: StatusSource, nowMs: number) {
+function shownProjects({ projects, counts, projectsPath }: CollectorSource, nowMs: number) {
   const all = projects.all();
-  const lastOf = ({ id }: Project): number => tally.projects.get(id)?.lastAcceptedMs ?? 0;
+  const lastOf = ({ id }: Project): number => counts.projects.get(id)?.lastAcceptedMs ?? 0;
   const shown =
     all.length <= PROJECTS_MAX
       ? all
       : all.toSorted((a, b) => lastOf(b) - lastOf(a)).slice(0, PROJECTS_MAX);
   return shown.map(({ id, name, active }): ShownProject => {
-    const activity = tally.projects.get(id) ?? SILENT;
+    const activity = counts.projects.get(id) ?? SILENT;
     return {
       id,
       name: name && clip(name, TEXT_LENGTH_MAX),
       active,
-      activity: countsOf(activity, nowMs),
+      activity: activityOf(activity, nowMs),
       refusals: activity.refusals.list(),
       command: active ? undefined : activationOf(id, undefined, projectsPath),
     };
   });
 }
 
-function countsOf(activity: Activity, nowMs: number): Counts {
+function activityOf(activity: Activity, nowMs: number): ShownActivity {
   const { accepted, refused, lastAcceptedMs, acceptedByMinute, refusedByMinute } = activity;
   return {
     accepted,
@@ -159,36 +147,28 @@ function fromFirst(counts: readonly number[]): number[] {
   return first < 0 ? [] : counts.slice(first);
 }
 
-function storageOf(source: StatusSource, nowMs: number): ShownStorage {
-  const { tally, store, refused, queue, queueBytesMax } = source;
-  const now = store.state();
-  return {
-    acceptedToday: tally.acceptedToday(),
-    ...('stream' in now ? { stream: now.stream } : { files: filesOf(now, source, nowMs) }),
-    queueBytes: queue.bytes,
-    queueBytesMax,
-    refusedKept: refused.state().keptLines,
-  };
+function factsOf(source: CollectorSource, nowMs: number): Fact[] {
+  const { counts, store, refused, queue, queueBytesMax } = source;
+  return [
+    // Of those before a restart only the store knows.
+    ['Views today, since the start', number(counts.acceptedToday())],
+    ...store.describe(viewsPerDay(counts, nowMs)).facts,
+    ['Under way', `${roundedSize(queue.bytes)} of ${roundedSize(queueBytesMax)}`],
+    ...refused.describe().facts,
+  ];
 }
 
-function filesOf(
-  { path, fileBytes, freeBytes, lines, bytes }: ViewStoreState,
-  { tally, minFreeBytes }: StatusSource,
-  nowMs: number,
-): ShownFiles {
-  const hour = tally.total.acceptedByMinute.list(nowMs).slice(-61, -1);
-  const minutes = Math.min(hour.length, Math.floor((nowMs - tally.sinceMs) / 60_000));
+/** At the rate of the last hour, as far as it was counted; `undefined` in the first minute. */
+function viewsPerDay({ total, sinceMs }: Counts, nowMs: number): number | undefined {
+  const hour = total.acceptedByMinute.list(nowMs).slice(-61, -1);
+  const minutes = Math.min(hour.length, Math.floor((nowMs - sinceMs) / MINUTE_MS));
+  if (minutes <= 0) return undefined;
   const views = hour.slice(hour.length - minutes).reduce((sum, count) => sum + count, 0);
-  const bytesPerDay = lines === 0 ? 0 : (views / minutes) * 1440 * (bytes / lines);
-  const daysLeft =
-    freeBytes !== undefined && bytesPerDay > 0
-      ? Math.max(0, freeBytes - minFreeBytes) / bytesPerDay
-      : undefined;
-  return { path, fileBytes, freeBytes, daysLeft };
+  return (views / minutes) * 1440;
 }
 
-const latestViews = (tally: Tally): Numbered<ShownView>[] =>
-  tally.latestAccepted.list().map(({ number, item: { atMs, project, fields } }) => {
+const latestViews = (counts: Counts): Numbered<ShownView>[] =>
+  counts.latestAccepted.list().map(({ number, item: { atMs, project, fields } }) => {
     const { url } = JSON.parse(fields) as { url: string };
     const text = clip(fields, TEXT_LENGTH_MAX);
     return { number, item: { atMs, project, url: clip(url, 200), text } };

@@ -1,4 +1,5 @@
 import { nearest } from '../base/text.ts';
+import type { RefusalCode } from '../view/refusal.ts';
 import type { RefusedSample } from './refused-samples.ts';
 
 const IDS_MAX = 100;
@@ -6,49 +7,44 @@ const IDS_MAX = 100;
 const NEAREST_IDS_MAX = 5_000;
 
 /** An id that is not listed, and that views keep coming for. */
-export interface Knock {
+export interface UnlistedId {
   readonly id: string;
   readonly count: number;
-  readonly latest: RefusedSample;
+  /** When the last view came, from where, and why it was refused. */
+  readonly lastMs: number;
+  readonly origin: string | undefined;
+  readonly code: RefusalCode;
 }
 
 /**
  * Unlisted ids that views were sent for. Whoever makes ids up shall not fill the memory: when it
  * is full the id with the fewest views goes, the longest unseen of those.
  */
-export class Knocks {
-  readonly #byId = new Map<string, { count: number; latest: RefusedSample }>();
+export class UnlistedIds {
+  readonly #byId = new Map<string, UnlistedId>();
 
-  add(id: string, latest: RefusedSample): void {
-    const knock = this.#byId.get(id);
-    if (knock === undefined) {
-      if (this.#byId.size >= IDS_MAX) this.#byId.delete(this.#rarest());
-      this.#byId.set(id, { count: 1, latest });
-      return;
-    }
-    knock.count += 1;
-    knock.latest = latest;
+  add(id: string, { atMs, origin, code }: RefusedSample): void {
+    const count = (this.#byId.get(id)?.count ?? 0) + 1;
+    if (count === 1 && this.#byId.size >= IDS_MAX) this.#byId.delete(this.#rarest());
+    this.#byId.set(id, { id, count, lastMs: atMs, origin, code });
   }
 
   /** The most frequent first. Ids that are listed by now are dropped. */
-  list(isListed: (id: string) => boolean): Knock[] {
+  list(isListed: (id: string) => boolean): UnlistedId[] {
     for (const id of this.#byId.keys()) if (isListed(id)) this.#byId.delete(id);
-    return Array.from(this.#byId, ([id, { count, latest }]) => ({ id, count, latest })).toSorted(
-      (a, b) => b.count - a.count || b.latest.atMs - a.latest.atMs,
-    );
+    return [...this.#byId.values()].sort((a, b) => b.count - a.count || b.lastMs - a.lastMs);
   }
 
   #rarest(): string {
-    let found: [string, { count: number; latest: RefusedSample }] | undefined;
-    for (const entry of this.#byId) {
-      const [, { count, latest }] = entry;
+    let rarest: UnlistedId | undefined;
+    for (const one of this.#byId.values()) {
       const isRarer =
-        found === undefined ||
-        count < found[1].count ||
-        (count === found[1].count && latest.atMs < found[1].latest.atMs);
-      if (isRarer) found = entry;
+        rarest === undefined ||
+        one.count < rarest.count ||
+        (one.count === rarest.count && one.lastMs < rarest.lastMs);
+      if (isRarer) rarest = one;
     }
-    return found![0];
+    return rarest!.id;
   }
 }
 

@@ -8,14 +8,14 @@ import { acquireLock } from '../disk/lock.ts';
 import { createRefusedStream } from './refused/refused-stream.ts';
 import { createRefusedStore, type LocalRefusedStore } from './refused/refused-files.ts';
 import { startRetention } from '../disk/retention.ts';
-import { createStreamStore, type StreamStoreState } from './stream/stream-store.ts';
 import { within } from '../base/time.ts';
-import type { ViewStore } from './store.ts';
-import { createViewStore, type ViewStoreState } from './files/view-store.ts';
+import { createStreamStore } from './stream/stream-store.ts';
+import type { ViewStore, WatchedStore } from './store.ts';
+import { createViewStore } from './files/view-store.ts';
 
 /** Where views go, and refused ones. */
 interface Stores {
-  readonly store: ViewStore & { state(): ViewStoreState | StreamStoreState };
+  readonly store: ViewStore & WatchedStore;
   readonly refused: LocalRefusedStore;
   close(): Promise<void>;
 }

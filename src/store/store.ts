@@ -1,3 +1,5 @@
+import { counter, type Description, type Metric } from '../base/description.ts';
+
 /**
  * What the collector asks of a store, whichever it is. The collector knows no files and no
  * servers; a store knows no HTTP.
@@ -39,6 +41,22 @@ export interface StoreState {
   readonly queuedLines: number;
   readonly queuedBytes: number;
 }
+
+/**
+ * How a store is watched: the operator's listener prints what each tells of itself, and knows none
+ * of them by name.
+ */
+export interface WatchedStore {
+  state(): StoreState;
+  /** @param viewsPerDay at the rate of the last hour; `undefined` while that is not known. */
+  describe(viewsPerDay: number | undefined): Description;
+}
+
+/** The metrics that every store of views has. */
+export const linesMetrics = ({ bytes, lines }: Pick<StoreState, 'bytes' | 'lines'>): Metric[] => [
+  counter('viewlog_written_bytes_total', 'Bytes of views stored.', [[bytes]]),
+  counter('viewlog_written_lines_total', 'Lines stored; over batches: the batch size.', [[lines]]),
+];
 
 /** Keeps refused views for the operator, outside the accept path. */
 export interface RefusedStore {

@@ -6,8 +6,8 @@ import { FILE_BYTES_MAX } from '../../src/projects/projects-file.ts';
 import { openProjects, type WatchedProjects } from '../../src/projects/follow.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
-// The file is looked at twice a second; a test that waits for nothing to happen waits this long.
-const SEVERAL_POLLS_MS = 1_200;
+// The file is read every 1.6 s; a test that waits for nothing to happen waits this long.
+const SEVERAL_POLLS_MS = 3_500;
 
 interface Watched {
   readonly path: string;

@@ -1,11 +1,12 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
+import { MINUTE_MS } from '../../src/base/time.ts';
 import type { Refusal } from '../../src/view/refusal.ts';
 import { activationOf } from '../../src/status/activation.ts';
 import { nearestIds } from '../../src/status/unlisted-ids.ts';
 import { Minutes, MINUTES } from '../../src/status/minutes.ts';
-import { Tally } from '../../src/status/counts.ts';
-
-const MINUTE_MS = 60_000;
+import { Counts } from '../../src/status/counts.ts';
 
 const unlisted = (project: string): Refusal => ({
   code: 'project-not-activated',
@@ -13,10 +14,17 @@ const unlisted = (project: string): Refusal => ({
   project,
 });
 
-function tally(): { tally: Tally; at: (ms: number) => void } {
+/** A sample that takes some 2.5 KB, of a body of which it keeps a part. */
+const faulty = (project: string, body = 'x'.repeat(1000)): Parameters<Counts['refused']> => [
+  { code: 'invalid-view', detail: 'The view has 1 fault.', project },
+  'https://www.example.com',
+  body,
+];
+
+function counting(): { counts: Counts; at: (ms: number) => void } {
   let now = 0;
   const isListed = (id: string): boolean => id === '1000001';
-  return { tally: new Tally({ now: () => now, isListed }), at: (ms) => (now = ms) };
+  return { counts: new Counts({ now: () => now, isListed }), at: (ms) => (now = ms) };
 }
 
 describe('counts by the minute', () => {
@@ -49,9 +57,9 @@ describe('counts by the minute', () => {
   });
 });
 
-describe('the tally', () => {
+describe('the counts', () => {
   it('tells views of today from those of yesterday', () => {
-    const { tally: counts, at } = tally();
+    const { counts, at } = counting();
     at(Date.parse('2026-11-20T23:59:59.999Z'));
     counts.accepted('1000001', '{}');
     expect(counts.acceptedToday()).toBe(1);
@@ -61,33 +69,105 @@ describe('the tally', () => {
   });
 
   it('holds a bounded part of what strangers make up, and the ids that come again', () => {
-    const { tally: counts, at } = tally();
+    const { counts, at } = counting();
     for (let i = 0; i < 5_000; i++) {
       at(i);
       counts.refused(unlisted(String(i)), `https://${i}.example`, 'x'.repeat(16_384));
       if (i % 20 === 0) counts.refused(unlisted('1000009'), 'https://www.example.com');
       counts.refused({ code: 'not-found', detail: '' }, `https://${i}.example`);
     }
-    const knocks = counts.knocks.list(() => false);
-    expect(knocks).toHaveLength(100);
-    expect(knocks[0]).toMatchObject({ id: '1000009', count: 250 });
+    const unlistedIds = counts.unlistedIds.list(() => false);
+    expect(unlistedIds).toHaveLength(100);
+    expect(unlistedIds[0]).toMatchObject({ id: '1000009', count: 250 });
     expect(counts.projects.size).toBe(0);
-    const [stray] = counts.strays.list();
+    const [stray] = counts.beforeProject.list();
     expect(stray).toMatchObject({ code: 'not-found', count: 5_000 });
     expect(stray!.origins).toHaveLength(8);
     expect(counts.total.refused).toBe(10_250);
     expect(counts.latestRefused.list()).toHaveLength(20);
     expect(counts.latestRefused.list()[1]!.item.project).toBe('4999');
-    expect(JSON.stringify([knocks, counts.latestRefused.list()]).length).toBeLessThan(200_000);
+    expect(JSON.stringify([unlistedIds, counts.latestRefused.list()]).length).toBeLessThan(200_000);
   });
 
-  it('forgets an id that knocked once it is listed', () => {
-    const { tally: counts } = tally();
+  it('forgets an unlisted id once it is listed', () => {
+    const { counts } = counting();
     counts.refused(unlisted('7'), undefined);
-    expect(counts.knocks.list((id) => id === '7')).toStrictEqual([]);
-    expect(counts.knocks.list(() => false)).toStrictEqual([]);
+    expect(counts.unlistedIds.list((id) => id === '7')).toStrictEqual([]);
+    expect(counts.unlistedIds.list(() => false)).toStrictEqual([]);
   });
 });
+
+describe('samples of refusals', () => {
+  const latestOf = (counts: Counts, project: string) =>
+    counts.projects.get(project)?.refusals.list()[0];
+
+  it('are all kept up to their budget; beyond it the longest unseen goes, its count stays', () => {
+    const isListed = (): boolean => true;
+    let now = 1;
+    const first = new Counts({ now: () => now, isListed });
+    for (const id of ['1', '2', '3']) first.refused(...faulty(id));
+    const fits = new Counts({ now: () => now, isListed, samplesBytesMax: first.samples.bytes });
+    const lacksOne = new Counts({
+      now: () => now,
+      isListed,
+      samplesBytesMax: first.samples.bytes - 1,
+    });
+    for (const counts of [fits, lacksOne]) {
+      for (const id of ['1', '2', '3']) counts.refused(...faulty(id));
+    }
+    for (const id of ['1', '2', '3']) expect(latestOf(fits, id)?.latest).toBeDefined();
+    expect(latestOf(lacksOne, '1')).toStrictEqual({
+      code: 'invalid-view',
+      count: 1,
+      lastMs: 1,
+      latest: undefined,
+      origins: [],
+    });
+    expect(latestOf(lacksOne, '2')?.latest?.project).toBe('2');
+    // What is brought up to date is the last to go.
+    now = 2;
+    fits.refused(...faulty('1'));
+    fits.refused(...faulty('4'));
+    expect(latestOf(fits, '1')).toMatchObject({ count: 2, lastMs: 2, latest: { atMs: 2 } });
+    expect(latestOf(fits, '2')?.latest).toBeUndefined();
+    fits.refused(...faulty('2'));
+    expect(latestOf(fits, '2')).toMatchObject({ count: 2, latest: { project: '2' } });
+  });
+
+  it('of thousands of projects take 16 MiB, not their bodies', () => {
+    const counts = new Counts({ now: () => 0, isListed: () => true });
+    const codes = ['invalid-view', 'origin-not-allowed', 'view-too-large'] as const;
+    const collect = garbageCollector();
+    const before = collect();
+    for (let i = 0; i < 6_000; i++) {
+      for (const code of codes) {
+        // Made as a body is: one flat text, which a part of it could keep.
+        const body = Buffer.from(`${i}${code}${'x'.repeat(16_000)}`).toString();
+        const project = body.slice(0, String(i).length);
+        const issues = [
+          { field: 'mb', message: 'must be', expected: 'integer', received: body.slice(9, 70) },
+        ];
+        counts.refused({ code, detail: body.slice(0, 300), project, issues }, undefined, body);
+      }
+    }
+    const grownMiB = (collect() - before) / 2 ** 20;
+    expect(counts.samples.bytes).toBeLessThanOrEqual(15 * 2 ** 20);
+    expect(counts.samples.bytes).toBeGreaterThan(14 * 2 ** 20);
+    // Beside the samples it is the counts of 6,000 projects.
+    expect(grownMiB).toBeLessThan(40);
+    expect(counts.total.refused).toBe(18_000);
+  });
+});
+
+/** A function that collects garbage, and tells the size of the heap, in bytes. */
+function garbageCollector(): () => number {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  return () => {
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+}
 
 it('a slip is found among listed ids, also after the list has changed', () => {
   const nearestId = nearestIds();

@@ -3,11 +3,11 @@ import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { chunk, post, speak } from '../support/raw.ts';
+import { chunk, post, type RawAnswer, speak } from '../support/raw.ts';
 import { BUN, DENO, isHere, isPresent, NODE, type Runtime } from '../support/runtimes.ts';
 import { canMount, smallDisk } from '../support/small-disk.ts';
 import { startWatched, sumOf, type Watched } from '../support/status.ts';
-import { PROJECTS, until } from '../support/viewlog.ts';
+import { dataDirectory, PROJECTS, until } from '../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
 
 // The operator's listener, from outside, the same on every runtime.
@@ -203,6 +203,65 @@ function theListenerOn(runtime: Runtime): void {
       expect([path, results]).toStrictEqual([path, cases]);
     }
   });
+
+  it("answers a load balancer's plain check, which names no Host, without reasons", async () => {
+    const { statusPort: port } = await startWatched({ runtime });
+    const plain = async (start: string): Promise<unknown> => {
+      const { answers } = await speak(port, { pieces: [`${start}\r\n\r\n`] }, 200);
+      const [{ status, body }] = answers as [RawAnswer];
+      return [start, status, body];
+    };
+    const checks = [
+      ['GET /healthz HTTP/1.0', 200, '{"status":"alive"}'],
+      ['GET /readyz HTTP/1.0', 200, '{"status":"ready"}'],
+      ['GET /readyz?now HTTP/1.0\r\nHost:', 200, '{"status":"ready"}'],
+    ];
+    expect(await Promise.all(checks.map(([start]) => plain(String(start))))).toStrictEqual(checks);
+    for (const path of ['/', '/metrics', '/snapshot', '/live', '//readyz', '/readyz/']) {
+      expect(await plain(`GET ${path} HTTP/1.0`)).toMatchObject([expect.anything(), 403, /name/]);
+    }
+  });
+
+  it.each([['on loopback'], ['beyond it']])(
+    'refuses odd Hosts and targets %s, and neither shows nor logs a stack',
+    async (where) => {
+      const data = dataDirectory();
+      const file = join(data, 'status-token');
+      writeFileSync(file, 'correct-horse-battery-staple');
+      const beyond = ['--status=0.0.0.0:0', `--status-token-file=${file}`];
+      const args = where === 'on loopback' ? [] : beyond;
+      const viewlog = await startWatched({ runtime, data, args });
+      const said = viewlog.stderr();
+      const hosts = [
+        'a b<>"',
+        '[',
+        'localhost:99999',
+        'localhost:x',
+        '\u00e9\u00ff',
+        'a/b',
+        'a?b',
+        '%',
+      ];
+      const requests = [
+        ...hosts.map((host) => `GET /readyz HTTP/1.1\r\nHost: ${host}\r\n\r\n`),
+        ...hosts.map((host) => `GET /live HTTP/1.0\r\nHost: ${host}\r\n\r\n`),
+        'GET / HTTP/1.1\r\nHost: u:p@localhost\r\n\r\n',
+        'GET http:///x HTTP/1.1\r\nHost: [\r\n\r\n',
+        'TRACE / HTTP/1.1\r\nHost: a b\r\n\r\n',
+        'GET /metrics HTTP/1.0\r\n\r\n',
+        'HEAD / HTTP/1.0\r\n\r\n',
+      ];
+      for (const request of requests) {
+        const pieces = [Buffer.from(request, 'latin1')];
+        const { answers, received } = await speak(viewlog.statusPort, { pieces }, 100);
+        const statuses = answers.map(({ status }) => Math.floor(status / 100));
+        expect([request, statuses]).toStrictEqual([request, [4]]);
+        expect(received).not.toMatch(/viewlog\.mjs|\.ts|at |<html/);
+      }
+      expect(viewlog.stderr()).toBe(said);
+      expect((await fetch(`http://127.0.0.1:${viewlog.statusPort}/healthz`)).status).toBe(200);
+    },
+  );
 
   it('serves what it serves, and only reads', async () => {
     const { statusUrl } = await startWatched({ runtime });

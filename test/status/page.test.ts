@@ -105,10 +105,10 @@ describe.skipIf(!hasChromium())('the status page', () => {
       'url must be a string that starts with "/"; received "home"',
     ]);
     await card(page, '1000001').locator('p', { hasText: 'from https://a.example (1)' }).waitFor();
-    const strays = page.locator('#strays');
-    await strays.locator('code', { hasText: 'unsupported-media-type' }).waitFor();
-    await strays.locator('p', { hasText: 'from https://b.example (1)' }).waitFor();
-    await strays.locator('p', { hasText: 'as a Blob of that type' }).waitFor();
+    const beforeProject = page.locator('#before-project');
+    await beforeProject.locator('code', { hasText: 'unsupported-media-type' }).waitFor();
+    await beforeProject.locator('p', { hasText: 'from https://b.example (1)' }).waitFor();
+    await beforeProject.locator('p', { hasText: 'as a Blob of that type' }).waitFor();
     // Unfolded it stays, though the page is brought up to date meanwhile.
     await viewlog.post({ ...MINIMAL_VIEW, url: 'home' });
     await card(page, '1000001').locator('summary', { hasText: '2 refused' }).waitFor();
@@ -122,12 +122,12 @@ describe.skipIf(!hasChromium())('the status page', () => {
     const view = { ...MINIMAL_VIEW, p: '1000009', url: '/knocked' };
     const origin = 'https://new.example';
     expect((await viewlog.post(view, { origin })).status).toBe(403);
-    const knock = page.locator('#knocks article', { hasText: '1000009' });
-    await knock.locator('p', { hasText: `1 view from ${origin}` }).waitFor();
-    await knock.locator('p', { hasText: 'A typing slip? 1000001 is listed.' }).waitFor();
-    await knock.locator('button').focus();
+    const unlisted = page.locator('#unlisted-ids article', { hasText: '1000009' });
+    await unlisted.locator('p', { hasText: `1 view from ${origin}` }).waitFor();
+    await unlisted.locator('p', { hasText: 'A typing slip? 1000001 is listed.' }).waitFor();
+    await unlisted.locator('button').focus();
     await page.keyboard.press('Enter');
-    await knock.locator('button', { hasText: 'Copied' }).waitFor();
+    await unlisted.locator('button', { hasText: 'Copied' }).waitFor();
     const copied = await page.evaluate(() => navigator.clipboard.readText());
     const bin = tempDir();
     writeFileSync(
@@ -140,7 +140,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
     const env = { PATH: `${bin}:${process.env['PATH']}` };
     execFileSync('/bin/sh', ['-c', copied], { env, cwd: '/', stdio: 'pipe' });
     await badge(page, '1000009', 'no view yet');
-    await knock.waitFor({ state: 'hidden' });
+    await unlisted.waitFor({ state: 'hidden' });
     expect((await viewlog.post(view, { origin })).status).toBe(201);
     await badge(page, '1000009', 'arriving');
     await page.locator('#latest summary', { hasText: '/knocked' }).waitFor();
@@ -242,7 +242,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
     }
     expect(await page.locator('main script, main img, main svg[onload]').count()).toBe(0);
     expect(await page.evaluate(() => 'owned' in globalThis)).toBe(false);
-    expect(await page.locator('#knocks .command code').textContent()).toBe(
+    expect(await page.locator('#unlisted-ids .command code').textContent()).toBe(
       `viewlog activate 9 --projects ${viewlog.data}/projects.json`,
     );
     expect(complaints).toStrictEqual([]);

@@ -6,6 +6,8 @@ export interface Child {
   readonly pid: number;
   /** The next line of its stdout, as JSON; rejects with its stderr if it ends without one. */
   next(): Promise<Record<string, unknown>>;
+  /** What it has said on its stderr so far. */
+  stderr(): string;
   kill(signal: NodeJS.Signals): void;
   readonly ended: Promise<number | null>;
 }
@@ -34,6 +36,7 @@ export function startChild(
       if (done) throw new Error(`${program} ended without a word: ${stderr}`);
       return JSON.parse(value) as Record<string, unknown>;
     },
+    stderr: () => stderr,
     kill: (signal) => void child.kill(signal),
     ended,
   };

@@ -1,5 +1,8 @@
+import { MINUTE_MS } from '../../base/time.ts';
+import { MINUTES } from '../minutes.ts';
 import { element, setText, svg, type View } from './dom.ts';
-import { number, time } from './format.ts';
+import { number } from '../../base/readable.ts';
+import { time } from './clock.ts';
 
 /** Views a minute, oldest first, the minute that still runs last; what is before was none. */
 export interface Series {
@@ -7,9 +10,7 @@ export interface Series {
   readonly refused: readonly number[];
 }
 
-const MINUTES = 180;
 const HEIGHT = 48;
-const MINUTE_MS = 60_000;
 /** A view now and then shall not look like a flood. */
 const SCALE_MIN = 5;
 

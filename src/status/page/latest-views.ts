@@ -2,7 +2,7 @@ import type { RefusedSample } from '../refused-samples.ts';
 import type { Numbered } from '../last-few.ts';
 import type { ShownView } from '../snapshot.ts';
 import { element, setText, type View } from './dom.ts';
-import { time } from './format.ts';
+import { time } from './clock.ts';
 import { sample } from './refusal-list.ts';
 
 /** A view that was taken; unfolded, its fields. */

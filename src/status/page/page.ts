@@ -1,7 +1,8 @@
 import type { Snapshot } from '../snapshot.ts';
 import { element, list, setText } from './dom.ts';
-import { dateTime, duration, number, plural } from './format.ts';
-import { knockCard } from './unlisted-rows.ts';
+import { countOf, duration, number } from '../../base/readable.ts';
+import { dateTime } from './clock.ts';
+import { unlistedIdCard } from './unlisted-rows.ts';
 import { acceptedRow, refusedRow } from './latest-views.ts';
 import { overview } from './overview.ts';
 import { projectCard } from './project-rows.ts';
@@ -18,29 +19,32 @@ const state = find('#state');
 const summary = find('#summary');
 const storage = overview();
 find('#storage').append(storage.node);
-const strays = refusalGroups();
-find('#strays').append(element('article', {}, strays.node));
+const beforeProject = refusalGroups();
+find('#before-project').append(element('article', {}, beforeProject.node));
 
 const showWarnings = list<string>(find('#warnings'), (text) => text, textItem);
 const showProjects = list(cards('#projects'), ({ id }) => id, projectCard);
 const projectsMore = more('#projects');
-const showKnocks = list(cards('#knocks'), ({ id }) => id, knockCard);
-const knocksMore = more('#knocks');
+const showUnlistedIds = list(cards('#unlisted-ids'), ({ id }) => id, unlistedIdCard);
+const unlistedIdsMore = more('#unlisted-ids');
 const numbered = (item: { readonly number: number }): string => String(item.number);
 const showAccepted = list(rows('#latest > :first-child'), numbered, acceptedRow);
 const showRefused = list(rows('#latest > :last-child'), numbered, refusedRow);
 
 function show(snapshot: Snapshot): void {
-  const { nowMs, knocks, projects, projectsLeftOut, knocksLeftOut } = snapshot;
+  const { nowMs, unlistedIds, projects, projectsLeftOut, unlistedIdsLeftOut } = snapshot;
   showState(snapshot);
   storage.update(snapshot, nowMs);
   showProjects(projects, nowMs);
   setText(projectsMore, projectsLeftOut > 0 ? `${number(projectsLeftOut)} more are listed.` : '');
-  find('#knocks').hidden = knocks.length === 0;
-  showKnocks(knocks, nowMs);
-  setText(knocksMore, knocksLeftOut > 0 ? `${plural(knocksLeftOut, 'more id')}.` : '');
-  find('#strays').hidden = snapshot.strays.length === 0;
-  strays.update(snapshot.strays, nowMs);
+  find('#unlisted-ids').hidden = unlistedIds.length === 0;
+  showUnlistedIds(unlistedIds, nowMs);
+  setText(
+    unlistedIdsMore,
+    unlistedIdsLeftOut > 0 ? `${countOf(unlistedIdsLeftOut, 'more id')}.` : '',
+  );
+  find('#before-project').hidden = snapshot.beforeProject.length === 0;
+  beforeProject.update(snapshot.beforeProject, nowMs);
   showAccepted(snapshot.latestAccepted, nowMs);
   showRefused(snapshot.latestRefused, nowMs);
 }
@@ -74,6 +78,7 @@ function connect(): void {
   stream.addEventListener('message', ({ data }: MessageEvent<string>) => {
     show(JSON.parse(data) as Snapshot);
   });
+  stream.addEventListener('renew', connect);
   stream.addEventListener('error', () => {
     setKind('lost');
     setText(state, 'No contact with viewlog');

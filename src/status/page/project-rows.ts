@@ -1,12 +1,13 @@
+import { MINUTE_MS } from '../../base/time.ts';
 import type { ShownProject } from '../snapshot.ts';
 import { chart } from './chart.ts';
 import { command } from './copy-command.ts';
 import { element, setText, type View } from './dom.ts';
-import { duration, number, plural } from './format.ts';
+import { countOf, duration, number } from '../../base/readable.ts';
 import { refusalGroups } from './refusal-list.ts';
 
 /** Five minutes without a view are called quiet. */
-const QUIET_MS = 5 * 60_000;
+const QUIET_MS = 5 * MINUTE_MS;
 
 /** One project: is my site arriving? */
 export function projectCard(): View<ShownProject> {
@@ -34,7 +35,7 @@ export function projectCard(): View<ShownProject> {
       views.update({ accepted: acceptedByMinute, refused: refusedByMinute }, nowMs);
       const last =
         lastAcceptedMs === undefined ? '' : `, last ${duration(nowMs - lastAcceptedMs)} ago`;
-      setText(facts, `${plural(accepted, 'view')}${last}`);
+      setText(facts, `${countOf(accepted, 'view')}${last}`);
       activation.node.toggleAttribute('hidden', project.command === undefined);
       activation.update(project.command ?? '', nowMs);
       unfolding.hidden = refused === 0;
@@ -50,7 +51,7 @@ function verdictOf({ active, activity, refusals }: ShownProject, nowMs: number):
   const { lastAcceptedMs } = activity;
   const silentMs = nowMs - (lastAcceptedMs ?? 0);
   if (silentMs < QUIET_MS) return ['good', 'arriving'];
-  const lastRefusedMs = Math.max(0, ...refusals.map(({ latest }) => latest.atMs));
+  const lastRefusedMs = Math.max(0, ...refusals.map(({ lastMs }) => lastMs));
   if (nowMs - lastRefusedMs < QUIET_MS) return ['bad', 'all refused'];
   if (lastAcceptedMs === undefined) return ['off', 'no view yet'];
   return ['warn', `quiet for ${duration(silentMs)}`];

@@ -1,7 +1,8 @@
 import type { Issue } from '../../view/refusal.ts';
-import type { RefusalGroup, RefusedSample } from '../refused-samples.ts';
+import type { RefusalGroup } from '../refusal-groups.ts';
+import type { RefusedSample } from '../refused-samples.ts';
 import { element, list, setText, type View } from './dom.ts';
-import { duration, number } from './format.ts';
+import { duration, number } from '../../base/readable.ts';
 
 /** Refusals by reason, each with its latest sample. */
 export function refusalGroups(): View<readonly RefusalGroup[]> {
@@ -16,15 +17,18 @@ function group(): View<RefusalGroup> {
   const last = element('span', { class: 'faint' });
   head.append(count, ' × ', code, ' ', last);
   const origins = element('p', { class: 'faint' });
-  const latest = sample();
+  const shown = sample();
   return {
-    node: element('li', {}, head, origins, latest.node),
+    node: element('li', {}, head, origins, shown.node),
     update(item, nowMs) {
       setText(count, number(item.count));
       setText(code, item.code);
-      setText(last, `latest ${duration(nowMs - item.latest.atMs)} ago`);
-      setText(origins, originsOf(item));
-      latest.update(item.latest, nowMs);
+      setText(last, `latest ${duration(nowMs - item.lastMs)} ago`);
+      const { latest } = item;
+      const isKept = latest !== undefined;
+      setText(origins, isKept ? originsOf(item) : 'its sample has made way for newer ones');
+      shown.node.toggleAttribute('hidden', !isKept);
+      if (isKept) shown.update(latest, nowMs);
     },
   };
 }

@@ -24,16 +24,18 @@
 import { EXIT, Fatal, reasonOf } from '../../base/exit.ts';
 import type { Log } from '../../base/log.ts';
 import { plural } from '../../base/text.ts';
+import type { Description } from '../../base/description.ts';
 import { Committer, type Timing } from './committer.ts';
 import { DayWriter } from './day-writer.ts';
+import { describeFiles } from './describe-files.ts';
 import { prepareDirectory } from '../../disk/directory.ts';
 import { systemFiles, type FileOps } from '../../disk/ops.ts';
 import { createFreeSpace, type FreeSpace } from '../../disk/free-space.ts';
 import { lastIdOf } from '../last-id.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
-import { dayOf } from '../../base/time.ts';
+import { dayOf, atMultiplesOf } from '../../base/time.ts';
 import { lineOf } from '../../view/line.ts';
-import type { Appended, StoreState, ViewStore } from '../store.ts';
+import type { Appended, StoreState, ViewStore, WatchedStore } from '../store.ts';
 
 export interface ViewStoreOptions {
   readonly dir: string;
@@ -52,7 +54,7 @@ export interface ViewStoreOptions {
   readonly timing?: Timing;
 }
 
-const TIMING: Timing = { pollMs: 500, stuckMs: 10_000, retryMs: 100, retryMaxMs: 1_000 };
+const TIMING: Timing = { pollMs: 800, stuckMs: 10_000, retryMs: 100, retryMaxMs: 1_000 };
 
 /** Of the files beside what every store tells; counts and sums since the start. */
 export interface ViewStoreState extends StoreState {
@@ -79,15 +81,16 @@ export async function createViewStore(options: ViewStoreOptions): Promise<LocalV
 
 type Options = ViewStoreOptions & { readonly files: FileOps };
 
-export class LocalViewStore implements ViewStore {
+export class LocalViewStore implements ViewStore, WatchedStore {
   readonly #options: Options;
   readonly #timing: Timing;
   readonly #stamp: () => Stamp;
   readonly #writer: DayWriter;
   readonly #committer: Committer;
   readonly #space: FreeSpace;
-  #pollTimer: ReturnType<typeof setInterval> | undefined;
+  #endPolls: (() => void) | undefined;
   #polling = false;
+  #polls = 0;
   #pollFailed = false;
   #closed: Promise<void> | undefined;
 
@@ -105,8 +108,7 @@ export class LocalViewStore implements ViewStore {
   async start(): Promise<void> {
     this.#committer.start(await this.#writer.start(this.#today()));
     await this.#space.poll();
-    this.#pollTimer = setInterval(() => void this.#poll(), this.#timing.pollMs);
-    this.#pollTimer.unref();
+    this.#endPolls = atMultiplesOf(this.#timing.pollMs, () => void this.#poll());
   }
 
   append(fields: string): Promise<Appended> {
@@ -144,6 +146,10 @@ export class LocalViewStore implements ViewStore {
     };
   }
 
+  describe(viewsPerDay: number | undefined): Description {
+    return describeFiles(this.state(), this.#options.minFreeBytes, viewsPerDay);
+  }
+
   #unavailable(): string | undefined {
     if (this.#committer.unavailable !== undefined) return this.#committer.unavailable;
     if (this.#closed !== undefined) return SHUTTING_DOWN;
@@ -151,7 +157,7 @@ export class LocalViewStore implements ViewStore {
   }
 
   async #close(timeoutMs: number): Promise<void> {
-    clearInterval(this.#pollTimer);
+    this.#endPolls?.();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const timeout = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(this.#closeTimedOut(timeoutMs)), timeoutMs);
@@ -196,8 +202,12 @@ export class LocalViewStore implements ViewStore {
     if (this.#polling) return;
     this.#polling = true;
     try {
-      await this.#space.poll();
-      if (await this.#writer.checkPath(this.#today())) this.#committer.catchUpSoon();
+      // Calls to the system in the background are what an idle collector pays for: the fewer wake
+      // it, the better. What moves the file must show within a second, free space need not.
+      const isSpaceDue = this.#polls++ % 2 === 0;
+      const looked = this.#writer.checkPath(this.#today());
+      await Promise.allSettled([looked, isSpaceDue && this.#space.poll()]);
+      if (await looked) this.#committer.catchUpSoon();
       this.#pollFailed = false;
     } catch (error) {
       if (!this.#pollFailed) {

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { reasonOf } from '../../base/exit.ts';
+import type { Description } from '../../base/description.ts';
 import type { Log } from '../../base/log.ts';
 import { countLines } from '../files/batch.ts';
 import { openDailyFile, type DailyFile } from '../../disk/daily-file.ts';
@@ -7,6 +8,7 @@ import { fileNameOf } from '../../disk/names.ts';
 import { systemFiles, type FileOps } from '../../disk/ops.ts';
 import { sealed } from '../../disk/trouble.ts';
 import { lastIdOf } from '../last-id.ts';
+import { describeRefused } from './describe-refused.ts';
 import type { Dropped } from './refused-budget.ts';
 import { RefusedIntake, type RefusedLine } from './refused-intake.ts';
 import type { RefusedStore, RefusedView } from '../store.ts';
@@ -38,6 +40,7 @@ export interface LocalRefusedStore extends RefusedStore {
   /** Writes what is queued, as far as the time allows. Never rejects. */
   close(timeoutMs: number): Promise<void>;
   state(): RefusedState;
+  describe(): Description;
 }
 
 /**
@@ -102,6 +105,10 @@ class RefusedFiles implements LocalRefusedStore {
       keptBytes: this.#keptBytes,
       dropped: { ...this.#intake.dropped },
     };
+  }
+
+  describe(): Description {
+    return describeRefused(this.state());
   }
 
   async #finish(): Promise<void> {

@@ -4,8 +4,10 @@ import { DAY_MS } from '../../base/time.ts';
 import type { Cluster } from '../../jetstream/connect.ts';
 import { type Failure, Publisher } from '../../jetstream/publisher.ts';
 import { managerOf, prepareStream } from '../../jetstream/stream.ts';
+import type { Description } from '../../base/description.ts';
 import type { Log } from '../../base/log.ts';
 import { printable } from '../../base/text.ts';
+import { describeRefused } from './describe-refused.ts';
 import { RefusedIntake } from './refused-intake.ts';
 import type { LocalRefusedStore, RefusedState } from './refused-files.ts';
 import type { RefusedView } from '../store.ts';
@@ -108,6 +110,10 @@ class RefusedStream implements LocalRefusedStore {
       keptBytes: this.#keptBytes,
       dropped: { ...this.#intake.dropped },
     };
+  }
+
+  describe(): Description {
+    return describeRefused(this.state());
   }
 
   #told(failure: Failure | undefined, bytes: number): void {

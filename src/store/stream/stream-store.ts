@@ -20,12 +20,14 @@ import { type Failure, type FailureKind, Publisher } from '../../jetstream/publi
 import { managerOf, prepareStream } from '../../jetstream/stream.ts';
 import { Silence } from '../../jetstream/silence.ts';
 import { StreamWatch } from '../../jetstream/stream-watch.ts';
+import type { Description } from '../../base/description.ts';
 import type { Log } from '../../base/log.ts';
 import { formatSize } from '../../base/size.ts';
 import { printable } from '../../base/text.ts';
 import { lineOf } from '../../view/line.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
-import type { Appended, StoreState, ViewStore } from '../store.ts';
+import type { Appended, StoreState, ViewStore, WatchedStore } from '../store.ts';
+import { describeStream } from './describe-stream.ts';
 
 export interface StreamStoreOptions {
   readonly cluster: Cluster;
@@ -93,7 +95,7 @@ export async function createStreamStore(options: StreamStoreOptions): Promise<St
   return new StreamStore(options, watch);
 }
 
-export class StreamStore implements ViewStore {
+export class StreamStore implements ViewStore, WatchedStore {
   readonly #options: StreamStoreOptions;
   readonly #watch: StreamWatch;
   readonly #silence: Silence;
@@ -160,6 +162,10 @@ export class StreamStore implements ViewStore {
         warnings: this.#watch.warnings,
       },
     };
+  }
+
+  describe(): Description {
+    return describeStream(this.state(), this.#options.now());
   }
 
   #unavailable(): string | undefined {

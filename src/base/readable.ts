@@ -1,8 +1,10 @@
+// Figures as an operator reads them on the status page, there and where its facts are made.
+
 /** `12,345` */
 export const number = (count: number): string => count.toLocaleString('en');
 
 /** `1 view`, `12,345 views` */
-export const plural = (count: number, noun: string): string =>
+export const countOf = (count: number, noun: string): string =>
   `${number(count)} ${noun}${count === 1 ? '' : 's'}`;
 
 /** `3 s`, `12 min`, `5 h 3 min`, `2 d 4 h` */
@@ -17,7 +19,7 @@ export function duration(ms: number): string {
 }
 
 /** `1.5 GiB` */
-export function size(bytes: number): string {
+export function roundedSize(bytes: number): string {
   let rest = bytes;
   for (const unit of ['bytes', 'KiB', 'MiB', 'GiB']) {
     if (rest < 1024)
@@ -26,10 +28,3 @@ export function size(bytes: number): string {
   }
   return `${rest < 10 ? rest.toFixed(1) : Math.round(rest)} TiB`;
 }
-
-/** `14:03:59`, of the reader's own clock and zone. */
-export const time = (atMs: number): string => new Date(atMs).toLocaleTimeString('en-GB');
-
-/** `20 Nov 2026, 14:03` */
-export const dateTime = (atMs: number): string =>
-  new Date(atMs).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' });

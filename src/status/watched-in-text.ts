@@ -1,0 +1,21 @@
+import type { Description } from '../base/description.ts';
+import type { WatchedService } from './operator-app.ts';
+import { reply } from './replies.ts';
+
+const NAME_LENGTH = 24;
+
+/**
+ * A service whose page is its facts, as text.
+ * @param describe `reasons` are why the work is not done now; none where it is.
+ */
+export const watchedInText = (
+  describe: () => Description & { readonly reasons: readonly string[] },
+): WatchedService => ({
+  health: describe,
+  metrics: () => describe().metrics,
+  pages: { '/': () => reply(200, 'text/plain; charset=utf-8', pageOf(describe())) },
+  close() {},
+});
+
+const pageOf = ({ facts }: Description): string =>
+  facts.map(([name, text]) => `${name.padEnd(NAME_LENGTH)} ${text}\n`).join('');
