@@ -4,6 +4,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DAY_MS, dayOf } from '../../src/base/time.ts';
 import { type Retention, startRetention } from '../../src/disk/retention.ts';
+import { FaultyDisk } from '../support/faulty-disk.ts';
 import { memoryLog } from '../support/memory-log.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -21,6 +22,7 @@ class Box {
   #bootMs = 0;
   #retention: Retention | undefined;
   #look = (): void => {};
+  #files: ReturnType<FaultyDisk['mount']> | undefined;
   /** When the last line of each file was written, in truth. */
   readonly written = new Map<string, number>();
   /** By how much steps that are no jumps have moved the clock. */
@@ -38,7 +40,9 @@ class Box {
       this.#look = look;
       return original(() => {}, 2 ** 30);
     }) as typeof setInterval;
+    this.#files = new FaultyDisk().mount();
     this.#retention = startRetention({
+      files: this.#files,
       dir: this.dir,
       keepDays: KEEP,
       keepRefusedDays: KEEP,
@@ -60,7 +64,9 @@ class Box {
 
   /** As by kill -9: what it noted is up to two hours old. */
   async kill(): Promise<void> {
+    // Time for its notes, then none.
     await new Promise((resolve) => setTimeout(resolve, 5));
+    this.#files?.freeze();
     this.#lastSeenMs = this.#now();
     this.slackMs += 2 * HOUR_MS;
     this.#retention = undefined;
