@@ -9,20 +9,14 @@ import { watchedInText } from '../status/watched-in-text.ts';
 import { signals } from '../base/signals.ts';
 import { acquireLock, type Lock } from '../disk/lock.ts';
 import { startRetention } from '../disk/retention.ts';
-import { StoppedWaiting } from '../archive/until-room.ts';
 import { plural } from '../base/text.ts';
 import { within } from '../base/time.ts';
-import { Archiver } from '../archive/archiver.ts';
+import { archiveViews } from '../archive/archive-views.ts';
 import { LagLog } from '../archive/lag.ts';
+import { openArchive } from '../archive/open-archive.ts';
 import { StreamReader } from '../archive/reader.ts';
-import { type ArchiveRecord, readRecord } from '../archive/archive-record.ts';
 import { describeArchive } from '../archive/describe-archive.ts';
-import { MessagesLost, Stream } from '../archive/archived-stream.ts';
-import { placeBeforeLoss } from '../archive/resume.ts';
 import { defineCommand } from './command.ts';
-
-/** What is looked after when no messages come: free space, moved files, the lag. */
-const IDLE_MS = 1_000;
 
 const OPTIONS = [
   'archive-from',
@@ -101,32 +95,19 @@ interface Surroundings {
   readonly stop: AbortSignal;
 }
 
-/** Finds the stream, and makes sure that it is the recorded one. */
-async function openStream(settings: ArchiveSettings, { cluster, lock, log, stop }: Surroundings) {
-  const { data: dir, 'nats-stream': name } = settings;
-  const stream = await Stream.of(name, dir, cluster, stop);
-  const { created, last } = await stream.find();
-  const recorded = recordOf(dir, name, created);
-  // The archive records an id wherever it can; without one, somebody may have set the sequence.
-  const isDoubtful = recorded.id === undefined && recorded.sequence < last;
-  const record = { ...(isDoubtful && { doubtfulTo: last }), ...recorded };
-  const minFreeBytes = settings['min-free'];
-  const archiver = new Archiver({ dir, record, minFreeBytes, log, stop, files: lock.files });
-  try {
-    await stream.verify(archiver.known);
-  } catch (error) {
-    if (!(error instanceof MessagesLost)) throw error;
-    const place = await placeBeforeLoss(stream, archiver.known, dir);
-    if (place === undefined) throw error;
-    await archiver.beginAgain(place);
-  }
-  return { stream, archiver, last };
-}
-
 async function follow(settings: ArchiveSettings, surroundings: Surroundings): Promise<ExitCode> {
   const { cluster, lock, token, log, stop } = surroundings;
   const { data: dir, 'nats-stream': name } = settings;
-  const opened = await Promise.race([openStream(settings, surroundings), aborted(stop)]);
+  const opening = openArchive({
+    dir,
+    stream: name,
+    minFreeBytes: settings['min-free'],
+    cluster,
+    files: lock.files,
+    log,
+    stop,
+  });
+  const opened = await Promise.race([opening, aborted(stop)]);
   if (opened === undefined) return EXIT.done;
   const { stream, archiver, last } = opened;
   const { known } = archiver;
@@ -153,7 +134,7 @@ async function follow(settings: ArchiveSettings, surroundings: Surroundings): Pr
     reader.close();
   });
   try {
-    await inTime(work({ archiver, reader, lag, until, stop }), stop);
+    await archiveViews({ archiver, reader, lag, until, stop });
   } finally {
     reader.close();
     await within(LIMITS.closeTimeoutMs, retention.stop());
@@ -162,61 +143,4 @@ async function follow(settings: ArchiveSettings, surroundings: Surroundings): Pr
   const { lines } = archiver.state();
   log.info(`Archived ${plural(lines, 'view')}, up to message ${archiver.sequence}`);
   return EXIT.done;
-}
-
-interface Work {
-  readonly archiver: Archiver;
-  readonly reader: StreamReader;
-  readonly lag: LagLog;
-  readonly until: number;
-  readonly stop: AbortSignal;
-}
-
-async function work({ archiver, reader, lag, until, stop }: Work): Promise<void> {
-  let end = until;
-  try {
-    await archiver.start();
-    while (!stop.aborted && archiver.sequence < end) {
-      const taken = await reader.take(IDLE_MS);
-      if ('place' in taken) {
-        await archiver.goBack(taken);
-        if (end !== Infinity) end = Math.min(end, reader.end);
-      } else if (taken.length > 0) await archiver.take(taken);
-      else await archiver.checkDisk();
-      lag.tell(reader.end - archiver.sequence);
-    }
-  } catch (error) {
-    // What is half written is recorded as such, and completed by the next start.
-    if (!(error instanceof StoppedWaiting)) throw error;
-  }
-  await archiver.close();
-}
-
-/** @throws {Fatal} exit 74 if the work goes on for too long after the stop: the disk hangs. */
-async function inTime(work: Promise<void>, stop: AbortSignal): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    stop.addEventListener('abort', () => {
-      const seconds = plural(LIMITS.drainTimeoutMs / 1000, 'second');
-      const message = `Stopped before the files were written and synced, after ${seconds}`;
-      const fail = (): void => reject(new Fatal(EXIT.ioError, message));
-      timer = setTimeout(fail, LIMITS.drainTimeoutMs);
-    });
-  });
-  try {
-    await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** @throws {Fatal} exit 65 if it is that of another stream. */
-function recordOf(dir: string, stream: string, created: string): ArchiveRecord {
-  const record = readRecord(dir);
-  if (record === undefined) return { stream, created, sequence: 0 };
-  if (record.stream === stream) return record;
-  throw new Fatal(
-    EXIT.badData,
-    `"${dir}" is the archive of stream "${record.stream}", not of "${stream}"; choose another --data`,
-  );
 }
