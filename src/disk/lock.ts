@@ -27,6 +27,7 @@
 // It holds on one machine: a directory that several machines mount (NFS) is not protected.
 import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
+import { atMultiplesOf } from '../base/time.ts';
 import { prepareDirectory } from './directory.ts';
 import { guardedFiles } from './guarded-files.ts';
 import {
@@ -73,7 +74,8 @@ interface LockOptions {
   readonly files?: FileOps;
 }
 
-const LOOK_MS = 400;
+/** Together with the view store, so that an idle process wakes once for both. */
+const LOOK_MS = 500;
 /** How long a directory that the path no longer names stays locked. */
 const FORMER_MS = 60_000;
 const QUIET: Log = { info() {}, warn() {}, error() {} };
@@ -98,7 +100,7 @@ interface HeldOptions extends Required<Pick<LockOptions, 'log' | 'onLost' | 'fil
 class HeldLock implements Lock {
   readonly files: FileOps;
   readonly #options: HeldOptions;
-  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #stopLooking: () => void;
   #hold: Hold;
   /** In directories that the path named before. */
   readonly #former = new Set<Hold>();
@@ -119,8 +121,7 @@ class HeldLock implements Lock {
       mayWrite: () => this.#mayWrite(),
       warn: race.warn,
     });
-    this.#timer = setInterval(() => void this.#look(), LOOK_MS);
-    this.#timer.unref();
+    this.#stopLooking = atMultiplesOf(LOOK_MS, () => void this.#look());
   }
 
   ensure(): Promise<void> {
@@ -136,7 +137,7 @@ class HeldLock implements Lock {
   }
 
   async release(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#stopLooking();
     await this.#mending?.catch(() => {});
     await Promise.all([this.#hold, ...this.#former].map((hold) => hold.close()));
     this.#former.clear();
