@@ -17,9 +17,9 @@ async function atEachRate(subject) {
   const rates = [];
   for (const rate of RATES) {
     const before = server.cpu();
-    const { latenciesUs, lateUs } = await pacedLoad(server, rate, SECONDS);
-    const cpuUs = server.cpuUsSince(before) / latenciesUs.length;
-    rates.push({ cpuUs, latenciesUs, lateUs });
+    const result = await pacedLoad(server, rate, SECONDS);
+    const cpuUs = server.cpuUsSince(before) / (result.latenciesUs.length - result.unanswered);
+    rates.push({ ...result, cpuUs });
   }
   await server.stop();
   return rates;
@@ -58,6 +58,7 @@ function row(key, rate, rounds) {
     'p99 µs': rounded(quantile(latencies, 0.99)),
     'p99.9 µs': rounded(quantile(latencies, 0.999)),
     'sent late p99 µs': rounded(quantile(late, 0.99)),
+    unanswered: rounds.reduce((total, { unanswered }) => total + unanswered, 0) || '',
   };
 }
 

@@ -20,9 +20,9 @@ const peer = (name, program, rest) => {
 const FLUENT_BIT = peer('Fluent Bit, HTTP in, file out', 'fluent-bit', (program) => ({
   command: (port, dir) => [
     program,
-    ...['--quiet', '--flush=1'],
-    ...['--input=http', '--prop=listen=127.0.0.1', `--prop=port=${port}`],
-    ...['--output=file', '--match=*', `--prop=path=${dir}`, '--prop=file=views.ndjson'],
+    ...'--quiet --flush=1'.split(' '),
+    ...`--input=http --prop=listen=127.0.0.1 --prop=port=${port}`.split(' '),
+    ...`--output=file --match=* --prop=path=${dir} --prop=file=views.ndjson`.split(' '),
     '--prop=format=plain',
   ],
 }));
@@ -52,17 +52,14 @@ sinks:
 
 /** Takes what counts from the query, keeps it in memory at first, and closes each connection. */
 const GOATCOUNTER = peer('GoatCounter, SQLite', 'goatcounter', (program) => {
-  const database = ['-db', 'sqlite+views.sqlite3'];
+  const database = '-db sqlite+views.sqlite3';
+  const site = '-vhost=views.example.net -user.email=bench@example.com -user.password=benchmark';
   return {
     target: `/count?p=${encodeURIComponent('/turer/høst-i-fjellene')}&t=Turer`,
-    before: () => [
-      program,
-      ...['db', 'create', 'site', '-createdb', ...database, '-vhost=views.example.net'],
-      ...['-user.email=bench@example.com', '-user.password=benchmark'],
-    ],
+    before: () => [program, ...`db create site -createdb ${database} ${site}`.split(' ')],
     command: (port) => [
       program,
-      ...['serve', ...database, '-automigrate', '-tls=http', `-listen=127.0.0.1:${port}`],
+      ...`serve ${database} -automigrate -tls=http -listen=127.0.0.1:${port}`.split(' '),
       '-ratelimit=count:100000000/1',
     ],
   };

@@ -10,18 +10,29 @@ import { cpuUsBetween, memoryMiB, threadTimes } from './cost.mjs';
 const START_MS = 30_000;
 let nextPort = 20_000 + Math.floor(Math.random() * 10_000);
 
+/** Ended with the bench, however it ends. */
+const running = new Set();
+process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
+
+function run([program, ...args], options) {
+  const child = spawn(program, args, options);
+  running.add(child);
+  return child.once('exit', () => running.delete(child));
+}
+
 /** Starts it and waits until it takes connections. */
 export async function start(subject) {
   const dir = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), 'viewlog-bench-'));
   const port = (nextPort += 2);
-  const companions = (subject.companions?.(port, dir) ?? []).map(([program, ...args]) =>
-    spawn(program, args, { stdio: 'ignore' }),
+  const companions = (subject.companions?.(port, dir) ?? []).map((command) =>
+    run(command, { stdio: 'ignore' }),
   );
   await subject.ready?.(port);
   prepare(subject, dir);
-  const [program, ...args] = subject.command(port, dir);
+  const command = subject.command(port, dir);
   const startedMs = performance.now();
-  const child = spawn(program, args, { cwd: dir, stdio: ['ignore', 'ignore', 'inherit'] });
+  const child = run(command, { cwd: dir, stdio: ['ignore', 'ignore', 'inherit'] });
   await listening(port, child, subject.name);
   return {
     subject,
