@@ -1,26 +1,27 @@
-// The load: wrk, one thread.
+// The full load: wrk, one thread; each connection sends as soon as it has its answer.
 import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { requestTo } from './request.mjs';
 
 const run = promisify(execFile);
-const SCRIPT = join(import.meta.dirname, 'view.lua');
+const SCRIPT = join(import.meta.dirname, 'send.lua');
+
+/** As many as pages keep, on a site that is busy. */
+export const CONNECTIONS = 64;
 
 /**
- * @param spelling `spaced`: the view's JSON with spaces, as JSON.stringify does not write it.
+ * @param server a subject that runs.
  * @returns requests a second, p50 and p99 in microseconds, failed requests.
  */
-export async function load(port, connections, seconds, spelling = 'plain') {
-  const { stdout } = await run('wrk', [
-    '-t1',
-    `-c${connections}`,
-    `-d${seconds}s`,
-    '-s',
-    SCRIPT,
-    `http://127.0.0.1:${port}/view`,
-    '--',
-    spelling,
-  ]);
+export async function load({ subject, port, dir }, seconds, connections = CONNECTIONS) {
+  const file = join(dir, 'request');
+  writeFileSync(file, requestTo(subject).bytes);
+  const where = `http://127.0.0.1:${port}/view`;
+  const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '-s', SCRIPT, where, '--', file];
+  const { stdout } = await run('wrk', args);
   const result = JSON.parse(/^RESULT (.*)$/m.exec(stdout)[1]);
+  if (result.failed > 0) throw new Error(`${subject.name}: ${result.failed} requests failed`);
   return { ...result, perSecond: result.requests / (result.microseconds / 1e6) };
 }

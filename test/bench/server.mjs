@@ -1,46 +1,72 @@
-// Starts a subject, and reads from /proc what it cost.
-import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+// Starts a subject, and stops it.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { cpuUsBetween, memoryMiB, threadTimes } from './cost.mjs';
 
-const TICK_US = 10_000;
+const START_MS = 30_000;
 let nextPort = 20_000 + Math.floor(Math.random() * 10_000);
+
+/** Ended with the bench, however it ends. */
+const running = new Set();
+process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
+
+function run([program, ...args], options) {
+  const child = spawn(program, args, options);
+  running.add(child);
+  return child.once('exit', () => running.delete(child));
+}
 
 /** Starts it and waits until it takes connections. */
 export async function start(subject) {
   const dir = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), 'viewlog-bench-'));
   const port = (nextPort += 2);
-  const companions = (subject.companions?.(port, dir) ?? []).map(([program, ...args]) =>
-    spawn(program, args, { stdio: 'ignore' }),
+  const companions = (subject.companions?.(port, dir) ?? []).map((command) =>
+    run(command, { stdio: 'ignore' }),
   );
   await subject.ready?.(port);
-  const [program, ...args] = subject.command(port, dir);
+  prepare(subject, dir);
+  const command = subject.command(port, dir);
   const startedMs = performance.now();
-  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'] });
-  await listening(port);
-  const startMs = performance.now() - startedMs;
+  const child = run(command, { cwd: dir, stdio: ['ignore', 'ignore', 'inherit'] });
+  await listening(port, child, subject.name);
   return {
+    subject,
     port,
     dir,
-    startMs,
-    cpuUs: () => sum(family(child.pid), cpuTicks) * TICK_US,
-    peakRssKiB: () => sum(family(child.pid), (pid) => statusKiB(pid, 'VmHWM')),
-    rssKiB: () => sum(family(child.pid), (pid) => statusKiB(pid, 'VmRSS')),
+    startMs: performance.now() - startedMs,
+    cpu: () => threadTimes(child.pid),
+    cpuUsSince: (before) => cpuUsBetween(before, threadTimes(child.pid)),
+    peakRssMiB: () => memoryMiB(child.pid, 'VmHWM'),
+    rssMiB: () => memoryMiB(child.pid, 'VmRSS'),
     async stop() {
-      child.kill('SIGTERM');
-      await new Promise((resolve) => child.once('exit', resolve));
-      for (const companion of companions) {
-        companion.kill('SIGKILL');
-        await new Promise((resolve) => companion.once('exit', resolve));
-      }
+      await end(child, subject.stopSignal ?? 'SIGTERM');
+      for (const companion of companions) await end(companion, 'SIGKILL');
       rmSync(dir, { recursive: true, force: true });
     },
   };
 }
 
-async function listening(port) {
+/** What has to be run first, to its end. */
+function prepare({ name, before }, dir) {
+  if (before === undefined) return;
+  const [program, ...args] = before(dir);
+  const { status, stderr } = spawnSync(program, args, { cwd: dir, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${name}: ${program} ${args.join(' ')}: ${stderr}`);
+}
+
+async function end(child, signal) {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill(signal);
+  await once(child, 'exit');
+}
+
+async function listening(port, child, name) {
+  const untilMs = performance.now() + START_MS;
   for (;;) {
     const open = await new Promise((resolve) => {
       const socket = connect({ port, host: '127.0.0.1' }, () => resolve(true));
@@ -48,36 +74,8 @@ async function listening(port) {
       socket.on('connect', () => socket.destroy());
     });
     if (open) return;
+    if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode}`);
+    if (performance.now() > untilMs) throw new Error(`${name} does not listen`);
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
 }
-
-const sum = (pids, of) => pids.reduce((total, pid) => total + of(pid), 0);
-
-/** The process and its children: nginx works in one. */
-function family(pid) {
-  const children = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((name) => parentOf(name) === pid);
-  return [pid, ...children.map(Number)];
-}
-
-const fieldsOf = (pid) => {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-};
-
-function parentOf(pid) {
-  try {
-    return Number(fieldsOf(pid)[1]);
-  } catch {
-    return undefined;
-  }
-}
-
-const cpuTicks = (pid) => Number(fieldsOf(pid)[11]) + Number(fieldsOf(pid)[12]);
-
-const statusKiB = (pid, field) =>
-  Number(
-    new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1],
-  );
