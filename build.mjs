@@ -1,10 +1,19 @@
 // Bundles viewlog into dist/viewlog.mjs: one file that runs on Node, Deno and Bun with nothing
 // beside it. With --compile also makes dist/viewlog, which needs no runtime installed either.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { deflateRawSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 const dist = join(import.meta.dirname, 'dist');
@@ -14,6 +23,8 @@ const dist = join(import.meta.dirname, 'dist');
 const REQUIRE = `import { createRequire } from 'node:module'; const require = createRequire('/');`;
 
 const page = await statusPage(join(import.meta.dirname, 'src/status/page'));
+
+const manual = manualPages(join(import.meta.dirname, 'src/manual'));
 
 const bundle = {
   absWorkingDir: import.meta.dirname,
@@ -25,6 +36,7 @@ const bundle = {
   mainFields: ['module', 'main'], // jsonc-parser's `main` cannot be bundled
   define: {
     STATUS_PAGE: JSON.stringify(page),
+    MANUAL: JSON.stringify(manual),
     global: 'globalThis', // a name that Deno below 2.4 does not know
   },
   legalComments: 'none',
@@ -52,6 +64,16 @@ async function statusPage(folder) {
   const { outputFiles } = await build({ ...options, entryPoints, outdir: folder });
   const [js, css] = outputFiles.map((file) => file.text);
   return { html: readFileSync(join(folder, 'page.html'), 'utf8'), css, js };
+}
+
+/** The manual's pages by topic, as `src/manual/pages.ts` reads them: a third of their size. */
+function manualPages(folder) {
+  const names = readdirSync(folder).filter((name) => name.endsWith('.md'));
+  const pages = names.map((name) => [
+    basename(name, '.md'),
+    readFileSync(join(folder, name), 'utf8'),
+  ]);
+  return deflateRawSync(JSON.stringify(Object.fromEntries(pages)), { level: 9 }).toString('base64');
 }
 
 /**

@@ -208,10 +208,8 @@ describe('help', () => {
   });
 
   it('has an example of every command, of options that it has', async () => {
-    const names = Array.from(
-      (await said('help')).matchAll(/^ {2}([a-z-]+) /gm),
-      ([, name]) => name!,
-    );
+    const [commands = ''] = (await said('help')).split('\nviewlog help COMMAND');
+    const names = Array.from(commands.matchAll(/^ {2}([a-z-]+) /gm), ([, name]) => name!);
     expect(names).toContain('version');
     for (const name of names) {
       const [options, examples] = (await said('help', name)).split('\nFor example:\n');

@@ -11,7 +11,7 @@ import { linesOfDays } from '../support/stream.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { run, startViewlog, until } from '../support/viewlog.ts';
 
-const README = fs.readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+const PAGE = fs.readFileSync(new URL('../../src/manual/cluster.md', import.meta.url), 'utf8');
 const DAYS = ['2026-02-28', '2026-03-01', '2026-03-02'];
 const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
 
@@ -235,8 +235,8 @@ describe.skipIf(!canRunNats())('archive', () => {
     expect(record(data)['sequence']).toBe(10);
   });
 
-  it('needs no more rights on the servers than the README gives it', async () => {
-    const [, rights = ''] = /^user: archive.*\n(permissions: \{.*?\n\})$/ms.exec(README) ?? [];
+  it('needs no more rights on the servers than the manual gives it', async () => {
+    const [, rights = ''] = /^user: archive.*\n(permissions: \{.*?\n\})$/ms.exec(PAGE) ?? [];
     const config = `authorization { users: [
       { user: test, password: test, permissions: { publish: ">", subscribe: ">" } }
       { user: archive, password: "se/cret", ${rights} }

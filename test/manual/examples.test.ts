@@ -1,25 +1,24 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { canRunNats, startNats } from './support/nats-server.ts';
-import { BUNDLE, isHere } from './support/runtimes.ts';
-import { startWatched } from './support/status.ts';
-import { tempDir } from './support/temp-dir.ts';
-import { until } from './support/viewlog.ts';
-import { MINIMAL_VIEW } from './support/views.ts';
+import { blocksOf, MANUAL, read } from '../support/documents.ts';
+import { canRunNats, startNats } from '../support/nats-server.ts';
+import { BUNDLE, isHere } from '../support/runtimes.ts';
+import { startWatched } from '../support/status.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { until } from '../support/viewlog.ts';
+import { MINIMAL_VIEW } from '../support/views.ts';
 
-// The configurations that the README gives, checked by the programs that they are for.
+// The configurations that the manual gives, checked by the programs that they are for.
 
-const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
-
-/** The README's one code block in that language that has `part` in it. */
-function block(language: string, part = ''): string {
-  const blocks = Array.from(README.matchAll(/^```(\w+)\n(.*?)^```$/gms)).filter(
-    ([, name, text]) => name === language && text!.includes(part),
+/** A page's one code block in that language that has `part` in it. */
+function block(page: string, wanted: string, part = ''): string {
+  const blocks = blocksOf(read(`${MANUAL}/${page}.md`)).filter(
+    ({ language, text }) => language === wanted && text.includes(part),
   );
   expect(blocks).toHaveLength(1);
-  return blocks[0]![2]!;
+  return blocks[0]!.text;
 }
 
 function file(name: string, text: string): string {
@@ -34,7 +33,7 @@ const check = (program: string, ...args: string[]): string =>
 
 it.skipIf(!isHere('/usr/bin/systemd-analyze'))('the unit is one that systemd takes', () => {
   // The program and the user are not on the machine that tests.
-  const unit = block('ini')
+  const unit = block('operating', 'ini')
     .replaceAll('/usr/local/bin/viewlog', BUNDLE)
     .replace('User=viewlog', 'User=root')
     .replace('Group=viewlog', 'Group=root');
@@ -45,16 +44,21 @@ it.skipIf(!isHere('/usr/bin/systemd-analyze'))('the unit is one that systemd tak
 });
 
 it.skipIf(!isHere('/usr/bin/caddy'))('the Caddyfile is one that Caddy takes', () => {
-  const config = check('caddy', 'adapt', '--config', file('Caddyfile', block('caddyfile')));
+  const config = check(
+    'caddy',
+    'adapt',
+    '--config',
+    file('Caddyfile', block('proxies', 'caddyfile')),
+  );
   expect(config).toContain('"dial":"127.0.0.1:8080"');
 });
 
 it.skipIf(!isHere('/usr/sbin/nginx')).each([
   ['one collector', ''],
-  ['two collectors', block('nginx', '10.0.0.12')],
+  ['two collectors', block('cluster', 'nginx', '10.0.0.12')],
 ])('the nginx configuration for %s is one that nginx takes', (_, upstream) => {
   const dir = tempDir();
-  const one = block('nginx', 'limit_req_zone');
+  const one = block('proxies', 'nginx', 'limit_req_zone');
   const config = upstream === '' ? one : one.replace(/^upstream.*?^}\n/ms, upstream);
   expect(config).toContain(upstream);
   const whole = `pid ${dir}/pid; events {} http { ${config} }`;
@@ -63,7 +67,7 @@ it.skipIf(!isHere('/usr/sbin/nginx')).each([
 
 describe.skipIf(!canRunNats())('the configuration of a NATS server', () => {
   // Debian's server is too old for this line.
-  const config = block('conf', 'sync_interval').replace(/^.*sync_interval.*\n/m, '');
+  const config = block('cluster', 'conf', 'sync_interval').replace(/^.*sync_interval.*\n/m, '');
 
   it('is one that it takes', () => {
     const path = file('nats.conf', config.replace('$VIEWLOG_PASSWORD', 's3cret'));
@@ -84,7 +88,17 @@ describe.skipIf(!canRunNats())('the configuration of a NATS server', () => {
 });
 
 it.skipIf(!isHere('/usr/bin/promtool'))('Prometheus takes the scrape and the alerts', () => {
-  const rules = check('promtool', 'check', 'rules', file('rules.yml', block('yaml', 'groups:')));
+  const rules = check(
+    'promtool',
+    'check',
+    'rules',
+    file('rules.yml', block('operating', 'yaml', 'groups:')),
+  );
   expect(rules).toContain('SUCCESS: 2 rules found');
-  check('promtool', 'check', 'config', file('p.yml', block('yaml', 'scrape_configs:')));
+  check(
+    'promtool',
+    'check',
+    'config',
+    file('p.yml', block('operating', 'yaml', 'scrape_configs:')),
+  );
 });

@@ -1,0 +1,170 @@
+import { existsSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { READERS, TOPICS } from '../../src/manual/pages.ts';
+import { layOut } from '../../src/manual/lay-out.ts';
+import { blocksOf, MANUAL, PAGES, read, ROOT } from '../support/documents.ts';
+import { BUN, DENO, EXECUTABLE, isPresent, NODE } from '../support/runtimes.ts';
+import { run } from '../support/viewlog.ts';
+
+// The manual: its pages, what leads from one to another, and how `viewlog help TOPIC` prints them.
+
+/** A heading as a link names it on the web: GitHub's rule. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+
+const withoutCode = (markdown: string): string => markdown.replace(/^```\w*\n.*?^```$/gms, '');
+
+const anchorsOf = (markdown: string): string[] =>
+  Array.from(withoutCode(markdown).matchAll(/^#+ (.*)$/gm), ([, heading]) => anchorOf(heading!));
+
+const DOCUMENTS = ['README.md', '.github/CONTRIBUTING.md', ...PAGES].filter((path) =>
+  existsSync(join(ROOT, path)),
+);
+
+describe('the pages', () => {
+  it('are the topics, each told of once', () => {
+    expect(PAGES.map((path) => basename(path, '.md'))).toStrictEqual([...TOPICS].sort());
+    expect(new Set(TOPICS).size).toBe(TOPICS.length);
+  });
+
+  it.each(DOCUMENTS)('%s links to files and headings that there are', (path) => {
+    const gone = Array.from(
+      withoutCode(read(path)).matchAll(/\]\(([^)\s]+)\)/g),
+      ([, link]) => link!,
+    )
+      .filter((link) => !/^https?:/.test(link))
+      .filter((link) => {
+        const [file = '', anchor] = link.split('#');
+        const target = file === '' ? path : join(dirname(path), file);
+        if (!existsSync(join(ROOT, target))) return true;
+        return anchor !== undefined && !anchorsOf(read(target)).includes(anchor);
+      });
+    expect(gone).toStrictEqual([]);
+  });
+
+  it.each(PAGES)('%s begins with its one title, and names no heading twice', (path) => {
+    const page = read(path);
+    expect(page).toMatch(/^# \S/);
+    expect(withoutCode(page).match(/^# /gm)).toHaveLength(1);
+    const anchors = anchorsOf(page);
+    expect(anchors.filter((anchor, i) => anchors.indexOf(anchor) !== i)).toStrictEqual([]);
+  });
+
+  it('name commands and options that there are', async () => {
+    const names = await commandNames();
+    const helps = await Promise.all(names.map(async (name) => (await run(['help', name])).stdout));
+    const known = new Set([...(helps.join('\n').match(/--[a-z][a-z-]+/g) ?? []), '--help']);
+    const wrong = DOCUMENTS.flatMap((path) =>
+      typedIn(read(path)).filter((line) => {
+        const [, word = ''] = /^viewlog ([a-z][a-z-]*)/.exec(line) ?? [];
+        const flags = line.match(/(?<= )--[a-z][a-z-]+/g) ?? [];
+        const isCommand = word === '' || names.includes(word);
+        return !isCommand || flags.some((flag) => !known.has(flag));
+      }),
+    );
+    expect(wrong).toStrictEqual([]);
+  });
+});
+
+/** What a document has one type: `viewlog …` in backticks, or in a block for a shell. */
+function typedIn(markdown: string): string[] {
+  const spans = Array.from(withoutCode(markdown).matchAll(/`([^`]+)`/g), ([, code]) => code!);
+  const shell = blocksOf(markdown).filter(({ language }) => language === 'sh');
+  return [...spans, ...shell.flatMap(({ text }) => text.split('\n'))].flatMap(
+    (line) =>
+      /^(?:sudo (?:-u viewlog )?)?(viewlog (?!listening on).*?)( [|>#&]|$)/.exec(line)?.[1] ?? [],
+  );
+}
+
+/** The commands that `viewlog help` lists. */
+async function commandNames(): Promise<string[]> {
+  const [commands = ''] = (await run(['help'])).stdout.split('\nviewlog help COMMAND');
+  return Array.from(commands.matchAll(/^ {2}([a-z-]+) /gm), ([, name]) => name!);
+}
+
+describe('viewlog help TOPIC', () => {
+  it('is told of in viewlog help, by reader', async () => {
+    const { stdout } = await run(['help']);
+    for (const [reader, topics] of Object.entries(READERS)) {
+      expect(stdout).toContain(`\n${reader}\n  ${Object.keys(topics)[0]!} `);
+    }
+    for (const topic of TOPICS) expect(stdout).toMatch(new RegExp(`^  ${topic} +\\S`, 'm'));
+  });
+
+  it('has no topic with the name of a command', async () => {
+    const names = await commandNames();
+    expect(names).toContain('help');
+    expect(names.filter((name) => TOPICS.includes(name))).toStrictEqual([]);
+  });
+
+  it.each(TOPICS)('prints %s where there is no terminal: whole, in 80 columns', async (topic) => {
+    const { code, stdout, stderr } = await run(['help', topic]);
+    expect([code, stderr]).toStrictEqual([0, '']);
+    const page = read(`${MANUAL}/${topic}.md`);
+    // oxlint-disable-next-line no-control-regex
+    expect(stdout).not.toMatch(/\u001b/);
+    for (const { text } of blocksOf(page)) expect(stdout).toContain(text);
+    for (const heading of withoutCode(page).match(/^#+ .*$/gm)!) expect(stdout).toContain(heading);
+    const wide = withoutCode(stdout)
+      .split('\n')
+      .filter((line) => line.length > 80 && !/^ {2}.* {2}\S|^#/.test(line));
+    // What is typed as one, and a link's address, are kept whole.
+    expect(wide.filter((line) => !/^(- |\d+\. | +)?\S*(`[^`]+`)?\S*$/.test(line))).toStrictEqual(
+      [],
+    );
+  });
+
+  it.each([NODE, DENO, BUN, EXECUTABLE])('prints the same on $name', async (runtime) => {
+    if (!isPresent(runtime)) return;
+    const { stdout } = await run(['help', 'trouble'], { runtime });
+    expect(stdout).toBe((await run(['help', 'trouble'])).stdout);
+    expect(stdout).toContain('\n## Exit 73\n');
+  });
+
+  it('says which topic was probably meant', async () => {
+    const { code, stderr } = await run(['help', 'truoble']);
+    expect([code, stderr]).toStrictEqual([
+      64,
+      'error: Unknown command "truoble"; did you mean trouble?\n',
+    ]);
+  });
+});
+
+describe('a page on a terminal', () => {
+  const shown = (markdown: string, columns = 30): string =>
+    layOut(markdown, { columns, isTerminal: true });
+
+  it('has its headings, and what is strong, in bold', () => {
+    expect(shown('# A\n\n**b c** d\n')).toBe('\u001b[1mA\u001b[22m\n\n\u001b[1mb c\u001b[22m d');
+  });
+
+  it('has paragraphs and lists wrapped, and commands kept whole', () => {
+    const text = 'one two three four five six `viewlog help trouble` seven';
+    expect(shown(text).split('\n')).toStrictEqual([
+      'one two three four five six',
+      '`viewlog help trouble` seven',
+    ]);
+    expect(shown(`- ${text}`).split('\n')).toStrictEqual([
+      '- one two three four five six',
+      '  `viewlog help trouble` seven',
+    ]);
+  });
+
+  it('has code as it is, whatever it looks like', () => {
+    const code = '# no heading, and [no](link) **at all**, in a line that is long';
+    expect(shown(`\`\`\`sh\n${code}\n\`\`\``)).toBe(`    ${code}`);
+  });
+
+  it('has the columns of a table aligned, and no rule', () => {
+    expect(shown('| a | b |\n|---|---|\n| long | `x\\|y` |\n')).toBe('  a     b\n  long  `x|y`');
+  });
+
+  it('tells what to type for a page, and the address of what is elsewhere', () => {
+    const links = '[a](files.md#x) [b](#y) [c](https://c.example) [d](../d.json)';
+    expect(shown(links, 80)).toBe('a (`viewlog help files`) b c (https://c.example) d');
+  });
+});
