@@ -1,10 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { READERS, TOPICS } from '../../src/manual/pages.ts';
 import { layOut } from '../../src/manual/lay-out.ts';
 import { blocksOf, MANUAL, PAGES, read, ROOT } from '../support/documents.ts';
-import { BUN, DENO, EXECUTABLE, isPresent, NODE } from '../support/runtimes.ts';
+import { BUN, DENO, EXECUTABLE, isHere, isPresent, NODE } from '../support/runtimes.ts';
 import { run } from '../support/viewlog.ts';
 
 // The manual: its pages, what leads from one to another, and how `viewlog help TOPIC` prints them.
@@ -123,6 +124,18 @@ describe('viewlog help TOPIC', () => {
     const { stdout } = await run(['help', 'trouble'], { runtime });
     expect(stdout).toBe((await run(['help', 'trouble'])).stdout);
     expect(stdout).toContain('\n## Exit 73\n');
+  });
+
+  describe.skipIf(!isHere('/usr/bin/script'))('on a terminal', () => {
+    it.each([NODE, DENO, BUN, EXECUTABLE])('is as wide as that, on $name', (runtime) => {
+      if (!isPresent(runtime)) return;
+      const command = [...runtime.command(ROOT), 'help', 'privacy'].join(' ');
+      const args = ['-qec', `stty cols 50; ${command}`, '/dev/null'];
+      const lines = execFileSync('/usr/bin/script', args, { encoding: 'utf8' }).split('\r\n');
+      expect(lines[0]).toBe('\u001b[1mPrivacy\u001b[22m');
+      const longest = Math.max(...lines.map(({ length }) => length));
+      expect([longest > 40, longest <= 50]).toStrictEqual([true, true]);
+    });
   });
 
   it('says which topic was probably meant', async () => {

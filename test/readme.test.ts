@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { TOPICS } from '../src/manual/pages.ts';
+import { blocksOf, read, ROOT } from './support/documents.ts';
+import { run, startViewlog } from './support/viewlog.ts';
+
+// The README: what a stranger reads in two minutes, and finds to be so.
+
+const README = read('README.md');
+
+it('is short', () => {
+  expect(README.trimEnd().split('\n').length).toBeLessThanOrEqual(150);
+});
+
+it('leads to every page of the manual', () => {
+  const missing = TOPICS.filter((topic) => !README.includes(`](src/manual/${topic}.md)`));
+  expect(missing).toStrictEqual([]);
+});
+
+describe('its first view', () => {
+  const [, curl, answer, line, refusal] = blocksOf(README).map(({ text }) => text);
+  const [, body = ''] = /-d '(.*)'/.exec(curl!) ?? [];
+
+  it('is taken, answered and stored as it says', async () => {
+    const viewlog = await startViewlog();
+    const taken = await viewlog.post(body);
+    expect(taken.status).toBe(201);
+    const { id } = (await taken.json()) as { id: string };
+    const told = (JSON.parse(answer!) as { id: string }).id;
+    const [stored = ''] = viewlog.lines();
+    const sameTime = stored.replace(/"ts":"[^"]+"/, /"ts":"[^"]+"/.exec(line!)![0]);
+    expect(sameTime.replace(id, told)).toBe(line!.trimEnd());
+  });
+
+  it('without its slash is refused as it says', async () => {
+    const viewlog = await startViewlog();
+    const refused = await viewlog.post(body.replace('"/home"', '"home"'));
+    expect(await refused.text()).toBe(refusal!.trimEnd());
+  });
+
+  it('is one that the projects file of the checkout takes', async () => {
+    const args = ['explain', '--projects', `${ROOT}/data/projects.json`];
+    const { stdout } = await run(args, { input: body });
+    expect(stdout).toBe('201: the view would be stored, for project 1000001\n');
+  });
+});
