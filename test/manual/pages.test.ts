@@ -131,7 +131,8 @@ describe('viewlog help TOPIC', () => {
       if (!isPresent(runtime)) return;
       const command = [...runtime.command(ROOT), 'help', 'privacy'].join(' ');
       const args = ['-qec', `stty cols 50; ${command}`, '/dev/null'];
-      const lines = execFileSync('/usr/bin/script', args, { encoding: 'utf8' }).split('\r\n');
+      const env = { PATH: process.env['PATH'], SHELL: '/bin/sh' };
+      const lines = execFileSync('/usr/bin/script', args, { encoding: 'utf8', env }).split('\r\n');
       expect(lines[0]).toBe('\u001b[1mPrivacy\u001b[22m');
       const longest = Math.max(...lines.map(({ length }) => length));
       expect([longest > 40, longest <= 50]).toStrictEqual([true, true]);
