@@ -14,6 +14,8 @@ const dist = join(import.meta.dirname, 'dist');
 const REQUIRE = `import { createRequire } from 'node:module'; const require = createRequire('/');`;
 
 const page = await statusPage(join(import.meta.dirname, 'src/status/page'));
+const script = join(import.meta.dirname, 'src/commands/snippet/script.ts');
+const snippets = { plain: await snippet(script, false), campaigns: await snippet(script, true) };
 
 const bundle = {
   absWorkingDir: import.meta.dirname,
@@ -25,6 +27,7 @@ const bundle = {
   mainFields: ['module', 'main'], // jsonc-parser's `main` cannot be bundled
   define: {
     STATUS_PAGE: JSON.stringify(page),
+    SNIPPETS: JSON.stringify(snippets),
     global: 'globalThis', // a name that Deno below 2.4 does not know
   },
   legalComments: 'none',
@@ -52,6 +55,19 @@ async function statusPage(folder) {
   const { outputFiles } = await build({ ...options, entryPoints, outdir: folder });
   const [js, css] = outputFiles.map((file) => file.text);
   return { html: readFileSync(join(folder, 'page.html'), 'utf8'), css, js };
+}
+
+/** The script for a project's pages, on one line. */
+async function snippet(entryPoint, keepsCampaigns) {
+  const { outputFiles } = await build({
+    entryPoints: [entryPoint],
+    define: { CAMPAIGNS: String(keepsCampaigns) },
+    minify: true,
+    write: false,
+    target: 'es2020',
+    tsconfigRaw: { compilerOptions: { alwaysStrict: false } }, // 13 bytes
+  });
+  return outputFiles[0].text.trim();
 }
 
 /**
