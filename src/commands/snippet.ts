@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { Problem, viewUrl } from '../base/option.ts';
-import { printable } from '../base/text.ts';
+import { plural, printable } from '../base/text.ts';
 import { readProjectsFile } from '../projects/projects-file.ts';
 import { readId } from './activate.ts';
 import { defineCommand } from './command.ts';
@@ -29,7 +29,10 @@ export const snippet = defineCommand({
     const element = `<script>${script}</script>`;
     const excess = element.length + 1 - BYTES_MAX; // ASCII, and a newline
     if (excess > 0) {
-      throw new Fatal(EXIT.usage, `--url is ${excess} characters too long for a small script`);
+      throw new Fatal(
+        EXIT.usage,
+        `--url is ${plural(excess, 'character')} too long for a small script`,
+      );
     }
     for (const warning of await doubtsAbout(id, settings.projects)) log.warn(warning);
     if (isLoopback(url)) {
