@@ -23,6 +23,8 @@ const dist = join(import.meta.dirname, 'dist');
 const REQUIRE = `import { createRequire } from 'node:module'; const require = createRequire('/');`;
 
 const page = await statusPage(join(import.meta.dirname, 'src/status/page'));
+const script = join(import.meta.dirname, 'src/commands/snippet/script.ts');
+const snippets = { plain: await snippet(script, false), campaigns: await snippet(script, true) };
 
 const manual = manualPages(join(import.meta.dirname, 'src/manual'));
 
@@ -37,6 +39,7 @@ const bundle = {
   define: {
     STATUS_PAGE: JSON.stringify(page),
     MANUAL: JSON.stringify(manual),
+    SNIPPETS: JSON.stringify(snippets),
     global: 'globalThis', // a name that Deno below 2.4 does not know
   },
   legalComments: 'none',
@@ -74,6 +77,19 @@ function manualPages(folder) {
     readFileSync(join(folder, name), 'utf8'),
   ]);
   return brotliCompressSync(JSON.stringify(Object.fromEntries(pages))).toString('base64');
+}
+
+/** The script for a project's pages, on one line. */
+async function snippet(entryPoint, keepsCampaigns) {
+  const { outputFiles } = await build({
+    entryPoints: [entryPoint],
+    define: { CAMPAIGNS: String(keepsCampaigns) },
+    minify: true,
+    write: false,
+    target: 'es2020',
+    tsconfigRaw: { compilerOptions: { alwaysStrict: false } }, // 13 bytes
+  });
+  return outputFiles[0].text.trim();
 }
 
 /**

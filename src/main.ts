@@ -2,7 +2,7 @@ import { signals } from './base/heed-signals.ts';
 import { envNames } from './base/env.ts';
 import { EXIT, type ExitCode, Fatal } from './base/exit.ts';
 import { createLog } from './base/log.ts';
-import { OutputClosed, print } from './base/output.ts';
+import { note, OutputClosed, print } from './base/output.ts';
 import { activate } from './commands/activate.ts';
 import { archive } from './commands/archive.ts';
 import { check } from './commands/check.ts';
@@ -15,6 +15,7 @@ import { replay } from './commands/replay.ts';
 import { report } from './commands/report.ts';
 import { serve } from './commands/serve.ts';
 import { shipperConfig } from './commands/shipper-config.ts';
+import { snippet } from './commands/snippet.ts';
 import { verify } from './commands/verify.ts';
 import { version } from './commands/show-version.ts';
 import { commandOf, strayVariables } from './settings.ts';
@@ -26,6 +27,7 @@ const COMMANDS: readonly Command[] = [
   activate,
   deactivate,
   projects,
+  snippet,
   verify,
   replay,
   report,
@@ -44,7 +46,7 @@ async function main(args: readonly string[]): Promise<ExitCode> {
     if (command.options.includes('log')) log = createLog(settings.log);
     for (const warning of strayVariables(envNames())) log.warn(warning);
     if (!command.isService) signals.release();
-    return await command.run(settings, operands, { print, log });
+    return await command.run(settings, operands, { print, note, log });
   } catch (error) {
     if (error instanceof OutputClosed) return EXIT.done;
     if (!(error instanceof Fatal)) throw error;

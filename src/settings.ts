@@ -13,6 +13,7 @@ import {
   size,
   text,
   timeZone,
+  viewUrl,
   whole,
   yesOrNo,
 } from './base/option.ts';
@@ -154,6 +155,17 @@ export const OPTIONS = {
     help: 'the collector to send to (default: the one at --host and --port)',
     parse: httpUrl,
     flag: 'to',
+  },
+  url: {
+    value: 'URL',
+    help: 'address that views are posted to, with or without /view (default: --host and --port)',
+    parse: viewUrl,
+  },
+  campaigns: {
+    value: '',
+    fallback: 'no',
+    help: 'keep utm_… parameters in the url of a view',
+    parse: yesOrNo,
   },
   project: { value: 'ID', help: 'this project only', parse: projectId },
   'from-day': { value: 'DAY', help: 'first day, such as 2026-01-01', parse: day, flag: 'from' },

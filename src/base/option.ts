@@ -78,6 +78,15 @@ export const httpUrl: Parse<string> = (value) =>
     ? value.replace(/\/$/, '')
     : new Problem('an address such as http://127.0.0.1:8080');
 
+/** A collector's address, with or without `/view`; with it in the result. */
+export const viewUrl: Parse<string> = (value) => {
+  if (!/^https?:\/\/[^\s?#@\\]+$/i.test(value) || !URL.canParse(value)) {
+    return new Problem('an address such as https://views.example.com');
+  }
+  const { origin, pathname } = new URL(value);
+  return `${origin}${pathname.replace(/(\/view)?\/?$/, '')}/view`;
+};
+
 export const yesOrNo: Parse<boolean> = (value) =>
   ['yes', 'no'].includes(value) ? value === 'yes' : new Problem('yes or no');
 

@@ -10,6 +10,7 @@ export class OutputClosed extends Error {
 }
 
 const STDOUT = 1;
+const STDERR = 2;
 /** How often a pipe that is full, and does not block, is looked at. */
 const RETRY_MS = 5;
 /** A service does not stand still for one who stops reading its log. */
@@ -27,6 +28,9 @@ export function print(text: string): void {
     throw notWritten('stdout', error);
   }
 }
+
+/** What helps with what was printed: on stderr, so that it is not in the file that stdout goes to. */
+export const note = (text: string): void => tell(STDERR, text);
 
 /** Writes a line of a log. A line that cannot be written is lost: a service outlives its log. */
 export function tell(fd: 1 | 2, line: string): void {

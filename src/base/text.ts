@@ -71,6 +71,10 @@ function slipsBetween(a: string, b: string, slipsMax: number): number {
   return previous[b.length]!;
 }
 
+/** One word of a shell's command line, in quotes where it needs them. */
+export const shellQuoted = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
 /** `1 view`, `2 views`. */
 export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;

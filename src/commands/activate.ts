@@ -4,8 +4,10 @@ import { addItem, addObject, setValue } from '../projects/json-edit.ts';
 import { originFault, originKey } from '../projects/origins.ts';
 import { PROJECT_ID } from '../view/project-id.ts';
 import { ID_EXPECTED, type ProjectEntry } from '../projects/projects-schema.ts';
-import { echo, plural, printable } from '../base/text.ts';
+import { echo, plural, printable, shellQuoted } from '../base/text.ts';
+import { OPTIONS } from '../settings.ts';
 import { defineCommand } from './command.ts';
+import { ownAddress } from './own-address.ts';
 
 /** What a new project may send until the operator says otherwise. */
 const VIEWS_PER_MINUTE = 6000;
@@ -16,7 +18,11 @@ export const activate = defineCommand({
   operands: 'ID',
   summary: 'activates a project; makes the projects file where there is none',
   examples: ['viewlog activate 1000001 --name "My site" --origin https://www.example.com'],
-  options: ['name', 'origin', 'data', 'projects'],
+  options: ['name', 'origin', 'host', 'port', 'data', 'projects'],
+  optionHelp: {
+    host: 'address of the collector, for the curl that is printed',
+    port: 'port of the collector, for the same',
+  },
   async run(settings, operands, { print, log }) {
     const id = readId('activate', operands);
     checkOrigins(settings.origin);
@@ -41,6 +47,8 @@ export const activate = defineCommand({
     if (edited === 'created') {
       print(`Add your address to ${name}, as "operator": sites are told to write to it`);
     }
+    print(`The script for its pages:\n  ${snippetCommand(id, settings.projects)}`);
+    print(`A view, to try it:\n  ${curlOf(entry, ownAddress(settings))}`);
     return EXIT.done;
   },
 });
@@ -129,4 +137,21 @@ function inForce({ origins, maxViewsPerMinute }: ProjectEntry): string {
       ? 'no limit'
       : `at most ${plural(maxViewsPerMinute, 'view')} a minute`;
   return `active, ${from}, ${rate}`;
+}
+
+function snippetCommand(id: string, projects: string): string {
+  const isUsual = projects === OPTIONS.projects.fallback(OPTIONS.data.fallback);
+  return `viewlog snippet ${id}${isUsual ? '' : ` --projects ${shellQuoted(printable(projects, Infinity))}`}`;
+}
+
+/** What sends a view of this project that is taken, from the first site that it may come from. */
+function curlOf({ id, origins }: ProjectEntry, address: string): string {
+  const ld = new Date().toISOString();
+  const view = JSON.stringify({ pid: 'page-42', p: id, ld, url: '/home' });
+  const headers = ['Content-Type: application/json'];
+  const [first] = origins ?? [];
+  // Below a wildcard any host will do.
+  if (first !== undefined) headers.push(`Origin: ${originKey(first).replace('*', 'www')}`);
+  const sent = headers.map((header) => `-H ${shellQuoted(header)} `).join('');
+  return `curl ${shellQuoted(`${address}/view`)} ${sent}-d ${shellQuoted(view)}`;
 }

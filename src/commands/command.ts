@@ -8,6 +8,8 @@ import { type OptionName, readSettings, type Settings } from '../settings.ts';
 export interface Output {
   /** What was asked for, on stdout; a newline is put after it. */
   readonly print: (text: string) => void;
+  /** What helps with that, on stderr. */
+  readonly note: (text: string) => void;
   /** What the operator should know besides. */
   readonly log: Log;
 }

@@ -4,6 +4,7 @@ import { signals } from '../base/signals.ts';
 import { echo } from '../base/text.ts';
 import { replayFiles } from '../replay/replayer.ts';
 import { defineCommand } from './command.ts';
+import { ownAddress } from './own-address.ts';
 
 /**
  * Sends refused views that would be taken now to a running collector. Exit 65 where it is uncertain
@@ -42,10 +43,4 @@ function checkOperands(files: readonly string[]): void {
   const found = wrong === undefined ? '' : `, not "${echo(wrong)}"`;
   const wanted = 'a FILE of refused views, such as data/refused-2026-01-31.ndjson';
   throw new Fatal(EXIT.usage, `replay needs ${wanted}${found}`);
-}
-
-/** Where a collector with the same settings listens, as seen from here. */
-function ownAddress({ host, port }: { readonly host: string; readonly port: number }): string {
-  const named = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `http://${named.includes(':') ? `[${named}]` : named}:${port}`;
 }

@@ -1,6 +1,7 @@
+import { shellQuoted } from '../base/text.ts';
+
 /** What an origin may consist of to become part of a command: nothing that a shell reads. */
 const PLAIN_ORIGIN = /^https?:\/\/[a-z0-9.-]+(:\d+)?$/;
-const PLAIN_PATH = /^[\w./-]+$/;
 
 /**
  * The command that activates a project, to be pasted into a shell. The origin is a stranger's
@@ -9,9 +10,5 @@ const PLAIN_PATH = /^[\w./-]+$/;
  */
 export function activationOf(id: string, origin: string | undefined, projectsPath: string): string {
   const from = origin !== undefined && PLAIN_ORIGIN.test(origin) ? ` --origin ${origin}` : '';
-  return `viewlog activate ${id}${from} --projects ${quoted(projectsPath)}`;
+  return `viewlog activate ${id}${from} --projects ${shellQuoted(projectsPath)}`;
 }
-
-/** For a POSIX shell. */
-const quoted = (path: string): string =>
-  PLAIN_PATH.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;

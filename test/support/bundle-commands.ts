@@ -12,8 +12,9 @@ import { projects } from '${SOURCE}commands/projects.ts';
 import { print } from '${SOURCE}base/output.ts';
 import { openProjects } from '${SOURCE}projects/follow.ts';
 const [command, path, ...rest] = process.argv.slice(2);
+const SETTINGS = { name: undefined, host: '127.0.0.1', port: 8080 };
 const run = (command, operands, origin) =>
-  command.run({ projects: path, origin, name: undefined }, operands, { print, log: console });
+  command.run({ ...SETTINGS, projects: path, origin }, operands, { print, log: console });
 try {
   if (command === 'open') {
     console.log((await openProjects({ path, log: console })).all().length);

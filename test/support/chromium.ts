@@ -1,13 +1,17 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { afterAll, onTestFinished } from 'vitest';
 import { isHere, TOOLS } from './runtimes.ts';
+import { tempDir } from './temp-dir.ts';
 
 const CHROMIUM = '/usr/bin/chromium';
 const PLAYWRIGHT = `${TOOLS}/playwright-core`;
 
 /** As much of Playwright as the tests use; it is not among the project's own dependencies. */
 export interface Page {
-  goto(url: string): Promise<unknown>;
+  goto(url: string, options?: GotoOptions): Promise<unknown>;
+  goBack(options?: GotoOptions): Promise<unknown>;
   evaluate<T>(run: () => T | Promise<T>): Promise<T>;
   evaluate<T, A>(run: (argument: A) => T | Promise<T>, argument: A): Promise<T>;
   locator(selector: string, options?: { hasText?: string | RegExp }): Locator;
@@ -15,9 +19,19 @@ export interface Page {
   screenshot(options: { path: string; fullPage?: boolean }): Promise<unknown>;
   setViewportSize(size: { width: number; height: number }): Promise<void>;
   readonly keyboard: { press(key: string): Promise<void> };
-  on(event: 'request', listener: (request: { url(): string }) => void): void;
+  on(event: 'request', listener: (request: Request) => void): void;
   on(event: 'console', listener: (message: { type(): string; text(): string }) => void): void;
   on(event: 'pageerror', listener: (error: Error) => void): void;
+}
+
+interface GotoOptions {
+  readonly referer?: string;
+  readonly waitUntil?: 'commit' | 'load';
+}
+
+interface Request {
+  url(): string;
+  postData(): string | null;
 }
 
 export interface Locator {
@@ -46,6 +60,7 @@ export interface PageOptions {
   readonly colorScheme?: 'light' | 'dark';
   readonly viewport?: { readonly width: number; readonly height: number };
   readonly permissions?: readonly string[];
+  readonly locale?: string;
 }
 
 interface Playwright {
@@ -61,11 +76,26 @@ export const hasChromium = (): boolean => isHere(CHROMIUM) && isHere(PLAYWRIGHT)
 let browser: Promise<Browser> | undefined;
 afterAll(async () => (await browser)?.close());
 
+const ARGS = ['--no-sandbox', '--disable-gpu'];
+
+/** Opens an address in a browser that no developer's tools look into: these keep it from prerendering. */
+export function openUnwatched(url: string): void {
+  const own = ['--headless=new', `--user-data-dir=${tempDir()}`, '--remote-debugging-port=0'];
+  const options = { stdio: 'ignore', detached: true } as const;
+  const child = spawn(CHROMIUM, [...ARGS, ...own, url], options);
+  onTestFinished(async () => {
+    process.kill(-child.pid!, 'SIGKILL');
+    await once(child, 'close');
+  });
+}
+
 function launch(): Promise<Browser> {
   const { chromium } = createRequire(import.meta.url)(PLAYWRIGHT) as Playwright;
   return chromium.launch({
     executablePath: CHROMIUM,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+    args: [...ARGS, '--disable-background-networking'],
+    // As visitors have it.
+    ignoreDefaultArgs: ['--disable-back-forward-cache'],
   });
 }
 

@@ -11,6 +11,7 @@ export async function runCommand(
   const say = (text: string): void => void err.push(text);
   const output = {
     print: (text: string): void => void out.push(text),
+    note: say,
     log: { info: say, warn: say, error: say },
   };
   let code: number;

@@ -1,0 +1,313 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { sleep } from '../../src/base/time.ts';
+import { verbatim } from '../../src/view/pattern.ts';
+import { ViewSchema } from '../../src/view/view-schema.ts';
+import { hasChromium, newPage, openUnwatched, type PageOptions } from '../support/chromium.ts';
+import { run, startViewlog, until } from '../support/viewlog.ts';
+
+// Pages that bear what `viewlog snippet` prints, on a site of another origin than viewlog's, behind
+// the policy that it prints. What arrived is what the collector stored.
+
+const SEARCH = 'https://search.example/find';
+
+interface SiteOptions {
+  readonly project?: string;
+  readonly args?: readonly string[];
+  readonly lang?: string;
+  /** More of the policy. */
+  readonly policy?: string;
+  /** @returns the page at a path, with the script in it. */
+  readonly html?: (path: string, script: string, lang: string) => string;
+  readonly browser?: PageOptions;
+}
+
+interface Asked {
+  readonly path: string;
+  /** `prefetch;prerender` */
+  readonly purpose: string | string[] | undefined;
+  readonly answer: ServerResponse;
+}
+
+/** What keeps the answer from its end. */
+const SLOW = `<!-- slow -->${' '.repeat(4096)}`;
+
+const pageOf = (path: string, script: string, lang: string): string =>
+  `<!doctype html><html lang="${lang}"><title>Title of ${path}</title>${script}
+   <p>A page</p><a href="/second?a=b#c">on</a></html>`;
+
+/** A site whose pages bear the script, and its collector. */
+async function openSite(options: SiteOptions = {}) {
+  const { project = '1000001', args = [], html = pageOf, lang = 'nb-NO' } = options;
+  const viewlog = await startViewlog();
+  const { data } = viewlog;
+  const printed = await run(['snippet', project, '--url', viewlog.url, ...args], { data });
+  const [, hash, connect] = /(script-src \S+); (connect-src .*)\n$/.exec(printed.stderr)!;
+  const policy = `${hash} 'nonce-test'; ${connect}`;
+  const requests: Asked[] = [];
+  const server = createServer(({ url = '', headers }, answer) => {
+    answer.setHeader('content-security-policy', policy + (options.policy ?? ''));
+    answer.setHeader('content-type', 'text/html');
+    const [path = ''] = url.split('?');
+    requests.push({ path, purpose: headers['sec-purpose'], answer });
+    const text = path === '/bare' ? '<p id="bare">No script</p>' : html(path, printed.stdout, lang);
+    answer.write(text);
+    if (!text.includes(SLOW)) answer.end();
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const origin = `http://localhost:${(server.address() as AddressInfo).port}`;
+  const views = () => viewlog.lines().map((line) => JSON.parse(line) as Record<string, string>);
+  return {
+    origin,
+    views,
+    requests,
+    /** The `url` of all views, once the last of them is that. */
+    urlsTo: async (last: string) => {
+      await until(() => views().at(-1)?.['url'] === last);
+      return views().map(({ url }) => url);
+    },
+  };
+}
+
+async function visit(options: SiteOptions = {}) {
+  const site = await openSite(options);
+  const page = await newPage(options.browser);
+  const said: string[] = [];
+  page.on('console', (message) => void said.push(message.text()));
+  page.on('pageerror', (error) => void said.push(String(error)));
+  return { ...site, page, said, goto: (path: string) => page.goto(site.origin + path) };
+}
+
+describe.skipIf(!hasChromium())('a page that bears the script, in Chromium', () => {
+  it('sends what it knows of itself, spelt so that the collector takes it as it is', async () => {
+    const { page, origin, views, urlsTo, said } = await visit();
+    const bodies: string[] = [];
+    page.on('request', (request) => void bodies.push(request.postData() ?? ''));
+    const before = Date.now();
+    await page.goto(`${origin}/home?q=1&utm_source=x#part`, { referer: `${SEARCH}?q=secret` });
+    expect(await urlsTo('/home')).toHaveLength(1);
+    const [view] = views();
+    expect(view).toStrictEqual({
+      ts: expect.any(String),
+      id: expect.any(String),
+      ld: expect.any(String),
+      pn: 'Title of /home',
+      pid: '/home',
+      p: '1000001',
+      ubl: 'nb-NO',
+      ref: SEARCH,
+      url: '/home',
+      orgreferer: SEARCH,
+    });
+    expect(Date.parse(view!['ld']!)).toBeGreaterThanOrEqual(before);
+    expect(Date.parse(view!['ld']!)).toBeLessThanOrEqual(Date.now());
+    const sent = bodies.filter((body) => body !== '');
+    expect(sent.map(verbatim(ViewSchema, 'p'))).toStrictEqual(['1000001']);
+    expect(said).toStrictEqual([]);
+  });
+
+  it('keeps campaigns in the url, and nothing else, where it is told to', async () => {
+    const { goto, urlsTo } = await visit({ args: ['--campaigns'] });
+    await goto('/a?utm_source=x&q=1&utm_medium=y%20z&autm_b=1#utm_c=1');
+    await urlsTo('/a?utm_source=x&utm_medium=y%20z');
+    await goto('/a?q=1&utm_id=7');
+    await urlsTo('/a?utm_id=7');
+    await goto('/a?q=1');
+    expect(await urlsTo('/a')).toHaveLength(3);
+  });
+
+  it('takes data-pid for pid', async () => {
+    const { goto, views, urlsTo } = await visit({
+      html: (path, script, lang) =>
+        pageOf(path, script.replace('<script', `<script data-pid="page-42"`), lang),
+    });
+    await goto('/home');
+    await urlsTo('/home');
+    expect(views()[0]).toMatchObject({ pid: 'page-42', url: '/home' });
+  });
+
+  it('keeps the first referrer of the visit', async () => {
+    const { page, origin, views, urlsTo } = await visit();
+    await page.goto(`${origin}/first?x=1`, { referer: SEARCH });
+    await urlsTo('/first');
+    await page.locator('a').click();
+    await urlsTo('/second');
+    expect(views()[1]).toMatchObject({ ref: `${origin}/first`, orgreferer: SEARCH });
+  });
+
+  it('sends a view for each path of a single-page site', async () => {
+    const { page, origin, goto, views, urlsTo } = await visit();
+    await goto('/a');
+    await page.evaluate(() => {
+      history.pushState(null, '', '/b?x');
+      document.title = 'B';
+    });
+    await urlsTo('/b');
+    expect(views()[1]).toMatchObject({ pn: 'B', pid: '/b', ref: `${origin}/a`, orgreferer: '' });
+    await page.evaluate(() => {
+      history.replaceState(null, '', '/b?y');
+      history.pushState(null, '', '#z');
+      history.replaceState(null, '', '/c');
+      history.pushState(null, '', '/d');
+    });
+    await urlsTo('/d');
+    await page.goBack();
+    expect(await urlsTo('/c')).toStrictEqual(['/a', '/b', '/c', '/d', '/c']);
+  });
+
+  it('sends a view when the back/forward cache restores it', async () => {
+    const { page, goto, views, urlsTo } = await visit();
+    await goto('/a');
+    await urlsTo('/a');
+    await page.evaluate(() => void (document.title = 'Kept'));
+    await goto('/b');
+    await urlsTo('/b');
+    await page.goBack({ waitUntil: 'commit' });
+    expect(await urlsTo('/a')).toStrictEqual(['/a', '/b', '/a']);
+    expect(views().at(-1)).toMatchObject({ pn: 'Kept', ref: '' });
+  });
+
+  it('sends its view early, and once, though the visitor leaves at once', async () => {
+    const { origin, goto, page, urlsTo } = await visit({
+      html: (path, script, lang) =>
+        path === '/early'
+          ? `<meta http-equiv="refresh" content="0; url=/bare">${pageOf(path, script, lang)}`
+          : // Its title never comes.
+            path === '/slow'
+            ? script + SLOW
+            : pageOf(path, script, lang),
+    });
+    const left = page.locator('#bare');
+    await goto('/early');
+    await urlsTo('/early');
+    await left.waitFor({ state: 'attached' });
+    await page.goto(`${origin}/slow`, { waitUntil: 'commit' });
+    await page.locator('script').waitFor({ state: 'attached' });
+    await goto('/bare');
+    await urlsTo('/slow');
+    await goto('/a');
+    await urlsTo('/a');
+    await page.evaluate(() => {
+      history.pushState(null, '', '/b');
+      location.href = '/bare';
+    });
+    await urlsTo('/b');
+    await left.waitFor({ state: 'attached' });
+    await goto('/end');
+    expect(await urlsTo('/end')).toStrictEqual(['/early', '/slow', '/a', '/b', '/end']);
+  });
+
+  it('waits for the title that comes after it', async () => {
+    const { goto, views, urlsTo } = await visit({
+      html: (path, script) => `${script}<script src="/x.js"></script><title>Late</title>`,
+    });
+    await goto('/home');
+    await urlsTo('/home');
+    expect(views()[0]).toMatchObject({ pn: 'Late' });
+  });
+
+  it('sends nothing while it is prerendered, and its view when it is shown', async () => {
+    const rules = '{"prerender":[{"source":"list","urls":["/next"],"eagerness":"immediate"}]}';
+    const leave = `<script nonce="test">fetch('/gate').then((gate) => gate.text()).then(() => (location = '/next'))</script>`;
+    const { origin, views, requests, urlsTo } = await openSite({
+      policy: " 'self'",
+      html: (path, script, lang) => {
+        if (path === '/gate') return SLOW;
+        const page = pageOf(path, script, lang);
+        if (path !== '/first') return `${page}<img src="/seen.png">`;
+        return `${page}<script type="speculationrules" nonce="test">${rules}</script>${leave}`;
+      },
+    });
+    openUnwatched(`${origin}/first`);
+    await until(() => requests.some(({ path }) => path === '/seen.png'));
+    await sleep(500);
+    expect(views().map(({ url }) => url)).toStrictEqual(['/first']);
+    const shownAfter = Date.now();
+    requests.find(({ path }) => path === '/gate')!.answer.end();
+    expect(await urlsTo('/next')).toStrictEqual(['/first', '/next']);
+    expect(views()[1]).toMatchObject({ ref: `${origin}/first`, orgreferer: '' });
+    expect(Date.parse(views()[1]!['ld']!)).toBeGreaterThanOrEqual(shownAfter);
+    const next = requests.filter(({ path }) => path === '/next');
+    expect(next.map(({ purpose }) => purpose)).toStrictEqual(['prefetch;prerender']);
+  });
+
+  it("says in the console why its view was refused, and keeps the page's own errors clean", async () => {
+    const { goto, said } = await visit({ project: '1000002' });
+    await goto('/home');
+    const about = await until(() => said.find((text) => text.startsWith('viewlog1000002 ')));
+    expect(about).toContain('views@example.com');
+    expect(said.filter((text) => !text.includes('403') && text !== about)).toStrictEqual([]);
+  });
+
+  it('sends one view where it stands twice', async () => {
+    const { goto, urlsTo } = await visit({
+      html: (path, script, lang) => pageOf(path, script + script, lang),
+    });
+    await goto('/a');
+    await goto('/b');
+    expect(await urlsTo('/b')).toStrictEqual(['/a', '/b']);
+  });
+
+  it('does without storage, and without an origin, in a sandbox', async () => {
+    const { goto, views, urlsTo, said } = await visit({ policy: '; sandbox allow-scripts' });
+    await goto('/home');
+    await urlsTo('/home');
+    expect(views()[0]).toMatchObject({ ref: '' });
+    expect(views()[0]).not.toHaveProperty('orgreferer');
+    expect(said).toStrictEqual([]);
+  });
+
+  it('tells a language that the collector takes: its own, or else the browser’s', async () => {
+    const { page, goto, views, urlsTo } = await visit({ browser: { locale: 'de-AT' } });
+    const taken = ['en', 'EN-us', 'zh-Hant-TW', 'es-419', 'ca-ES-valencia', 'zh-cmn-Hans-CN'];
+    taken.push('de-u-co-phonebk', 'de-DE-x-formal', 'sl-rozaj-1994', `de${'-abcdefgh'.repeat(6)}`);
+    const not = [
+      '',
+      'en_US',
+      'english',
+      'e',
+      'en-',
+      'en-us-',
+      'x-klingon',
+      'en-a',
+      'æå',
+      'e\u212a',
+    ];
+    not.push(`de${'-abcdefgh'.repeat(7)}`, 'en us', 'de\n');
+    await goto('/start');
+    await page.evaluate(
+      (tags) => {
+        for (const [i, tag] of tags.entries()) {
+          history.pushState(null, '', `/${i}`);
+          document.documentElement.lang = tag;
+        }
+        history.pushState(null, '', '/end');
+      },
+      [...taken, ...not],
+    );
+    await until(() => views().length === taken.length + not.length + 2);
+    await urlsTo('/end');
+    const told = new Map(views().map(({ url, ubl }) => [url, ubl]));
+    const ofPage = [...taken, ...not].map((_, i) => told.get(`/${i}`));
+    expect(ofPage).toStrictEqual([...taken, ...not.map(() => 'de-AT')]);
+  });
+
+  it('leaves the language out where neither the page nor the browser names a well-formed one', async () => {
+    const { goto, page, views, urlsTo } = await visit({ lang: '' });
+    await goto('/a');
+    await urlsTo('/a');
+    await page.evaluate(() => {
+      Object.defineProperty(navigator, 'language', { value: 'C' });
+      history.pushState(null, '', '/b');
+    });
+    await urlsTo('/b');
+    expect(views()[1]).not.toHaveProperty('ubl');
+  });
+});
