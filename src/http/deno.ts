@@ -12,15 +12,24 @@ import {
 } from './listener.ts';
 import { Queue } from './room.ts';
 
+interface Server {
+  readonly addr: { port: number };
+  /** Rejects with the error that ended it. */
+  readonly finished: Promise<void>;
+  shutdown(): Promise<void>;
+}
+
 export interface Deno {
   serve(
     options: { hostname: string; port: number; onListen: () => void; onError: () => Response },
     handler: (request: Request) => Promise<Response>,
-  ): { addr: { port: number }; finished: Promise<void>; shutdown(): Promise<void> };
+  ): Server;
 }
 
 /** For answers that are still on their way. */
 const SHUTDOWN_MS = 1_000;
+/** Between attempts to take connections again. */
+const RETRY_MS = 100;
 
 /** Deno's server has time-outs neither for a request's head nor for idle connections. */
 export function listenOnDeno(deno: Deno, options: ListenOptions): Listener {
@@ -42,13 +51,32 @@ export function listenOnDeno(deno: Deno, options: ListenOptions): Listener {
       at.requests -= 1;
     }
   };
-  const server = deno.serve(
-    { hostname: host, port, onListen: () => {}, onError: brokenOff },
-    counting,
-  );
+  const serve = (at: number): Server => {
+    const server = deno.serve(
+      { hostname: host, port: at, onListen: () => {}, onError: brokenOff },
+      counting,
+    );
+    void server.finished.catch(() => serveAgain(server.addr.port));
+    return server;
+  };
+  const stopping = new AbortController();
+  let server = serve(port);
+  // Deno's server ends at an error of `accept`, such as running out of file descriptors.
+  async function serveAgain(at: number): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await sleep(RETRY_MS, stopping.signal);
+      try {
+        server = serve(at);
+        return;
+      } catch {
+        // There are no more descriptors yet.
+      }
+    }
+  }
   return {
     url: urlOf(host, server.addr.port),
     async stop(timeoutMs) {
+      stopping.abort();
       // Its shutdown breaks off bodies that are still arriving, so those under way come first.
       counted = { requests: 0 };
       await until(() => underWay.requests === 0, timeoutMs - SHUTDOWN_MS);

@@ -32,6 +32,9 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('on $name', (runtime) => {
     const connections = Array.from({ length: 2 * DESCRIPTORS }, () =>
       connect(viewlog.port, '127.0.0.1').on('error', () => {}),
     );
+    await Promise.all(
+      connections.map((socket) => new Promise((resolve) => void socket.on('connect', resolve))),
+    );
     const letGo = (): void => connections.forEach((connection) => connection.destroy());
     onTestFinished(letGo);
     // Nobody else gets through.
