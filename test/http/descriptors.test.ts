@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { BUN, DENO, isPresent, NODE, type Runtime } from '../support/runtimes.ts';
@@ -20,20 +21,22 @@ const limited = (runtime: Runtime): Runtime => ({
 describe.each([NODE, DENO, BUN].filter(isPresent))('on $name', (runtime) => {
   it('running out of file descriptors ends nothing, and views are taken afterwards', async () => {
     const viewlog = await startViewlog({ runtime: limited(runtime) });
-    const taken = async (): Promise<boolean> => {
-      const signal = AbortSignal.timeout(2_000);
-      const headers = { 'content-type': 'application/json' };
-      const request = { method: 'POST', headers, body: JSON.stringify(MINIMAL_VIEW), signal };
-      return fetch(`${viewlog.url}/view`, request).then(
-        ({ status }) => status === 201,
-        () => false,
-      );
-    };
+    // On a connection of its own each time.
+    const taken = (): Promise<boolean> =>
+      new Promise((resolve) => {
+        const headers = { 'content-type': 'application/json' };
+        const options = { method: 'POST', headers, agent: false, timeout: 2_000 };
+        const sent = request(`${viewlog.url}/view`, options, ({ statusCode }) => {
+          sent.destroy();
+          resolve(statusCode === 201);
+        });
+        sent.on('timeout', () => sent.destroy());
+        sent.on('close', () => resolve(false));
+        sent.on('error', () => resolve(false));
+        sent.end(JSON.stringify(MINIMAL_VIEW));
+      });
     const connections = Array.from({ length: 2 * DESCRIPTORS }, () =>
       connect(viewlog.port, '127.0.0.1').on('error', () => {}),
-    );
-    await Promise.all(
-      connections.map((socket) => new Promise((resolve) => void socket.on('connect', resolve))),
     );
     const letGo = (): void => connections.forEach((connection) => connection.destroy());
     onTestFinished(letGo);
