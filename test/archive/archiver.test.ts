@@ -199,7 +199,6 @@ describe('an archiver', () => {
     await archiver.start();
     const taking = archiver.take(messagesOf(LINES));
     await until(() => archiver.state().unavailable);
-    fs.rmSync(path);
     fs.renameSync(`${path}.moved`, path);
     await taking;
     expect(read()).toBe(text(LINES));
