@@ -30,7 +30,7 @@ async function work({ archiver, reader, lag, until, stop }: Work): Promise<void>
     await archiver.start();
     while (!stop.aborted && archiver.sequence < end) {
       const taken = await reader.take(IDLE_MS);
-      if ('place' in taken) {
+      if ('position' in taken) {
         await archiver.goBack(taken);
         if (end !== Infinity) end = Math.min(end, reader.end);
       } else if (taken.length > 0) await archiver.take(taken);

@@ -5,10 +5,10 @@ import { isNotFound, managerOf } from '../jetstream/stream.ts';
 import { archiveRecordOf } from '../disk/names.ts';
 import { sleep } from '../base/time.ts';
 import { idOf } from './message.ts';
-import type { Place } from './recent-messages.ts';
+import type { Position } from './recent-messages.ts';
 
 /** What is recorded of a stream, and must be true of it. */
-export interface Known extends Place {
+export interface Known extends Position {
   readonly created: string;
   /** The last message of which anything may have been written. */
   readonly reached: number;
@@ -34,7 +34,7 @@ const TOLD_TIMES = 4;
 const TOLD_EVERY_MS = 500;
 
 /** Asks the cluster about one stream. Rejects with the client's errors where it does not answer. */
-export class Stream {
+export class ArchivedStream {
   readonly name: string;
   readonly #dir: string;
   readonly cluster: Cluster;
@@ -56,8 +56,13 @@ export class Stream {
   }
 
   /** @param dir the data directory, to tell the operator what to mend there. */
-  static async of(name: string, dir: string, cluster: Cluster, stop: AbortSignal): Promise<Stream> {
-    return new Stream(name, dir, cluster, await managerOf(cluster), stop);
+  static async of(
+    name: string,
+    dir: string,
+    cluster: Cluster,
+    stop: AbortSignal,
+  ): Promise<ArchivedStream> {
+    return new ArchivedStream(name, dir, cluster, await managerOf(cluster), stop);
   }
 
   /**
@@ -98,7 +103,7 @@ export class Stream {
   }
 
   /** Whether the message is in the stream and, by its id, what it was. */
-  async has({ sequence, id }: Place): Promise<boolean> {
+  async has({ sequence, id }: Position): Promise<boolean> {
     const message = await this.#manager.streams.getMessage(this.name, { seq: sequence });
     return message !== null && idOf(message.data) === id;
   }

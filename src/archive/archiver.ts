@@ -35,7 +35,7 @@ import { findLine } from './find-line.ts';
 import { Journal, type Sizes } from './journal.ts';
 import { Losses } from './losses.ts';
 import { idOf, type StreamMessage } from './message.ts';
-import type { Loss, Place } from './recent-messages.ts';
+import type { Loss, Position } from './recent-messages.ts';
 import type { ArchiveRecord } from './archive-record.ts';
 import type { Known } from './archived-stream.ts';
 
@@ -105,7 +105,7 @@ export class Archiver {
     return this.#journal.record.sequence;
   }
 
-  get #last(): Place {
+  get #last(): Position {
     const { sequence, id } = this.#journal.record;
     return { sequence, id };
   }
@@ -174,20 +174,20 @@ export class Archiver {
    */
   async goBack(loss: Loss): Promise<void> {
     await this.#journal.goBack(loss);
-    const { sequence } = loss.place;
+    const { sequence } = loss.position;
     this.#options.log.error(
       `The servers have lost messages ${sequence + 1} to ${loss.to} of the stream, which are ` +
         `archived and stay so; going on after message ${sequence}, with what they have there now`,
     );
   }
 
-  /** Begins again after the place, writing of what follows only what is not in the files. */
-  async beginAgain(place: Place): Promise<void> {
+  /** Begins again after the position, writing of what follows only what is not in the files. */
+  async beginAgain(position: Position): Promise<void> {
     const { reached } = this.known;
-    await this.#journal.doubt(place, reached);
+    await this.#journal.doubt(position, reached);
     this.#options.log.error(
       `The servers have lost messages of the stream that are archived and stay so, ${reached} the ` +
-        `last of them; going on after message ${place.sequence}, with what is not in the files`,
+        `last of them; going on after message ${position.sequence}, with what is not in the files`,
     );
   }
 

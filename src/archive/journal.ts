@@ -3,7 +3,7 @@ import { archiveRecordOf } from '../disk/names.ts';
 import type { FileOps } from '../disk/ops.ts';
 import { replaceFile } from '../disk/replace-file.ts';
 import type { UntilRoom } from './until-room.ts';
-import { RECENT_MAX, type Loss, type Place } from './recent-messages.ts';
+import { RECENT_MAX, type Loss, type Position } from './recent-messages.ts';
 import { recordText, type ArchiveRecord } from './archive-record.ts';
 
 /** Bytes by file name. */
@@ -57,18 +57,18 @@ export class Journal {
     });
   }
 
-  /** Begins again after the place: what follows it, up to `to`, may be in the files or not. */
-  doubt(place: Place, to: number): Promise<void> {
+  /** Begins again after the position: what follows it, up to `to`, may be in the files or not. */
+  doubt(position: Position, to: number): Promise<void> {
     const { stream, created, kept } = this.#record;
-    return this.#save({ stream, created, ...place, doubtfulTo: to, ...(kept && { kept }) });
+    return this.#save({ stream, created, ...position, doubtfulTo: to, ...(kept && { kept }) });
   }
 
-  /** The messages after the place are others than those that are in the files. */
-  goBack({ place, to, ids }: Loss): Promise<void> {
+  /** The messages after the position are others than those that are in the files. */
+  goBack({ position, to, ids }: Loss): Promise<void> {
     const { stream, created, doubtfulTo } = this.#record;
     const all = [...new Set([...this.#kept, ...ids])].slice(-RECENT_MAX);
     const kept = { to: to + RECENT_MAX, ids: all };
-    return this.#save({ stream, created, ...place, kept, ...(doubtfulTo && { doubtfulTo }) });
+    return this.#save({ stream, created, ...position, kept, ...(doubtfulTo && { doubtfulTo }) });
   }
 
   async #save(record: ArchiveRecord): Promise<void> {

@@ -3,9 +3,9 @@ import type { Log } from '../base/log.ts';
 import type { FileOps } from '../disk/ops.ts';
 import type { Cluster } from '../jetstream/connect.ts';
 import { type ArchiveRecord, readRecord } from './archive-record.ts';
-import { MessagesLost, Stream } from './archived-stream.ts';
+import { MessagesLost, ArchivedStream } from './archived-stream.ts';
 import { Archiver } from './archiver.ts';
-import { placeBeforeLoss } from './resume.ts';
+import { positionBeforeLoss } from './resume.ts';
 
 interface OpenOptions {
   readonly dir: string;
@@ -19,7 +19,7 @@ interface OpenOptions {
 }
 
 interface OpenArchive {
-  readonly stream: Stream;
+  readonly stream: ArchivedStream;
   readonly archiver: Archiver;
   /** The stream's last message. */
   readonly last: number;
@@ -32,7 +32,7 @@ interface OpenArchive {
  */
 export async function openArchive(options: OpenOptions): Promise<OpenArchive> {
   const { dir, stream: name, minFreeBytes, cluster, files, log, stop } = options;
-  const stream = await Stream.of(name, dir, cluster, stop);
+  const stream = await ArchivedStream.of(name, dir, cluster, stop);
   const { created, last } = await stream.find();
   const recorded = recordOf(dir, name, created);
   // The archive records an id wherever it can; without one, somebody may have set the sequence.
@@ -43,9 +43,9 @@ export async function openArchive(options: OpenOptions): Promise<OpenArchive> {
     await stream.verify(archiver.known);
   } catch (error) {
     if (!(error instanceof MessagesLost)) throw error;
-    const place = await placeBeforeLoss(stream, archiver.known, dir);
-    if (place === undefined) throw error;
-    await archiver.beginAgain(place);
+    const position = await positionBeforeLoss(stream, archiver.known, dir);
+    if (position === undefined) throw error;
+    await archiver.beginAgain(position);
   }
   return { stream, archiver, last };
 }

@@ -4,11 +4,16 @@ import { Fatal, reasonOf } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { sleep } from '../base/time.ts';
 import { idOf, type StreamMessage } from './message.ts';
-import { type Loss, type Place, Recent } from './recent-messages.ts';
-import { type Known, MessagesLost, type Stream, type StreamEnds } from './archived-stream.ts';
+import { type Loss, type Position, RecentMessages } from './recent-messages.ts';
+import {
+  type Known,
+  MessagesLost,
+  type ArchivedStream,
+  type StreamEnds,
+} from './archived-stream.ts';
 
 interface ReaderOptions {
-  readonly stream: Stream;
+  readonly stream: ArchivedStream;
   /** What is recorded at the start: what follows its `sequence` is read. */
   readonly known: Known;
   readonly log: Log;
@@ -35,7 +40,7 @@ const RETRY_MS = 500;
 export class StreamReader {
   readonly #options: ReaderOptions;
   readonly #closed = new AbortController();
-  readonly #recent = new Recent();
+  readonly #recent = new RecentMessages();
   #queue: (StreamMessage | Loss)[] = [];
   #queueBytes = 0;
   /** The last message that was read. */
@@ -82,11 +87,11 @@ export class StreamReader {
     if (this.#failure !== undefined) throw this.#failure;
     const taken: StreamMessage[] = [];
     for (const one of this.#queue) {
-      if ('place' in one) break;
+      if ('position' in one) break;
       taken.push(one);
     }
     const [first] = this.#queue;
-    const isLoss = first !== undefined && 'place' in first;
+    const isLoss = first !== undefined && 'position' in first;
     this.#queue = this.#queue.slice(isLoss ? 1 : taken.length);
     for (const { payload } of taken) this.#queueBytes -= payload?.length ?? 0;
     this.#wakeReader?.();
@@ -140,7 +145,7 @@ export class StreamReader {
    * @returns its ends; `undefined` where it was not, and the reader has gone back.
    * @throws {Fatal} where that is not possible.
    */
-  async #verified(read: Place | undefined): Promise<StreamEnds | undefined> {
+  async #verified(read: Position | undefined): Promise<StreamEnds | undefined> {
     const { stream, known } = this.#options;
     const reached = Math.max(this.#reached, this.#sequence);
     try {
@@ -154,21 +159,23 @@ export class StreamReader {
   }
 
   /** @returns whether it is known how far. */
-  async #goBack(read: Place | undefined): Promise<boolean> {
+  async #goBack(read: Position | undefined): Promise<boolean> {
     // What another process began to write is known by its numbers only.
     if (read === undefined || this.#sequence < this.#reached) return false;
     const { stream } = this.#options;
     const { first, last } = await stream.ends();
     this.#end = last;
     // What has been removed for its age says nothing.
-    const place = await this.#recent.lastSame(
+    const position = await this.#recent.lastSame(
       read,
       async (one) => one.sequence < first || one.sequence === 0 || (await stream.has(one)),
     );
-    if (place === undefined || (place.sequence < first && place.sequence > 0)) return false;
-    if (place.sequence === this.#sequence) return true;
-    this.#queue.push({ place, to: this.#sequence, ids: this.#recent.goBack(place) });
-    this.#sequence = place.sequence;
+    if (position === undefined) return false;
+    const { sequence } = position;
+    if (sequence < first && sequence > 0) return false;
+    if (sequence === this.#sequence) return true;
+    this.#queue.push({ position, to: this.#sequence, ids: this.#recent.goBack(position) });
+    this.#sequence = sequence;
     this.#reached = 0;
     this.#wakeTaker?.();
     return true;

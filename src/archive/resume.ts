@@ -1,7 +1,7 @@
 import { findWritten } from './find-written.ts';
 import { headOf } from './message.ts';
-import { type Place, RECENT_MAX } from './recent-messages.ts';
-import type { Known, Stream } from './archived-stream.ts';
+import { type Position, RECENT_MAX } from './recent-messages.ts';
+import type { Known, ArchivedStream } from './archived-stream.ts';
 import { fileNameOf } from '../disk/names.ts';
 
 /**
@@ -11,11 +11,11 @@ import { fileNameOf } from '../disk/names.ts';
  * writes: it names the stream's last message, though it claims more, or another than the one that
  * is there and in the files.
  */
-export async function placeBeforeLoss(
-  stream: Stream,
+export async function positionBeforeLoss(
+  stream: ArchivedStream,
   { sequence: recorded, id }: Known,
   dir: string,
-): Promise<Place | undefined> {
+): Promise<Position | undefined> {
   const { first, last } = await stream.ends();
   const end = Math.min(last, recorded);
   const there = await lookUp(stream, end, dir);
@@ -31,7 +31,7 @@ export async function placeBeforeLoss(
 }
 
 /** Whether a message is in the file of its day; `undefined` where it is no view, or gone. */
-async function lookUp(stream: Stream, sequence: number, dir: string) {
+async function lookUp(stream: ArchivedStream, sequence: number, dir: string) {
   const payload = await stream.payloadOf(sequence);
   const head = payload === undefined ? '' : headOf(payload);
   if (typeof head === 'string') return undefined;

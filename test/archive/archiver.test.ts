@@ -199,7 +199,6 @@ describe('an archiver', () => {
     await archiver.start();
     const taking = archiver.take(messagesOf(LINES));
     await until(() => archiver.state().unavailable);
-    fs.rmSync(path);
     fs.renameSync(`${path}.moved`, path);
     await taking;
     expect(read()).toBe(text(LINES));
@@ -375,7 +374,7 @@ describe('an archiver whose servers have lost messages', () => {
   const NEXT = storedLines('2026-03-02', 3);
   const idOf = (line: string): string => (JSON.parse(line) as { id: string }).id;
   const loss = (sequence: number, to = 10) => ({
-    place: { sequence, id: idOf(LINES[sequence - 1]!) },
+    position: { sequence, id: idOf(LINES[sequence - 1]!) },
     to,
     ids: LINES.slice(sequence, to).map(idOf),
   });

@@ -1,7 +1,11 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { idOf } from '../../src/archive/message.ts';
 import { StreamReader } from '../../src/archive/reader.ts';
-import { type Known, MessagesLost, type Stream } from '../../src/archive/archived-stream.ts';
+import {
+  type Known,
+  MessagesLost,
+  type ArchivedStream,
+} from '../../src/archive/archived-stream.ts';
 import { memoryLog } from '../support/memory-log.ts';
 import { storedLines } from '../support/stored-lines.ts';
 import { until } from '../support/viewlog.ts';
@@ -23,7 +27,7 @@ class Script {
     return line === undefined ? undefined : idOf(Buffer.from(line));
   }
 
-  get stream(): Stream {
+  get stream(): ArchivedStream {
     const ends = async () => ({ created: CREATED, first: 1, last: this.lines.length });
     const getConsumerFromInfo = ({ from }: { from: number }) => {
       let [next, delivered] = [from, 0];
@@ -56,7 +60,7 @@ class Script {
       isGone: async () => false,
       consumerFrom: async (from: number) => ({ from, num_pending: this.lines.length - from + 1 }),
     };
-    return script as unknown as Stream;
+    return script as unknown as ArchivedStream;
   }
 }
 
@@ -73,7 +77,7 @@ function readAll(script: Script, known = START, from = Promise.resolve()) {
     await from;
     while (!isOver) {
       const taken = await reader.take(10);
-      if ('place' in taken) given.push(`back to ${taken.place.sequence} from ${taken.to}`);
+      if ('position' in taken) given.push(`back to ${taken.position.sequence} from ${taken.to}`);
       else for (const { sequence, payload } of taken) given.push(`${sequence} ${idOf(payload!)}`);
     }
   };
@@ -121,9 +125,9 @@ it('a reader gives what it had read before it goes back', async () => {
 });
 
 it('a reader ends where it does not know how far to go back', async () => {
-  const place = { sequence: 5, id: idOf(Buffer.from(OLD[4]!)) };
+  const position = { sequence: 5, id: idOf(Buffer.from(OLD[4]!)) };
   const script = new Script(OLD);
-  const { given, failed } = readAll(script, { created: CREATED, ...place, reached: 5 });
+  const { given, failed } = readAll(script, { created: CREATED, ...position, reached: 5 });
   await until(() => given.length === 5);
   script.lines = NEW;
   expect(await failed).toBeInstanceOf(MessagesLost);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { Recent, RECENT_MAX } from '../../src/archive/recent-messages.ts';
+import { RecentMessages, RECENT_MAX } from '../../src/archive/recent-messages.ts';
 
-function recentTo(count: number): Recent {
-  const recent = new Recent();
+function recentTo(count: number): RecentMessages {
+  const recent = new RecentMessages();
   for (let sequence = 1; sequence <= count; sequence++) recent.add({ sequence, id: `${sequence}` });
   return recent;
 }
@@ -11,14 +11,14 @@ describe('what was read last', () => {
   it.each([1, 2, 3, 499, 500, 999, 1000])('tells that it is the same up to %d', async (last) => {
     const recent = recentTo(1000);
     let asked = 0;
-    const place = await recent.lastSame(recent.last!, async ({ sequence }) => {
+    const position = await recent.lastSame(recent.last!, async ({ sequence }) => {
       asked += 1;
       return sequence <= last;
     });
-    expect(place).toStrictEqual({ sequence: last, id: `${last}` });
+    expect(position).toStrictEqual({ sequence: last, id: `${last}` });
     expect(asked).toBeLessThan(12);
-    expect(recent.goBack(place!)).toHaveLength(1000 - last);
-    expect(recent.last).toBe(place);
+    expect(recent.goBack(position!)).toHaveLength(1000 - last);
+    expect(recent.last).toBe(position);
   });
 
   it('tells that nothing of it is the same', async () => {
@@ -31,15 +31,15 @@ describe('what was read last', () => {
     const until = recent.last!;
     for (let sequence = 11; sequence <= 30; sequence++) recent.add({ sequence, id: 'other' });
     const isSame = async ({ sequence }: { sequence: number }) => sequence < 9 || sequence > 10;
-    const place = await recent.lastSame(until, isSame);
-    expect(place?.sequence).toBe(8);
-    expect(recent.goBack(place!).slice(0, 3)).toStrictEqual(['9', '10', 'other']);
+    const position = await recent.lastSame(until, isSame);
+    expect(position?.sequence).toBe(8);
+    expect(recent.goBack(position!).slice(0, 3)).toStrictEqual(['9', '10', 'other']);
   });
 
   it('is not remembered for ever', async () => {
     const recent = recentTo(10 * RECENT_MAX);
     const first = RECENT_MAX * 8;
-    const place = await recent.lastSame(recent.last!, async ({ sequence }) => sequence <= first);
-    expect(place).toBeUndefined();
+    const position = await recent.lastSame(recent.last!, async ({ sequence }) => sequence <= first);
+    expect(position).toBeUndefined();
   });
 });
