@@ -37,7 +37,7 @@ export function listTable<T>(
   const remarks = [titleOf('', list).replace(/^[ ,]+/, ''), remark].filter(Boolean).join(', ');
   return (
     `<section class="${isWide ? 'wide' : ''}"><h2>${noun}<small>${remarks}</small></h2>` +
-    `<table><thead><tr><td></td>${head.join('')}</tr></thead>` +
+    `<table${isCompared ? ' class="compared"' : ''}><thead><tr><td></td>${head.join('')}</tr></thead>` +
     `<tbody>${rows.join('')}</tbody></table></section>`
   );
 }

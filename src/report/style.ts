@@ -74,11 +74,13 @@ footer { margin-top: 48px; }
   .week { grid-template-columns: 28px 1fr; column-gap: 8px; }
   .week .columns { gap: 1px; }
   .week .columns span { border-radius: 1px; }
-  tr { display: grid; grid-template-columns: 1fr 72px 124px; border-bottom: 1px solid var(--line); }
-  thead td { display: none; }
-  tbody th { grid-column: 1 / -1; padding-bottom: 0; }
-  tbody td { padding-top: 0; }
-  tr td, tr th { border: 0; }
+  .compared tr { display: flex; flex-wrap: wrap; justify-content: flex-end;
+    border-bottom: 1px solid var(--line); }
+  .compared td, .compared th { width: 72px; border: 0; }
+  .compared thead td { display: none; }
+  .compared tbody th { width: 100%; padding-bottom: 0; }
+  .compared tbody td { padding-top: 0; }
+  .compared td:nth-child(4), .compared th:nth-child(4) { width: 128px; }
 }
 @media print { main { padding: 0; } tbody tr, .columns span { print-color-adjust: exact; } }
 `;
