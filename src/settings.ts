@@ -5,7 +5,7 @@ import { PORT_MAX } from './base/limits.ts';
 import {
   addressOrOff,
   choice,
-  day,
+  dayOrWord,
   httpUrl,
   type Option,
   type Parse,
@@ -168,8 +168,24 @@ export const OPTIONS = {
     parse: yesOrNo,
   },
   project: { value: 'ID', help: 'this project only', parse: projectId },
-  'from-day': { value: 'DAY', help: 'first day, such as 2026-01-01', parse: day, flag: 'from' },
-  'to-day': { value: 'DAY', help: 'last day, such as 2026-01-31', parse: day, flag: 'to' },
+  'from-day': {
+    value: 'DAY',
+    help: 'first day, such as 2026-01-01, today or yesterday',
+    parse: dayOrWord,
+    flag: 'from',
+  },
+  'to-day': {
+    value: 'DAY',
+    help: 'last day, such as 2026-01-31, today or yesterday',
+    parse: dayOrWord,
+    flag: 'to',
+  },
+  last: {
+    value: 'DAYS',
+    help: 'so many days: up to --to, or today and those before',
+    parse: whole(1, DAYS_MAX),
+  },
+  query: { value: '', fallback: 'no', help: 'keep the query of pages', parse: yesOrNo },
   'time-zone': {
     value: 'ZONE',
     help: "time zone of days and hours (default: the system's)",

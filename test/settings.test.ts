@@ -53,6 +53,8 @@ describe('settings', () => {
       project: undefined,
       'from-day': undefined,
       'to-day': undefined,
+      last: undefined,
+      query: false,
       'time-zone': undefined,
       top: 10,
       html: undefined,

@@ -70,8 +70,11 @@ export const addressOrOff: Parse<'off' | { readonly host: string; readonly port:
   return { host, port: Number(port) };
 };
 
-export const day: Parse<string> = (value) =>
-  isDay(value) ? value : new Problem('a day such as 2026-01-31');
+/** `2026-01-31`; `today` and `yesterday` as they stand, for they are those of a time zone. */
+export const dayOrWord: Parse<string> = (value) =>
+  value === 'today' || value === 'yesterday' || isDay(value)
+    ? value
+    : new Problem('a day such as 2026-01-31, or today or yesterday');
 
 export const httpUrl: Parse<string> = (value) =>
   /^https?:\/\/[^\s/?#]+\/?$/i.test(value) && URL.canParse(value)

@@ -1,11 +1,19 @@
 import { EXIT, Fatal } from '../base/exit.ts';
+import type { Log } from '../base/log.ts';
 import { writeFile } from '../base/output.ts';
 import { printable } from '../base/text.ts';
+import { parseProjectsFile } from '../projects/parse.ts';
+import { readContent } from '../projects/projects-file.ts';
 import { addUp } from '../report/add-up.ts';
+import { Calendar, type Selection } from '../report/calendar.ts';
 import { filesWith } from '../report/files-with.ts';
 import { htmlReport } from '../report/html.ts';
+import { localHours } from '../report/local-hour.ts';
+import { type OpenSpan, type SpanOptions, spanOf } from '../report/span.ts';
 import { summarize } from '../report/summary.ts';
 import { terminalReport } from '../report/terminal.ts';
+import type { ListedEntry } from '../report/totals.ts';
+import type { Settings } from '../settings.ts';
 import { defineCommand } from './command.ts';
 
 const COLUMNS = { fallback: 80, max: 110 };
@@ -17,23 +25,41 @@ const COLUMNS = { fallback: 80, max: 110 };
 export const report = defineCommand({
   name: 'report',
   operands: '[FILE…]',
-  summary: 'adds up the views: by day, hour, page, referrer, language, template',
-  examples: ['viewlog report --from 2026-01-01 --to 2026-01-31 --html january.html'],
-  options: ['data', 'from-day', 'to-day', 'project', 'time-zone', 'top', 'html', 'json'],
-  async run(settings, operands, { print }) {
-    const { 'from-day': fromDay, 'to-day': toDay, project, html } = settings;
-    if (fromDay !== undefined && toDay !== undefined && fromDay > toDay) {
-      throw new Fatal(EXIT.usage, `--from ${fromDay} is after --to ${toDay}`);
-    }
+  summary: 'adds up the views: by day, hour, page, source, campaign, language, template',
+  examples: [
+    'viewlog report --last 7',
+    'viewlog report --from 2026-01-01 --to 2026-01-31 --html january.html',
+  ],
+  options: [
+    'data',
+    'projects',
+    'from-day',
+    'to-day',
+    'last',
+    'project',
+    'time-zone',
+    'top',
+    'query',
+    'html',
+    'json',
+  ],
+  async run(settings, operands, { print, log }) {
+    const { 'from-day': from, 'to-day': to, last, project, html, json } = settings;
     const timeZone = settings['time-zone'] ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
-    const selection = { timeZone, fromDay, toDay, project };
-    const files = operands.length > 0 ? operands : filesWith(settings.data, selection);
-    const summary = summarize(await addUp(files, selection), selection, settings.top);
+    const now = new Date();
+    const span = checkedSpan({ from, to, last }, localHours(timeZone)(now.toISOString())!.day);
+    const selection = { timeZone, ...span, project };
+    const listed = await listedIn(settings.projects, log);
+    const [files, filesBefore] =
+      operands.length > 0 ? [operands, []] : filesOf(settings, selection, now);
+    const surroundings = { now, keepsQuery: settings.query, listed };
+    const totals = await addUp(files, filesBefore, selection, surroundings);
+    const summary = summarize(totals, selection, settings.top);
     if (html !== undefined) {
       writeFile(html, htmlReport(summary));
-      if (!settings.json) print(`Wrote ${printable(html, Infinity)}`);
+      if (!json) print(`Wrote ${printable(html, Infinity)}`);
     }
-    if (settings.json) print(JSON.stringify(summary, null, 2));
+    if (json) print(JSON.stringify(summary, null, 2));
     else if (html === undefined) {
       const columns = process.stdout.columns ?? COLUMNS.fallback;
       print(terminalReport(summary, Math.min(columns, COLUMNS.max)));
@@ -41,3 +67,42 @@ export const report = defineCommand({
     return EXIT.done;
   },
 });
+
+/** The files of the days asked for, and those of the span before that are not among them. */
+function filesOf(
+  { data, json }: Settings<'data' | 'json'>,
+  selection: Selection,
+  now: Date,
+): [string[], string[]] {
+  const files = filesWith(data, selection, json ? ['views', 'refused'] : ['views']);
+  const { before } = new Calendar(selection, now);
+  const filesBefore = before === undefined ? [] : filesWith(data, before, ['views']);
+  return [files, filesBefore.filter((file) => !files.includes(file))];
+}
+
+function checkedSpan(options: SpanOptions, today: string): OpenSpan {
+  if (options.from !== undefined && options.last !== undefined) {
+    throw new Fatal(EXIT.usage, '--last counts back from --to, or from today; leave out --from');
+  }
+  const span = spanOf(options, today);
+  const { fromDay, toDay } = span;
+  if (fromDay !== undefined && toDay !== undefined && fromDay > toDay) {
+    throw new Fatal(EXIT.usage, `--from ${fromDay} is after --to ${toDay}`);
+  }
+  return span;
+}
+
+/** A report does without the file, which need not be where the views were brought. */
+async function listedIn(path: string, log: Log): Promise<readonly ListedEntry[]> {
+  const content = await readContent(path);
+  if ('fault' in content) {
+    if (!content.isMissing) log.warn(`${content.fault}; ${BY_ID}`);
+    return [];
+  }
+  const reading = parseProjectsFile(content.bytes, printable(path, Infinity));
+  if ('file' in reading) return reading.file.projects;
+  log.warn(`${reading.faults[0]!}; ${BY_ID}`);
+  return [];
+}
+
+const BY_ID = 'the report names projects by their ids, and knows no origins of theirs';

@@ -1,19 +1,32 @@
 import { basename } from 'node:path';
 import { type Block, readBlocks } from '../disk/lines.ts';
 import { startProgress } from '../disk/progress.ts';
-import { type Selection, Totals } from './totals.ts';
+import type { Selection } from './calendar.ts';
+import { type Surroundings, Totals } from './totals.ts';
 
-/** Adds up the lines of view files and of files of refused views, told apart by their names. */
-export async function addUp(files: readonly string[], selection: Selection): Promise<Totals> {
-  const totals = new Totals(selection);
-  const progress = startProgress(files);
-  try {
-    for (const file of files) {
-      const isRefused = basename(file).startsWith('refused-');
-      for await (const block of readBlocks(file, (bytes) => progress.add(bytes), 'latin1')) {
-        addBlock(totals, block, isRefused);
-      }
+/**
+ * Adds up the lines of view files and of files of refused views, told apart by their names.
+ * @param filesBefore those that are read for the span before only: their faults are none of this
+ *   report's.
+ */
+export async function addUp(
+  files: readonly string[],
+  filesBefore: readonly string[],
+  selection: Selection,
+  surroundings: Surroundings,
+): Promise<Totals> {
+  const totals = new Totals(selection, surroundings);
+  const progress = startProgress([...filesBefore, ...files]);
+  const add = async (file: string): Promise<void> => {
+    const isRefused = basename(file).startsWith('refused-');
+    for await (const block of readBlocks(file, (bytes) => progress.add(bytes), 'latin1')) {
+      addBlock(totals, block, isRefused);
     }
+  };
+  try {
+    for (const file of filesBefore) await add(file);
+    totals.invalidLines = 0;
+    for (const file of files) await add(file);
   } finally {
     progress.end();
   }

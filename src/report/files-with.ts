@@ -2,14 +2,16 @@ import * as fs from 'node:fs';
 import { DAY_MS, dayOf } from '../base/time.ts';
 import { cannotRead } from '../disk/lines.ts';
 import { dayOfName, type FileKind } from '../disk/names.ts';
-import type { Selection } from './totals.ts';
+import type { OpenSpan } from './span.ts';
 
-const KINDS: readonly FileKind[] = ['views', 'refused'];
-
-/** The daily files that can hold lines of the days asked for. */
-export function filesWith(dir: string, { fromDay, toDay }: Selection): string[] {
+/** The daily files of these kinds that can hold lines of these local days. */
+export function filesWith(
+  dir: string,
+  { fromDay, toDay }: OpenSpan,
+  kinds: readonly FileKind[],
+): string[] {
   const names = listed(dir);
-  return KINDS.flatMap((kind) =>
+  return kinds.flatMap((kind) =>
     [...names]
       .filter((name) => {
         const day = dayOfName(kind, name);

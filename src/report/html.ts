@@ -1,25 +1,32 @@
 import { plural } from '../base/text.ts';
-import { barChart, clockOf, weekChart } from './charts.ts';
+import { type Bar, barChart, clockOf, weekChart } from './charts.ts';
 import { escapeHtml } from './escape.ts';
+import { figures } from './figures.ts';
+import { localHours } from './local-hour.ts';
 import { STYLE } from './style.ts';
+import { byHour, byWeekday, periods, type Summary } from './summary.ts';
+import { listTable } from './list-table.ts';
 import {
-  byHour,
-  byWeekday,
+  campaignInWords,
+  dayInWords,
   grouped,
-  type List,
-  periods,
-  scopeOf,
-  share,
-  type Summary,
-} from './summary.ts';
-import { titleOf } from './terminal.ts';
+  idInWords,
+  languageInWords,
+  projectInWords,
+  sourceInWords,
+  spanInWords,
+  spanTold,
+  tickOf,
+} from './words.ts';
 
 const DAYS_MAX = 200;
+const SPANS_MAX = 5;
 
 /** The report as one page that stands alone: no script, nothing loaded. */
 export function htmlReport(summary: Summary): string {
-  const { project, days, timeZone } = summary;
-  const title = project === undefined ? 'Page views' : `Page views of project ${project}`;
+  const { project, days } = summary;
+  const title =
+    project === undefined ? 'Page views' : `Page views of ${projectInWords(summary, project)}`;
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -33,13 +40,18 @@ export function htmlReport(summary: Summary): string {
 <body>
 <main>
 <header>
-<h1>${escapeHtml(title)}</h1>
-<p>${escapeHtml(capitalized(scopeOf(summary)))}. Days and hours in ${escapeHtml(timeZone)}.</p>
+<h1><bdi>${escapeHtml(title)}</bdi></h1>
+<p>${escapeHtml(aboutOf(summary))}</p>
 </header>
 ${figures(summary)}
-${days.length === 0 ? '<p>There are no views.</p>' : charts(summary)}
+${days.length === 0 ? '<p>There are no views.</p>' : daysChart(summary)}
+${silence(summary)}
 <div class="lists">
 ${lists(summary)}
+</div>
+${days.length === 0 ? '' : hoursCharts(summary)}
+<div class="lists">
+${restLists(summary)}
 </div>
 ${footer(summary)}
 </main>
@@ -48,96 +60,100 @@ ${footer(summary)}
 `;
 }
 
-function figures({ views, days, pages }: Summary): string {
-  const busiest = days.reduce((a, b) => (b.views > a.views ? b : a), { day: '', views: 0 });
-  const hours = byHour(days);
-  const hour = hours.indexOf(Math.max(...hours));
-  const items: [string, string][] = [
-    [grouped(views), views === 1 ? 'view' : 'views'],
-    [grouped(Math.round(views / Math.max(1, days.length))), 'views a day'],
-    [days.length === 0 ? '–' : busiest.day, 'busiest day'],
-    [days.length === 0 ? '–' : clockOf(hour), 'busiest hour'],
-    [`${pages.isExact ? '' : '> '}${grouped(pages.distinct)}`, 'different pages'],
-  ];
-  const drawn = items.map(
-    ([figure, what]) => `<li><b>${escapeHtml(figure)}</b><span>${what}</span>`,
-  );
-  return `<ul class="figures">${drawn.join('</li>')}</li></ul>`;
+function aboutOf(summary: Summary): string {
+  const { before } = summary;
+  const span = spanTold(summary);
+  const told = span === undefined ? 'No day' : spanInWords(span);
+  if (before === undefined) return told;
+  const hour = before.isCut ? ', up to this time of day' : '';
+  return `${told}, compared with ${spanInWords(before)}${hour}`;
 }
 
-function charts({ days }: Summary): string {
-  const spans = periods(days, DAYS_MAX);
-  const noun = days.length > DAYS_MAX ? 'month' : 'day';
-  const bars = spans.map(({ name, views }) => ({
-    label: name,
-    tick: noun === 'day' ? name.slice(5) : name,
+function daysChart({ days }: Summary): string {
+  const isDays = days.length <= DAYS_MAX;
+  const bars: Bar[] = periods(days, DAYS_MAX).map(({ name, views }) => ({
+    label: isDays ? dayInWords(name) : name,
+    tick: isDays ? tickOf(name) : name,
     count: views,
   }));
-  const hours = byHour(days).map((count, hour) => ({
+  const title = isDays ? 'Views a day' : 'Views a month';
+  return `<section><h2>${title}</h2>${barChart(title, bars)}</section>`;
+}
+
+function hoursCharts({ days, madeAt, timeZone }: Summary): string {
+  const bars = byHour(days).map((count, hour) => ({
     label: clockOf(hour),
     tick: clockOf(hour),
     count,
   }));
-  const week = weekChart('Views by weekday and hour', byWeekday(days));
+  const week = byWeekday(days, localHours(timeZone)(madeAt)!);
+  const title = 'Views by weekday and hour, on average';
   return [
-    `<section><h2>Views a ${noun}</h2>${barChart(`Views a ${noun}`, bars)}</section>`,
-    `<section><h2>By hour of the day</h2>${barChart('Views by hour of the day', hours)}</section>`,
-    days.length < 7 ? '' : `<section><h2>By weekday and hour</h2>${week}</section>`,
+    `<section><h2>By hour of the day</h2>${barChart('Views by hour of the day', bars)}</section>`,
+    days.length < 7
+      ? ''
+      : `<section><h2>By weekday and hour<small>views on an average week</small></h2>${weekChart(title, week)}</section>`,
   ].join('\n');
 }
+
+function silence(summary: Summary): string {
+  const rows = summary.silentDays.map(({ project, days, spans }) => {
+    const told = spans.slice(-SPANS_MAX).map(spanInWords).join('; ');
+    const last = spans.length > SPANS_MAX ? 'the last: ' : '';
+    return (
+      `<li><bdi>${escapeHtml(projectInWords(summary, project))}</bdi> ` +
+      `<span>${plural(days, 'day')}: ${last}${told}</span></li>`
+    );
+  });
+  if (rows.length === 0) return '';
+  return `<section class="silent"><h2>Days without views</h2><ul>${rows.join('')}</ul></section>`;
+}
+
+type Page = Summary['pages']['top'][number]['key'];
 
 function lists(summary: Summary): string {
-  const { views, pages, projects, referrers, languages, templates, refused } = summary;
+  const { views, pages, entryPages, projects, referrers, campaigns, internalViews, entryViews } =
+    summary;
   const several = projects.distinct > 1;
-  const plain = (noun: string, list: List<string>): string =>
-    table(noun, list, views, (text) => escapeHtml(text));
+  const page = ({ project, url, name }: Page) => ({
+    name: url,
+    rest: [name, several ? projectInWords(summary, project) : ''].filter(Boolean).join(' · '),
+  });
+  const inside = internalViews > 0 ? `besides ${grouped(internalViews)} from page to page` : '';
+  const project = named((id) => projectInWords(summary, id));
   return [
-    table(
-      'Pages',
-      pages,
-      views,
-      ({ project, url, name }) =>
-        `${several ? `<span>${escapeHtml(project)}</span> ` : ''}${escapeHtml(url)}` +
-        (name === '' ? '' : ` <span>${escapeHtml(name)}</span>`),
-      'wide',
-    ),
-    several ? plain('Projects', projects) : '',
-    plain('Referrers', referrers),
-    plain('Languages', languages),
-    plain('Templates', templates),
-    table(
-      'Refused views that were kept',
-      refused,
-      refused.views,
-      ({ code, project }) => `${escapeHtml(code)} <span>${escapeHtml(project)}</span>`,
-    ),
+    listTable('Pages', pages, views, page, { isWide: true }),
+    listTable('Entry pages', entryPages, entryViews, page, {
+      isWide: true,
+      remark: 'where visits began',
+    }),
+    listTable('Sources', referrers, views - internalViews, named(sourceInWords), {
+      remark: inside,
+    }),
+    listTable('Campaigns', campaigns, views, campaignInWords),
+    several ? listTable('Projects', projects, views, project) : '',
   ].join('\n');
 }
 
-function table<T>(
-  noun: string,
-  list: List<T>,
-  total: number,
-  label: (key: T) => string,
-  kind = '',
-): string {
-  if (list.top.length === 0) return '';
-  const most = list.top[0]!.count;
-  const rows = list.top.map(
-    ({ key, count }) =>
-      `<tr style="--part: ${((100 * count) / most).toFixed(1)}%"><th scope="row">${label(key)}</th>` +
-      `<td>${grouped(count)}</td><td>${share(count, total)}</td></tr>`,
-  );
-  const remark = titleOf(noun, list).slice(noun.length);
-  return (
-    `<section class="${kind}"><h2>${noun}<small>${remark}</small></h2>` +
-    `<table>${rows.join('')}</table></section>`
-  );
-}
+const restLists = ({ views, languages, templates }: Summary): string =>
+  [
+    listTable('Languages', languages, views, named(languageInWords)),
+    listTable('Templates', templates, views, named(idInWords)),
+  ].join('\n');
 
-const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+const named =
+  (inWords: (key: string) => string) =>
+  (key: string): { name: string; rest: string } => ({ name: inWords(key), rest: '' });
 
-function footer({ invalidLines }: Summary): string {
+function footer({ invalidLines, madeAt, timeZone, version }: Summary): string {
+  const made = new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    dateStyle: 'long',
+    timeStyle: 'short',
+  }).format(new Date(madeAt));
   const invalid = invalidLines > 0 ? ` ${plural(invalidLines, 'invalid line')} skipped.` : '';
-  return `<footer>Made with viewlog from its view files.${invalid}</footer>`;
+  return (
+    `<footer>Made ${escapeHtml(made)} by viewlog ${escapeHtml(version)}. ` +
+    `Days and hours in ${escapeHtml(timeZone)}.${invalid}</footer>`
+  );
 }

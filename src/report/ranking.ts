@@ -1,6 +1,8 @@
 export interface Counted<T> {
   readonly key: T;
   readonly count: number;
+  /** In the span before, where the report compares. */
+  readonly before?: number | undefined;
 }
 
 /** Distinct keys held at once: exact up to here. */
@@ -9,6 +11,10 @@ export const KEYS_MAX = 100_000;
 interface Entry<T> {
   readonly key: T;
   count: number;
+  /** How many in the span before, beside `count`. */
+  before: number;
+  /** How many of `count` began a visit. */
+  entries: number;
 }
 
 /**
@@ -28,31 +34,59 @@ export class Tally<T> {
     return this.#entries.size;
   }
 
-  /** @param key made for an id that is new. */
-  add(id: string, key: (id: string) => T): void {
-    const entry = this.#entries.get(id);
-    if (entry !== undefined) {
-      entry.count += 1;
+  /** Keys that have any of `field`. */
+  distinct(field: 'count' | 'entries'): number {
+    let distinct = 0;
+    for (const entry of this.#entries.values()) if (entry[field] > 0) distinct += 1;
+    return distinct;
+  }
+
+  /**
+   * @param key made for an id that is new.
+   * @param isBefore whether it is of the span before.
+   */
+  add(id: string, key: (id: string) => T, isBefore = false, isEntry = false): void {
+    let entry = this.#entries.get(id);
+    if (entry === undefined) {
+      if (this.#entries.size >= this.#keysMax) this.#forget();
+      entry = { key: key(id), count: 0, before: 0, entries: 0 };
+      this.#entries.set(copyOf(id), entry);
+    }
+    if (isBefore) {
+      entry.before += 1;
       return;
     }
-    if (this.#entries.size >= this.#keysMax) this.#forget();
-    this.#entries.set(copyOf(id), { key: key(id), count: 1 });
+    entry.count += 1;
+    if (isEntry) entry.entries += 1;
   }
 
   /** The largest, at most `length` of them. */
-  top(length: number): Counted<T>[] {
+  top(length: number, isCompared = false): Counted<T>[] {
+    return this.#largest('count', length).map(({ key, count, before }) =>
+      isCompared ? { key, count, before } : { key, count },
+    );
+  }
+
+  /** Those that began most visits, at most `length` of them. */
+  topEntries(length: number): Counted<T>[] {
+    return this.#largest('entries', length).map(({ key, entries }) => ({ key, count: entries }));
+  }
+
+  #largest(field: 'count' | 'entries', length: number): Entry<T>[] {
     return [...this.#entries.values()]
-      .sort(byCount)
-      .slice(0, length)
-      .map(({ key, count }) => ({ key, count }));
+      .filter((entry) => entry[field] > 0)
+      .sort((a, b) => b[field] - a[field])
+      .slice(0, length);
   }
 
   #forget(): void {
     this.isExact = false;
-    const byCount = [...this.#entries].sort(([, a], [, b]) => a.count - b.count);
-    for (const [id] of byCount.slice(0, Math.ceil(byCount.length / 2))) this.#entries.delete(id);
+    const bySize = [...this.#entries].sort(([, a], [, b]) => sizeOf(a) - sizeOf(b));
+    for (const [id] of bySize.slice(0, Math.ceil(bySize.length / 2))) this.#entries.delete(id);
   }
 }
+
+const sizeOf = ({ count, before }: Entry<unknown>): number => count + before;
 
 export const byCount = (a: Counted<unknown>, b: Counted<unknown>): number => b.count - a.count;
 

@@ -88,8 +88,12 @@ export function parseLine(text: string): Record<string, unknown> | undefined {
 const decoded = (bytes: string): string => Buffer.from(bytes, 'latin1').toString();
 const encoded = (text: string): string => Buffer.from(text).toString('latin1');
 
-/** The text of a string made of bytes, short enough to be kept a hundred thousand times. */
-export const kept = (bytes: string): string => clip(decoded(short(bytes)), TEXT_LENGTH_MAX);
+/**
+ * The text of a string made of bytes, short enough to be kept a hundred thousand times.
+ * @param change what is done to the text before it is cut off.
+ */
+export const kept = (bytes: string, change: (text: string) => string = (text) => text): string =>
+  clip(change(decoded(short(bytes))), TEXT_LENGTH_MAX);
 
 /** Four bytes are the longest character. */
 const BYTES_MAX = 4 * TEXT_LENGTH_MAX;

@@ -1,27 +1,13 @@
-import { DAY_MS } from '../base/time.ts';
+import { VERSION } from '../base/version.ts';
+import type { Selection } from './calendar.ts';
+import type { LocalHour } from './local-hour.ts';
 import { byCount, type Counted, type Tally } from './ranking.ts';
-import type { Page, RefusedKind, Totals, Selection } from './totals.ts';
+import type { Summary } from './report-schema.ts';
+import { daysOf, lengthOf, type OpenSpan, spansOf } from './span.ts';
+import type { ProjectTotals, Totals } from './totals.ts';
 
-export interface Day {
-  readonly day: string;
-  readonly views: number;
-  /** By local hour. */
-  readonly hours: readonly number[];
-}
-
-/** What a report shows, in each of its forms. */
-export interface Summary extends Selection {
-  readonly views: number;
-  readonly invalidLines: number;
-  /** Every day from the first to the last that has views. */
-  readonly days: readonly Day[];
-  readonly projects: List<string>;
-  readonly pages: List<Page>;
-  readonly referrers: List<string>;
-  readonly languages: List<string>;
-  readonly templates: List<string>;
-  readonly refused: List<RefusedKind> & { readonly views: number };
-}
+export type { Summary };
+export type Day = Summary['days'][number];
 
 export interface List<T> {
   readonly top: readonly Counted<T>[];
@@ -35,53 +21,118 @@ const DAYS_FILLED_MAX = 3_660;
 
 /** @param top how long the lists are. */
 export function summarize(totals: Totals, selection: Selection, top: number): Summary {
-  const list = <T>(tally: Tally<T>): List<T> => ({
-    top: tally.top(top),
-    distinct: tally.size,
+  const { calendar, surroundings } = totals;
+  const isCompared = calendar.before !== undefined;
+  const list = <T>(tally: Tally<T>, compares = false) => ({
+    top: tally.top(top, compares),
+    distinct: tally.distinct('count'),
     isExact: tally.isExact,
   });
   const projects = [...totals.projects.values()].sort((a, b) => b.views - a.views);
+  const seen = projects.filter(({ views }) => views > 0);
+  const pages = (topOf: (tally: ProjectTotals['pages']) => Counted<Page>[], field: Field) => ({
+    top: seen
+      .flatMap((project) => topOf(project.pages))
+      .sort(byCount)
+      .slice(0, top),
+    distinct: sum(seen.map((project) => project.pages.distinct(field))),
+    isExact: seen.every((project) => project.pages.isExact),
+  });
   return {
+    version: VERSION,
+    madeAt: surroundings.now.toISOString(),
     ...selection,
+    projectNames: namesOf(totals),
     views: totals.views,
+    ...comparison(totals),
     invalidLines: totals.invalidLines,
-    days: daysOf(totals.days),
+    days: filledDays(totals, selection),
+    silentDays: silentDays(totals, selection),
     projects: {
-      top: projects.slice(0, top).map(({ id, views }) => ({ key: id, count: views })),
-      distinct: projects.length,
+      top: seen
+        .slice(0, top)
+        .map(({ id, views, before }) =>
+          isCompared ? { key: id, count: views, before } : { key: id, count: views },
+        ),
+      distinct: seen.length,
       isExact: true,
     },
-    pages: {
-      top: projects
-        .flatMap(({ pages }) => pages.top(top))
-        .sort(byCount)
-        .slice(0, top),
-      distinct: sum(projects.map(({ pages }) => pages.size)),
-      isExact: projects.every(({ pages }) => pages.isExact),
-    },
-    referrers: list(totals.referrers),
+    pages: pages((tally) => tally.top(top, isCompared), 'count'),
+    entryPages: pages((tally) => tally.topEntries(top), 'entries'),
+    entryViews: totals.entryViews,
+    referrers: list(totals.referrers, isCompared),
+    internalViews: totals.internalViews,
+    campaigns: list(totals.campaigns),
     languages: list(totals.languages),
     templates: list(totals.templates),
     refused: { ...list(totals.refused), views: totals.refusedViews },
   };
 }
 
-function daysOf(counted: ReadonlyMap<string, readonly number[]>): Day[] {
-  const names = [...counted.keys()].sort();
-  return filled(names).map((day) => {
-    const hours = counted.get(day) ?? Array.from({ length: 24 }, () => 0);
-    return { day, hours, views: sum(hours) };
+type Page = Summary['pages']['top'][number]['key'];
+type Field = 'count' | 'entries';
+
+function comparison(totals: Totals): Pick<Summary, 'before' | 'today'> {
+  const { calendar, viewsBefore, viewsToday, viewsYesterday } = totals;
+  const { before, isBeforeCut, today, hasToday } = calendar;
+  const isTodayTold = hasToday && viewsToday + viewsYesterday > 0;
+  return {
+    ...(before && { before: { ...before, isCut: isBeforeCut, views: viewsBefore } }),
+    ...(isTodayTold && {
+      today: { day: today.day, views: viewsToday, yesterday: viewsYesterday },
+    }),
+  };
+}
+
+/** Of the projects that the report is about. */
+function namesOf({ surroundings, projects }: Totals): Record<string, string> {
+  const named = surroundings.listed.filter(({ name }) => name !== undefined && name !== '');
+  return Object.fromEntries(
+    named
+      .filter(({ id, active }) => projects.has(id) || active !== false)
+      .map(({ id, name }) => [id, name!]),
+  );
+}
+
+/** The days asked for, as far as they have come, where there is an end to them. */
+function daysAsked({ calendar, days }: Totals, { fromDay, toDay }: OpenSpan): string[] {
+  const names = [...days.keys()].sort();
+  const { day: today } = calendar.today;
+  const first = fromDay ?? names[0];
+  // A clock that was ahead may have left views of days to come.
+  const end = fromDay === undefined ? names.at(-1) : [toDay ?? today, today].toSorted()[0];
+  if (first === undefined || end === undefined) return names;
+  const span = { fromDay: first, toDay: [end, names.at(-1) ?? end].toSorted()[1]! };
+  const length = lengthOf(span);
+  return length < 1 || length > DAYS_FILLED_MAX ? names : daysOf(span);
+}
+
+function filledDays(totals: Totals, selection: OpenSpan): Day[] {
+  return daysAsked(totals, selection).map((day) => {
+    const hours = totals.days.get(day) ?? Array.from({ length: 24 }, () => 0);
+    return { day, views: sum(hours), hours };
   });
 }
 
-function filled(names: readonly string[]): readonly string[] {
-  if (names.length === 0) return names;
-  const first = Date.parse(names[0]!);
-  const days = (Date.parse(names.at(-1)!) - first) / DAY_MS + 1;
-  if (days > DAYS_FILLED_MAX) return names;
-  return Array.from({ length: days }, (_, i) =>
-    new Date(first + i * DAY_MS).toISOString().slice(0, 10),
+function silentDays(totals: Totals, selection: Selection): Summary['silentDays'] {
+  const { calendar, surroundings, projects } = totals;
+  const asked = daysAsked(totals, selection).filter((day) => day < calendar.today.day);
+  const unseen = surroundings.listed.filter(
+    ({ id, active }) =>
+      active !== false &&
+      !projects.has(id) &&
+      (selection.project === undefined || selection.project === id),
   );
+  const silent = [
+    ...unseen.map(({ id }) => ({ project: id, days: asked })),
+    ...Array.from(projects.values(), ({ id, days }) => {
+      const first = [...days].sort()[0]!;
+      return { project: id, days: asked.filter((day) => day > first && !days.has(day)) };
+    }),
+  ];
+  return silent
+    .filter(({ days }) => days.length > 0)
+    .map(({ project, days }) => ({ project, days: days.length, spans: spansOf(days) }));
 }
 
 /** Months instead of days, where there are more than `daysMax` of those. */
@@ -99,31 +150,24 @@ export function periods(days: readonly Day[], daysMax: number): { name: string; 
 export const byHour = (days: readonly Day[]): number[] =>
   Array.from({ length: 24 }, (_, hour) => sum(days.map((day) => day.hours[hour]!)));
 
-/** Views by weekday (Monday first) and hour. */
-export function byWeekday(days: readonly Day[]): number[][] {
-  const week = Array.from({ length: 7 }, () => Array.from({ length: 24 }, () => 0));
+/**
+ * Views by weekday (Monday first) and hour, on average over the weeks.
+ * @param today its hours to come are of no week yet.
+ */
+export function byWeekday(days: readonly Day[], today: LocalHour): number[][] {
+  const week = Array.from({ length: 7 }, () =>
+    Array.from({ length: 24 }, () => ({ views: 0, weeks: 0 })),
+  );
   for (const { day, hours } of days) {
     const weekday = (new Date(`${day}T00:00:00Z`).getUTCDay() + 6) % 7;
-    for (const [hour, views] of hours.entries()) week[weekday]![hour]! += views;
+    for (const [hour, views] of hours.entries()) {
+      if (day === today.day && hour > today.hour) continue;
+      const cell = week[weekday]![hour]!;
+      cell.views += views;
+      cell.weeks += 1;
+    }
   }
-  return week;
+  return week.map((hours) => hours.map(({ views, weeks }) => views / Math.max(1, weeks)));
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, n) => total + n, 0);
-
-const thousands = new Intl.NumberFormat('en');
-
-/** `12,345` */
-export const grouped = (count: number): string => thousands.format(count);
-
-/** `12.3 %` */
-export const share = (count: number, total: number): string =>
-  `${total === 0 ? '0.0' : ((100 * count) / total).toFixed(1)} %`;
-
-/** What the report is about, in words: `project 1000001, from 2026-01-01 to 2026-01-31`. */
-export function scopeOf({ project, fromDay, toDay, days }: Summary): string {
-  const from = fromDay ?? days[0]?.day;
-  const to = toDay ?? days.at(-1)?.day;
-  const span = from === undefined || to === undefined ? 'no day' : `${from} to ${to}`;
-  return `${project === undefined ? 'all projects' : `project ${project}`}, ${span}`;
-}

@@ -1,76 +1,144 @@
 import { plural, printable } from '../base/text.ts';
-import { byHour, grouped, type List, periods, scopeOf, share, type Summary } from './summary.ts';
+import { byHour, type List, periods, type Summary } from './summary.ts';
+import {
+  campaignInWords,
+  changeOf,
+  grouped,
+  idInWords,
+  languageInWords,
+  projectInWords,
+  share,
+  sourceInWords,
+  spanTold,
+  titleOf,
+} from './words.ts';
 
 const DAYS_MAX = 62;
+const SPANS_MAX = 5;
 const LABEL_LENGTH_MAX = 48;
 const BAR_WIDTH_MIN = 10;
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
 /** The report for a terminal of so many columns. */
 export function terminalReport(summary: Summary, columns: number): string {
-  const { views, days, invalidLines, timeZone, refused } = summary;
+  const { views, days, invalidLines, projects, internalViews } = summary;
   const bars = (title: string, rows: readonly Row[], total = views): string[] =>
     section(title, rows, total, columns);
-  const several = summary.projects.distinct > 1;
+  const list = <T>(noun: string, listed: List<T>, label: (key: T) => string, total = views) =>
+    bars(titleOf(noun, listed), rowsOf(listed, label), total);
+  const several = projects.distinct > 1;
+  const page = ({ project, url, name }: Page): string =>
+    `${several ? `${projectInWords(summary, project)} ` : ''}${url}${name && ` (${name})`}`;
+  const campaign = (key: Campaign): string => {
+    const { name, rest } = campaignInWords(key);
+    return rest === '' ? name : `${name} (${rest})`;
+  };
   return [
-    `${grouped(views)} ${views === 1 ? 'view' : 'views'}: ${scopeOf(summary)} (${timeZone})`,
+    ...headOf(summary),
     ...bars(
       days.length > DAYS_MAX ? 'Months' : 'Days',
-      periods(days, DAYS_MAX).map(({ name, views }) => [name, views]),
+      periods(days, DAYS_MAX).map(({ name, views }) => ({ label: name, count: views })),
     ),
-    ...bars(
-      'Hours',
-      days.length === 0
-        ? []
-        : byHour(days).map((count, hour) => [`${String(hour).padStart(2, '0')}:00`, count]),
-    ),
-    ...(several ? bars(titleOf('Projects', summary.projects), rowsOf(summary.projects)) : []),
-    ...bars(
-      titleOf('Pages', summary.pages),
-      summary.pages.top.map(({ key, count }) => [
-        `${several ? `${key.project} ` : ''}${key.url}${key.name && ` (${key.name})`}`,
-        count,
-      ]),
-    ),
-    ...bars(titleOf('Referrers', summary.referrers), rowsOf(summary.referrers)),
-    ...bars(titleOf('Languages', summary.languages), rowsOf(summary.languages)),
-    ...bars(titleOf('Templates', summary.templates), rowsOf(summary.templates)),
-    ...bars(
-      titleOf('Refused views that were kept', refused),
-      refused.top.map(({ key, count }) => [`${key.code} ${key.project}`, count]),
-      refused.views,
-    ),
+    ...silence(summary),
+    ...(several ? list('Projects', projects, (id) => projectInWords(summary, id)) : []),
+    ...list('Pages', summary.pages, page),
+    ...list('Entry pages', summary.entryPages, page, summary.entryViews),
+    ...list('Sources', summary.referrers, sourceInWords, views - internalViews),
+    ...(internalViews > 0 ? [`  and ${countOf(internalViews)} from the site's own pages`] : []),
+    ...list('Campaigns', summary.campaigns, campaign),
+    ...bars('Hours', hoursOf(summary)),
+    ...list('Languages', summary.languages, languageInWords),
+    ...list('Templates', summary.templates, idInWords),
     ...(invalidLines > 0
       ? ['', `${plural(invalidLines, 'invalid line')} skipped; viewlog verify says which`]
       : []),
   ].join('\n');
 }
 
-type Row = readonly [label: string, count: number];
+type Page = Summary['pages']['top'][number]['key'];
+type Campaign = Summary['campaigns']['top'][number]['key'];
 
-const rowsOf = (list: List<string>): Row[] => list.top.map(({ key, count }) => [key, count]);
+interface Row {
+  readonly label: string;
+  readonly count: number;
+  readonly before?: number | undefined;
+}
 
-/** `Pages (10 of 5,000)` */
-export function titleOf(noun: string, { top, distinct, isExact }: List<unknown>): string {
-  const of = `${isExact ? '' : 'more than '}${grouped(distinct)}`;
-  const shown = top.length < distinct ? ` (${top.length} of ${of})` : '';
-  return `${noun}${shown}${isExact ? '' : ', counts approximate'}`;
+const rowsOf = <T>({ top }: List<T>, label: (key: T) => string): Row[] =>
+  top.map(({ key, count, before }) => ({ label: label(key), count, before }));
+
+const hoursOf = ({ days }: Summary): Row[] =>
+  days.length === 0
+    ? []
+    : byHour(days).map((count, hour) => ({
+        label: `${String(hour).padStart(2, '0')}:00`,
+        count,
+      }));
+
+/** What the report is about: `7 views: all projects, 2026-01-01 to 2026-01-31 (UTC)`. */
+function headOf(summary: Summary): string[] {
+  const { views, project, timeZone, before, today } = summary;
+  const about =
+    project === undefined ? 'all projects' : printable(projectInWords(summary, project));
+  const told = spanTold(summary);
+  const span = told === undefined ? 'no day' : `${told.fromDay} to ${told.toDay}`;
+  const lines = [`${countOf(views)}: ${about}, ${span} (${timeZone})`];
+  if (before !== undefined) {
+    const days = `${before.fromDay} to ${before.toDay}${before.isCut ? ', up to this time of day' : ''}`;
+    const [number, part] = changeOf(views, before.views);
+    lines.push(`${number} (${part}) to the ${grouped(before.views)} of ${days}`);
+  }
+  if (today !== undefined) {
+    const [number, part] = changeOf(today.views, today.yesterday);
+    const yesterday = `${number} (${part}) to the ${grouped(today.yesterday)} of yesterday by now`;
+    lines.push(`Today so far ${countOf(today.views)}: ${yesterday}`);
+  }
+  return lines;
+}
+
+const countOf = (views: number): string => `${grouped(views)} ${views === 1 ? 'view' : 'views'}`;
+
+function silence(summary: Summary): string[] {
+  const lines = summary.silentDays.map(({ project, days, spans }) => {
+    const told = spans
+      .slice(-SPANS_MAX)
+      .map(({ fromDay, toDay }) => (fromDay === toDay ? fromDay : `${fromDay} to ${toDay}`));
+    const more = spans.length > told.length ? 'the last: ' : '';
+    const name = printable(projectInWords(summary, project), LABEL_LENGTH_MAX);
+    return `  ${name}: ${plural(days, 'day')}, ${more}${told.join(', ')}`;
+  });
+  return lines.length === 0 ? [] : ['', 'Days without views', ...lines];
 }
 
 function section(title: string, rows: readonly Row[], total: number, columns: number): string[] {
   if (rows.length === 0) return [];
-  const labels = rows.map(([label]) => printable(label, LABEL_LENGTH_MAX));
-  const counts = rows.map(([, count]) => grouped(count));
-  const labelWidth = Math.max(...labels.map(widthOf));
-  const countWidth = Math.max(...counts.map((text) => text.length));
-  const barWidth = Math.max(BAR_WIDTH_MIN, columns - labelWidth - countWidth - 14);
-  const most = Math.max(...rows.map(([, count]) => count), 1);
-  const lines = rows.map(([, count], i) => {
-    const label = labels[i]! + ' '.repeat(labelWidth - widthOf(labels[i]!));
+  const labels = columnOf(
+    rows.map(({ label }) => printable(label, LABEL_LENGTH_MAX)),
+    false,
+  );
+  const counts = columnOf(rows.map(({ count }) => grouped(count)));
+  const changes = columnOf(
+    rows.map(({ count, before }) => (before === undefined ? '' : changeOf(count, before)[1])),
+  );
+  const isCompared = changes[0] !== '';
+  const used = widthOf(labels[0]!) + counts[0]!.length + (isCompared ? changes[0]!.length + 2 : 0);
+  const barWidth = Math.max(BAR_WIDTH_MIN, columns - used - 14);
+  const most = Math.max(...rows.map(({ count }) => count), 1);
+  const lines = rows.map(({ count }, i) => {
     const bar = barOf((count / most) * barWidth);
-    return `  ${label}  ${counts[i]!.padStart(countWidth)} ${share(count, total).padStart(7)}  ${bar}`;
+    const change = isCompared ? `  ${changes[i]!}` : '';
+    return `  ${labels[i]!}  ${counts[i]!} ${share(count, total).padStart(7)}${change}  ${bar}`;
   });
   return ['', title, ...lines.map((line) => line.trimEnd())];
+}
+
+/** The texts, filled up to the widest. */
+function columnOf(texts: readonly string[], isRight = true): string[] {
+  const width = Math.max(...texts.map(widthOf));
+  return texts.map((text) => {
+    const space = ' '.repeat(width - widthOf(text));
+    return isRight ? space + text : text + space;
+  });
 }
 
 function barOf(width: number): string {

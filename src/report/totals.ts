@@ -1,14 +1,31 @@
 import { PROJECT_ID } from '../view/project-id.ts';
-import { localHours } from './local-hour.ts';
-import { kept, parseLine, parseViewLine, short, type ViewLine } from './report-line.ts';
+import { Calendar, type Hour, type Selection } from './calendar.ts';
+import {
+  campaignIn,
+  type CampaignTags,
+  readable,
+  readableParameter,
+  withoutQuery,
+} from './page-url.ts';
 import { copyOf, Tally } from './ranking.ts';
+import { kept, parseLine, parseViewLine, short, type ViewLine } from './report-line.ts';
+import { INTERNAL, Sources } from './sources.ts';
 
-export interface Selection {
-  readonly timeZone: string;
-  /** Local days, both included. */
-  readonly fromDay: string | undefined;
-  readonly toDay: string | undefined;
-  readonly project: string | undefined;
+/** What a report knows besides the lines. */
+export interface Surroundings {
+  /** When it is made. */
+  readonly now: Date;
+  /** Whether pages keep their query. */
+  readonly keepsQuery: boolean;
+  /** The entries of the projects file, where it could be read. */
+  readonly listed: readonly ListedEntry[];
+}
+
+export interface ListedEntry {
+  readonly id: string;
+  readonly name?: string | undefined;
+  readonly active?: boolean | undefined;
+  readonly origins?: readonly string[] | undefined;
 }
 
 export interface Page {
@@ -21,7 +38,14 @@ export interface Page {
 export interface ProjectTotals {
   readonly id: string;
   views: number;
+  /** In the span before. */
+  before: number;
   readonly pages: Tally<Page>;
+  /** Local days with views, those of the span before too. */
+  readonly days: Set<string>;
+  /** That of the view before, mostly of this one too. */
+  lastDay: string;
+  readonly sources: Sources;
 }
 
 export interface RefusedKind {
@@ -34,89 +58,133 @@ const HOURS = 24;
 const PROJECTS_MAX = 1_000;
 const OTHERS = '(others)';
 const NONE = '(none)';
-const OTHER_ADDRESS = '(not an address)';
 
 /** Adds up lines of view files and of refused files. */
 export class Totals {
   views = 0;
+  /** In the same span before. */
+  viewsBefore = 0;
+  viewsToday = 0;
+  /** Up to this time of the day. */
+  viewsYesterday = 0;
+  /** That came from elsewhere than the project's own pages. */
+  entryViews = 0;
+  internalViews = 0;
   refusedViews = 0;
   invalidLines = 0;
+  readonly calendar: Calendar;
+  readonly surroundings: Surroundings;
   /** Views by local hour, for each local day that has any. */
   readonly days = new Map<string, number[]>();
   readonly projects = new Map<string, ProjectTotals>();
   readonly referrers = new Tally<string>();
+  readonly campaigns = new Tally<CampaignTags>();
   readonly languages = new Tally<string>();
   readonly templates = new Tally<string>();
   readonly refused = new Tally<RefusedKind>();
-  readonly #selection: Selection;
-  readonly #localHour: ReturnType<typeof localHours>;
+  readonly #project: string | undefined;
 
-  constructor(selection: Selection) {
-    this.#selection = selection;
-    this.#localHour = localHours(selection.timeZone);
+  constructor(selection: Selection, surroundings: Partial<Surroundings> = {}) {
+    const { now = new Date(), keepsQuery = false, listed = [] } = surroundings;
+    this.surroundings = { now, keepsQuery, listed };
+    this.calendar = new Calendar(selection, now);
+    this.#project = selection.project;
   }
 
   /** @param text a character for each byte, as in all that follows. */
   addView(text: string): void {
     const line = parseViewLine(text);
     const { ts, p, url } = line ?? {};
-    if (typeof ts !== 'string' || typeof p !== 'string' || typeof url !== 'string') {
+    const isView = typeof ts === 'string' && typeof p === 'string' && typeof url === 'string';
+    const hour = isView ? this.calendar.hourOf(ts) : undefined;
+    if (!isView || hour === undefined) {
       this.invalidLines += 1;
       return;
     }
-    const at = this.#localHour(ts);
-    if (at === undefined) {
-      this.invalidLines += 1;
-      return;
+    if (this.#project !== undefined && p !== this.#project) return;
+    if (hour.isToday) this.viewsToday += 1;
+    else if (hour.isYesterday && ts < this.calendar.dayAgo) this.viewsYesterday += 1;
+    if (hour.isSelected) {
+      this.views += 1;
+      this.#hoursOf(hour.day)[hour.hour]! += 1;
+      this.#addParts(line!, p, url, hour, false);
+    } else if (hour.isBefore && ts < this.calendar.beforeEnd) {
+      this.viewsBefore += 1;
+      this.#addParts(line!, p, url, hour, true);
     }
-    if (!this.#isSelected(at.day, p)) return;
-    this.views += 1;
-    this.#hoursOf(at.day)[at.hour]! += 1;
-    this.#addParts(line!, p, url);
   }
 
   addRefused(text: string): void {
     const line = parseLine(text);
     const { ts, code } = line ?? {};
-    const at = typeof ts === 'string' ? this.#localHour(ts) : undefined;
-    if (at === undefined || typeof code !== 'string') {
+    const hour = typeof ts === 'string' ? this.calendar.hourOf(ts) : undefined;
+    if (hour === undefined || typeof code !== 'string') {
       this.invalidLines += 1;
       return;
     }
     const project = projectOf(line!.view);
-    if (!this.#isSelected(at.day, project)) return;
+    if (!hour.isSelected || (this.#project !== undefined && project !== this.#project)) return;
     this.refusedViews += 1;
     this.refused.add(`${short(code)} ${project}`, () => ({ code: kept(code), project }));
   }
 
-  #addParts(line: ViewLine, p: string, url: string): void {
-    const { pn, ubl, ref, orgreferer, template } = line;
+  #addParts(line: ViewLine, p: string, url: string, { day }: Hour, isBefore: boolean): void {
+    const { pn, ref, orgreferer } = line;
     const project = this.#projectOf(p);
-    project.views += 1;
-    project.pages.add(short(url), () => ({
+    if (isBefore) project.before += 1;
+    else project.views += 1;
+    if (day !== project.lastDay) {
+      project.lastDay = day;
+      project.days.add(day);
+    }
+    const source = project.sources.of(isText(orgreferer) ? orgreferer : ref);
+    const previous = isText(ref) && isText(orgreferer) ? project.sources.of(ref) : source;
+    const page = this.surroundings.keepsQuery ? url : withoutQuery(url);
+    const makePage = (): Page => ({
       project: project.id,
-      url: kept(url),
+      url: kept(page, readable),
       name: typeof pn === 'string' ? kept(pn) : '',
-    }));
-    this.referrers.add(hostOf(isText(orgreferer) ? orgreferer : ref), kept);
+    });
+    const isEntry = previous !== INTERNAL;
+    project.pages.add(short(page), makePage, isBefore, isEntry);
+    if (source !== INTERNAL) this.referrers.add(source, kept, isBefore);
+    if (isBefore) return;
+    if (source === INTERNAL) this.internalViews += 1;
+    if (isEntry) this.entryViews += 1;
+    this.#addRest(line, url);
+  }
+
+  /** What is not compared. */
+  #addRest({ ubl, template }: ViewLine, url: string): void {
     this.languages.add(isText(ubl) ? short(ubl) : NONE, kept);
     this.templates.add(isText(template) ? short(template) : NONE, kept);
+    const tags = campaignIn(url);
+    if (tags === undefined) return;
+    const { campaign, source, medium } = tags;
+    this.campaigns.add(`${short(campaign)}&${short(source)}&${short(medium)}`, () => ({
+      campaign: kept(campaign, readableParameter),
+      source: kept(source, readableParameter),
+      medium: kept(medium, readableParameter),
+    }));
   }
 
   #projectOf(p: string): ProjectTotals {
     const id = this.projects.size < PROJECTS_MAX ? p : OTHERS;
     let project = this.projects.get(p) ?? this.projects.get(id);
     if (project === undefined) {
-      project = { id: kept(id), views: 0, pages: new Tally() };
+      const origins = this.surroundings.listed.find((entry) => entry.id === id)?.origins;
+      project = {
+        id: kept(id),
+        views: 0,
+        before: 0,
+        pages: new Tally(),
+        days: new Set(),
+        lastDay: '',
+        sources: new Sources(origins),
+      };
       this.projects.set(copyOf(short(id)), project);
     }
     return project;
-  }
-
-  #isSelected(day: string, p: string): boolean {
-    const { fromDay, toDay, project } = this.#selection;
-    if (project !== undefined && p !== project) return false;
-    return (fromDay === undefined || day >= fromDay) && (toDay === undefined || day <= toDay);
   }
 
   #hoursOf(day: string): number[] {
@@ -137,14 +205,4 @@ function projectOf(view: unknown): string {
     typeof view === 'string' ? parseLine(view) : (view as { p?: unknown } | null | undefined);
   const p = value?.['p'];
   return typeof p === 'string' && PROJECT_ID.test(p) ? p : NONE;
-}
-
-const HOST = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#:]+)/i;
-
-function hostOf(referrer: unknown): string {
-  if (!isText(referrer)) return NONE;
-  const host = HOST.exec(referrer)?.[1];
-  if (host === undefined) return OTHER_ADDRESS;
-  // Bytes beyond ASCII are parts of characters.
-  return short(host.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()));
 }

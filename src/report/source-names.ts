@@ -1,0 +1,62 @@
+// Hosts that are one source to a site's owner: searches, networks and mail that sites are linked
+// from most. Names and hosts are those of Snowplow's referer-parser list, with the apps that Android
+// browsers name (`android-app://com.slack`) and the newer services that it lacks.
+const HOSTS: Readonly<Record<string, string>> = {
+  Baidu: 'baidu.com',
+  Bing: 'bing.com',
+  Bluesky: 'bsky.app',
+  'Brave Search': 'search.brave.com',
+  ChatGPT: 'chatgpt.com chat.openai.com',
+  Claude: 'claude.ai',
+  Copilot: 'copilot.microsoft.com',
+  DuckDuckGo: 'duckduckgo.com com.duckduckgo.mobile.android',
+  Ecosia: 'ecosia.org com.ecosia.android',
+  Facebook: 'facebook.com fb.com fb.me com.facebook.katana',
+  Gemini: 'gemini.google.com',
+  GitHub: 'github.com',
+  Gmail: 'mail.google.com com.google.android.gm',
+  Google: 'com.google.android.googlequicksearchbox',
+  'Google News': 'news.google.com com.google.android.apps.magazines',
+  'Hacker News': 'news.ycombinator.com',
+  Instagram: 'instagram.com com.instagram.android',
+  Kagi: 'kagi.com',
+  LinkedIn: 'linkedin.com lnkd.in com.linkedin.android',
+  Messenger: 'messenger.com com.facebook.orca',
+  'Microsoft Teams': 'teams.microsoft.com com.microsoft.teams',
+  Outlook: 'outlook.com outlook.live.com outlook.office.com outlook.office365.com',
+  Perplexity: 'perplexity.ai',
+  Pinterest: 'pin.it com.pinterest',
+  Qwant: 'qwant.com',
+  Reddit: 'reddit.com redd.it com.reddit.frontpage',
+  Slack: 'slack.com com.slack',
+  Startpage: 'startpage.com',
+  Telegram: 't.me telegram.org org.telegram.messenger',
+  Threads: 'threads.net threads.com',
+  TikTok: 'tiktok.com',
+  VK: 'vk.com com.vkontakte.android',
+  WhatsApp: 'whatsapp.com wa.me com.whatsapp',
+  Wikipedia: 'wikipedia.org',
+  X: 'x.com twitter.com t.co com.twitter.android',
+  Yandex: 'ya.ru',
+  YouTube: 'youtube.com youtu.be com.google.android.youtube',
+};
+
+const NAMES = new Map(
+  Object.entries(HOSTS).flatMap(([name, hosts]) => hosts.split(' ').map((host) => [host, name])),
+);
+
+/** Those that have a host in most countries: `google.no`, `google.co.uk`, `no.search.yahoo.com`. */
+const EVERYWHERE = /(?:^|\.)(google|pinterest|yahoo|yandex)\.(?:com?\.)?[a-z]{2,3}$/;
+
+/** What a host, in lower case, is shown as; `www.` is of no interest. */
+export function sourceOf(host: string): string {
+  for (let rest = host; rest !== ''; rest = rest.slice(rest.indexOf('.') + 1 || rest.length)) {
+    const name = NAMES.get(rest);
+    if (name !== undefined) return name;
+  }
+  const word = EVERYWHERE.exec(host)?.[1];
+  if (word !== undefined) return word.charAt(0).toUpperCase() + word.slice(1);
+  return withoutWww(host);
+}
+
+export const withoutWww = (host: string): string => host.replace(/^www\.(?=.)/, '');

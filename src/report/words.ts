@@ -1,0 +1,94 @@
+import { NO_SOURCE, OTHER_ADDRESS } from './sources.ts';
+import type { Span } from './span.ts';
+import type { List, Summary } from './summary.ts';
+
+// How a report says things to a site's owner.
+
+const thousands = new Intl.NumberFormat('en');
+
+/** `12,345` */
+export const grouped = (count: number): string => thousands.format(count);
+
+/** `12.3 %` */
+export const share = (count: number, total: number): string =>
+  `${total === 0 ? '0.0' : ((100 * count) / total).toFixed(1)} %`;
+
+const sign = (number: number): string => (number < 0 ? '−' : '+');
+
+/** `Pages (10 of 5,000)` */
+export function titleOf(noun: string, { top, distinct, isExact }: List<unknown>): string {
+  const of = `${isExact ? '' : 'more than '}${grouped(distinct)}`;
+  const shown = top.length < distinct ? ` (${top.length} of ${of})` : '';
+  return `${noun}${shown}${isExact ? '' : ', counts approximate'}`;
+}
+
+/** How many more or fewer than before, as number and share: `+120`, `+12 %`. */
+export function changeOf(count: number, before: number): readonly [number: string, share: string] {
+  const change = count - before;
+  if (change === 0) return ['±0', '±0 %'];
+  const number = `${sign(change)}${grouped(Math.abs(change))}`;
+  if (before === 0) return [number, 'new'];
+  const percent = (100 * Math.abs(change)) / before;
+  const rounded = percent < 10 ? percent.toFixed(1) : grouped(Math.round(percent));
+  return [number, `${sign(change)}${rounded} %`];
+}
+
+const FORMAT = { timeZone: 'UTC', day: 'numeric', month: 'long', year: 'numeric' } as const;
+const longDay = new Intl.DateTimeFormat('en-GB', FORMAT);
+const shortDay = new Intl.DateTimeFormat('en-GB', {
+  timeZone: 'UTC',
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+});
+const tickDay = new Intl.DateTimeFormat('en-GB', {
+  timeZone: 'UTC',
+  day: 'numeric',
+  month: 'short',
+});
+
+/** `1 – 14 March 2026`, `1 March 2026` */
+export const spanInWords = ({ fromDay, toDay }: Span): string =>
+  longDay.formatRange(new Date(fromDay), new Date(toDay));
+
+/** `Mon 9 Mar` */
+export const dayInWords = (day: string): string => shortDay.format(new Date(day)).replace(',', '');
+
+/** `9 Mar` */
+export const tickOf = (day: string): string => tickDay.format(new Date(day));
+
+/** The days that the report is about; `undefined` where it has none. */
+export function spanTold({ fromDay, toDay, days }: Summary): Span | undefined {
+  const from = fromDay ?? days[0]?.day;
+  const to = toDay ?? days.at(-1)?.day;
+  return from === undefined || to === undefined ? undefined : { fromDay: from, toDay: to };
+}
+
+/** A project by its name, where it has one. */
+export const projectInWords = ({ projectNames }: Summary, id: string): string =>
+  projectNames[id] ?? (id === '(others)' ? 'Other projects' : `Project ${id}`);
+
+export function sourceInWords(source: string): string {
+  if (source === NO_SOURCE) return 'Direct or unknown';
+  return source === OTHER_ADDRESS ? 'Not an address' : source;
+}
+
+/** An id that a view need not have. */
+export const idInWords = (id: string): string => (id === '(none)' ? 'Not told' : id);
+
+const languages = new Intl.DisplayNames('en', { type: 'language' });
+
+/** `nb-NO` as `Norwegian Bokmål (Norway)`. */
+export function languageInWords(tag: string): string {
+  try {
+    return tag === '(none)' ? 'Not told' : (languages.of(tag) ?? tag);
+  } catch {
+    return tag; // the line was not written by a collector
+  }
+}
+
+/** `spring-sale` `newsletter, email` */
+export function campaignInWords(key: Summary['campaigns']['top'][number]['key']) {
+  const [name = '', ...rest] = [key.campaign, key.source, key.medium].filter((tag) => tag !== '');
+  return { name, rest: rest.join(', ') };
+}
