@@ -59,7 +59,7 @@ td, th { padding: 5px 8px; text-align: left; font-weight: normal; border-bottom:
 thead td { width: auto; }
 thead th { width: 76px; padding: 0 8px 4px; color: var(--faint); font-size: 12px; }
 thead th:nth-child(3) { width: 68px; }
-thead th:nth-child(4) { width: 124px; }
+thead th:nth-child(4) { width: 140px; }
 thead th, tbody td { text-align: right; }
 tbody td { font-variant-numeric: tabular-nums; white-space: nowrap; overflow-wrap: normal; }
 td + td { color: var(--faint); }
@@ -80,7 +80,7 @@ footer { margin-top: 48px; }
   .compared thead td { display: none; }
   .compared tbody th { width: 100%; padding-bottom: 0; }
   .compared tbody td { padding-top: 0; }
-  .compared td:nth-child(4), .compared th:nth-child(4) { width: 128px; }
+  .compared td:nth-child(4), .compared th:nth-child(4) { width: 140px; }
 }
 @media print { main { padding: 0; } tbody tr, .columns span { print-color-adjust: exact; } }
 `;
