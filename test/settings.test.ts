@@ -59,6 +59,8 @@ describe('settings', () => {
       top: 10,
       html: undefined,
       json: false,
+      campaigns: false,
+      url: undefined,
     });
   });
 

@@ -34,7 +34,7 @@ export async function readContent(path: string): Promise<Content> {
     if (!stats.isFile()) return { fault: `${cannot}: it is not a file`, isMissing: false };
     const excess = excessOf(stats.size);
     if (excess !== undefined) return { fault: `${cannot}: it is ${excess}`, isMissing: false };
-    return { bytes: fs.readFileSync(fd) };
+    return { bytes: readAll(fd, stats.size) };
   } catch (error) {
     const isMissing = errnoOf(error) === 'ENOENT';
     const reason = isMissing
@@ -56,6 +56,16 @@ const opened = (path: string): Promise<number> =>
       else resolve(fd);
     });
   });
+
+/** Deno's `readFileSync` took a descriptor for a path once. */
+function readAll(fd: number, size: number): Uint8Array {
+  const bytes = Buffer.alloc(size);
+  let end = 0;
+  for (let read = -1; end < size && read !== 0; end += read) {
+    read = fs.readSync(fd, bytes, end, size - end, null);
+  }
+  return bytes.subarray(0, end);
+}
 
 /** Whether two readings found the same. */
 export function isSameContent(a: Content, b: Content | undefined): boolean {
