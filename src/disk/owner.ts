@@ -18,12 +18,24 @@ interface Made {
 /** Gives a socket or a directory that was just made to the owner of the directory it is in. */
 export function giveToOwnerOf(dir: string, path: string, warn: Warn): void {
   // Never through a link: whoever owns the directory may have put one there.
-  give(dir, path, warn, () => fs.lstatSync(path), fs.lchownSync.bind(undefined, path));
+  give(
+    dir,
+    path,
+    warn,
+    () => fs.lstatSync(path),
+    (uid, gid) => fs.lchownSync(path, uid, gid),
+  );
 }
 
 /** The same for a file, by its descriptor. */
 export function giveOpenFileToOwnerOf(dir: string, path: string, fd: number, warn: Warn): void {
-  give(dir, path, warn, () => fs.fstatSync(fd), fs.fchownSync.bind(undefined, fd));
+  give(
+    dir,
+    path,
+    warn,
+    () => fs.fstatSync(fd),
+    (uid, gid) => fs.fchownSync(fd, uid, gid),
+  );
 }
 
 function give(
