@@ -58,14 +58,23 @@ const COMMANDS = [
   ['shipper-config', 'vector', '--data', '/var/lib/viewlog'],
 ].map((args) => ({ args, line: args.join(' ') }));
 
+/** On other runtimes than Node a few stand for all: every command prints in one place. */
+const commandsOn = (runtime: Runtime) =>
+  runtime === NODE
+    ? COMMANDS
+    : COMMANDS.filter(({ args: [name] }) => ['version', 'verify'].includes(name!));
+
 const notWritten = /^error: Cannot write to stdout: [^\n]*no space left[^\n]*\n$/i;
 const CLOSED = '{ "$@"; echo "code $?" >&2; } | :';
 
 describe.each(RUNTIMES)('on $name', (runtime) => {
-  it.each(COMMANDS)('output that cannot be written is an error of 74: $line', async ({ args }) => {
-    const { code, stderr } = await inShell('"$@" > /dev/full', args, runtime, filled());
-    expect([code, stderr]).toStrictEqual([74, expect.stringMatching(notWritten)]);
-  });
+  it.each(commandsOn(runtime))(
+    'output that cannot be written is an error of 74: $line',
+    async ({ args }) => {
+      const { code, stderr } = await inShell('"$@" > /dev/full', args, runtime, filled());
+      expect([code, stderr]).toStrictEqual([74, expect.stringMatching(notWritten)]);
+    },
+  );
 
   it('output that cannot be written is an error of 74: replay', async () => {
     const viewlog = await startViewlog();
@@ -74,10 +83,13 @@ describe.each(RUNTIMES)('on $name', (runtime) => {
     expect([code, stderr]).toStrictEqual([74, expect.stringMatching(notWritten)]);
   });
 
-  it.each(COMMANDS)('a pipe that nobody reads is a quiet end: $line', async ({ args }) => {
-    const { stderr } = await inShell(CLOSED, args, runtime, filled());
-    expect(stderr).toBe('code 0\n');
-  });
+  it.each(commandsOn(runtime))(
+    'a pipe that nobody reads is a quiet end: $line',
+    async ({ args }) => {
+      const { stderr } = await inShell(CLOSED, args, runtime, filled());
+      expect(stderr).toBe('code 0\n');
+    },
+  );
 
   it('one who reads slowly gets it all', async () => {
     const data = filled(2000);
