@@ -2,14 +2,14 @@ import * as fc from 'fast-check';
 import { describe, it } from 'vitest';
 import { WAYS } from './support/attacker.ts';
 import { withstand } from './support/faults.ts';
-import { BUN, DENO, isPresent, NODE } from './support/runtimes.ts';
+import { BUN, isPresent, NEWEST_DENO, NODE } from './support/runtimes.ts';
 
 const schedule = fc.record({
   ways: fc.subarray(Object.keys(WAYS), { minLength: 1, maxLength: 4 }),
   clients: fc.integer({ min: 1, max: 12 }),
 });
 
-describe.each([NODE, DENO, BUN].filter(isPresent))(
+describe.each([NODE, NEWEST_DENO, BUN].filter(isPresent))(
   'strangers who mean harm, on $name',
   (runtime) => {
     it('leave memory bounded, and views beside them answered', async () => {

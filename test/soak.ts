@@ -15,7 +15,15 @@ import {
 } from './support/faults.ts';
 import { WAYS } from './support/attacker.ts';
 import { canRunNats } from './support/nats-server.ts';
-import { BUN, DENO, isHere, isPresent, NODE, type Runtime } from './support/runtimes.ts';
+import {
+  BUN,
+  DENO,
+  isHere,
+  isPresent,
+  NEWEST_DENO,
+  NODE,
+  type Runtime,
+} from './support/runtimes.ts';
 import { canMount, canMountThin } from './support/small-disk.ts';
 import { chaos } from './support/stream-faults.ts';
 
@@ -35,7 +43,8 @@ const FAULTS: Record<string, Fault> = {
   ...Object.fromEntries(
     Object.keys(WAYS).map((way) => [
       `a stranger ${way}`,
-      (runtime: Runtime) => withstand(runtime, [way], { clients: 20, ms: 3_000 }),
+      (runtime: Runtime) =>
+        withstand(runtime === DENO ? NEWEST_DENO : runtime, [way], { clients: 20, ms: 3_000 }),
     ]),
   ),
   ...(canMount() && {

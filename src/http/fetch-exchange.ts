@@ -11,6 +11,8 @@ export class FetchExchange implements Exchange {
   readonly #room: Room;
   readonly #linger: Linger;
   #isRead = false;
+  /** Whether the body comes in so many pieces that none more is read. */
+  #isInPieces = false;
 
   /** @param linger makes the response to a request that is still being sent. */
   constructor(request: Request, deadlines: Deadlines, room: Room, linger: Linger) {
@@ -46,7 +48,8 @@ export class FetchExchange implements Exchange {
 
   async respond(answer: Answer | Promise<Answer>): Promise<Response> {
     const given = await answer;
-    if (this.#isRead || (await drain(this.#request.body))) return responseOf(given);
+    const isWhole = this.#isRead || (!this.#isInPieces && (await drain(this.#request.body)));
+    if (isWhole) return responseOf(given);
     const headers = { ...given.headers, Connection: 'close' };
     return this.#linger({ ...given, headers }, this.#request);
   }
@@ -77,6 +80,7 @@ export class FetchExchange implements Exchange {
       else pieces.push(piece.slice());
       return fault === undefined;
     }).finally(() => this.#deadlines.clear(deadline));
+    this.#isInPieces = fault === 'too-many-pieces';
     if (!isWhole) return fault ?? 'incomplete';
     this.#isRead = true;
     return Buffer.concat(pieces);

@@ -488,7 +488,8 @@ export async function overload(runtime: Runtime, rounds: number): Promise<Figure
 
 /**
  * Strangers attack in these ways, `clients` in each, for as long, and then are gone. Views beside
- * them are answered all the time, memory stays bounded, and nothing acknowledged is lost.
+ * them are answered all the time, memory stays bounded, and nothing acknowledged is lost. Not for
+ * Deno below 2.9.6, which reads a refused body to its end.
  */
 export async function withstand(
   runtime: Runtime,
@@ -514,7 +515,10 @@ export async function withstand(
     figures.honest += 1;
     const { id } = (await answer.json()) as { id?: string };
     if (id === undefined) {
-      expect([answer.status, answer.headers.get('retry-after')]).toStrictEqual([503, '1']);
+      expect([answer.status, answer.headers.get('retry-after')]).toStrictEqual([
+        503,
+        expect.stringMatching(/^\d+$/),
+      ]);
       figures.overloaded += 1;
     } else acknowledged.push(id);
   }
