@@ -287,8 +287,12 @@ export class Archiver {
     await this.#untilEnoughFree();
     const sizes: Record<string, number> = { ...files };
     const days = new Set([...batch.days.keys(), ...daysOf(files)]);
+    // Where the last view comes again, what stands before the sizes is of messages archived earlier.
+    const { id } = this.#last;
+    const isSure = id === undefined || hasView(batch, id);
     for (const day of days) {
-      await this.#completeFile(day, batch.days.get(day) ?? Buffer.alloc(0), to, sizes);
+      const lines = batch.days.get(day) ?? Buffer.alloc(0);
+      await this.#completeFile(day, lines, to, sizes, isSure);
     }
     const [gap] = batch.to < to ? [{ from: batch.to + 1, to }] : [];
     const whole = gap === undefined ? batch : { ...batch, to, lastId: undefined };
@@ -297,6 +301,7 @@ export class Archiver {
 
   /**
    * Of the lines, writes those that do not stand in the file.
+   * @param isSure its size is not too large.
    * @returns these, and the file's size before.
    */
   async #completeFile(
@@ -304,6 +309,7 @@ export class Archiver {
     lines: Buffer,
     to: number,
     sizes: Record<string, number>,
+    isSure = true,
   ): Promise<{ readonly missing: Buffer; readonly size: number }> {
     const name = fileNameOf('views', day);
     if (!(name in sizes)) {
@@ -311,7 +317,7 @@ export class Archiver {
       await this.#journal.begin(to, sizes);
     }
     const path = this.#days.pathOf(day);
-    const { missing, ending, hasShrunk } = await this.#days.find(day, sizes[name]!, lines);
+    const { missing, ending, hasShrunk } = await this.#days.find(day, sizes[name]!, lines, isSure);
     if (hasShrunk) {
       this.#options.log.warn(
         `"${path}" has been moved, removed or emptied, not by viewlog; ` +
@@ -366,6 +372,9 @@ export class Archiver {
     this.#sinceMs = undefined;
   }
 }
+
+const hasView = ({ days }: ArchiveBatch, id: string): boolean =>
+  [...days.values()].some((lines) => lines.includes(`"id":"${id}"`));
 
 const linesIn = (text: Buffer): number => text.toString('latin1').split('\n').length - 1;
 

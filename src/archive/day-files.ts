@@ -57,13 +57,13 @@ export class DayFiles {
     return this.#open.get(day)!.size();
   }
 
-  /** What the day's file has of these lines, from byte `from` on. */
-  async find(day: string, from: number, lines: Buffer): Promise<Written> {
+  /** What the day's file has of these lines, from byte `from` on; `isSure` as in `findWritten`. */
+  async find(day: string, from: number, lines: Buffer, isSure: boolean): Promise<Written> {
     const path = this.pathOf(day);
     let written!: Written;
     await this.#options.untilRoom.succeeds(async () => {
       try {
-        written = await findWritten(path, from, lines);
+        written = await findWritten(path, from, lines, isSure);
         return undefined;
       } catch (error) {
         if (error instanceof NoRegularFile) return unopened(path, error);

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { errnoOf } from '../base/exit.ts';
+import { NEWLINE } from '../base/text.ts';
 import { NoRegularFile } from '../disk/daily-file.ts';
 import { readBlocks } from '../disk/lines.ts';
 
@@ -17,9 +18,15 @@ export interface Written {
  * Looks in the file, from byte `from` on, for lines that may stand there already. It goes by the
  * lines themselves, whatever else is between them: a power cut leaves NULs, and other hands may
  * have written too. Memory grows with the lines looked for, not with the file.
+ * @param isSure `from` is not too large, which would hide lines.
  * @throws {NoRegularFile | Fatal} exit 74 if it can't be read.
  */
-export async function findWritten(path: string, from: number, lines: Buffer): Promise<Written> {
+export async function findWritten(
+  path: string,
+  from: number,
+  lines: Buffer,
+  isSure = true,
+): Promise<Written> {
   const size = sizeOf(path);
   const hasShrunk = size < from;
   const wanted = lines.toString('latin1').split('\n').slice(0, -1);
@@ -27,8 +34,8 @@ export async function findWritten(path: string, from: number, lines: Buffer): Pr
   let torn = '';
   if (size > 0) {
     const placesOf = indexed(wanted);
-    // In one that is not what it was, a line may be anywhere. Too large a size would hide lines.
-    const start = hasShrunk ? 0 : Math.min(from, Math.max(0, size - lines.length));
+    // In one that is not what it was, a line may be anywhere.
+    const start = hasShrunk ? 0 : isSure ? from : await startOf(path, size, from, lines);
     for await (const block of readBlocks(path, () => {}, 'latin1', start)) {
       const found = [...block.lines];
       torn = block.isUnended ? found.pop()! : '';
@@ -46,6 +53,36 @@ export async function findWritten(path: string, from: number, lines: Buffer): Pr
     ending: begun < 0 ? undefined : latin1(missing[0]!.slice(torn.length)),
     hasShrunk,
   };
+}
+
+/**
+ * Where the lines begin in the file: before `from` only if all that follows there, to the file's end,
+ * is the start of them. One among others may be another message's.
+ */
+async function startOf(path: string, size: number, from: number, lines: Buffer): Promise<number> {
+  // With the newline before them.
+  const start = Math.max(0, size - lines.length - 1);
+  if (from <= start) return from;
+  const tail = await readTail(path, start, size);
+  let at = start === 0 ? 0 : tail.indexOf(NEWLINE) + 1;
+  while (start + at < from) {
+    if (lines.subarray(0, tail.length - at).equals(tail.subarray(at))) return start + at;
+    const end = tail.indexOf(NEWLINE, at);
+    if (end < 0) break;
+    at = end + 1;
+  }
+  return from;
+}
+
+async function readTail(path: string, start: number, end: number): Promise<Buffer> {
+  const file = await fs.promises.open(path);
+  try {
+    const tail = Buffer.alloc(end - start);
+    const { bytesRead } = await file.read(tail, 0, tail.length, start);
+    return tail.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
 }
 
 /** The places of each line: the same one may be wanted more than once. */

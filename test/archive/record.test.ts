@@ -154,6 +154,25 @@ describe('the record of an archive', () => {
     },
   );
 
+  it('is believed where views come again: a batch begun, and none of it written, is written', async () => {
+    const first = open();
+    await first.take(0, 40);
+    const again = messagesOf(LINES, 41);
+    await new Promise<void>((resolve) => {
+      first.disk.fault = (operation, name) => {
+        if (operation !== 'write' || !name.endsWith('.ndjson')) return undefined;
+        first.files.freeze();
+        resolve();
+        return { shortBytes: 0 };
+      };
+      void first.archiver.take(again);
+    });
+    expect(readRecord(first.dir)).toHaveProperty('writing.to', 80);
+    const { archiver, dir } = open(first.dir);
+    await archiver.take(again);
+    expect(read(dir)).toStrictEqual(DAYS.map((day) => textOf(day).repeat(2)));
+  });
+
   it('is not asked for what is right: a start after a stop, and a message that comes twice', async () => {
     const first = open();
     await first.take(0, 20);
