@@ -17,6 +17,7 @@ export interface Bun {
   serve(options: {
     hostname: string;
     port: number;
+    reusePort: boolean;
     fetch: (request: Request) => Response | Promise<Response>;
     error: () => Response;
     development: boolean;
@@ -31,6 +32,8 @@ export function listenOnBun(bun: Bun, options: ListenOptions): Listener {
   const server = bun.serve({
     hostname: host,
     port,
+    // Or else a second process on Bun listens there too, and takes some of the views.
+    reusePort: false,
     async fetch(request) {
       const room = queue.open();
       const exchange = new FetchExchange(request, deadlines, room, linger);

@@ -145,7 +145,7 @@ test('on Deno, not allowed to the directory, is refused with the flag that is mi
 const pairs: [string, Runtime, Runtime][] = RUNTIMES.flatMap((a, i) =>
   RUNTIMES.slice(i).map((b): [string, Runtime, Runtime] => [`${a.name} and ${b.name}`, a, b]),
 );
-const ROUNDS = Number(process.env['VIEWLOG_TEST_LOCK_ROUNDS'] ?? 8);
+const ROUNDS = Number(process.env['VIEWLOG_TEST_LOCK_ROUNDS'] ?? 4);
 
 describe.each(pairs)('%s', (_, a, b) => {
   test('that start at once, after a kill -9: one wins', async () => {

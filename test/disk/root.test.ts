@@ -2,13 +2,14 @@ import { spawn } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { BUN, BUNDLE, DENO, isPresent, NODE, type Runtime } from '../support/runtimes.ts';
+import { BUN, BUNDLE, DENO, isPresent, NODE, onEach, type Runtime } from '../support/runtimes.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
 import { until } from '../support/viewlog.ts';
 
 // The user of a service, and root who once runs viewlog by hand on the service's directory.
 
+const RUNTIMES = [NODE, DENO, BUN].filter(isPresent);
 const SERVICE = { uid: 4711, gid: 4712 };
 const ROOT = { uid: 0, gid: 0 };
 const isRoot = process.getuid?.() === 0;
@@ -84,49 +85,51 @@ describe.skipIf(!isRoot)('root in the directory of a service', () => {
   beforeAll(() => void (umask = process.umask(0o022)));
   afterAll(() => void process.umask(umask));
 
-  describe.each([NODE, DENO, BUN].filter(isPresent))('on $name', (runtime) => {
+  describe('on each runtime', () => {
     test.each(['SIGTERM', 'SIGKILL'] as const)(
       'that activated, served and ended with %s keeps the service from nothing',
-      async (signal) => {
-        const dir = serviceDirectory();
-        const data = join(dir, 'data');
-        expect(await run(runtime, ROOT, dir, 'activate', MINIMAL_VIEW.p)).toMatchObject({
-          code: 0,
-        });
-        expect(owners(dir)).toEqual([]);
-        const roots = await serve(runtime, ROOT, dir);
-        expect(await roots.post()).toBe(201);
-        expect(await roots.post({ p: '99' })).toBe(403);
-        await until(() => keptIn(data));
-        expect(owners(dir)).toEqual([]);
-        // One that starts beside it can ask it, and is told.
-        const second = await run(runtime, SERVICE, dir, 'serve', '--port=0', '--status=off');
-        expect(second).toMatchObject({ code: 73, said: expect.stringContaining('process ') });
-        await roots.end(signal);
+      (signal) =>
+        onEach(RUNTIMES, async (runtime) => {
+          const dir = serviceDirectory();
+          const data = join(dir, 'data');
+          expect(await run(runtime, ROOT, dir, 'activate', MINIMAL_VIEW.p)).toMatchObject({
+            code: 0,
+          });
+          expect(owners(dir)).toEqual([]);
+          const roots = await serve(runtime, ROOT, dir);
+          expect(await roots.post()).toBe(201);
+          expect(await roots.post({ p: '99' })).toBe(403);
+          await until(() => keptIn(data));
+          expect(owners(dir)).toEqual([]);
+          // One that starts beside it can ask it, and is told.
+          const second = await run(runtime, SERVICE, dir, 'serve', '--port=0', '--status=off');
+          expect(second).toMatchObject({ code: 73, said: expect.stringContaining('process ') });
+          await roots.end(signal);
 
-        const services = await serve(runtime, SERVICE, dir);
-        expect(await services.post()).toBe(201);
-        expect(await services.post({ p: '99' })).toBe(403);
-        expect(await run(runtime, SERVICE, dir, 'activate', '99')).toMatchObject({ code: 0 });
-        const day = fs.readdirSync(data).find((name) => name.startsWith('views-'))!;
-        const lines = (): number => fs.readFileSync(join(data, day), 'utf8').split('\n').length - 1;
-        expect(lines()).toBe(2);
-        const kept = join(data, day.replace('views', 'refused'));
-        const to = ['--to', services.url];
-        expect(await run(runtime, ROOT, dir, 'replay', kept, ...to)).toMatchObject({ code: 0 });
-        expect(await run(runtime, SERVICE, dir, 'replay', kept, ...to)).toMatchObject({ code: 0 });
-        expect(lines()).toBe(4);
-        expect(owners(dir)).toEqual([]);
-        expect(await services.end('SIGTERM')).toBe(0);
-        expect(services.said()).not.toMatch(/warning: (?!--min-free)/);
-      },
+          const services = await serve(runtime, SERVICE, dir);
+          expect(await services.post()).toBe(201);
+          expect(await services.post({ p: '99' })).toBe(403);
+          expect(await run(runtime, SERVICE, dir, 'activate', '99')).toMatchObject({ code: 0 });
+          const day = fs.readdirSync(data).find((name) => name.startsWith('views-'))!;
+          const lines = (): number =>
+            fs.readFileSync(join(data, day), 'utf8').split('\n').length - 1;
+          expect(lines()).toBe(2);
+          const kept = join(data, day.replace('views', 'refused'));
+          const to = ['--to', services.url];
+          expect(await run(runtime, ROOT, dir, 'replay', kept, ...to)).toMatchObject({ code: 0 });
+          expect(await run(runtime, SERVICE, dir, 'replay', kept, ...to)).toMatchObject({
+            code: 0,
+          });
+          expect(lines()).toBe(4);
+          expect(owners(dir)).toEqual([]);
+          expect(await services.end('SIGTERM')).toBe(0);
+          expect(services.said()).not.toMatch(/warning: (?!--min-free)/);
+        }),
       120_000,
     );
 
-    test(
-      'that left files of its own: the message names the mend',
-      { timeout: 120_000 },
-      async () => {
+    test('that left files of its own: the message names the mend', { timeout: 120_000 }, () =>
+      onEach(RUNTIMES, async (runtime) => {
         const dir = serviceDirectory();
         const data = join(dir, 'data');
         await run(runtime, ROOT, dir, 'activate', MINIMAL_VIEW.p);
@@ -154,7 +157,7 @@ describe.skipIf(!isRoot)('root in the directory of a service', () => {
         fs.chownSync(join(data, day), SERVICE.uid, SERVICE.gid);
         const services = await serve(runtime, SERVICE, dir);
         expect(await services.post()).toBe(201);
-      },
+      }),
     );
   });
 });

@@ -46,7 +46,11 @@ async function loop(ms: number): Promise<void> {
   say(counts);
 }
 
-/** Holds it whenever it can, and writes lines that name who holds it, until it is killed. */
+/**
+ * Holds it whenever it can, and writes lines that name who holds it, until it is killed. With
+ * `stop` it stops itself in between, on the very instant before it writes again: stopped from
+ * outside, it might have a write under way, which ends when it goes on, whoever holds it then.
+ */
 async function write(): Promise<void> {
   for (let tenure = 1; ; tenure++) {
     let isLost = false;
@@ -70,6 +74,10 @@ async function writeLines({ files }: Lock, line: string): Promise<void> {
   const fd = await files.open(`${dir}/views-2026-01-01.ndjson`, 'a+', 0o640);
   try {
     for (let i = 0; i < 10; i++) {
+      if (i === 1 && argument === 'stop') {
+        say({ stopped: true });
+        process.kill(process.pid, 'SIGSTOP');
+      }
       await files.write(fd, bytes, 0, bytes.length);
       await sleep(Math.random() * 10);
     }

@@ -52,6 +52,22 @@ export const EXECUTABLE: Runtime = {
   command: () => [executable],
 };
 
+/** Checks all of them at once, where that is mostly waiting; a failure names its runtime. */
+export async function onEach(
+  runtimes: readonly Runtime[],
+  check: (runtime: Runtime) => Promise<void>,
+): Promise<void> {
+  const named = async (runtime: Runtime): Promise<void> => {
+    try {
+      await check(runtime);
+    } catch (error) {
+      if (error instanceof Error) error.message = `on ${runtime.name}: ${error.message}`;
+      throw error;
+    }
+  };
+  await Promise.all(runtimes.map(named));
+}
+
 /** Whether the runtime is here. If not, that is said on stderr; in CI it is a failure. */
 export function isPresent({ name, program }: Runtime): boolean {
   return isHere(program, `${name} (${program})`);

@@ -683,7 +683,7 @@ function service(runtime: Runtime): void {
       ],
       [['serve', '--projects', 'nowhere.json'], 78, /viewlog activate ID/],
     ];
-    for (const [args, exit, message] of cases) {
+    const refusals = cases.map(async ([args, exit, message]) => {
       const { code, stderr } = await run(args, { runtime, data: dataDirectory() });
       expect([args, code]).toStrictEqual([args, exit]);
       expect(stderr).toMatch(message);
@@ -693,7 +693,8 @@ function service(runtime: Runtime): void {
           .split('\n')
           .filter((line) => !line.includes('--min-free is off')),
       ).toHaveLength(1);
-    }
+    });
+    await Promise.all(refusals);
   });
 
   it('prints its help and its version', async () => {
