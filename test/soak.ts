@@ -40,13 +40,6 @@ const FAULTS: Record<string, Fault> = {
   'file moved': disturbFile,
   'starts at once': (runtime, random) => startAtOnce(runtime, 2 + Math.floor(random() * 7)),
   overload: (runtime) => overload(runtime, 3),
-  ...Object.fromEntries(
-    Object.keys(WAYS).map((way) => [
-      `a stranger ${way}`,
-      (runtime: Runtime) =>
-        withstand(runtime === DENO ? NEWEST_DENO : runtime, [way], { clients: 20, ms: 3_000 }),
-    ]),
-  ),
   ...(canMount() && {
     'disk full, then freed': fillAndFree,
     'disk full, kill -9': (runtime, random) => fillAndEnd(runtime, random, 'SIGKILL'),
@@ -61,6 +54,13 @@ const FAULTS: Record<string, Fault> = {
   ...(isHere(FAKETIME) && { midnight: () => passMidnight(NODE, FAKETIME) }),
   // With a collector on each runtime at the same time.
   ...(canRunNats() && { 'cluster chaos': (_, random) => chaos(runtimes, random, 5) }),
+  ...Object.fromEntries(
+    Object.keys(WAYS).map((way) => [
+      `a stranger ${way}`,
+      (runtime: Runtime) =>
+        withstand(runtime === DENO ? NEWEST_DENO : runtime, [way], { clients: 20, ms: 3_000 }),
+    ]),
+  ),
 };
 /** What is not about one runtime. */
 const ONCE = new Set([
