@@ -15,11 +15,12 @@
 // A released lock is a dead socket, and stays.
 //
 // Others remove sockets too, and then a starter finds none, though a holder lives. So the holder
-// looks after its socket, several times a second, and takes the next number where it is gone. It
-// writes only while its last look is less than a second ago (the lease). A starter that is no dead
-// one's successor has to wait for two: by then a living holder has come back, or it will look
-// before it writes again, and find the starter. Only in a directory in which no holder has left
-// anything there is nobody to wait for.
+// looks after its socket, more often than once a second, and takes the next number where it is
+// gone. It begins a write only while its last look is less than a second ago (the lease). A starter
+// that is no dead one's successor has to wait for two: by then a living holder has come back, or it
+// will look before it writes again, and find the starter. Only in a directory in which no holder
+// has left anything there is nobody to wait for. What no lease calls back is a write that had begun
+// when its process was stopped (SIGSTOP): it can land once the process goes on.
 //
 // Where the path names another directory (moved away, replaced, mounted), that one is locked before
 // a file is opened in it. The old one stays locked for a while, for writes that are under way.

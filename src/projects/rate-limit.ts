@@ -1,4 +1,4 @@
-const MINUTE_MS = 60_000;
+import { MINUTE_MS } from '../base/time.ts';
 
 /**
  * A token bucket of one minute's views, refilled evenly. Counts in whole sixty-thousandths of a

@@ -4,11 +4,12 @@ import { ProjectList } from '../../src/projects/project-list.ts';
 import { listen } from '../../src/http/listen.ts';
 import { Queue } from '../../src/http/room.ts';
 import type { Appended, ViewStore } from '../../src/store/store.ts';
+import { chunk, post, speak } from '../support/raw.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
 
 // What the collector makes of its store and its queue; the rest is tested from outside.
 
-const body = JSON.stringify(MINIMAL_VIEW);
+const body = JSON.stringify({ ...MINIMAL_VIEW, pn: 'x'.repeat(100) });
 
 /** What a request takes of the queue beside its body: its objects, and its piece. */
 const OVERHEAD = 8 * 1024 + 256;
@@ -33,7 +34,7 @@ async function collector(append: ViewStore['append'], queueBytesMax = 1024 * 102
       headers: { 'content-type': 'application/json' },
       ...(chunked ? { body: new Blob([text]).stream(), duplex: 'half' } : { body: text }),
     });
-  return { post, queue };
+  return { post, queue, port: Number(new URL(listener.url).port) };
 }
 
 describe('a view that cannot be stored', () => {
@@ -93,4 +94,19 @@ describe.each([
       expect(queue.bytes).toBe(0);
     }
   });
+});
+
+it.each([
+  [64 + 32, 201],
+  [64 + 32 + 1, 413],
+])('a body in %i pieces, of at most 16 KiB, gets %i', async (pieces, status) => {
+  const { port, queue } = await collector(async () => ({ id: 'x' }));
+  const rest = body.slice(pieces - 1);
+  const single = Array.from({ length: pieces - 1 }, (_, i) => body.charAt(i));
+  const sent = [...single, rest].map(chunk).join('');
+  const head = post('', { 'Content-Length': '', 'Transfer-Encoding': 'chunked' });
+  const { answers } = await speak(port, { pieces: [`${head}${sent}0\r\n\r\n`] }, 100);
+  expect(answers.map((answer) => answer.status)).toStrictEqual([status]);
+  if (status === 413) expect(answers[0]!.body).toContain('more than 96 pieces');
+  expect(queue.bytes).toBe(0);
 });
