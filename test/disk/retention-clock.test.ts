@@ -27,13 +27,16 @@ class Box {
   readonly written = new Map<string, number>();
   /** By how much steps that are no jumps have moved the clock. */
   slackMs = 0;
+  /** What the clock said when viewlog last looked, and what it added to the truth then. */
   #lastSeenMs: number | undefined;
+  #seenOffsetMs = 0;
 
   readonly #now = (): number => this.truthMs + this.offsetMs;
 
   async boot(): Promise<void> {
     const wallMs = this.#now();
     this.#moved(this.#lastSeenMs === undefined ? 0 : wallMs - this.#lastSeenMs);
+    this.#saw();
     this.#bootMs = this.truthMs;
     const { setInterval: original } = globalThis;
     globalThis.setInterval = ((look: () => void) => {
@@ -57,8 +60,8 @@ class Box {
 
   async halt(): Promise<void> {
     if (this.#retention === undefined) return;
+    this.#looks();
     await this.#retention.stop();
-    this.#lastSeenMs = this.#now();
     this.#retention = undefined;
   }
 
@@ -67,19 +70,14 @@ class Box {
     // Time for its notes, then none.
     await new Promise((resolve) => setTimeout(resolve, 5));
     this.#files?.freeze();
-    this.#lastSeenMs = this.#now();
     this.slackMs += 2 * HOUR_MS;
     this.#retention = undefined;
-  }
-
-  get isRunning(): boolean {
-    return this.#retention !== undefined;
   }
 
   run(hours: number): void {
     for (let i = 0; i < hours; i++) {
       this.truthMs += HOUR_MS;
-      this.#look();
+      this.#looks();
       this.#check();
       const day = dayOf(this.#retention!.now());
       for (const kind of ['views', 'refused']) {
@@ -92,11 +90,22 @@ class Box {
 
   set(stepMs: number): void {
     this.offsetMs += stepMs;
-    if (this.isRunning) this.#moved(stepMs);
   }
 
   files(kind: string): string[] {
     return [...this.written.keys()].filter((name) => name.startsWith(kind)).sort();
+  }
+
+  /** The clock may have been set several times since the last look: only their sum can be seen. */
+  #looks(): void {
+    this.#look();
+    this.#moved(this.offsetMs - this.#seenOffsetMs);
+    this.#saw();
+  }
+
+  #saw(): void {
+    this.#lastSeenMs = this.#now();
+    this.#seenOffsetMs = this.offsetMs;
   }
 
   #moved(stepMs: number): void {
