@@ -28,11 +28,11 @@ const snippets = { plain: await snippet(script, false), campaigns: await snippet
 
 const manual = manualPages(join(import.meta.dirname, 'src/manual'));
 
-/** A third of the bundle is the NATS client, whose inner names no stack trace of ours needs. */
+/** Half of the bundle is packages, whose inner names no stack trace of ours needs. */
 const shortNames = {
   name: 'short-names',
   setup({ onLoad }) {
-    onLoad({ filter: /node_modules\/(@nats-io|tweetnacl)\/.*\.js$/ }, async ({ path }) => {
+    onLoad({ filter: /node_modules\/.*\.m?js$/ }, async ({ path }) => {
       const { code } = await transform(readFileSync(path, 'utf8'), { minifyIdentifiers: true });
       return { contents: code };
     });
