@@ -21,11 +21,13 @@ export function mediaTypeFault(request: Exchange): Refusal | undefined {
   return refusal.unsupported(`Its ${printable(charset)} is not taken, only UTF-8.`);
 }
 
-/** The text of a request's body, of at most `bytesMax` bytes. */
-export async function readText(request: Exchange, bytesMax: number): Promise<string | Refusal> {
-  const body = await request.read(bytesMax);
-  return typeof body === 'string' ? refusalOf(body, request, bytesMax) : decodeBody(body, bytesMax);
-}
+/** The text of a request's body, as it was read: of at most `bytesMax` bytes. */
+export const textOf = (
+  body: Uint8Array | BodyFault,
+  request: Exchange,
+  bytesMax: number,
+): string | Refusal =>
+  typeof body === 'string' ? refusalOf(body, request, bytesMax) : decodeBody(body, bytesMax);
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 

@@ -4,7 +4,7 @@ import type { RefusedStore, ViewStore } from '../store/store.ts';
 import { isRefusal, type Refusal, rowOf, unavailable, UNEXPECTED } from '../view/refusal.ts';
 import { admit, type AdmissionRules } from './admit.ts';
 import { created, problem } from './answers.ts';
-import { mediaTypeFault, readText } from './read-text.ts';
+import { mediaTypeFault, textOf } from './read-text.ts';
 import type { Stats } from './stats.ts';
 
 export interface CollectorParts extends AdmissionRules {
@@ -18,7 +18,9 @@ export interface CollectorParts extends AdmissionRules {
 export async function takeView(request: Exchange, parts: CollectorParts): Promise<Answer> {
   const origin = request.header('origin');
   try {
-    const text = mediaTypeFault(request) ?? (await readText(request, parts.viewBytesMax));
+    const { viewBytesMax } = parts;
+    const text =
+      mediaTypeFault(request) ?? textOf(await request.read(viewBytesMax), request, viewBytesMax);
     if (typeof text !== 'string') return refuse(text, origin, parts);
     const view = admit(text, origin, parts); // view → project → origin → rate → size
     if (isRefusal(view)) return refuse(view, origin, parts, text);

@@ -1,7 +1,6 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { LIMITS } from '../base/limits.ts';
 import { type Answer, type BodyFault, type Exchange, pathOf, piecesMaxOf } from './exchange.ts';
 import { type Listener, type ListenOptions, QUEUE_BYTES, TIMING, urlOf } from './listener.ts';
@@ -19,6 +18,8 @@ const SWEEP_MS = 500;
 /** How long a client may leave its answers unread. */
 const UNREAD_MS = 30_000;
 
+type NodeServer = Server<typeof IncomingMessage, typeof OneWriteResponse>;
+
 /** @throws the system's error where the address cannot be listened on. */
 export async function listenOnNode(options: ListenOptions): Promise<Listener> {
   const { host, port, queue = new Queue(QUEUE_BYTES), handler, unreadable } = options;
@@ -31,6 +32,8 @@ export async function listenOnNode(options: ListenOptions): Promise<Listener> {
     errorHandler: () => unreadable(current),
     hostname: 'localhost', // stands in for HTTP/1.0's absent Host
   });
+  // Of its light kind: of any other it looks through the headers, and waits for the end.
+  claimed = new Response(null);
   let isStopping = false;
   const server = createServer(
     {
@@ -72,7 +75,7 @@ export async function listenOnNode(options: ListenOptions): Promise<Listener> {
   };
 }
 
-async function stopNode(server: Server, timeoutMs: number): Promise<void> {
+async function stopNode(server: NodeServer, timeoutMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   // A connection goes idle when its answer is out; Node closes only those idle at `close()`.
   const sweep = setInterval(() => server.closeIdleConnections(), 20);
@@ -83,7 +86,7 @@ async function stopNode(server: Server, timeoutMs: number): Promise<void> {
 }
 
 /** Keeps a `Connection` for each socket, and has none of them wait for ever. */
-function watchConnections(server: Server): Map<Socket, Connection> {
+function watchConnections(server: NodeServer): Map<Socket, Connection> {
   const connections = new Map<Socket, Connection>();
   let sweep: ReturnType<typeof setInterval> | undefined;
   server.on('connection', (socket: Socket) => {
@@ -105,16 +108,14 @@ function watchConnections(server: Server): Map<Socket, Connection> {
 /** What a connection is owed and owes. */
 class Connection {
   readonly #socket: Socket;
-  /** Answers to requests that it has sent. */
-  owed = 0;
+  /** The rooms of requests whose answers it has not read yet, in the order it will read them. */
+  readonly #owed: Room[] = [];
   #isHeld = false;
   /** Requests that are not worked on yet. */
   readonly #waiting: { readonly room: Room; readonly start: () => void }[] = [];
   /** Ends the body that is being read; of several, only the last can be incomplete. */
   #expireBody: (() => void) | undefined;
   #bodySweeps = 0;
-  /** The rooms of answers that the client has not read. */
-  readonly #unread = new Set<Room>();
   #unreadSweeps = 0;
   #isGone = false;
 
@@ -122,20 +123,25 @@ class Connection {
     this.#socket = socket;
   }
 
+  /** How many answers it is owed. */
+  get owed(): number {
+    return this.#owed.length;
+  }
+
   /**
    * One more request, worked on by `start`: at once, or when others of the connection are answered.
    * What was read in one piece can be hundreds, and nobody else has a turn while they are worked on.
    */
   owe(room: Room, start: () => void): void {
-    this.owed += 1;
-    if (this.owed <= OWED_MAX) return start();
+    this.#owed.push(room);
+    if (this.#owed.length <= OWED_MAX) return start();
     this.#waiting.push({ room, start });
     if (this.#isHeld) return;
     this.#isHeld = true;
     this.#socket.pause();
   }
 
-  /** A body is being read; `expire` gives it up once it takes too long. */
+  /** A body is being read; `expire` gives it up once it takes too long, or the client is gone. */
   awaitBody(expire: () => void): void {
     this.#expireBody = expire;
     this.#bodySweeps = 0;
@@ -149,15 +155,13 @@ class Connection {
   /** An answer was given; its request's room stays taken until the client reads it. */
   give(room: Room): void {
     if (this.#isGone) room.close();
-    else this.#unread.add(room);
+    else room.isAnswered = true;
   }
 
-  /** The system has taken an answer. */
-  given(room: Room): void {
-    room.close();
-    this.#unread.delete(room);
+  /** The system has taken the next answer. */
+  given(): void {
+    this.#owed.shift()?.close();
     this.#unreadSweeps = 0;
-    this.owed -= 1;
     if (this.#waiting.length > 0) setImmediate(() => this.#waiting.shift()?.start());
     if (!this.#isHeld || this.owed > OWED_AGAIN) return;
     this.#isHeld = false;
@@ -167,8 +171,8 @@ class Connection {
   /** The client is gone. */
   leave(): void {
     this.#isGone = true;
-    for (const room of this.#unread) room.close();
-    this.#unread.clear();
+    this.#expireBody?.();
+    for (const room of this.#owed) if (room.isAnswered) room.close();
     for (const { room } of this.#waiting.splice(0)) room.close();
   }
 
@@ -179,22 +183,25 @@ class Connection {
       this.#expireBody = undefined;
     }
     // A stream has no end for hours; what the system has taken of it is not unread.
-    if (this.#unread.size === 0 || this.#socket.writableLength === 0) this.#unreadSweeps = 0;
+    if (this.#socket.writableLength === 0) this.#unreadSweeps = 0;
     else if (++this.#unreadSweeps > UNREAD_MS / SWEEP_MS) this.#socket.destroy();
   }
 }
 
+/** Stands for an answer that is written past the Fetch API's objects. */
+let claimed: Response;
+
 /** A request as Node's HTTP server has it; answers are written past the Fetch API's objects. */
 class NodeExchange implements Exchange {
   readonly #incoming: IncomingMessage;
-  readonly #outgoing: ServerResponse;
+  readonly #outgoing: OneWriteResponse;
   readonly #connection: Connection;
   readonly #room: Room;
   #isResponding = false;
 
   constructor(
     incoming: IncomingMessage,
-    outgoing: ServerResponse,
+    outgoing: OneWriteResponse,
     connection: Connection,
     room: Room,
   ) {
@@ -202,7 +209,7 @@ class NodeExchange implements Exchange {
     this.#outgoing = outgoing;
     this.#connection = connection;
     this.#room = room;
-    outgoing.on('finish', () => connection.given(room));
+    outgoing.owner = this;
   }
 
   get path(): string {
@@ -234,6 +241,7 @@ class NodeExchange implements Exchange {
         incoming.pause();
         resolve(fault);
       };
+      // It is late, or its client has gone.
       const expire = (): void => fail('incomplete');
       this.#connection.awaitBody(expire);
       incoming.on('data', onData);
@@ -242,20 +250,23 @@ class NodeExchange implements Exchange {
         this.#connection.hasBody(expire);
         resolve(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces));
       });
-      // Without an end the client has gone.
-      incoming.on('close', expire);
     });
   }
 
   respond(answer: Answer | Promise<Answer>): Response {
     this.#isResponding = true;
+    this.#outgoing.claim();
     if (answer instanceof Promise) void answer.then((given) => this.#give(given));
     else this.#give(answer);
-    return RESPONSE_ALREADY_SENT;
+    return claimed;
   }
 
   breakOff(): void {
     this.#outgoing.destroy();
+  }
+
+  given(): void {
+    this.#connection.given();
   }
 
   /** The handler has been called. An answer that it gives by itself is Hono's server's to write. */
@@ -273,13 +284,8 @@ class NodeExchange implements Exchange {
   #write({ status, headers, body }: Answer, isWhole: boolean): void {
     const outgoing = this.#outgoing;
     try {
-      outgoing.writeHead(status, fieldsOf(headers, body, isWhole));
-      if (isWhole) {
-        outgoing.end(body ?? '');
-      } else {
-        outgoing.write(body ?? '');
-        setTimeout(() => outgoing.end(), LIMITS.lingerMs);
-      }
+      outgoing.answer(status, fieldsOf(headers, body, isWhole), body ?? '', isWhole);
+      if (!isWhole) setTimeout(() => outgoing.finish(), LIMITS.lingerMs);
     } catch {
       outgoing.destroy();
     }

@@ -32,6 +32,8 @@ export class Queue {
 export class Room {
   readonly #queue: Queue;
   readonly isOpen: boolean;
+  /** Whether its request is answered; the answer may be unread. */
+  isAnswered = false;
   #taken = 0;
 
   constructor(queue: Queue) {

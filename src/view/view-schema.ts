@@ -40,7 +40,10 @@ const timestamp = v.pipe(
 
 /** Whether the month of a well-formed timestamp has its day. `Date` would take a microsecond. */
 function dayExists(text: string): boolean {
-  const day = Number(text.slice(8, 10));
+  const tens = text.charCodeAt(8) - 48;
+  // Most days; it is asked of every view.
+  if (tens < 2) return true;
+  const day = 10 * tens + text.charCodeAt(9) - 48;
   const month = Number(text.slice(5, 7));
   if (day < 29 || month !== 2) return day < 31 || [1, 3, 5, 7, 8, 10, 12].includes(month);
   const year = Number(text.slice(0, 4));

@@ -490,6 +490,11 @@ function service(runtime: Runtime): void {
       const viewlog = await start();
       const { answers, closed } = await speak(viewlog.port, {
         pieces: [
+          // Answered without a wait, as the next is; the others after one.
+          'OPTIONS /view HTTP/1.1\r\nHost: v\r\nAccess-Control-Request-Method: POST\r\n\r\n',
+          50,
+          'GET /other HTTP/1.1\r\nHost: v\r\n\r\n',
+          50,
           post('bare', { 'Content-Type': 'text/plain' }),
           50,
           post('{}'),
@@ -499,7 +504,7 @@ function service(runtime: Runtime): void {
           post(JSON.stringify(MINIMAL_VIEW)),
         ],
       });
-      expect(answers.map(({ status }) => status)).toStrictEqual([415, 422, 413, 201]);
+      expect(answers.map(({ status }) => status)).toStrictEqual([204, 404, 415, 422, 413, 201]);
       expect(closed).toBe(false);
     };
     if (ownsConnections) it('gets its refusals on one connection', onOneConnection);
