@@ -11,6 +11,7 @@ import { openStatus } from './status/open-status.ts';
 import { Counts } from './status/counts.ts';
 import { readToken } from './status/token.ts';
 import { watchedCollector } from './status/watched-collector.ts';
+import { Turns } from './base/turns.ts';
 import { signals } from './base/signals.ts';
 import { openStores } from './store/open-stores.ts';
 
@@ -62,7 +63,8 @@ export async function serve(
   const queue = new Queue(settings['max-queue']);
   const stats = new Counts({ now, isListed: (id) => projects.find(id) !== undefined });
   const viewBytesMax = settings['max-view'];
-  const parts = { projects, store, refused, stats, viewBytesMax, now, log };
+  const turns = new Turns();
+  const parts = { projects, store, refused, stats, viewBytesMax, now, log, turns };
   const { handler, unreadable } = createCollector(parts);
 
   let isStopping = false;

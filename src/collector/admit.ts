@@ -1,5 +1,5 @@
 import { lineBytesOf } from '../view/line.ts';
-import { readView, type StorableView } from '../view/read-view.ts';
+import type { StorableView } from '../view/read-view.ts';
 import {
   isRefusal,
   lineTooLarge,
@@ -19,17 +19,16 @@ export interface AdmissionRules {
 }
 
 /**
- * Everything that decides on a view once its body is here: the view, its project, the page's
- * origin, the project's rate, the length of the line. The first that fails answers.
- * @param text the body, decoded.
+ * Everything that decides on a view once its body is read: its project, the page's origin, the
+ * project's rate, the length of the line. The first that fails answers.
+ * @param view as it was read; a refusal is returned as it is.
  * @param origin the request's `Origin`, where it has one.
  */
 export function admit(
-  text: string,
+  view: StorableView | Refusal,
   origin: string | undefined,
   { projects, viewBytesMax, now }: AdmissionRules,
 ): StorableView | Refusal {
-  const view = readView(text);
   if (isRefusal(view)) return view;
   const project = projects.find(view.project);
   if (!project?.active) return notActivated(view.project, projects.operator);

@@ -1,6 +1,9 @@
 import type { Log } from '../base/log.ts';
+import type { Turns } from '../base/turns.ts';
 import type { Answer, Exchange } from '../http/exchange.ts';
 import type { RefusedStore, ViewStore } from '../store/store.ts';
+import { KiB } from '../base/size.ts';
+import { readAnySpelling, readVerbatim, type StorableView } from '../view/read-view.ts';
 import { isRefusal, type Refusal, rowOf, unavailable, UNEXPECTED } from '../view/refusal.ts';
 import { admit, type AdmissionRules } from './admit.ts';
 import { created, problem } from './answers.ts';
@@ -12,6 +15,8 @@ export interface CollectorParts extends AdmissionRules {
   readonly refused: RefusedStore;
   readonly stats: Stats;
   readonly log: Log;
+  /** For bodies that may take long to read: a client can send as many as it likes. */
+  readonly turns: Turns;
 }
 
 /** `POST /view`, on every runtime: body → text → verdict → line on disk → answer. Never rejects. */
@@ -22,7 +27,8 @@ export async function takeView(request: Exchange, parts: CollectorParts): Promis
     const text =
       mediaTypeFault(request) ?? textOf(await request.read(viewBytesMax), request, viewBytesMax);
     if (typeof text !== 'string') return refuse(text, origin, parts);
-    const view = admit(text, origin, parts); // view → project → origin → rate → size
+    const read = readVerbatim(text) ?? (await readInTurn(text, parts.turns));
+    const view = admit(read, origin, parts); // view → project → origin → rate → size
     if (isRefusal(view)) return refuse(view, origin, parts, text);
     const stored = await parts.store.append(view.fields, view.project);
     if ('unavailable' in stored) {
@@ -34,6 +40,15 @@ export async function takeView(request: Exchange, parts: CollectorParts): Promis
     return refuseUnexpected(error, origin, parts);
   }
 }
+
+/** Few views are longer than a quarter of this, and what is no longer is read in a moment. */
+const SHORT_LENGTH_MAX = 4 * KiB;
+
+const readInTurn = (
+  text: string,
+  turns: Turns,
+): Promise<StorableView | Refusal> | StorableView | Refusal =>
+  text.length > SHORT_LENGTH_MAX ? turns.run(() => readAnySpelling(text)) : readAnySpelling(text);
 
 /**
  * The one way out for what is not taken: counted, kept where its row says so, answered.
@@ -65,8 +80,8 @@ function keep(
   origin: string | undefined,
   refused: RefusedStore,
 ): void {
-  const value: unknown = JSON.parse(text);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
+  // It is JSON, whatever else it is.
+  if (!text.trimStart().startsWith('{')) return;
   refused.keep({
     code,
     text,

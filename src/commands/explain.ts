@@ -3,6 +3,7 @@ import { admit } from '../collector/admit.ts';
 import { decodeBody } from '../collector/read-text.ts';
 import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
 import { loadProjects } from '../projects/project-list.ts';
+import { readView } from '../view/read-view.ts';
 import { isRefusal, type Refusal, REFUSALS } from '../view/refusal.ts';
 import { printable } from '../base/text.ts';
 import { defineCommand } from './command.ts';
@@ -26,7 +27,8 @@ export const explain = defineCommand({
     const viewBytesMax = settings['max-view'];
     const text = decodeBody(bytes, viewBytesMax);
     const rules = { projects, viewBytesMax, now: Date.now };
-    const verdict = typeof text === 'string' ? admit(text, settings.origin[0], rules) : text;
+    const verdict =
+      typeof text === 'string' ? admit(readView(text), settings.origin[0], rules) : text;
     if (isRefusal(verdict)) {
       print(describe(verdict));
       return EXIT.badData;

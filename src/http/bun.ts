@@ -1,7 +1,7 @@
 import { LIMITS } from '../base/limits.ts';
 import { sleep } from '../base/time.ts';
 import { Deadlines } from './deadlines.ts';
-import { FetchExchange, type Linger } from './fetch-exchange.ts';
+import { FetchExchange, type Linger, responseOf } from './fetch-exchange.ts';
 import {
   brokenOff,
   type Listener,
@@ -66,7 +66,10 @@ export function listenOnBun(bun: Bun, options: ListenOptions): Listener {
 }
 
 /** The text at once, its end a moment later: a server that then closes does so no sooner. */
-const linger: Linger = ({ status, headers, body }) => {
+const linger: Linger = (answer, _, isInPieces) => {
+  // Bun reads megabytes of a connection before it looks at another: of one-byte pieces for seconds.
+  if (isInPieces) return responseOf(answer);
+  const { status, headers, body } = answer;
   const stream = new ReadableStream({
     async start(controller) {
       controller.enqueue(new TextEncoder().encode(body ?? ''));

@@ -51,7 +51,7 @@ export class FetchExchange implements Exchange {
     const isWhole = this.#isRead || (!this.#isInPieces && (await drain(this.#request.body)));
     if (isWhole) return responseOf(given);
     const headers = { ...given.headers, Connection: 'close' };
-    return this.#linger({ ...given, headers }, this.#request);
+    return this.#linger({ ...given, headers }, this.#request, this.#isInPieces);
   }
 
   /** `undefined` once the body's time is over; what the promise does later is then nobody's. */
@@ -87,8 +87,11 @@ export class FetchExchange implements Exchange {
   }
 }
 
-/** Makes the response that goes out while its request is still being sent, with this answer. */
-export type Linger = (answer: Answer, request: Request) => Response;
+/**
+ * Makes the response that goes out while its request is still being sent, with this answer.
+ * @param isInPieces whether the body is not read on because of its many pieces.
+ */
+export type Linger = (answer: Answer, request: Request, isInPieces: boolean) => Response;
 
 export const responseOf = ({ status, headers, body }: Answer): Response =>
   new Response(body, { status, headers });

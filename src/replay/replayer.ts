@@ -5,6 +5,7 @@ import { EXIT, Fatal } from '../base/exit.ts';
 import { readBlocks } from '../disk/lines.ts';
 import { type Progress, startProgress } from '../disk/progress.ts';
 import { loadProjects } from '../projects/project-list.ts';
+import { readView } from '../view/read-view.ts';
 import { isRefusal, tooLarge } from '../view/refusal.ts';
 import type { Log } from '../base/log.ts';
 import { acquireLock, type Lock } from '../disk/lock.ts';
@@ -113,7 +114,7 @@ async function replayLine(
   const verdict =
     bytes > rules.viewBytesMax
       ? tooLarge(`${bytes} bytes`, rules.viewBytesMax)
-      : admit(view.text, view.origin, rules);
+      : admit(readView(view.text), view.origin, rules);
   if (isRefusal(verdict) && verdict.code !== 'rate-limited') return outcome.addRefusal(verdict);
   const id = isRefusal(verdict) ? projectOf(view.text)! : verdict.project;
   await replay.pace.wait(rules.projects.find(id)!);

@@ -1,5 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { Turns } from '../../src/base/turns.ts';
 import { createCollector } from '../../src/collector/routes.ts';
+import { type CollectorParts, takeView } from '../../src/collector/take-view.ts';
+import type { Exchange } from '../../src/http/exchange.ts';
 import { ProjectList } from '../../src/projects/project-list.ts';
 import { listen } from '../../src/http/listen.ts';
 import { Queue } from '../../src/http/room.ts';
@@ -14,17 +17,20 @@ const body = JSON.stringify({ ...MINIMAL_VIEW, pn: 'x'.repeat(100) });
 /** What a request takes of the queue beside its body: its objects, and its piece. */
 const OVERHEAD = 8 * 1024 + 256;
 
+const partsWith = (append: ViewStore['append']): CollectorParts => ({
+  projects: new ProjectList({ projects: [{ id: '1000001' }] }),
+  store: { append },
+  refused: { keep: () => {} },
+  stats: { accepted: () => {}, refused: () => {} },
+  viewBytesMax: 16 * 1024,
+  now: () => 0,
+  turns: new Turns(),
+  log: { info: () => {}, warn: () => {}, error: () => {} },
+});
+
 async function collector(append: ViewStore['append'], queueBytesMax = 1024 * 1024) {
   const queue = new Queue(queueBytesMax);
-  const { handler, unreadable } = createCollector({
-    projects: new ProjectList({ projects: [{ id: '1000001' }] }),
-    store: { append },
-    refused: { keep: () => {} },
-    stats: { accepted: () => {}, refused: () => {} },
-    viewBytesMax: 16 * 1024,
-    now: () => 0,
-    log: { info: () => {}, warn: () => {}, error: () => {} },
-  });
+  const { handler, unreadable } = createCollector(partsWith(append));
   const address = { host: '127.0.0.1', port: 0, flag: '--port' };
   const listener = await listen({ ...address, queue, handler, unreadable });
   onTestFinished(() => listener.stop(0));
@@ -109,4 +115,26 @@ it.each([
   expect(answers.map((answer) => answer.status)).toStrictEqual([status]);
   if (status === 413) expect(answers[0]!.body).toContain('more than 96 pieces');
   expect(queue.bytes).toBe(0);
+});
+
+it('a view does not wait for bodies that came before it and take long to read', async () => {
+  const faults = JSON.stringify(
+    Object.fromEntries(Array.from({ length: 1_200 }, (_, i) => [`f${i}`, i])),
+  );
+  const answered: number[] = [];
+  const take = async (text: string): Promise<void> => {
+    const request: Exchange = {
+      path: '/view',
+      header: (name) => (name === 'content-type' ? 'application/json' : undefined),
+      read: async () => Buffer.from(text),
+      respond: () => new Response(),
+    };
+    const parts = partsWith(async () => ({ id: 'x' }));
+    answered.push((await takeView(request, { ...parts, turns })).status);
+  };
+  const turns = new Turns();
+  await Promise.all([...Array.from({ length: 100 }, () => take(faults)), take(body)]);
+  expect(answered).toHaveLength(101);
+  // Those that were read in the first turn of the event loop may be before it.
+  expect(answered.indexOf(201)).toBeLessThan(50);
 });

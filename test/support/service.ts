@@ -445,6 +445,22 @@ function service(runtime: Runtime): void {
       expect(endless.sentBytes).toBeLessThan(16 * 1024 * 1024);
     });
 
+    it('gets 413 where its body comes by the byte, in chunks', async () => {
+      // It breaks such a connection off, and the answer with it.
+      if (runtime === OLDEST_DENO) return;
+      const viewlog = await start();
+      const { answers } = await speak(viewlog.port, {
+        pieces: [
+          post('', { 'Content-Length': '', 'Transfer-Encoding': 'chunked' }),
+          chunk('{').repeat(20_000),
+        ],
+      });
+      expect(answers.map(({ status }) => status)).toStrictEqual([413]);
+      expect(answers[0]!.body).toContain('pieces');
+      // While its end is held back, Bun reads on, and nobody else has a turn.
+      if (runtime === BUN) expect(answers[0]!.headers['transfer-encoding']).toBeUndefined();
+    });
+
     it('sends a view in chunks, and it is taken', async () => {
       const viewlog = await start();
       const text = JSON.stringify(MINIMAL_VIEW);
