@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { pool } from './pool.ts';
 import { NODE, type Runtime } from './runtimes.ts';
-import { tempDir } from './temp-dir.ts';
+import { tempDir, whenOver } from './temp-dir.ts';
 
 export const PROJECTS = {
   operator: 'views@example.com',
@@ -111,7 +111,7 @@ export async function startViewlog(
   const first = ['serve', '--port=0', '--status=off', ...(options.args ?? [])];
   const args = [...first, ...placeOf(first, data, options)];
   const started = start(args, data, options);
-  onTestFinished(async () => {
+  whenOver(async () => {
     started.child.kill('SIGKILL');
     await started.ended;
     pool(linesOf(data, 'views'));
