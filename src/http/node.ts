@@ -1,24 +1,12 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { LIMITS } from '../base/limits.ts';
+import { type Connection, type NodeServer, watchConnections } from './connection.ts';
 import { type Answer, type BodyFault, type Exchange, pathOf, piecesMaxOf } from './exchange.ts';
 import { type Listener, type ListenOptions, QUEUE_BYTES, TIMING, urlOf } from './listener.ts';
 import { OneWriteResponse } from './one-write-response.ts';
 import { Queue, type Room } from './room.ts';
-
-// Requests that a client sends without waiting for their answers are the one thing that Node's own
-// server does not bound: it reads on, and keeps each until those before it are answered.
-/** Of one connection as many are worked on at once, and no more are read … */
-const OWED_MAX = 32;
-/** … until it is owed no more answers than so many. */
-const OWED_AGAIN = 8;
-/** How often connections are looked over for what takes too long. */
-const SWEEP_MS = 500;
-/** How long a client may leave its answers unread. */
-const UNREAD_MS = 30_000;
-
-type NodeServer = Server<typeof IncomingMessage, typeof OneWriteResponse>;
 
 /** @throws the system's error where the address cannot be listened on. */
 export async function listenOnNode(options: ListenOptions): Promise<Listener> {
@@ -83,109 +71,6 @@ async function stopNode(server: NodeServer, timeoutMs: number): Promise<void> {
   await closed;
   clearInterval(sweep);
   clearTimeout(cutOff);
-}
-
-/** Keeps a `Connection` for each socket, and has none of them wait for ever. */
-function watchConnections(server: NodeServer): Map<Socket, Connection> {
-  const connections = new Map<Socket, Connection>();
-  let sweep: ReturnType<typeof setInterval> | undefined;
-  server.on('connection', (socket: Socket) => {
-    connections.set(socket, new Connection(socket));
-    socket.on('close', () => {
-      connections.get(socket)!.leave();
-      connections.delete(socket);
-      if (connections.size === 0) clearInterval(sweep);
-    });
-    if (connections.size > 1) return;
-    sweep = setInterval(() => {
-      for (const connection of connections.values()) connection.expire();
-    }, SWEEP_MS);
-    sweep.unref();
-  });
-  return connections;
-}
-
-/** What a connection is owed and owes. */
-class Connection {
-  readonly #socket: Socket;
-  /** The rooms of requests whose answers it has not read yet, in the order it will read them. */
-  readonly #owed: Room[] = [];
-  #isHeld = false;
-  /** Requests that are not worked on yet. */
-  readonly #waiting: { readonly room: Room; readonly start: () => void }[] = [];
-  /** Ends the body that is being read; of several, only the last can be incomplete. */
-  #expireBody: (() => void) | undefined;
-  #bodySweeps = 0;
-  #unreadSweeps = 0;
-  #isGone = false;
-
-  constructor(socket: Socket) {
-    this.#socket = socket;
-  }
-
-  /** How many answers it is owed. */
-  get owed(): number {
-    return this.#owed.length;
-  }
-
-  /**
-   * One more request, worked on by `start`: at once, or when others of the connection are answered.
-   * What was read in one piece can be hundreds, and nobody else has a turn while they are worked on.
-   */
-  owe(room: Room, start: () => void): void {
-    this.#owed.push(room);
-    if (this.#owed.length <= OWED_MAX) return start();
-    this.#waiting.push({ room, start });
-    if (this.#isHeld) return;
-    this.#isHeld = true;
-    this.#socket.pause();
-  }
-
-  /** A body is being read; `expire` gives it up once it takes too long, or the client is gone. */
-  awaitBody(expire: () => void): void {
-    this.#expireBody = expire;
-    this.#bodySweeps = 0;
-  }
-
-  /** It has come to its end. */
-  hasBody(expire: () => void): void {
-    if (this.#expireBody === expire) this.#expireBody = undefined;
-  }
-
-  /** An answer was given; its request's room stays taken until the client reads it. */
-  give(room: Room): void {
-    if (this.#isGone) room.close();
-    else room.isAnswered = true;
-  }
-
-  /** The system has taken the next answer. */
-  given(): void {
-    this.#owed.shift()?.close();
-    this.#unreadSweeps = 0;
-    if (this.#waiting.length > 0) setImmediate(() => this.#waiting.shift()?.start());
-    if (!this.#isHeld || this.owed > OWED_AGAIN) return;
-    this.#isHeld = false;
-    this.#socket.resume();
-  }
-
-  /** The client is gone. */
-  leave(): void {
-    this.#isGone = true;
-    this.#expireBody?.();
-    for (const room of this.#owed) if (room.isAnswered) room.close();
-    for (const { room } of this.#waiting.splice(0)) room.close();
-  }
-
-  /** Ends what takes too long, looked at every `SWEEP_MS`. */
-  expire(): void {
-    if (this.#expireBody !== undefined && ++this.#bodySweeps > LIMITS.bodyTimeoutMs / SWEEP_MS) {
-      this.#expireBody();
-      this.#expireBody = undefined;
-    }
-    // A stream has no end for hours; what the system has taken of it is not unread.
-    if (this.#socket.writableLength === 0) this.#unreadSweeps = 0;
-    else if (++this.#unreadSweeps > UNREAD_MS / SWEEP_MS) this.#socket.destroy();
-  }
 }
 
 /** Stands for an answer that is written past the Fetch API's objects. */
