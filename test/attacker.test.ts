@@ -15,7 +15,7 @@ describe.each([NODE, NEWEST_DENO, BUN].filter(isPresent))(
     it('leave memory bounded, and views beside them answered', async () => {
       await fc.assert(
         fc.asyncProperty(schedule, async ({ ways, clients }) => {
-          await withstand(runtime, ways, { clients, ms: 2_000 });
+          await withstand(runtime, ways, { clients, ms: 1_000 });
         }),
         // None is tried again smaller: what they do to a server is no function of the schedule alone.
         { numRuns: 2, endOnFailure: true },

@@ -34,7 +34,7 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('viewlog on $name', (runtime)
   const random = randomFrom(seed);
 
   it('loses nothing it acknowledged when it is killed under load', async () => {
-    const { acknowledged, stored } = await killRepeatedly(runtime, random, 5);
+    const { acknowledged, stored } = await killRepeatedly(runtime, random, 3);
     expect(stored).toBeGreaterThanOrEqual(acknowledged!);
   });
 
@@ -64,7 +64,7 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('viewlog on $name', (runtime)
   });
 
   it('ends at once at a second signal, whatever is under way', async () => {
-    const { acknowledged, stored } = await stopTwice(runtime, random, 5);
+    const { acknowledged, stored } = await stopTwice(runtime, random, 3);
     expect(stored).toBeGreaterThanOrEqual(acknowledged!);
   });
 
@@ -93,7 +93,7 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('viewlog on $name', (runtime)
   });
 
   it('does not grow when it is overloaded', async () => {
-    const { overloaded } = await overload(runtime, 2);
+    const { overloaded } = await overload(runtime, 2, 500);
     expect(overloaded).toBeGreaterThan(0);
   });
 });

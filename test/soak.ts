@@ -39,7 +39,7 @@ const FAULTS: Record<string, Fault> = {
   'kill -9 under load': (runtime, random) => killRepeatedly(runtime, random, 5),
   'file moved': disturbFile,
   'starts at once': (runtime, random) => startAtOnce(runtime, 2 + Math.floor(random() * 7)),
-  overload: (runtime) => overload(runtime, 3),
+  overload: (runtime) => overload(runtime, 3, 1_500),
   ...(canMount() && {
     'disk full, then freed': fillAndFree,
     'disk full, kill -9': (runtime, random) => fillAndEnd(runtime, random, 'SIGKILL'),

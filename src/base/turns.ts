@@ -8,8 +8,14 @@ const TURN_MS = 2;
  */
 export class Turns {
   readonly #waiting: (() => void)[] = [];
+  readonly #now: () => number;
   #spentMs = 0;
   #isRenewed = false;
+
+  /** @param now milliseconds that pass evenly. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
 
   /** Resolves to what `work` returns; rejects with what it throws. */
   run<T>(work: () => T): Promise<T> {
@@ -21,7 +27,7 @@ export class Turns {
           reject(error);
         }
       };
-      if (this.#mayWork() && this.#waiting.length === 0) this.#spend(settle);
+      if (this.#mayWork()) this.#spend(settle);
       else this.#waiting.push(settle);
     });
   }
@@ -31,9 +37,9 @@ export class Turns {
   }
 
   #spend(settle: () => void): void {
-    const fromMs = performance.now();
+    const fromMs = this.#now();
     settle();
-    this.#spentMs += performance.now() - fromMs;
+    this.#spentMs += this.#now() - fromMs;
     if (this.#isRenewed) return;
     this.#isRenewed = true;
     setImmediate(() => this.#renew());

@@ -467,13 +467,17 @@ const memoryKiB = (viewlog: Viewlog, field: 'VmRSS' | 'VmHWM'): number => {
 const peakMiB = (viewlog: Viewlog): number => Math.round(memoryKiB(viewlog, 'VmHWM') / 1024);
 
 /** More views under way than the queue takes: it refuses, and its memory stays what it was. */
-export async function overload(runtime: Runtime, rounds: number): Promise<Figures> {
+export async function overload(
+  runtime: Runtime,
+  rounds: number,
+  roundMs: number,
+): Promise<Figures> {
   const viewlog = await startViewlog({ runtime, args: ['--max-queue', '64KiB'] });
   const told = { acknowledged: 0, overloaded: 0 };
   let firstKiB = 0;
   for (let round = 0; round < rounds; round++) {
     const load = startLoad(viewlog.url, 256);
-    await sleep(1_500);
+    await sleep(roundMs);
     await load.stop();
     told.acknowledged += load.told.acknowledged.length;
     told.overloaded += load.told.refused.get('overloaded') ?? 0;
