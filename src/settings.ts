@@ -20,6 +20,7 @@ import {
 import { KiB, MiB } from './base/size.ts';
 import { echo, nearest } from './base/text.ts';
 import { type ClusterAddress, parseClusterAddress } from './jetstream/address.ts';
+import { EMAIL } from './projects/projects-schema.ts';
 import { TOKEN_ENV } from './status/token.ts';
 import { LINE_BYTES_MAX } from './view/line.ts';
 import { PROJECT_ID } from './view/project-id.ts';
@@ -34,6 +35,9 @@ const streamName: Parse<string> = (value) =>
 
 const projectId: Parse<string> = (value) =>
   PROJECT_ID.test(value) ? value : new Problem('1 to 20 digits');
+
+const email: Parse<string> = (value) =>
+  EMAIL.test(value) ? value : new Problem('an e-mail address, such as views@example.com');
 
 const DAYS_MAX = 36_500;
 const SIZE_MAX = 1024 * MiB * MiB;
@@ -136,6 +140,23 @@ export const OPTIONS = {
     parse: text,
     isList: true,
   },
+  'remove-origin': {
+    value: 'ORIGIN',
+    help: 'an origin to take off the list',
+    parse: text,
+    isList: true,
+  },
+  'max-views-per-minute': {
+    value: 'COUNT',
+    help: 'views a minute beyond which the project is refused (6000 for a new one)',
+    parse: whole(1, Number.MAX_SAFE_INTEGER),
+  },
+  contact: { value: 'TEXT', help: 'whom to ask about the project, for your own eyes', parse: text },
+  operator: {
+    value: 'ADDRESS',
+    help: 'your e-mail address, which sites are told to write to',
+    parse: email,
+  },
   'archive-from': {
     value: 'URL',
     help: 'NATS servers of the stream, such as nats://host:4222,host2:4222',
@@ -192,8 +213,12 @@ export const OPTIONS = {
     parse: timeZone,
   },
   top: { value: 'COUNT', fallback: '10', help: 'length of the lists', parse: whole(1, 1000) },
-  html: { value: 'FILE', help: 'write a page to FILE instead', parse: text },
-  json: { value: '', fallback: 'no', help: 'print JSON instead', parse: yesOrNo },
+  html: {
+    value: 'FILE',
+    help: 'write a page to FILE, or stdout (-), instead of text',
+    parse: text,
+  },
+  json: { value: '', fallback: 'no', help: 'print JSON instead of text', parse: yesOrNo },
 } as const satisfies Record<string, Option>;
 
 type Options = typeof OPTIONS;

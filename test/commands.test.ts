@@ -1,7 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { DENO, isPresent } from './support/runtimes.ts';
+import { BUNDLE, DENO, isHere, isPresent, OLDEST_DENO } from './support/runtimes.ts';
 import { tempDir } from './support/temp-dir.ts';
 import { MINIMAL_VIEW } from './support/views.ts';
 import { dataDirectory, run, start, startViewlog, until } from './support/viewlog.ts';
@@ -29,7 +30,6 @@ describe('explain', () => {
       ['\ufeff{}'],
       ['[]'],
       [{ ...MINIMAL_VIEW, url: 'x', orgReferer: '' }],
-      [{ ...MINIMAL_VIEW, p: '9' }],
       [{ ...MINIMAL_VIEW, p: '1000003' }],
       [{ ...MINIMAL_VIEW, p: '1000003' }, 'https://elsewhere.example'],
       [{ ...MINIMAL_VIEW, pn: 'x'.repeat(17_000) }],
@@ -50,6 +50,40 @@ describe('explain', () => {
     }
   });
 
+  it('tells the operator what would have the view taken, not to ask the operator', async () => {
+    const data = dataDirectory();
+    const place = `--projects ${data}/projects.json`;
+    const said = async (p: string, ...args: string[]) =>
+      (await run(['explain', ...args], { data, input: JSON.stringify({ ...MINIMAL_VIEW, p }) }))
+        .stdout;
+    expect(await said('9')).toBe(
+      `403 project-not-activated: Project 9 is not listed.\n  To have it taken: viewlog activate 9 ${place}\n`,
+    );
+    expect(await said('1000002', '--origin', 'https://a.example')).toBe(
+      '403 project-not-activated: Project 1000002 is listed, but inactive.\n' +
+        `  To have it taken: viewlog activate 1000002 --origin https://a.example ${place}\n`,
+    );
+    expect(await said('1000003')).toContain(
+      '\n  To say which page sends it: --origin https://www.example.com\n',
+    );
+    expect(await said('1000003', '--origin', 'https://a.example')).toContain(
+      `\n  To list the origin: viewlog activate 1000003 --origin https://a.example ${place}\n`,
+    );
+    expect(await said('1000003', '--origin', 'https://a;rm')).not.toContain('To list');
+  });
+
+  it.skipIf(!isHere('/usr/bin/script'))('says on a terminal that it reads from there', async () => {
+    const data = dataDirectory();
+    const command = `node ${BUNDLE} explain --data ${data}`;
+    const env = { PATH: process.env['PATH'], SHELL: '/bin/sh' };
+    const input = `${JSON.stringify(MINIMAL_VIEW)}\n\u0004`;
+    const args = ['-qec', command, '/dev/null'];
+    const said = spawnSync('/usr/bin/script', args, { encoding: 'utf8', env, input }).stdout;
+    expect(said).toContain('Type or paste a view; Ctrl-D on a line of its own ends it.');
+    expect(said).toContain('201: the view would be stored');
+    expect((await run(['explain'], { data, input: '{}' })).stderr).toBe('');
+  });
+
   it('reads a file, and says which one it cannot read', async () => {
     const data = dataDirectory();
     const file = join(data, 'view.json');
@@ -59,6 +93,12 @@ describe('explain', () => {
     expect(code).toBe(74);
     expect(stderr).toContain(`Cannot read "${file}.not": ENOENT`);
     expect((await run(['explain', file, file], { data })).code).toBe(64);
+    for (const command of ['explain', 'verify']) {
+      const directory = await run([command, data], { data });
+      expect(directory.stderr).toBe(
+        `error: Cannot read "${data}": EISDIR: illegal operation on a directory; name the files in it\n`,
+      );
+    }
   });
 
   it('shows what strangers sent without obeying it', async () => {
@@ -99,6 +139,14 @@ describe('the projects file, from nothing', () => {
     expect(
       (await run(['activate', '1', '--origin', 'https://a.example/path'], { data })).code,
     ).toBe(64);
+  });
+
+  it.skipIf(!isPresent(OLDEST_DENO))('is made by the oldest Deno too', async () => {
+    const data = join(tempDir(), 'data');
+    mkdirSync(data);
+    const { code, stderr } = await run(['activate', '7'], { data, runtime: OLDEST_DENO });
+    expect([code, stderr]).toStrictEqual([0, '']);
+    expect(readdirSync(data)).toStrictEqual(['projects.json', 'projects.schema.json']);
   });
 
   it('with faults is reported with each of them', async () => {

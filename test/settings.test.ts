@@ -46,6 +46,10 @@ describe('settings', () => {
       'status-token-file': undefined,
       log: 'text',
       origin: [],
+      'remove-origin': [],
+      'max-views-per-minute': undefined,
+      contact: undefined,
+      operator: undefined,
       name: undefined,
       'archive-from': undefined,
       once: false,
@@ -157,10 +161,10 @@ describe('settings', () => {
   });
 
   it.each([
-    ['--max-view', '1023', 'a size from 1 KiB to 1 MiB, such as 512KiB or 64MiB'],
-    ['--max-view', '1025KiB', 'a size from 1 KiB to 1 MiB, such as 512KiB or 64MiB'],
-    ['--max-view', '1.5KiB', 'a size from 1 KiB to 1 MiB, such as 512KiB or 64MiB'],
-    ['--max-view', '16KB', 'a size from 1 KiB to 1 MiB, such as 512KiB or 64MiB'],
+    ['--max-view', '1023', 'a size from 1 KiB to 1 MiB, such as 16KiB or 512KiB'],
+    ['--max-view', '1025KiB', 'a size from 1 KiB to 1 MiB, such as 16KiB or 512KiB'],
+    ['--max-view', '1.5KiB', 'a size from 1 KiB to 1 MiB, such as 16KiB or 512KiB'],
+    ['--max-view', '16KB', 'a size from 1 KiB to 1 MiB, such as 16KiB or 512KiB'],
     ['--min-free', '2048TiB', 'a size from 0 bytes to 1024 TiB, such as 512KiB or 64MiB'],
     ['--port', '65536', 'a whole number from 0 to 65535'],
     ['--port', '-1', 'a whole number from 0 to 65535'],

@@ -1,5 +1,5 @@
 import { PORT_MAX } from './limits.ts';
-import { formatSize, parseSize } from './size.ts';
+import { formatSize, MiB, parseSize } from './size.ts';
 import { isDay } from './time.ts';
 
 // What an option of the command line is, and how the text of its value is read.
@@ -48,7 +48,8 @@ export const size =
     return bytes >= min && bytes <= max
       ? bytes
       : new Problem(
-          `a size from ${formatSize(min)} to ${formatSize(max)}, such as 512KiB or 64MiB`,
+          `a size from ${formatSize(min)} to ${formatSize(max)}, such as ` +
+            (max < 64 * MiB ? '16KiB or 512KiB' : '512KiB or 64MiB'),
         );
   };
 

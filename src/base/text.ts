@@ -31,12 +31,15 @@ export function clip(text: string, lengthMax: number): string {
 }
 
 /**
- * The name that `word` was probably meant to be: the same but for letter case, or at most two
- * typing slips away (one for short words). `undefined` where nothing is near.
+ * The name that `word` was probably meant to be: the same but for letter case, or at most so many
+ * typing slips away (two; one for short words). `undefined` where nothing is near.
  */
-export function nearest(word: string, names: Iterable<string>): string | undefined {
+export function nearest(
+  word: string,
+  names: Iterable<string>,
+  slipsMax = word.length <= 4 ? 1 : 2,
+): string | undefined {
   if (word.length > 64) return undefined;
-  const slipsMax = word.length <= 4 ? 1 : 2;
   let best: string | undefined;
   let bestSlips = slipsMax + 1;
   for (const name of names) {

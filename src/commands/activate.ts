@@ -1,16 +1,14 @@
 import { EXIT, Fatal } from '../base/exit.ts';
 import { type Edited, editProjectsFile } from '../projects/edit.ts';
-import { addItem, addObject, setValue } from '../projects/json-edit.ts';
+import { type Changed, changeProject, notListed } from '../projects/change-project.ts';
+import { setValue } from '../projects/json-edit.ts';
 import { originFault, originKey } from '../projects/origins.ts';
 import { PROJECT_ID } from '../view/project-id.ts';
-import { ID_EXPECTED, type ProjectEntry } from '../projects/projects-schema.ts';
-import { echo, plural, printable, shellQuoted } from '../base/text.ts';
+import { ID_EXPECTED, type ProjectEntry, type ProjectsFile } from '../projects/projects-schema.ts';
+import { echo, nearest, plural, printable, shellQuoted } from '../base/text.ts';
 import { OPTIONS } from '../settings.ts';
 import { defineCommand } from './command.ts';
 import { ownAddress } from './own-address.ts';
-
-/** What a new project may send until the operator says otherwise. */
-const VIEWS_PER_MINUTE = 6000;
 
 /** Lists a project, or sets a listed one active. */
 export const activate = defineCommand({
@@ -18,33 +16,52 @@ export const activate = defineCommand({
   operands: 'ID',
   summary: 'activates a project; makes the projects file where there is none',
   examples: ['viewlog activate 1000001 --name "My site" --origin https://www.example.com'],
-  options: ['name', 'origin', 'host', 'port', 'data', 'projects'],
+  options: [
+    'name',
+    'origin',
+    'remove-origin',
+    'max-views-per-minute',
+    'contact',
+    'operator',
+    'host',
+    'port',
+    'data',
+    'projects',
+  ],
   optionHelp: {
     host: 'address of the collector, for the curl that is printed',
     port: 'port of the collector, for the same',
   },
   async run(settings, operands, { print, log }) {
     const id = readId('activate', operands);
-    checkOrigins(settings.origin);
-    let before: ProjectEntry | undefined;
-    let entry = newEntry(id);
+    for (const flag of ['origin', 'remove-origin'] as const) checkOrigins(flag, settings[flag]);
+    const { name: named, contact, operator, 'remove-origin': removedOrigins } = settings;
+    const change = {
+      name: named,
+      contact,
+      maxViewsPerMinute: settings['max-views-per-minute'],
+      origins: settings.origin,
+      removedOrigins,
+    };
+    let changed: Changed | undefined;
+    let doubts: readonly string[] = [];
     const edited = await editProjectsFile({
       path: settings.projects,
       warn: (message) => log.warn(message),
       canCreate: true,
       change: (text, file) => {
-        const index = file.projects.findIndex((project) => project.id === id);
-        before = file.projects[index];
-        entry = merged(before ?? newEntry(id), settings);
-        return before === undefined
-          ? addObject(text, ['projects'], { ...entry })
-          : updated(text, index, before, entry);
+        changed = changeProject(text, file, id, change);
+        doubts = doubtsAbout(changed, file, removedOrigins);
+        if (operator === undefined || operator === file.operator) return changed.text;
+        return setValue(changed.text, ['operator'], operator);
       },
     });
+    const { before, after: entry } = changed!;
+    for (const doubt of doubts) log.warn(doubt);
     const name = printable(settings.projects, Infinity);
     const what = edited === 'unchanged' ? 'as it was' : whatWasDone(before);
     print(`Project ${id} ${what} in ${name}: ${inForce(entry)}${effect(edited)}`);
-    if (edited === 'created') {
+    if (edited === 'created' && operator === undefined) {
       print(`Add your address to ${name}, as "operator": sites are told to write to it`);
     }
     print(`The script for its pages:\n  ${snippetCommand(id, settings.projects)}`);
@@ -54,11 +71,11 @@ export const activate = defineCommand({
 });
 
 /** @throws {Fatal} exit 64 for what no project can list. */
-function checkOrigins(origins: readonly string[]): void {
+function checkOrigins(flag: string, origins: readonly string[]): void {
   for (const origin of origins) {
     const fault = originFault(origin);
     if (fault !== undefined) {
-      throw new Fatal(EXIT.usage, `--origin ${fault}; found "${echo(origin)}"`);
+      throw new Fatal(EXIT.usage, `--${flag} ${fault}; found "${echo(origin)}"`);
     }
   }
 }
@@ -81,47 +98,27 @@ export function effect(edited: Edited): string {
   return edited === 'unchanged' ? '' : '; a running viewlog takes it up within 2 seconds';
 }
 
-const newEntry = (id: string): ProjectEntry => ({ id, maxViewsPerMinute: VIEWS_PER_MINUTE });
-
-/** What an operator adds to a project. */
-interface Additions {
-  readonly name: string | undefined;
-  readonly origin: readonly string[];
-}
-
-/** The project as it will stand, its keys in the order of the schema. */
-function merged(entry: ProjectEntry, { name, origin: added }: Additions): ProjectEntry {
-  const origins = [...(entry.origins ?? [])];
-  for (const origin of added) {
-    const key = originKey(origin);
-    if (!origins.some((listed) => originKey(listed) === key)) origins.push(origin);
-  }
-  const { id, maxViewsPerMinute, contact } = entry;
-  const newName = name ?? entry.name;
-  return {
-    id,
-    ...(newName === undefined ? {} : { name: newName }),
-    ...(origins.length === 0 ? {} : { origins }),
-    active: true,
-    ...(maxViewsPerMinute === undefined ? {} : { maxViewsPerMinute }),
-    ...(contact === undefined ? {} : { contact }),
-  };
-}
-
-/** Only what differs is touched. */
-function updated(text: string, index: number, before: ProjectEntry, after: ProjectEntry): string {
-  const path = ['projects', index];
-  let result = text;
-  if (before.active === false) result = setValue(result, [...path, 'active'], true);
-  if (after.name !== before.name) result = setValue(result, [...path, 'name'], after.name);
-  if (before.origins === undefined) {
-    if (after.origins) result = setValue(result, [...path, 'origins'], after.origins);
-    return result;
-  }
-  for (const origin of after.origins!.slice(before.origins.length)) {
-    result = addItem(result, [...path, 'origins'], origin);
-  }
-  return result;
+/** What may be a slip: the edit is made all the same. */
+function doubtsAbout(
+  { before, after }: Changed,
+  { projects }: ProjectsFile,
+  removed: readonly string[],
+): string[] {
+  const { id } = after;
+  const near =
+    before === undefined &&
+    nearest(
+      id,
+      projects.map((listed) => listed.id),
+      1,
+    );
+  const from = before?.origins?.map((origin) => printable(origin)).join(' ') ?? 'none';
+  return [
+    ...(near ? [`Project ${id} is new, and a slip away from ${near}, which is listed`] : []),
+    ...notListed(removed, before ?? {}).map(
+      (origin) => `--remove-origin ${origin}: project ${id} does not list it; it lists ${from}`,
+    ),
+  ];
 }
 
 function whatWasDone(before: ProjectEntry | undefined): string {

@@ -1,11 +1,16 @@
 import { readFile } from 'node:fs/promises';
+import { isatty } from 'node:tty';
 import { admit } from '../collector/admit.ts';
 import { decodeBody } from '../collector/read-text.ts';
-import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
-import { loadProjects } from '../projects/project-list.ts';
+import { EXIT, Fatal } from '../base/exit.ts';
+import { cannotRead } from '../disk/lines.ts';
+import { originKey } from '../projects/origins.ts';
+import { loadProjects, type Project } from '../projects/project-list.ts';
+import type { Settings } from '../settings.ts';
+import { activationOf } from '../status/activation.ts';
 import { readView } from '../view/read-view.ts';
 import { isRefusal, type Refusal, REFUSALS } from '../view/refusal.ts';
-import { printable } from '../base/text.ts';
+import { printable, shellQuoted } from '../base/text.ts';
 import { defineCommand } from './command.ts';
 
 /**
@@ -18,19 +23,25 @@ export const explain = defineCommand({
   summary: 'says what POST /view would answer to a view (FILE or stdin), and why',
   examples: ['viewlog explain view.json --origin https://www.example.com'],
   options: ['origin', 'data', 'projects', 'max-view'],
-  async run(settings, operands, { print }) {
+  async run(settings, operands, { print, note }) {
     if (operands.length > 1 || settings.origin.length > 1) {
       throw new Fatal(EXIT.usage, 'viewlog explain takes one FILE and one --origin at most');
     }
     const projects = await loadProjects(settings.projects);
-    const bytes = await readInput(operands[0]);
+    const [file = '-'] = operands;
+    if (file === '-' && isatty(0))
+      note('Type or paste a view; Ctrl-D on a line of its own ends it.');
+    const bytes = await readInput(file);
     const viewBytesMax = settings['max-view'];
     const text = decodeBody(bytes, viewBytesMax);
     const rules = { projects, viewBytesMax, now: Date.now };
     const verdict =
       typeof text === 'string' ? admit(readView(text), settings.origin[0], rules) : text;
     if (isRefusal(verdict)) {
-      print(describe(verdict));
+      const project = projects.find(verdict.project ?? '');
+      print(describe(operatorsView(verdict, project)));
+      const hint = hintFor(verdict, project, settings);
+      if (hint !== undefined) print(`  ${hint}`);
       return EXIT.badData;
     }
     print(`201: the view would be stored, for project ${verdict.project}`);
@@ -38,16 +49,39 @@ export const explain = defineCommand({
   },
 });
 
-async function readInput(file: string | undefined): Promise<Buffer> {
+async function readInput(file: string): Promise<Buffer> {
   try {
-    if (file !== undefined && file !== '-') return await readFile(file);
+    if (file !== '-') return await readFile(file);
     const chunks: Buffer[] = [];
     for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
     return Buffer.concat(chunks);
   } catch (error) {
-    const what = file === undefined ? 'the view from stdin' : `"${file}"`;
-    throw new Fatal(EXIT.ioError, `Cannot read ${what}: ${reasonOf(error)}`);
+    throw cannotRead(file, error);
   }
+}
+
+/** A page is told whom to ask for activation: who reads this here would be told to ask themselves. */
+function operatorsView(refusal: Refusal, project: Project | undefined): Refusal {
+  if (refusal.code !== 'project-not-activated') return refusal;
+  const state = project === undefined ? 'not listed' : 'listed, but inactive';
+  return { ...refusal, detail: `Project ${refusal.project} is ${state}.` };
+}
+
+/** What the operator can do about it. */
+function hintFor(
+  { code, project: id = '' }: Refusal,
+  project: Project | undefined,
+  { origin: [origin], projects }: Settings<'origin' | 'projects'>,
+): string | undefined {
+  if (code === 'project-not-activated')
+    return `To have it taken: ${activationOf(id, origin, projects)}`;
+  if (code !== 'origin-not-allowed') return undefined;
+  if (origin !== undefined) {
+    const command = activationOf(id, origin, projects);
+    return command.includes(' --origin ') ? `To list the origin: ${command}` : undefined;
+  }
+  const [first = ''] = project?.origins ?? [];
+  return `To say which page sends it: --origin ${shellQuoted(printable(originKey(first).replace('*', 'www')))}`;
 }
 
 function describe({ code, detail, issues = [] }: Refusal): string {

@@ -1,3 +1,4 @@
+import { columnOf } from '../base/columns.ts';
 import { EXIT } from '../base/exit.ts';
 import { loadProjects, type Project } from '../projects/project-list.ts';
 import { printable } from '../base/text.ts';
@@ -33,11 +34,16 @@ function rowOf(project: Project): string[] {
 }
 
 function tableOf(rows: readonly (readonly string[])[]): string {
-  const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const columns = HEAD.map((_, column) =>
+    columnOf(
+      rows.map((row) => row[column]!),
+      false,
+    ),
+  );
   return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column]!))
+    .map((_, row) =>
+      columns
+        .map((cells) => cells[row])
         .join('  ')
         .trimEnd(),
     )

@@ -16,6 +16,11 @@ export const replay = defineCommand({
   summary: 'sends refused views that would be taken now to a running collector',
   examples: ['viewlog replay data/refused-2026-01-31.ndjson --project 1000001'],
   options: ['replay-to', 'project', 'host', 'port', 'data', 'projects', 'max-view'],
+  optionHelp: {
+    host: 'address of the collector, where --to is not given',
+    port: 'port of the collector, for the same',
+    'max-view': 'largest view that the collector takes',
+  },
   async run(settings, files, { print, log }) {
     checkOperands(files);
     // The first signal ends it after the view under way.

@@ -45,6 +45,9 @@ export const report = defineCommand({
   ],
   async run(settings, operands, { print, log }) {
     const { 'from-day': from, 'to-day': to, last, project, html, json } = settings;
+    if (html === '-' && json) {
+      throw new Fatal(EXIT.usage, '--html - and --json both go to stdout; give --html a FILE');
+    }
     const timeZone = settings['time-zone'] ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
     const now = new Date();
     const span = checkedSpan({ from, to, last }, localHours(timeZone)(now.toISOString())!.day);
@@ -55,7 +58,8 @@ export const report = defineCommand({
     const surroundings = { now, keepsQuery: settings.query, listed };
     const totals = await addUp(files, filesBefore, selection, surroundings);
     const summary = summarize(totals, selection, settings.top);
-    if (html !== undefined) {
+    if (html === '-') print(htmlReport(summary));
+    else if (html !== undefined) {
       writeFile(html, htmlReport(summary));
       if (!json) print(`Wrote ${printable(html, Infinity)}`);
     }

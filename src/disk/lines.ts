@@ -1,4 +1,4 @@
-import { NEWLINE } from '../base/text.ts';
+import { NEWLINE, printable } from '../base/text.ts';
 import { MiB } from '../base/size.ts';
 import { isUtf8 } from 'node:buffer';
 import * as fs from 'node:fs';
@@ -110,8 +110,16 @@ async function* chunksOf(
   }
 }
 
-/** What file could not be read and why. Exit 74. */
+/** What file could not be read, why, and what to do. Exit 74. */
 export function cannotRead(path: string, error: unknown): Fatal {
-  const hint = errnoOf(error) === 'EACCES' ? '; let this user read it' : '';
-  return new Fatal(EXIT.ioError, `Cannot read "${path}": ${reasonOf(error)}${hint}`);
+  const errno = errnoOf(error) ?? '';
+  // Without the system call, and the path that it had.
+  const reason = reasonOf(error).replace(/, \w+( '.*')?$/s, '');
+  const hint = Object.hasOwn(ADVICE, errno) ? `; ${ADVICE[errno]}` : '';
+  return new Fatal(EXIT.ioError, `Cannot read "${printable(path, Infinity)}": ${reason}${hint}`);
 }
+
+const ADVICE: Readonly<Record<string, string>> = {
+  EACCES: 'let this user read it',
+  EISDIR: 'name the files in it',
+};

@@ -4,7 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import schema from '../../data/projects.schema.json' with { type: 'json' };
 import { errnoOf, EXIT, Fatal, reasonOf } from '../base/exit.ts';
 import { makeDirectory } from '../disk/directory.ts';
+import { systemFiles } from '../disk/ops.ts';
 import { giveOpenFileToOwnerOf, type Warn } from '../disk/owner.ts';
+import { syncDirectory } from '../disk/sync.ts';
 import { printable } from '../base/text.ts';
 import { excessOf, isSameContent, readContent } from './projects-file.ts';
 import { parseProjectsFile, type Sound } from './parse.ts';
@@ -20,6 +22,7 @@ const LOCK_POLL_MS = 20;
 const EMPTY = '{\n  "$schema": "./projects.schema.json",\n  "projects": []\n}\n';
 const FILE_MODE = 0o640;
 
+/** Written to; older Denos' has no other method, so the rest is asked of its descriptor. */
 type Handle = Awaited<ReturnType<typeof open>>;
 
 /** What became of the file. */
@@ -93,13 +96,13 @@ async function editOnce(
     if (isNew) await writeSchema(target, warn);
     await handle.writeFile(after);
     if (!isNew) await keepOwnerAndMode(lock, target);
-    await handle.sync();
+    await systemFiles.fsync(handle.fd);
     isHeld = await isSameFile(lock, handle);
     // An editor heeds no lock.
     if (!isHeld || !isSameContent(await readContent(target), before)) return 'interrupted';
     await rename(lock, target);
     isHeld = false;
-    await syncDirectory(dirname(target));
+    await syncDirectory(systemFiles, dirname(target));
     return isNew ? 'created' : 'changed';
   } finally {
     await handle.close();
@@ -114,7 +117,7 @@ function sound(bytes: Uint8Array, path: string): Sound {
 }
 
 async function isSameFile(path: string, handle: Handle): Promise<boolean> {
-  const { ino } = await handle.stat();
+  const { ino } = await systemFiles.fstat(handle.fd);
   return stat(path).then(
     (named) => named.ino === ino,
     () => false,
@@ -177,15 +180,6 @@ async function writeSchema(target: string, warn: Warn): Promise<void> {
   try {
     giveOpenFileToOwnerOf(dirname(path), path, handle.fd, warn);
     await handle.writeFile(`${JSON.stringify(schema, null, 2)}\n`);
-  } finally {
-    await handle.close();
-  }
-}
-
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, 'r');
-  try {
-    await handle.sync();
   } finally {
     await handle.close();
   }

@@ -17,6 +17,17 @@ export function addItem(text: string, path: JSONPath, item: string): string {
   return append(text, nodeAt(text, path)!, JSON.stringify(item));
 }
 
+/** Removes the item at `path` of a list, with its comma and the white space on that side. */
+export function removeItem(text: string, path: JSONPath): string {
+  const list = nodeAt(text, path.slice(0, -1))!.children!;
+  const index = Number(path.at(-1));
+  const { offset, length } = list[index]!;
+  const [previous, next] = [list[index - 1], list[index + 1]];
+  const start = previous === undefined ? offset : previous.offset + previous.length;
+  const end = previous === undefined && next !== undefined ? next.offset : offset + length;
+  return replace(text, start, end - start, '');
+}
+
 /** Adds an object at the end of the list of objects at `path`. */
 export function addObject(text: string, path: JSONPath, object: Record<string, unknown>): string {
   const list = nodeAt(text, path)!;

@@ -9,6 +9,8 @@ import { originFault } from './origins.ts';
 export const ID_EXPECTED = 'must be a string of 1 to 20 digits, such as "1000001"';
 
 const LIMIT_EXPECTED = 'must be a whole number from 1, such as 6000';
+/** What an operator's address must be, for the file and for the command line. */
+export const EMAIL = /^[^\s@<>]+@[^\s@<>]+$/;
 const EMAIL_EXPECTED = 'must be an e-mail address, such as "views@example.com"';
 
 const PROJECTS_EXPECTED = 'must be a list of projects, such as [{ "id": "1000001" }]';
@@ -85,7 +87,7 @@ export const projectsFile = v.pipe(
       operator: v.optional(
         v.pipe(
           v.string(EMAIL_EXPECTED),
-          v.regex(/^[^\s@<>]+@[^\s@<>]+$/, EMAIL_EXPECTED),
+          v.regex(EMAIL, EMAIL_EXPECTED),
           v.description("The e-mail address that a site's owner asks for activation."),
         ),
       ),

@@ -1,3 +1,4 @@
+import { columnOf, widthOf } from '../base/columns.ts';
 import { plural, printable } from '../base/text.ts';
 import { byHour, type List, periods, type Summary } from './summary.ts';
 import {
@@ -132,24 +133,7 @@ function section(title: string, rows: readonly Row[], total: number, columns: nu
   return ['', title, ...lines.map((line) => line.trimEnd())];
 }
 
-/** The texts, filled up to the widest. */
-function columnOf(texts: readonly string[], isRight = true): string[] {
-  const width = Math.max(...texts.map(widthOf));
-  return texts.map((text) => {
-    const space = ' '.repeat(width - widthOf(text));
-    return isRight ? space + text : text + space;
-  });
-}
-
 function barOf(width: number): string {
   const eighths = Math.round(width * 8);
   return '█'.repeat(Math.floor(eighths / 8)) + EIGHTHS[eighths % 8]!;
-}
-
-const WIDE =
-  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]|\p{Extended_Pictographic}/gu;
-
-/** Columns on a terminal: East Asian characters and pictures take two. */
-function widthOf(text: string): number {
-  return Array.from(text).length + (text.match(WIDE)?.length ?? 0);
 }

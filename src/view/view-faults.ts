@@ -13,7 +13,7 @@ import { ViewSchema } from './view-schema.ts';
 /** The refusal of a value that is no view. */
 export function invalidView(value: unknown): Refusal {
   const { count, issues } = faultsOf(value, ViewSchema);
-  const [first] = issues;
+  const first = firstMet(value, issues);
   const leftOut = count - issues.length;
   const more = leftOut > 0 ? `; ${leftOut} more than the ${issues.length} listed are left out` : '';
   const project = (value as { p?: unknown } | null | undefined)?.p;
@@ -23,6 +23,18 @@ export function invalidView(value: unknown): Refusal {
     detail: `The view has ${plural(count, 'fault')}${more}. ${first && sentence(first)}`,
     issues,
   };
+}
+
+/** The fault that the client meets first when it reads what it sent; what is missing comes last. */
+function firstMet(value: unknown, issues: readonly Issue[]): Issue | undefined {
+  const byField = new Map<string, Issue>();
+  for (const issue of issues) {
+    const [field = ''] = issue.field.split(/[.[]/, 1);
+    if (!byField.has(field)) byField.set(field, issue);
+  }
+  const isObject = typeof value === 'object' && value !== null;
+  const met = isObject && Object.keys(value).find((field) => byField.has(field));
+  return (typeof met === 'string' && byField.get(met)) || issues[0];
 }
 
 /**

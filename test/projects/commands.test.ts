@@ -160,6 +160,79 @@ describe('activate', () => {
     );
   });
 
+  test('sets limit, contact and operator, and touches nothing else', async () => {
+    const before =
+      '{ "projects": [ {"id": "1",   "maxViewsPerMinute": 60, "name": "a"},\n {"id": "2"} ] }';
+    const { path, run, read } = await file(before);
+    const args = ['--contact', 'jo', '--operator', 'me@a.com', '--max-views-per-minute', '90'];
+    expect(await run(activate, '1', ...args)).toMatchObject({
+      code: 0,
+      out: first(
+        `Project 1 changed in ${path}: active, any origin, at most 90 views a minute; ${SOON}`,
+      ),
+      err: '',
+    });
+    expect(await read()).toBe(
+      '{ "projects": [ {"id": "1",   "maxViewsPerMinute": 90, "name": "a", "contact": "jo"},\n {"id": "2"} ], "operator": "me@a.com" }',
+    );
+    await run(activate, '1', '--operator', 'you@a.com');
+    expect(await read()).toContain('"operator": "you@a.com"');
+  });
+
+  test('makes a file with all of that in it', async () => {
+    const { path, run, read } = await file();
+    const args = ['--contact', 'jo', '--operator', 'me@a.com', '--max-views-per-minute', '9'];
+    const { out } = await run(activate, '1', ...args);
+    expect(out).not.toContain('Add your address');
+    expect(JSON.parse(await read())).toEqual({
+      $schema: './projects.schema.json',
+      projects: [{ id: '1', active: true, maxViewsPerMinute: 9, contact: 'jo' }],
+      operator: 'me@a.com',
+    });
+    expect((await run(check)).out).toBe(`${path}: 1 project, 1 active`);
+  });
+
+  test('takes origins off the list, but not the last', async () => {
+    const before = '{"projects": [{"id": "1", "origins": ["https://a.com",  "https://b.com"]}]}';
+    const { run, read } = await file(before);
+    await run(activate, '1', '--remove-origin', 'HTTPS://b.com:443', '--origin', 'https://c.com');
+    expect(await read()).toBe(before.replace('b.com', 'c.com'));
+    await run(activate, '1', '--remove-origin', 'https://a.com');
+    expect(await read()).toBe('{"projects": [{"id": "1", "origins": ["https://c.com"]}]}');
+    expect(await run(activate, '1', '--remove-origin', 'https://c.com')).toEqual({
+      code: 64,
+      out: '',
+      err: 'Project 1 would have no origin left; give the new one with --origin in the same command, or delete "origins" from the file to let every site send, or "viewlog deactivate 1" to let none',
+    });
+    expect(await read()).toBe('{"projects": [{"id": "1", "origins": ["https://c.com"]}]}');
+    const moved = ['--remove-origin', 'https://c.com', '--origin', 'https://d.com'];
+    expect((await run(activate, '1', ...moved)).code).toBe(0);
+    expect(await read()).toBe('{"projects": [{"id": "1", "origins": ["https://d.com"]}]}');
+  });
+
+  test('says of an origin to remove that it is not listed', async () => {
+    const { run } = await file('{"projects": [{"id": "1", "origins": ["https://a.com"]}]}');
+    const { code, err } = await run(activate, '1', '--remove-origin', 'https://b.com');
+    expect([code, err]).toEqual([
+      0,
+      '--remove-origin https://b.com: project 1 does not list it; it lists https://a.com',
+    ]);
+  });
+
+  test.each(['100001', '10000001', '1000010', '1000002'])(
+    'warns of the new id %s, a slip away from a listed one, and adds it',
+    async (id) => {
+      const { run, read } = await file('{"projects": [{"id": "1000001"}]}');
+      expect(await run(activate, id)).toMatchObject({
+        code: 0,
+        err: `Project ${id} is new, and a slip away from 1000001, which is listed`,
+      });
+      expect(await read()).toContain(`"${id}"`);
+      expect(await run(activate, id)).toMatchObject({ code: 0, err: '' });
+      expect(await run(activate, '1000345')).toMatchObject({ code: 0, err: '' });
+    },
+  );
+
   test('does not touch a file that says so already', async () => {
     const { path, run } = await file('{"projects":[{"id":"1","origins":["https://a.com"]}]}');
     const before = await stat(path);
@@ -254,6 +327,19 @@ describe('projects', () => {
     ]);
   });
 
+  test('has its columns under one another, however wide the names are', async () => {
+    const names = ['日本語サイト', 'Cafe\u0301', '👍', 'Ours'];
+    const { run } = await file(
+      JSON.stringify({ projects: names.map((name, i) => ({ id: String(i), name })) }),
+    );
+    expect((await run(projects)).out.split('\n').slice(1)).toEqual([
+      '0   yes     日本語サイト  any      no limit      -',
+      '1   yes     Cafe\u0301          any      no limit      -',
+      '2   yes     👍            any      no limit      -',
+      '3   yes     Ours          any      no limit      -',
+    ]);
+  });
+
   test('says how to add the first', async () => {
     const { path, run } = await file('{"projects":[]}');
     expect(await run(projects)).toMatchObject({
@@ -285,6 +371,21 @@ describe('what is refused', () => {
       activate,
       ['1', '--origin', 'https://a.com', '--origin', 'https://b.com/'],
       '--origin must end after its host and port, as in "https://b.com"; found "https://b.com/"',
+    ],
+    [
+      activate,
+      ['1', '--remove-origin', 'b.com'],
+      '--remove-origin must start with https:// or http://, as in "https://www.example.com"; found "b.com"',
+    ],
+    [
+      activate,
+      ['1', '--operator', 'me'],
+      '--operator must be an e-mail address, such as views@example.com, not "me"',
+    ],
+    [
+      activate,
+      ['1', '--max-views-per-minute', '0'],
+      '--max-views-per-minute must be a whole number from 1 to 9007199254740991, not "0"',
     ],
     [check, ['x'], 'check takes no argument, not "x"'],
     [projects, ['x'], 'projects takes no argument, not "x"'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { addItem, addObject, setValue } from '../../src/projects/json-edit.ts';
+import { addItem, addObject, removeItem, setValue } from '../../src/projects/json-edit.ts';
 
 const NEW = { id: '9', origins: ['https://n.com'], active: true };
 
@@ -65,6 +65,16 @@ test.each([
   ['{"o": [\n  "w",\n  "x"\n]}', '{"o": [\n  "w",\n  "x",\n  "y"\n]}'],
 ])('an item is added to %j', (before, after) => {
   expect(addItem(before, ['o'], 'y')).toBe(after);
+});
+
+test.each([
+  ['{"o": ["x", "a",  "b"]}', 0, '{"o": ["a",  "b"]}'],
+  ['{"o": ["x", "a",  "b"]}', 1, '{"o": ["x",  "b"]}'],
+  ['{"o": [\n  "a",\n  "b"\n]}', 1, '{"o": [\n  "a"\n]}'],
+  ['{"o": [\n  "a",\n  "b"\n]}', 0, '{"o": [\n  "b"\n]}'],
+  ['{"o":[ "x" ]}', 0, '{"o":[  ]}'],
+])('of %j item %i is removed', (before, index, after) => {
+  expect(removeItem(before, ['o', index])).toBe(after);
 });
 
 test('an edit says what was meant, and leaves all other text as it was', () => {

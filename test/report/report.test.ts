@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
@@ -167,6 +167,19 @@ describe('report', () => {
       expect(readFileSync(`${data}/a.html`, 'utf8')).toContain('<b>3</b><span>views');
     },
   );
+
+  it('prints a page where --html is -, and not JSON beside it', async () => {
+    const data = dataDirectory();
+    const { code, stdout } = await run(['report', '--html', '-'], { data });
+    expect([code, stdout.slice(0, 15)]).toStrictEqual([0, '<!doctype html>']);
+    const both = await run(['report', '--html', '-', '--json'], { data });
+    expect([both.code, both.stdout, both.stderr]).toStrictEqual([
+      64,
+      '',
+      'error: --html - and --json both go to stdout; give --html a FILE\n',
+    ]);
+    expect(readdirSync(data)).toStrictEqual(['projects.json']);
+  });
 
   it('says what it cannot do', async () => {
     const backwards = await run(['report', '--from', '2026-03-02', '--to', '2026-03-01']);

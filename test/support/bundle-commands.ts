@@ -12,7 +12,7 @@ import { projects } from '${SOURCE}commands/projects.ts';
 import { print } from '${SOURCE}base/output.ts';
 import { openProjects } from '${SOURCE}projects/follow.ts';
 const [command, path, ...rest] = process.argv.slice(2);
-const SETTINGS = { name: undefined, host: '127.0.0.1', port: 8080 };
+const SETTINGS = { name: undefined, 'remove-origin': [], host: '127.0.0.1', port: 8080 };
 const run = (command, operands, origin) =>
   command.run({ ...SETTINGS, projects: path, origin }, operands, { print, log: console });
 try {

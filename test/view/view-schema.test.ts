@@ -74,11 +74,20 @@ describe('a view', () => {
 });
 
 describe('the faults of a view', () => {
+  it('are told by the first that whoever sent the view meets in it, what is missing last', () => {
+    const detail = (text: string) => refused(text).detail.replace(/^.*? faults?\. /, '');
+    expect(detail('{"url":"home","p":1000001}')).toBe(
+      '"url" must be a string that starts with "/".',
+    );
+    expect(detail('{"p":"1","mp":{"p":[1]},"url":"home"}')).toBe('"mp.p[0]" must be a string.');
+    expect(detail('{"p":"1"}')).toBe('"pid" is required: a non-empty string.');
+  });
+
   it('are all said at once, in the order of the fields, the unknown ones last', () => {
     const text = '{"zz":1,"url":"x","mv":{"vt":"12","v30":1,"dlv":1},"orgReferer":""}';
     expect(refused(text)).toStrictEqual({
       code: 'invalid-view',
-      detail: 'The view has 7 faults. "pid" is required: a non-empty string.',
+      detail: 'The view has 7 faults. "zz" is not a field of a view.',
       issues: [
         {
           field: 'pid',
