@@ -28,13 +28,29 @@ const snippets = { plain: await snippet(script, false), campaigns: await snippet
 
 const manual = manualPages(join(import.meta.dirname, 'src/manual'));
 
-/** Half of the bundle is packages, whose inner names no stack trace of ours needs. */
+/**
+ * Half of the bundle is packages, whose inner names no stack trace of ours needs; nor are those of
+ * commands that end needed as those of a service are.
+ */
 const shortNames = {
   name: 'short-names',
   setup({ onLoad }) {
-    onLoad({ filter: /node_modules\/.*\.m?js$/ }, async ({ path }) => {
-      const { code } = await transform(readFileSync(path, 'utf8'), { minifyIdentifiers: true });
+    const filter = /(node_modules\/.*\.m?js|src\/(commands|doctor|replay|report|verify)\/.*\.ts)$/;
+    onLoad({ filter }, async ({ path }) => {
+      const options = { minifyIdentifiers: true, loader: path.endsWith('.ts') ? 'ts' : 'js' };
+      const { code } = await transform(readFileSync(path, 'utf8'), options);
       return { contents: code };
+    });
+  },
+};
+
+/** Of package.json only the version is asked for. */
+const onlyVersion = {
+  name: 'only-version',
+  setup({ onLoad }) {
+    onLoad({ filter: /package\.json$/ }, ({ path }) => {
+      const { version } = JSON.parse(readFileSync(path, 'utf8'));
+      return { contents: JSON.stringify({ version }), loader: 'json' };
     });
   },
 };
@@ -59,7 +75,7 @@ const bundle = {
   minifySyntax: true,
   lineLimit: 100,
   logLevel: 'warning',
-  plugins: [shortNames],
+  plugins: [shortNames, onlyVersion],
 };
 
 await build({

@@ -8,6 +8,7 @@ import { archive } from './commands/archive.ts';
 import { check } from './commands/check.ts';
 import { type Command, readCommand } from './commands/command.ts';
 import { deactivate } from './commands/deactivate.ts';
+import { doctor } from './commands/doctor.ts';
 import { explain } from './commands/explain.ts';
 import { findCommand, helpOn } from './commands/help.ts';
 import { projects } from './commands/projects.ts';
@@ -22,6 +23,7 @@ import { commandOf, strayVariables } from './settings.ts';
 
 const COMMANDS: readonly Command[] = [
   serve,
+  doctor,
   check,
   explain,
   activate,

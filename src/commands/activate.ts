@@ -105,21 +105,23 @@ function doubtsAbout(
   removed: readonly string[],
 ): string[] {
   const { id } = after;
-  const near =
-    before === undefined &&
-    nearest(
-      id,
-      projects.map((listed) => listed.id),
-      1,
-    );
+  const others = projects.map((listed) => listed.id).filter((other) => !isInARow(id, other));
+  const near = before === undefined && nearest(id, others, 1);
   const from = before?.origins?.map((origin) => printable(origin)).join(' ') ?? 'none';
   return [
-    ...(near ? [`Project ${id} is new, and a slip away from ${near}, which is listed`] : []),
+    ...(near ? [`Project ${id} is new, and a slip away from ${near}; ${undo(id)}`] : []),
     ...notListed(removed, before ?? {}).map(
-      (origin) => `--remove-origin ${origin}: project ${id} does not list it; it lists ${from}`,
+      (origin) =>
+        `--remove-origin ${printable(origin)}: project ${id} does not list it; it lists ${from}`,
     ),
   ];
 }
+
+/** Ids that are given one after the other are no slips of one another. */
+const isInARow = (id: string, other: string): boolean =>
+  id.length === other.length && id.slice(0, -1) === other.slice(0, -1);
+
+const undo = (id: string): string => `if that one was meant, "viewlog deactivate ${id}"`;
 
 function whatWasDone(before: ProjectEntry | undefined): string {
   if (before === undefined) return 'added';

@@ -40,7 +40,7 @@ import {
   winLock,
 } from './lock-race.ts';
 import type { Hold } from './lock-socket.ts';
-import { ARCHIVE_RECORD, dayOfFileName, RETENTION_NOTE } from './names.ts';
+import { ARCHIVE_RECORD, dayOfFileName, LOCK_PREFIX, RETENTION_NOTE } from './names.ts';
 import { type FileOps, systemFiles } from './ops.ts';
 
 export interface Lock {
@@ -57,7 +57,7 @@ export interface Lock {
 }
 
 const WRITER: LockKind = {
-  prefix: 'viewlog.lock.',
+  prefix: LOCK_PREFIX,
   heldBy: (dir, holder) =>
     `Another viewlog writes to "${dir}": ${holder}; stop it, or choose another --data`,
   isLeft: (name) =>

@@ -1,4 +1,5 @@
-import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
+import { EXIT, Fatal } from '../base/exit.ts';
+import { fetchFailure } from '../base/fetch-failure.ts';
 import { printable } from '../base/text.ts';
 
 /** What came of sending a view. */
@@ -23,7 +24,7 @@ export async function findCollector(url: string): Promise<void> {
     await answer.arrayBuffer();
     ({ status } = answer);
   } catch (error) {
-    throw new Fatal(EXIT.unavailable, `${none}: ${whyNot(error)}; ${hint}`);
+    throw new Fatal(EXIT.unavailable, `${none}: ${fetchFailure(error)}; ${hint}`);
   }
   if (status !== 204) {
     throw new Fatal(EXIT.unavailable, `${none}: what does says ${status}; ${hint}`);
@@ -45,7 +46,7 @@ export async function sendView(
     const body = await answer.text();
     return sentBy(answer, body);
   } catch (error) {
-    return { uncertain: whyNot(error) };
+    return { uncertain: fetchFailure(error) };
   }
 }
 
@@ -70,10 +71,4 @@ function codeOf(body: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** fetch says what failed only in its cause, on Node. */
-function whyNot(error: unknown): string {
-  const { cause } = error as { cause?: unknown };
-  return printable(cause instanceof Error && cause.message ? cause.message : reasonOf(error));
 }

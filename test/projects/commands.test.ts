@@ -219,17 +219,19 @@ describe('activate', () => {
     ]);
   });
 
-  test.each(['100001', '10000001', '1000010', '1000002'])(
+  test.each(['100001', '10000001', '1000010', '1000301'])(
     'warns of the new id %s, a slip away from a listed one, and adds it',
     async (id) => {
       const { run, read } = await file('{"projects": [{"id": "1000001"}]}');
       expect(await run(activate, id)).toMatchObject({
         code: 0,
-        err: `Project ${id} is new, and a slip away from 1000001, which is listed`,
+        err: `Project ${id} is new, and a slip away from 1000001; if that one was meant, "viewlog deactivate ${id}"`,
       });
       expect(await read()).toContain(`"${id}"`);
       expect(await run(activate, id)).toMatchObject({ code: 0, err: '' });
-      expect(await run(activate, '1000345')).toMatchObject({ code: 0, err: '' });
+      for (const far of ['1000345', '1000002']) {
+        expect(await run(activate, far)).toMatchObject({ code: 0, err: '' });
+      }
     },
   );
 

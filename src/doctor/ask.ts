@@ -1,0 +1,67 @@
+import { fetchFailure } from '../base/fetch-failure.ts';
+import { KiB } from '../base/size.ts';
+import { printable } from '../base/text.ts';
+
+const TIMEOUT_MS = 5_000;
+const BODY_BYTES_MAX = 64 * KiB;
+
+/** What came of a request: an answer, whoever gave it, or why there was none. */
+export type Reply =
+  | { readonly status: number; readonly headers: Headers; readonly body: string }
+  | { readonly failure: string };
+
+/** Asks once, follows no redirect, and waits 5 s at most. Never rejects. */
+export async function ask(url: string, init: RequestInit): Promise<Reply> {
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  try {
+    const response = await fetch(url, { ...init, redirect: 'manual', signal });
+    const { status, headers } = response;
+    return { status, headers, body: await startOf(response) };
+  } catch (error) {
+    if (signal.aborted) return { failure: `no answer in ${TIMEOUT_MS / 1000} s` };
+    return { failure: fetchFailure(error) };
+  }
+}
+
+async function startOf({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  if (body === null) return '';
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > BODY_BYTES_MAX) break;
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+export const isRefused = (failure: string): boolean => /refused|unable to connect/i.test(failure);
+
+/** A view to nobody: no JSON, so that nothing is stored or kept of it. */
+export const noView = (origin: string, bytes = 16): RequestInit => ({
+  method: 'POST',
+  headers: { 'Content-Type': 'application/json', Origin: origin },
+  body: 'no view, '.padEnd(bytes, '.'),
+});
+
+/** The code and detail of a refusal that viewlog has given; undefined where somebody else answered. */
+export function refusalIn(reply: Reply): { code: string; detail: string } | undefined {
+  if ('failure' in reply) return undefined;
+  try {
+    const { type, code, detail } = JSON.parse(reply.body) as Record<string, unknown>;
+    if (type !== `urn:viewlog:problem:${String(code)}`) return undefined;
+    return { code: String(code), detail: printable(String(detail)) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** `502 from nginx/1.22.1 ("502 Bad Gateway")`, `no answer in 5 s` */
+export function told(reply: Reply): string {
+  if ('failure' in reply) return reply.failure;
+  const server = reply.headers.get('server');
+  const from = server === null ? '' : ` from ${printable(server, 64)}`;
+  const [, title] = /<title>([^<]*)/i.exec(reply.body) ?? [];
+  const text = printable((title ?? reply.body).trim(), 64);
+  return `${reply.status}${from}${text === '' ? '' : ` ("${text}")`}`;
+}

@@ -1,0 +1,70 @@
+import { Fatal } from '../base/exit.ts';
+import { printable } from '../base/text.ts';
+import { readToken } from '../status/token.ts';
+import { ask, isRefused, type Reply, told } from './ask.ts';
+import { doubtful, type Finding, toBeMended, well } from './finding.ts';
+import type { Installation } from './installation.ts';
+
+const CHECK = 'health';
+
+/**
+ * What the operator's listener says of the collector.
+ * @param address its own, as seen from this machine; undefined where it is off.
+ */
+export async function checkStatus(
+  options: Pick<Installation, 'status' | 'status-token-file'>,
+  address: string | undefined,
+  isRunning: boolean,
+): Promise<Finding[]> {
+  if (address === undefined) {
+    const todo = 'Leave --status at its default, which only this machine reaches';
+    return [doubtful(CHECK, '--status is off', 'nothing tells whether views are taken', todo)];
+  }
+  let token: string | undefined;
+  try {
+    token = await readToken(options);
+  } catch (error) {
+    if (!(error instanceof Fatal)) throw error;
+    return [
+      doubtful(CHECK, error.message, 'viewlog does not start', 'openssl rand -hex 16 makes one'),
+    ];
+  }
+  const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+  const reply = await ask(`${address}/readyz`, { headers });
+  if (!('failure' in reply && isRefused(reply.failure))) return findingsOf(address, reply);
+  if (!isRunning) return [];
+  const todo = "Give this the collector's own --status, which its second line tells";
+  return [
+    doubtful(CHECK, `Nobody answers at ${address}`, 'health is told elsewhere, or not', todo),
+  ];
+}
+
+function findingsOf(address: string, reply: Reply): Finding[] {
+  const health = healthIn(reply);
+  if (health === undefined) {
+    const what = `Somebody else answers at ${address}: ${told(reply)}`;
+    return [toBeMended(CHECK, what, 'viewlog cannot listen there', 'Choose another --status')];
+  }
+  if (health.status !== 'ready') {
+    const what = `Not ready: ${health.reasons.join('; ') || 'why, only the token gets told'}`;
+    const todo = '"viewlog help trouble", and journalctl -u viewlog -p warning';
+    return [toBeMended(CHECK, what, 'every view is refused', todo)];
+  }
+  if (health.warnings.length === 0) return [well(CHECK, `Ready, says ${address}/readyz`)];
+  const todo = `See ${address}/`;
+  return health.warnings.map((text) => doubtful(CHECK, text, 'the collector warns of it', todo));
+}
+
+function healthIn(reply: Reply) {
+  if ('failure' in reply) return undefined;
+  try {
+    const { status, reasons, warnings } = JSON.parse(reply.body) as Record<string, unknown>;
+    if (status !== 'ready' && status !== 'not ready') return undefined;
+    return { status, reasons: texts(reasons), warnings: texts(warnings) };
+  } catch {
+    return undefined;
+  }
+}
+
+const texts = (list: unknown): string[] =>
+  Array.isArray(list) ? list.map((text) => printable(String(text))) : [];

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { doubtAbout, mountOf } from '../../src/doctor/file-system.ts';
+import { checkRuntime } from '../../src/doctor/runtime-check.ts';
+
+// What no test can have a machine be.
+
+const MOUNTS = [
+  'overlay / overlay rw,relatime 0 0',
+  '/dev/sda1 /var ext4 rw,relatime 0 0',
+  String.raw`nas:/x /var/lib/view\040log nfs4 rw 0 0`,
+  'tmpfs /var/lib/viewlog tmpfs rw 0 0',
+  '/dev/sdb1 /var/lib/viewlog xfs rw,nobarrier 0 0',
+].join('\n');
+
+describe('the mount of a directory', () => {
+  it.each([
+    ['/var/lib/viewlog/a', 'xfs'],
+    ['/var/lib/viewlogs', 'ext4'],
+    ['/var/lib/view log', 'nfs4'],
+    ['/srv', 'overlay'],
+  ])('of %s is %s', (path, type) => {
+    expect(mountOf(path, MOUNTS)?.type).toBe(type);
+  });
+
+  it.each([
+    ['nfs4', 'rw', ', not a disk of this machine'],
+    ['cifs', 'rw', ', not a disk of this machine'],
+    ['fuse.sshfs', 'rw', ', not a disk of this machine'],
+    ['tmpfs', 'rw', ', which is memory'],
+    ['overlay', 'rw', ", a container's own layer"],
+    ['xfs', 'rw,nobarrier', ' without barriers'],
+    ['ext4', 'rw', undefined],
+    ['btrfs', 'rw', undefined],
+  ])('%s (%s) is doubted as it should be', (type, options, how) => {
+    const mount = { device: 'x', at: '/', type, options: options.split(',') };
+    expect(doubtAbout(mount, false)?.[0]).toBe(how);
+  });
+});
+
+describe('the runtime', () => {
+  it.each([
+    ['Node', '20.18.3', 'linux', 'doubtful'],
+    ['Node', '20.19.0', 'linux', 'well'],
+    ['Node', '18.20.4', 'linux', 'doubtful'],
+    ['Node', '26.1.0', 'darwin', 'doubtful'],
+    ['Deno', '1.46.3', 'linux', 'doubtful'],
+    ['Deno', '2.0.6', 'linux', 'well'],
+    ['Bun', '1.0.0', 'linux', 'well'],
+  ] as const)('%s %s on %s is %s', (name, version, platform, state) => {
+    expect(checkRuntime({ name, version, platform }).state).toBe(state);
+  });
+});
