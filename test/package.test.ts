@@ -1,0 +1,76 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { ROOT } from './support/documents.ts';
+import { BUNDLE } from './support/runtimes.ts';
+import { tempDir } from './support/temp-dir.ts';
+
+// What is given to others: the package, and a release of a tag.
+
+const VERSION = (
+  JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }
+).version;
+
+/** npm, which asks nobody: neither a registry nor the settings of whoever tests. */
+function npm(...args: string[]): string {
+  const home = tempDir();
+  const env = { PATH: process.env['PATH'], HOME: home, npm_config_cache: join(home, 'cache') };
+  const options = [...args, '--offline', '--ignore-scripts', '--no-audit', '--no-fund'];
+  return execFileSync('npm', options, { cwd: ROOT, env, encoding: 'utf8', stdio: 'pipe' });
+}
+
+it('the package has the bundle, the schemas, licence and README in it, and nothing else', () => {
+  const [{ files }] = JSON.parse(npm('pack', '--dry-run', '--json')) as [
+    { files: { path: string }[] },
+  ];
+  expect(files.map(({ path }) => path).toSorted()).toStrictEqual([
+    'LICENSE',
+    'README.md',
+    'data/projects.schema.json',
+    'data/report.schema.json',
+    'data/view.schema.json',
+    'dist/viewlog.mjs',
+    'package.json',
+  ]);
+});
+
+it('the package, installed with nothing but itself, puts viewlog on the PATH', () => {
+  const dir = tempDir();
+  npm('pack', '--pack-destination', dir);
+  const prefix = join(dir, 'usr');
+  npm('install', '--global', '--prefix', prefix, join(dir, `viewlog-${VERSION}.tgz`));
+  const installed = join(prefix, 'lib/node_modules/viewlog');
+  expect(readFileSync(join(installed, 'dist/viewlog.mjs'))).toStrictEqual(readFileSync(BUNDLE));
+  expect(existsSync(join(installed, 'node_modules'))).toBe(false);
+  const env = { PATH: `${join(prefix, 'bin')}:${process.env['PATH']!}` };
+  const said = execFileSync('sh', ['-c', 'viewlog --version'], { cwd: dir, env, encoding: 'utf8' });
+  expect(said).toBe(`viewlog ${VERSION}\n`);
+});
+
+it('a release runs what CI runs, and has the notes of its version', () => {
+  const workflow = parse(readFileSync(join(ROOT, '.github/workflows/release.yml'), 'utf8')) as {
+    on: { push: { tags: string[] } };
+    jobs: Record<string, { needs?: string; steps: { run?: string }[] }>;
+  };
+  expect(workflow.on.push.tags).toStrictEqual(['v*']);
+  const { test, build, release } = workflow.jobs;
+  expect([build!.needs, release!.needs]).toStrictEqual(['test', 'build']);
+  const linesOf = (job: typeof test) => job!.steps.flatMap(({ run = [] }) => run);
+  expect(linesOf(test)).toStrictEqual(['.ci/run']);
+  expect(linesOf(build)).toContain('npm ci && npm run compile');
+  expect(linesOf(release)).toContain('.ci/release-notes "${GITHUB_REF_NAME#v}" > notes.md');
+
+  const notes = (version: string) =>
+    spawnSync(join(ROOT, '.ci/release-notes'), [version], { encoding: 'utf8' });
+  const { status, stdout } = notes(VERSION);
+  expect(status).toBe(0);
+  expect(stdout).toMatch(/\S/);
+  expect(stdout).not.toMatch(/^## /m);
+  expect(notes('9.9.9')).toMatchObject({
+    status: 1,
+    stdout: '',
+    stderr: 'error: package.json is not of version 9.9.9\n',
+  });
+});
