@@ -36,18 +36,26 @@ it('the package has the bundle, the schemas, licence and README in it, and nothi
   ]);
 });
 
-it('the package, installed with nothing but itself, puts viewlog on the PATH', () => {
-  const dir = tempDir();
-  npm('pack', '--pack-destination', dir);
-  const prefix = join(dir, 'usr');
-  npm('install', '--global', '--prefix', prefix, join(dir, `viewlog-${VERSION}.tgz`));
-  const installed = join(prefix, 'lib/node_modules/viewlog');
-  expect(readFileSync(join(installed, 'dist/viewlog.mjs'))).toStrictEqual(readFileSync(BUNDLE));
-  expect(existsSync(join(installed, 'node_modules'))).toBe(false);
-  const env = { PATH: `${join(prefix, 'bin')}:${process.env['PATH']!}` };
-  const said = execFileSync('sh', ['-c', 'viewlog --version'], { cwd: dir, env, encoding: 'utf8' });
-  expect(said).toBe(`viewlog ${VERSION}\n`);
-});
+it(
+  'the package, installed with nothing but itself, puts viewlog on the PATH',
+  { timeout: 120_000 },
+  () => {
+    const dir = tempDir();
+    npm('pack', '--pack-destination', dir);
+    const prefix = join(dir, 'usr');
+    npm('install', '--global', '--prefix', prefix, join(dir, `viewlog-${VERSION}.tgz`));
+    const installed = join(prefix, 'lib/node_modules/viewlog');
+    expect(readFileSync(join(installed, 'dist/viewlog.mjs'))).toStrictEqual(readFileSync(BUNDLE));
+    expect(existsSync(join(installed, 'node_modules'))).toBe(false);
+    const env = { PATH: `${join(prefix, 'bin')}:${process.env['PATH']!}` };
+    const said = execFileSync('sh', ['-c', 'viewlog --version'], {
+      cwd: dir,
+      env,
+      encoding: 'utf8',
+    });
+    expect(said).toBe(`viewlog ${VERSION}\n`);
+  },
+);
 
 it('a release runs what CI runs, and has the notes of its version', () => {
   const workflow = parse(readFileSync(join(ROOT, '.github/workflows/release.yml'), 'utf8')) as {

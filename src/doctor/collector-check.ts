@@ -10,6 +10,9 @@ const CHECK = 'collector';
 /** Of a page that there is not: no name under `.invalid` is anybody's. */
 export const NO_ORIGIN = 'https://viewlog-doctor.invalid';
 
+/** No such address, or a port that fetch asks at no host. */
+const UNREACHABLE = /ADDRNOTAVAIL|assign requested|NOTFOUND|lookup|UNREACH|bad port/i;
+
 /**
  * Whether viewlog answers at the collector's own address, and is the one that writes to the directory.
  * @param data undefined where there is none.
@@ -24,6 +27,11 @@ export async function checkCollector(
   if (isRunning) return { finding: running(address, pid), isRunning };
   if ('failure' in reply && isRefused(reply.failure)) {
     return { finding: notRunning(address, pid), isRunning };
+  }
+  if ('failure' in reply && UNREACHABLE.test(reply.failure)) {
+    const what = `${address} cannot be asked: ${reply.failure}`;
+    const todo = 'Give this an address of this machine, as the collector has it: --host, --port';
+    return { finding: doubtful(CHECK, what, 'a collector may run or not', todo), isRunning };
   }
   const what = `Somebody else answers at ${address}: ${told(reply)}`;
   const todo = 'Find it with ss -ltnp and stop it, or choose another --port';

@@ -12,21 +12,22 @@ const WHY = 'viewlog does not start, or refuses every view';
 
 /** What is wrong where there is no directory; undefined where there is one. */
 export function directoryFault(data: string): Finding | undefined {
-  const stats = fs.statSync(data, { throwIfNoEntry: false });
-  if (stats?.isDirectory()) return undefined;
   const name = printable(data, Infinity);
-  if (stats !== undefined) {
-    return toBeMended(DIRECTORY, `"${name}" is no directory`, WHY, 'Choose another --data');
-  }
-  const what = `"${name}" does not exist`;
+  const fault = (what: string, todo: string): Finding =>
+    toBeMended(DIRECTORY, `"${name}" ${what}`, WHY, todo);
   try {
-    fs.accessSync(existingAbove(data), fs.constants.W_OK);
-    const todo = 'The start makes it; if there were views before, name their --data';
-    return doubtful(DIRECTORY, what, 'there are no views yet', todo);
-  } catch {
-    const todo = `sudo install -d -o viewlog -g viewlog -m 750 ${shellQuoted(name)}`;
-    return toBeMended(DIRECTORY, `${what}, and this user cannot make it`, WHY, todo);
+    const stats = fs.statSync(data, { throwIfNoEntry: false });
+    if (stats !== undefined) {
+      return stats.isDirectory() ? undefined : fault('is no directory', 'Choose another --data');
+    }
+    fs.accessSync(`${existingAbove(data)}/.`, fs.constants.W_OK);
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    const todo = `Run this as its user, or make it: sudo install -d -o viewlog -g viewlog -m 750 ${shellQuoted(name)}`;
+    return fault(`cannot be looked at, or made: ${reasonOf(error)}`, todo);
   }
+  const todo = 'The start makes it; if there were views before, name their --data';
+  return doubtful(DIRECTORY, `"${name}" does not exist`, 'there are no views yet', todo);
 }
 
 function existingAbove(path: string): string {

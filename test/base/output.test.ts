@@ -51,6 +51,7 @@ const COMMANDS = [
   ['explain', '--data', '.'],
   ['activate', '1000009', '--data', '.'],
   ['deactivate', '1000001', '--data', '.'],
+  ['doctor', '--data', '.', '--port=0', '--status=off'],
   ['verify', VIEWS],
   ['verify', VIEWS, VIEWS, VIEWS],
   ['report', '--data', '.'],

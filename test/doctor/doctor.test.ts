@@ -1,8 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as http from 'node:http';
+import * as net from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { listening, type ProxyFaults, startProxy } from '../support/bad-proxy.ts';
 import { BUN, BUNDLE, DENO, isHere, isPresent, NODE, OLDEST_DENO } from '../support/runtimes.ts';
 import { canMount, canMountThin, ext4, remount, smallDisk } from '../support/small-disk.ts';
@@ -172,6 +173,19 @@ describe('the directory', () => {
         /^to be mended data directory: ".*" cannot be written to: EACCES: .*Run this as #4711, or give/,
       );
       expect(line('write and sync')).toBe('');
+    });
+
+    it('come by nothing where another user made the way there', async () => {
+      const data = installation();
+      fs.chmodSync(join(data, '..'), 0o700);
+      const options = { user: SERVICE, command: elsewhere() };
+      for (const dir of [data, `${data}/below`]) {
+        const { code, line } = await doctor(dir, [], options);
+        expect(code).toBe(78);
+        expect(line('data directory')).toMatch(
+          /^to be mended data directory: ".*" cannot be looked at, or made: EACCES: .*Run this as its user/,
+        );
+      }
     });
 
     it('are root, which they need not be', async () => {
@@ -394,6 +408,43 @@ describe('the collector', () => {
         `Somebody else answers at http://127.0.0.1:${port}: 200 from other/1.0`,
       ),
     ]);
+  });
+
+  it('whose port has somebody who speaks no HTTP is to be mended, one that nobody has is not', async () => {
+    const server = net.createServer((socket) => socket.end('220 mail\r\n'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as net.AddressInfo;
+    const { code, line } = await doctor(installation(), [`--port=${port}`]);
+    expect(code).toBe(78);
+    expect(line('collector')).toContain(`Somebody else answers at http://127.0.0.1:${port}: `);
+    for (const place of ['--port=1', '--port=0', '--host=no-such-host.invalid']) {
+      const none = await doctor(installation(), [place]);
+      expect([none.code, none.line('collector')]).toStrictEqual([
+        0,
+        expect.stringMatching(
+          /^doubtful collector: (http.* cannot be asked: |No collector runs at )/,
+        ),
+      ]);
+    }
+  });
+
+  it('has its token shown to nobody else', async () => {
+    const asked: (string | undefined)[] = [];
+    const port = await listening(
+      http.createServer(({ headers }, response) => {
+        asked.push(headers.authorization);
+        response.end('{}');
+      }),
+    );
+    const env = { VIEWLOG_STATUS_TOKEN: 'a token of sixteen'.replaceAll(' ', '-') };
+    const { code } = await doctor(installation(), [`--status=127.0.0.1:${port}`], { env });
+    expect([code, ...new Set(asked)]).toStrictEqual([78, undefined]);
+    const viewlog = await startWatched({ data: installation({ projects: [] }), env });
+    expect((await doctor(viewlog.data, of(viewlog), { env })).line('health')).toContain(
+      'No project is active',
+    );
+    expect((await doctor(viewlog.data, of(viewlog))).line('health')).toMatch(/^well health: Ready/);
   });
 
   it('that is not ready is to be mended, with the reasons', async () => {
