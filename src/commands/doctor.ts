@@ -15,8 +15,8 @@ export const doctor = defineCommand({
   operands: '',
   summary: 'looks over this box: what is well, doubtful or to be mended, and how',
   examples: [
-    'sudo -u viewlog viewlog doctor --data /var/lib/viewlog',
     'viewlog doctor --data /var/lib/viewlog --url https://views.example.com',
+    'sudo -u viewlog viewlog doctor --data /var/lib/viewlog',
   ],
   options: [...SERVE_OPTIONS, 'url', 'project', 'json'],
   optionHelp: {

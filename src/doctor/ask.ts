@@ -50,7 +50,7 @@ export function refusalIn(reply: Reply): { code: string; detail: string } | unde
   try {
     const { type, code, detail } = JSON.parse(reply.body) as Record<string, unknown>;
     if (type !== `urn:viewlog:problem:${String(code)}`) return undefined;
-    return { code: String(code), detail: printable(String(detail)) };
+    return { code: String(code), detail: printable(String(detail)).replace(/\.$/, '') };
   } catch {
     return undefined;
   }

@@ -1,4 +1,3 @@
-import * as fs from 'node:fs';
 import { errnoOf } from '../base/exit.ts';
 import { askListener, numbersIn } from '../disk/lock-socket.ts';
 import { LOCK_PREFIX } from '../disk/names.ts';
@@ -61,13 +60,18 @@ const NOBODY = '';
 
 /** The pid of the process that holds the directory's lock, or NOBODY; undefined where nothing tells. */
 async function holderOf(data: string): Promise<string | undefined> {
-  if (!fs.existsSync(data)) return NOBODY;
-  for (const number of numbersIn(data, LOCK_PREFIX).toReversed()) {
-    try {
-      return (await askListener(data, `${LOCK_PREFIX}${number}`))?.pid;
-    } catch (error) {
-      if (errnoOf(error) !== 'ECONNREFUSED' && errnoOf(error) !== 'ENOENT') return undefined;
+  try {
+    for (const number of numbersIn(data, LOCK_PREFIX).toReversed()) {
+      const name = `${LOCK_PREFIX}${number}`;
+      const listener = await askListener(data, name).catch((error: unknown) => {
+        if (errnoOf(error) === 'ECONNREFUSED' || errnoOf(error) === 'ENOENT')
+          return 'dead' as const;
+        throw error;
+      });
+      if (listener !== 'dead') return listener?.pid;
     }
+    return NOBODY;
+  } catch (error) {
+    return errnoOf(error) === 'ENOENT' ? NOBODY : undefined;
   }
-  return NOBODY;
 }

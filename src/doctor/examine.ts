@@ -50,8 +50,9 @@ export async function examine(examination: Examination): Promise<Finding[]> {
     }
   };
   await look('runtime', () => checkRuntime(runtimeHere()));
-  if (data !== undefined) await checkDisk(look, found, installation, now());
-  await look('clock', () => checkClock(data, installation['keep-days'], now()));
+  const hasFiles = data !== undefined && (await checkDisk(look, found, installation, now()));
+  const files = hasFiles ? data : undefined;
+  await look('clock', () => checkClock(files, installation['keep-days'], now()));
   let origin = NO_ORIGIN;
   await look('projects file', async () => {
     const { finding, active } = await checkProjects(projects);
@@ -83,15 +84,16 @@ type Look = (
   looked: () => Finding | Finding[] | Promise<Finding | Finding[]>,
 ) => Promise<void>;
 
+/** @returns whether there is a directory to look into. */
 async function checkDisk(
   look: Look,
   found: readonly Finding[],
   installation: Installation,
   nowMs: number,
-): Promise<void> {
+): Promise<boolean> {
   const { data, durability, 'min-free': minFree } = installation;
   await look(DIRECTORY, () => directoryFault(data) ?? []);
-  if (found.some(({ check }) => check === DIRECTORY)) return;
+  if (found.some(({ check }) => check === DIRECTORY)) return false;
   const stats = statSync(data);
   await look('user', () => checkUser(stats));
   await look(DIRECTORY, () => checkWritable(data, stats));
@@ -104,6 +106,8 @@ async function checkDisk(
     return checkSpace(installation, free, nowMs);
   });
   // What is nearly full is not to be filled.
-  if (!isWritable || (free !== undefined && free < minFree)) return;
-  await look('write and sync', () => checkWriting(data, durability));
+  if (isWritable && (free === undefined || free >= minFree)) {
+    await look('write and sync', () => checkWriting(data, durability));
+  }
+  return true;
 }

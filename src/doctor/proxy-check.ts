@@ -107,7 +107,7 @@ function corsFault(origin: string, reply: Reply, which: string): string | undefi
   }
   if (allowed === origin && credentials === 'true') return undefined;
   const [name, found] = allowed === origin ? ['Credentials', credentials] : ['Origin', allowed];
-  return `Access-Control-Allow-${name} of ${which} is "${printable(found ?? '')}"`;
+  return `Access-Control-Allow-${name} of ${which} ${found === null ? 'is missing' : `is "${printable(found)}"`}`;
 }
 
 function checkSize(bytes: number, reply: Reply): Finding {

@@ -32,7 +32,7 @@ function firstMet(value: unknown, issues: readonly Issue[]): Issue | undefined {
     const [field = ''] = issue.field.split(/[.[]/, 1);
     if (!byField.has(field)) byField.set(field, issue);
   }
-  const isObject = typeof value === 'object' && value !== null;
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   const met = isObject && Object.keys(value).find((field) => byField.has(field));
   return (typeof met === 'string' && byField.get(met)) || issues[0];
 }

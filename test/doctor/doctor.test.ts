@@ -116,6 +116,8 @@ describe('the directory', () => {
     expect(line('data directory')).toBe(
       `doubtful data directory: "${data}/none" does not exist; there are no views yet. The start makes it; if there were views before, name their --data`,
     );
+    expect(line('clock')).toMatch(/^well /);
+    expect(line('collector')).toMatch(/No collector runs/);
     expect(namesIn(data)).toStrictEqual(['projects.json']);
   });
 
@@ -129,6 +131,8 @@ describe('the directory', () => {
     expect(line('data directory')).toContain(
       'projects.json" is no directory; viewlog does not start',
     );
+    expect(line('clock')).toMatch(/^well /);
+    expect(line('collector')).toMatch(/No collector runs/);
   });
 
   it('that every user may look into is doubtful', async () => {
@@ -534,7 +538,7 @@ describe('a proxy', () => {
       'drops the CORS headers of answers',
       { drops: ['access-control-allow-origin', 'access-control-allow-credentials'] },
       'preflight',
-      `Access-Control-Allow-Origin of the answer to a preflight is ""; ${CORS}`,
+      `Access-Control-Allow-Origin of the answer to a preflight is missing; ${CORS}`,
     ],
     [
       'adds its own CORS header',
@@ -564,7 +568,7 @@ describe('a proxy', () => {
       'passes another path on',
       { path: '/' },
       'url',
-      'which says not-found: There is nothing at /; views are sent to /view.; views of pages do not arrive. Have the proxy pass POST, /view',
+      'which says not-found: There is nothing at /; views are sent to /view; views of pages do not arrive. Have the proxy pass POST, /view',
     ],
     [
       'redirects',
