@@ -1,14 +1,18 @@
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { createCollector } from './collector/routes.ts';
 import { EXIT, type ExitCode, Fatal } from './base/exit.ts';
 import { listen } from './http/listen.ts';
 import type { Log } from './base/log.ts';
+import { accountOf } from './disk/owner.ts';
+import { ownAddress } from './http/own-address.ts';
 import { openProjects } from './projects/follow.ts';
 import { Queue } from './http/room.ts';
 import type { Settings } from './settings.ts';
 import { LIMITS } from './base/limits.ts';
 import { openStatus } from './status/open-status.ts';
 import { Counts } from './status/counts.ts';
+import { History } from './status/history.ts';
+import type { Installation } from './status/shell-commands.ts';
 import { readToken } from './status/token.ts';
 import { watchedCollector } from './status/watched-collector.ts';
 import { Turns } from './base/turns.ts';
@@ -37,6 +41,9 @@ export const SERVE_OPTIONS = [
   'log',
 ] as const;
 
+/** What the address is chosen with. */
+const FLAG = '--host and --port';
+
 /**
  * Runs the collector until SIGTERM or SIGINT, or until the store cannot go on.
  * @throws {Fatal} where it cannot start, or could not keep what it promised when it stopped.
@@ -62,10 +69,11 @@ export async function serve(
   const { store, refused } = stores;
   const queue = new Queue(settings['max-queue']);
   const stats = new Counts({ now, isListed: (id) => projects.find(id) !== undefined });
+  // Before a view is taken, so that none is counted twice.
+  const history = historyOf(settings, stats, log);
   const viewBytesMax = settings['max-view'];
   const turns = new Turns();
   const parts = { projects, store, refused, stats, viewBytesMax, now, log, turns };
-  const { handler, unreadable } = createCollector(parts);
 
   let isStopping = false;
   signals.on('SIGHUP', () => void projects.reload());
@@ -74,10 +82,13 @@ export async function serve(
     isStopping = true;
     log.info('viewlog about to stop: not ready, though it still takes views');
   });
+  let url = '';
   const watched = watchedCollector({
     counts: stats,
+    known: history ?? { sinceMs: stats.sinceMs, isReading: false },
     projects,
-    projectsPath: absolute(settings.projects),
+    installation: installationOf(settings),
+    url: () => url,
     store,
     refused,
     queue,
@@ -86,20 +97,41 @@ export async function serve(
     now,
   });
   const status = await openStatus(settings.status, token, watched);
-  const flag = '--host and --port';
-  const listener = await listen({ host, port, queue, handler, unreadable, flag });
+  const listener = await listen({ host, port, queue, ...createCollector(parts), flag: FLAG });
   log.info(`viewlog listening on ${listener.url}`);
+  url = ownAddress({ host, port: Number(new URL(listener.url).port) });
+  void history?.read();
   if (status !== undefined) log.info(`status page on ${status.url}/`);
   const fatal = await stopped;
   isStopping = true;
   if (fatal === undefined) log.info('viewlog stopping');
   projects.close();
+  history?.stop();
   // The requests under way first: each waits for its line.
   await listener.stop(fatal === undefined ? LIMITS.drainTimeoutMs : LIMITS.closeTimeoutMs);
   await stores.close();
   await status?.stop();
   if (fatal !== undefined) throw fatal;
   return EXIT.done;
+}
+
+/** Of the time before the start, for whoever looks; views that go elsewhere leave none here. */
+function historyOf(
+  { data, store, status }: Settings<'data' | 'store' | 'status'>,
+  counts: Counts,
+  log: Log,
+): History | undefined {
+  if (store !== undefined || status === 'off') return undefined;
+  return new History({ dir: absolute(data), counts, log });
+}
+
+function installationOf(settings: Settings<'data' | 'projects' | 'store'>): Installation {
+  const projectsPath = absolute(settings.projects);
+  return {
+    projectsPath,
+    dataDir: settings.store === undefined ? absolute(settings.data) : undefined,
+    account: accountOf(dirname(projectsPath)),
+  };
 }
 
 /** Deno tells its working directory only where it may read it. */

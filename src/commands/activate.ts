@@ -1,4 +1,5 @@
 import { EXIT, Fatal } from '../base/exit.ts';
+import { curlOf } from '../projects/curl.ts';
 import { type Edited, editProjectsFile } from '../projects/edit.ts';
 import { type Changed, changeProject, notListed } from '../projects/change-project.ts';
 import { setValue } from '../projects/json-edit.ts';
@@ -8,7 +9,7 @@ import { ID_EXPECTED, type ProjectEntry, type ProjectsFile } from '../projects/p
 import { echo, nearest, plural, printable, shellQuoted } from '../base/text.ts';
 import { OPTIONS } from '../settings.ts';
 import { defineCommand } from './command.ts';
-import { ownAddress } from './own-address.ts';
+import { ownAddress } from '../http/own-address.ts';
 
 /** Lists a project, or sets a listed one active. */
 export const activate = defineCommand({
@@ -141,16 +142,4 @@ function inForce({ origins, maxViewsPerMinute }: ProjectEntry): string {
 function snippetCommand(id: string, projects: string): string {
   const isUsual = projects === OPTIONS.projects.fallback(OPTIONS.data.fallback);
   return `viewlog snippet ${id}${isUsual ? '' : ` --projects ${shellQuoted(printable(projects, Infinity))}`}`;
-}
-
-/** What sends a view of this project that is taken, from the first site that it may come from. */
-function curlOf({ id, origins }: ProjectEntry, address: string): string {
-  const ld = new Date().toISOString();
-  const view = JSON.stringify({ pid: 'page-42', p: id, ld, url: '/home' });
-  const headers = ['Content-Type: application/json'];
-  const [first] = origins ?? [];
-  // Below a wildcard any host will do.
-  if (first !== undefined) headers.push(`Origin: ${originKey(first).replace('*', 'www')}`);
-  const sent = headers.map((header) => `-H ${shellQuoted(header)} `).join('');
-  return `curl ${shellQuoted(`${address}/view`)} ${sent}-d ${shellQuoted(view)}`;
 }

@@ -4,7 +4,7 @@ import { examine } from '../doctor/examine.ts';
 import type { Finding, State } from '../doctor/finding.ts';
 import { SERVE_OPTIONS } from '../serve.ts';
 import { defineCommand } from './command.ts';
-import { ownAddress } from './own-address.ts';
+import { ownAddress } from '../http/own-address.ts';
 
 /** The worst first. */
 const STATES: readonly State[] = ['to be mended', 'doubtful', 'well'];

@@ -4,7 +4,7 @@ import { signals } from '../base/signals.ts';
 import { echo } from '../base/text.ts';
 import { replayFiles } from '../replay/replayer.ts';
 import { defineCommand } from './command.ts';
-import { ownAddress } from './own-address.ts';
+import { ownAddress } from '../http/own-address.ts';
 
 /**
  * Sends refused views that would be taken now to a running collector. Exit 65 where it is uncertain

@@ -5,7 +5,7 @@ import { plural, printable } from '../base/text.ts';
 import { readProjectsFile } from '../projects/projects-file.ts';
 import { readId } from './activate.ts';
 import { defineCommand } from './command.ts';
-import { ownAddress } from './own-address.ts';
+import { ownAddress } from '../http/own-address.ts';
 
 /** `script.ts`, put here as text by build.mjs, so that viewlog stays one file. */
 declare const SNIPPETS: { readonly plain: string; readonly campaigns: string };

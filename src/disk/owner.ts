@@ -1,4 +1,5 @@
 import * as fs from 'node:fs';
+import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import { errnoOf, reasonOf } from '../base/exit.ts';
 import type { FileOps } from './ops.ts';
@@ -93,6 +94,42 @@ export function ownerMend(path: string): string | undefined {
       `give it to that one: sudo chown ${owner.uid}:${owner.gid} '${path}'`
     );
   } catch {
+    return undefined;
+  }
+}
+
+/** Below, and in systemd's range for services of no lasting user, nobody logs in. */
+const isService = (uid: number): boolean =>
+  (uid > 0 && uid < 1000) || (uid >= 61_184 && uid <= 65_534);
+
+/**
+ * The service account that the directory belongs to, as `sudo -u` takes it: `viewlog`, `#998`.
+ * @param self who runs this process.
+ * @returns `undefined` where it is root's or a person's, or nobody tells.
+ */
+export function accountOf(
+  dir: string,
+  self: () => { readonly uid: number; readonly username: string } = userInfo,
+): string | undefined {
+  try {
+    const { uid } = fs.statSync(dir);
+    if (!isService(uid)) return undefined;
+    const name = nameOf(uid, self);
+    return name ?? `#${uid}`;
+  } catch {
+    return undefined;
+  }
+}
+
+function nameOf(
+  uid: number,
+  self: () => { readonly uid: number; readonly username: string },
+): string | undefined {
+  try {
+    const own = self();
+    return own.uid === uid ? own.username : undefined;
+  } catch {
+    // An account without a name, as in containers; or Deno may not tell.
     return undefined;
   }
 }

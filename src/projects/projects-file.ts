@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import * as fs from 'node:fs';
 import { errnoOf, reasonOf } from '../base/exit.ts';
+import { openToRead } from '../disk/open-to-read.ts';
 import { formatSize, MiB } from '../base/size.ts';
 import { printable } from '../base/text.ts';
 import { type Faulty, parseProjectsFile, type Sound } from './parse.ts';
@@ -29,7 +30,7 @@ export async function readContent(path: string): Promise<Content> {
   const cannot = `Cannot read projects file "${name}"`;
   let fd: number | undefined;
   try {
-    fd = await opened(path);
+    fd = await openToRead(path);
     const stats = fs.fstatSync(fd);
     if (!stats.isFile()) return { fault: `${cannot}: it is not a file`, isMissing: false };
     const excess = excessOf(stats.size);
@@ -45,17 +46,6 @@ export async function readContent(path: string): Promise<Content> {
     if (fd !== undefined) fs.closeSync(fd);
   }
 }
-
-/** Of a named pipe it does not wait for the writer. */
-const FLAGS = fs.constants.O_RDONLY | fs.constants.O_NONBLOCK;
-
-const opened = (path: string): Promise<number> =>
-  new Promise((resolve, reject) => {
-    fs.open(path, FLAGS, (error, fd) => {
-      if (error) reject(error);
-      else resolve(fd);
-    });
-  });
 
 /** Deno's `readFileSync` took a descriptor for a path once. */
 function readAll(fd: number, size: number): Uint8Array {

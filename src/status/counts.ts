@@ -1,13 +1,12 @@
 import { MiB } from '../base/size.ts';
-import { DAY_MS } from '../base/time.ts';
 import { REFUSALS, type Refusal, type RefusalCode } from '../view/refusal.ts';
 import type { Stats } from '../collector/stats.ts';
 import { UnlistedIds } from './unlisted-ids.ts';
 import { LastFew } from './last-few.ts';
-import { Minutes } from './minutes.ts';
 import { RefusalGroups } from './refusal-groups.ts';
-import { type RefusedSample, sampleOf } from './refused-samples.ts';
+import { type MeasuredSample, type RefusedSample, sampleOf } from './refused-samples.ts';
 import { SampleBudget } from './sample-budget.ts';
+import { Timeline } from './timeline.ts';
 
 const LATEST_MAX = 20;
 /** The last few beside, whose number is bounded, all samples take 16 MiB at most. */
@@ -15,21 +14,34 @@ const SAMPLES_BYTES_MAX = 15 * MiB;
 
 /** What is counted of a project, and of all of them together. */
 export class Activity {
+  /** Since the start. */
   accepted = 0;
   refused = 0;
   lastAcceptedMs: number | undefined;
-  readonly acceptedByMinute = new Minutes();
-  readonly refusedByMinute = new Minutes();
+  readonly acceptedIn = new Timeline();
+  /** Most projects never have any. */
+  refusedIn: Timeline | undefined;
 
   accept(nowMs: number): void {
     this.accepted += 1;
     this.lastAcceptedMs = nowMs;
-    this.acceptedByMinute.add(nowMs);
+    this.acceptedIn.add(nowMs);
   }
 
   refuse(nowMs: number): void {
     this.refused += 1;
-    this.refusedByMinute.add(nowMs);
+    this.refusedIn ??= new Timeline();
+    this.refusedIn.add(nowMs);
+  }
+
+  acceptedEarlier(atMs: number, nowMs: number): void {
+    this.lastAcceptedMs = Math.max(atMs, this.lastAcceptedMs ?? 0);
+    this.acceptedIn.addEarlier(atMs, nowMs);
+  }
+
+  refusedEarlier(atMs: number, nowMs: number): void {
+    this.refusedIn ??= new Timeline();
+    this.refusedIn.addEarlier(atMs, nowMs);
   }
 }
 
@@ -57,8 +69,8 @@ interface CountsOptions {
 }
 
 /**
- * Counts what the collector answers, since the start. Everything is counted, a bounded sample is
- * kept to show; nothing is written anywhere.
+ * Counts what the collector answers, and what it is told of the time before its start. Everything
+ * is counted, a bounded sample is kept to show; nothing is written anywhere.
  */
 export class Counts implements Stats {
   readonly sinceMs: number;
@@ -74,8 +86,6 @@ export class Counts implements Stats {
   readonly latestRefused = new LastFew<RefusedSample>(LATEST_MAX);
   readonly #now: () => number;
   readonly #isListed: (project: string) => boolean;
-  #day = 0;
-  #acceptedOnDay = 0;
 
   constructor({ now, isListed, samplesBytesMax = SAMPLES_BYTES_MAX }: CountsOptions) {
     this.samples = new SampleBudget(samplesBytesMax);
@@ -89,8 +99,6 @@ export class Counts implements Stats {
 
   accepted(project: string, fields: string): void {
     const atMs = this.#now();
-    this.#turnTo(atMs);
-    this.#acceptedOnDay += 1;
     this.total.accept(atMs);
     this.#of(project).accept(atMs);
     this.latestAccepted.add({ atMs, project, fields });
@@ -105,24 +113,42 @@ export class Counts implements Stats {
     this.total.refuse(atMs);
     this.refusedByCode[code] += 1;
     this.latestRefused.add(sample);
-    if (project === undefined) return this.beforeProject.add(measured);
-    if (!this.#isListed(project)) return this.unlistedIds.add(project, sample);
-    const activity = this.#of(project);
-    activity.refuse(atMs);
-    activity.refusals.add(measured);
+    if (project !== undefined && this.#isListed(project)) this.#of(project).refuse(atMs);
+    this.#group(measured);
   }
 
-  /** Of the UTC day, as far as this process has run in it. */
-  acceptedToday(): number {
-    this.#turnTo(this.#now());
-    return this.#acceptedOnDay;
+  /**
+   * Counts a view that was taken before the start; the newest come first.
+   * @param fields as JSON text, asked for where it is shown.
+   */
+  acceptedEarlier(project: string, atMs: number, fields: () => string): void {
+    const nowMs = this.#now();
+    this.total.acceptedEarlier(atMs, nowMs);
+    if (this.#isListed(project)) this.#of(project).acceptedEarlier(atMs, nowMs);
+    if (this.latestAccepted.hasRoom) {
+      this.latestAccepted.addEarlier({ atMs, project, fields: fields() });
+    }
   }
 
-  #turnTo(nowMs: number): void {
-    const day = Math.floor(nowMs / DAY_MS);
-    if (day === this.#day) return;
-    this.#day = day;
-    this.#acceptedOnDay = 0;
+  /** Counts a refusal of before the start; the newest come first. */
+  refusedEarlier(refusal: Refusal, origin: string | undefined, text: string, atMs: number): void {
+    const nowMs = this.#now();
+    const measured = sampleOf(refusal, origin, text, atMs);
+    const { sample } = measured;
+    const { project } = sample;
+    this.total.refusedEarlier(atMs, nowMs);
+    if (this.latestRefused.hasRoom) this.latestRefused.addEarlier(sample);
+    if (project !== undefined && this.#isListed(project)) {
+      this.#of(project).refusedEarlier(atMs, nowMs);
+    }
+    this.#group(measured);
+  }
+
+  #group(measured: MeasuredSample): void {
+    const { project } = measured.sample;
+    if (project === undefined) this.beforeProject.add(measured);
+    else if (this.#isListed(project)) this.#of(project).refusals.add(measured);
+    else this.unlistedIds.add(project, measured.sample);
   }
 
   #of(project: string): ProjectActivity {

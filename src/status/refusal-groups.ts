@@ -13,8 +13,16 @@ export interface RefusalGroup {
   readonly lastMs: number;
   /** `undefined` where there was no memory left for it. */
   readonly latest?: RefusedSample | undefined;
-  /** Of the first few origins that were seen. */
-  readonly origins: readonly { readonly origin: string; readonly count: number }[];
+  /** The first few origins that were seen. */
+  readonly origins: readonly RefusedOrigin[];
+}
+
+/** Refusals for one reason and from one origin. */
+export interface RefusedOrigin {
+  /** Empty: without one. */
+  readonly origin: string;
+  readonly count: number;
+  readonly latest: RefusedSample;
 }
 
 /** Refusals by their code, so that their number is bounded whatever strangers send. */
@@ -44,34 +52,52 @@ export class RefusalGroups {
       count,
       lastMs,
       latest,
-      origins: Array.from(origins ?? [], ([origin, count]) => ({ origin, count })),
+      origins: Array.from(origins ?? [], ([origin, { count, measured }]) => ({
+        origin,
+        count,
+        latest: measured.sample,
+      })),
     })).toSorted((a, b) => b.count - a.count);
   }
+}
+
+interface OfOrigin {
+  count: number;
+  measured: MeasuredSample;
 }
 
 class Group implements SampleHolder {
   count = 0;
   lastMs = 0;
   latest: RefusedSample | undefined;
-  origins: Map<string, number> | undefined;
+  origins: Map<string, OfOrigin> | undefined;
   heldBytes = 0;
   #originsBytes = 0;
 
   /** @returns what it keeps now, in bytes. */
-  add({ sample, bytes }: MeasuredSample): number {
+  add(measured: MeasuredSample): number {
+    const { sample, bytes } = measured;
     this.count += 1;
-    this.lastMs = sample.atMs;
-    this.latest = sample;
-    this.origins ??= new Map();
-    const origin = sample.origin ?? '';
-    const seen = this.origins.get(origin);
-    if (seen === undefined && this.origins.size < ORIGINS_MAX) {
-      this.#originsBytes += 2 * origin.length + ENTRY_BYTES;
-    }
-    if (seen !== undefined || this.origins.size < ORIGINS_MAX) {
-      this.origins.set(origin, (seen ?? 0) + 1);
-    }
+    // What came before the start is read newest first.
+    if (this.latest === undefined || sample.atMs >= this.lastMs) this.latest = sample;
+    this.lastMs = Math.max(this.lastMs, sample.atMs);
+    this.#addTo((this.origins ??= new Map()), measured);
     return bytes + this.#originsBytes;
+  }
+
+  #addTo(origins: Map<string, OfOrigin>, measured: MeasuredSample): void {
+    const { origin = '', atMs } = measured.sample;
+    const seen = origins.get(origin);
+    if (seen === undefined) {
+      if (origins.size >= ORIGINS_MAX) return;
+      origins.set(origin, { count: 1, measured });
+      this.#originsBytes += 2 * origin.length + ENTRY_BYTES + measured.bytes;
+      return;
+    }
+    seen.count += 1;
+    if (atMs < seen.measured.sample.atMs) return;
+    this.#originsBytes += measured.bytes - seen.measured.bytes;
+    seen.measured = measured;
   }
 
   forget(): void {

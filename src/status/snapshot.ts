@@ -1,56 +1,62 @@
-import type { Project } from '../projects/project-list.ts';
 import type { Fact } from '../base/description.ts';
-import { number, roundedSize } from '../base/readable.ts';
+import { roundedSize } from '../base/readable.ts';
 import { clip } from '../base/text.ts';
-import { MINUTE_MS } from '../base/time.ts';
+import { HOUR_MS } from '../base/time.ts';
 import { VERSION } from '../base/version.ts';
-import { activationOf } from './activation.ts';
+import { curlOf } from '../projects/curl.ts';
+import type { CollectorSource, Known } from './collector-source.ts';
+import type { Counts } from './counts.ts';
+import { daysAt } from './days.ts';
+import { type Headline, headlineOf } from './headline.ts';
 import { type Health, healthOf, isReady } from './health.ts';
-import { nearestIds, type UnlistedId } from './unlisted-ids.ts';
 import type { Numbered } from './last-few.ts';
-import type { RefusalGroup } from './refusal-groups.ts';
 import type { RefusedSample } from './refused-samples.ts';
-import { SampleBudget } from './sample-budget.ts';
-import type { CollectorSource } from './collector-source.ts';
-import { type Activity, ProjectActivity, type Counts } from './counts.ts';
+import type { RefusalGroup } from './refusal-groups.ts';
+import { activationOf, reportOf, snippetOf } from './shell-commands.ts';
+import {
+  rankedProjects,
+  type ShownActivity,
+  shownActivity,
+  type ShownProject,
+  shownProjects,
+  viewsPerDay,
+} from './shown-projects.ts';
+import { nearestIds, type UnlistedId } from './unlisted-ids.ts';
 
 /** All that the status page shows, as JSON. Each is whole: who missed some catches up with one. */
 export interface Snapshot extends Health {
   /** Whether views are taken. */
   readonly ready: boolean;
+  readonly headline: Headline;
   readonly version: string;
   readonly nowMs: number;
-  /** Since when is counted. */
+  /** When this process started, and what it has answered since. */
   readonly sinceMs: number;
+  readonly accepted: number;
+  readonly refused: number;
+  /** How far back the counts go, and would at best. */
+  readonly known: Known & { readonly wholeMs: number };
   readonly total: ShownActivity;
   readonly projects: readonly ShownProject[];
   readonly projectsLeftOut: number;
   readonly beforeProject: readonly RefusalGroup[];
   readonly unlistedIds: readonly ShownUnlistedId[];
   readonly unlistedIdsLeftOut: number;
-  /** Of all projects together, and of where their views go. */
+  /** What to do where no view has come yet. */
+  readonly firstSteps: readonly Step[];
+  /** The command that makes the report. */
+  readonly report?: string | undefined;
+  /** Of where views go, for an operator; and what only a developer asks for. */
   readonly facts: readonly Fact[];
+  readonly details: readonly Fact[];
   readonly latestAccepted: readonly Numbered<ShownView>[];
   readonly latestRefused: readonly Numbered<RefusedSample>[];
 }
 
-export interface ShownActivity {
-  readonly accepted: number;
-  readonly refused: number;
-  readonly lastAcceptedMs?: number | undefined;
-  /** Views a minute, oldest first, the minute that still runs last; from the first that had any. */
-  readonly acceptedByMinute: readonly number[];
-  readonly refusedByMinute: readonly number[];
-}
-
-export interface ShownProject {
-  readonly id: string;
-  readonly name?: string | undefined;
-  readonly active: boolean;
-  readonly activity: ShownActivity;
-  readonly refusals: readonly RefusalGroup[];
-  /** For an inactive one. */
-  readonly command?: string | undefined;
+/** Something to do, and its command. */
+export interface Step {
+  readonly text: string;
+  readonly command: string;
 }
 
 export interface ShownUnlistedId extends UnlistedId {
@@ -66,7 +72,6 @@ export interface ShownView {
   readonly text: string;
 }
 
-const PROJECTS_MAX = 200;
 const UNLISTED_IDS_MAX = 20;
 const TEXT_LENGTH_MAX = 1000;
 
@@ -74,97 +79,101 @@ const TEXT_LENGTH_MAX = 1000;
 export function snapshots(source: CollectorSource): () => Snapshot {
   const nearestId = nearestIds();
   return () => {
-    const { counts, now, projects } = source;
+    const { counts, known } = source;
+    const nowMs = source.now();
     const health = healthOf(source);
-    const nowMs = now();
-    const listed = projects.all();
-    const unlistedIds = counts.unlistedIds.list((id) => projects.find(id) !== undefined);
+    const ranked = rankedProjects(source, nowMs);
+    const projects = shownProjects(ranked, source, nowMs);
+    const total = shownActivity(counts.total, source, nowMs);
+    const unlistedIds = shownUnlistedIds(source, nearestId);
+    const isBlank = known.isReading && known.sinceMs > nowMs - HOUR_MS;
     return {
       ready: isReady(health),
+      headline: headlineOf({ health, projects: ranked, isBlank, refused: total.refusedLastHour }),
       ...health,
       version: VERSION,
       nowMs,
       sinceMs: counts.sinceMs,
-      total: activityOf(counts.total, nowMs),
-      projects: shownProjects(source, nowMs),
-      projectsLeftOut: Math.max(0, listed.length - PROJECTS_MAX),
+      accepted: counts.total.accepted,
+      refused: counts.total.refused,
+      known: {
+        sinceMs: known.sinceMs,
+        isReading: known.isReading,
+        wholeMs: daysAt(nowMs).yesterdayMs,
+      },
+      total,
+      projects,
+      projectsLeftOut: ranked.length - projects.length,
       beforeProject: counts.beforeProject.list(),
-      unlistedIds: unlistedIds
-        .slice(0, UNLISTED_IDS_MAX)
-        .map(({ id, count, lastMs, origin, code }) => ({
-          id,
-          count,
-          lastMs,
-          origin,
-          code,
-          nearest: nearestId(id, listed),
-          command: activationOf(id, origin, source.projectsPath),
-        })),
+      unlistedIds: unlistedIds.slice(0, UNLISTED_IDS_MAX),
       unlistedIdsLeftOut: Math.max(0, unlistedIds.length - UNLISTED_IDS_MAX),
-      facts: factsOf(source, nowMs),
+      firstSteps: counts.total.lastAcceptedMs === undefined ? firstSteps(source) : [],
+      report: reportOf(source.installation),
+      ...factsOf(source, nowMs),
       latestAccepted: latestViews(counts),
       latestRefused: counts.latestRefused.list(),
     };
   };
 }
 
-const SILENT = new ProjectActivity(new SampleBudget(0));
-
-/** In the order of the file. Of more than can be shown, those that were heard of last. */
-function shownProjects({ projects, counts, projectsPath }: CollectorSource, nowMs: number) {
-  const all = projects.all();
-  const lastOf = ({ id }: Project): number => counts.projects.get(id)?.lastAcceptedMs ?? 0;
-  const shown =
-    all.length <= PROJECTS_MAX
-      ? all
-      : all.toSorted((a, b) => lastOf(b) - lastOf(a)).slice(0, PROJECTS_MAX);
-  return shown.map(({ id, name, active }): ShownProject => {
-    const activity = counts.projects.get(id) ?? SILENT;
-    return {
+/** Slips of the pen first: their mend is on the page that sends them. */
+function shownUnlistedIds(
+  { counts, projects, installation: { projectsPath, account } }: CollectorSource,
+  nearestId: ReturnType<typeof nearestIds>,
+): ShownUnlistedId[] {
+  const listed = projects.all();
+  const ids = counts.unlistedIds
+    .list((id) => projects.find(id) !== undefined)
+    .map(({ id, count, lastMs, origin, code }) => ({
       id,
-      name: name && clip(name, TEXT_LENGTH_MAX),
-      active,
-      activity: activityOf(activity, nowMs),
-      refusals: activity.refusals.list(),
-      command: active ? undefined : activationOf(id, undefined, projectsPath),
-    };
-  });
+      count,
+      lastMs,
+      origin,
+      code,
+      nearest: nearestId(id, listed),
+      command: activationOf(id, origin, projectsPath, account),
+    }));
+  return ids.sort((a, b) => Number(b.nearest !== '') - Number(a.nearest !== ''));
 }
 
-function activityOf(activity: Activity, nowMs: number): ShownActivity {
-  const { accepted, refused, lastAcceptedMs, acceptedByMinute, refusedByMinute } = activity;
-  return {
-    accepted,
-    refused,
-    lastAcceptedMs,
-    acceptedByMinute: accepted === 0 ? [] : fromFirst(acceptedByMinute.list(nowMs)),
-    refusedByMinute: refused === 0 ? [] : fromFirst(refusedByMinute.list(nowMs)),
+/** For the first project that there is, or for one that there might be. */
+function firstSteps({ projects, installation, known, url }: CollectorSource): Step[] {
+  if (known.isReading) return [];
+  const listed = projects.all();
+  const project = listed.find(({ active }) => active) ?? listed[0];
+  const id = project?.id ?? '1000001';
+  const { projectsPath, account } = installation;
+  const activation: Step = {
+    text: 'Activate a project',
+    command: activationOf(
+      id,
+      project === undefined ? 'https://www.example.com' : undefined,
+      projectsPath,
+      account,
+    ),
   };
-}
-
-function fromFirst(counts: readonly number[]): number[] {
-  const first = counts.findIndex((count) => count > 0);
-  return first < 0 ? [] : counts.slice(first);
-}
-
-function factsOf(source: CollectorSource, nowMs: number): Fact[] {
-  const { counts, store, refused, queue, queueBytesMax } = source;
   return [
-    // Of those before a restart only the store knows.
-    ['Views today, since the start', number(counts.acceptedToday())],
-    ...store.describe(viewsPerDay(counts, nowMs)).facts,
-    ['Under way', `${roundedSize(queue.bytes)} of ${roundedSize(queueBytesMax)}`],
-    ...refused.describe().facts,
+    ...(project?.active ? [] : [activation]),
+    {
+      text: 'Print the script for its pages; --url is the address that browsers reach viewlog by',
+      command: snippetOf(id, installation),
+    },
+    {
+      text: 'Send a view from this machine',
+      command: curlOf(project ?? { id, origins: ['https://www.example.com'] }, url()),
+    },
   ];
 }
 
-/** At the rate of the last hour, as far as it was counted; `undefined` in the first minute. */
-function viewsPerDay({ total, sinceMs }: Counts, nowMs: number): number | undefined {
-  const hour = total.acceptedByMinute.list(nowMs).slice(-61, -1);
-  const minutes = Math.min(hour.length, Math.floor((nowMs - sinceMs) / MINUTE_MS));
-  if (minutes <= 0) return undefined;
-  const views = hour.slice(hour.length - minutes).reduce((sum, count) => sum + count, 0);
-  return (views / minutes) * 1440;
+function factsOf(source: CollectorSource, nowMs: number): Pick<Snapshot, 'facts' | 'details'> {
+  const { store, refused, queue, queueBytesMax } = source;
+  return {
+    facts: store.describe(viewsPerDay(source, nowMs)).facts,
+    details: [
+      ['Under way', `${roundedSize(queue.bytes)} of ${roundedSize(queueBytesMax)}`],
+      ...refused.describe().facts,
+    ],
+  };
 }
 
 const latestViews = (counts: Counts): Numbered<ShownView>[] =>

@@ -24,9 +24,12 @@ export class UnlistedIds {
   readonly #byId = new Map<string, UnlistedId>();
 
   add(id: string, { atMs, origin, code }: RefusedSample): void {
-    const count = (this.#byId.get(id)?.count ?? 0) + 1;
-    if (count === 1 && this.#byId.size >= IDS_MAX) this.#byId.delete(this.#rarest());
-    this.#byId.set(id, { id, count, lastMs: atMs, origin, code });
+    const known = this.#byId.get(id);
+    if (known === undefined && this.#byId.size >= IDS_MAX) this.#byId.delete(this.#rarest());
+    const count = (known?.count ?? 0) + 1;
+    // What came before the start is read newest first.
+    if (known !== undefined && known.lastMs > atMs) this.#byId.set(id, { ...known, count });
+    else this.#byId.set(id, { id, count, lastMs: atMs, origin, code });
   }
 
   /** The most frequent first. Ids that are listed by now are dropped. */

@@ -1,11 +1,13 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { MINUTE_MS } from '../../src/base/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/base/time.ts';
 import type { Refusal } from '../../src/view/refusal.ts';
-import { activationOf } from '../../src/status/activation.ts';
+import { activationOf, reportOf, snippetOf } from '../../src/status/shell-commands.ts';
 import { nearestIds } from '../../src/status/unlisted-ids.ts';
-import { Minutes, MINUTES } from '../../src/status/minutes.ts';
+import { daysAt } from '../../src/status/days.ts';
+import { Periods } from '../../src/status/periods.ts';
+import { QUARTER_MS, Timeline } from '../../src/status/timeline.ts';
 import { Counts } from '../../src/status/counts.ts';
 
 const unlisted = (project: string): Refusal => ({
@@ -27,11 +29,14 @@ function counting(): { counts: Counts; at: (ms: number) => void } {
   return { counts: new Counts({ now: () => now, isListed }), at: (ms) => (now = ms) };
 }
 
+const MINUTES = 180;
+
 describe('counts by the minute', () => {
-  const counted = (minutes: Minutes, nowMs: number): number[] => minutes.list(nowMs).slice(-4);
+  const newMinutes = (): Periods => new Periods(MINUTE_MS, MINUTES);
+  const counted = (minutes: Periods, nowMs: number): number[] => minutes.list(nowMs).slice(-4);
 
   it('stand in the minute they came in, the running one last', () => {
-    const minutes = new Minutes();
+    const minutes = newMinutes();
     for (const ms of [0, 1, 59_999, 60_000, 180_000]) minutes.add(60e9 + ms);
     expect(counted(minutes, 60e9 + 180_000)).toStrictEqual([3, 1, 0, 1]);
     expect(counted(minutes, 60e9 + 300_000)).toStrictEqual([0, 1, 0, 0]);
@@ -39,7 +44,7 @@ describe('counts by the minute', () => {
   });
 
   it('go after three hours, and not a minute before', () => {
-    const minutes = new Minutes();
+    const minutes = newMinutes();
     minutes.add(0);
     expect(minutes.list((MINUTES - 1) * MINUTE_MS)[0]).toBe(1);
     expect(minutes.list(MINUTES * MINUTE_MS)).not.toContain(1);
@@ -48,7 +53,7 @@ describe('counts by the minute', () => {
   });
 
   it('outlast a clock that steps back a little, and follow one that steps back far', () => {
-    const minutes = new Minutes();
+    const minutes = newMinutes();
     minutes.add(100 * MINUTE_MS);
     minutes.add(97 * MINUTE_MS);
     expect(counted(minutes, 97 * MINUTE_MS)).toStrictEqual([0, 0, 0, 2]);
@@ -57,15 +62,56 @@ describe('counts by the minute', () => {
   });
 });
 
+describe('a timeline', () => {
+  const NOW = 60e9 + QUARTER_MS / 2;
+
+  it('takes what came before in any order, among what comes now', () => {
+    const timeline = new Timeline();
+    timeline.addEarlier(NOW - 2 * QUARTER_MS, NOW);
+    timeline.add(NOW);
+    timeline.addEarlier(NOW - QUARTER_MS, NOW);
+    timeline.addEarlier(NOW - 2 * QUARTER_MS, NOW);
+    expect(timeline.day(NOW).slice(-4)).toStrictEqual([0, 2, 1, 1]);
+    expect(timeline.lastHour(NOW)).toBe(4);
+    timeline.addEarlier(NOW - 3 * DAY_MS, NOW);
+    timeline.addEarlier(NOW + QUARTER_MS, NOW);
+    expect(timeline.between(0, NOW + DAY_MS, NOW)).toBe(4);
+  });
+
+  it('keeps a minute for an hour, and a quarter of an hour for two days', () => {
+    const timeline = new Timeline();
+    timeline.add(NOW);
+    expect(timeline.lastHour(NOW + 59 * MINUTE_MS)).toBe(1);
+    expect(timeline.lastHour(NOW + HOUR_MS)).toBe(0);
+    const [from, to] = [NOW - QUARTER_MS, NOW + 1];
+    expect(timeline.between(from, to, NOW + 2 * DAY_MS)).toBe(1);
+    expect(timeline.between(from, to, NOW + 2 * DAY_MS + 2 * HOUR_MS)).toBe(0);
+  });
+
+  it('tells views a minute as of the last sixty seconds', () => {
+    const timeline = new Timeline();
+    for (let i = 0; i < 60; i++) timeline.add(60e9 + i * 1_000);
+    expect(timeline.perMinute(60e9 + 59_999)).toBe(60);
+    expect(timeline.perMinute(60e9 + 90_000)).toBe(30);
+    timeline.add(60e9 + 90_000);
+    expect(timeline.perMinute(60e9 + 90_000)).toBe(31);
+    expect(timeline.perMinute(60e9 + 180_000)).toBe(0);
+  });
+});
+
 describe('the counts', () => {
   it('tells views of today from those of yesterday', () => {
     const { counts, at } = counting();
-    at(Date.parse('2026-11-20T23:59:59.999Z'));
-    counts.accepted('1000001', '{}');
-    expect(counts.acceptedToday()).toBe(1);
-    at(Date.parse('2026-11-21T00:00:00.000Z'));
-    expect(counts.acceptedToday()).toBe(0);
-    expect(counts.total.accepted).toBe(1);
+    const { todayMs, yesterdayMs } = daysAt(Date.parse('2026-11-21T12:00:00.000Z'));
+    expect(todayMs - yesterdayMs).toBe(DAY_MS);
+    for (const ms of [todayMs - 1, todayMs, todayMs + 1]) {
+      at(ms);
+      counts.accepted('1000001', '{}');
+    }
+    const { acceptedIn } = counts.total;
+    expect(acceptedIn.between(yesterdayMs, todayMs, todayMs + 1)).toBe(1);
+    expect(acceptedIn.between(todayMs, todayMs + 2, todayMs + 1)).toBe(2);
+    expect(counts.total.accepted).toBe(3);
   });
 
   it('holds a bounded part of what strangers make up, and the ids that come again', () => {
@@ -199,5 +245,34 @@ describe('the command that activates', () => {
     expect(activationOf('7', undefined, "/it's $here/p.json")).toBe(
       String.raw`viewlog activate 7 --projects '/it'\''s $here/p.json'`,
     );
+  });
+});
+
+describe('commands for an installation', () => {
+  const installation = {
+    projectsPath: '/var/lib/viewlog/projects.json',
+    dataDir: '/var/lib/viewlog',
+    account: 'viewlog',
+  };
+
+  it('run as the account that the files belong to', () => {
+    const { projectsPath, account } = installation;
+    expect(activationOf('7', undefined, projectsPath, account)).toBe(
+      'sudo -u viewlog viewlog activate 7 --projects /var/lib/viewlog/projects.json',
+    );
+    expect(activationOf('7', undefined, projectsPath, '#998')).toMatch(/^sudo -u '#998' viewlog /);
+    expect(snippetOf('7', installation)).toMatch(
+      /^sudo -u viewlog viewlog snippet 7 --url \S+ --pro/,
+    );
+  });
+
+  it('make the report of the data directory, and name the projects file where it is elsewhere', () => {
+    expect(reportOf(installation)).toBe(
+      'sudo -u viewlog viewlog report --data /var/lib/viewlog --last 7',
+    );
+    expect(reportOf({ projectsPath: '/etc/p.json', dataDir: '/d d', account: undefined })).toBe(
+      "viewlog report --data '/d d' --projects /etc/p.json --last 7",
+    );
+    expect(reportOf({ ...installation, dataDir: undefined })).toBeUndefined();
   });
 });

@@ -37,17 +37,24 @@ async function open(
   return { page, complaints, requests };
 }
 
-const card = (page: Page, id: string): Locator =>
-  page.locator('#projects article', { hasText: id });
+const row = (page: Page, id: string): Locator =>
+  page.locator(`.row:has(summary code[title="${id}"])`);
 
-const badge = (page: Page, id: string, text: string | RegExp): Promise<void> =>
-  card(page, id).locator('.badge', { hasText: text }).waitFor();
+const state = (page: Page, id: string, text: string | RegExp): Promise<void> =>
+  row(page, id).locator('.state', { hasText: text }).waitFor();
 
 const heading = (page: Page, text: string): Promise<void> =>
   page.locator('h1', { hasText: text }).waitFor();
 
 const bars = (page: Page, id: string, kind: 'accepted' | 'refused'): Promise<string | null> =>
-  card(page, id).locator(`path.${kind}`).getAttribute('d');
+  row(page, id).locator(`summary path.${kind}`).getAttribute('d');
+
+/** The numbers of a row: now, last hour, today, yesterday, refused. */
+const numbers = (page: Page, id: string): Promise<string[]> =>
+  row(page, id).locator('summary b').allTextContents();
+
+const sinceStart = (page: Page, text: string): Promise<void> =>
+  page.locator('#details dd', { hasText: text }).waitFor({ state: 'attached' });
 
 describe.skipIf(!hasChromium())('the status page', () => {
   it.each([NODE, DENO, BUN].filter(isPresent))(
@@ -55,15 +62,16 @@ describe.skipIf(!hasChromium())('the status page', () => {
     async (runtime) => {
       const viewlog = await startWatched({ runtime });
       const { page, complaints, requests } = await open(viewlog);
-      await heading(page, 'Taking views');
-      await badge(page, '1000001', 'no view yet');
+      await heading(page, 'Waiting for the first view');
+      await state(page, '1000001', 'no view yet');
       expect(await bars(page, '1000001', 'accepted')).toBe('');
       await viewlog.post({ ...MINIMAL_VIEW, url: '/first-page' });
-      await badge(page, '1000001', 'arriving');
-      expect(await bars(page, '1000001', 'accepted')).toMatch(/^M179 /);
+      await heading(page, 'Views are arriving: 1 of 3 projects');
+      await state(page, '1000001', 'arriving');
+      expect(await bars(page, '1000001', 'accepted')).toMatch(/^M9[45] /);
+      expect((await numbers(page, '1000001')).slice(1)).toStrictEqual(['1', '1', '0', '0']);
       await page.locator('#latest summary', { hasText: '/first-page' }).waitFor();
-      await page.locator('#summary', { hasText: '1 taken, 0 refused since' }).waitFor();
-      expect(await page.locator('#storage dd').first().textContent()).toBe('1');
+      await sinceStart(page, '1 taken, 0 refused since');
       expect(complaints).toStrictEqual([]);
       expect(new Set(requests.map((url) => new URL(url).origin))).toStrictEqual(
         new Set([viewlog.statusUrl]),
@@ -75,14 +83,15 @@ describe.skipIf(!hasChromium())('the status page', () => {
     const nats = await startNats();
     const viewlog = await startWatched({ args: ['--store', nats.url] });
     const { page, complaints } = await open(viewlog);
-    await heading(page, 'Taking views');
+    await heading(page, 'Waiting for the first view');
+    await page.locator('#summary', { hasText: 'when viewlog started' }).waitFor();
     await viewlog.post(MINIMAL_VIEW);
     const fact = (text: string): Promise<void> =>
-      page.locator('#storage dl > div', { hasText: text }).waitFor();
+      page.locator('#figures > div', { hasText: text }).waitFor();
     await fact(`NATS server127.0.0.1:${nats.nodes[0]!.port}`);
     await fact('StreamVIEWS, 1 message');
     await fact('Up to date1 of 1 server');
-    expect(await page.locator('#storage dt').allTextContents()).not.toContain('File');
+    expect(await page.locator('#figures dt').allTextContents()).not.toContain('File');
     await nats.nodes[0]!.stop('SIGKILL');
     await heading(page, 'Not taking views: there is no connection to the cluster');
     await fact('NATS servernone for ');
@@ -94,24 +103,27 @@ describe.skipIf(!hasChromium())('the status page', () => {
     const { page } = await open(viewlog);
     await viewlog.post({ ...MINIMAL_VIEW, url: 'home', mb: '12' }, { origin: 'https://a.example' });
     await viewlog.post('bare', { 'content-type': 'text/plain', origin: 'https://b.example' });
-    await badge(page, '1000001', 'all refused');
-    const summary = card(page, '1000001').locator('summary', { hasText: '1 refused' });
+    await heading(page, 'Views are refused: invalid view for Open');
+    await page.locator('#troubles li', { hasText: 'mb must be an integer' }).waitFor();
+    await state(page, '1000001', 'all refused');
+    const summary = row(page, '1000001').locator('> summary');
     await summary.focus();
     await page.keyboard.press('Enter');
-    const issues = card(page, '1000001').locator('.issues li');
+    const issues = row(page, '1000001').locator('.issues li');
     await issues.first().waitFor();
     expect(await issues.allTextContents()).toStrictEqual([
       'mb must be an integer; received "12"',
       'url must be a string that starts with "/"; received "home"',
     ]);
-    await card(page, '1000001').locator('p', { hasText: 'from https://a.example (1)' }).waitFor();
+    await row(page, '1000001').locator('p', { hasText: 'from https://a.example (1)' }).waitFor();
     const beforeProject = page.locator('#before-project');
     await beforeProject.locator('code', { hasText: 'unsupported-media-type' }).waitFor();
     await beforeProject.locator('p', { hasText: 'from https://b.example (1)' }).waitFor();
     await beforeProject.locator('p', { hasText: 'as a Blob of that type' }).waitFor();
     // Unfolded it stays, though the page is brought up to date meanwhile.
     await viewlog.post({ ...MINIMAL_VIEW, url: 'home' });
-    await card(page, '1000001').locator('summary', { hasText: '2 refused' }).waitFor();
+    await row(page, '1000001').locator('p', { hasText: 'without Origin (1)' }).waitFor();
+    expect((await numbers(page, '1000001')).at(-1)).toBe('2');
     await issues.first().waitFor({ state: 'visible' });
   });
 
@@ -122,7 +134,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
     const view = { ...MINIMAL_VIEW, p: '1000009', url: '/knocked' };
     const origin = 'https://new.example';
     expect((await viewlog.post(view, { origin })).status).toBe(403);
-    const unlisted = page.locator('#unlisted-ids article', { hasText: '1000009' });
+    const unlisted = page.locator('#unlisted-ids li', { hasText: '1000009' });
     await unlisted.locator('p', { hasText: `1 view from ${origin}` }).waitFor();
     await unlisted.locator('p', { hasText: 'A typing slip? 1000001 is listed.' }).waitFor();
     await unlisted.locator('button').focus();
@@ -139,33 +151,34 @@ describe.skipIf(!hasChromium())('the status page', () => {
     );
     const env = { PATH: `${bin}:${process.env['PATH']}` };
     execFileSync('/bin/sh', ['-c', copied], { env, cwd: '/', stdio: 'pipe' });
-    await badge(page, '1000009', 'no view yet');
+    await state(page, '1000009', 'no view yet');
     await unlisted.waitFor({ state: 'hidden' });
     expect((await viewlog.post(view, { origin })).status).toBe(201);
-    await badge(page, '1000009', 'arriving');
+    await state(page, '1000009', 'arriving');
     await page.locator('#latest summary', { hasText: '/knocked' }).waitFor();
   });
 
   it.skipIf(!isHere(LIBFAKETIME))('says that a project has gone quiet', async () => {
-    // Five minutes a second, of the time of day alone: timers go on as they do.
-    const fast = { FAKETIME: '+0 x300', FAKETIME_DONT_FAKE_MONOTONIC: '1' };
+    // Ten minutes a second, of the time of day alone: timers go on as they do.
+    const fast = { FAKETIME: '+0 x600', FAKETIME_DONT_FAKE_MONOTONIC: '1' };
     const viewlog = await startWatched({ env: { LD_PRELOAD: LIBFAKETIME, ...fast } });
     const { page } = await open(viewlog);
     await viewlog.post(MINIMAL_VIEW);
-    await badge(page, '1000001', /^quiet for \d+ min$/);
-    expect(await bars(page, '1000001', 'accepted')).toMatch(/^M1[0-7]\d /);
+    await state(page, '1000001', /^quiet for \d h$/);
+    await heading(page, 'Quiet: no view in the last hour');
+    expect(await bars(page, '1000001', 'accepted')).toMatch(/^M[789]\d /);
     await viewlog.post(MINIMAL_VIEW);
-    await badge(page, '1000001', 'arriving');
+    await state(page, '1000001', 'arriving');
   });
 
   it('announces a faulty projects file until it is mended', async () => {
     const viewlog = await startWatched();
     const { page } = await open(viewlog);
-    await heading(page, 'Taking views');
+    await heading(page, 'Waiting for the first view');
     writeFileSync(join(viewlog.data, 'projects.json'), '{"projects": [{"id": 1}]}');
     const warning = page.locator('#warnings li', { hasText: 'projects[0].id' });
     await warning.waitFor();
-    await heading(page, 'Taking views');
+    await heading(page, 'Waiting for the first view');
     writeFileSync(join(viewlog.data, 'projects.json'), JSON.stringify(PROJECTS));
     await warning.waitFor({ state: 'hidden' });
   });
@@ -174,19 +187,19 @@ describe.skipIf(!hasChromium())('the status page', () => {
     const full = await startWatched({ args: ['--min-free=1000TiB'] });
     const { page, complaints } = await open(full);
     await heading(page, 'Not taking views: too little free disk space');
-    expect(await page.title()).toBe('viewlog: not taking views');
+    expect(await page.title()).toBe('viewlog: Not taking views: too little free disk space');
     await full.signal('SIGKILL');
     await heading(page, 'No contact with viewlog');
     complaints.length = 0;
     const args = [`--status=127.0.0.1:${full.statusPort}`];
     await startWatched({ data: full.data, args });
-    await heading(page, 'Taking views');
+    await heading(page, 'Waiting for the first view');
   });
 
   it('does nothing while it is hidden, and has caught up when it is seen again', async () => {
     const viewlog = await startWatched();
     const { page } = await open(viewlog);
-    await heading(page, 'Taking views');
+    await heading(page, 'Waiting for the first view');
     const turn = (hidden: boolean): Promise<void> =>
       page.evaluate((isHidden) => {
         Object.defineProperty(document, 'hidden', { value: isHidden, configurable: true });
@@ -197,7 +210,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
     await new Promise((resolve) => setTimeout(resolve, 1_300));
     expect(await page.locator('#summary').textContent()).toMatch(/^No view yet/);
     await turn(false);
-    await page.locator('#summary', { hasText: '1 taken' }).waitFor();
+    await heading(page, 'Views are arriving');
   });
 
   it('shows what strangers send as text, in every place', async () => {
@@ -225,7 +238,9 @@ describe.skipIf(!hasChromium())('the status page', () => {
     await viewlog.post('{', { 'content-type': evil('type'), origin });
     await viewlog.post(evil('json'), { origin });
     await fetch(`${viewlog.url}/${evil('path')}`, { headers: { origin } });
-    await page.locator('#summary', { hasText: '1 taken, 5 refused' }).waitFor();
+    await sinceStart(page, '1 taken, 5 refused');
+    await row(page, '1000001').locator('> summary').click();
+    await row(page, '1000001').locator('.issues li').first().waitFor();
     const text = (await page.locator('main').textContent())!;
     for (const name of [
       'project',
@@ -240,7 +255,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
     ]) {
       expect(text).toContain(`${name}<script>owned=1</script>`);
     }
-    expect(await page.locator('main script, main img, main svg[onload]').count()).toBe(0);
+    expect(await page.locator('script[src=""], body script, img, svg[onload]').count()).toBe(0);
     expect(await page.evaluate(() => 'owned' in globalThis)).toBe(false);
     expect(await page.locator('#unlisted-ids .command code').textContent()).toBe(
       `viewlog activate 9 --projects ${viewlog.data}/projects.json`,
@@ -256,7 +271,8 @@ describe.skipIf(!hasChromium())('the status page', () => {
       { ...MINIMAL_VIEW, p: '9'.repeat(20) },
       { origin: `https://${'a'.repeat(200)}` },
     );
-    await page.locator('#summary', { hasText: '1 taken, 1 refused' }).waitFor();
+    await sinceStart(page, '1 taken, 1 refused');
+    await row(page, '1000001').locator('> summary').click();
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
     expect(width).toBe(360);
   });

@@ -1,6 +1,15 @@
 /** `14:03:59`, of the reader's own clock and zone. */
 export const time = (atMs: number): string => new Date(atMs).toLocaleTimeString('en-GB');
 
+/** `14:03` */
+export const shortTime = (atMs: number): string => time(atMs).slice(0, 5);
+
 /** `20 Nov 2026, 14:03` */
 export const dateTime = (atMs: number): string =>
   new Date(atMs).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
+
+/** `14:03`; of another day than now `20 Nov 2026, 14:03` */
+export const since = (atMs: number, nowMs: number): string =>
+  new Date(atMs).toDateString() === new Date(nowMs).toDateString()
+    ? shortTime(atMs)
+    : dateTime(atMs);

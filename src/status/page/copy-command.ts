@@ -1,19 +1,24 @@
 import { element, setText, type View } from './dom.ts';
 
-/** A command, and a button that copies it. */
-export function command(): View<string> {
+/** A command, and a button that copies it; hidden where there is none. */
+export function command(): View<string | undefined> {
   const code = element('code', { tabindex: '0' });
-  const button = element('button', { type: 'button' }, 'Copy');
+  const label = element('span', {}, 'Copy');
+  const what = element('span', { class: 'unseen' });
+  const button = element('button', { type: 'button' }, label, ' ', what);
   button.addEventListener('click', () => {
     void copy(code).then((copied) => {
-      setText(button, copied ? 'Copied' : 'Press Ctrl+C');
-      setTimeout(() => setText(button, 'Copy'), 2_000);
+      setText(label, copied ? 'Copied' : 'Press Ctrl+C');
+      setTimeout(() => setText(label, 'Copy'), 2_000);
     });
   });
+  const node = element('div', { class: 'command' }, code, button);
   return {
-    node: element('div', { class: 'command' }, code, button),
-    update(text) {
+    node,
+    update(text = '') {
+      node.hidden = text === '';
       if (code.textContent === text) return;
+      setText(what, text);
       // A line may end between words only: what is read off a page broken within one is wrong.
       const words = text.split(' ').flatMap((word) => [element('span', {}, word), ' ']);
       code.replaceChildren(...words.slice(0, -1));

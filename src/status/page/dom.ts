@@ -45,6 +45,7 @@ export function list<T>(
   let views = new Map<string, View<T>>();
   return (items, nowMs) => {
     const next = new Map<string, View<T>>();
+    const focused = document.activeElement;
     let previous: Element | undefined;
     for (const item of items) {
       const key = keyOf(item);
@@ -57,5 +58,9 @@ export function list<T>(
     }
     for (const [key, view] of views) if (!next.has(key)) view.node.remove();
     views = next;
+    // One that was moved has lost it.
+    if (focused !== document.activeElement && parent.contains(focused)) {
+      (focused as HTMLElement).focus({ preventScroll: true });
+    }
   };
 }

@@ -1,3 +1,4 @@
+import { REASONS } from '../reason-words.ts';
 import type { RefusedSample } from '../refused-samples.ts';
 import type { Numbered } from '../last-few.ts';
 import type { ShownView } from '../snapshot.ts';
@@ -8,7 +9,7 @@ import { sample } from './refusal-list.ts';
 /** A view that was taken; unfolded, its fields. */
 export function acceptedRow(): View<Numbered<ShownView>> {
   const { row, body, head } = folding();
-  const fields = element('pre', { tabindex: '0' });
+  const fields = element('pre', { tabindex: '0', 'aria-label': 'What was sent' });
   body.append(fields);
   return {
     node: row,
@@ -28,7 +29,7 @@ export function refusedRow(): View<Numbered<RefusedSample>> {
   return {
     node: row,
     update({ item: refused }, nowMs) {
-      head(refused.atMs, refused.project ?? '', refused.code);
+      head(refused.atMs, refused.project ?? '', REASONS[refused.code]);
       setText(origin, refused.origin === undefined ? 'without Origin' : `from ${refused.origin}`);
       why.update(refused, nowMs);
     },

@@ -1,69 +1,114 @@
-import type { Snapshot } from '../snapshot.ts';
-import { element, list, setText } from './dom.ts';
 import { countOf, duration, number } from '../../base/readable.ts';
-import { dateTime } from './clock.ts';
-import { unlistedIdCard } from './unlisted-rows.ts';
+import { isTrouble } from '../arrival.ts';
+import type { Words } from '../headline.ts';
+import type { Snapshot, Step } from '../snapshot.ts';
+import { dateTime, since } from './clock.ts';
+import { command } from './copy-command.ts';
+import { element, list, setText, type View } from './dom.ts';
+import { factList } from './facts.ts';
 import { acceptedRow, refusedRow } from './latest-views.ts';
-import { overview } from './overview.ts';
-import { projectCard } from './project-rows.ts';
+import { projectTable } from './project-table.ts';
 import { refusalGroups } from './refusal-list.ts';
+import { trouble } from './troubles.ts';
+import { unlistedIdRow } from './unlisted-rows.ts';
 
 // The status page: shows each snapshot as it comes. Every one is whole, so a page that was hidden
 // or cut off has caught up with the next.
 
 const RECONNECT_MS = 3_000;
+const TROUBLES_MAX = 3;
 
 const find = (selector: string): HTMLElement => document.querySelector<HTMLElement>(selector)!;
 
 const state = find('#state');
 const summary = find('#summary');
-const storage = overview();
-find('#storage').append(storage.node);
-const beforeProject = refusalGroups();
-find('#before-project').append(element('article', {}, beforeProject.node));
-
+const showTroubles = list(find('#troubles'), ({ id }) => id, trouble);
 const showWarnings = list<string>(find('#warnings'), (text) => text, textItem);
-const showProjects = list(cards('#projects'), ({ id }) => id, projectCard);
-const projectsMore = more('#projects');
-const showUnlistedIds = list(cards('#unlisted-ids'), ({ id }) => id, unlistedIdCard);
-const unlistedIdsMore = more('#unlisted-ids');
+const showFigures = factList(find('#figures'));
+const showDetails = factList(find('#details dl'));
+const showSteps = list<Step>(find('#first-steps ol'), ({ text }) => text, step);
+const projects = projectTable(find('#projects'));
+const showUnlistedIds = list(add('#unlisted-ids', 'ul'), ({ id }) => id, unlistedIdRow);
+const unlistedIdsMore = add('#unlisted-ids', 'p');
+const beforeProject = refusalGroups();
+find('#before-project').append(beforeProject.node);
+const report = command();
+find('#report').append(report.node);
 const numbered = (item: { readonly number: number }): string => String(item.number);
-const showAccepted = list(rows('#latest > :first-child'), numbered, acceptedRow);
-const showRefused = list(rows('#latest > :last-child'), numbered, refusedRow);
+const showAccepted = list(add('#latest > :first-child', 'ol'), numbered, acceptedRow);
+const showRefused = list(add('#latest > :last-child', 'ol'), numbered, refusedRow);
 
 function show(snapshot: Snapshot): void {
-  const { nowMs, unlistedIds, projects, projectsLeftOut, unlistedIdsLeftOut } = snapshot;
+  const { nowMs, unlistedIds, unlistedIdsLeftOut: more } = snapshot;
   showState(snapshot);
-  storage.update(snapshot, nowMs);
-  showProjects(projects, nowMs);
-  setText(projectsMore, projectsLeftOut > 0 ? `${number(projectsLeftOut)} more are listed.` : '');
+  showTroubles(
+    snapshot.projects.filter((project) => isTrouble(project.state)).slice(0, TROUBLES_MAX),
+    nowMs,
+  );
+  showWarnings(snapshot.warnings, nowMs);
+  showFigures(figuresOf(snapshot), nowMs);
+  find('#first-steps').hidden = snapshot.firstSteps.length === 0;
+  showSteps(snapshot.firstSteps, nowMs);
+  projects.update(snapshot);
   find('#unlisted-ids').hidden = unlistedIds.length === 0;
   showUnlistedIds(unlistedIds, nowMs);
-  setText(
-    unlistedIdsMore,
-    unlistedIdsLeftOut > 0 ? `${countOf(unlistedIdsLeftOut, 'more id')}.` : '',
-  );
+  setText(unlistedIdsMore, more > 0 ? `${countOf(more, 'more id')}.` : '');
   find('#before-project').hidden = snapshot.beforeProject.length === 0;
   beforeProject.update(snapshot.beforeProject, nowMs);
+  find('#report').hidden = snapshot.report === undefined;
+  report.update(snapshot.report, nowMs);
   showAccepted(snapshot.latestAccepted, nowMs);
   showRefused(snapshot.latestRefused, nowMs);
+  showDetails(detailsOf(snapshot), nowMs);
 }
 
-function showState({ ready, reasons, warnings, total, sinceMs, nowMs }: Snapshot): void {
-  const kind = ready ? (warnings.length > 0 ? 'warn' : 'good') : 'bad';
-  setKind(kind);
-  setText(state, ready ? 'Taking views' : `Not taking views: ${reasons.join(', ')}`);
-  document.title = ready ? 'viewlog: taking views' : 'viewlog: not taking views';
+function showState({ headline, total, known, sinceMs, nowMs }: Snapshot): void {
+  setKind(headline.kind);
+  setWords(state, headline.words);
+  document.title = `viewlog: ${state.textContent}`;
   const last =
     total.lastAcceptedMs === undefined
       ? 'No view yet'
       : `Last view ${duration(nowMs - total.lastAcceptedMs)} ago`;
-  const counts = `${number(total.accepted)} taken, ${number(total.refused)} refused`;
-  setText(summary, `${last}. ${counts} since ${dateTime(sinceMs)}, when viewlog started.`);
-  showWarnings(warnings, nowMs);
+  setText(summary, `${last}. ${knownWords(known, sinceMs, nowMs)}`);
 }
 
-/** One of good, warn, bad and lost; the colours are the style sheet's. */
+/** What a restart has left to know. */
+function knownWords(known: Snapshot['known'], startMs: number, nowMs: number): string {
+  const from = since(known.sinceMs, nowMs);
+  if (known.isReading) return `Still reading what came before the start; counted since ${from}.`;
+  const start = `viewlog started ${since(startMs, nowMs)}`;
+  if (known.sinceMs <= known.wholeMs) return `${start}; yesterday and today are counted whole.`;
+  return known.sinceMs === startMs
+    ? `Counted since ${from}, when viewlog started.`
+    : `${start}; counted since ${from}.`;
+}
+
+const figuresOf = ({ total, facts }: Snapshot): Snapshot['facts'] => [
+  ['Now', `${number(total.perMinute)} a minute`],
+  ['Last hour', number(total.lastHour)],
+  ['Today', number(total.today)],
+  ...facts,
+];
+
+const detailsOf = ({ details, accepted, refused, sinceMs, version }: Snapshot) => [
+  ...details,
+  [
+    'Since the start',
+    `${number(accepted)} taken, ${number(refused)} refused since ${dateTime(sinceMs)}`,
+  ] as const,
+  ['Version', version] as const,
+];
+
+function setWords(node: Element, words: Words): void {
+  const parts = words.map((word) =>
+    typeof word === 'string' ? word : element('bdi', {}, word.name),
+  );
+  const made = element('span', {}, ...parts);
+  if (node.textContent !== made.textContent) node.replaceChildren(made);
+}
+
+/** One of good, warn, bad, idle and lost; the colours are the style sheet's. */
 function setKind(kind: string): void {
   if (document.body.dataset['kind'] !== kind) document.body.dataset['kind'] = kind;
 }
@@ -98,25 +143,25 @@ function disconnect(): void {
 document.addEventListener('visibilitychange', () => (document.hidden ? disconnect() : connect()));
 connect();
 
-function textItem() {
+function textItem(): View<string> {
   const node = element('li');
   return { node, update: (text: string) => setText(node, text) };
 }
 
-function cards(section: string): Element {
-  const node = element('div', { class: 'cards' });
-  find(section).append(node);
-  return node;
+function step(): View<Step> {
+  const text = element('p');
+  const mend = command();
+  return {
+    node: element('li', {}, text, mend.node),
+    update(item, nowMs) {
+      setText(text, `${item.text}:`);
+      mend.update(item.command, nowMs);
+    },
+  };
 }
 
-function rows(column: string): Element {
-  const node = element('ol', { class: 'rows' });
-  find(column).append(node);
-  return node;
-}
-
-function more(section: string): Element {
-  const node = element('p', { class: 'hint' });
-  find(section).append(node);
+function add(parent: string, name: string): Element {
+  const node = element(name, { class: name === 'p' ? 'hint' : 'rows' });
+  find(parent).append(node);
   return node;
 }

@@ -1,58 +1,135 @@
-import { MINUTE_MS } from '../../base/time.ts';
-import type { ShownProject } from '../snapshot.ts';
-import { chart } from './chart.ts';
-import { command } from './copy-command.ts';
+import { duration, number } from '../../base/readable.ts';
+import type { ProjectState } from '../arrival.ts';
+import type { ShownActivity, ShownProject } from '../shown-projects.ts';
+import { chart, sparkline } from './chart.ts';
+import { since } from './clock.ts';
 import { element, setText, type View } from './dom.ts';
-import { countOf, duration, number } from '../../base/readable.ts';
 import { refusalGroups } from './refusal-list.ts';
 
-/** Five minutes without a view are called quiet. */
-const QUIET_MS = 5 * MINUTE_MS;
+const COLUMNS = ['now', 'last hour', 'today', 'yesterday', 'refused'] as const;
 
-/** One project: is my site arriving? */
-export function projectCard(): View<ShownProject> {
-  const name = element('h3');
-  const id = element('code');
-  const badge = element('span', { class: 'badge' });
-  const facts = element('p', { class: 'facts' });
-  const views = chart();
-  const activation = command();
-  const summary = element('summary');
+/** What the numbers of the rows are. */
+export const columnNames = (): HTMLElement =>
+  element(
+    'div',
+    { class: 'columns', 'aria-hidden': 'true' },
+    element('span', {}, 'name'),
+    element('span', {}, 'id'),
+    element('span', {}, '24 hours'),
+    ...COLUMNS.map((name) => element('span', { class: 'number' }, name)),
+    element('span', {}, 'state'),
+  );
+
+/** One project on a line: is my site arriving? Opened, its day and what was refused. */
+export function projectRow(): View<ShownProject> {
+  const { row, body, update } = activityRow();
   const refusals = refusalGroups();
-  const unfolding = element('details', { class: 'refused' }, summary, refusals.node);
-  const head = element('header', {}, name, id, badge);
-  const card = element('article', {}, head, views.node, facts, activation.node, unfolding);
+  const where = element('p', { class: 'faint' });
+  body.append(where, refusals.node);
+  return openedAtOnce(row, (project, nowMs) => {
+    const { id, name, state, activity } = project;
+    update(name, id, activity, nowMs);
+    setState(row, project, nowMs);
+    if (!row.open) return;
+    const last = lastOf(activity, nowMs);
+    setText(where, `Project ${id}. ${last}${state === 'inactive' ? ' It is inactive.' : ''}`);
+    refusals.update(project.refusals, nowMs);
+  });
+}
+
+/** All projects together. */
+export function totalRow(): View<ShownActivity> {
+  const { row, update } = activityRow();
+  row.classList.add('total');
+  return openedAtOnce(row, (activity, nowMs) => update('All projects', '', activity, nowMs));
+}
+
+/** What is folded is not kept up to date; it is when it is opened. */
+function openedAtOnce<T>(row: HTMLDetailsElement, update: View<T>['update']): View<T> {
+  let again = (): void => {};
+  row.addEventListener('toggle', () => again());
   return {
-    node: card,
-    update(project, nowMs) {
-      const { accepted, refused, acceptedByMinute, refusedByMinute, lastAcceptedMs } =
-        project.activity;
-      const [kind, text] = verdictOf(project, nowMs);
-      setText(name, project.name ?? `Project ${project.id}`);
-      setText(id, project.id);
-      setText(badge, text);
-      badge.className = `badge ${kind}`;
-      views.update({ accepted: acceptedByMinute, refused: refusedByMinute }, nowMs);
-      const last =
-        lastAcceptedMs === undefined ? '' : `, last ${duration(nowMs - lastAcceptedMs)} ago`;
-      setText(facts, `${countOf(accepted, 'view')}${last}`);
-      activation.node.toggleAttribute('hidden', project.command === undefined);
-      activation.update(project.command ?? '', nowMs);
-      unfolding.hidden = refused === 0;
-      setText(summary, `${number(refused)} refused`);
-      refusals.update(project.refusals, nowMs);
+    node: row,
+    update(item, nowMs) {
+      again = () => update(item, nowMs);
+      again();
     },
   };
 }
 
-/** The answer in two words, and its colour. */
-function verdictOf({ active, activity, refusals }: ShownProject, nowMs: number): [string, string] {
-  if (!active) return ['off', 'inactive'];
-  const { lastAcceptedMs } = activity;
-  const silentMs = nowMs - (lastAcceptedMs ?? 0);
-  if (silentMs < QUIET_MS) return ['good', 'arriving'];
-  const lastRefusedMs = Math.max(0, ...refusals.map(({ lastMs }) => lastMs));
-  if (nowMs - lastRefusedMs < QUIET_MS) return ['bad', 'all refused'];
-  if (lastAcceptedMs === undefined) return ['off', 'no view yet'];
-  return ['warn', `quiet for ${duration(silentMs)}`];
+function activityRow() {
+  const name = element('bdi');
+  const id = element('code');
+  const spark = sparkline();
+  const cells = COLUMNS.map((label) => {
+    const value = element('b');
+    const cell = element('span', { class: 'number' }, element('span', { class: 'label' }, label));
+    cell.append(' ', value);
+    return { cell, value };
+  });
+  const state = element('span', { class: 'state' });
+  const title = element('span', { class: 'name' }, name);
+  const summary = element('summary', {}, title, ' ', id, spark.node);
+  for (const { cell } of cells) summary.append(' ', cell);
+  summary.append(' ', state);
+  const large = chart();
+  const body = element('div', { class: 'opened' }, large.node);
+  const row = element('details', { class: 'row' }, summary, body) as HTMLDetailsElement;
+  const update = (text: string, projectId: string, shown: ShownActivity, nowMs: number): void => {
+    setText(name, text);
+    setText(id, projectId);
+    title.title = text;
+    id.title = projectId;
+    const { perMinute, lastHour, today, yesterday, refused } = shown;
+    const numbers = [perMinute, lastHour, today, yesterday, refused];
+    for (const [i, { value, cell }] of cells.entries()) {
+      const count = numbers[i];
+      setText(value, count === undefined ? '–' : number(count));
+      cell.classList.toggle('none', !count);
+    }
+    cells.at(-1)!.cell.classList.toggle('refusals', refused > 0);
+    const series = { accepted: shown.acceptedByQuarter, refused: shown.refusedByQuarter };
+    spark.update(series, nowMs);
+    if (row.open) large.update(series, nowMs);
+  };
+  return { row, body, update };
+}
+
+const KINDS: Readonly<Record<ProjectState, string>> = {
+  'all-refused': 'bad',
+  silent: 'warn',
+  'some-refused': 'warn',
+  arriving: 'good',
+  quiet: 'off',
+  'no-view': 'off',
+  inactive: 'off',
+};
+
+function setState(row: Element, { state, activity }: ShownProject, nowMs: number): void {
+  const node = row.querySelector('.state')!;
+  node.className = `state ${KINDS[state]}`;
+  setText(node, stateWords(state, activity, nowMs));
+}
+
+const STATES: Readonly<Record<ProjectState, string>> = {
+  'all-refused': 'all refused',
+  silent: 'fallen silent',
+  'some-refused': 'some refused',
+  arriving: 'arriving',
+  quiet: 'quiet',
+  'no-view': 'no view yet',
+  inactive: 'inactive',
+};
+
+/** `quiet for 10 h` */
+function stateWords(state: ProjectState, { lastAcceptedMs }: ShownActivity, nowMs: number): string {
+  if (state !== 'quiet' || lastAcceptedMs === undefined) return STATES[state];
+  const [count, unit] = duration(nowMs - lastAcceptedMs).split(' ');
+  return `quiet for ${count} ${unit}`;
+}
+
+/** `Last view 14:03, 5 min ago.` */
+export function lastOf({ lastAcceptedMs }: ShownActivity, nowMs: number): string {
+  if (lastAcceptedMs === undefined) return 'No view was taken, as far as is known.';
+  return `Last view ${since(lastAcceptedMs, nowMs)}, ${duration(nowMs - lastAcceptedMs)} ago.`;
 }

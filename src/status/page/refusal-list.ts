@@ -1,52 +1,65 @@
-import type { Issue } from '../../view/refusal.ts';
-import type { RefusalGroup } from '../refusal-groups.ts';
-import type { RefusedSample } from '../refused-samples.ts';
-import { element, list, setText, type View } from './dom.ts';
 import { duration, number } from '../../base/readable.ts';
+import type { Issue } from '../../view/refusal.ts';
+import { REASONS } from '../reason-words.ts';
+import type { RefusedSample } from '../refused-samples.ts';
+import type { ShownOrigin, ShownRefusals } from '../shown-projects.ts';
+import { command } from './copy-command.ts';
+import { element, list, setText, type View } from './dom.ts';
 
-/** Refusals by reason, each with its latest sample. */
-export function refusalGroups(): View<readonly RefusalGroup[]> {
+/** Refusals by reason and origin, each with a sample and what mends it. */
+export function refusalGroups(): View<readonly ShownRefusals[]> {
   const node = element('ul', { class: 'refusals' });
   return { node, update: list(node, ({ code }) => code, group) };
 }
 
-function group(): View<RefusalGroup> {
-  const head = element('p');
+function group(): View<ShownRefusals> {
   const count = element('strong');
   const code = element('code');
   const last = element('span', { class: 'faint' });
-  head.append(count, ' × ', code, ' ', last);
-  const origins = element('p', { class: 'faint' });
-  const shown = sample();
+  const head = element('p', {}, count, ' ', code, ' ', last);
+  const mend = command();
+  const forgotten = element('p', { class: 'faint' }, 'its sample has made way for newer ones');
+  const origins = element('ul', { class: 'origins' });
+  const showOrigins = list<ShownOrigin>(origins, ({ origin }) => origin, ofOrigin);
   return {
-    node: element('li', {}, head, origins, shown.node),
+    node: element('li', {}, head, mend.node, forgotten, origins),
     update(item, nowMs) {
-      setText(count, number(item.count));
+      setText(count, `${number(item.count)} × ${REASONS[item.code]}`);
       setText(code, item.code);
       setText(last, `latest ${duration(nowMs - item.lastMs)} ago`);
-      const { latest } = item;
-      const isKept = latest !== undefined;
-      setText(origins, isKept ? originsOf(item) : 'its sample has made way for newer ones');
-      shown.node.toggleAttribute('hidden', !isKept);
-      if (isKept) shown.update(latest, nowMs);
+      mend.update(item.command, nowMs);
+      forgotten.hidden = item.origins.length > 0;
+      showOrigins(
+        item.origins.toSorted((a, b) => b.count - a.count),
+        nowMs,
+      );
     },
   };
 }
 
-const originsOf = ({ origins }: RefusalGroup): string =>
-  `from ${origins
-    .toSorted((a, b) => b.count - a.count)
-    .map(({ origin, count }) => `${origin === '' ? 'no Origin' : origin} (${number(count)})`)
-    .join(', ')}`;
+function ofOrigin(): View<ShownOrigin> {
+  const from = element('p', { class: 'faint' });
+  const mend = command();
+  const shown = sample();
+  return {
+    node: element('li', {}, from, mend.node, shown.node),
+    update({ origin, count, command, latest }, nowMs) {
+      setText(from, `${origin === '' ? 'without Origin' : `from ${origin}`} (${number(count)})`);
+      mend.update(command, nowMs);
+      shown.node.toggleAttribute('hidden', latest === undefined);
+      if (latest !== undefined) shown.update(latest, nowMs);
+    },
+  };
+}
 
-const sentenceOf = ({ field, message, received }: Issue): string =>
+export const sentenceOf = ({ field, message, received }: Issue): string =>
   `${field === '' ? 'the view' : field} ${message}; received ${received}`;
 
 /** What was refused, and every fault of it. */
 export function sample(): View<RefusedSample> {
   const detail = element('p');
   const issues = element('ul', { class: 'issues' });
-  const text = element('pre', { tabindex: '0' });
+  const text = element('pre', { tabindex: '0', 'aria-label': 'What was sent' });
   const body = element('details', {}, element('summary', {}, 'as it was sent'), text);
   const showIssues = list<string>(
     issues,

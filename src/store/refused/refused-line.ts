@@ -22,6 +22,10 @@ const VIEW = ',"view":';
 /** A refused view as it is read back. */
 export interface KeptView {
   readonly id: string;
+  /** When it was refused and why, as far as the line tells. */
+  readonly ts: unknown;
+  readonly code: unknown;
+  readonly issues: unknown;
   readonly origin: string | undefined;
   /** What was sent, its line breaks aside. */
   readonly text: string;
@@ -38,11 +42,13 @@ export function readRefusedLine(line: string): KeptView | undefined {
   if (at < 0 || !line.endsWith('}')) return undefined;
   const sent = line.slice(at + VIEW.length, -1);
   try {
-    const { id, origin } = JSON.parse(`${line.slice(0, at)}}`) as Record<string, unknown>;
+    const head = JSON.parse(`${line.slice(0, at)}}`) as Record<string, unknown>;
+    const { ts, id, code, issues, origin } = head;
     const view: unknown = JSON.parse(sent);
     if (typeof id !== 'string' || !/^[0-9a-f-]{36}$/.test(id)) return undefined;
     const text = typeof view === 'string' ? view : sent;
-    return { id, text, origin: typeof origin === 'string' ? origin : undefined };
+    const from = typeof origin === 'string' ? origin : undefined;
+    return { ts, id, code, issues, origin: from, text };
   } catch {
     return undefined;
   }

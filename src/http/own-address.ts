@@ -1,4 +1,4 @@
-import { type Address, urlOf } from '../http/listener.ts';
+import { type Address, urlOf } from './listener.ts';
 
 /** Where a collector with the same settings listens, as seen from its own machine. */
 export function ownAddress({ host, port }: Address): string {

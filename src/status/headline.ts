@@ -1,0 +1,79 @@
+import { countOf, number } from '../base/readable.ts';
+import type { Health } from './health.ts';
+import { isReady } from './health.ts';
+import { REASONS } from './reason-words.ts';
+import type { ProjectState } from './arrival.ts';
+import type { RefusalCode } from '../view/refusal.ts';
+
+/** What a page writes of it; a name is the operator's text, in any script. */
+export type Words = readonly (string | { readonly name: string })[];
+
+export interface Headline {
+  readonly kind: 'good' | 'warn' | 'bad' | 'idle';
+  readonly words: Words;
+}
+
+/** A listed project, as far as the headline judges it. */
+export interface Judged {
+  readonly id: string;
+  readonly name: string;
+  readonly active: boolean;
+  readonly state: ProjectState;
+  /** Why its views are refused, mostly. */
+  readonly cause: RefusalCode | undefined;
+}
+
+interface Arrival {
+  readonly health: Health;
+  /** The worst first. */
+  readonly projects: readonly Judged[];
+  /** Whether the last hour is not read yet. */
+  readonly isBlank: boolean;
+  /** Refused in the last hour, of whichever project. */
+  readonly refused: number;
+}
+
+/** Judges arrival, not the process: are the views of the listed projects taken? */
+export function headlineOf({ health, projects, isBlank, refused }: Arrival): Headline {
+  if (!isReady(health)) {
+    return { kind: 'bad', words: [`Not taking views: ${health.reasons.join(', ')}`] };
+  }
+  const withState = (state: ProjectState): Judged[] => projects.filter((p) => p.state === state);
+  if (isBlank) return { kind: 'idle', words: ['Taking views; reading what came before the start'] };
+  const allRefused = withState('all-refused');
+  if (allRefused.length > 0) {
+    return { kind: 'bad', words: ['Views are refused: ', ...why(allRefused)] };
+  }
+  const silent = withState('silent');
+  if (silent.length > 0) return { kind: 'warn', words: ['Fallen silent: ', ...named(silent)] };
+  const someRefused = withState('some-refused');
+  if (someRefused.length > 0) {
+    return { kind: 'warn', words: ['Some views are refused: ', ...why(someRefused)] };
+  }
+  const active = projects.filter((project) => project.active).length;
+  const arriving = withState('arriving').length;
+  if (arriving > 0) {
+    const of = `${number(arriving)} of ${countOf(active, 'project')}`;
+    return { kind: 'good', words: [`Views are arriving: ${of}`] };
+  }
+  return { kind: 'idle', words: [idleWords(active, projects, refused)] };
+}
+
+function idleWords(active: number, projects: readonly Judged[], refused: number): string {
+  if (active === 0) return 'No project is active: every view is refused';
+  if (refused > 0) return `No view was taken in the last hour, ${number(refused)} refused`;
+  const isNew = projects.every(({ state }) => state === 'no-view' || state === 'inactive');
+  return isNew ? 'Waiting for the first view' : 'Quiet: no view in the last hour';
+}
+
+/** `origin not allowed for My site and 2 more projects` */
+function why(projects: readonly Judged[]): Words {
+  const { cause } = projects[0]!;
+  return [...(cause === undefined ? [] : [`${REASONS[cause]} for `]), ...named(projects)];
+}
+
+/** `My site and 2 more projects` */
+function named([first, ...more]: readonly Judged[]): Words {
+  const rest = more.length === 0 ? [] : [` and ${countOf(more.length, 'more project')}`];
+  return [{ name: first!.name }, ...rest];
+}

@@ -1,0 +1,42 @@
+import { countOf } from '../../base/readable.ts';
+import type { Snapshot } from '../snapshot.ts';
+import type { ShownProject } from '../shown-projects.ts';
+import { element, list, setText } from './dom.ts';
+import { columnNames, projectRow, totalRow } from './project-rows.ts';
+
+/** More are too many to look through. */
+const UNFILTERED_MAX = 10;
+
+/** All projects, a line each, and a filter where there are many. */
+export function projectTable(section: HTMLElement) {
+  const filter = section.querySelector('input')!;
+  const total = totalRow();
+  const rows = element('div', { class: 'table' });
+  const showRows = list<ShownProject>(rows, ({ id }) => id, projectRow);
+  const more = element('p', { class: 'hint' });
+  section.append(element('div', { class: 'table' }, columnNames(), total.node), rows, more);
+  let shown: Snapshot | undefined;
+
+  const draw = ({ projects, projectsLeftOut, total: all, nowMs }: Snapshot): void => {
+    const count = projects.length + projectsLeftOut;
+    section.hidden = count === 0;
+    filter.hidden = count <= UNFILTERED_MAX;
+    total.node.toggleAttribute('hidden', count < 2);
+    total.update(all, nowMs);
+    const wanted = filter.hidden ? '' : filter.value.trim().toLowerCase();
+    const found = projects.filter(
+      ({ name, id }) => id.includes(wanted) || name.toLowerCase().includes(wanted),
+    );
+    showRows(found, nowMs);
+    const none = found.length === 0 ? 'No name or id has that in it. ' : '';
+    const rest = projectsLeftOut === 0 ? '' : `${countOf(projectsLeftOut, 'more project')} listed.`;
+    setText(more, none + rest);
+  };
+  filter.addEventListener('input', () => shown && draw(shown));
+  return {
+    update(snapshot: Snapshot): void {
+      shown = snapshot;
+      draw(snapshot);
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import { shellQuoted } from '../base/text.ts';
+
+// What an operator types, to be pasted into a shell on the collector's machine. Texts of strangers
+// are part of a command only where they are wholly plain.
+
+/** What an origin may consist of to become part of a command: nothing that a shell reads. */
+const PLAIN_ORIGIN = /^https?:\/\/[a-z0-9.-]+(:\d+)?$/;
+
+export const isPlainOrigin = (origin: string | undefined): origin is string =>
+  origin !== undefined && PLAIN_ORIGIN.test(origin);
+
+/** Where a command has to work. */
+export interface Installation {
+  /** Absolute. */
+  readonly projectsPath: string;
+  /** Absolute; `undefined` where views go elsewhere. */
+  readonly dataDir: string | undefined;
+  /** The system's account that the files belong to: `viewlog`, `#998`. */
+  readonly account: string | undefined;
+}
+
+/**
+ * The command that activates a project, and allows the origin where that is a plain one.
+ * @param id digits only.
+ */
+export function activationOf(
+  id: string,
+  origin: string | undefined,
+  projectsPath: string,
+  account?: string,
+): string {
+  const from = isPlainOrigin(origin) ? ` --origin ${origin}` : '';
+  return `${as(account)}viewlog activate ${id}${from} --projects ${shellQuoted(projectsPath)}`;
+}
+
+/** Prints the script for a project's pages. */
+export const snippetOf = (id: string, { projectsPath, account }: Installation): string =>
+  `${as(account)}viewlog snippet ${id} --url https://views.example.com ` +
+  `--projects ${shellQuoted(projectsPath)}`;
+
+/** The report of the last seven days; `undefined` where there are no files to read. */
+export function reportOf({ dataDir, projectsPath, account }: Installation): string | undefined {
+  if (dataDir === undefined) return undefined;
+  const isUsual = projectsPath === `${dataDir}/projects.json`;
+  const projects = isUsual ? '' : ` --projects ${shellQuoted(projectsPath)}`;
+  return `${as(account)}viewlog report --data ${shellQuoted(dataDir)}${projects} --last 7`;
+}
+
+const as = (account: string | undefined): string =>
+  account === undefined ? '' : `sudo -u ${shellQuoted(account)} `;

@@ -1,0 +1,55 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/time.ts';
+import { Periods } from './periods.ts';
+
+/** Days begin with one in every time zone that there is. */
+export const QUARTER_MS = 15 * MINUTE_MS;
+/** What a chart of 24 hours shows. */
+export const QUARTERS = DAY_MS / QUARTER_MS;
+const MINUTES = 60;
+/** Today and yesterday: 49 hours where a clock is put back, and the running quarter. */
+const QUARTERS_KEPT = (49 * HOUR_MS) / QUARTER_MS + 1;
+
+/** When views came: the last hour by the minute, today and yesterday by quarters of an hour. */
+export class Timeline {
+  readonly #minutes = new Periods(MINUTE_MS, MINUTES);
+  readonly #quarters = new Periods(QUARTER_MS, QUARTERS_KEPT);
+
+  add(nowMs: number): void {
+    this.#minutes.add(nowMs);
+    this.#quarters.add(nowMs);
+  }
+
+  /** One that came before now, in any order. */
+  addEarlier(atMs: number, nowMs: number): void {
+    this.#minutes.addEarlier(atMs, nowMs);
+    this.#quarters.addEarlier(atMs, nowMs);
+  }
+
+  /** Views a minute, as of the last sixty seconds. */
+  perMinute(nowMs: number): number {
+    const [before = 0, running = 0] = this.#minutes.list(nowMs, 2);
+    const share = (nowMs % MINUTE_MS) / MINUTE_MS;
+    return Math.round(before * (1 - share) + running);
+  }
+
+  /** Of the last sixty minutes, the running one included. */
+  lastHour(nowMs: number): number {
+    return this.#minutes.between(nowMs - HOUR_MS, nowMs + 1, nowMs);
+  }
+
+  /** Of so many whole minutes before the running one, 59 at most. */
+  lastMinutes(minutes: number, nowMs: number): number {
+    const endMs = Math.floor(nowMs / MINUTE_MS) * MINUTE_MS;
+    return this.#minutes.between(endMs - minutes * MINUTE_MS, endMs, nowMs);
+  }
+
+  /** Of the quarters of an hour that begin in that time. */
+  between(fromMs: number, toMs: number, nowMs: number): number {
+    return this.#quarters.between(fromMs, toMs, nowMs);
+  }
+
+  /** The last 24 hours, a count for each quarter, the one that still runs last. */
+  day(nowMs: number): number[] {
+    return this.#quarters.list(nowMs, QUARTERS);
+  }
+}
