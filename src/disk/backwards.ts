@@ -41,13 +41,19 @@ export async function* readBackwards(
       const start = Math.max(0, at - CHUNK_BYTES);
       const chunk = await readAll(fd, start, at - start);
       if (chunk === undefined) return;
+      at = start;
+      const newline = chunk.indexOf(NEWLINE);
+      if (start > 0 && newline < 0) {
+        // What is too long already stays so.
+        if (end.length <= lineBytesMax) end = Buffer.concat([chunk, end]);
+        yield { lines: [], bytes: chunk.length };
+        continue;
+      }
       const text = Buffer.concat([chunk, end]);
-      const whole = start === 0 ? 0 : text.indexOf(NEWLINE) + 1 || text.length;
+      const whole = start === 0 ? 0 : newline + 1;
+      end = text.subarray(0, whole);
       const lines = text.subarray(whole).toString(encoding).split('\n').slice(0, -1);
       yield { lines: lines.filter(({ length }) => length < lineBytesMax), bytes: chunk.length };
-      // What is too long already stays so.
-      end = text.subarray(Math.max(0, whole - lineBytesMax - 1), whole);
-      at = start;
     }
   } finally {
     await systemFiles.close(fd).catch(() => {});
