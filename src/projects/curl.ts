@@ -9,9 +9,10 @@ interface Sender {
 /**
  * What sends a view of this project that is taken, from the first site that it may come from.
  * @param address the collector's, without a slash at its end.
+ * @param atMs when it was viewed.
  */
-export function curlOf({ id, origins }: Sender, address: string): string {
-  const ld = new Date().toISOString();
+export function curlOf({ id, origins }: Sender, address: string, atMs = Date.now()): string {
+  const ld = new Date(atMs).toISOString();
   const view = JSON.stringify({ pid: 'page-42', p: id, ld, url: '/home' });
   const headers = ['Content-Type: application/json'];
   const [first] = origins ?? [];

@@ -60,7 +60,7 @@ export function headlineOf({ health, projects, isBlank, refused }: Arrival): Hea
 }
 
 function idleWords(active: number, projects: readonly Judged[], refused: number): string {
-  if (active === 0) return 'No project is active: every view is refused';
+  if (active === 0) return 'No project is active';
   if (refused > 0) return `No view was taken in the last hour, ${number(refused)} refused`;
   const isNew = projects.every(({ state }) => state === 'no-view' || state === 'inactive');
   return isNew ? 'Waiting for the first view' : 'Quiet: no view in the last hour';

@@ -1,6 +1,6 @@
 import { DAY_MS } from '../base/time.ts';
 import { clip } from '../base/text.ts';
-import { causeOf, rankOf, stateOf } from './arrival.ts';
+import { causeOf, isTrouble, rankOf, stateOf } from './arrival.ts';
 import type { CollectorSource } from './collector-source.ts';
 import { type Activity, ProjectActivity } from './counts.ts';
 import { daysAt } from './days.ts';
@@ -69,10 +69,15 @@ export function rankedProjects({ projects, counts }: CollectorSource, nowMs: num
     };
   });
   const lastOf = ({ counted }: Ranked): number => counted.lastAcceptedMs ?? 0;
-  return ranked.sort((a, b) => rankOf(a.state) - rankOf(b.state) || lastOf(b) - lastOf(a));
+  return ranked.sort(
+    (a, b) =>
+      rankOf(a.state) - rankOf(b.state) ||
+      (isTrouble(a.state) ? byName(a, b) : lastOf(b) - lastOf(a)),
+  );
 }
 
 const { compare } = new Intl.Collator('en', { numeric: true });
+const byName = (a: Ranked, b: Ranked): number => compare(a.name, b.name);
 
 /** As many as the page shows: trouble first, then by name. */
 export function shownProjects(
@@ -83,7 +88,7 @@ export function shownProjects(
   let samples = SAMPLES_MAX;
   return ranked
     .slice(0, PROJECTS_MAX)
-    .sort((a, b) => rankOf(a.state) - rankOf(b.state) || compare(a.name, b.name))
+    .sort((a, b) => rankOf(a.state) - rankOf(b.state) || byName(a, b))
     .map(({ id, name, active, state, cause, counted }) => {
       const refusals = counted.refusals.list().map((group) => {
         samples -= 1 + group.origins.length;
@@ -97,11 +102,13 @@ export function shownProjects(
 function shownRefusals(
   { code, count, lastMs, latest, origins }: RefusalGroup,
   id: string,
-  { installation: { projectsPath, account } }: CollectorSource,
+  { projects, installation: { projectsPath, account } }: CollectorSource,
   hasSamples: boolean,
 ): ShownRefusals {
+  const project = projects.find(id);
+  // None for what has been mended meanwhile.
   const commandFor = (origin: string): string | undefined =>
-    code === 'origin-not-allowed' && isPlainOrigin(origin)
+    code === 'origin-not-allowed' && isPlainOrigin(origin) && !project?.allowsOrigin(origin)
       ? activationOf(id, origin, projectsPath, account)
       : undefined;
   return {
@@ -116,7 +123,7 @@ function shownRefusals(
       command: commandFor(from.origin),
     })),
     command:
-      code === 'project-not-activated'
+      code === 'project-not-activated' && !project?.active
         ? activationOf(id, undefined, projectsPath, account)
         : undefined,
   };

@@ -136,8 +136,11 @@ function shownUnlistedIds(
   return ids.sort((a, b) => Number(b.nearest !== '') - Number(a.nearest !== ''));
 }
 
+/** Of a project that there might be. */
+const SITE = 'https://www.example.com';
+
 /** For the first project that there is, or for one that there might be. */
-function firstSteps({ projects, installation, known, url }: CollectorSource): Step[] {
+function firstSteps({ counts, projects, installation, known, url }: CollectorSource): Step[] {
   if (known.isReading) return [];
   const listed = projects.all();
   const project = listed.find(({ active }) => active) ?? listed[0];
@@ -145,12 +148,7 @@ function firstSteps({ projects, installation, known, url }: CollectorSource): St
   const { projectsPath, account } = installation;
   const activation: Step = {
     text: 'Activate a project',
-    command: activationOf(
-      id,
-      project === undefined ? 'https://www.example.com' : undefined,
-      projectsPath,
-      account,
-    ),
+    command: activationOf(id, project === undefined ? SITE : undefined, projectsPath, account),
   };
   return [
     ...(project?.active ? [] : [activation]),
@@ -160,7 +158,8 @@ function firstSteps({ projects, installation, known, url }: CollectorSource): St
     },
     {
       text: 'Send a view from this machine',
-      command: curlOf(project ?? { id, origins: ['https://www.example.com'] }, url()),
+      // The same text each second, or it could not be selected.
+      command: curlOf(project ?? { id, origins: [SITE] }, url(), counts.sinceMs),
     },
   ];
 }

@@ -137,7 +137,7 @@ describe('the headline', () => {
       'idle',
       'Quiet: no view in the last hour',
     ]);
-    expect(headline([])).toStrictEqual(['idle', 'No project is active: every view is refused']);
+    expect(headline([])).toStrictEqual(['idle', 'No project is active']);
   });
 
   it('judges nothing before the last hour is read, and says first that views are not taken', () => {

@@ -1,18 +1,21 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { afterAll, onTestFinished } from 'vitest';
 import { isHere, TOOLS } from './runtimes.ts';
 import { tempDir } from './temp-dir.ts';
 
 const CHROMIUM = '/usr/bin/chromium';
+const AXE = `${TOOLS}/axe-core/axe.min.js`;
 const PLAYWRIGHT = `${TOOLS}/playwright-core`;
 
 /** As much of Playwright as the tests use; it is not among the project's own dependencies. */
 export interface Page {
   goto(url: string, options?: GotoOptions): Promise<unknown>;
   goBack(options?: GotoOptions): Promise<unknown>;
-  evaluate<T>(run: () => T | Promise<T>): Promise<T>;
+  /** A text is run as it is, whatever policy the page has. */
+  evaluate<T>(run: string | (() => T | Promise<T>)): Promise<T>;
   evaluate<T, A>(run: (argument: A) => T | Promise<T>, argument: A): Promise<T>;
   locator(selector: string, options?: { hasText?: string | RegExp }): Locator;
   title(): Promise<string>;
@@ -43,6 +46,8 @@ export interface Locator {
   getAttribute(name: string): Promise<string | null>;
   count(): Promise<number>;
   click(): Promise<void>;
+  fill(text: string): Promise<void>;
+  hover(options?: { position?: { x: number; y: number } }): Promise<void>;
   focus(): Promise<void>;
 }
 
@@ -71,6 +76,18 @@ interface Playwright {
 
 /** Whether there is a browser to test with. */
 export const hasChromium = (): boolean => isHere(CHROMIUM) && isHere(PLAYWRIGHT);
+
+/** Whether there is something to judge a page's accessibility with. */
+export const hasAxe = (): boolean => isHere(AXE);
+
+/** What axe finds wrong with the page: a rule and the elements, a line each. */
+export async function violationsOf(page: Page): Promise<string[]> {
+  await page.evaluate(`${readFileSync(AXE, 'utf8')};0`);
+  return page.evaluate<string[]>(
+    `axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+       nodes.map(({ html, failureSummary }) => [id, html, failureSummary].join(' '))))`,
+  );
+}
 
 /** One browser for the tests of a file: it takes seconds to start. */
 let browser: Promise<Browser> | undefined;

@@ -47,7 +47,7 @@ export function chart(): View<Series> {
   const key = (kind: string, text: string): Element =>
     element('span', { class: `key ${kind}-key` }, text);
   const legend = element('figcaption', {}, key('accepted', 'taken'), key('refused', 'refused'));
-  legend.append(reading);
+  legend.append(element('span', { class: 'faint' }, 'by quarters of an hour'), reading);
   const plot = element('div', { class: 'plot' }, scale, bars.node, slider, axis);
 
   let shown: Series = { accepted: [], refused: [] };

@@ -1,0 +1,229 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { dayOf } from '../../src/base/time.ts';
+import { lineOf } from '../../src/view/line.ts';
+import { hasAxe, hasChromium, newPage, type Page, violationsOf } from '../support/chromium.ts';
+import { BUNDLE } from '../support/runtimes.ts';
+import { startWatched, type Watched } from '../support/status.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { dataDirectory, until } from '../support/viewlog.ts';
+import { MINIMAL_VIEW } from '../support/views.ts';
+
+// What the status page has for many sites, for none, and for all who read it, in a real browser.
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+const open = async ({ statusUrl }: Watched, options = {}): Promise<Page> => {
+  const page = await newPage(options);
+  await page.goto(`${statusUrl}/`);
+  await page.locator('#figures dd').first().waitFor();
+  return page;
+};
+
+const names = (page: Page): Promise<string[]> =>
+  page.locator('.row:not(.total) summary bdi').allTextContents();
+
+const heightOf = (page: Page, selector: string): Promise<number> =>
+  page.evaluate(
+    (wanted) => document.querySelector(wanted)!.getBoundingClientRect().bottom + scrollY,
+    selector,
+  );
+
+/** Views that came before, each so long ago. */
+function addViews(data: string, id: string, agesMs: readonly number[]): void {
+  for (const ageMs of agesMs.toSorted((a, b) => b - a)) {
+    const ts = new Date(Date.now() - ageMs).toISOString();
+    const uuid = '019aa5d5-0000-7000-8000-000000000000';
+    const line = lineOf(ts, uuid, JSON.stringify({ ...MINIMAL_VIEW, p: id }));
+    writeFileSync(join(data, `views-${dayOf(Date.parse(ts))}.ndjson`), line, { flag: 'a' });
+  }
+}
+
+/** The bundle under its name, on the path of a shell. */
+function shell(command: string): string {
+  const bin = tempDir();
+  const script = `#!/bin/sh\nexec '${process.execPath}' '${BUNDLE}' "$@"\n`;
+  writeFileSync(join(bin, 'viewlog'), script, { mode: 0o755 });
+  const env = { PATH: `${bin}:${process.env['PATH']}` };
+  return execFileSync('/bin/sh', ['-c', command], { env, cwd: '/', encoding: 'utf8' });
+}
+
+const sixty = Array.from({ length: 60 }, (_, i) => ({
+  id: String(1000001 + i),
+  name: `Site ${i + 1}`,
+  ...(i === 6 && { origins: ['https://www.example.com'] }),
+}));
+
+describe.skipIf(!hasChromium())('sixty projects', () => {
+  it('stand on two screens, trouble first, then by name, in numbers that align', async () => {
+    const data = dataDirectory({ projects: sixty });
+    addViews(data, '1000031', [...Array.from({ length: 25 }, () => 25 * HOUR_MS), 3.5 * HOUR_MS]);
+    const viewlog = await startWatched({ data });
+    const origin = 'https://shop.example.com';
+    await viewlog.post({ ...MINIMAL_VIEW, p: '1000007' }, { origin });
+    const page = await open(viewlog, { viewport: { width: 1280, height: 900 } });
+    await page
+      .locator('h1', { hasText: 'Views are refused: origin not allowed for Site 7' })
+      .waitFor();
+    await page.locator('.row .state', { hasText: 'fallen silent' }).waitFor();
+    const ordered = await names(page);
+    expect(ordered).toHaveLength(60);
+    expect(ordered.slice(0, 5)).toStrictEqual(['Site 7', 'Site 31', 'Site 1', 'Site 2', 'Site 3']);
+    expect(await heightOf(page, '.row:last-child')).toBeLessThan(1800);
+    const rights = await page.evaluate(() =>
+      [...document.querySelectorAll('.columns, .row > summary')].map((line) =>
+        [...line.querySelectorAll('.number')].map((cell) => cell.getBoundingClientRect().right),
+      ),
+    );
+    expect(rights).toHaveLength(62);
+    expect(new Set(rights.map(String)).size).toBe(1);
+    // The mend stands open to see.
+    const command = page.locator('#troubles .command code', { hasText: '--origin' });
+    expect(await command.textContent()).toBe(
+      `viewlog activate 1000007 --origin ${origin} --projects ${data}/projects.json`,
+    );
+    await page.locator('#troubles li', { hasText: 'Site 31: it had views at this time' }).waitFor();
+    shell((await command.textContent())!);
+    const again = (): Promise<Response> =>
+      viewlog.post({ ...MINIMAL_VIEW, p: '1000007' }, { origin });
+    await until(async () => (await again()).status === 201);
+    for (let i = 0; i < 200; i++) await again();
+    await page.locator('h1', { hasText: 'Fallen silent: Site 31' }).waitFor();
+  });
+
+  it('are filtered by name or id, and stay so', async () => {
+    const viewlog = await startWatched({ data: dataDirectory({ projects: sixty }) });
+    const page = await open(viewlog);
+    const filter = page.locator('#projects input[type="search"]');
+    await filter.fill('sITE 6');
+    expect(await names(page)).toStrictEqual(['Site 6', 'Site 60']);
+    await filter.fill('1000042');
+    expect(await names(page)).toStrictEqual(['Site 42']);
+    await viewlog.post({ ...MINIMAL_VIEW, p: '1000042' });
+    await page.locator('.row .state', { hasText: 'arriving' }).waitFor();
+    expect(await names(page)).toStrictEqual(['Site 42']);
+    await filter.fill('nothing');
+    await page.locator('#projects p', { hasText: 'No name or id has that in it.' }).waitFor();
+  });
+
+  it('of ten there is no filter', async () => {
+    const data = dataDirectory({ projects: sixty.slice(0, 10) });
+    const page = await open(await startWatched({ data }));
+    expect(await names(page)).toHaveLength(10);
+    await page.locator('#projects input[type="search"]').waitFor({ state: 'hidden' });
+  });
+
+  it('can be read on a phone', async () => {
+    const viewlog = await startWatched({ data: dataDirectory({ projects: sixty }) });
+    const page = await open(viewlog, { viewport: { width: 390, height: 844 } });
+    await page.locator('.row .label', { hasText: 'yesterday' }).first().waitFor();
+    await page.locator('.row.total > summary').click();
+    await page.locator('.row.total .reading').waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    expect(await heightOf(page, '.row:last-child')).toBeLessThan(60 * 110);
+  });
+});
+
+describe.skipIf(!hasChromium())('a chart', () => {
+  it('tells each quarter of an hour, by keyboard and by pointer', async () => {
+    const data = dataDirectory();
+    addViews(data, '1000001', [30 * MINUTE_MS, 30 * MINUTE_MS, 12 * HOUR_MS]);
+    const viewlog = await startWatched({ data });
+    await viewlog.post({ ...MINIMAL_VIEW, url: 'x' });
+    const page = await open(viewlog);
+    await page.locator('.row:not(.total) > summary').first().focus();
+    await page.keyboard.press('Enter');
+    const slider = page.locator('.row[open] input[type="range"]');
+    await slider.focus();
+    await page.keyboard.press('End');
+    expect(await slider.getAttribute('aria-valuetext')).toMatch(
+      /^\d\d:\d\d to now: 0 views taken, 1 refused$/,
+    );
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ArrowLeft');
+    const told = /^\d\d:\d\d to \d\d:\d\d: 2 views taken, 0 refused$/;
+    expect(await slider.getAttribute('aria-valuetext')).toMatch(told);
+    expect(await page.locator('.row[open] .reading').textContent()).toMatch(told);
+    const plot = page.locator('.row[open] .plot > svg');
+    const width = await page.evaluate(
+      () => document.querySelector('.row[open] .plot > svg')!.getBoundingClientRect().width,
+    );
+    await plot.hover({ position: { x: (47.5 / 96) * width, y: 20 } });
+    expect(await slider.getAttribute('aria-valuetext')).toMatch(/: 1 view taken, 0 refused$/);
+    expect(await page.locator('.row[open] .scale').textContent()).toBe('630');
+    expect(await page.locator('.row[open] figcaption .key').allTextContents()).toStrictEqual([
+      'taken',
+      'refused',
+    ]);
+  });
+});
+
+describe.skipIf(!hasChromium())('an empty collector', () => {
+  const command = (page: Page, text: string): Promise<string | null> =>
+    page.locator('#first-steps .command code', { hasText: text }).textContent();
+
+  it('says what to do, and what it says works', async () => {
+    const projects = [{ id: '1000001', origins: ['https://*.example.com'] }];
+    const viewlog = await startWatched({ data: dataDirectory({ projects }) });
+    const page = await open(viewlog);
+    expect(shell((await command(page, 'viewlog snippet'))!)).toMatch(/^<script>.*1000001/);
+    expect(await page.locator('#first-steps .command').count()).toBe(2);
+    expect(shell((await command(page, 'curl'))!)).toMatch(/^\{"id":"[0-9a-f-]{36}"\}$/);
+    await page.locator('h1', { hasText: 'Views are arriving: 1 of 1 project' }).waitFor();
+    await page.locator('#first-steps').waitFor({ state: 'hidden' });
+  });
+
+  it('without a project begins with one', async () => {
+    const data = dataDirectory({ projects: [] });
+    const viewlog = await startWatched({ data });
+    const page = await open(viewlog);
+    await page.locator('h1', { hasText: 'No project is active' }).waitFor();
+    shell((await command(page, 'viewlog activate'))!);
+    await page.locator('h1', { hasText: 'Waiting for the first view' }).waitFor();
+    expect(shell((await command(page, 'curl'))!)).toMatch(/^\{"id":/);
+  });
+
+  it('names the command that makes the report', async () => {
+    const data = dataDirectory();
+    addViews(data, '1000001', [HOUR_MS]);
+    const page = await open(await startWatched({ data }));
+    const report = page.locator('#report .command code');
+    expect(await report.textContent()).toBe(`viewlog report --data ${data} --last 7`);
+    expect(shell((await report.textContent())!)).toContain('1 view: all projects');
+  });
+});
+
+describe.skipIf(!hasChromium() || !hasAxe()).each(['light', 'dark'] as const)(
+  'to axe, in %s',
+  (colorScheme) => {
+    it('nothing is wrong with it: empty, or in every kind of trouble', async () => {
+      const data = dataDirectory({
+        projects: [...sixty, { id: '2', name: 'متجر الكتب', active: false }],
+      });
+      const viewlog = await startWatched({ data });
+      const page = await open(viewlog, { colorScheme });
+      expect(await violationsOf(page)).toStrictEqual([]);
+      const origin = 'https://shop.example.com';
+      await viewlog.post({ ...MINIMAL_VIEW, p: '1000007' }, { origin });
+      await viewlog.post({ ...MINIMAL_VIEW, p: '1000061' }, { origin });
+      await viewlog.post({ ...MINIMAL_VIEW, p: '2' });
+      await viewlog.post(MINIMAL_VIEW);
+      await viewlog.post({ ...MINIMAL_VIEW, mb: '12' });
+      await viewlog.post('{');
+      writeFileSync(join(data, 'projects.json'), '{');
+      await page.locator('#warnings li').waitFor();
+      for (const name of ['All projects', 'Site 7', 'Site 1']) {
+        await page.locator('.row > summary', { hasText: name }).first().click();
+      }
+      await page.locator('#latest summary').first().click();
+      await page.locator('#details > summary').click();
+      await page.locator('.row[open] .issues li').first().waitFor();
+      expect(await page.locator('h1').count()).toBe(1);
+      expect(await page.locator('.row bdi', { hasText: 'متجر الكتب' }).count()).toBe(1);
+      expect(await violationsOf(page)).toStrictEqual([]);
+    });
+  },
+);
