@@ -63,7 +63,11 @@ describe('a start', () => {
     const dir = filesWith({
       [YESTERDAY]: [viewAt(yesterdayMs - 1), viewAt(yesterdayMs), viewAt(todayMs - 1)],
       [TODAY]: [viewAt(todayMs), viewAt(START - MINUTE_MS, '1', '/last')],
-      'refused-2026-11-20.ndjson': [refusedAt(todayMs - 1), refusedAt(todayMs - 1, '2')],
+      'refused-2026-11-20.ndjson': [
+        refusedAt(todayMs - 2, '2'),
+        refusedAt(todayMs - 1),
+        refusedAt(todayMs - 1, '2'),
+      ],
       'refused-2026-11-21.ndjson': [refusedAt(START - 2 * MINUTE_MS)],
     });
     const before = readdirSync(dir).map((name) => statSync(join(dir, name)).mtimeMs);
@@ -72,16 +76,23 @@ describe('a start', () => {
     await history.read();
     expect(history.isReading).toBe(false);
     expect(history.sinceMs).toBeLessThanOrEqual(yesterdayMs);
-    expect(countsOf(counts)).toStrictEqual({ total: [1, 2, 2, 3], listed: [1, 2, 2, 2] });
+    expect(countsOf(counts)).toStrictEqual({ total: [1, 2, 2, 4], listed: [1, 2, 2, 2] });
     expect(counts.projects.get('1')!.lastAcceptedMs).toBe(START - MINUTE_MS);
     const [group] = counts.projects.get('1')!.refusals.list();
     expect(group).toMatchObject({
       code: 'origin-not-allowed',
       count: 2,
       lastMs: START - 2 * MINUTE_MS,
-      latest: { origin: 'https://a.example', text: '{"p":"1","pid":"Café"}' },
+      latest: {
+        atMs: START - 2 * MINUTE_MS,
+        origin: 'https://a.example',
+        text: '{"p":"1","pid":"Café"}',
+      },
+      origins: [{ origin: 'https://a.example', count: 2, latest: { atMs: START - 2 * MINUTE_MS } }],
     });
-    expect(counts.unlistedIds.list(() => false)).toMatchObject([{ id: '2', count: 1 }]);
+    expect(counts.unlistedIds.list(() => false)).toMatchObject([
+      { id: '2', count: 2, lastMs: todayMs - 1 },
+    ]);
     const [latest] = counts.latestAccepted.list();
     expect(JSON.parse(latest!.item.fields)).toMatchObject({ pn: 'Café', url: '/last' });
     // What Prometheus reads began with the process, and the files are as they were.
