@@ -72,7 +72,7 @@ describe.skipIf(!hasChromium())('sixty projects', () => {
     const ordered = await names(page);
     expect(ordered).toHaveLength(60);
     expect(ordered.slice(0, 5)).toStrictEqual(['Site 7', 'Site 31', 'Site 1', 'Site 2', 'Site 3']);
-    expect(await heightOf(page, '.row:last-child')).toBeLessThan(1800);
+    expect(await heightOf(page, '.table + .table > .row:last-child')).toBeLessThan(1800);
     const rights = await page.evaluate(() =>
       [...document.querySelectorAll('.columns, .row > summary')].map((line) =>
         [...line.querySelectorAll('.number')].map((cell) => cell.getBoundingClientRect().right),
@@ -120,10 +120,10 @@ describe.skipIf(!hasChromium())('sixty projects', () => {
     const viewlog = await startWatched({ data: dataDirectory({ projects: sixty }) });
     const page = await open(viewlog, { viewport: { width: 390, height: 844 } });
     await page.locator('.row .label', { hasText: 'yesterday' }).first().waitFor();
+    expect(await heightOf(page, '.table + .table > .row:last-child')).toBeLessThan(60 * 110);
     await page.locator('.row.total > summary').click();
     await page.locator('.row.total .reading').waitFor();
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
-    expect(await heightOf(page, '.row:last-child')).toBeLessThan(60 * 110);
   });
 });
 
