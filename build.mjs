@@ -29,6 +29,18 @@ const snippets = { plain: await snippet(script, false), campaigns: await snippet
 const manual = manualPages(join(import.meta.dirname, 'src/manual'));
 
 /**
+ * What the NATS client has for others: its benchmarks, its way through a WebSocket, consumers that
+ * are pushed to. It asks for these modules, and for nothing in them unless it is called for.
+ */
+const leftOut = {
+  name: 'left-out',
+  setup({ onLoad }) {
+    const filter = /@nats-io\/[\w-]+\/lib\/(bench|ws_transport|pushconsumer)\.js$/;
+    onLoad({ filter }, () => ({ contents: '' }));
+  },
+};
+
+/**
  * Half of the bundle is packages, whose inner names no stack trace of ours needs; nor are those of
  * commands that end needed as those of a service are.
  */
@@ -75,7 +87,7 @@ const bundle = {
   minifySyntax: true,
   lineLimit: 100,
   logLevel: 'warning',
-  plugins: [shortNames, onlyVersion],
+  plugins: [leftOut, shortNames, onlyVersion],
 };
 
 await build({

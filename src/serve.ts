@@ -72,8 +72,7 @@ export async function serve(
   // Before a view is taken, so that none is counted twice.
   const history = historyOf(settings, stats, log);
   const viewBytesMax = settings['max-view'];
-  const turns = new Turns();
-  const parts = { projects, store, refused, stats, viewBytesMax, now, log, turns };
+  const parts = { projects, store, refused, stats, viewBytesMax, now, log, turns: new Turns() };
 
   let isStopping = false;
   signals.on('SIGHUP', () => void projects.reload());

@@ -3,7 +3,7 @@ import { curlOf } from '../projects/curl.ts';
 import { type Edited, editProjectsFile } from '../projects/edit.ts';
 import { type Changed, changeProject, notListed } from '../projects/change-project.ts';
 import { setValue } from '../projects/json-edit.ts';
-import { originFault, originKey } from '../projects/origins.ts';
+import { originFault } from '../projects/origins.ts';
 import { PROJECT_ID } from '../view/project-id.ts';
 import { ID_EXPECTED, type ProjectEntry, type ProjectsFile } from '../projects/projects-schema.ts';
 import { echo, nearest, plural, printable, shellQuoted } from '../base/text.ts';

@@ -7,7 +7,7 @@ import { cannotRead } from '../disk/lines.ts';
 import { originKey } from '../projects/origins.ts';
 import { loadProjects, type Project } from '../projects/project-list.ts';
 import type { Settings } from '../settings.ts';
-import { activationOf } from '../status/activation.ts';
+import { activationOf } from '../status/shell-commands.ts';
 import { readView } from '../view/read-view.ts';
 import { isRefusal, type Refusal, REFUSALS } from '../view/refusal.ts';
 import { printable, shellQuoted } from '../base/text.ts';
