@@ -1,8 +1,8 @@
 import { accessComment, type Shipped } from './shipped.ts';
 
-/** For Filebeat 8.10 or later. */
+/** For Filebeat 8.15 or later: 8.14 ships finished files again (elastic/beats#40178, #40258). */
 export function filebeat({ dir, lineBytesMax }: Shipped): string {
-  return `# viewlog -> Filebeat 8.10 or later. Run: filebeat -c FILE
+  return `# viewlog -> Filebeat 8.15 or later, for 8.14 ships finished files again. Run: filebeat -c FILE
 #
 ${accessComment('filebeat', dir)}
 
