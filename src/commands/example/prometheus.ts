@@ -12,7 +12,9 @@ export const JOB = 'viewlog';
 export function prometheus({ settings }: Installation): string {
   const address = metricsAddress(settings);
   const file = settings['status-token-file'];
-  const isAsked = !isLoopback(address.host) || readEnv(TOKEN_ENV) !== undefined;
+  const { status } = settings;
+  const isOpen = status !== 'off' && !isLoopback(status.host);
+  const isAsked = isOpen || readEnv(TOKEN_ENV) !== undefined;
   const token = file ?? (isAsked ? '/etc/prometheus/viewlog-token' : undefined);
   return `# viewlog's metrics for Prometheus: in prometheus.yml, and "viewlog example alerts" beside it, with
 # rule_files: [viewlog-alerts.yml]
