@@ -8,7 +8,7 @@ import { FULL_VIEW } from '../../support/views.ts';
 describe('the SQL for ClickHouse', () => {
   it('has a column for each field of a stored line, in its order', async () => {
     const sql = await exampleOf('clickhouse');
-    const [, table = ''] = /CREATE TABLE[^(]*\((.*?)\n--/s.exec(sql) ?? [];
+    const [, table = ''] = /TABLE IF NOT EXISTS views \((.*?)\n\)/s.exec(sql) ?? [];
     const columns = Array.from(table.matchAll(/^ {2}(\w+) (.+?),?$/gm), ([, ...column]) => column);
     expect(columns.map(([name]) => name)).toStrictEqual(['ts', 'id', ...Object.keys(FULL_VIEW)]);
     expect(Object.fromEntries(columns)).toMatchObject({
@@ -22,11 +22,16 @@ describe('the SQL for ClickHouse', () => {
       content: 'Tuple(templateId String)',
       hc: 'Bool',
     });
+    const made = Array.from(
+      sql.matchAll(/^ {2}\S.*\(line, '(\w+)'.*\) AS (\w+),?$/gm),
+      ([, ...of]) => of,
+    );
+    expect(made).toStrictEqual(columns.map(([name]) => [name, name]));
   });
 
   it('loads what is in the data directory', async () => {
     const data = dataDirectory();
     const sql = await exampleOf('clickhouse', [], { data });
-    expect(sql).toContain(`INSERT INTO views FROM INFILE '${data}/views-*.ndjson' SETTINGS`);
+    expect(sql).toContain(`INSERT INTO view_lines FROM INFILE '${data}/views-*.ndjson'`);
   });
 });

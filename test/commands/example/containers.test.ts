@@ -7,7 +7,7 @@ import { exampleOf } from '../../support/examples.ts';
 import { BUNDLE, EXECUTABLE, isPresent } from '../../support/runtimes.ts';
 import { startWatched } from '../../support/status.ts';
 import { tempDir } from '../../support/temp-dir.ts';
-import { dataDirectory, start, startViewlog } from '../../support/viewlog.ts';
+import { dataDirectory, type RunOptions, start, startViewlog } from '../../support/viewlog.ts';
 
 // Parsed and asserted; test/real/container.sh builds and runs it, where a machine can.
 
@@ -23,10 +23,8 @@ interface Compose {
   readonly secrets?: unknown;
 }
 
-const composeOf = async (
-  ...of: Parameters<typeof exampleOf> extends [string, ...infer R] ? R : []
-) => {
-  const text = await exampleOf('compose', ...of);
+const composeOf = async (args: readonly string[], options: RunOptions) => {
+  const text = await exampleOf('compose', args, options);
   const { services, secrets } = parse(text, { strict: true }) as Compose;
   return { text, service: services.viewlog, secrets };
 };
@@ -51,8 +49,16 @@ describe('the Dockerfile', () => {
     expect(wordsAfter('ENTRYPOINT', text)).toStrictEqual(['viewlog']);
     expect(wordsAfter('CMD', text)).toStrictEqual([
       'serve',
-      ...['--host', '0.0.0.0', '--port', '9000'],
-      ...['--projects', '/data/p.json', '--max-view', '64KiB', '--status', '0.0.0.0:8081'],
+      '--host',
+      '0.0.0.0',
+      '--port',
+      '9000',
+      '--projects',
+      '/data/p.json',
+      '--max-view',
+      '64KiB',
+      '--status',
+      '0.0.0.0:8081',
     ]);
     expect(after('EXPOSE', text)).toStrictEqual(['9000 8081']);
   });
@@ -71,8 +77,12 @@ describe('the Dockerfile', () => {
     expect(after('VOLUME', text)).toStrictEqual([]);
     expect(wordsAfter('CMD', text)).toStrictEqual([
       'serve',
-      ...['--host', '0.0.0.0', '--projects', '/projects/projects.json'],
-      ...['--status', '0.0.0.0:8081'],
+      '--host',
+      '0.0.0.0',
+      '--projects',
+      '/projects/projects.json',
+      '--status',
+      '0.0.0.0:8081',
     ]);
   });
 
