@@ -17,7 +17,8 @@ export function compose(installation: Installation): string {
   return lines(
     '# viewlog by Docker Compose: compose.yaml, beside "viewlog example dockerfile". Before it starts:',
     `#   sudo install -d -o ${owner.uid} -g ${owner.gid} -m 750 ${shellQuoted(dir)}`,
-    isTokenNew && `#   (umask 077; openssl rand -hex 16 > status-token); sudo chown ${user} status-token`,
+    isTokenNew &&
+      `#   (umask 077; openssl rand -hex 16 > status-token); sudo chown ${user} status-token`,
     '#   docker compose run --rm viewlog activate 1000001',
     'services:',
     '  viewlog:',
