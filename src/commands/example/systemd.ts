@@ -100,7 +100,9 @@ RestrictRealtime=yes
 RestrictSUIDSGID=yes
 LockPersonality=yes
 SystemCallArchitectures=native
-SystemCallFilter=@system-service`;
+SystemCallFilter=@system-service
+# What a runtime tries beyond (V8: pkey_alloc, libuv: io_uring) fails, instead of ending it.
+SystemCallErrorNumber=EPERM`;
 
 /** Real paths, so that neither a PATH nor a link that is moved on changes what runs. */
 function programOf({ settings, dir, program: { runtime, file } }: Installation): string {

@@ -146,4 +146,10 @@ describe('the unit', () => {
     expect(valuesOf(unit, 'RestartForceExitStatus')).toStrictEqual(['SIGHUP']);
     expect(valuesOf(unit, 'Restart')).toStrictEqual(['on-failure']);
   });
+
+  it('does not end a runtime that tries a call which it may not make', async () => {
+    const unit = await exampleOf('systemd');
+    expect(valuesOf(unit, 'SystemCallFilter')).toStrictEqual(['@system-service']);
+    expect(valuesOf(unit, 'SystemCallErrorNumber')).toStrictEqual(['EPERM']);
+  });
 });
