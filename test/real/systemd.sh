@@ -44,7 +44,7 @@ END
   until init=$(pgrep -P $!); do sleep 0.1; done
   until inside systemctl is-system-running 2> /dev/null | grep -E 'running|degraded'; do sleep 0.5; done
 }
-inside() { nsenter --target "$init" --all --wd=/ env -i PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"; }
+inside() { nsenter --target "$init" --all --wdns=/ env -i HOME=/root PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"; }
 
 post() {
   inside curl -s --max-time 5 http://127.0.0.1:8080/view -H 'Content-Type: application/json' \
@@ -79,7 +79,7 @@ try() {
   echo "== $data"
   inside useradd --system --home-dir "$data" --shell /usr/sbin/nologin viewlog 2> /dev/null || true
   inside install -d -o viewlog -g viewlog -m 750 "$data"
-  inside "${run[@]}" activate 1000001 --data "$data" > /dev/null 2>&1
+  inside "${run[@]}" activate 1000001 --data "$data" &> "$work/log" || { cat "$work/log"; exit 1; }
   inside sed -i 's/6000/600000/' "$data/projects.json"
   inside "${run[@]}" example systemd --data "$data" > "$root/etc/systemd/system/viewlog.service"
   inside systemctl daemon-reload

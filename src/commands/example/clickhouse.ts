@@ -1,28 +1,16 @@
 import { LineSchema } from '../../view/line.ts';
 import type { SchemaPart } from '../../view/schema-part.ts';
-import type { Shipped } from './shipped.ts';
+import type { Installation } from './installation.ts';
+import { directoryToRead } from './shipped.ts';
+import { fill } from './templates.ts';
 
-/** For ClickHouse, tried with 26.9. */
-export function clickhouse({ dir }: Shipped): string {
-  return `-- viewlog's lines in ClickHouse (tried: 26.9). Run: clickhouse-client --multiquery < FILE
--- What has the same key is there once: as soon as it merges, or where it is read with FINAL. So
--- lines may come twice, from a shipper or from here.
-CREATE TABLE IF NOT EXISTS views (
-${COLUMNS.map(({ name, type }) => `  ${name} ${type}`).join(',\n')}
-) ENGINE = ReplacingMergeTree PARTITION BY toYYYYMM(ts) ORDER BY (p, ts, id);
-
--- Lines go in here, and those that are JSON become views. What a crash left of a line is none; read
--- as JSONEachRow it would take the line behind it along.
-CREATE TABLE IF NOT EXISTS view_lines (line String) ENGINE = Null;
-CREATE MATERIALIZED VIEW IF NOT EXISTS view_lines_to_views TO views AS SELECT
-${COLUMNS.map(({ name, from }) => `  ${from} AS ${name}`).join(',\n')}
-FROM view_lines WHERE isValidJSON(line);
-
--- All that is there already.
-INSERT INTO view_lines FROM INFILE '${dir}/views-*.ndjson' FORMAT LineAsString;
-
-SELECT toDate(ts) AS day, p, count() AS views FROM views FINAL GROUP BY day, p ORDER BY day, p;`;
-}
+/** A table for the views, and what loads it. */
+export const clickhouse = ({ settings }: Installation): string =>
+  fill('clickhouse', {
+    dir: directoryToRead(settings),
+    columns: COLUMNS.map(({ name, type }) => `  ${name} ${type}`).join(',\n'),
+    values: COLUMNS.map(({ name, from }) => `  ${from} AS ${name}`).join(',\n'),
+  });
 
 interface Column {
   readonly name: string;

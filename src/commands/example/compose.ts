@@ -1,9 +1,9 @@
 import { shellQuoted } from '../../base/text.ts';
 import type { Address } from '../../http/listener.ts';
-import { mountsOf, SECRETS } from './container.ts';
+import { type Mount, mountsOf, SECRETS } from './container.ts';
 import { type Installation, metricsAddress, reachable } from './installation.ts';
 import { hostAndPort } from './serve-flags.ts';
-import { quoted } from './yaml.ts';
+import { fill, quoted } from './templates.ts';
 
 /** For Docker Compose, beside the Dockerfile. */
 export function compose(installation: Installation): string {
@@ -11,54 +11,46 @@ export function compose(installation: Installation): string {
   const { host, status, store, 'status-token-file': tokenFile } = settings;
   const { port } = reachable(settings, '--port');
   const addresses = status === 'off' ? [] : [{ ...status, port: metricsAddress(settings).port }];
-  const user = `${owner.uid}:${owner.gid}`;
+  const { uid, gid } = owner;
   const isTokenNew = status !== 'off' && tokenFile === undefined;
   const secrets = secretsOf(installation);
-  return lines(
-    '# viewlog by Docker Compose: compose.yaml, beside "viewlog example dockerfile". Before it starts:',
-    `#   sudo install -d -o ${owner.uid} -g ${owner.gid} -m 750 ${shellQuoted(dir)}`,
-    isTokenNew &&
-      `#   (umask 077; openssl rand -hex 16 > status-token); sudo chown ${user} status-token`,
-    '#   docker compose run --rm viewlog activate 1000001',
-    'services:',
-    '  viewlog:',
-    '    build: .',
-    '    # The owner of the files.',
-    `    user: '${user}'`,
-    '    restart: unless-stopped',
-    '    # Within 10 seconds it answers what is under way.',
-    '    stop_grace_period: 15s',
-    '    read_only: true',
-    '    cap_drop: [ALL]',
-    "    security_opt: ['no-new-privileges:true']",
-    '    ports:',
-    ...[{ host, port }, ...addresses].map(published),
-    '    # Directories, for of a file alone the container would go on to see the one that an editor',
-    '    # has replaced. One that is missing would be made, as root’s.',
-    '    volumes:',
-    ...mountsOf(installation).flatMap(volume),
-    (secrets.length > 0 || store !== undefined) && '    environment:',
+  const environment = [
     // Handed on, and not written here: it may hold a password.
-    store !== undefined && '      VIEWLOG_STORE:',
-    status !== 'off' && `      VIEWLOG_STATUS_TOKEN_FILE: ${SECRETS}/status-token`,
-    secrets.length > 0 && `    secrets: [${secrets.map(([name]) => name).join(', ')}]`,
-    secrets.length > 0 && 'secrets:',
-    // Inside it listens on every address, and so asks for a token.
-    ...secrets.flatMap(([name, file]) => [`  ${name}:`, `    file: ${plain(file)}`]),
-  );
+    ...(store === undefined ? [] : ['VIEWLOG_STORE:']),
+    // Inside it listens on every address, and so asks for one.
+    ...(status === 'off' ? [] : [`VIEWLOG_STATUS_TOKEN_FILE: ${SECRETS}/status-token`]),
+  ];
+  return fill('compose', {
+    uid,
+    gid,
+    dir: shellQuoted(dir),
+    tokenRecipe: isTokenNew
+      ? `#   (umask 077; openssl rand -hex 16 > status-token); sudo chown ${uid}:${gid} status-token`
+      : '',
+    ports: [{ host, port }, ...addresses].map(published).join('\n'),
+    volumes: mountsOf(installation).map(volume).join('\n'),
+    environment: block(
+      '    environment:',
+      environment.map((line) => `      ${line}`),
+    ),
+    secrets:
+      secrets.length === 0
+        ? ''
+        : `    secrets: [${secrets.map(([name]) => name).join(', ')}]\n` +
+          block(
+            'secrets:',
+            secrets.flatMap(([name, file]) => [`  ${name}:`, `    file: ${plain(file)}`]),
+          ),
+  });
 }
 
-const lines = (...wanted: readonly (string | false)[]): string =>
-  wanted.filter((line) => line !== false).join('\n');
+const block = (head: string, lines: readonly string[]): string =>
+  lines.length === 0 ? '' : [head, ...lines].join('\n');
 
 const published = (address: Address): string => `      - '${hostAndPort(address)}:${address.port}'`;
 
-const volume = ({ source, target }: { source: string; target: string }): string[] => [
-  '      - type: bind',
-  `        source: ${plain(source)}`,
-  `        target: ${target}`,
-  '        bind: { create_host_path: false }',
-];
+const volume = ({ source, target }: Mount): string =>
+  fill('compose-volume', { source: plain(source), target });
 
 function secretsOf({ settings }: Installation): [name: string, file: string][] {
   const { status, 'status-token-file': token = './status-token', 'nats-creds': creds } = settings;

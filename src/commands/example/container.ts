@@ -27,8 +27,13 @@ export function settingsInside(installation: Installation): ServeSettings {
   };
 }
 
+export interface Mount {
+  readonly source: string;
+  readonly target: string;
+}
+
 /** The directories of this machine that it needs, by where they are inside. */
-export function mountsOf(installation: Installation): { source: string; target: string }[] {
+export function mountsOf(installation: Installation): Mount[] {
   const { settings } = installation;
   const { data, projects, store } = settings;
   return [

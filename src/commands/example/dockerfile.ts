@@ -3,6 +3,7 @@ import { SERVE_OPTIONS } from '../../serve.ts';
 import { DATA, settingsInside } from './container.ts';
 import { type Installation, metricsAddress, reachable } from './installation.ts';
 import { serveFlags } from './serve-flags.ts';
+import { fill } from './templates.ts';
 
 /** For Docker, and for podman and buildah. */
 export function dockerfile(installation: Installation): string {
@@ -11,34 +12,21 @@ export function dockerfile(installation: Installation): string {
   const file = isBundle ? 'viewlog.mjs' : 'viewlog';
   const { port } = reachable(settings, '--port');
   const ports = settings.status === 'off' ? [port] : [port, metricsAddress(settings).port];
-  const user = `${owner.uid}:${owner.gid}`;
-  const isFiles = settings.store === undefined;
-  return `# viewlog in a container. In a directory with this file in it:
-#   cp ${shellQuoted(program.file)} ${file}
-#   printf '*\\n!${file}\\n' > .dockerignore
-#   docker build --tag viewlog .
-# podman and buildah need --format docker, or leave HEALTHCHECK out.
-FROM ${isBundle ? 'node:24-slim' : 'debian:stable-slim'}
-COPY --chmod=755 ${file} /usr/local/bin/viewlog
-${isFiles ? volume(user) : ''}# The owner of what it writes.
-USER ${user}
-EXPOSE ${ports.join(' ')}
-# Bash's own way of asking, for a base has no curl.
-HEALTHCHECK --interval=10s --timeout=5s CMD ${asJson('bash', '-c', healthCheck(installation))}
-ENTRYPOINT ${asJson('viewlog')}
-CMD ${asJson('serve', ...serveFlags(settingsInside(installation), FLAGS))}`;
+  const { uid, gid } = owner;
+  return fill('dockerfile', {
+    program: shellQuoted(program.file),
+    file,
+    base: isBundle ? 'node:24-slim' : 'debian:stable-slim',
+    volume: settings.store === undefined ? fill('dockerfile-volume', { uid, gid, DATA }) : '',
+    uid,
+    gid,
+    ports: ports.join(' '),
+    healthCheck: asJson('bash', '-c', healthCheck(installation)),
+    command: asJson('serve', ...serveFlags(settingsInside(installation), FLAGS)),
+  });
 }
 
 const FLAGS = SERVE_OPTIONS.filter((name) => name !== 'data');
-
-const volume = (user: string): string => {
-  const [uid, gid] = user.split(':');
-  return `RUN install -d -o ${uid} -g ${gid} -m 750 ${DATA}
-VOLUME ${DATA}
-# For commands too.
-ENV VIEWLOG_DATA=${DATA}
-`;
-};
 
 const asJson = (...words: string[]): string => JSON.stringify(words).replaceAll('","', '", "');
 

@@ -1,17 +1,11 @@
-import { alerts } from './alerts.ts';
-import { caddy } from './caddy.ts';
 import { clickhouse } from './clickhouse.ts';
 import { compose } from './compose.ts';
 import { dockerfile } from './dockerfile.ts';
-import { filebeat } from './filebeat.ts';
-import { fluentBit } from './fluent-bit.ts';
 import type { Installation } from './installation.ts';
-import { nginx } from './nginx.ts';
-import { prometheus } from './prometheus.ts';
-import { rsyslog } from './rsyslog.ts';
-import { type Shipped, shippedBy } from './shipped.ts';
+import { alerts, prometheus } from './metrics.ts';
+import { caddy, nginx } from './proxies.ts';
+import { shipper } from './shipped.ts';
 import { systemd } from './systemd.ts';
-import { vector } from './vector.ts';
 
 interface Example {
   readonly summary: string;
@@ -20,10 +14,6 @@ interface Example {
 }
 
 const of = (summary: string, textFor: Example['textFor']): Example => ({ summary, textFor });
-
-/** One that reads the view files. */
-const shipping = (summary: string, textOf: (shipped: Shipped) => string): Example =>
-  of(summary, ({ settings }) => textOf(shippedBy(settings)));
 
 /** What `viewlog example` prints, by name. */
 export const EXAMPLES: ReadonlyMap<string, Example> = new Map([
@@ -34,9 +24,9 @@ export const EXAMPLES: ReadonlyMap<string, Example> = new Map([
   ['compose', of('that image as a service of Docker Compose', compose)],
   ['prometheus', of('where Prometheus finds the metrics', prometheus)],
   ['alerts', of('rules by which Prometheus tells what needs you', alerts)],
-  ['fluent-bit', shipping('Fluent Bit 3.2 or later ships the views', fluentBit)],
-  ['vector', shipping('Vector 0.30 or later ships the views', vector)],
-  ['filebeat', shipping('Filebeat 8.15 or later ships the views', filebeat)],
-  ['rsyslog', shipping('rsyslog 8.2006 or later ships the views', rsyslog)],
-  ['clickhouse', shipping('a table for the views, and what fills it', clickhouse)],
+  ['fluent-bit', of('Fluent Bit 3.2 or later ships the views', shipper('fluent-bit'))],
+  ['vector', of('Vector 0.30 or later ships the views', shipper('vector'))],
+  ['filebeat', of('Filebeat 8.15 or later ships the views', shipper('filebeat'))],
+  ['rsyslog', of('rsyslog 8.2006 or later ships the views', shipper('rsyslog', 'syslog'))],
+  ['clickhouse', of('a table for the views, and what fills it', clickhouse)],
 ]);
