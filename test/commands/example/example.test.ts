@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { BUN, DENO, EXECUTABLE, isPresent, NODE } from '../../support/runtimes.ts';
+import { exampleOf } from '../../support/examples.ts';
+import { BUN, DENO, EXECUTABLE, isPresent } from '../../support/runtimes.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { dataDirectory, run, start } from '../../support/viewlog.ts';
 
@@ -43,16 +44,20 @@ describe('example', () => {
     expect((await run(['example', 'caddy', 'nginx'])).code).toBe(64);
   });
 
-  it.each([NODE, DENO, BUN, EXECUTABLE])('prints each on $name', async (runtime) => {
+  const printed = /^(?!.*(?:undefined|\[object|NaN|<<|>>)).*\S$|^$/;
+
+  it.each(NAMES)('prints %s, each of its lines filled in', async (name) => {
+    const lines = (await exampleOf(name)).trimEnd().split('\n');
+    expect(lines.length).toBeGreaterThan(5);
+    expect(lines.filter((line) => !printed.test(line))).toStrictEqual([]);
+  });
+
+  it.each([DENO, BUN, EXECUTABLE])('prints the same on $name', async (runtime) => {
     if (!isPresent(runtime)) return;
     const data = dataDirectory();
-    for (const name of NAMES) {
-      // oxlint-disable-next-line no-await-in-loop
-      const { code, stdout, stderr } = await run(['example', name], { data, runtime });
-      expect([name, code, stderr]).toStrictEqual([name, 0, '']);
-      expect(stdout.length).toBeGreaterThan(200);
-      expect(stdout).not.toMatch(/undefined|\[object|NaN|\n\n\n|[ \t]$/m);
-    }
+    const { code, stdout, stderr } = await run(['example', 'clickhouse'], { data, runtime });
+    expect([code, stderr]).toStrictEqual([0, '']);
+    expect(stdout).toBe(await exampleOf('clickhouse', [], { data }));
   });
 
   it('refuses a path that would end the line that it stands on', async () => {
