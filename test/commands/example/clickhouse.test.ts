@@ -14,6 +14,7 @@ describe('the SQL for ClickHouse', () => {
     expect(Object.fromEntries(columns)).toMatchObject({
       ts: "DateTime64(3, 'UTC')",
       id: 'UUID',
+      ld: "DateTime64(3, 'UTC')",
       p: 'String',
       mb: 'Int64',
       mv: 'Tuple(vt Int64, v30 Int64, dlv Int64)',
