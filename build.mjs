@@ -75,7 +75,7 @@ const bundle = {
   // Smaller, and still of lines and names that a stack trace can tell.
   minifyWhitespace: true,
   minifySyntax: true,
-  lineLimit: 100,
+  lineLimit: 400,
   logLevel: 'warning',
   plugins: [shortNames, onlyVersion],
 };

@@ -2,7 +2,7 @@ import { EXIT, Fatal } from '../base/exit.ts';
 import { echo, nearest, printable } from '../base/text.ts';
 import { SERVE_OPTIONS } from '../serve.ts';
 import { defineCommand } from './command.ts';
-import { type Installation, readInstallation } from './example/installation.ts';
+import { type Installation, readInstallation } from './example/read-installation.ts';
 import { EXAMPLES } from './example/list.ts';
 
 /** Prints a file for another program, made from this installation's settings. */

@@ -1,7 +1,7 @@
 import { shellQuoted } from '../../base/text.ts';
 import type { Address } from '../../http/listener.ts';
 import { type Mount, mountsOf, SECRETS } from './container.ts';
-import { type Installation, metricsAddress, reachable } from './installation.ts';
+import { type Installation, metricsAddress, reachable } from './read-installation.ts';
 import { hostAndPort } from './serve-flags.ts';
 import { fill, quoted } from './templates.ts';
 

@@ -1,5 +1,5 @@
 import { basename, dirname, relative } from 'node:path';
-import type { Installation, ServeSettings } from './installation.ts';
+import type { Installation, ServeSettings } from './read-installation.ts';
 
 /** Where a container has the data directory, the projects file's where that is elsewhere, secrets. */
 export const DATA = '/data';

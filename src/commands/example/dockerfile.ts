@@ -1,7 +1,7 @@
 import { shellQuoted } from '../../base/text.ts';
 import { SERVE_OPTIONS } from '../../serve.ts';
 import { DATA, settingsInside } from './container.ts';
-import { type Installation, metricsAddress, reachable } from './installation.ts';
+import { type Installation, metricsAddress, reachable } from './read-installation.ts';
 import { serveFlags } from './serve-flags.ts';
 import { fill } from './templates.ts';
 

@@ -1,7 +1,7 @@
 import { clickhouse } from './clickhouse.ts';
 import { compose } from './compose.ts';
 import { dockerfile } from './dockerfile.ts';
-import type { Installation } from './installation.ts';
+import type { Installation } from './read-installation.ts';
 import { alerts, prometheus } from './metrics.ts';
 import { caddy, nginx } from './proxies.ts';
 import { shipper } from './shipped.ts';

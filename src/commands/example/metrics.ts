@@ -1,7 +1,7 @@
 import { readEnv } from '../../base/env.ts';
 import { isLoopback } from '../../status/guard.ts';
 import { TOKEN_ENV } from '../../status/token.ts';
-import { type Installation, metricsAddress } from './installation.ts';
+import { type Installation, metricsAddress } from './read-installation.ts';
 import { hostAndPort } from './serve-flags.ts';
 import { fill, quoted } from './templates.ts';
 

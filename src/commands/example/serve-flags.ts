@@ -3,7 +3,7 @@ import { formatSize } from '../../base/size.ts';
 import { type Address, urlOf } from '../../http/listener.ts';
 import { SERVE_OPTIONS } from '../../serve.ts';
 import { flagOf, OPTIONS } from '../../settings.ts';
-import type { ServeSettings } from './installation.ts';
+import type { ServeSettings } from './read-installation.ts';
 
 type Name = keyof ServeSettings;
 

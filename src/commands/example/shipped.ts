@@ -1,7 +1,7 @@
 import { EXIT, Fatal } from '../../base/exit.ts';
 import { KiB } from '../../base/size.ts';
 import { printable, shellQuoted } from '../../base/text.ts';
-import type { Installation, ServeSettings } from './installation.ts';
+import type { Installation, ServeSettings } from './read-installation.ts';
 import { fill } from './templates.ts';
 
 // The configurations of what reads the view files.

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { isLoopback } from '../../status/guard.ts';
-import { type Installation, realPath, type ServeSettings } from './installation.ts';
+import { type Installation, realPath, type ServeSettings } from './read-installation.ts';
 import { serveFlags } from './serve-flags.ts';
 import { fill } from './templates.ts';
 
