@@ -49,7 +49,13 @@ post() {
   curl -s --max-time 3 http://127.0.0.1:8080/view -H 'Content-Type: application/json' \
     -d '{"p":"1000001","pid":"x","url":"/","ld":"2026-01-31T12:00:00.000Z"}'
 }
-ready() { until curl -sf --max-time 1 http://127.0.0.1:8081/readyz > /dev/null; do sleep 0.1; done; }
+ready() {
+  for _ in $(seq 200); do
+    if curl -sf --max-time 1 http://127.0.0.1:8081/readyz > /dev/null; then return; fi
+    sleep 0.1
+  done
+  podman logs image_viewlog_1 && exit 1
+}
 health() {
   local check; check=$(sed -n 's/^HEALTHCHECK.* CMD //p' Dockerfile | jq -r '.[2]')
   podman exec image_viewlog_1 bash -c "$check" && echo healthy
