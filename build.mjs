@@ -26,7 +26,8 @@ const page = await statusPage(join(import.meta.dirname, 'src/status/page'));
 const script = join(import.meta.dirname, 'src/commands/snippet/script.ts');
 const snippets = { plain: await snippet(script, false), campaigns: await snippet(script, true) };
 
-const manual = manualPages(join(import.meta.dirname, 'src/manual'));
+const manual = packed(join(import.meta.dirname, 'src/manual'), '.md');
+const templates = packed(join(import.meta.dirname, 'src/commands/example/templates'), '.template');
 
 /**
  * What the NATS client has for others: its benchmarks, its way through a WebSocket, consumers that
@@ -78,6 +79,7 @@ const bundle = {
   define: {
     STATUS_PAGE: JSON.stringify(page),
     MANUAL: JSON.stringify(manual),
+    TEMPLATES: JSON.stringify(templates),
     SNIPPETS: JSON.stringify(snippets),
     global: 'globalThis', // a name that Deno below 2.4 does not know
   },
@@ -85,7 +87,7 @@ const bundle = {
   // Smaller, and still of lines and names that a stack trace can tell.
   minifyWhitespace: true,
   minifySyntax: true,
-  lineLimit: 100,
+  lineLimit: 400,
   logLevel: 'warning',
   plugins: [leftOut, shortNames, onlyVersion],
 };
@@ -109,14 +111,14 @@ async function statusPage(folder) {
   return { html: readFileSync(join(folder, 'page.html'), 'utf8'), css, js };
 }
 
-/** The manual's pages by topic, as `src/manual/pages.ts` reads them, at less than half their size. */
-function manualPages(folder) {
-  const names = readdirSync(folder).filter((name) => name.endsWith('.md'));
-  const pages = names.map((name) => [
-    basename(name, '.md'),
-    readFileSync(join(folder, name), 'utf8'),
+/** Texts by name, as those that read them expect it, at less than half their size. */
+function packed(folder, extension) {
+  const files = readdirSync(folder).filter((file) => file.endsWith(extension));
+  const texts = files.map((file) => [
+    basename(file, extension),
+    readFileSync(join(folder, file), 'utf8'),
   ]);
-  return brotliCompressSync(JSON.stringify(Object.fromEntries(pages))).toString('base64');
+  return brotliCompressSync(JSON.stringify(Object.fromEntries(texts))).toString('base64');
 }
 
 /** The script for a project's pages, on one line. */

@@ -9,13 +9,13 @@ import { check } from './commands/check.ts';
 import { type Command, readCommand } from './commands/command.ts';
 import { deactivate } from './commands/deactivate.ts';
 import { doctor } from './commands/doctor.ts';
+import { example } from './commands/example.ts';
 import { explain } from './commands/explain.ts';
 import { findCommand, helpOn } from './commands/help.ts';
 import { projects } from './commands/projects.ts';
 import { replay } from './commands/replay.ts';
 import { report } from './commands/report.ts';
 import { serve } from './commands/serve.ts';
-import { shipperConfig } from './commands/shipper-config.ts';
 import { snippet } from './commands/snippet.ts';
 import { verify } from './commands/verify.ts';
 import { version } from './commands/show-version.ts';
@@ -34,7 +34,7 @@ const COMMANDS: readonly Command[] = [
   replay,
   report,
   archive,
-  shipperConfig,
+  example,
   helpOn(() => COMMANDS),
   version,
 ];

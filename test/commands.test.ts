@@ -306,7 +306,7 @@ it.each([
   ['activate', 'nats://user:secret@host'],
   ['activate', '1000001', '--origin=https://user:secret@host/path'],
   ['replay', 'nats://user:secret@host', '--to=http://user:secret@host/path'],
-  ['shipper-config', 'nats://user:secret@host'],
+  ['example', 'nats://user:secret@host'],
 ])('a password in a wrong place is not told: %s %s', async (...args) => {
   const { code, stdout, stderr } = await run(args);
   expect(code).toBe(64);

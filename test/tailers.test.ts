@@ -75,7 +75,7 @@ async function rsyslog(data: string): Promise<Tailer> {
   const dir = tempDir();
   const [work, out, config] = [join(dir, 'work'), join(dir, 'out'), join(dir, 'rsyslog.conf')];
   mkdirSync(work);
-  const { stdout } = await run(['shipper-config', 'rsyslog'], { data });
+  const { stdout } = await run(['example', 'rsyslog'], { data });
   const own = stdout
     .replace('/var/spool/rsyslog', work)
     .replace('/var/log/viewlog-shipped.ndjson', out);

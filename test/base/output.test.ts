@@ -56,7 +56,7 @@ const COMMANDS = [
   ['verify', VIEWS, VIEWS, VIEWS],
   ['report', '--data', '.'],
   ['report', '--data', '.', '--json'],
-  ['shipper-config', 'vector', '--data', '/var/lib/viewlog'],
+  ['example', 'vector', '--data', '/var/lib/viewlog'],
 ].map((args) => ({ args, line: args.join(' ') }));
 
 /** On other runtimes than Node a few stand for all: every command prints in one place. */

@@ -1,10 +1,9 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { blocksOf, MANUAL, read } from '../support/documents.ts';
+import { exampleOf, fileOf } from '../support/examples.ts';
 import { canRunNats, startNats } from '../support/nats-server.ts';
-import { BUNDLE, isHere } from '../support/runtimes.ts';
+import { isHere } from '../support/runtimes.ts';
 import { startWatched } from '../support/status.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { until } from '../support/viewlog.ts';
@@ -21,56 +20,38 @@ function block(page: string, wanted: string, part = ''): string {
   return blocks[0]!.text;
 }
 
-function file(name: string, text: string): string {
-  const path = join(tempDir(), name);
-  writeFileSync(path, text);
-  return path;
-}
-
 /** What the program says; throws, with what it says, where it does not succeed. */
 const check = (program: string, ...args: string[]): string =>
   execFileSync(program, args, { encoding: 'utf8', stdio: 'pipe' });
 
-it.skipIf(!isHere('/usr/bin/systemd-analyze'))('the unit is one that systemd takes', () => {
-  // The program and the user are not on the machine that tests.
-  const unit = block('operating', 'ini')
-    .replaceAll('/usr/local/bin/viewlog', BUNDLE)
-    .replace('User=viewlog', 'User=root')
-    .replace('Group=viewlog', 'Group=root');
-  const args = ['verify', file('viewlog.service', unit)];
-  // What it does not know it only mentions, and succeeds.
-  const { status, stderr } = spawnSync('systemd-analyze', args, { encoding: 'utf8' });
-  expect([status, stderr]).toStrictEqual([0, '']);
-});
-
-it.skipIf(!isHere('/usr/bin/caddy'))('the Caddyfile is one that Caddy takes', () => {
-  const config = check(
-    'caddy',
-    'adapt',
-    '--config',
-    file('Caddyfile', block('proxies', 'caddyfile')),
-  );
-  expect(config).toContain('"dial":"127.0.0.1:8080"');
-});
-
-it.skipIf(!isHere('/usr/sbin/nginx')).each([
-  ['one collector', ''],
-  ['two collectors', block('cluster', 'nginx', '10.0.0.12')],
-])('the nginx configuration for %s is one that nginx takes', (_, upstream) => {
-  const dir = tempDir();
-  const one = block('proxies', 'nginx', 'limit_req_zone');
-  const config = upstream === '' ? one : one.replace(/^upstream.*?^}\n/ms, upstream);
-  expect(config).toContain(upstream);
-  const whole = `pid ${dir}/pid; events {} http { ${config} }`;
-  check('/usr/sbin/nginx', '-t', '-q', '-p', dir, '-e', 'stderr', '-c', file('nginx.conf', whole));
-});
+it.skipIf(!isHere('/usr/sbin/nginx'))(
+  'the upstream of a cluster is one that nginx takes',
+  async () => {
+    const dir = tempDir();
+    const upstream = block('cluster', 'nginx', '10.0.0.12');
+    const config = (await exampleOf('nginx')).replace(/^upstream.*?^}\n/ms, upstream);
+    expect(config).toContain(upstream);
+    const whole = `pid ${dir}/pid; events {} http { ${config} }`;
+    check(
+      '/usr/sbin/nginx',
+      '-t',
+      '-q',
+      '-p',
+      dir,
+      '-e',
+      'stderr',
+      '-c',
+      fileOf('nginx.conf', whole),
+    );
+  },
+);
 
 describe.skipIf(!canRunNats())('the configuration of a NATS server', () => {
   // Debian's server is too old for this line.
   const config = block('cluster', 'conf', 'sync_interval').replace(/^.*sync_interval.*\n/m, '');
 
   it('is one that it takes', () => {
-    const path = file('nats.conf', config.replace('$VIEWLOG_PASSWORD', 's3cret'));
+    const path = fileOf('nats.conf', config.replace('$VIEWLOG_PASSWORD', 's3cret'));
     expect(() => check('/usr/sbin/nats-server', '-t', '-c', path)).not.toThrow();
   });
 
@@ -85,20 +66,4 @@ describe.skipIf(!canRunNats())('the configuration of a NATS server', () => {
     expect((await fetch(`${viewlog.statusUrl}/readyz`)).status).toBe(200);
     expect(viewlog.stderr()).toBe('');
   });
-});
-
-it.skipIf(!isHere('/usr/bin/promtool'))('Prometheus takes the scrape and the alerts', () => {
-  const rules = check(
-    'promtool',
-    'check',
-    'rules',
-    file('rules.yml', block('operating', 'yaml', 'groups:')),
-  );
-  expect(rules).toContain('SUCCESS: 2 rules found');
-  check(
-    'promtool',
-    'check',
-    'config',
-    file('p.yml', block('operating', 'yaml', 'scrape_configs:')),
-  );
 });

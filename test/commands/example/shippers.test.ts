@@ -3,9 +3,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { BUN, DENO, isHere, isPresent, NODE } from '../support/runtimes.ts';
-import { tempDir } from '../support/temp-dir.ts';
-import { run } from '../support/viewlog.ts';
+import { isHere } from '../../support/runtimes.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+import { run } from '../../support/viewlog.ts';
 
 // What is printed is parsed by a parser of its format, and each setting that a shipper would go
 // wrong without is looked for, with the reason.
@@ -15,7 +15,7 @@ type Config = Record<string, any>;
 
 async function printed(shipper: string, args: readonly string[] = []) {
   const data = tempDir();
-  const { code, stdout, stderr } = await run(['shipper-config', shipper, ...args], { data });
+  const { code, stdout, stderr } = await run(['example', shipper, ...args], { data });
   expect([code, stderr]).toStrictEqual([0, '']);
   return { data, text: stdout };
 }
@@ -175,30 +175,33 @@ describe.each(['fluent-bit', 'vector', 'filebeat', 'rsyslog'])('for %s', (shippe
   });
 });
 
-describe('shipper-config', () => {
-  it.each([NODE, DENO, BUN].filter(isPresent))('runs on $name', async (runtime) => {
-    const { code, stdout } = await run(['shipper-config', 'vector'], { runtime });
-    expect([code, stdout.includes('type: file')]).toStrictEqual([0, true]);
-  });
-
-  it('names what it takes', async () => {
-    const wrong = await run(['shipper-config', 'filebeet']);
-    expect([wrong.code, wrong.stderr]).toStrictEqual([
-      64,
-      'error: shipper-config takes one of fluent-bit, vector, filebeat, rsyslog, ' +
-        'not "filebeet"; did you mean filebeat?\n',
-    ]);
-    expect((await run(['shipper-config'])).code).toBe(64);
-    expect((await run(['shipper-config', 'constructor'])).code).toBe(64);
-  });
-
-  it('refuses a directory that a pattern would read as another', async () => {
+describe('a shipper', () => {
+  it('gets no configuration for a directory that a pattern would read as another', async () => {
     const data = join(tempDir(), '[views]');
     mkdirSync(data);
-    const { code, stderr } = await run(['shipper-config', 'vector'], { data });
+    const { code, stderr } = await run(['example', 'vector'], { data });
     expect([code, stderr]).toStrictEqual([
       64,
       `error: A shipper would not take "${data}" as it is; rename it\n`,
+    ]);
+  });
+
+  it.each(['fluent-bit', 'vector', 'filebeat'])(
+    'gets a directory whose name YAML would read as something else as it is: %s',
+    async (shipper) => {
+      const data = join(tempDir(), 'a: b #c - !x');
+      mkdirSync(data);
+      const { stdout, stderr } = await run(['example', shipper], { data });
+      expect(stderr).toBe('');
+      expect(JSON.stringify(parse(stdout, { strict: true }))).toContain(`"${data}/views-*.ndjson"`);
+    },
+  );
+
+  it.each(['vector', 'clickhouse'])('gets none for a stream: %s', async (name) => {
+    const { code, stderr } = await run(['example', name, '--store', 'nats://u:s3cret@host']);
+    expect([code, stderr]).toStrictEqual([
+      64,
+      'error: A stream has no files to be read: leave --store out, and name the archive’s --data\n',
     ]);
   });
 });

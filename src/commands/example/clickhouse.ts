@@ -1,0 +1,43 @@
+import { LineSchema } from '../../view/line.ts';
+import type { SchemaPart } from '../../view/schema-part.ts';
+import type { Installation } from './read-installation.ts';
+import { directoryToRead } from './shipped.ts';
+import { fill } from './templates.ts';
+
+/** A table for the views, and what loads it. */
+export const clickhouse = ({ settings }: Installation): string =>
+  fill('clickhouse', {
+    dir: directoryToRead(settings),
+    columns: COLUMNS.map(({ name, type }) => `  ${name} ${type}`).join(',\n'),
+    values: COLUMNS.map(({ name, from }) => `  ${from} AS ${name}`).join(',\n'),
+  });
+
+interface Column {
+  readonly name: string;
+  readonly type: string;
+  /** What it is of a line. */
+  readonly from: string;
+}
+
+/** Of the stored line's own schema, so that no field is forgotten. */
+const COLUMNS = Object.entries(LineSchema.entries).map(([name, part]) => column(name, part));
+
+function column(name: string, part: SchemaPart): Column {
+  if (name === 'ts' || name === 'ld') {
+    const from = `parseDateTime64BestEffort(JSONExtractString(line, '${name}'), 3, 'UTC')`;
+    return { name, type: "DateTime64(3, 'UTC')", from };
+  }
+  const isAny = part.wrapped?.item?.type === 'unknown';
+  if (isAny) return { name, type: 'String', from: `JSONExtractRaw(line, '${name}')` };
+  const type = { id: 'UUID', ubl: 'LowCardinality(String)' }[name] ?? typeOf(part);
+  return { name, type, from: `JSONExtract(line, '${name}', '${type}')` };
+}
+
+/** What a line does not have becomes 0, false or empty. */
+function typeOf({ type, wrapped, entries, item }: SchemaPart): string {
+  if (wrapped !== undefined) return typeOf(wrapped);
+  if (item !== undefined) return `Array(${typeOf(item)})`;
+  if (entries === undefined) return { number: 'Int64', boolean: 'Bool' }[type] ?? 'String';
+  const fields = Object.entries(entries).map(([name, field]) => `${name} ${typeOf(field)}`);
+  return `Tuple(${fields.join(', ')})`;
+}

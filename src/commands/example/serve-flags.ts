@@ -1,0 +1,43 @@
+import * as path from 'node:path';
+import { formatSize } from '../../base/size.ts';
+import { type Address, urlOf } from '../../http/listener.ts';
+import { SERVE_OPTIONS } from '../../serve.ts';
+import { flagOf, OPTIONS } from '../../settings.ts';
+import type { ServeSettings } from './read-installation.ts';
+
+type Name = keyof ServeSettings;
+
+/**
+ * What gives a command these settings, as words of a command line; those that have their default
+ * are left out. So is `store`, which goes into the environment: it may hold a password.
+ */
+export function serveFlags(
+  settings: ServeSettings,
+  names: readonly Name[] = SERVE_OPTIONS,
+): string[] {
+  const isStream = settings.store !== undefined;
+  return names.flatMap((name) => {
+    const value = settings[name];
+    if (value === undefined || name === 'store' || (isStream && name === 'data')) return [];
+    const text = textOf(name, value);
+    return text === defaultOf(name, settings) ? [] : [`--${flagOf(name)}`, text];
+  });
+}
+
+function defaultOf(name: Name, { data, store }: ServeSettings): string | undefined {
+  const { fallback, parse } = { fallback: undefined, ...OPTIONS[name] };
+  if (typeof fallback === 'string') return textOf(name, parse(fallback));
+  // That of the projects file is in a directory that a stream does not have.
+  return store === undefined && fallback !== undefined ? path.resolve(fallback(data)) : undefined;
+}
+
+function textOf(name: Name, value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'number') return hostAndPort(value as Address);
+  // Without its space: `64KiB`.
+  return OPTIONS[name].value === 'SIZE' ? formatSize(value).replace(/ (bytes)?/, '') : `${value}`;
+}
+
+/** `127.0.0.1:8080`, `[::1]:8080` */
+export const hostAndPort = ({ host, port }: Address): string =>
+  urlOf(host, port).replace('http://', '');

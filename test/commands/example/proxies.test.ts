@@ -1,0 +1,186 @@
+import { spawn } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { exampleOf } from '../../support/examples.ts';
+import { isHere } from '../../support/runtimes.ts';
+import { startWatched, type Watched } from '../../support/status.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+import { dataDirectory, startViewlog, until } from '../../support/viewlog.ts';
+import { MINIMAL_VIEW } from '../../support/views.ts';
+
+// Real proxies, by the files that are printed for them, in front of real collectors.
+
+const CADDY = '/usr/bin/caddy';
+const NGINX = '/usr/sbin/nginx';
+const KiB = 1024;
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+
+interface Proxy {
+  readonly port: number;
+  post(view: unknown): Promise<Response>;
+}
+
+async function startProxy(port: number, [program, ...args]: readonly [string, ...string[]]) {
+  const env = { PATH: process.env['PATH'], HOME: tempDir() };
+  const child = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+  const ended = new Promise((resolve) => child.on('close', resolve));
+  onTestFinished(async () => {
+    child.kill('SIGTERM');
+    await ended;
+  });
+  const url = `http://127.0.0.1:${port}`;
+  const answers = until(() =>
+    fetch(url).then(
+      () => true,
+      () => false,
+    ),
+  );
+  const isUp = await Promise.race([answers, ended.then(() => false)]);
+  if (!isUp) throw new Error(`${program} ended: ${said}`);
+  const proxy: Proxy = {
+    port,
+    post: (view) =>
+      fetch(`${url}/view`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', origin: 'https://www.example.com' },
+        body: JSON.stringify(view),
+      }),
+  };
+  return proxy;
+}
+
+/** The options by which an example is printed for a collector that runs. */
+const optionsOf = ({ port, statusPort }: Pick<Watched, 'port' | 'statusPort'>): string[] => [
+  `--port=${port}`,
+  `--status=127.0.0.1:${statusPort}`,
+];
+
+async function caddy(printed: string): Promise<Proxy> {
+  const port = await freePort();
+  const dir = tempDir();
+  const config = join(dir, 'Caddyfile');
+  // Of the machine that tests, and beside others of its kind.
+  const own = printed.replace('www.example.com {', `http://127.0.0.1:${port} {`);
+  expect(own).not.toBe(printed);
+  writeFileSync(config, `{\n\tadmin off\n}\n${own.replace('/srv/www', dir)}`);
+  return startProxy(port, [CADDY, 'run', '--adapter', 'caddyfile', '--config', config]);
+}
+
+async function nginx(printed: string): Promise<Proxy> {
+  const port = await freePort();
+  const dir = tempDir();
+  const config = join(dir, 'nginx.conf');
+  const own = printed.replace('listen 80;', `listen 127.0.0.1:${port};`);
+  expect(own).not.toBe(printed);
+  const around = `pid ${dir}/pid; daemon off; master_process off; events {}
+    http { access_log off; client_body_temp_path ${dir}/temp; ${own} }`;
+  writeFileSync(config, around);
+  const proxy = await startProxy(port, [NGINX, '-q', '-p', dir, '-e', 'stderr', '-c', config]);
+  // A view that went through a file would fail.
+  rmSync(join(dir, 'temp'), { recursive: true });
+  return proxy;
+}
+
+const viewOf = (bytes: number): object => {
+  const bare = JSON.stringify({ ...MINIMAL_VIEW, pn: '' }).length;
+  return { ...MINIMAL_VIEW, pn: 'x'.repeat(bytes - bare) };
+};
+
+describe.each([
+  { name: 'caddy', program: CADDY, start: caddy, beyond: [1, 60 * KiB, 3 * KiB * KiB] },
+  { name: 'nginx', program: NGINX, start: nginx, beyond: [1, 60 * KiB] },
+])('$name, by what is printed for it', ({ name, program, start, beyond }) => {
+  const isIt = isHere(program);
+
+  it.skipIf(!isIt)('passes views on, and their refusals with the reason', async () => {
+    const viewlog = await startWatched();
+    const proxy = await start(await exampleOf(name, optionsOf(viewlog)));
+    const taken = await until(async () => {
+      const answer = await proxy.post(MINIMAL_VIEW);
+      return answer.status === 201 ? answer : undefined; // Caddy asks for its health first
+    });
+    const { id } = (await taken.json()) as { id: string };
+    expect(viewlog.lines().join('\n')).toContain(id);
+    const refused = await proxy.post({ ...MINIMAL_VIEW, url: 'home' });
+    expect(refused.status).toBe(422);
+    expect(refused.headers.get('access-control-allow-origin')).toBe('https://www.example.com');
+    expect(await refused.json()).toMatchObject({
+      code: 'invalid-view',
+      detail: expect.stringContaining('"url" must be a string that starts with "/"'),
+    });
+    const other = await fetch(`http://127.0.0.1:${proxy.port}/other`);
+    expect([other.status, other.headers.get('content-type')]).not.toContain(
+      'application/problem+json',
+    );
+  });
+
+  it.skipIf(!isIt).each([16, 64, 1024])(
+    'lets viewlog refuse what is larger than --max-view %d KiB, and take what is not',
+    async (kib) => {
+      const max = `--max-view=${kib}KiB`;
+      const viewlog = await startWatched({ args: [max] });
+      const proxy = await start(await exampleOf(name, [...optionsOf(viewlog), max]));
+      await until(async () => (await proxy.post(viewOf(kib * KiB - 100))).status === 201);
+      for (const bytes of beyond) {
+        // oxlint-disable-next-line no-await-in-loop
+        const refused = await proxy.post(viewOf(kib * KiB + bytes));
+        expect([bytes, refused.status]).toStrictEqual([bytes, 413]);
+        // oxlint-disable-next-line no-await-in-loop
+        expect(await refused.json()).toMatchObject({ code: 'view-too-large' });
+      }
+    },
+  );
+});
+
+describe.skipIf(!isHere(CADDY))('caddy, while viewlog is away', () => {
+  it('holds views back until it is there again', async () => {
+    const data = dataDirectory();
+    const first = await startWatched({ data });
+    const ports = [`--port=${first.port}`, `--status=127.0.0.1:${first.statusPort}`];
+    const proxy = await caddy(await exampleOf('caddy', ports, { data }));
+    await until(async () => (await proxy.post(MINIMAL_VIEW)).status === 201);
+    // What the unit does for a restart.
+    first.child.kill('SIGUSR2');
+    await until(async () => (await fetch(`${first.statusUrl}/readyz`)).status === 503);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const stopped = first.signal('SIGTERM');
+    const held = Array.from({ length: 5 }, () => proxy.post(MINIMAL_VIEW));
+    await stopped;
+    const before = first.lines().length;
+    const again = await startViewlog({ data, args: ports });
+    const answers = await Promise.all(held);
+    expect(answers.map(({ status }) => status)).toStrictEqual([201, 201, 201, 201, 201]);
+    expect(again.lines().length).toBe(before + 5);
+  });
+
+  it.each([
+    [['--status=off'], false],
+    [['--host=10.0.0.5'], false],
+    [['--host=10.0.0.5', '--status=0.0.0.0:81'], true],
+    [['--host=0.0.0.0'], true],
+  ])('asks for health only where there is somebody to ask: %s', async (args, isAsked) => {
+    expect((await exampleOf('caddy', args)).includes('health_uri')).toBe(isAsked);
+  });
+});
+
+describe.each(['caddy', 'nginx'])('%s passes views on', (name) => {
+  it.each([
+    [['--host=::1', '--port=9000'], '[::1]:9000'],
+    [['--host=0.0.0.0'], '127.0.0.1:8080'],
+    [['--host=::', '--port=9000'], '[::1]:9000'],
+  ])('to the address of %s', async (args, address) => {
+    const line = name === 'caddy' ? `reverse_proxy /view ${address} {` : `server ${address};`;
+    expect(await exampleOf(name, args)).toContain(line);
+  });
+});

@@ -1,0 +1,23 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { tempDir } from './temp-dir.ts';
+import { run, type RunOptions } from './viewlog.ts';
+
+/** What `viewlog example NAME …` prints, for a data directory that is there. */
+export async function exampleOf(
+  name: string,
+  args: readonly string[] = [],
+  options: RunOptions = {},
+): Promise<string> {
+  const { code, stdout, stderr } = await run(['example', name, ...args], options);
+  expect([code, stderr]).toStrictEqual([0, '']);
+  return stdout;
+}
+
+/** A file of its own with that text. */
+export function fileOf(name: string, text: string): string {
+  const path = join(tempDir(), name);
+  writeFileSync(path, text);
+  return path;
+}
