@@ -25,45 +25,16 @@ const REQUIRE = `import { createRequire } from 'node:module'; const require = cr
 const page = await statusPage(join(import.meta.dirname, 'src/status/page'));
 const script = join(import.meta.dirname, 'src/commands/snippet/script.ts');
 const snippets = { plain: await snippet(script, false), campaigns: await snippet(script, true) };
+const manual = texts(join(import.meta.dirname, 'src/manual'), '.md');
+const templates = texts(join(import.meta.dirname, 'src/commands/example/templates'), '.template');
 
-const manual = packed(join(import.meta.dirname, 'src/manual'), '.md');
-const templates = packed(join(import.meta.dirname, 'src/commands/example/templates'), '.template');
-
-/**
- * What the NATS client has for others: its benchmarks, its way through a WebSocket, consumers that
- * are pushed to. It asks for these modules, and for nothing in them unless it is called for.
- */
-const leftOut = {
-  name: 'left-out',
-  setup({ onLoad }) {
-    const filter = /@nats-io\/[\w-]+\/lib\/(bench|ws_transport|pushconsumer)\.js$/;
-    onLoad({ filter }, () => ({ contents: '' }));
-  },
-};
-
-/**
- * Half of the bundle is packages, whose inner names no stack trace of ours needs; nor are those of
- * commands that end needed as those of a service are.
- */
+/** Half of the bundle is packages, whose inner names no stack trace of ours needs. */
 const shortNames = {
   name: 'short-names',
   setup({ onLoad }) {
-    const filter = /(node_modules\/.*\.m?js|src\/(commands|doctor|replay|report|verify)\/.*\.ts)$/;
-    onLoad({ filter }, async ({ path }) => {
-      const options = { minifyIdentifiers: true, loader: path.endsWith('.ts') ? 'ts' : 'js' };
-      const { code } = await transform(readFileSync(path, 'utf8'), options);
+    onLoad({ filter: /node_modules\/.*\.m?js$/ }, async ({ path }) => {
+      const { code } = await transform(readFileSync(path, 'utf8'), { minifyIdentifiers: true });
       return { contents: code };
-    });
-  },
-};
-
-/** Of package.json only the version is asked for. */
-const onlyVersion = {
-  name: 'only-version',
-  setup({ onLoad }) {
-    onLoad({ filter: /package\.json$/ }, ({ path }) => {
-      const { version } = JSON.parse(readFileSync(path, 'utf8'));
-      return { contents: JSON.stringify({ version }), loader: 'json' };
     });
   },
 };
@@ -77,19 +48,19 @@ const bundle = {
   target: 'node20',
   mainFields: ['module', 'main'], // jsonc-parser's `main` cannot be bundled
   define: {
-    STATUS_PAGE: JSON.stringify(page),
-    MANUAL: JSON.stringify(manual),
-    TEMPLATES: JSON.stringify(templates),
-    SNIPPETS: JSON.stringify(snippets),
+    STATUS_PAGE: packed(page),
+    MANUAL: packed(manual),
+    TEMPLATES: packed(templates),
+    SNIPPETS: packed(snippets),
     global: 'globalThis', // a name that Deno below 2.4 does not know
   },
   legalComments: 'none',
   // Smaller, and still of lines and names that a stack trace can tell.
   minifyWhitespace: true,
   minifySyntax: true,
-  lineLimit: 400,
+  lineLimit: 100,
   logLevel: 'warning',
-  plugins: [leftOut, shortNames, onlyVersion],
+  plugins: [shortNames],
 };
 
 await build({
@@ -111,14 +82,17 @@ async function statusPage(folder) {
   return { html: readFileSync(join(folder, 'page.html'), 'utf8'), css, js };
 }
 
-/** Texts by name, as those that read them expect it, at less than half their size. */
-function packed(folder, extension) {
+/** The texts in a folder, by the names of their files. */
+function texts(folder, extension) {
   const files = readdirSync(folder).filter((file) => file.endsWith(extension));
-  const texts = files.map((file) => [
-    basename(file, extension),
-    readFileSync(join(folder, file), 'utf8'),
-  ]);
-  return brotliCompressSync(JSON.stringify(Object.fromEntries(texts))).toString('base64');
+  return Object.fromEntries(
+    files.map((file) => [basename(file, extension), readFileSync(join(folder, file), 'utf8')]),
+  );
+}
+
+/** Texts by name, as `src/base/packed.ts` reads them, at less than half their size. */
+function packed(byName) {
+  return JSON.stringify(brotliCompressSync(JSON.stringify(byName)).toString('base64'));
 }
 
 /** The script for a project's pages, on one line. */

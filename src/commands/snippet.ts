@@ -1,3 +1,4 @@
+import { unpacked } from '../base/packed.ts';
 import { createHash } from 'node:crypto';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { Problem, viewUrl } from '../base/option.ts';
@@ -8,7 +9,7 @@ import { defineCommand } from './command.ts';
 import { ownAddress } from '../http/own-address.ts';
 
 /** `script.ts`, put here as text by build.mjs, so that viewlog stays one file. */
-declare const SNIPPETS: { readonly plain: string; readonly campaigns: string };
+declare const SNIPPETS: string;
 
 /** What every page of a site may bear: it is part of each. */
 const BYTES_MAX = 1500;
@@ -53,7 +54,7 @@ export const snippet = defineCommand({
 /** @returns ASCII text of one line, which HTML takes for nothing but script. */
 function scriptOf(id: string, url: string, keepsCampaigns: boolean): string {
   if (typeof SNIPPETS === 'undefined') return '/* Only the built viewlog has it. */';
-  const script = keepsCampaigns ? SNIPPETS.campaigns : SNIPPETS.plain;
+  const script = unpacked(SNIPPETS)[keepsCampaigns ? 'campaigns' : 'plain']!;
   return script.replace('(PROJECT,VIEW_URL)', () => `(${literal(id)},${literal(url)})`);
 }
 

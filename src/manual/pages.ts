@@ -1,4 +1,4 @@
-import { brotliDecompressSync } from 'node:zlib';
+import { unpacked } from '../base/packed.ts';
 
 // The manual: a page a topic, read on the web as they are and printed by `viewlog help TOPIC`.
 
@@ -31,15 +31,14 @@ export const READERS = {
   },
 } as const satisfies Record<string, Record<string, string>>;
 
-/** The pages' Markdown by topic, as JSON, in Brotli and base64; put here by build.mjs. */
+/** The pages' Markdown by topic; put here by build.mjs. */
 declare const MANUAL: string;
 
 /** @returns the Markdown of a topic's page; `undefined` where there is no such topic. */
 export function manualPage(topic: string): string | undefined {
   if (!TOPICS.includes(topic)) return undefined;
   if (typeof MANUAL === 'undefined') return 'Only the built viewlog has its manual.';
-  const json = brotliDecompressSync(Buffer.from(MANUAL, 'base64')).toString();
-  return (JSON.parse(json) as Record<string, string>)[topic];
+  return unpacked(MANUAL)[topic];
 }
 
 export const TOPICS: readonly string[] = Object.values(READERS).flatMap(Object.keys);

@@ -1,12 +1,14 @@
-interface Page {
-  readonly html: string;
-  readonly css: string;
-  readonly js: string;
-}
+import { unpacked } from '../base/packed.ts';
 
-/** What is in `page/`, put here as text by build.mjs, so that viewlog stays one file. */
-declare const STATUS_PAGE: Page;
+/** What is in `page/`, put here by build.mjs, so that viewlog stays one file. */
+declare const STATUS_PAGE: string;
+
+type Page = Readonly<Record<'html' | 'css' | 'js', string>>;
 
 const UNBUILT: Page = { html: 'Only the built viewlog has its status page.', css: '', js: '' };
 
-export const PAGE: Page = typeof STATUS_PAGE === 'undefined' ? UNBUILT : STATUS_PAGE;
+let page: Page | undefined;
+
+/** Unpacked when it is asked for first. */
+export const pageFiles = (): Page =>
+  (page ??= typeof STATUS_PAGE === 'undefined' ? UNBUILT : unpacked(STATUS_PAGE));

@@ -3,7 +3,7 @@ import type { CollectorSource } from './collector-source.ts';
 import { healthOf } from './health.ts';
 import { createLiveStreams } from './live-streams.ts';
 import type { WatchedService } from './operator-app.ts';
-import { PAGE } from './page-files.ts';
+import { pageFiles } from './page-files.ts';
 import { json, plain, reply } from './replies.ts';
 import { snapshots } from './snapshot.ts';
 
@@ -24,9 +24,9 @@ export function watchedCollector(source: CollectorSource): WatchedService {
     health: () => healthOf(source),
     metrics: () => collectorMetrics(source),
     pages: {
-      '/': () => reply(200, 'text/html; charset=utf-8', PAGE.html),
-      '/page.css': () => reply(200, 'text/css; charset=utf-8', PAGE.css),
-      '/page.js': () => reply(200, 'text/javascript; charset=utf-8', PAGE.js),
+      '/': () => reply(200, 'text/html; charset=utf-8', pageFiles().html),
+      '/page.css': () => reply(200, 'text/css; charset=utf-8', pageFiles().css),
+      '/page.js': () => reply(200, 'text/javascript; charset=utf-8', pageFiles().js),
       '/snapshot': () => json(snapshot()),
       '/live': (isHead, exchange) => {
         // A stream that nobody would read is not opened.

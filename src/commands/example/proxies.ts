@@ -1,5 +1,5 @@
 import { KiB } from '../../base/size.ts';
-import { fromOwnMachine } from '../own-address.ts';
+import { fromOwnMachine } from '../../http/own-address.ts';
 import { type Installation, reachable, type ServeSettings } from './read-installation.ts';
 import { hostAndPort } from './serve-flags.ts';
 import { fill } from './templates.ts';

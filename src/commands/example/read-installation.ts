@@ -5,7 +5,7 @@ import { printable } from '../../base/text.ts';
 import type { Address } from '../../http/listener.ts';
 import type { SERVE_OPTIONS } from '../../serve.ts';
 import { type OptionName, OPTIONS, type Settings } from '../../settings.ts';
-import { fromOwnMachine } from '../own-address.ts';
+import { fromOwnMachine } from '../../http/own-address.ts';
 
 export type ServeSettings = Settings<(typeof SERVE_OPTIONS)[number]>;
 

@@ -1,6 +1,6 @@
-import { brotliDecompressSync } from 'node:zlib';
+import { unpacked } from '../../base/packed.ts';
 
-/** The texts of `templates/` by name, as JSON, in Brotli and base64; put here by build.mjs. */
+/** The texts of `templates/` by name; put here by build.mjs. */
 declare const TEMPLATES: string;
 
 /**
@@ -9,8 +9,7 @@ declare const TEMPLATES: string;
  */
 export function fill(name: string, values: Readonly<Record<string, string | number>>): string {
   if (typeof TEMPLATES === 'undefined') return 'Only the built viewlog has its examples.';
-  const json = brotliDecompressSync(Buffer.from(TEMPLATES, 'base64')).toString();
-  const text = (JSON.parse(json) as Record<string, string>)[name]!;
+  const text = unpacked(TEMPLATES)[name]!;
   const filled = text.replace(/^<<(\w+)>>\n|<<(\w+)>>/gm, (_, line?: string, part?: string) => {
     const value = String(values[line ?? part!]);
     return line === undefined || value === '' ? value : `${value}\n`;
