@@ -68,11 +68,11 @@ export async function serve(
   if (stores instanceof Fatal) throw stores;
   const { store, refused } = stores;
   const queue = new Queue(settings['max-queue']);
-  const stats = new Counts({ now, isListed: (id) => projects.find(id) !== undefined });
+  const counts = new Counts({ now, isListed: (id) => projects.find(id) !== undefined });
   // Before a view is taken, so that none is counted twice.
-  const history = historyOf(settings, stats, log);
+  const history = historyOf(settings, counts, log);
   const viewBytesMax = settings['max-view'];
-  const parts = { projects, store, refused, stats, viewBytesMax, now, log, turns: new Turns() };
+  const parts = { projects, store, refused, counts, viewBytesMax, now, log, turns: new Turns() };
 
   let isStopping = false;
   signals.on('SIGHUP', () => void projects.reload());
@@ -83,8 +83,8 @@ export async function serve(
   });
   let url = '';
   const watched = watchedCollector({
-    counts: stats,
-    known: history ?? { sinceMs: stats.sinceMs, isReading: false },
+    counts,
+    known: history ?? { sinceMs: counts.sinceMs, isReading: false },
     projects,
     installation: installationOf(settings),
     url: () => url,

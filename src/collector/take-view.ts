@@ -8,12 +8,12 @@ import { isRefusal, type Refusal, rowOf, unavailable, UNEXPECTED } from '../view
 import { admit, type AdmissionRules } from './admit.ts';
 import { created, problem } from './answers.ts';
 import { mediaTypeFault, textOf } from './read-text.ts';
-import type { Stats } from './stats.ts';
+import type { RequestCounts } from './request-counts.ts';
 
 export interface CollectorParts extends AdmissionRules {
   readonly store: ViewStore;
   readonly refused: RefusedStore;
-  readonly stats: Stats;
+  readonly counts: RequestCounts;
   readonly log: Log;
   /** For bodies that may take long to read: a client can send as many as it likes. */
   readonly turns: Turns;
@@ -34,7 +34,7 @@ export async function takeView(request: Exchange, parts: CollectorParts): Promis
     if ('unavailable' in stored) {
       return refuse(unavailable(stored.unavailable, view.project), origin, parts, text);
     }
-    parts.stats.accepted(view.project, view.fields);
+    parts.counts.accepted(view.project, view.fields);
     return created(stored.id, origin);
   } catch (error) {
     return refuseUnexpected(error, origin, parts);
@@ -57,10 +57,10 @@ const readInTurn = (
 export function refuse(
   refusal: Refusal,
   origin: string | undefined,
-  { stats, refused }: CollectorParts,
+  { counts, refused }: CollectorParts,
   text?: string,
 ): Answer {
-  stats.refused(refusal, origin, text);
+  counts.refused(refusal, origin, text);
   if (rowOf(refusal.code).isKept && text !== undefined) keep(text, refusal, origin, refused);
   return problem(refusal, origin);
 }

@@ -1,6 +1,6 @@
 import { MiB } from '../base/size.ts';
 import { REFUSALS, type Refusal, type RefusalCode } from '../view/refusal.ts';
-import type { Stats } from '../collector/stats.ts';
+import type { RequestCounts } from '../collector/request-counts.ts';
 import { UnlistedIds } from './unlisted-ids.ts';
 import { LastFew } from './last-few.ts';
 import { RefusalGroups } from './refusal-groups.ts';
@@ -72,7 +72,7 @@ interface CountsOptions {
  * Counts what the collector answers, and what it is told of the time before its start. Everything
  * is counted, a bounded sample is kept to show; nothing is written anywhere.
  */
-export class Counts implements Stats {
+export class Counts implements RequestCounts {
   readonly sinceMs: number;
   readonly total = new Activity();
   readonly refusedByCode: Record<RefusalCode, number>;

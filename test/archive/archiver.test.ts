@@ -212,9 +212,8 @@ describe('an archiver', () => {
     const { files } = first;
     void first.archiver.take(messagesOf(LINES.slice(1), 2));
     await until(() => first.archiver.state().unavailable === 'the disk is full');
-    fs.renameSync(join(first.dir, NAME), join(first.dir, 'moved'));
     let syncs = 0;
-    await new Promise<void>((resolve) => {
+    const frozen = new Promise<void>((resolve) => {
       first.disk.fault = (operation, path) => {
         // The second is that of the new file, whose lines are all written.
         if (operation !== 'fdatasync' || !path.endsWith(NAME) || ++syncs < 2) return undefined;
@@ -222,8 +221,12 @@ describe('an archiver', () => {
         resolve();
         return undefined;
       };
-      first.disk.roomBytes = Infinity;
     });
+    fs.renameSync(join(first.dir, NAME), join(first.dir, 'moved'));
+    // An attempt under way may still be at the old one.
+    await until(() => fs.existsSync(join(first.dir, NAME)));
+    first.disk.roomBytes = Infinity;
+    await frozen;
     const { archiver, read } = open(first.dir);
     await archiver.take(messagesOf(LINES.slice(1), 2));
     const lines = read().split('\n').slice(0, -1);

@@ -21,7 +21,7 @@ const partsWith = (append: ViewStore['append']): CollectorParts => ({
   projects: new ProjectList({ projects: [{ id: '1000001' }] }),
   store: { append },
   refused: { keep: () => {} },
-  stats: { accepted: () => {}, refused: () => {} },
+  counts: { accepted: () => {}, refused: () => {} },
   viewBytesMax: 16 * 1024,
   now: () => 0,
   turns: new Turns(),

@@ -227,6 +227,8 @@ describe.skipIf(!hasChromium())('a page that bears the script, in Chromium', () 
     });
     openUnwatched(`${origin}/first`);
     await until(() => requests.some(({ path }) => path === '/seen.png'));
+    await urlsTo('/first');
+    // Nothing comes of the other page.
     await sleep(500);
     expect(views().map(({ url }) => url)).toStrictEqual(['/first']);
     const shownAfter = Date.now();

@@ -91,7 +91,10 @@ export async function violationsOf(page: Page): Promise<string[]> {
 
 /** One browser for the tests of a file: it takes seconds to start. */
 let browser: Promise<Browser> | undefined;
-afterAll(async () => (await browser)?.close());
+afterAll(async () => {
+  await (await browser)?.close();
+  browser = undefined;
+});
 
 const ARGS = ['--no-sandbox', '--disable-gpu'];
 

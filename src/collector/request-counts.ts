@@ -4,7 +4,7 @@ import type { Refusal } from '../view/refusal.ts';
  * What the collector tells of each request that it answers; preflights are not views. Called for
  * every view, so it must cost next to nothing and never throw.
  */
-export interface Stats {
+export interface RequestCounts {
   /** @param fields the view's fields as JSON text. */
   accepted(project: string, fields: string): void;
   /**
