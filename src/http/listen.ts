@@ -1,16 +1,19 @@
 import { EXIT, Fatal, errnoOf, reasonOf } from '../base/exit.ts';
-import { type Bun, listenOnBun } from './bun.ts';
-import { type Deno, listenOnDeno } from './deno.ts';
+import type { Bun } from './bun.ts';
+import type { Deno } from './deno.ts';
 import { type Listener, type ListenOptions, urlOf } from './listener.ts';
-import { listenOnNode } from './node.ts';
 
-/** @throws {Fatal} exit 69 where the address cannot be listened on. */
+/**
+ * Of the runtimes' files only the one that is needed is evaluated: Hono's server for Node has Node
+ * load its Fetch API, which is a seventh of a start.
+ * @throws {Fatal} exit 69 where the address cannot be listened on.
+ */
 export async function listen(options: ListenOptions): Promise<Listener> {
   const runtime = globalThis as { Deno?: Deno; Bun?: Bun };
   try {
-    if (runtime.Deno) return listenOnDeno(runtime.Deno, options);
-    if (runtime.Bun) return listenOnBun(runtime.Bun, options);
-    return await listenOnNode(options);
+    if (runtime.Deno) return (await import('./deno.ts')).listenOnDeno(runtime.Deno, options);
+    if (runtime.Bun) return (await import('./bun.ts')).listenOnBun(runtime.Bun, options);
+    return await (await import('./node.ts')).listenOnNode(options);
   } catch (error) {
     throw cannotListen(error, options);
   }
