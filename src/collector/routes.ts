@@ -22,8 +22,14 @@ const PATH = '/view';
 
 /** It reads no address and no User-Agent. */
 export function createCollector(parts: CollectorParts): Collector {
-  // The path as it was sent: Hono would look for it in a whole URL, and decode it.
-  const app = new Hono<Env>({ getPath: (_, options) => (options!.env as Exchange).path });
+  const app = new Hono<Env>({
+    // The path as it was sent: Hono would look for it in a whole URL, and decode it. Its router
+    // takes none without a slash.
+    getPath(_, options) {
+      const { path } = options!.env as Exchange;
+      return path.startsWith('/') ? path : '/';
+    },
+  });
   // One handler a route, or Hono composes them anew for every request.
   app.post(PATH, ({ env }) => env.respond(takeView(env, parts)));
   app.options('*', ({ env }) => {
@@ -32,18 +38,19 @@ export function createCollector(parts: CollectorParts): Collector {
     }
     return env.path === PATH ? env.respond(allowed(env)) : nothingHere(env);
   });
-  app.notFound(({ env, req }) =>
+  app.notFound(({ env }) =>
     env.path === PATH
-      ? env.respond(refuse(methodNotAllowed(req.method), env.header('origin'), parts))
+      ? env.respond(refuse(methodNotAllowed(env.method), env.header('origin'), parts))
       : nothingHere(env),
   );
   app.onError((error, { env }: Context<Env>) =>
     env.respond(refuseUnexpected(error, env.header('origin'), parts)),
   );
-  const nothingHere = (request: Exchange, path = request.path) =>
+  const nothingHere = (request: Exchange, path = request.path || 'this address') =>
     request.respond(refuse(notFound(path), request.header('origin'), parts));
   return {
-    handler: (request, exchange) => app.fetch(request, exchange),
+    // Hono asks a request for its method, and by `getPath` for its path.
+    handler: (exchange) => app.fetch(exchange as unknown as Request, exchange),
     unreadable: (request) => nothingHere(request, 'this address'),
   };
 }

@@ -35,6 +35,8 @@ export class SteadyClock {
   readonly now = (): number => {
     const { now, monotonic, onJump } = this.#options;
     const wallMs = now();
+    // Asked for every view: most come in the same millisecond as another.
+    if (wallMs === this.#wallMs) return wallMs;
     const monotonicMs = monotonic();
     const ranMs = monotonicMs - this.#monotonicMs;
     const fromMs = this.#wallMs + ranMs;

@@ -38,7 +38,7 @@ export function listenOnBun(bun: Bun, options: ListenOptions): Listener {
       const room = queue.open();
       const exchange = new FetchExchange(request, deadlines, room, linger);
       try {
-        const response = await handler(request, exchange);
+        const response = await handler(exchange, request);
         // Bun reads on for as long as it is answered at once, and nobody else has a turn.
         if (response.status !== 201) await sleep(0);
         return response;

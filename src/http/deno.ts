@@ -43,7 +43,7 @@ export function listenOnDeno(deno: Deno, options: ListenOptions): Listener {
     const room = queue.open();
     const exchange = new FetchExchange(request, deadlines, room, linger);
     try {
-      return await handler(request, exchange);
+      return await handler(exchange, request);
     } catch {
       return await unreadable(exchange);
     } finally {

@@ -14,6 +14,7 @@ export type BodyFault = 'too-large' | 'too-many-pieces' | 'incomplete' | 'no-roo
 
 /** One request and its answer, whichever runtime's server has them. */
 export interface Exchange {
+  readonly method: string;
   /** The path of the request's target as it was sent: no query, nothing decoded. */
   readonly path: string;
   /** @param name in lower case. */

@@ -22,6 +22,10 @@ export class FetchExchange implements Exchange {
     this.#linger = linger;
   }
 
+  get method(): string {
+    return this.#request.method;
+  }
+
   get path(): string {
     return pathOf(this.#request.url);
   }

@@ -3,8 +3,11 @@ import type { Exchange } from './exchange.ts';
 import { MiB } from '../base/size.ts';
 import type { Queue } from './room.ts';
 
-/** Answers a request; of the Fetch API's request there is only what the runtime can read. */
-export type Handler = (request: Request, exchange: Exchange) => Response | Promise<Response>;
+/** Answers a request through `exchange.respond`, whose result it returns. */
+export type Handler = (exchange: Exchange) => Response | Promise<Response>;
+
+/** Answers a request by the Fetch API; of its `Request` there is only what the runtime can read. */
+export type FetchHandler = (exchange: Exchange, request: Request) => Response | Promise<Response>;
 
 export interface Address {
   readonly host: string;
@@ -22,15 +25,26 @@ export interface Listener {
   stop(timeoutMs: number): Promise<void>;
 }
 
-export interface ListenOptions extends Address {
+interface Common extends Address {
   /** What is under way takes its room here; of its own where none is given. */
   readonly queue?: Queue;
-  readonly handler: Handler;
   /** Answers a request whose target or Host is no URL, where the runtime cannot do without one. */
   readonly unreadable: (exchange: Exchange) => Response | Promise<Response>;
   /** What the operator chooses the address with. */
   readonly flag: string;
 }
+
+export interface DirectOptions extends Common {
+  readonly handler: Handler;
+  readonly isFetch?: false;
+}
+
+export interface FetchOptions extends Common {
+  readonly handler: FetchHandler;
+  readonly isFetch: true;
+}
+
+export type ListenOptions = DirectOptions | FetchOptions;
 
 /** For a listener with few clients and no bodies to read. */
 export const QUEUE_BYTES = 4 * MiB;

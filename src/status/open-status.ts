@@ -25,7 +25,8 @@ export async function openStatus(
   if (address === 'off') return undefined;
   const { host, port } = address;
   const handler = operatorApp(service, { host, token });
-  const listener = await listen({ host, port, handler, unreadable, flag: '--status' });
+  const app = { isFetch: true, handler, unreadable } as const;
+  const listener = await listen({ host, port, ...app, flag: '--status' });
   return {
     url: listener.url,
     async stop() {

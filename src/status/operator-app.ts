@@ -1,6 +1,6 @@
 import type { Metric } from '../base/description.ts';
 import type { Exchange } from '../http/exchange.ts';
-import type { Handler } from '../http/listener.ts';
+import type { FetchHandler } from '../http/listener.ts';
 import { askedPath } from './asked-path.ts';
 import { exposition, METRICS_TYPE } from './exposition.ts';
 import { createGuard, type GuardOptions } from './guard.ts';
@@ -24,10 +24,10 @@ export interface WatchedService {
 export type Page = (isHead: boolean, exchange: Exchange) => Response;
 
 /** The operator's app: health, metrics and the service's pages, for whom the guard lets in. */
-export function operatorApp(service: WatchedService, guarded: GuardOptions): Handler {
+export function operatorApp(service: WatchedService, guarded: GuardOptions): FetchHandler {
   const guard = createGuard(guarded);
   const { pages } = service;
-  return (request, exchange) => {
+  return (exchange, request) => {
     const { method } = request;
     const path = askedPath(request);
     if (path === undefined) return unreadable();

@@ -124,6 +124,7 @@ it('a view does not wait for bodies that came before it and take long to read', 
   const answered: number[] = [];
   const take = async (text: string): Promise<void> => {
     const request: Exchange = {
+      method: 'POST',
       path: '/view',
       header: (name) => (name === 'content-type' ? 'application/json' : undefined),
       read: async () => Buffer.from(text),

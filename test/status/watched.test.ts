@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { counter, type Description, gauge } from '../../src/base/description.ts';
 import { MINUTE_MS } from '../../src/base/time.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
-import type { Handler } from '../../src/http/listener.ts';
+import type { FetchHandler } from '../../src/http/listener.ts';
 import { ProjectList } from '../../src/projects/project-list.ts';
 import { Counts } from '../../src/status/counts.ts';
 import { operatorApp, type WatchedService } from '../../src/status/operator-app.ts';
@@ -58,12 +58,12 @@ function collector(store: WatchedStore): WatchedService {
   });
 }
 
-const listener = (service: WatchedService): Handler =>
+const listener = (service: WatchedService): FetchHandler =>
   operatorApp(service, { host: '127.0.0.1', token: undefined });
 
-async function get(handler: Handler, path: string): Promise<[number, string]> {
+async function get(handler: FetchHandler, path: string): Promise<[number, string]> {
   const headers = { host: 'localhost' };
-  const answer = await handler(new Request(`http://localhost${path}`, { headers }), {} as Exchange);
+  const answer = await handler({} as Exchange, new Request(`http://localhost${path}`, { headers }));
   return [answer.status, await answer.text()];
 }
 

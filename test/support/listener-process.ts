@@ -34,5 +34,12 @@ const service = {
 
 const host = '127.0.0.1';
 const handler = operatorApp(service, { host, token: undefined });
-const { url } = await listen({ host, port: 0, handler, unreadable, flag: '--status' });
+const { url } = await listen({
+  host,
+  port: 0,
+  isFetch: true,
+  handler,
+  unreadable,
+  flag: '--status',
+});
 console.log(JSON.stringify({ port: Number(new URL(url).port) }));

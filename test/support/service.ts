@@ -572,6 +572,11 @@ function service(runtime: Runtime): void {
         'OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n',
         'POST http://[ HTTP/1.1\r\nHost: x\r\n\r\n',
         'GET /%00%ff%zz\\..\\x HTTP/1.1\r\nHost: x\r\n\r\n',
+        ...['HEAD', 'GET', 'POST', 'OPTIONS'].flatMap((method) =>
+          ['*', 'x', '?', '//', '/%', 'x://', 'http://['].map(
+            (target) => `${method} ${target} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`,
+          ),
+        ),
         'TRACE /view HTTP/1.1\r\nHost: x\r\n\r\n',
         'CONNECT /view HTTP/1.1\r\nHost: x\r\n\r\n',
         'GET /view HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n',
@@ -584,11 +589,12 @@ function service(runtime: Runtime): void {
         Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc]),
         `GET /view HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(100_000)}\r\n\r\n`,
       ];
-      for (const piece of rubbish) {
+      const sent = rubbish.map(async (piece) => {
         const { answers } = await speak(viewlog.port, { pieces: [piece] }, 150);
         for (const { status } of answers)
           expect([piece, status, status < 500]).toStrictEqual([piece, status, true]);
-      }
+      });
+      await Promise.all(sent);
       const body = JSON.stringify(FULL_VIEW);
       for (let sent = 0; sent < body.length; sent += 16) {
         const socket = speak(viewlog.port, { pieces: [post(body).slice(0, -sent - 1)] }, 10);
