@@ -12,17 +12,18 @@ const OWED_MAX = 32;
 const OWED_AGAIN = 8;
 /** How often connections are looked over for what takes too long. */
 const SWEEP_MS = 500;
-/** How long a client may leave its answers unread. */
-const UNREAD_MS = 30_000;
 
 export type NodeServer = Server<typeof IncomingMessage, typeof OneWriteResponse>;
 
-/** Keeps a `Connection` for each socket, and has none of them wait for ever. */
-export function watchConnections(server: NodeServer): Map<Socket, Connection> {
+/**
+ * Keeps a `Connection` for each socket, and has none of them wait for ever.
+ * @param unreadMs how long a client may leave its answers unread.
+ */
+export function watchConnections(server: NodeServer, unreadMs: number): Map<Socket, Connection> {
   const connections = new Map<Socket, Connection>();
   let sweep: ReturnType<typeof setInterval> | undefined;
   server.on('connection', (socket: Socket) => {
-    connections.set(socket, new Connection(socket));
+    connections.set(socket, new Connection(socket, unreadMs));
     socket.on('close', () => {
       connections.get(socket)!.leave();
       connections.delete(socket);
@@ -40,6 +41,7 @@ export function watchConnections(server: NodeServer): Map<Socket, Connection> {
 /** What a connection is owed and owes. */
 export class Connection {
   readonly #socket: Socket;
+  readonly #unreadMs: number;
   /** The rooms of requests whose answers it has not read yet, in the order it will read them. */
   readonly #owed: Room[] = [];
   #isHeld = false;
@@ -51,8 +53,9 @@ export class Connection {
   #unreadSweeps = 0;
   #isGone = false;
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, unreadMs: number) {
     this.#socket = socket;
+    this.#unreadMs = unreadMs;
   }
 
   /** How many answers it is owed. */
@@ -116,6 +119,6 @@ export class Connection {
     }
     // A stream has no end for hours; what the system has taken of it is not unread.
     if (this.#socket.writableLength === 0) this.#unreadSweeps = 0;
-    else if (++this.#unreadSweeps > UNREAD_MS / SWEEP_MS) this.#socket.destroy();
+    else if (++this.#unreadSweeps > this.#unreadMs / SWEEP_MS) this.#socket.destroy();
   }
 }

@@ -30,6 +30,7 @@ interface Common extends Address {
   readonly queue?: Queue;
   /** Answers a request whose target or Host is no URL, where the runtime cannot do without one. */
   readonly unreadable: (exchange: Exchange) => Response | Promise<Response>;
+  readonly unreadMs?: number;
   /** What the operator chooses the address with. */
   readonly flag: string;
 }
@@ -56,6 +57,8 @@ export const TIMING = {
   headersTimeoutMs: 10_000,
   /** Above the body's own time-out, which answers with its reason. */
   requestTimeoutMs: 25_000,
+  /** How long a client may leave its answers unread; on Node, which would keep them for ever. */
+  unreadMs: 30_000,
 } as const;
 
 /**

@@ -18,7 +18,7 @@ import { Queue, type Room } from './room.ts';
 
 /** @throws the system's error where the address cannot be listened on. */
 export async function listenOnNode(options: ListenOptions): Promise<Listener> {
-  const { host, port, queue = new Queue(QUEUE_BYTES) } = options;
+  const { host, port, queue = new Queue(QUEUE_BYTES), unreadMs = TIMING.unreadMs } = options;
   const answer = options.isFetch ? throughFetchApi(options) : directly(options);
   let isStopping = false;
   const server = createServer(
@@ -45,7 +45,7 @@ export async function listenOnNode(options: ListenOptions): Promise<Listener> {
   );
   // A client may end its side once it has sent its views, and still wait for the answers.
   (server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
-  const connections = watchConnections(server);
+  const connections = watchConnections(server, unreadMs);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);
