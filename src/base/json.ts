@@ -114,7 +114,9 @@ function syntaxFault(text: string, { error, offset, length }: ParseError): Fault
   if ((end === ']' || end === '}') && text.charAt(before) === ',') {
     return { offset: before, message: `expected no comma before the closing "${end}"` };
   }
-  const expected = SYNTAX[printParseErrorCode(error)] ?? 'is not JSON';
+  const code = printParseErrorCode(error);
+  const isKey = code === 'InvalidSymbol' && text.charAt(before) === '{';
+  const expected = SYNTAX[isKey ? 'PropertyNameExpected' : code] ?? 'is not JSON';
   const found = length === 0 ? 'the end of the text' : quote(text.slice(offset, offset + length));
   return { offset, message: `${expected}; found ${found}` };
 }

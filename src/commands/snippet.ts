@@ -38,7 +38,7 @@ export const snippet = defineCommand({
     for (const warning of await doubtsAbout(id, settings.projects)) log.warn(warning);
     if (isLoopback(url)) {
       log.warn(
-        `Only browsers on this machine reach ${url}; name the address of the site with --url`,
+        `Only browsers on this machine reach ${url}; others need an address that they reach: --url`,
       );
     }
     print(element);

@@ -74,7 +74,7 @@ export function checkWritable(data: string, { uid, mode }: fs.Stats): Finding {
   }
   if ((mode & 0o007) === 0) return well(DIRECTORY, `"${name}" can be written to`);
   const todo = `chmod 750 ${shellQuoted(name)}; who reads it joins its group`;
-  const what = `"${name}" is open to every user of this machine`;
+  const what = `"${name}" can be looked into by every user of this machine`;
   return doubtful(DIRECTORY, what, 'it holds what visitors read', todo);
 }
 

@@ -5,7 +5,7 @@ export const STYLE = `
   --paper: #fff; --ink: #1c2430; --faint: #5c6779; --line: #dfe4eb; --soft: #f3f5f8;
   --bar: #2f6fde; --wash: #e3ecfb;
 }
-@media (prefers-color-scheme: dark) {
+@media screen and (prefers-color-scheme: dark) {
   :root {
     --paper: #14181f; --ink: #e4e8ee; --faint: #98a2b3; --line: #2c3440; --soft: #1d232c;
     --bar: #6ea1ff; --wash: #233453;
@@ -82,5 +82,10 @@ footer { margin-top: 48px; }
   .compared tbody td { padding-top: 0; }
   .compared td:nth-child(4), .compared th:nth-child(4) { width: 140px; }
 }
-@media print { main { padding: 0; } tbody tr, .columns span { print-color-adjust: exact; } }
+@media print {
+  main { padding: 0; }
+  section, figure, tr { break-inside: avoid; }
+  h2, h3 { break-after: avoid; }
+  tbody tr, .columns span { print-color-adjust: exact; }
+}
 `;

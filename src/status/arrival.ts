@@ -39,8 +39,8 @@ export function stateOf(
   const refused = refusedIn?.lastHour(nowMs) ?? 0;
   if (refused > 0 && accepted === 0) return 'all-refused';
   if (refused * 10 > accepted + refused) return 'some-refused';
-  if (accepted > 0) return 'arriving';
   if (!active) return 'inactive';
+  if (accepted > 0) return 'arriving';
   if (lastAcceptedMs === undefined) return 'no-view';
   if (nowMs - lastAcceptedMs < SILENT_MS) return 'quiet';
   const [from, to] = [nowMs - DAY_MS - SILENT_MS, nowMs - DAY_MS];

@@ -43,7 +43,7 @@ export function reportOf({ dataDir, projectsPath, account }: Installation): stri
   if (dataDir === undefined) return undefined;
   const isUsual = projectsPath === `${dataDir}/projects.json`;
   const projects = isUsual ? '' : ` --projects ${shellQuoted(projectsPath)}`;
-  return `${as(account)}viewlog report --data ${shellQuoted(dataDir)}${projects} --last 7`;
+  return `${as(account)}viewlog report --data ${shellQuoted(dataDir)}${projects} --last 7 --html report.html`;
 }
 
 const as = (account: string | undefined): string =>

@@ -141,7 +141,7 @@ describe('the directory', () => {
     const { code, line } = await doctor(data);
     expect(code).toBe(0);
     expect(line('data directory')).toContain(
-      `open to every user of this machine; it holds what visitors read. chmod 750 ${data};`,
+      `can be looked into by every user of this machine; it holds what visitors read. chmod 750 ${data};`,
     );
   });
 

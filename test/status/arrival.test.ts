@@ -67,6 +67,10 @@ describe('a listed project', () => {
     expect(judged([])).toBe('no-view');
     expect(judged([], [], false)).toBe('inactive');
   });
+
+  it('that is not active is not said to arrive, whatever was taken before', () => {
+    expect(judged([[5, MINUTE_MS]], [], false)).toBe('inactive');
+  });
 });
 
 const QUARTER = 15 * MINUTE_MS;

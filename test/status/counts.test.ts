@@ -268,10 +268,10 @@ describe('commands for an installation', () => {
 
   it('make the report of the data directory, and name the projects file where it is elsewhere', () => {
     expect(reportOf(installation)).toBe(
-      'sudo -u viewlog viewlog report --data /var/lib/viewlog --last 7',
+      'sudo -u viewlog viewlog report --data /var/lib/viewlog --last 7 --html report.html',
     );
     expect(reportOf({ projectsPath: '/etc/p.json', dataDir: '/d d', account: undefined })).toBe(
-      "viewlog report --data '/d d' --projects /etc/p.json --last 7",
+      "viewlog report --data '/d d' --projects /etc/p.json --last 7 --html report.html",
     );
     expect(reportOf({ ...installation, dataDir: undefined })).toBeUndefined();
   });

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { dayOf } from '../../src/base/time.ts';
@@ -191,8 +191,13 @@ describe.skipIf(!hasChromium())('an empty collector', () => {
     addViews(data, '1000001', [HOUR_MS]);
     const page = await open(await startWatched({ data }));
     const report = page.locator('#report .command code');
-    expect(await report.textContent()).toBe(`viewlog report --data ${data} --last 7`);
-    expect(shell((await report.textContent())!)).toContain('1 view: all projects');
+    expect(await report.textContent()).toBe(
+      `viewlog report --data ${data} --last 7 --html report.html`,
+    );
+    const made = join(data, 'report.html');
+    shell((await report.textContent())!.replace('report.html', made));
+    // The one project that has views.
+    expect(readFileSync(made, 'utf8')).toContain('Open');
   });
 });
 

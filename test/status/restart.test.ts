@@ -110,7 +110,7 @@ it.skipIf(process.getuid?.() !== 0)(
     chownSync(data, 998, 998);
     const viewlog = await startWatched({ data });
     const { report, firstSteps } = await snapshotOf(viewlog);
-    expect(report).toBe(`sudo -u '#998' viewlog report --data ${data} --last 7`);
+    expect(report).toBe(`sudo -u '#998' viewlog report --data ${data} --last 7 --html report.html`);
     expect(firstSteps[0]!.command).toMatch(/^sudo -u '#998' viewlog snippet 1000001 /);
   },
 );

@@ -204,10 +204,7 @@ describe('text that is not JSON', () => {
       'Line 2, column 3: expected text in double quotes, a number, true, false or null; found tru.',
     ],
     ['{"a":1}\n{"b":2}', 'Line 2, column 1: expected the end of the text; found {.'],
-    [
-      "{'a':1}",
-      "Line 1, column 2: expected text in double quotes, a number, true, false or null; found 'a'.",
-    ],
+    ["{'a':1}", "Line 1, column 2: expected a key in double quotes; found 'a'."],
     [
       '{"a":"b',
       'Line 1, column 6: expected text to end with a double quote on the same line; found "b.',

@@ -54,7 +54,8 @@ function reasonOf(cause: ShownRefusals | undefined): [string, string] {
   const [most] = byCount(cause);
   if (cause?.code !== 'origin-not-allowed' || most === undefined) return ['', ''];
   if (most.origin === '') return [', sent without an Origin', ''];
-  return [cause.origins.length > 1 ? ', most of them from ' : ', sent from ', most.origin];
+  if (cause.origins.length === 1) return [', sent from ', most.origin];
+  return [`, ${2 * most.count > cause.count ? 'most' : 'some'} of them from `, most.origin];
 }
 
 const commandOf = (project: ShownProject): string | undefined => {
