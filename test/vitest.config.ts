@@ -6,8 +6,6 @@ export default defineConfig({
     globalSetup: ['test/support/pool.ts'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
-    // Files of tests share a process, and with it the modules: none leaves anything behind.
-    isolate: false,
     // More than the two cores of a small machine: the tests of processes mostly wait.
     maxWorkers: 6,
   },
