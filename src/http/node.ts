@@ -91,7 +91,8 @@ function throughFetchApi({ handler, unreadable }: FetchOptions): AnswerIt {
   return (exchange, incoming, outgoing) => {
     current = exchange;
     void listener(incoming, outgoing);
-    exchange.isGiven();
+    // Its answer is Hono's server's to write, whenever that is.
+    exchange.give();
   };
 }
 
@@ -125,7 +126,7 @@ class NodeExchange implements Exchange {
     this.#outgoing = outgoing;
     this.#connection = connection;
     this.#room = room;
-    outgoing.owner = this;
+    outgoing.owner = connection;
   }
 
   get method(): string {
@@ -174,8 +175,8 @@ class NodeExchange implements Exchange {
   }
 
   respond(answer: Answer | Promise<Answer>): Response {
-    if (answer instanceof Promise) void answer.then((given) => this.#give(given));
-    else this.#give(answer);
+    if (answer instanceof Promise) void answer.then((given) => this.#answer(given));
+    else this.#answer(answer);
     return RESPONSE;
   }
 
@@ -183,16 +184,7 @@ class NodeExchange implements Exchange {
     this.#outgoing.destroy();
   }
 
-  given(): void {
-    this.#connection.given();
-  }
-
-  /** Its answer is somebody else's to write. */
-  isGiven(): void {
-    this.#connection.give(this.#room);
-  }
-
-  #give(answer: Answer): void {
+  #answer(answer: Answer): void {
     const incoming = this.#incoming;
     if (incoming.complete || !hasBody(incoming)) this.#write(answer, true);
     else void drain(incoming).then((isWhole) => this.#write(answer, isWhole));
@@ -212,6 +204,11 @@ class NodeExchange implements Exchange {
     } catch {
       outgoing.destroy();
     }
+    this.give();
+  }
+
+  /** The answer is given, or somebody else gives it: from here on the room waits for the client. */
+  give(): void {
     this.#connection.give(this.#room);
   }
 }

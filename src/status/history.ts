@@ -131,7 +131,7 @@ export class History implements Known {
       const path = `${dir}/${fileNameOf(kind, dayOf(dayMs))}`;
       const part = partOf(path);
       if (part !== undefined) parts.push(part);
-      else if (isThere(`${path}.gz`)) {
+      else if (fs.existsSync(`${path}.gz`)) {
         // Packed, it can be read from its beginning only.
         endMs = Math.max(endMs, dayMs + DAY_MS);
         break;
@@ -160,15 +160,6 @@ function partOf(path: string): FilePart | undefined {
     return stat.isFile() ? { path, dev: stat.dev, ino: stat.ino, size: stat.size } : undefined;
   } catch {
     return undefined;
-  }
-}
-
-function isThere(path: string): boolean {
-  try {
-    fs.statSync(path);
-    return true;
-  } catch {
-    return false;
   }
 }
 
