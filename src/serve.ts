@@ -1,9 +1,7 @@
-import { dirname, resolve } from 'node:path';
 import { createCollector } from './collector/routes.ts';
 import { EXIT, type ExitCode, Fatal } from './base/exit.ts';
 import { listen } from './http/listen.ts';
 import type { Log } from './base/log.ts';
-import { accountOf } from './disk/owner.ts';
 import { ownAddress } from './http/own-address.ts';
 import { openProjects } from './projects/follow.ts';
 import { Queue } from './http/room.ts';
@@ -12,7 +10,7 @@ import { LIMITS } from './base/limits.ts';
 import { openStatus } from './status/open-status.ts';
 import { Counts } from './status/counts.ts';
 import { History } from './status/history.ts';
-import type { Installation } from './status/shell-commands.ts';
+import { installationOf } from './status/shell-commands.ts';
 import { readToken } from './status/token.ts';
 import { watchedCollector } from './status/watched-collector.ts';
 import { Turns } from './base/turns.ts';
@@ -116,28 +114,12 @@ export async function serve(
 
 /** Of the time before the start, for whoever looks; views that go elsewhere leave none here. */
 function historyOf(
-  { data, store, status }: Settings<'data' | 'store' | 'status'>,
+  settings: Settings<'data' | 'projects' | 'store' | 'status'>,
   counts: Counts,
   log: Log,
 ): History | undefined {
-  if (store !== undefined || status === 'off') return undefined;
-  return new History({ dir: absolute(data), counts, log });
-}
-
-function installationOf(settings: Settings<'data' | 'projects' | 'store'>): Installation {
-  const projectsPath = absolute(settings.projects);
-  return {
-    projectsPath,
-    dataDir: settings.store === undefined ? absolute(settings.data) : undefined,
-    account: accountOf(dirname(projectsPath)),
-  };
-}
-
-/** Deno tells its working directory only where it may read it. */
-function absolute(path: string): string {
-  try {
-    return resolve(path);
-  } catch {
-    return path;
-  }
+  const { dataDir: dir } = installationOf(settings);
+  return dir === undefined || settings.status === 'off'
+    ? undefined
+    : new History({ dir, counts, log });
 }

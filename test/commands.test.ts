@@ -9,6 +9,11 @@ import { dataDirectory, run, start, startViewlog, until } from './support/viewlo
 
 // The commands of the built bundle, as an operator types them.
 
+const refusedLines = (data: string): string[] =>
+  readdirSync(data)
+    .filter((name) => name.startsWith('refused-'))
+    .flatMap((name) => readFileSync(join(data, name), 'utf8').split('\n').slice(0, -1));
+
 describe('explain', () => {
   const explain = (view: unknown, ...args: string[]) =>
     run(['explain', ...args], {
@@ -99,6 +104,34 @@ describe('explain', () => {
         `error: Cannot read "${data}": EISDIR: illegal operation on a directory; name the files in it\n`,
       );
     }
+  });
+
+  it('judges the view of a record of the refused file, by the origin it came from, and says so', async () => {
+    const viewlog = await startViewlog();
+    const view = { ...MINIMAL_VIEW, p: '1000003', pn: 'x'.repeat(15_000) };
+    await viewlog.post(view, { origin: 'https://elsewhere.example' });
+    await viewlog.post({ ...view, p: '9' });
+    const { data } = viewlog;
+    await until(() => refusedLines(data).length === 2);
+    const [record = '', other] = refusedLines(data);
+    const said = (input: string, ...args: string[]) => run(['explain', ...args], { data, input });
+    const judged = await said(`${record}\n`);
+    expect(judged.code).toBe(65);
+    expect(judged.stdout).toMatch(
+      /^403 origin-not-allowed: .*"https:\/\/elsewhere\.example" is none of them\.\n {2}To list the origin: /,
+    );
+    expect(judged.stderr).toMatch(
+      /^This is a kept view, refused with origin-not-allowed at \S+Z; what follows is of the view in it, from https:\/\/elsewhere\.example \(its own\)\n$/,
+    );
+    const again = await said(JSON.stringify(JSON.parse(record), null, 2));
+    expect(again).toStrictEqual(judged);
+    const mended = await said(record, '--origin', 'https://www.example.com');
+    expect([mended.code, mended.stderr]).toStrictEqual([
+      0,
+      expect.stringMatching(/, from https:\/\/www\.example\.com \(--origin\)\n$/),
+    ]);
+    expect((await said(other!)).stderr).toMatch(/view in it, without an Origin\n$/);
+    expect((await said(JSON.stringify({ id: 'x', code: 'y', view }))).stderr).toBe('');
   });
 
   it('shows what strangers sent without obeying it', async () => {

@@ -66,7 +66,7 @@ it('a release runs what CI runs, and has the notes of its version', () => {
   const { test, build, release } = workflow.jobs;
   expect([build!.needs, release!.needs]).toStrictEqual(['test', 'build']);
   const linesOf = (job: typeof test) => job!.steps.flatMap(({ run = [] }) => run);
-  expect(linesOf(test)).toStrictEqual(['.ci/run']);
+  expect(linesOf(test)).toStrictEqual(['.ci/release-notes "${GITHUB_REF_NAME#v}"', '.ci/run']);
   expect(linesOf(build)).toContain('npm ci && npm run compile');
   expect(linesOf(release)).toContain('.ci/release-notes "${GITHUB_REF_NAME#v}" > notes.md');
 

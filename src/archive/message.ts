@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer';
+import { bytewise, isUtf8 } from '../base/bytes.ts';
 import { isDay } from '../base/time.ts';
 import { isJson } from '../base/json.ts';
 import { HEAD_BYTES, LINE_BYTES_MAX, readHead } from '../view/line.ts';
@@ -41,9 +41,7 @@ export function headOf(payload: Uint8Array): LineHead | string {
 
 /** The id of a line's view, by its first fields alone: it is asked of each message that is read. */
 export function idOf(payload: Uint8Array): string | undefined {
-  const bytes = Math.min(payload.length, HEAD_BYTES);
-  const start = Buffer.from(payload.buffer, payload.byteOffset, bytes).toString('latin1');
-  return readHead(start)?.id;
+  return readHead(bytewise(payload.subarray(0, HEAD_BYTES)))?.id;
 }
 
 let lastDay = '';

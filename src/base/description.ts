@@ -6,10 +6,18 @@ export interface Description {
   readonly warnings: readonly string[];
   readonly metrics: readonly Metric[];
   readonly facts: readonly Fact[];
+  /** What ends it that nothing can be done now. */
+  readonly remedy?: Remedy | undefined;
 }
 
-/** A line of the status page. */
-export type Fact = readonly [name: string, text: string];
+/** What the operator has to do, and what to type first. */
+export interface Remedy {
+  readonly text: string;
+  readonly command: string;
+}
+
+/** A line of the status page; a bad one is the reason why nothing can be done now. */
+export type Fact = readonly [name: string, text: string, kind?: 'bad'];
 
 /** A metric as Prometheus has it, with its samples: numbers since the start, or as of now. */
 export interface Metric {

@@ -21,19 +21,17 @@ export function mediaTypeFault(request: Exchange): Refusal | undefined {
   return refusal.unsupported(`Its ${printable(charset)} is not taken, only UTF-8.`);
 }
 
-/** The text of a request's body, as it was read: of at most `bytesMax` bytes. */
-export const textOf = (
-  body: Uint8Array | BodyFault,
-  request: Exchange,
-  bytesMax: number,
-): string | Refusal =>
-  typeof body === 'string' ? refusalOf(body, request, bytesMax) : decodeBody(body, bytesMax);
+/** Reads a request's body, of at most `bytesMax` bytes. */
+export async function readBody(request: Exchange, bytesMax: number): Promise<Uint8Array | Refusal> {
+  const body = await request.read(bytesMax);
+  if (typeof body === 'string') return refusalOf(body, request, bytesMax);
+  return refusal.sizeFault(body.length, bytesMax) ?? body;
+}
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** The body's text without its BOM, if it has one. */
-export function decodeBody(bytes: Uint8Array, bytesMax: number): string | Refusal {
-  if (bytes.length > bytesMax) return refusal.tooLarge(`${bytes.length} bytes`, bytesMax);
+/** A body's text without its BOM, if it has one. */
+export function textOf(bytes: Uint8Array): string | Refusal {
   try {
     return decoder.decode(bytes);
   } catch {

@@ -5,8 +5,8 @@ import type { Refusal } from '../view/refusal.ts';
  * every view, so it must cost next to nothing and never throw.
  */
 export interface RequestCounts {
-  /** @param fields the view's fields as JSON text. */
-  accepted(project: string, fields: string): void;
+  /** @param fields the view's fields as JSON text in UTF-8. */
+  accepted(project: string, fields: Uint8Array): void;
   /**
    * @param origin the request's `Origin`, where it has one.
    * @param text the request's body, where it was read.

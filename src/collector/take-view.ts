@@ -7,7 +7,7 @@ import { readAnySpelling, readVerbatim, type StorableView } from '../view/read-v
 import { isRefusal, type Refusal, rowOf, unavailable, UNEXPECTED } from '../view/refusal.ts';
 import { admit, type AdmissionRules } from './admit.ts';
 import { created, problem } from './answers.ts';
-import { mediaTypeFault, textOf } from './read-text.ts';
+import { mediaTypeFault, readBody, textOf } from './read-text.ts';
 import type { RequestCounts } from './request-counts.ts';
 
 export interface CollectorParts extends AdmissionRules {
@@ -19,20 +19,18 @@ export interface CollectorParts extends AdmissionRules {
   readonly turns: Turns;
 }
 
-/** `POST /view`, on every runtime: body → text → verdict → line on disk → answer. Never rejects. */
+/** `POST /view`, on every runtime: body → view → verdict → line on disk → answer. Never rejects. */
 export async function takeView(request: Exchange, parts: CollectorParts): Promise<Answer> {
   const origin = request.header('origin');
   try {
-    const { viewBytesMax } = parts;
-    const text =
-      mediaTypeFault(request) ?? textOf(await request.read(viewBytesMax), request, viewBytesMax);
-    if (typeof text !== 'string') return refuse(text, origin, parts);
-    const read = readVerbatim(text) ?? (await readInTurn(text, parts.turns));
+    const body = mediaTypeFault(request) ?? (await readBody(request, parts.viewBytesMax));
+    if (isRefusal(body)) return refuse(body, origin, parts);
+    const read = readVerbatim(body) ?? (await readInTurn(body, parts.turns));
     const view = admit(read, origin, parts); // view → project → origin → rate → size
-    if (isRefusal(view)) return refuse(view, origin, parts, text);
+    if (isRefusal(view)) return refuse(view, origin, parts, body);
     const stored = await parts.store.append(view.fields, view.project);
     if ('unavailable' in stored) {
-      return refuse(unavailable(stored.unavailable, view.project), origin, parts, text);
+      return refuse(unavailable(stored.unavailable, view.project), origin, parts, body);
     }
     parts.counts.accepted(view.project, view.fields);
     return created(stored.id, origin);
@@ -42,24 +40,30 @@ export async function takeView(request: Exchange, parts: CollectorParts): Promis
 }
 
 /** Few views are longer than a quarter of this, and what is no longer is read in a moment. */
-const SHORT_LENGTH_MAX = 4 * KiB;
+const SHORT_BYTES_MAX = 4 * KiB;
 
-const readInTurn = (
-  text: string,
+function readInTurn(
+  body: Uint8Array,
   turns: Turns,
-): Promise<StorableView | Refusal> | StorableView | Refusal =>
-  text.length > SHORT_LENGTH_MAX ? turns.run(() => readAnySpelling(text)) : readAnySpelling(text);
+): Promise<StorableView | Refusal> | StorableView | Refusal {
+  const text = textOf(body);
+  if (typeof text !== 'string') return text;
+  const read = () => readAnySpelling(text);
+  return body.length > SHORT_BYTES_MAX ? turns.run(read) : read();
+}
 
 /**
  * The one way out for what is not taken: counted, kept where its row says so, answered.
- * @param text the request's body, where it was read.
+ * @param body the request's, where it was read.
  */
 export function refuse(
   refusal: Refusal,
   origin: string | undefined,
   { counts, refused }: CollectorParts,
-  text?: string,
+  body?: Uint8Array,
 ): Answer {
+  const decoded = body && textOf(body);
+  const text = typeof decoded === 'string' ? decoded : undefined;
   counts.refused(refusal, origin, text);
   if (rowOf(refusal.code).isKept && text !== undefined) keep(text, refusal, origin, refused);
   return problem(refusal, origin);

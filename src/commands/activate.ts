@@ -3,7 +3,7 @@ import { curlOf } from '../projects/curl.ts';
 import { type Edited, editProjectsFile } from '../projects/edit.ts';
 import { type Changed, changeProject, notListed } from '../projects/change-project.ts';
 import { setValue } from '../projects/json-edit.ts';
-import { originFault } from '../projects/origins.ts';
+import { originFault, originKey } from '../projects/origins.ts';
 import { PROJECT_ID } from '../view/project-id.ts';
 import { ID_EXPECTED, type ProjectEntry, type ProjectsFile } from '../projects/projects-schema.ts';
 import { echo, nearest, plural, printable, shellQuoted } from '../base/text.ts';
@@ -65,8 +65,12 @@ export const activate = defineCommand({
     if (edited === 'created' && operator === undefined) {
       print(`Add your address to ${name}, as "operator": sites are told to write to it`);
     }
-    print(`The script for its pages:\n  ${snippetCommand(id, settings.projects)}`);
-    print(`A view, to try it:\n  ${curlOf(entry, ownAddress(settings))}`);
+    const address = ownAddress(settings);
+    print(
+      `The script for its pages:\n  ${snippetCommand(entry, address, settings.projects)}\n` +
+        '  (--url is the address that browsers reach viewlog by)',
+    );
+    print(`A view, to try it:\n  ${curlOf(entry, address)}`);
     return EXIT.done;
   },
 });
@@ -111,12 +115,23 @@ function doubtsAbout(
   const from = before?.origins?.map((origin) => printable(origin)).join(' ') ?? 'none';
   return [
     ...(near ? [`Project ${id} is new, and a slip away from ${near}; ${undo(id)}`] : []),
+    ...(closes(before, after)
+      ? [
+          `Project ${id} took views from every site until now; from all but the origins listed now they are refused with 403`,
+        ]
+      : []),
     ...notListed(removed, before ?? {}).map(
       (origin) =>
         `--remove-origin ${printable(origin)}: project ${id} does not list it; it lists ${from}`,
     ),
   ];
 }
+
+const closes = (before: ProjectEntry | undefined, after: ProjectEntry): boolean =>
+  before !== undefined &&
+  before.active !== false &&
+  before.origins === undefined &&
+  after.origins !== undefined;
 
 /** Ids that are given one after the other are no slips of one another. */
 const isInARow = (id: string, other: string): boolean =>
@@ -139,7 +154,10 @@ function inForce({ origins, maxViewsPerMinute }: ProjectEntry): string {
   return `active, ${from}, ${rate}`;
 }
 
-function snippetCommand(id: string, projects: string): string {
+/** Behind a proxy as in our examples pages send to their own origin. */
+function snippetCommand({ id, origins = [] }: ProjectEntry, address: string, projects: string) {
+  const site = origins.find((origin) => /^https:\/\/[^*]+$/i.test(origin));
+  const url = shellQuoted(site === undefined ? address : originKey(site));
   const isUsual = projects === OPTIONS.projects.fallback(OPTIONS.data.fallback);
-  return `viewlog snippet ${id}${isUsual ? '' : ` --projects ${shellQuoted(printable(projects, Infinity))}`}`;
+  return `viewlog snippet ${id} --url ${url}${isUsual ? '' : ` --projects ${shellQuoted(printable(projects, Infinity))}`}`;
 }

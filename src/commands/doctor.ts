@@ -22,7 +22,7 @@ export const doctor = defineCommand({
   optionHelp: {
     host: "the collector's address",
     port: "the collector's port",
-    url: 'address that pages post to, through the proxy; with it, what the proxy passes on',
+    url: 'address that pages post to, through the proxy: what it passes on (one request counts as refused)',
     project: 'with --url: sends one real view of this project',
   },
   async run(settings, _, { print }) {

@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { isatty } from 'node:tty';
 import { admit } from '../collector/admit.ts';
-import { decodeBody } from '../collector/read-text.ts';
+import { textOf } from '../collector/read-text.ts';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { cannotRead } from '../disk/lines.ts';
 import { originKey } from '../projects/origins.ts';
 import { loadProjects, type Project } from '../projects/project-list.ts';
-import type { Settings } from '../settings.ts';
 import { activationOf } from '../status/shell-commands.ts';
+import { type KeptView, readRefusedLine } from '../store/refused/refused-line.ts';
 import { readView } from '../view/read-view.ts';
-import { isRefusal, type Refusal, REFUSALS } from '../view/refusal.ts';
+import { isRefusal, type Refusal, REFUSALS, sizeFault } from '../view/refusal.ts';
 import { printable, shellQuoted } from '../base/text.ts';
 import { defineCommand } from './command.ts';
 
@@ -21,7 +21,10 @@ export const explain = defineCommand({
   name: 'explain',
   operands: '[FILE]',
   summary: 'says what POST /view would answer to a view (FILE or stdin), and why',
-  examples: ['viewlog explain view.json --origin https://www.example.com'],
+  examples: [
+    'viewlog explain view.json --origin https://www.example.com',
+    'tail -n 1 /var/lib/viewlog/refused-2026-01-31.ndjson | viewlog explain --data /var/lib/viewlog',
+  ],
   options: ['origin', 'data', 'projects', 'max-view'],
   async run(settings, operands, { print, note }) {
     if (operands.length > 1 || settings.origin.length > 1) {
@@ -32,15 +35,18 @@ export const explain = defineCommand({
     if (file === '-' && isatty(0))
       note('Type or paste a view; Ctrl-D on a line of its own ends it.');
     const bytes = await readInput(file);
+    const record = recordIn(bytes.toString());
+    const [origin = record?.origin] = settings.origin;
+    if (record !== undefined) note(whatIsJudged(record, origin));
     const viewBytesMax = settings['max-view'];
-    const text = decodeBody(bytes, viewBytesMax);
+    const body = record === undefined ? bytes : Buffer.from(record.text);
+    const text = sizeFault(body.length, viewBytesMax) ?? textOf(body);
     const rules = { projects, viewBytesMax, now: Date.now };
-    const verdict =
-      typeof text === 'string' ? admit(readView(text), settings.origin[0], rules) : text;
+    const verdict = typeof text === 'string' ? admit(readView(text), origin, rules) : text;
     if (isRefusal(verdict)) {
       const project = projects.find(verdict.project ?? '');
       print(describe(operatorsView(verdict, project)));
-      const hint = hintFor(verdict, project, settings);
+      const hint = hintFor(verdict, project, origin, settings.projects);
       if (hint !== undefined) print(`  ${hint}`);
       return EXIT.badData;
     }
@@ -60,6 +66,24 @@ async function readInput(file: string): Promise<Buffer> {
   }
 }
 
+/** What a line of the files of refused views holds, which may be laid out anew (`jq`). */
+function recordIn(text: string): KeptView | undefined {
+  const record = readRefusedLine(text.trim());
+  if (record !== undefined) return record;
+  try {
+    return readRefusedLine(JSON.stringify(JSON.parse(text)));
+  } catch {
+    return undefined;
+  }
+}
+
+function whatIsJudged({ ts, code, origin: own }: KeptView, origin: string | undefined): string {
+  const then = `refused with ${printable(String(code))} at ${printable(String(ts))}`;
+  const whose = origin === own ? 'its own' : '--origin';
+  const from = origin === undefined ? 'without an Origin' : `from ${printable(origin)} (${whose})`;
+  return `This is a kept view, ${then}; what follows is of the view in it, ${from}`;
+}
+
 /** A page is told whom to ask for activation: who reads this here would be told to ask themselves. */
 function operatorsView(refusal: Refusal, project: Project | undefined): Refusal {
   if (refusal.code !== 'project-not-activated') return refusal;
@@ -71,7 +95,8 @@ function operatorsView(refusal: Refusal, project: Project | undefined): Refusal 
 function hintFor(
   { code, project: id = '' }: Refusal,
   project: Project | undefined,
-  { origin: [origin], projects }: Settings<'origin' | 'projects'>,
+  origin: string | undefined,
+  projects: string,
 ): string | undefined {
   if (code === 'project-not-activated')
     return `To have it taken: ${activationOf(id, origin, projects)}`;

@@ -56,14 +56,16 @@ export const report = defineCommand({
     const [files, filesBefore] =
       operands.length > 0 ? [operands, []] : filesOf(settings, selection, now);
     const surroundings = { now, keepsQuery: settings.query, listed };
-    const totals = await addUp(files, filesBefore, selection, surroundings);
+    const totals = await addUp(files, filesBefore, selection, surroundings, (message) => {
+      log.warn(message);
+    });
     const summary = summarize(totals, selection, settings.top);
     if (html === '-') print(htmlReport(summary));
     else if (html !== undefined) {
       writeFile(html, htmlReport(summary));
       if (!json) print(`Wrote ${printable(html, Infinity)}`);
     }
-    if (json) print(JSON.stringify(summary, null, 2));
+    if (json) print(printableJson(summary));
     else if (html === undefined) {
       const columns = process.stdout.columns ?? COLUMNS.fallback;
       print(terminalReport(summary, Math.min(columns, COLUMNS.max)));
@@ -72,16 +74,17 @@ export const report = defineCommand({
   },
 });
 
-/** The files of the days asked for, and those of the span before that are not among them. */
+/** The files of the days asked for, and those that are read to compare with. */
 function filesOf(
   { data, json }: Settings<'data' | 'json'>,
   selection: Selection,
   now: Date,
 ): [string[], string[]] {
   const files = filesWith(data, selection, json ? ['views', 'refused'] : ['views']);
-  const { before } = new Calendar(selection, now);
-  const filesBefore = before === undefined ? [] : filesWith(data, before, ['views']);
-  return [files, filesBefore.filter((file) => !files.includes(file))];
+  const { before, hasToday, weekAgo } = new Calendar(selection, now);
+  const compared = [...(before ? [before] : []), ...(hasToday ? [weekAgo] : [])];
+  const filesBefore = new Set(compared.flatMap((span) => filesWith(data, span, ['views'])));
+  return [files, [...filesBefore].filter((file) => !files.includes(file))];
 }
 
 function checkedSpan(options: SpanOptions, today: string): OpenSpan {
@@ -108,5 +111,12 @@ async function listedIn(path: string, log: Log): Promise<readonly ListedEntry[]>
   log.warn(`${reading.faults[0]!}; ${BY_ID}`);
   return [];
 }
+
+/** Nothing in it orders a terminal about; as JSON it is the same. */
+const printableJson = (value: unknown): string =>
+  JSON.stringify(value, null, 2)
+    .split('\n')
+    .map((line) => printable(line, Infinity))
+    .join('\n');
 
 const BY_ID = 'the report names projects by their ids, and knows no origins of theirs';

@@ -8,9 +8,12 @@ export interface FreeSpace {
   poll(): Promise<void>;
   /** `undefined` where the runtime or the file system does not tell. */
   bytes(): number | undefined;
-  /** Below the minimum, and since then not yet an eighth above it, lest it flap. */
+  /** Below the minimum, and since then not yet enough. */
   isLow(): boolean;
 }
+
+/** So much has to be free, once there was too little, lest it flap. */
+export const enoughBytes = (minFreeBytes: number): number => minFreeBytes + minFreeBytes / 8;
 
 interface FreeSpaceOptions {
   readonly dir: string;
@@ -51,7 +54,7 @@ export function createFreeSpace({
       if (!low && free < minFreeBytes) {
         low = true;
         log.error(`Free disk space at "${dir}" is below --min-free (${minimum}); ${effect}`);
-      } else if (low && free >= minFreeBytes + minFreeBytes / 8) {
+      } else if (low && free >= enoughBytes(minFreeBytes)) {
         low = false;
         log.info(`Free disk space at "${dir}" is above --min-free (${minimum}) again`);
       }

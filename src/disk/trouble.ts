@@ -10,7 +10,7 @@ export interface Blocked {
 
 /** Quota and RLIMIT_FSIZE are a full disk to the one who is out of it. */
 const NO_ROOM = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
-const DISK_FULL = 'the disk is full';
+export const DISK_FULL = 'the disk is full';
 
 const isNoRoom = (error: unknown): boolean => NO_ROOM.has(errnoOf(error) ?? '');
 

@@ -10,38 +10,70 @@ export type Reply =
   | { readonly status: number; readonly headers: Headers; readonly body: string }
   | { readonly failure: string };
 
-/** Asks once, follows no redirect, and waits 5 s at most. Never rejects. */
-export async function ask(url: string, init: RequestInit): Promise<Reply> {
+/**
+ * Asks once, follows no redirect, and waits 5 s at most. Never rejects.
+ * @param bytesMax of the answer; what is more is left out.
+ */
+export async function ask(
+  url: string,
+  init: RequestInit,
+  bytesMax = BODY_BYTES_MAX,
+): Promise<Reply> {
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   try {
     const response = await fetch(url, { ...init, redirect: 'manual', signal });
     const { status, headers } = response;
-    return { status, headers, body: await startOf(response) };
+    return { status, headers, body: await startOf(response, bytesMax) };
   } catch (error) {
     if (signal.aborted) return { failure: `no answer in ${TIMEOUT_MS / 1000} s` };
     return { failure: fetchFailure(error) };
   }
 }
 
-async function startOf({ body }: Response): Promise<string> {
+async function startOf({ body }: Response, bytesMax: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   if (body === null) return '';
   for await (const chunk of body) {
     chunks.push(chunk);
     bytes += chunk.length;
-    if (bytes > BODY_BYTES_MAX) break;
+    if (bytes > bytesMax) break;
   }
   return Buffer.concat(chunks).toString();
 }
 
 export const isRefused = (failure: string): boolean => /refused|unable to connect/i.test(failure);
 
-/** A view to nobody: no JSON, so that nothing is stored or kept of it. */
-export const noView = (origin: string, bytes = 16): RequestInit => ({
+/** What an address allows, which viewlog tells of its own without counting who asks. */
+export const OPTIONS: RequestInit = { method: 'OPTIONS' };
+
+export const isViewlogs = (reply: Reply): boolean =>
+  'status' in reply &&
+  reply.status === 204 &&
+  reply.headers.get('allow') === 'POST, OPTIONS' &&
+  reply.headers.get('access-control-expose-headers') === 'Retry-After';
+
+/** As a browser asks before a page of that origin may post JSON, on whatever path. */
+export const preflightFrom = (origin: string): RequestInit => ({
+  method: 'OPTIONS',
+  headers: {
+    Origin: origin,
+    'Access-Control-Request-Method': 'POST',
+    'Access-Control-Request-Headers': 'content-type',
+  },
+});
+
+export const isPreflightOfViewlog = (reply: Reply): boolean =>
+  'status' in reply &&
+  reply.status === 204 &&
+  reply.headers.get('access-control-max-age') === '86400' &&
+  reply.headers.get('access-control-expose-headers') === 'Retry-After';
+
+/** As a page sends it. */
+export const posted = (origin: string, body: string): RequestInit => ({
   method: 'POST',
   headers: { 'Content-Type': 'application/json', Origin: origin },
-  body: 'no view, '.padEnd(bytes, '.'),
+  body,
 });
 
 /** The code and detail of a refusal that viewlog has given; undefined where somebody else answered. */

@@ -17,7 +17,7 @@ export function checkClock(data: string | undefined, keepDays: number, nowMs: nu
   return doubtful('clock', `${told}, but ${doubt}`, why, 'Have it kept by NTP: timedatectl');
 }
 
-const timeOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
+export const timeOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
 
 function doubtAbout(data: string | undefined, keepDays: number, nowMs: number): string | undefined {
   if (nowMs < EARLIEST_MS) return 'this program is newer than that';

@@ -1,7 +1,7 @@
 import { errnoOf } from '../base/exit.ts';
 import { askListener, numbersIn } from '../disk/lock-socket.ts';
 import { LOCK_PREFIX } from '../disk/names.ts';
-import { ask, isRefused, noView, refusalIn, told } from './ask.ts';
+import { ask, isRefused, isViewlogs, OPTIONS, told } from './ask.ts';
 import { doubtful, type Finding, toBeMended, well } from './finding.ts';
 
 const CHECK = 'collector';
@@ -21,8 +21,8 @@ export async function checkCollector(
   data: string | undefined,
 ): Promise<{ readonly finding: Finding; readonly isRunning: boolean }> {
   const pid = data === undefined ? undefined : await holderOf(data);
-  const reply = await ask(`${address}/view`, noView(NO_ORIGIN));
-  const isRunning = refusalIn(reply) !== undefined;
+  const reply = await ask(`${address}/view`, OPTIONS);
+  const isRunning = isViewlogs(reply);
   if (isRunning) return { finding: running(address, pid), isRunning };
   if ('failure' in reply && isRefused(reply.failure)) {
     return { finding: notRunning(address, pid), isRunning };

@@ -1,6 +1,8 @@
 import { statSync } from 'node:fs';
 import { reasonOf } from '../base/exit.ts';
 import { printable } from '../base/text.ts';
+import type { ProjectEntry } from '../projects/projects-schema.ts';
+import { installationOf } from '../status/shell-commands.ts';
 import { checkClock } from './clock-check.ts';
 import { checkCollector, NO_ORIGIN } from './collector-check.ts';
 import {
@@ -14,10 +16,13 @@ import { checkFileSystem } from './file-system.ts';
 import { doubtful, type Finding } from './finding.ts';
 import type { Installation } from './installation.ts';
 import { checkProjects } from './projects-check.ts';
-import { checkProxy, sendRealView } from './proxy-check.ts';
+import { checkProbe, newSign } from './probe-check.ts';
+import { checkProxy, sendRealView, type Way } from './proxy-check.ts';
+import { checkRefusals, refusedInFiles } from './refusals-check.ts';
 import { checkRuntime, runtimeHere } from './runtime-check.ts';
+import { checkSite } from './site-check.ts';
 import { checkSpace, freeBytes } from './space-left.ts';
-import { checkStatus } from './status-check.ts';
+import { type AskSnapshot, checkStatus } from './status-check.ts';
 import { checkWriting } from './write-timing.ts';
 
 interface Examination {
@@ -54,13 +59,15 @@ export async function examine(examination: Examination): Promise<Finding[]> {
   const files = hasFiles ? data : undefined;
   await look('clock', () => checkClock(files, installation['keep-days'], now()));
   let origin = NO_ORIGIN;
+  let active: readonly ProjectEntry[] = [];
   await look('projects file', async () => {
-    const { finding, active } = await checkProjects(projects);
+    const read = await checkProjects(projects);
+    ({ active } = read);
     const sender = active.find(({ id, origins }) =>
       project === undefined ? origins : id === project,
     );
     origin = sender?.origins?.[0]?.replace('*', 'www') ?? origin;
-    return finding;
+    return read.finding;
   });
   let isRunning = false;
   await look('collector', async () => {
@@ -68,15 +75,42 @@ export async function examine(examination: Examination): Promise<Finding[]> {
     ({ isRunning } = collector);
     return collector.finding;
   });
-  await look('health', () => checkStatus(installation, statusAddress, isRunning));
+  let askSnapshot: AskSnapshot = () => Promise.resolve(undefined);
+  await look('health', async () => {
+    const told = await checkStatus(installation, statusAddress, isRunning);
+    ({ askSnapshot } = told);
+    return [...told.findings];
+  });
+  const paths = installationOf(installation);
+  await look('refusals', async () => {
+    if (active.length === 0) return [];
+    const refused = (await askSnapshot()) ?? (await refusedInFiles(paths, now));
+    return refused === undefined ? [] : checkRefusals(refused, paths, now());
+  });
   if (url === undefined) return found;
   const way = { url, origin, viewBytesMax: installation['max-view'] };
-  await look('url', () => checkProxy(way));
-  const isReached = !found.some(({ check, state }) => check === 'url' && state === 'to be mended');
-  if (project !== undefined && isReached) {
-    await look('view', () => sendRealView(way, project, now()));
-  }
+  // Of collectors that share a stream any is the right one.
+  const isHere = store === undefined ? askSnapshot : undefined;
+  if (!(await checkWay(look, found, way, isHere, now))) return found;
+  await look('origin', () => checkSite(url, active, project, paths));
+  if (project !== undefined) await look('view', () => sendRealView(way, project, now()));
   return found;
+}
+
+/** @returns whether viewlog is reached. */
+async function checkWay(
+  look: Look,
+  found: readonly Finding[],
+  way: Way,
+  askSnapshot: AskSnapshot | undefined,
+  now: () => number,
+): Promise<boolean> {
+  const sign = newSign();
+  const sentMs = now();
+  await look('url', () => checkProxy(way, sign));
+  if (found.some(({ check, state }) => check === 'url' && state === 'to be mended')) return false;
+  await look('probe', async () => checkProbe(way.url, sign, sentMs, await askSnapshot?.()));
+  return true;
 }
 
 type Look = (

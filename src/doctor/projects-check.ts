@@ -2,6 +2,7 @@ import { plural, printable } from '../base/text.ts';
 import { summaryOf } from '../projects/project-list.ts';
 import { readProjectsFile } from '../projects/projects-file.ts';
 import type { ProjectEntry } from '../projects/projects-schema.ts';
+import { activationOf } from '../status/shell-commands.ts';
 import { doubtful, type Finding, toBeMended, well } from './finding.ts';
 
 const CHECK = 'projects file';
@@ -21,16 +22,21 @@ export async function checkProjects(
   const { projects, operator } = reading.file;
   const active = projects.filter((project) => project.active ?? true);
   const what = `"${printable(path, Infinity)}" has ${summaryOf(projects)}`;
-  return { finding: findingOf(what, active, operator), active };
+  return { finding: findingOf(path, what, active, operator), active };
 }
 
-function findingOf(what: string, active: readonly ProjectEntry[], operator = ''): Finding {
+function findingOf(
+  path: string,
+  what: string,
+  active: readonly ProjectEntry[],
+  operator = '',
+): Finding {
   const [first] = active;
   if (first === undefined)
-    return doubtful(CHECK, what, 'every view is refused', 'viewlog activate ID');
+    return doubtful(CHECK, what, 'every view is refused', activationOf('ID', undefined, path));
   const open = active.filter(({ origins }) => origins === undefined).length;
   const told = open === 0 ? what : `${what}, ${open} open to every site`;
   if (operator !== '') return well(CHECK, told);
-  const todo = `viewlog activate ${first.id} --operator you@example.com`;
+  const todo = `${activationOf(first.id, undefined, path)} --operator you@example.com`;
   return doubtful(CHECK, `${told}, but no operator`, 'refusals cannot say whom to ask', todo);
 }

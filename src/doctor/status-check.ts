@@ -1,11 +1,25 @@
 import { Fatal } from '../base/exit.ts';
+import { MiB } from '../base/size.ts';
 import { printable } from '../base/text.ts';
+import type { Snapshot } from '../status/snapshot.ts';
 import { readToken } from '../status/token.ts';
 import { ask, isRefused, type Reply, told } from './ask.ts';
 import { doubtful, type Finding, toBeMended, well } from './finding.ts';
 import type { Installation } from './installation.ts';
 
 const CHECK = 'health';
+/** Strangers' samples are part of it. */
+const SNAPSHOT_BYTES_MAX = 32 * MiB;
+/** They name files, and the command that mends them comes last. */
+const WARNING_LENGTH_MAX = 1000;
+
+/** What the status page shows at the moment; undefined where nothing tells. */
+export type AskSnapshot = () => Promise<Snapshot | undefined>;
+
+interface Told {
+  readonly findings: readonly Finding[];
+  readonly askSnapshot: AskSnapshot;
+}
 
 /**
  * What the operator's listener says of the collector.
@@ -15,32 +29,50 @@ export async function checkStatus(
   options: Pick<Installation, 'status' | 'status-token-file'>,
   address: string | undefined,
   isRunning: boolean,
-): Promise<Finding[]> {
+): Promise<Told> {
   if (address === undefined) {
     const todo = 'Leave --status at its default, which only this machine reaches';
-    return [doubtful(CHECK, '--status is off', 'nothing tells whether views are taken', todo)];
+    return nothing(
+      doubtful(CHECK, '--status is off', 'nothing tells whether views are taken', todo),
+    );
   }
   let token: string | undefined;
   try {
     token = await readToken(options);
   } catch (error) {
     if (!(error instanceof Fatal)) throw error;
-    return [
+    return nothing(
       doubtful(CHECK, error.message, 'viewlog does not start', 'openssl rand -hex 16 makes one'),
-    ];
+    );
   }
   const reply = await ask(`${address}/readyz`, {});
   if (!('failure' in reply && isRefused(reply.failure))) {
     const isViewlog = healthIn(reply) !== undefined;
     // Nobody else is shown the token.
     const headers = token === undefined || !isViewlog ? {} : { Authorization: `Bearer ${token}` };
-    return findingsOf(address, await ask(`${address}/readyz`, { headers }));
+    const findings = findingsOf(address, await ask(`${address}/readyz`, { headers }));
+    if (!isViewlog) return nothing(...findings);
+    return { findings, askSnapshot: () => snapshotOf(address, headers) };
   }
-  if (!isRunning) return [];
+  if (!isRunning) return nothing();
   const todo = "Give this the collector's own --status, which its second line tells";
-  return [
+  return nothing(
     doubtful(CHECK, `Nobody answers at ${address}`, 'health is told elsewhere, or not', todo),
-  ];
+  );
+}
+
+const nothing = (...findings: Finding[]): Told => ({
+  findings,
+  askSnapshot: () => Promise.resolve(undefined),
+});
+
+async function snapshotOf(
+  address: string,
+  headers: Record<string, string>,
+): Promise<Snapshot | undefined> {
+  const reply = await ask(`${address}/snapshot`, { headers }, SNAPSHOT_BYTES_MAX);
+  if ('failure' in reply || reply.status !== 200) return undefined;
+  return JSON.parse(reply.body) as Snapshot;
 }
 
 function findingsOf(address: string, reply: Reply): Finding[] {
@@ -71,4 +103,4 @@ function healthIn(reply: Reply) {
 }
 
 const texts = (list: unknown): string[] =>
-  Array.isArray(list) ? list.map((text) => printable(String(text))) : [];
+  Array.isArray(list) ? list.map((text) => printable(String(text), WARNING_LENGTH_MAX)) : [];

@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { getRequestListener } from '@hono/node-server';
 import { LIMITS } from '../base/limits.ts';
 import { type Connection, type NodeServer, watchConnections } from './connection.ts';
 import { type Answer, type BodyFault, type Exchange, pathOf, piecesMaxOf } from './exchange.ts';
@@ -78,22 +77,30 @@ const directly =
     }
   };
 
-/** Hono's server makes the `Request`, and writes the `Response`. */
+/**
+ * Hono's server makes the `Request`, and writes the `Response`. With it comes Node's Fetch API, a
+ * tenth of a start and 5 MiB: no collector pays that before somebody looks at it.
+ */
 function throughFetchApi({ handler, unreadable }: FetchOptions): AnswerIt {
   let current!: NodeExchange;
-  const listener = getRequestListener((request) => handler(current, request), {
-    overrideGlobalObjects: true,
-    // It reads up to 64 MiB.
-    autoCleanupIncoming: false,
-    errorHandler: () => unreadable(current),
-    hostname: 'localhost', // stands in for HTTP/1.0's absent Host
-  });
-  return (exchange, incoming, outgoing) => {
-    current = exchange;
-    void listener(incoming, outgoing);
-    // Its answer is Hono's server's to write, whenever that is.
-    exchange.give();
+  const load = async () => {
+    const { getRequestListener } = await import('@hono/node-server');
+    return getRequestListener((request) => handler(current, request), {
+      overrideGlobalObjects: true,
+      // It reads up to 64 MiB.
+      autoCleanupIncoming: false,
+      errorHandler: () => unreadable(current),
+      hostname: 'localhost', // stands in for HTTP/1.0's absent Host
+    });
   };
+  let loaded: ReturnType<typeof load> | undefined;
+  return (exchange, incoming, outgoing) =>
+    void (loaded ??= load()).then((listener) => {
+      current = exchange;
+      void listener(incoming, outgoing);
+      // Its answer is Hono's server's to write, whenever that is.
+      exchange.give();
+    });
 }
 
 async function stopNode(server: NodeServer, timeoutMs: number): Promise<void> {

@@ -6,7 +6,7 @@ import { readBlocks } from '../disk/lines.ts';
 import { type Progress, startProgress } from '../disk/progress.ts';
 import { loadProjects } from '../projects/project-list.ts';
 import { readView } from '../view/read-view.ts';
-import { isRefusal, tooLarge } from '../view/refusal.ts';
+import { isRefusal, sizeFault } from '../view/refusal.ts';
 import type { Log } from '../base/log.ts';
 import { acquireLock, type Lock } from '../disk/lock.ts';
 import type { LockKind } from '../disk/lock-race.ts';
@@ -112,9 +112,7 @@ async function replayLine(
   const bytes = Buffer.byteLength(view.text);
   // The rate is the pace's: it is far below any that the collector would refuse.
   const verdict =
-    bytes > rules.viewBytesMax
-      ? tooLarge(`${bytes} bytes`, rules.viewBytesMax)
-      : admit(readView(view.text), view.origin, rules);
+    sizeFault(bytes, rules.viewBytesMax) ?? admit(readView(view.text), view.origin, rules);
   if (isRefusal(verdict) && verdict.code !== 'rate-limited') return outcome.addRefusal(verdict);
   const id = isRefusal(verdict) ? projectOf(view.text)! : verdict.project;
   await replay.pace.wait(rules.projects.find(id)!);

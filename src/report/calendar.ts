@@ -10,13 +10,22 @@ export interface Selection {
   readonly project: string | undefined;
 }
 
+/** Today, and the days that it is compared with as far as it has come. */
+const DAYS_AGO = { today: 0, yesterday: 1, weekAgo: 7 } as const;
+
+interface DaySoFar {
+  readonly name: keyof typeof DAYS_AGO;
+  /** Views from this `ts` on are of a time of the day that has not come yet. */
+  readonly end: string;
+}
+
 /** A local hour, and what becomes of its views. */
 export interface Hour extends LocalHour {
   readonly isSelected: boolean;
   /** Whether it is of the span before. */
   readonly isBefore: boolean;
-  readonly isToday: boolean;
-  readonly isYesterday: boolean;
+  /** Where it is of today, or of a day that today is compared with. */
+  readonly soFar: DaySoFar | undefined;
 }
 
 /** Later than any `ts`. */
@@ -31,8 +40,8 @@ export class Calendar {
   readonly isBeforeCut: boolean;
   /** Views from this `ts` on are not counted in the span before. */
   readonly beforeEnd: string;
-  /** The `ts` of a day ago. */
-  readonly dayAgo: string;
+  /** By their local days. */
+  readonly #soFar: ReadonlyMap<string, DaySoFar>;
   readonly #selection: Selection;
   readonly #localHour: ReturnType<typeof localHours>;
   /** Views come in the order of time, so most are of the hour of the view before. */
@@ -44,12 +53,23 @@ export class Calendar {
     this.#localHour = localHours(selection.timeZone);
     this.today = localHours(selection.timeZone)(now.toISOString())!;
     const daysAgo = (days: number): string => new Date(now.getTime() - days * DAY_MS).toISOString();
-    this.dayAgo = daysAgo(1);
+    this.#soFar = new Map(
+      Object.entries(DAYS_AGO).map(([name, days]) => [
+        shifted(this.today.day, -days),
+        { name: name as keyof typeof DAYS_AGO, end: days === 0 ? NEVER : daysAgo(days) },
+      ]),
+    );
     this.before = spanBefore(selection, this.today.day);
     const { toDay } = selection;
     this.isBeforeCut = this.before !== undefined && (toDay ?? this.today.day) >= this.today.day;
     this.beforeEnd =
       this.before !== undefined && this.isBeforeCut ? daysAgo(lengthOf(this.before)) : NEVER;
+  }
+
+  /** The day of the same weekday that today is compared with. */
+  get weekAgo(): Span {
+    const day = shifted(this.today.day, -DAYS_AGO.weekAgo);
+    return { fromDay: day, toDay: day };
   }
 
   /** Whether the days asked for include today. */
@@ -69,14 +89,13 @@ export class Calendar {
   }
 
   #described({ day, hour }: LocalHour): Hour {
-    const { before, today } = this;
+    const { before } = this;
     return {
       day,
       hour,
       isSelected: this.#isSelected(day),
       isBefore: before !== undefined && day >= before.fromDay && day <= before.toDay,
-      isToday: day === today.day,
-      isYesterday: day === shifted(today.day, -1),
+      soFar: this.#soFar.get(day),
     };
   }
 

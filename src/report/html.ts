@@ -9,6 +9,7 @@ import { listTable } from './list-table.ts';
 import {
   campaignInWords,
   dayInWords,
+  faultsOf,
   grouped,
   idInWords,
   languageInWords,
@@ -17,16 +18,22 @@ import {
   spanInWords,
   spanTold,
   tickOf,
+  weekdayOf,
+  wholesOf,
 } from './words.ts';
 
 const DAYS_MAX = 200;
+/** Days that each have their weekday, on a phone its letter. */
+const WEEKDAYS_MAX = 35;
+/** Days that each have their date, where there is room; of more, Mondays have it. */
+const DATES_MAX = 14;
 const SPANS_MAX = 5;
 
 /** The report as one page that stands alone: no script, nothing loaded. */
 export function htmlReport(summary: Summary): string {
-  const { project, days } = summary;
-  const title =
-    project === undefined ? 'Page views' : `Page views of ${projectInWords(summary, project)}`;
+  const { days } = summary;
+  const site = siteOf(summary);
+  const title = site === undefined ? 'Page views' : `Page views of ${site}`;
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -40,16 +47,18 @@ export function htmlReport(summary: Summary): string {
 <body>
 <main>
 <header>
-<h1><bdi>${escapeHtml(title)}</bdi></h1>
+<h1>${site === undefined ? title : `Page views of <bdi>${escapeHtml(site)}</bdi>`}</h1>
 <p>${escapeHtml(aboutOf(summary))}</p>
+<p>${escapeHtml(makingOf(summary))}</p>
 </header>
 ${figures(summary)}
-${days.length === 0 ? '<p>There are no views.</p>' : daysChart(summary)}
+${summary.views === 0 ? '<p>There are no views in these days.</p>' : ''}
+${summary.views === 0 || days.length < 2 ? '' : daysChart(summary)}
 ${silence(summary)}
 <div class="lists">
 ${lists(summary)}
 </div>
-${days.length === 0 ? '' : hoursCharts(summary)}
+${summary.views === 0 ? '' : hoursCharts(summary)}
 <div class="lists">
 ${restLists(summary)}
 </div>
@@ -58,6 +67,17 @@ ${footer(summary)}
 </body>
 </html>
 `;
+}
+
+/** The one site that the report is about. */
+function siteOf(summary: Summary): string | undefined {
+  const { project, projects, silentDays } = summary;
+  const told =
+    projects.distinct > 0
+      ? projects.top.map(({ key }) => key)
+      : silentDays.map(({ project }) => project);
+  const id = project ?? (projects.distinct > 1 || told.length > 1 ? undefined : told[0]);
+  return id === undefined ? undefined : projectInWords(summary, id);
 }
 
 function aboutOf(summary: Summary): string {
@@ -71,13 +91,21 @@ function aboutOf(summary: Summary): string {
 
 function daysChart({ days }: Summary): string {
   const isDays = days.length <= DAYS_MAX;
-  const bars: Bar[] = periods(days, DAYS_MAX).map(({ name, views }) => ({
-    label: isDays ? dayInWords(name) : name,
-    tick: isDays ? tickOf(name) : name,
-    count: views,
-  }));
+  const hasWeekdays = days.length <= WEEKDAYS_MAX;
+  const hasWeeks = hasWeekdays && days.length > DATES_MAX;
+  const shown = periods(days, DAYS_MAX);
+  const bars = shown.map(({ name, views, isPartial }): Bar => {
+    if (!isDays) return { label: name, tick: name, count: views, isPartial };
+    const weekday = weekdayOf(name);
+    const tick = hasWeeks && weekday !== 'Monday' ? '' : tickOf(name);
+    const bar = { label: dayInWords(name), tick, count: views, isPartial };
+    return hasWeekdays ? Object.assign(bar, { weekday }) : bar;
+  });
   const title = isDays ? 'Views a day' : 'Views a month';
-  return `<section><h2>${title}</h2>${barChart(title, bars)}</section>`;
+  const partial = isDays ? 'today so far' : 'this month so far';
+  const key = shown.some(({ isPartial }) => isPartial) ? `<small>hatched: ${partial}</small>` : '';
+  const chart = barChart(title, bars, { isNumbered: true });
+  return `<section><h2>${title}${key}</h2>${chart}</section>`;
 }
 
 function hoursCharts({ days, madeAt, timeZone }: Summary): string {
@@ -88,11 +116,13 @@ function hoursCharts({ days, madeAt, timeZone }: Summary): string {
   }));
   const week = byWeekday(days, localHours(timeZone)(madeAt)!);
   const title = 'Views by weekday and hour, on average';
+  const together =
+    days.length === 1 ? '' : `<small>all ${grouped(days.length)} days together</small>`;
   return [
-    `<section><h2>By hour of the day</h2>${barChart('Views by hour of the day', bars)}</section>`,
+    `<section><h2>By hour of the day${together}</h2>${barChart('Views by hour of the day', bars)}</section>`,
     days.length < 7
       ? ''
-      : `<section><h2>By weekday and hour<small>views on an average week</small></h2>${weekChart(title, week)}</section>`,
+      : `<section><h2>By weekday and hour<small>views in an average week</small></h2>${weekChart(title, week)}</section>`,
   ].join('\n');
 }
 
@@ -112,48 +142,47 @@ function silence(summary: Summary): string {
 type Page = Summary['pages']['top'][number]['key'];
 
 function lists(summary: Summary): string {
-  const { views, pages, entryPages, projects, referrers, campaigns, internalViews, entryViews } =
-    summary;
+  const { pages, entryPages, projects, referrers, campaigns, internalViews } = summary;
+  const wholes = wholesOf(summary);
   const several = projects.distinct > 1;
   const page = ({ project, url, name }: Page) => ({
     name: url,
-    rest: [name, several ? projectInWords(summary, project) : ''].filter(Boolean).join(' · '),
+    rest: [name, several ? projectInWords(summary, project) : ''].filter(Boolean),
   });
   const inside = internalViews > 0 ? `besides ${grouped(internalViews)} from page to page` : '';
   const project = named((id) => projectInWords(summary, id));
   return [
-    listTable('Pages', pages, views, page, { isWide: true }),
-    listTable('Entry pages', entryPages, entryViews, page, {
-      isWide: true,
-      remark: 'where visits began',
-    }),
-    listTable('Sources', referrers, views - internalViews, named(sourceInWords), {
+    listTable('Pages', pages, wholes.all, page, { isWide: true }),
+    listTable('Sources', referrers, wholes.sources, named(sourceInWords), {
+      isWide: !several,
       remark: inside,
     }),
-    listTable('Campaigns', campaigns, views, campaignInWords),
-    several ? listTable('Projects', projects, views, project) : '',
+    several ? listTable('Projects', projects, wholes.all, project) : '',
+    listTable('Campaigns', campaigns, wholes.campaigns, campaignInWords, { isWide: true }),
+    listTable('Entry pages', entryPages, wholes.entries, page, { isWide: true }),
   ].join('\n');
 }
 
 const restLists = ({ views, languages, templates }: Summary): string =>
   [
-    listTable('Languages', languages, views, named(languageInWords)),
-    listTable('Templates', templates, views, named(idInWords)),
+    listTable('Languages', languages, { total: views }, named(languageInWords)),
+    listTable('Templates', templates, { total: views }, named(idInWords)),
   ].join('\n');
 
 const named =
   (inWords: (key: string) => string) =>
-  (key: string): { name: string; rest: string } => ({ name: inWords(key), rest: '' });
+  (key: string): { name: string; rest: string[] } => ({ name: inWords(key), rest: [] });
 
-function footer({ invalidLines, madeAt, timeZone, version }: Summary): string {
+function makingOf({ madeAt, timeZone, version }: Summary): string {
   const made = new Intl.DateTimeFormat('en-GB', {
     timeZone,
     dateStyle: 'long',
     timeStyle: 'short',
   }).format(new Date(madeAt));
-  const invalid = invalidLines > 0 ? ` ${plural(invalidLines, 'invalid line')} skipped.` : '';
-  return (
-    `<footer>Made ${escapeHtml(made)} by viewlog ${escapeHtml(version)}. ` +
-    `Days and hours in ${escapeHtml(timeZone)}.${invalid}</footer>`
-  );
+  return `Made ${made} by viewlog ${version}. Days and hours in ${timeZone}.`;
+}
+
+function footer(summary: Summary): string {
+  const faults = faultsOf(summary);
+  return faults.length === 0 ? '' : `<footer>${faults.join('. ')}.</footer>`;
 }

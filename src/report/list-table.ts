@@ -1,21 +1,21 @@
 import { escapeHtml } from './escape.ts';
 import type { List } from './summary.ts';
-import { changeOf, grouped, share, titleOf } from './words.ts';
+import { changeOf, grouped, share, titleOf, type Whole, wholeInWords } from './words.ts';
 
 interface Label {
   readonly name: string;
-  /** Fainter, after the name; may be empty. */
-  readonly rest: string;
+  /** Fainter, after the name. */
+  readonly rest: readonly string[];
 }
 
 /**
  * A ranking as a table: each row's views, their share and, where it is compared, their change.
- * @param total what shares are of.
+ * @param whole what shares are of: how many views, and which.
  */
 export function listTable<T>(
   noun: string,
   list: List<T>,
-  total: number,
+  { total, which = '' }: Whole,
   labelOf: (key: T) => Label,
   { isWide = false, remark = '' } = {},
 ): string {
@@ -23,10 +23,13 @@ export function listTable<T>(
   const most = list.top[0]!.count;
   const rows = list.top.map(({ key, count, before }) => {
     const { name, rest } = labelOf(key);
-    const faint = rest === '' ? '' : ` <bdi class="faint">${escapeHtml(rest)}</bdi>`;
+    // A path is one from left to right, whatever its words are.
+    const direction = name.startsWith('/') ? ' dir="ltr"' : '';
+    const faint = rest.map((part) => `<bdi>${escapeHtml(part)}</bdi>`).join(' · ');
     return (
       `<tr style="--part: ${((100 * count) / most).toFixed(1)}%">` +
-      `<th scope="row"><bdi>${escapeHtml(name)}</bdi>${faint}</th>` +
+      `<th scope="row"><bdi${direction}>${escapeHtml(name)}</bdi> ` +
+      `<span class="faint">${faint}</span></th>` +
       `<td>${grouped(count)}</td><td>${share(count, total)}</td>${changeCell(count, before)}</tr>`
     );
   });
@@ -34,7 +37,8 @@ export function listTable<T>(
   const head = ['Views', 'Share', ...(isCompared ? ['Change'] : [])].map(
     (column) => `<th scope="col">${column}</th>`,
   );
-  const remarks = [titleOf('', list).replace(/^[ ,]+/, ''), remark].filter(Boolean).join(', ');
+  const shown = titleOf('', list).replace(/^[ ,]+|[()]/g, '');
+  const remarks = [shown, wholeInWords({ total, which }), remark].filter(Boolean).join(', ');
   return (
     `<section class="${isWide ? 'wide' : ''}"><h2>${noun}<small>${remarks}</small></h2>` +
     `<table${isCompared ? ' class="compared"' : ''}><thead><tr><td></td>${head.join('')}</tr></thead>` +

@@ -42,15 +42,16 @@ export class Tally<T> {
   }
 
   /**
-   * @param key made for an id that is new.
+   * @param key made for an id that is new, which it may keep.
    * @param isBefore whether it is of the span before.
    */
   add(id: string, key: (id: string) => T, isBefore = false, isEntry = false): void {
     let entry = this.#entries.get(id);
     if (entry === undefined) {
       if (this.#entries.size >= this.#keysMax) this.#forget();
-      entry = { key: key(id), count: 0, before: 0, entries: 0 };
-      this.#entries.set(copyOf(id), entry);
+      const copy = copyOf(id);
+      entry = { key: key(copy), count: 0, before: 0, entries: 0 };
+      this.#entries.set(copy, entry);
     }
     if (isBefore) {
       entry.before += 1;

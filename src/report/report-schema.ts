@@ -54,14 +54,33 @@ export const ReportSchema = v.object({
   ),
   today: v.optional(
     told(
-      v.object({ day, views, yesterday: told(views, 'Views of yesterday up to this time.') }),
-      'Today so far; absent where today is not asked for, or nothing came today or yesterday.',
+      v.object({
+        day,
+        views,
+        yesterday: told(views, 'Views of yesterday up to this time.'),
+        weekAgo: v.optional(
+          told(
+            views,
+            'Views of the same weekday a week ago up to this time; absent where that day had none.',
+          ),
+        ),
+      }),
+      'Today so far; absent where today is not asked for, or nothing came on any of these days.',
     ),
   ),
   invalidLines: told(views, 'Lines skipped: not JSON, or no view.'),
+  brokenFiles: told(
+    views,
+    'Packed files that broke off; of each, what could be read is counted. Of the span before too.',
+  ),
   days: told(
     v.array(
-      v.object({ day, views, hours: told(v.array(views), '24 numbers: views by local hour.') }),
+      v.object({
+        day,
+        views,
+        hours: told(v.array(views), '24 numbers: views by local hour.'),
+        isPartial: v.optional(told(v.boolean(), 'true for today, which is not over yet.')),
+      }),
     ),
     'Every day of the span, or from the first to the last that has views.',
   ),
@@ -89,6 +108,7 @@ export const ReportSchema = v.object({
     v.object({ campaign: v.string(), source: v.string(), medium: v.string() }),
     'Views by the utm_* parameters of their page.',
   ),
+  campaignViews: told(views, 'All views with a campaign.'),
   languages: listOf(told(v.string(), 'A BCP 47 tag, or (none).'), 'Views by language.'),
   templates: listOf(told(v.string(), 'An id, or (none).'), 'Views by template.'),
   refused: told(

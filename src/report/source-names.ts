@@ -1,6 +1,6 @@
 // Hosts that are one source to a site's owner: searches, networks and mail that sites are linked
-// from most. Names and hosts are those of Snowplow's referer-parser list, with the apps that Android
-// browsers name (`android-app://com.slack`) and the newer services that it lacks.
+// from most, by their own hosts and by the ids of their apps, which Android's browsers name
+// (`android-app://com.slack`). What is not among them is shown as its host.
 const HOSTS: Readonly<Record<string, string>> = {
   Baidu: 'baidu.com',
   Bing: 'bing.com',
@@ -11,7 +11,7 @@ const HOSTS: Readonly<Record<string, string>> = {
   Copilot: 'copilot.microsoft.com',
   DuckDuckGo: 'duckduckgo.com com.duckduckgo.mobile.android',
   Ecosia: 'ecosia.org com.ecosia.android',
-  Facebook: 'facebook.com fb.com fb.me com.facebook.katana',
+  Facebook: 'facebook.com fb.me com.facebook.katana',
   Gemini: 'gemini.google.com',
   GitHub: 'github.com',
   Gmail: 'mail.google.com com.google.android.gm',
@@ -23,11 +23,11 @@ const HOSTS: Readonly<Record<string, string>> = {
   LinkedIn: 'linkedin.com lnkd.in com.linkedin.android',
   Messenger: 'messenger.com com.facebook.orca',
   'Microsoft Teams': 'teams.microsoft.com com.microsoft.teams',
-  Outlook: 'outlook.com outlook.live.com outlook.office.com outlook.office365.com',
+  Outlook: 'outlook.live.com outlook.office.com outlook.office365.com outlook.cloud.microsoft',
   Perplexity: 'perplexity.ai',
-  Pinterest: 'pin.it com.pinterest',
+  Pinterest: 'com.pinterest',
   Qwant: 'qwant.com',
-  Reddit: 'reddit.com redd.it com.reddit.frontpage',
+  Reddit: 'reddit.com com.reddit.frontpage',
   Slack: 'slack.com com.slack',
   Startpage: 'startpage.com',
   Telegram: 't.me telegram.org org.telegram.messenger',

@@ -10,14 +10,14 @@ export const OTHER_ADDRESS = '(not an address)';
 const HOST = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#:]+)/i;
 /** Sources worked out that are remembered, of each project. */
 const REMEMBERED_MAX = 1_000;
-/** A host name has at most 253 characters. */
-const HOST_LENGTH_MAX = 253;
+/** A host name has at most 253 characters; with its scheme, and what may be before it. */
+const SITE_LENGTH_MAX = 300;
 
 /** Where the views of a project come from. */
 export class Sources {
   readonly #own = new Set<string>();
   readonly #ownSuffixes: string[] = [];
-  readonly #byHost = new Map<string, string>();
+  readonly #bySite = new Map<string, string>();
 
   /** @param origins the project's own, as its entry in the projects file lists them. */
   constructor(origins: readonly string[] = []) {
@@ -31,19 +31,22 @@ export class Sources {
   /** @returns a name or a host, or one of the three constants above. */
   of(referrer: unknown): string {
     if (typeof referrer !== 'string' || referrer === '') return NO_SOURCE;
-    const host = HOST.exec(referrer)?.[1];
-    if (host === undefined) return /^\/(?!\/)/.test(referrer) ? INTERNAL : OTHER_ADDRESS;
-    const known = this.#byHost.get(host);
+    // All that matters is before the path. Finding that is faster than matching the host.
+    const end = referrer.indexOf('/', referrer.indexOf('://') + '://'.length);
+    const site = end < 0 ? referrer : referrer.slice(0, end);
+    const known = this.#bySite.get(site);
     if (known !== undefined) return known;
-    const source = this.#sourceOf(host);
-    if (host.length <= HOST_LENGTH_MAX) {
-      if (this.#byHost.size >= REMEMBERED_MAX) this.#byHost.clear();
-      this.#byHost.set(copyOf(host), source);
+    const source = this.#sourceOf(site);
+    if (site.length <= SITE_LENGTH_MAX) {
+      if (this.#bySite.size >= REMEMBERED_MAX) this.#bySite.clear();
+      this.#bySite.set(copyOf(site), source);
     }
     return source;
   }
 
-  #sourceOf(host: string): string {
+  #sourceOf(site: string): string {
+    const host = HOST.exec(site)?.[1];
+    if (host === undefined) return /^\/(?!\/)/.test(site) ? INTERNAL : OTHER_ADDRESS;
     // Bytes beyond ASCII are parts of characters.
     const lower = short(host.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()));
     const isOwn =

@@ -20,34 +20,53 @@ main { max-width: 960px; margin: 0 auto; padding: 40px 24px 56px; }
 h1 { font-size: 28px; line-height: 1.2; margin: 0 0 4px; overflow-wrap: anywhere; }
 h2 { font-size: 17px; margin: 40px 0 12px; }
 h2 small, header p, footer { color: var(--faint); font-weight: normal; font-size: 13px; }
-h2 small { margin-left: 8px; }
+h2 small { display: block; }
 header p { margin: 0; }
-.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(142px, 1fr)); gap: 12px;
-  margin: 24px 0 0; padding: 0; list-style: none; }
-.figures li { background: var(--soft); border-radius: 8px; padding: 12px 14px; }
+.figures { display: flex; flex-wrap: wrap; gap: 12px; margin: 12px 0 0; padding: 0;
+  list-style: none; }
+.figures li { flex: 1 1 150px; background: var(--soft); border: 1px solid var(--soft);
+  border-radius: 8px; padding: 12px 14px; }
+.figures.compared { margin-top: 24px; }
+.figures.compared li { flex-basis: 300px; }
 .figures b { display: block; font-size: 20px; line-height: 1.35; font-variant-numeric: tabular-nums;
-  white-space: nowrap; }
+  overflow-wrap: anywhere; }
+.figures.compared b { font-size: 28px; }
 .figures span, .figures small { display: block; color: var(--faint); font-size: 13px; }
-.figures small { margin-top: 6px; color: var(--ink); font-size: 12px; line-height: 1.4; }
+.figures.compared small { color: var(--ink); }
 figure { margin: 0; font-size: 11px; color: var(--faint); font-variant-numeric: tabular-nums; }
 figure p { margin: 0; }
 .columns, .ticks { display: grid; grid-template-columns: repeat(var(--columns), minmax(0, 1fr)); }
 .ticks span { display: flex; justify-content: center; white-space: nowrap; width: 100%;
   overflow: visible; }
 .bars { padding: 8px 0 0 48px; }
+.numbered { padding-top: 20px; }
 .plot { position: relative; height: 190px; }
 .plot p { position: absolute; left: 0; right: 0; border-bottom: 1px solid var(--line); }
 .plot p span { position: absolute; right: calc(100% + 8px); transform: translateY(-50%); }
 .plot .columns { position: relative; height: 100%; }
-.plot .columns span { background: linear-gradient(var(--bar) 0 0) bottom / min(80%, 64px)
-  var(--part) no-repeat; }
-.bars .ticks { margin-top: 6px; }
-.week { display: grid; grid-template-columns: 36px 1fr; gap: 2px 12px; align-items: center; }
+.plot .columns span { position: relative; background: linear-gradient(var(--bar) 0 0) bottom /
+  min(80%, 64px) var(--part) no-repeat; }
+.plot .columns .partial { background-image: repeating-linear-gradient(135deg, var(--bar) 0 3px,
+  var(--wash) 3px 6px); }
+.plot .columns small { position: absolute; left: 50%; bottom: calc(var(--part) + 2px);
+  transform: translateX(-50%); font-size: 11px; line-height: 1.3; color: var(--ink);
+  background: var(--paper); }
+.bars .ticks { margin-top: 4px; }
+.weekdays { color: var(--ink); }
+.weekdays small, .weekdays + .ticks { font-size: 11px; }
+.bars .weekdays + .ticks { margin-top: 0; }
+.week { display: grid; grid-template-columns: 28px 1fr auto; gap: 2px 8px; align-items: center; }
 .week > p { text-align: right; }
 .week .columns { gap: 2px; }
-.week .columns span { height: 22px; border-radius: 3px;
-  background: color-mix(in srgb, var(--bar) var(--part), var(--soft)); }
+.week .columns span, .key span { height: 22px; border-radius: 3px;
+  background: color-mix(in srgb, var(--bar) var(--part, 0%), var(--soft)); }
+.week .columns .never, .key .never { background: none; border: 1px dashed var(--faint); opacity: .55; }
 .week .ticks { margin-top: 4px; }
+.key { grid-column: 2 / -1; display: flex; flex-wrap: wrap; gap: 4px 16px; margin-top: 8px; }
+.key p { display: flex; gap: 6px; align-items: center; }
+.key span { width: 18px; height: 14px; }
+.key .shades { width: 96px; background: linear-gradient(90deg,
+  color-mix(in srgb, var(--bar) 8%, var(--soft)), var(--bar)); }
 .silent ul { margin: 0; padding: 0; list-style: none; }
 .silent span, .faint { color: var(--faint); }
 .lists { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(400px, 100%), 1fr));
@@ -58,34 +77,39 @@ td, th { padding: 5px 8px; text-align: left; font-weight: normal; border-bottom:
   overflow-wrap: anywhere; vertical-align: top; }
 thead td { width: auto; }
 thead th { width: 76px; padding: 0 8px 4px; color: var(--faint); font-size: 12px; }
-thead th:nth-child(3) { width: 68px; }
-thead th:nth-child(4) { width: 140px; }
+thead th:nth-child(3) { width: 60px; }
+thead th:nth-child(4) { width: 128px; }
 thead th, tbody td { text-align: right; }
 tbody td { font-variant-numeric: tabular-nums; white-space: nowrap; overflow-wrap: normal; }
 td + td { color: var(--faint); }
 .change span { display: inline-block; min-width: 52px; }
 tbody tr { background: linear-gradient(var(--wash), var(--wash)) no-repeat 0 0 / var(--part) 100%; }
 footer { margin-top: 48px; }
+@media (max-width: 900px) {
+  .dense .weekdays small { display: none; }
+}
 @media (max-width: 560px) {
   main { padding: 24px 16px 40px; }
   .wide-only { visibility: hidden; }
+  .figures { gap: 8px; margin-top: 8px; }
   .bars { padding-left: 40px; }
   .plot { height: 150px; }
-  .week { grid-template-columns: 28px 1fr; column-gap: 8px; }
+  .many.numbered { padding-top: 40px; }
+  .many .columns small { writing-mode: vertical-rl; transform: translateX(-50%) rotate(180deg); }
+  .many .weekdays small { display: none; }
   .week .columns { gap: 1px; }
   .week .columns span { border-radius: 1px; }
-  .compared tr { display: flex; flex-wrap: wrap; justify-content: flex-end;
-    border-bottom: 1px solid var(--line); }
-  .compared td, .compared th { width: 72px; border: 0; }
-  .compared thead td { display: none; }
-  .compared tbody th { width: 100%; padding-bottom: 0; }
-  .compared tbody td { padding-top: 0; }
-  .compared td:nth-child(4), .compared th:nth-child(4) { width: 140px; }
+  td, th { padding: 5px 4px; }
+  thead th { width: 64px; padding: 0 4px 4px; }
+  thead th:nth-child(3) { width: 48px; }
+  thead th:nth-child(4) { width: 66px; }
+  .change span { display: block; min-width: 0; }
 }
 @media print {
-  main { padding: 0; }
-  section, figure, tr { break-inside: avoid; }
+  main { padding: 0 1px; }
+  .figures li { border-color: var(--line); }
+  figure, tr, .figures, .silent, section:has(figure) { break-inside: avoid; }
   h2, h3 { break-after: avoid; }
-  tbody tr, .columns span { print-color-adjust: exact; }
+  tbody tr, .columns span, .key span { print-color-adjust: exact; }
 }
 `;

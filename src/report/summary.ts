@@ -4,7 +4,8 @@ import type { LocalHour } from './local-hour.ts';
 import { byCount, type Counted, type Tally } from './ranking.ts';
 import type { Summary } from './report-schema.ts';
 import { daysOf, lengthOf, type OpenSpan, spansOf } from './span.ts';
-import type { ProjectTotals, Totals } from './totals.ts';
+import { kept } from './report-line.ts';
+import { type ProjectTotals, tagsIn, type Totals } from './totals.ts';
 
 export type { Summary };
 export type Day = Summary['days'][number];
@@ -19,12 +20,17 @@ export interface List<T> {
 /** Days without views are filled in for so long; a clock that was years off is left with gaps. */
 const DAYS_FILLED_MAX = 3_660;
 
+const keptText = (bytes: string): string => kept(bytes);
+
 /** @param top how long the lists are. */
 export function summarize(totals: Totals, selection: Selection, top: number): Summary {
   const { calendar, surroundings } = totals;
   const isCompared = calendar.before !== undefined;
-  const list = <T>(tally: Tally<T>, compares = false) => ({
-    top: tally.top(top, compares),
+  const list = <K, T>(tally: Tally<K>, read: (key: K) => T, compares = false) => ({
+    top: tally.top(top, compares).map(({ key, count, before }): Counted<T> => {
+      const shown = { key: read(key), count };
+      return before === undefined ? shown : Object.assign(shown, { before });
+    }),
     distinct: tally.distinct('count'),
     isExact: tally.isExact,
   });
@@ -46,6 +52,7 @@ export function summarize(totals: Totals, selection: Selection, top: number): Su
     views: totals.views,
     ...comparison(totals),
     invalidLines: totals.invalidLines,
+    brokenFiles: totals.brokenFiles,
     days: filledDays(totals, selection),
     silentDays: silentDays(totals, selection),
     projects: {
@@ -60,12 +67,13 @@ export function summarize(totals: Totals, selection: Selection, top: number): Su
     pages: pages((tally) => tally.top(top, isCompared), 'count'),
     entryPages: pages((tally) => tally.topEntries(top), 'entries'),
     entryViews: totals.entryViews,
-    referrers: list(totals.referrers, isCompared),
+    referrers: list(totals.referrers, keptText, isCompared),
     internalViews: totals.internalViews,
-    campaigns: list(totals.campaigns),
-    languages: list(totals.languages),
-    templates: list(totals.templates),
-    refused: { ...list(totals.refused), views: totals.refusedViews },
+    campaigns: list(totals.campaigns, tagsIn, isCompared),
+    campaignViews: totals.campaignViews,
+    languages: list(totals.languages, keptText),
+    templates: list(totals.templates, keptText),
+    refused: { ...list(totals.refused, (kind) => kind), views: totals.refusedViews },
   };
 }
 
@@ -73,13 +81,19 @@ type Page = Summary['pages']['top'][number]['key'];
 type Field = 'count' | 'entries';
 
 function comparison(totals: Totals): Pick<Summary, 'before' | 'today'> {
-  const { calendar, viewsBefore, viewsToday, viewsYesterday } = totals;
+  const { calendar, viewsBefore, soFar } = totals;
   const { before, isBeforeCut, today, hasToday } = calendar;
-  const isTodayTold = hasToday && viewsToday + viewsYesterday > 0;
+  const { weekAgo } = soFar;
+  const isTodayTold = hasToday && soFar.today + soFar.yesterday + (weekAgo ?? 0) > 0;
   return {
     ...(before && { before: { ...before, isCut: isBeforeCut, views: viewsBefore } }),
     ...(isTodayTold && {
-      today: { day: today.day, views: viewsToday, yesterday: viewsYesterday },
+      today: {
+        day: today.day,
+        views: soFar.today,
+        yesterday: soFar.yesterday,
+        ...(weekAgo !== undefined && { weekAgo }),
+      },
     }),
   };
 }
@@ -110,7 +124,8 @@ function daysAsked({ calendar, days }: Totals, { fromDay, toDay }: OpenSpan): st
 function filledDays(totals: Totals, selection: OpenSpan): Day[] {
   return daysAsked(totals, selection).map((day) => {
     const hours = totals.days.get(day) ?? Array.from({ length: 24 }, () => 0);
-    return { day, views: sum(hours), hours };
+    const filled: Day = { day, views: sum(hours), hours };
+    return day === totals.calendar.today.day ? Object.assign(filled, { isPartial: true }) : filled;
   });
 }
 
@@ -135,39 +150,68 @@ function silentDays(totals: Totals, selection: Selection): Summary['silentDays']
     .map(({ project, days }) => ({ project, days: days.length, spans: spansOf(days) }));
 }
 
+interface Period {
+  /** A day or a month. */
+  readonly name: string;
+  readonly views: number;
+  /** Whether today is in it, and so not all of its views. */
+  readonly isPartial: boolean;
+}
+
 /** Months instead of days, where there are more than `daysMax` of those. */
-export function periods(days: readonly Day[], daysMax: number): { name: string; views: number }[] {
-  if (days.length <= daysMax) return days.map(({ day, views }) => ({ name: day, views }));
-  const months = new Map<string, number>();
-  for (const { day, views } of days) {
-    const month = day.slice(0, 7);
-    months.set(month, (months.get(month) ?? 0) + views);
+export function periods(days: readonly Day[], daysMax: number): Period[] {
+  const periods = new Map<string, Period>();
+  for (const { day, views, isPartial = false } of days) {
+    const name = days.length <= daysMax ? day : day.slice(0, 7);
+    const period = periods.get(name);
+    periods.set(name, {
+      name,
+      views: (period?.views ?? 0) + views,
+      isPartial: isPartial || period?.isPartial === true,
+    });
   }
-  return [...months].map(([name, views]) => ({ name, views }));
+  return [...periods.values()];
 }
 
 /** Views by hour of the day, over all days. */
 export const byHour = (days: readonly Day[]): number[] =>
   Array.from({ length: 24 }, (_, hour) => sum(days.map((day) => day.hours[hour]!)));
 
+/** Of a site with so many views a day, a day without one tells of a fault and not of its readers. */
+const HABIT_VIEWS = 20;
+
+/** The days that can be averaged: of a site that has views every day, none without. */
+export function withoutGaps(days: readonly Day[]): readonly Day[] {
+  const seen = days.filter(({ views }) => views > 0);
+  const isHabit =
+    seen.length > 0 && sum(seen.map(({ views }) => views)) >= HABIT_VIEWS * seen.length;
+  return isHabit ? seen : days;
+}
+
+/** Monday is 0. */
+export const weekdayNumber = (day: string): number =>
+  (new Date(`${day}T00:00:00Z`).getUTCDay() + 6) % 7;
+
 /**
  * Views by weekday (Monday first) and hour, on average over the weeks.
- * @param today its hours to come are of no week yet.
+ * @param today its running hour and those to come are of no week yet.
+ * @returns `undefined` for an hour of a weekday that is in none of these days.
  */
-export function byWeekday(days: readonly Day[], today: LocalHour): number[][] {
+export function byWeekday(days: readonly Day[], today: LocalHour): (number | undefined)[][] {
   const week = Array.from({ length: 7 }, () =>
     Array.from({ length: 24 }, () => ({ views: 0, weeks: 0 })),
   );
-  for (const { day, hours } of days) {
-    const weekday = (new Date(`${day}T00:00:00Z`).getUTCDay() + 6) % 7;
+  for (const { day, hours } of withoutGaps(days)) {
     for (const [hour, views] of hours.entries()) {
-      if (day === today.day && hour > today.hour) continue;
-      const cell = week[weekday]![hour]!;
+      if (day === today.day && hour >= today.hour) continue;
+      const cell = week[weekdayNumber(day)]![hour]!;
       cell.views += views;
       cell.weeks += 1;
     }
   }
-  return week.map((hours) => hours.map(({ views, weeks }) => views / Math.max(1, weeks)));
+  return week.map((hours) =>
+    hours.map(({ views, weeks }) => (weeks === 0 ? undefined : views / weeks)),
+  );
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, n) => total + n, 0);

@@ -4,6 +4,8 @@ import { byHour, type List, periods, type Summary } from './summary.ts';
 import {
   campaignInWords,
   changeOf,
+  countOf,
+  faultsOf,
   grouped,
   idInWords,
   languageInWords,
@@ -12,6 +14,10 @@ import {
   sourceInWords,
   spanTold,
   titleOf,
+  weekdayOf,
+  type Whole,
+  wholeInWords,
+  wholesOf,
 } from './words.ts';
 
 const DAYS_MAX = 62;
@@ -22,37 +28,44 @@ const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
 /** The report for a terminal of so many columns. */
 export function terminalReport(summary: Summary, columns: number): string {
-  const { views, days, invalidLines, projects, internalViews } = summary;
-  const bars = (title: string, rows: readonly Row[], total = views): string[] =>
-    section(title, rows, total, columns);
-  const list = <T>(noun: string, listed: List<T>, label: (key: T) => string, total = views) =>
-    bars(titleOf(noun, listed), rowsOf(listed, label), total);
+  const { days, projects, internalViews } = summary;
+  const faults = faultsOf(summary);
+  const wholes = wholesOf(summary);
+  const bars = (title: string, rows: readonly Row[], whole: Whole = wholes.all): string[] =>
+    section(`${title}, ${wholeInWords(whole)}`, rows, whole.total, columns);
+  const list = <T>(
+    noun: string,
+    listed: List<T>,
+    label: (key: T) => string,
+    whole: Whole = wholes.all,
+  ) => bars(titleOf(noun, listed), rowsOf(listed, label), whole);
   const several = projects.distinct > 1;
   const page = ({ project, url, name }: Page): string =>
     `${several ? `${projectInWords(summary, project)} ` : ''}${url}${name && ` (${name})`}`;
   const campaign = (key: Campaign): string => {
     const { name, rest } = campaignInWords(key);
-    return rest === '' ? name : `${name} (${rest})`;
+    return rest.length === 0 ? name : `${name} (${rest.join(', ')})`;
   };
   return [
     ...headOf(summary),
     ...bars(
       days.length > DAYS_MAX ? 'Months' : 'Days',
-      periods(days, DAYS_MAX).map(({ name, views }) => ({ label: name, count: views })),
+      periods(days, DAYS_MAX).map(({ name, views, isPartial }) => ({
+        label: `${weekdayBefore(name)}${name}${isPartial ? ' so far' : ''}`,
+        count: views,
+      })),
     ),
     ...silence(summary),
     ...(several ? list('Projects', projects, (id) => projectInWords(summary, id)) : []),
     ...list('Pages', summary.pages, page),
-    ...list('Entry pages', summary.entryPages, page, summary.entryViews),
-    ...list('Sources', summary.referrers, sourceInWords, views - internalViews),
+    ...list('Sources', summary.referrers, sourceInWords, wholes.sources),
     ...(internalViews > 0 ? [`  and ${countOf(internalViews)} from the site's own pages`] : []),
-    ...list('Campaigns', summary.campaigns, campaign),
+    ...list('Campaigns', summary.campaigns, campaign, wholes.campaigns),
+    ...list('Entry pages', summary.entryPages, page, wholes.entries),
     ...bars('Hours', hoursOf(summary)),
     ...list('Languages', summary.languages, languageInWords),
     ...list('Templates', summary.templates, idInWords),
-    ...(invalidLines > 0
-      ? ['', `${plural(invalidLines, 'invalid line')} skipped; viewlog verify says which`]
-      : []),
+    ...(faults.length === 0 ? [] : ['', ...faults.map((f) => `${f}; viewlog verify says which`)]),
   ].join('\n');
 }
 
@@ -90,14 +103,20 @@ function headOf(summary: Summary): string[] {
     lines.push(`${number} (${part}) to the ${grouped(before.views)} of ${days}`);
   }
   if (today !== undefined) {
-    const [number, part] = changeOf(today.views, today.yesterday);
-    const yesterday = `${number} (${part}) to the ${grouped(today.yesterday)} of yesterday by now`;
-    lines.push(`Today so far ${countOf(today.views)}: ${yesterday}`);
+    const { views, yesterday, weekAgo } = today;
+    const to = (count: number, when: string): string => {
+      const [number, part] = changeOf(views, count);
+      return `${number} (${part}) to the ${grouped(count)} of ${when} by now`;
+    };
+    lines.push(`Today so far ${countOf(views)}: ${to(yesterday, 'yesterday')}`);
+    if (weekAgo !== undefined) lines.push(`  ${to(weekAgo, `last ${weekdayOf(today.day)}`)}`);
   }
   return lines;
 }
 
-const countOf = (views: number): string => `${grouped(views)} ${views === 1 ? 'view' : 'views'}`;
+/** Of a day, not of a month. */
+const weekdayBefore = (name: string): string =>
+  name.length > 'YYYY-MM'.length ? `${weekdayOf(name).slice(0, 3)} ` : '';
 
 function silence(summary: Summary): string[] {
   const lines = summary.silentDays.map(({ project, days, spans }) => {
@@ -123,12 +142,12 @@ function section(title: string, rows: readonly Row[], total: number, columns: nu
   );
   const isCompared = changes[0] !== '';
   const used = widthOf(labels[0]!) + counts[0]!.length + (isCompared ? changes[0]!.length + 2 : 0);
-  const barWidth = Math.max(BAR_WIDTH_MIN, columns - used - 14);
+  const barWidth = Math.max(BAR_WIDTH_MIN, columns - used - 12);
   const most = Math.max(...rows.map(({ count }) => count), 1);
   const lines = rows.map(({ count }, i) => {
     const bar = barOf((count / most) * barWidth);
     const change = isCompared ? `  ${changes[i]!}` : '';
-    return `  ${labels[i]!}  ${counts[i]!} ${share(count, total).padStart(7)}${change}  ${bar}`;
+    return `  ${labels[i]!}  ${counts[i]!} ${share(count, total).padStart(5)}${change}  ${bar}`;
   });
   return ['', title, ...lines.map((line) => line.trimEnd())];
 }

@@ -64,21 +64,29 @@ export class Totals {
   views = 0;
   /** In the same span before. */
   viewsBefore = 0;
-  viewsToday = 0;
-  /** Up to this time of the day. */
-  viewsYesterday = 0;
+  /** Of days up to this time; of a week ago `undefined` where that whole day had none. */
+  readonly soFar: { today: number; yesterday: number; weekAgo: number | undefined } = {
+    today: 0,
+    yesterday: 0,
+    weekAgo: undefined,
+  };
   /** That came from elsewhere than the project's own pages. */
   entryViews = 0;
   internalViews = 0;
+  campaignViews = 0;
   refusedViews = 0;
   invalidLines = 0;
+  /** Packed ones that broke off, those of the span before too. */
+  brokenFiles = 0;
   readonly calendar: Calendar;
   readonly surroundings: Surroundings;
   /** Views by local hour, for each local day that has any. */
   readonly days = new Map<string, number[]>();
   readonly projects = new Map<string, ProjectTotals>();
+  // These are texts of bytes, which `summarize` makes readable: most are forgotten before.
   readonly referrers = new Tally<string>();
-  readonly campaigns = new Tally<CampaignTags>();
+  /** Read by `tagsIn`. */
+  readonly campaigns = new Tally<string>();
   readonly languages = new Tally<string>();
   readonly templates = new Tally<string>();
   readonly refused = new Tally<RefusedKind>();
@@ -102,8 +110,10 @@ export class Totals {
       return;
     }
     if (this.#project !== undefined && p !== this.#project) return;
-    if (hour.isToday) this.viewsToday += 1;
-    else if (hour.isYesterday && ts < this.calendar.dayAgo) this.viewsYesterday += 1;
+    const { soFar } = hour;
+    if (soFar !== undefined) {
+      this.soFar[soFar.name] = (this.soFar[soFar.name] ?? 0) + (ts < soFar.end ? 1 : 0);
+    }
     if (hour.isSelected) {
       this.views += 1;
       this.#hoursOf(hour.day)[hour.hour]! += 1;
@@ -138,7 +148,8 @@ export class Totals {
       project.days.add(day);
     }
     const source = project.sources.of(isText(orgreferer) ? orgreferer : ref);
-    const previous = isText(ref) && isText(orgreferer) ? project.sources.of(ref) : source;
+    const isSame = !isText(orgreferer) || !isText(ref) || ref === orgreferer;
+    const previous = isSame ? source : project.sources.of(ref);
     const page = this.surroundings.keepsQuery ? url : withoutQuery(url);
     const makePage = (): Page => ({
       project: project.id,
@@ -147,25 +158,27 @@ export class Totals {
     });
     const isEntry = previous !== INTERNAL;
     project.pages.add(short(page), makePage, isBefore, isEntry);
-    if (source !== INTERNAL) this.referrers.add(source, kept, isBefore);
+    if (source !== INTERNAL) this.referrers.add(source, itself, isBefore);
+    this.#addCampaign(campaignIn(url), isBefore);
     if (isBefore) return;
     if (source === INTERNAL) this.internalViews += 1;
     if (isEntry) this.entryViews += 1;
-    this.#addRest(line, url);
+    this.#addRest(line);
+  }
+
+  #addCampaign(tags: CampaignTags | undefined, isBefore: boolean): void {
+    if (tags === undefined) return;
+    const { campaign, source, medium } = tags;
+    // None of them has an "&".
+    const id = `${short(campaign)}&${short(source)}&${short(medium)}`;
+    this.campaigns.add(id, itself, isBefore);
+    if (!isBefore) this.campaignViews += 1;
   }
 
   /** What is not compared. */
-  #addRest({ ubl, template }: ViewLine, url: string): void {
-    this.languages.add(isText(ubl) ? short(ubl) : NONE, kept);
-    this.templates.add(isText(template) ? short(template) : NONE, kept);
-    const tags = campaignIn(url);
-    if (tags === undefined) return;
-    const { campaign, source, medium } = tags;
-    this.campaigns.add(`${short(campaign)}&${short(source)}&${short(medium)}`, () => ({
-      campaign: kept(campaign, readableParameter),
-      source: kept(source, readableParameter),
-      medium: kept(medium, readableParameter),
-    }));
+  #addRest({ ubl, template }: ViewLine): void {
+    this.languages.add(isText(ubl) ? short(ubl) : NONE, itself);
+    this.templates.add(isText(template) ? short(template) : NONE, itself);
   }
 
   #projectOf(p: string): ProjectTotals {
@@ -195,6 +208,15 @@ export class Totals {
     }
     return hours;
   }
+}
+
+const itself = (id: string): string => id;
+
+/** What is counted in `campaigns`, readable. */
+export function tagsIn(id: string): CampaignTags {
+  const tags = id.split('&').map((tag) => kept(tag, readableParameter));
+  const [campaign, source, medium] = tags as [string, string, string];
+  return { campaign, source, medium };
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';

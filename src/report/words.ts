@@ -1,17 +1,45 @@
+import { once } from '../base/once.ts';
+import { plural } from '../base/text.ts';
 import { NO_SOURCE, OTHER_ADDRESS } from './sources.ts';
 import type { Span } from './span.ts';
 import type { List, Summary } from './summary.ts';
 
 // How a report says things to a site's owner.
 
-const thousands = new Intl.NumberFormat('en');
+const thousands = once(() => new Intl.NumberFormat('en'));
 
 /** `12,345` */
-export const grouped = (count: number): string => thousands.format(count);
+export const grouped = (count: number): string => thousands().format(count);
 
-/** `12.3 %` */
-export const share = (count: number, total: number): string =>
-  `${total === 0 ? '0.0' : ((100 * count) / total).toFixed(1)} %`;
+/** `12 %` */
+export function share(count: number, total: number): string {
+  const percent = total === 0 ? 0 : (100 * count) / total;
+  return count > 0 && percent < 1 ? '<1 %' : `${Math.round(percent)} %`;
+}
+
+/** What shares are of. */
+export interface Whole {
+  /** Views. */
+  readonly total: number;
+  /** Which views they are, where they are not all. */
+  readonly which?: string;
+}
+
+/** `shares of 1,234 views with a campaign` */
+export const wholeInWords = ({ total, which = '' }: Whole): string =>
+  `shares of ${countOf(total)}${which && ` ${which}`}`;
+
+/** `1,234 views` */
+export const countOf = (views: number): string =>
+  `${grouped(views)} ${views === 1 ? 'view' : 'views'}`;
+
+/** The whole of each list's shares. */
+export const wholesOf = ({ views, internalViews, campaignViews, entryViews }: Summary) => ({
+  all: { total: views },
+  sources: { total: views - internalViews, which: 'from elsewhere' },
+  campaigns: { total: campaignViews, which: 'with a campaign' },
+  entries: { total: entryViews, which: 'that began a visit' },
+});
 
 const sign = (number: number): string => (number < 0 ? '−' : '+');
 
@@ -22,40 +50,50 @@ export function titleOf(noun: string, { top, distinct, isExact }: List<unknown>)
   return `${noun}${shown}${isExact ? '' : ', counts approximate'}`;
 }
 
-/** How many more or fewer than before, as number and share: `+120`, `+12 %`. */
+/** How many more or fewer than before, as number and share: `+120`, `+12 %`; `+1,200`, `13×`. */
 export function changeOf(count: number, before: number): readonly [number: string, share: string] {
   const change = count - before;
   if (change === 0) return ['±0', '±0 %'];
   const number = `${sign(change)}${grouped(Math.abs(change))}`;
   if (before === 0) return [number, 'new'];
   const percent = (100 * Math.abs(change)) / before;
+  if (percent >= 1000) return [number, `${grouped(Math.round(count / before))}×`];
   const rounded = percent < 10 ? percent.toFixed(1) : grouped(Math.round(percent));
   return [number, `${sign(change)}${rounded} %`];
 }
 
-const FORMAT = { timeZone: 'UTC', day: 'numeric', month: 'long', year: 'numeric' } as const;
-const longDay = new Intl.DateTimeFormat('en-GB', FORMAT);
-const shortDay = new Intl.DateTimeFormat('en-GB', {
-  timeZone: 'UTC',
-  weekday: 'short',
-  day: 'numeric',
-  month: 'short',
-});
-const tickDay = new Intl.DateTimeFormat('en-GB', {
-  timeZone: 'UTC',
-  day: 'numeric',
-  month: 'short',
-});
+/** What the files had that could not be read, a sentence each. */
+export const faultsOf = ({ invalidLines, brokenFiles }: Summary): string[] => [
+  ...(invalidLines > 0 ? [`${plural(invalidLines, 'invalid line')} skipped`] : []),
+  ...(brokenFiles > 0
+    ? [`${plural(brokenFiles, 'packed file')} broken off, so views are missing`]
+    : []),
+];
 
-/** `1 – 14 March 2026`, `1 March 2026` */
+const dayFormat = (parts: Intl.DateTimeFormatOptions) =>
+  once(() => new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', day: 'numeric', ...parts }));
+
+const longDay = dayFormat({ month: 'long', year: 'numeric' });
+const shortDay = dayFormat({ weekday: 'short', month: 'short' });
+const tickDay = dayFormat({ month: 'short' });
+
+/** `1 – 14 March 2026`, `Sunday 1 March 2026` */
 export const spanInWords = ({ fromDay, toDay }: Span): string =>
-  longDay.formatRange(new Date(fromDay), new Date(toDay));
+  fromDay === toDay
+    ? `${weekdayOf(fromDay)} ${longDay().format(new Date(fromDay))}`
+    : longDay().formatRange(new Date(fromDay), new Date(toDay));
 
 /** `Mon 9 Mar` */
-export const dayInWords = (day: string): string => shortDay.format(new Date(day)).replace(',', '');
+export const dayInWords = (day: string): string =>
+  shortDay().format(new Date(day)).replace(',', '');
 
 /** `9 Mar` */
-export const tickOf = (day: string): string => tickDay.format(new Date(day));
+export const tickOf = (day: string): string => tickDay().format(new Date(day));
+
+const longWeekday = once(() => new Intl.DateTimeFormat('en', { timeZone: 'UTC', weekday: 'long' }));
+
+/** `Monday` */
+export const weekdayOf = (day: string): string => longWeekday().format(new Date(day));
 
 /** The days that the report is about; `undefined` where it has none. */
 export function spanTold({ fromDay, toDay, days }: Summary): Span | undefined {
@@ -76,19 +114,19 @@ export function sourceInWords(source: string): string {
 /** An id that a view need not have. */
 export const idInWords = (id: string): string => (id === '(none)' ? 'Not told' : id);
 
-const languages = new Intl.DisplayNames('en', { type: 'language' });
+const languages = once(() => new Intl.DisplayNames('en', { type: 'language' }));
 
 /** `nb-NO` as `Norwegian Bokmål (Norway)`. */
 export function languageInWords(tag: string): string {
   try {
-    return tag === '(none)' ? 'Not told' : (languages.of(tag) ?? tag);
+    return tag === '(none)' ? 'Not told' : (languages().of(tag) ?? tag);
   } catch {
     return tag; // the line was not written by a collector
   }
 }
 
-/** `spring-sale` `newsletter, email` */
+/** `spring-sale`, and where it came from: `newsletter`, `email`. */
 export function campaignInWords(key: Summary['campaigns']['top'][number]['key']) {
   const [name = '', ...rest] = [key.campaign, key.source, key.medium].filter((tag) => tag !== '');
-  return { name, rest: rest.join(', ') };
+  return { name, rest };
 }

@@ -3,14 +3,17 @@ import type { Project } from '../projects/project-list.ts';
 import type { RefusalCode } from '../view/refusal.ts';
 import type { Activity } from './counts.ts';
 import type { RefusalGroup } from './refusal-groups.ts';
+import type { Timeline } from './timeline.ts';
 
 // Whether a project's views arrive. A project has fallen silent by its own habit, not by a fixed
 // time: a small site with five views a day raises no alarm.
 
 export type ProjectState =
   | 'all-refused'
+  | 'most-refused'
   | 'silent'
   | 'some-refused'
+  | 'mended'
   | 'arriving'
   | 'quiet'
   | 'no-view'
@@ -19,15 +22,20 @@ export type ProjectState =
 const SILENT_MS = 3 * HOUR_MS;
 /** So many views in the same three hours of yesterday are a habit. */
 const HABIT_VIEWS = 20;
+/** Refusals that came so often, in an hour, are missed after ten minutes without one. */
+const OFTEN = 20;
 
-/** What is to be mended, the worst first. */
-const TROUBLES: readonly ProjectState[] = ['all-refused', 'silent', 'some-refused'];
+const RED: ReadonlySet<ProjectState> = new Set(['all-refused', 'most-refused']);
+const AMBER: ReadonlySet<ProjectState> = new Set(['silent', 'some-refused']);
 
-export const isTrouble = (state: ProjectState): boolean => TROUBLES.includes(state);
+export const isRed = (state: ProjectState): boolean => RED.has(state);
 
-/** For an order in which trouble comes first. */
+/** What is to be mended. */
+export const isTrouble = (state: ProjectState): boolean => isRed(state) || AMBER.has(state);
+
+/** For an order in which trouble comes first, red before amber. */
 export const rankOf = (state: ProjectState): number =>
-  isTrouble(state) ? TROUBLES.indexOf(state) : TROUBLES.length;
+  isRed(state) ? 0 : AMBER.has(state) ? 1 : state === 'mended' ? 2 : 3;
 
 /** How a listed project fares. */
 export function stateOf(
@@ -38,13 +46,40 @@ export function stateOf(
   const accepted = acceptedIn.lastHour(nowMs);
   const refused = refusedIn?.lastHour(nowMs) ?? 0;
   if (refused > 0 && accepted === 0) return 'all-refused';
-  if (refused * 10 > accepted + refused) return 'some-refused';
+  if (refused * 10 > accepted + refused) {
+    const isMended =
+      refused >= OFTEN &&
+      refusedIn?.lastTenMinutes(nowMs) === 0 &&
+      acceptedIn.lastTenMinutes(nowMs);
+    if (isMended) return 'mended';
+    return accepted * 10 <= accepted + refused ? 'most-refused' : 'some-refused';
+  }
   if (!active) return 'inactive';
   if (accepted > 0) return 'arriving';
   if (lastAcceptedMs === undefined) return 'no-view';
-  if (nowMs - lastAcceptedMs < SILENT_MS) return 'quiet';
-  const [from, to] = [nowMs - DAY_MS - SILENT_MS, nowMs - DAY_MS];
-  return acceptedIn.between(from, to, nowMs) >= HABIT_VIEWS ? 'silent' : 'quiet';
+  return hasFallenSilent(acceptedIn, lastAcceptedMs, nowMs) ? 'silent' : 'quiet';
+}
+
+/**
+ * Whether the three hours up to any moment since the last view were without one, in which there
+ * were views the day before: by night too, when few would come, and the day after.
+ */
+function hasFallenSilent(acceptedIn: Timeline, lastMs: number, nowMs: number): boolean {
+  const firstMs = Math.max(lastMs + SILENT_MS, nowMs - DAY_MS);
+  if (firstMs > nowMs) return false;
+  const fromMs = firstMs - DAY_MS - SILENT_MS;
+  return acceptedIn.mostIn(SILENT_MS, fromMs, nowMs - DAY_MS, nowMs) >= HABIT_VIEWS;
+}
+
+/** The views that a project in trouble loses in an hour; what does not come, as yesterday's. */
+export function lossOf(
+  state: ProjectState,
+  { acceptedIn, refusedIn }: Activity,
+  nowMs: number,
+): number {
+  if (!isTrouble(state)) return 0;
+  if (state !== 'silent') return refusedIn?.lastHour(nowMs) ?? 0;
+  return acceptedIn.between(nowMs - DAY_MS - HOUR_MS, nowMs - DAY_MS, nowMs);
 }
 
 /** Why views of the last hour were refused, mostly; `undefined` where none were. */

@@ -27,4 +27,6 @@ export interface Known {
   readonly sinceMs: number;
   /** Whether what came before is still being read. */
   readonly isReading: boolean;
+  /** Of a view that was stored before the start, on average; `undefined` where there was none. */
+  readonly lineBytes?: number | undefined;
 }

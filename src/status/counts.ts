@@ -8,7 +8,8 @@ import { type MeasuredSample, type RefusedSample, sampleOf } from './refused-sam
 import { SampleBudget } from './sample-budget.ts';
 import { Timeline } from './timeline.ts';
 
-const LATEST_MAX = 20;
+/** Of those that are taken, and of those that are refused. */
+export const LATEST_MAX = 20;
 /** The last few beside, whose number is bounded, all samples take 16 MiB at most. */
 const SAMPLES_BYTES_MAX = 15 * MiB;
 
@@ -58,8 +59,8 @@ export class ProjectActivity extends Activity {
 export interface AcceptedSample {
   readonly atMs: number;
   readonly project: string;
-  /** The view's fields, as JSON text. */
-  readonly fields: string;
+  /** The view's fields, as JSON text in UTF-8. */
+  readonly fields: Uint8Array;
 }
 
 interface CountsOptions {
@@ -77,6 +78,8 @@ export class Counts implements RequestCounts {
   readonly total = new Activity();
   readonly refusedByCode: Record<RefusalCode, number>;
   readonly projects = new Map<string, ProjectActivity>();
+  /** Of ids that were not listed, and of none. */
+  readonly unlisted = new Activity();
   readonly unlistedIds = new UnlistedIds();
   /** The memory for samples of refusals. */
   readonly samples: SampleBudget;
@@ -97,7 +100,7 @@ export class Counts implements RequestCounts {
     this.refusedByCode = Object.fromEntries(codes) as Record<RefusalCode, number>;
   }
 
-  accepted(project: string, fields: string): void {
+  accepted(project: string, fields: Uint8Array): void {
     const atMs = this.#now();
     this.total.accept(atMs);
     this.#of(project).accept(atMs);
@@ -113,18 +116,18 @@ export class Counts implements RequestCounts {
     this.total.refuse(atMs);
     this.refusedByCode[code] += 1;
     this.latestRefused.add(sample);
-    if (project !== undefined && this.#isListed(project)) this.#of(project).refuse(atMs);
+    this.#listed(project).refuse(atMs);
     this.#group(measured);
   }
 
   /**
    * Counts a view that was taken before the start; the newest come first.
-   * @param fields as JSON text, asked for where it is shown.
+   * @param fields as JSON text in UTF-8, asked for where it is shown.
    */
-  acceptedEarlier(project: string, atMs: number, fields: () => string): void {
+  acceptedEarlier(project: string, atMs: number, fields: () => Uint8Array): void {
     const nowMs = this.#now();
     this.total.acceptedEarlier(atMs, nowMs);
-    if (this.#isListed(project)) this.#of(project).acceptedEarlier(atMs, nowMs);
+    this.#listed(project).acceptedEarlier(atMs, nowMs);
     if (this.latestAccepted.hasRoom) {
       this.latestAccepted.addEarlier({ atMs, project, fields: fields() });
     }
@@ -138,9 +141,7 @@ export class Counts implements RequestCounts {
     const { project } = sample;
     this.total.refusedEarlier(atMs, nowMs);
     if (this.latestRefused.hasRoom) this.latestRefused.addEarlier(sample);
-    if (project !== undefined && this.#isListed(project)) {
-      this.#of(project).refusedEarlier(atMs, nowMs);
-    }
+    this.#listed(project).refusedEarlier(atMs, nowMs);
     this.#group(measured);
   }
 
@@ -149,6 +150,10 @@ export class Counts implements RequestCounts {
     if (project === undefined) this.beforeProject.add(measured);
     else if (this.#isListed(project)) this.#of(project).refusals.add(measured);
     else this.unlistedIds.add(project, measured.sample);
+  }
+
+  #listed(project: string | undefined): Activity {
+    return project !== undefined && this.#isListed(project) ? this.#of(project) : this.unlisted;
   }
 
   #of(project: string): ProjectActivity {

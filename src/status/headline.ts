@@ -2,7 +2,7 @@ import { countOf, number } from '../base/readable.ts';
 import type { Health } from './health.ts';
 import { isReady } from './health.ts';
 import { REASONS } from './reason-words.ts';
-import type { ProjectState } from './arrival.ts';
+import { isRed, isTrouble, type ProjectState } from './arrival.ts';
 import type { RefusalCode } from '../view/refusal.ts';
 
 /** What a page writes of it; a name is the operator's text, in any script. */
@@ -40,23 +40,37 @@ export function headlineOf({ health, projects, isBlank, refused }: Arrival): Hea
   }
   const withState = (state: ProjectState): Judged[] => projects.filter((p) => p.state === state);
   if (isBlank) return { kind: 'idle', words: ['Taking views; reading what came before the start'] };
-  const allRefused = withState('all-refused');
-  if (allRefused.length > 0) {
-    return { kind: 'bad', words: ['Views are refused: ', ...why(allRefused)] };
-  }
-  const silent = withState('silent');
-  if (silent.length > 0) return { kind: 'warn', words: ['Fallen silent: ', ...named(silent)] };
-  const someRefused = withState('some-refused');
-  if (someRefused.length > 0) {
-    return { kind: 'warn', words: ['Some views are refused: ', ...why(someRefused)] };
-  }
+  const worst =
+    projects.find(({ state }) => isRed(state)) ?? projects.find((p) => isTrouble(p.state));
+  if (worst !== undefined) return headlineOfTrouble(worst, projects);
   const active = projects.filter((project) => project.active).length;
-  const arriving = withState('arriving').length;
+  const mended = withState('mended');
+  const arriving = withState('arriving').length + mended.length;
   if (arriving > 0) {
     const of = `${number(arriving)} of ${countOf(active, 'project')}`;
-    return { kind: 'good', words: [`Views are arriving: ${of}`] };
+    const again = mended.length === 0 ? [] : ['; mended: ', ...named(mended), CLEARS];
+    return { kind: 'good', words: [`Views are arriving: ${of}`, ...again] };
   }
   return { kind: 'idle', words: [idleWords(active, projects, refused)] };
+}
+
+const CLEARS = ' (clears within the hour)';
+
+const TROUBLE_WORDS = {
+  'all-refused': 'Views are refused: ',
+  'most-refused': 'Nearly all views are refused: ',
+  silent: 'Fallen silent: ',
+  'some-refused': 'Some views are refused: ',
+} as const;
+
+/** Of the project that loses most, and of those that fare alike. */
+function headlineOfTrouble(worst: Judged, projects: readonly Judged[]): Headline {
+  const state = worst.state as keyof typeof TROUBLE_WORDS;
+  const alike = projects.filter((project) =>
+    isRed(state) ? isRed(project.state) : project.state === state,
+  );
+  const words = [TROUBLE_WORDS[state], ...(state === 'silent' ? named(alike) : why(alike))];
+  return { kind: isRed(state) ? 'bad' : 'warn', words };
 }
 
 function idleWords(active: number, projects: readonly Judged[], refused: number): string {
@@ -66,10 +80,11 @@ function idleWords(active: number, projects: readonly Judged[], refused: number)
   return isNew ? 'Waiting for the first view' : 'Quiet: no view in the last hour';
 }
 
-/** `origin not allowed for My site and 2 more projects` */
+/** `origin not allowed for My site and 2 more projects`; for different reasons, without one. */
 function why(projects: readonly Judged[]): Words {
   const { cause } = projects[0]!;
-  return [...(cause === undefined ? [] : [`${REASONS[cause]} for `]), ...named(projects)];
+  const isWhy = cause !== undefined && projects.every((project) => project.cause === cause);
+  return [...(isWhy ? [`${REASONS[cause]} for `] : []), ...named(projects)];
 }
 
 /** `My site and 2 more projects` */

@@ -29,6 +29,8 @@ interface HistoryOptions {
   readonly counts: Counts;
   readonly log: Log;
   readonly bytesMax?: number;
+  /** Both, unless only one is asked for. */
+  readonly kinds?: readonly FileKind[];
 }
 
 /** The files of one kind, and how far back they have been read. */
@@ -48,6 +50,7 @@ export class History implements Known {
   readonly #startMs: number;
   readonly #fromMs: number;
   readonly #readings: readonly Reading[];
+  readonly #viewLines = { count: 0, bytes: 0 };
   #bytesLeft: number;
   #isStopped = false;
 
@@ -58,7 +61,8 @@ export class History implements Known {
     this.sinceMs = this.#startMs;
     this.#fromMs = Math.min(this.#startMs - BACK_MS, daysAt(this.#startMs).yesterdayMs);
     this.#bytesLeft = options.bytesMax ?? BYTES_MAX;
-    this.#readings = [this.#readingOf('views'), this.#readingOf('refused')];
+    const { kinds = ['views', 'refused'] } = options;
+    this.#readings = kinds.map((kind) => this.#readingOf(kind));
   }
 
   /** Reads what there is, as far as the bound allows. Never rejects. */
@@ -73,6 +77,11 @@ export class History implements Known {
     }
     for (const { blocks } of open) await blocks.return(undefined);
     this.isReading = false;
+  }
+
+  get lineBytes(): number | undefined {
+    const { count, bytes } = this.#viewLines;
+    return count === 0 ? undefined : bytes / count;
   }
 
   stop(): void {
@@ -147,6 +156,10 @@ export class History implements Known {
     for (const part of parts) {
       for await (const { lines, bytes } of readBackwards(part, encoding, LINE_BYTES_MAX)) {
         this.#bytesLeft -= bytes;
+        if (kind === 'views') {
+          this.#viewLines.count += lines.length;
+          this.#viewLines.bytes += bytes;
+        }
         yield lines;
       }
     }

@@ -23,7 +23,7 @@ export const countViewLine: CountLine = (line, counts, at) => {
   if (atMs === undefined) return;
   const view = parseViewLine(line);
   if (typeof view?.url !== 'string' || typeof view.p !== 'string') return;
-  const fields = (): string => fieldsOf(Buffer.from(line, 'latin1').toString());
+  const fields = (): Uint8Array => Buffer.from(fieldsOf(line), 'latin1');
   counts.acceptedEarlier(view.p, atMs, fields);
 };
 

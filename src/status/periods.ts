@@ -38,14 +38,31 @@ export class Periods {
 
   /** Of the periods that begin from the one time on and before the other. */
   between(fromMs: number, toMs: number, nowMs: number): number {
-    this.#turnTo(Math.floor(nowMs / this.#stepMs));
-    const oldest = this.#last - this.#counts.length + 1;
-    const end = Math.min(this.#last + 1, Math.ceil(toMs / this.#stepMs));
+    const [first, end] = this.#rangeOf(fromMs, toMs, nowMs);
     let sum = 0;
-    for (let period = Math.max(oldest, Math.ceil(fromMs / this.#stepMs)); period < end; period++) {
+    for (let period = first; period < end; period++) {
       sum += this.#counts[period % this.#counts.length]!;
     }
     return sum;
+  }
+
+  /** The most of so many periods in a row that begin in that time. */
+  most(length: number, fromMs: number, toMs: number, nowMs: number): number {
+    const [first, end] = this.#rangeOf(fromMs, toMs, nowMs);
+    let [sum, most] = [0, 0];
+    for (let period = first; period < end; period++) {
+      sum += this.#counts[period % this.#counts.length]!;
+      if (period - length >= first) sum -= this.#counts[(period - length) % this.#counts.length]!;
+      most = Math.max(most, sum);
+    }
+    return most;
+  }
+
+  #rangeOf(fromMs: number, toMs: number, nowMs: number): [first: number, end: number] {
+    this.#turnTo(Math.floor(nowMs / this.#stepMs));
+    const oldest = this.#last - this.#counts.length + 1;
+    const first = Math.max(oldest, Math.ceil(fromMs / this.#stepMs));
+    return [first, Math.min(this.#last + 1, Math.ceil(toMs / this.#stepMs))];
   }
 
   #turnTo(period: number): void {

@@ -1,7 +1,12 @@
+import { dirname, resolve } from 'node:path';
 import { shellQuoted } from '../base/text.ts';
+import { accountOf } from '../disk/owner.ts';
 
 // What an operator types, to be pasted into a shell on the collector's machine. Texts of strangers
 // are part of a command only where they are wholly plain.
+
+/** Of a project that there might be. */
+export const SITE = 'https://www.example.com';
 
 /** What an origin may consist of to become part of a command: nothing that a shell reads. */
 const PLAIN_ORIGIN = /^https?:\/\/[a-z0-9.-]+(:\d+)?$/;
@@ -17,6 +22,30 @@ export interface Installation {
   readonly dataDir: string | undefined;
   /** The system's account that the files belong to: `viewlog`, `#998`. */
   readonly account: string | undefined;
+}
+
+/** @param chosen by the operator; where there is a store, views go there. */
+export function installationOf(chosen: {
+  readonly data: string;
+  readonly projects: string;
+  readonly store: object | undefined;
+}): Installation {
+  const { data, projects, store } = chosen;
+  const projectsPath = absolute(projects);
+  return {
+    projectsPath,
+    dataDir: store === undefined ? absolute(data) : undefined,
+    account: accountOf(dirname(projectsPath)),
+  };
+}
+
+/** Deno tells its working directory only where it may read it. */
+function absolute(path: string): string {
+  try {
+    return resolve(path);
+  } catch {
+    return path;
+  }
 }
 
 /**
@@ -37,6 +66,15 @@ export function activationOf(
 export const snippetOf = (id: string, { projectsPath, account }: Installation): string =>
   `${as(account)}viewlog snippet ${id} --url https://views.example.com ` +
   `--projects ${shellQuoted(projectsPath)}`;
+
+/** Shows whether a site's page still has the project's script; nothing where it has not. */
+export const scriptCheckOf = (id: string, site = SITE): string => `curl -sL ${site}/ | grep ${id}`;
+
+/** Looks whether views reach the collector through what stands in front of it. */
+export function doctorOf({ dataDir, account }: Installation): string {
+  const data = dataDir === undefined ? '' : ` --data ${shellQuoted(dataDir)}`;
+  return `${as(account)}viewlog doctor${data} --url https://views.example.com`;
+}
 
 /** The report of the last seven days; `undefined` where there are no files to read. */
 export function reportOf({ dataDir, projectsPath, account }: Installation): string | undefined {

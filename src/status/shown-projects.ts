@@ -1,13 +1,16 @@
+import { once } from '../base/once.ts';
 import { DAY_MS } from '../base/time.ts';
+import type { Remedy } from '../base/description.ts';
 import { clip } from '../base/text.ts';
-import { causeOf, isTrouble, rankOf, stateOf } from './arrival.ts';
+import { causeOf, isTrouble, lossOf, rankOf, stateOf } from './arrival.ts';
 import type { CollectorSource } from './collector-source.ts';
 import { type Activity, ProjectActivity } from './counts.ts';
 import { daysAt } from './days.ts';
 import type { Judged } from './headline.ts';
 import type { RefusalGroup, RefusedOrigin } from './refusal-groups.ts';
 import { SampleBudget } from './sample-budget.ts';
-import { activationOf, isPlainOrigin } from './shell-commands.ts';
+import { QUARTER_MS, type Timeline } from './timeline.ts';
+import { activationOf, doctorOf, isPlainOrigin, scriptCheckOf } from './shell-commands.ts';
 
 /** Views; those before a restart are of the files. */
 export interface ShownActivity {
@@ -17,6 +20,8 @@ export interface ShownActivity {
   readonly today: number;
   /** `undefined` where nothing is known of it. */
   readonly yesterday?: number | undefined;
+  /** Until this time of day, the running quarter of an hour by its share. */
+  readonly yesterdayByNow?: number | undefined;
   readonly refusedLastHour: number;
   /** In 24 hours. */
   readonly refused: number;
@@ -41,68 +46,94 @@ export interface ShownOrigin extends Omit<RefusedOrigin, 'latest'> {
 export interface ShownProject extends Judged {
   readonly activity: ShownActivity;
   readonly refusals: readonly ShownRefusals[];
+  /** How to look into its silence. */
+  readonly look?: Remedy | undefined;
 }
+
+/** What projects are shown by. */
+export type ProjectsSource = Pick<
+  CollectorSource,
+  'projects' | 'counts' | 'known' | 'installation'
+>;
 
 /** A project with what is counted of it. */
 export interface Ranked extends Judged {
   readonly counted: ProjectActivity;
+  /** Of views in an hour, by its trouble. */
+  readonly loss: number;
 }
 
 const PROJECTS_MAX = 200;
-const NAME_LENGTH_MAX = 200;
+export const NAME_LENGTH_MAX = 200;
 /** A snapshot is made each second, and strangers decide how many samples there are. */
 const SAMPLES_MAX = 100;
 
 const NONE = new ProjectActivity(new SampleBudget(0));
 
-/** The listed projects, judged: trouble first, then those that were heard of last. */
-export function rankedProjects({ projects, counts }: CollectorSource, nowMs: number): Ranked[] {
+/** The listed projects, judged: trouble first, by what it loses, then those that were heard of last. */
+export function rankedProjects({ projects, counts }: ProjectsSource, nowMs: number): Ranked[] {
   const ranked = projects.all().map(({ id, name, active }): Ranked => {
     const counted = counts.projects.get(id) ?? NONE;
+    const state = counted === NONE && active ? 'no-view' : stateOf({ active }, counted, nowMs);
     return {
       id,
       name: name === undefined ? `Project ${id}` : clip(name, NAME_LENGTH_MAX),
       active,
-      state: counted === NONE && active ? 'no-view' : stateOf({ active }, counted, nowMs),
+      state,
+      loss: lossOf(state, counted, nowMs),
       cause: causeOf(counted.refusals.list(), nowMs),
       counted,
     };
   });
   const lastOf = ({ counted }: Ranked): number => counted.lastAcceptedMs ?? 0;
   return ranked.sort(
-    (a, b) =>
-      rankOf(a.state) - rankOf(b.state) ||
-      (isTrouble(a.state) ? byName(a, b) : lastOf(b) - lastOf(a)),
+    (a, b) => byTrouble(a, b) || (isTrouble(a.state) ? byName(a, b) : lastOf(b) - lastOf(a)),
   );
 }
 
-const { compare } = new Intl.Collator('en', { numeric: true });
-const byName = (a: Ranked, b: Ranked): number => compare(a.name, b.name);
+const collator = once(() => new Intl.Collator('en', { numeric: true }));
+/** What loses most views first, red before amber. */
+const byTrouble = (a: Ranked, b: Ranked): number =>
+  rankOf(a.state) - rankOf(b.state) || b.loss - a.loss;
+const byName = (a: Ranked, b: Ranked): number => collator().compare(a.name, b.name);
 
 /** As many as the page shows: trouble first, then by name. */
 export function shownProjects(
   ranked: readonly Ranked[],
-  source: CollectorSource,
+  source: ProjectsSource,
   nowMs: number,
 ): ShownProject[] {
   let samples = SAMPLES_MAX;
   return ranked
     .slice(0, PROJECTS_MAX)
-    .sort((a, b) => rankOf(a.state) - rankOf(b.state) || byName(a, b))
+    .sort((a, b) => byTrouble(a, b) || byName(a, b))
     .map(({ id, name, active, state, cause, counted }) => {
       const refusals = counted.refusals.list().map((group) => {
         samples -= 1 + group.origins.length;
         return shownRefusals(group, id, source, samples >= 0);
       });
       const activity = shownActivity(counted, source, nowMs);
-      return { id, name, active, state, cause, activity, refusals };
+      const look = state === 'silent' ? lookOf(id, source, nowMs) : undefined;
+      return { id, name, active, state, cause, activity, refusals, look };
     });
+}
+
+function lookOf(id: string, source: ProjectsSource, nowMs: number): Remedy {
+  const { counts, projects, installation } = source;
+  if (counts.total.acceptedIn.lastHour(nowMs) === 0) {
+    const text = 'No project has any now. Look whether browsers reach viewlog:';
+    return { text, command: doctorOf(installation) };
+  }
+  const site = projects.find(id)?.origins?.find(isPlainOrigin);
+  const where = site === undefined ? ' (put its address in)' : '';
+  const text = `Look whether its page${where} still bears the script; this prints nothing if not:`;
+  return { text, command: scriptCheckOf(id, site) };
 }
 
 function shownRefusals(
   { code, count, lastMs, latest, origins }: RefusalGroup,
   id: string,
-  { projects, installation: { projectsPath, account } }: CollectorSource,
+  { projects, installation: { projectsPath, account } }: ProjectsSource,
   hasSamples: boolean,
 ): ShownRefusals {
   const project = projects.find(id);
@@ -131,7 +162,7 @@ function shownRefusals(
 
 export function shownActivity(
   { acceptedIn, refusedIn, lastAcceptedMs }: Activity,
-  { known }: CollectorSource,
+  { known }: ProjectsSource,
   nowMs: number,
 ): ShownActivity {
   const { todayMs, yesterdayMs } = daysAt(nowMs);
@@ -142,12 +173,52 @@ export function shownActivity(
     today: acceptedIn.between(todayMs, nowMs + 1, nowMs),
     yesterday:
       known.sinceMs >= todayMs ? undefined : acceptedIn.between(yesterdayMs, todayMs, nowMs),
+    yesterdayByNow: known.sinceMs > yesterdayMs ? undefined : yesterdayByNow(acceptedIn, nowMs),
     refusedLastHour: refusedIn?.lastHour(nowMs) ?? 0,
     refused: refusedByQuarter.reduce((sum, count) => sum + count, 0),
     lastAcceptedMs,
     acceptedByQuarter: fromFirst(acceptedIn.day(nowMs)),
     refusedByQuarter: fromFirst(refusedByQuarter),
   };
+}
+
+function yesterdayByNow(acceptedIn: Timeline, nowMs: number): number {
+  const { todayMs, yesterdayMs } = daysAt(nowMs);
+  const byMs = yesterdayMs + nowMs - todayMs;
+  const quarterMs = Math.floor(byMs / QUARTER_MS) * QUARTER_MS;
+  const running = acceptedIn.between(quarterMs, quarterMs + 1, nowMs);
+  const share = (byMs - quarterMs) / QUARTER_MS;
+  return acceptedIn.between(yesterdayMs, quarterMs, nowMs) + Math.round(running * share);
+}
+
+/** What no project's line has: of ids that are not in the projects file, or no more, and of none. */
+export function shownRest(source: CollectorSource, nowMs: number): ShownActivity {
+  const { counts, projects } = source;
+  const gone = [...counts.projects].filter(([id]) => projects.find(id) === undefined);
+  return [counts.unlisted, ...gone.map(([, activity]) => activity)]
+    .map((activity) => shownActivity(activity, source, nowMs))
+    .reduce(sumOf);
+}
+
+const sumOf = (a: ShownActivity, b: ShownActivity): ShownActivity => ({
+  perMinute: a.perMinute + b.perMinute,
+  lastHour: a.lastHour + b.lastHour,
+  today: a.today + b.today,
+  yesterday: a.yesterday === undefined ? undefined : a.yesterday + (b.yesterday ?? 0),
+  yesterdayByNow:
+    a.yesterdayByNow === undefined ? undefined : a.yesterdayByNow + (b.yesterdayByNow ?? 0),
+  refusedLastHour: a.refusedLastHour + b.refusedLastHour,
+  refused: a.refused + b.refused,
+  lastAcceptedMs: Math.max(a.lastAcceptedMs ?? 0, b.lastAcceptedMs ?? 0) || undefined,
+  acceptedByQuarter: sumOfQuarters(a.acceptedByQuarter, b.acceptedByQuarter),
+  refusedByQuarter: sumOfQuarters(a.refusedByQuarter, b.refusedByQuarter),
+});
+
+/** Both end with the running one. */
+function sumOfQuarters(a: readonly number[], b: readonly number[]): number[] {
+  const [long, short] = a.length < b.length ? [b, a] : [a, b];
+  const before = long.length - short.length;
+  return long.map((count, i) => count + (short[i - before] ?? 0));
 }
 
 function fromFirst(counts: readonly number[]): number[] {

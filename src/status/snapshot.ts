@@ -1,24 +1,27 @@
-import type { Fact } from '../base/description.ts';
+import type { Fact, Remedy } from '../base/description.ts';
 import { roundedSize } from '../base/readable.ts';
 import { clip } from '../base/text.ts';
 import { HOUR_MS } from '../base/time.ts';
 import { VERSION } from '../base/version.ts';
 import { curlOf } from '../projects/curl.ts';
+import type { Projects } from '../projects/project-list.ts';
 import type { CollectorSource, Known } from './collector-source.ts';
-import type { Counts } from './counts.ts';
 import { daysAt } from './days.ts';
 import { type Headline, headlineOf } from './headline.ts';
 import { type Health, healthOf, isReady } from './health.ts';
 import type { Numbered } from './last-few.ts';
 import type { RefusedSample } from './refused-samples.ts';
 import type { RefusalGroup } from './refusal-groups.ts';
-import { activationOf, reportOf, snippetOf } from './shell-commands.ts';
+import type { StoreState } from '../store/store.ts';
+import { activationOf, reportOf, SITE, snippetOf } from './shell-commands.ts';
 import {
+  NAME_LENGTH_MAX,
   rankedProjects,
   type ShownActivity,
   shownActivity,
   type ShownProject,
   shownProjects,
+  shownRest,
   viewsPerDay,
 } from './shown-projects.ts';
 import { nearestIds, type UnlistedId } from './unlisted-ids.ts';
@@ -39,6 +42,8 @@ export interface Snapshot extends Health {
   readonly total: ShownActivity;
   readonly projects: readonly ShownProject[];
   readonly projectsLeftOut: number;
+  /** What is of none of the listed projects. */
+  readonly rest: ShownActivity;
   readonly beforeProject: readonly RefusalGroup[];
   readonly unlistedIds: readonly ShownUnlistedId[];
   readonly unlistedIdsLeftOut: number;
@@ -48,9 +53,15 @@ export interface Snapshot extends Health {
   readonly report?: string | undefined;
   /** Of where views go, for an operator; and what only a developer asks for. */
   readonly facts: readonly Fact[];
+  /** No view can be stored. */
+  readonly outage?: Outage | undefined;
   readonly details: readonly Fact[];
   readonly latestAccepted: readonly Numbered<ShownView>[];
-  readonly latestRefused: readonly Numbered<RefusedSample>[];
+  readonly latestRefused: readonly Numbered<ShownRefusal>[];
+}
+
+export interface Outage extends Partial<Remedy> {
+  readonly sinceMs?: number | undefined;
 }
 
 /** Something to do, and its command. */
@@ -68,12 +79,19 @@ export interface ShownUnlistedId extends UnlistedId {
 export interface ShownView {
   readonly atMs: number;
   readonly project: string;
+  /** The project's, where it is listed and has one. */
+  readonly name?: string | undefined;
   readonly url: string;
   readonly text: string;
 }
 
+export interface ShownRefusal extends RefusedSample {
+  readonly name?: string | undefined;
+}
+
 const UNLISTED_IDS_MAX = 20;
 const TEXT_LENGTH_MAX = 1000;
+const decoder = new TextDecoder();
 
 /** A function that takes snapshots; it costs the collector nothing until it is called. */
 export function snapshots(source: CollectorSource): () => Snapshot {
@@ -104,14 +122,15 @@ export function snapshots(source: CollectorSource): () => Snapshot {
       total,
       projects,
       projectsLeftOut: ranked.length - projects.length,
+      rest: shownRest(source, nowMs),
       beforeProject: counts.beforeProject.list(),
       unlistedIds: unlistedIds.slice(0, UNLISTED_IDS_MAX),
       unlistedIdsLeftOut: Math.max(0, unlistedIds.length - UNLISTED_IDS_MAX),
       firstSteps: counts.total.lastAcceptedMs === undefined ? firstSteps(source) : [],
       report: reportOf(source.installation),
       ...factsOf(source, nowMs),
-      latestAccepted: latestViews(counts),
-      latestRefused: counts.latestRefused.list(),
+      latestAccepted: latestViews(source),
+      latestRefused: latestRefusals(source),
     };
   };
 }
@@ -135,9 +154,6 @@ function shownUnlistedIds(
     }));
   return ids.sort((a, b) => Number(b.nearest !== '') - Number(a.nearest !== ''));
 }
-
-/** Of a project that there might be. */
-const SITE = 'https://www.example.com';
 
 /** For the first project that there is, or for one that there might be. */
 function firstSteps({ counts, projects, installation, known, url }: CollectorSource): Step[] {
@@ -164,10 +180,15 @@ function firstSteps({ counts, projects, installation, known, url }: CollectorSou
   ];
 }
 
-function factsOf(source: CollectorSource, nowMs: number): Pick<Snapshot, 'facts' | 'details'> {
-  const { store, refused, queue, queueBytesMax } = source;
+function factsOf(
+  source: CollectorSource,
+  nowMs: number,
+): Pick<Snapshot, 'facts' | 'details' | 'outage'> {
+  const { store, refused, queue, queueBytesMax, known } = source;
+  const { facts, remedy } = store.describe(viewsPerDay(source, nowMs), known.lineBytes);
   return {
-    facts: store.describe(viewsPerDay(source, nowMs)).facts,
+    facts,
+    outage: outageOf(store.state(), remedy),
     details: [
       ['Under way', `${roundedSize(queue.bytes)} of ${roundedSize(queueBytesMax)}`],
       ...refused.describe().facts,
@@ -175,9 +196,26 @@ function factsOf(source: CollectorSource, nowMs: number): Pick<Snapshot, 'facts'
   };
 }
 
-const latestViews = (counts: Counts): Numbered<ShownView>[] =>
+const outageOf = (
+  { unavailable, unavailableSinceMs: sinceMs }: StoreState,
+  remedy: Remedy | undefined,
+): Outage | undefined => (unavailable === undefined ? undefined : { sinceMs, ...remedy });
+
+const latestViews = ({ counts, projects }: CollectorSource): Numbered<ShownView>[] =>
   counts.latestAccepted.list().map(({ number, item: { atMs, project, fields } }) => {
-    const { url } = JSON.parse(fields) as { url: string };
-    const text = clip(fields, TEXT_LENGTH_MAX);
-    return { number, item: { atMs, project, url: clip(url, 200), text } };
+    const whole = decoder.decode(fields);
+    const { url } = JSON.parse(whole) as { url: string };
+    const text = clip(whole, TEXT_LENGTH_MAX);
+    const name = nameOf(project, projects);
+    return { number, item: { atMs, project, name, url: clip(url, 200), text } };
   });
+
+const latestRefusals = ({ counts, projects }: CollectorSource): Numbered<ShownRefusal>[] =>
+  counts.latestRefused.list().map(({ number, item }) => {
+    return { number, item: { ...item, name: nameOf(item.project, projects) } };
+  });
+
+function nameOf(id: string | undefined, projects: Projects): string | undefined {
+  const name = id === undefined ? undefined : projects.find(id)?.name;
+  return name === undefined ? undefined : clip(name, NAME_LENGTH_MAX);
+}

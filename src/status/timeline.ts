@@ -37,6 +37,11 @@ export class Timeline {
     return this.#minutes.between(nowMs - HOUR_MS, nowMs + 1, nowMs);
   }
 
+  /** Of the last ten minutes, the running one included. */
+  lastTenMinutes(nowMs: number): number {
+    return this.#minutes.between(nowMs - 10 * MINUTE_MS, nowMs + 1, nowMs);
+  }
+
   /** Of so many whole minutes before the running one, 59 at most. */
   lastMinutes(minutes: number, nowMs: number): number {
     const endMs = Math.floor(nowMs / MINUTE_MS) * MINUTE_MS;
@@ -46,6 +51,11 @@ export class Timeline {
   /** Of the quarters of an hour that begin in that time. */
   between(fromMs: number, toMs: number, nowMs: number): number {
     return this.#quarters.between(fromMs, toMs, nowMs);
+  }
+
+  /** The most in so long, by quarters of an hour that begin in that time. */
+  mostIn(lengthMs: number, fromMs: number, toMs: number, nowMs: number): number {
+    return this.#quarters.most(lengthMs / QUARTER_MS, fromMs, toMs, nowMs);
   }
 
   /** The last 24 hours, a count for each quarter, the one that still runs last. */

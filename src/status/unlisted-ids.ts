@@ -2,7 +2,7 @@ import { nearest } from '../base/text.ts';
 import type { RefusalCode } from '../view/refusal.ts';
 import type { RefusedSample } from './refused-samples.ts';
 
-const IDS_MAX = 100;
+export const IDS_MAX = 100;
 /** Looking for a typing slip among more ids than this would hold up the collector. */
 const NEAREST_IDS_MAX = 5_000;
 

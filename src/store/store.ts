@@ -7,11 +7,12 @@ import { counter, type Description, type Metric } from '../base/description.ts';
 export interface ViewStore {
   /**
    * Gives a view its `ts` and `id` and queues its line; both happen before the call returns.
-   * @param fields the view's fields as JSON text, one well-formed object on one line.
+   * @param fields the view's fields as JSON text in UTF-8, one object on one line; not to be changed
+   *   from then on.
    * @param project the view's `p`.
    * @returns resolves once the line is as durable as promised, or will not be. Never rejects.
    */
-  append(fields: string, project: string): Promise<Appended>;
+  append(fields: Uint8Array, project: string): Promise<Appended>;
 }
 
 /** The id that the stored line carries, or why the line is not promised. */
@@ -37,6 +38,8 @@ export interface StoreState {
   readonly lastAcceptedMs: number | undefined;
   /** Why views are refused now. */
   readonly unavailable: string | undefined;
+  /** Since when, as far as the store knows. */
+  readonly unavailableSinceMs?: number | undefined;
   /** Lines that wait to be stored, and their bytes. */
   readonly queuedLines: number;
   readonly queuedBytes: number;
@@ -48,8 +51,11 @@ export interface StoreState {
  */
 export interface WatchedStore {
   state(): StoreState;
-  /** @param viewsPerDay at the rate of the last hour; `undefined` while that is not known. */
-  describe(viewsPerDay: number | undefined): Description;
+  /**
+   * @param viewsPerDay at the rate of a day, or of the last hour; `undefined` while not known.
+   * @param lineBytes of a view stored before the start, on average.
+   */
+  describe(viewsPerDay: number | undefined, lineBytes?: number): Description;
 }
 
 /** The metrics that every store of views has. */

@@ -104,6 +104,10 @@ export const tooLarge = (size: string, bytesMax: number, what = 'The body'): Ref
   detail: `${what} is ${size}; at most ${bytesMax} bytes are taken.`,
 });
 
+/** The refusal of a body of so many bytes, where they are too many. */
+export const sizeFault = (bytes: number, bytesMax: number): Refusal | undefined =>
+  bytes > bytesMax ? tooLarge(`${bytes} bytes`, bytesMax) : undefined;
+
 export const tooManyPieces = (piecesMax: number): Refusal => ({
   code: 'view-too-large',
   detail: `The body came in more than ${piecesMax} pieces; send it in one.`,

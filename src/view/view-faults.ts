@@ -10,17 +10,18 @@ import { ViewSchema } from './view-schema.ts';
 // object. So the schema is gone through here, object by object and item by item; only what has
 // neither fields nor items is left to valibot.
 
-/** The refusal of a value that is no view. */
+/** The refusal of a value that is no view; the fault that its `detail` names is the first of its issues. */
 export function invalidView(value: unknown): Refusal {
-  const { count, issues } = faultsOf(value, ViewSchema);
-  const first = firstMet(value, issues);
+  const { count, issues: found } = faultsOf(value, ViewSchema);
+  const first = firstMet(value, found);
+  const issues = first === undefined ? found : [first, ...found.filter((one) => one !== first)];
   const leftOut = count - issues.length;
   const more = leftOut > 0 ? `; ${leftOut} more than the ${issues.length} listed are left out` : '';
   const project = (value as { p?: unknown } | null | undefined)?.p;
   return {
     code: 'invalid-view',
     ...(typeof project === 'string' && PROJECT_ID.test(project) && { project }),
-    detail: `The view has ${plural(count, 'fault')}${more}. ${first && sentence(first)}`,
+    detail: `The view has ${plural(count, 'fault')}${more}. ${first && sentence(first, issues.length - 1)}`,
     issues,
   };
 }
@@ -125,8 +126,12 @@ const PLAIN: v.Config<v.BaseIssue<unknown>> = {
 const nounOf = ({ message, expects }: SchemaPart): string =>
   typeof message === 'string' ? message : (expects ?? 'valid value');
 
-const sentence = ({ field, message }: Issue): string =>
-  `${field === '' ? 'It' : `"${field}"`} ${message}${message.endsWith('?') ? '' : '.'}`;
+/** @param others how many are listed behind it. */
+function sentence({ field, message }: Issue, others: number): string {
+  const text = `${field === '' ? 'It' : `"${field}"`} ${message}`;
+  const more = others > 0 ? ` (and ${others} more: see issues)` : '';
+  return `${text}${more}${more === '' && text.endsWith('?') ? '' : '.'}`;
+}
 
 const mustBe = (field: string, expected: string, received: string): Issue => ({
   field,

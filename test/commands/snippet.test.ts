@@ -121,18 +121,27 @@ describe('a project whose views would be refused', () => {
 
 describe('activate', () => {
   it.each([
-    ['any site', []],
-    ['a site', ['--origin', 'https://www.example.com']],
-    ['all below a site', ['--origin', 'https://*.example.com', '--origin', 'https://a.example']],
-  ])('ends with a command and a curl that work, for %s', async (_, origins) => {
+    ['any site', [], undefined],
+    ['a site', ['--origin', 'https://www.example.com'], 'https://www.example.com'],
+    [
+      'all below a site',
+      ['--origin', 'https://*.example.com', '--origin', 'https://a.example'],
+      'https://a.example',
+    ],
+  ])('ends with a command and a curl that work, for %s', async (_, origins, site) => {
     const data = dataDirectory({ projects: [] });
     const viewlog = await startViewlog({ data });
     const args = ['activate', '7', '--port', String(viewlog.port), ...origins];
     const lines = (await run(args, { data })).stdout.split('\n');
-    const [command, title, curl, ...rest] = lines.slice(
+    const [command = '', hint, title, curl, ...rest] = lines.slice(
       lines.indexOf('The script for its pages:') + 1,
     );
-    expect(command).toBe(`  viewlog snippet 7 --projects ${data}/projects.json`);
+    const url = site ?? viewlog.url;
+    expect(command).toBe(`  viewlog snippet 7 --url ${url} --projects ${data}/projects.json`);
+    expect((await run(command.trim().split(' ').slice(1), { data })).stdout).toContain(
+      `"${url}/view"`,
+    );
+    expect(hint).toBe('  (--url is the address that browsers reach viewlog by)');
     expect([title, rest]).toStrictEqual(['A view, to try it:', ['']]);
     viewlog.child.kill('SIGHUP');
     await until(() => viewlog.stdout().includes('1 active'));

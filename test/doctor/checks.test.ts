@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { doubtAbout, mountOf } from '../../src/doctor/file-system.ts';
+import { checkRefusals } from '../../src/doctor/refusals-check.ts';
 import { checkRuntime } from '../../src/doctor/runtime-check.ts';
+import type { RefusalCode } from '../../src/view/refusal.ts';
 
 // What no test can have a machine be.
 
@@ -48,5 +50,47 @@ describe('the runtime', () => {
     ['Bun', '1.0.0', 'linux', 'well'],
   ] as const)('%s %s on %s is %s', (name, version, platform, state) => {
     expect(checkRuntime({ name, version, platform }).state).toBe(state);
+  });
+});
+
+describe('refusals of listed projects', () => {
+  const DAY_MS = 86_400_000;
+  const NOW = Date.UTC(2026, 0, 31, 12);
+  const known = { sinceMs: NOW - 2 * DAY_MS, isReading: false };
+  const paths = { projectsPath: '/d/projects.json', dataDir: '/d', account: 'viewlog' };
+  const group = (code: RefusalCode, command?: string, lastMs = NOW - 1000) => ({
+    code,
+    count: 3,
+    lastMs,
+    origins: [{ origin: 'https://a.example', count: 3 }],
+    command,
+  });
+  const told = (...refusals: ReturnType<typeof group>[]) =>
+    checkRefusals({ known, projects: [{ id: '7', refusals }] }, paths, NOW);
+
+  it('over the limit have the command that raises it, of an inactive project the one that activates it', () => {
+    expect(
+      told(group('rate-limited'), group('project-not-activated', 'viewlog activate 7')),
+    ).toMatchObject([
+      {
+        what: '3 views of project 7 refused in the last 24 hours, rate-limited, the last at 2026-01-31T11:59:59Z',
+        todo: 'sudo -u viewlog viewlog activate 7 --projects /d/projects.json --max-views-per-minute N',
+      },
+      { todo: 'viewlog activate 7' },
+    ]);
+  });
+
+  it('that are mended by now, or of the day before, are none', () => {
+    const mended = [group('project-not-activated'), group('origin-not-allowed')];
+    expect(told(...mended, group('invalid-view', undefined, NOW - DAY_MS))).toMatchObject([
+      { state: 'well' },
+    ]);
+  });
+
+  it('are five at most, and how many more', () => {
+    const six = Array.from({ length: 6 }, () => group('invalid-view'));
+    expect(told(...six.slice(1))).toHaveLength(5);
+    const { length, 5: last } = told(...six);
+    expect([length, last]).toMatchObject([6, { what: '1 more of these, by project and reason' }]);
   });
 });

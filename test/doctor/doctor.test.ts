@@ -1,93 +1,29 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as http from 'node:http';
 import * as net from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { listening, type ProxyFaults, startProxy } from '../support/bad-proxy.ts';
+import {
+  doctor,
+  installation,
+  isRoot,
+  namesIn,
+  of,
+  type RunOptions,
+  SERVICE,
+  usual,
+} from '../support/doctor.ts';
 import { BUN, BUNDLE, DENO, isHere, isPresent, NODE, OLDEST_DENO } from '../support/runtimes.ts';
 import { canMount, canMountThin, ext4, remount, smallDisk } from '../support/small-disk.ts';
-import { startWatched, type Watched } from '../support/status.ts';
+import { startWatched } from '../support/status.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { until } from '../support/viewlog.ts';
 
 // `viewlog doctor` on installations that are spoilt in one way each, as an operator runs it.
 
 const MiB = 1024 * 1024;
-const SERVICE = { uid: 4711, gid: 4712 };
-const isRoot = process.getuid?.() === 0;
-
-/** A sound data directory of the service's user, where it may be given to one. */
-function installation(projects?: unknown, dir = join(tempDir(), 'data')): string {
-  // So that another user comes by.
-  fs.chmodSync(join(dir, '..'), 0o755);
-  fs.mkdirSync(dir, { mode: 0o750, recursive: true });
-  fs.chmodSync(dir, 0o750);
-  const sound = {
-    operator: 'views@example.com',
-    projects: [{ id: '1000001', origins: ['https://*.example.com'] }],
-  };
-  if (projects !== null)
-    fs.writeFileSync(join(dir, 'projects.json'), JSON.stringify(projects ?? sound));
-  if (isRoot) give(dir, '.', 'projects.json');
-  return dir;
-}
-
-function give(dir: string, ...names: string[]): void {
-  for (const name of names) {
-    const path = join(dir, name);
-    if (fs.existsSync(path)) fs.chownSync(path, SERVICE.uid, SERVICE.gid);
-  }
-}
-
-interface RunOptions {
-  readonly user?: { readonly uid: number; readonly gid: number };
-  readonly env?: NodeJS.ProcessEnv;
-  /** What starts it. */
-  readonly command?: readonly [string, ...string[]];
-}
-
-const usual = await freePorts();
-
-/** Two ports at which nobody listens. */
-async function freePorts(): Promise<[number, number]> {
-  const servers = [http.createServer(), http.createServer()];
-  const ports: number[] = [];
-  for (const server of servers) {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    ports.push((server.address() as { port: number }).port);
-  }
-  for (const server of servers) await new Promise((resolve) => server.close(resolve));
-  return ports as [number, number];
-}
-
-/** What the doctor says; of a collector at ports where none is, unless `args` name others. */
-async function doctor(data: string, args: readonly string[] = [], options: RunOptions = {}) {
-  const [program, ...before] = options.command ?? NODE.command(data);
-  const places = [`--port=${usual[0]}`, `--status=127.0.0.1:${usual[1]}`, '--data', data];
-  const child = spawn(program, [...before, 'doctor', ...places, ...args], {
-    env: { PATH: process.env['PATH'], ...options.env },
-    ...options.user,
-  });
-  let out = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => (out += text));
-  }
-  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
-  const lines = out.trimEnd().split('\n');
-  /** The line of a check, without what pads it. */
-  const line = (check: string): string =>
-    lines.find((one) => one.includes(`  ${check}: `))?.replace(/ {2,}/, ' ') ?? '';
-  return { code, out, lines, line };
-}
-
-/** As the collector was told. */
-const of = ({ port, statusPort }: Watched): string[] => [
-  `--port=${port}`,
-  `--status=127.0.0.1:${statusPort}`,
-];
-
-const namesIn = (dir: string): string[] => fs.readdirSync(dir).toSorted();
 
 describe('the directory', () => {
   it('that is sound, of a service that does not run, is well, and left as it was', async () => {
@@ -355,10 +291,10 @@ describe('the projects file', () => {
     const said = async (projects: object): Promise<string> =>
       (await doctor(installation(projects))).line('projects file');
     expect(await said({ projects: [{ id: '1', active: false }] })).toMatch(
-      /^doubtful .* has 1 project, 0 active; every view is refused\. viewlog activate ID$/,
+      /^doubtful .* has 1 project, 0 active; every view is refused\. viewlog activate ID --projects \S+projects\.json$/,
     );
     expect(await said({ projects: [{ id: '1' }] })).toMatch(
-      /^doubtful .*, 1 active, 1 open to every site, but no operator; .* viewlog activate 1 --operator /,
+      /^doubtful .*, 1 active, 1 open to every site, but no operator; .* viewlog activate 1 --projects \S+projects\.json --operator /,
     );
     expect(await said({ operator: 'a@b.c', projects: [{ id: '1' }] })).toMatch(
       /^well .* 1 open to/,
@@ -461,6 +397,17 @@ describe('the collector', () => {
     expect(line('health')).toBe(
       'to be mended health: Not ready: shutting down; every view is refused. "viewlog help trouble", and journalctl -u viewlog -p warning',
     );
+  });
+
+  it('that warns of a long path has the whole of it told', async () => {
+    const dir = join(tempDir(), 'd'.repeat(200));
+    const data = installation(undefined, dir);
+    const viewlog = await startWatched({ data });
+    fs.writeFileSync(join(data, 'projects.json'), '{"projects":[{"id":1},{}]}');
+    viewlog.child.kill('SIGHUP');
+    await until(() => viewlog.stderr().includes('last good'));
+    const { line } = await doctor(data, of(viewlog));
+    expect(line('health')).toContain('see "viewlog check"); the collector warns of it');
   });
 
   it('that warns of something has it told', async () => {

@@ -192,6 +192,32 @@ describe('activate', () => {
     expect((await run(check)).out).toBe(`${path}: 1 project, 1 active`);
   });
 
+  test('says that the first origin closes a project that was open to all', async () => {
+    const { run } = await file('{"projects": [{"id": "1"}, {"id": "2", "active": false}]}');
+    const args = ['--origin', 'https://a.com'];
+    expect(await run(activate, '1', ...args)).toMatchObject({
+      code: 0,
+      err: 'Project 1 took views from every site until now; from all but the origins listed now they are refused with 403',
+    });
+    for (const id of ['1', '2', '34567']) {
+      const origin = ['--origin', 'https://b.com'];
+      expect(await run(activate, id, ...origin)).toMatchObject({ code: 0, err: '' });
+    }
+  });
+
+  test('names the address that pages post to: their own origin, or the collector', async () => {
+    const { path, run } = await file();
+    const told = async (...args: string[]): Promise<unknown> =>
+      (await run(activate, '1', ...args)).out
+        .split('\n')
+        .find((line) => /^ .* snippet /.test(line));
+    const command = (url: string): string => `  viewlog snippet 1 --url ${url} --projects ${path}`;
+    expect(await told('--port', '8090')).toBe(command('http://127.0.0.1:8090'));
+    const wild = ['--origin', 'https://*.a.com', '--origin', 'http://localhost:3000'];
+    expect(await told(...wild)).toBe(command('http://127.0.0.1:8080'));
+    expect(await told('--origin', 'HTTPS://www.a.com:443')).toBe(command('https://www.a.com'));
+  });
+
   test('takes origins off the list, but not the last', async () => {
     const before = '{"projects": [{"id": "1", "origins": ["https://a.com",  "https://b.com"]}]}';
     const { run, read } = await file(before);

@@ -11,6 +11,7 @@ import { spanOf } from '../../src/report/span.ts';
 import { byWeekday, summarize, type Summary } from '../../src/report/summary.ts';
 import { terminalReport } from '../../src/report/terminal.ts';
 import { type ListedEntry, Totals } from '../../src/report/totals.ts';
+import { changeOf, share } from '../../src/report/words.ts';
 import { storedLines } from '../support/stored-lines.ts';
 import { hasChromium, newPage } from '../support/chromium.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -101,6 +102,11 @@ describe('sources', () => {
     ['https://www.paper.example/a', 'paper.example'],
     ['https://user@www.example.com:8443/x', '(internal)'],
     ['https://example.com/', '(internal)'],
+    ['https://bing.com?u=https://example.com/', 'Bing'],
+    ['https://example.com@bing.com:8443#/x', 'Bing'],
+    ['https://x/://example.com/', 'x'],
+    ['/page?u=https://bing.com/', '(internal)'],
+    ['page?u=https://bing.com/', '(not an address)'],
     ['https://a.b.example.org/', '(internal)'],
     ['https://example.org/', 'example.org'],
     ['https://notexample.com/', 'notexample.com'],
@@ -130,6 +136,50 @@ describe('sources', () => {
     ]);
     const key = { campaign: 'spring salé', source: 'mail', medium: '' };
     expect(campaigns.top).toStrictEqual([{ key, count: 2 }]);
+  });
+
+  it('of campaigns are compared, and shares name the views that they are of', () => {
+    const url = '/?utm_campaign=spring';
+    const ref = 'https://www.bing.com/';
+    const views = [
+      view(at('2026-03-12'), { url }),
+      ...['09', '10', '11'].map((hour) => view(at('2026-03-13', hour), { url })),
+      view(at('2026-03-13'), { url: '/?utm_campaign=other', ref }),
+      view(at('2026-03-13'), { ref: '/from', orgreferer: '' }),
+    ];
+    const span = { fromDay: '2026-03-13', toDay: '2026-03-13' };
+    const summary = reportOn(views, { selection: span });
+    expect(summary.campaignViews).toBe(4);
+    expect(summary.campaigns.top[0]).toMatchObject({ count: 3, before: 1 });
+    const page = htmlReport(summary);
+    expect(page).toMatch(/spring.*?<td>3<\/td><td>75 %<\/td><td class="change">\+2 <span>\+200 %/);
+    for (const whole of [
+      'shares of 5 views<',
+      'shares of 4 views from elsewhere, besides 1 from page to page<',
+      'shares of 4 views with a campaign<',
+      'shares of 4 views that began a visit<',
+    ]) {
+      expect(page).toContain(whole);
+    }
+    expect(page.indexOf('<h2>Sources')).toBeLessThan(page.indexOf('<h2>Entry pages'));
+    const said = terminalReport(summary, 80);
+    expect(said).toMatch(
+      /\nCampaigns, shares of 4 views with a campaign\n {2}spring +3 +75 % +\+200 %/,
+    );
+  });
+
+  it('have shares in whole percents', () => {
+    expect([share(0, 0), share(0, 9), share(1, 1000), share(1, 100), share(2, 3)]).toStrictEqual([
+      '0 %',
+      '0 %',
+      '<1 %',
+      '1 %',
+      '67 %',
+    ]);
+    expect([changeOf(12, 1), changeOf(3, 2)]).toStrictEqual([
+      ['+11', '12×'],
+      ['+1', '+50 %'],
+    ]);
   });
 });
 
@@ -168,6 +218,56 @@ describe('the days asked for', () => {
     expect(report.today).toStrictEqual({ day: '2026-03-14', views: 1, yesterday: 1 });
   });
 
+  it('compare today with the same weekday a week ago too, up to this time of day', () => {
+    const views = [
+      view(at('2026-03-07', '11')),
+      view(at('2026-03-07', '12')), // later than this time of day
+      view(at('2026-03-13')),
+      view(at('2026-03-14')),
+    ];
+    const selection = { fromDay: '2026-03-14' };
+    const summary = reportOn(views, { selection });
+    expect(summary.today).toMatchObject({ views: 1, yesterday: 1, weekAgo: 1 });
+    expect(htmlReport(summary)).toContain('the same as last Saturday by now');
+    expect(terminalReport(summary, 80)).toContain('to the 1 of last Saturday by now');
+    const late = reportOn(views.slice(1), { selection });
+    expect(late.today).toMatchObject({ weekAgo: 0 });
+    expect(reportOn(views.slice(2), { selection }).today).not.toHaveProperty('weekAgo');
+  });
+
+  it('mark today as partial, and leave it out of the average day', () => {
+    const views = [view(at('2026-03-12')), view(at('2026-03-13')), view(at('2026-03-14'))];
+    const summary = reportOn([...views, view(at('2026-03-13'))], {
+      selection: { fromDay: '2026-03-12' },
+    });
+    expect(summary.days.map(({ isPartial }) => isPartial)).toStrictEqual([
+      undefined,
+      undefined,
+      true,
+    ]);
+    const page = htmlReport(summary);
+    expect(page.match(/class="partial" title="Sat 14 Mar, so far: 1"/g)).toHaveLength(1);
+    expect(page).toContain('hatched: today so far');
+    expect(page).toContain(
+      '<b>2</b><span>views a day</span><small>average of 2 full days, without',
+    );
+    expect(terminalReport(summary, 80)).toMatch(/Fri 2026-03-13 +2 [^]*Sat 2026-03-14 so far +1 /);
+    const months = reportOn([view(at('2025-03-12')), ...views]);
+    expect(htmlReport(months)).toContain('title="2026-03, so far: 3"');
+    expect(terminalReport(months, 80)).toMatch(/ {2}2026-03 so far +3 /);
+  });
+
+  it('have their weekdays, and their numbers where they are few', () => {
+    const page = (fromDay: string): string =>
+      htmlReport(reportOn([view(at('2026-03-14'))], { selection: { fromDay } }));
+    const few = page('2026-03-01');
+    expect(few).toContain('<span>S<small>un</small></span><span>M<small>on</small></span>');
+    expect(few).toContain('<small>1</small></span></div></div><div class="ticks weekdays">');
+    const many = page('2026-02-28');
+    expect(many).toContain('<div class="ticks weekdays">');
+    expect(many).not.toContain('<small>1</small></span></div></div>');
+  });
+
   it('that are over are compared in full, and say nothing of today', () => {
     const views = [view(at('2026-03-08', '23')), view(at('2026-03-09')), view(at('2026-03-14'))];
     const report = reportOn(views, { selection: { fromDay: '2026-03-09', toDay: '2026-03-09' } });
@@ -204,11 +304,74 @@ describe('the days asked for', () => {
       { day: '2026-03-14', views: 0, hours: hours(1) },
     ];
     const week = byWeekday(days, { day: '2026-03-14', hour: 12 });
-    expect([week[5]![12], week[5]![13], week[6]![0]]).toStrictEqual([2.5, 4, 0]);
+    expect([week[5]![11], week[5]![12], week[6]![0]]).toStrictEqual([2.5, 4, undefined]);
+  });
+
+  it('show an hour that none of them had otherwise than one without views', () => {
+    const views = [view(at('2026-03-13', '10')), view(at('2026-03-14', '10'))];
+    const page = htmlReport(reportOn(views, { selection: { fromDay: '2026-03-08' } }));
+    expect(page).toContain('<span class="never" title="Sat 12:00: not in these days"></span>');
+    expect(page).toContain('<span title="Sat 11:00: 0" style="--part: 0%"></span>');
+    expect(page).toContain('<span class="shades"></span>1 view in the hour');
+    expect(page).toContain('<span class="never"></span>not in these days');
+    const whole = { fromDay: '2026-03-07', toDay: '2026-03-13' };
+    expect(htmlReport(reportOn(views, { selection: whole }))).not.toContain('class="never"');
+  });
+});
+
+describe('a day without a view', () => {
+  /** Views of fourteen days, a number for each. */
+  const report = (counts: readonly number[]): string => {
+    const views = counts.flatMap((count, i) =>
+      Array.from({ length: count }, () => view(at(`2026-02-${String(15 + i).padStart(2, '0')}`))),
+    );
+    const selection = { fromDay: '2026-02-15', toDay: '2026-02-28' };
+    return htmlReport(reportOn(views, { selection }));
+  };
+  const few = Array.from({ length: 14 }, (_, i) => (i === 0 || i === 13 ? 0 : 4));
+
+  it('is a gap where there are views every day, and in no average', () => {
+    const page = report(few.map((count) => 5 * count));
+    expect(page).toContain('2 days of these had no view at all');
+    expect(page).toContain('average of 12 full days, without 2 days that had none');
+    expect(page).toContain('<b>20</b><span>views a day');
+    // Sunday the 22nd alone.
+    expect(page).toContain('<span title="Sun 10:00: 20"');
+  });
+
+  it('is none yet where it is today', () => {
+    const views = Array.from({ length: 20 }, () => view(at('2026-03-13')));
+    const page = htmlReport(reportOn(views, { selection: { fromDay: '2026-03-13' } }));
+    expect(page).toContain('today so far');
+    expect(page).not.toContain('no view at all');
+  });
+
+  it('is a day like others of a site with few', () => {
+    const page = report(few);
+    expect(page).not.toContain('no view at all');
+    expect(page).toContain(
+      '<b>3</b><span>views a day</span><small>average of 14 full days</small>',
+    );
   });
 });
 
 describe('the report for an owner', () => {
+  it('names the quietest weekday of those that all came', () => {
+    const of = (fromDay: string): string =>
+      htmlReport(
+        reportOn(
+          ['2026-03-02', '2026-03-03', '2026-03-04', '2026-03-05', '2026-03-06', '2026-03-08'].map(
+            (day) => view(at(day)),
+          ),
+          { selection: { fromDay, toDay: '2026-03-08' } },
+        ),
+      );
+    expect(of('2026-03-02')).toContain(
+      '<b>Saturday</b><span>quietest weekday</span><small>0 views a day</small>',
+    );
+    expect(of('2026-03-03')).toContain('different pages');
+  });
+
   const views = [
     view(at('2026-03-12'), { ubl: 'nb-NO' }),
     view(at('2026-03-13'), { p: '7', url: '/x?utm_source=mail' }),
@@ -218,6 +381,7 @@ describe('the report for an owner', () => {
 
   it('names projects, languages, its making and its time zone', () => {
     const page = htmlReport(summary);
+    expect(page).toContain('<h1>Page views</h1>');
     expect(page).toContain('Example site');
     expect(page).toContain('Norwegian Bokmål (Norway)');
     expect(page).toContain('Direct or unknown');
@@ -238,6 +402,42 @@ describe('the report for an owner', () => {
     const text = `${JSON.stringify({ title: 'A report of viewlog', ...schema }, null, 2)}\n`;
     await expect(text).toMatchFileSnapshot('../../data/report.schema.json');
   });
+
+  it('keeps each name to itself, whichever way it is written', () => {
+    const listed = [SITE, { id: '7', name: 'متجر \u202e' }];
+    const mixed = reportOn(
+      [view(at('2026-03-13'), { p: '7', url: '/כ', pn: 'می\u200cخ' }), view(at('2026-03-13'))],
+      { listed },
+    );
+    expect(htmlReport(mixed)).toContain(
+      '<bdi dir="ltr">/כ</bdi> <span class="faint"><bdi>می\u200cخ</bdi> · <bdi>متجر \\u202e</bdi>',
+    );
+    expect(htmlReport(mixed)).not.toContain('\u202e');
+  });
+
+  it('says that there are no views, without charts of none', () => {
+    const page = htmlReport(reportOn([], { selection: { fromDay: '2026-03-08' } }));
+    expect(page).toContain('<h1>Page views of <bdi>Example site</bdi></h1>');
+    expect(page).toContain('There are no views in these days.');
+    expect(page).toContain('Example site</bdi> <span>6 days: 8');
+    expect(page).not.toContain('<figure');
+  });
+
+  it.skipIf(!hasChromium()).each([1280, 1000])(
+    'has cards as wide as they need at %i',
+    async (width) => {
+      const path = join(tempDir(), 'page.html');
+      writeFileSync(path, htmlReport(summary));
+      const page = await newPage({ viewport: { width, height: 900 } });
+      await page.goto(`file://${path}`);
+      const cut = await page.evaluate(() =>
+        Array.from(document.querySelectorAll('.figures *'))
+          .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+          .map((element) => element.outerHTML),
+      );
+      expect(cut).toStrictEqual([]);
+    },
+  );
 
   it.skipIf(!hasChromium())('fits a phone, where nothing is hidden beside it', async () => {
     const path = join(tempDir(), 'page.html');
@@ -271,6 +471,16 @@ describe('the command', () => {
       before: { views: 1, isCut: false },
       projectNames: { '1000001': 'Example site' },
     });
+  });
+
+  it('reads the day a week ago, to compare today with', async () => {
+    const data = dataDirectory({ projects: [SITE] });
+    const day = new Date(Date.now() - 7 * 86_400_000).toISOString().slice(0, 10);
+    writeFileSync(join(data, `views-${day}.ndjson`), `${view(at(day, '00'))}\n`);
+    const { stdout } = await run(['report', '--from', 'today', '--time-zone=UTC', '--json'], {
+      data,
+    });
+    expect(JSON.parse(stdout)).toMatchObject({ views: 0, today: { views: 0, weekAgo: 1 } });
   });
 
   it('does without a projects file, and warns of a faulty one', async () => {

@@ -155,6 +155,27 @@ describe('report', () => {
   });
 
   it.each([NODE, DENO, BUN].filter(isPresent))(
+    'counts of a packed file that breaks off what it could read, and says so, on $name',
+    async (runtime) => {
+      const data = dataDirectory();
+      const packed = gzipSync(text(storedLines(DAY, 2000)));
+      writeFileSync(join(data, `${NAME}.gz`), packed.subarray(0, packed.length - 4000));
+      writeFileSync(join(data, 'views-2026-03-02.ndjson.gz'), 'never packed');
+      writeFileSync(join(data, 'views-2026-03-03.ndjson'), text(storedLines('2026-03-03', 5)));
+      const { code, stdout, stderr } = await run(['report', '--json'], { data, runtime });
+      const report = JSON.parse(stdout) as Json;
+      expect([code, report['brokenFiles'], report.invalidLines]).toStrictEqual([0, 2, 0]);
+      expect(report.days.at(-1)).toMatchObject({ day: '2026-03-03', views: 5 });
+      expect(report.views).toBeLessThan(2000);
+      expect(
+        stderr.match(/^warning: Cannot unpack ".*\/views-2026-03-0[12]\.ndjson\.gz": /gm),
+      ).toHaveLength(2);
+      const said = (await run(['report'], { data, runtime })).stdout;
+      expect(said).toContain('2 packed files broken off, so views are missing; viewlog verify');
+    },
+  );
+
+  it.each([NODE, DENO, BUN].filter(isPresent))(
     'reads the files it is given on $name',
     async (runtime) => {
       const data = dataDirectory();
@@ -218,6 +239,16 @@ describe('strangers’ text', () => {
     // oxlint-disable-next-line no-control-regex
     expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
     expect(stdout).toContain(String.raw`"'&\u001b[2J`);
+  });
+
+  it('is escaped in JSON, and the same when it is read', async () => {
+    const data = dataDirectory();
+    writeFileSync(join(data, NAME), text(views));
+    const { stdout } = await run(['report', '--json'], { data });
+    expect(stdout).toContain(String.raw`\u202e`);
+    expect(stdout).not.toContain('\u202e');
+    expect(stdout).toContain(JSON.stringify(NASTY.slice(0, -1)).slice(1, -1));
+    expect(topOf(JSON.parse(stdout) as Json, 'pages')).toMatchObject([[{ url: NASTY }, 2]]);
   });
 
   it('is text in a page, which asks for nothing', async () => {

@@ -73,6 +73,103 @@ describe('a listed project', () => {
   });
 });
 
+describe('nearly all refused', () => {
+  it('is red from nine in ten on', () => {
+    expect(judged([[10, MINUTE_MS]], [[90, MINUTE_MS]])).toBe('most-refused');
+    expect(judged([[11, MINUTE_MS]], [[90, MINUTE_MS]])).toBe('some-refused');
+  });
+});
+
+describe('what has been mended', () => {
+  const now = 9 * MINUTE_MS;
+  const before = 11 * MINUTE_MS;
+
+  it('is no trouble any more once ten minutes had views, and no refusal', () => {
+    expect(judged([[1, now]], [[20, before]])).toBe('mended');
+    expect(
+      judged(
+        [[1, now]],
+        [
+          [20, before],
+          [1, now],
+        ],
+      ),
+    ).toBe('most-refused');
+    expect(judged([[1, before]], [[20, before]])).toBe('most-refused');
+    expect(judged([], [[20, before]])).toBe('all-refused');
+  });
+
+  it('is not told by ten minutes where refusals came more rarely', () => {
+    expect(judged([[1, now]], [[19, before]])).toBe('most-refused');
+  });
+});
+
+/** More by day than by night: one in 0.55 of them at 14:00, a tenth of that at 2:00. */
+const byDay = (hour: number): number => 0.55 - 0.45 * Math.cos(((hour - 2) / 24) * 2 * Math.PI);
+const evenly = (): number => 0.55;
+
+/** How a site fares that stops at 14:00, by quarters of an hour after that. */
+function afterStop(viewsADay: number, share: (hour: number) => number): string[] {
+  const midnight = Date.parse('2026-11-20T00:00:00.000Z');
+  const stopMs = midnight + DAY_MS + 14 * HOUR_MS;
+  const activity = new ProjectActivity(new SampleBudget(0));
+  let views = 0;
+  for (let atMs = midnight - 14 * HOUR_MS; atMs < stopMs; atMs += MINUTE_MS) {
+    const hour = ((atMs - midnight) / HOUR_MS + 48) % 24;
+    views += (viewsADay / 1440) * (share(hour) / 0.55);
+    for (; views >= 1; views--) activity.accept(atMs);
+  }
+  return Array.from({ length: 46 * 4 }, (_, quarter) =>
+    stateOf({ active: true }, activity, stopMs + quarter * QUARTER),
+  );
+}
+
+describe('a site that stops at 14:00', () => {
+  const hoursOf = (states: readonly string[], state: string): [number, number] => [
+    states.indexOf(state) / 4,
+    (states.lastIndexOf(state) + 1) / 4,
+  ];
+
+  it.each([
+    [100, byDay],
+    [500, byDay],
+    [5000, byDay],
+    [500, evenly],
+    [5000, evenly],
+  ])(
+    'of %d views a day is said to be silent after three hours, and the night through',
+    (n, share) => {
+      const states = afterStop(n, share);
+      const [from, to] = hoursOf(states, 'silent');
+      expect(from).toBeGreaterThanOrEqual(3);
+      expect(from).toBeLessThanOrEqual(3.5);
+      expect(new Set(states.slice(from * 4, to * 4))).toStrictEqual(new Set(['silent']));
+      // By then the day on which it was well has gone out of the counts.
+      expect(to).toBeGreaterThan(40);
+    },
+  );
+
+  it.each([
+    [20, byDay],
+    [100, evenly],
+  ])('of %d views a day never is: so few in three hours are no habit', (n, share) => {
+    expect(afterStop(n, share)).not.toContain('silent');
+  });
+
+  it('is not silent before, by day or by night', () => {
+    const midnight = Date.parse('2026-11-20T00:00:00.000Z');
+    const activity = new ProjectActivity(new SampleBudget(0));
+    const seen = new Set<string>();
+    // A shop of office hours: thirty views an hour from 8 to 18, none by night.
+    for (let atMs = midnight; atMs < midnight + 3 * DAY_MS; atMs += 2 * MINUTE_MS) {
+      const hour = ((atMs - midnight) % DAY_MS) / HOUR_MS;
+      if (hour >= 8 && hour < 18) activity.accept(atMs);
+      if (atMs > midnight + DAY_MS) seen.add(stateOf({ active: true }, activity, atMs));
+    }
+    expect(seen).toStrictEqual(new Set(['arriving', 'quiet']));
+  });
+});
+
 const QUARTER = 15 * MINUTE_MS;
 
 const project = (name: string, state: Judged['state'], cause?: Judged['cause']): Judged => ({
@@ -125,6 +222,29 @@ describe('the headline', () => {
     expect(headline([project('B', 'some-refused', 'invalid-view'), arriving])).toStrictEqual([
       'warn',
       'Some views are refused: invalid view for «B»',
+    ]);
+  });
+
+  it('is red where nearly all are refused, and names the worst first', () => {
+    const most = project('B', 'most-refused', 'invalid-view');
+    const all = project('A', 'all-refused', 'origin-not-allowed');
+    expect(headline([most, arriving])).toStrictEqual([
+      'bad',
+      'Nearly all views are refused: invalid view for «B»',
+    ]);
+    expect(headline([most, all, project('C', 'silent')])[1]).toBe(
+      'Nearly all views are refused: «B» and 1 more project',
+    );
+    // Not each for the same reason.
+    expect(headline([most, most])[1]).toBe(
+      'Nearly all views are refused: invalid view for «B» and 1 more project',
+    );
+  });
+
+  it('is green where what was refused is mended, and says so', () => {
+    expect(headline([project('B', 'mended', 'invalid-view'), arriving])).toStrictEqual([
+      'good',
+      'Views are arriving: 2 of 2 projects; mended: «B» (clears within the hour)',
     ]);
   });
 

@@ -106,7 +106,7 @@ describe('the counts', () => {
     expect(todayMs - yesterdayMs).toBe(DAY_MS);
     for (const ms of [todayMs - 1, todayMs, todayMs + 1]) {
       at(ms);
-      counts.accepted('1000001', '{}');
+      counts.accepted('1000001', Buffer.from('{}'));
     }
     const { acceptedIn } = counts.total;
     expect(acceptedIn.between(yesterdayMs, todayMs, todayMs + 1)).toBe(1);

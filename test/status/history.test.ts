@@ -7,9 +7,9 @@ import { Counts } from '../../src/status/counts.ts';
 import { daysAt } from '../../src/status/days.ts';
 import { History } from '../../src/status/history.ts';
 import { refusedLine } from '../../src/store/refused/refused-line.ts';
-import { lineOf } from '../../src/view/line.ts';
 import { memoryLog } from '../support/memory-log.ts';
 import { tempDir } from '../support/temp-dir.ts';
+import { lineOf } from '../support/views.ts';
 
 // What a start learns of the files of the time before it.
 
@@ -94,7 +94,10 @@ describe('a start', () => {
       { id: '2', count: 2, lastMs: todayMs - 1 },
     ]);
     const [latest] = counts.latestAccepted.list();
-    expect(JSON.parse(latest!.item.fields)).toMatchObject({ pn: 'Café', url: '/last' });
+    expect(JSON.parse(Buffer.from(latest!.item.fields).toString())).toMatchObject({
+      pn: 'Café',
+      url: '/last',
+    });
     // What Prometheus reads began with the process, and the files are as they were.
     expect([counts.total.accepted, counts.total.refused]).toStrictEqual([0, 0]);
     expect(readdirSync(dir).map((name) => statSync(join(dir, name)).mtimeMs)).toStrictEqual(before);
@@ -104,8 +107,8 @@ describe('a start', () => {
     const dir = filesWith({ [TODAY]: [viewAt(START - 2), viewAt(START - 1)] });
     const { counts, history } = started(dir);
     appendFileSync(join(dir, TODAY), viewAt(START) + viewAt(START - 1));
-    counts.accepted('1', '{"url":"/"}');
-    counts.accepted('1', '{"url":"/"}');
+    counts.accepted('1', Buffer.from('{"url":"/"}'));
+    counts.accepted('1', Buffer.from('{"url":"/"}'));
     await history.read();
     expect(countsOf(counts).listed).toStrictEqual([4, 4, 0, 0]);
   });

@@ -2,19 +2,20 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { dayOf } from '../../src/base/time.ts';
-import { lineOf } from '../../src/view/line.ts';
+import { dayOf, sleep } from '../../src/base/time.ts';
+import { refusedLine } from '../../src/store/refused/refused-line.ts';
 import { hasAxe, hasChromium, newPage, type Page, violationsOf } from '../support/chromium.ts';
 import { BUNDLE } from '../support/runtimes.ts';
 import { startWatched, type Watched } from '../support/status.ts';
 import { tempDir } from '../support/temp-dir.ts';
-import { dataDirectory, until } from '../support/viewlog.ts';
-import { MINIMAL_VIEW } from '../support/views.ts';
+import { dataDirectory } from '../support/viewlog.ts';
+import { lineOf, MINIMAL_VIEW } from '../support/views.ts';
 
 // What the status page has for many sites, for none, and for all who read it, in a real browser.
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
+const ID = '019aa5d5-0000-7000-8000-000000000000';
 
 const open = async ({ statusUrl }: Watched, options = {}): Promise<Page> => {
   const page = await newPage(options);
@@ -22,6 +23,8 @@ const open = async ({ statusUrl }: Watched, options = {}): Promise<Page> => {
   await page.locator('#figures dd').first().waitFor();
   return page;
 };
+
+const NOT_LISTED = 'Not in the projects file';
 
 const names = (page: Page): Promise<string[]> =>
   page.locator('.row:not(.total) summary bdi').allTextContents();
@@ -36,8 +39,7 @@ const heightOf = (page: Page, selector: string): Promise<number> =>
 function addViews(data: string, id: string, agesMs: readonly number[]): void {
   for (const ageMs of agesMs.toSorted((a, b) => b - a)) {
     const ts = new Date(Date.now() - ageMs).toISOString();
-    const uuid = '019aa5d5-0000-7000-8000-000000000000';
-    const line = lineOf(ts, uuid, JSON.stringify({ ...MINIMAL_VIEW, p: id }));
+    const line = lineOf(ts, ID, JSON.stringify({ ...MINIMAL_VIEW, p: id }));
     writeFileSync(join(data, `views-${dayOf(Date.parse(ts))}.ndjson`), line, { flag: 'a' });
   }
 }
@@ -85,12 +87,16 @@ describe.skipIf(!hasChromium())('sixty projects', () => {
     expect(await command.textContent()).toBe(
       `viewlog activate 1000007 --origin ${origin} --projects ${data}/projects.json`,
     );
-    await page.locator('#troubles li', { hasText: 'Site 31: it had views at this time' }).waitFor();
+    await page
+      .locator('#troubles li', { hasText: 'Site 31: it had views in the same hours' })
+      .waitFor();
     shell((await command.textContent())!);
     const again = (): Promise<Response> =>
       viewlog.post({ ...MINIMAL_VIEW, p: '1000007' }, { origin });
-    await until(async () => (await again()).status === 201);
-    for (let i = 0; i < 200; i++) await again();
+    let refused = 1;
+    for (; (await again()).status !== 201; refused++) await sleep(200);
+    // So many that the refusals are no trouble beside them.
+    for (let i = 0; i < 10 * refused; i++) await again();
     await page.locator('h1', { hasText: 'Fallen silent: Site 31' }).waitFor();
   });
 
@@ -201,9 +207,151 @@ describe.skipIf(!hasChromium())('an empty collector', () => {
   });
 });
 
+describe.skipIf(!hasChromium())('the rows', () => {
+  const SPANS = ['last hour', 'today', 'yesterday by now', 'yesterday', 'refused, 24 h'];
+
+  /** The numbers of rows, by name, but for those of the last minute. */
+  async function columns(page: Page): Promise<Map<string, number[]>> {
+    const cells = await page.evaluate(() =>
+      [...document.querySelectorAll('.row:not([hidden])')].map((row) => ({
+        name: row.querySelector('bdi')!.textContent,
+        texts: [...row.querySelectorAll('summary b')].map((cell) => cell.textContent),
+      })),
+    );
+    return new Map(cells.map(({ name, texts }) => [name, texts.slice(1).map(Number)]));
+  }
+
+  it('add up to all projects, with what is of none of them', async () => {
+    const data = dataDirectory({ projects: sixty.slice(0, 3) });
+    addViews(data, '1000001', [HOUR_MS / 2, 23 * HOUR_MS, 25 * HOUR_MS, 25 * HOUR_MS]);
+    addViews(data, '1000002', [HOUR_MS / 2, HOUR_MS / 2]);
+    addViews(data, '555', [HOUR_MS / 2]);
+    const viewlog = await startWatched({ data });
+    await viewlog.post({ ...MINIMAL_VIEW, p: '1000003', url: 'x' });
+    await viewlog.post({ ...MINIMAL_VIEW, p: '100001' });
+    await viewlog.post({ ...MINIMAL_VIEW, p: '77' });
+    await viewlog.post('{');
+    const page = await open(viewlog);
+    await page.locator('.row.rest .refusals', { hasText: '3' }).waitFor();
+    expect(await page.locator('.columns .number').allTextContents()).toStrictEqual([
+      'now',
+      ...SPANS,
+    ]);
+    const { 'All projects': all, ...rows } = Object.fromEntries(await columns(page));
+    expect(Object.keys(rows)).toStrictEqual(['Site 3', 'Site 1', 'Site 2', NOT_LISTED]);
+    expect(rows[NOT_LISTED]!.at(-1)).toBe(3);
+    const sums = SPANS.map((_, i) => Object.values(rows).reduce((sum, row) => sum + row[i]!, 0));
+    expect(sums).toStrictEqual(all);
+    expect(all!.at(-1)).toBe(4);
+    const line = page.locator('#unasked p');
+    expect(await line.textContent()).toMatch(
+      /^2 projects not in the projects file send views: 100001 \(looks like 1000001\), 77\. Refused, last \d+ s ago\.$/,
+    );
+    await page.locator('#unasked a').click();
+    expect(await page.evaluate(() => location.hash)).toBe('#unlisted-ids');
+    await page.locator('#unlisted-ids h3', { hasText: '100001' }).waitFor();
+  });
+
+  it('and the lists below name the project, and no name turns a line around', async () => {
+    const turned = 'חדשות \u202elive\u2066\u0007';
+    const data = dataDirectory({ projects: [{ id: '1', name: turned }, { id: '2' }] });
+    const viewlog = await startWatched({ data });
+    await viewlog.post({ ...MINIMAL_VIEW, p: '1', url: '/a\u202eb' });
+    await viewlog.post({ ...MINIMAL_VIEW, p: '2', url: '/two' });
+    await viewlog.post({ ...MINIMAL_VIEW, p: '1', url: 'x' });
+    const page = await open(viewlog);
+    const name = 'חדשות \ufffdlive\ufffd\ufffd';
+    expect(await names(page)).toContain(name);
+    expect(await page.locator('#latest .who').allTextContents()).toStrictEqual(['', name, name]);
+    expect(await page.locator('#latest summary code').allTextContents()).toStrictEqual([
+      '2',
+      '1',
+      '1',
+    ]);
+    expect(await page.locator('#latest .what').allTextContents()).toContain('/a\ufffdb');
+    const isolated = (selector: string): Promise<string> =>
+      page.evaluate(
+        (wanted) => getComputedStyle(document.querySelector(wanted)!).unicodeBidi,
+        selector,
+      );
+    expect(await isolated('#latest .who')).toBe('isolate');
+    expect(await isolated('#latest .what')).toBe('isolate');
+    expect(await page.evaluate(() => document.body.innerHTML)).not.toMatch(/[\u202e\u2066]/);
+  });
+
+  it('in trouble say since when views are refused', async () => {
+    const data = dataDirectory({ projects: [{ id: '1', name: 'Mine' }] });
+    addViews(data, '1', [MINUTE_MS, 2 * MINUTE_MS]);
+    const now = Date.now();
+    for (const minutes of [300, 100, 70, 20]) {
+      const ts = new Date(now - minutes * MINUTE_MS).toISOString();
+      const kept = { code: 'invalid-view', text: JSON.stringify({ ...MINIMAL_VIEW, p: '1' }) };
+      const line = refusedLine({ ts, id: ID, day: dayOf(Date.parse(ts)) }, kept);
+      writeFileSync(join(data, `refused-${dayOf(Date.parse(ts))}.ndjson`), line, { flag: 'a' });
+    }
+    const page = await open(await startWatched({ data }));
+    const quarter = 15 * MINUTE_MS;
+    const from = new Date(Math.floor((now - 100 * MINUTE_MS) / quarter) * quarter);
+    await page
+      .locator('#troubles li', { hasText: /Mine: 1 of 3 views of the last hour refused/ })
+      .waitFor();
+    expect(await page.locator('#troubles li').textContent()).toMatch(
+      new RegExp(`Refusals since about (.*, )?${from.toTimeString().slice(0, 5)}\\.`),
+    );
+  });
+
+  it.each([
+    ['Africa/Lagos', /Times are in UTC\+1, your browser’s; days begin at 01:00, midnight of the/],
+    [
+      'Asia/Kolkata',
+      /Times are in UTC\+5:30, your browser’s; days begin at 05:30, midnight of the/,
+    ],
+    ['UTC', /Times are in UTC, your browser’s\.$/],
+  ])('say once what zone times are in: %s', async (timezoneId, told) => {
+    const page = await open(await startWatched({ env: { TZ: 'UTC' } }), { timezoneId });
+    await page.locator('#summary', { hasText: told }).waitFor();
+    expect(await page.locator('#summary').textContent()).toMatch(told);
+  });
+
+  it('are printed whole, and light', async () => {
+    const page = await open(await startWatched(), { colorScheme: 'dark' });
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.evaluate(() => getComputedStyle(document.body).color)).toBe(
+      'rgb(22, 32, 44)',
+    );
+    expect(await page.locator('#report button').isVisible()).toBe(false);
+    await page.setViewportSize({ width: 700, height: 500 });
+    expect(await page.locator('.columns').isVisible()).toBe(true);
+  });
+
+  it('of a collector that only its projects send to have none beside', async () => {
+    const page = await open(await startWatched());
+    expect(await page.locator('.row.rest').isVisible()).toBe(false);
+    expect(await page.locator('#unasked p').isVisible()).toBe(false);
+  });
+
+  it('tell at the start how long the disk lasts', async () => {
+    const data = dataDirectory();
+    addViews(data, '1000001', [HOUR_MS]);
+    const page = await open(await startWatched({ data }));
+    await page.locator('#figures dd', { hasText: 'lasts more than 10 years' }).waitFor();
+  });
+});
+
 describe.skipIf(!hasChromium() || !hasAxe()).each(['light', 'dark'] as const)(
   'to axe, in %s',
   (colorScheme) => {
+    it('nothing is wrong with it where the disk is full, or strangers send', async () => {
+      const viewlog = await startWatched({ args: ['--min-free=1000TiB'] });
+      await viewlog.post({ ...MINIMAL_VIEW, p: '100001' });
+      const page = await open(viewlog, { colorScheme });
+      await page.locator('#outage .command').waitFor();
+      await page.locator('#unasked a').waitFor();
+      await page.locator('.row.rest > summary').click();
+      await page.locator('.row.rest a').first().waitFor();
+      expect(await violationsOf(page)).toStrictEqual([]);
+    });
+
     it('nothing is wrong with it: empty, or in every kind of trouble', async () => {
       const data = dataDirectory({
         projects: [...sixty, { id: '2', name: 'متجر الكتب', active: false }],

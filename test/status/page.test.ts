@@ -49,7 +49,7 @@ const heading = (page: Page, text: string): Promise<void> =>
 const bars = (page: Page, id: string, kind: 'accepted' | 'refused'): Promise<string | null> =>
   row(page, id).locator(`summary path.${kind}`).getAttribute('d');
 
-/** The numbers of a row: now, last hour, today, yesterday, refused. */
+/** The numbers of a row: now, last hour, today, yesterday by now, yesterday, refused. */
 const numbers = (page: Page, id: string): Promise<string[]> =>
   row(page, id).locator('summary b').allTextContents();
 
@@ -69,7 +69,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
       await heading(page, 'Views are arriving: 1 of 3 projects');
       await state(page, '1000001', 'arriving');
       expect(await bars(page, '1000001', 'accepted')).toMatch(/^M9[45] /);
-      expect((await numbers(page, '1000001')).slice(1)).toStrictEqual(['1', '1', '0', '0']);
+      expect((await numbers(page, '1000001')).slice(1)).toStrictEqual(['1', '1', '0', '0', '0']);
       await page.locator('#latest summary', { hasText: '/first-page' }).waitFor();
       await sinceStart(page, '1 taken, 0 refused since');
       expect(complaints).toStrictEqual([]);
@@ -104,7 +104,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
     await viewlog.post({ ...MINIMAL_VIEW, url: 'home', mb: '12' }, { origin: 'https://a.example' });
     await viewlog.post('bare', { 'content-type': 'text/plain', origin: 'https://b.example' });
     await heading(page, 'Views are refused: invalid view for Open');
-    await page.locator('#troubles li', { hasText: 'mb must be an integer' }).waitFor();
+    await page.locator('#troubles li', { hasText: 'url must be a string' }).waitFor();
     await state(page, '1000001', 'all refused');
     const summary = row(page, '1000001').locator('> summary');
     await summary.focus();
@@ -112,8 +112,8 @@ describe.skipIf(!hasChromium())('the status page', () => {
     const issues = row(page, '1000001').locator('.issues li');
     await issues.first().waitFor();
     expect(await issues.allTextContents()).toStrictEqual([
-      'mb must be an integer; received "12"',
       'url must be a string that starts with "/"; received "home"',
+      'mb must be an integer; received "12"',
     ]);
     await row(page, '1000001').locator('p', { hasText: 'from https://a.example (1)' }).waitFor();
     const beforeProject = page.locator('#before-project');
@@ -196,6 +196,23 @@ describe.skipIf(!hasChromium())('the status page', () => {
     await heading(page, 'Waiting for the first view');
   });
 
+  it('says of a full disk since when, where it has to be freed, and nothing beside', async () => {
+    const full = await startWatched({ args: ['--min-free=1000TiB'] });
+    const { page } = await open(full);
+    expect((await full.post(MINIMAL_VIEW)).status).toBe(503);
+    await state(page, '1000001', 'all refused');
+    const told = (await page.locator('#outage p').textContent())!;
+    expect(told).toMatch(/^Every view is refused with 503 since \d\d:\d\d\. Make room on the disk/);
+    expect(told).toContain(
+      ` of ${full.data} until 1125 TiB are free, or start viewlog with a lower`,
+    );
+    expect(told).toContain('Nothing that was acknowledged is lost');
+    expect(await page.locator('#outage .command code').textContent()).toBe(`df -h ${full.data}`);
+    const figure = page.locator('#figures dd.bad', { hasText: 'below --min-free 1000 TiB' });
+    await figure.waitFor();
+    expect(await page.locator('#troubles li, #warnings li').count()).toBe(0);
+  });
+
   it('does nothing while it is hidden, and has caught up when it is seen again', async () => {
     const viewlog = await startWatched();
     const { page } = await open(viewlog);
@@ -264,7 +281,8 @@ describe.skipIf(!hasChromium())('the status page', () => {
   });
 
   it('fits a phone', async () => {
-    const viewlog = await startWatched();
+    const projects = [{ id: '1000001', name: `${'long '.repeat(30)}${'name'.repeat(10)}` }];
+    const viewlog = await startWatched({ data: dataDirectory({ projects }) });
     const { page } = await open(viewlog, { viewport: { width: 360, height: 740 } });
     await viewlog.post({ ...MINIMAL_VIEW, url: `/${'long'.repeat(100)}` });
     await viewlog.post(

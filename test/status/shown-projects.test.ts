@@ -71,18 +71,104 @@ describe('a refusal', () => {
   });
 });
 
+describe('projects in trouble', () => {
+  it('stand in the order of what they lose in an hour, red before amber', () => {
+    const names = ['few', 'many', 'silent', 'some', 'well'];
+    const { source, counts, refuse } = sourceOf(names.map((name, i) => ({ id: String(i), name })));
+    const add = (id: string, agoMs: number, count: number): void => {
+      for (let i = 0; i < count; i++)
+        counts.acceptedEarlier(id, NOW - agoMs, () => Buffer.from('{}'));
+    };
+    refuse('0', 'invalid-view');
+    for (let i = 0; i < 50; i++) refuse('1', 'invalid-view');
+    add('1', 60_000, 1);
+    add('2', DAY_MS + HOUR_MS / 2, 30);
+    for (let i = 0; i < 29; i++) refuse('3', 'invalid-view');
+    add('3', 60_000, 29);
+    add('4', 60_000, 1000);
+    expect(shown(source).map(({ name }) => name)).toStrictEqual([
+      'many',
+      'few',
+      'silent',
+      'some',
+      'well',
+    ]);
+    refuse('3', 'invalid-view');
+    refuse('3', 'invalid-view');
+    expect(shown(source)[2]!.name).toBe('some');
+  });
+});
+
+describe('a project that has fallen silent', () => {
+  const look = (origins: string[] | undefined, hasOthers: boolean) => {
+    const { source, counts } = sourceOf([{ id: '1', ...(origins && { origins }) }, { id: '2' }]);
+    for (let i = 0; i < 20; i++)
+      counts.acceptedEarlier('1', NOW - DAY_MS - HOUR_MS, () => Buffer.from('{}'));
+    if (hasOthers) counts.acceptedEarlier('2', NOW - 60_000, () => Buffer.from('{}'));
+    return shown(source).find(({ id }) => id === '1')!.look;
+  };
+
+  it('has the command that looks for its script, on an address that is plain', () => {
+    expect(look(['https://*.example.com', ORIGIN], true)).toStrictEqual({
+      text: 'Look whether its page still bears the script; this prints nothing if not:',
+      command: `curl -sL ${ORIGIN}/ | grep 1`,
+    });
+    expect(look(['https://*.example.com'], true)!.command).toBe(
+      'curl -sL https://www.example.com/ | grep 1',
+    );
+    expect(look(undefined, true)!.text).toContain('its page (put its address in) still');
+  });
+
+  it('has the doctor where no project has views', () => {
+    const { text, command } = look(undefined, false)!;
+    expect(text).toContain('whether browsers reach viewlog');
+    expect(command).toBe('viewlog doctor --data /d --url https://views.example.com');
+  });
+});
+
 describe('of more projects than can be shown', () => {
   it('those in trouble are, and those heard of last', () => {
     const ids = Array.from({ length: 500 }, (_, i) => ({ id: String(i + 1) }));
     const { source, counts, refuse } = sourceOf(ids);
     for (let id = 1; id <= 300; id++) {
-      counts.acceptedEarlier(String(id), NOW - id * 1000 - 2 * HOUR_MS, () => '{}');
+      counts.acceptedEarlier(String(id), NOW - id * 1000 - 2 * HOUR_MS, () => Buffer.from('{}'));
     }
     refuse('400', 'invalid-view');
     const all = shown(source).map(({ id }) => id);
     expect(all).toHaveLength(200);
     expect(all[0]).toBe('400');
     expect(all.slice(1)).toStrictEqual(Array.from({ length: 199 }, (_, i) => String(i + 1)));
+  });
+});
+
+describe('yesterday by now', () => {
+  const byNow = (source: CollectorSource) => shown(source)[0]!.activity.yesterdayByNow;
+
+  it('ends at this time of day, the running quarter of an hour by its share', () => {
+    const { source, counts } = sourceOf([{ id: '1' }]);
+    const { todayMs, yesterdayMs } = daysAt(NOW);
+    const nowMs = NOW + 5 * 60_000;
+    const add = (atMs: number, count: number): void => {
+      for (let i = 0; i < count; i++) counts.acceptedEarlier('1', atMs, () => Buffer.from('{}'));
+    };
+    add(todayMs + 1, 50);
+    add(yesterdayMs, 2);
+    add(NOW - DAY_MS - 1, 3);
+    add(NOW - DAY_MS, 30);
+    add(NOW - DAY_MS + 15 * 60_000, 100);
+    add(yesterdayMs - 1, 1000);
+    expect(byNow(source)).toBe(5);
+    expect(shownProjects(rankedProjects(source, nowMs), source, nowMs)[0]!.activity).toMatchObject({
+      yesterdayByNow: 15,
+      yesterday: 135,
+    });
+  });
+
+  it('is not shown where yesterday is not known whole', () => {
+    const { yesterdayMs } = daysAt(NOW);
+    const since = (sinceMs: number) => byNow(sourceOf([{ id: '1' }], { sinceMs }).source);
+    expect(since(yesterdayMs)).toBe(0);
+    expect(since(yesterdayMs + 1)).toBeUndefined();
   });
 });
 
@@ -97,7 +183,8 @@ describe('what is not known', () => {
 
   it('of a day is reckoned from the last hour', () => {
     const { source, counts } = sourceOf([{ id: '1' }]);
-    for (let i = 1; i <= 59; i++) counts.acceptedEarlier('1', NOW - i * 60_000, () => '{}');
+    for (let i = 1; i <= 59; i++)
+      counts.acceptedEarlier('1', NOW - i * 60_000, () => Buffer.from('{}'));
     expect(viewsPerDay(source, NOW)).toBe(59);
     const known = { sinceMs: NOW - HOUR_MS, isReading: false };
     expect(viewsPerDay({ ...source, known }, NOW)).toBe(1440);

@@ -40,7 +40,7 @@ function collector(store: WatchedStore): WatchedService {
   const counts = new Counts({ now: () => now, isListed: () => true });
   for (let minute = 0; minute < 3; minute++) {
     now = minute * MINUTE_MS;
-    counts.accepted('1000001', '{"url":"/"}');
+    counts.accepted('1000001', Buffer.from('{"url":"/"}'));
   }
   now = 2 * MINUTE_MS;
   return watchedCollector({

@@ -18,6 +18,7 @@ export interface Page {
   evaluate<T>(run: string | (() => T | Promise<T>)): Promise<T>;
   evaluate<T, A>(run: (argument: A) => T | Promise<T>, argument: A): Promise<T>;
   locator(selector: string, options?: { hasText?: string | RegExp }): Locator;
+  emulateMedia(options: { media: 'print' | 'screen' }): Promise<void>;
   title(): Promise<string>;
   screenshot(options: { path: string; fullPage?: boolean }): Promise<unknown>;
   setViewportSize(size: { width: number; height: number }): Promise<void>;
@@ -47,6 +48,7 @@ export interface Locator {
   count(): Promise<number>;
   click(): Promise<void>;
   fill(text: string): Promise<void>;
+  isVisible(): Promise<boolean>;
   hover(options?: { position?: { x: number; y: number } }): Promise<void>;
   focus(): Promise<void>;
 }
@@ -66,6 +68,7 @@ export interface PageOptions {
   readonly viewport?: { readonly width: number; readonly height: number };
   readonly permissions?: readonly string[];
   readonly locale?: string;
+  readonly timezoneId?: string;
 }
 
 interface Playwright {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { bundle } from './bundle.ts';
@@ -422,8 +422,17 @@ export async function standInTheWay(
   const load = startLoad(viewlog.url, 4);
   await until(() => load.told.acknowledged.length > 50);
   const path = join(data, [...viewFiles(data).keys()][0]!);
-  renameSync(path, `${path}.moved`);
-  make(path);
+  const moved = [moveAway(path, 0)];
+  for (;;) {
+    try {
+      make(path);
+      break;
+    } catch (error) {
+      // Or the collector was faster, and has made a new file there.
+      if (!existsSync(path)) throw error;
+      moved.push(moveAway(path, moved.length));
+    }
+  }
   await until(() => load.told.refused.has('storage-unavailable'));
   rmSync(path, { recursive: true });
   const before = load.told.acknowledged.length;
@@ -431,9 +440,15 @@ export async function standInTheWay(
   await load.stop();
   expect(viewlog.stderr().match(/^error: .*ndjson" for writing.*; move it away/gm)).toHaveLength(2);
   expect((await viewlog.signal('SIGTERM')).code).toBe(0);
-  putBefore(`${path}.moved`, path);
+  for (const older of moved.toReversed()) putBefore(older, path);
   const stored = expectWhole(data, load.told.acknowledged, 0);
   return { acknowledged: load.told.acknowledged.length, stored: stored.size, lost: 0 };
+}
+
+function moveAway(path: string, number: number): string {
+  const away = `${path}.moved${number}`;
+  renameSync(path, away);
+  return away;
 }
 
 /** Starts several at once on one directory: exactly one runs, the others name it. */

@@ -50,7 +50,7 @@ export async function openStore(options: Partial<ViewStoreOptions> = {}): Promis
 }
 
 /** A view's fields, as the collector hands them over. */
-export const view = (n: number): string => JSON.stringify({ p: '1', n });
+export const view = (n: number): Buffer => Buffer.from(JSON.stringify({ p: '1', n }));
 
 /** Waits until it is so; never a fixed time. */
 export async function until(condition: () => boolean, what: string): Promise<void> {

@@ -446,10 +446,14 @@ function service(runtime: Runtime): void {
       expect(JSON.parse(length.answers[0]!.body)).toMatchObject({ code: 'view-too-large' });
       // It breaks such a connection off, and the answer with it.
       if (runtime === OLDEST_DENO) return;
-      const endless = await speak(viewlog.port, {
-        pieces: [post('', { 'Content-Length': '', 'Transfer-Encoding': 'chunked' })],
-        endless: { piece: chunk('x'.repeat(4096)), bytesMax: 64 * 1024 * 1024 },
-      });
+      const sendOn = () =>
+        speak(viewlog.port, {
+          pieces: [post('', { 'Content-Length': '', 'Transfer-Encoding': 'chunked' })],
+          endless: { piece: chunk('x'.repeat(4096)), bytesMax: 64 * 1024 * 1024 },
+        });
+      let endless = await sendOn();
+      // A client that is slow to read sees a reset in the place of the answer: a busy machine's.
+      for (let i = 0; i < 3 && endless.answers.length === 0; i++) endless = await sendOn();
       expect(endless.answers.map(({ status }) => status)).toStrictEqual([413]);
       if (!ownsConnections) return;
       expect(endless.closed).toBe(true);

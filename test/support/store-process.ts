@@ -30,7 +30,7 @@ const refused = createRefusedStore({
   log,
 });
 
-const fields = JSON.stringify({ p: '1', pn: 'ü'.repeat(500) });
+const fields = Buffer.from(JSON.stringify({ p: '1', pn: 'ü'.repeat(500) }));
 
 /** 64 clients that never rest, until it is killed; every acknowledgement is said at once. */
 async function load(): Promise<void> {

@@ -6,16 +6,17 @@ import {
   fieldsOf,
   hasHeadWithin,
   HEAD_BYTES,
+  headOf,
   lastIdIn,
   LINE_START,
   lineBytesOf,
-  lineOf,
+  linesOf,
   readHead,
 } from '../../src/view/line.ts';
 import { readView } from '../../src/view/read-view.ts';
 import { isFragment } from '../../src/verify/fragment.ts';
 import { memoryLog } from '../support/memory-log.ts';
-import { anyView } from '../support/views.ts';
+import { anyView, lineOf } from '../support/views.ts';
 
 const stamps = fc
   .date({ noInvalidDate: true, min: new Date(0), max: new Date('9999-12-31T23:59:59.999Z') })
@@ -27,7 +28,7 @@ const stamps = fc
 const anyFields = anyView().map((view) => {
   const read = readView(JSON.stringify(view));
   if (isRefusal(read)) throw new Error(read.detail);
-  return read.fields;
+  return Buffer.from(read.fields).toString();
 });
 
 it('is recognised, and gives back what it was made of', () => {
@@ -50,7 +51,7 @@ it('is recognised, and gives back what it was made of', () => {
 it('has the bytes that were measured before it was made', () => {
   fc.assert(
     fc.property(stamps, anyFields, ({ ts, id }, fields) => {
-      expect(Buffer.byteLength(lineOf(ts, id, fields))).toBe(lineBytesOf(fields));
+      expect(Buffer.byteLength(lineOf(ts, id, fields))).toBe(lineBytesOf(Buffer.from(fields)));
     }),
   );
 });
@@ -66,6 +67,21 @@ it('is found behind others, and when it has lost its end or another line its new
       expect(lastIdIn(line + start)).toBe(hasId ? second.id : first.id);
       expect(hasHeadWithin(start + line)).toBe(true);
       expect(isFragment(start.trimEnd())).toBe(start.length < next.length - 1);
+    }),
+  );
+});
+
+it('stands beside others of its batch as it would alone', () => {
+  const batch = fc.array(fc.tuple(stamps, anyFields), { maxLength: 20 });
+  fc.assert(
+    fc.property(batch, (views) => {
+      const heads = views.map(([{ ts, id }]) => headOf(ts, id)).join('');
+      const lines = linesOf(
+        heads,
+        views.map(([, fields]) => Buffer.from(fields)),
+      );
+      const alone = views.map(([{ ts, id }, fields]) => lineOf(ts, id, fields));
+      expect(Buffer.from(lines).toString()).toBe(alone.join(''));
     }),
   );
 });

@@ -11,7 +11,7 @@ import { ACCEPTED, anyView, FULL_VIEW, INVALID, MINIMAL_VIEW } from '../support/
 function accepted(text: string): string {
   const view = readView(text);
   if (isRefusal(view)) throw new Error(JSON.stringify(view));
-  return view.fields;
+  return Buffer.from(view.fields).toString();
 }
 
 function refused(text: string): Refusal {
@@ -77,18 +77,30 @@ describe('the faults of a view', () => {
   it('are told by the first that whoever sent the view meets in it, what is missing last', () => {
     const detail = (text: string) => refused(text).detail.replace(/^.*? faults?\. /, '');
     expect(detail('{"url":"home","p":1000001}')).toBe(
-      '"url" must be a string that starts with "/".',
+      '"url" must be a string that starts with "/" (and 3 more: see issues).',
     );
-    expect(detail('{"p":"1","mp":{"p":[1]},"url":"home"}')).toBe('"mp.p[0]" must be a string.');
-    expect(detail('{"p":"1"}')).toBe('"pid" is required: a non-empty string.');
+    expect(detail('{"p":"1","mp":{"p":[1]},"url":"home"}')).toBe(
+      '"mp.p[0]" must be a string (and 3 more: see issues).',
+    );
+    expect(detail('{"p":"1"}')).toBe(
+      '"pid" is required: a non-empty string (and 2 more: see issues).',
+    );
+    expect(detail(changed({ orgReferer: '' }))).toBe(
+      '"orgReferer" is not a field of a view; did you mean "orgreferer"?',
+    );
+    expect(detail(changed({ orgReferer: '', orgReferrer: '' }))).toBe(
+      '"orgReferer" is not a field of a view; did you mean "orgreferer"? (and 1 more: see issues).',
+    );
+    expect(detail(changed({ url: 'home' }))).toBe('"url" must be a string that starts with "/".');
   });
 
-  it('are all said at once, in the order of the fields, the unknown ones last', () => {
+  it('are all said at once, that one first, then in the order of the fields, the unknown ones last', () => {
     const text = '{"zz":1,"url":"x","mv":{"vt":"12","v30":1,"dlv":1},"orgReferer":""}';
     expect(refused(text)).toStrictEqual({
       code: 'invalid-view',
-      detail: 'The view has 7 faults. "zz" is not a field of a view.',
+      detail: 'The view has 7 faults. "zz" is not a field of a view (and 6 more: see issues).',
       issues: [
+        { field: 'zz', message: 'is not a field of a view', expected: 'nothing', received: '1' },
         {
           field: 'pid',
           message: 'is required: a non-empty string',
@@ -119,7 +131,6 @@ describe('the faults of a view', () => {
           expected: 'string that starts with "/"',
           received: '"x"',
         },
-        { field: 'zz', message: 'is not a field of a view', expected: 'nothing', received: '1' },
         {
           field: 'orgReferer',
           message: 'is not a field of a view; did you mean "orgreferer"?',

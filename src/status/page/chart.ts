@@ -123,7 +123,8 @@ function barsOf(counts: readonly number[], below: readonly number[], scale: numb
   return path;
 }
 
-const startOf = (nowMs: number, quarter: number): number =>
+/** When a quarter of an hour of the last 24 hours began; 0: the oldest. */
+export const startOf = (nowMs: number, quarter: number): number =>
   (Math.floor(nowMs / QUARTER_MS) - (QUARTERS - 1 - quarter)) * QUARTER_MS;
 
 /** `14:15 to 14:30: 300 views taken, 2 refused` */

@@ -12,7 +12,7 @@ export function command(): View<string | undefined> {
       setTimeout(() => setText(label, 'Copy'), 2_000);
     });
   });
-  const node = element('div', { class: 'command' }, code, button);
+  const node = element('div', { class: 'command', hidden: '' }, code, button);
   return {
     node,
     update(text = '') {

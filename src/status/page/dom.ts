@@ -28,9 +28,18 @@ export function svg(name: string, attributes: Readonly<Record<string, string>> =
   return made;
 }
 
+// What reorders the text after it, and what cannot be seen, but for tabs and line ends.
+const HIDDEN =
+  // oxlint-disable-next-line no-control-regex
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+
+/** Shows that there was a character which would turn a line around, or hide. */
+export const seen = (text: string): string => text.replace(HIDDEN, '\ufffd');
+
 /** Sets text only where it differs, so that what is selected or read out stays undisturbed. */
 export function setText(node: Element, text: string): void {
-  if (node.textContent !== text) node.textContent = text;
+  const shown = seen(text);
+  if (node.textContent !== shown) node.textContent = shown;
 }
 
 /**

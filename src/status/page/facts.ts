@@ -10,9 +10,10 @@ function factItem(): View<Fact> {
   const value = element('dd');
   return {
     node: element('div', {}, name, value),
-    update([key, text]) {
+    update([key, text, kind]) {
       setText(name, key);
       setText(value, text);
+      value.classList.toggle('bad', kind === 'bad');
     },
   };
 }

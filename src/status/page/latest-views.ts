@@ -1,7 +1,6 @@
 import { REASONS } from '../reason-words.ts';
-import type { RefusedSample } from '../refused-samples.ts';
 import type { Numbered } from '../last-few.ts';
-import type { ShownView } from '../snapshot.ts';
+import type { ShownRefusal, ShownView } from '../snapshot.ts';
 import { element, setText, type View } from './dom.ts';
 import { time } from './clock.ts';
 import { sample } from './refusal-list.ts';
@@ -14,14 +13,14 @@ export function acceptedRow(): View<Numbered<ShownView>> {
   return {
     node: row,
     update({ item: view }) {
-      head(view.atMs, view.project, view.url);
+      head(view, view.url);
       setText(fields, view.text);
     },
   };
 }
 
 /** A request that was refused; unfolded, why. */
-export function refusedRow(): View<Numbered<RefusedSample>> {
+export function refusedRow(): View<Numbered<ShownRefusal>> {
   const { row, body, head } = folding();
   const origin = element('p', { class: 'faint' });
   const why = sample();
@@ -29,7 +28,7 @@ export function refusedRow(): View<Numbered<RefusedSample>> {
   return {
     node: row,
     update({ item: refused }, nowMs) {
-      head(refused.atMs, refused.project ?? '', REASONS[refused.code]);
+      head(refused, REASONS[refused.code]);
       setText(origin, refused.origin === undefined ? 'without Origin' : `from ${refused.origin}`);
       why.update(refused, nowMs);
     },
@@ -38,14 +37,20 @@ export function refusedRow(): View<Numbered<RefusedSample>> {
 
 function folding() {
   const when = element('time');
-  const project = element('code');
+  const name = element('bdi', { class: 'who' });
+  const project = element('code', { class: 'faint' });
   const what = element('span', { class: 'what' });
-  const row = element('details', {}, element('summary', {}, when, ' ', project, ' ', what));
+  const row = element(
+    'details',
+    {},
+    element('summary', {}, when, ' ', name, ' ', project, ' ', what),
+  );
   const body = element('div');
   row.append(body);
-  const head = (atMs: number, id: string, text: string): void => {
-    setText(when, time(atMs));
-    setText(project, id);
+  const head = (item: ShownView | ShownRefusal, text: string): void => {
+    setText(when, time(item.atMs));
+    setText(name, item.name ?? '');
+    setText(project, item.project ?? '');
     setText(what, text);
   };
   return { row: element('li', {}, row), body, head };

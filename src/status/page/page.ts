@@ -1,16 +1,19 @@
 import { countOf, duration, number } from '../../base/readable.ts';
+import type { Fact } from '../../base/description.ts';
 import { isTrouble } from '../arrival.ts';
 import type { Words } from '../headline.ts';
+import type { ShownActivity } from '../shown-projects.ts';
 import type { Snapshot, Step } from '../snapshot.ts';
-import { dateTime, since } from './clock.ts';
+import { dateTime, shortTime, since, zone } from './clock.ts';
 import { command } from './copy-command.ts';
-import { element, list, setText, type View } from './dom.ts';
+import { element, list, seen, setText, type View } from './dom.ts';
 import { factList } from './facts.ts';
+import { outage } from './outage.ts';
 import { acceptedRow, refusedRow } from './latest-views.ts';
 import { projectTable } from './project-table.ts';
 import { refusalGroups } from './refusal-list.ts';
 import { trouble } from './troubles.ts';
-import { unlistedIdRow } from './unlisted-rows.ts';
+import { unaskedLine, unlistedIdRow } from './unlisted-rows.ts';
 
 // The status page: shows each snapshot as it comes. Every one is whole, so a page that was hidden
 // or cut off has caught up with the next.
@@ -22,12 +25,17 @@ const find = (selector: string): HTMLElement => document.querySelector<HTMLEleme
 
 const state = find('#state');
 const summary = find('#summary');
+const notStored = outage();
+find('#outage').append(notStored.node);
 const showTroubles = list(find('#troubles'), ({ id }) => id, trouble);
+const troublesMore = find('#troubles + p');
 const showWarnings = list<string>(find('#warnings'), (text) => text, textItem);
 const showFigures = factList(find('#figures'));
 const showDetails = factList(find('#details dl'));
 const showSteps = list<Step>(find('#first-steps ol'), ({ text }) => text, step);
 const projects = projectTable(find('#projects'));
+const unasked = unaskedLine();
+find('#unasked').append(unasked.node);
 const showUnlistedIds = list(add('#unlisted-ids', 'ul'), ({ id }) => id, unlistedIdRow);
 const unlistedIdsMore = add('#unlisted-ids', 'p');
 const beforeProject = refusalGroups();
@@ -41,16 +49,18 @@ const showRefused = list(add('#latest > :last-child', 'ol'), numbered, refusedRo
 function show(snapshot: Snapshot): void {
   const { nowMs, unlistedIds, unlistedIdsLeftOut: more } = snapshot;
   showState(snapshot);
-  showTroubles(
-    snapshot.projects.filter((project) => isTrouble(project.state)).slice(0, TROUBLES_MAX),
-    nowMs,
-  );
+  notStored.update(snapshot.outage, nowMs);
+  const troubles = troublesOf(snapshot);
+  showTroubles(troubles.slice(0, TROUBLES_MAX), nowMs);
+  const left = Math.max(0, troubles.length - TROUBLES_MAX);
+  setText(troublesMore, left > 0 ? `And ${countOf(left, 'more project')} in trouble, below.` : '');
   showWarnings(snapshot.warnings, nowMs);
   showFigures(figuresOf(snapshot), nowMs);
   find('#first-steps').hidden = snapshot.firstSteps.length === 0;
   showSteps(snapshot.firstSteps, nowMs);
   projects.update(snapshot);
   find('#unlisted-ids').hidden = unlistedIds.length === 0;
+  unasked.update(snapshot, nowMs);
   showUnlistedIds(unlistedIds, nowMs);
   setText(unlistedIdsMore, more > 0 ? `${countOf(more, 'more id')}.` : '');
   find('#before-project').hidden = snapshot.beforeProject.length === 0;
@@ -62,15 +72,29 @@ function show(snapshot: Snapshot): void {
   showDetails(detailsOf(snapshot), nowMs);
 }
 
-function showState({ headline, total, known, sinceMs, nowMs }: Snapshot): void {
+/** What cannot be stored is told once. */
+const troublesOf = ({ projects, outage: told }: Snapshot) =>
+  projects.filter(
+    ({ state, cause }) =>
+      isTrouble(state) && (told === undefined || cause !== 'storage-unavailable'),
+  );
+
+function showState({ headline, total, known, sinceMs, nowMs, projects: all }: Snapshot): void {
   setKind(headline.kind);
   setWords(state, headline.words);
   document.title = `viewlog: ${state.textContent}`;
   const last =
     total.lastAcceptedMs === undefined
       ? 'No view yet'
-      : `Last view ${duration(nowMs - total.lastAcceptedMs)} ago`;
-  setText(summary, `${last}. ${knownWords(known, sinceMs, nowMs)}`);
+      : `Last view${all.length > 1 ? ' of any project' : ''} ${duration(nowMs - total.lastAcceptedMs)} ago`;
+  setText(summary, `${last}. ${knownWords(known, sinceMs, nowMs)} ${zoneWords(known, nowMs)}`);
+}
+
+/** Days are the collector's, times the reader's. */
+function zoneWords({ wholeMs }: Snapshot['known'], nowMs: number): string {
+  const midnight = shortTime(wholeMs);
+  const days = midnight === '00:00' ? '' : `; days begin at ${midnight}, midnight of the server`;
+  return `Times are in ${zone(nowMs)}, your browser’s${days}.`;
 }
 
 /** What a restart has left to know. */
@@ -78,7 +102,9 @@ function knownWords(known: Snapshot['known'], startMs: number, nowMs: number): s
   const from = since(known.sinceMs, nowMs);
   if (known.isReading) return `Still reading what came before the start; counted since ${from}.`;
   const start = `viewlog started ${since(startMs, nowMs)}`;
-  if (known.sinceMs <= known.wholeMs) return `${start}; yesterday and today are counted whole.`;
+  if (known.sinceMs <= known.wholeMs) {
+    return `${start} and knows all of yesterday and today.`;
+  }
   return known.sinceMs === startMs
     ? `Counted since ${from}, when viewlog started.`
     : `${start}; counted since ${from}.`;
@@ -87,9 +113,19 @@ function knownWords(known: Snapshot['known'], startMs: number, nowMs: number): s
 const figuresOf = ({ total, facts }: Snapshot): Snapshot['facts'] => [
   ['Now', `${number(total.perMinute)} a minute`],
   ['Last hour', number(total.lastHour)],
-  ['Today', number(total.today)],
+  ...todayOf(total),
   ...facts,
 ];
+
+function todayOf({ today, yesterdayByNow }: ShownActivity): Fact[] {
+  if (yesterdayByNow === undefined) return [['Today', number(today)]];
+  const more = today - yesterdayByNow;
+  const sign = more < 0 ? '−' : '+';
+  return [
+    ['Today', `${number(today)} (${sign}${number(Math.abs(more))})`],
+    ['Yesterday by now', number(yesterdayByNow)],
+  ];
+}
 
 const detailsOf = ({ details, accepted, refused, sinceMs, version }: Snapshot) => [
   ...details,
@@ -102,7 +138,7 @@ const detailsOf = ({ details, accepted, refused, sinceMs, version }: Snapshot) =
 
 function setWords(node: Element, words: Words): void {
   const parts = words.map((word) =>
-    typeof word === 'string' ? word : element('bdi', {}, word.name),
+    typeof word === 'string' ? word : element('bdi', {}, seen(word.name)),
   );
   const made = element('span', {}, ...parts);
   if (node.textContent !== made.textContent) node.replaceChildren(made);

@@ -3,10 +3,17 @@ import type { ProjectState } from '../arrival.ts';
 import type { ShownActivity, ShownProject } from '../shown-projects.ts';
 import { chart, sparkline } from './chart.ts';
 import { since } from './clock.ts';
-import { element, setText, type View } from './dom.ts';
+import { element, seen, setText, type View } from './dom.ts';
 import { refusalGroups } from './refusal-list.ts';
 
-const COLUMNS = ['now', 'last hour', 'today', 'yesterday', 'refused'] as const;
+const COLUMNS = [
+  'now',
+  'last hour',
+  'today',
+  'yesterday by now',
+  'yesterday',
+  'refused, 24 h',
+] as const;
 
 /** What the numbers of the rows are. */
 export const columnNames = (): HTMLElement =>
@@ -44,6 +51,23 @@ export function totalRow(): View<ShownActivity> {
   return openedAtOnce(row, (activity, nowMs) => update('All projects', '', activity, nowMs));
 }
 
+/** What is of no project that is listed, so that the rows add up. */
+export function restRow(): View<ShownActivity> {
+  const { row, body, update } = activityRow();
+  row.classList.add('total', 'rest');
+  const where = element('p', { class: 'faint' });
+  where.append(
+    'Views for ',
+    element('a', { href: '#unlisted-ids' }, 'ids not in the projects file'),
+  );
+  where.append(', and what was ', element('a', { href: '#before-project' }, 'refused before'));
+  where.append(' a project was known.');
+  body.append(where);
+  return openedAtOnce(row, (activity, nowMs) => {
+    update('Not in the projects file', '', activity, nowMs);
+  });
+}
+
 /** What is folded is not kept up to date; it is when it is opened. */
 function openedAtOnce<T>(row: HTMLDetailsElement, update: View<T>['update']): View<T> {
   let again = (): void => {};
@@ -78,10 +102,10 @@ function activityRow() {
   const update = (text: string, projectId: string, shown: ShownActivity, nowMs: number): void => {
     setText(name, text);
     setText(id, projectId);
-    title.title = text;
+    title.title = seen(text);
     id.title = projectId;
-    const { perMinute, lastHour, today, yesterday, refused } = shown;
-    const numbers = [perMinute, lastHour, today, yesterday, refused];
+    const { perMinute, lastHour, today, yesterdayByNow, yesterday, refused } = shown;
+    const numbers = [perMinute, lastHour, today, yesterdayByNow, yesterday, refused];
     for (const [i, { value, cell }] of cells.entries()) {
       const count = numbers[i];
       setText(value, count === undefined ? '–' : number(count));
@@ -97,8 +121,10 @@ function activityRow() {
 
 const KINDS: Readonly<Record<ProjectState, string>> = {
   'all-refused': 'bad',
+  'most-refused': 'bad',
   silent: 'warn',
   'some-refused': 'warn',
+  mended: 'good',
   arriving: 'good',
   quiet: 'off',
   'no-view': 'off',
@@ -113,8 +139,10 @@ function setState(row: Element, { state, activity }: ShownProject, nowMs: number
 
 const STATES: Readonly<Record<ProjectState, string>> = {
   'all-refused': 'all refused',
+  'most-refused': 'most refused',
   silent: 'fallen silent',
   'some-refused': 'some refused',
+  mended: 'mended',
   arriving: 'arriving',
   quiet: 'quiet',
   'no-view': 'no view yet',

@@ -1,8 +1,36 @@
-import { countOf, duration } from '../../base/readable.ts';
+import { countOf, duration, number } from '../../base/readable.ts';
 import { REASONS } from '../reason-words.ts';
-import type { ShownUnlistedId } from '../snapshot.ts';
+import type { ShownUnlistedId, Snapshot } from '../snapshot.ts';
+import { IDS_MAX } from '../unlisted-ids.ts';
 import { command } from './copy-command.ts';
 import { element, setText, type View } from './dom.ts';
+
+const NAMED_MAX = 3;
+const SEND = 'projects not in the projects file send';
+
+/** How many such ids there are, and the first of them; leads to all. */
+export function unaskedLine(): View<Pick<Snapshot, 'unlistedIds' | 'unlistedIdsLeftOut'>> {
+  const link = element('a', { href: '#unlisted-ids' });
+  const first = element('span');
+  const node = element('p', { class: 'unasked' }, link, first);
+  return {
+    node,
+    update({ unlistedIds, unlistedIdsLeftOut }, nowMs) {
+      const count = unlistedIds.length + unlistedIdsLeftOut;
+      node.hidden = count === 0;
+      if (count === 0) return;
+      const many = number(count) + (count < IDS_MAX ? '' : ' or more');
+      const send = count === 1 ? 'project not in the projects file sends' : SEND;
+      setText(link, `${many} ${send} views`);
+      const named = unlistedIds.slice(0, NAMED_MAX).map(({ id, nearest }) => {
+        return nearest ? `${id} (looks like ${nearest})` : id;
+      });
+      const last = Math.max(...unlistedIds.map(({ lastMs }) => lastMs));
+      const more = count > named.length ? ', …' : '';
+      setText(first, `: ${named.join(', ')}${more}. Refused, last ${duration(nowMs - last)} ago.`);
+    },
+  };
+}
 
 /** An id that nobody has activated, and the command that does. */
 export function unlistedIdRow(): View<ShownUnlistedId> {

@@ -1,15 +1,18 @@
 import { NEWLINE } from '../../base/text.ts';
 import { MiB } from '../../base/size.ts';
+import { headOf, lineBytesOf, linesOf } from '../../view/line.ts';
+import type { Stamp } from '../stamp.ts';
 import type { Appended } from '../store.ts';
 
-/** Far below V8's longest string, however long the queue may be. */
-const LENGTH_MAX = 8 * MiB;
-const encoder = new TextEncoder();
+/** A batch is written in one piece, however long the queue may be. */
+const BYTES_MAX = 8 * MiB;
 
 /** Lines of one day that are written together, and those who wait for them. */
 export class Batch {
   readonly day: string;
-  #text = '';
+  #bytes = 0;
+  #heads = '';
+  readonly #fields: Uint8Array[] = [];
   #ids: string[] = [];
   #resolvers: ((appended: Appended) => void)[] = [];
 
@@ -27,19 +30,22 @@ export class Batch {
   }
 
   bytes(): Uint8Array {
-    return encoder.encode(this.#text);
+    return linesOf(this.#heads, this.#fields);
   }
 
   waitingBytes(): number {
-    return this.waiting === 0 ? 0 : Buffer.byteLength(this.#text);
+    return this.waiting === 0 ? 0 : this.#bytes;
   }
 
   takes(day: string): boolean {
-    return day === this.day && this.#text.length < LENGTH_MAX;
+    return day === this.day && this.#bytes < BYTES_MAX;
   }
 
-  add(id: string, line: string): Promise<Appended> {
-    this.#text += line;
+  /** @param fields as a line has them; not to be changed from now on. */
+  add({ ts, id }: Stamp, fields: Uint8Array): Promise<Appended> {
+    this.#heads += headOf(ts, id);
+    this.#fields.push(fields);
+    this.#bytes += lineBytesOf(fields);
     this.#ids.push(id);
     return new Promise((resolve) => this.#resolvers.push(resolve));
   }

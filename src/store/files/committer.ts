@@ -3,6 +3,7 @@ import type { Log } from '../../base/log.ts';
 import { plural } from '../../base/text.ts';
 import { backOff, type RetryTiming } from '../../base/time.ts';
 import type { Blocked } from '../../disk/trouble.ts';
+import type { Stamp } from '../stamp.ts';
 import type { Appended } from '../store.ts';
 import { Batch, countLines } from './batch.ts';
 import type { DayWriter } from './day-writer.ts';
@@ -69,14 +70,15 @@ export class Committer {
     if (blocked !== undefined) this.#wake();
   }
 
-  add(day: string, id: string, line: string): Promise<Appended> {
+  add(stamp: Stamp, fields: Uint8Array): Promise<Appended> {
+    const { day } = stamp;
     let batch = this.#queue.at(-1);
     if (batch === undefined || !batch.takes(day)) {
       batch = new Batch(day);
       this.#queue.push(batch);
     }
     this.#wake();
-    return batch.add(id, line);
+    return batch.add(stamp, fields);
   }
 
   /** Has the writer catch up, as soon as it is free. */

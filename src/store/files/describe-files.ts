@@ -4,32 +4,60 @@ import {
   type Fact,
   gauge,
   type Metric,
+  type Remedy,
 } from '../../base/description.ts';
 import { number, roundedSize } from '../../base/readable.ts';
 import { formatSize } from '../../base/size.ts';
+import { shellQuoted } from '../../base/text.ts';
+import { enoughBytes } from '../../disk/free-space.ts';
+import { DISK_FULL } from '../../disk/trouble.ts';
 import { linesMetrics } from '../store.ts';
 import type { ViewStoreState } from './view-store.ts';
+
+/** Where view files are, and how much of its disk stays free. */
+interface FilesPlace {
+  readonly dir: string;
+  readonly minFreeBytes: number;
+}
 
 /** What the operator is told of the view files. */
 export function describeFiles(
   state: ViewStoreState,
-  minFreeBytes: number,
+  place: FilesPlace,
   viewsPerDay: number | undefined,
+  lineBytes?: number,
 ): Description {
-  const { freeBytes, fileBytes } = state;
+  const { freeBytes, fileBytes, unavailable } = state;
+  const { minFreeBytes } = place;
   const isNearlyLow = freeBytes !== undefined && freeBytes < 2 * minFreeBytes;
   const nearlyLow =
     `Free disk space is near --min-free (${formatSize(minFreeBytes)}); ` +
     'refused views are not kept any more';
   return {
-    warnings: isNearlyLow ? [nearlyLow] : [],
+    warnings: isNearlyLow && unavailable === undefined ? [nearlyLow] : [],
     metrics: [
       ...linesMetrics(state),
       ...writingMetrics(state),
       gauge('viewlog_file_bytes', 'Size of the view file being written.', [[fileBytes]]),
     ],
-    facts: factsOf(state, daysLeft(state, minFreeBytes, viewsPerDay)),
+    facts: factsOf(state, minFreeBytes, daysLeft(state, minFreeBytes, viewsPerDay, lineBytes)),
+    remedy: unavailable === undefined ? undefined : remedyOf(state, place),
   };
+}
+
+function remedyOf({ freeBytes, unavailable }: ViewStoreState, place: FilesPlace): Remedy {
+  const { dir, minFreeBytes } = place;
+  const command = `df -h ${shellQuoted(dir)}`;
+  const enough = enoughBytes(minFreeBytes);
+  if (freeBytes !== undefined && freeBytes < enough) {
+    const free = `Make room on the disk of ${dir} until ${roundedSize(enough)} are free`;
+    return { text: `${free}, or start viewlog with a lower --min-free.`, command };
+  }
+  if (unavailable === DISK_FULL) {
+    const text = `Make room on the disk of ${dir}, or look for a quota, or for inodes run out.`;
+    return { text, command };
+  }
+  return { text: `Look at the disk of ${dir}, and at the log of viewlog.`, command };
 }
 
 /** Of whatever writes view files: a collector, or an archive. */
@@ -48,13 +76,30 @@ export const writingMetrics = (
   gauge('viewlog_disk_free_bytes', 'Free disk space at the data directory.', [[state.freeBytes]]),
 ];
 
-function factsOf({ path, fileBytes, freeBytes }: ViewStoreState, days: number | undefined): Fact[] {
+function factsOf(
+  { path, fileBytes, freeBytes }: ViewStoreState,
+  minFreeBytes: number,
+  days: number | undefined,
+): Fact[] {
   const file = path?.slice(path.lastIndexOf('/') + 1);
   return [
+    freeFact(freeBytes, minFreeBytes, days),
     ['File', file === undefined ? 'none yet' : `${file}, ${roundedSize(fileBytes)}`],
-    ['Free disk', freeBytes === undefined ? 'not known' : roundedSize(freeBytes)],
-    ['Lasts for', daysText(days)],
   ];
+}
+
+function freeFact(
+  freeBytes: number | undefined,
+  minFreeBytes: number,
+  days: number | undefined,
+): Fact {
+  const name = 'Free disk';
+  if (freeBytes === undefined) return [name, 'not known'];
+  const free = roundedSize(freeBytes);
+  if (freeBytes < minFreeBytes) {
+    return [name, `${free}, below --min-free ${formatSize(minFreeBytes)}`, 'bad'];
+  }
+  return [name, days === undefined ? free : `${free}, lasts ${daysText(days)}`];
 }
 
 /** How long the free space lasts, by the size of the lines so far. */
@@ -62,14 +107,14 @@ function daysLeft(
   { freeBytes, lines, bytes }: ViewStoreState,
   minFreeBytes: number,
   viewsPerDay = 0,
+  lineBytes = 0,
 ): number | undefined {
-  const bytesPerDay = lines === 0 ? 0 : viewsPerDay * (bytes / lines);
+  const bytesPerDay = viewsPerDay * (lines === 0 ? lineBytes : bytes / lines);
   if (freeBytes === undefined || bytesPerDay === 0) return undefined;
   return Math.max(0, freeBytes - minFreeBytes) / bytesPerDay;
 }
 
-function daysText(days: number | undefined): string {
-  if (days === undefined) return 'not known yet';
+function daysText(days: number): string {
   if (days > 3650) return 'more than 10 years';
   return days < 1 ? 'less than a day' : `${number(Math.floor(days))} days at this rate`;
 }

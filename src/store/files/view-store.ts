@@ -34,7 +34,6 @@ import { createFreeSpace, type FreeSpace } from '../../disk/free-space.ts';
 import { lastIdOf } from '../last-id.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
 import { dayOf, atMultiplesOf } from '../../base/time.ts';
-import { lineOf } from '../../view/line.ts';
 import type { Appended, StoreState, ViewStore, WatchedStore } from '../store.ts';
 
 export interface ViewStoreOptions {
@@ -89,6 +88,7 @@ export class LocalViewStore implements ViewStore, WatchedStore {
   readonly #committer: Committer;
   readonly #space: FreeSpace;
   #endPolls: (() => void) | undefined;
+  #unavailableSinceMs: number | undefined;
   #polling = false;
   #polls = 0;
   #pollFailed = false;
@@ -108,14 +108,14 @@ export class LocalViewStore implements ViewStore, WatchedStore {
   async start(): Promise<void> {
     this.#committer.start(await this.#writer.start(this.#today()));
     await this.#space.poll();
+    this.#noteUnavailable();
     this.#endPolls = atMultiplesOf(this.#timing.pollMs, () => void this.#poll());
   }
 
-  append(fields: string): Promise<Appended> {
+  append(fields: Uint8Array): Promise<Appended> {
     const unavailable = this.#unavailable();
     if (unavailable !== undefined) return Promise.resolve({ unavailable });
-    const { ts, id, day } = this.#stamp();
-    return this.#committer.add(day, id, lineOf(ts, id, fields));
+    return this.#committer.add(this.#stamp(), fields);
   }
 
   /**
@@ -140,20 +140,27 @@ export class LocalViewStore implements ViewStore, WatchedStore {
       sealedFragments: this.#writer.sealedFragments,
       lastAcceptedMs: this.#committer.lastAcceptedMs,
       unavailable: this.#unavailable(),
+      unavailableSinceMs: this.#unavailableSinceMs,
       queuedLines: this.#committer.queuedLines,
       queuedBytes: this.#committer.queuedBytes,
       freeBytes: this.freeBytes(),
     };
   }
 
-  describe(viewsPerDay: number | undefined): Description {
-    return describeFiles(this.state(), this.#options.minFreeBytes, viewsPerDay);
+  describe(viewsPerDay: number | undefined, lineBytes?: number): Description {
+    return describeFiles(this.state(), this.#options, viewsPerDay, lineBytes);
   }
 
   #unavailable(): string | undefined {
     if (this.#committer.unavailable !== undefined) return this.#committer.unavailable;
     if (this.#closed !== undefined) return SHUTTING_DOWN;
     return this.#space.isLow() ? 'too little free disk space' : undefined;
+  }
+
+  /** By the polls, so that it costs a view nothing. */
+  #noteUnavailable(): void {
+    if (this.#unavailable() === undefined) this.#unavailableSinceMs = undefined;
+    else this.#unavailableSinceMs ??= this.#options.now();
   }
 
   async #close(timeoutMs: number): Promise<void> {
@@ -198,6 +205,7 @@ export class LocalViewStore implements ViewStore, WatchedStore {
 
   async #poll(): Promise<void> {
     this.#committer.checkStuck();
+    this.#noteUnavailable();
     // A disk that hangs must not gather hanging calls: the runtime's pool has four threads.
     if (this.#polling) return;
     this.#polling = true;
@@ -215,6 +223,7 @@ export class LocalViewStore implements ViewStore, WatchedStore {
       }
       this.#pollFailed = true;
     } finally {
+      this.#noteUnavailable();
       this.#polling = false;
     }
   }

@@ -24,7 +24,7 @@ import type { Description } from '../../base/description.ts';
 import type { Log } from '../../base/log.ts';
 import { formatSize } from '../../base/size.ts';
 import { printable } from '../../base/text.ts';
-import { lineOf } from '../../view/line.ts';
+import { headOf, linesOf } from '../../view/line.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
 import type { Appended, StoreState, ViewStore, WatchedStore } from '../store.ts';
 import { describeStream } from './describe-stream.ts';
@@ -119,11 +119,11 @@ export class StreamStore implements ViewStore, WatchedStore {
     this.#stamp = createStamper({ now, log, lastIdOf: () => undefined });
   }
 
-  append(fields: string, project: string): Promise<Appended> {
+  append(fields: Uint8Array, project: string): Promise<Appended> {
     const unavailable = this.#unavailable();
     if (unavailable !== undefined) return Promise.resolve({ unavailable });
     const { ts, id } = this.#stamp();
-    const line = Buffer.from(lineOf(ts, id, fields)).subarray(0, -1); // without its newline
+    const line = linesOf(headOf(ts, id), [fields]).subarray(0, -1); // without its newline
     this.#silence.published();
     return new Promise((resolve) => {
       this.#publisher.publish(`${VIEWS}.${project}`, line, id, (failure, bytes) => {
@@ -150,6 +150,7 @@ export class StreamStore implements ViewStore, WatchedStore {
       bytes: this.#bytes,
       lastAcceptedMs: this.#lastAcceptedMs,
       unavailable: this.#unavailable() ?? (isRefusing ? REASONS.refused : undefined),
+      unavailableSinceMs: cluster.disconnectedSinceMs,
       queuedLines: this.#publisher.waiting,
       queuedBytes: this.#publisher.bytes,
       stream: {

@@ -153,6 +153,7 @@ describe('the rsyslog configuration', () => {
     const { data, text } = await printed('rsyslog');
     const file = join(data, 'rsyslog.conf');
     writeFileSync(file, text);
+    expect(text).toContain('#   sudo rsyslogd -N1 && sudo systemctl restart rsyslog\n');
     execFileSync(RSYSLOGD, ['-N1', '-f', file], { stdio: 'pipe' });
     writeFileSync(file, text.replace('ruleset(', 'rulesets('));
     expect(() => execFileSync(RSYSLOGD, ['-N1', '-f', file], { stdio: 'pipe' })).toThrow('line');

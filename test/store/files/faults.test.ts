@@ -39,10 +39,10 @@ describe.each([
     test('is gone on with, a byte at a time, across characters', async () => {
       const { store, disk, lines } = await openFaulty();
       disk.fault = (operation) => (operation === 'write' ? { shortBytes: 1 } : undefined);
-      const appended = await store.append('{"p":"1","pn":"\u{1f600}"}');
+      const appended = await store.append(Buffer.from('{"p":"1","pn":"\u{1f600}"}'));
       expect(isAcknowledged(appended)).toBe(true);
       expect(lines()[0]).toContain('\u{1f600}');
-      await store.close(1000);
+      await store.close(20_000);
       disk.check();
     });
 
@@ -58,7 +58,7 @@ describe.each([
       expect(appended.every(isAcknowledged)).toBe(true);
       expect(lines()).toHaveLength(2);
       expect(log.lines).toEqual([]);
-      await store.close(1000);
+      await store.close(20_000);
       disk.check();
     });
   });
@@ -74,7 +74,7 @@ describe.each([
         const whole = Math.floor(room / LINE_BYTES);
         expect(appended.map(isAcknowledged)).toEqual([1, 2, 3].map((n) => n <= whole));
         expect(text()).toHaveLength(room);
-        await store.close(1000).catch(() => {});
+        await store.close(20_000).catch(() => {});
         expect(text()).toHaveLength(room);
         disk.check();
         disk.closeAll();
@@ -104,7 +104,7 @@ describe.each([
           'refusing views until it succeeds',
         `info: Writing to "${dir}/${FILE}" again`,
       ]);
-      await store.close(1000);
+      await store.close(20_000);
       disk.check();
     });
 
@@ -128,7 +128,7 @@ describe.each([
         expect(await one).toEqual({ unavailable: 'the disk is full' });
       }
       expect(text()).toHaveLength(LINE_BYTES);
-      await store.close(1000);
+      await store.close(20_000);
     });
 
     test('does not acknowledge what is in the file before it is synced', async () => {
@@ -152,7 +152,7 @@ describe.each([
       expect(await store.append(view(2))).toHaveProperty('id');
       expect(lines('2026-03-01')).toHaveLength(2);
       expect(lines('2026-03-02')).toHaveLength(1);
-      await store.close(1000);
+      await store.close(20_000);
     });
 
     test.each(['EDQUOT', 'EFBIG'])('%s is a full disk too', async (errno) => {
@@ -162,7 +162,7 @@ describe.each([
       disk.fault = () => undefined;
       await until(() => store.state().unavailable === undefined, 'space is noticed');
       expect(fatals).toEqual([]);
-      await store.close(1000);
+      await store.close(20_000);
     });
 
     test('at the stop: half a line stays, exit 74, and the next start seals it', async () => {
@@ -173,7 +173,7 @@ describe.each([
       disk.roomBytes = 40;
       await store.append(view(1));
       await new Promise((resolve) => setImmediate(resolve));
-      await expect(store.close(1000)).rejects.toMatchObject({
+      await expect(store.close(20_000)).rejects.toMatchObject({
         exitCode: 74,
         message: `"${dir}/${FILE}" ends in half a line, since the disk is full; the next start ends that line`,
       });
@@ -183,7 +183,7 @@ describe.each([
       expect(again.store.state().sealedFragments).toBe(1);
       await again.store.append(view(2));
       expect(again.lines()).toHaveLength(3);
-      await again.store.close(1000);
+      await again.store.close(20_000);
     });
 
     test('at the stop, at the end of a line: nothing is half, exit 0', async () => {
@@ -191,7 +191,7 @@ describe.each([
       await store.append(view(0));
       disk.roomBytes = 0;
       await store.append(view(1));
-      await store.close(1000);
+      await store.close(20_000);
       expect(text()).toHaveLength(LINE_BYTES);
     });
 
@@ -207,7 +207,7 @@ describe.each([
       expect(await store.append(view(2))).toHaveProperty('id');
       expect(lines()).toHaveLength(2);
       expect(log.lines.map((line) => line.split(':')[0])).toEqual(['error', 'warn', 'info']);
-      await store.close(1000);
+      await store.close(20_000);
       disk.check();
     });
 
@@ -220,7 +220,7 @@ describe.each([
       expect(await store.append(view(2))).toHaveProperty('id');
       expect(lines()).toHaveLength(1);
       expect(log.lines).toHaveLength(2);
-      await store.close(1000);
+      await store.close(20_000);
     });
   });
 
@@ -251,7 +251,7 @@ describe.each([
         },
       ]);
       expect(log.lines).toEqual([]);
-      await store.close(1000);
+      await store.close(20_000);
       disk.check();
     });
 
@@ -266,7 +266,7 @@ describe.each([
       const { store, disk } = await openFaulty();
       disk.fault = (operation) => (operation === 'fsync' ? { errno: 'EINVAL' } : undefined);
       expect(await store.append(view(1))).toHaveProperty('id');
-      await store.close(1000);
+      await store.close(20_000);
     });
 
     test('at the start: exit 74', async () => {
@@ -299,14 +299,16 @@ describe.each([
     expect(await store.append(view(3))).toHaveProperty('id');
     expect(lines('2026-03-02')).toHaveLength(1);
     expect(fatals).toEqual([]);
-    await store.close(1000);
+    await store.close(20_000);
   });
 
   describe('a disk that hangs', () => {
     test.each(['write', 'fdatasync', 'open'] as const)(
       'in %s: everyone is answered, and it goes on when the disk does',
       async (hanging) => {
-        const { store, disk, lines, log } = await openFaulty({ timing: { ...QUICK, stuckMs: 50 } });
+        const { store, disk, lines, log } = await openFaulty({
+          timing: { ...QUICK, stuckMs: 500 },
+        });
         const { wait, open } = gate();
         let hangs = false;
         disk.fault = (operation) => {
@@ -335,7 +337,7 @@ describe.each([
         expect(written).toEqual([1, 4]);
         expect(store.state().lines).toBe(2);
         expect(log.lines).toHaveLength(2);
-        await store.close(1000);
+        await store.close(20_000);
         disk.check();
       },
     );
@@ -356,7 +358,7 @@ describe.each([
       expect(looks).toBe(1);
       expect(polls).toBeLessThanOrEqual(1);
       expect(await store.append(view(2))).toHaveProperty('id');
-      await store.close(1000);
+      await store.close(20_000);
     });
 
     test('does not keep close from ending: exit 74, and everyone is answered', async () => {
@@ -383,16 +385,20 @@ describe.each([
       disk.roomBytes = 799_999;
       await until(() => store.state().unavailable !== undefined, 'low space is noticed');
       expect(await store.append(view(2))).toEqual({ unavailable: 'too little free disk space' });
+      await until(() => store.state().unavailableSinceMs !== undefined, 'it is noted since when');
+      const sinceMs = store.state().unavailableSinceMs;
       disk.roomBytes = 899_999;
       await until(() => store.state().freeBytes === 899_999, 'a poll');
       expect(store.state().unavailable).toBe('too little free disk space');
+      expect(store.state().unavailableSinceMs).toBe(sinceMs);
       disk.roomBytes = 900_000;
       await until(() => store.state().unavailable === undefined, 'space is noticed');
+      await until(() => store.state().unavailableSinceMs === undefined, 'that it is over');
       disk.roomBytes = 850_000;
       await until(() => store.state().freeBytes === 850_000, 'a poll');
       expect(await store.append(view(3))).toHaveProperty('id');
       expect(log.lines).toHaveLength(2);
-      await store.close(1000);
+      await store.close(20_000);
     });
 
     test('is refused from the start on', async () => {
@@ -400,7 +406,7 @@ describe.each([
       disk.roomBytes = 99;
       const { store } = await openStore({ files: disk.mount(), minFreeBytes: 100 });
       expect(await store.append(view(1))).toEqual({ unavailable: 'too little free disk space' });
-      await store.close(1000);
+      await store.close(20_000);
     });
 
     test('is off, said once, where the runtime forbids to look', async () => {
@@ -420,7 +426,7 @@ describe.each([
       expect(log.lines).toEqual([
         'warn: --min-free is off: cannot tell free disk space: Requires sys access to "statfs"',
       ]);
-      await store.close(1000);
+      await store.close(20_000);
       disk.closeAll();
     });
   });
@@ -439,7 +445,7 @@ describe.each([
       expect(await store.append(view(2))).toHaveProperty('id');
       expect(lines().map((line) => (JSON.parse(line) as { n: number }).n)).toEqual([2]);
       expect(log.lines).toHaveLength(1);
-      await store.close(1000);
+      await store.close(20_000);
     });
 
     test('replaces by another: that one is gone on with, its half line ended', async () => {
@@ -452,7 +458,7 @@ describe.each([
       expect(await store.append(view(2))).toHaveProperty('id');
       expect(lines()).toHaveLength(2);
       expect(lines()[0]).toBe('half a li');
-      await store.close(1000);
+      await store.close(20_000);
     });
 
     test.each(NO_FILES)('replaces by %s: views are refused until it is gone', async (_, make) => {
@@ -470,7 +476,7 @@ describe.each([
       expect(await store.append(view(3))).toHaveProperty('id');
       expect(lines().map((line) => (JSON.parse(line) as { n: number }).n)).toEqual([3]);
       expect(log.lines.filter((line) => line.includes('move it away'))).toHaveLength(1);
-      await store.close(1000);
+      await store.close(20_000);
     });
 
     test('empties: it is gone on with at its new end', async () => {
@@ -483,7 +489,7 @@ describe.each([
       expect(lines()).toHaveLength(2);
       expect(lines()[0]).toBe('{"ts":"202');
       expect(log.lines.filter((line) => line.includes('shrunk'))).toHaveLength(1);
-      await store.close(1000);
+      await store.close(20_000);
     });
 
     test('removes while the disk is full and half a line stands in it: it is let go', async () => {
@@ -498,7 +504,7 @@ describe.each([
       disk.roomBytes = Number.POSITIVE_INFINITY;
       expect(await store.append(view(3))).toHaveProperty('id');
       expect(lines()).toHaveLength(1);
-      await store.close(1000);
+      await store.close(20_000);
     });
 
     test('empties while half a line waits for space: its rest is dropped', async () => {
@@ -515,7 +521,7 @@ describe.each([
       await until(() => store.state().unavailable === undefined, 'space is noticed');
       expect(await store.append(view(3))).toHaveProperty('id');
       expect(lines().map((line) => (JSON.parse(line) as { n: number }).n)).toEqual([3]);
-      await store.close(1000);
+      await store.close(20_000);
     });
 
     test('hides from stat: it is said once, and lines go on to be written', async () => {
@@ -530,7 +536,7 @@ describe.each([
       await until(() => looks > 3, 'some polls');
       expect(await store.append(view(2))).toHaveProperty('id');
       expect(log.lines).toHaveLength(1);
-      await store.close(1000);
+      await store.close(20_000);
     });
 
     test('moves when its day is over: no file of that day is made again', async () => {
@@ -539,7 +545,7 @@ describe.each([
       clock.ms += 24 * 3_600_000;
       fs.rmSync(join(dir, FILE));
       await until(() => store.state().path === undefined, 'the day is closed');
-      await store.close(1000);
+      await store.close(20_000);
       expect(fs.readdirSync(dir)).toEqual([]);
     });
   });
@@ -570,7 +576,7 @@ describe.each([
       expect(fs.readFileSync(join(dir, 'views-2026-02-10.ndjson'), 'utf8')).toBe('old');
       expect(store.state().sealedFragments).toBe(sealed);
       expect(log.lines).toHaveLength(sealed);
-      await store.close(1000);
+      await store.close(20_000);
     });
 
     test('where a file stands in the way of the directory: exit 73 with what to do', async () => {
@@ -600,7 +606,7 @@ describe.each([
       await until(() => store.state().unavailable === undefined, 'its way is noticed');
       expect(await store.append(view(2))).toHaveProperty('id');
       expect(lines()).toHaveLength(1);
-      await store.close(1000);
+      await store.close(20_000);
     });
 
     test.each(NO_FILES)('seals the newest file, though %s has a newer name', async (_, make) => {
@@ -611,14 +617,14 @@ describe.each([
       const { store } = await openStore({ dir });
       expect(fs.readFileSync(path, 'utf8')).toBe('{"ts":"2026\n');
       expect(await store.append(view(1))).toHaveProperty('id');
-      await store.close(1000);
+      await store.close(20_000);
     });
 
     test('makes missing directories', async () => {
       const dir = join(tempDir(), 'a', 'b');
       const store = await start(dir);
       expect(await store.append(view(1))).toHaveProperty('id');
-      await store.close(1000);
+      await store.close(20_000);
     });
   });
 });

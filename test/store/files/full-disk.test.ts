@@ -7,7 +7,8 @@ import { openStore, QUICK, until } from '../../support/open-store.ts';
 import { canMount, smallDisk } from '../../support/small-disk.ts';
 
 const MiB = 1024 * 1024;
-const view = (n: number): string => JSON.stringify({ p: '1', n, pn: 'x'.repeat(1000) });
+const view = (n: number): Buffer =>
+  Buffer.from(JSON.stringify({ p: '1', n, pn: 'x'.repeat(1000) }));
 
 describe.skipIf(!canMount())('a disk that is really full', () => {
   test('is written to its last byte, and gone on with when there is space', async () => {
@@ -40,7 +41,7 @@ describe.skipIf(!canMount())('a disk that is really full', () => {
     expect(ids).toHaveLength(acknowledged.length + 1);
     expect(acknowledged.every((id) => ids.includes(id))).toBe(true);
     expect(log.lines).toHaveLength(2);
-    await store.close(1000);
+    await store.close(20_000);
   });
 
   test('is left alone from --min-free on', async () => {
@@ -53,7 +54,7 @@ describe.skipIf(!canMount())('a disk that is really full', () => {
     await until(() => store.state().unavailable === undefined, 'space is noticed');
     expect(await store.append(view(2))).toHaveProperty('id');
     expect(log.lines).toHaveLength(2);
-    await store.close(1000);
+    await store.close(20_000);
   });
 
   test('that can only be read: exit 73 with what to do', async () => {
@@ -82,6 +83,6 @@ describe.skipIf(!canMount())('a disk that is really full', () => {
     await until(() => store.state().unavailable === undefined, 'space is noticed');
     expect(await store.append(view(2))).toHaveProperty('id');
     expect(lines().length).toBeGreaterThan(0);
-    await store.close(1000);
+    await store.close(20_000);
   });
 });

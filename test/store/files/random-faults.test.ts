@@ -90,7 +90,7 @@ class Run {
     else if (this.chance(0.2)) this.disk.roomBytes = Number.POSITIVE_INFINITY;
     for (let n = this.below(20); n > 0; n--) {
       const fields = JSON.stringify({ p: '1', n: this.views++, pn: 'ü'.repeat(this.below(40)) });
-      void store.append(fields).then((appended) => {
+      void store.append(Buffer.from(fields)).then((appended) => {
         this.answers += 1;
         if ('id' in appended) this.acknowledged.set(appended.id, fields.slice(1));
         return undefined;

@@ -47,7 +47,7 @@ describe.each(RUNTIMES)('on $name', (runtime) => {
       await child.ended;
     }
     const { store } = await openStore({ dir, now: Date.now });
-    await store.close(1000);
+    await store.close(20_000);
     const lines = viewLines(dir);
     const ids = idsOf(lines);
     expect(acknowledged.length).toBeGreaterThan(200 * KILLS);

@@ -18,12 +18,12 @@ function flagsOf(path: string): number {
 describe('append', () => {
   test('resolves to the id of the line that is in the file', async () => {
     const { store, lines } = await openStore();
-    const appended = await store.append('{"p":"1","pn":"Grüße \u{1f600}"}');
+    const appended = await store.append(Buffer.from('{"p":"1","pn":"Grüße \u{1f600}"}'));
     const { id } = appended as { id: string };
     expect(lines()).toEqual([
       `{"ts":"2026-03-01T12:00:00.000Z","id":"${id}","p":"1","pn":"Grüße \u{1f600}"}`,
     ]);
-    await store.close(1000);
+    await store.close(20_000);
   });
 
   test('resolves only after a sync that began after the write, where no write syncs', async () => {
@@ -46,7 +46,7 @@ describe('append', () => {
     await store.append(view(1));
     events.push('acknowledged');
     expect(events).toEqual(['written', 'sync begun', 'synced', 'acknowledged']);
-    await store.close(1000);
+    await store.close(20_000);
   });
 
   test.each([
@@ -58,7 +58,7 @@ describe('append', () => {
     expect(flagsOf(join(dir, 'views-2026-03-01.ndjson')) & fs.constants.O_DSYNC).toBe(
       syncs ? fs.constants.O_DSYNC : 0,
     );
-    await store.close(1000);
+    await store.close(20_000);
   });
 
   test('with durability os resolves after the write; the day is synced when it is closed', async () => {
@@ -71,7 +71,7 @@ describe('append', () => {
     await store.append(view(1));
     expect(lines()).toHaveLength(1);
     expect(syncs).toBe(0);
-    await store.close(1000);
+    await store.close(20_000);
     expect(syncs).toBe(1);
   });
 
@@ -92,7 +92,7 @@ describe('append', () => {
     expect(lines()).toHaveLength(501);
     expect(writes.length).toBeLessThanOrEqual(3);
     expect(store.state()).toMatchObject({ lines: 501, batches: writes.length, queuedLines: 0 });
-    await store.close(1000);
+    await store.close(20_000);
   });
 
   test('keeps the order of the calls, and ids ascend', async () => {
@@ -105,7 +105,7 @@ describe('append', () => {
     expect(parsed.map(({ id }) => ({ id }))).toEqual(appended);
     const ids = parsed.map(({ id }) => id);
     expect(ids).toEqual([...new Set(ids)].sort());
-    await store.close(1000);
+    await store.close(20_000);
   });
 });
 
@@ -119,16 +119,16 @@ describe('days', () => {
     expect(lines('2026-03-01')).toHaveLength(1);
     expect(lines('2026-03-02')).toHaveLength(1);
     expect(lines('2026-03-02')[0]).toMatch(/^\{"ts":"2026-03-02T/);
-    await store.close(1000);
+    await store.close(20_000);
   });
 
   test('a restart goes on in the same file with ascending ids', async () => {
     const first = await openStore();
     await first.store.append(view(1));
-    await first.store.close(1000);
+    await first.store.close(20_000);
     const second = await openStore({ dir: first.dir });
     await second.store.append(view(2));
-    await second.store.close(1000);
+    await second.store.close(20_000);
     const ids = second.lines().map((line) => (JSON.parse(line) as { id: string }).id);
     expect(ids).toHaveLength(2);
     expect(ids[1]! > ids[0]!).toBe(true);
@@ -143,7 +143,7 @@ describe('days', () => {
         const mode = (path: string): string => (fs.statSync(path).mode & 0o777).toString(8);
         expect(mode(join(dir, 'views-2026-03-01.ndjson'))).toBe('640');
         expect(mode(dir)).toBe('750');
-        await store.close(1000);
+        await store.close(20_000);
       } finally {
         process.umask(before);
       }
@@ -155,7 +155,7 @@ describe('close', () => {
   test('writes and answers what is queued, then refuses', async () => {
     const { store, lines } = await openStore();
     const appended = Array.from({ length: 100 }, (_, n) => store.append(view(n)));
-    await store.close(1000);
+    await store.close(20_000);
     for (const one of await Promise.all(appended)) expect(one).toHaveProperty('id');
     expect(lines()).toHaveLength(100);
     expect(await store.append(view(1))).toEqual({ unavailable: 'shutting down' });
@@ -164,7 +164,7 @@ describe('close', () => {
 
   test('can be called twice, and before anything was written', async () => {
     const { store } = await openStore();
-    const closed = Promise.all([store.close(1000), store.close(1000)]);
+    const closed = Promise.all([store.close(20_000), store.close(1000)]);
     await expect(closed).resolves.toHaveLength(2);
   });
 });
@@ -190,5 +190,5 @@ test('state tells what was written', async () => {
   });
   expect(store.state().syncSeconds).toBeGreaterThan(0);
   expect(store.state().freeBytes).toBeGreaterThan(0);
-  await store.close(1000);
+  await store.close(20_000);
 });

@@ -57,7 +57,7 @@ describe('a refused view', () => {
       text: '{"p":"1","n":1.50}',
     });
     store.keep({ code: 'project-not-activated', project: '2', text: '{"p":"2"}' });
-    await store.close(1000);
+    await store.close(20_000);
     const stamp = '\\{"ts":"2026-03-01T12:00:00.000Z","id":"[0-9a-f-]{36}",';
     expect(text()).toMatch(
       new RegExp(
@@ -73,7 +73,7 @@ describe('a refused view', () => {
     const { store, lines, text } = openRefused();
     const sent = '\ufeff{\r\n\t"p" : "\u2028\u2029\\n\\u2028",\n"p":"twice"\r}';
     store.keep({ code: 'invalid-view', project: '1', text: sent });
-    await store.close(1000);
+    await store.close(20_000);
     expect(text()).toContain('"view":{  \t"p" : "\\u2028\\u2029\\n\\u2028", "p":"twice" }}');
     expect(lines()[0]?.view).toEqual(JSON.parse(sent.slice(1)));
   });
@@ -86,7 +86,7 @@ describe('a refused view', () => {
     const inner = depth - 1;
     const sent = `{"a\\"[[[":"{{{","cf":${'['.repeat(inner)}${']'.repeat(inner)}}`;
     store.keep({ code: 'invalid-view', project: '1', text: sent });
-    await store.close(1000);
+    await store.close(20_000);
     expect(lines()[0]?.view).toEqual(isObject ? JSON.parse(sent) : sent);
   });
 
@@ -94,19 +94,19 @@ describe('a refused view', () => {
     const { store, lines } = openRefused();
     const sent = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
     store.keep({ code: 'invalid-view', project: '1', text: sent });
-    await store.close(1000);
+    await store.close(20_000);
     expect(lines()[0]?.view).toBe(sent);
   });
 
   test('goes to the file of its day; ids ascend, over a restart too', async () => {
     const first = openRefused();
     first.store.keep({ code: 'a', project: '1', text: '{"n":1}' });
-    await first.store.close(1000);
+    await first.store.close(20_000);
     const { store, clock, lines } = openRefused({ dir: first.dir });
     store.keep({ code: 'a', project: '1', text: '{"n":2}' });
     clock.ms += 24 * 3_600_000;
     store.keep({ code: 'a', project: '1', text: '{"n":3}' });
-    await store.close(1000);
+    await store.close(20_000);
     const ids = lines().map(({ id }) => id);
     expect(ids).toHaveLength(2);
     expect(ids[1]! > ids[0]!).toBe(true);
@@ -138,10 +138,10 @@ describe('a day keeps', () => {
   test('at most its maximum, what an earlier start has kept included', async () => {
     const first = openRefused({ maxBytesPerDay: 500_000 });
     await keepMany(first, 30, () => '1');
-    await first.store.close(1000);
+    await first.store.close(20_000);
     const second = openRefused({ dir: first.dir, maxBytesPerDay: 500_000 });
     await keepMany(second, 30, () => '1');
-    await second.store.close(1000);
+    await second.store.close(20_000);
     const size = fs.statSync(join(first.dir, FILE)).size;
     expect(size).toBeLessThanOrEqual(500_000);
     expect(size).toBeGreaterThan(480_000);
@@ -157,17 +157,17 @@ describe('a day keeps', () => {
     await keepMany(opened, 100, () => '1');
     expect(opened.store.state().keptBytes).toBeLessThanOrEqual(1_000_000);
     expect(opened.store.state().keptBytes).toBeGreaterThan(980_000);
-    await opened.store.close(1000);
+    await opened.store.close(20_000);
   });
 
   test('that half over a restart', async () => {
     const first = openRefused({ maxBytesPerDay: 1_000_000 });
     await keepMany(first, 100, (n) => String(1000 + n));
-    await first.store.close(1000);
+    await first.store.close(20_000);
     const second = openRefused({ dir: first.dir, maxBytesPerDay: 1_000_000 });
     await keepMany(second, 10, (n) => String(2000 + n));
     expect(second.store.state().keptLines).toBeLessThanOrEqual(1);
-    await second.store.close(1000);
+    await second.store.close(20_000);
   });
 
   test('at most 1 MiB for one unlisted id, and for all that have none', async () => {
@@ -179,7 +179,7 @@ describe('a day keeps', () => {
       expect(opened.store.state().dropped.projectFull).toBeGreaterThan(0);
       await keepMany(opened, 1, () => '667');
       expect(opened.store.state().dropped.projectFull).toBe(120 - 103 - 1);
-      await opened.store.close(1000);
+      await opened.store.close(20_000);
     }
   });
 
@@ -190,13 +190,13 @@ describe('a day keeps', () => {
     opened.clock.ms += 24 * 3_600_000;
     await keepMany(opened, 5, () => '1');
     expect(opened.store.state().keptLines).toBe(before + 5);
-    await opened.store.close(1000);
+    await opened.store.close(20_000);
   });
 
   test('nothing where the maximum is 0', async () => {
     const { store, dir } = openRefused({ maxBytesPerDay: 0 });
     store.keep({ code: 'a', project: '1', text: '{}' });
-    await store.close(1000);
+    await store.close(20_000);
     expect(store.state().dropped.dayFull).toBe(1);
     expect(fs.readdirSync(dir)).toEqual([]);
   });
@@ -208,7 +208,7 @@ describe('a day keeps', () => {
     expect(store.state().dropped.lowSpace).toBe(1);
     free = 200;
     store.keep({ code: 'a', project: '1', text: '{}' });
-    await store.close(1000);
+    await store.close(20_000);
     expect(store.state().keptLines).toBe(1);
   });
 });
@@ -246,7 +246,7 @@ describe('a disk that', () => {
     await settled(5);
     expect(lines().map(({ view }) => view)).toEqual([{ n: 0 }, { n: 1 }, { n: 4 }]);
     expect(log.lines.map((line) => line.split(':')[0])).toEqual(['warn', 'info']);
-    await store.close(1000);
+    await store.close(20_000);
     disk.check();
   });
 
@@ -267,7 +267,7 @@ describe('a disk that', () => {
       await settled(before + 2);
       expect(lines().at(-1)?.view).toEqual({ n: 2 });
       expect(log.lines).toHaveLength(2);
-      await store.close(1000);
+      await store.close(20_000);
     },
   );
 
@@ -275,7 +275,7 @@ describe('a disk that', () => {
     const { dir, store, text } = openRefused();
     fs.writeFileSync(join(dir, FILE), '{"ts":"20');
     store.keep(view(1));
-    await store.close(1000);
+    await store.close(20_000);
     expect(text()).toMatch(/^\{"ts":"20\n\{"ts":"2026-03-01T.*\n$/);
   });
 
@@ -294,7 +294,7 @@ describe('a disk that', () => {
     ]);
     fs.rmSync(join(dir, FILE));
     store.keep(view(3));
-    await store.close(1000);
+    await store.close(20_000);
     expect(lines().map(({ view }) => view)).toEqual([{ n: 3 }]);
   });
 
@@ -304,7 +304,7 @@ describe('a disk that', () => {
     await settled(1);
     fs.renameSync(join(dir, FILE), join(dir, 'elsewhere'));
     store.keep(view(2));
-    await store.close(1000);
+    await store.close(20_000);
     expect(lines().map(({ view }) => view)).toEqual([{ n: 2 }]);
   });
 });

@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process';
+import * as fs from 'node:fs';
+import * as http from 'node:http';
+import { join } from 'node:path';
+import { NODE } from './runtimes.ts';
+import type { Watched } from './status.ts';
+import { tempDir } from './temp-dir.ts';
+
+// `viewlog doctor` on an installation, as an operator runs it.
+
+/** The service's user. */
+export const SERVICE = { uid: 4711, gid: 4712 };
+export const isRoot = process.getuid?.() === 0;
+
+/** A sound data directory of the service's user, where it may be given to one. */
+export function installation(projects?: unknown, dir = join(tempDir(), 'data')): string {
+  // So that another user comes by.
+  fs.chmodSync(join(dir, '..'), 0o755);
+  fs.mkdirSync(dir, { mode: 0o750, recursive: true });
+  fs.chmodSync(dir, 0o750);
+  const sound = {
+    operator: 'views@example.com',
+    projects: [{ id: '1000001', origins: ['https://*.example.com'] }],
+  };
+  if (projects !== null)
+    fs.writeFileSync(join(dir, 'projects.json'), JSON.stringify(projects ?? sound));
+  if (isRoot) give(dir, '.', 'projects.json');
+  return dir;
+}
+
+function give(dir: string, ...names: string[]): void {
+  for (const name of names) {
+    const path = join(dir, name);
+    if (fs.existsSync(path)) fs.chownSync(path, SERVICE.uid, SERVICE.gid);
+  }
+}
+
+export interface RunOptions {
+  readonly user?: { readonly uid: number; readonly gid: number };
+  readonly env?: NodeJS.ProcessEnv;
+  /** What starts it. */
+  readonly command?: readonly [string, ...string[]];
+}
+
+/** At which no collector is. */
+export const usual = await freePorts();
+
+/** Two ports at which nobody listens. */
+async function freePorts(): Promise<[number, number]> {
+  const servers = [http.createServer(), http.createServer()];
+  const ports: number[] = [];
+  for (const server of servers) {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    ports.push((server.address() as { port: number }).port);
+  }
+  for (const server of servers) await new Promise((resolve) => server.close(resolve));
+  return ports as [number, number];
+}
+
+/** What the doctor says; of a collector at ports where none is, unless `args` name others. */
+export async function doctor(data: string, args: readonly string[] = [], options: RunOptions = {}) {
+  const [program, ...before] = options.command ?? NODE.command(data);
+  const places = [`--port=${usual[0]}`, `--status=127.0.0.1:${usual[1]}`, '--data', data];
+  const child = spawn(program, [...before, 'doctor', ...places, ...args], {
+    env: { PATH: process.env['PATH'], ...options.env },
+    ...options.user,
+  });
+  let out = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => (out += text));
+  }
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  const lines = out.trimEnd().split('\n');
+  /** The line of a check, without what pads it. */
+  const line = (check: string): string =>
+    lines.find((one) => one.includes(`  ${check}: `))?.replace(/ {2,}/, ' ') ?? '';
+  return { code, out, lines, line };
+}
+
+/** As the collector was told. */
+export const of = ({ port, statusPort }: Watched): string[] => [
+  `--port=${port}`,
+  `--status=127.0.0.1:${statusPort}`,
+];
+
+export const namesIn = (dir: string): string[] => fs.readdirSync(dir).toSorted();
