@@ -139,10 +139,11 @@ export class Archiver {
   }
 
   /**
-   * Ends what a crash of another writer may have torn: the newest file.
+   * Makes the record durable, and ends what a crash of another writer may have torn: the newest file.
    * @throws {StoppedWaiting | Fatal}
    */
   async start(): Promise<void> {
+    await this.#journal.start();
     await this.#space.poll();
     const day = newestDay(this.#options.dir, 'views');
     const { files = {} } = this.#journal.record.writing ?? {};

@@ -2,6 +2,7 @@ import { Fatal, reasonOf } from '../base/exit.ts';
 import { archiveRecordOf } from '../disk/names.ts';
 import type { FileOps } from '../disk/ops.ts';
 import { replaceFile } from '../disk/replace-file.ts';
+import { syncDirectory } from '../disk/sync.ts';
 import type { UntilRoom } from './until-room.ts';
 import { RECENT_MAX, type Loss, type Position } from './recent-messages.ts';
 import { recordText, type ArchiveRecord } from './archive-record.ts';
@@ -34,6 +35,12 @@ export class Journal {
   /** The ids of views that must not be written again. */
   get kept(): ReadonlySet<string> {
     return this.#kept;
+  }
+
+  /** A process that was killed may have left the record's name unsynced: now it is there to stay. */
+  start(): Promise<void> {
+    const { dir, files } = this.#options;
+    return this.#durably(() => syncDirectory(files, dir));
   }
 
   /** Lines of messages up to `to` may stand in these files from now on, beyond these sizes. */
@@ -71,19 +78,24 @@ export class Journal {
     return this.#save({ stream, created, ...position, kept, ...(doubtfulTo && { doubtfulTo }) });
   }
 
-  async #save(record: ArchiveRecord): Promise<void> {
-    const { dir, files, untilRoom } = this.#options;
-    const path = archiveRecordOf(dir);
-    await untilRoom.succeeds(async () => {
+  #save(record: ArchiveRecord): Promise<void> {
+    const { dir, files } = this.#options;
+    return this.#durably(async () => {
+      await replaceFile(files, archiveRecordOf(dir), recordText(record));
+      if (record.kept !== this.#record.kept) this.#kept = new Set(record.kept?.ids);
+      this.#record = record;
+    });
+  }
+
+  async #durably(change: () => Promise<void>): Promise<void> {
+    await this.#options.untilRoom.succeeds(async () => {
       try {
-        await replaceFile(files, path, recordText(record));
-        if (record.kept !== this.#record.kept) this.#kept = new Set(record.kept?.ids);
-        this.#record = record;
+        await change();
         return undefined;
       } catch (error) {
         if (error instanceof Fatal) throw error;
         // The old one stands, so nothing is at stake.
-        const message = `Cannot write "${path}": ${reasonOf(error)}`;
+        const message = `Cannot write "${archiveRecordOf(this.#options.dir)}": ${reasonOf(error)}`;
         return { reason: "the archive's record cannot be written", message };
       }
     });

@@ -9,8 +9,8 @@ const LAST_TOKENS = /^(?:"":)?(?:""?|[-+.\w]*)$/;
 
 /**
  * Whether the line is the start of one, which a crash cut off and the next start ended with a
- * newline; a power cut can leave NULs where the rest should be. A start that another line follows
- * at once is none: there a whole line was lost.
+ * newline; a power cut can leave NULs where the rest should be, be it only the newline. A start
+ * that another line follows at once is none: there a whole line was lost.
  */
 export function isFragment(line: string): boolean {
   const text = withoutNuls(line);
@@ -19,7 +19,9 @@ export function isFragment(line: string): boolean {
   if (text.length <= LINE_START.length) return LINE_START.startsWith(text);
   if (!text.startsWith(LINE_START) || hasHeadWithin(text)) return false;
   const { end, closers, rest } = lastStructure(text);
-  if (closers === '' || !LAST_TOKENS.test(rest)) return false;
+  // Cut off right before its newline; without NULs it would be a line.
+  if (closers === '') return text !== line && isJson(text);
+  if (!LAST_TOKENS.test(rest)) return false;
   return isJson(text.slice(0, end).replace(/,$/, '') + closers);
 }
 

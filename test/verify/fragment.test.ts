@@ -16,6 +16,9 @@ it('is every start of a line, with NULs or without, and not the line itself', ()
   }
   expect(isFragment('')).toBe(false);
   expect(isFragment(line)).toBe(false);
+  // All but its newline.
+  expect(isFragment(`${line}\0`)).toBe(true);
+  expect(isFragment(`${line}}\0`)).toBe(false);
 });
 
 it('is no start that another line follows without a newline: that one is lost', () => {
