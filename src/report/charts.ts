@@ -19,11 +19,15 @@ export interface Bar {
   readonly count: number;
   /** Whether there is more to come, so that it is hatched. */
   readonly isPartial?: boolean;
+  /** Whether its views are missing, so that it is hatched from top to bottom. */
+  readonly isGap?: boolean;
 }
 
 interface BarOptions {
   /** Whether the bars have their numbers on them, where there is room. */
   readonly isNumbered?: boolean;
+  /** What the partial bar is, for the key. */
+  readonly partial?: string;
 }
 
 /** @param title what the chart shows, for those who cannot see it. */
@@ -33,7 +37,8 @@ export function barChart(title: string, bars: readonly Bar[], options: BarOption
   const lines = [0, 0.25, 0.5, 0.75, 1]
     .filter((part) => Number.isInteger(top * part))
     .map((part) => `<p style="bottom: ${100 * part}%"><span>${grouped(top * part)}</span></p>`);
-  const drawn = bars.map(({ label, count, isPartial }) => {
+  const drawn = bars.map(({ label, count, isPartial, isGap }) => {
+    if (isGap) return `<span class="gap" title="${escapeHtml(label)}: ${GAP}"></span>`;
     const height = ((100 * count) / top).toFixed(2);
     const name = `${escapeHtml(label)}${isPartial ? ', so far' : ''}: ${grouped(count)}`;
     const number = isNumbered ? `<small>${grouped(count)}</small>` : '';
@@ -50,10 +55,24 @@ export function barChart(title: string, bars: readonly Bar[], options: BarOption
     title,
     kinds.join(' '),
     `<div class="plot">${lines.join('')}<div class="columns">${drawn.join('')}</div></div>` +
-      `${weekdays(bars)}<div class="ticks">${ticks(bars.map(({ tick }) => tick))}</div>`,
+      `${weekdays(bars)}<div class="ticks">${ticks(bars.map(({ tick }) => tick))}</div>` +
+      keyOf([
+        ...(bars.some(({ isPartial }) => isPartial)
+          ? [`<span class="partial"></span>${options.partial ?? ''}`]
+          : []),
+        ...(bars.some(({ isGap }) => isGap) ? [`<span class="gap"></span>${GAP}`] : []),
+      ]),
     bars.length,
   );
 }
+
+const GAP = 'no view at all';
+
+/** What the marks of a chart stand for. */
+const keyOf = (entries: readonly string[]): string =>
+  entries.length === 0
+    ? ''
+    : `<div class="key">${entries.map((entry) => `<p>${entry}</p>`).join('')}</div>`;
 
 /** Where there is little room, their first letters. */
 function weekdays(bars: readonly Bar[]): string {
@@ -94,12 +113,11 @@ const NEVER = 'not in these days';
 /** What the shades of the cells stand for. */
 function weekKey(week: Week, most: number): string {
   const views = `${average().format(most)} ${most === 1 ? 'view' : 'views'} in the hour`;
-  const entries = [
+  return keyOf([
     '<span></span>0',
     `<span class="shades"></span>${views}`,
     ...(week.flat().includes(undefined) ? [`<span class="never"></span>${NEVER}`] : []),
-  ];
-  return `<div class="key">${entries.map((entry) => `<p>${entry}</p>`).join('')}</div>`;
+  ]);
 }
 
 /** `07:00` */

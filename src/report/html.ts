@@ -7,6 +7,7 @@ import { STYLE } from './style.ts';
 import { byHour, byWeekday, periods, type Summary } from './summary.ts';
 import { listTable } from './list-table.ts';
 import {
+  CHANGE_RULE,
   campaignInWords,
   dayInWords,
   faultsOf,
@@ -18,6 +19,7 @@ import {
   spanInWords,
   spanTold,
   tickOf,
+  timeMade,
   weekdayOf,
   wholesOf,
 } from './words.ts';
@@ -85,7 +87,7 @@ function aboutOf(summary: Summary): string {
   const span = spanTold(summary);
   const told = span === undefined ? 'No day' : spanInWords(span);
   if (before === undefined) return told;
-  const hour = before.isCut ? ', up to this time of day' : '';
+  const hour = before.isCut ? ` up to ${timeMade(summary)}` : '';
   return `${told}, compared with ${spanInWords(before)}${hour}`;
 }
 
@@ -94,18 +96,17 @@ function daysChart({ days }: Summary): string {
   const hasWeekdays = days.length <= WEEKDAYS_MAX;
   const hasWeeks = hasWeekdays && days.length > DATES_MAX;
   const shown = periods(days, DAYS_MAX);
-  const bars = shown.map(({ name, views, isPartial }): Bar => {
-    if (!isDays) return { label: name, tick: name, count: views, isPartial };
+  const bars = shown.map(({ name, views, isPartial, isGap }): Bar => {
+    if (!isDays) return { label: name, tick: name, count: views, isPartial, isGap };
     const weekday = weekdayOf(name);
     const tick = hasWeeks && weekday !== 'Monday' ? '' : tickOf(name);
-    const bar = { label: dayInWords(name), tick, count: views, isPartial };
+    const bar = { label: dayInWords(name), tick, count: views, isPartial, isGap };
     return hasWeekdays ? Object.assign(bar, { weekday }) : bar;
   });
   const title = isDays ? 'Views a day' : 'Views a month';
   const partial = isDays ? 'today so far' : 'this month so far';
-  const key = shown.some(({ isPartial }) => isPartial) ? `<small>hatched: ${partial}</small>` : '';
-  const chart = barChart(title, bars, { isNumbered: true });
-  return `<section><h2>${title}${key}</h2>${chart}</section>`;
+  const chart = barChart(title, bars, { isNumbered: true, partial });
+  return `<section><h2>${title}</h2>${chart}</section>`;
 }
 
 function hoursCharts({ days, madeAt, timeZone }: Summary): string {
@@ -142,23 +143,26 @@ function silence(summary: Summary): string {
 type Page = Summary['pages']['top'][number]['key'];
 
 function lists(summary: Summary): string {
-  const { pages, entryPages, projects, referrers, campaigns, internalViews } = summary;
+  const { pages, entryPages, projects, referrers, campaigns, internalViews, before } = summary;
   const wholes = wholesOf(summary);
   const several = projects.distinct > 1;
   const page = ({ project, url, name }: Page) => ({
     name: url,
     rest: [name, several ? projectInWords(summary, project) : ''].filter(Boolean),
   });
+  const compared = before === undefined || before.views === 0 ? {} : { before };
+  const rule = 'before' in compared ? CHANGE_RULE : '';
+  const wide = { isWide: true, ...compared };
   const inside = internalViews > 0 ? `besides ${grouped(internalViews)} from page to page` : '';
   const project = named((id) => projectInWords(summary, id));
   return [
-    listTable('Pages', pages, wholes.all, page, { isWide: true }),
+    several ? listTable('Projects', projects, wholes.all, project, { ...wide, remark: rule }) : '',
+    listTable('Pages', pages, wholes.all, page, { ...wide, remark: several ? '' : rule }),
     listTable('Sources', referrers, wholes.sources, named(sourceInWords), {
-      isWide: !several,
+      ...wide,
       remark: inside,
     }),
-    several ? listTable('Projects', projects, wholes.all, project) : '',
-    listTable('Campaigns', campaigns, wholes.campaigns, campaignInWords, { isWide: true }),
+    listTable('Campaigns', campaigns, wholes.campaigns, campaignInWords, wide),
     listTable('Entry pages', entryPages, wholes.entries, page, { isWide: true }),
   ].join('\n');
 }

@@ -4,6 +4,11 @@ export const STYLE = `
   color-scheme: light dark;
   --paper: #fff; --ink: #1c2430; --faint: #5c6779; --line: #dfe4eb; --soft: #f3f5f8;
   --bar: #2f6fde; --wash: #e3ecfb;
+  /* Tiles, which are sharp in print too. */
+  --partial: linear-gradient(135deg, var(--bar) 25%, var(--wash) 25% 50%, var(--bar) 50% 75%,
+    var(--wash) 75%) 0 0 / 8px 8px;
+  --gap: linear-gradient(45deg, var(--faint) 10%, transparent 10% 45%, var(--faint) 45% 55%,
+    transparent 55% 90%, var(--faint) 90%) 0 0 / 7px 7px;
 }
 @media screen and (prefers-color-scheme: dark) {
   :root {
@@ -28,11 +33,16 @@ header p { margin: 0; }
   border-radius: 8px; padding: 12px 14px; }
 .figures.compared { margin-top: 24px; }
 .figures.compared li { flex-basis: 300px; }
+.figures p { margin: 0; }
 .figures b { display: block; font-size: 20px; line-height: 1.35; font-variant-numeric: tabular-nums;
-  overflow-wrap: anywhere; }
-.figures.compared b { font-size: 28px; }
+  white-space: nowrap; }
+.figures.compared li { display: grid; grid-template-columns: minmax(96px, auto) 1fr; gap: 10px 20px;
+  align-content: start; }
+.figures.compared b { font-size: 28px; line-height: 1.2; }
+.figures.compared .also b { font-size: 20px; }
+.figures.compared .change { grid-column: 2; }
+.figures.compared small { grid-column: 1 / -1; color: var(--ink); }
 .figures span, .figures small { display: block; color: var(--faint); font-size: 13px; }
-.figures.compared small { color: var(--ink); }
 figure { margin: 0; font-size: 11px; color: var(--faint); font-variant-numeric: tabular-nums; }
 figure p { margin: 0; }
 .columns, .ticks { display: grid; grid-template-columns: repeat(var(--columns), minmax(0, 1fr)); }
@@ -46,8 +56,11 @@ figure p { margin: 0; }
 .plot .columns { position: relative; height: 100%; }
 .plot .columns span { position: relative; background: linear-gradient(var(--bar) 0 0) bottom /
   min(80%, 64px) var(--part) no-repeat; }
-.plot .columns .partial { background-image: repeating-linear-gradient(135deg, var(--bar) 0 3px,
-  var(--wash) 3px 6px); }
+.plot .columns .partial, .plot .columns .gap { background: none; }
+.plot .columns .partial::before, .plot .columns .gap::before { content: ""; position: absolute; bottom: 0;
+  left: 50%; transform: translateX(-50%); width: min(80%, 64px); height: var(--part);
+  background: var(--partial); }
+.plot .columns .gap::before { height: 100%; background: var(--gap); }
 .plot .columns small { position: absolute; left: 50%; bottom: calc(var(--part) + 2px);
   transform: translateX(-50%); font-size: 11px; line-height: 1.3; color: var(--ink);
   background: var(--paper); }
@@ -65,6 +78,8 @@ figure p { margin: 0; }
 .key { grid-column: 2 / -1; display: flex; flex-wrap: wrap; gap: 4px 16px; margin-top: 8px; }
 .key p { display: flex; gap: 6px; align-items: center; }
 .key span { width: 18px; height: 14px; }
+.key .partial { background: var(--partial); }
+.key .gap { background: var(--gap); }
 .key .shades { width: 96px; background: linear-gradient(90deg,
   color-mix(in srgb, var(--bar) 8%, var(--soft)), var(--bar)); }
 .silent ul { margin: 0; padding: 0; list-style: none; }
@@ -77,13 +92,19 @@ td, th { padding: 5px 8px; text-align: left; font-weight: normal; border-bottom:
   overflow-wrap: anywhere; vertical-align: top; }
 thead td { width: auto; }
 thead th { width: 76px; padding: 0 8px 4px; color: var(--faint); font-size: 12px; }
-thead th:nth-child(3) { width: 60px; }
-thead th:nth-child(4) { width: 128px; }
+thead small { display: block; font-size: 11px; line-height: 1.2; }
+table { --track: 56px; }
+.wide table { --track: 120px; }
+thead .share { width: calc(var(--track) + 72px); }
+.share small { display: inline-flex; justify-content: space-between; width: var(--track);
+  margin-left: 8px; }
+tbody .share::after { content: ""; display: inline-block; width: var(--track); height: 8px;
+  margin-left: 8px; background: linear-gradient(var(--bar) 0 0) no-repeat 0 0 / var(--part) 100%
+  var(--line); }
+thead .change { width: 150px; }
 thead th, tbody td { text-align: right; }
 tbody td { font-variant-numeric: tabular-nums; white-space: nowrap; overflow-wrap: normal; }
 td + td { color: var(--faint); }
-.change span { display: inline-block; min-width: 52px; }
-tbody tr { background: linear-gradient(var(--wash), var(--wash)) no-repeat 0 0 / var(--part) 100%; }
 footer { margin-top: 48px; }
 @media (max-width: 900px) {
   .dense .weekdays small { display: none; }
@@ -101,15 +122,16 @@ footer { margin-top: 48px; }
   .week .columns span { border-radius: 1px; }
   td, th { padding: 5px 4px; }
   thead th { width: 64px; padding: 0 4px 4px; }
-  thead th:nth-child(3) { width: 48px; }
-  thead th:nth-child(4) { width: 66px; }
-  .change span { display: block; min-width: 0; }
+  thead .share { width: 48px; }
+  .share small, tbody .share::after { display: none; }
+  thead .change { width: 82px; }
 }
 @media print {
   main { padding: 0 1px; }
   .figures li { border-color: var(--line); }
-  figure, tr, .figures, .silent, section:has(figure) { break-inside: avoid; }
-  h2, h3 { break-after: avoid; }
-  tbody tr, .columns span, .key span { print-color-adjust: exact; }
+  .lists { display: block; }
+  section, tr, .figures { break-inside: avoid; }
+  h2 { break-after: avoid; }
+  .share::after, .columns span, .key span { print-color-adjust: exact; }
 }
 `;

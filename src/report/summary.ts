@@ -156,11 +156,13 @@ interface Period {
   readonly views: number;
   /** Whether today is in it, and so not all of its views. */
   readonly isPartial: boolean;
+  /** Whether it has no view, and that tells of a fault. */
+  readonly isGap: boolean;
 }
 
 /** Months instead of days, where there are more than `daysMax` of those. */
 export function periods(days: readonly Day[], daysMax: number): Period[] {
-  const periods = new Map<string, Period>();
+  const periods = new Map<string, Omit<Period, 'isGap'>>();
   for (const { day, views, isPartial = false } of days) {
     const name = days.length <= daysMax ? day : day.slice(0, 7);
     const period = periods.get(name);
@@ -170,7 +172,27 @@ export function periods(days: readonly Day[], daysMax: number): Period[] {
       isPartial: isPartial || period?.isPartial === true,
     });
   }
-  return [...periods.values()];
+  const hasHabit = isHabit(fullDays(days));
+  return Array.from(periods.values(), (period) =>
+    Object.assign(period, { isGap: hasHabit && period.views === 0 && !period.isPartial }),
+  );
+}
+
+/** The days that are over. */
+export const fullDays = (days: readonly Day[]): readonly Day[] =>
+  days.filter(({ isPartial }) => isPartial !== true);
+
+const WEEK_DAYS = 7;
+
+/**
+ * The views of the last seven full days, and of the seven before those.
+ * @returns `undefined` where there are not as many days.
+ */
+export function lastWeeks(days: readonly Day[]): { views: number; before: number } | undefined {
+  const weeks = fullDays(days).slice(-2 * WEEK_DAYS);
+  if (weeks.length < 2 * WEEK_DAYS) return undefined;
+  const viewsOf = (week: readonly Day[]): number => sum(week.map(({ views }) => views));
+  return { views: viewsOf(weeks.slice(WEEK_DAYS)), before: viewsOf(weeks.slice(0, WEEK_DAYS)) };
 }
 
 /** Views by hour of the day, over all days. */
@@ -180,13 +202,16 @@ export const byHour = (days: readonly Day[]): number[] =>
 /** Of a site with so many views a day, a day without one tells of a fault and not of its readers. */
 const HABIT_VIEWS = 20;
 
-/** The days that can be averaged: of a site that has views every day, none without. */
-export function withoutGaps(days: readonly Day[]): readonly Day[] {
-  const seen = days.filter(({ views }) => views > 0);
-  const isHabit =
-    seen.length > 0 && sum(seen.map(({ views }) => views)) >= HABIT_VIEWS * seen.length;
-  return isHabit ? seen : days;
+const seenOf = (days: readonly Day[]): readonly Day[] => days.filter(({ views }) => views > 0);
+
+function isHabit(days: readonly Day[]): boolean {
+  const seen = seenOf(days);
+  return seen.length > 0 && sum(seen.map(({ views }) => views)) >= HABIT_VIEWS * seen.length;
 }
+
+/** The days that can be averaged: of a site that has views every day, none without. */
+export const withoutGaps = (days: readonly Day[]): readonly Day[] =>
+  isHabit(days) ? seenOf(days) : days;
 
 /** Monday is 0. */
 export const weekdayNumber = (day: string): number =>

@@ -1,8 +1,10 @@
 import { columnOf, widthOf } from '../base/columns.ts';
 import { plural, printable } from '../base/text.ts';
-import { byHour, type List, periods, type Summary } from './summary.ts';
+import { byHour, lastWeeks, type List, periods, type Summary } from './summary.ts';
 import {
+  beforeInWords,
   campaignInWords,
+  changeInWords,
   changeOf,
   countOf,
   faultsOf,
@@ -28,11 +30,15 @@ const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
 /** The report for a terminal of so many columns. */
 export function terminalReport(summary: Summary, columns: number): string {
-  const { days, projects, internalViews } = summary;
+  const { days, projects, internalViews, before } = summary;
   const faults = faultsOf(summary);
   const wholes = wholesOf(summary);
   const bars = (title: string, rows: readonly Row[], whole: Whole = wholes.all): string[] =>
-    section(`${title}, ${wholeInWords(whole)}`, rows, whole.total, columns);
+    section(`${title}, ${wholeInWords(whole)}${since(rows)}`, rows, whole.total, columns);
+  const since = ([row]: readonly Row[]): string =>
+    before === undefined || row?.before === undefined
+      ? ''
+      : `, change from ${beforeInWords(before)}`;
   const list = <T>(
     noun: string,
     listed: List<T>,
@@ -99,19 +105,28 @@ function headOf(summary: Summary): string[] {
   const lines = [`${countOf(views)}: ${about}, ${span} (${timeZone})`];
   if (before !== undefined) {
     const days = `${before.fromDay} to ${before.toDay}${before.isCut ? ', up to this time of day' : ''}`;
-    const [number, part] = changeOf(views, before.views);
-    lines.push(`${number} (${part}) to the ${grouped(before.views)} of ${days}`);
+    lines.push(toldChange(views, before.views, days));
+  }
+  const weeks = lastWeeks(summary.days);
+  if (weeks !== undefined) {
+    const told = toldChange(weeks.views, weeks.before, 'the 7 before');
+    lines.push(`Last 7 full days ${countOf(weeks.views)}: ${told}`);
   }
   if (today !== undefined) {
     const { views, yesterday, weekAgo } = today;
-    const to = (count: number, when: string): string => {
-      const [number, part] = changeOf(views, count);
-      return `${number} (${part}) to the ${grouped(count)} of ${when} by now`;
-    };
-    lines.push(`Today so far ${countOf(views)}: ${to(yesterday, 'yesterday')}`);
-    if (weekAgo !== undefined) lines.push(`  ${to(weekAgo, `last ${weekdayOf(today.day)}`)}`);
+    lines.push(`Today so far ${countOf(views)}`);
+    if (weekAgo !== undefined) {
+      lines.push(`  ${toldChange(views, weekAgo, `last ${weekdayOf(today.day)} by now`)}`);
+    }
+    lines.push(`  ${toldChange(views, yesterday, 'yesterday by now')}`);
   }
   return lines;
+}
+
+/** `12 % more than the 3,047 of yesterday by now` */
+function toldChange(count: number, before: number, when: string): string {
+  const [much, word] = changeInWords(count, before);
+  return `${much} ${word} the ${grouped(before)} of ${when}`;
 }
 
 /** Of a day, not of a month. */
@@ -138,7 +153,7 @@ function section(title: string, rows: readonly Row[], total: number, columns: nu
   );
   const counts = columnOf(rows.map(({ count }) => grouped(count)));
   const changes = columnOf(
-    rows.map(({ count, before }) => (before === undefined ? '' : changeOf(count, before)[1])),
+    rows.map(({ count, before }) => (before === undefined ? '' : changeOf(count, before))),
   );
   const isCompared = changes[0] !== '';
   const used = widthOf(labels[0]!) + counts[0]!.length + (isCompared ? changes[0]!.length + 2 : 0);

@@ -1,7 +1,7 @@
 import { once } from '../base/once.ts';
 import { plural } from '../base/text.ts';
 import { NO_SOURCE, OTHER_ADDRESS } from './sources.ts';
-import type { Span } from './span.ts';
+import { lengthOf, type Span } from './span.ts';
 import type { List, Summary } from './summary.ts';
 
 // How a report says things to a site's owner.
@@ -41,8 +41,6 @@ export const wholesOf = ({ views, internalViews, campaignViews, entryViews }: Su
   entries: { total: entryViews, which: 'that began a visit' },
 });
 
-const sign = (number: number): string => (number < 0 ? '−' : '+');
-
 /** `Pages (10 of 5,000)` */
 export function titleOf(noun: string, { top, distinct, isExact }: List<unknown>): string {
   const of = `${isExact ? '' : 'more than '}${grouped(distinct)}`;
@@ -50,16 +48,36 @@ export function titleOf(noun: string, { top, distinct, isExact }: List<unknown>)
   return `${noun}${shown}${isExact ? '' : ', counts approximate'}`;
 }
 
-/** How many more or fewer than before, as number and share: `+120`, `+12 %`; `+1,200`, `13×`. */
-export function changeOf(count: number, before: number): readonly [number: string, share: string] {
-  const change = count - before;
-  if (change === 0) return ['±0', '±0 %'];
-  const number = `${sign(change)}${grouped(Math.abs(change))}`;
-  if (before === 0) return [number, 'new'];
-  const percent = (100 * Math.abs(change)) / before;
-  if (percent >= 1000) return [number, `${grouped(Math.round(count / before))}×`];
-  const rounded = percent < 10 ? percent.toFixed(1) : grouped(Math.round(percent));
-  return [number, `${sign(change)}${rounded} %`];
+/** Of fewer views before, one more is more than a percent: their change is told in views. */
+const PERCENT_FROM = 100;
+
+/** The rule of `changeOf`, for those who read both in one column. */
+export const CHANGE_RULE = `change in views where there were fewer than ${PERCENT_FROM} before`;
+
+/** How much more or less than before: `12 %`, `3`; `0 %` may be a few views. */
+function difference(count: number, before: number): string {
+  const change = Math.abs(count - before);
+  return before < PERCENT_FROM
+    ? grouped(change)
+    : `${grouped(Math.round((100 * change) / before))} %`;
+}
+
+/** `+12 %`, `−3`, `±0` */
+export function changeOf(count: number, before: number): string {
+  const number = difference(count, before);
+  if (/^0\b/.test(number)) return `±${number}`;
+  return `${count < before ? '−' : '+'}${number}`;
+}
+
+/** How many, and what follows it: `12 % more` `than`, `as many` `as`. */
+export function changeInWords(
+  count: number,
+  before: number,
+): readonly [much: string, word: 'than' | 'as'] {
+  const number = difference(count, before);
+  if (count === before) return ['as many', 'as'];
+  if (/^0\b/.test(number)) return ['about as many', 'as'];
+  return [`${number} ${count < before ? 'fewer' : 'more'}`, 'than'];
 }
 
 /** What the files had that could not be read, a sentence each. */
@@ -87,6 +105,19 @@ export const spanInWords = ({ fromDay, toDay }: Span): string =>
 export const dayInWords = (day: string): string =>
   shortDay().format(new Date(day)).replace(',', '');
 
+/** The span before: `the 7 days before` */
+export function beforeInWords(before: Span): string {
+  const days = lengthOf(before);
+  return days === 1 ? 'the day before' : `the ${grouped(days)} days before`;
+}
+
+/** `1 – 14 Mar`, `26 Feb – 1 Mar`; a line may end within the second only, and at its dash. */
+export const spanInShort = ({ fromDay, toDay }: Span): string =>
+  tickDay()
+    .formatRange(new Date(fromDay), new Date(toDay))
+    .replaceAll(' ', '\u00a0')
+    .replace(/^(\d+)\s–\s/, '$1\u202f–\u202f');
+
 /** `9 Mar` */
 export const tickOf = (day: string): string => tickDay().format(new Date(day));
 
@@ -101,6 +132,10 @@ export function spanTold({ fromDay, toDay, days }: Summary): Span | undefined {
   const to = toDay ?? days.at(-1)?.day;
   return from === undefined || to === undefined ? undefined : { fromDay: from, toDay: to };
 }
+
+/** When the report was made, and so up to when today counts: `12:00` */
+export const timeMade = ({ madeAt, timeZone }: Summary): string =>
+  new Intl.DateTimeFormat('en-GB', { timeZone, timeStyle: 'short' }).format(new Date(madeAt));
 
 /** A project by its name, where it has one. */
 export const projectInWords = ({ projectNames }: Summary, id: string): string =>

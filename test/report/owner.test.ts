@@ -11,7 +11,7 @@ import { spanOf } from '../../src/report/span.ts';
 import { byWeekday, summarize, type Summary } from '../../src/report/summary.ts';
 import { terminalReport } from '../../src/report/terminal.ts';
 import { type ListedEntry, Totals } from '../../src/report/totals.ts';
-import { changeOf, share } from '../../src/report/words.ts';
+import { changeInWords, changeOf, share } from '../../src/report/words.ts';
 import { storedLines } from '../support/stored-lines.ts';
 import { hasChromium, newPage } from '../support/chromium.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -152,7 +152,9 @@ describe('sources', () => {
     expect(summary.campaignViews).toBe(4);
     expect(summary.campaigns.top[0]).toMatchObject({ count: 3, before: 1 });
     const page = htmlReport(summary);
-    expect(page).toMatch(/spring.*?<td>3<\/td><td>75 %<\/td><td class="change">\+2 <span>\+200 %/);
+    expect(page).toMatch(
+      /spring.*?<td>3<\/td><td class="share" style="--part: 75.0%">75 %<\/td><td>\+2<\/td>/,
+    );
     for (const whole of [
       'shares of 5 views<',
       'shares of 4 views from elsewhere, besides 1 from page to page<',
@@ -164,11 +166,11 @@ describe('sources', () => {
     expect(page.indexOf('<h2>Sources')).toBeLessThan(page.indexOf('<h2>Entry pages'));
     const said = terminalReport(summary, 80);
     expect(said).toMatch(
-      /\nCampaigns, shares of 4 views with a campaign\n {2}spring +3 +75 % +\+200 %/,
+      /\nCampaigns, shares of 4 views with a campaign, change from the day before\n {2}spring +3 +75 % +\+2 /,
     );
   });
 
-  it('have shares in whole percents', () => {
+  it('have shares and changes in whole percents', () => {
     expect([share(0, 0), share(0, 9), share(1, 1000), share(1, 100), share(2, 3)]).toStrictEqual([
       '0 %',
       '0 %',
@@ -176,9 +178,37 @@ describe('sources', () => {
       '1 %',
       '67 %',
     ]);
-    expect([changeOf(12, 1), changeOf(3, 2)]).toStrictEqual([
-      ['+11', '12×'],
-      ['+1', '+50 %'],
+    expect([changeOf(112, 100), changeOf(90, 100), changeOf(1300, 100)]).toStrictEqual([
+      '+12 %',
+      '−10 %',
+      '+1,200 %',
+    ]);
+  });
+
+  it('of fewer than 100 before have their change in views', () => {
+    expect([changeOf(198, 99), changeOf(3, 5), changeOf(7, 0), changeOf(4, 4)]).toStrictEqual([
+      '+99',
+      '−2',
+      '+7',
+      '±0',
+    ]);
+    expect([changeOf(1001, 1000), changeOf(1000, 1000)]).toStrictEqual(['±0 %', '±0 %']);
+  });
+
+  it('have their change in words too', () => {
+    const said = [
+      [112, 100],
+      [3, 5],
+      [1001, 1000],
+      [10, 10],
+      [10, 9],
+    ].map(([count, before]) => changeInWords(count!, before!).join(' '));
+    expect(said).toStrictEqual([
+      '12 % more than',
+      '2 fewer than',
+      'about as many as',
+      'as many as',
+      '1 more than',
     ]);
   });
 });
@@ -228,8 +258,10 @@ describe('the days asked for', () => {
     const selection = { fromDay: '2026-03-14' };
     const summary = reportOn(views, { selection });
     expect(summary.today).toMatchObject({ views: 1, yesterday: 1, weekAgo: 1 });
-    expect(htmlReport(summary)).toContain('the same as last Saturday by now');
-    expect(terminalReport(summary, 80)).toContain('to the 1 of last Saturday by now');
+    expect(htmlReport(summary)).toContain(
+      '<b>as many</b><span>as last Saturday by 12:00: 1</span>',
+    );
+    expect(terminalReport(summary, 80)).toContain('as many as the 1 of last Saturday by now');
     const late = reportOn(views.slice(1), { selection });
     expect(late.today).toMatchObject({ weekAgo: 0 });
     expect(reportOn(views.slice(2), { selection }).today).not.toHaveProperty('weekAgo');
@@ -247,9 +279,9 @@ describe('the days asked for', () => {
     ]);
     const page = htmlReport(summary);
     expect(page.match(/class="partial" title="Sat 14 Mar, so far: 1"/g)).toHaveLength(1);
-    expect(page).toContain('hatched: today so far');
+    expect(page).toContain('<p><span class="partial"></span>today so far</p>');
     expect(page).toContain(
-      '<b>2</b><span>views a day</span><small>average of 2 full days, without',
+      '<b>2</b><span>views on a usual day</span></p><small>average of 2 full days, without',
     );
     expect(terminalReport(summary, 80)).toMatch(/Fri 2026-03-13 +2 [^]*Sat 2026-03-14 so far +1 /);
     const months = reportOn([view(at('2025-03-12')), ...views]);
@@ -332,11 +364,30 @@ describe('a day without a view', () => {
 
   it('is a gap where there are views every day, and in no average', () => {
     const page = report(few.map((count) => 5 * count));
-    expect(page).toContain('2 days of these had no view at all');
+    expect(page).toContain('2 days of these had no view at all, which lowers the total');
     expect(page).toContain('average of 12 full days, without 2 days that had none');
-    expect(page).toContain('<b>20</b><span>views a day');
+    expect(page).toContain('<b>20</b><span>views on a usual day');
     // Sunday the 22nd alone.
     expect(page).toContain('<span title="Sun 10:00: 20"');
+  });
+
+  it('is marked in the chart, whose key says so', () => {
+    const page = report(few.map((count) => 5 * count));
+    expect(
+      page.match(/<span class="gap" title="\w+ \d+ Feb: no view at all"><\/span>/g),
+    ).toHaveLength(2);
+    expect(page).toContain('<p><span class="gap"></span>no view at all</p>');
+  });
+
+  it('is counted among the last fourteen too', () => {
+    const counts = [30, ...few.map((count) => 5 * count)];
+    const views = counts.flatMap((count, i) =>
+      Array.from({ length: count }, () => view(at(`2026-02-${String(14 + i).padStart(2, '0')}`))),
+    );
+    const page = htmlReport(
+      reportOn(views, { selection: { fromDay: '2026-02-13', toDay: '2026-02-28' } }),
+    );
+    expect(page).toContain('3 days of these, 2 of them in the last 14, had no view at all');
   });
 
   it('is none yet where it is today', () => {
@@ -350,26 +401,68 @@ describe('a day without a view', () => {
     const page = report(few);
     expect(page).not.toContain('no view at all');
     expect(page).toContain(
-      '<b>3</b><span>views a day</span><small>average of 14 full days</small>',
+      '<b>3</b><span>views on a usual day</span></p><small>average of 14 full days</small>',
     );
   });
 });
 
 describe('the report for an owner', () => {
-  it('names the quietest weekday of those that all came', () => {
+  it('names the busiest and the quietest weekday of those that all came', () => {
     const of = (fromDay: string): string =>
       htmlReport(
         reportOn(
-          ['2026-03-02', '2026-03-03', '2026-03-04', '2026-03-05', '2026-03-06', '2026-03-08'].map(
-            (day) => view(at(day)),
-          ),
+          ['02', '03', '04', '04', '05', '06', '08'].map((day) => view(at(`2026-03-${day}`))),
           { selection: { fromDay, toDay: '2026-03-08' } },
         ),
       );
     expect(of('2026-03-02')).toContain(
-      '<b>Saturday</b><span>quietest weekday</span><small>0 views a day</small>',
+      '<b>Wednesday</b><span>busiest weekday</span></p>' +
+        '<small>2 views a day; fewest on Saturday: 0</small>',
     );
-    expect(of('2026-03-03')).toContain('different pages');
+    expect(of('2026-03-03')).not.toContain('weekday</span>');
+    expect(of('2026-03-03')).toContain(
+      '<b>Wed 4 Mar</b><span>busiest day</span></p><small>2 views</small>',
+    );
+  });
+
+  it('says first, and in words, how it compares', () => {
+    const views = [
+      ...Array.from({ length: 100 }, () => view(at('2026-03-05'))),
+      ...Array.from({ length: 112 }, () => view(at('2026-03-10'))),
+    ];
+    const before = { fromDay: '2026-03-08', toDay: '2026-03-13' };
+    const page = htmlReport(reportOn(views, { selection: before }));
+    expect(page).toContain(
+      '<ul class="figures compared"><li><p><b>112</b><span>views in 6 days</span></p>' +
+        '<p class="change"><b>12 % more</b><span>than the 6 days before: 100</span></p>',
+    );
+    expect(page).toContain('Change<small>from 2\u202f–\u202f7\u00a0Mar</small>');
+    expect(page.match(/fewer than 100 before/g)).toHaveLength(1);
+    const none = htmlReport(reportOn(views.slice(100), { selection: before }));
+    expect(none).toContain('<b>112 more</b><span>than the 6 days before: 0</span>');
+    expect(none).not.toMatch(/Change|fewer than 100 before/);
+  });
+
+  it('says of a longer span how its last seven full days compare', () => {
+    const views = ['01', '06', '07', '12', '13', '14'].map((day) => view(at(`2026-03-${day}`)));
+    const page = (fromDay: string, toDay = '2026-03-14'): string =>
+      htmlReport(reportOn(views, { selection: { fromDay, toDay } }));
+    expect(page('2026-02-28')).toContain(
+      '<p class="also"><b>3</b><span>in the last 7 full days</span></p>' +
+        '<p class="change also"><b>1 more</b><span>than the 7 before: 2</span></p>',
+    );
+    expect(page('2026-02-28', '2026-03-13')).toContain('<span>in the last 7 days</span>');
+    const selection = { fromDay: '2026-02-28', toDay: '2026-03-14' };
+    expect(terminalReport(reportOn(views, { selection }), 80)).toContain(
+      '\nLast 7 full days 3 views: 1 more than the 2 of the 7 before\n',
+    );
+    expect(page('2026-03-01')).not.toContain('in the last 7');
+  });
+
+  it('has the projects first, where there are several', () => {
+    const page = htmlReport(summary);
+    expect(page.indexOf('<h2>Projects')).toBeGreaterThan(0);
+    expect(page.indexOf('<h2>Projects')).toBeLessThan(page.indexOf('<h2>Pages'));
   });
 
   const views = [
@@ -438,6 +531,72 @@ describe('the report for an owner', () => {
       expect(cut).toStrictEqual([]);
     },
   );
+
+  it.skipIf(!hasChromium()).each([1280, 390])(
+    'breaks no figure over lines at %i',
+    async (width) => {
+      const views = ['2026-03-06', '2026-03-13'].flatMap((day) =>
+        Array.from({ length: day.endsWith('6') ? 1_000 : 1_234 }, () =>
+          view(at(day), { pn: 'A page with a name of many words', url: '/a/path/that/is/long' }),
+        ),
+      );
+      const path = join(tempDir(), 'page.html');
+      writeFileSync(path, htmlReport(reportOn(views, { selection: { fromDay: '2026-03-08' } })));
+      const page = await newPage({ viewport: { width, height: 844 } });
+      await page.goto(`file://${path}`);
+      const [figures, broken] = await page.evaluate(() => {
+        const texts = Array.from(document.querySelectorAll('.figures b, tbody td'));
+        const lines = (element: Element): number => {
+          const range = document.createRange();
+          range.selectNodeContents(element);
+          return new Set(Array.from(range.getClientRects(), ({ top }) => Math.round(top))).size;
+        };
+        return [
+          texts.map(({ textContent }) => textContent),
+          texts.filter((element) => lines(element) !== 1).map((element) => element.outerHTML),
+        ];
+      });
+      expect(figures).toContain('23 % more');
+      expect(figures).toContain('+23 %');
+      expect(broken).toStrictEqual([]);
+    },
+  );
+
+  it.skipIf(!hasChromium())('has beside each share a bar of that part of its track', async () => {
+    const path = join(tempDir(), 'page.html');
+    const urls = ['/a', '/a', '/a', '/b'];
+    writeFileSync(path, htmlReport(reportOn(urls.map((url) => view(at('2026-03-10'), { url })))));
+    const page = await newPage({ viewport: { width: 1280, height: 844 } });
+    await page.goto(`file://${path}`);
+    const [bars, head, track] = await page.evaluate(() => {
+      const [table] = document.querySelectorAll('table');
+      const cells = Array.from(table!.querySelectorAll('tbody .share'));
+      const styles = cells.map((cell) => getComputedStyle(cell, '::after'));
+      return [
+        styles.map(({ backgroundSize }) => backgroundSize.split(' ')[0]),
+        table!.querySelector('.share small')!.getBoundingClientRect().width,
+        Number.parseFloat(styles[0]!.width),
+      ];
+    });
+    expect(bars).toStrictEqual(['75%', '25%']);
+    expect(head).toBe(track);
+  });
+
+  it.skipIf(!hasChromium())('keeps a heading with its table in print', async () => {
+    const path = join(tempDir(), 'page.html');
+    writeFileSync(path, htmlReport(summary));
+    const page = await newPage();
+    await page.emulateMedia({ media: 'print' });
+    await page.goto(`file://${path}`);
+    const sections = await page.evaluate(() =>
+      Array.from(document.querySelectorAll('section'), (section) => [
+        getComputedStyle(section).breakInside,
+        // What a grid holds is moved to the next page as a whole row, with all that follows.
+        getComputedStyle(section.parentElement!).display,
+      ]),
+    );
+    expect(new Set(sections.map(String))).toStrictEqual(new Set(['avoid,block']));
+  });
 
   it.skipIf(!hasChromium())('fits a phone, where nothing is hidden beside it', async () => {
     const path = join(tempDir(), 'page.html');
