@@ -419,6 +419,8 @@ describe('the report for an owner', () => {
       '<b>Wednesday</b><span>busiest weekday</span></p>' +
         '<small>2 views a day; fewest on Saturday: 0</small>',
     );
+    expect(of('2026-03-02')).not.toContain('busiest day');
+    expect(of('2026-03-01')).toContain('busiest day');
     expect(of('2026-03-03')).not.toContain('weekday</span>');
     expect(of('2026-03-03')).toContain(
       '<b>Wed 4 Mar</b><span>busiest day</span></p><small>2 views</small>',
@@ -463,6 +465,9 @@ describe('the report for an owner', () => {
     const page = htmlReport(summary);
     expect(page.indexOf('<h2>Projects')).toBeGreaterThan(0);
     expect(page.indexOf('<h2>Projects')).toBeLessThan(page.indexOf('<h2>Pages'));
+    const before = [view(at('2026-03-02')), ...views];
+    const compared = htmlReport(reportOn(before, { selection: { fromDay: '2026-03-08' } }));
+    expect(compared.match(/fewer than 100 before/g)).toHaveLength(1);
   });
 
   const views = [
@@ -512,6 +517,10 @@ describe('the report for an owner', () => {
     const page = htmlReport(reportOn([], { selection: { fromDay: '2026-03-08' } }));
     expect(page).toContain('<h1>Page views of <bdi>Example site</bdi></h1>');
     expect(page).toContain('There are no views in these days.');
+    expect(page).toContain(
+      '<ul class="figures compared"><li><p><b>0</b><span>views in 7 days</span></p></li></ul>',
+    );
+    expect(page).toMatch(/<p>8\s–\s14 March 2026, compared with 1\s–\s7 March 2026 up to 12:00</);
     expect(page).toContain('Example site</bdi> <span>6 days: 8');
     expect(page).not.toContain('<figure');
   });
@@ -541,7 +550,8 @@ describe('the report for an owner', () => {
         ),
       );
       const path = join(tempDir(), 'page.html');
-      writeFileSync(path, htmlReport(reportOn(views, { selection: { fromDay: '2026-03-08' } })));
+      const summary = reportOn(views, { selection: { fromDay: '2026-03-08' } });
+      writeFileSync(path, htmlReport({ ...summary, views: 1_234_567 }));
       const page = await newPage({ viewport: { width, height: 844 } });
       await page.goto(`file://${path}`);
       const [figures, broken] = await page.evaluate(() => {
@@ -556,7 +566,7 @@ describe('the report for an owner', () => {
           texts.filter((element) => lines(element) !== 1).map((element) => element.outerHTML),
         ];
       });
-      expect(figures).toContain('23 % more');
+      expect(figures).toContain('123,357 % more');
       expect(figures).toContain('+23 %');
       expect(broken).toStrictEqual([]);
     },
