@@ -56,7 +56,7 @@ export function listTable<T>(
   const changeHead =
     before === undefined
       ? ''
-      : `<th scope="col" class="change">Change<small>from ${spanInShort(before)}</small></th>`;
+      : `<th scope="col" class="change">Change from<small>${spanInShort(before)}</small></th>`;
   const shown = titleOf('', list).replace(/^[ ,]+|[()]/g, '');
   const remarks = [shown, wholeInWords({ total, which }), remark].filter(Boolean).join(', ');
   return (

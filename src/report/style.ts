@@ -40,6 +40,7 @@ header p { margin: 0; }
   align-content: start; }
 .figures.compared b { font-size: 28px; line-height: 1.2; }
 .figures.compared .also b { font-size: 20px; }
+.figures.compared p { grid-column: 1; }
 .figures.compared .change { grid-column: 2; }
 .figures.compared small { grid-column: 1 / -1; color: var(--ink); }
 .figures span, .figures small { display: block; color: var(--faint); font-size: 13px; }
@@ -120,11 +121,11 @@ footer { margin-top: 48px; }
   .many .weekdays small { display: none; }
   .week .columns { gap: 1px; }
   .week .columns span { border-radius: 1px; }
-  td, th { padding: 5px 4px; }
-  thead th { width: 64px; padding: 0 4px 4px; }
+  td, th { padding: 5px 4px; font-size: 14px; }
+  thead th { width: 64px; padding: 0 4px 4px; font-size: 11px; }
   thead .share { width: 48px; }
   .share small, tbody .share::after { display: none; }
-  thead .change { width: 82px; }
+  thead .change { width: 80px; }
 }
 @media print {
   main { padding: 0 1px; }

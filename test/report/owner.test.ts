@@ -438,7 +438,7 @@ describe('the report for an owner', () => {
       '<ul class="figures compared"><li><p><b>112</b><span>views in 6 days</span></p>' +
         '<p class="change"><b>12 % more</b><span>than the 6 days before: 100</span></p>',
     );
-    expect(page).toContain('Change<small>from 2\u202f–\u202f7\u00a0Mar</small>');
+    expect(page).toContain('Change from<small>2\u202f–\u202f7\u00a0Mar</small>');
     expect(page.match(/fewer than 100 before/g)).toHaveLength(1);
     const none = htmlReport(reportOn(views.slice(100), { selection: before }));
     expect(none).toContain('<b>112 more</b><span>than the 6 days before: 0</span>');
@@ -591,6 +591,28 @@ describe('the report for an owner', () => {
     expect(bars).toStrictEqual(['75%', '25%']);
     expect(head).toBe(track);
   });
+
+  it.skipIf(!hasChromium())(
+    'has the last seven days under the total they are part of',
+    async () => {
+      const path = join(tempDir(), 'page.html');
+      const all = ['2026-02-20', '2026-03-13'].map((day) => view(at(day)));
+      writeFileSync(path, htmlReport(reportOn(all)));
+      const page = await newPage({ viewport: { width: 1280, height: 844 } });
+      await page.goto(`file://${path}`);
+      const [total, seven] = await page.evaluate(() =>
+        Array.from(
+          document.querySelectorAll('.compared li:first-child p:not(.change)'),
+          (element) => {
+            const { left, top } = element.getBoundingClientRect();
+            return { left, top };
+          },
+        ),
+      );
+      expect(seven!.left).toBe(total!.left);
+      expect(seven!.top).toBeGreaterThan(total!.top);
+    },
+  );
 
   it.skipIf(!hasChromium())('keeps a heading with its table in print', async () => {
     const path = join(tempDir(), 'page.html');
