@@ -5,6 +5,7 @@ import {
   byHour,
   type Day,
   fullDays,
+  gapsBefore,
   lastWeeks,
   type Summary,
   weekdayNumber,
@@ -75,7 +76,8 @@ function totalOf({ views, before, days }: Summary, whole: readonly Day[]): strin
         ? ''
         : change(views, before.views, beforeInWords(before))) +
       lastDays(days, whole) +
-      gaps(whole),
+      gaps(whole) +
+      gapsOfBefore(before),
   );
 }
 
@@ -98,6 +100,14 @@ function gaps(whole: readonly Day[]): string {
   const when = whole.length > 14 && late > 0 ? `, ${late} of them in the last 14,` : '';
   return remark(
     `${plural(gaps.length, 'day')} of these${when} had no view at all, which lowers the total`,
+  );
+}
+
+function gapsOfBefore(before: Summary['before']): string {
+  const count = before === undefined ? 0 : gapsBefore(before);
+  if (before === undefined || count === 0) return '';
+  return remark(
+    `${grouped(count)} of ${beforeInWords(before)} had no view at all, which lowers their total`,
   );
 }
 

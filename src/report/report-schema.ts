@@ -48,6 +48,7 @@ export const ReportSchema = v.object({
         toDay: day,
         isCut: told(v.boolean(), 'Whether its last day is counted up to the present hour only.'),
         views,
+        silentDays: told(views, 'How many of its whole days had no view at all.'),
       }),
       'The same span before; absent where no first day was asked for.',
     ),

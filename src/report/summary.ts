@@ -3,7 +3,7 @@ import type { Selection } from './calendar.ts';
 import type { LocalHour } from './local-hour.ts';
 import { byCount, type Counted, type Tally } from './ranking.ts';
 import type { Summary } from './report-schema.ts';
-import { daysOf, lengthOf, type OpenSpan, spansOf } from './span.ts';
+import { daysOf, lengthOf, type OpenSpan, shifted, type Span, spansOf } from './span.ts';
 import { kept } from './report-line.ts';
 import { type ProjectTotals, tagsIn, type Totals } from './totals.ts';
 
@@ -82,11 +82,18 @@ type Field = 'count' | 'entries';
 
 function comparison(totals: Totals): Pick<Summary, 'before' | 'today'> {
   const { calendar, viewsBefore, soFar } = totals;
-  const { before, isBeforeCut, today, hasToday } = calendar;
+  const { before, isBeforeCut: isCut, today, hasToday } = calendar;
   const { weekAgo } = soFar;
   const isTodayTold = hasToday && soFar.today + soFar.yesterday + (weekAgo ?? 0) > 0;
   return {
-    ...(before && { before: { ...before, isCut: isBeforeCut, views: viewsBefore } }),
+    ...(before && {
+      before: {
+        ...before,
+        isCut,
+        views: viewsBefore,
+        silentDays: silentDaysOf(before, isCut, totals),
+      },
+    }),
     ...(isTodayTold && {
       today: {
         day: today.day,
@@ -96,6 +103,14 @@ function comparison(totals: Totals): Pick<Summary, 'before' | 'today'> {
       },
     }),
   };
+}
+
+/** @param isCut whether its last day is no whole one. */
+function silentDaysOf(before: Span, isCut: boolean, { projects }: Totals): number {
+  const { fromDay, toDay } = isCut ? { ...before, toDay: shifted(before.toDay, -1) } : before;
+  const seen = new Set(Array.from(projects.values(), ({ days }) => [...days]).flat());
+  const counted = [...seen].filter((day) => day >= fromDay && day <= toDay);
+  return lengthOf({ fromDay, toDay }) - counted.length;
 }
 
 /** Of the projects that the report is about. */
@@ -206,7 +221,15 @@ const seenOf = (days: readonly Day[]): readonly Day[] => days.filter(({ views })
 
 function isHabit(days: readonly Day[]): boolean {
   const seen = seenOf(days);
-  return seen.length > 0 && sum(seen.map(({ views }) => views)) >= HABIT_VIEWS * seen.length;
+  return areMany(sum(seen.map(({ views }) => views)), seen.length);
+}
+
+const areMany = (views: number, days: number): boolean => days > 0 && views >= HABIT_VIEWS * days;
+
+/** Days of the span before that make it less than it was. */
+export function gapsBefore(before: NonNullable<Summary['before']>): number {
+  const { views, silentDays } = before;
+  return areMany(views, lengthOf(before) - silentDays) ? silentDays : 0;
 }
 
 /** The days that can be averaged: of a site that has views every day, none without. */

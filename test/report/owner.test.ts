@@ -237,8 +237,13 @@ describe('the days asked for', () => {
     ];
     const report = reportOn(views, { selection: { fromDay: '2026-03-13' } });
     expect(report.views).toBe(3);
-    const before = { fromDay: '2026-03-11', toDay: '2026-03-12', isCut: true, views: 1 };
-    expect(report.before).toStrictEqual(before);
+    expect(report.before).toStrictEqual({
+      fromDay: '2026-03-11',
+      toDay: '2026-03-12',
+      isCut: true,
+      views: 1,
+      silentDays: 1,
+    });
     expect(report.pages.top.map(({ key, count, before }) => [key.url, count, before])).toEqual([
       ['/a', 2, 1],
       ['/new', 1, 0],
@@ -377,6 +382,26 @@ describe('a day without a view', () => {
       page.match(/<span class="gap" title="\w+ \d+ Feb: no view at all"><\/span>/g),
     ).toHaveLength(2);
     expect(page).toContain('<p><span class="gap"></span>no view at all</p>');
+  });
+
+  it('is told of the days before too, where they had views every day', () => {
+    const of = (count: number, toDay: string): readonly [number | undefined, string] => {
+      const views = ['2026-03-09', '2026-03-11', '2026-03-14'].flatMap((day) =>
+        Array.from({ length: count }, () => view(at(day))),
+      );
+      const summary = reportOn(views, { selection: { fromDay: '2026-03-12', toDay } });
+      return [summary.before?.silentDays, htmlReport(summary)];
+    };
+    const told = '1 of the 3 days before had no view at all, which lowers their total';
+    const [silent, page] = of(20, '2026-03-14');
+    expect(silent).toBe(1);
+    expect(page).toContain(told);
+    expect(of(19, '2026-03-14')[1]).not.toContain('which lowers their total');
+    // The last of the days before is no whole one, so it is not told.
+    const cut = reportOn([view(at('2026-03-11')), view(at('2026-03-14'))], {
+      selection: { fromDay: '2026-03-13' },
+    });
+    expect(cut.before).toMatchObject({ isCut: true, views: 1, silentDays: 0 });
   });
 
   it('is counted among the last fourteen too', () => {
