@@ -66,11 +66,13 @@ const TROUBLE_WORDS = {
 /** Of the project that loses most, and of those that fare alike. */
 function headlineOfTrouble(worst: Judged, projects: readonly Judged[]): Headline {
   const state = worst.state as keyof typeof TROUBLE_WORDS;
+  const kind = isRed(state) ? 'bad' : 'warn';
   const alike = projects.filter((project) =>
     isRed(state) ? isRed(project.state) : project.state === state,
   );
+  if (!worst.active) return { kind, words: ['Inactive, and still sending: ', ...named(alike)] };
   const words = [TROUBLE_WORDS[state], ...(state === 'silent' ? named(alike) : why(alike))];
-  return { kind: isRed(state) ? 'bad' : 'warn', words };
+  return { kind, words };
 }
 
 function idleWords(active: number, projects: readonly Judged[], refused: number): string {

@@ -88,7 +88,9 @@ describe.skipIf(!hasChromium())('sixty projects', () => {
       `viewlog activate 1000007 --origin ${origin} --projects ${data}/projects.json`,
     );
     await page
-      .locator('#troubles li', { hasText: 'Site 31: it had views in the same hours' })
+      .locator('#troubles li', {
+        hasText: /Site 31: silent since .*, for 3 h \d+ min, unlike yesterday/,
+      })
       .waitFor();
     shell((await command.textContent())!);
     const again = (): Promise<Response> =>
@@ -293,10 +295,69 @@ describe.skipIf(!hasChromium())('the rows', () => {
     const quarter = 15 * MINUTE_MS;
     const from = new Date(Math.floor((now - 100 * MINUTE_MS) / quarter) * quarter);
     await page
-      .locator('#troubles li', { hasText: /Mine: 1 of 3 views of the last hour refused/ })
+      .locator('#troubles li', { hasText: /, 1 of 3 views of the last hour\. Invalid view\. Mend/ })
       .waitFor();
     expect(await page.locator('#troubles li').textContent()).toMatch(
-      new RegExp(`Refusals since about (.*, )?${from.toTimeString().slice(0, 5)}\\.`),
+      new RegExp(`^Mine: partly refused since about (.*, )?${from.toTimeString().slice(0, 5)},`),
+    );
+  });
+
+  it('refused for two reasons have each with its own number and command', async () => {
+    const projects = [
+      { id: '1', name: 'Mine', origins: ['https://www.example.com'], maxViewsPerMinute: 1 },
+    ];
+    const viewlog = await startWatched({ data: dataDirectory({ projects }) });
+    const post = (origin: string) => viewlog.post({ ...MINIMAL_VIEW, p: '1' }, { origin });
+    await post('https://www.example.com');
+    await post('https://www.example.com');
+    for (let i = 0; i < 3; i++) await post('https://shop.example.com');
+    const page = await open(viewlog);
+    await page.locator('#troubles li', { hasText: '4 of 5 views of the last hour' }).waitFor();
+    const reasons = page.locator('#troubles .reason');
+    expect(await reasons.locator('p').allTextContents()).toStrictEqual([
+      '3 × origin not allowed, sent from https://shop.example.com. ',
+      '1 × over its limit a minute. This doubles its limit:',
+    ]);
+    const commands = await reasons.locator('.command code').allTextContents();
+    expect(commands.map((command) => command.replace(/ --projects \S+/, ''))).toStrictEqual([
+      'viewlog activate 1 --origin https://shop.example.com',
+      'viewlog activate 1 --max-views-per-minute 2',
+    ]);
+    for (const command of commands) shell(command);
+    expect(readFileSync(join(viewlog.data, 'projects.json'), 'utf8')).toMatch(
+      /https:\/\/shop[^]*"maxViewsPerMinute": ?2\b/,
+    );
+  });
+
+  it('in trouble are named, each since when, also those that are not told at length', async () => {
+    const viewlog = await startWatched({ data: dataDirectory({ projects: sixty.slice(0, 10) }) });
+    for (let i = 10; i > 0; i--) {
+      for (let n = 0; n < i; n++) {
+        await viewlog.post({ ...MINIMAL_VIEW, p: sixty[10 - i]!.id, url: 'x' });
+      }
+    }
+    const page = await open(viewlog);
+    await page.locator('h1', { hasText: 'Site 1 and 9 more projects' }).waitFor();
+    const boxes = await page.locator('#troubles li').allTextContents();
+    expect(boxes.map((text) => text.slice(0, 13))).toStrictEqual([
+      'Site 1: refus',
+      'Site 2: refus',
+      'Site 3: refus',
+    ]);
+    expect(await page.locator('#troubles + p').textContent()).toMatch(
+      /^And 7 more projects in trouble, below: Site 4 refused since about [^;]*; Site 5 refused .*; Site 8 refused [^;]*; …$/,
+    );
+  });
+
+  it('of an inactive project that still sends say so, and what ends it', async () => {
+    const projects = [{ id: '1', name: 'Old', active: false }, { id: '2' }];
+    const viewlog = await startWatched({ data: dataDirectory({ projects }) });
+    await viewlog.post({ ...MINIMAL_VIEW, p: '1' });
+    const page = await open(viewlog);
+    await page.locator('h1', { hasText: 'Inactive, and still sending: Old' }).waitFor();
+    await page.locator('.row .state', { hasText: 'inactive, sends' }).waitFor();
+    expect(await page.locator('#troubles li').textContent()).toMatch(
+      /^Old: inactive, and its pages still send; refused since about .*Take the script off its pages, or activate it again:viewlog activate 1 /,
     );
   });
 
@@ -327,7 +388,10 @@ describe.skipIf(!hasChromium())('the rows', () => {
   it('of a collector that only its projects send to have none beside', async () => {
     const page = await open(await startWatched());
     expect(await page.locator('.row.rest').isVisible()).toBe(false);
-    expect(await page.locator('#unasked p').isVisible()).toBe(false);
+    expect(await page.locator('#unasked p').textContent()).toMatch(
+      /^No unknown project has sent views since (\d+ \w{3}, )?00:00\.$/,
+    );
+    expect(await page.locator('#unasked a').isVisible()).toBe(false);
   });
 
   it('tell at the start how long the disk lasts', async () => {

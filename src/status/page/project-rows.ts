@@ -1,5 +1,5 @@
 import { duration, number } from '../../base/readable.ts';
-import type { ProjectState } from '../arrival.ts';
+import { isTrouble, type ProjectState } from '../arrival.ts';
 import type { ShownActivity, ShownProject } from '../shown-projects.ts';
 import { chart, sparkline } from './chart.ts';
 import { since } from './clock.ts';
@@ -34,12 +34,12 @@ export function projectRow(): View<ShownProject> {
   const where = element('p', { class: 'faint' });
   body.append(where, refusals.node);
   return openedAtOnce(row, (project, nowMs) => {
-    const { id, name, state, activity } = project;
+    const { id, name, active, activity } = project;
     update(name, id, activity, nowMs);
     setState(row, project, nowMs);
     if (!row.open) return;
     const last = lastOf(activity, nowMs);
-    setText(where, `Project ${id}. ${last}${state === 'inactive' ? ' It is inactive.' : ''}`);
+    setText(where, `Project ${id}. ${last}${active ? '' : ' It is inactive.'}`);
     refusals.update(project.refusals, nowMs);
   });
 }
@@ -124,6 +124,7 @@ const KINDS: Readonly<Record<ProjectState, string>> = {
   'most-refused': 'bad',
   silent: 'warn',
   'some-refused': 'warn',
+  'not-stored': 'bad',
   mended: 'good',
   arriving: 'good',
   quiet: 'off',
@@ -131,10 +132,10 @@ const KINDS: Readonly<Record<ProjectState, string>> = {
   inactive: 'off',
 };
 
-function setState(row: Element, { state, activity }: ShownProject, nowMs: number): void {
+function setState(row: Element, project: ShownProject, nowMs: number): void {
   const node = row.querySelector('.state')!;
-  node.className = `state ${KINDS[state]}`;
-  setText(node, stateWords(state, activity, nowMs));
+  node.className = `state ${KINDS[project.state]}`;
+  setText(node, stateWords(project, nowMs));
 }
 
 const STATES: Readonly<Record<ProjectState, string>> = {
@@ -142,6 +143,7 @@ const STATES: Readonly<Record<ProjectState, string>> = {
   'most-refused': 'most refused',
   silent: 'fallen silent',
   'some-refused': 'some refused',
+  'not-stored': 'not stored',
   mended: 'mended',
   arriving: 'arriving',
   quiet: 'quiet',
@@ -150,7 +152,9 @@ const STATES: Readonly<Record<ProjectState, string>> = {
 };
 
 /** `quiet for 10 h` */
-function stateWords(state: ProjectState, { lastAcceptedMs }: ShownActivity, nowMs: number): string {
+function stateWords({ state, active, activity }: ShownProject, nowMs: number): string {
+  const { lastAcceptedMs } = activity;
+  if (!active && isTrouble(state)) return 'inactive, sends';
   if (state !== 'quiet' || lastAcceptedMs === undefined) return STATES[state];
   const [count, unit] = duration(nowMs - lastAcceptedMs).split(' ');
   return `quiet for ${count} ${unit}`;
