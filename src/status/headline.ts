@@ -1,4 +1,5 @@
 import { countOf, number } from '../base/readable.ts';
+import { clip } from '../base/text.ts';
 import type { Health } from './health.ts';
 import { isReady } from './health.ts';
 import { REASONS } from './reason-words.ts';
@@ -54,6 +55,9 @@ export function headlineOf({ health, projects, isBlank, refused }: Arrival): Hea
   return { kind: 'idle', words: [idleWords(active, projects, refused)] };
 }
 
+/** A headline of several lines is none. */
+const NAME_LENGTH_MAX = 60;
+
 const CLEARS = ' (clears within the hour)';
 
 const TROUBLE_WORDS = {
@@ -92,5 +96,5 @@ function why(projects: readonly Judged[]): Words {
 /** `My site and 2 more projects` */
 function named([first, ...more]: readonly Judged[]): Words {
   const rest = more.length === 0 ? [] : [` and ${countOf(more.length, 'more project')}`];
-  return [{ name: first!.name }, ...rest];
+  return [{ name: clip(first!.name, NAME_LENGTH_MAX) }, ...rest];
 }

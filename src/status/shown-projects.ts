@@ -143,12 +143,12 @@ export function shownProjects(
 function lookOf(id: string, source: ProjectsSource, nowMs: number): Remedy {
   const { counts, projects, installation } = source;
   if (counts.total.acceptedIn.lastHour(nowMs) === 0) {
-    const text = 'No project has any now. Look whether browsers reach viewlog:';
+    const text = 'No project has views now. Look whether browsers reach viewlog:';
     return { text, command: doctorOf(installation) };
   }
   const site = projects.find(id)?.origins?.find(isPlainOrigin);
   const where = site === undefined ? ' (put its address in)' : '';
-  const text = `Look whether its page${where} still bears the script; this prints nothing if not:`;
+  const text = `Does its page${where} still have the script? If not, this prints nothing:`;
   return { text, command: scriptCheckOf(id, site) };
 }
 

@@ -163,7 +163,7 @@ describe('a project that has fallen silent', () => {
 
   it('has the command that looks for its script, on an address that is plain', () => {
     expect(look(['https://*.example.com', ORIGIN], true)).toStrictEqual({
-      text: 'Look whether its page still bears the script; this prints nothing if not:',
+      text: 'Does its page still have the script? If not, this prints nothing:',
       command: `curl -sL ${ORIGIN}/ | grep 1`,
     });
     expect(look(['https://*.example.com'], true)!.command).toBe(

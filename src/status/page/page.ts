@@ -106,7 +106,7 @@ const figuresOf = ({ total, facts }: Snapshot): Snapshot['facts'] => [
 function todayOf({ today, yesterdayByNow }: ShownActivity): Fact[] {
   if (yesterdayByNow === undefined) return [['Today', number(today)]];
   const more = today - yesterdayByNow;
-  const sign = more < 0 ? '−' : '+';
+  const sign = more < 0 ? '−' : more > 0 ? '+' : '±';
   return [
     ['Today', `${number(today)} (${sign}${number(Math.abs(more))})`],
     ['Yesterday by now', number(yesterdayByNow)],

@@ -124,7 +124,7 @@ const KINDS: Readonly<Record<ProjectState, string>> = {
   'most-refused': 'bad',
   silent: 'warn',
   'some-refused': 'warn',
-  'not-stored': 'bad',
+  'not-stored': 'not-stored',
   mended: 'good',
   arriving: 'good',
   quiet: 'off',

@@ -1,4 +1,5 @@
 import { countOf, duration, number } from '../../base/readable.ts';
+import { clip } from '../../base/text.ts';
 import type { RefusalCode } from '../../view/refusal.ts';
 import { isRed, isTrouble, reasonsOf } from '../arrival.ts';
 import type { Words } from '../headline.ts';
@@ -16,6 +17,7 @@ import { sentenceOf } from './refusal-list.ts';
 const TROUBLES_MAX = 3;
 const NAMED_MAX = 5;
 const REASONS_MAX = 3;
+const NAME_LENGTH_MAX = 60;
 
 /** The projects in trouble: the worst at length, of the others which and since when. */
 export function troubleList(parent: Element, more: Element) {
@@ -38,7 +40,11 @@ const withoutUnstored = (project: ShownProject): ShownProject => ({
 function othersOf(troubles: readonly ShownProject[], nowMs: number): Words {
   if (troubles.length === 0) return [];
   const named = troubles.slice(0, NAMED_MAX).flatMap((project, i) => {
-    return [i === 0 ? ': ' : '; ', { name: project.name }, ` ${sinceOf(project, nowMs)}`];
+    return [
+      i === 0 ? ': ' : '; ',
+      { name: clip(project.name, NAME_LENGTH_MAX) },
+      ` ${sinceOf(project, nowMs)}`,
+    ];
   });
   const left = troubles.length > NAMED_MAX ? '; …' : '.';
   return [`And ${countOf(troubles.length, 'more project')} in trouble, below`, ...named, left];
@@ -61,7 +67,7 @@ function trouble(): View<ShownProject> {
     node: element('li', {}, element('p', {}, element('b', {}, name), ': ', words), reasons),
     update(project, nowMs) {
       reasons.parentElement!.classList.toggle('bad', isRed(project.state));
-      setText(name, project.name);
+      setText(name, clip(project.name, NAME_LENGTH_MAX));
       const head = headOf(project, nowMs);
       const why = whyOf(project);
       // One reason goes on in the same line: sixty projects shall fit on two screens.
@@ -93,10 +99,13 @@ function headOf(project: ShownProject, nowMs: number): string {
     return `${from}, for ${duration(nowMs - lastAcceptedMs)}, unlike yesterday.`;
   }
   const refused = refusals.reduce((sum, { lastHour }) => sum + lastHour, 0);
-  const all = countOf(activity.lastHour + activity.refusedLastHour, 'view');
-  const many = state === 'all-refused' ? `all ${all}` : `${number(refused)} of ${all}`;
+  const all = activity.lastHour + activity.refusedLastHour;
+  const whole = all === 1 ? 'the only view' : `all ${countOf(all, 'view')}`;
+  const many = state === 'all-refused' ? whole : `${number(refused)} of ${countOf(all, 'view')}`;
+  const isLast = state === 'all-refused' && activity.lastAcceptedMs !== undefined;
+  const last = isLast ? ` ${lastOf(activity, nowMs)}` : '';
   if (!active) return `inactive, and its pages still send; ${from}, ${many} of the last hour.`;
-  return `${from}, ${many} of the last hour.${state === 'all-refused' ? ` ${lastOf(activity, nowMs)}` : ''}`;
+  return `${from}, ${many} of the last hour.${last}`;
 }
 
 /** `refused since about 14:15` */
