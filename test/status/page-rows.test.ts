@@ -389,7 +389,7 @@ describe.skipIf(!hasChromium())('the rows', () => {
     const page = await open(await startWatched());
     expect(await page.locator('.row.rest').isVisible()).toBe(false);
     expect(await page.locator('#unasked p').textContent()).toMatch(
-      /^No unknown project has sent views since (\d+ \w{3}, )?00:00\.$/,
+      /^No unknown project has sent views since (.*, )?\d\d:\d\d\.$/,
     );
     expect(await page.locator('#unasked a').isVisible()).toBe(false);
   });

@@ -1,8 +1,6 @@
 import { countOf, duration, number } from '../../base/readable.ts';
-import type { Fact } from '../../base/description.ts';
-import type { ShownActivity } from '../shown-projects.ts';
 import type { Snapshot, Step } from '../snapshot.ts';
-import { dateTime, shortTime, since, zone } from './clock.ts';
+import { dateTime, shortTime, since, zone } from '../clock.ts';
 import { command } from './copy-command.ts';
 import { element, list, setText, setWords, type View } from './dom.ts';
 import { factList } from './facts.ts';
@@ -10,6 +8,7 @@ import { outage } from './outage.ts';
 import { acceptedRow, refusedRow } from './latest-views.ts';
 import { projectTable } from './project-table.ts';
 import { refusalGroups } from './refusal-list.ts';
+import { figuresOf } from '../status-words.ts';
 import { troubleList } from './troubles.ts';
 import { unaskedLine, unlistedIdRow } from './unlisted-rows.ts';
 
@@ -94,23 +93,6 @@ function knownWords(known: Snapshot['known'], startMs: number, nowMs: number): s
   return known.sinceMs === startMs
     ? `Counted since ${from}, when viewlog started.`
     : `${start}; counted since ${from}.`;
-}
-
-const figuresOf = ({ total, facts }: Snapshot): Snapshot['facts'] => [
-  ['Now', `${number(total.perMinute)} a minute`],
-  ['Last hour', number(total.lastHour)],
-  ...todayOf(total),
-  ...facts,
-];
-
-function todayOf({ today, yesterdayByNow }: ShownActivity): Fact[] {
-  if (yesterdayByNow === undefined) return [['Today', number(today)]];
-  const more = today - yesterdayByNow;
-  const sign = more < 0 ? '−' : more > 0 ? '+' : '±';
-  return [
-    ['Today', `${number(today)} (${sign}${number(Math.abs(more))})`],
-    ['Yesterday by now', number(yesterdayByNow)],
-  ];
 }
 
 const detailsOf = ({ details, accepted, refused, sinceMs, version }: Snapshot) => [

@@ -1,9 +1,9 @@
-import { duration, number } from '../../base/readable.ts';
-import { isTrouble, type ProjectState } from '../arrival.ts';
+import { number } from '../../base/readable.ts';
+import type { ProjectState } from '../arrival.ts';
 import type { ShownActivity, ShownProject } from '../shown-projects.ts';
 import { chart, sparkline } from './chart.ts';
-import { since } from './clock.ts';
 import { element, seen, setText, type View } from './dom.ts';
+import { lastOf, stateWords } from '../status-words.ts';
 import { refusalGroups } from './refusal-list.ts';
 
 const COLUMNS = [
@@ -136,32 +136,4 @@ function setState(row: Element, project: ShownProject, nowMs: number): void {
   const node = row.querySelector('.state')!;
   node.className = `state ${KINDS[project.state]}`;
   setText(node, stateWords(project, nowMs));
-}
-
-const STATES: Readonly<Record<ProjectState, string>> = {
-  'all-refused': 'all refused',
-  'most-refused': 'most refused',
-  silent: 'fallen silent',
-  'some-refused': 'some refused',
-  'not-stored': 'not stored',
-  mended: 'mended',
-  arriving: 'arriving',
-  quiet: 'quiet',
-  'no-view': 'no view yet',
-  inactive: 'inactive',
-};
-
-/** `quiet for 10 h` */
-function stateWords({ state, active, activity }: ShownProject, nowMs: number): string {
-  const { lastAcceptedMs } = activity;
-  if (!active && isTrouble(state)) return 'inactive, sends';
-  if (state !== 'quiet' || lastAcceptedMs === undefined) return STATES[state];
-  const [count, unit] = duration(nowMs - lastAcceptedMs).split(' ');
-  return `quiet for ${count} ${unit}`;
-}
-
-/** `Last view 14:03, 5 min ago.` */
-export function lastOf({ lastAcceptedMs }: ShownActivity, nowMs: number): string {
-  if (lastAcceptedMs === undefined) return 'No view was taken, as far as is known.';
-  return `Last view ${since(lastAcceptedMs, nowMs)}, ${duration(nowMs - lastAcceptedMs)} ago.`;
 }

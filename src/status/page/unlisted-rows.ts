@@ -1,8 +1,8 @@
 import { countOf, duration, number } from '../../base/readable.ts';
 import { REASONS } from '../reason-words.ts';
 import type { ShownUnlistedId, Snapshot } from '../snapshot.ts';
+import { noneUnlistedWords } from '../status-words.ts';
 import { IDS_MAX } from '../unlisted-ids.ts';
-import { since } from './clock.ts';
 import { command } from './copy-command.ts';
 import { element, setText, type View } from './dom.ts';
 
@@ -21,8 +21,7 @@ export function unaskedLine(): View<Snapshot> {
       link.hidden = count === 0;
       node.classList.toggle('faint', count === 0);
       if (count === 0) {
-        const from = since(known.sinceMs, nowMs);
-        setText(first, `No unknown project has sent views since ${from}.`);
+        setText(first, noneUnlistedWords(known, nowMs));
         return;
       }
       const many = number(count) + (count < IDS_MAX ? '' : ' or more');
