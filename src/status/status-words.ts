@@ -72,10 +72,7 @@ export function headOf(project: ShownProject, nowMs: number): string {
   const all = activity.lastHour + activity.refusedLastHour;
   const whole = all === 1 ? 'the only view' : `all ${countOf(all, 'view')}`;
   const many = state === 'all-refused' ? whole : `${number(refused)} of ${countOf(all, 'view')}`;
-  const isLast = state === 'all-refused' && activity.lastAcceptedMs !== undefined;
-  const last = isLast ? ` ${lastOf(activity, nowMs)}` : '';
-  if (!active) return `inactive, and its pages still send; ${from}, ${many} of the last hour.`;
-  return `${from}, ${many} of the last hour.${last}`;
+  return `${active ? '' : 'inactive, and its pages still send; '}${from}, ${many} of the last hour.`;
 }
 
 /** `refused since about 14:15` */
@@ -110,11 +107,14 @@ export function whyOf(project: ShownProject): Reason[] {
   const left = reasons.slice(REASONS_MAX).reduce((sum, { lastHour }) => sum + lastHour, 0);
   const shown = reasons.slice(0, REASONS_MAX).map((reason): Reason => {
     const { code, lastHour } = reason;
+    const command = commandOf(reason);
     const why =
       reasons.length === 1 ? capital(REASONS[code]) : `${number(lastHour)} × ${REASONS[code]}`;
-    const mend = code === 'project-not-activated' && active ? 'It is active by now.' : MENDS[code];
-    const words = [why, ...exampleOf(reason), '. ', mend ?? ''];
-    return { key: code, words, command: commandOf(reason) };
+    const { [code]: mend = '' } = MENDS;
+    const told = mend.endsWith(':') && command === undefined ? 'It is mended by now.' : mend;
+    // That it is inactive has been said.
+    const isSaid = reasons.length === 1 && code === 'project-not-activated' && !active;
+    return { key: code, words: isSaid ? [told] : [why, ...exampleOf(reason), '. ', told], command };
   });
   const words = [`${number(left)} for other reasons: see its row.`];
   return left === 0 ? shown : [...shown, { key: '', words, command: undefined }];
