@@ -16,7 +16,7 @@ const REASONS_MAX = 3;
 /** Views as a whole, and where they go. */
 export const figuresOf = ({ total, facts }: Snapshot): Snapshot['facts'] => [
   ['Now', `${number(total.perMinute)} a minute`],
-  ['Last hour', number(total.lastHour)],
+  ['Last hour', `${number(total.lastHour)} taken, ${number(total.refusedLastHour)} refused`],
   ...todayOf(total),
   ...facts,
 ];

@@ -40,7 +40,7 @@ describe('the status as plain text', () => {
       ),
       '',
       expect.stringMatching(/^Now: \d a minute$/),
-      'Last hour: 1',
+      'Last hour: 1 taken, 5 refused',
       ...expectedFacts,
       '',
       'state            last hour     today    by now   refused id         name',
