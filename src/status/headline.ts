@@ -74,8 +74,10 @@ function headlineOfTrouble(worst: Judged, projects: readonly Judged[]): Headline
   const alike = projects.filter((project) =>
     isRed(state) ? isRed(project.state) : project.state === state,
   );
-  if (!worst.active) return { kind, words: ['Inactive, and still sending: ', ...named(alike)] };
-  const words = [TROUBLE_WORDS[state], ...(state === 'silent' ? named(alike) : why(alike))];
+  if (!worst.active) return { kind, words: ['Inactive, but still sending: ', ...named(alike)] };
+  // Of several that fare differently it would seem to be said of all views.
+  const common = alike.every((project) => project.state === state) ? state : 'all-refused';
+  const words = [TROUBLE_WORDS[common], ...(state === 'silent' ? named(alike) : why(alike))];
   return { kind, words };
 }
 

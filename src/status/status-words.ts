@@ -72,7 +72,7 @@ export function headOf(project: ShownProject, nowMs: number): string {
   const all = activity.lastHour + activity.refusedLastHour;
   const whole = all === 1 ? 'the only view' : `all ${countOf(all, 'view')}`;
   const many = state === 'all-refused' ? whole : `${number(refused)} of ${countOf(all, 'view')}`;
-  return `${active ? '' : 'inactive, and its pages still send; '}${from}, ${many} of the last hour.`;
+  return `${active ? '' : 'inactive, but still sending; '}${from}, ${many} of the last hour.`;
 }
 
 /** `refused since about 14:15` */

@@ -257,7 +257,7 @@ describe('the headline', () => {
       'Nearly all views are refused: invalid view for «B»',
     ]);
     expect(headline([most, all, project('C', 'silent')])[1]).toBe(
-      'Nearly all views are refused: «B» and 1 more project',
+      'Views are refused: «B» and 1 more project',
     );
     // Not each for the same reason.
     expect(headline([most, most])[1]).toBe(
@@ -276,7 +276,7 @@ describe('the headline', () => {
     const sends = { ...project('B', 'all-refused', 'project-not-activated'), active: false };
     expect(headline([sends, sends, arriving])).toStrictEqual([
       'bad',
-      'Inactive, and still sending: «B» and 1 more project',
+      'Inactive, but still sending: «B» and 1 more project',
     ]);
     expect(headline([project('A', 'all-refused', 'invalid-view'), sends])[1]).toBe(
       'Views are refused: «A» and 1 more project',

@@ -362,10 +362,10 @@ describe.skipIf(!hasChromium())('the rows', () => {
     const viewlog = await startWatched({ data: dataDirectory({ projects }) });
     await viewlog.post({ ...MINIMAL_VIEW, p: '1' });
     const page = await open(viewlog);
-    await page.locator('h1', { hasText: 'Inactive, and still sending: Old' }).waitFor();
+    await page.locator('h1', { hasText: 'Inactive, but still sending: Old' }).waitFor();
     await page.locator('.row .state', { hasText: 'inactive, sends' }).waitFor();
     expect(await page.locator('#troubles li').textContent()).toMatch(
-      /^Old: inactive, and its pages still send; refused since about .*, the only view of the last hour\. Take the script off its pages, or activate it again:viewlog activate 1 /,
+      /^Old: inactive, but still sending; refused since about .*, the only view of the last hour\. Take the script off its pages, or activate it again:viewlog activate 1 /,
     );
   });
 
