@@ -113,5 +113,5 @@ export async function refusedInFiles(
   await known.read();
   if (faults.length > 0) throw new Error(faults.join('; '));
   const source = { projects, counts, known, installation };
-  return { projects: shownProjects(rankedProjects(source, now()), source, now()), known };
+  return { projects: shownProjects(rankedProjects(source, now(), false), source, now()), known };
 }

@@ -1,6 +1,5 @@
 import { DAY_MS, HOUR_MS } from '../base/time.ts';
 import type { Project } from '../projects/project-list.ts';
-import type { RefusalCode } from '../view/refusal.ts';
 import type { Activity } from './counts.ts';
 import type { RefusalGroup } from './refusal-groups.ts';
 import type { Timeline } from './timeline.ts';
@@ -13,6 +12,7 @@ export type ProjectState =
   | 'most-refused'
   | 'silent'
   | 'some-refused'
+  | 'not-stored'
   | 'mended'
   | 'arriving'
   | 'quiet'
@@ -33,18 +33,40 @@ export const isRed = (state: ProjectState): boolean => RED.has(state);
 /** What is to be mended. */
 export const isTrouble = (state: ProjectState): boolean => isRed(state) || AMBER.has(state);
 
-/** For an order in which trouble comes first, red before amber. */
-export const rankOf = (state: ProjectState): number =>
-  isRed(state) ? 0 : AMBER.has(state) ? 1 : state === 'mended' ? 2 : 3;
+/**
+ * For an order in which trouble comes first, red before amber, and of each what is active first:
+ * that an inactive project's views are refused is what the operator asked for.
+ */
+export const rankOf = ({ state, active }: { state: ProjectState; active: boolean }): number => {
+  if (isTrouble(state)) return (isRed(state) ? 0 : 2) + (active ? 0 : 1);
+  return state === 'not-stored' || state === 'mended' ? 4 : 5;
+};
 
-/** How a listed project fares. */
+/**
+ * How a listed project fares.
+ * @param notStored while nothing can be stored: its views of the last hour that were refused for
+ *   that alone. They are the collector's trouble, not the project's, and told there.
+ */
 export function stateOf(
+  project: Pick<Project, 'active'>,
+  activity: Activity,
+  nowMs: number,
+  notStored?: number,
+): ProjectState {
+  const state = ownStateOf(project, activity, nowMs, notStored ?? 0);
+  if (notStored === undefined || (state !== 'arriving' && state !== 'mended')) return state;
+  return notStored > 0 ? 'not-stored' : 'quiet';
+}
+
+/** @param notStored counted as if they had been taken. */
+function ownStateOf(
   { active }: Pick<Project, 'active'>,
   { acceptedIn, refusedIn, lastAcceptedMs }: Activity,
   nowMs: number,
+  notStored: number,
 ): ProjectState {
-  const accepted = acceptedIn.lastHour(nowMs);
-  const refused = refusedIn?.lastHour(nowMs) ?? 0;
+  const accepted = acceptedIn.lastHour(nowMs) + notStored;
+  const refused = (refusedIn?.lastHour(nowMs) ?? 0) - notStored;
   if (refused > 0 && accepted === 0) return 'all-refused';
   if (refused * 10 > accepted + refused) {
     const isMended =
@@ -82,7 +104,6 @@ export function lossOf(
   return acceptedIn.between(nowMs - DAY_MS - HOUR_MS, nowMs - DAY_MS, nowMs);
 }
 
-/** Why views of the last hour were refused, mostly; `undefined` where none were. */
-export function causeOf(refusals: readonly RefusalGroup[], nowMs: number): RefusalCode | undefined {
-  return refusals.find(({ lastMs }) => nowMs - lastMs < HOUR_MS)?.code;
-}
+/** Why views of the last hour were refused, the most frequent reason first. */
+export const reasonsOf = <T extends Pick<RefusalGroup, 'lastHour'>>(refusals: readonly T[]): T[] =>
+  refusals.filter(({ lastHour }) => lastHour > 0).toSorted((a, b) => b.lastHour - a.lastHour);

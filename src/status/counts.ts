@@ -117,7 +117,7 @@ export class Counts implements RequestCounts {
     this.refusedByCode[code] += 1;
     this.latestRefused.add(sample);
     this.#listed(project).refuse(atMs);
-    this.#group(measured);
+    this.#group(measured, atMs);
   }
 
   /**
@@ -142,13 +142,13 @@ export class Counts implements RequestCounts {
     this.total.refusedEarlier(atMs, nowMs);
     if (this.latestRefused.hasRoom) this.latestRefused.addEarlier(sample);
     this.#listed(project).refusedEarlier(atMs, nowMs);
-    this.#group(measured);
+    this.#group(measured, nowMs);
   }
 
-  #group(measured: MeasuredSample): void {
+  #group(measured: MeasuredSample, nowMs: number): void {
     const { project } = measured.sample;
-    if (project === undefined) this.beforeProject.add(measured);
-    else if (this.#isListed(project)) this.#of(project).refusals.add(measured);
+    if (project === undefined) this.beforeProject.add(measured, nowMs);
+    else if (this.#isListed(project)) this.#of(project).refusals.add(measured, nowMs);
     else this.unlistedIds.add(project, measured.sample);
   }
 

@@ -1,4 +1,5 @@
 import { countOf, number } from '../base/readable.ts';
+import { clip } from '../base/text.ts';
 import type { Health } from './health.ts';
 import { isReady } from './health.ts';
 import { REASONS } from './reason-words.ts';
@@ -54,6 +55,9 @@ export function headlineOf({ health, projects, isBlank, refused }: Arrival): Hea
   return { kind: 'idle', words: [idleWords(active, projects, refused)] };
 }
 
+/** A headline of several lines is none. */
+const NAME_LENGTH_MAX = 60;
+
 const CLEARS = ' (clears within the hour)';
 
 const TROUBLE_WORDS = {
@@ -66,11 +70,15 @@ const TROUBLE_WORDS = {
 /** Of the project that loses most, and of those that fare alike. */
 function headlineOfTrouble(worst: Judged, projects: readonly Judged[]): Headline {
   const state = worst.state as keyof typeof TROUBLE_WORDS;
+  const kind = isRed(state) ? 'bad' : 'warn';
   const alike = projects.filter((project) =>
     isRed(state) ? isRed(project.state) : project.state === state,
   );
-  const words = [TROUBLE_WORDS[state], ...(state === 'silent' ? named(alike) : why(alike))];
-  return { kind: isRed(state) ? 'bad' : 'warn', words };
+  if (!worst.active) return { kind, words: ['Inactive, but still sending: ', ...named(alike)] };
+  // Of several that fare differently it would seem to be said of all views.
+  const common = alike.every((project) => project.state === state) ? state : 'all-refused';
+  const words = [TROUBLE_WORDS[common], ...(state === 'silent' ? named(alike) : why(alike))];
+  return { kind, words };
 }
 
 function idleWords(active: number, projects: readonly Judged[], refused: number): string {
@@ -90,5 +98,5 @@ function why(projects: readonly Judged[]): Words {
 /** `My site and 2 more projects` */
 function named([first, ...more]: readonly Judged[]): Words {
   const rest = more.length === 0 ? [] : [` and ${countOf(more.length, 'more project')}`];
-  return [{ name: first!.name }, ...rest];
+  return [{ name: clip(first!.name, NAME_LENGTH_MAX) }, ...rest];
 }

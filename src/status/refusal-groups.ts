@@ -1,4 +1,6 @@
+import { HOUR_MS, MINUTE_MS } from '../base/time.ts';
 import type { RefusalCode } from '../view/refusal.ts';
+import { Periods } from './periods.ts';
 import type { MeasuredSample, RefusedSample } from './refused-samples.ts';
 import type { SampleBudget, SampleHolder } from './sample-budget.ts';
 
@@ -10,6 +12,8 @@ const ENTRY_BYTES = 64;
 export interface RefusalGroup {
   readonly code: RefusalCode;
   readonly count: number;
+  /** Of those, of the last sixty minutes. */
+  readonly lastHour: number;
   readonly lastMs: number;
   /** `undefined` where there was no memory left for it. */
   readonly latest?: RefusedSample | undefined;
@@ -35,21 +39,22 @@ export class RefusalGroups {
     this.#budget = budget;
   }
 
-  add(measured: MeasuredSample): void {
+  add(measured: MeasuredSample, nowMs: number): void {
     const { code } = measured.sample;
     let group = this.#byCode.get(code);
     if (group === undefined) {
       group = new Group();
       this.#byCode.set(code, group);
     }
-    this.#budget.hold(group, group.add(measured));
+    this.#budget.hold(group, group.add(measured, nowMs));
   }
 
   /** The most frequent first. */
-  list(): RefusalGroup[] {
-    return Array.from(this.#byCode, ([code, { count, lastMs, latest, origins }]) => ({
+  list(nowMs: number): RefusalGroup[] {
+    return Array.from(this.#byCode, ([code, { count, minutes, lastMs, latest, origins }]) => ({
       code,
       count,
+      lastHour: minutes.between(nowMs - HOUR_MS, nowMs + 1, nowMs),
       lastMs,
       latest,
       origins: Array.from(origins ?? [], ([origin, { count, measured }]) => ({
@@ -68,6 +73,7 @@ interface OfOrigin {
 
 class Group implements SampleHolder {
   count = 0;
+  readonly minutes = new Periods(MINUTE_MS, 60);
   lastMs = 0;
   latest: RefusedSample | undefined;
   origins: Map<string, OfOrigin> | undefined;
@@ -75,9 +81,10 @@ class Group implements SampleHolder {
   #originsBytes = 0;
 
   /** @returns what it keeps now, in bytes. */
-  add(measured: MeasuredSample): number {
+  add(measured: MeasuredSample, nowMs: number): number {
     const { sample, bytes } = measured;
     this.count += 1;
+    this.minutes.addEarlier(sample.atMs, nowMs);
     // What came before the start is read newest first.
     if (this.latest === undefined || sample.atMs >= this.lastMs) this.latest = sample;
     this.lastMs = Math.max(this.lastMs, sample.atMs);

@@ -2,15 +2,23 @@ import { once } from '../base/once.ts';
 import { DAY_MS } from '../base/time.ts';
 import type { Remedy } from '../base/description.ts';
 import { clip } from '../base/text.ts';
-import { causeOf, isTrouble, lossOf, rankOf, stateOf } from './arrival.ts';
+import { isTrouble, lossOf, rankOf, reasonsOf, stateOf } from './arrival.ts';
 import type { CollectorSource } from './collector-source.ts';
 import { type Activity, ProjectActivity } from './counts.ts';
 import { daysAt } from './days.ts';
 import type { Judged } from './headline.ts';
+import type { Project } from '../projects/project-list.ts';
+import type { RefusalCode } from '../view/refusal.ts';
 import type { RefusalGroup, RefusedOrigin } from './refusal-groups.ts';
 import { SampleBudget } from './sample-budget.ts';
 import { QUARTER_MS, type Timeline } from './timeline.ts';
-import { activationOf, doctorOf, isPlainOrigin, scriptCheckOf } from './shell-commands.ts';
+import {
+  activationOf,
+  doctorOf,
+  type Installation,
+  isPlainOrigin,
+  scriptCheckOf,
+} from './shell-commands.ts';
 
 /** Views; those before a restart are of the files. */
 export interface ShownActivity {
@@ -70,18 +78,29 @@ const SAMPLES_MAX = 100;
 
 const NONE = new ProjectActivity(new SampleBudget(0));
 
-/** The listed projects, judged: trouble first, by what it loses, then those that were heard of last. */
-export function rankedProjects({ projects, counts }: ProjectsSource, nowMs: number): Ranked[] {
+/**
+ * The listed projects, judged: trouble first, by what it loses, then those that were heard of last.
+ * @param isOutage whether no view can be stored now.
+ */
+export function rankedProjects(
+  { projects, counts }: ProjectsSource,
+  nowMs: number,
+  isOutage: boolean,
+): Ranked[] {
   const ranked = projects.all().map(({ id, name, active }): Ranked => {
     const counted = counts.projects.get(id) ?? NONE;
-    const state = counted === NONE && active ? 'no-view' : stateOf({ active }, counted, nowMs);
+    const refusals = counted.refusals.list(nowMs);
+    const lost = refusals.find(({ code }) => code === 'storage-unavailable')?.lastHour ?? 0;
+    const notStored = isOutage ? lost : undefined;
+    const state =
+      counted === NONE && active ? 'no-view' : stateOf({ active }, counted, nowMs, notStored);
     return {
       id,
       name: name === undefined ? `Project ${id}` : clip(name, NAME_LENGTH_MAX),
       active,
       state,
       loss: lossOf(state, counted, nowMs),
-      cause: causeOf(counted.refusals.list(), nowMs),
+      cause: reasonsOf(isOutage ? ownOf(refusals) : refusals)[0]?.code,
       counted,
     };
   });
@@ -91,10 +110,13 @@ export function rankedProjects({ projects, counts }: ProjectsSource, nowMs: numb
   );
 }
 
+/** But for those that are the collector's own trouble. */
+const ownOf = (refusals: readonly RefusalGroup[]): RefusalGroup[] =>
+  refusals.filter(({ code }) => code !== 'storage-unavailable');
+
 const collator = once(() => new Intl.Collator('en', { numeric: true }));
 /** What loses most views first, red before amber. */
-const byTrouble = (a: Ranked, b: Ranked): number =>
-  rankOf(a.state) - rankOf(b.state) || b.loss - a.loss;
+const byTrouble = (a: Ranked, b: Ranked): number => rankOf(a) - rankOf(b) || b.loss - a.loss;
 const byName = (a: Ranked, b: Ranked): number => collator().compare(a.name, b.name);
 
 /** As many as the page shows: trouble first, then by name. */
@@ -108,7 +130,7 @@ export function shownProjects(
     .slice(0, PROJECTS_MAX)
     .sort((a, b) => byTrouble(a, b) || byName(a, b))
     .map(({ id, name, active, state, cause, counted }) => {
-      const refusals = counted.refusals.list().map((group) => {
+      const refusals = counted.refusals.list(nowMs).map((group) => {
         samples -= 1 + group.origins.length;
         return shownRefusals(group, id, source, samples >= 0);
       });
@@ -121,17 +143,17 @@ export function shownProjects(
 function lookOf(id: string, source: ProjectsSource, nowMs: number): Remedy {
   const { counts, projects, installation } = source;
   if (counts.total.acceptedIn.lastHour(nowMs) === 0) {
-    const text = 'No project has any now. Look whether browsers reach viewlog:';
+    const text = 'No project has views now. Look whether browsers reach viewlog:';
     return { text, command: doctorOf(installation) };
   }
   const site = projects.find(id)?.origins?.find(isPlainOrigin);
   const where = site === undefined ? ' (put its address in)' : '';
-  const text = `Look whether its page${where} still bears the script; this prints nothing if not:`;
+  const text = `Does its page${where} still have the script? If not, this prints nothing:`;
   return { text, command: scriptCheckOf(id, site) };
 }
 
 function shownRefusals(
-  { code, count, lastMs, latest, origins }: RefusalGroup,
+  { code, count, lastHour, lastMs, latest, origins }: RefusalGroup,
   id: string,
   { projects, installation: { projectsPath, account } }: ProjectsSource,
   hasSamples: boolean,
@@ -145,6 +167,7 @@ function shownRefusals(
   return {
     code,
     count,
+    lastHour,
     lastMs,
     latest: hasSamples ? latest : undefined,
     origins: origins.map((from) => ({
@@ -153,11 +176,22 @@ function shownRefusals(
       latest: hasSamples ? from.latest : undefined,
       command: commandFor(from.origin),
     })),
-    command:
-      code === 'project-not-activated' && !project?.active
-        ? activationOf(id, undefined, projectsPath, account)
-        : undefined,
+    command: commandOf(code, id, project, { projectsPath, account }),
   };
+}
+
+/** What mends it, whatever the origin. */
+function commandOf(
+  code: RefusalCode,
+  id: string,
+  project: Project | undefined,
+  { projectsPath, account }: Pick<Installation, 'projectsPath' | 'account'>,
+): string | undefined {
+  const activation = activationOf(id, undefined, projectsPath, account);
+  if (code === 'project-not-activated' && !project?.active) return activation;
+  const limit = project?.maxViewsPerMinute;
+  if (code !== 'rate-limited' || limit === undefined || !project?.active) return undefined;
+  return `${activation} --max-views-per-minute ${2 * limit}`;
 }
 
 export function shownActivity(

@@ -100,7 +100,8 @@ export function snapshots(source: CollectorSource): () => Snapshot {
     const { counts, known } = source;
     const nowMs = source.now();
     const health = healthOf(source);
-    const ranked = rankedProjects(source, nowMs);
+    const isOutage = source.store.state().unavailable !== undefined;
+    const ranked = rankedProjects(source, nowMs, isOutage);
     const projects = shownProjects(ranked, source, nowMs);
     const total = shownActivity(counts.total, source, nowMs);
     const unlistedIds = shownUnlistedIds(source, nearestId);
@@ -123,7 +124,7 @@ export function snapshots(source: CollectorSource): () => Snapshot {
       projects,
       projectsLeftOut: ranked.length - projects.length,
       rest: shownRest(source, nowMs),
-      beforeProject: counts.beforeProject.list(),
+      beforeProject: counts.beforeProject.list(nowMs),
       unlistedIds: unlistedIds.slice(0, UNLISTED_IDS_MAX),
       unlistedIdsLeftOut: Math.max(0, unlistedIds.length - UNLISTED_IDS_MAX),
       firstSteps: counts.total.lastAcceptedMs === undefined ? firstSteps(source) : [],

@@ -9,6 +9,10 @@ const MINUTES = 60;
 /** Today and yesterday: 49 hours where a clock is put back, and the running quarter. */
 const QUARTERS_KEPT = (49 * HOUR_MS) / QUARTER_MS + 1;
 
+/** When a quarter of an hour of the last 24 hours began; 0: the oldest. */
+export const startOf = (nowMs: number, quarter: number): number =>
+  (Math.floor(nowMs / QUARTER_MS) - (QUARTERS - 1 - quarter)) * QUARTER_MS;
+
 /** When views came: the last hour by the minute, today and yesterday by quarters of an hour. */
 export class Timeline {
   readonly #minutes = new Periods(MINUTE_MS, MINUTES);

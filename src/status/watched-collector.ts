@@ -6,6 +6,7 @@ import type { WatchedService } from './operator-app.ts';
 import { pageFiles } from './page-files.ts';
 import { json, plain, reply } from './replies.ts';
 import { snapshots } from './snapshot.ts';
+import { statusText } from './status-text.ts';
 
 const STREAMS_MAX = 16;
 const INTERVAL_MS = 1_000;
@@ -27,6 +28,7 @@ export function watchedCollector(source: CollectorSource): WatchedService {
       '/': () => reply(200, 'text/html; charset=utf-8', pageFiles().html),
       '/page.css': () => reply(200, 'text/css; charset=utf-8', pageFiles().css),
       '/page.js': () => reply(200, 'text/javascript; charset=utf-8', pageFiles().js),
+      '/status.txt': () => reply(200, 'text/plain; charset=utf-8', statusText(snapshot())),
       '/snapshot': () => json(snapshot()),
       '/live': (isHead, exchange) => {
         // A stream that nobody would read is not opened.

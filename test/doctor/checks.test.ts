@@ -61,6 +61,7 @@ describe('refusals of listed projects', () => {
   const group = (code: RefusalCode, command?: string, lastMs = NOW - 1000) => ({
     code,
     count: 3,
+    lastHour: 3,
     lastMs,
     origins: [{ origin: 'https://a.example', count: 3 }],
     command,

@@ -73,6 +73,30 @@ describe('a listed project', () => {
   });
 });
 
+describe('while nothing can be stored, a listed project', () => {
+  const inOutage = (
+    accepted: readonly [number, number][],
+    refused: readonly [number, number][],
+    notStored: number,
+  ): string => stateOf({ active: true }, activityOf(accepted, refused), NOW, notStored);
+
+  it('is not judged by what was refused for that alone', () => {
+    expect(inOutage([[90, MINUTE_MS]], [[30, MINUTE_MS]], 30)).toBe('not-stored');
+    expect(inOutage([], [[30, MINUTE_MS]], 30)).toBe('not-stored');
+  });
+
+  it('is judged by its own refusals, as if the others had been taken', () => {
+    expect(inOutage([], [[30, MINUTE_MS]], 0)).toBe('all-refused');
+    expect(inOutage([], [[30, MINUTE_MS]], 27)).toBe('not-stored');
+    expect(inOutage([], [[30, MINUTE_MS]], 26)).toBe('some-refused');
+  });
+
+  it('is quiet where none of its views came meanwhile, and silent where it was', () => {
+    expect(inOutage([[90, MINUTE_MS]], [], 0)).toBe('quiet');
+    expect(inOutage([[20, YESTERDAY]], [], 0)).toBe('silent');
+  });
+});
+
 describe('nearly all refused', () => {
   it('is red from nine in ten on', () => {
     expect(judged([[10, MINUTE_MS]], [[90, MINUTE_MS]])).toBe('most-refused');
@@ -233,7 +257,7 @@ describe('the headline', () => {
       'Nearly all views are refused: invalid view for «B»',
     ]);
     expect(headline([most, all, project('C', 'silent')])[1]).toBe(
-      'Nearly all views are refused: «B» and 1 more project',
+      'Views are refused: «B» and 1 more project',
     );
     // Not each for the same reason.
     expect(headline([most, most])[1]).toBe(
@@ -246,6 +270,17 @@ describe('the headline', () => {
       'good',
       'Views are arriving: 2 of 2 projects; mended: «B» (clears within the hour)',
     ]);
+  });
+
+  it('says of inactive projects alone that they send', () => {
+    const sends = { ...project('B', 'all-refused', 'project-not-activated'), active: false };
+    expect(headline([sends, sends, arriving])).toStrictEqual([
+      'bad',
+      'Inactive, but still sending: «B» and 1 more project',
+    ]);
+    expect(headline([project('A', 'all-refused', 'invalid-view'), sends])[1]).toBe(
+      'Views are refused: «A» and 1 more project',
+    );
   });
 
   it('is never green where nothing arrives', () => {

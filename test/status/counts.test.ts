@@ -126,7 +126,7 @@ describe('the counts', () => {
     expect(unlistedIds).toHaveLength(100);
     expect(unlistedIds[0]).toMatchObject({ id: '1000009', count: 250 });
     expect(counts.projects.size).toBe(0);
-    const [stray] = counts.beforeProject.list();
+    const [stray] = counts.beforeProject.list(0);
     expect(stray).toMatchObject({ code: 'not-found', count: 5_000 });
     expect(stray!.origins).toHaveLength(8);
     expect(counts.total.refused).toBe(10_250);
@@ -144,12 +144,13 @@ describe('the counts', () => {
 });
 
 describe('samples of refusals', () => {
+  const START = 1e12;
   const latestOf = (counts: Counts, project: string) =>
-    counts.projects.get(project)?.refusals.list()[0];
+    counts.projects.get(project)?.refusals.list(START)[0];
 
   it('are all kept up to their budget; beyond it the longest unseen goes, its count stays', () => {
     const isListed = (): boolean => true;
-    let now = 1;
+    let now = START;
     const first = new Counts({ now: () => now, isListed });
     for (const id of ['1', '2', '3']) first.refused(...faulty(id));
     const fits = new Counts({ now: () => now, isListed, samplesBytesMax: first.samples.bytes });
@@ -165,16 +166,21 @@ describe('samples of refusals', () => {
     expect(latestOf(lacksOne, '1')).toStrictEqual({
       code: 'invalid-view',
       count: 1,
-      lastMs: 1,
+      lastHour: 1,
+      lastMs: START,
       latest: undefined,
       origins: [],
     });
     expect(latestOf(lacksOne, '2')?.latest?.project).toBe('2');
     // What is brought up to date is the last to go.
-    now = 2;
+    now = START + 1;
     fits.refused(...faulty('1'));
     fits.refused(...faulty('4'));
-    expect(latestOf(fits, '1')).toMatchObject({ count: 2, lastMs: 2, latest: { atMs: 2 } });
+    expect(latestOf(fits, '1')).toMatchObject({
+      count: 2,
+      lastMs: START + 1,
+      latest: { atMs: START + 1 },
+    });
     expect(latestOf(fits, '2')?.latest).toBeUndefined();
     fits.refused(...faulty('2'));
     expect(latestOf(fits, '2')).toMatchObject({ count: 2, latest: { project: '2' } });

@@ -78,7 +78,7 @@ describe('a start', () => {
     expect(history.sinceMs).toBeLessThanOrEqual(yesterdayMs);
     expect(countsOf(counts)).toStrictEqual({ total: [1, 2, 2, 4], listed: [1, 2, 2, 2] });
     expect(counts.projects.get('1')!.lastAcceptedMs).toBe(START - MINUTE_MS);
-    const [group] = counts.projects.get('1')!.refusals.list();
+    const [group] = counts.projects.get('1')!.refusals.list(START);
     expect(group).toMatchObject({
       code: 'origin-not-allowed',
       count: 2,

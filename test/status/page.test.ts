@@ -200,7 +200,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
     const full = await startWatched({ args: ['--min-free=1000TiB'] });
     const { page } = await open(full);
     expect((await full.post(MINIMAL_VIEW)).status).toBe(503);
-    await state(page, '1000001', 'all refused');
+    await state(page, '1000001', 'not stored');
     const told = (await page.locator('#outage p').textContent())!;
     expect(told).toMatch(/^Every view is refused with 503 since \d\d:\d\d\. Make room on the disk/);
     expect(told).toContain(
@@ -211,6 +211,19 @@ describe.skipIf(!hasChromium())('the status page', () => {
     const figure = page.locator('#figures dd.bad', { hasText: 'below --min-free 1000 TiB' });
     await figure.waitFor();
     expect(await page.locator('#troubles li, #warnings li').count()).toBe(0);
+  });
+
+  it('of a full disk still tells what a project loses for another reason, without the disk', async () => {
+    const full = await startWatched({ args: ['--min-free=1000TiB'] });
+    const { page } = await open(full);
+    await full.post(MINIMAL_VIEW);
+    await full.post({ ...MINIMAL_VIEW, url: 'x' });
+    await state(page, '1000001', 'some refused');
+    expect(await page.locator('#troubles li').allTextContents()).toStrictEqual([
+      expect.stringMatching(
+        /^Open: partly refused since about .*, 1 of 2 views of the last hour\. Invalid view, such as: url/,
+      ),
+    ]);
   });
 
   it('does nothing while it is hidden, and has caught up when it is seen again', async () => {

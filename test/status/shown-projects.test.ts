@@ -31,7 +31,8 @@ function sourceOf(projects: ProjectsFile['projects'], known: Partial<Known> = {}
   return { source, counts, refuse, withProjects };
 }
 
-const shown = (source: CollectorSource) => shownProjects(rankedProjects(source, NOW), source, NOW);
+const shown = (source: CollectorSource) =>
+  shownProjects(rankedProjects(source, NOW, false), source, NOW);
 
 const commands = (source: CollectorSource): unknown[] =>
   shown(source).flatMap(({ refusals }) =>
@@ -59,6 +60,17 @@ describe('a refusal', () => {
       undefined,
     ]);
     expect(commands(withProjects([{ id: '1' }]))).toStrictEqual([undefined, undefined]);
+  });
+
+  it('for a limit has the command that doubles it, where the project is active', () => {
+    const { source, refuse, withProjects } = sourceOf([{ id: '1', maxViewsPerMinute: 60 }]);
+    refuse('1', 'rate-limited');
+    expect(commands(source)[0]).toBe(
+      'viewlog activate 1 --projects /d/projects.json --max-views-per-minute 120',
+    );
+    expect(commands(withProjects([{ id: '1' }]))[0]).toBeUndefined();
+    const inactive = { id: '1', maxViewsPerMinute: 60, active: false };
+    expect(commands(withProjects([inactive]))[0]).toBeUndefined();
   });
 
   it('of very many has a sample as long as there is room, and its count always', () => {
@@ -99,6 +111,47 @@ describe('projects in trouble', () => {
   });
 });
 
+describe('of projects in trouble', () => {
+  it('those that are inactive come after others that lose less', () => {
+    const { source, refuse } = sourceOf([{ id: '1', active: false }, { id: '2' }]);
+    for (let i = 0; i < 9; i++) refuse('1', 'project-not-activated');
+    refuse('2', 'invalid-view');
+    expect(shown(source).map(({ id }) => id)).toStrictEqual(['2', '1']);
+  });
+
+  it('the cause is the most frequent reason of the last hour', () => {
+    const { source, counts, refuse } = sourceOf([{ id: '1' }]);
+    const refusal = { code: 'origin-not-allowed', detail: '', project: '1' } as const;
+    for (let i = 0; i < 9; i++) counts.refusedEarlier(refusal, undefined, '{}', NOW - HOUR_MS);
+    refuse('1', 'origin-not-allowed');
+    refuse('1', 'invalid-view');
+    refuse('1', 'invalid-view');
+    const [project] = shown(source);
+    expect(project!.cause).toBe('invalid-view');
+    expect(project!.refusals.map(({ code, count, lastHour }) => [code, count, lastHour])).toEqual([
+      ['origin-not-allowed', 10, 1],
+      ['invalid-view', 2, 2],
+    ]);
+  });
+
+  it('the cause is not the disk while that is full', () => {
+    const { source, refuse } = sourceOf([{ id: '1' }, { id: '2' }]);
+    for (let i = 0; i < 9; i++) refuse('1', 'storage-unavailable');
+    refuse('2', 'storage-unavailable');
+    refuse('2', 'invalid-view');
+    const judged = (isOutage: boolean) =>
+      rankedProjects(source, NOW, isOutage).map(({ id, state, cause }) => [id, state, cause]);
+    expect(judged(true)).toStrictEqual([
+      ['2', 'some-refused', 'invalid-view'],
+      ['1', 'not-stored', undefined],
+    ]);
+    expect(judged(false)).toStrictEqual([
+      ['1', 'all-refused', 'storage-unavailable'],
+      ['2', 'all-refused', 'storage-unavailable'],
+    ]);
+  });
+});
+
 describe('a project that has fallen silent', () => {
   const look = (origins: string[] | undefined, hasOthers: boolean) => {
     const { source, counts } = sourceOf([{ id: '1', ...(origins && { origins }) }, { id: '2' }]);
@@ -110,7 +163,7 @@ describe('a project that has fallen silent', () => {
 
   it('has the command that looks for its script, on an address that is plain', () => {
     expect(look(['https://*.example.com', ORIGIN], true)).toStrictEqual({
-      text: 'Look whether its page still bears the script; this prints nothing if not:',
+      text: 'Does its page still have the script? If not, this prints nothing:',
       command: `curl -sL ${ORIGIN}/ | grep 1`,
     });
     expect(look(['https://*.example.com'], true)!.command).toBe(
@@ -158,7 +211,9 @@ describe('yesterday by now', () => {
     add(NOW - DAY_MS + 15 * 60_000, 100);
     add(yesterdayMs - 1, 1000);
     expect(byNow(source)).toBe(5);
-    expect(shownProjects(rankedProjects(source, nowMs), source, nowMs)[0]!.activity).toMatchObject({
+    expect(
+      shownProjects(rankedProjects(source, nowMs, false), source, nowMs)[0]!.activity,
+    ).toMatchObject({
       yesterdayByNow: 15,
       yesterday: 135,
     });

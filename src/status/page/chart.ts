@@ -1,6 +1,6 @@
 import { countOf, number } from '../../base/readable.ts';
-import { QUARTER_MS, QUARTERS } from '../timeline.ts';
-import { shortTime } from './clock.ts';
+import { QUARTER_MS, QUARTERS, startOf } from '../timeline.ts';
+import { shortTime } from '../clock.ts';
 import { element, setText, svg, type View } from './dom.ts';
 
 /** Views by quarters of an hour, oldest first, the running one last; what is before was none. */
@@ -122,10 +122,6 @@ function barsOf(counts: readonly number[], below: readonly number[], scale: numb
   }
   return path;
 }
-
-/** When a quarter of an hour of the last 24 hours began; 0: the oldest. */
-export const startOf = (nowMs: number, quarter: number): number =>
-  (Math.floor(nowMs / QUARTER_MS) - (QUARTERS - 1 - quarter)) * QUARTER_MS;
 
 /** `14:15 to 14:30: 300 views taken, 2 refused` */
 function quarterOf({ accepted, refused }: Series, nowMs: number, quarter: number): string {

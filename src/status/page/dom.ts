@@ -1,6 +1,8 @@
 // The page's only way to make elements. Text goes in as text nodes, never as markup: much of it
 // is what strangers sent.
 
+import type { Words } from '../headline.ts';
+
 /** A part of the page, and how to bring it up to date. */
 export interface View<T> {
   readonly node: Element;
@@ -40,6 +42,15 @@ export const seen = (text: string): string => text.replace(HIDDEN, '\ufffd');
 export function setText(node: Element, text: string): void {
   const shown = seen(text);
   if (node.textContent !== shown) node.textContent = shown;
+}
+
+/** Words, in which a name turns nothing around. */
+export function setWords(node: Element, words: Words): void {
+  const parts = words.map((word) =>
+    typeof word === 'string' ? word : element('bdi', {}, seen(word.name)),
+  );
+  const made = element('span', {}, ...parts);
+  if (node.textContent !== made.textContent) node.replaceChildren(...made.childNodes);
 }
 
 /**

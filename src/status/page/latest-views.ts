@@ -2,7 +2,7 @@ import { REASONS } from '../reason-words.ts';
 import type { Numbered } from '../last-few.ts';
 import type { ShownRefusal, ShownView } from '../snapshot.ts';
 import { element, setText, type View } from './dom.ts';
-import { time } from './clock.ts';
+import { time } from '../clock.ts';
 import { sample } from './refusal-list.ts';
 
 /** A view that was taken; unfolded, its fields. */

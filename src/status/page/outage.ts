@@ -1,5 +1,5 @@
 import type { Outage } from '../snapshot.ts';
-import { since } from './clock.ts';
+import { outageWords } from '../status-words.ts';
 import { command } from './copy-command.ts';
 import { element, setText, type View } from './dom.ts';
 
@@ -13,9 +13,7 @@ export function outage(): View<Outage | undefined> {
     update(item, nowMs) {
       node.hidden = item === undefined;
       if (item === undefined) return;
-      const from = item.sinceMs === undefined ? '' : ` since ${since(item.sinceMs, nowMs)}`;
-      const lost = 'Nothing that was acknowledged is lost; viewlog goes on by itself afterwards.';
-      setText(words, `Every view is refused with 503${from}. ${item.text ?? ''} ${lost}`);
+      setText(words, outageWords(item, nowMs));
       mend.update(item.command, nowMs);
     },
   };

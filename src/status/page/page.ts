@@ -1,25 +1,21 @@
 import { countOf, duration, number } from '../../base/readable.ts';
-import type { Fact } from '../../base/description.ts';
-import { isTrouble } from '../arrival.ts';
-import type { Words } from '../headline.ts';
-import type { ShownActivity } from '../shown-projects.ts';
 import type { Snapshot, Step } from '../snapshot.ts';
-import { dateTime, shortTime, since, zone } from './clock.ts';
+import { dateTime, shortTime, since, zone } from '../clock.ts';
 import { command } from './copy-command.ts';
-import { element, list, seen, setText, type View } from './dom.ts';
+import { element, list, setText, setWords, type View } from './dom.ts';
 import { factList } from './facts.ts';
 import { outage } from './outage.ts';
 import { acceptedRow, refusedRow } from './latest-views.ts';
 import { projectTable } from './project-table.ts';
 import { refusalGroups } from './refusal-list.ts';
-import { trouble } from './troubles.ts';
+import { figuresOf } from '../status-words.ts';
+import { troubleList } from './troubles.ts';
 import { unaskedLine, unlistedIdRow } from './unlisted-rows.ts';
 
 // The status page: shows each snapshot as it comes. Every one is whole, so a page that was hidden
 // or cut off has caught up with the next.
 
 const RECONNECT_MS = 3_000;
-const TROUBLES_MAX = 3;
 
 const find = (selector: string): HTMLElement => document.querySelector<HTMLElement>(selector)!;
 
@@ -27,8 +23,7 @@ const state = find('#state');
 const summary = find('#summary');
 const notStored = outage();
 find('#outage').append(notStored.node);
-const showTroubles = list(find('#troubles'), ({ id }) => id, trouble);
-const troublesMore = find('#troubles + p');
+const showTroubles = troubleList(find('#troubles'), find('#troubles + p'));
 const showWarnings = list<string>(find('#warnings'), (text) => text, textItem);
 const showFigures = factList(find('#figures'));
 const showDetails = factList(find('#details dl'));
@@ -50,10 +45,7 @@ function show(snapshot: Snapshot): void {
   const { nowMs, unlistedIds, unlistedIdsLeftOut: more } = snapshot;
   showState(snapshot);
   notStored.update(snapshot.outage, nowMs);
-  const troubles = troublesOf(snapshot);
-  showTroubles(troubles.slice(0, TROUBLES_MAX), nowMs);
-  const left = Math.max(0, troubles.length - TROUBLES_MAX);
-  setText(troublesMore, left > 0 ? `And ${countOf(left, 'more project')} in trouble, below.` : '');
+  showTroubles(snapshot);
   showWarnings(snapshot.warnings, nowMs);
   showFigures(figuresOf(snapshot), nowMs);
   find('#first-steps').hidden = snapshot.firstSteps.length === 0;
@@ -71,13 +63,6 @@ function show(snapshot: Snapshot): void {
   showRefused(snapshot.latestRefused, nowMs);
   showDetails(detailsOf(snapshot), nowMs);
 }
-
-/** What cannot be stored is told once. */
-const troublesOf = ({ projects, outage: told }: Snapshot) =>
-  projects.filter(
-    ({ state, cause }) =>
-      isTrouble(state) && (told === undefined || cause !== 'storage-unavailable'),
-  );
 
 function showState({ headline, total, known, sinceMs, nowMs, projects: all }: Snapshot): void {
   setKind(headline.kind);
@@ -110,23 +95,6 @@ function knownWords(known: Snapshot['known'], startMs: number, nowMs: number): s
     : `${start}; counted since ${from}.`;
 }
 
-const figuresOf = ({ total, facts }: Snapshot): Snapshot['facts'] => [
-  ['Now', `${number(total.perMinute)} a minute`],
-  ['Last hour', number(total.lastHour)],
-  ...todayOf(total),
-  ...facts,
-];
-
-function todayOf({ today, yesterdayByNow }: ShownActivity): Fact[] {
-  if (yesterdayByNow === undefined) return [['Today', number(today)]];
-  const more = today - yesterdayByNow;
-  const sign = more < 0 ? '−' : '+';
-  return [
-    ['Today', `${number(today)} (${sign}${number(Math.abs(more))})`],
-    ['Yesterday by now', number(yesterdayByNow)],
-  ];
-}
-
 const detailsOf = ({ details, accepted, refused, sinceMs, version }: Snapshot) => [
   ...details,
   [
@@ -135,14 +103,6 @@ const detailsOf = ({ details, accepted, refused, sinceMs, version }: Snapshot) =
   ] as const,
   ['Version', version] as const,
 ];
-
-function setWords(node: Element, words: Words): void {
-  const parts = words.map((word) =>
-    typeof word === 'string' ? word : element('bdi', {}, seen(word.name)),
-  );
-  const made = element('span', {}, ...parts);
-  if (node.textContent !== made.textContent) node.replaceChildren(made);
-}
 
 /** One of good, warn, bad, idle and lost; the colours are the style sheet's. */
 function setKind(kind: string): void {

@@ -1,9 +1,9 @@
-import { duration, number } from '../../base/readable.ts';
+import { number } from '../../base/readable.ts';
 import type { ProjectState } from '../arrival.ts';
 import type { ShownActivity, ShownProject } from '../shown-projects.ts';
 import { chart, sparkline } from './chart.ts';
-import { since } from './clock.ts';
 import { element, seen, setText, type View } from './dom.ts';
+import { lastOf, stateWords } from '../status-words.ts';
 import { refusalGroups } from './refusal-list.ts';
 
 const COLUMNS = [
@@ -34,12 +34,12 @@ export function projectRow(): View<ShownProject> {
   const where = element('p', { class: 'faint' });
   body.append(where, refusals.node);
   return openedAtOnce(row, (project, nowMs) => {
-    const { id, name, state, activity } = project;
+    const { id, name, active, activity } = project;
     update(name, id, activity, nowMs);
     setState(row, project, nowMs);
     if (!row.open) return;
     const last = lastOf(activity, nowMs);
-    setText(where, `Project ${id}. ${last}${state === 'inactive' ? ' It is inactive.' : ''}`);
+    setText(where, `Project ${id}. ${last}${active ? '' : ' It is inactive.'}`);
     refusals.update(project.refusals, nowMs);
   });
 }
@@ -124,6 +124,7 @@ const KINDS: Readonly<Record<ProjectState, string>> = {
   'most-refused': 'bad',
   silent: 'warn',
   'some-refused': 'warn',
+  'not-stored': 'not-stored',
   mended: 'good',
   arriving: 'good',
   quiet: 'off',
@@ -131,33 +132,8 @@ const KINDS: Readonly<Record<ProjectState, string>> = {
   inactive: 'off',
 };
 
-function setState(row: Element, { state, activity }: ShownProject, nowMs: number): void {
+function setState(row: Element, project: ShownProject, nowMs: number): void {
   const node = row.querySelector('.state')!;
-  node.className = `state ${KINDS[state]}`;
-  setText(node, stateWords(state, activity, nowMs));
-}
-
-const STATES: Readonly<Record<ProjectState, string>> = {
-  'all-refused': 'all refused',
-  'most-refused': 'most refused',
-  silent: 'fallen silent',
-  'some-refused': 'some refused',
-  mended: 'mended',
-  arriving: 'arriving',
-  quiet: 'quiet',
-  'no-view': 'no view yet',
-  inactive: 'inactive',
-};
-
-/** `quiet for 10 h` */
-function stateWords(state: ProjectState, { lastAcceptedMs }: ShownActivity, nowMs: number): string {
-  if (state !== 'quiet' || lastAcceptedMs === undefined) return STATES[state];
-  const [count, unit] = duration(nowMs - lastAcceptedMs).split(' ');
-  return `quiet for ${count} ${unit}`;
-}
-
-/** `Last view 14:03, 5 min ago.` */
-export function lastOf({ lastAcceptedMs }: ShownActivity, nowMs: number): string {
-  if (lastAcceptedMs === undefined) return 'No view was taken, as far as is known.';
-  return `Last view ${since(lastAcceptedMs, nowMs)}, ${duration(nowMs - lastAcceptedMs)} ago.`;
+  node.className = `state ${KINDS[project.state]}`;
+  setText(node, stateWords(project, nowMs));
 }

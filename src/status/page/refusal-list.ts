@@ -1,8 +1,8 @@
 import { duration, number } from '../../base/readable.ts';
-import type { Issue } from '../../view/refusal.ts';
 import { REASONS } from '../reason-words.ts';
 import type { RefusedSample } from '../refused-samples.ts';
 import type { ShownOrigin, ShownRefusals } from '../shown-projects.ts';
+import { sentenceOf } from '../status-words.ts';
 import { command } from './copy-command.ts';
 import { element, list, setText, type View } from './dom.ts';
 
@@ -51,9 +51,6 @@ function ofOrigin(): View<ShownOrigin> {
     },
   };
 }
-
-export const sentenceOf = ({ field, message, received }: Issue): string =>
-  `${field === '' ? 'the view' : field} ${message}; received ${received}`;
 
 /** What was refused, and every fault of it. */
 export function sample(): View<RefusedSample> {

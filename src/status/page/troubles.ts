@@ -1,91 +1,72 @@
-import { countOf, number } from '../../base/readable.ts';
-import type { ShownActivity, ShownOrigin, ShownProject, ShownRefusals } from '../shown-projects.ts';
+import { countOf } from '../../base/readable.ts';
+import { clip } from '../../base/text.ts';
 import { isRed } from '../arrival.ts';
-import { QUARTERS } from '../timeline.ts';
-import { startOf } from './chart.ts';
-import { since } from './clock.ts';
+import type { Words } from '../headline.ts';
+import type { ShownProject } from '../shown-projects.ts';
+import type { Snapshot } from '../snapshot.ts';
+import { headOf, type Reason, sinceOf, troublesOf, whyOf } from '../status-words.ts';
 import { command } from './copy-command.ts';
-import { element, setText, type View } from './dom.ts';
-import { lastOf } from './project-rows.ts';
-import { sentenceOf } from './refusal-list.ts';
+import { element, list, setText, setWords, type View } from './dom.ts';
 
-/** A project in trouble: since when, why, and what mends it. */
-export function trouble(): View<ShownProject> {
+const TROUBLES_MAX = 3;
+const NAMED_MAX = 5;
+const NAME_LENGTH_MAX = 60;
+
+/** The projects in trouble: the worst at length, of the others which and since when. */
+export function troubleList(parent: Element, more: Element) {
+  const show = list(parent, ({ id }) => id, trouble);
+  return (snapshot: Snapshot): void => {
+    const { nowMs } = snapshot;
+    const troubles = troublesOf(snapshot);
+    show(troubles.slice(0, TROUBLES_MAX), nowMs);
+    setWords(more, othersOf(troubles.slice(TROUBLES_MAX), nowMs));
+  };
+}
+
+/** `And 7 more projects in trouble, below: My site refused since about 14:15, …` */
+function othersOf(troubles: readonly ShownProject[], nowMs: number): Words {
+  if (troubles.length === 0) return [];
+  const named = troubles.slice(0, NAMED_MAX).flatMap((project, i) => {
+    return [
+      i === 0 ? ': ' : '; ',
+      { name: clip(project.name, NAME_LENGTH_MAX) },
+      ` ${sinceOf(project, nowMs)}`,
+    ];
+  });
+  const left = troubles.length > NAMED_MAX ? '; …' : '.';
+  return [`And ${countOf(troubles.length, 'more project')} in trouble, below`, ...named, left];
+}
+
+/** A project in trouble: since when, how much, and each reason. */
+function trouble(): View<ShownProject> {
   const name = element('bdi');
-  const [before, example, after] = [element('span'), element('bdi'), element('span')];
-  const words = [before, example, after];
-  const mend = command();
-  const node = element(
-    'li',
-    {},
-    element('p', {}, element('b', {}, name), ': ', ...words),
-    mend.node,
-  );
+  const words = element('span');
+  const reasons = element('div');
+  const showReasons = list<Reason>(reasons, ({ key }) => key, reasonItem);
   return {
-    node,
+    node: element('li', {}, element('p', {}, element('b', {}, name), ': ', words), reasons),
     update(project, nowMs) {
-      node.classList.toggle('bad', isRed(project.state));
-      setText(name, project.name);
-      for (const [i, text] of wordsOf(project, nowMs).entries()) setText(words[i]!, text);
-      mend.update(commandOf(project), nowMs);
+      reasons.parentElement!.classList.toggle('bad', isRed(project.state));
+      setText(name, clip(project.name, NAME_LENGTH_MAX));
+      const head = headOf(project, nowMs);
+      const why = whyOf(project);
+      // One reason goes on in the same line: sixty projects shall fit on two screens.
+      const isOne = why.length === 1;
+      setWords(words, isOne ? [head, ' ', ...why[0]!.words] : [head]);
+      showReasons(isOne ? [{ ...why[0]!, words: [] }] : why, nowMs);
     },
   };
 }
 
-/** What a stranger has sent stands between our own words. */
-function wordsOf(project: ShownProject, nowMs: number): [string, string, string] {
-  const { state, activity, look } = project;
-  const last = lastOf(activity, nowMs);
-  if (state === 'silent') {
-    return [`it had views in the same hours yesterday. ${last} ${look?.text ?? ''}`, '', ''];
-  }
-  const { lastHour, refusedLastHour } = activity;
-  const isAll = state === 'all-refused';
-  const all = countOf(lastHour + refusedLastHour, 'view');
-  const many = isAll ? `all ${all}` : `${number(refusedLastHour)} of ${all}`;
-  const [why, example] = reasonOf(causeIn(project));
-  const from = refusedSince(activity, nowMs) + (isAll ? ` ${last}` : '');
-  const mend = project.cause === 'invalid-view' ? ' Mend it in the page that sends it.' : '';
-  return [`${many} of the last hour refused${why}`, example, `. ${from}${mend}`];
+function reasonItem(): View<Reason> {
+  const why = element('p');
+  const mend = command();
+  return {
+    node: element('div', { class: 'reason' }, why, mend.node),
+    update(reason, nowMs) {
+      why.hidden = reason.words.length === 0;
+      setWords(why, reason.words);
+      mend.update(reason.command, nowMs);
+    },
+  };
 }
-
-/** An hour without a refusal is an end of them. */
-const GAP_QUARTERS = 4;
-
-/** `Refusals since about 14:15.` */
-function refusedSince({ refusedByQuarter }: ShownActivity, nowMs: number): string {
-  const newestFirst = refusedByQuarter.toReversed();
-  let ago = 0;
-  let gap = 0;
-  for (const [i, count] of newestFirst.entries()) {
-    gap = count > 0 ? 0 : gap + 1;
-    if (gap >= GAP_QUARTERS) break;
-    if (count > 0) ago = i;
-  }
-  const isWholeDay = ago >= QUARTERS - GAP_QUARTERS;
-  if (isWholeDay) return 'Refusals for 24 hours, or longer.';
-  return `Refusals since about ${since(startOf(nowMs, QUARTERS - 1 - ago), nowMs)}.`;
-}
-
-const causeIn = ({ refusals, cause }: ShownProject): ShownRefusals | undefined =>
-  refusals.find(({ code }) => code === cause);
-
-/** `, such as: `, `mb must be an integer; received "12"` */
-function reasonOf(cause: ShownRefusals | undefined): [string, string] {
-  const [issue] = cause?.latest?.issues ?? [];
-  if (issue !== undefined) return [', such as: ', sentenceOf(issue)];
-  const [most] = byCount(cause);
-  if (cause?.code !== 'origin-not-allowed' || most === undefined) return ['', ''];
-  if (most.origin === '') return [', sent without an Origin', ''];
-  if (cause.origins.length === 1) return [', sent from ', most.origin];
-  return [`, ${2 * most.count > cause.count ? 'most' : 'some'} of them from `, most.origin];
-}
-
-const commandOf = (project: ShownProject): string | undefined => {
-  if (project.look !== undefined) return project.look.command;
-  const cause = causeIn(project);
-  return cause?.command ?? byCount(cause).find(({ command }) => command !== undefined)?.command;
-};
-
-const byCount = (cause: ShownRefusals | undefined): readonly ShownOrigin[] =>
-  cause?.origins.toSorted((a, b) => b.count - a.count) ?? [];

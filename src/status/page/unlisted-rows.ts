@@ -1,6 +1,7 @@
 import { countOf, duration, number } from '../../base/readable.ts';
 import { REASONS } from '../reason-words.ts';
 import type { ShownUnlistedId, Snapshot } from '../snapshot.ts';
+import { noneUnlistedWords } from '../status-words.ts';
 import { IDS_MAX } from '../unlisted-ids.ts';
 import { command } from './copy-command.ts';
 import { element, setText, type View } from './dom.ts';
@@ -8,17 +9,21 @@ import { element, setText, type View } from './dom.ts';
 const NAMED_MAX = 3;
 const SEND = 'projects not in the projects file send';
 
-/** How many such ids there are, and the first of them; leads to all. */
-export function unaskedLine(): View<Pick<Snapshot, 'unlistedIds' | 'unlistedIdsLeftOut'>> {
+/** How many such ids there are, and the first of them; leads to all. That there is none, too. */
+export function unaskedLine(): View<Snapshot> {
   const link = element('a', { href: '#unlisted-ids' });
   const first = element('span');
   const node = element('p', { class: 'unasked' }, link, first);
   return {
     node,
-    update({ unlistedIds, unlistedIdsLeftOut }, nowMs) {
+    update({ unlistedIds, unlistedIdsLeftOut, known }, nowMs) {
       const count = unlistedIds.length + unlistedIdsLeftOut;
-      node.hidden = count === 0;
-      if (count === 0) return;
+      link.hidden = count === 0;
+      node.classList.toggle('faint', count === 0);
+      if (count === 0) {
+        setText(first, noneUnlistedWords(known, nowMs));
+        return;
+      }
       const many = number(count) + (count < IDS_MAX ? '' : ' or more');
       const send = count === 1 ? 'project not in the projects file sends' : SEND;
       setText(link, `${many} ${send} views`);

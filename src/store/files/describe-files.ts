@@ -54,7 +54,7 @@ function remedyOf({ freeBytes, unavailable }: ViewStoreState, place: FilesPlace)
     return { text: `${free}, or start viewlog with a lower --min-free.`, command };
   }
   if (unavailable === DISK_FULL) {
-    const text = `Make room on the disk of ${dir}, or look for a quota, or for inodes run out.`;
+    const text = `Make room on the disk of ${dir}, or look for a quota, or for inodes that ran out.`;
     return { text, command };
   }
   return { text: `Look at the disk of ${dir}, and at the log of viewlog.`, command };
@@ -77,13 +77,13 @@ export const writingMetrics = (
 ];
 
 function factsOf(
-  { path, fileBytes, freeBytes }: ViewStoreState,
+  { path, fileBytes, freeBytes, unavailable }: ViewStoreState,
   minFreeBytes: number,
   days: number | undefined,
 ): Fact[] {
   const file = path?.slice(path.lastIndexOf('/') + 1);
   return [
-    freeFact(freeBytes, minFreeBytes, days),
+    freeFact(freeBytes, minFreeBytes, days, unavailable === DISK_FULL),
     ['File', file === undefined ? 'none yet' : `${file}, ${roundedSize(fileBytes)}`],
   ];
 }
@@ -92,6 +92,7 @@ function freeFact(
   freeBytes: number | undefined,
   minFreeBytes: number,
   days: number | undefined,
+  isFull: boolean,
 ): Fact {
   const name = 'Free disk';
   if (freeBytes === undefined) return [name, 'not known'];
@@ -99,6 +100,7 @@ function freeFact(
   if (freeBytes < minFreeBytes) {
     return [name, `${free}, below --min-free ${formatSize(minFreeBytes)}`, 'bad'];
   }
+  if (isFull) return [name, free, 'bad'];
   return [name, days === undefined ? free : `${free}, lasts ${daysText(days)}`];
 }
 

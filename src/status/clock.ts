@@ -17,8 +17,10 @@ export const shortTime = (atMs: number): string => time(atMs).slice(0, 5);
 export const dateTime = (atMs: number): string =>
   new Date(atMs).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
 
-/** `14:03`; of another day than now `20 Nov 2026, 14:03` */
-export const since = (atMs: number, nowMs: number): string =>
-  new Date(atMs).toDateString() === new Date(nowMs).toDateString()
-    ? shortTime(atMs)
-    : dateTime(atMs);
+/** `14:03`; of another day than now `20 Nov, 14:03` */
+export function since(atMs: number, nowMs: number): string {
+  const [at, now] = [new Date(atMs), new Date(nowMs)];
+  if (at.toDateString() === now.toDateString()) return shortTime(atMs);
+  if (at.getFullYear() !== now.getFullYear()) return dateTime(atMs);
+  return `${at.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}, ${shortTime(atMs)}`;
+}

@@ -1,0 +1,81 @@
+import { number } from '../base/readable.ts';
+import { clip, printable } from '../base/text.ts';
+import { zone } from './clock.ts';
+import type { Words } from './headline.ts';
+import type { ShownProject } from './shown-projects.ts';
+import type { ShownUnlistedId, Snapshot } from './snapshot.ts';
+import {
+  figuresOf,
+  headOf,
+  noneUnlistedWords,
+  outageWords,
+  stateWords,
+  troublesOf,
+  whyOf,
+} from './status-words.ts';
+
+const NAME_LENGTH_MAX = 60;
+const COLUMNS = ['state', 'last hour', 'today', 'by now', 'refused', 'id', 'name'];
+
+/** What the status page says, for a terminal without a browser. Times are the server's. */
+export function statusText(snapshot: Snapshot): string {
+  const {
+    headline,
+    outage,
+    warnings,
+    projects,
+    projectsLeftOut: left,
+    unlistedIds,
+    nowMs,
+  } = snapshot;
+  const lines = [
+    plainOf(headline.words),
+    ...(outage === undefined ? [] : ['', outageWords(outage, nowMs), ...typed(outage.command)]),
+    ...troublesOf(snapshot).flatMap((project) => troubleOf(project, nowMs)),
+    ...warnings.map((warning) => `warning: ${warning}`),
+    '',
+    ...figuresOf(snapshot).map(([name, text]) => `${name}: ${text}`),
+    `Times are in ${zone(nowMs)}.`,
+    '',
+    rowOf(COLUMNS),
+    ...projects.map((project) => rowOf(cellsOf(project, nowMs))),
+    ...(left > 0 ? [`and ${number(left)} more`] : []),
+    ...unlistedIds.flatMap(unlistedOf),
+    ...(unlistedIds.length === 0 ? ['', noneUnlistedWords(snapshot.known, nowMs)] : []),
+  ];
+  return lines.map((line) => `${printable(line, Infinity).trimEnd()}\n`).join('');
+}
+
+const plainOf = (words: Words): string =>
+  words.map((word) => (typeof word === 'string' ? word : word.name)).join('');
+
+const typed = (command: string | undefined): string[] =>
+  command === undefined ? [] : [`  $ ${command}`];
+
+const troubleOf = (project: ShownProject, nowMs: number): string[] => [
+  '',
+  `${clip(project.name, NAME_LENGTH_MAX)}: ${headOf(project, nowMs)}`,
+  ...whyOf(project).flatMap(({ words, command }) => [`  ${plainOf(words)}`].concat(typed(command))),
+];
+
+function cellsOf(project: ShownProject, nowMs: number): string[] {
+  const { lastHour, today, yesterdayByNow, refused } = project.activity;
+  const counts = [lastHour, today, yesterdayByNow, refused];
+  const numbers = counts.map((count) => (count === undefined ? '-' : number(count)));
+  return [stateWords(project, nowMs), ...numbers, project.id, clip(project.name, NAME_LENGTH_MAX)];
+}
+
+/** Words begin where their column does, numbers end there. */
+const rowOf = ([state = '', ...cells]: readonly string[]): string =>
+  [state.padEnd(16), ...cells.map((cell, i) => (i < 4 ? cell.padStart(9) : cell.padEnd(10)))].join(
+    ' ',
+  );
+
+const unlistedOf = ({ id, count, nearest, command }: ShownUnlistedId): string[] => {
+  const slip = nearest ? `; a slip of ${nearest}?` : '';
+  return [
+    '',
+    `${id} is not in the projects file: ${number(count)} refused${slip}`,
+    ...typed(command),
+  ];
+};
