@@ -49,8 +49,11 @@ describe('explain', () => {
       expect(first).toBe(
         `${answer.status} ${String(problem['code'])}: ${String(problem['detail'])}`,
       );
+      // Where "see issues" leads to.
+      const [, issues] = said.stdout.split('\nissues:\n');
+      expect(issues === undefined).toBe(problem['issues'] === undefined);
       for (const { field } of (problem['issues'] ?? []) as { field: string }[]) {
-        expect(said.stdout).toContain(`\n  ${field || 'the view'} `);
+        expect(`\n${issues}`).toContain(`\n  ${field || 'the view'} `);
       }
     }
   });
@@ -75,6 +78,20 @@ describe('explain', () => {
       `\n  To list the origin: viewlog activate 1000003 --origin https://a.example ${place}\n`,
     );
     expect(await said('1000003', '--origin', 'https://a;rm')).not.toContain('To list');
+  });
+
+  it('tells the listed id that an unlisted one is a slip away from, which no answer tells', async () => {
+    const viewlog = await startViewlog();
+    const { data } = viewlog;
+    const said = async (p: string) =>
+      (await run(['explain'], { data, input: JSON.stringify({ ...MINIMAL_VIEW, p }) })).stdout;
+    expect(await said('100003')).toMatch(
+      /^403 project-not-activated: Project 100003 is not listed; did you mean 1000003\?\n/,
+    );
+    expect(await said('2000')).toMatch(/: Project 2000 is not listed\.\n/);
+    const answer = await (await viewlog.post({ ...MINIMAL_VIEW, p: '100003' })).text();
+    expect(answer).toContain('Project 100003 is not activated');
+    expect(answer).not.toContain('1000003');
   });
 
   it.skipIf(!isHere('/usr/bin/script'))('says on a terminal that it reads from there', async () => {

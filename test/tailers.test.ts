@@ -77,7 +77,7 @@ async function rsyslog(data: string): Promise<Tailer> {
   mkdirSync(work);
   const { stdout } = await run(['example', 'rsyslog'], { data });
   const own = stdout
-    .replace('/var/spool/rsyslog', work)
+    .replaceAll('/var/spool/rsyslog', work)
     .replace('/var/log/viewlog-shipped.ndjson', out);
   writeFileSync(config, own);
   const start = (): ChildProcess =>

@@ -1,6 +1,6 @@
 import { MiB } from '../base/size.ts';
 import { DAYS_MAX } from './day-files.ts';
-import { headOf, type StreamMessage } from './message.ts';
+import { checkMessage, type StreamMessage } from './message.ts';
 
 /** Messages that are no longer in the stream, both ends included. */
 export interface Gap {
@@ -56,7 +56,7 @@ export function batchOf(
       to = sequence;
       lastId = undefined;
     } else if (sequence > to && payload !== undefined) {
-      const head = headOf(payload);
+      const head = checkMessage(payload);
       const isView = typeof head === 'object';
       const isNew = isView && !kept.has(head.id);
       if (isNew && parts.size >= limits.daysMax && !parts.has(head.day)) break;

@@ -25,7 +25,7 @@ const LINE_BREAK = /[\r\n]/;
  * looked at, lest a newer collector's views be passed over.
  * @returns its head, or why it is none.
  */
-export function headOf(payload: Uint8Array): LineHead | string {
+export function checkMessage(payload: Uint8Array): LineHead | string {
   // The newline is still to come. A collector's --max-view may be larger than ours.
   if (payload.length >= LINE_BYTES_MAX) return `has ${payload.length} bytes`;
   if (!isUtf8(payload)) return 'is not UTF-8';

@@ -1,5 +1,5 @@
 import { findWritten } from './find-written.ts';
-import { headOf } from './message.ts';
+import { checkMessage } from './message.ts';
 import { type Position, RECENT_MAX } from './recent-messages.ts';
 import type { Known, ArchivedStream } from './archived-stream.ts';
 import { fileNameOf } from '../disk/names.ts';
@@ -33,7 +33,7 @@ export async function positionBeforeLoss(
 /** Whether a message is in the file of its day; `undefined` where it is no view, or gone. */
 async function lookUp(stream: ArchivedStream, sequence: number, dir: string) {
   const payload = await stream.payloadOf(sequence);
-  const head = payload === undefined ? '' : headOf(payload);
+  const head = payload === undefined ? '' : checkMessage(payload);
   if (typeof head === 'string') return undefined;
   const line = Buffer.concat([payload!, Buffer.from('\n')]);
   const { missing } = await findWritten(`${dir}/${fileNameOf('views', head.day)}`, 0, line);

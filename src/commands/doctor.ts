@@ -23,7 +23,7 @@ export const doctor = defineCommand({
     host: "the collector's address",
     port: "the collector's port",
     url: 'address that pages post to, through the proxy: what it passes on (one request counts as refused)',
-    project: 'with --url: sends one real view of this project',
+    project: 'with --url: sends one real view of this project, which is stored and counted',
   },
   async run(settings, _, { print }) {
     const { url, project, json } = settings;

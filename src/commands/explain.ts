@@ -5,8 +5,9 @@ import { textOf } from '../collector/read-text.ts';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { cannotRead } from '../disk/lines.ts';
 import { originKey } from '../projects/origins.ts';
-import { loadProjects, type Project } from '../projects/project-list.ts';
+import { loadProjects, type Project, type Projects } from '../projects/project-list.ts';
 import { activationOf } from '../status/shell-commands.ts';
+import { nearestIds } from '../status/unlisted-ids.ts';
 import { type KeptView, readRefusedLine } from '../store/refused/refused-line.ts';
 import { readView } from '../view/read-view.ts';
 import { isRefusal, type Refusal, REFUSALS, sizeFault } from '../view/refusal.ts';
@@ -45,7 +46,7 @@ export const explain = defineCommand({
     const verdict = typeof text === 'string' ? admit(readView(text), origin, rules) : text;
     if (isRefusal(verdict)) {
       const project = projects.find(verdict.project ?? '');
-      print(describe(operatorsView(verdict, project)));
+      print(describe(operatorsView(verdict, project, projects)));
       const hint = hintFor(verdict, project, origin, settings.projects);
       if (hint !== undefined) print(`  ${hint}`);
       return EXIT.badData;
@@ -84,11 +85,23 @@ function whatIsJudged({ ts, code, origin: own }: KeptView, origin: string | unde
   return `This is a kept view, ${then}; what follows is of the view in it, ${from}`;
 }
 
-/** A page is told whom to ask for activation: who reads this here would be told to ask themselves. */
-function operatorsView(refusal: Refusal, project: Project | undefined): Refusal {
-  if (refusal.code !== 'project-not-activated') return refusal;
-  const state = project === undefined ? 'not listed' : 'listed, but inactive';
-  return { ...refusal, detail: `Project ${refusal.project} is ${state}.` };
+/**
+ * A page is told whom to ask for activation: who reads this here would be told to ask themselves,
+ * and may know which ids are listed, which no stranger is told.
+ */
+function operatorsView(
+  refusal: Refusal,
+  project: Project | undefined,
+  projects: Projects,
+): Refusal {
+  const { code, project: id = '' } = refusal;
+  if (code !== 'project-not-activated') return refusal;
+  if (project !== undefined) {
+    return { ...refusal, detail: `Project ${id} is listed, but inactive.` };
+  }
+  const near = nearestIds()(id, projects.all());
+  const end = near === '' ? '.' : `; did you mean ${near}?`;
+  return { ...refusal, detail: `Project ${id} is not listed${end}` };
 }
 
 /** What the operator can do about it. */
@@ -114,5 +127,8 @@ function describe({ code, detail, issues = [] }: Refusal): string {
     ({ field, message, received }) =>
       `  ${printable(field) || 'the view'} ${printable(message)} (received ${printable(received)})`,
   );
-  return [`${REFUSALS[code].status} ${code}: ${printable(detail, 1000)}`, ...lines].join('\n');
+  // Named as in the answer, whose detail points at them.
+  const heading = lines.length > 0 ? ['issues:'] : [];
+  const first = `${REFUSALS[code].status} ${code}: ${printable(detail, 1000)}`;
+  return [first, ...heading, ...lines].join('\n');
 }

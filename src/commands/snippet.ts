@@ -14,7 +14,10 @@ declare const SNIPPETS: string;
 /** What every page of a site may bear: it is part of each. */
 const BYTES_MAX = 1500;
 
-/** Prints the script for a project's pages. */
+/**
+ * Prints the script for a project's pages, which may be ready before the collector is: exit 64
+ * where the project is not listed, its script printed all the same.
+ */
 export const snippet = defineCommand({
   name: 'snippet',
   operands: 'ID',
@@ -35,7 +38,8 @@ export const snippet = defineCommand({
         `--url is ${plural(excess, 'character')} too long for a small script`,
       );
     }
-    for (const warning of await doubtsAbout(id, settings.projects)) log.warn(warning);
+    const { warnings, fault } = await doubtsAbout(id, settings.projects);
+    for (const warning of warnings) log.warn(warning);
     if (isLoopback(url)) {
       log.warn(
         `Only browsers on this machine reach ${url}; others need an address that they reach: --url`,
@@ -47,6 +51,7 @@ export const snippet = defineCommand({
         `${createHash('sha256').update(script).digest('base64')}'; ` +
         `connect-src ${new URL(url).origin}`,
     );
+    if (fault !== undefined) throw new Fatal(EXIT.usage, fault);
     return EXIT.done;
   },
 });
@@ -64,13 +69,17 @@ const literal = (text: string): string => JSON.stringify(text).replaceAll('<', S
 const isLoopback = (url: string): boolean =>
   /^(localhost|127\.[\d.]+|\[::1\])$/.test(new URL(url).hostname);
 
-/** Why views of this project would be refused. The pages may be ready before the collector is. */
-async function doubtsAbout(id: string, path: string): Promise<readonly string[]> {
+/** Why views of this project would be refused. */
+async function doubtsAbout(
+  id: string,
+  path: string,
+): Promise<{ readonly warnings: readonly string[]; readonly fault?: string }> {
   const reading = await readProjectsFile(path);
-  if ('faults' in reading) return reading.faults;
+  if ('faults' in reading) return { warnings: reading.faults };
   const project = reading.file.projects.find((listed) => listed.id === id);
-  if (project !== undefined && project.active !== false) return [];
-  const state = project === undefined ? 'not listed' : 'inactive';
   const name = printable(path, Infinity);
-  return [`Project ${id} is ${state} in ${name}, its views refused; "viewlog activate ${id}"`];
+  const refused = (state: string): string =>
+    `Project ${id} is ${state} in ${name}, its views refused; "viewlog activate ${id}"`;
+  if (project === undefined) return { warnings: [], fault: refused('not listed') };
+  return { warnings: project.active === false ? [refused('inactive')] : [] };
 }

@@ -1,5 +1,4 @@
 import * as fs from 'node:fs';
-import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import { errnoOf, reasonOf } from '../base/exit.ts';
 import type { FileOps } from './ops.ts';
@@ -104,32 +103,28 @@ const isService = (uid: number): boolean =>
 
 /**
  * The service account that the directory belongs to, as `sudo -u` takes it: `viewlog`, `#998`.
- * @param self who runs this process.
  * @returns `undefined` where it is root's or a person's, or nobody tells.
  */
-export function accountOf(
-  dir: string,
-  self: () => { readonly uid: number; readonly username: string } = userInfo,
-): string | undefined {
+export function accountOf(dir: string): string | undefined {
   try {
     const { uid } = fs.statSync(dir);
-    if (!isService(uid)) return undefined;
-    const name = nameOf(uid, self);
-    return name ?? `#${uid}`;
+    return isService(uid) ? userName(uid) : undefined;
   } catch {
     return undefined;
   }
 }
 
-function nameOf(
-  uid: number,
-  self: () => { readonly uid: number; readonly username: string },
-): string | undefined {
+/** The user's name, or `#4711`, which `sudo -u` takes too, where nothing tells it. */
+export function userName(uid: number): string {
   try {
-    const own = self();
-    return own.uid === uid ? own.username : undefined;
+    const line = fs
+      .readFileSync('/etc/passwd', 'utf8')
+      .split('\n')
+      .find((entry) => entry.split(':')[2] === String(uid));
+    const [name = ''] = line?.split(':') ?? [];
+    if (/^[\w.-]+$/.test(name)) return name;
   } catch {
-    // An account without a name, as in containers; or Deno may not tell.
-    return undefined;
+    // Deno may not read it.
   }
+  return `#${uid}`;
 }

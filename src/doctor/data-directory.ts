@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { errnoOf, reasonOf } from '../base/exit.ts';
 import { plural, printable, shellQuoted } from '../base/text.ts';
 import { ARCHIVE_RECORD, dayOfFileName, LOCK_PREFIX, RETENTION_NOTE } from '../disk/names.ts';
+import { userName } from '../disk/owner.ts';
 import { doubtful, type Finding, toBeMended, well } from './finding.ts';
-import { ownUid, userName } from './users.ts';
 
 export const DIRECTORY = 'data directory';
 
@@ -33,6 +33,15 @@ export function directoryFault(data: string): Finding | undefined {
 function existingAbove(path: string): string {
   const above = dirname(path);
   return above === path || fs.existsSync(above) ? above : existingAbove(above);
+}
+
+/** Whose process this is; undefined where the runtime does not tell (Deno without --allow-sys=uid). */
+function ownUid(): number | undefined {
+  try {
+    return process.getuid?.();
+  } catch {
+    return undefined;
+  }
 }
 
 /** The service's user is whom the directory belongs to. */

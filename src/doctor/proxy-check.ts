@@ -130,7 +130,7 @@ function checkSize(bytes: number, reply: Reply): Finding {
   return doubtful('size', `${what} is too large for the collector`, 'it has another limit', todo);
 }
 
-/** Sends one real view, as a page of that project would. */
+/** Sends one real view, as a page of that project would; in the files it is told by its page. */
 export async function sendRealView(
   { url, origin }: Way,
   p: string,
@@ -141,7 +141,8 @@ export async function sendRealView(
   const reply = await ask(url, posted(origin, JSON.stringify(view)));
   const what = `A view of project ${p} from ${origin}`;
   if (!('failure' in reply) && reply.status === 201) {
-    return well('view', `${what} is stored: ${printable(reply.body)}`);
+    const counted = `which reports count as a visitor's, of page ${view.url}`;
+    return well('view', `${what} is stored, ${counted}: ${printable(reply.body)}`);
   }
   const { code, detail } = refusalIn(reply) ?? { code: 'not by viewlog', detail: told(reply) };
   const todo = '"viewlog help trouble", by that code';

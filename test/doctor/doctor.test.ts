@@ -464,9 +464,12 @@ describe('a proxy', () => {
     const { code, line, viewlog } = await behind({}, ['--project=1000001']);
     expect(code).toBe(0);
     expect(line('view')).toMatch(
-      /^well view: A view of project 1000001 from https:\/\/www\.example\.com is stored: \{"id":"/,
+      /^well view: A view of project 1000001 from https:\/\/www\.example\.com is stored, which reports count as a visitor's, of page \/viewlog-doctor: \{"id":"/,
     );
-    expect(viewlog.lines()).toHaveLength(1);
+    const [, id] = /\{"id":"(.*)"\}$/.exec(line('view'))!;
+    expect(viewlog.lines().map((text) => JSON.parse(text) as unknown)).toStrictEqual([
+      expect.objectContaining({ id, pid: 'viewlog-doctor', url: '/viewlog-doctor' }),
+    ]);
     const refused = await behind({}, ['--project=7']);
     expect(refused.code).toBe(78);
     expect(refused.line('view')).toContain(

@@ -103,14 +103,17 @@ it.skipIf(!canRunNats())('with a stream, counts since the start and says so', as
   expect(report).toBeUndefined();
 });
 
-it.skipIf(process.getuid?.() !== 0)(
-  'commands are run as the service account that the files belong to',
-  async () => {
+describe.skipIf(process.getuid?.() !== 0)('commands are run as the service account', () => {
+  it.each([
+    ['by its name', 1, () => execFileSync('id', ['-un', '1'], { encoding: 'utf8' }).trim()],
+    ['by its number, where it has none', 61_999, () => "'#61999'"],
+  ])('that the files belong to, %s', async (_, uid, account) => {
     const data = dataDirectory();
-    chownSync(data, 998, 998);
+    chownSync(data, uid, uid);
     const viewlog = await startWatched({ data });
     const { report, firstSteps } = await snapshotOf(viewlog);
-    expect(report).toBe(`sudo -u '#998' viewlog report --data ${data} --last 7 --html report.html`);
-    expect(firstSteps[0]!.command).toMatch(/^sudo -u '#998' viewlog snippet 1000001 /);
-  },
-);
+    const as = `sudo -u ${account()} viewlog`;
+    expect(report).toBe(`${as} report --data ${data} --last 7 --html report.html`);
+    expect(firstSteps[0]!.command).toContain(`${as} snippet 1000001 `);
+  });
+});

@@ -149,6 +149,21 @@ describe('the Filebeat configuration', () => {
 const RSYSLOGD = '/usr/sbin/rsyslogd';
 
 describe('the rsyslog configuration', () => {
+  it.skipIf(!isHere(RSYSLOGD))(
+    'says how its directory is made, without which it is none',
+    async () => {
+      const { data, text } = await printed('rsyslog');
+      const file = join(data, 'rsyslog.conf');
+      const own = text.replaceAll('/var/spool/rsyslog', join(data, 'spool'));
+      writeFileSync(file, own);
+      const check = () => execFileSync(RSYSLOGD, ['-N1', '-f', file], { stdio: 'pipe' });
+      expect(check).toThrow('WorkDirectory');
+      const [, command = ''] = /^# {3}sudo (install -d .*)$/m.exec(own)!;
+      execFileSync('sh', ['-c', command]);
+      expect(check).not.toThrow();
+    },
+  );
+
   it.skipIf(!isHere(RSYSLOGD))('is one that rsyslog takes', async () => {
     const { data, text } = await printed('rsyslog');
     const file = join(data, 'rsyslog.conf');
