@@ -25,18 +25,12 @@ export async function takeView(request: Exchange, parts: CollectorParts): Promis
   try {
     const body = mediaTypeFault(request) ?? (await readBody(request, parts.viewBytesMax));
     if (isRefusal(body)) return refuse(body, origin, parts);
-    let read: StorableView | Refusal | undefined = readVerbatim(body);
-    let text: string | Refusal | undefined;
-    if (read === undefined) {
-      text = textOf(body);
-      read = await readInTurn(text, parts.turns);
-    }
+    const read = readVerbatim(body) ?? (await readInTurn(body, parts.turns));
     const view = admit(read, origin, parts); // view → project → origin → rate → size
-    if (isRefusal(view)) return refuse(view, origin, parts, text ?? textOf(body));
+    if (isRefusal(view)) return refuse(view, origin, parts, body);
     const stored = await parts.store.append(view.fields, view.project);
     if ('unavailable' in stored) {
-      const refusal = unavailable(stored.unavailable, view.project);
-      return refuse(refusal, origin, parts, text ?? textOf(body));
+      return refuse(unavailable(stored.unavailable, view.project), origin, parts, body);
     }
     parts.counts.accepted(view.project, view.fields);
     return created(stored.id, origin);
@@ -46,28 +40,29 @@ export async function takeView(request: Exchange, parts: CollectorParts): Promis
 }
 
 /** Few views are longer than a quarter of this, and what is no longer is read in a moment. */
-const SHORT_LENGTH_MAX = 4 * KiB;
+const SHORT_BYTES_MAX = 4 * KiB;
 
-/** @param text none where the body is not UTF-8, but why not. */
 function readInTurn(
-  text: string | Refusal,
+  body: Uint8Array,
   turns: Turns,
 ): Promise<StorableView | Refusal> | StorableView | Refusal {
+  const text = textOf(body);
   if (typeof text !== 'string') return text;
   const read = () => readAnySpelling(text);
-  return text.length > SHORT_LENGTH_MAX ? turns.run(read) : read();
+  return body.length > SHORT_BYTES_MAX ? turns.run(read) : read();
 }
 
 /**
  * The one way out for what is not taken: counted, kept where its row says so, answered.
- * @param decoded the request's body, where it was read, or why it has no text.
+ * @param body the request's, where it was read.
  */
 export function refuse(
   refusal: Refusal,
   origin: string | undefined,
   { counts, refused }: CollectorParts,
-  decoded?: string | Refusal,
+  body?: Uint8Array,
 ): Answer {
+  const decoded = body && textOf(body);
   const text = typeof decoded === 'string' ? decoded : undefined;
   counts.refused(refusal, origin, text);
   if (rowOf(refusal.code).isKept && text !== undefined) keep(text, refusal, origin, refused);
