@@ -3,7 +3,7 @@ import type { Turns } from '../base/turns.ts';
 import type { Answer, Exchange } from '../http/exchange.ts';
 import type { RefusedStore, ViewStore } from '../store/store.ts';
 import { KiB } from '../base/size.ts';
-import { readAnySpelling, readVerbatim, type StorableView } from '../view/read-view.ts';
+import { readAnySpelling, readByPattern, type StorableView } from '../view/read-view.ts';
 import { isRefusal, type Refusal, rowOf, unavailable, UNEXPECTED } from '../view/refusal.ts';
 import { admit, type AdmissionRules } from './admit.ts';
 import { created, problem } from './answers.ts';
@@ -25,7 +25,7 @@ export async function takeView(request: Exchange, parts: CollectorParts): Promis
   try {
     const body = mediaTypeFault(request) ?? (await readBody(request, parts.viewBytesMax));
     if (isRefusal(body)) return refuse(body, origin, parts);
-    const read = readVerbatim(body) ?? (await readInTurn(body, parts.turns));
+    const read = readByPattern(body) ?? (await readInTurn(body, parts.turns));
     const view = admit(read, origin, parts); // view → project → origin → rate → size
     if (isRefusal(view)) return refuse(view, origin, parts, body);
     const stored = await parts.store.append(view.fields, view.project);

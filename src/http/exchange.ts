@@ -12,13 +12,22 @@ export interface Answer {
  */
 export type BodyFault = 'too-large' | 'too-many-pieces' | 'incomplete' | 'no-room';
 
+/** What a collector asks a request for. */
+export type HeaderName =
+  | 'access-control-request-headers'
+  | 'access-control-request-method'
+  | 'content-encoding'
+  | 'content-length'
+  | 'content-type'
+  | 'origin'
+  | 'transfer-encoding';
+
 /** One request and its answer, whichever runtime's server has them. */
 export interface Exchange {
   readonly method: string;
   /** The path of the request's target as it was sent: no query, nothing decoded. */
   readonly path: string;
-  /** @param name in lower case. */
-  header(name: string): string | undefined;
+  header(name: HeaderName): string | undefined;
   /**
    * Reads the body whole, once; gives up as soon as it is over `bytesMax`, whatever its
    * Content-Length says, and as soon as its time is over.

@@ -1,8 +1,16 @@
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { LIMITS } from '../base/limits.ts';
 import { type Connection, type NodeServer, watchConnections } from './connection.ts';
-import { type Answer, type BodyFault, type Exchange, pathOf, piecesMaxOf } from './exchange.ts';
+import {
+  type Answer,
+  type BodyFault,
+  type Exchange,
+  type HeaderName,
+  pathOf,
+  piecesMaxOf,
+} from './exchange.ts';
+import { FewHeaders } from './few-headers.ts';
 import {
   type DirectOptions,
   type FetchOptions,
@@ -27,6 +35,8 @@ export async function listenOnNode(options: ListenOptions): Promise<Listener> {
       keepAliveTimeout: TIMING.keepAliveMs,
       connectionsCheckingInterval: 5_000,
       ServerResponse: OneWriteResponse,
+      // Hono's server looks at them all.
+      IncomingMessage: options.isFetch ? IncomingMessage : FewHeaders,
     },
     (incoming, outgoing) => {
       if (isStopping) outgoing.shouldKeepAlive = false;
@@ -144,8 +154,8 @@ class NodeExchange implements Exchange {
     return pathOf(this.#incoming.url!);
   }
 
-  header(name: string): string | undefined {
-    return this.#incoming.headers[name] as string | undefined;
+  header(name: HeaderName): string | undefined {
+    return this.#incoming.headers[name];
   }
 
   read(bytesMax: number): Promise<Uint8Array | BodyFault> {

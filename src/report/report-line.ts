@@ -1,3 +1,4 @@
+import { bytewise, textOfBytewise } from '../base/bytes.ts';
 import { clip } from '../base/text.ts';
 import { LineSchema } from '../view/line.ts';
 import { patternOf } from '../view/pattern.ts';
@@ -76,7 +77,9 @@ export function parseLine(text: string): Record<string, unknown> | undefined {
   try {
     // An escape would put a character among the bytes.
     const value: unknown = text.includes('\\u')
-      ? JSON.parse(decoded(text), (_, item) => (typeof item === 'string' ? encoded(item) : item))
+      ? JSON.parse(textOfBytewise(text), (_, item) =>
+          typeof item === 'string' ? bytewise(Buffer.from(item)) : item,
+        )
       : JSON.parse(text);
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
     return isObject ? (value as Record<string, unknown>) : undefined;
@@ -85,19 +88,18 @@ export function parseLine(text: string): Record<string, unknown> | undefined {
   }
 }
 
-const decoded = (bytes: string): string => Buffer.from(bytes, 'latin1').toString();
-const encoded = (text: string): string => Buffer.from(text).toString('latin1');
-
 /**
  * The text of a string made of bytes, short enough to be kept a hundred thousand times.
  * @param change what is done to the text before it is cut off.
  */
 export const kept = (bytes: string, change: (text: string) => string = (text) => text): string =>
-  clip(change(decoded(short(bytes))), TEXT_LENGTH_MAX);
+  clip(change(textOfBytewise(short(bytes))), TEXT_LENGTH_MAX);
 
 /** Four bytes are the longest character. */
 const BYTES_MAX = 4 * TEXT_LENGTH_MAX;
 
 /** What a string made of bytes is told apart by. */
 export const short = (bytes: string): string =>
-  bytes.length <= BYTES_MAX ? bytes : encoded(decoded(bytes).slice(0, TEXT_LENGTH_MAX + 1));
+  bytes.length <= BYTES_MAX
+    ? bytes
+    : bytewise(Buffer.from(textOfBytewise(bytes).slice(0, TEXT_LENGTH_MAX + 1)));

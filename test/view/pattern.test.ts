@@ -73,14 +73,6 @@ describe('a view that is taken verbatim', () => {
       ]);
     }
   });
-
-  it('is as long as 16,384 bytes, and no longer', () => {
-    const length = Buffer.byteLength(JSON.stringify(FULL_VIEW));
-    const ofLength = (wanted: number): string =>
-      JSON.stringify({ ...FULL_VIEW, pn: FULL_VIEW.pn + 'x'.repeat(wanted - length) });
-    expect(projectOf(ofLength(16_384))).toBe('1000001');
-    expect(projectOf(ofLength(16_385))).toBeUndefined();
-  });
 });
 
 describe('a view that is not', () => {
