@@ -1,24 +1,28 @@
 import { columnOf, widthOf } from '../base/columns.ts';
 import { plural, printable } from '../base/text.ts';
-import { byHour, lastWeeks, type List, periods, type Summary } from './summary.ts';
+import { lastWeeks, likeForLike } from './gaps.ts';
+import { byHour, type List, periods, type Summary } from './summary.ts';
 import {
   beforeInWords,
   campaignInWords,
   changeInWords,
   changeOf,
   countOf,
+  daysInShort,
+  distortionOf,
   faultsOf,
   grouped,
   idInWords,
   languageInWords,
   projectInWords,
+  quietInWords,
   share,
   sourceInWords,
   spanTold,
   titleOf,
   weekdayOf,
   type Whole,
-  wholeInWords,
+  wholeInShort,
   wholesOf,
 } from './words.ts';
 
@@ -34,11 +38,13 @@ export function terminalReport(summary: Summary, columns: number): string {
   const faults = faultsOf(summary);
   const wholes = wholesOf(summary);
   const bars = (title: string, rows: readonly Row[], whole: Whole = wholes.all): string[] =>
-    section(`${title}, ${wholeInWords(whole)}${since(rows)}`, rows, whole.total, columns);
+    section(`${title}, ${wholeInShort(whole)}${since(rows)}`, rows, whole.total, columns);
   const since = ([row]: readonly Row[]): string =>
     before === undefined || row?.before === undefined
       ? ''
-      : `, change from ${beforeInWords(before)}`;
+      : [`, change from ${beforeInWords(before)}`, distortionOf(summary)]
+          .filter(Boolean)
+          .join(', ');
   const list = <T>(
     noun: string,
     listed: List<T>,
@@ -97,36 +103,53 @@ const hoursOf = ({ days }: Summary): Row[] =>
 
 /** What the report is about: `7 views: all projects, 2026-01-01 to 2026-01-31 (UTC)`. */
 function headOf(summary: Summary): string[] {
-  const { views, project, timeZone, before, today } = summary;
+  const { views, project, timeZone, today } = summary;
   const about =
     project === undefined ? 'all projects' : printable(projectInWords(summary, project));
   const told = spanTold(summary);
   const span = told === undefined ? 'no day' : `${told.fromDay} to ${told.toDay}`;
   const lines = [`${countOf(views)}: ${about}, ${span} (${timeZone})`];
-  if (before !== undefined) {
-    const days = `${before.fromDay} to ${before.toDay}${before.isCut ? ', up to this time of day' : ''}`;
-    lines.push(toldChange(views, before.views, days));
-  }
+  lines.push(...comparison(summary), ...quietInWords(summary).map((line) => printable(line)));
   const weeks = lastWeeks(summary.days);
   if (weeks !== undefined) {
-    const told = toldChange(weeks.views, weeks.before, 'the 7 before');
-    lines.push(`Last 7 full days ${countOf(weeks.views)}: ${told}`);
+    const { count, before, isAverage } = weeks;
+    const told = toldChange(count, before, 'the 7 before', isAverage ? ' a day' : '');
+    lines.push(`Last 7 full days ${countOf(count)}${isAverage ? ' a day' : ''}: ${told}`);
   }
   if (today !== undefined) {
     const { views, yesterday, weekAgo } = today;
     lines.push(`Today so far ${countOf(views)}`);
+    lines.push(`  ${toldChange(views, yesterday, 'yesterday by now')}`);
     if (weekAgo !== undefined) {
       lines.push(`  ${toldChange(views, weekAgo, `last ${weekdayOf(today.day)} by now`)}`);
     }
-    lines.push(`  ${toldChange(views, yesterday, 'yesterday by now')}`);
   }
   return lines;
 }
 
+/** How the days asked for compare with those before: by the day where some had no view at all. */
+function comparison(summary: Summary): string[] {
+  const { views, before } = summary;
+  const like = likeForLike(summary);
+  const which = before !== undefined && before.fromDay !== before.toDay ? ', the last day' : '';
+  const cut = before?.isCut ? `${which} up to this time of day` : '';
+  const days = before === undefined ? '' : `${before.fromDay} to ${before.toDay}`;
+  if (like === undefined) return before ? [toldChange(views, before.views, days + cut)] : [];
+  const told =
+    like.before === undefined ? '' : `: ${toldChange(like.count, like.before, days, ' a day')}`;
+  return [
+    `On days that had views ${countOf(like.count)} a day${told}`,
+    ...(before === undefined ? [] : [`${countOf(before.views)} in all of ${days}${cut}`]),
+    ...[like.gaps, like.gapsBefore]
+      .filter((gaps) => gaps.length > 0)
+      .map((gaps) => `No view at all on ${printable(daysInShort(gaps))}`),
+  ];
+}
+
 /** `12 % more than the 3,047 of yesterday by now` */
-function toldChange(count: number, before: number, when: string): string {
+function toldChange(count: number, before: number, when: string, each = ''): string {
   const [much, word] = changeInWords(count, before);
-  return `${much} ${word} the ${grouped(before)} of ${when}`;
+  return `${much}${each} ${word} the ${grouped(before)} of ${when}`;
 }
 
 /** Of a day, not of a month. */

@@ -1,7 +1,8 @@
 import { once } from '../base/once.ts';
 import { plural } from '../base/text.ts';
 import { NO_SOURCE, OTHER_ADDRESS } from './sources.ts';
-import { lengthOf, type Span } from './span.ts';
+import { likeForLike, quietProjects } from './gaps.ts';
+import { lengthOf, type Span, spansOf } from './span.ts';
 import type { List, Summary } from './summary.ts';
 
 // How a report says things to a site's owner.
@@ -21,13 +22,19 @@ export function share(count: number, total: number): string {
 export interface Whole {
   /** Views. */
   readonly total: number;
-  /** Which views they are, where they are not all. */
-  readonly which?: string;
+  /** Which views they are, where they are not all: how many all are, and what these did. */
+  readonly part?: { readonly of: number; readonly which: string; readonly did: string };
 }
 
 /** `shares of 1,234 views with a campaign` */
-export const wholeInWords = ({ total, which = '' }: Whole): string =>
-  `shares of ${countOf(total)}${which && ` ${which}`}`;
+export const wholeInShort = ({ total, part }: Whole): string =>
+  `shares of ${countOf(total)}${part === undefined ? '' : ` ${part.which}`}`;
+
+/** `Shares of 1,234 views`, `Of 1,234 views 56 had a campaign; shares are of these` */
+export const wholeInWords = ({ total, part }: Whole): string =>
+  part === undefined || part.of === total
+    ? `Shares of ${countOf(total)}`
+    : `Of ${countOf(part.of)} ${grouped(total)} ${part.did}; shares are of these`;
 
 /** `1,234 views` */
 export const countOf = (views: number): string =>
@@ -36,9 +43,18 @@ export const countOf = (views: number): string =>
 /** The whole of each list's shares. */
 export const wholesOf = ({ views, internalViews, campaignViews, entryViews }: Summary) => ({
   all: { total: views },
-  sources: { total: views - internalViews, which: 'from elsewhere' },
-  campaigns: { total: campaignViews, which: 'with a campaign' },
-  entries: { total: entryViews, which: 'that began a visit' },
+  sources: {
+    total: views - internalViews,
+    part: { of: views, which: 'from elsewhere', did: 'came from elsewhere' },
+  },
+  campaigns: {
+    total: campaignViews,
+    part: { of: views, which: 'with a campaign', did: 'had a campaign' },
+  },
+  entries: {
+    total: entryViews,
+    part: { of: views, which: 'that began a visit', did: 'began a visit' },
+  },
 });
 
 /** `Pages (10 of 5,000)` */
@@ -51,9 +67,6 @@ export function titleOf(noun: string, { top, distinct, isExact }: List<unknown>)
 /** Of fewer views before, one more is more than a percent: their change is told in views. */
 const PERCENT_FROM = 100;
 
-/** The rule of `changeOf`, for those who read both in one column. */
-export const CHANGE_RULE = `change in views where there were fewer than ${PERCENT_FROM} before`;
-
 /** How much more or less than before: `12 %`, `3`; `0 %` may be a few views. */
 function difference(count: number, before: number): string {
   const change = Math.abs(count - before);
@@ -62,11 +75,12 @@ function difference(count: number, before: number): string {
     : `${grouped(Math.round((100 * change) / before))} %`;
 }
 
-/** `+12 %`, `−3`, `±0` */
+/** `+12 %`, `−3 views`, `±0 views` */
 export function changeOf(count: number, before: number): string {
   const number = difference(count, before);
-  if (/^0\b/.test(number)) return `±${number}`;
-  return `${count < before ? '−' : '+'}${number}`;
+  const unit = before >= PERCENT_FROM ? '' : number === '1' ? '\u00a0view' : '\u00a0views';
+  if (/^0\b/.test(number)) return `±${number}${unit}`;
+  return `${count < before ? '−' : '+'}${number}${unit}`;
 }
 
 /** How many, and what follows it: `12 % more` `than`, `as many` `as`. */
@@ -78,6 +92,33 @@ export function changeInWords(
   if (count === before) return ['as many', 'as'];
   if (/^0\b/.test(number)) return ['about as many', 'as'];
   return [`${number} ${count < before ? 'fewer' : 'more'}`, 'than'];
+}
+
+/** What changes have in them that is none: `lowered by 3 days without a view`; may be empty. */
+export function distortionOf(summary: Summary): string {
+  const { gaps = [], gapsBefore = [] } = likeForLike(summary) ?? {};
+  return [
+    ...(gaps.length > 0 ? [`lowered by ${plural(gaps.length, 'day')} without a view`] : []),
+    ...(gapsBefore.length > 0
+      ? [`raised by ${plural(gapsBefore.length, 'day')} without a view before`]
+      : []),
+  ].join(', ');
+}
+
+const PROJECTS_MAX = 3;
+
+/** `Kitchen & garden shop had none on 2 days`, a line for each; of several projects. */
+export function quietInWords(summary: Summary): string[] {
+  if (siteOf(summary) !== undefined) return [];
+  const quiet = quietProjects(summary);
+  const lines = quiet
+    .slice(0, PROJECTS_MAX)
+    .map(
+      ({ project, days }) =>
+        `${projectInWords(summary, project)} had none on ${plural(days, 'day')}`,
+    );
+  const more = quiet.length - lines.length;
+  return more === 0 ? lines : [...lines, `${plural(more, 'more project')} had none on some days`];
 }
 
 /** What the files had that could not be read, a sentence each. */
@@ -118,6 +159,28 @@ export const spanInShort = ({ fromDay, toDay }: Span): string =>
     .replaceAll(' ', '\u00a0')
     .replace(/^(\d+)\s–\s/, '$1\u202f–\u202f');
 
+const GAPS_MAX = 3;
+
+/** `Thu 12 and 16–17 Nov`; the last of them, where there are many: `…, 17 Nov and 4 more before` */
+export function daysInShort(days: readonly string[]): string {
+  const spans = spansOf(days);
+  const shown = spans.slice(-GAPS_MAX);
+  const told = shown.map((span, i) => {
+    const { fromDay, toDay } = span;
+    const text = (fromDay === toDay ? dayInWords(toDay) : spanInShort(span)).replace(
+      / /g,
+      '\u00a0',
+    );
+    // The month is said once for days that follow each other in it.
+    const isSaid = shown[i + 1]?.fromDay.startsWith(fromDay.slice(0, 'YYYY-MM'.length));
+    return isSaid ? text.replace(/\u00a0[^\u00a0]+$/, '') : text;
+  });
+  const left = days.length - shown.reduce((sum, span) => sum + lengthOf(span), 0);
+  return and().format(left === 0 ? told : [...told, `${grouped(left)} more before`]);
+}
+
+const and = once(() => new Intl.ListFormat('en-GB'));
+
 /** `9 Mar` */
 export const tickOf = (day: string): string => tickDay().format(new Date(day));
 
@@ -140,6 +203,17 @@ export const timeMade = ({ madeAt, timeZone }: Summary): string =>
 /** A project by its name, where it has one. */
 export const projectInWords = ({ projectNames }: Summary, id: string): string =>
   projectNames[id] ?? (id === '(others)' ? 'Other projects' : `Project ${id}`);
+
+/** The one site that the report is about. */
+export function siteOf(summary: Summary): string | undefined {
+  const { project, projects, silentDays } = summary;
+  const told =
+    projects.distinct > 0
+      ? projects.top.map(({ key }) => key)
+      : silentDays.map(({ project }) => project);
+  const id = project ?? (projects.distinct > 1 || told.length > 1 ? undefined : told[0]);
+  return id === undefined ? undefined : projectInWords(summary, id);
+}
 
 export function sourceInWords(source: string): string {
   if (source === NO_SOURCE) return 'Direct or unknown';
