@@ -10,6 +10,7 @@ import {
   likeForLike,
   withoutGaps,
 } from './gaps.ts';
+import { daysInShort, quietInWords } from './gaps-in-words.ts';
 import { isNamedSource, NO_SOURCE } from './sources.ts';
 import { byHour, type Summary, weekdayNumber } from './summary.ts';
 import {
@@ -18,9 +19,7 @@ import {
   changeInWords,
   countOf,
   dayInWords,
-  daysInShort,
   grouped,
-  quietInWords,
   share,
   sourceInWords,
   timeMade,
@@ -48,7 +47,7 @@ export function figures(summary: Summary): string {
     ...topSource(summary),
     ...topCampaign(summary),
   ];
-  return cardsIn(compared, 'compared') + cardsIn(others, others.length > 5 ? 'many' : '');
+  return cardsIn(compared, 'compared') + cardsIn(others, others.length > 5 ? 'rows' : '');
 }
 
 const cardsIn = (items: readonly string[], kind = ''): string =>

@@ -2,6 +2,7 @@ import { plural } from '../base/text.ts';
 import { type Bar, barChart, clockOf, hourInWords, weekChart } from './charts.ts';
 import { escapeHtml } from './escape.ts';
 import { figures } from './figures.ts';
+import { distortionOf } from './gaps-in-words.ts';
 import { localHours } from './local-hour.ts';
 import { linksTo, section } from './section.ts';
 import { STYLE } from './style.ts';
@@ -10,7 +11,6 @@ import { listTable } from './list-table.ts';
 import {
   campaignInWords,
   dayInWords,
-  distortionOf,
   faultsOf,
   grouped,
   idInWords,

@@ -33,13 +33,13 @@ nav a { color: var(--link); line-height: 28px; }
   list-style: none; }
 .figures li { flex: 1 1 150px; background: var(--soft); border: 1px solid var(--soft);
   border-radius: 8px; padding: 12px 14px; }
-.figures.many li { flex-basis: min(260px, 40%); }
+.figures.rows li { flex-basis: min(260px, 40%); }
 .figures.compared { margin-top: 24px; }
 .figures.compared li { flex-basis: 300px; }
 .figures p { margin: 0; }
 .figures b { display: block; font-size: 20px; line-height: 1.35; font-variant-numeric: tabular-nums;
   white-space: nowrap; }
-.figures.compared li { display: grid; grid-template-columns: minmax(96px, auto) 1fr; gap: 10px 20px;
+.figures.compared li { display: grid; grid-template-columns: auto 1fr; gap: 10px 20px;
   align-content: start; }
 .figures.compared b { font-size: 28px; line-height: 1.2; }
 .figures.compared .also b { font-size: 20px; }

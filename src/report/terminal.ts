@@ -1,6 +1,7 @@
 import { columnOf, widthOf } from '../base/columns.ts';
 import { plural, printable } from '../base/text.ts';
-import { lastWeeks, likeForLike } from './gaps.ts';
+import { lastWeeks, type LikeForLike, likeForLike } from './gaps.ts';
+import { daysInShort, distortionOf, quietInWords } from './gaps-in-words.ts';
 import { byHour, type List, periods, type Summary } from './summary.ts';
 import {
   beforeInWords,
@@ -8,14 +9,11 @@ import {
   changeInWords,
   changeOf,
   countOf,
-  daysInShort,
-  distortionOf,
   faultsOf,
   grouped,
   idInWords,
   languageInWords,
   projectInWords,
-  quietInWords,
   share,
   sourceInWords,
   spanTold,
@@ -42,9 +40,7 @@ export function terminalReport(summary: Summary, columns: number): string {
   const since = ([row]: readonly Row[]): string =>
     before === undefined || row?.before === undefined
       ? ''
-      : [`, change from ${beforeInWords(before)}`, distortionOf(summary)]
-          .filter(Boolean)
-          .join(', ');
+      : `, change from ${beforeInWords(before)}`;
   const list = <T>(
     noun: string,
     listed: List<T>,
@@ -135,15 +131,24 @@ function comparison(summary: Summary): string[] {
   const cut = before?.isCut ? `${which} up to this time of day` : '';
   const days = before === undefined ? '' : `${before.fromDay} to ${before.toDay}`;
   if (like === undefined) return before ? [toldChange(views, before.views, days + cut)] : [];
-  const told =
-    like.before === undefined ? '' : `: ${toldChange(like.count, like.before, days, ' a day')}`;
+  const gaps = [like.gaps, like.gapsBefore].filter((days) => days.length > 0);
   return [
-    `On days that had views ${countOf(like.count)} a day${told}`,
-    ...(before === undefined ? [] : [`${countOf(before.views)} in all of ${days}${cut}`]),
-    ...[like.gaps, like.gapsBefore]
-      .filter((gaps) => gaps.length > 0)
-      .map((gaps) => `No view at all on ${printable(daysInShort(gaps))}`),
+    `On days that had views: ${grouped(like.count)} a day${averageChange(like)}`,
+    ...gaps.map((days) => `No view at all on ${daysInShort(days)}`),
+    ...(before === undefined
+      ? []
+      : [
+          `${days}${cut}: ${countOf(before.views)}`,
+          `Changes of lists are ${distortionOf(summary)}`,
+        ]),
   ];
+}
+
+/** `, 12 % more a day than the 671 before` */
+function averageChange({ count, before }: LikeForLike): string {
+  if (before === undefined) return '';
+  const [much, word] = changeInWords(count, before);
+  return `, ${much} a day ${word} the ${grouped(before)} before`;
 }
 
 /** `12 % more than the 3,047 of yesterday by now` */

@@ -1,8 +1,7 @@
 import { once } from '../base/once.ts';
 import { plural } from '../base/text.ts';
 import { NO_SOURCE, OTHER_ADDRESS } from './sources.ts';
-import { likeForLike, quietProjects } from './gaps.ts';
-import { lengthOf, type Span, spansOf } from './span.ts';
+import { lengthOf, type Span } from './span.ts';
 import type { List, Summary } from './summary.ts';
 
 // How a report says things to a site's owner.
@@ -94,33 +93,6 @@ export function changeInWords(
   return [`${number} ${count < before ? 'fewer' : 'more'}`, 'than'];
 }
 
-/** What changes have in them that is none: `lowered by 3 days without a view`; may be empty. */
-export function distortionOf(summary: Summary): string {
-  const { gaps = [], gapsBefore = [] } = likeForLike(summary) ?? {};
-  return [
-    ...(gaps.length > 0 ? [`lowered by ${plural(gaps.length, 'day')} without a view`] : []),
-    ...(gapsBefore.length > 0
-      ? [`raised by ${plural(gapsBefore.length, 'day')} without a view before`]
-      : []),
-  ].join(', ');
-}
-
-const PROJECTS_MAX = 3;
-
-/** `Kitchen & garden shop had none on 2 days`, a line for each; of several projects. */
-export function quietInWords(summary: Summary): string[] {
-  if (siteOf(summary) !== undefined) return [];
-  const quiet = quietProjects(summary);
-  const lines = quiet
-    .slice(0, PROJECTS_MAX)
-    .map(
-      ({ project, days }) =>
-        `${projectInWords(summary, project)} had none on ${plural(days, 'day')}`,
-    );
-  const more = quiet.length - lines.length;
-  return more === 0 ? lines : [...lines, `${plural(more, 'more project')} had none on some days`];
-}
-
 /** What the files had that could not be read, a sentence each. */
 export const faultsOf = ({ invalidLines, brokenFiles }: Summary): string[] => [
   ...(invalidLines > 0 ? [`${plural(invalidLines, 'invalid line')} skipped`] : []),
@@ -158,28 +130,6 @@ export const spanInShort = ({ fromDay, toDay }: Span): string =>
     .formatRange(new Date(fromDay), new Date(toDay))
     .replaceAll(' ', '\u00a0')
     .replace(/^(\d+)\s–\s/, '$1\u202f–\u202f');
-
-const GAPS_MAX = 3;
-
-/** `Thu 12 and 16–17 Nov`; the last of them, where there are many: `…, 17 Nov and 4 more before` */
-export function daysInShort(days: readonly string[]): string {
-  const spans = spansOf(days);
-  const shown = spans.slice(-GAPS_MAX);
-  const told = shown.map((span, i) => {
-    const { fromDay, toDay } = span;
-    const text = (fromDay === toDay ? dayInWords(toDay) : spanInShort(span)).replace(
-      / /g,
-      '\u00a0',
-    );
-    // The month is said once for days that follow each other in it.
-    const isSaid = shown[i + 1]?.fromDay.startsWith(fromDay.slice(0, 'YYYY-MM'.length));
-    return isSaid ? text.replace(/\u00a0[^\u00a0]+$/, '') : text;
-  });
-  const left = days.length - shown.reduce((sum, span) => sum + lengthOf(span), 0);
-  return and().format(left === 0 ? told : [...told, `${grouped(left)} more before`]);
-}
-
-const and = once(() => new Intl.ListFormat('en-GB'));
 
 /** `9 Mar` */
 export const tickOf = (day: string): string => tickDay().format(new Date(day));
