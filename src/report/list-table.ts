@@ -14,7 +14,7 @@ import {
 
 interface Label {
   readonly name: string;
-  /** Of a page; on a phone it stands first. */
+  /** Of a page, which may have none; on a phone it stands first. */
   readonly title?: string;
   /** Fainter, after the name. */
   readonly rest: readonly string[];
@@ -67,15 +67,15 @@ export function listTable<T>(
   );
 }
 
-function rowHead({ name, title = '', rest }: Label): string {
+function rowHead({ name, title, rest }: Label): string {
   // A path is one from left to right, whatever its words are.
   const direction = name.startsWith('/') ? ' dir="ltr"' : '';
   const faint = [
-    ...(title === '' ? [] : [`<bdi class="title">${escapeHtml(title)}</bdi>`]),
+    ...(title ? [`<bdi class="title">${escapeHtml(title)}</bdi>`] : []),
     ...rest.map((part) => `<bdi>${escapeHtml(part)}</bdi>`),
   ];
   const head =
-    `<bdi${direction}>${escapeHtml(name)}</bdi> ` +
+    `<bdi${title === '' ? ' class="title"' : ''}${direction}>${escapeHtml(name)}</bdi> ` +
     `<span class="faint">${faint.join('<span> · </span>')}</span>`;
-  return title === '' ? head : `<div class="page">${head}</div>`;
+  return title === undefined ? head : `<div class="page">${head}</div>`;
 }
