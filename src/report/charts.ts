@@ -9,6 +9,8 @@ import { grouped } from './words.ts';
 const TICKS_MAX = { wide: 14, narrow: 7 };
 /** Of bars that have their numbers on them, and of those that have them upright on a phone. */
 const NUMBERED_MAX = { wide: 14, narrow: 7 };
+/** Of more bars, one that has a word over it would be wider than its place. */
+const NAMED_MAX = 35;
 
 export interface Bar {
   readonly label: string;
@@ -19,7 +21,7 @@ export interface Bar {
   readonly count: number;
   /** Whether there is more to come, so that it is hatched. */
   readonly isPartial?: boolean;
-  /** Whether its views are missing, so that it is hatched from top to bottom. */
+  /** Whether its views are missing, so that a strip in its place says "none". */
   readonly isGap?: boolean;
 }
 
@@ -38,7 +40,10 @@ export function barChart(title: string, bars: readonly Bar[], options: BarOption
     .filter((part) => Number.isInteger(top * part))
     .map((part) => `<p style="bottom: ${100 * part}%"><span>${grouped(top * part)}</span></p>`);
   const drawn = bars.map(({ label, count, isPartial, isGap }) => {
-    if (isGap) return `<span class="gap" title="${escapeHtml(label)}: ${GAP}"></span>`;
+    if (isGap) {
+      const none = bars.length > NAMED_MAX ? '' : '<small>none</small>';
+      return `<span class="gap" title="${escapeHtml(label)}: ${GAP}">${none}</span>`;
+    }
     const height = ((100 * count) / top).toFixed(2);
     const name = `${escapeHtml(label)}${isPartial ? ', so far' : ''}: ${grouped(count)}`;
     const number = isNumbered ? `<small>${grouped(count)}</small>` : '';
@@ -92,7 +97,7 @@ export function weekChart(title: string, week: Week): string {
   const most = Math.max(...week.flat().map((count) => count ?? 0));
   const rows = week.map((hours, day) => {
     const cells = hours.map((count, hour) => {
-      const name = `${WEEKDAYS[day]!} ${clockOf(hour)}`;
+      const name = `${WEEKDAYS[day]!} ${hourInWords(hour)}`;
       if (count === undefined) return `<span class="never" title="${name}: ${NEVER}"></span>`;
       const shade = count === 0 ? 0 : 8 + (92 * count) / most;
       const title = `${name}: ${average().format(count)}`;
@@ -122,6 +127,9 @@ function weekKey(week: Week, most: number): string {
 
 /** `07:00` */
 export const clockOf = (hour: number): string => `${String(hour).padStart(2, '0')}:00`;
+
+/** `07:00 – 08:00` */
+export const hourInWords = (hour: number): string => `${clockOf(hour)} – ${clockOf(hour + 1)}`;
 
 const chart = (title: string, kind: string, content: string, columns: number): string =>
   `<figure class="${kind}" role="img" aria-label="${escapeHtml(title)}" style="--columns: ${columns}">` +

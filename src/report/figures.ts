@@ -1,54 +1,53 @@
-import { plural } from '../base/text.ts';
-import { clockOf } from './charts.ts';
+import { clip, plural } from '../base/text.ts';
+import { hourInWords } from './charts.ts';
 import { escapeHtml } from './escape.ts';
 import {
-  byHour,
+  average,
   type Day,
   fullDays,
-  gapsBefore,
   lastWeeks,
-  type Summary,
-  weekdayNumber,
+  type LikeForLike,
+  likeForLike,
   withoutGaps,
-} from './summary.ts';
+} from './gaps.ts';
+import { daysInShort, quietInWords } from './gaps-in-words.ts';
+import { isNamedSource, NO_SOURCE } from './sources.ts';
+import { byHour, type Summary, weekdayNumber } from './summary.ts';
 import {
   beforeInWords,
+  campaignInWords,
   changeInWords,
   countOf,
   dayInWords,
   grouped,
   share,
+  sourceInWords,
   timeMade,
   weekdayOf,
+  wholesOf,
 } from './words.ts';
 
 /** The numbers at the head of the page: the two that are compared, then the others. */
 export function figures(summary: Summary): string {
-  const { days, pages, today, views } = summary;
+  const { days, today, views } = summary;
   const isTodayOnly = today !== undefined && days.length === 1 && days[0]!.day === today.day;
-  const hours = byHour(days);
-  const most = Math.max(...hours);
   const whole = fullDays(days);
+  const like = likeForLike(summary);
   const compared = [
-    ...(isTodayOnly ? [] : [totalOf(summary, whole)]),
+    ...(isTodayOnly ? [] : [totalOf(summary, whole, like)]),
     ...(today === undefined ? [] : [todaySoFar(summary, today)]),
   ];
   if (views === 0) return cardsIn(compared, 'compared');
-  const weekday = busiestWeekday(whole);
-  // Of one week they are the same.
-  const isDayTold = !isTodayOnly && (weekday === undefined || whole.length > 7);
   const others = [
-    ...(whole.length === 0 ? [] : [usualDay(whole, days)]),
-    ...(weekday === undefined ? [] : [weekday]),
-    card(
-      figure(clockOf(hours.indexOf(most)), 'busiest hour') +
-        remark(`${share(most, views)} of all views`),
-    ),
-    isDayTold
-      ? busiestDay(days)
-      : card(figure(`${pages.isExact ? '' : '> '}${grouped(pages.distinct)}`, 'different pages')),
+    // Where days are missing, the first card has the average.
+    ...(whole.length === 0 || like !== undefined ? [] : [usualDay(whole, days)]),
+    ...busiestWeekday(whole),
+    busiestHour(summary, isTodayOnly ? ' so far' : ''),
+    ...(isTodayOnly ? [] : [busiestDay(days)]),
+    ...topSource(summary),
+    ...topCampaign(summary),
   ];
-  return cardsIn(compared, 'compared') + cardsIn(others);
+  return cardsIn(compared, 'compared') + cardsIn(others, others.length > 5 ? 'rows' : '');
 }
 
 const cardsIn = (items: readonly string[], kind = ''): string =>
@@ -59,71 +58,94 @@ const card = (content: string): string => `<li>${content}</li>`;
 const figure = (number: string, what: string, kind = ''): string =>
   `<p${kind && ` class="${kind}"`}><b>${escapeHtml(number)}</b><span>${what}</span></p>`;
 
-const remark = (text: string): string => `<small>${text}</small>`;
+const remark = (text: string): string => `<small>${escapeHtml(text)}</small>`;
 
-/** `12 % more` `than the 7 days before: 3,047` */
-function change(count: number, before: number, when: string, kind = ''): string {
+interface Change {
+  readonly count: number;
+  readonly before: number;
+  /** What `before` is of. */
+  readonly when: string;
+  /** Between how much and `when`: `a day`. */
+  readonly each?: string;
+  readonly kind?: string;
+}
+
+/** `↑ 12 % more` `than the 7 days before: 3,047` */
+function change({ count, before, when, each = '', kind = '' }: Change): string {
   const [much, word] = changeInWords(count, before);
-  return figure(much, `${word} ${when}: ${grouped(before)}`, `change${kind}`);
+  const arrow = word === 'as' ? '' : count < before ? '↓' : '↑';
+  // The words say it too.
+  const sign = arrow && `<span aria-hidden="true">${arrow}</span> `;
+  const what = `${each}${word} ${when}: ${grouped(before)}`;
+  return `<p class="change${kind}"><b>${sign}${escapeHtml(much)}</b><span>${what}</span></p>`;
 }
 
 /** @param whole the days that are over. */
-function totalOf({ views, before, days }: Summary, whole: readonly Day[]): string {
+function totalOf(summary: Summary, whole: readonly Day[], like: LikeForLike | undefined): string {
+  const { views, before, days } = summary;
   const among = days.length > 1 ? ` in ${grouped(days.length)} days` : '';
-  return card(
-    figure(grouped(views), `${views === 1 ? 'view' : 'views'}${among}`) +
-      (before === undefined || views + before.views === 0
-        ? ''
-        : change(views, before.views, beforeInWords(before))) +
-      lastDays(days, whole) +
-      gaps(whole) +
-      gapsOfBefore(before),
-  );
+  const what = `${views === 1 ? 'view' : 'views'}${among}`;
+  const isCompared = before !== undefined && views + before.views > 0;
+  const when = before === undefined ? '' : beforeInWords(before);
+  const total =
+    like === undefined
+      ? figure(grouped(views), what) +
+        (isCompared ? change({ count: views, before: before.views, when }) : '')
+      : averageOf(like) +
+        figure(grouped(views), what, 'also') +
+        (isCompared ? figure(grouped(before.views), `in ${when}`, 'change also') : '');
+  const remarks = [
+    ...(like === undefined ? [] : gaps(like, whole, when)),
+    ...quietInWords(summary),
+  ];
+  return card(total + lastDays(days, whole) + remarks.map(remark).join(''));
+}
+
+/** Totals of different numbers of days are no comparison. */
+const averageOf = ({ count, before }: LikeForLike): string =>
+  figure(grouped(count), 'views a day') +
+  (before === undefined ? '' : change({ count, before, when: 'before', each: 'a day ' }));
+
+function gaps({ gaps, gapsBefore }: LikeForLike, whole: readonly Day[], before: string): string[] {
+  return [
+    ...(gaps.length > 0 ? [`${daysInShort(gaps)} had no view at all`] : []),
+    ...(gapsBefore.length > 0
+      ? [`Of ${before}, ${daysInShort(gapsBefore)} had no view at all`]
+      : []),
+    `A day: average of the ${plural(whole.length - gaps.length, 'full day')} that had views`,
+  ];
 }
 
 /** Of a longer span, how it stands at its end. */
 function lastDays(days: readonly Day[], whole: readonly Day[]): string {
   const weeks = lastWeeks(days);
   if (weeks === undefined) return '';
+  const { count, before, isAverage } = weeks;
   const what = `in the last 7 ${whole.length < days.length ? 'full ' : ''}days`;
+  const [each, when] = isAverage ? ['a day ', 'in the 7 before'] : ['', 'the 7 before'];
   return (
-    figure(grouped(weeks.views), what, 'also') +
-    change(weeks.views, weeks.before, 'the 7 before', ' also')
-  );
-}
-
-function gaps(whole: readonly Day[]): string {
-  const told = new Set(withoutGaps(whole));
-  const gaps = whole.filter((day) => !told.has(day));
-  if (gaps.length === 0) return '';
-  const late = whole.slice(-14).filter((day) => !told.has(day)).length;
-  const when = whole.length > 14 && late > 0 ? `, ${late} of them in the last 14,` : '';
-  return remark(
-    `${plural(gaps.length, 'day')} of these${when} had no view at all, which lowers the total`,
-  );
-}
-
-function gapsOfBefore(before: Summary['before']): string {
-  const count = before === undefined ? 0 : gapsBefore(before);
-  if (before === undefined || count === 0) return '';
-  return remark(
-    `${grouped(count)} of ${beforeInWords(before)} had no view at all, which lowers their total`,
+    figure(grouped(count), `${each}${what}`, 'also') +
+    change({ count, before, when, each, kind: ' also' })
   );
 }
 
 function todaySoFar(summary: Summary, today: NonNullable<Summary['today']>): string {
-  const { day, views, yesterday, weekAgo } = today;
+  const { day, views: count, yesterday, weekAgo } = today;
   const by = `by ${timeMade(summary)}`;
-  const beside = [
-    // Weekdays differ more than weeks.
-    ...(weekAgo === undefined ? [] : [{ count: weekAgo, when: `last ${weekdayOf(day)} ${by}` }]),
-    { count: yesterday, when: `yesterday ${by}` },
-  ];
+  const week = { count, when: `last ${weekdayOf(day)} ${by}`, kind: ' also' };
   return card(
-    figure(grouped(views), 'today so far') +
-      beside
-        .map(({ count, when }, i) => change(views, count, when, i === 0 ? '' : ' also'))
-        .join(''),
+    figure(grouped(count), 'today so far') +
+      change({ count, before: yesterday, when: `yesterday ${by}` }) +
+      (weekAgo === undefined ? '' : change({ ...week, before: weekAgo })),
+  );
+}
+
+function busiestHour({ days, views }: Summary, soFar: string): string {
+  const hours = byHour(days);
+  const most = Math.max(...hours);
+  return card(
+    figure(hourInWords(hours.indexOf(most)), `busiest hour${soFar}`) +
+      remark(`${share(most, views)} of all views`),
   );
 }
 
@@ -132,38 +154,63 @@ function busiestDay(days: readonly Day[]): string {
   return card(figure(dayInWords(day), 'busiest day') + remark(countOf(views)));
 }
 
-/** @param whole the days that are over. */
+/** @param whole the days that are over, none of them missing. */
 function usualDay(whole: readonly Day[], days: readonly Day[]): string {
-  const told = withoutGaps(whole);
-  const left = [
-    ...(whole.length < days.length ? ['today'] : []),
-    ...(told.length < whole.length
-      ? [`${plural(whole.length - told.length, 'day')} that had none`]
-      : []),
-  ];
-  const without = left.length === 0 ? '' : `, without ${left.join(' and ')}`;
-  const of = `average of ${plural(told.length, 'full day')}${without}`;
-  return card(figure(grouped(average(told)), 'views on a usual day') + remark(of));
+  const without = whole.length < days.length ? ' without today' : '';
+  const missing = whole.every(({ views }) => views > 0) ? '; no day missing' : '';
+  const of = `average of ${plural(whole.length, 'full day')}${without}${missing}`;
+  return card(figure(grouped(average(whole)), 'views on a usual day') + remark(of));
 }
 
-/** `undefined` where a weekday is missing. */
-function busiestWeekday(whole: readonly Day[]): string | undefined {
+/** Of fewer days, a weekday is not told from a day. */
+const WEEKS_MIN = 2;
+
+/** None where there is too little of a weekday. */
+function busiestWeekday(whole: readonly Day[]): string[] {
   const told = withoutGaps(whole);
   const week = Array.from({ length: 7 }, (_, number) =>
     told.filter(({ day }) => weekdayNumber(day) === number),
   );
-  if (week.some((days) => days.length === 0)) return undefined;
+  if (week.some((days) => days.length < WEEKS_MIN)) return [];
   const ranked = week
     .toSorted((a, b) => average(b) - average(a))
     .map((days) => ({ name: weekdayOf(days[0]!.day), views: average(days) }));
   const [busiest, quietest] = [ranked[0]!, ranked.at(-1)!];
-  return card(
-    figure(busiest.name, 'busiest weekday') +
-      remark(
-        `${countOf(busiest.views)} a day; fewest on ${quietest.name}: ${grouped(quietest.views)}`,
-      ),
-  );
+  const fewest = `fewest on ${quietest.name}: ${grouped(quietest.views)}`;
+  return [
+    card(
+      figure(busiest.name, 'busiest weekday') +
+        remark(`${countOf(busiest.views)} a day; ${fewest}`),
+    ),
+  ];
 }
 
-const average = (days: readonly Day[]): number =>
-  Math.round(days.reduce((sum, { views }) => sum + views, 0) / days.length);
+/** Longer ones are read in their list. */
+const NAME_LENGTH_MAX = 40;
+
+const namedCard = (name: string, what: string, told: string): string =>
+  card(
+    `<p><b class="name"><bdi>${escapeHtml(clip(name, NAME_LENGTH_MAX))}</bdi></b>` +
+      `<span>${what}</span></p>${remark(told)}`,
+  );
+
+/** The first that has a name: that most views have none is no answer. */
+function topSource(summary: Summary): string[] {
+  const { top } = summary.referrers;
+  const { total } = wholesOf(summary).sources;
+  const first = top.find(({ key }) => isNamedSource(key)) ?? top[0];
+  if (first === undefined) return [];
+  const unknown = top.find(({ key }) => key === NO_SOURCE && key !== first.key);
+  const rest = unknown === undefined ? '' : `; ${share(unknown.count, total)} direct or unknown`;
+  const told = `${share(first.count, total)} of views from elsewhere${rest}`;
+  return [namedCard(sourceInWords(first.key), 'top source', told)];
+}
+
+function topCampaign(summary: Summary): string[] {
+  const [first] = summary.campaigns.top;
+  if (first === undefined) return [];
+  const { name, rest } = campaignInWords(first.key);
+  const part = `${share(first.count, summary.campaignViews)} of views with a campaign`;
+  const told = [...rest.map((tag) => clip(tag, NAME_LENGTH_MAX)), part].join(', ');
+  return [namedCard(name, 'top campaign', told)];
+}

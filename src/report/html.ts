@@ -1,13 +1,14 @@
 import { plural } from '../base/text.ts';
-import { type Bar, barChart, clockOf, weekChart } from './charts.ts';
+import { type Bar, barChart, clockOf, hourInWords, weekChart } from './charts.ts';
 import { escapeHtml } from './escape.ts';
 import { figures } from './figures.ts';
+import { distortionOf } from './gaps-in-words.ts';
 import { localHours } from './local-hour.ts';
+import { linksTo, section } from './section.ts';
 import { STYLE } from './style.ts';
 import { byHour, byWeekday, periods, type Summary } from './summary.ts';
 import { listTable } from './list-table.ts';
 import {
-  CHANGE_RULE,
   campaignInWords,
   dayInWords,
   faultsOf,
@@ -15,6 +16,7 @@ import {
   idInWords,
   languageInWords,
   projectInWords,
+  siteOf,
   sourceInWords,
   spanInWords,
   spanTold,
@@ -35,6 +37,7 @@ const SPANS_MAX = 5;
 export function htmlReport(summary: Summary): string {
   const { days } = summary;
   const site = siteOf(summary);
+  const details = summary.views === 0 ? '' : detailsOf(summary);
   const title = site === undefined ? 'Page views' : `Page views of ${site}`;
   return `<!doctype html>
 <html lang="en">
@@ -52,18 +55,13 @@ export function htmlReport(summary: Summary): string {
 <h1>${site === undefined ? title : `Page views of <bdi>${escapeHtml(site)}</bdi>`}</h1>
 <p>${escapeHtml(aboutOf(summary))}</p>
 <p>${escapeHtml(makingOf(summary))}</p>
+${linksTo(details)}
 </header>
 ${figures(summary)}
 ${summary.views === 0 ? '<p>There are no views in these days.</p>' : ''}
 ${summary.views === 0 || days.length < 2 ? '' : daysChart(summary)}
 ${silence(summary)}
-<div class="lists">
-${lists(summary)}
-</div>
-${summary.views === 0 ? '' : hoursCharts(summary)}
-<div class="lists">
-${restLists(summary)}
-</div>
+${details}
 ${footer(summary)}
 </main>
 </body>
@@ -71,23 +69,22 @@ ${footer(summary)}
 `;
 }
 
-/** The one site that the report is about. */
-function siteOf(summary: Summary): string | undefined {
-  const { project, projects, silentDays } = summary;
-  const told =
-    projects.distinct > 0
-      ? projects.top.map(({ key }) => key)
-      : silentDays.map(({ project }) => project);
-  const id = project ?? (projects.distinct > 1 || told.length > 1 ? undefined : told[0]);
-  return id === undefined ? undefined : projectInWords(summary, id);
-}
+/** What is below the first screen. */
+const detailsOf = (summary: Summary): string => `<div class="lists">
+${lists(summary)}
+</div>
+${hoursCharts(summary)}
+<div class="lists">
+${restLists(summary)}
+</div>`;
 
 function aboutOf(summary: Summary): string {
   const { before } = summary;
   const span = spanTold(summary);
   const told = span === undefined ? 'No day' : spanInWords(span);
   if (before === undefined) return told;
-  const hour = before.isCut ? ` up to ${timeMade(summary)}` : '';
+  const which = before.fromDay === before.toDay ? '' : ', the last day';
+  const hour = before.isCut ? `${which} up to ${timeMade(summary)}` : '';
   return `${told}, compared with ${spanInWords(before)}${hour}`;
 }
 
@@ -106,24 +103,25 @@ function daysChart({ days }: Summary): string {
   const title = isDays ? 'Views a day' : 'Views a month';
   const partial = isDays ? 'today so far' : 'this month so far';
   const chart = barChart(title, bars, { isNumbered: true, partial });
-  return `<section><h2>${title}</h2>${chart}</section>`;
+  return section(title, chart);
 }
 
 function hoursCharts({ days, madeAt, timeZone }: Summary): string {
   const bars = byHour(days).map((count, hour) => ({
-    label: clockOf(hour),
+    label: hourInWords(hour),
     tick: clockOf(hour),
     count,
   }));
   const week = byWeekday(days, localHours(timeZone)(madeAt)!);
   const title = 'Views by weekday and hour, on average';
-  const together =
-    days.length === 1 ? '' : `<small>all ${grouped(days.length)} days together</small>`;
+  const together = days.length === 1 ? '' : `All ${grouped(days.length)} days together`;
   return [
-    `<section><h2>By hour of the day${together}</h2>${barChart('Views by hour of the day', bars)}</section>`,
+    section('By hour of the day', barChart('Views by hour of the day', bars), { remark: together }),
     days.length < 7
       ? ''
-      : `<section><h2>By weekday and hour<small>views in an average week</small></h2>${weekChart(title, week)}</section>`,
+      : section('By weekday and hour', weekChart(title, week), {
+          remark: 'Views in an average week',
+        }),
   ].join('\n');
 }
 
@@ -137,31 +135,27 @@ function silence(summary: Summary): string {
     );
   });
   if (rows.length === 0) return '';
-  return `<section class="silent"><h2>Days without views</h2><ul>${rows.join('')}</ul></section>`;
+  return section('Days without views', `<ul>${rows.join('')}</ul>`, { kind: 'silent' });
 }
 
 type Page = Summary['pages']['top'][number]['key'];
 
 function lists(summary: Summary): string {
-  const { pages, entryPages, projects, referrers, campaigns, internalViews, before } = summary;
+  const { pages, entryPages, projects, referrers, campaigns, before } = summary;
   const wholes = wholesOf(summary);
   const several = projects.distinct > 1;
   const page = ({ project, url, name }: Page) => ({
     name: url,
-    rest: [name, several ? projectInWords(summary, project) : ''].filter(Boolean),
+    title: name,
+    rest: several ? [projectInWords(summary, project)] : [],
   });
   const compared = before === undefined || before.views === 0 ? {} : { before };
-  const rule = 'before' in compared ? CHANGE_RULE : '';
-  const wide = { isWide: true, ...compared };
-  const inside = internalViews > 0 ? `besides ${grouped(internalViews)} from page to page` : '';
+  const wide = { isWide: true, distortion: distortionOf(summary), ...compared };
   const project = named((id) => projectInWords(summary, id));
   return [
-    several ? listTable('Projects', projects, wholes.all, project, { ...wide, remark: rule }) : '',
-    listTable('Pages', pages, wholes.all, page, { ...wide, remark: several ? '' : rule }),
-    listTable('Sources', referrers, wholes.sources, named(sourceInWords), {
-      ...wide,
-      remark: inside,
-    }),
+    several ? listTable('Projects', projects, wholes.all, project, wide) : '',
+    listTable('Pages', pages, wholes.all, page, wide),
+    listTable('Sources', referrers, wholes.sources, named(sourceInWords), wide),
     listTable('Campaigns', campaigns, wholes.campaigns, campaignInWords, wide),
     listTable('Entry pages', entryPages, wholes.entries, page, { isWide: true }),
   ].join('\n');

@@ -1,4 +1,5 @@
 import { escapeHtml } from './escape.ts';
+import { section } from './section.ts';
 import type { Span } from './span.ts';
 import type { List } from './summary.ts';
 import {
@@ -13,6 +14,8 @@ import {
 
 interface Label {
   readonly name: string;
+  /** Of a page, which may have none; on a phone it stands first. */
+  readonly title?: string;
   /** Fainter, after the name. */
   readonly rest: readonly string[];
 }
@@ -21,7 +24,8 @@ interface TableOptions {
   readonly isWide?: boolean;
   /** What the rows are compared with. */
   readonly before?: Span;
-  readonly remark?: string;
+  /** What their changes have in them that is none. */
+  readonly distortion?: string;
 }
 
 /** The bar beside a share is that part of a track whose ends are named. */
@@ -30,27 +34,22 @@ const SHARE_HEAD =
 
 /**
  * A ranking as a table: each row's views, their share and, where it is compared, their change.
- * @param whole what shares are of: how many views, and which.
+ * @param whole what shares are of.
  */
 export function listTable<T>(
   noun: string,
   list: List<T>,
-  { total, which = '' }: Whole,
+  whole: Whole,
   labelOf: (key: T) => Label,
-  { isWide = false, before, remark = '' }: TableOptions = {},
+  { isWide = false, before, distortion = '' }: TableOptions = {},
 ): string {
   if (list.top.length === 0) return '';
   const rows = list.top.map(({ key, count, before: countBefore }) => {
-    const { name, rest } = labelOf(key);
-    // A path is one from left to right, whatever its words are.
-    const direction = name.startsWith('/') ? ' dir="ltr"' : '';
-    const faint = rest.map((part) => `<bdi>${escapeHtml(part)}</bdi>`).join(' · ');
-    const part = ((100 * count) / total).toFixed(1);
+    const part = ((100 * count) / whole.total).toFixed(1);
     const change = before === undefined ? '' : `<td>${changeOf(count, countBefore ?? 0)}</td>`;
     return (
-      `<tr><th scope="row"><bdi${direction}>${escapeHtml(name)}</bdi> ` +
-      `<span class="faint">${faint}</span></th><td>${grouped(count)}</td>` +
-      `<td class="share" style="--part: ${part}%">${share(count, total)}</td>${change}</tr>`
+      `<tr><th scope="row">${rowHead(labelOf(key))}</th><td>${grouped(count)}</td>` +
+      `<td class="share" style="--part: ${part}%">${share(count, whole.total)}</td>${change}</tr>`
     );
   });
   const changeHead =
@@ -58,10 +57,25 @@ export function listTable<T>(
       ? ''
       : `<th scope="col" class="change">Change from<small>${spanInShort(before)}</small></th>`;
   const shown = titleOf('', list).replace(/^[ ,]+|[()]/g, '');
-  const remarks = [shown, wholeInWords({ total, which }), remark].filter(Boolean).join(', ');
-  return (
-    `<section class="${isWide ? 'wide' : ''}"><h2>${noun}<small>${remarks}</small></h2>` +
+  const isDistorted = before !== undefined && distortion !== '';
+  const remarks = [shown, wholeInWords(whole), isDistorted ? `Change ${distortion}` : ''];
+  return section(
+    noun,
     `<table><thead><tr><td></td><th scope="col">Views</th>${SHARE_HEAD}${changeHead}</tr></thead>` +
-    `<tbody>${rows.join('')}</tbody></table></section>`
+      `<tbody>${rows.join('')}</tbody></table>`,
+    { remark: remarks.filter(Boolean).join('. '), kind: isWide ? 'wide' : '' },
   );
+}
+
+function rowHead({ name, title, rest }: Label): string {
+  // A path is one from left to right, whatever its words are.
+  const direction = name.startsWith('/') ? ' dir="ltr"' : '';
+  const faint = [
+    ...(title ? [`<bdi class="title">${escapeHtml(title)}</bdi>`] : []),
+    ...rest.map((part) => `<bdi>${escapeHtml(part)}</bdi>`),
+  ];
+  const head =
+    `<bdi${title === '' ? ' class="title"' : ''}${direction}>${escapeHtml(name)}</bdi> ` +
+    `<span class="faint">${faint.join('<span> · </span>')}</span>`;
+  return title === undefined ? head : `<div class="page">${head}</div>`;
 }

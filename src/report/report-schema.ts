@@ -48,7 +48,9 @@ export const ReportSchema = v.object({
         toDay: day,
         isCut: told(v.boolean(), 'Whether its last day is counted up to the present hour only.'),
         views,
+        wholeDayViews: told(views, 'Those without its last day where that is cut.'),
         silentDays: told(views, 'How many of its whole days had no view at all.'),
+        silentSpans: told(v.array(v.object({ fromDay: day, toDay: day })), 'Those days.'),
       }),
       'The same span before; absent where no first day was asked for.',
     ),
@@ -89,6 +91,7 @@ export const ReportSchema = v.object({
     v.array(
       v.object({
         project: v.string(),
+        views: told(views, 'Its views on the other days of the span.'),
         days: told(views, 'How many days.'),
         spans: v.array(v.object({ fromDay: day, toDay: day })),
       }),

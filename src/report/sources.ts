@@ -7,6 +7,10 @@ export const NO_SOURCE = '(none)';
 export const INTERNAL = '(internal)';
 export const OTHER_ADDRESS = '(not an address)';
 
+/** Whether it is a name or a host. */
+export const isNamedSource = (source: string): boolean =>
+  source !== NO_SOURCE && source !== OTHER_ADDRESS;
+
 const HOST = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#:]+)/i;
 /** Sources worked out that are remembered, of each project. */
 const REMEMBERED_MAX = 1_000;

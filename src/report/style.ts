@@ -3,7 +3,7 @@ export const STYLE = `
 :root {
   color-scheme: light dark;
   --paper: #fff; --ink: #1c2430; --faint: #5c6779; --line: #dfe4eb; --soft: #f3f5f8;
-  --bar: #2f6fde; --wash: #e3ecfb;
+  --bar: #2f6fde; --wash: #e3ecfb; --link: #1d57bd;
   /* Tiles, which are sharp in print too. */
   --partial: linear-gradient(135deg, var(--bar) 25%, var(--wash) 25% 50%, var(--bar) 50% 75%,
     var(--wash) 75%) 0 0 / 8px 8px;
@@ -13,7 +13,7 @@ export const STYLE = `
 @media screen and (prefers-color-scheme: dark) {
   :root {
     --paper: #14181f; --ink: #e4e8ee; --faint: #98a2b3; --line: #2c3440; --soft: #1d232c;
-    --bar: #6ea1ff; --wash: #233453;
+    --bar: #6ea1ff; --wash: #233453; --link: #8db5ff;
   }
 }
 * { box-sizing: border-box; }
@@ -27,23 +27,27 @@ h2 { font-size: 17px; margin: 40px 0 12px; }
 h2 small, header p, footer { color: var(--faint); font-weight: normal; font-size: 13px; }
 h2 small { display: block; }
 header p { margin: 0; }
+nav { display: flex; flex-wrap: wrap; gap: 0 16px; margin-top: 8px; font-size: 14px; }
+nav a { color: var(--link); line-height: 28px; }
 .figures { display: flex; flex-wrap: wrap; gap: 12px; margin: 12px 0 0; padding: 0;
   list-style: none; }
 .figures li { flex: 1 1 150px; background: var(--soft); border: 1px solid var(--soft);
   border-radius: 8px; padding: 12px 14px; }
+.figures.rows li { flex-basis: min(260px, 40%); }
 .figures.compared { margin-top: 24px; }
 .figures.compared li { flex-basis: 300px; }
 .figures p { margin: 0; }
 .figures b { display: block; font-size: 20px; line-height: 1.35; font-variant-numeric: tabular-nums;
   white-space: nowrap; }
-.figures.compared li { display: grid; grid-template-columns: minmax(96px, auto) 1fr; gap: 10px 20px;
+.figures.compared li { display: grid; grid-template-columns: auto 1fr; gap: 10px 20px;
   align-content: start; }
 .figures.compared b { font-size: 28px; line-height: 1.2; }
 .figures.compared .also b { font-size: 20px; }
 .figures.compared p { grid-column: 1; }
 .figures.compared .change { grid-column: 2; }
 .figures.compared small { grid-column: 1 / -1; color: var(--ink); }
-.figures span, .figures small { display: block; color: var(--faint); font-size: 13px; }
+.figures p > span, .figures small { display: block; color: var(--faint); font-size: 13px; }
+.figures .name { font-size: 18px; line-height: 1.5; white-space: normal; overflow-wrap: anywhere; }
 figure { margin: 0; font-size: 11px; color: var(--faint); font-variant-numeric: tabular-nums; }
 figure p { margin: 0; }
 .columns, .ticks { display: grid; grid-template-columns: repeat(var(--columns), minmax(0, 1fr)); }
@@ -61,7 +65,10 @@ figure p { margin: 0; }
 .plot .columns .partial::before, .plot .columns .gap::before { content: ""; position: absolute; bottom: 0;
   left: 50%; transform: translateX(-50%); width: min(80%, 64px); height: var(--part);
   background: var(--partial); }
-.plot .columns .gap::before { height: 100%; background: var(--gap); }
+.plot .columns .gap { --part: 7px; }
+.plot .columns .gap::before { background: var(--gap); opacity: .6; }
+.plot .columns .gap small { color: var(--faint); }
+.dense .columns .gap small { writing-mode: vertical-rl; transform: translateX(-50%) rotate(180deg); }
 .plot .columns small { position: absolute; left: 50%; bottom: calc(var(--part) + 2px);
   transform: translateX(-50%); font-size: 11px; line-height: 1.3; color: var(--ink);
   background: var(--paper); }
@@ -80,7 +87,7 @@ figure p { margin: 0; }
 .key p { display: flex; gap: 6px; align-items: center; }
 .key span { width: 18px; height: 14px; }
 .key .partial { background: var(--partial); }
-.key .gap { background: var(--gap); }
+.key .gap { height: 7px; background: var(--gap); opacity: .6; }
 .key .shades { width: 96px; background: linear-gradient(90deg,
   color-mix(in srgb, var(--bar) 8%, var(--soft)), var(--bar)); }
 .silent ul { margin: 0; padding: 0; list-style: none; }
@@ -91,6 +98,8 @@ figure p { margin: 0; }
 table { width: 100%; border-collapse: collapse; table-layout: fixed; }
 td, th { padding: 5px 8px; text-align: left; font-weight: normal; border-bottom: 1px solid var(--line);
   overflow-wrap: anywhere; vertical-align: top; }
+tr > :first-child { padding-left: 0; }
+tr > :last-child { padding-right: 0; }
 thead td { width: auto; }
 thead th { width: 76px; padding: 0 8px 4px; color: var(--faint); font-size: 12px; }
 thead small { display: block; font-size: 11px; line-height: 1.2; }
@@ -114,6 +123,8 @@ footer { margin-top: 48px; }
   main { padding: 24px 16px 40px; }
   .wide-only { visibility: hidden; }
   .figures { gap: 8px; margin-top: 8px; }
+  .figures.compared b { font-size: 24px; }
+  .figures.compared .also b { font-size: 19px; }
   .bars { padding-left: 40px; }
   .plot { height: 150px; }
   .many.numbered { padding-top: 40px; }
@@ -121,14 +132,23 @@ footer { margin-top: 48px; }
   .many .weekdays small { display: none; }
   .week .columns { gap: 1px; }
   .week .columns span { border-radius: 1px; }
-  td, th { padding: 5px 4px; font-size: 14px; }
-  thead th { width: 64px; padding: 0 4px 4px; font-size: 11px; }
+  .dense .columns .gap small { display: none; }
+  td, th { padding-left: 4px; padding-right: 4px; font-size: 14px; }
+  thead th { width: 60px; font-size: 11px; }
+  .page { display: flex; flex-direction: column; }
+  .page .faint { display: contents; }
+  .page bdi { overflow: hidden; white-space: nowrap; text-overflow: ellipsis; font-size: 12px;
+    color: var(--faint); }
+  .page .title { order: -1; display: -webkit-box; -webkit-box-orient: vertical;
+    -webkit-line-clamp: 2; white-space: normal; font-size: 14px; color: var(--ink); }
+  .page .faint span { display: none; }
   thead .share { width: 48px; }
   .share small, tbody .share::after { display: none; }
   thead .change { width: 80px; }
 }
 @media print {
   main { padding: 0 1px; }
+  nav { display: none; }
   .figures li { border-color: var(--line); }
   .lists { display: block; }
   section, tr, .figures { break-inside: avoid; }

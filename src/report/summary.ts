@@ -4,11 +4,11 @@ import type { LocalHour } from './local-hour.ts';
 import { byCount, type Counted, type Tally } from './ranking.ts';
 import type { Summary } from './report-schema.ts';
 import { daysOf, lengthOf, type OpenSpan, shifted, type Span, spansOf } from './span.ts';
+import { type Day, fullDays, isHabit, withoutGaps } from './gaps.ts';
 import { kept } from './report-line.ts';
 import { type ProjectTotals, tagsIn, type Totals } from './totals.ts';
 
-export type { Summary };
-export type Day = Summary['days'][number];
+export type { Day, Summary };
 
 export interface List<T> {
   readonly top: readonly Counted<T>[];
@@ -91,7 +91,8 @@ function comparison(totals: Totals): Pick<Summary, 'before' | 'today'> {
         ...before,
         isCut,
         views: viewsBefore,
-        silentDays: silentDaysOf(before, isCut, totals),
+        wholeDayViews: totals.wholeDayViewsBefore,
+        ...silenceOf(before, isCut, totals),
       },
     }),
     ...(isTodayTold && {
@@ -106,11 +107,11 @@ function comparison(totals: Totals): Pick<Summary, 'before' | 'today'> {
 }
 
 /** @param isCut whether its last day is no whole one. */
-function silentDaysOf(before: Span, isCut: boolean, { projects }: Totals): number {
+function silenceOf(before: Span, isCut: boolean, { projects }: Totals) {
   const { fromDay, toDay } = isCut ? { ...before, toDay: shifted(before.toDay, -1) } : before;
   const seen = new Set(Array.from(projects.values(), ({ days }) => [...days]).flat());
-  const counted = [...seen].filter((day) => day >= fromDay && day <= toDay);
-  return lengthOf({ fromDay, toDay }) - counted.length;
+  const silent = daysOf({ fromDay, toDay }).filter((day) => !seen.has(day));
+  return { silentDays: silent.length, silentSpans: spansOf(silent) };
 }
 
 /** Of the projects that the report is about. */
@@ -154,15 +155,20 @@ function silentDays(totals: Totals, selection: Selection): Summary['silentDays']
       (selection.project === undefined || selection.project === id),
   );
   const silent = [
-    ...unseen.map(({ id }) => ({ project: id, days: asked })),
-    ...Array.from(projects.values(), ({ id, days }) => {
+    ...unseen.map(({ id }) => ({ project: id, views: 0, days: asked })),
+    ...Array.from(projects.values(), ({ id, views, days }) => {
       const first = [...days].sort()[0]!;
-      return { project: id, days: asked.filter((day) => day > first && !days.has(day)) };
+      return { project: id, views, days: asked.filter((day) => day > first && !days.has(day)) };
     }),
   ];
   return silent
     .filter(({ days }) => days.length > 0)
-    .map(({ project, days }) => ({ project, days: days.length, spans: spansOf(days) }));
+    .map(({ project, views, days }) => ({
+      project,
+      views,
+      days: days.length,
+      spans: spansOf(days),
+    }));
 }
 
 interface Period {
@@ -193,48 +199,9 @@ export function periods(days: readonly Day[], daysMax: number): Period[] {
   );
 }
 
-/** The days that are over. */
-export const fullDays = (days: readonly Day[]): readonly Day[] =>
-  days.filter(({ isPartial }) => isPartial !== true);
-
-const WEEK_DAYS = 7;
-
-/**
- * The views of the last seven full days, and of the seven before those.
- * @returns `undefined` where there are not as many days.
- */
-export function lastWeeks(days: readonly Day[]): { views: number; before: number } | undefined {
-  const weeks = fullDays(days).slice(-2 * WEEK_DAYS);
-  if (weeks.length < 2 * WEEK_DAYS) return undefined;
-  const viewsOf = (week: readonly Day[]): number => sum(week.map(({ views }) => views));
-  return { views: viewsOf(weeks.slice(WEEK_DAYS)), before: viewsOf(weeks.slice(0, WEEK_DAYS)) };
-}
-
 /** Views by hour of the day, over all days. */
 export const byHour = (days: readonly Day[]): number[] =>
   Array.from({ length: 24 }, (_, hour) => sum(days.map((day) => day.hours[hour]!)));
-
-/** Of a site with so many views a day, a day without one tells of a fault and not of its readers. */
-const HABIT_VIEWS = 20;
-
-const seenOf = (days: readonly Day[]): readonly Day[] => days.filter(({ views }) => views > 0);
-
-function isHabit(days: readonly Day[]): boolean {
-  const seen = seenOf(days);
-  return areMany(sum(seen.map(({ views }) => views)), seen.length);
-}
-
-const areMany = (views: number, days: number): boolean => days > 0 && views >= HABIT_VIEWS * days;
-
-/** Days of the span before that make it less than it was. */
-export function gapsBefore(before: NonNullable<Summary['before']>): number {
-  const { views, silentDays } = before;
-  return areMany(views, lengthOf(before) - silentDays) ? silentDays : 0;
-}
-
-/** The days that can be averaged: of a site that has views every day, none without. */
-export const withoutGaps = (days: readonly Day[]): readonly Day[] =>
-  isHabit(days) ? seenOf(days) : days;
 
 /** Monday is 0. */
 export const weekdayNumber = (day: string): number =>

@@ -1,6 +1,8 @@
 import { columnOf, widthOf } from '../base/columns.ts';
 import { plural, printable } from '../base/text.ts';
-import { byHour, lastWeeks, type List, periods, type Summary } from './summary.ts';
+import { lastWeeks, type LikeForLike, likeForLike } from './gaps.ts';
+import { daysInShort, distortionOf, quietInWords } from './gaps-in-words.ts';
+import { byHour, type List, periods, type Summary } from './summary.ts';
 import {
   beforeInWords,
   campaignInWords,
@@ -18,7 +20,7 @@ import {
   titleOf,
   weekdayOf,
   type Whole,
-  wholeInWords,
+  wholeInShort,
   wholesOf,
 } from './words.ts';
 
@@ -34,7 +36,7 @@ export function terminalReport(summary: Summary, columns: number): string {
   const faults = faultsOf(summary);
   const wholes = wholesOf(summary);
   const bars = (title: string, rows: readonly Row[], whole: Whole = wholes.all): string[] =>
-    section(`${title}, ${wholeInWords(whole)}${since(rows)}`, rows, whole.total, columns);
+    section(`${title}, ${wholeInShort(whole)}${since(rows)}`, rows, whole.total, columns);
   const since = ([row]: readonly Row[]): string =>
     before === undefined || row?.before === undefined
       ? ''
@@ -97,36 +99,62 @@ const hoursOf = ({ days }: Summary): Row[] =>
 
 /** What the report is about: `7 views: all projects, 2026-01-01 to 2026-01-31 (UTC)`. */
 function headOf(summary: Summary): string[] {
-  const { views, project, timeZone, before, today } = summary;
+  const { views, project, timeZone, today } = summary;
   const about =
     project === undefined ? 'all projects' : printable(projectInWords(summary, project));
   const told = spanTold(summary);
   const span = told === undefined ? 'no day' : `${told.fromDay} to ${told.toDay}`;
   const lines = [`${countOf(views)}: ${about}, ${span} (${timeZone})`];
-  if (before !== undefined) {
-    const days = `${before.fromDay} to ${before.toDay}${before.isCut ? ', up to this time of day' : ''}`;
-    lines.push(toldChange(views, before.views, days));
-  }
+  lines.push(...comparison(summary), ...quietInWords(summary).map((line) => printable(line)));
   const weeks = lastWeeks(summary.days);
   if (weeks !== undefined) {
-    const told = toldChange(weeks.views, weeks.before, 'the 7 before');
-    lines.push(`Last 7 full days ${countOf(weeks.views)}: ${told}`);
+    const { count, before, isAverage } = weeks;
+    const told = toldChange(count, before, 'the 7 before', isAverage ? ' a day' : '');
+    lines.push(`Last 7 full days ${countOf(count)}${isAverage ? ' a day' : ''}: ${told}`);
   }
   if (today !== undefined) {
     const { views, yesterday, weekAgo } = today;
     lines.push(`Today so far ${countOf(views)}`);
+    lines.push(`  ${toldChange(views, yesterday, 'yesterday by now')}`);
     if (weekAgo !== undefined) {
       lines.push(`  ${toldChange(views, weekAgo, `last ${weekdayOf(today.day)} by now`)}`);
     }
-    lines.push(`  ${toldChange(views, yesterday, 'yesterday by now')}`);
   }
   return lines;
 }
 
-/** `12 % more than the 3,047 of yesterday by now` */
-function toldChange(count: number, before: number, when: string): string {
+/** How the days asked for compare with those before: by the day where some had no view at all. */
+function comparison(summary: Summary): string[] {
+  const { views, before } = summary;
+  const like = likeForLike(summary);
+  const which = before !== undefined && before.fromDay !== before.toDay ? ', the last day' : '';
+  const cut = before?.isCut ? `${which} up to this time of day` : '';
+  const days = before === undefined ? '' : `${before.fromDay} to ${before.toDay}`;
+  if (like === undefined) return before ? [toldChange(views, before.views, days + cut)] : [];
+  const gaps = [like.gaps, like.gapsBefore].filter((days) => days.length > 0);
+  return [
+    `On days that had views: ${grouped(like.count)} a day${averageChange(like)}`,
+    ...gaps.map((days) => `No view at all on ${daysInShort(days)}`),
+    ...(before === undefined
+      ? []
+      : [
+          `${days}${cut}: ${countOf(before.views)}`,
+          `Changes of lists are ${distortionOf(summary)}`,
+        ]),
+  ];
+}
+
+/** `, 12 % more a day than the 671 before` */
+function averageChange({ count, before }: LikeForLike): string {
+  if (before === undefined) return '';
   const [much, word] = changeInWords(count, before);
-  return `${much} ${word} the ${grouped(before)} of ${when}`;
+  return `, ${much} a day ${word} the ${grouped(before)} before`;
+}
+
+/** `12 % more than the 3,047 of yesterday by now` */
+function toldChange(count: number, before: number, when: string, each = ''): string {
+  const [much, word] = changeInWords(count, before);
+  return `${much}${each} ${word} the ${grouped(before)} of ${when}`;
 }
 
 /** Of a day, not of a month. */

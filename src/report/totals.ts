@@ -64,6 +64,8 @@ export class Totals {
   views = 0;
   /** In the same span before. */
   viewsBefore = 0;
+  /** Without its last day, where that is cut. */
+  wholeDayViewsBefore = 0;
   /** Of days up to this time; of a week ago `undefined` where that whole day had none. */
   readonly soFar: { today: number; yesterday: number; weekAgo: number | undefined } = {
     today: 0,
@@ -120,6 +122,7 @@ export class Totals {
       this.#addParts(line!, p, url, hour, false);
     } else if (hour.isBefore && ts < this.calendar.beforeEnd) {
       this.viewsBefore += 1;
+      if (!hour.isCut) this.wholeDayViewsBefore += 1;
       this.#addParts(line!, p, url, hour, true);
     }
   }

@@ -21,13 +21,19 @@ export function share(count: number, total: number): string {
 export interface Whole {
   /** Views. */
   readonly total: number;
-  /** Which views they are, where they are not all. */
-  readonly which?: string;
+  /** Which views they are, where they are not all: how many all are, and what these did. */
+  readonly part?: { readonly of: number; readonly which: string; readonly did: string };
 }
 
 /** `shares of 1,234 views with a campaign` */
-export const wholeInWords = ({ total, which = '' }: Whole): string =>
-  `shares of ${countOf(total)}${which && ` ${which}`}`;
+export const wholeInShort = ({ total, part }: Whole): string =>
+  `shares of ${countOf(total)}${part === undefined ? '' : ` ${part.which}`}`;
+
+/** `Shares of 1,234 views`, `Of 1,234 views 56 had a campaign; shares are of these` */
+export const wholeInWords = ({ total, part }: Whole): string =>
+  part === undefined || part.of === total
+    ? `Shares of ${countOf(total)}`
+    : `Of ${countOf(part.of)} ${grouped(total)} ${part.did}; shares are of these`;
 
 /** `1,234 views` */
 export const countOf = (views: number): string =>
@@ -36,9 +42,18 @@ export const countOf = (views: number): string =>
 /** The whole of each list's shares. */
 export const wholesOf = ({ views, internalViews, campaignViews, entryViews }: Summary) => ({
   all: { total: views },
-  sources: { total: views - internalViews, which: 'from elsewhere' },
-  campaigns: { total: campaignViews, which: 'with a campaign' },
-  entries: { total: entryViews, which: 'that began a visit' },
+  sources: {
+    total: views - internalViews,
+    part: { of: views, which: 'from elsewhere', did: 'came from elsewhere' },
+  },
+  campaigns: {
+    total: campaignViews,
+    part: { of: views, which: 'with a campaign', did: 'had a campaign' },
+  },
+  entries: {
+    total: entryViews,
+    part: { of: views, which: 'that began a visit', did: 'began a visit' },
+  },
 });
 
 /** `Pages (10 of 5,000)` */
@@ -51,9 +66,6 @@ export function titleOf(noun: string, { top, distinct, isExact }: List<unknown>)
 /** Of fewer views before, one more is more than a percent: their change is told in views. */
 const PERCENT_FROM = 100;
 
-/** The rule of `changeOf`, for those who read both in one column. */
-export const CHANGE_RULE = `change in views where there were fewer than ${PERCENT_FROM} before`;
-
 /** How much more or less than before: `12 %`, `3`; `0 %` may be a few views. */
 function difference(count: number, before: number): string {
   const change = Math.abs(count - before);
@@ -62,11 +74,12 @@ function difference(count: number, before: number): string {
     : `${grouped(Math.round((100 * change) / before))} %`;
 }
 
-/** `+12 %`, `−3`, `±0` */
+/** `+12 %`, `−3 views`, `±0 views` */
 export function changeOf(count: number, before: number): string {
   const number = difference(count, before);
-  if (/^0\b/.test(number)) return `±${number}`;
-  return `${count < before ? '−' : '+'}${number}`;
+  const unit = before >= PERCENT_FROM ? '' : number === '1' ? '\u00a0view' : '\u00a0views';
+  if (/^0\b/.test(number)) return `±${number}${unit}`;
+  return `${count < before ? '−' : '+'}${number}${unit}`;
 }
 
 /** How many, and what follows it: `12 % more` `than`, `as many` `as`. */
@@ -140,6 +153,17 @@ export const timeMade = ({ madeAt, timeZone }: Summary): string =>
 /** A project by its name, where it has one. */
 export const projectInWords = ({ projectNames }: Summary, id: string): string =>
   projectNames[id] ?? (id === '(others)' ? 'Other projects' : `Project ${id}`);
+
+/** The one site that the report is about. */
+export function siteOf(summary: Summary): string | undefined {
+  const { project, projects, silentDays } = summary;
+  const told =
+    projects.distinct > 0
+      ? projects.top.map(({ key }) => key)
+      : silentDays.map(({ project }) => project);
+  const id = project ?? (projects.distinct > 1 || told.length > 1 ? undefined : told[0]);
+  return id === undefined ? undefined : projectInWords(summary, id);
+}
 
 export function sourceInWords(source: string): string {
   if (source === NO_SOURCE) return 'Direct or unknown';

@@ -259,8 +259,9 @@ describe('strangers’ text', () => {
     const page = readFileSync(join(data, 'page.html'), 'utf8');
     const tags = new Set(Array.from(page.matchAll(/<([a-z0-9]+)/gi), ([, tag]) => tag));
     expect([...tags].filter((tag) => /^(script|img|b|i|link|iframe|a)$/i.test(tag!))).toStrictEqual(
-      ['b'], // the figures
+      ['a', 'b'], // to the sections; the figures
     );
+    expect(page.match(/<a .*?>/g)).toStrictEqual(page.match(/<a href="#[a-z-]+">/g));
     expect(page.match(/<b>/g)).toHaveLength(4);
     expect(page).not.toMatch(/ on[a-z]+=(?!alert)/);
     expect(page).not.toContain('<img');

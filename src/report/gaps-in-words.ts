@@ -1,0 +1,58 @@
+import { once } from '../base/once.ts';
+import { clip, plural } from '../base/text.ts';
+import { likeForLike, quietProjects } from './gaps.ts';
+import { lengthOf, spansOf } from './span.ts';
+import type { Summary } from './summary.ts';
+import { dayInWords, grouped, projectInWords, siteOf, spanInShort } from './words.ts';
+
+// How a report says which days had no view.
+
+/** What changes have in them that is none: `lowered by 3 days without a view`; may be empty. */
+export function distortionOf(summary: Summary): string {
+  const { gaps = [], gapsBefore = [] } = likeForLike(summary) ?? {};
+  return [
+    ...(gaps.length > 0 ? [`lowered by ${plural(gaps.length, 'day')} without a view`] : []),
+    ...(gapsBefore.length > 0
+      ? [`raised by ${plural(gapsBefore.length, 'day')} without a view before`]
+      : []),
+  ].join(', ');
+}
+
+const PROJECTS_MAX = 3;
+const NAME_LENGTH_MAX = 48;
+
+/** `Kitchen & garden shop had none on 2 days`, a line for each; of several projects. */
+export function quietInWords(summary: Summary): string[] {
+  if (siteOf(summary) !== undefined) return [];
+  const quiet = quietProjects(summary);
+  const lines = quiet
+    .slice(0, PROJECTS_MAX)
+    .map(
+      ({ project, days }) =>
+        `${clip(projectInWords(summary, project), NAME_LENGTH_MAX)} had none on ${plural(days, 'day')}`,
+    );
+  const more = quiet.length - lines.length;
+  return more === 0 ? lines : [...lines, `${plural(more, 'more project')} had none on some days`];
+}
+
+const GAPS_MAX = 3;
+
+/** `Thu 12 and 16–17 Nov`; the last of them, where there are many: `…, 17 Nov and 4 more before` */
+export function daysInShort(days: readonly string[]): string {
+  const spans = spansOf(days);
+  const shown = spans.slice(-GAPS_MAX);
+  const told = shown.map((span, i) => {
+    const { fromDay, toDay } = span;
+    const text = (fromDay === toDay ? dayInWords(toDay) : spanInShort(span)).replace(
+      / /g,
+      '\u00a0',
+    );
+    // The month is said once for days that follow each other in it.
+    const isSaid = shown[i + 1]?.fromDay.startsWith(fromDay.slice(0, 'YYYY-MM'.length));
+    return isSaid ? text.replace(/\u00a0[^\u00a0]+$/, '') : text;
+  });
+  const left = days.length - shown.reduce((sum, span) => sum + lengthOf(span), 0);
+  return and().format(left === 0 ? told : [...told, `${grouped(left)} more before`]);
+}
+
+const and = once(() => new Intl.ListFormat('en-GB'));
