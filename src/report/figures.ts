@@ -12,7 +12,7 @@ import {
 } from './gaps.ts';
 import { daysInShort, quietInWords } from './gaps-in-words.ts';
 import { isNamedSource, NO_SOURCE } from './sources.ts';
-import { byHour, type Summary, weekdayNumber } from './summary.ts';
+import { byHour, hasWeeks, type Summary, weekOf } from './summary.ts';
 import {
   beforeInWords,
   campaignInWords,
@@ -40,7 +40,9 @@ export function figures(summary: Summary): string {
   if (views === 0) return cardsIn(compared, 'compared');
   const others = [
     // Where days are missing, the first card has the average.
-    ...(whole.length === 0 || like !== undefined ? [] : [usualDay(whole, days)]),
+    ...(whole.length === 0 || like !== undefined
+      ? []
+      : [usualDay(whole, days, quietInWords(summary).length > 0)]),
     ...busiestWeekday(whole),
     busiestHour(summary, isTodayOnly ? ' so far' : ''),
     ...(isTodayOnly ? [] : [busiestDay(days)]),
@@ -154,25 +156,22 @@ function busiestDay(days: readonly Day[]): string {
   return card(figure(dayInWords(day), 'busiest day') + remark(countOf(views)));
 }
 
-/** @param whole the days that are over, none of them missing. */
-function usualDay(whole: readonly Day[], days: readonly Day[]): string {
+/**
+ * @param whole the days that are over, none of them missing.
+ * @param isQuiet whether a project of several had days without a view.
+ */
+function usualDay(whole: readonly Day[], days: readonly Day[], isQuiet: boolean): string {
   const without = whole.length < days.length ? ' without today' : '';
-  const missing = whole.every(({ views }) => views > 0) ? '; no day missing' : '';
+  const isWhole = whole.length >= 7 && whole.every(({ views }) => views > 0);
+  const missing = isWhole && !isQuiet ? '; no day missing' : '';
   const of = `average of ${plural(whole.length, 'full day')}${without}${missing}`;
   return card(figure(grouped(average(whole)), 'views on a usual day') + remark(of));
 }
 
-/** Of fewer days, a weekday is not told from a day. */
-const WEEKS_MIN = 2;
-
 /** None where there is too little of a weekday. */
 function busiestWeekday(whole: readonly Day[]): string[] {
-  const told = withoutGaps(whole);
-  const week = Array.from({ length: 7 }, (_, number) =>
-    told.filter(({ day }) => weekdayNumber(day) === number),
-  );
-  if (week.some((days) => days.length < WEEKS_MIN)) return [];
-  const ranked = week
+  if (!hasWeeks(whole)) return [];
+  const ranked = weekOf(whole)
     .toSorted((a, b) => average(b) - average(a))
     .map((days) => ({ name: weekdayOf(days[0]!.day), views: average(days) }));
   const [busiest, quietest] = [ranked[0]!, ranked.at(-1)!];
@@ -210,7 +209,7 @@ function topCampaign(summary: Summary): string[] {
   const [first] = summary.campaigns.top;
   if (first === undefined) return [];
   const { name, rest } = campaignInWords(first.key);
-  const part = `${share(first.count, summary.campaignViews)} of views with a campaign`;
+  const part = `${share(first.count, summary.campaignViews)} of ${countOf(summary.campaignViews)} with a campaign`;
   const told = [...rest.map((tag) => clip(tag, NAME_LENGTH_MAX)), part].join(', ');
   return [namedCard(name, 'top campaign', told)];
 }

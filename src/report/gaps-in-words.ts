@@ -1,27 +1,16 @@
 import { once } from '../base/once.ts';
 import { clip, plural } from '../base/text.ts';
-import { likeForLike, quietProjects } from './gaps.ts';
+import { quietProjects } from './gaps.ts';
 import { lengthOf, spansOf } from './span.ts';
 import type { Summary } from './summary.ts';
 import { dayInWords, grouped, projectInWords, siteOf, spanInShort } from './words.ts';
 
 // How a report says which days had no view.
 
-/** What changes have in them that is none: `lowered by 3 days without a view`; may be empty. */
-export function distortionOf(summary: Summary): string {
-  const { gaps = [], gapsBefore = [] } = likeForLike(summary) ?? {};
-  return [
-    ...(gaps.length > 0 ? [`lowered by ${plural(gaps.length, 'day')} without a view`] : []),
-    ...(gapsBefore.length > 0
-      ? [`raised by ${plural(gapsBefore.length, 'day')} without a view before`]
-      : []),
-  ].join(', ');
-}
-
 const PROJECTS_MAX = 3;
 const NAME_LENGTH_MAX = 48;
 
-/** `Kitchen & garden shop had none on 2 days`, a line for each; of several projects. */
+/** `Kitchen & garden shop had no view on 2 days`, a line for each; of several projects. */
 export function quietInWords(summary: Summary): string[] {
   if (siteOf(summary) !== undefined) return [];
   const quiet = quietProjects(summary);
@@ -29,10 +18,12 @@ export function quietInWords(summary: Summary): string[] {
     .slice(0, PROJECTS_MAX)
     .map(
       ({ project, days }) =>
-        `${clip(projectInWords(summary, project), NAME_LENGTH_MAX)} had none on ${plural(days, 'day')}`,
+        `${clip(projectInWords(summary, project), NAME_LENGTH_MAX)} had no view on ${plural(days, 'day')}`,
     );
   const more = quiet.length - lines.length;
-  return more === 0 ? lines : [...lines, `${plural(more, 'more project')} had none on some days`];
+  return more === 0
+    ? lines
+    : [...lines, `${plural(more, 'more project')} had no view on some days`];
 }
 
 const GAPS_MAX = 3;

@@ -43,6 +43,8 @@ export interface LikeForLike {
   readonly before: number | undefined;
   readonly gaps: readonly string[];
   readonly gapsBefore: readonly string[];
+  /** Of a count of the span before, what as many days with views would have had. */
+  readonly scale: number;
 }
 
 /** @returns `undefined` where no day is missing, so that totals can be compared. */
@@ -51,7 +53,8 @@ export function likeForLike({ days, before }: Summary): LikeForLike | undefined 
   const told = withoutGaps(whole);
   const isTold = new Set(told);
   const gaps = whole.filter((day) => !isTold.has(day)).map(({ day }) => day);
-  const beforeDays = before === undefined ? 0 : lengthOf(before) - (before.isCut ? 1 : 0);
+  const allBefore = before === undefined ? 0 : lengthOf(before);
+  const beforeDays = allBefore - (before?.isCut ? 1 : 0);
   const hasGapsBefore =
     before !== undefined && areMany(before.wholeDayViews, beforeDays - before.silentDays);
   const gapsBefore = hasGapsBefore ? before.silentSpans.flatMap(daysOf) : [];
@@ -63,6 +66,7 @@ export function likeForLike({ days, before }: Summary): LikeForLike | undefined 
     before: isCompared ? Math.round(before.wholeDayViews / daysBefore) : undefined,
     gaps,
     gapsBefore,
+    scale: (days.length - gaps.length) / Math.max(1, allBefore - gapsBefore.length),
   };
 }
 

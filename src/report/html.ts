@@ -2,11 +2,11 @@ import { plural } from '../base/text.ts';
 import { type Bar, barChart, clockOf, hourInWords, weekChart } from './charts.ts';
 import { escapeHtml } from './escape.ts';
 import { figures } from './figures.ts';
-import { distortionOf } from './gaps-in-words.ts';
+import { likeForLike } from './gaps.ts';
 import { localHours } from './local-hour.ts';
 import { linksTo, section } from './section.ts';
 import { STYLE } from './style.ts';
-import { byHour, byWeekday, periods, type Summary } from './summary.ts';
+import { byHour, byWeekday, hasWeeks, periods, type Summary } from './summary.ts';
 import { listTable } from './list-table.ts';
 import {
   campaignInWords,
@@ -120,10 +120,14 @@ function hoursCharts({ days, madeAt, timeZone }: Summary): string {
     days.length < 7
       ? ''
       : section('By weekday and hour', weekChart(title, week), {
-          remark: 'Views in an average week',
+          remark: averagesInWords(days),
         }),
   ].join('\n');
 }
+
+/** Of how many days each row is, with less than two full weeks. */
+const averagesInWords = (days: Summary['days']): string =>
+  hasWeeks(days) ? 'Views in an average week' : 'Of some weekdays one day: that is no habit yet';
 
 function silence(summary: Summary): string {
   const rows = summary.silentDays.map(({ project, days, spans }) => {
@@ -150,7 +154,8 @@ function lists(summary: Summary): string {
     rest: several ? [projectInWords(summary, project)] : [],
   });
   const compared = before === undefined || before.views === 0 ? {} : { before };
-  const wide = { isWide: true, distortion: distortionOf(summary), ...compared };
+  const { scale } = likeForLike(summary) ?? {};
+  const wide = { isWide: true, ...(scale !== undefined && { scale }), ...compared };
   const project = named((id) => projectInWords(summary, id));
   return [
     several ? listTable('Projects', projects, wholes.all, project, wide) : '',

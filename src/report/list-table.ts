@@ -24,8 +24,8 @@ interface TableOptions {
   readonly isWide?: boolean;
   /** What the rows are compared with. */
   readonly before?: Span;
-  /** What their changes have in them that is none. */
-  readonly distortion?: string;
+  /** Where days had no view at all, what makes its counts those of as many days with views. */
+  readonly scale?: number;
 }
 
 /** The bar beside a share is that part of a track whose ends are named. */
@@ -41,12 +41,13 @@ export function listTable<T>(
   list: List<T>,
   whole: Whole,
   labelOf: (key: T) => Label,
-  { isWide = false, before, distortion = '' }: TableOptions = {},
+  { isWide = false, before, scale }: TableOptions = {},
 ): string {
   if (list.top.length === 0) return '';
   const rows = list.top.map(({ key, count, before: countBefore }) => {
     const part = ((100 * count) / whole.total).toFixed(1);
-    const change = before === undefined ? '' : `<td>${changeOf(count, countBefore ?? 0)}</td>`;
+    const change =
+      before === undefined ? '' : `<td>${changeOf(count, (countBefore ?? 0) * (scale ?? 1))}</td>`;
     return (
       `<tr><th scope="row">${rowHead(labelOf(key))}</th><td>${grouped(count)}</td>` +
       `<td class="share" style="--part: ${part}%">${share(count, whole.total)}</td>${change}</tr>`
@@ -57,8 +58,8 @@ export function listTable<T>(
       ? ''
       : `<th scope="col" class="change">Change from<small>${spanInShort(before)}</small></th>`;
   const shown = titleOf('', list).replace(/^[ ,]+|[()]/g, '');
-  const isDistorted = before !== undefined && distortion !== '';
-  const remarks = [shown, wholeInWords(whole), isDistorted ? `Change ${distortion}` : ''];
+  const isScaled = before !== undefined && scale !== undefined;
+  const remarks = [shown, wholeInWords(whole), isScaled ? 'Change of days that had views' : ''];
   return section(
     noun,
     `<table><thead><tr><td></td><th scope="col">Views</th>${SHARE_HEAD}${changeHead}</tr></thead>` +

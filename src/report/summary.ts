@@ -207,6 +207,18 @@ export const byHour = (days: readonly Day[]): number[] =>
 export const weekdayNumber = (day: string): number =>
   (new Date(`${day}T00:00:00Z`).getUTCDay() + 6) % 7;
 
+/** The days that can be averaged, by weekday, Monday first. */
+export const weekOf = (days: readonly Day[]): readonly (readonly Day[])[] =>
+  Array.from({ length: 7 }, (_, number) =>
+    withoutGaps(fullDays(days)).filter(({ day }) => weekdayNumber(day) === number),
+  );
+
+/** Of fewer days, a weekday is not told from a day. */
+const WEEKS_MIN = 2;
+
+export const hasWeeks = (days: readonly Day[]): boolean =>
+  weekOf(days).every(({ length }) => length >= WEEKS_MIN);
+
 /**
  * Views by weekday (Monday first) and hour, on average over the weeks.
  * @param today its running hour and those to come are of no week yet.

@@ -1,7 +1,7 @@
 import { columnOf, widthOf } from '../base/columns.ts';
 import { plural, printable } from '../base/text.ts';
 import { lastWeeks, type LikeForLike, likeForLike } from './gaps.ts';
-import { daysInShort, distortionOf, quietInWords } from './gaps-in-words.ts';
+import { daysInShort, quietInWords } from './gaps-in-words.ts';
 import { byHour, type List, periods, type Summary } from './summary.ts';
 import {
   beforeInWords,
@@ -35,8 +35,9 @@ export function terminalReport(summary: Summary, columns: number): string {
   const { days, projects, internalViews, before } = summary;
   const faults = faultsOf(summary);
   const wholes = wholesOf(summary);
+  const { scale = 1 } = likeForLike(summary) ?? {};
   const bars = (title: string, rows: readonly Row[], whole: Whole = wholes.all): string[] =>
-    section(`${title}, ${wholeInShort(whole)}${since(rows)}`, rows, whole.total, columns);
+    section(`${title}, ${wholeInShort(whole)}${since(rows)}`, rows, whole.total, columns, scale);
   const since = ([row]: readonly Row[]): string =>
     before === undefined || row?.before === undefined
       ? ''
@@ -139,7 +140,7 @@ function comparison(summary: Summary): string[] {
       ? []
       : [
           `${days}${cut}: ${countOf(before.views)}`,
-          `Changes of lists are ${distortionOf(summary)}`,
+          'Changes in the lists are of days that had views',
         ]),
   ];
 }
@@ -173,7 +174,14 @@ function silence(summary: Summary): string[] {
   return lines.length === 0 ? [] : ['', 'Days without views', ...lines];
 }
 
-function section(title: string, rows: readonly Row[], total: number, columns: number): string[] {
+/** @param scale of counts before, what as many days with views would have had. */
+function section(
+  title: string,
+  rows: readonly Row[],
+  total: number,
+  columns: number,
+  scale: number,
+): string[] {
   if (rows.length === 0) return [];
   const labels = columnOf(
     rows.map(({ label }) => printable(label, LABEL_LENGTH_MAX)),
@@ -181,7 +189,7 @@ function section(title: string, rows: readonly Row[], total: number, columns: nu
   );
   const counts = columnOf(rows.map(({ count }) => grouped(count)));
   const changes = columnOf(
-    rows.map(({ count, before }) => (before === undefined ? '' : changeOf(count, before))),
+    rows.map(({ count, before }) => (before === undefined ? '' : changeOf(count, before * scale))),
   );
   const isCompared = changes[0] !== '';
   const used = widthOf(labels[0]!) + counts[0]!.length + (isCompared ? changes[0]!.length + 2 : 0);

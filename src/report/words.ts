@@ -68,7 +68,7 @@ const PERCENT_FROM = 100;
 
 /** How much more or less than before: `12 %`, `3`; `0 %` may be a few views. */
 function difference(count: number, before: number): string {
-  const change = Math.abs(count - before);
+  const change = Math.round(Math.abs(count - before));
   return before < PERCENT_FROM
     ? grouped(change)
     : `${grouped(Math.round((100 * change) / before))} %`;

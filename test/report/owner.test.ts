@@ -297,7 +297,7 @@ describe('the days asked for', () => {
     expect(page).toContain('<p><span class="partial"></span>today so far</p>');
     expect(page).toContain(
       '<b>2</b><span>views on a usual day</span></p>' +
-        '<small>average of 2 full days without today; no day missing</small>',
+        '<small>average of 2 full days without today</small>',
     );
     expect(terminalReport(summary, 80)).toMatch(/Fri 2026-03-13 +2 [^]*Sat 2026-03-14 so far +1 /);
     const months = reportOn([view(at('2025-03-12')), ...views]);
@@ -415,13 +415,15 @@ describe('a day without a view', () => {
       '<small>Sun\u00a015 and Sat\u00a028\u00a0Feb had no view at all</small>',
     );
     expect(page).not.toContain('fewer');
-    expect(page.match(/Change lowered by 2 days without a view</g)).toHaveLength(2);
+    // Of twelve days with 110 views, beside fourteen with 100.
+    expect(page.match(/Change of days that had views</g)).toHaveLength(2);
+    expect(page.match(/<td>\+10 %<\/td>/g)).toHaveLength(2);
     const said = terminalReport(summary, 80).split('\n');
     expect(said.slice(1, 5).map((line) => line.replaceAll('\u00a0', ' '))).toStrictEqual([
       'On days that had views: 110 a day, 10 % more a day than the 100 before',
       'No view at all on Sun 15 and Sat 28 Feb',
       '2026-02-01 to 2026-02-14: 1,400 views',
-      'Changes of lists are lowered by 2 days without a view',
+      'Changes in the lists are of days that had views',
     ]);
   });
 
@@ -474,20 +476,20 @@ describe('a day without a view', () => {
     const selection = { fromDay: '2026-03-08', toDay: '2026-03-13' };
     const summary = reportOn(views, { selection, listed });
     expect(htmlReport(summary)).toContain(
-      '<small>Shop &amp; more had none on 2 days</small><small>New had none on 6 days</small></li>',
+      '<small>Shop &amp; more had no view on 2 days</small><small>New had no view on 6 days</small></li>',
     );
     const said = terminalReport(summary, 80);
-    expect(said).toContain('\nShop & more had none on 2 days\nNew had none on 6 days\n');
+    expect(said).toContain('\nShop & more had no view on 2 days\nNew had no view on 6 days\n');
     const long = listed.map((entry) => ({ ...entry, name: `${entry.name} ${'x'.repeat(300)}` }));
     expect(htmlReport(reportOn(views, { selection, listed: long }))).toContain(
-      'xx… had none on 2 days</small>',
+      'xx… had no view on 2 days</small>',
     );
     const one = reportOn(views, { selection: { ...selection, project: '2' }, listed });
-    expect(htmlReport(one)).not.toContain('had none on');
+    expect(htmlReport(one)).not.toContain('had no view on');
     const many = ['5', '6', '7'].map((id) => ({ id, name: `Site ${id}` }));
     const page = htmlReport(reportOn(views, { selection, listed: [...listed, ...many] }));
     expect(page).toContain(
-      '<small>Site 5 had none on 6 days</small><small>2 more projects had none on some days</small>',
+      '<small>Site 5 had no view on 6 days</small><small>2 more projects had no view on some days</small>',
     );
   });
 
@@ -515,6 +517,20 @@ describe('a day without a view', () => {
     expect(page).toContain('<p><span class="gap"></span>no view at all</p>');
   });
 
+  it('says that no day is missing, and of what a weekday is, where that is so', () => {
+    const page = (counts: readonly number[]): string =>
+      htmlReport(
+        reportOn(daily('2026-02-15', counts), {
+          selection: { fromDay: '2026-02-15', toDay: `2026-02-${14 + counts.length}` },
+        }),
+      );
+    expect(page(times(6, 1))).not.toContain('no day missing');
+    expect(page(times(7, 1))).toContain('average of 7 full days; no day missing');
+    expect(page([1, 0, ...times(5, 1)])).not.toContain('no day missing');
+    expect(page(times(13, 1))).toContain('Of some weekdays one day: that is no habit yet');
+    expect(page(times(14, 1))).toContain('Views in an average week');
+  });
+
   it('is told of the days before too, where they had views every day', () => {
     const of = (count: number, toDay: string): readonly [number | undefined, string] => {
       const views = ['2026-03-09', '2026-03-11', '2026-03-14'].flatMap((day) =>
@@ -527,7 +543,9 @@ describe('a day without a view', () => {
     const [silent, page] = of(20, '2026-03-14');
     expect(silent).toBe(1);
     expect(page).toContain(told);
-    expect(page).toContain('Change raised by 1 day without a view before<');
+    expect(page).toContain('Change of days that had views<');
+    // 20 views on one day that had views, beside 40 on two.
+    expect(page).toContain('±0\u00a0views');
     expect(of(19, '2026-03-14')[1]).not.toContain('had no view at all');
     // The last of the days before is no whole one, so it is not told.
     const cut = reportOn([view(at('2026-03-11')), view(at('2026-03-14'))], {
@@ -621,7 +639,7 @@ describe('the report for an owner', () => {
     );
     expect(both).toContain(
       '<b class="name"><bdi>winter</bdi></b><span>top campaign</span></p>' +
-        '<small>mail, 100 % of views with a campaign</small>',
+        '<small>mail, 100 % of 4 views with a campaign</small>',
     );
     const direct = page(['']);
     expect(direct).toContain(
