@@ -432,7 +432,7 @@ describe.skipIf(!hasChromium())('the rows', () => {
     await page.locator('#latest > :first-child li').first().waitFor();
     const lefts = await page.evaluate(() =>
       [...document.querySelectorAll('#latest > div')].map((list) =>
-        [...list.querySelectorAll('summary')].map((line) =>
+        [...list.querySelectorAll('li > details > summary')].map((line) =>
           String([...line.children].map((cell) => cell.getBoundingClientRect().left)),
         ),
       ),

@@ -21,7 +21,7 @@ export function unaskedLine(): View<Snapshot> {
       link.hidden = isNone;
       node.classList.toggle('faint', isNone);
       const { many, ids } = unlistedWords(snapshot);
-      setText(link, many);
+      setText(link, isNone ? '' : many);
       setText(first, isNone ? noneUnlistedWords(snapshot.known, nowMs) : ids);
     },
   };
