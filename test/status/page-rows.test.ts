@@ -291,6 +291,11 @@ describe.skipIf(!hasChromium())('the rows', () => {
       );
     expect(await isolated('#latest .who')).toBe('isolate');
     expect(await isolated('#latest .what')).toBe('isolate');
+    expect(
+      await page.evaluate(
+        () => getComputedStyle(document.querySelector('#latest .who')!).textAlign,
+      ),
+    ).toBe('left');
     expect(await page.evaluate(() => document.body.innerHTML)).not.toMatch(/[\u202e\u2066]/);
   });
 
@@ -404,6 +409,13 @@ describe.skipIf(!hasChromium())('the rows', () => {
     const page = await open(viewlog);
     await page.locator('.row .state.bad', { hasText: 'not stored' }).waitFor();
     await page.locator('.row .state', { hasText: 'would be refused' }).waitFor();
+    await page.setViewportSize({ width: 390, height: 844 });
+    const clipped = await page.evaluate(
+      () =>
+        [...document.querySelectorAll('.state')].filter((s) => s.scrollWidth > s.clientWidth)
+          .length,
+    );
+    expect(clipped).toBe(0);
   });
 
   it('in trouble stand below the figures on a phone, and these are few', async () => {
