@@ -120,7 +120,7 @@ const STATES: Readonly<Record<ProjectState, string>> = {
   silent: 'fallen silent',
   'some-refused': 'some refused',
   'not-stored': 'not stored',
-  halted: 'would be refused',
+  halted: 'not taken now',
   mended: 'mended',
   arriving: 'arriving',
   quiet: 'quiet',

@@ -408,7 +408,7 @@ describe.skipIf(!hasChromium())('the rows', () => {
     await viewlog.post({ ...MINIMAL_VIEW, p: sixty[0]!.id });
     const page = await open(viewlog);
     await page.locator('.row .state.bad', { hasText: 'not stored' }).waitFor();
-    await page.locator('.row .state', { hasText: 'would be refused' }).waitFor();
+    await page.locator('.row .state', { hasText: 'not taken now' }).waitFor();
     await page.setViewportSize({ width: 390, height: 844 });
     const clipped = await page.evaluate(
       () =>
