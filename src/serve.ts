@@ -114,12 +114,12 @@ export async function serve(
 
 /** Of the time before the start, for whoever looks; views that go elsewhere leave none here. */
 function historyOf(
-  settings: Settings<'data' | 'projects' | 'store' | 'status'>,
+  settings: Settings<'data' | 'projects' | 'store' | 'status' | 'durability'>,
   counts: Counts,
   log: Log,
 ): History | undefined {
   const { dataDir: dir } = installationOf(settings);
   return dir === undefined || settings.status === 'off'
     ? undefined
-    : new History({ dir, counts, log });
+    : new History({ dir, counts, log, durability: settings.durability });
 }

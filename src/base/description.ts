@@ -6,6 +6,8 @@ export interface Description {
   readonly warnings: readonly string[];
   readonly metrics: readonly Metric[];
   readonly facts: readonly Fact[];
+  /** Facts that only a developer asks for. */
+  readonly details?: readonly Fact[];
   /** What ends it that nothing can be done now. */
   readonly remedy?: Remedy | undefined;
 }

@@ -13,6 +13,7 @@ export type ProjectState =
   | 'silent'
   | 'some-refused'
   | 'not-stored'
+  | 'halted'
   | 'mended'
   | 'arriving'
   | 'quiet'
@@ -26,6 +27,8 @@ const HABIT_VIEWS = 20;
 const OFTEN = 20;
 
 const RED: ReadonlySet<ProjectState> = new Set(['all-refused', 'most-refused']);
+/** But for the collector's own trouble. */
+const WELL: ReadonlySet<ProjectState> = new Set(['arriving', 'mended', 'quiet']);
 const AMBER: ReadonlySet<ProjectState> = new Set(['silent', 'some-refused']);
 
 export const isRed = (state: ProjectState): boolean => RED.has(state);
@@ -54,8 +57,9 @@ export function stateOf(
   notStored?: number,
 ): ProjectState {
   const state = ownStateOf(project, activity, nowMs, notStored ?? 0);
-  if (notStored === undefined || (state !== 'arriving' && state !== 'mended')) return state;
-  return notStored > 0 ? 'not-stored' : 'quiet';
+  if (notStored === undefined || !WELL.has(state)) return state;
+  // Quiet would sound as if its views were taken, once they came.
+  return notStored > 0 ? 'not-stored' : 'halted';
 }
 
 /** @param notStored counted as if they had been taken. */

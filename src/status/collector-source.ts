@@ -27,6 +27,8 @@ export interface Known {
   readonly sinceMs: number;
   /** Whether what came before is still being read. */
   readonly isReading: boolean;
+  /** What a view that was acknowledged before outlives: `disk` the machine, `os` viewlog alone. */
+  readonly durability?: 'disk' | 'os' | undefined;
   /** Of a view that was stored before the start, on average; `undefined` where there was none. */
   readonly lineBytes?: number | undefined;
 }

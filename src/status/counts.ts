@@ -149,7 +149,7 @@ export class Counts implements RequestCounts {
     const { project } = measured.sample;
     if (project === undefined) this.beforeProject.add(measured, nowMs);
     else if (this.#isListed(project)) this.#of(project).refusals.add(measured, nowMs);
-    else this.unlistedIds.add(project, measured.sample);
+    else this.unlistedIds.add(project, measured.sample, nowMs);
   }
 
   #listed(project: string | undefined): Activity {

@@ -6,8 +6,11 @@ import { REASONS } from './reason-words.ts';
 import { isRed, isTrouble, type ProjectState } from './arrival.ts';
 import type { RefusalCode } from '../view/refusal.ts';
 
-/** What a page writes of it; a name is the operator's text, in any script. */
-export type Words = readonly (string | { readonly name: string })[];
+/**
+ * What a page writes of it; a name is the operator's text, in any script, and may lead to a part of
+ * the page.
+ */
+export type Words = readonly (string | { readonly name: string; readonly href?: string })[];
 
 export interface Headline {
   readonly kind: 'good' | 'warn' | 'bad' | 'idle';
@@ -20,8 +23,8 @@ export interface Judged {
   readonly name: string;
   readonly active: boolean;
   readonly state: ProjectState;
-  /** Why its views are refused, mostly. */
-  readonly cause: RefusalCode | undefined;
+  /** Why its views are refused, the most frequent reason first. */
+  readonly causes: readonly RefusalCode[];
 }
 
 interface Arrival {
@@ -41,9 +44,8 @@ export function headlineOf({ health, projects, isBlank, refused }: Arrival): Hea
   }
   const withState = (state: ProjectState): Judged[] => projects.filter((p) => p.state === state);
   if (isBlank) return { kind: 'idle', words: ['Taking views; reading what came before the start'] };
-  const worst =
-    projects.find(({ state }) => isRed(state)) ?? projects.find((p) => isTrouble(p.state));
-  if (worst !== undefined) return headlineOfTrouble(worst, projects);
+  const troubles = projects.filter(({ state }) => isTrouble(state));
+  if (troubles.length > 0) return headlineOfTroubles(troubles, projects);
   const active = projects.filter((project) => project.active).length;
   const mended = withState('mended');
   const arriving = withState('arriving').length + mended.length;
@@ -67,18 +69,59 @@ const TROUBLE_WORDS = {
   'some-refused': 'Some views are refused: ',
 } as const;
 
-/** Of the project that loses most, and of those that fare alike. */
-function headlineOfTrouble(worst: Judged, projects: readonly Judged[]): Headline {
-  const state = worst.state as keyof typeof TROUBLE_WORDS;
-  const kind = isRed(state) ? 'bad' : 'warn';
-  const alike = projects.filter((project) =>
-    isRed(state) ? isRed(project.state) : project.state === state,
-  );
-  if (!worst.active) return { kind, words: ['Inactive, but still sending: ', ...named(alike)] };
-  // Of several that fare differently it would seem to be said of all views.
-  const common = alike.every((project) => project.state === state) ? state : 'all-refused';
-  const words = [TROUBLE_WORDS[common], ...(state === 'silent' ? named(alike) : why(alike))];
-  return { kind, words };
+/** Names the one; of several, how many fare how, so that none of them is left out. */
+function headlineOfTroubles(troubles: readonly Judged[], projects: readonly Judged[]): Headline {
+  const [first, ...others] = troubles;
+  return {
+    kind: troubles.some(({ state }) => isRed(state)) ? 'bad' : 'warn',
+    words: others.length === 0 ? aloneWords(first!) : severalWords(troubles, projects),
+  };
+}
+
+/** `Views are refused: origin not allowed for My site`; one of two reasons would mislead. */
+function aloneWords(project: Judged): Words {
+  const { active, causes } = project;
+  if (!active) return ['Inactive, but still sending: ', ...named([project])];
+  const state = project.state as keyof typeof TROUBLE_WORDS;
+  const why = causes.length === 1 ? [`${REASONS[causes[0]!]} for `] : [];
+  const reasons = causes.length > 1 ? [`, for ${causes.length} reasons`] : [];
+  return [TROUBLE_WORDS[state], ...why, ...named([project]), ...reasons];
+}
+
+/** `10 of 24 projects in trouble: 9 refused (origin not allowed), 1 silent` */
+function severalWords(troubles: readonly Judged[], projects: readonly Judged[]): Words {
+  const concerned = projects.filter(({ active, state }) => active || isTrouble(state)).length;
+  const counts = FARES.flatMap(([fare, words]) => {
+    const alike = troubles.filter((project) => fareOf(project) === fare);
+    return alike.length === 0 ? [] : [`${number(alike.length)} ${words}${commonCause(alike)}`];
+  });
+  const many = `${number(troubles.length)} of ${countOf(concerned, 'project')} in trouble`;
+  return [`${many}: ${counts.join(', ')}`];
+}
+
+type Fare = 'refused' | 'partly' | 'silent' | 'inactive';
+
+const FARES: readonly (readonly [Fare, string])[] = [
+  ['refused', 'refused'],
+  ['partly', 'partly refused'],
+  ['silent', 'silent'],
+  ['inactive', 'inactive, but still sending'],
+];
+
+function fareOf({ active, state }: Judged): Fare {
+  if (!active) return 'inactive';
+  if (state === 'silent') return 'silent';
+  return isRed(state) ? 'refused' : 'partly';
+}
+
+/** The one reason of all of them. */
+function commonCause(alike: readonly Judged[]): string {
+  const { active, causes } = alike[0]!;
+  const [cause] = causes;
+  // That it is inactive has been said.
+  if (!active || cause === undefined) return '';
+  const isCommon = alike.every((p) => p.causes.length === 1 && p.causes[0] === cause);
+  return isCommon ? ` (${REASONS[cause]})` : '';
 }
 
 function idleWords(active: number, projects: readonly Judged[], refused: number): string {
@@ -86,13 +129,6 @@ function idleWords(active: number, projects: readonly Judged[], refused: number)
   if (refused > 0) return `No view was taken in the last hour, ${number(refused)} refused`;
   const isNew = projects.every(({ state }) => state === 'no-view' || state === 'inactive');
   return isNew ? 'Waiting for the first view' : 'Quiet: no view in the last hour';
-}
-
-/** `origin not allowed for My site and 2 more projects`; for different reasons, without one. */
-function why(projects: readonly Judged[]): Words {
-  const { cause } = projects[0]!;
-  const isWhy = cause !== undefined && projects.every((project) => project.cause === cause);
-  return [...(isWhy ? [`${REASONS[cause]} for `] : []), ...named(projects)];
 }
 
 /** `My site and 2 more projects` */

@@ -28,6 +28,7 @@ interface HistoryOptions {
   readonly dir: string;
   readonly counts: Counts;
   readonly log: Log;
+  readonly durability?: 'disk' | 'os';
   readonly bytesMax?: number;
   /** Both, unless only one is asked for. */
   readonly kinds?: readonly FileKind[];
@@ -77,6 +78,10 @@ export class History implements Known {
     }
     for (const { blocks } of open) await blocks.return(undefined);
     this.isReading = false;
+  }
+
+  get durability(): 'disk' | 'os' | undefined {
+    return this.#options.durability;
   }
 
   get lineBytes(): number | undefined {

@@ -68,7 +68,7 @@ export const snippetOf = (id: string, { projectsPath, account }: Installation): 
   `--projects ${shellQuoted(projectsPath)}`;
 
 /** Shows whether a site's page still has the project's script; nothing where it has not. */
-export const scriptCheckOf = (id: string, site = SITE): string => `curl -sL ${site}/ | grep ${id}`;
+export const scriptCheckOf = (id: string, site: string): string => `curl -sL ${site}/ | grep ${id}`;
 
 /** Looks whether views reach the collector through what stands in front of it. */
 export function doctorOf({ dataDir, account }: Installation): string {

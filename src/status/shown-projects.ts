@@ -1,6 +1,5 @@
 import { once } from '../base/once.ts';
 import { DAY_MS } from '../base/time.ts';
-import type { Remedy } from '../base/description.ts';
 import { clip } from '../base/text.ts';
 import { isTrouble, lossOf, rankOf, reasonsOf, stateOf } from './arrival.ts';
 import type { CollectorSource } from './collector-source.ts';
@@ -24,6 +23,7 @@ import {
 export interface ShownActivity {
   /** As of the last sixty seconds. */
   readonly perMinute: number;
+  readonly lastTenMinutes: number;
   readonly lastHour: number;
   readonly today: number;
   /** `undefined` where nothing is known of it. */
@@ -55,7 +55,13 @@ export interface ShownProject extends Judged {
   readonly activity: ShownActivity;
   readonly refusals: readonly ShownRefusals[];
   /** How to look into its silence. */
-  readonly look?: Remedy | undefined;
+  readonly look?: Look | undefined;
+}
+
+/** What to do, and its command where there is one that works as it stands. */
+interface Look {
+  readonly text: string;
+  readonly command?: string | undefined;
 }
 
 /** What projects are shown by. */
@@ -100,7 +106,7 @@ export function rankedProjects(
       active,
       state,
       loss: lossOf(state, counted, nowMs),
-      cause: reasonsOf(isOutage ? ownOf(refusals) : refusals)[0]?.code,
+      causes: reasonsOf(isOutage ? ownOf(refusals) : refusals).map(({ code }) => code),
       counted,
     };
   });
@@ -129,26 +135,29 @@ export function shownProjects(
   return ranked
     .slice(0, PROJECTS_MAX)
     .sort((a, b) => byTrouble(a, b) || byName(a, b))
-    .map(({ id, name, active, state, cause, counted }) => {
+    .map(({ id, name, active, state, causes, counted }) => {
       const refusals = counted.refusals.list(nowMs).map((group) => {
         samples -= 1 + group.origins.length;
         return shownRefusals(group, id, source, samples >= 0);
       });
       const activity = shownActivity(counted, source, nowMs);
       const look = state === 'silent' ? lookOf(id, source, nowMs) : undefined;
-      return { id, name, active, state, cause, activity, refusals, look };
+      return { id, name, active, state, causes, activity, refusals, look };
     });
 }
 
-function lookOf(id: string, source: ProjectsSource, nowMs: number): Remedy {
+function lookOf(id: string, source: ProjectsSource, nowMs: number): Look {
   const { counts, projects, installation } = source;
   if (counts.total.acceptedIn.lastHour(nowMs) === 0) {
     const text = 'No project has views now. Look whether browsers reach viewlog:';
     return { text, command: doctorOf(installation) };
   }
   const site = projects.find(id)?.origins?.find(isPlainOrigin);
-  const where = site === undefined ? ' (put its address in)' : '';
-  const text = `Does its page${where} still have the script? If not, this prints nothing:`;
+  if (site === undefined) {
+    const search = `${scriptCheckOf(id, 'https://ADDRESS')}, with the site’s address,`;
+    return { text: `Does its page still have the script? If not, ${search} prints nothing.` };
+  }
+  const text = 'Does its page still have the script? If not, this prints nothing:';
   return { text, command: scriptCheckOf(id, site) };
 }
 
@@ -203,6 +212,7 @@ export function shownActivity(
   const refusedByQuarter = refusedIn?.day(nowMs) ?? [];
   return {
     perMinute: acceptedIn.perMinute(nowMs),
+    lastTenMinutes: acceptedIn.lastTenMinutes(nowMs),
     lastHour: acceptedIn.lastHour(nowMs),
     today: acceptedIn.between(todayMs, nowMs + 1, nowMs),
     yesterday:
@@ -236,6 +246,7 @@ export function shownRest(source: CollectorSource, nowMs: number): ShownActivity
 
 const sumOf = (a: ShownActivity, b: ShownActivity): ShownActivity => ({
   perMinute: a.perMinute + b.perMinute,
+  lastTenMinutes: a.lastTenMinutes + b.lastTenMinutes,
   lastHour: a.lastHour + b.lastHour,
   today: a.today + b.today,
   yesterday: a.yesterday === undefined ? undefined : a.yesterday + (b.yesterday ?? 0),

@@ -47,6 +47,8 @@ export interface Snapshot extends Health {
   readonly beforeProject: readonly RefusalGroup[];
   readonly unlistedIds: readonly ShownUnlistedId[];
   readonly unlistedIdsLeftOut: number;
+  /** For all of those, those that are left out too. */
+  readonly unlistedLastHour: number;
   /** What to do where no view has come yet. */
   readonly firstSteps: readonly Step[];
   /** The command that makes the report. */
@@ -104,7 +106,7 @@ export function snapshots(source: CollectorSource): () => Snapshot {
     const ranked = rankedProjects(source, nowMs, isOutage);
     const projects = shownProjects(ranked, source, nowMs);
     const total = shownActivity(counts.total, source, nowMs);
-    const unlistedIds = shownUnlistedIds(source, nearestId);
+    const unlistedIds = shownUnlistedIds(source, nearestId, nowMs);
     const isBlank = known.isReading && known.sinceMs > nowMs - HOUR_MS;
     return {
       ready: isReady(health),
@@ -118,6 +120,7 @@ export function snapshots(source: CollectorSource): () => Snapshot {
       known: {
         sinceMs: known.sinceMs,
         isReading: known.isReading,
+        durability: known.durability,
         wholeMs: daysAt(nowMs).yesterdayMs,
       },
       total,
@@ -127,6 +130,7 @@ export function snapshots(source: CollectorSource): () => Snapshot {
       beforeProject: counts.beforeProject.list(nowMs),
       unlistedIds: unlistedIds.slice(0, UNLISTED_IDS_MAX),
       unlistedIdsLeftOut: Math.max(0, unlistedIds.length - UNLISTED_IDS_MAX),
+      unlistedLastHour: unlistedIds.reduce((sum, { lastHour }) => sum + lastHour, 0),
       firstSteps: counts.total.lastAcceptedMs === undefined ? firstSteps(source) : [],
       report: reportOf(source.installation),
       ...factsOf(source, nowMs),
@@ -140,19 +144,16 @@ export function snapshots(source: CollectorSource): () => Snapshot {
 function shownUnlistedIds(
   { counts, projects, installation: { projectsPath, account } }: CollectorSource,
   nearestId: ReturnType<typeof nearestIds>,
+  nowMs: number,
 ): ShownUnlistedId[] {
   const listed = projects.all();
   const ids = counts.unlistedIds
-    .list((id) => projects.find(id) !== undefined)
-    .map(({ id, count, lastMs, origin, code }) => ({
-      id,
-      count,
-      lastMs,
-      origin,
-      code,
-      nearest: nearestId(id, listed),
-      command: activationOf(id, origin, projectsPath, account),
-    }));
+    .list((id) => projects.find(id) !== undefined, nowMs)
+    .map((unlisted) => {
+      const { id, origin } = unlisted;
+      const command = activationOf(id, origin, projectsPath, account);
+      return Object.assign(unlisted, { nearest: nearestId(id, listed), command });
+    });
   return ids.sort((a, b) => Number(b.nearest !== '') - Number(a.nearest !== ''));
 }
 
@@ -186,11 +187,13 @@ function factsOf(
   nowMs: number,
 ): Pick<Snapshot, 'facts' | 'details' | 'outage'> {
   const { store, refused, queue, queueBytesMax, known } = source;
-  const { facts, remedy } = store.describe(viewsPerDay(source, nowMs), known.lineBytes);
+  const perDay = viewsPerDay(source, nowMs);
+  const { facts, details = [], remedy } = store.describe(perDay, known.lineBytes);
   return {
     facts,
     outage: outageOf(store.state(), remedy),
     details: [
+      ...details,
       ['Under way', `${roundedSize(queue.bytes)} of ${roundedSize(queueBytesMax)}`],
       ...refused.describe().facts,
     ],

@@ -6,13 +6,16 @@ import type { ShownProject } from './shown-projects.ts';
 import type { ShownUnlistedId, Snapshot } from './snapshot.ts';
 import {
   figuresOf,
-  headOf,
+  NO_SLIP,
   noneUnlistedWords,
   outageWords,
+  slipWords,
   stateWords,
-  troublesOf,
-  whyOf,
+  summaryOf,
+  unlistedFacts,
+  unlistedWords,
 } from './status-words.ts';
+import { type Trouble, troublesOf } from './trouble-words.ts';
 
 const NAME_LENGTH_MAX = 60;
 const COLUMNS = ['state', 'last hour', 'today', 'by now', 'refused', 'id', 'name'];
@@ -30,18 +33,21 @@ export function statusText(snapshot: Snapshot): string {
   } = snapshot;
   const lines = [
     plainOf(headline.words),
+    summaryOf(snapshot),
+    ...(unlistedIds.length === 0 ? [] : [unlistedLine(snapshot)]),
     ...(outage === undefined ? [] : ['', outageWords(outage, nowMs), ...typed(outage.command)]),
-    ...troublesOf(snapshot).flatMap((project) => troubleOf(project, nowMs)),
+    ...troublesOf(snapshot).told.flatMap(troubleOf),
     ...warnings.map((warning) => `warning: ${warning}`),
     '',
     ...figuresOf(snapshot).map(([name, text]) => `${name}: ${text}`),
-    `Times are in ${zone(nowMs)}.`,
     '',
     rowOf(COLUMNS),
     ...projects.map((project) => rowOf(cellsOf(project, nowMs))),
     ...(left > 0 ? [`and ${number(left)} more`] : []),
-    ...unlistedIds.flatMap(unlistedOf),
+    ...unlistedIds.flatMap((unlisted) => unlistedOf(unlisted, nowMs)),
     ...(unlistedIds.length === 0 ? ['', noneUnlistedWords(snapshot.known, nowMs)] : []),
+    '',
+    `Times are in ${zone(nowMs)}.`,
   ];
   return lines.map((line) => `${printable(line, Infinity).trimEnd()}\n`).join('');
 }
@@ -52,11 +58,16 @@ const plainOf = (words: Words): string =>
 const typed = (command: string | undefined): string[] =>
   command === undefined ? [] : [`  $ ${command}`];
 
-const troubleOf = (project: ShownProject, nowMs: number): string[] => [
+const troubleOf = ({ who, extent, reasons }: Trouble): string[] => [
   '',
-  `${clip(project.name, NAME_LENGTH_MAX)}: ${headOf(project, nowMs)}`,
-  ...whyOf(project).flatMap(({ words, command }) => [`  ${plainOf(words)}`].concat(typed(command))),
+  `${plainOf(who)}: ${plainOf(extent)}`,
+  ...reasons.flatMap(({ words, command }) => [`  ${plainOf(words)}`].concat(typed(command))),
 ];
+
+function unlistedLine(snapshot: Snapshot): string {
+  const { many, ids } = unlistedWords(snapshot);
+  return many + ids;
+}
 
 function cellsOf(project: ShownProject, nowMs: number): string[] {
   const { lastHour, today, yesterdayByNow, refused } = project.activity;
@@ -71,11 +82,9 @@ const rowOf = ([state = '', ...cells]: readonly string[]): string =>
     ' ',
   );
 
-const unlistedOf = ({ id, count, nearest, command }: ShownUnlistedId): string[] => {
-  const slip = nearest ? `; a slip of ${nearest}?` : '';
-  return [
-    '',
-    `${id} is not in the projects file: ${number(count)} refused${slip}`,
-    ...typed(command),
-  ];
-};
+const unlistedOf = (unlisted: ShownUnlistedId, nowMs: number): string[] => [
+  '',
+  `${unlisted.id} is not in the projects file: ${unlistedFacts(unlisted, nowMs)}.`,
+  ...(unlisted.nearest ? [`  ${slipWords(unlisted)} ${NO_SLIP}`] : []),
+  ...typed(unlisted.command),
+];

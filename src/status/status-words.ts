@@ -1,152 +1,118 @@
-import type { Fact } from '../base/description.ts';
 import { countOf, duration, number } from '../base/readable.ts';
-import type { Issue, RefusalCode } from '../view/refusal.ts';
-import { isTrouble, type ProjectState, reasonsOf } from './arrival.ts';
+import { isTrouble, type ProjectState } from './arrival.ts';
 import { since } from './clock.ts';
-import type { Words } from './headline.ts';
 import { REASONS } from './reason-words.ts';
-import type { ShownActivity, ShownOrigin, ShownProject, ShownRefusals } from './shown-projects.ts';
-import type { Outage, Snapshot } from './snapshot.ts';
-import { QUARTERS, startOf } from './timeline.ts';
+import type { ShownActivity, ShownProject } from './shown-projects.ts';
+import type { Outage, ShownUnlistedId, Snapshot } from './snapshot.ts';
+import { ownTroubles, troubleSince } from './trouble-words.ts';
+import { IDS_MAX } from './unlisted-ids.ts';
 
 // What is said of a snapshot, on the page and as plain text.
 
-const REASONS_MAX = 3;
+const UNLISTED_NAMED_MAX = 3;
+
+/** How fresh the page is, and what a restart has left to know. */
+export function summaryOf(snapshot: Snapshot): string {
+  const { total, nowMs, projects } = snapshot;
+  const { lastAcceptedMs } = total;
+  const last =
+    lastAcceptedMs === undefined
+      ? 'No view yet'
+      : `Last view${projects.length > 1 ? ' of any project' : ''} ${duration(nowMs - lastAcceptedMs)} ago`;
+  return `${earliestWords(snapshot)}${last}. ${knownWords(snapshot)}`;
+}
+
+/** Since when the first of several is in trouble; the headline of a full disk is not of them. */
+function earliestWords(snapshot: Snapshot): string {
+  const troubles = ownTroubles(snapshot);
+  if (troubles.length < 2 || snapshot.outage !== undefined) return '';
+  const starts = troubles.map((project) => troubleSince(project, snapshot.nowMs));
+  const known = starts.filter((atMs) => atMs !== undefined);
+  if (known.length < starts.length) return 'In trouble for 24 hours, or longer. ';
+  return `In trouble since ${since(Math.min(...known), snapshot.nowMs)}. `;
+}
+
+function knownWords(snapshot: Snapshot): string {
+  const { known, sinceMs: startMs, nowMs } = snapshot;
+  const from = since(known.sinceMs, nowMs);
+  if (known.isReading) return `Still reading what came before the start; counted since ${from}.`;
+  if (known.sinceMs === startMs) return `Counted since ${from}, when viewlog started.`;
+  const start = since(startMs, nowMs);
+  const isWhole = known.sinceMs <= known.wholeMs;
+  if (!hasEarlier(snapshot)) return `Running since ${start}.`;
+  const machine = known.durability === 'disk' ? '' : ', unless the machine went down';
+  const figures = isWhole ? 'the figures go on from the files' : `the figures begin at ${from}`;
+  return `Restarted ${start}: nothing that was acknowledged was lost${machine}, and ${figures}.`;
+}
+
+/** Whether anything that is shown came before the start. */
+const hasEarlier = ({ total, accepted, refused }: Snapshot): boolean =>
+  total.today + (total.yesterday ?? 0) > accepted || total.refused > refused;
 
 /** Views as a whole, and where they go. */
 export const figuresOf = ({ total, facts }: Snapshot): Snapshot['facts'] => [
-  ['Now', `${number(total.perMinute)} a minute`],
   ['Last hour', `${number(total.lastHour)} taken, ${number(total.refusedLastHour)} refused`],
-  ...todayOf(total),
+  ['Last 10 minutes', `${number(total.lastTenMinutes)} taken`],
+  ['Today', todayOf(total)],
   ...facts,
 ];
 
-function todayOf({ today, yesterdayByNow }: ShownActivity): Fact[] {
-  if (yesterdayByNow === undefined) return [['Today', number(today)]];
+/** `656: 47 fewer than yesterday by now (703)` */
+function todayOf({ today, yesterdayByNow }: ShownActivity): string {
+  if (yesterdayByNow === undefined) return number(today);
   const more = today - yesterdayByNow;
-  const sign = more < 0 ? '−' : more > 0 ? '+' : '±';
-  return [
-    ['Today', `${number(today)} (${sign}${number(Math.abs(more))})`],
-    ['Yesterday by now', number(yesterdayByNow)],
-  ];
+  if (more === 0) return `${number(today)}: as many as yesterday by now`;
+  const compared = `${number(Math.abs(more))} ${more > 0 ? 'more' : 'fewer'} than yesterday by now`;
+  return `${number(today)}: ${compared} (${number(yesterdayByNow)})`;
 }
 
 /** That no view can be stored: what that means, since when, and what ends it. */
-export function outageWords({ sinceMs, text = '' }: Outage, nowMs: number): string {
+export function outageWords({ sinceMs, text, command }: Outage, nowMs: number): string {
   const from = sinceMs === undefined ? '' : ` since ${since(sinceMs, nowMs)}`;
-  const lost = 'Nothing that was acknowledged is lost; viewlog goes on by itself afterwards.';
-  return `Every view is refused with 503${from}. ${text} ${lost}`;
+  return [
+    `Every view is refused with 503${from}, and is not kept.`,
+    ...(text === undefined ? [] : [text]),
+    'What was acknowledged is stored; viewlog goes on by itself afterwards.',
+    ...(command === undefined ? [] : ['Look:']),
+  ].join(' ');
 }
 
 /** Where no unlisted id sends. */
 export const noneUnlistedWords = ({ sinceMs }: Snapshot['known'], nowMs: number): string =>
-  `No unknown project has sent views since ${since(sinceMs, nowMs)}.`;
+  `No unknown id has sent views since ${since(sinceMs, nowMs)}.`;
 
-/** The projects in trouble, the worst first; what cannot be stored is told once, of all of them. */
-export function troublesOf({ projects, outage }: Snapshot): readonly ShownProject[] {
-  const troubles = projects.filter(({ state }) => isTrouble(state));
-  return outage === undefined ? troubles : troubles.map(withoutUnstored);
-}
-
-const withoutUnstored = (project: ShownProject): ShownProject => ({
-  ...project,
-  refusals: project.refusals.filter(({ code }) => code !== 'storage-unavailable'),
-});
-
-/** Why, and what mends it. */
-export interface Reason {
-  readonly key: string;
-  readonly words: Words;
-  readonly command: string | undefined;
-}
-
-/** Since when, and how many. */
-export function headOf(project: ShownProject, nowMs: number): string {
-  const { state, active, activity, refusals } = project;
-  const from = sinceOf(project, nowMs);
-  if (state === 'silent') {
-    const { lastAcceptedMs = nowMs } = activity;
-    return `${from}, for ${duration(nowMs - lastAcceptedMs)}, unlike yesterday.`;
-  }
-  const refused = refusals.reduce((sum, { lastHour }) => sum + lastHour, 0);
-  const all = activity.lastHour + activity.refusedLastHour;
-  const whole = all === 1 ? 'the only view' : `all ${countOf(all, 'view')}`;
-  const many = state === 'all-refused' ? whole : `${number(refused)} of ${countOf(all, 'view')}`;
-  return `${active ? '' : 'inactive, but still sending; '}${from}, ${many} of the last hour.`;
-}
-
-/** `refused since about 14:15` */
-export function sinceOf({ state, activity }: ShownProject, nowMs: number): string {
-  const { lastAcceptedMs, refusedByQuarter } = activity;
-  if (state === 'silent') return `silent since ${since(lastAcceptedMs ?? nowMs, nowMs)}`;
-  const refused = state === 'some-refused' ? 'partly refused' : 'refused';
-  return `${refused} ${refusedSince(refusedByQuarter, nowMs)}`;
-}
-
-/** An hour without a refusal is an end of them. */
-const GAP_QUARTERS = 4;
-
-function refusedSince(refusedByQuarter: readonly number[], nowMs: number): string {
-  const newestFirst = refusedByQuarter.toReversed();
-  let ago = 0;
-  let gap = 0;
-  for (const [i, count] of newestFirst.entries()) {
-    gap = count > 0 ? 0 : gap + 1;
-    if (gap >= GAP_QUARTERS) break;
-    if (count > 0) ago = i;
-  }
-  if (ago >= QUARTERS - GAP_QUARTERS) return 'for 24 hours, or longer';
-  return `since about ${since(startOf(nowMs, QUARTERS - 1 - ago), nowMs)}`;
-}
-
-/** Each reason with its own number and command, the most frequent first. */
-export function whyOf(project: ShownProject): Reason[] {
-  const { look, active } = project;
-  if (look !== undefined) return [{ key: '', words: [look.text], command: look.command }];
-  const reasons = reasonsOf(project.refusals);
-  const left = reasons.slice(REASONS_MAX).reduce((sum, { lastHour }) => sum + lastHour, 0);
-  const shown = reasons.slice(0, REASONS_MAX).map((reason): Reason => {
-    const { code, lastHour } = reason;
-    const command = commandOf(reason);
-    const why =
-      reasons.length === 1 ? capital(REASONS[code]) : `${number(lastHour)} × ${REASONS[code]}`;
-    const { [code]: mend = '' } = MENDS;
-    const told = mend.endsWith(':') && command === undefined ? 'It is mended by now.' : mend;
-    // That it is inactive has been said.
-    const isSaid = reasons.length === 1 && code === 'project-not-activated' && !active;
-    return { key: code, words: isSaid ? [told] : [why, ...exampleOf(reason), '. ', told], command };
+/** How many views of unlisted ids are refused; of which ids. */
+export function unlistedWords(snapshot: Snapshot): { many: string; ids: string } {
+  const { unlistedIds, unlistedIdsLeftOut, unlistedLastHour } = snapshot;
+  const count = unlistedIds.length + unlistedIdsLeftOut;
+  const ids = `${countOf(count, 'unknown id')}${count < IDS_MAX ? '' : ' or more'}`;
+  const views = `${countOf(unlistedLastHour, 'view')} refused in the last hour`;
+  const many =
+    unlistedLastHour > 0
+      ? `${count === 1 ? 'sends' : 'send'}: ${views}`
+      : 'sent views in the last 24 hours, none in the last one';
+  const named = unlistedIds.slice(0, UNLISTED_NAMED_MAX).map(({ id, nearest }) => {
+    return nearest ? `${id}, which looks like ${nearest}` : id;
   });
-  const words = [`${number(left)} for other reasons: see its row.`];
-  return left === 0 ? shown : [...shown, { key: '', words, command: undefined }];
+  const more = count > named.length ? `; ${number(count - named.length)} more` : '';
+  return { many: `${ids} ${many}`, ids: ` (${named.join('; ')}${more}).` };
 }
 
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+/** Of an id that looks like a slip: what mends that, before the command for any other. */
+export const slipWords = ({ id, nearest, origin }: ShownUnlistedId): string =>
+  `Change ${id} to ${nearest} in the page ${origin === undefined ? 'that sends it' : `of ${origin}`}.`;
 
-/** What has to be known beside the command, or where there is none. */
-const MENDS: Partial<Record<RefusalCode, string>> = {
-  'invalid-view': 'Mend it in the page that sends it.',
-  'project-not-activated': 'Take the script off its pages, or activate it again:',
-  'rate-limited': 'This doubles its limit:',
-  'storage-unavailable': 'Views are stored again.',
-};
+export const NO_SLIP = 'Or, if it is another site:';
 
-/** `, such as: mb must be an integer; received "12"`; what strangers sent stands apart. */
-function exampleOf(reason: ShownRefusals): Words {
-  const [issue] = reason.latest?.issues ?? [];
-  if (issue !== undefined) return [', such as: ', { name: sentenceOf(issue) }];
-  const [most] = byCount(reason);
-  if (reason.code !== 'origin-not-allowed' || most === undefined) return [];
-  if (most.origin === '') return [', sent without an Origin'];
-  if (reason.origins.length === 1) return [', sent from ', { name: most.origin }];
-  const isMost = 2 * most.count > reason.count;
-  return [`, ${isMost ? 'most' : 'some'} of them from `, { name: most.origin }];
+/** Of the last 24 hours, as in the table. */
+export function unlistedFacts(
+  { count, origin, lastMs, code }: ShownUnlistedId,
+  nowMs: number,
+): string {
+  const from = origin === undefined ? 'without Origin' : `from ${origin}`;
+  const reason = code === 'project-not-activated' ? '' : ` (${REASONS[code]})`;
+  return `${countOf(count, 'view')} ${from} in 24 hours, last ${duration(nowMs - lastMs)} ago${reason}`;
 }
-
-const commandOf = (reason: ShownRefusals): string | undefined =>
-  reason.command ?? byCount(reason).find(({ command }) => command !== undefined)?.command;
-
-const byCount = ({ origins }: ShownRefusals): readonly ShownOrigin[] =>
-  origins.toSorted((a, b) => b.count - a.count);
 
 const STATES: Readonly<Record<ProjectState, string>> = {
   'all-refused': 'all refused',
@@ -154,6 +120,7 @@ const STATES: Readonly<Record<ProjectState, string>> = {
   silent: 'fallen silent',
   'some-refused': 'some refused',
   'not-stored': 'not stored',
+  halted: 'not taken now',
   mended: 'mended',
   arriving: 'arriving',
   quiet: 'quiet',
@@ -175,6 +142,3 @@ export function lastOf({ lastAcceptedMs }: ShownActivity, nowMs: number): string
   if (lastAcceptedMs === undefined) return 'No view was taken, as far as is known.';
   return `Last view ${since(lastAcceptedMs, nowMs)}, ${duration(nowMs - lastAcceptedMs)} ago.`;
 }
-
-export const sentenceOf = ({ field, message, received }: Issue): string =>
-  `${field === '' ? 'the view' : field} ${message}; received ${received}`;

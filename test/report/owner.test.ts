@@ -544,8 +544,8 @@ describe('a day without a view', () => {
     expect(silent).toBe(1);
     expect(page).toContain(told);
     expect(page).toContain('Change of days that had views<');
-    // 20 views on one day that had views, beside 40 on two.
-    expect(page).toContain('±0\u00a0views');
+    // 20 views in three days, beside 40 on two of three.
+    expect(page).toContain('−40\u00a0views');
     expect(of(19, '2026-03-14')[1]).not.toContain('had no view at all');
     // The last of the days before is no whole one, so it is not told.
     const cut = reportOn([view(at('2026-03-11')), view(at('2026-03-14'))], {

@@ -91,8 +91,9 @@ describe('while nothing can be stored, a listed project', () => {
     expect(inOutage([], [[30, MINUTE_MS]], 26)).toBe('some-refused');
   });
 
-  it('is quiet where none of its views came meanwhile, and silent where it was', () => {
-    expect(inOutage([[90, MINUTE_MS]], [], 0)).toBe('quiet');
+  it('is not said to be quiet, as if well, where none of its views came; silent where it was', () => {
+    expect(inOutage([[90, MINUTE_MS]], [], 0)).toBe('halted');
+    expect(inOutage([[1, 2 * HOUR_MS]], [], 0)).toBe('halted');
     expect(inOutage([[20, YESTERDAY]], [], 0)).toBe('silent');
   });
 });
@@ -196,12 +197,12 @@ describe('a site that stops at 14:00', () => {
 
 const QUARTER = 15 * MINUTE_MS;
 
-const project = (name: string, state: Judged['state'], cause?: Judged['cause']): Judged => ({
+const project = (name: string, state: Judged['state'], ...causes: Judged['causes']): Judged => ({
   id: '1',
   name,
   state,
   active: state !== 'inactive',
-  cause,
+  causes,
 });
 
 const WELL = { reasons: [], warnings: [] };
@@ -233,9 +234,32 @@ describe('the headline', () => {
       'bad',
       'Views are refused: origin not allowed for «My site»',
     ]);
-    expect(headline([mine, mine, mine, arriving])[1]).toBe(
-      'Views are refused: origin not allowed for «My site» and 2 more projects',
-    );
+  });
+
+  it('counts each of several once, and all: red where one is', () => {
+    const mine = project('My site', 'all-refused', 'origin-not-allowed');
+    expect(headline([mine, mine, mine, arriving])).toStrictEqual([
+      'bad',
+      '3 of 4 projects in trouble: 3 refused (origin not allowed)',
+    ]);
+    const most = project('B', 'most-refused', 'invalid-view');
+    const some = project('C', 'some-refused', 'invalid-view');
+    const silent = project('D', 'silent');
+    const inactive = project('E', 'inactive');
+    expect(headline([mine, most, some, silent, arriving, inactive])).toStrictEqual([
+      'bad',
+      '4 of 5 projects in trouble: 2 refused, 1 partly refused (invalid view), 1 silent',
+    ]);
+    expect(headline([some, silent, silent])).toStrictEqual([
+      'warn',
+      '3 of 3 projects in trouble: 1 partly refused (invalid view), 2 silent',
+    ]);
+  });
+
+  it('names no reason where two stand', () => {
+    const two = project('My site', 'all-refused', 'origin-not-allowed', 'invalid-view');
+    expect(headline([two, arriving])[1]).toBe('Views are refused: «My site», for 2 reasons');
+    expect(headline([two, two])[1]).toBe('2 of 2 projects in trouble: 2 refused');
   });
 
   it('is amber where one has fallen silent, or some views are refused', () => {
@@ -249,20 +273,12 @@ describe('the headline', () => {
     ]);
   });
 
-  it('is red where nearly all are refused, and names the worst first', () => {
+  it('is red where nearly all are refused', () => {
     const most = project('B', 'most-refused', 'invalid-view');
-    const all = project('A', 'all-refused', 'origin-not-allowed');
     expect(headline([most, arriving])).toStrictEqual([
       'bad',
       'Nearly all views are refused: invalid view for «B»',
     ]);
-    expect(headline([most, all, project('C', 'silent')])[1]).toBe(
-      'Views are refused: «B» and 1 more project',
-    );
-    // Not each for the same reason.
-    expect(headline([most, most])[1]).toBe(
-      'Nearly all views are refused: invalid view for «B» and 1 more project',
-    );
   });
 
   it('is green where what was refused is mended, and says so', () => {
@@ -274,12 +290,12 @@ describe('the headline', () => {
 
   it('says of inactive projects alone that they send', () => {
     const sends = { ...project('B', 'all-refused', 'project-not-activated'), active: false };
-    expect(headline([sends, sends, arriving])).toStrictEqual([
-      'bad',
-      'Inactive, but still sending: «B» and 1 more project',
-    ]);
+    expect(headline([sends, arriving])).toStrictEqual(['bad', 'Inactive, but still sending: «B»']);
+    expect(headline([sends, sends, arriving])[1]).toBe(
+      '2 of 3 projects in trouble: 2 inactive, but still sending',
+    );
     expect(headline([project('A', 'all-refused', 'invalid-view'), sends])[1]).toBe(
-      'Views are refused: «A» and 1 more project',
+      '2 of 2 projects in trouble: 1 refused (invalid view), 1 inactive, but still sending',
     );
   });
 

@@ -122,7 +122,7 @@ describe('the counts', () => {
       if (i % 20 === 0) counts.refused(unlisted('1000009'), 'https://www.example.com');
       counts.refused({ code: 'not-found', detail: '' }, `https://${i}.example`);
     }
-    const unlistedIds = counts.unlistedIds.list(() => false);
+    const unlistedIds = counts.unlistedIds.list(() => false, 5_000);
     expect(unlistedIds).toHaveLength(100);
     expect(unlistedIds[0]).toMatchObject({ id: '1000009', count: 250 });
     expect(counts.projects.size).toBe(0);
@@ -138,8 +138,22 @@ describe('the counts', () => {
   it('forgets an unlisted id once it is listed', () => {
     const { counts } = counting();
     counts.refused(unlisted('7'), undefined);
-    expect(counts.unlistedIds.list((id) => id === '7')).toStrictEqual([]);
-    expect(counts.unlistedIds.list(() => false)).toStrictEqual([]);
+    expect(counts.unlistedIds.list((id) => id === '7', 0)).toStrictEqual([]);
+    expect(counts.unlistedIds.list(() => false, 0)).toStrictEqual([]);
+  });
+
+  it('counts what came for an unlisted id in the same 24 hours as the table, and hour', () => {
+    const { counts, at } = counting();
+    const startMs = Date.parse('2026-11-21T12:00:00.000Z');
+    at(startMs);
+    for (const agoMs of [0, 2 * HOUR_MS, 25 * HOUR_MS]) {
+      counts.refusedEarlier(unlisted('7'), undefined, '{}', startMs - agoMs);
+    }
+    counts.refusedEarlier(unlisted('8'), undefined, '{}', startMs - 25 * HOUR_MS);
+    const listed = counts.unlistedIds.list(() => false, startMs);
+    expect(listed).toMatchObject([{ id: '7', count: 2, lastHour: 1 }]);
+    expect(counts.unlisted.refusedIn!.day(startMs).reduce((sum, n) => sum + n)).toBe(2);
+    expect(counts.unlistedIds.list(() => false, startMs + HOUR_MS)[0]!.lastHour).toBe(0);
   });
 });
 

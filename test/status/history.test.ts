@@ -90,7 +90,7 @@ describe('a start', () => {
       },
       origins: [{ origin: 'https://a.example', count: 2, latest: { atMs: START - 2 * MINUTE_MS } }],
     });
-    expect(counts.unlistedIds.list(() => false)).toMatchObject([
+    expect(counts.unlistedIds.list(() => false, START)).toMatchObject([
       { id: '2', count: 2, lastMs: todayMs - 1 },
     ]);
     const [latest] = counts.latestAccepted.list();

@@ -68,9 +68,10 @@ describe.skipIf(!hasChromium())('sixty projects', () => {
     const origin = 'https://shop.example.com';
     await viewlog.post({ ...MINIMAL_VIEW, p: '1000007' }, { origin });
     const page = await open(viewlog, { viewport: { width: 1280, height: 900 } });
-    await page
-      .locator('h1', { hasText: 'Views are refused: origin not allowed for Site 7' })
-      .waitFor();
+    const headline = '2 of 60 projects in trouble: 1 refused (origin not allowed), 1 silent';
+    await page.locator('h1', { hasText: headline }).waitFor();
+    const earliest = /^In trouble since (\d+ \w{3}, )?\d\d:\d\d\. Last view of any project/;
+    await page.locator('#summary', { hasText: earliest }).waitFor();
     await page.locator('.row .state', { hasText: 'fallen silent' }).waitFor();
     const ordered = await names(page);
     expect(ordered).toHaveLength(60);
@@ -251,8 +252,16 @@ describe.skipIf(!hasChromium())('the rows', () => {
     expect(all!.at(-1)).toBe(4);
     const line = page.locator('#unasked p');
     expect(await line.textContent()).toMatch(
-      /^2 projects not in the projects file send views: 100001 \(looks like 1000001\), 77\. Refused, last \d+ s ago\.$/,
+      /^2 unknown ids send: 2 views refused in the last hour \(100001, which looks like 1000001; 77\)\.$/,
     );
+    expect(await page.locator('#unlisted-ids .facts').allTextContents()).toStrictEqual([
+      expect.stringMatching(/^1 view without Origin in 24 hours, last /),
+      'Or, if it is another site:',
+      expect.stringMatching(/^1 view without Origin in 24 hours, last /),
+      'Or, if it is another site:',
+    ]);
+    const shown = page.locator('#unlisted-ids .facts:visible', { hasText: 'Or, if' });
+    expect(await shown.count()).toBe(1);
     await page.locator('#unasked a').click();
     expect(await page.evaluate(() => location.hash)).toBe('#unlisted-ids');
     await page.locator('#unlisted-ids h3', { hasText: '100001' }).waitFor();
@@ -282,6 +291,11 @@ describe.skipIf(!hasChromium())('the rows', () => {
       );
     expect(await isolated('#latest .who')).toBe('isolate');
     expect(await isolated('#latest .what')).toBe('isolate');
+    expect(
+      await page.evaluate(
+        () => getComputedStyle(document.querySelector('#latest .who')!).textAlign,
+      ),
+    ).toBe('left');
     expect(await page.evaluate(() => document.body.innerHTML)).not.toMatch(/[\u202e\u2066]/);
   });
 
@@ -315,7 +329,9 @@ describe.skipIf(!hasChromium())('the rows', () => {
     await post('https://www.example.com');
     for (let i = 0; i < 3; i++) await post('https://shop.example.com');
     const page = await open(viewlog);
-    await page.locator('#troubles li', { hasText: '4 of 5 views of the last hour' }).waitFor();
+    await page.locator('h1', { hasText: 'Some views are refused: Mine, for 2 reasons' }).waitFor();
+    const told = '4 of 5 views of the last hour, for 2 reasons.';
+    await page.locator('#troubles li', { hasText: told }).waitFor();
     const reasons = page.locator('#troubles .reason');
     expect(await reasons.locator('p').allTextContents()).toStrictEqual([
       '3 × origin not allowed, sent from https://shop.example.com. ',
@@ -337,24 +353,108 @@ describe.skipIf(!hasChromium())('the rows', () => {
     await page.locator('#troubles .reason', { hasText: 'a minute. It is mended' }).waitFor();
   });
 
-  it('in trouble are named, each since when, also those that are not told at length', async () => {
-    const viewlog = await startWatched({ data: dataDirectory({ projects: sixty.slice(0, 10) }) });
-    for (let i = 10; i > 0; i--) {
-      for (let n = 0; n < i; n++) {
-        await viewlog.post({ ...MINIMAL_VIEW, p: sixty[10 - i]!.id, url: 'x' });
-      }
-    }
+  it('in trouble are all named, each since when and with a link that opens its row', async () => {
+    const closed = { origins: ['https://www.example.com'] };
+    const projects = Array.from({ length: 14 }, (_, i) => ({
+      ...closed,
+      id: String(i + 1),
+      name: `Site ${i + 1}`,
+    }));
+    const viewlog = await startWatched({ data: dataDirectory({ projects }) });
+    const headers = { origin: 'https://shop.example.com' };
+    for (const { id } of projects) await viewlog.post({ ...MINIMAL_VIEW, p: id }, headers);
     const page = await open(viewlog);
-    await page.locator('h1', { hasText: 'Site 1 and 9 more projects' }).waitFor();
+    const headline = '14 of 14 projects in trouble: 14 refused (origin not allowed)';
+    await page.locator('h1', { hasText: headline }).waitFor();
     const boxes = await page.locator('#troubles li').allTextContents();
     expect(boxes.map((text) => text.slice(0, 13))).toStrictEqual([
       'Site 1: refus',
       'Site 2: refus',
       'Site 3: refus',
     ]);
-    expect(await page.locator('#troubles + p').textContent()).toMatch(
-      /^And 7 more projects in trouble, below: Site 4 refused since about [^;]*; Site 5 refused .*; Site 8 refused [^;]*; …$/,
+    const more = page.locator('#troubles + p');
+    expect(await more.textContent()).toMatch(
+      /^11 more projects in trouble: Site 4 refused since about [^;]*; Site 5 refused .*; Site 13 refused [^;]*; and 1 more in the table\.$/,
     );
+    await more.locator('a', { hasText: 'Site 13' }).click();
+    await page.locator('.row[open] summary bdi', { hasText: 'Site 13' }).waitFor();
+  });
+
+  it('in trouble for the same are told once, each since when and how many', async () => {
+    const viewlog = await startWatched({ data: dataDirectory({ projects: sixty.slice(0, 4) }) });
+    for (const [i, { id }] of sixty.slice(0, 3).entries()) {
+      for (let n = 3; n > i; n--) await viewlog.post({ ...MINIMAL_VIEW, p: id, mb: '12' });
+    }
+    await viewlog.post({ ...MINIMAL_VIEW, p: sixty[3]!.id, mb: '13' });
+    const page = await open(viewlog);
+    await page.locator('#troubles li:nth-child(2)').waitFor();
+    const from = String.raw`refused since about (\d+ \w{3}, )?\d\d:\d\d`;
+    expect(await page.locator('#troubles li').allTextContents()).toStrictEqual([
+      expect.stringMatching(
+        new RegExp(
+          `^3 projects, in the last hour: Site 1 ${from}, all 3 views; Site 2 ${from}, all 2 views; ` +
+            `Site 3 ${from}, the only view\\.Invalid view, such as: mb .*"12"\\. Mend`,
+        ),
+      ),
+      expect.stringMatching(/^Site 4: refused .*"13"/),
+    ]);
+    expect(await page.locator('#troubles + p').textContent()).toBe('');
+  });
+
+  it('while the disk is full are as heavy as in trouble, and none is said to be quiet', async () => {
+    const data = dataDirectory({ projects: sixty.slice(0, 2) });
+    addViews(data, sixty[1]!.id, [2 * MINUTE_MS]);
+    const viewlog = await startWatched({ data, args: ['--min-free=1000TiB'] });
+    await viewlog.post({ ...MINIMAL_VIEW, p: sixty[0]!.id });
+    const page = await open(viewlog);
+    await page.locator('.row .state.bad', { hasText: 'not stored' }).waitFor();
+    await page.locator('.row .state', { hasText: 'not taken now' }).waitFor();
+    await page.setViewportSize({ width: 390, height: 844 });
+    const clipped = await page.evaluate(
+      () =>
+        [...document.querySelectorAll('.state')].filter((s) => s.scrollWidth > s.clientWidth)
+          .length,
+    );
+    expect(clipped).toBe(0);
+  });
+
+  it('in trouble stand below the figures on a phone, and these are few', async () => {
+    const viewlog = await startWatched();
+    await viewlog.post({ ...MINIMAL_VIEW, url: 'x' });
+    const page = await open(viewlog, { viewport: { width: 390, height: 844 } });
+    await page.locator('#troubles li').waitFor();
+    expect(await heightOf(page, '#figures')).toBeLessThan(await heightOf(page, '#troubles'));
+    expect(await page.locator('#figures dt').allTextContents()).toStrictEqual([
+      'Last hour',
+      'Last 10 minutes',
+      'Today',
+      'Free disk',
+    ]);
+    const file = page.locator('#details dt', { hasText: /^File$/ });
+    await file.waitFor({ state: 'attached' });
+  });
+
+  it('below are ten views and ten refusals, in columns that align', async () => {
+    const viewlog = await startWatched();
+    for (let i = 0; i < 11; i++) {
+      await viewlog.post({ ...MINIMAL_VIEW, p: i % 2 ? '1000001' : '1000004', url: `/${i}` });
+      await viewlog.post(i % 2 ? '{' : { ...MINIMAL_VIEW, p: '77' });
+    }
+    const page = await open(viewlog);
+    await page.locator('#latest > :first-child li').first().waitFor();
+    const lefts = await page.evaluate(() =>
+      [...document.querySelectorAll('#latest > div')].map((list) =>
+        [...list.querySelectorAll('li > details > summary')].map((line) =>
+          String([...line.children].map((cell) => cell.getBoundingClientRect().left)),
+        ),
+      ),
+    );
+    expect(lefts[1]).toHaveLength(10);
+    expect(lefts.map((lines) => new Set(lines).size)).toStrictEqual([1, 1]);
+    const order = await page.evaluate(() =>
+      [...document.querySelectorAll('main > *')].map(({ id }) => id),
+    );
+    expect(order.slice(-4)).toStrictEqual(['latest', 'report', 'details', 'zone']);
   });
 
   it('of an inactive project that still sends say so, and what ends it', async () => {
@@ -378,8 +478,8 @@ describe.skipIf(!hasChromium())('the rows', () => {
     ['UTC', /Times are in UTC, your browser’s\.$/],
   ])('say once what zone times are in: %s', async (timezoneId, told) => {
     const page = await open(await startWatched({ env: { TZ: 'UTC' } }), { timezoneId });
-    await page.locator('#summary', { hasText: told }).waitFor();
-    expect(await page.locator('#summary').textContent()).toMatch(told);
+    await page.locator('#zone', { hasText: told }).waitFor();
+    expect(await page.locator('#zone').textContent()).toMatch(told);
   });
 
   it('are printed whole, and light', async () => {
@@ -397,7 +497,7 @@ describe.skipIf(!hasChromium())('the rows', () => {
     const page = await open(await startWatched());
     expect(await page.locator('.row.rest').isVisible()).toBe(false);
     expect(await page.locator('#unasked p').textContent()).toMatch(
-      /^No unknown project has sent views since (.*, )?\d\d:\d\d\.$/,
+      /^No unknown id has sent views since (.*, )?\d\d:\d\d\.$/,
     );
     expect(await page.locator('#unasked a').isVisible()).toBe(false);
   });

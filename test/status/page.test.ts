@@ -136,7 +136,14 @@ describe.skipIf(!hasChromium())('the status page', () => {
     expect((await viewlog.post(view, { origin })).status).toBe(403);
     const unlisted = page.locator('#unlisted-ids li', { hasText: '1000009' });
     await unlisted.locator('p', { hasText: `1 view from ${origin}` }).waitFor();
-    await unlisted.locator('p', { hasText: 'A typing slip? 1000001 is listed.' }).waitFor();
+    await unlisted
+      .locator('p', { hasText: `Change 1000009 to 1000001 in the page of ${origin}.` })
+      .waitFor();
+    expect(await unlisted.locator('p').allTextContents()).toStrictEqual([
+      expect.stringMatching(/^1 view from .* in 24 hours, last \d+ s ago$/),
+      expect.stringMatching(/^Change /),
+      'Or, if it is another site:',
+    ]);
     await unlisted.locator('button').focus();
     await page.keyboard.press('Enter');
     await unlisted.locator('button', { hasText: 'Copied' }).waitFor();
@@ -201,12 +208,17 @@ describe.skipIf(!hasChromium())('the status page', () => {
     const { page } = await open(full);
     expect((await full.post(MINIMAL_VIEW)).status).toBe(503);
     await state(page, '1000001', 'not stored');
+    expect(await row(page, '1000001').locator('.state.bad').count()).toBe(1);
     const told = (await page.locator('#outage p').textContent())!;
-    expect(told).toMatch(/^Every view is refused with 503 since \d\d:\d\d\. Make room on the disk/);
+    expect(told).toMatch(
+      /^Every view is refused with 503 since \d\d:\d\d, and is not kept\. Make room on the disk/,
+    );
     expect(told).toContain(
       ` of ${full.data} until 1125 TiB are free, or start viewlog with a lower`,
     );
-    expect(told).toContain('Nothing that was acknowledged is lost');
+    expect(told).toMatch(
+      / may be moved or deleted, but for today’s\. What was acknowledged is stored; .* Look:$/,
+    );
     expect(await page.locator('#outage .command code').textContent()).toBe(`df -h ${full.data}`);
     const figure = page.locator('#figures dd.bad', { hasText: 'below --min-free 1000 TiB' });
     await figure.waitFor();

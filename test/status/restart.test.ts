@@ -58,7 +58,9 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('a restart on $name', (runtim
     await send(first);
     await until(() => first.refusedLines().length === 3);
     const before = lasting(await snapshotOf(first));
-    expect(before.headline[1]).toBe('Views are refused: ');
+    expect(before.headline[1]).toBe(
+      '2 of 3 projects in trouble: 1 refused (origin not allowed), 1 partly refused (invalid view)',
+    );
     await first.signal('SIGKILL');
     const again = await startWatched({ runtime, data: first.data });
     const after = await whole(again);
@@ -69,6 +71,27 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('a restart on $name', (runtim
     await again.post(MINIMAL_VIEW);
     const { total } = await snapshotOf(again);
     expect([total.lastHour, total.refused]).toStrictEqual([4, 3]);
+  });
+
+  it.each([
+    ['', 'disk'],
+    [', unless the machine went down', 'os'],
+  ])('says that it has lost nothing%s, with --durability %s', async (unless, durability) => {
+    const args = [`--durability=${durability}`];
+    const first = await startWatched({ runtime, args });
+    await first.post(MINIMAL_VIEW);
+    const told = async (viewlog: Watched) => {
+      await whole(viewlog);
+      return (await fetch(`${viewlog.statusUrl}/status.txt`)).text();
+    };
+    expect(await told(first)).toMatch(/ ago\. Running since (.*, )?\d\d:\d\d\.\n/);
+    await first.signal('SIGKILL');
+    expect(await told(await startWatched({ runtime, args, data: first.data }))).toMatch(
+      new RegExp(
+        String.raw`Restarted (.*, )?\d\d:\d\d: nothing that was acknowledged was lost${unless}, ` +
+          'and the figures go on from the files',
+      ),
+    );
   });
 
   it('is held up by no odd file, whatever stands in its place', async () => {

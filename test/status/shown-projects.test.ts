@@ -127,7 +127,7 @@ describe('of projects in trouble', () => {
     refuse('1', 'invalid-view');
     refuse('1', 'invalid-view');
     const [project] = shown(source);
-    expect(project!.cause).toBe('invalid-view');
+    expect(project!.causes).toStrictEqual(['invalid-view', 'origin-not-allowed']);
     expect(project!.refusals.map(({ code, count, lastHour }) => [code, count, lastHour])).toEqual([
       ['origin-not-allowed', 10, 1],
       ['invalid-view', 2, 2],
@@ -140,14 +140,14 @@ describe('of projects in trouble', () => {
     refuse('2', 'storage-unavailable');
     refuse('2', 'invalid-view');
     const judged = (isOutage: boolean) =>
-      rankedProjects(source, NOW, isOutage).map(({ id, state, cause }) => [id, state, cause]);
+      rankedProjects(source, NOW, isOutage).map(({ id, state, causes }) => [id, state, ...causes]);
     expect(judged(true)).toStrictEqual([
       ['2', 'some-refused', 'invalid-view'],
-      ['1', 'not-stored', undefined],
+      ['1', 'not-stored'],
     ]);
     expect(judged(false)).toStrictEqual([
       ['1', 'all-refused', 'storage-unavailable'],
-      ['2', 'all-refused', 'storage-unavailable'],
+      ['2', 'all-refused', 'storage-unavailable', 'invalid-view'],
     ]);
   });
 });
@@ -166,10 +166,14 @@ describe('a project that has fallen silent', () => {
       text: 'Does its page still have the script? If not, this prints nothing:',
       command: `curl -sL ${ORIGIN}/ | grep 1`,
     });
-    expect(look(['https://*.example.com'], true)!.command).toBe(
-      'curl -sL https://www.example.com/ | grep 1',
-    );
-    expect(look(undefined, true)!.text).toContain('its page (put its address in) still');
+  });
+
+  it('has none to copy where no address of it is known, as that would cure nothing', () => {
+    for (const origins of [['https://*.example.com'], undefined]) {
+      const { text, command } = look(origins, true)!;
+      expect(command).toBeUndefined();
+      expect(text).toContain('curl -sL https://ADDRESS/ | grep 1');
+    }
   });
 
   it('has the doctor where no project has views', () => {

@@ -14,9 +14,11 @@ describe('the status as plain text', () => {
     const viewlog = await startWatched({ data: dataDirectory({ projects }) });
     const { data, statusUrl } = viewlog;
     const text = async (): Promise<string> => (await fetch(`${statusUrl}/status.txt`)).text();
-    expect(await text()).toMatch(/^Waiting for the first view\n\nNow: 0 a minute\n/);
     expect(await text()).toMatch(
-      /\n\nNo unknown project has sent views since (.*, )?\d\d:\d\d\.\n$/,
+      /^Waiting for the first view\nNo view yet\. .*\n\nLast hour: 0 taken, 0 refused\n/,
+    );
+    expect(await text()).toMatch(
+      /\n\nNo unknown id has sent views since (.*, )?\d\d:\d\d\.\n\nTimes are in UTC.*\n$/,
     );
     await viewlog.post({ ...MINIMAL_VIEW, p: '2' });
     for (let i = 0; i < 3; i++) {
@@ -30,34 +32,47 @@ describe('the status as plain text', () => {
       .replaceAll(/\d\d:\d\d/g, '14:15')
       .replaceAll(/ \d+ \w{3}( \d{4})?,/g, '');
     expect(told.split('\n')).toMatchObject([
-      `Views are refused: origin not allowed for ${name}`,
+      `Views are refused: ${name}, for 2 reasons`,
+      expect.stringMatching(/^Last view of any project \d+ s ago\. /),
+      '1 unknown id sends: 1 view refused in the last hour (77).',
       '',
-      `${name}: refused since about 14:15, all 4 views of the last hour.`,
+      `${name}: refused since about 14:15, all 4 views of the last hour, for 2 reasons.`,
       '  3 × origin not allowed, sent from https://shop.example.com.',
       `  $ viewlog activate 1 --origin https://shop.example.com ${given}`,
       expect.stringMatching(
         /^ {2}1 × invalid view, such as: url must .* in the page that sends it\.$/,
       ),
       '',
-      expect.stringMatching(/^Now: \d a minute$/),
       'Last hour: 1 taken, 5 refused',
-      ...expectedFacts,
+      'Last 10 minutes: 1 taken',
+      expect.stringMatching(/^Today: [01]: .*yesterday by now/),
+      expect.stringMatching(/^Free disk: /),
       '',
       'state            last hour     today    by now   refused id         name',
       `all refused              0         0         0         4 1          ${name}`,
       expect.stringMatching(/^arriving +1 +[01] +0 +0 2 +Other$/),
       '',
-      '77 is not in the projects file: 1 refused',
+      expect.stringMatching(
+        /^77 is not in the projects file: 1 view without Origin in 24 hours, last \d+ s ago\.$/,
+      ),
       `  $ viewlog activate 77 ${given}`,
+      '',
+      expect.stringMatching(/^Times are in UTC/),
       '',
     ]);
   });
-});
 
-const expectedFacts = [
-  expect.stringMatching(/^Today: /),
-  expect.stringMatching(/^Yesterday by now: /),
-  expect.stringMatching(/^Free disk: /),
-  expect.stringMatching(/^File: views-.*\.ndjson, \d+ bytes$/),
-  expect.stringMatching(/^Times are in UTC/),
-];
+  it('says of a slip first what to change, and tells all that is in trouble', async () => {
+    const origins = ['https://www.example.com'];
+    const projects = Array.from({ length: 5 }, (_, i) => ({ id: `100000${i + 1}`, origins }));
+    const viewlog = await startWatched({ data: dataDirectory({ projects }) });
+    const headers = { origin: 'https://shop.example.com' };
+    for (const { id } of projects) await viewlog.post({ ...MINIMAL_VIEW, p: id }, headers);
+    await viewlog.post({ ...MINIMAL_VIEW, p: '1000010' }, headers);
+    const text = await (await fetch(`${viewlog.statusUrl}/status.txt`)).text();
+    expect(text.match(/\$ viewlog activate \d+ --origin/g)).toHaveLength(6);
+    expect(text).toMatch(
+      /\n {2}Change 1000010 to 1000001 in the page of https:\/\/shop\.example\.com\. Or, if it is another site:\n {2}\$ viewlog activate 1000010 /,
+    );
+  });
+});

@@ -46,11 +46,13 @@ export function setText(node: Element, text: string): void {
 
 /** Words, in which a name turns nothing around. */
 export function setWords(node: Element, words: Words): void {
-  const parts = words.map((word) =>
-    typeof word === 'string' ? word : element('bdi', {}, seen(word.name)),
-  );
+  const parts = words.map((word) => {
+    if (typeof word === 'string') return word;
+    const name = element('bdi', {}, seen(word.name));
+    return word.href === undefined ? name : element('a', { href: word.href }, name);
+  });
   const made = element('span', {}, ...parts);
-  if (node.textContent !== made.textContent) node.replaceChildren(...made.childNodes);
+  if (node.innerHTML !== made.innerHTML) node.replaceChildren(...made.childNodes);
 }
 
 /**

@@ -1,6 +1,6 @@
-import { countOf, duration, number } from '../../base/readable.ts';
+import { countOf, number } from '../../base/readable.ts';
 import type { Snapshot, Step } from '../snapshot.ts';
-import { dateTime, shortTime, since, zone } from '../clock.ts';
+import { dateTime, shortTime, zone } from '../clock.ts';
 import { command } from './copy-command.ts';
 import { element, list, setText, setWords, type View } from './dom.ts';
 import { factList } from './facts.ts';
@@ -8,7 +8,7 @@ import { outage } from './outage.ts';
 import { acceptedRow, refusedRow } from './latest-views.ts';
 import { projectTable } from './project-table.ts';
 import { refusalGroups } from './refusal-list.ts';
-import { figuresOf } from '../status-words.ts';
+import { figuresOf, summaryOf } from '../status-words.ts';
 import { troubleList } from './troubles.ts';
 import { unaskedLine, unlistedIdRow } from './unlisted-rows.ts';
 
@@ -16,6 +16,7 @@ import { unaskedLine, unlistedIdRow } from './unlisted-rows.ts';
 // or cut off has caught up with the next.
 
 const RECONNECT_MS = 3_000;
+const LATEST_MAX = 10;
 
 const find = (selector: string): HTMLElement => document.querySelector<HTMLElement>(selector)!;
 
@@ -59,20 +60,18 @@ function show(snapshot: Snapshot): void {
   beforeProject.update(snapshot.beforeProject, nowMs);
   find('#report').hidden = snapshot.report === undefined;
   report.update(snapshot.report, nowMs);
-  showAccepted(snapshot.latestAccepted, nowMs);
-  showRefused(snapshot.latestRefused, nowMs);
+  showAccepted(snapshot.latestAccepted.slice(0, LATEST_MAX), nowMs);
+  showRefused(snapshot.latestRefused.slice(0, LATEST_MAX), nowMs);
   showDetails(detailsOf(snapshot), nowMs);
 }
 
-function showState({ headline, total, known, sinceMs, nowMs, projects: all }: Snapshot): void {
+function showState(snapshot: Snapshot): void {
+  const { headline, known, nowMs } = snapshot;
   setKind(headline.kind);
   setWords(state, headline.words);
   document.title = `viewlog: ${state.textContent}`;
-  const last =
-    total.lastAcceptedMs === undefined
-      ? 'No view yet'
-      : `Last view${all.length > 1 ? ' of any project' : ''} ${duration(nowMs - total.lastAcceptedMs)} ago`;
-  setText(summary, `${last}. ${knownWords(known, sinceMs, nowMs)} ${zoneWords(known, nowMs)}`);
+  setText(summary, summaryOf(snapshot));
+  setText(find('#zone'), zoneWords(known, nowMs));
 }
 
 /** Days are the collector's, times the reader's. */
@@ -80,19 +79,6 @@ function zoneWords({ wholeMs }: Snapshot['known'], nowMs: number): string {
   const midnight = shortTime(wholeMs);
   const days = midnight === '00:00' ? '' : `; days begin at ${midnight}, midnight of the server`;
   return `Times are in ${zone(nowMs)}, your browser’s${days}.`;
-}
-
-/** What a restart has left to know. */
-function knownWords(known: Snapshot['known'], startMs: number, nowMs: number): string {
-  const from = since(known.sinceMs, nowMs);
-  if (known.isReading) return `Still reading what came before the start; counted since ${from}.`;
-  const start = `viewlog started ${since(startMs, nowMs)}`;
-  if (known.sinceMs <= known.wholeMs) {
-    return `${start} and knows all of yesterday and today.`;
-  }
-  return known.sinceMs === startMs
-    ? `Counted since ${from}, when viewlog started.`
-    : `${start}; counted since ${from}.`;
 }
 
 const detailsOf = ({ details, accepted, refused, sinceMs, version }: Snapshot) => [
@@ -138,6 +124,12 @@ function disconnect(): void {
 // A hidden tab costs the collector nothing.
 document.addEventListener('visibilitychange', () => (document.hidden ? disconnect() : connect()));
 connect();
+
+// A link to a project's row opens it.
+addEventListener('hashchange', () => {
+  const row = document.getElementById(location.hash.slice(1));
+  if (row?.matches('details.row')) row.toggleAttribute('open', true);
+});
 
 function textItem(): View<string> {
   const node = element('li');

@@ -4,6 +4,7 @@ import type { ShownActivity, ShownProject } from '../shown-projects.ts';
 import { chart, sparkline } from './chart.ts';
 import { element, seen, setText, type View } from './dom.ts';
 import { lastOf, stateWords } from '../status-words.ts';
+import { rowIdOf } from '../trouble-words.ts';
 import { refusalGroups } from './refusal-list.ts';
 
 const COLUMNS = [
@@ -36,6 +37,7 @@ export function projectRow(): View<ShownProject> {
   return openedAtOnce(row, (project, nowMs) => {
     const { id, name, active, activity } = project;
     update(name, id, activity, nowMs);
+    row.id = rowIdOf(project);
     setState(row, project, nowMs);
     if (!row.open) return;
     const last = lastOf(activity, nowMs);
@@ -124,7 +126,8 @@ const KINDS: Readonly<Record<ProjectState, string>> = {
   'most-refused': 'bad',
   silent: 'warn',
   'some-refused': 'warn',
-  'not-stored': 'not-stored',
+  'not-stored': 'bad',
+  halted: 'halted',
   mended: 'good',
   arriving: 'good',
   quiet: 'off',

@@ -1,59 +1,35 @@
-import { countOf } from '../../base/readable.ts';
-import { clip } from '../../base/text.ts';
-import { isRed } from '../arrival.ts';
-import type { Words } from '../headline.ts';
-import type { ShownProject } from '../shown-projects.ts';
 import type { Snapshot } from '../snapshot.ts';
-import { headOf, type Reason, sinceOf, troublesOf, whyOf } from '../status-words.ts';
+import { type Reason, type Trouble, troublesOf } from '../trouble-words.ts';
 import { command } from './copy-command.ts';
-import { element, list, setText, setWords, type View } from './dom.ts';
+import { element, list, setWords, type View } from './dom.ts';
 
 const TROUBLES_MAX = 3;
-const NAMED_MAX = 5;
-const NAME_LENGTH_MAX = 60;
 
 /** The projects in trouble: the worst at length, of the others which and since when. */
 export function troubleList(parent: Element, more: Element) {
   const show = list(parent, ({ id }) => id, trouble);
   return (snapshot: Snapshot): void => {
-    const { nowMs } = snapshot;
-    const troubles = troublesOf(snapshot);
-    show(troubles.slice(0, TROUBLES_MAX), nowMs);
-    setWords(more, othersOf(troubles.slice(TROUBLES_MAX), nowMs));
+    const { told, others } = troublesOf(snapshot, TROUBLES_MAX);
+    show(told, snapshot.nowMs);
+    setWords(more, others);
   };
 }
 
-/** `And 7 more projects in trouble, below: My site refused since about 14:15, …` */
-function othersOf(troubles: readonly ShownProject[], nowMs: number): Words {
-  if (troubles.length === 0) return [];
-  const named = troubles.slice(0, NAMED_MAX).flatMap((project, i) => {
-    return [
-      i === 0 ? ': ' : '; ',
-      { name: clip(project.name, NAME_LENGTH_MAX) },
-      ` ${sinceOf(project, nowMs)}`,
-    ];
-  });
-  const left = troubles.length > NAMED_MAX ? '; …' : '.';
-  return [`And ${countOf(troubles.length, 'more project')} in trouble, below`, ...named, left];
-}
-
-/** A project in trouble: since when, how much, and each reason. */
-function trouble(): View<ShownProject> {
-  const name = element('bdi');
+/** Who is in trouble: since when, how much, and each reason. */
+function trouble(): View<Trouble> {
+  const who = element('b');
   const words = element('span');
   const reasons = element('div');
   const showReasons = list<Reason>(reasons, ({ key }) => key, reasonItem);
   return {
-    node: element('li', {}, element('p', {}, element('b', {}, name), ': ', words), reasons),
-    update(project, nowMs) {
-      reasons.parentElement!.classList.toggle('bad', isRed(project.state));
-      setText(name, clip(project.name, NAME_LENGTH_MAX));
-      const head = headOf(project, nowMs);
-      const why = whyOf(project);
+    node: element('li', {}, element('p', {}, who, ': ', words), reasons),
+    update({ isBad, isOne, who: name, extent, reasons: why }, nowMs) {
+      reasons.parentElement!.classList.toggle('bad', isBad);
+      setWords(who, name);
       // One reason goes on in the same line: sixty projects shall fit on two screens.
-      const isOne = why.length === 1;
-      setWords(words, isOne ? [head, ' ', ...why[0]!.words] : [head]);
-      showReasons(isOne ? [{ ...why[0]!, words: [] }] : why, nowMs);
+      const goesOn = isOne && why.length === 1;
+      setWords(words, goesOn ? [...extent, ' ', ...why[0]!.words] : extent);
+      showReasons(goesOn ? [{ ...why[0]!, words: [] }] : why, nowMs);
     },
   };
 }

@@ -27,8 +27,10 @@ export function describeFiles(
   viewsPerDay: number | undefined,
   lineBytes?: number,
 ): Description {
-  const { freeBytes, fileBytes, unavailable } = state;
+  const { path, freeBytes, fileBytes, unavailable } = state;
   const { minFreeBytes } = place;
+  const days = daysLeft(state, minFreeBytes, viewsPerDay, lineBytes);
+  const file = path?.slice(path.lastIndexOf('/') + 1);
   const isNearlyLow = freeBytes !== undefined && freeBytes < 2 * minFreeBytes;
   const nearlyLow =
     `Free disk space is near --min-free (${formatSize(minFreeBytes)}); ` +
@@ -40,10 +42,14 @@ export function describeFiles(
       ...writingMetrics(state),
       gauge('viewlog_file_bytes', 'Size of the view file being written.', [[fileBytes]]),
     ],
-    facts: factsOf(state, minFreeBytes, daysLeft(state, minFreeBytes, viewsPerDay, lineBytes)),
+    facts: [freeFact(freeBytes, minFreeBytes, days, unavailable === DISK_FULL)],
+    details: [['File', file === undefined ? 'none yet' : `${file}, ${roundedSize(fileBytes)}`]],
     remedy: unavailable === undefined ? undefined : remedyOf(state, place),
   };
 }
+
+const SPARE =
+  'Files of shipped views, and of refused views, may be moved or deleted, but for today’s.';
 
 function remedyOf({ freeBytes, unavailable }: ViewStoreState, place: FilesPlace): Remedy {
   const { dir, minFreeBytes } = place;
@@ -51,11 +57,11 @@ function remedyOf({ freeBytes, unavailable }: ViewStoreState, place: FilesPlace)
   const enough = enoughBytes(minFreeBytes);
   if (freeBytes !== undefined && freeBytes < enough) {
     const free = `Make room on the disk of ${dir} until ${roundedSize(enough)} are free`;
-    return { text: `${free}, or start viewlog with a lower --min-free.`, command };
+    return { text: `${free}, or start viewlog with a lower --min-free. ${SPARE}`, command };
   }
   if (unavailable === DISK_FULL) {
     const text = `Make room on the disk of ${dir}, or look for a quota, or for inodes that ran out.`;
-    return { text, command };
+    return { text: `${text} ${SPARE}`, command };
   }
   return { text: `Look at the disk of ${dir}, and at the log of viewlog.`, command };
 }
@@ -75,18 +81,6 @@ export const writingMetrics = (
   ]),
   gauge('viewlog_disk_free_bytes', 'Free disk space at the data directory.', [[state.freeBytes]]),
 ];
-
-function factsOf(
-  { path, fileBytes, freeBytes, unavailable }: ViewStoreState,
-  minFreeBytes: number,
-  days: number | undefined,
-): Fact[] {
-  const file = path?.slice(path.lastIndexOf('/') + 1);
-  return [
-    freeFact(freeBytes, minFreeBytes, days, unavailable === DISK_FULL),
-    ['File', file === undefined ? 'none yet' : `${file}, ${roundedSize(fileBytes)}`],
-  ];
-}
 
 function freeFact(
   freeBytes: number | undefined,

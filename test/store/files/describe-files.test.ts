@@ -4,11 +4,14 @@ import type { ViewStoreState } from '../../../src/store/files/view-store.ts';
 
 // What the operator is told of the disk.
 
-const free = (freeBytes: number, minFreeBytes: number, unavailable?: string) => {
-  const state = { lines: 10, bytes: 1000, fileBytes: 1000, freeBytes, unavailable };
+const describe = (freeBytes: number, minFreeBytes: number, unavailable?: string) => {
+  const path = '/d/views-2026-11-22.ndjson';
+  const state = { path, lines: 10, bytes: 1000, fileBytes: 1000, freeBytes, unavailable };
   const place = { dir: '/d', minFreeBytes };
-  return describeFiles(state as ViewStoreState, place, 1000).facts[0];
+  return describeFiles(state as ViewStoreState, place, 1000);
 };
+
+const free = (...given: Parameters<typeof describe>) => describe(...given).facts[0];
 
 it('free space says how long it lasts, and is marked where it is the reason that nothing is stored', () => {
   expect(free(1_000_000, 0)).toStrictEqual(['Free disk', '977 KiB, lasts 10 days at this rate']);
@@ -18,4 +21,13 @@ it('free space says how long it lasts, and is marked where it is the reason that
     '1000 bytes, below --min-free 2 KiB',
     'bad',
   ]);
+});
+
+it('a full disk says what may be deleted, and a developer which file is written', () => {
+  const { remedy, details } = describe(0, 0, 'the disk is full');
+  expect(remedy!.text).toMatch(
+    /^Make room .* Files of shipped views, and of refused views, may be/,
+  );
+  expect(remedy!.command).toBe('df -h /d');
+  expect(details).toStrictEqual([['File', 'views-2026-11-22.ndjson, 1000 bytes']]);
 });

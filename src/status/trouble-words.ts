@@ -1,0 +1,212 @@
+import { countOf, duration, number } from '../base/readable.ts';
+import { clip } from '../base/text.ts';
+import type { Issue, RefusalCode } from '../view/refusal.ts';
+import { isRed, isTrouble, reasonsOf } from './arrival.ts';
+import { since } from './clock.ts';
+import type { Words } from './headline.ts';
+import { REASONS } from './reason-words.ts';
+import type { ShownOrigin, ShownProject, ShownRefusals } from './shown-projects.ts';
+import type { Snapshot } from './snapshot.ts';
+import { QUARTERS, startOf } from './timeline.ts';
+
+// What is said of projects in trouble, on the page and as plain text: what is the same, once.
+
+const REASONS_MAX = 3;
+const NAMED_MAX = 10;
+const NAME_LENGTH_MAX = 60;
+
+/** A project in trouble, or several for the same, which is told once. */
+export interface Trouble {
+  /** Of the first project. */
+  readonly id: string;
+  readonly isBad: boolean;
+  readonly isOne: boolean;
+  /** `Mine`, or `7 projects, in the last hour` */
+  readonly who: Words;
+  /** Since when, and how many; of several, each. */
+  readonly extent: Words;
+  readonly reasons: readonly Reason[];
+}
+
+/**
+ * The worst at length, of the others which and since when.
+ * @param toldMax at length.
+ */
+export function troublesOf(
+  snapshot: Snapshot,
+  toldMax = Infinity,
+): { told: readonly Trouble[]; others: Words } {
+  const { nowMs } = snapshot;
+  const alike = new Map<string, ShownProject[]>();
+  for (const project of ownTroubles(snapshot)) {
+    const key = JSON.stringify(whyOf(project));
+    alike.set(key, [...(alike.get(key) ?? []), project]);
+  }
+  const troubles = [...alike.values()];
+  const others = troubles.slice(toldMax).flat();
+  const also =
+    others.length === 0 ? [] : [`${countOf(others.length, 'more project')} in trouble: `];
+  return {
+    told: troubles.slice(0, toldMax).map((projects) => troubleOf(projects, nowMs)),
+    others: [...also, ...listed(others, (project) => sinceOf(project, nowMs))],
+  };
+}
+
+function troubleOf(projects: readonly ShownProject[], nowMs: number): Trouble {
+  const first = projects[0]!;
+  const isOne = projects.length === 1;
+  const inTime = first.state === 'silent' ? '' : ', in the last hour';
+  const many = `${countOf(projects.length, 'project')}${inTime}`;
+  return {
+    id: first.id,
+    isBad: projects.some(({ state }) => isRed(state)),
+    isOne,
+    who: isOne ? [{ name: clip(first.name, NAME_LENGTH_MAX) }] : [many],
+    extent: isOne
+      ? [headOf(first, nowMs)]
+      : listed(projects, (project) => extentOf(project, nowMs)),
+    reasons: whyOf(first),
+  };
+}
+
+/** Each a link to its row: `Fjord Books silent since 14:15; …` */
+function listed(
+  projects: readonly ShownProject[],
+  wordsOf: (project: ShownProject) => string,
+): Words {
+  if (projects.length === 0) return [];
+  const named = projects.slice(0, NAMED_MAX).flatMap((project, i): Words => {
+    const name = { name: clip(project.name, NAME_LENGTH_MAX), href: `#${rowIdOf(project)}` };
+    return [i === 0 ? '' : '; ', name, ` ${wordsOf(project)}`];
+  });
+  const left = projects.length - NAMED_MAX;
+  return [...named, left > 0 ? `; and ${number(left)} more in the table.` : '.'];
+}
+
+/** Of a project's row on the page. */
+export const rowIdOf = ({ id }: Pick<ShownProject, 'id'>): string => `project-${id}`;
+
+/** The projects in trouble, the worst first; what cannot be stored is told once, of all of them. */
+export function ownTroubles({ projects, outage }: Snapshot): readonly ShownProject[] {
+  const troubles = projects.filter(({ state }) => isTrouble(state));
+  return outage === undefined ? troubles : troubles.map(withoutUnstored);
+}
+
+const withoutUnstored = (project: ShownProject): ShownProject => ({
+  ...project,
+  refusals: project.refusals.filter(({ code }) => code !== 'storage-unavailable'),
+});
+
+/** Why, and what mends it. */
+export interface Reason {
+  readonly key: string;
+  readonly words: Words;
+  readonly command: string | undefined;
+}
+
+/** Since when, and how many. */
+function headOf(project: ShownProject, nowMs: number): string {
+  const { active, causes, state } = project;
+  const extent = extentOf(project, nowMs);
+  if (state === 'silent') return `${extent}.`;
+  const many = causes.length > 1 ? `, for ${causes.length} reasons` : '';
+  return `${active ? '' : 'inactive, but still sending; '}${extent} of the last hour${many}.`;
+}
+
+/** `refused since about 14:15, all 32 views` */
+function extentOf(project: ShownProject, nowMs: number): string {
+  const { state, activity, refusals } = project;
+  const from = sinceOf(project, nowMs);
+  if (state === 'silent') {
+    const { lastAcceptedMs = nowMs } = activity;
+    return `${from}, for ${duration(nowMs - lastAcceptedMs)}, unlike yesterday`;
+  }
+  const refused = refusals.reduce((sum, { lastHour }) => sum + lastHour, 0);
+  const all = activity.lastHour + activity.refusedLastHour;
+  const whole = all === 1 ? 'the only view' : `all ${countOf(all, 'view')}`;
+  const many = state === 'all-refused' ? whole : `${number(refused)} of ${countOf(all, 'view')}`;
+  return `${from}, ${many}`;
+}
+
+/** `refused since about 14:15` */
+function sinceOf(project: ShownProject, nowMs: number): string {
+  const fromMs = troubleSince(project, nowMs);
+  if (project.state === 'silent') return `silent since ${since(fromMs ?? nowMs, nowMs)}`;
+  const refused = project.state === 'some-refused' ? 'partly refused' : 'refused';
+  if (fromMs === undefined) return `${refused} for 24 hours, or longer`;
+  return `${refused} since about ${since(fromMs, nowMs)}`;
+}
+
+/** `undefined`: for 24 hours, or longer. */
+export const troubleSince = (
+  { state, activity }: ShownProject,
+  nowMs: number,
+): number | undefined =>
+  state === 'silent' ? activity.lastAcceptedMs : refusedSince(activity.refusedByQuarter, nowMs);
+
+/** An hour without a refusal is an end of them. */
+const GAP_QUARTERS = 4;
+
+function refusedSince(refusedByQuarter: readonly number[], nowMs: number): number | undefined {
+  const newestFirst = refusedByQuarter.toReversed();
+  let ago = 0;
+  let gap = 0;
+  for (const [i, count] of newestFirst.entries()) {
+    gap = count > 0 ? 0 : gap + 1;
+    if (gap >= GAP_QUARTERS) break;
+    if (count > 0) ago = i;
+  }
+  return ago >= QUARTERS - GAP_QUARTERS ? undefined : startOf(nowMs, QUARTERS - 1 - ago);
+}
+
+/** Each reason with its own number and command, the most frequent first. */
+function whyOf(project: ShownProject): Reason[] {
+  const { look, active } = project;
+  if (look !== undefined) return [{ key: '', words: [look.text], command: look.command }];
+  const reasons = reasonsOf(project.refusals);
+  const left = reasons.slice(REASONS_MAX).reduce((sum, { lastHour }) => sum + lastHour, 0);
+  const shown = reasons.slice(0, REASONS_MAX).map((reason): Reason => {
+    const { code, lastHour } = reason;
+    const command = commandOf(reason);
+    const why =
+      reasons.length === 1 ? capital(REASONS[code]) : `${number(lastHour)} × ${REASONS[code]}`;
+    const { [code]: mend = '' } = MENDS;
+    const told = mend.endsWith(':') && command === undefined ? 'It is mended by now.' : mend;
+    // That it is inactive has been said.
+    const isSaid = reasons.length === 1 && code === 'project-not-activated' && !active;
+    return { key: code, words: isSaid ? [told] : [why, ...exampleOf(reason), '. ', told], command };
+  });
+  const words = [`${number(left)} for other reasons: see its row.`];
+  return left === 0 ? shown : [...shown, { key: '', words, command: undefined }];
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** What has to be known beside the command, or where there is none. */
+const MENDS: Partial<Record<RefusalCode, string>> = {
+  'invalid-view': 'Mend it in the page that sends it.',
+  'project-not-activated': 'Take the script off its pages, or activate it again:',
+  'rate-limited': 'This doubles its limit:',
+  'storage-unavailable': 'Views are stored again.',
+};
+
+/** `, such as: mb must be an integer; received "12"`; what strangers sent stands apart. */
+function exampleOf(reason: ShownRefusals): Words {
+  const [issue] = reason.latest?.issues ?? [];
+  if (issue !== undefined) return [', such as: ', { name: sentenceOf(issue) }];
+  const [most] = byCount(reason);
+  if (reason.code !== 'origin-not-allowed' || most === undefined) return [];
+  if (most.origin === '') return [', sent without an Origin'];
+  if (reason.origins.length === 1) return [', sent from ', { name: most.origin }];
+  const isMost = 2 * most.count > reason.count;
+  return [`, ${isMost ? 'most' : 'some'} of them from `, { name: most.origin }];
+}
+
+const commandOf = (reason: ShownRefusals): string | undefined =>
+  reason.command ?? byCount(reason).find(({ command }) => command !== undefined)?.command;
+
+const byCount = ({ origins }: ShownRefusals): readonly ShownOrigin[] =>
+  origins.toSorted((a, b) => b.count - a.count);
+
+export const sentenceOf = ({ field, message, received }: Issue): string =>
+  `${field === '' ? 'the view' : field} ${message}; received ${received}`;

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import type { ShownActivity } from '../../src/status/shown-projects.ts';
+import type { Snapshot } from '../../src/status/snapshot.ts';
+import { figuresOf, unlistedWords } from '../../src/status/status-words.ts';
+
+// What is said of a snapshot, where that depends on more than a test should wait for.
+
+describe('the figures', () => {
+  const todayOf = (total: Partial<ShownActivity>): unknown => {
+    const counted = { lastHour: 0, refusedLastHour: 0, lastTenMinutes: 5, ...total };
+    const figures = figuresOf({ total: counted, facts: [] } as unknown as Snapshot);
+    expect(figures[1]).toStrictEqual(['Last 10 minutes', '5 taken']);
+    return figures.slice(2);
+  };
+
+  it('compare today with yesterday by now, in one', () => {
+    expect(todayOf({ today: 656, yesterdayByNow: 1703 })).toStrictEqual([
+      ['Today', '656: 1,047 fewer than yesterday by now (1,703)'],
+    ]);
+    expect(todayOf({ today: 656, yesterdayByNow: 0 })).toStrictEqual([
+      ['Today', '656: 656 more than yesterday by now (0)'],
+    ]);
+    expect(todayOf({ today: 0, yesterdayByNow: 0 })).toStrictEqual([
+      ['Today', '0: as many as yesterday by now'],
+    ]);
+    expect(todayOf({ today: 1656 })).toStrictEqual([['Today', '1,656']]);
+  });
+});
+
+describe('unknown ids', () => {
+  const wordsOf = (unlistedLastHour: number, left: number): unknown => {
+    const unlistedIds = ['1', '2', '3', '4'].map((id) => ({ id, nearest: '' }));
+    const given = { unlistedIds, unlistedIdsLeftOut: left, unlistedLastHour };
+    const { many, ids } = unlistedWords(given as unknown as Snapshot);
+    return many + ids;
+  };
+
+  it('are told by what was refused of them in the last hour, or before', () => {
+    expect(wordsOf(1018, 0)).toBe(
+      '4 unknown ids send: 1,018 views refused in the last hour (1; 2; 3; 1 more).',
+    );
+    expect(wordsOf(0, 0)).toBe(
+      '4 unknown ids sent views in the last 24 hours, none in the last one (1; 2; 3; 1 more).',
+    );
+    expect(wordsOf(1, 96)).toMatch(/^100 unknown ids or more send: 1 view refused in/);
+  });
+});
