@@ -1,15 +1,7 @@
 import { clip, plural } from '../base/text.ts';
 import { hourInWords } from './charts.ts';
 import { escapeHtml } from './escape.ts';
-import {
-  average,
-  type Day,
-  fullDays,
-  lastWeeks,
-  type LikeForLike,
-  likeForLike,
-  withoutGaps,
-} from './gaps.ts';
+import { average, type Day, fullDays, lastWeeks, type LikeForLike, likeForLike } from './gaps.ts';
 import { daysInShort, quietInWords } from './gaps-in-words.ts';
 import { isNamedSource, NO_SOURCE } from './sources.ts';
 import { byHour, hasWeeks, type Summary, weekOf } from './summary.ts';
