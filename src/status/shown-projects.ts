@@ -146,6 +146,9 @@ export function shownProjects(
     });
 }
 
+const SCRIPT_GONE =
+  'Its page may have lost the script: put it back where this command prints nothing.';
+
 function lookOf(id: string, source: ProjectsSource, nowMs: number): Look {
   const { counts, projects, installation } = source;
   if (counts.total.acceptedIn.lastHour(nowMs) === 0) {
@@ -154,11 +157,10 @@ function lookOf(id: string, source: ProjectsSource, nowMs: number): Look {
   }
   const site = projects.find(id)?.origins?.find(isPlainOrigin);
   if (site === undefined) {
-    const search = `${scriptCheckOf(id, 'https://ADDRESS')}, with the site’s address,`;
-    return { text: `Does its page still have the script? If not, ${search} prints nothing.` };
+    const search = scriptCheckOf(id, 'https://ADDRESS');
+    return { text: `${SCRIPT_GONE} With its address for ADDRESS: ${search}` };
   }
-  const text = 'Does its page still have the script? If not, this prints nothing:';
-  return { text, command: scriptCheckOf(id, site) };
+  return { text: `${SCRIPT_GONE} Look for it:`, command: scriptCheckOf(id, site) };
 }
 
 function shownRefusals(

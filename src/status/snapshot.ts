@@ -89,6 +89,8 @@ export interface ShownView {
 
 export interface ShownRefusal extends RefusedSample {
   readonly name?: string | undefined;
+  /** Of a project that is not listed. */
+  readonly isUnlisted: boolean;
 }
 
 const UNLISTED_IDS_MAX = 20;
@@ -216,7 +218,9 @@ const latestViews = ({ counts, projects }: CollectorSource): Numbered<ShownView>
 
 const latestRefusals = ({ counts, projects }: CollectorSource): Numbered<ShownRefusal>[] =>
   counts.latestRefused.list().map(({ number, item }) => {
-    return { number, item: { ...item, name: nameOf(item.project, projects) } };
+    const { project } = item;
+    const isUnlisted = project !== undefined && projects.find(project) === undefined;
+    return { number, item: { ...item, name: nameOf(project, projects), isUnlisted } };
   });
 
 function nameOf(id: string | undefined, projects: Projects): string | undefined {

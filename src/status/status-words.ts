@@ -22,14 +22,26 @@ export function summaryOf(snapshot: Snapshot): string {
   return `${earliestWords(snapshot)}${last}. ${knownWords(snapshot)}`;
 }
 
-/** Since when the first of several is in trouble; the headline of a full disk is not of them. */
+/** Since when the first of several is refused, or silent; a full disk is not their trouble. */
 function earliestWords(snapshot: Snapshot): string {
   const troubles = ownTroubles(snapshot);
   if (troubles.length < 2 || snapshot.outage !== undefined) return '';
-  const starts = troubles.map((project) => troubleSince(project, snapshot.nowMs));
+  const silent = troubles.filter(({ state }) => state === 'silent');
+  const refused = troubles.filter(({ state }) => state !== 'silent');
+  const first = [
+    ...(refused.length > 0 ? [`refused ${firstOf(refused, snapshot.nowMs)}`] : []),
+    ...(silent.length > 0 ? [`silent ${firstOf(silent, snapshot.nowMs)}`] : []),
+  ];
+  return `The first ${first.join(', the first ')}. `;
+}
+
+/** `since 02:15` */
+function firstOf(troubles: readonly ShownProject[], nowMs: number): string {
+  const starts = troubles.map((project) => troubleSince(project, nowMs));
   const known = starts.filter((atMs) => atMs !== undefined);
-  if (known.length < starts.length) return 'In trouble for 24 hours, or longer. ';
-  return `In trouble since ${since(Math.min(...known), snapshot.nowMs)}. `;
+  return known.length < starts.length
+    ? 'for 24 hours, or longer'
+    : `since ${since(Math.min(...known), nowMs)}`;
 }
 
 function knownWords(snapshot: Snapshot): string {
@@ -61,7 +73,8 @@ export const figuresOf = ({ total, facts }: Snapshot): Snapshot['facts'] => [
 function todayOf({ today, yesterdayByNow }: ShownActivity): string {
   if (yesterdayByNow === undefined) return number(today);
   const more = today - yesterdayByNow;
-  if (more === 0) return `${number(today)}: as many as yesterday by now`;
+  if (more === 0)
+    return `${number(today)}: ${today === 0 ? 'none' : 'as many as'} yesterday by now`;
   const compared = `${number(Math.abs(more))} ${more > 0 ? 'more' : 'fewer'} than yesterday by now`;
   return `${number(today)}: ${compared} (${number(yesterdayByNow)})`;
 }

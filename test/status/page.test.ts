@@ -144,6 +144,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
       expect.stringMatching(/^Change /),
       'Or, if it is another site:',
     ]);
+    expect(await page.locator('#latest .what').allTextContents()).toContain('unknown id');
     await unlisted.locator('button').focus();
     await page.keyboard.press('Enter');
     await unlisted.locator('button', { hasText: 'Copied' }).waitFor();

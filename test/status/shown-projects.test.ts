@@ -163,7 +163,7 @@ describe('a project that has fallen silent', () => {
 
   it('has the command that looks for its script, on an address that is plain', () => {
     expect(look(['https://*.example.com', ORIGIN], true)).toStrictEqual({
-      text: 'Does its page still have the script? If not, this prints nothing:',
+      text: 'Its page may have lost the script: put it back where this command prints nothing. Look for it:',
       command: `curl -sL ${ORIGIN}/ | grep 1`,
     });
   });

@@ -21,7 +21,7 @@ describe('the figures', () => {
       ['Today', '656: 656 more than yesterday by now (0)'],
     ]);
     expect(todayOf({ today: 0, yesterdayByNow: 0 })).toStrictEqual([
-      ['Today', '0: as many as yesterday by now'],
+      ['Today', '0: none yesterday by now'],
     ]);
     expect(todayOf({ today: 1656 })).toStrictEqual([['Today', '1,656']]);
   });

@@ -28,7 +28,8 @@ export function refusedRow(): View<Numbered<ShownRefusal>> {
   return {
     node: row,
     update({ item: refused }, nowMs) {
-      head(refused, REASONS[refused.code]);
+      const isUnknown = refused.isUnlisted && refused.code === 'project-not-activated';
+      head(refused, isUnknown ? 'unknown id' : REASONS[refused.code]);
       setText(origin, refused.origin === undefined ? 'without Origin' : `from ${refused.origin}`);
       why.update(refused, nowMs);
     },
