@@ -146,8 +146,7 @@ export function shownProjects(
     });
 }
 
-const SCRIPT_GONE =
-  'Its page may have lost the script: put it back where this command prints nothing.';
+const SCRIPT_GONE = 'Put the script back in its page if this prints nothing';
 
 function lookOf(id: string, source: ProjectsSource, nowMs: number): Look {
   const { counts, projects, installation } = source;
@@ -158,9 +157,9 @@ function lookOf(id: string, source: ProjectsSource, nowMs: number): Look {
   const site = projects.find(id)?.origins?.find(isPlainOrigin);
   if (site === undefined) {
     const search = scriptCheckOf(id, 'https://ADDRESS');
-    return { text: `${SCRIPT_GONE} With its address for ADDRESS: ${search}` };
+    return { text: `${SCRIPT_GONE}, with its address: ${search}` };
   }
-  return { text: `${SCRIPT_GONE} Look for it:`, command: scriptCheckOf(id, site) };
+  return { text: `${SCRIPT_GONE}:`, command: scriptCheckOf(id, site) };
 }
 
 function shownRefusals(

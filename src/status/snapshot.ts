@@ -90,7 +90,7 @@ export interface ShownView {
 export interface ShownRefusal extends RefusedSample {
   readonly name?: string | undefined;
   /** Of a project that is not listed. */
-  readonly isUnlisted: boolean;
+  readonly isUnlisted?: boolean;
 }
 
 const UNLISTED_IDS_MAX = 20;

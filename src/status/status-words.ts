@@ -32,7 +32,8 @@ function earliestWords(snapshot: Snapshot): string {
     ...(refused.length > 0 ? [`refused ${firstOf(refused, snapshot.nowMs)}`] : []),
     ...(silent.length > 0 ? [`silent ${firstOf(silent, snapshot.nowMs)}`] : []),
   ];
-  return `The first ${first.join(', the first ')}. `;
+  const words = first.join(', ');
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}. `;
 }
 
 /** `since 02:15` */

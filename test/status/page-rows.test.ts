@@ -71,7 +71,7 @@ describe.skipIf(!hasChromium())('sixty projects', () => {
     const headline = '2 of 60 projects in trouble: 1 refused (origin not allowed), 1 silent';
     await page.locator('h1', { hasText: headline }).waitFor();
     const earliest =
-      /^The first refused since (\d+ \w{3}, )?\d\d:\d\d, the first silent since (\d+ \w{3}, )?\d\d:\d\d\. Last view of any project/;
+      /^Refused since (\d+ \w{3}, )?\d\d:\d\d, silent since (\d+ \w{3}, )?\d\d:\d\d\. Last view of any project/;
     await page.locator('#summary', { hasText: earliest }).waitFor();
     await page.locator('.row .state', { hasText: 'fallen silent' }).waitFor();
     const ordered = await names(page);

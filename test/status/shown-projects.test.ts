@@ -163,7 +163,7 @@ describe('a project that has fallen silent', () => {
 
   it('has the command that looks for its script, on an address that is plain', () => {
     expect(look(['https://*.example.com', ORIGIN], true)).toStrictEqual({
-      text: 'Its page may have lost the script: put it back where this command prints nothing. Look for it:',
+      text: 'Put the script back in its page if this prints nothing:',
       command: `curl -sL ${ORIGIN}/ | grep 1`,
     });
   });
