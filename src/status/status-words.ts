@@ -55,7 +55,7 @@ function knownWords(snapshot: Snapshot): string {
   if (!hasEarlier(snapshot)) return `Running since ${start}.`;
   const machine = known.durability === 'disk' ? '' : ', unless the machine went down';
   const figures = isWhole ? 'the figures go on from the files' : `the figures begin at ${from}`;
-  return `Restarted ${start}: nothing that was acknowledged was lost${machine}, and ${figures}.`;
+  return `Restarted ${start}: nothing acknowledged was lost${machine}; ${figures}.`;
 }
 
 /** Whether anything that is shown came before the start. */

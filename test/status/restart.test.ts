@@ -88,8 +88,8 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('a restart on $name', (runtim
     await first.signal('SIGKILL');
     expect(await told(await startWatched({ runtime, args, data: first.data }))).toMatch(
       new RegExp(
-        String.raw`Restarted (.*, )?\d\d:\d\d: nothing that was acknowledged was lost${unless}, ` +
-          'and the figures go on from the files',
+        String.raw`Restarted (.*, )?\d\d:\d\d: nothing acknowledged was lost${unless}; ` +
+          'the figures go on from the files',
       ),
     );
   });
