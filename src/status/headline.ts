@@ -57,8 +57,8 @@ export function headlineOf({ health, projects, isBlank, refused }: Arrival): Hea
   return { kind: 'idle', words: [idleWords(active, projects, refused)] };
 }
 
-/** A headline of several lines is none. */
-const NAME_LENGTH_MAX = 60;
+/** Of a project's name in a sentence: a headline of several lines is none. */
+export const NAME_LENGTH_MAX = 60;
 
 const CLEARS = ' (clears within the hour)';
 

@@ -1,7 +1,7 @@
 import { number } from '../base/readable.ts';
 import { clip, printable } from '../base/text.ts';
 import { zone } from './clock.ts';
-import type { Words } from './headline.ts';
+import { NAME_LENGTH_MAX, type Words } from './headline.ts';
 import type { ShownProject } from './shown-projects.ts';
 import type { ShownUnlistedId, Snapshot } from './snapshot.ts';
 import {
@@ -17,7 +17,6 @@ import {
 } from './status-words.ts';
 import { type Trouble, troublesOf } from './trouble-words.ts';
 
-const NAME_LENGTH_MAX = 60;
 const COLUMNS = ['state', 'last hour', 'today', 'by now', 'refused', 'id', 'name'];
 
 /** What the status page says, for a terminal without a browser. Times are the server's. */

@@ -3,7 +3,7 @@ import { clip } from '../base/text.ts';
 import type { Issue, RefusalCode } from '../view/refusal.ts';
 import { isRed, isTrouble, reasonsOf } from './arrival.ts';
 import { since } from './clock.ts';
-import type { Words } from './headline.ts';
+import { NAME_LENGTH_MAX, type Words } from './headline.ts';
 import { REASONS } from './reason-words.ts';
 import type { ShownOrigin, ShownProject, ShownRefusals } from './shown-projects.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -13,7 +13,6 @@ import { QUARTERS, startOf } from './timeline.ts';
 
 const REASONS_MAX = 3;
 const NAMED_MAX = 10;
-const NAME_LENGTH_MAX = 60;
 
 /** A project in trouble, or several for the same, which is told once. */
 export interface Trouble {

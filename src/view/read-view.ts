@@ -48,9 +48,14 @@ export function readByPattern(body: Uint8Array): StorableView | undefined {
   const text = bytewise(body);
   const project = projectOf(text);
   if (project !== undefined) return isUtf8(body) ? { project, fields: body } : undefined;
-  const respelt = isUtf8(body) ? respell(text) : undefined;
-  const its = respelt && projectOf(respelt);
-  return its === undefined ? undefined : { project: its, fields: bytesOfBytewise(respelt!) };
+  return isUtf8(body) ? readRespelt(text) : undefined;
+}
+
+function readRespelt(text: string): StorableView | undefined {
+  const respelt = respell(text);
+  if (respelt === undefined) return undefined;
+  const project = projectOf(respelt);
+  return project === undefined ? undefined : { project, fields: bytesOfBytewise(respelt) };
 }
 
 /** Of a view as it is stored, a character for each byte. */

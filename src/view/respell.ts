@@ -46,13 +46,12 @@ export function respeller(fields: readonly string[]): (text: string) => string |
       const key = keys[place]!;
       const start = afterSpace(text, from + key.length);
       const end = endOfValue(text, start);
-      const value = text.slice(start, end);
       if (isOpening(text.charCodeAt(start))) {
-        const closer = withoutSpace(value);
-        if (closer === undefined) return undefined;
-        members[place] = key + closer;
+        const value = withoutSpace(text.slice(start, end));
+        if (value === undefined) return undefined;
+        members[place] = key + value;
       } else if (start === from + key.length) members[place] = text.slice(from, end);
-      else members[place] = key + value;
+      else members[place] = key + text.slice(start, end);
       at = afterSpace(text, end);
     } while (text.charCodeAt(at) === COMMA);
     const isWhole = text.charCodeAt(at) === CLOSE_BRACE && afterSpace(text, at + 1) === text.length;
