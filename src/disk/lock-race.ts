@@ -4,6 +4,7 @@ import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
 import { sleep } from '../base/time.ts';
 import {
   askListener,
+  directoryAt,
   type Hold,
   type Listener,
   numbersIn,
@@ -50,10 +51,11 @@ export async function winLock(race: Race): Promise<Hold> {
   try {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const begunMs = performance.now();
+      const place = { dir, prefix: kind.prefix, directory: directoryAt(dir) };
       const dead = await deadNumbers(race, () => false);
       if (dead === undefined) continue;
       const highest = dead.at(-1) ?? 0;
-      const hold = await takeNumber(dir, kind.prefix, highest + 1, race.warn);
+      const hold = await takeNumber(place, highest + 1, race.warn);
       if (hold === undefined) continue;
       if (isHighest(race, hold)) {
         const isNext = highest > 0 ? removeNumber(dir, kind.prefix, highest) : !wasHeld(race);
@@ -85,10 +87,13 @@ export async function retakeLock(
   if (others === undefined) return undefined;
   // A number that no other process can have asked for.
   const number = Math.max(lost.number, ...others) + 1;
-  const hold = await takeNumber(dir, kind.prefix, number, warn);
+  const place = { dir, prefix: kind.prefix, directory: lost.directory };
+  const hold = await takeNumber(place, number, warn);
   if (hold === undefined) return undefined;
-  removeSuperseded(dir, kind.prefix, number);
-  if (hasBegun(race, hold) && hasLease()) return hold;
+  if (hasBegun(race, hold) && hasLease()) {
+    removeSuperseded(dir, kind.prefix, number);
+    return hold;
+  }
   await hold.close();
   return undefined;
 }

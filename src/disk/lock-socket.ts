@@ -9,9 +9,11 @@ import { socketDir } from './socket-dir.ts';
 const ANSWER_TIMEOUT_MS = 2_000;
 const WAITING = ' waiting';
 
-/** A number that this process has taken, in the directory that the path named then. */
+/** A number that this process has taken in a directory. */
 export interface Hold {
   readonly number: number;
+  /** Its identity. */
+  readonly directory: string;
   /** Says from now on that it holds the lock; before, that it waits for it. */
   begin(): void;
   /** Whether the path still names that directory, and the socket still stands there. */
@@ -32,14 +34,26 @@ export function numbersIn(dir: string, prefix: string): number[] {
     .sort((a, b) => a - b);
 }
 
-/** Listens, then takes the number; `undefined` where another process was faster. */
+/** Which directory the path names now. */
+export const directoryAt = (dir: string): string => identityOf(fs.statSync(dir));
+
+/** Where a number is free. */
+interface Place {
+  readonly dir: string;
+  readonly prefix: string;
+  /** The identity of the one in which it was looked for: by now the path may name another. */
+  readonly directory: string;
+}
+
+/**
+ * Listens, then takes the number; `undefined` where another process was faster, or where the path
+ * names another directory by now.
+ */
 export async function takeNumber(
-  dir: string,
-  prefix: string,
+  { dir, prefix, directory }: Place,
   number: number,
   warn: Warn,
 ): Promise<Hold | undefined> {
-  const directory = identityOf(fs.statSync(dir));
   const sockets = socketDir(dir);
   // Never a number itself.
   const draft = `${prefix}new-${randomUUID().slice(0, 8)}`;
@@ -56,7 +70,8 @@ export async function takeNumber(
   try {
     // Before it has a number: whoever is refused by it must be able to ask it.
     giveToOwnerOf(dir, `${dir}/${draft}`, warn);
-    const socket = linked(`${dir}/${draft}`, path);
+    const isSame = identityAt(dir, fs.statSync) === directory;
+    const socket = isSame ? linked(`${dir}/${draft}`, path) : undefined;
     remove(`${dir}/${draft}`);
     if (socket === undefined) {
       await close();
@@ -64,6 +79,7 @@ export async function takeNumber(
     }
     return {
       number,
+      directory,
       begin: () => void (answer = String(process.pid)),
       look: () => look(dir, directory, path, socket),
       close,

@@ -1,6 +1,8 @@
 import * as fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import net from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { acquireLock, type Lock } from '../../src/disk/lock.ts';
 import { bundle } from '../support/bundle.ts';
 import { type Child, startChild } from '../support/child.ts';
@@ -124,6 +126,55 @@ describe('a holder whose directory is replaced', () => {
     expect(fs.existsSync(dir)).toBe(false);
     fs.renameSync(`${dir}.old`, dir);
     await write(lock, join(dir, FILE), 'a');
+    expect(locksIn(dir)).toEqual(['viewlog.lock.1']);
+  });
+
+  // Its numbers are looked for in the one, and would be taken in the other, where another process
+  // holds the lock: the number that was found dead there lives here.
+  test('takes no number in it that was free in another one', async () => {
+    const root = tempDir();
+    const dir = join(root, 'data');
+    await (await acquireLock(dir)).release();
+    const other = join(root, 'other');
+    const holder = await locked(other);
+    const { connect } = net;
+    const asked = vi.spyOn(net, 'connect').mockImplementationOnce(((path: string) => {
+      const connection = connect(path);
+      fs.renameSync(dir, `${dir}.old`);
+      fs.renameSync(other, dir);
+      return connection;
+    }) as typeof connect);
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      asked.mockRestore();
+      syncBuiltinESMExports();
+    });
+    await expect(acquireLock(dir)).rejects.toMatchObject({ exitCode: 73 });
+    expect(asked).toHaveBeenCalled();
+    expect(locksIn(dir)).toEqual(['viewlog.lock.1']);
+    await holder.release();
+  });
+
+  test('does not take one there either when its own was removed just before', async () => {
+    const root = tempDir();
+    const dir = join(root, 'data');
+    let lost = 0;
+    const lock = await locked(dir, () => (lost += 1));
+    const other = join(root, 'other');
+    await locked(other);
+    // One that waits does not count; while it is asked, the directory is replaced.
+    const waiting = net.createServer((connection) => {
+      fs.renameSync(dir, `${dir}.old`);
+      fs.renameSync(other, dir);
+      connection.end('1 waiting');
+    });
+    await new Promise<void>((resolve) => {
+      waiting.listen(join(dir, 'viewlog.lock.2'), resolve);
+    });
+    onTestFinished(() => void waiting.close());
+    fs.rmSync(join(dir, 'viewlog.lock.1'));
+    await expect(lock.ensure()).rejects.toMatchObject({ exitCode: 73 });
+    expect(lost).toBe(1);
     expect(locksIn(dir)).toEqual(['viewlog.lock.1']);
   });
 
