@@ -88,10 +88,7 @@ function totalOf(summary: Summary, whole: readonly Day[], like: LikeForLike | un
       : averageOf(like) +
         figure(grouped(views), what, 'also') +
         (isCompared ? figure(grouped(before.views), `in ${when}`, 'change also') : '');
-  const remarks = [
-    ...(like === undefined ? [] : gaps(like, whole, when)),
-    ...quietInWords(summary),
-  ];
+  const remarks = [...(like === undefined ? [] : gaps(like, when)), ...quietInWords(summary)];
   return card(total + lastDays(days, whole) + remarks.map(remark).join(''));
 }
 
@@ -100,13 +97,14 @@ const averageOf = ({ count, before }: LikeForLike): string =>
   figure(grouped(count), 'views a day') +
   (before === undefined ? '' : change({ count, before, when: 'before', each: 'a day ' }));
 
-function gaps({ gaps, gapsBefore }: LikeForLike, whole: readonly Day[], before: string): string[] {
+function gaps({ gaps, gapsBefore, firstDay, seenDays }: LikeForLike, before: string): string[] {
   return [
+    ...(firstDay === undefined ? [] : [`No view before ${daysInShort([firstDay])}`]),
     ...(gaps.length > 0 ? [`${daysInShort(gaps)} had no view at all`] : []),
     ...(gapsBefore.length > 0
       ? [`Of ${before}, ${daysInShort(gapsBefore)} had no view at all`]
       : []),
-    `A day: average of the ${plural(whole.length - gaps.length, 'full day')} that had views`,
+    `A day: average of the ${plural(seenDays, 'full day')} that had views`,
   ];
 }
 

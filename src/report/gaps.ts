@@ -41,8 +41,13 @@ export interface LikeForLike {
   readonly count: number;
   /** `undefined` where the span before has no whole day with views. */
   readonly before: number | undefined;
+  /** Those after the first view. */
   readonly gaps: readonly string[];
   readonly gapsBefore: readonly string[];
+  /** Of the first view, where that is not the first of these days, and the span before has none. */
+  readonly firstDay: string | undefined;
+  /** How many of these days had views. */
+  readonly seenDays: number;
   /** Of a count of the span before, what as many days with views would have had. */
   readonly scale: number;
 }
@@ -52,13 +57,16 @@ export function likeForLike({ days, before }: Summary): LikeForLike | undefined 
   const whole = fullDays(days);
   const told = withoutGaps(whole);
   const isTold = new Set(told);
-  const gaps = whole.filter((day) => !isTold.has(day)).map(({ day }) => day);
+  const without = whole.filter((day) => !isTold.has(day)).map(({ day }) => day);
+  const firstSeen = days.find(({ views }) => views > 0)?.day;
+  const isNew = firstSeen !== undefined && (before?.views ?? 0) === 0 && without[0]! < firstSeen;
+  const gaps = isNew ? without.filter((day) => day > firstSeen) : without;
   const allBefore = before === undefined ? 0 : lengthOf(before);
   const beforeDays = allBefore - (before?.isCut ? 1 : 0);
   const hasGapsBefore =
     before !== undefined && areMany(before.wholeDayViews, beforeDays - before.silentDays);
   const gapsBefore = hasGapsBefore ? before.silentSpans.flatMap(daysOf) : [];
-  if (told.length === 0 || gaps.length + gapsBefore.length === 0) return undefined;
+  if (told.length === 0 || without.length + gapsBefore.length === 0) return undefined;
   const daysBefore = beforeDays - gapsBefore.length;
   const isCompared = before !== undefined && before.wholeDayViews > 0;
   return {
@@ -66,7 +74,9 @@ export function likeForLike({ days, before }: Summary): LikeForLike | undefined 
     before: isCompared ? Math.round(before.wholeDayViews / daysBefore) : undefined,
     gaps,
     gapsBefore,
-    scale: (days.length - gaps.length) / Math.max(1, allBefore - gapsBefore.length),
+    firstDay: isNew ? firstSeen : undefined,
+    seenDays: told.length,
+    scale: (days.length - without.length) / Math.max(1, allBefore - gapsBefore.length),
   };
 }
 

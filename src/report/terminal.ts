@@ -135,6 +135,7 @@ function comparison(summary: Summary): string[] {
   const gaps = [like.gaps, like.gapsBefore].filter((days) => days.length > 0);
   return [
     `On days that had views: ${grouped(like.count)} a day${averageChange(like)}`,
+    ...(like.firstDay === undefined ? [] : [`No view before ${daysInShort([like.firstDay])}`]),
     ...gaps.map((days) => `No view at all on ${daysInShort(days)}`),
     ...(before === undefined
       ? []

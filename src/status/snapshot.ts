@@ -75,6 +75,7 @@ export interface Step {
 export interface ShownUnlistedId extends UnlistedId {
   /** The active id that it was probably meant to be. */
   readonly nearest?: string;
+  readonly nearestName?: string | undefined;
   readonly command: string;
 }
 
@@ -154,7 +155,8 @@ function shownUnlistedIds(
     .map((unlisted) => {
       const { id, origin } = unlisted;
       const command = activationOf(id, origin, projectsPath, account);
-      return Object.assign(unlisted, { nearest: nearestId(id, listed), command });
+      const nearest = nearestId(id, listed);
+      return Object.assign(unlisted, { nearest, nearestName: nameOf(nearest, projects), command });
     });
   return ids.sort((a, b) => Number(b.nearest !== '') - Number(a.nearest !== ''));
 }

@@ -34,7 +34,7 @@ export function statusText(snapshot: Snapshot): string {
     plainOf(headline.words),
     summaryOf(snapshot),
     ...(unlistedIds.length === 0 ? [] : [unlistedLine(snapshot)]),
-    ...(outage === undefined ? [] : ['', outageWords(outage, nowMs), ...typed(outage.command)]),
+    ...(outage === undefined ? [] : ['', ...outageWords(outage, nowMs), ...typed(outage.command)]),
     ...troublesOf(snapshot).told.flatMap(troubleOf),
     ...warnings.map((warning) => `warning: ${warning}`),
     '',
@@ -57,15 +57,18 @@ const plainOf = (words: Words): string =>
 const typed = (command: string | undefined): string[] =>
   command === undefined ? [] : [`  $ ${command}`];
 
-const troubleOf = ({ who, extent, reasons }: Trouble): string[] => [
+const troubleOf = ({ who, extent, reasons, each }: Trouble): string[] => [
   '',
   `${plainOf(who)}: ${plainOf(extent)}`,
-  ...reasons.flatMap(({ words, command }) => [`  ${plainOf(words)}`].concat(typed(command))),
+  ...reasons.flatMap(({ words, page, command }) =>
+    [`  ${plainOf([...words, ...page])}`].concat(typed(command)),
+  ),
+  ...(each.length === 0 ? [] : [`  ${plainOf(each)}`]),
 ];
 
 function unlistedLine(snapshot: Snapshot): string {
   const { many, ids } = unlistedWords(snapshot);
-  return many + ids;
+  return many + plainOf(ids);
 }
 
 function cellsOf(project: ShownProject, nowMs: number): string[] {
@@ -84,6 +87,6 @@ const rowOf = ([state = '', ...cells]: readonly string[]): string =>
 const unlistedOf = (unlisted: ShownUnlistedId, nowMs: number): string[] => [
   '',
   `${unlisted.id} is not in the projects file: ${unlistedFacts(unlisted, nowMs)}.`,
-  ...(unlisted.nearest ? [`  ${slipWords(unlisted)} ${NO_SLIP}`] : []),
+  ...(unlisted.nearest ? [`  ${plainOf(slipWords(unlisted))} ${NO_SLIP}`] : []),
   ...typed(unlisted.command),
 ];

@@ -1,6 +1,8 @@
 import { countOf, duration, number } from '../base/readable.ts';
+import { clip } from '../base/text.ts';
 import { isTrouble, type ProjectState } from './arrival.ts';
 import { since } from './clock.ts';
+import { NAME_LENGTH_MAX, type Words } from './headline.ts';
 import { REASONS } from './reason-words.ts';
 import type { ShownActivity, ShownProject } from './shown-projects.ts';
 import type { Outage, ShownUnlistedId, Snapshot } from './snapshot.ts';
@@ -80,15 +82,18 @@ function todayOf({ today, yesterdayByNow }: ShownActivity): string {
   return `${number(today)}: ${compared} (${number(yesterdayByNow)})`;
 }
 
-/** That no view can be stored: what that means, since when, and what ends it. */
-export function outageWords({ sinceMs, text, command }: Outage, nowMs: number): string {
+/** That no view can be stored: what that means and since when; what ends it. */
+export function outageWords({ sinceMs, text, command }: Outage, nowMs: number): [string, string] {
   const from = sinceMs === undefined ? '' : ` since ${since(sinceMs, nowMs)}`;
-  return [
-    `Every view is refused with 503${from}, and is not kept.`,
+  const mend = [
     ...(text === undefined ? [] : [text]),
-    'What was acknowledged is stored; viewlog goes on by itself afterwards.',
+    'viewlog then goes on by itself.',
     ...(command === undefined ? [] : ['Look:']),
-  ].join(' ');
+  ];
+  return [
+    `Every view is refused with 503${from}, and is not kept. What was acknowledged is stored.`,
+    mend.join(' '),
+  ];
 }
 
 /** Where no unlisted id sends. */
@@ -96,7 +101,7 @@ export const noneUnlistedWords = ({ sinceMs }: Snapshot['known'], nowMs: number)
   `No unknown id has sent views since ${since(sinceMs, nowMs)}.`;
 
 /** How many views of unlisted ids are refused; of which ids. */
-export function unlistedWords(snapshot: Snapshot): { many: string; ids: string } {
+export function unlistedWords(snapshot: Snapshot): { many: string; ids: Words } {
   const { unlistedIds, unlistedIdsLeftOut, unlistedLastHour } = snapshot;
   const count = unlistedIds.length + unlistedIdsLeftOut;
   const ids = `${countOf(count, 'unknown id')}${count < IDS_MAX ? '' : ' or more'}`;
@@ -105,16 +110,28 @@ export function unlistedWords(snapshot: Snapshot): { many: string; ids: string }
     unlistedLastHour > 0
       ? `${count === 1 ? 'sends' : 'send'}: ${views}`
       : 'sent views in the last 24 hours, none in the last one';
-  const named = unlistedIds.slice(0, UNLISTED_NAMED_MAX).map(({ id, nearest }) => {
-    return nearest ? `${id}, which looks like ${nearest}` : id;
+  const named = unlistedIds.slice(0, UNLISTED_NAMED_MAX);
+  const each = named.flatMap((unlisted, i): Words => {
+    const { id, nearest } = unlisted;
+    const looks = nearest ? [`, which looks like ${nearest}`, ...siteWords(unlisted, ' of ')] : [];
+    return [i === 0 ? ' (' : '; ', id, ...looks];
   });
   const more = count > named.length ? `; ${number(count - named.length)} more` : '';
-  return { many: `${ids} ${many}`, ids: ` (${named.join('; ')}${more}).` };
+  return { many: `${ids} ${many}`, ids: [...each, `${more}).`] };
 }
 
+/** The name of what it was probably meant to be. */
+const siteWords = ({ nearestName: name }: ShownUnlistedId, before: string, after = ''): Words =>
+  name === undefined ? [] : [before, { name: clip(name, NAME_LENGTH_MAX) }, after];
+
 /** Of an id that looks like a slip: what mends that, before the command for any other. */
-export const slipWords = ({ id, nearest, origin }: ShownUnlistedId): string =>
-  `Change ${id} to ${nearest} in the page ${origin === undefined ? 'that sends it' : `of ${origin}`}.`;
+export const slipWords = (unlisted: ShownUnlistedId): Words => [
+  `Change ${unlisted.id} to ${unlisted.nearest}`,
+  ...siteWords(unlisted, ' (', ')'),
+  ' in the page ',
+  ...(unlisted.origin === undefined ? ['that sends it'] : ['of ', { name: unlisted.origin }]),
+  '.',
+];
 
 export const NO_SLIP = 'Or, if it is another site:';
 

@@ -13,18 +13,20 @@ import { QUARTERS, startOf } from './timeline.ts';
 
 const REASONS_MAX = 3;
 const NAMED_MAX = 10;
+const PAGE_LENGTH_MAX = 100;
 
 /** A project in trouble, or several for the same, which is told once. */
 export interface Trouble {
   /** Of the first project. */
   readonly id: string;
   readonly isBad: boolean;
-  readonly isOne: boolean;
-  /** `Mine`, or `7 projects, in the last hour` */
+  /** `Mine`, or `7 projects` */
   readonly who: Words;
-  /** Since when, and how many; of several, each. */
+  /** Of one: since when, and how many. */
   readonly extent: Words;
   readonly reasons: readonly Reason[];
+  /** Of several: each, since when, and how many. */
+  readonly each: Words;
 }
 
 /**
@@ -38,7 +40,9 @@ export function troublesOf(
   const { nowMs } = snapshot;
   const alike = new Map<string, ShownProject[]>();
   for (const project of ownTroubles(snapshot)) {
-    const key = JSON.stringify(whyOf(project));
+    const key = JSON.stringify(whyOf(project), (name, value: unknown) =>
+      name === 'page' ? undefined : value,
+    );
     alike.set(key, [...(alike.get(key) ?? []), project]);
   }
   const troubles = [...alike.values()];
@@ -54,17 +58,17 @@ export function troublesOf(
 function troubleOf(projects: readonly ShownProject[], nowMs: number): Trouble {
   const first = projects[0]!;
   const isOne = projects.length === 1;
-  const inTime = first.state === 'silent' ? '' : ', in the last hour';
-  const many = `${countOf(projects.length, 'project')}${inTime}`;
+  const inTime = first.state === 'silent' ? [] : ['In the last hour: '];
+  const each = listed(projects, (project) => extentOf(project, nowMs));
   return {
     id: first.id,
     isBad: projects.some(({ state }) => isRed(state)),
-    isOne,
-    who: isOne ? [{ name: clip(first.name, NAME_LENGTH_MAX) }] : [many],
-    extent: isOne
-      ? [headOf(first, nowMs)]
-      : listed(projects, (project) => extentOf(project, nowMs)),
+    who: isOne
+      ? [{ name: clip(first.name, NAME_LENGTH_MAX) }]
+      : [countOf(projects.length, 'project')],
+    extent: isOne ? [headOf(first, nowMs)] : [],
     reasons: whyOf(first),
+    each: isOne ? [] : [...inTime, ...each],
   };
 }
 
@@ -100,6 +104,8 @@ const withoutUnstored = (project: ShownProject): ShownProject => ({
 export interface Reason {
   readonly key: string;
   readonly words: Words;
+  /** `The latest came from https://www.example.com/books.` */
+  readonly page: Words;
   readonly command: string | undefined;
 }
 
@@ -161,7 +167,7 @@ function refusedSince(refusedByQuarter: readonly number[], nowMs: number): numbe
 /** Each reason with its own number and command, the most frequent first. */
 function whyOf(project: ShownProject): Reason[] {
   const { look, active } = project;
-  if (look !== undefined) return [{ key: '', words: [look.text], command: look.command }];
+  if (look !== undefined) return [{ ...NO_REASON, words: [look.text], command: look.command }];
   const reasons = reasonsOf(project.refusals);
   const left = reasons.slice(REASONS_MAX).reduce((sum, { lastHour }) => sum + lastHour, 0);
   const shown = reasons.slice(0, REASONS_MAX).map((reason): Reason => {
@@ -173,11 +179,14 @@ function whyOf(project: ShownProject): Reason[] {
     const told = mend.endsWith(':') && command === undefined ? 'It is mended by now.' : mend;
     // That it is inactive has been said.
     const isSaid = reasons.length === 1 && code === 'project-not-activated' && !active;
-    return { key: code, words: isSaid ? [told] : [why, ...exampleOf(reason), '. ', told], command };
+    const words = isSaid ? [told] : [why, ...exampleOf(reason), '. ', told];
+    return { key: code, words, page: pageOf(reason), command };
   });
   const words = [`${number(left)} for other reasons: see its row.`];
-  return left === 0 ? shown : [...shown, { key: '', words, command: undefined }];
+  return left === 0 ? shown : [...shown, { ...NO_REASON, words }];
 }
+
+const NO_REASON: Reason = { key: '', words: [], page: [], command: undefined };
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
@@ -199,6 +208,25 @@ function exampleOf(reason: ShownRefusals): Words {
   if (reason.origins.length === 1) return [', sent from ', { name: most.origin }];
   const isMost = 2 * most.count > reason.count;
   return [`, ${isMost ? 'most' : 'some'} of them from `, { name: most.origin }];
+}
+
+/** Of a view, as text that may be clipped. */
+const URL_FIELD = /"url"\s*:\s*("(?:[^"\\]|\\.)*")/;
+
+/** The page that has to be mended, as the latest refused view names it. */
+function pageOf({ code, latest }: ShownRefusals): Words {
+  const [, url] = URL_FIELD.exec(latest?.text ?? '') ?? [];
+  if (code !== 'invalid-view' || url === undefined) return [];
+  const page = `${latest?.origin ?? ''}${textOf(url)}`;
+  return [' The latest came from ', { name: clip(page, PAGE_LENGTH_MAX) }, '.'];
+}
+
+function textOf(json: string): string {
+  try {
+    return JSON.parse(json) as string;
+  } catch {
+    return json;
+  }
 }
 
 const commandOf = (reason: ShownRefusals): string | undefined =>

@@ -138,12 +138,12 @@ describe('a holder whose directory is replaced', () => {
     const other = join(root, 'other');
     const holder = await locked(other);
     const { connect } = net;
-    const asked = vi.spyOn(net, 'connect').mockImplementationOnce(((path: string) => {
+    const asked = vi.spyOn(net, 'connect').mockImplementationOnce((path) => {
       const connection = connect(path);
       fs.renameSync(dir, `${dir}.old`);
       fs.renameSync(other, dir);
       return connection;
-    }) as typeof connect);
+    });
     syncBuiltinESMExports();
     onTestFinished(() => {
       asked.mockRestore();

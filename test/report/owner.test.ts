@@ -554,6 +554,23 @@ describe('a day without a view', () => {
     expect(cut.before).toMatchObject({ isCut: true, views: 1, silentDays: 0 });
   });
 
+  it('is not told of days before the first view', () => {
+    const views = daily('2026-03-04', [40, 0, 50, 60]);
+    const selection = { fromDay: '2026-03-01', toDay: '2026-03-07' };
+    const summary = reportOn(views, { selection });
+    const page = htmlReport(summary);
+    expect(page).toContain('<small>No view before Wed\u00a04\u00a0Mar</small>');
+    expect(page).toContain('<small>Thu\u00a05\u00a0Mar had no view at all</small>');
+    expect(page).toContain('<small>A day: average of the 3 full days that had views</small>');
+    const lines = terminalReport(summary, 80);
+    expect(lines).toContain(
+      'No view before Wed\u00a04\u00a0Mar\nNo view at all on Thu\u00a05\u00a0Mar\n',
+    );
+    // It is not new where the days before had some.
+    const earlier = reportOn([...daily('2026-02-22', [40]), ...views], { selection });
+    expect(htmlReport(earlier)).toMatch(/<small>1\s–\s3 and Thu\s5\sMar had no view at all/);
+  });
+
   it('is none yet where it is today', () => {
     const views = Array.from({ length: 20 }, () => view(at('2026-03-13')));
     const page = htmlReport(reportOn(views, { selection: { fromDay: '2026-03-13' } }));

@@ -253,7 +253,7 @@ describe.skipIf(!hasChromium())('the rows', () => {
     expect(all!.at(-1)).toBe(4);
     const line = page.locator('#unasked p');
     expect(await line.textContent()).toMatch(
-      /^2 unknown ids send: 2 views refused in the last hour \(100001, which looks like 1000001; 77\)\.$/,
+      /^2 unknown ids send: 2 views refused in the last hour \(100001, which looks like 1000001 of Site 1; 77\)\.$/,
     );
     expect(await page.locator('#unlisted-ids .facts').allTextContents()).toStrictEqual([
       expect.stringMatching(/^1 view without Origin in 24 hours, last /),
@@ -379,6 +379,12 @@ describe.skipIf(!hasChromium())('the rows', () => {
     );
     await more.locator('a', { hasText: 'Site 13' }).click();
     await page.locator('.row[open] summary bdi', { hasText: 'Site 13' }).waitFor();
+    // Whatever the filter.
+    const filter = page.locator('#projects input[type="search"]');
+    await filter.fill('Site 14');
+    await more.locator('a', { hasText: 'Site 12' }).click();
+    await page.locator('.row[open] summary bdi', { hasText: 'Site 12' }).waitFor();
+    expect(await names(page)).toHaveLength(14);
   });
 
   it('in trouble for the same are told once, each since when and how many', async () => {
@@ -393,8 +399,9 @@ describe.skipIf(!hasChromium())('the rows', () => {
     expect(await page.locator('#troubles li').allTextContents()).toStrictEqual([
       expect.stringMatching(
         new RegExp(
-          `^3 projects, in the last hour: Site 1 ${from}, all 3 views; Site 2 ${from}, all 2 views; ` +
-            `Site 3 ${from}, the only view\\.Invalid view, such as: mb .*"12"\\. Mend`,
+          `^3 projects: Invalid view, such as: mb .*"12"\\. Mend it in the page that sends it\\. ` +
+            `The latest came from /\\.(Copy )?In the last hour: Site 1 ${from}, all 3 views; ` +
+            `Site 2 ${from}, all 2 views; Site 3 ${from}, the only view\\.$`,
         ),
       ),
       expect.stringMatching(/^Site 4: refused .*"13"/),

@@ -40,7 +40,7 @@ describe('the status as plain text', () => {
       '  3 × origin not allowed, sent from https://shop.example.com.',
       `  $ viewlog activate 1 --origin https://shop.example.com ${given}`,
       expect.stringMatching(
-        /^ {2}1 × invalid view, such as: url must .* in the page that sends it\.$/,
+        /^ {2}1 × invalid view, such as: url must .* in the page that sends it\. The latest came from x\.$/,
       ),
       '',
       'Last hour: 1 taken, 5 refused',

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ShownActivity } from '../../src/status/shown-projects.ts';
-import type { Snapshot } from '../../src/status/snapshot.ts';
-import { figuresOf, unlistedWords } from '../../src/status/status-words.ts';
+import type { Words } from '../../src/status/headline.ts';
+import type { ShownUnlistedId, Snapshot } from '../../src/status/snapshot.ts';
+import { figuresOf, slipWords, unlistedWords } from '../../src/status/status-words.ts';
 
 // What is said of a snapshot, where that depends on more than a test should wait for.
 
@@ -27,12 +28,15 @@ describe('the figures', () => {
   });
 });
 
+const plainOf = (words: Words): string =>
+  words.map((word) => (typeof word === 'string' ? word : word.name)).join('');
+
 describe('unknown ids', () => {
   const wordsOf = (unlistedLastHour: number, left: number): unknown => {
     const unlistedIds = ['1', '2', '3', '4'].map((id) => ({ id, nearest: '' }));
     const given = { unlistedIds, unlistedIdsLeftOut: left, unlistedLastHour };
     const { many, ids } = unlistedWords(given as unknown as Snapshot);
-    return many + ids;
+    return many + plainOf(ids);
   };
 
   it('are told by what was refused of them in the last hour, or before', () => {
@@ -43,5 +47,16 @@ describe('unknown ids', () => {
       '4 unknown ids sent views in the last 24 hours, none in the last one (1; 2; 3; 1 more).',
     );
     expect(wordsOf(1, 96)).toMatch(/^100 unknown ids or more send: 1 view refused in/);
+  });
+
+  it('that look like a listed one name its project, as text of its own direction', () => {
+    const slip = { id: '1000010', nearest: '1000001', nearestName: 'Mine', origin: 'https://a' };
+    const given = { unlistedIds: [slip, { id: '77', nearest: '' }], unlistedIdsLeftOut: 0 };
+    const { ids } = unlistedWords({ ...given, unlistedLastHour: 1 } as unknown as Snapshot);
+    expect(plainOf(ids)).toBe(' (1000010, which looks like 1000001 of Mine; 77).');
+    expect(ids).toContainEqual({ name: 'Mine' });
+    const words = slipWords(slip as unknown as ShownUnlistedId);
+    expect(plainOf(words)).toBe('Change 1000010 to 1000001 (Mine) in the page of https://a.');
+    expect(words).toContainEqual({ name: 'https://a' });
   });
 });

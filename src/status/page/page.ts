@@ -125,10 +125,14 @@ function disconnect(): void {
 document.addEventListener('visibilitychange', () => (document.hidden ? disconnect() : connect()));
 connect();
 
-// A link to a project's row opens it.
+// A link to a project's row opens it, whatever the filter.
 addEventListener('hashchange', () => {
-  const row = document.getElementById(location.hash.slice(1));
-  if (row?.matches('details.row')) row.toggleAttribute('open', true);
+  const linked = (): Element | null => document.getElementById(location.hash.slice(1));
+  if (linked() === null) projects.showAll();
+  const row = linked();
+  if (!row?.matches('details.row')) return;
+  row.toggleAttribute('open', true);
+  row.scrollIntoView();
 });
 
 function textItem(): View<string> {

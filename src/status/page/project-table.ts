@@ -43,6 +43,10 @@ export function projectTable(section: HTMLElement) {
       shown = snapshot;
       draw(snapshot);
     },
+    showAll(): void {
+      filter.value = '';
+      if (shown !== undefined) draw(shown);
+    },
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Words } from '../headline.ts';
 import type { Snapshot } from '../snapshot.ts';
 import { type Reason, type Trouble, troublesOf } from '../trouble-words.ts';
 import { command } from './copy-command.ts';
@@ -20,16 +21,20 @@ function trouble(): View<Trouble> {
   const who = element('b');
   const words = element('span');
   const reasons = element('div');
+  const others = element('p');
   const showReasons = list<Reason>(reasons, ({ key }) => key, reasonItem);
   return {
-    node: element('li', {}, element('p', {}, who, ': ', words), reasons),
-    update({ isBad, isOne, who: name, extent, reasons: why }, nowMs) {
+    node: element('li', {}, element('p', {}, who, ': ', words), reasons, others),
+    update({ isBad, who: name, extent, reasons: why, each }, nowMs) {
       reasons.parentElement!.classList.toggle('bad', isBad);
       setWords(who, name);
       // One reason goes on in the same line: sixty projects shall fit on two screens.
-      const goesOn = isOne && why.length === 1;
-      setWords(words, goesOn ? [...extent, ' ', ...why[0]!.words] : extent);
-      showReasons(goesOn ? [{ ...why[0]!, words: [] }] : why, nowMs);
+      const goesOn = why.length === 1;
+      const space = extent.length === 0 ? '' : ' ';
+      setWords(words, goesOn ? [...extent, space, ...toldOf(why[0]!)] : extent);
+      showReasons(goesOn ? [{ ...why[0]!, words: [], page: [] }] : why, nowMs);
+      others.hidden = each.length === 0;
+      setWords(others, each);
     },
   };
 }
@@ -40,9 +45,12 @@ function reasonItem(): View<Reason> {
   return {
     node: element('div', { class: 'reason' }, why, mend.node),
     update(reason, nowMs) {
-      why.hidden = reason.words.length === 0;
-      setWords(why, reason.words);
+      const told = toldOf(reason);
+      why.hidden = told.length === 0;
+      setWords(why, told);
       mend.update(reason.command, nowMs);
     },
   };
 }
+
+const toldOf = ({ words, page }: Reason): Words => [...words, ...page];

@@ -7,7 +7,7 @@ import {
   unlistedWords,
 } from '../status-words.ts';
 import { command } from './copy-command.ts';
-import { element, setText, type View } from './dom.ts';
+import { element, setText, setWords, type View } from './dom.ts';
 
 /** How many such ids there are, and the first of them; leads to all. That there is none, too. */
 export function unaskedLine(): View<Snapshot> {
@@ -22,7 +22,7 @@ export function unaskedLine(): View<Snapshot> {
       node.classList.toggle('faint', isNone);
       const { many, ids } = unlistedWords(snapshot);
       setText(link, isNone ? '' : many);
-      setText(first, isNone ? noneUnlistedWords(snapshot.known, nowMs) : ids);
+      setWords(first, isNone ? [noneUnlistedWords(snapshot.known, nowMs)] : ids);
     },
   };
 }
@@ -42,7 +42,7 @@ export function unlistedIdRow(): View<ShownUnlistedId> {
       const isSlip = Boolean(unlistedId.nearest);
       slip.hidden = !isSlip;
       other.hidden = !isSlip;
-      setText(slip, isSlip ? slipWords(unlistedId) : '');
+      setWords(slip, isSlip ? slipWords(unlistedId) : []);
       activation.update(unlistedId.command, nowMs);
     },
   };

@@ -49,7 +49,7 @@ export function describeFiles(
 }
 
 const SPARE =
-  'Files of shipped views, and of refused views, may be moved or deleted, but for today’s.';
+  'shipped view files, and files of refused views, may be moved or deleted, but for today’s';
 
 function remedyOf({ freeBytes, unavailable }: ViewStoreState, place: FilesPlace): Remedy {
   const { dir, minFreeBytes } = place;
@@ -57,11 +57,11 @@ function remedyOf({ freeBytes, unavailable }: ViewStoreState, place: FilesPlace)
   const enough = enoughBytes(minFreeBytes);
   if (freeBytes !== undefined && freeBytes < enough) {
     const free = `Make room on the disk of ${dir} until ${roundedSize(enough)} are free`;
-    return { text: `${free}, or start viewlog with a lower --min-free. ${SPARE}`, command };
+    return { text: `${free}: ${SPARE}. Or start viewlog with a lower --min-free.`, command };
   }
   if (unavailable === DISK_FULL) {
-    const text = `Make room on the disk of ${dir}, or look for a quota, or for inodes that ran out.`;
-    return { text: `${text} ${SPARE}`, command };
+    const room = `Make room on the disk of ${dir}: ${SPARE}.`;
+    return { text: `${room} Or look for a quota, or for inodes that ran out.`, command };
   }
   return { text: `Look at the disk of ${dir}, and at the log of viewlog.`, command };
 }
