@@ -85,7 +85,7 @@ export async function examine(examination: Examination): Promise<Finding[]> {
   await look('refusals', async () => {
     if (active.length === 0) return [];
     const refused = (await askSnapshot()) ?? (await refusedInFiles(paths, now));
-    return refused === undefined ? [] : checkRefusals(refused, paths, now());
+    return refused === undefined ? [] : checkRefusals(refused, now());
   });
   if (url === undefined) return found;
   const way = { url, origin, viewBytesMax: installation['max-view'] };

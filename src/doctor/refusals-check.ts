@@ -5,14 +5,14 @@ import { loadProjects } from '../projects/project-list.ts';
 import type { Known } from '../status/collector-source.ts';
 import { Counts } from '../status/counts.ts';
 import { History } from '../status/history.ts';
-import { activationOf, type Installation, isPlainOrigin } from '../status/shell-commands.ts';
+import { type Installation, isPlainOrigin } from '../status/shell-commands.ts';
 import {
   rankedProjects,
   type ShownProject,
   shownProjects,
   type ShownRefusals,
 } from '../status/shown-projects.ts';
-import { rowOf } from '../view/refusal.ts';
+import { type RefusalCode, rowOf } from '../view/refusal.ts';
 import { timeOf } from './clock-check.ts';
 import { doubtful, type Finding, well } from './finding.ts';
 
@@ -28,20 +28,13 @@ interface Refused {
 }
 
 /** Views of listed projects that were refused in the last 24 hours, unless it is mended by now. */
-export function checkRefusals(
-  { projects, known }: Refused,
-  { projectsPath, account }: Installation,
-  nowMs: number,
-): Finding[] {
+export function checkRefusals({ projects, known }: Refused, nowMs: number): Finding[] {
   const isWhole = nowMs - known.sinceMs >= RECENT_MS;
   const when = isWhole ? 'in the last 24 hours' : `since ${timeOf(known.sinceMs)}`;
   const findings = projects.flatMap(({ id, refusals }) =>
     refusals
       .filter(({ lastMs }) => nowMs - lastMs < RECENT_MS)
-      .map((group) => {
-        const raise = `${activationOf(id, undefined, projectsPath, account)} --max-views-per-minute N`;
-        return findingOf(id, group, when, raise);
-      })
+      .map((group) => findingOf(id, group, when))
       .filter((finding) => finding !== undefined),
   );
   if (findings.length === 0) {
@@ -59,27 +52,21 @@ const WHY_REPLAYED = `${WHY}; once it is mended, "viewlog replay" sends them aga
 const MEND_PAGE =
   'Mend it in the page that sends it ("viewlog explain" reads a line of the files of refused views); this is told for 24 hours';
 
-/**
- * @param raise the command that gives the project a higher limit.
- * @returns undefined where it is mended.
- */
-function findingOf(
-  id: string,
-  group: ShownRefusals,
-  when: string,
-  raise: string,
-): Finding | undefined {
+/** What the projects file mends: without a command it is mended. */
+const MENDED_THERE: ReadonlySet<RefusalCode> = new Set(['project-not-activated', 'rate-limited']);
+
+/** @returns undefined where it is mended. */
+function findingOf(id: string, group: ShownRefusals, when: string): Finding | undefined {
   const { code, lastMs, latest, command } = group;
   const left = code === 'origin-not-allowed' ? leftOf(group) : { count: group.count };
   if (left === undefined) return undefined;
-  if (code === 'project-not-activated' && command === undefined) return undefined;
+  if (MENDED_THERE.has(code) && command === undefined) return undefined;
   const [issue] = latest?.issues ?? [];
   const fault =
     issue === undefined ? '' : ` ("${printable(issue.field)}" ${printable(issue.message)})`;
   const what = `${plural(left.count, 'view')} of project ${id} refused ${when}, ${code}${fault}${left.from ?? ''}, the last at ${timeOf(lastMs)}`;
-  const mend = code === 'rate-limited' ? raise : (command ?? left.command);
   if (code === 'invalid-view') return doubtful(CHECK, what, WHY, MEND_PAGE);
-  const todo = mend ?? `"viewlog help trouble", ${rowOf(code).status}`;
+  const todo = command ?? left.command ?? `"viewlog help trouble", ${rowOf(code).status}`;
   return doubtful(CHECK, what, rowOf(code).isKept ? WHY_REPLAYED : WHY, todo);
 }
 

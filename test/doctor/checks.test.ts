@@ -57,7 +57,6 @@ describe('refusals of listed projects', () => {
   const DAY_MS = 86_400_000;
   const NOW = Date.UTC(2026, 0, 31, 12);
   const known = { sinceMs: NOW - 2 * DAY_MS, isReading: false };
-  const paths = { projectsPath: '/d/projects.json', dataDir: '/d', account: 'viewlog' };
   const group = (code: RefusalCode, command?: string, lastMs = NOW - 1000) => ({
     code,
     count: 3,
@@ -67,22 +66,23 @@ describe('refusals of listed projects', () => {
     command,
   });
   const told = (...refusals: ReturnType<typeof group>[]) =>
-    checkRefusals({ known, projects: [{ id: '7', refusals }] }, paths, NOW);
+    checkRefusals({ known, projects: [{ id: '7', refusals }] }, NOW);
 
-  it('over the limit have the command that raises it, of an inactive project the one that activates it', () => {
-    expect(
-      told(group('rate-limited'), group('project-not-activated', 'viewlog activate 7')),
-    ).toMatchObject([
+  it('have the command that mends them', () => {
+    expect(told(group('rate-limited', 'viewlog activate 7 --max'))).toMatchObject([
       {
         what: '3 views of project 7 refused in the last 24 hours, rate-limited, the last at 2026-01-31T11:59:59Z',
-        todo: 'sudo -u viewlog viewlog activate 7 --projects /d/projects.json --max-views-per-minute N',
+        todo: 'viewlog activate 7 --max',
       },
-      { todo: 'viewlog activate 7' },
     ]);
   });
 
   it('that are mended by now, or of the day before, are none', () => {
-    const mended = [group('project-not-activated'), group('origin-not-allowed')];
+    const mended = [
+      group('project-not-activated'),
+      group('origin-not-allowed'),
+      group('rate-limited'),
+    ];
     expect(told(...mended, group('invalid-view', undefined, NOW - DAY_MS))).toMatchObject([
       { state: 'well' },
     ]);
