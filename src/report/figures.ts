@@ -4,7 +4,8 @@ import { escapeHtml } from './escape.ts';
 import { average, type Day, fullDays, lastWeeks, type LikeForLike, likeForLike } from './gaps.ts';
 import { daysInShort, quietInWords } from './gaps-in-words.ts';
 import { isNamedSource, NO_SOURCE } from './sources.ts';
-import { byHour, hasWeeks, type Summary, weekOf } from './summary.ts';
+import { byHour, hasWeeks, weekOf } from './by-time.ts';
+import type { Summary } from './summary.ts';
 import {
   beforeInWords,
   campaignInWords,

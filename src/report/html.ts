@@ -6,7 +6,8 @@ import { likeForLike } from './gaps.ts';
 import { localHours } from './local-hour.ts';
 import { linksTo, section } from './section.ts';
 import { STYLE } from './style.ts';
-import { byHour, byWeekday, hasWeeks, periods, type Summary } from './summary.ts';
+import { byHour, byWeekday, hasWeeks, periods } from './by-time.ts';
+import type { Summary } from './summary.ts';
 import { listTable } from './list-table.ts';
 import {
   campaignInWords,

@@ -1,14 +1,13 @@
 import { VERSION } from '../base/version.ts';
 import type { Selection } from './calendar.ts';
-import type { LocalHour } from './local-hour.ts';
 import { byCount, type Counted, type Tally } from './ranking.ts';
 import type { Summary } from './report-schema.ts';
 import { daysOf, lengthOf, type OpenSpan, shifted, type Span, spansOf } from './span.ts';
-import { type Day, fullDays, isHabit, withoutGaps } from './gaps.ts';
+import type { Day } from './gaps.ts';
 import { kept } from './report-line.ts';
 import { type ProjectTotals, tagsIn, type Totals } from './totals.ts';
 
-export type { Day, Summary };
+export type { Summary };
 
 export interface List<T> {
   readonly top: readonly Counted<T>[];
@@ -169,76 +168,6 @@ function silentDays(totals: Totals, selection: Selection): Summary['silentDays']
       days: days.length,
       spans: spansOf(days),
     }));
-}
-
-interface Period {
-  /** A day or a month. */
-  readonly name: string;
-  readonly views: number;
-  /** Whether today is in it, and so not all of its views. */
-  readonly isPartial: boolean;
-  /** Whether it has no view, and that tells of a fault. */
-  readonly isGap: boolean;
-}
-
-/** Months instead of days, where there are more than `daysMax` of those. */
-export function periods(days: readonly Day[], daysMax: number): Period[] {
-  const periods = new Map<string, Omit<Period, 'isGap'>>();
-  for (const { day, views, isPartial = false } of days) {
-    const name = days.length <= daysMax ? day : day.slice(0, 7);
-    const period = periods.get(name);
-    periods.set(name, {
-      name,
-      views: (period?.views ?? 0) + views,
-      isPartial: isPartial || period?.isPartial === true,
-    });
-  }
-  const hasHabit = isHabit(fullDays(days));
-  return Array.from(periods.values(), (period) =>
-    Object.assign(period, { isGap: hasHabit && period.views === 0 && !period.isPartial }),
-  );
-}
-
-/** Views by hour of the day, over all days. */
-export const byHour = (days: readonly Day[]): number[] =>
-  Array.from({ length: 24 }, (_, hour) => sum(days.map((day) => day.hours[hour]!)));
-
-/** Monday is 0. */
-export const weekdayNumber = (day: string): number =>
-  (new Date(`${day}T00:00:00Z`).getUTCDay() + 6) % 7;
-
-/** The days that can be averaged, by weekday, Monday first. */
-export const weekOf = (days: readonly Day[]): readonly (readonly Day[])[] =>
-  Array.from({ length: 7 }, (_, number) =>
-    withoutGaps(fullDays(days)).filter(({ day }) => weekdayNumber(day) === number),
-  );
-
-/** Of fewer days, a weekday is not told from a day. */
-const WEEKS_MIN = 2;
-
-export const hasWeeks = (days: readonly Day[]): boolean =>
-  weekOf(days).every(({ length }) => length >= WEEKS_MIN);
-
-/**
- * Views by weekday (Monday first) and hour, on average over the weeks.
- * @param today its running hour and those to come are of no week yet.
- * @returns `undefined` for an hour of a weekday that is in none of these days.
- */
-export function byWeekday(days: readonly Day[], today: LocalHour): (number | undefined)[][] {
-  const week = Array.from({ length: 7 }, () =>
-    Array.from({ length: 24 }, () => ({ views: 0, weeks: 0 })),
-  );
-  for (const { day, hours } of withoutGaps(days)) {
-    for (const [hour, views] of hours.entries()) {
-      if (day === today.day && hour >= today.hour) continue;
-      const cell = week[weekdayNumber(day)]![hour]!;
-      cell.views += views;
-      cell.weeks += 1;
-    }
-  }
-  return week.map((hours) =>
-    hours.map(({ views, weeks }) => (weeks === 0 ? undefined : views / weeks)),
-  );
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, n) => total + n, 0);

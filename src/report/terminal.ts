@@ -2,7 +2,8 @@ import { columnOf, widthOf } from '../base/columns.ts';
 import { plural, printable } from '../base/text.ts';
 import { lastWeeks, type LikeForLike, likeForLike } from './gaps.ts';
 import { daysInShort, quietInWords } from './gaps-in-words.ts';
-import { byHour, type List, periods, type Summary } from './summary.ts';
+import { byHour, periods } from './by-time.ts';
+import type { List, Summary } from './summary.ts';
 import {
   beforeInWords,
   campaignInWords,
