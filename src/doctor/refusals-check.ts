@@ -5,7 +5,8 @@ import { loadProjects } from '../projects/project-list.ts';
 import type { Known } from '../status/collector-source.ts';
 import { Counts } from '../status/counts.ts';
 import { History } from '../status/history.ts';
-import { type Installation, isPlainOrigin } from '../status/shell-commands.ts';
+import { isPlainOrigin } from '../status/plain-origin.ts';
+import type { Installation } from '../status/shell-commands.ts';
 import {
   rankedProjects,
   type ShownProject,

@@ -88,40 +88,26 @@ function aloneWords(project: Judged): Words {
   return [TROUBLE_WORDS[state], ...why, ...named([project]), ...reasons];
 }
 
-/** `10 of 24 projects in trouble: 9 refused (origin not allowed), 1 silent` */
+/** `10 of 24 projects in trouble: 7 invalid view, 2 origin not allowed, 1 silent` */
 function severalWords(troubles: readonly Judged[], projects: readonly Judged[]): Words {
   const concerned = projects.filter(({ active, state }) => active || isTrouble(state)).length;
-  const counts = FARES.flatMap(([fare, words]) => {
-    const alike = troubles.filter((project) => fareOf(project) === fare);
-    return alike.length === 0 ? [] : [`${number(alike.length)} ${words}${commonCause(alike)}`];
-  });
+  const counts = new Map<string, number>();
+  for (const project of troubles) {
+    const fare = fareOf(project);
+    counts.set(fare, (counts.get(fare) ?? 0) + 1);
+  }
+  const fares = Array.from(counts, ([fare, count]) =>
+    counts.size === 1 ? fare : `${number(count)} ${fare}`,
+  );
   const many = `${number(troubles.length)} of ${countOf(concerned, 'project')} in trouble`;
-  return [`${many}: ${counts.join(', ')}`];
+  return [`${many}: ${fares.join(', ')}`];
 }
 
-type Fare = 'refused' | 'partly' | 'silent' | 'inactive';
-
-const FARES: readonly (readonly [Fare, string])[] = [
-  ['refused', 'refused'],
-  ['partly', 'partly refused'],
-  ['silent', 'silent'],
-  ['inactive', 'inactive, but still sending'],
-];
-
-function fareOf({ active, state }: Judged): Fare {
-  if (!active) return 'inactive';
+function fareOf({ active, state, causes }: Judged): string {
+  if (!active) return 'inactive, but still sending';
   if (state === 'silent') return 'silent';
-  return isRed(state) ? 'refused' : 'partly';
-}
-
-/** The one reason of all of them. */
-function commonCause(alike: readonly Judged[]): string {
-  const { active, causes } = alike[0]!;
-  const [cause] = causes;
-  // That it is inactive has been said.
-  if (!active || cause === undefined) return '';
-  const isCommon = alike.every((p) => p.causes.length === 1 && p.causes[0] === cause);
-  return isCommon ? ` (${REASONS[cause]})` : '';
+  const [cause, ...others] = causes;
+  return cause === undefined || others.length > 0 ? 'refused for several reasons' : REASONS[cause];
 }
 
 function idleWords(active: number, projects: readonly Judged[], refused: number): string {

@@ -1,18 +1,13 @@
 import { dirname, resolve } from 'node:path';
 import { shellQuoted } from '../base/text.ts';
 import { accountOf } from '../disk/owner.ts';
+import { isPlainOrigin } from './plain-origin.ts';
 
 // What an operator types, to be pasted into a shell on the collector's machine. Texts of strangers
 // are part of a command only where they are wholly plain.
 
 /** Of a project that there might be. */
 export const SITE = 'https://www.example.com';
-
-/** What an origin may consist of to become part of a command: nothing that a shell reads. */
-const PLAIN_ORIGIN = /^https?:\/\/[a-z0-9.-]+(:\d+)?$/;
-
-export const isPlainOrigin = (origin: string | undefined): origin is string =>
-  origin !== undefined && PLAIN_ORIGIN.test(origin);
 
 /** Where a command has to work. */
 export interface Installation {

@@ -6,24 +6,18 @@ import type { CollectorSource } from './collector-source.ts';
 import { type Activity, ProjectActivity } from './counts.ts';
 import { daysAt } from './days.ts';
 import type { Judged } from './headline.ts';
+import { isPlainOrigin } from './plain-origin.ts';
 import type { Project } from '../projects/project-list.ts';
 import type { RefusalCode } from '../view/refusal.ts';
 import type { RefusalGroup, RefusedOrigin } from './refusal-groups.ts';
 import { SampleBudget } from './sample-budget.ts';
 import { QUARTER_MS, type Timeline } from './timeline.ts';
-import {
-  activationOf,
-  doctorOf,
-  type Installation,
-  isPlainOrigin,
-  scriptCheckOf,
-} from './shell-commands.ts';
+import { activationOf, doctorOf, type Installation, scriptCheckOf } from './shell-commands.ts';
 
 /** Views; those before a restart are of the files. */
 export interface ShownActivity {
-  /** As of the last sixty seconds. */
-  readonly perMinute: number;
   readonly lastTenMinutes: number;
+  readonly refusedLastTenMinutes: number;
   readonly lastHour: number;
   readonly today: number;
   /** `undefined` where nothing is known of it. */
@@ -41,6 +35,8 @@ export interface ShownActivity {
 
 export interface ShownRefusals extends Omit<RefusalGroup, 'origins'> {
   readonly origins: readonly ShownOrigin[];
+  /** Views a minute, where they are over it. */
+  readonly limit?: number | undefined;
   /** What mends it, whatever the origin. */
   readonly command?: string | undefined;
 }
@@ -146,7 +142,7 @@ export function shownProjects(
     });
 }
 
-const SCRIPT_GONE = 'Put the script back in its page if this prints nothing';
+const SCRIPT_GONE = 'prints nothing where the script is gone from its page; then put it back:';
 
 function lookOf(id: string, source: ProjectsSource, nowMs: number): Look {
   const { counts, projects, installation } = source;
@@ -156,10 +152,10 @@ function lookOf(id: string, source: ProjectsSource, nowMs: number): Look {
   }
   const site = projects.find(id)?.origins?.find(isPlainOrigin);
   if (site === undefined) {
-    const search = scriptCheckOf(id, 'https://ADDRESS');
-    return { text: `${SCRIPT_GONE}, with its address: ${search}` };
+    const text = `With its address in place of ADDRESS, this ${SCRIPT_GONE}`;
+    return { text, command: scriptCheckOf(id, 'https://ADDRESS') };
   }
-  return { text: `${SCRIPT_GONE}:`, command: scriptCheckOf(id, site) };
+  return { text: `This ${SCRIPT_GONE}`, command: scriptCheckOf(id, site) };
 }
 
 function shownRefusals(
@@ -186,6 +182,7 @@ function shownRefusals(
       latest: hasSamples ? from.latest : undefined,
       command: commandFor(from.origin),
     })),
+    limit: code === 'rate-limited' ? project?.maxViewsPerMinute : undefined,
     command: commandOf(code, id, project, { projectsPath, account }),
   };
 }
@@ -212,8 +209,8 @@ export function shownActivity(
   const { todayMs, yesterdayMs } = daysAt(nowMs);
   const refusedByQuarter = refusedIn?.day(nowMs) ?? [];
   return {
-    perMinute: acceptedIn.perMinute(nowMs),
     lastTenMinutes: acceptedIn.lastTenMinutes(nowMs),
+    refusedLastTenMinutes: refusedIn?.lastTenMinutes(nowMs) ?? 0,
     lastHour: acceptedIn.lastHour(nowMs),
     today: acceptedIn.between(todayMs, nowMs + 1, nowMs),
     yesterday:
@@ -246,8 +243,8 @@ export function shownRest(source: CollectorSource, nowMs: number): ShownActivity
 }
 
 const sumOf = (a: ShownActivity, b: ShownActivity): ShownActivity => ({
-  perMinute: a.perMinute + b.perMinute,
   lastTenMinutes: a.lastTenMinutes + b.lastTenMinutes,
+  refusedLastTenMinutes: a.refusedLastTenMinutes + b.refusedLastTenMinutes,
   lastHour: a.lastHour + b.lastHour,
   today: a.today + b.today,
   yesterday: a.yesterday === undefined ? undefined : a.yesterday + (b.yesterday ?? 0),

@@ -32,7 +32,7 @@ export function statusText(snapshot: Snapshot): string {
   } = snapshot;
   const lines = [
     plainOf(headline.words),
-    summaryOf(snapshot),
+    plainOf(summaryOf(snapshot)),
     ...(unlistedIds.length === 0 ? [] : [unlistedLine(snapshot)]),
     ...(outage === undefined ? [] : ['', ...outageWords(outage, nowMs), ...typed(outage.command)]),
     ...troublesOf(snapshot).told.flatMap(troubleOf),
@@ -44,7 +44,7 @@ export function statusText(snapshot: Snapshot): string {
     ...projects.map((project) => rowOf(cellsOf(project, nowMs))),
     ...(left > 0 ? [`and ${number(left)} more`] : []),
     ...unlistedIds.flatMap((unlisted) => unlistedOf(unlisted, nowMs)),
-    ...(unlistedIds.length === 0 ? ['', noneUnlistedWords(snapshot.known, nowMs)] : []),
+    ...(unlistedIds.length === 0 ? ['', noneUnlistedWords(snapshot)] : []),
     '',
     `Times are in ${zone(nowMs)}.`,
   ];

@@ -14,37 +14,28 @@ import { IDS_MAX } from './unlisted-ids.ts';
 const UNLISTED_NAMED_MAX = 3;
 
 /** How fresh the page is, and what a restart has left to know. */
-export function summaryOf(snapshot: Snapshot): string {
-  const { total, nowMs, projects } = snapshot;
+export function summaryOf(snapshot: Snapshot): Words {
+  const { total, nowMs, projects, outage } = snapshot;
   const { lastAcceptedMs } = total;
+  const which = outage === undefined ? '' : ' stored';
+  const of = projects.length > 1 ? ' of any project' : '';
   const last =
     lastAcceptedMs === undefined
       ? 'No view yet'
-      : `Last view${projects.length > 1 ? ' of any project' : ''} ${duration(nowMs - lastAcceptedMs)} ago`;
-  return `${earliestWords(snapshot)}${last}. ${knownWords(snapshot)}`;
+      : `Last view${which}${of} ${duration(nowMs - lastAcceptedMs)} ago`;
+  return [...longestWords(snapshot), `${last}. ${knownWords(snapshot)}`];
 }
 
-/** Since when the first of several is refused, or silent; a full disk is not their trouble. */
-function earliestWords(snapshot: Snapshot): string {
-  const troubles = ownTroubles(snapshot);
-  if (troubles.length < 2 || snapshot.outage !== undefined) return '';
-  const silent = troubles.filter(({ state }) => state === 'silent');
-  const refused = troubles.filter(({ state }) => state !== 'silent');
-  const first = [
-    ...(refused.length > 0 ? [`refused ${firstOf(refused, snapshot.nowMs)}`] : []),
-    ...(silent.length > 0 ? [`silent ${firstOf(silent, snapshot.nowMs)}`] : []),
-  ];
-  const words = first.join(', ');
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}. `;
-}
-
-/** `since 02:15` */
-function firstOf(troubles: readonly ShownProject[], nowMs: number): string {
-  const starts = troubles.map((project) => troubleSince(project, nowMs));
-  const known = starts.filter((atMs) => atMs !== undefined);
-  return known.length < starts.length
-    ? 'for 24 hours, or longer'
-    : `since ${since(Math.min(...known), nowMs)}`;
+/** Of several: `In trouble the longest: My site, since 02:15. ` A full disk is not their trouble. */
+function longestWords(snapshot: Snapshot): Words {
+  const { outage, nowMs } = snapshot;
+  const [first, ...others] = ownTroubles(snapshot)
+    .map((project) => ({ name: project.name, fromMs: troubleSince(project, nowMs) ?? 0 }))
+    .toSorted((a, b) => a.fromMs - b.fromMs);
+  if (first === undefined || others.length === 0 || outage !== undefined) return [];
+  const { name, fromMs } = first;
+  const from = fromMs === 0 ? 'for 24 hours, or longer' : `since ${since(fromMs, nowMs)}`;
+  return ['In trouble the longest: ', { name: clip(name, NAME_LENGTH_MAX) }, `, ${from}. `];
 }
 
 function knownWords(snapshot: Snapshot): string {
@@ -56,8 +47,8 @@ function knownWords(snapshot: Snapshot): string {
   const isWhole = known.sinceMs <= known.wholeMs;
   if (!hasEarlier(snapshot)) return `Running since ${start}.`;
   const machine = known.durability === 'disk' ? '' : ', unless the machine went down';
-  const figures = isWhole ? 'the figures go on from the files' : `the figures begin at ${from}`;
-  return `Restarted ${start}: nothing acknowledged was lost${machine}; ${figures}.`;
+  const figures = isWhole ? 'the figures go on' : `the figures begin at ${from}`;
+  return `Restarted ${start}: no stored view was lost${machine}; ${figures}.`;
 }
 
 /** Whether anything that is shown came before the start. */
@@ -66,18 +57,21 @@ const hasEarlier = ({ total, accepted, refused }: Snapshot): boolean =>
 
 /** Views as a whole, and where they go. */
 export const figuresOf = ({ total, facts }: Snapshot): Snapshot['facts'] => [
-  ['Last hour', `${number(total.lastHour)} taken, ${number(total.refusedLastHour)} refused`],
-  ['Last 10 minutes', `${number(total.lastTenMinutes)} taken`],
+  ['Last hour', takenOf(total.lastHour, total.refusedLastHour)],
+  ['Last 10 minutes', takenOf(total.lastTenMinutes, total.refusedLastTenMinutes)],
   ['Today', todayOf(total)],
   ...facts,
 ];
+
+const takenOf = (taken: number, refused: number): string =>
+  `${number(taken)} taken, ${number(refused)} refused`;
 
 /** `656: 47 fewer than yesterday by now (703)` */
 function todayOf({ today, yesterdayByNow }: ShownActivity): string {
   if (yesterdayByNow === undefined) return number(today);
   const more = today - yesterdayByNow;
   if (more === 0)
-    return `${number(today)}: ${today === 0 ? 'none' : 'as many as'} yesterday by now`;
+    return today === 0 ? 'none, as yesterday by now' : `${number(today)}, as yesterday by now`;
   const compared = `${number(Math.abs(more))} ${more > 0 ? 'more' : 'fewer'} than yesterday by now`;
   return `${number(today)}: ${compared} (${number(yesterdayByNow)})`;
 }
@@ -97,8 +91,11 @@ export function outageWords({ sinceMs, text, command }: Outage, nowMs: number): 
 }
 
 /** Where no unlisted id sends. */
-export const noneUnlistedWords = ({ sinceMs }: Snapshot['known'], nowMs: number): string =>
-  `No unknown id has sent views since ${since(sinceMs, nowMs)}.`;
+export function noneUnlistedWords(snapshot: Snapshot): string {
+  const { known, sinceMs, nowMs } = snapshot;
+  const fromMs = hasEarlier(snapshot) ? known.sinceMs : sinceMs;
+  return `No unknown id has sent views since ${since(fromMs, nowMs)}.`;
+}
 
 /** How many views of unlisted ids are refused; of which ids. */
 export function unlistedWords(snapshot: Snapshot): { many: string; ids: Words } {
@@ -113,12 +110,16 @@ export function unlistedWords(snapshot: Snapshot): { many: string; ids: Words } 
   const named = unlistedIds.slice(0, UNLISTED_NAMED_MAX);
   const each = named.flatMap((unlisted, i): Words => {
     const { id, nearest } = unlisted;
-    const looks = nearest ? [`, which looks like ${nearest}`, ...siteWords(unlisted, ' of ')] : [];
-    return [i === 0 ? ' (' : '; ', id, ...looks];
+    const looks = nearest ? [` (looks like ${nearest}`, ...siteWords(unlisted, ' of '), ')'] : [];
+    return [i === 0 ? '; ' : ', ', id, ...looks];
   });
-  const more = count > named.length ? `; ${number(count - named.length)} more` : '';
-  return { many: `${ids} ${many}`, ids: [...each, `${more}).`] };
+  const more = count > named.length ? `, ${number(count - named.length)} more` : '';
+  return { many: `${ids} ${many}`, ids: [...each, `${more}.`] };
 }
+
+/** Whether views that a listed project is probably missing came in the last hour. */
+export const isSlipKnocking = ({ unlistedIds }: Snapshot): boolean =>
+  unlistedIds.some(({ nearest, lastHour }) => nearest && lastHour > 0);
 
 /** The name of what it was probably meant to be. */
 const siteWords = ({ nearestName: name }: ShownUnlistedId, before: string, after = ''): Words =>
@@ -126,14 +127,14 @@ const siteWords = ({ nearestName: name }: ShownUnlistedId, before: string, after
 
 /** Of an id that looks like a slip: what mends that, before the command for any other. */
 export const slipWords = (unlisted: ShownUnlistedId): Words => [
-  `Change ${unlisted.id} to ${unlisted.nearest}`,
+  `Probably ${unlisted.nearest}`,
   ...siteWords(unlisted, ' (', ')'),
-  ' in the page ',
+  ' is meant: change it in the page ',
   ...(unlisted.origin === undefined ? ['that sends it'] : ['of ', { name: unlisted.origin }]),
   '.',
 ];
 
-export const NO_SLIP = 'Or, if it is another site:';
+export const NO_SLIP = 'If it is another site of yours:';
 
 /** Of the last 24 hours, as in the table. */
 export function unlistedFacts(
@@ -145,11 +146,9 @@ export function unlistedFacts(
   return `${countOf(count, 'view')} ${from} in 24 hours, last ${duration(nowMs - lastMs)} ago${reason}`;
 }
 
-const STATES: Readonly<Record<ProjectState, string>> = {
+const STATES: Readonly<Record<Exclude<ProjectState, 'most-refused' | 'some-refused'>, string>> = {
   'all-refused': 'all refused',
-  'most-refused': 'most refused',
   silent: 'fallen silent',
-  'some-refused': 'some refused',
   'not-stored': 'not stored',
   halted: 'not taken now',
   mended: 'mended',
@@ -160,12 +159,23 @@ const STATES: Readonly<Record<ProjectState, string>> = {
 };
 
 /** `quiet for 10 h` */
-export function stateWords({ state, active, activity }: ShownProject, nowMs: number): string {
+export function stateWords(project: ShownProject, nowMs: number): string {
+  const { state, active, activity } = project;
   const { lastAcceptedMs } = activity;
   if (!active && isTrouble(state)) return 'inactive, sends';
+  if (state === 'most-refused' || state === 'some-refused')
+    return `${refusedPercent(project)} % refused`;
   if (state !== 'quiet' || lastAcceptedMs === undefined) return STATES[state];
   const [count, unit] = duration(nowMs - lastAcceptedMs).split(' ');
   return `quiet for ${count} ${unit}`;
+}
+
+/** Of the last hour, what could not be stored left out. */
+function refusedPercent({ activity, refusals }: ShownProject): number {
+  const own = refusals.filter(({ code }) => code !== 'storage-unavailable');
+  const refused = own.reduce((sum, { lastHour }) => sum + lastHour, 0);
+  const percent = (100 * refused) / (activity.lastHour + activity.refusedLastHour);
+  return Math.min(99, Math.max(1, Math.round(percent)));
 }
 
 /** `Last view 14:03, 5 min ago.` */

@@ -29,13 +29,6 @@ export class Timeline {
     this.#quarters.addEarlier(atMs, nowMs);
   }
 
-  /** Views a minute, as of the last sixty seconds. */
-  perMinute(nowMs: number): number {
-    const [before = 0, running = 0] = this.#minutes.list(nowMs, 2);
-    const share = (nowMs % MINUTE_MS) / MINUTE_MS;
-    return Math.round(before * (1 - share) + running);
-  }
-
   /** Of the last sixty minutes, the running one included. */
   lastHour(nowMs: number): number {
     return this.#minutes.between(nowMs - HOUR_MS, nowMs + 1, nowMs);

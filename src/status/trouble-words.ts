@@ -5,6 +5,7 @@ import { isRed, isTrouble, reasonsOf } from './arrival.ts';
 import { since } from './clock.ts';
 import { NAME_LENGTH_MAX, type Words } from './headline.ts';
 import { REASONS } from './reason-words.ts';
+import { isPlainOrigin } from './plain-origin.ts';
 import type { ShownOrigin, ShownProject, ShownRefusals } from './shown-projects.ts';
 import type { Snapshot } from './snapshot.ts';
 import { QUARTERS, startOf } from './timeline.ts';
@@ -67,10 +68,20 @@ function troubleOf(projects: readonly ShownProject[], nowMs: number): Trouble {
       ? [{ name: clip(first.name, NAME_LENGTH_MAX) }]
       : [countOf(projects.length, 'project')],
     extent: isOne ? [headOf(first, nowMs)] : [],
-    reasons: whyOf(first),
+    reasons: whyOf(first).map((reason) =>
+      Object.assign(reason, { page: isOne ? latestFrom(reason) : oneFrom(reason, first) }),
+    ),
     each: isOne ? [] : [...inTime, ...each],
   };
 }
+
+const latestFrom = ({ page }: Reason): Words =>
+  page.length === 0 ? [] : [' The latest came from ', ...page];
+
+const oneFrom = ({ page }: Reason, { name }: ShownProject): Words =>
+  page.length === 0
+    ? []
+    : [' One came from ', ...page, ' of ', { name: clip(name, NAME_LENGTH_MAX) }];
 
 /** Each a link to its row: `Fjord Books silent since 14:15; …` */
 function listed(
@@ -104,7 +115,7 @@ const withoutUnstored = (project: ShownProject): ShownProject => ({
 export interface Reason {
   readonly key: string;
   readonly words: Words;
-  /** `The latest came from https://www.example.com/books.` */
+  /** `The latest came from https://www.example.com/books`, as that view says. */
   readonly page: Words;
   readonly command: string | undefined;
 }
@@ -173,14 +184,14 @@ function whyOf(project: ShownProject): Reason[] {
   const shown = reasons.slice(0, REASONS_MAX).map((reason): Reason => {
     const { code, lastHour } = reason;
     const command = commandOf(reason);
-    const why =
-      reasons.length === 1 ? capital(REASONS[code]) : `${number(lastHour)} × ${REASONS[code]}`;
+    const words = reasonOf(reason);
+    const why = reasons.length === 1 ? capital(words) : `${number(lastHour)} × ${words}`;
     const { [code]: mend = '' } = MENDS;
-    const told = mend.endsWith(':') && command === undefined ? 'It is mended by now.' : mend;
+    const told = mend.endsWith(':') && command === undefined ? withoutCommand(reason) : mend;
     // That it is inactive has been said.
     const isSaid = reasons.length === 1 && code === 'project-not-activated' && !active;
-    const words = isSaid ? [told] : [why, ...exampleOf(reason), '. ', told];
-    return { key: code, words, page: pageOf(reason), command };
+    const all = isSaid ? [told] : [why, ...exampleOf(reason), '. ', told];
+    return { key: code, words: all, page: pageOf(reason), command };
   });
   const words = [`${number(left)} for other reasons: see its row.`];
   return left === 0 ? shown : [...shown, { ...NO_REASON, words }];
@@ -194,9 +205,17 @@ const capital = (text: string): string => text.charAt(0).toUpperCase() + text.sl
 const MENDS: Partial<Record<RefusalCode, string>> = {
   'invalid-view': 'Mend it in the page that sends it.',
   'project-not-activated': 'Take the script off its pages, or activate it again:',
-  'rate-limited': 'This doubles its limit:',
+  'origin-not-allowed': 'If that is one of its sites:',
+  'rate-limited': 'Leave it where that is a flood; this doubles its limit:',
   'storage-unavailable': 'Views are stored again.',
 };
+
+/** No command has what a shell would read. */
+const withoutCommand = ({ origins }: ShownRefusals): string =>
+  origins.every(({ origin }) => isPlainOrigin(origin)) ? 'It is mended by now.' : '';
+
+const reasonOf = ({ code, limit }: ShownRefusals): string =>
+  limit === undefined ? REASONS[code] : `over its limit of ${countOf(limit, 'view')} a minute`;
 
 /** `, such as: mb must be an integer; received "12"`; what strangers sent stands apart. */
 function exampleOf(reason: ShownRefusals): Words {
@@ -218,7 +237,7 @@ function pageOf({ code, latest }: ShownRefusals): Words {
   const [, url] = URL_FIELD.exec(latest?.text ?? '') ?? [];
   if (code !== 'invalid-view' || url === undefined) return [];
   const page = `${latest?.origin ?? ''}${textOf(url)}`;
-  return [' The latest came from ', { name: clip(page, PAGE_LENGTH_MAX) }, '.'];
+  return [{ name: clip(page, PAGE_LENGTH_MAX) }];
 }
 
 function textOf(json: string): string {

@@ -240,7 +240,7 @@ describe('the headline', () => {
     const mine = project('My site', 'all-refused', 'origin-not-allowed');
     expect(headline([mine, mine, mine, arriving])).toStrictEqual([
       'bad',
-      '3 of 4 projects in trouble: 3 refused (origin not allowed)',
+      '3 of 4 projects in trouble: origin not allowed',
     ]);
     const most = project('B', 'most-refused', 'invalid-view');
     const some = project('C', 'some-refused', 'invalid-view');
@@ -248,18 +248,18 @@ describe('the headline', () => {
     const inactive = project('E', 'inactive');
     expect(headline([mine, most, some, silent, arriving, inactive])).toStrictEqual([
       'bad',
-      '4 of 5 projects in trouble: 2 refused, 1 partly refused (invalid view), 1 silent',
+      '4 of 5 projects in trouble: 1 origin not allowed, 2 invalid view, 1 silent',
     ]);
     expect(headline([some, silent, silent])).toStrictEqual([
       'warn',
-      '3 of 3 projects in trouble: 1 partly refused (invalid view), 2 silent',
+      '3 of 3 projects in trouble: 1 invalid view, 2 silent',
     ]);
   });
 
   it('names no reason where two stand', () => {
     const two = project('My site', 'all-refused', 'origin-not-allowed', 'invalid-view');
     expect(headline([two, arriving])[1]).toBe('Views are refused: «My site», for 2 reasons');
-    expect(headline([two, two])[1]).toBe('2 of 2 projects in trouble: 2 refused');
+    expect(headline([two, two])[1]).toBe('2 of 2 projects in trouble: refused for several reasons');
   });
 
   it('is amber where one has fallen silent, or some views are refused', () => {
@@ -292,10 +292,10 @@ describe('the headline', () => {
     const sends = { ...project('B', 'all-refused', 'project-not-activated'), active: false };
     expect(headline([sends, arriving])).toStrictEqual(['bad', 'Inactive, but still sending: «B»']);
     expect(headline([sends, sends, arriving])[1]).toBe(
-      '2 of 3 projects in trouble: 2 inactive, but still sending',
+      '2 of 3 projects in trouble: inactive, but still sending',
     );
     expect(headline([project('A', 'all-refused', 'invalid-view'), sends])[1]).toBe(
-      '2 of 2 projects in trouble: 1 refused (invalid view), 1 inactive, but still sending',
+      '2 of 2 projects in trouble: 1 invalid view, 1 inactive, but still sending',
     );
   });
 

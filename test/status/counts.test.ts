@@ -87,16 +87,6 @@ describe('a timeline', () => {
     expect(timeline.between(from, to, NOW + 2 * DAY_MS)).toBe(1);
     expect(timeline.between(from, to, NOW + 2 * DAY_MS + 2 * HOUR_MS)).toBe(0);
   });
-
-  it('tells views a minute as of the last sixty seconds', () => {
-    const timeline = new Timeline();
-    for (let i = 0; i < 60; i++) timeline.add(60e9 + i * 1_000);
-    expect(timeline.perMinute(60e9 + 59_999)).toBe(60);
-    expect(timeline.perMinute(60e9 + 90_000)).toBe(30);
-    timeline.add(60e9 + 90_000);
-    expect(timeline.perMinute(60e9 + 90_000)).toBe(31);
-    expect(timeline.perMinute(60e9 + 180_000)).toBe(0);
-  });
 });
 
 describe('the counts', () => {

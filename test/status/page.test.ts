@@ -137,12 +137,14 @@ describe.skipIf(!hasChromium())('the status page', () => {
     const unlisted = page.locator('#unlisted-ids li', { hasText: '1000009' });
     await unlisted.locator('p', { hasText: `1 view from ${origin}` }).waitFor();
     await unlisted
-      .locator('p', { hasText: `Change 1000009 to 1000001 (Open) in the page of ${origin}.` })
+      .locator('p', {
+        hasText: `Probably 1000001 (Open) is meant: change it in the page of ${origin}.`,
+      })
       .waitFor();
     expect(await unlisted.locator('p').allTextContents()).toStrictEqual([
       expect.stringMatching(/^1 view from .* in 24 hours, last \d+ s ago$/),
-      expect.stringMatching(/^Change /),
-      'Or, if it is another site:',
+      expect.stringMatching(/^Probably /),
+      'If it is another site of yours:',
     ]);
     expect(await page.locator('#latest .what').allTextContents()).toContain('unknown id');
     await unlisted.locator('button').focus();
@@ -229,7 +231,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
     const { page } = await open(full);
     await full.post(MINIMAL_VIEW);
     await full.post({ ...MINIMAL_VIEW, url: 'x' });
-    await state(page, '1000001', 'some refused');
+    await state(page, '1000001', '50 % refused');
     expect(await page.locator('#troubles li').allTextContents()).toStrictEqual([
       expect.stringMatching(
         /^Open: partly refused since about .*, 1 of 2 views of the last hour\. Invalid view, such as: url/,

@@ -59,7 +59,7 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('a restart on $name', (runtim
     await until(() => first.refusedLines().length === 3);
     const before = lasting(await snapshotOf(first));
     expect(before.headline[1]).toBe(
-      '2 of 3 projects in trouble: 1 refused (origin not allowed), 1 partly refused (invalid view)',
+      '2 of 3 projects in trouble: 1 origin not allowed, 1 invalid view',
     );
     await first.signal('SIGKILL');
     const again = await startWatched({ runtime, data: first.data });
@@ -88,8 +88,8 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('a restart on $name', (runtim
     await first.signal('SIGKILL');
     expect(await told(await startWatched({ runtime, args, data: first.data }))).toMatch(
       new RegExp(
-        String.raw`Restarted (.*, )?\d\d:\d\d: nothing acknowledged was lost${unless}; ` +
-          'the figures go on from the files',
+        String.raw`Restarted (.*, )?\d\d:\d\d: no stored view was lost${unless}; ` +
+          'the figures go on',
       ),
     );
   });

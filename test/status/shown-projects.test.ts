@@ -163,16 +163,19 @@ describe('a project that has fallen silent', () => {
 
   it('has the command that looks for its script, on an address that is plain', () => {
     expect(look(['https://*.example.com', ORIGIN], true)).toStrictEqual({
-      text: 'Put the script back in its page if this prints nothing:',
+      text: 'This prints nothing where the script is gone from its page; then put it back:',
       command: `curl -sL ${ORIGIN}/ | grep 1`,
     });
   });
 
-  it('has none to copy where no address of it is known, as that would cure nothing', () => {
+  it('says what to fill in where no address of it is known', () => {
     for (const origins of [['https://*.example.com'], undefined]) {
-      const { text, command } = look(origins, true)!;
-      expect(command).toBeUndefined();
-      expect(text).toContain('curl -sL https://ADDRESS/ | grep 1');
+      expect(look(origins, true)).toStrictEqual({
+        text:
+          'With its address in place of ADDRESS, this prints nothing where the script is gone ' +
+          'from its page; then put it back:',
+        command: 'curl -sL https://ADDRESS/ | grep 1',
+      });
     }
   });
 

@@ -34,17 +34,17 @@ describe('the status as plain text', () => {
     expect(told.split('\n')).toMatchObject([
       `Views are refused: ${name}, for 2 reasons`,
       expect.stringMatching(/^Last view of any project \d+ s ago\. /),
-      '1 unknown id sends: 1 view refused in the last hour (77).',
+      '1 unknown id sends: 1 view refused in the last hour; 77.',
       '',
       `${name}: refused since about 14:15, all 4 views of the last hour, for 2 reasons.`,
-      '  3 × origin not allowed, sent from https://shop.example.com.',
+      '  3 × origin not allowed, sent from https://shop.example.com. If that is one of its sites:',
       `  $ viewlog activate 1 --origin https://shop.example.com ${given}`,
       expect.stringMatching(
-        /^ {2}1 × invalid view, such as: url must .* in the page that sends it\. The latest came from x\.$/,
+        /^ {2}1 × invalid view, such as: url must .* in the page that sends it\. The latest came from x$/,
       ),
       '',
       'Last hour: 1 taken, 5 refused',
-      'Last 10 minutes: 1 taken',
+      'Last 10 minutes: 1 taken, 5 refused',
       expect.stringMatching(/^Today: [01]: .*yesterday by now/),
       expect.stringMatching(/^Free disk: /),
       '',
@@ -72,7 +72,7 @@ describe('the status as plain text', () => {
     const text = await (await fetch(`${viewlog.statusUrl}/status.txt`)).text();
     expect(text.match(/\$ viewlog activate \d+ --origin/g)).toHaveLength(6);
     expect(text).toMatch(
-      /\n {2}Change 1000010 to 1000001 in the page of https:\/\/shop\.example\.com\. Or, if it is another site:\n {2}\$ viewlog activate 1000010 /,
+      /\n {2}Probably 1000001 is meant: change it in the page of https:\/\/shop\.example\.com\. If it is another site of yours:\n {2}\$ viewlog activate 1000010 /,
     );
   });
 });

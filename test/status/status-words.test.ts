@@ -8,9 +8,15 @@ import { figuresOf, slipWords, unlistedWords } from '../../src/status/status-wor
 
 describe('the figures', () => {
   const todayOf = (total: Partial<ShownActivity>): unknown => {
-    const counted = { lastHour: 0, refusedLastHour: 0, lastTenMinutes: 5, ...total };
+    const counted = {
+      lastHour: 0,
+      refusedLastHour: 0,
+      lastTenMinutes: 5,
+      refusedLastTenMinutes: 2,
+      ...total,
+    };
     const figures = figuresOf({ total: counted, facts: [] } as unknown as Snapshot);
-    expect(figures[1]).toStrictEqual(['Last 10 minutes', '5 taken']);
+    expect(figures[1]).toStrictEqual(['Last 10 minutes', '5 taken, 2 refused']);
     return figures.slice(2);
   };
 
@@ -22,7 +28,7 @@ describe('the figures', () => {
       ['Today', '656: 656 more than yesterday by now (0)'],
     ]);
     expect(todayOf({ today: 0, yesterdayByNow: 0 })).toStrictEqual([
-      ['Today', '0: none yesterday by now'],
+      ['Today', 'none, as yesterday by now'],
     ]);
     expect(todayOf({ today: 1656 })).toStrictEqual([['Today', '1,656']]);
   });
@@ -41,10 +47,10 @@ describe('unknown ids', () => {
 
   it('are told by what was refused of them in the last hour, or before', () => {
     expect(wordsOf(1018, 0)).toBe(
-      '4 unknown ids send: 1,018 views refused in the last hour (1; 2; 3; 1 more).',
+      '4 unknown ids send: 1,018 views refused in the last hour; 1, 2, 3, 1 more.',
     );
     expect(wordsOf(0, 0)).toBe(
-      '4 unknown ids sent views in the last 24 hours, none in the last one (1; 2; 3; 1 more).',
+      '4 unknown ids sent views in the last 24 hours, none in the last one; 1, 2, 3, 1 more.',
     );
     expect(wordsOf(1, 96)).toMatch(/^100 unknown ids or more send: 1 view refused in/);
   });
@@ -53,10 +59,12 @@ describe('unknown ids', () => {
     const slip = { id: '1000010', nearest: '1000001', nearestName: 'Mine', origin: 'https://a' };
     const given = { unlistedIds: [slip, { id: '77', nearest: '' }], unlistedIdsLeftOut: 0 };
     const { ids } = unlistedWords({ ...given, unlistedLastHour: 1 } as unknown as Snapshot);
-    expect(plainOf(ids)).toBe(' (1000010, which looks like 1000001 of Mine; 77).');
+    expect(plainOf(ids)).toBe('; 1000010 (looks like 1000001 of Mine), 77.');
     expect(ids).toContainEqual({ name: 'Mine' });
     const words = slipWords(slip as unknown as ShownUnlistedId);
-    expect(plainOf(words)).toBe('Change 1000010 to 1000001 (Mine) in the page of https://a.');
+    expect(plainOf(words)).toBe(
+      'Probably 1000001 (Mine) is meant: change it in the page of https://a.',
+    );
     expect(words).toContainEqual({ name: 'https://a' });
   });
 });

@@ -70,7 +70,7 @@ function showState(snapshot: Snapshot): void {
   setKind(headline.kind);
   setWords(state, headline.words);
   document.title = `viewlog: ${state.textContent}`;
-  setText(summary, summaryOf(snapshot));
+  setWords(summary, summaryOf(snapshot));
   setText(find('#zone'), zoneWords(known, nowMs));
 }
 

@@ -8,7 +8,7 @@ import { rowIdOf } from '../trouble-words.ts';
 import { refusalGroups } from './refusal-list.ts';
 
 const COLUMNS = [
-  'now',
+  '10 minutes',
   'last hour',
   'today',
   'yesterday by now',
@@ -106,8 +106,8 @@ function activityRow() {
     setText(id, projectId);
     title.title = seen(text);
     id.title = projectId;
-    const { perMinute, lastHour, today, yesterdayByNow, yesterday, refused } = shown;
-    const numbers = [perMinute, lastHour, today, yesterdayByNow, yesterday, refused];
+    const { lastTenMinutes, lastHour, today, yesterdayByNow, yesterday, refused } = shown;
+    const numbers = [lastTenMinutes, lastHour, today, yesterdayByNow, yesterday, refused];
     for (const [i, { value, cell }] of cells.entries()) {
       const count = numbers[i];
       setText(value, count === undefined ? '–' : number(count));

@@ -4,7 +4,7 @@ import { type Reason, type Trouble, troublesOf } from '../trouble-words.ts';
 import { command } from './copy-command.ts';
 import { element, list, setWords, type View } from './dom.ts';
 
-const TROUBLES_MAX = 3;
+const TROUBLES_MAX = 4;
 
 /** The projects in trouble: the worst at length, of the others which and since when. */
 export function troubleList(parent: Element, more: Element) {

@@ -1,5 +1,6 @@
 import type { ShownUnlistedId, Snapshot } from '../snapshot.ts';
 import {
+  isSlipKnocking,
   NO_SLIP,
   noneUnlistedWords,
   slipWords,
@@ -16,13 +17,14 @@ export function unaskedLine(): View<Snapshot> {
   const node = element('p', { class: 'unasked' }, link, first);
   return {
     node,
-    update(snapshot, nowMs) {
+    update(snapshot) {
       const isNone = snapshot.unlistedIds.length === 0;
       link.hidden = isNone;
       node.classList.toggle('faint', isNone);
+      node.classList.toggle('banner', isSlipKnocking(snapshot));
       const { many, ids } = unlistedWords(snapshot);
       setText(link, isNone ? '' : many);
-      setWords(first, isNone ? [noneUnlistedWords(snapshot.known, nowMs)] : ids);
+      setWords(first, isNone ? [noneUnlistedWords(snapshot)] : ids);
     },
   };
 }
