@@ -96,9 +96,9 @@ function severalWords(troubles: readonly Judged[], projects: readonly Judged[]):
     const fare = fareOf(project);
     counts.set(fare, (counts.get(fare) ?? 0) + 1);
   }
-  const fares = Array.from(counts, ([fare, count]) =>
-    counts.size === 1 ? fare : `${number(count)} ${fare}`,
-  );
+  const fares = [...counts]
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([fare, count]) => (counts.size === 1 ? fare : `${number(count)} ${fare}`));
   const many = `${number(troubles.length)} of ${countOf(concerned, 'project')} in trouble`;
   return [`${many}: ${fares.join(', ')}`];
 }

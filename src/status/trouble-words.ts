@@ -46,7 +46,9 @@ export function troublesOf(
     );
     alike.set(key, [...(alike.get(key) ?? []), project]);
   }
-  const troubles = [...alike.values()];
+  const troubles = [...alike.values()].toSorted(
+    (a, b) => Number(isRed(b[0]!.state)) - Number(isRed(a[0]!.state)) || lossOf(b) - lossOf(a),
+  );
   const others = troubles.slice(toldMax).flat();
   const also =
     others.length === 0 ? [] : [`${countOf(others.length, 'more project')} in trouble: `];
@@ -55,6 +57,10 @@ export function troublesOf(
     others: [...also, ...listed(others, (project) => sinceOf(project, nowMs))],
   };
 }
+
+/** What is refused of them in an hour. */
+const lossOf = (projects: readonly ShownProject[]): number =>
+  projects.flatMap(({ refusals }) => refusals).reduce((sum, { lastHour }) => sum + lastHour, 0);
 
 function troubleOf(projects: readonly ShownProject[], nowMs: number): Trouble {
   const first = projects[0]!;

@@ -248,11 +248,11 @@ describe('the headline', () => {
     const inactive = project('E', 'inactive');
     expect(headline([mine, most, some, silent, arriving, inactive])).toStrictEqual([
       'bad',
-      '4 of 5 projects in trouble: 1 origin not allowed, 2 invalid view, 1 silent',
+      '4 of 5 projects in trouble: 2 invalid view, 1 origin not allowed, 1 silent',
     ]);
     expect(headline([some, silent, silent])).toStrictEqual([
       'warn',
-      '3 of 3 projects in trouble: 1 invalid view, 2 silent',
+      '3 of 3 projects in trouble: 2 silent, 1 invalid view',
     ]);
   });
 

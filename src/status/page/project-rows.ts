@@ -8,7 +8,7 @@ import { rowIdOf } from '../trouble-words.ts';
 import { refusalGroups } from './refusal-list.ts';
 
 const COLUMNS = [
-  '10 minutes',
+  '10 min',
   'last hour',
   'today',
   'yesterday by now',
