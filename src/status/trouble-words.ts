@@ -1,20 +1,16 @@
 import { countOf, duration, number } from '../base/readable.ts';
 import { clip } from '../base/text.ts';
-import type { Issue, RefusalCode } from '../view/refusal.ts';
-import { isRed, isTrouble, reasonsOf } from './arrival.ts';
+import { isRed, isTrouble, rankOf } from './arrival.ts';
 import { since } from './clock.ts';
 import { NAME_LENGTH_MAX, type Words } from './headline.ts';
-import { REASONS } from './reason-words.ts';
-import { isPlainOrigin } from './plain-origin.ts';
-import type { ShownOrigin, ShownProject, ShownRefusals } from './shown-projects.ts';
+import type { ShownProject } from './shown-projects.ts';
 import type { Snapshot } from './snapshot.ts';
 import { QUARTERS, startOf } from './timeline.ts';
+import { type Reason, whyOf } from './trouble-reasons.ts';
 
 // What is said of projects in trouble, on the page and as plain text: what is the same, once.
 
-const REASONS_MAX = 3;
 const NAMED_MAX = 10;
-const PAGE_LENGTH_MAX = 100;
 
 /** A project in trouble, or several for the same, which is told once. */
 export interface Trouble {
@@ -47,7 +43,7 @@ export function troublesOf(
     alike.set(key, [...(alike.get(key) ?? []), project]);
   }
   const troubles = [...alike.values()].toSorted(
-    (a, b) => Number(isRed(b[0]!.state)) - Number(isRed(a[0]!.state)) || lossOf(b) - lossOf(a),
+    (a, b) => rankOf(a[0]!) - rankOf(b[0]!) || lossOf(b) - lossOf(a),
   );
   const others = troubles.slice(toldMax).flat();
   const also =
@@ -117,15 +113,6 @@ const withoutUnstored = (project: ShownProject): ShownProject => ({
   refusals: project.refusals.filter(({ code }) => code !== 'storage-unavailable'),
 });
 
-/** Why, and what mends it. */
-export interface Reason {
-  readonly key: string;
-  readonly words: Words;
-  /** `The latest came from https://www.example.com/books`, as that view says. */
-  readonly page: Words;
-  readonly command: string | undefined;
-}
-
 /** Since when, and how many. */
 function headOf(project: ShownProject, nowMs: number): string {
   const { active, causes, state } = project;
@@ -180,85 +167,3 @@ function refusedSince(refusedByQuarter: readonly number[], nowMs: number): numbe
   }
   return ago >= QUARTERS - GAP_QUARTERS ? undefined : startOf(nowMs, QUARTERS - 1 - ago);
 }
-
-/** Each reason with its own number and command, the most frequent first. */
-function whyOf(project: ShownProject): Reason[] {
-  const { look, active } = project;
-  if (look !== undefined) return [{ ...NO_REASON, words: [look.text], command: look.command }];
-  const reasons = reasonsOf(project.refusals);
-  const left = reasons.slice(REASONS_MAX).reduce((sum, { lastHour }) => sum + lastHour, 0);
-  const shown = reasons.slice(0, REASONS_MAX).map((reason): Reason => {
-    const { code, lastHour } = reason;
-    const command = commandOf(reason);
-    const words = reasonOf(reason);
-    const why = reasons.length === 1 ? capital(words) : `${number(lastHour)} × ${words}`;
-    const { [code]: mend = '' } = MENDS;
-    const told = mend.endsWith(':') && command === undefined ? withoutCommand(reason) : mend;
-    // That it is inactive has been said.
-    const isSaid = reasons.length === 1 && code === 'project-not-activated' && !active;
-    const all = isSaid ? [told] : [why, ...exampleOf(reason), '. ', told];
-    return { key: code, words: all, page: pageOf(reason), command };
-  });
-  const words = [`${number(left)} for other reasons: see its row.`];
-  return left === 0 ? shown : [...shown, { ...NO_REASON, words }];
-}
-
-const NO_REASON: Reason = { key: '', words: [], page: [], command: undefined };
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
-/** What has to be known beside the command, or where there is none. */
-const MENDS: Partial<Record<RefusalCode, string>> = {
-  'invalid-view': 'Mend it in the page that sends it.',
-  'project-not-activated': 'Take the script off its pages, or activate it again:',
-  'origin-not-allowed': 'If that is one of its sites:',
-  'rate-limited': 'Leave it where that is a flood; this doubles its limit:',
-  'storage-unavailable': 'Views are stored again.',
-};
-
-/** No command has what a shell would read. */
-const withoutCommand = ({ origins }: ShownRefusals): string =>
-  origins.every(({ origin }) => isPlainOrigin(origin)) ? 'It is mended by now.' : '';
-
-const reasonOf = ({ code, limit }: ShownRefusals): string =>
-  limit === undefined ? REASONS[code] : `over its limit of ${countOf(limit, 'view')} a minute`;
-
-/** `, such as: mb must be an integer; received "12"`; what strangers sent stands apart. */
-function exampleOf(reason: ShownRefusals): Words {
-  const [issue] = reason.latest?.issues ?? [];
-  if (issue !== undefined) return [', such as: ', { name: sentenceOf(issue) }];
-  const [most] = byCount(reason);
-  if (reason.code !== 'origin-not-allowed' || most === undefined) return [];
-  if (most.origin === '') return [', sent without an Origin'];
-  if (reason.origins.length === 1) return [', sent from ', { name: most.origin }];
-  const isMost = 2 * most.count > reason.count;
-  return [`, ${isMost ? 'most' : 'some'} of them from `, { name: most.origin }];
-}
-
-/** Of a view, as text that may be clipped. */
-const URL_FIELD = /"url"\s*:\s*("(?:[^"\\]|\\.)*")/;
-
-/** The page that has to be mended, as the latest refused view names it. */
-function pageOf({ code, latest }: ShownRefusals): Words {
-  const [, url] = URL_FIELD.exec(latest?.text ?? '') ?? [];
-  if (code !== 'invalid-view' || url === undefined) return [];
-  const page = `${latest?.origin ?? ''}${textOf(url)}`;
-  return [{ name: clip(page, PAGE_LENGTH_MAX) }];
-}
-
-function textOf(json: string): string {
-  try {
-    return JSON.parse(json) as string;
-  } catch {
-    return json;
-  }
-}
-
-const commandOf = (reason: ShownRefusals): string | undefined =>
-  reason.command ?? byCount(reason).find(({ command }) => command !== undefined)?.command;
-
-const byCount = ({ origins }: ShownRefusals): readonly ShownOrigin[] =>
-  origins.toSorted((a, b) => b.count - a.count);
-
-export const sentenceOf = ({ field, message, received }: Issue): string =>
-  `${field === '' ? 'the view' : field} ${message}; received ${received}`;

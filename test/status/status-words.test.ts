@@ -3,6 +3,7 @@ import type { ShownActivity } from '../../src/status/shown-projects.ts';
 import type { Words } from '../../src/status/headline.ts';
 import type { ShownUnlistedId, Snapshot } from '../../src/status/snapshot.ts';
 import { figuresOf, slipWords, unlistedWords } from '../../src/status/status-words.ts';
+import { troublesOf } from '../../src/status/trouble-words.ts';
 
 // What is said of a snapshot, where that depends on more than a test should wait for.
 
@@ -36,6 +37,25 @@ describe('the figures', () => {
 
 const plainOf = (words: Words): string =>
   words.map((word) => (typeof word === 'string' ? word : word.name)).join('');
+
+describe('projects in trouble', () => {
+  it('stand behind the others where they are inactive, whatever is refused of them', () => {
+    const project = (id: string, active: boolean, lastHour: number) => ({
+      id,
+      name: id,
+      active,
+      state: 'all-refused',
+      causes: ['project-not-activated'],
+      activity: { lastHour: 0, refusedByQuarter: [] },
+      refusals: [
+        { code: 'invalid-view', lastHour, origins: [], latest: { issues: [{ field: id }] } },
+      ],
+    });
+    const projects = [project('a', true, 3), project('b', false, 50), project('c', true, 4)];
+    const { told } = troublesOf({ projects, nowMs: 0 } as unknown as Snapshot);
+    expect(told.map(({ id }) => id)).toStrictEqual(['c', 'a', 'b']);
+  });
+});
 
 describe('unknown ids', () => {
   const wordsOf = (unlistedLastHour: number, left: number): unknown => {

@@ -2,7 +2,7 @@ import { duration, number } from '../../base/readable.ts';
 import { REASONS } from '../reason-words.ts';
 import type { RefusedSample } from '../refused-samples.ts';
 import type { ShownOrigin, ShownRefusals } from '../shown-projects.ts';
-import { sentenceOf } from '../trouble-words.ts';
+import { sentenceOf } from '../trouble-reasons.ts';
 import { command } from './copy-command.ts';
 import { element, list, setText, type View } from './dom.ts';
 

@@ -1,6 +1,7 @@
 import type { Words } from '../headline.ts';
 import type { Snapshot } from '../snapshot.ts';
-import { type Reason, type Trouble, troublesOf } from '../trouble-words.ts';
+import type { Reason } from '../trouble-reasons.ts';
+import { type Trouble, troublesOf } from '../trouble-words.ts';
 import { command } from './copy-command.ts';
 import { element, list, setWords, type View } from './dom.ts';
 
