@@ -14,15 +14,12 @@ import type { RefusedSample } from './refused-samples.ts';
 import type { RefusalGroup } from './refusal-groups.ts';
 import type { StoreState } from '../store/store.ts';
 import { activationOf, reportOf, SITE, snippetOf } from './shell-commands.ts';
+import { type ShownActivity, shownActivity, shownRest, viewsPerDay } from './shown-activity.ts';
 import {
   NAME_LENGTH_MAX,
   rankedProjects,
-  type ShownActivity,
-  shownActivity,
   type ShownProject,
   shownProjects,
-  shownRest,
-  viewsPerDay,
 } from './shown-projects.ts';
 import { nearestIds, type UnlistedId } from './unlisted-ids.ts';
 

@@ -5,7 +5,8 @@ import type { ProjectsFile } from '../../src/projects/projects-schema.ts';
 import type { CollectorSource, Known } from '../../src/status/collector-source.ts';
 import { Counts } from '../../src/status/counts.ts';
 import { daysAt } from '../../src/status/days.ts';
-import { rankedProjects, shownProjects, viewsPerDay } from '../../src/status/shown-projects.ts';
+import { viewsPerDay } from '../../src/status/shown-activity.ts';
+import { rankedProjects, shownProjects } from '../../src/status/shown-projects.ts';
 import type { RefusalCode } from '../../src/view/refusal.ts';
 
 // What the page is told of listed projects.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ShownActivity } from '../../src/status/shown-projects.ts';
+import type { ShownActivity } from '../../src/status/shown-activity.ts';
 import type { Words } from '../../src/status/headline.ts';
 import type { ShownUnlistedId, Snapshot } from '../../src/status/snapshot.ts';
 import { figuresOf, slipWords, unlistedWords } from '../../src/status/status-words.ts';

@@ -1,6 +1,7 @@
 import { number } from '../../base/readable.ts';
 import type { ProjectState } from '../arrival.ts';
-import type { ShownActivity, ShownProject } from '../shown-projects.ts';
+import type { ShownActivity } from '../shown-activity.ts';
+import type { ShownProject } from '../shown-projects.ts';
 import { chart, sparkline } from './chart.ts';
 import { element, seen, setText, type View } from './dom.ts';
 import { lastOf, stateWords } from '../status-words.ts';

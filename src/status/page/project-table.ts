@@ -1,6 +1,7 @@
 import { countOf } from '../../base/readable.ts';
 import type { Snapshot } from '../snapshot.ts';
-import type { ShownActivity, ShownProject } from '../shown-projects.ts';
+import type { ShownActivity } from '../shown-activity.ts';
+import type { ShownProject } from '../shown-projects.ts';
 import { element, list, setText } from './dom.ts';
 import { columnNames, projectRow, restRow, totalRow } from './project-rows.ts';
 
