@@ -108,16 +108,20 @@ function daysChart({ days }: Summary): string {
 }
 
 function hoursCharts({ days, madeAt, timeZone }: Summary): string {
+  const { hour: hourNow } = localHours(timeZone)(madeAt)!;
+  const isToday = days.length === 1 && days[0]!.isPartial === true;
   const bars = byHour(days).map((count, hour) => ({
     label: hourInWords(hour),
     tick: clockOf(hour),
     count,
+    isPartial: isToday && hour === hourNow,
   }));
-  const week = byWeekday(days, localHours(timeZone)(madeAt)!);
+  const chart = barChart('Views by hour of the day', bars, { partial: 'this hour so far' });
+  const week = byWeekday(days, hourNow);
   const title = 'Views by weekday and hour, on average';
   const together = days.length === 1 ? '' : `All ${grouped(days.length)} days together`;
   return [
-    section('By hour of the day', barChart('Views by hour of the day', bars), { remark: together }),
+    section('By hour of the day', chart, { remark: together }),
     days.length < 7
       ? ''
       : section('By weekday and hour', weekChart(title, week), {

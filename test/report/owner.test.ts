@@ -347,14 +347,20 @@ describe('the days asked for', () => {
     ]);
   });
 
-  it('are averaged by weekday over the weeks that have come', () => {
-    const hours = (views: number) => Array.from({ length: 24 }, () => views);
-    const days = [
-      { day: '2026-03-07', views: 0, hours: hours(4) },
-      { day: '2026-03-14', views: 0, hours: hours(1) },
-    ];
-    const week = byWeekday(days, { day: '2026-03-14', hour: 12 });
-    expect([week[5]![11], week[5]![12], week[6]![0]]).toStrictEqual([2.5, 4, undefined]);
+  it('are averaged by weekday over its full days, or are those of today so far', () => {
+    const full = (day: string, views: number) => ({
+      day,
+      views: 24 * views,
+      hours: Array.from({ length: 24 }, () => views),
+    });
+    const today = { ...full('2026-03-14', 1), isPartial: true };
+    const hours = (days: readonly Summary['days'][number][]) => {
+      const week = byWeekday(days, 12);
+      return [week[5]![11], week[5]![12], week[6]![0]];
+    };
+    const before = [full('2026-02-28', 3), full('2026-03-07', 4)];
+    expect(hours([...before, today])).toStrictEqual([3.5, 3.5, undefined]);
+    expect(hours([today])).toStrictEqual([1, undefined, undefined]);
   });
 
   it('show an hour that none of them had otherwise than one without views', () => {
@@ -666,6 +672,17 @@ describe('the report for an owner', () => {
     );
     expect(direct).not.toContain('top campaign');
     expect(page(['https://www.example.com/'])).not.toContain('top source');
+  });
+
+  it('hatches the running hour of today, where it is of today alone', () => {
+    const views = ['11', '12'].map((hour) => view(at('2026-03-14', hour)));
+    const today = htmlReport(reportOn(views, { selection: { fromDay: '2026-03-14' } }));
+    expect(today.match(/class="partial" title="[^"]*"/g)).toStrictEqual([
+      'class="partial" title="12:00 – 13:00, so far: 1"',
+    ]);
+    expect(today).toContain('<p><span class="partial"></span>this hour so far</p>');
+    const more = htmlReport(reportOn(views, { selection: { fromDay: '2026-03-13' } }));
+    expect(more).not.toContain('this hour so far');
   });
 
   it('has a link to each of its lists and charts of hours', () => {
