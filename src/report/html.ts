@@ -2,7 +2,7 @@ import { plural } from '../base/text.ts';
 import { type Bar, barChart, clockOf, hourInWords, weekChart } from './charts.ts';
 import { escapeHtml } from './escape.ts';
 import { figures } from './figures.ts';
-import { likeForLike } from './gaps.ts';
+import { scaleBefore } from './gaps.ts';
 import { localHours } from './local-hour.ts';
 import { linksTo, section } from './section.ts';
 import { STYLE } from './style.ts';
@@ -59,10 +59,9 @@ export function htmlReport(summary: Summary): string {
 ${linksTo(details)}
 </header>
 ${figures(summary)}
-${summary.views === 0 ? '<p>There are no views in these days.</p>' : ''}
 ${summary.views === 0 || days.length < 2 ? '' : daysChart(summary)}
-${silence(summary)}
 ${details}
+${summary.views === 0 ? '' : silence(summary)}
 ${footer(summary)}
 </main>
 </body>
@@ -80,10 +79,10 @@ ${restLists(summary)}
 </div>`;
 
 function aboutOf(summary: Summary): string {
-  const { before } = summary;
+  const { before, views } = summary;
   const span = spanTold(summary);
   const told = span === undefined ? 'No day' : spanInWords(span);
-  if (before === undefined) return told;
+  if (before === undefined || views + before.views === 0) return told;
   const which = before.fromDay === before.toDay ? '' : ', the last day';
   const hour = before.isCut ? `${which} up to ${timeMade(summary)}` : '';
   return `${told}, compared with ${spanInWords(before)}${hour}`;
@@ -130,9 +129,10 @@ function hoursCharts({ days, madeAt, timeZone }: Summary): string {
   ].join('\n');
 }
 
-/** Of how many days each row is, with less than two full weeks. */
 const averagesInWords = (days: Summary['days']): string =>
-  hasWeeks(days) ? 'Views in an average week' : 'Of some weekdays one day: that is no habit yet';
+  hasWeeks(days)
+    ? 'Views in an average week'
+    : 'Fewer than two full weeks, so this is not a pattern yet';
 
 function silence(summary: Summary): string {
   const rows = summary.silentDays.map(({ project, days, spans }) => {
@@ -150,7 +150,7 @@ function silence(summary: Summary): string {
 type Page = Summary['pages']['top'][number]['key'];
 
 function lists(summary: Summary): string {
-  const { pages, entryPages, projects, referrers, campaigns, before } = summary;
+  const { pages, entryPages, projects, referrers, campaigns, campaignViews, before } = summary;
   const wholes = wholesOf(summary);
   const several = projects.distinct > 1;
   const page = ({ project, url, name }: Page) => ({
@@ -158,15 +158,19 @@ function lists(summary: Summary): string {
     title: name,
     rest: several ? [projectInWords(summary, project)] : [],
   });
-  const compared = before === undefined || before.views === 0 ? {} : { before };
-  const { scale } = likeForLike(summary) ?? {};
-  const wide = { isWide: true, ...(scale !== undefined && { scale }), ...compared };
+  const scale = scaleBefore(summary);
+  const compared = before && scale !== undefined ? { compared: { before, scale } } : {};
+  const wide = { isWide: true, ...compared };
+  const untagged = campaignViews > 0 ? [] : ['None came by a tagged link (utm_*)'];
+  const sources = { ...wide, hints: untagged };
+  const bySource = 'In Sources the same views stand under the site that linked';
+  const tagged = { ...wide, hints: referrers.top.length > 0 ? [bySource] : [] };
   const project = named((id) => projectInWords(summary, id));
   return [
     several ? listTable('Projects', projects, wholes.all, project, wide) : '',
     listTable('Pages', pages, wholes.all, page, wide),
-    listTable('Sources', referrers, wholes.sources, named(sourceInWords), wide),
-    listTable('Campaigns', campaigns, wholes.campaigns, campaignInWords, wide),
+    listTable('Sources', referrers, wholes.sources, named(sourceInWords), sources),
+    listTable('Campaigns', campaigns, wholes.campaigns, campaignInWords, tagged),
     listTable('Entry pages', entryPages, wholes.entries, page, { isWide: true }),
   ].join('\n');
 }
