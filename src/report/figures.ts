@@ -117,13 +117,14 @@ function lastDays(days: readonly Day[], whole: readonly Day[]): string {
   const weeks = lastWeeks(days);
   if (weeks === undefined) return '';
   const { count, before, averagedDays } = weeks;
-  const last = `the last 7 ${whole.length < days.length ? 'full ' : ''}days`;
-  const [what, each, when] =
+  const what = `in the last 7 ${whole.length < days.length ? 'full ' : ''}days`;
+  const [each, when] =
     averagedDays === undefined
-      ? [`in ${last}`, '', 'the 7 before']
-      : [`a day on ${averagedDays} of ${last}`, 'a day ', 'on those of the 7 before'];
+      ? ['', 'the 7 before']
+      : ['a day ', `in the 7 before, on ${plural(averagedDays, 'day')} with views in both`];
   return (
-    figure(grouped(count), what, 'also') + change({ count, before, when, each, kind: ' also' })
+    figure(grouped(count), `${each}${what}`, 'also') +
+    change({ count, before, when, each, kind: ' also' })
   );
 }
 

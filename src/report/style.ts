@@ -39,7 +39,7 @@ nav a { color: var(--link); line-height: 28px; }
 .figures p { margin: 0; }
 .figures b { display: block; font-size: 20px; line-height: 1.35; font-variant-numeric: tabular-nums;
   white-space: nowrap; }
-.figures.compared li { display: grid; grid-template-columns: auto 1fr; gap: 10px 20px;
+.figures.compared li { display: grid; grid-template-columns: fit-content(150px) 1fr; gap: 10px 20px;
   align-content: start; }
 .figures.compared b { font-size: 28px; line-height: 1.2; }
 .figures.compared .also b { font-size: 20px; }

@@ -113,11 +113,12 @@ function headOf(summary: Summary): string[] {
   const weeks = lastWeeks(summary.days);
   if (weeks !== undefined) {
     const { count, before, averagedDays } = weeks;
-    const [each, days, which] =
+    const [each, which] =
       averagedDays === undefined
-        ? ['', 'Last 7 full days', 'the 7 before']
-        : [' a day', `On ${averagedDays} of the last 7 full days`, 'those of the 7 before'];
-    lines.push(`${days} ${countOf(count)}${each}: ${toldChange(count, before, which, each)}`);
+        ? ['', '']
+        : [' a day', `, on ${plural(averagedDays, 'day')} with views in both`];
+    const told = toldChange(count, before, `the 7 before${which}`, each);
+    lines.push(`Last 7 full days ${countOf(count)}${each}: ${told}`);
   }
   if (today !== undefined) {
     const { views, yesterday, weekAgo } = today;

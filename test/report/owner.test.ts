@@ -537,13 +537,13 @@ describe('a day without a view', () => {
     const selection = { fromDay: '2026-02-15', toDay: '2026-02-28' };
     const summary = reportOn(views, { selection });
     expect(htmlReport(summary)).toContain(
-      '<b>90</b><span>a day on 6 of the last 7 days</span></p>' +
+      '<b>90</b><span>a day in the last 7 days</span></p>' +
         '<p class="change also"><b><span aria-hidden="true">↓</span> 10 % fewer</b>' +
-        '<span>a day than on those of the 7 before: 100</span></p>',
+        '<span>a day than in the 7 before, on 6 days with views in both: 100</span></p>',
     );
     expect(terminalReport(summary, 80)).toContain(
-      '\nOn 6 of the last 7 full days 90 views a day: ' +
-        '10 % fewer a day than the 100 of those of the 7 before\n',
+      '\nLast 7 full days 90 views a day: 10 % fewer a day than the 100 of the 7 before, ' +
+        'on 6 days with views in both\n',
     );
   });
 
