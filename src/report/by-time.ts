@@ -1,5 +1,4 @@
 import { type Day, fullDays, isHabit, withoutGaps } from './gaps.ts';
-import type { LocalHour } from './local-hour.ts';
 
 // Views by day, by hour of the day and by weekday, as charts show them.
 
@@ -52,25 +51,22 @@ export const hasWeeks = (days: readonly Day[]): boolean =>
   weekOf(days).every(({ length }) => length >= WEEKS_MIN);
 
 /**
- * Views by weekday (Monday first) and hour, on average over the weeks.
- * @param today its running hour and those to come are of no week yet.
+ * Views by weekday (Monday first) and hour, on average over its full days; over today, where that
+ * is its only day.
+ * @param hourNow of today it and those to come are not told.
  * @returns `undefined` for an hour of a weekday that is in none of these days.
  */
-export function byWeekday(days: readonly Day[], today: LocalHour): (number | undefined)[][] {
-  const week = Array.from({ length: 7 }, () =>
-    Array.from({ length: 24 }, () => ({ views: 0, weeks: 0 })),
-  );
-  for (const { day, hours } of withoutGaps(days)) {
-    for (const [hour, views] of hours.entries()) {
-      if (day === today.day && hour >= today.hour) continue;
-      const cell = week[weekdayNumber(day)]![hour]!;
-      cell.views += views;
-      cell.weeks += 1;
-    }
-  }
-  return week.map((hours) =>
-    hours.map(({ views, weeks }) => (weeks === 0 ? undefined : views / weeks)),
-  );
+export function byWeekday(days: readonly Day[], hourNow: number): (number | undefined)[][] {
+  const today = days.filter(({ isPartial }) => isPartial === true);
+  return weekOf(days).map((full, number) => {
+    const isToday = full.length === 0;
+    const told = isToday ? today.filter(({ day }) => weekdayNumber(day) === number) : full;
+    return Array.from({ length: 24 }, (_, hour) =>
+      told.length === 0 || (isToday && hour >= hourNow)
+        ? undefined
+        : sum(told.map(({ hours }) => hours[hour]!)) / told.length,
+    );
+  });
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, n) => total + n, 0);

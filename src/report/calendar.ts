@@ -24,8 +24,6 @@ export interface Hour extends LocalHour {
   readonly isSelected: boolean;
   /** Whether it is of the span before. */
   readonly isBefore: boolean;
-  /** Whether its day is the last of the span before, and counts up to this time only. */
-  readonly isCut: boolean;
   /** Where it is of today, or of a day that today is compared with. */
   readonly soFar: DaySoFar | undefined;
 }
@@ -97,7 +95,6 @@ export class Calendar {
       hour,
       isSelected: this.#isSelected(day),
       isBefore: before !== undefined && day >= before.fromDay && day <= before.toDay,
-      isCut: this.isBeforeCut && day === before?.toDay,
       soFar: this.#soFar.get(day),
     };
   }

@@ -2,7 +2,7 @@ import { clip, plural } from '../base/text.ts';
 import { hourInWords } from './charts.ts';
 import { escapeHtml } from './escape.ts';
 import { average, type Day, fullDays, lastWeeks, type LikeForLike, likeForLike } from './gaps.ts';
-import { daysInShort, quietInWords } from './gaps-in-words.ts';
+import { likeForLikeInWords, quietInWords } from './gaps-in-words.ts';
 import { isNamedSource, NO_SOURCE } from './sources.ts';
 import { byHour, hasWeeks, weekOf } from './by-time.ts';
 import type { Summary } from './summary.ts';
@@ -13,6 +13,7 @@ import {
   countOf,
   dayInWords,
   grouped,
+  projectInWords,
   share,
   sourceInWords,
   timeMade,
@@ -30,7 +31,7 @@ export function figures(summary: Summary): string {
     ...(isTodayOnly ? [] : [totalOf(summary, whole, like)]),
     ...(today === undefined ? [] : [todaySoFar(summary, today)]),
   ];
-  if (views === 0) return cardsIn(compared, 'compared');
+  if (views === 0) return comparedCards(compared);
   const others = [
     // Where days are missing, the first card has the average.
     ...(whole.length === 0 || like !== undefined
@@ -39,21 +40,34 @@ export function figures(summary: Summary): string {
     ...busiestWeekday(whole),
     busiestHour(summary, isTodayOnly ? ' so far' : ''),
     ...(isTodayOnly ? [] : [busiestDay(days)]),
+    ...topPage(summary),
     ...topSource(summary),
-    ...topCampaign(summary),
+    ...campaigns(summary),
   ];
-  return cardsIn(compared, 'compared') + cardsIn(others, others.length > 5 ? 'rows' : '');
+  return comparedCards(compared) + inColumns(others);
 }
 
-const cardsIn = (items: readonly string[], kind = ''): string =>
-  `<ul class="figures ${kind}">${items.join('')}</ul>`;
+const comparedCards = (items: readonly string[]): string =>
+  `<ul class="figures compared">${items.join('')}</ul>`;
+
+const COLUMNS_MAX = 4;
+
+/** In one row, or in two, of which the last card fills the second. */
+function inColumns(items: readonly string[]): string {
+  const [kind, columns] =
+    items.length > COLUMNS_MAX ? [' rows', Math.ceil(items.length / 2)] : ['', items.length];
+  return `<ul class="figures${kind}" style="--columns: ${columns}">${items.join('')}</ul>`;
+}
 
 const card = (content: string): string => `<li>${content}</li>`;
 
 const figure = (number: string, what: string, kind = ''): string =>
   `<p${kind && ` class="${kind}"`}><b>${escapeHtml(number)}</b><span>${what}</span></p>`;
 
-const remark = (text: string): string => `<small>${escapeHtml(text)}</small>`;
+const remark = (text: string, kind = ''): string =>
+  `<small${kind && ` class="${kind}"`}>${escapeHtml(text)}</small>`;
+
+const remarks = (lines: readonly string[]): string => lines.map((line) => remark(line)).join('');
 
 interface Change {
   readonly count: number;
@@ -82,15 +96,15 @@ function totalOf(summary: Summary, whole: readonly Day[], like: LikeForLike | un
   const what = `${views === 1 ? 'view' : 'views'}${among}`;
   const isCompared = before !== undefined && views + before.views > 0;
   const when = before === undefined ? '' : beforeInWords(before);
+  const beforeInAll = before?.views ? `; ${grouped(before.views)} in ${when}` : '';
   const total =
     like === undefined
       ? figure(grouped(views), what) +
         (isCompared ? change({ count: views, before: before.views, when }) : '')
       : averageOf(like) +
-        figure(grouped(views), what, 'also') +
-        (isCompared ? figure(grouped(before.views), `in ${when}`, 'change also') : '');
-  const remarks = [...(like === undefined ? [] : gaps(like, when)), ...quietInWords(summary)];
-  return card(total + lastDays(days, whole) + remarks.map(remark).join(''));
+        remark(likeForLikeInWords(like, when).join('. ')) +
+        remark(`In all: ${grouped(views)} ${what}${beforeInAll}`, 'faint');
+  return card(total + lastDays(days, whole) + remarks(quietInWords(summary)));
 }
 
 /** Totals of different numbers of days are no comparison. */
@@ -98,24 +112,16 @@ const averageOf = ({ count, before }: LikeForLike): string =>
   figure(grouped(count), 'views a day') +
   (before === undefined ? '' : change({ count, before, when: 'before', each: 'a day ' }));
 
-function gaps({ gaps, gapsBefore, firstDay, seenDays }: LikeForLike, before: string): string[] {
-  return [
-    ...(firstDay === undefined ? [] : [`No view before ${daysInShort([firstDay])}`]),
-    ...(gaps.length > 0 ? [`${daysInShort(gaps)} had no view at all`] : []),
-    ...(gapsBefore.length > 0
-      ? [`Of ${before}, ${daysInShort(gapsBefore)} had no view at all`]
-      : []),
-    `A day: average of the ${plural(seenDays, 'full day')} that had views`,
-  ];
-}
-
 /** Of a longer span, how it stands at its end. */
 function lastDays(days: readonly Day[], whole: readonly Day[]): string {
   const weeks = lastWeeks(days);
   if (weeks === undefined) return '';
-  const { count, before, isAverage } = weeks;
+  const { count, before, averagedDays } = weeks;
   const what = `in the last 7 ${whole.length < days.length ? 'full ' : ''}days`;
-  const [each, when] = isAverage ? ['a day ', 'in the 7 before'] : ['', 'the 7 before'];
+  const [each, when] =
+    averagedDays === undefined
+      ? ['', 'the 7 before']
+      : ['a day ', `in the 7 before, on ${plural(averagedDays, 'day')} with views in both`];
   return (
     figure(grouped(count), `${each}${what}`, 'also') +
     change({ count, before, when, each, kind: ' also' })
@@ -178,29 +184,47 @@ function busiestWeekday(whole: readonly Day[]): string[] {
 /** Longer ones are read in their list. */
 const NAME_LENGTH_MAX = 40;
 
+/** A stranger's text in a remark, whichever way it is written. */
+const bdi = (text: string): string => `<bdi>${escapeHtml(clip(text, NAME_LENGTH_MAX))}</bdi>`;
+
 const namedCard = (name: string, what: string, told: string): string =>
-  card(
-    `<p><b class="name"><bdi>${escapeHtml(clip(name, NAME_LENGTH_MAX))}</bdi></b>` +
-      `<span>${what}</span></p>${remark(told)}`,
-  );
+  card(`<p><b class="name">${bdi(name)}</b><span>${what}</span></p><small>${told}</small>`);
+
+function topPage(summary: Summary): string[] {
+  const { pages, projects, views } = summary;
+  const [first] = pages.top;
+  if (first === undefined) return [];
+  const { url, name, project } = first.key;
+  const site = projects.distinct > 1 ? projectInWords(summary, project) : '';
+  const faint = [name, site].filter((text) => text !== '').map(bdi);
+  return [
+    namedCard(url, 'top page', [...faint, `${share(first.count, views)} of all views`].join(', ')),
+  ];
+}
 
 /** The first that has a name: that most views have none is no answer. */
 function topSource(summary: Summary): string[] {
   const { top } = summary.referrers;
-  const { total } = wholesOf(summary).sources;
+  const { total, part } = wholesOf(summary).sources;
   const first = top.find(({ key }) => isNamedSource(key)) ?? top[0];
   if (first === undefined) return [];
   const unknown = top.find(({ key }) => key === NO_SOURCE && key !== first.key);
   const rest = unknown === undefined ? '' : `; ${share(unknown.count, total)} direct or unknown`;
-  const told = `${share(first.count, total)} of views from elsewhere${rest}`;
-  return [namedCard(sourceInWords(first.key), 'top source', told)];
+  const told = `${share(first.count, total)} of views ${part.which}${rest}`;
+  const what = unknown === undefined ? 'top source' : 'top known source';
+  return [namedCard(sourceInWords(first.key), what, told)];
 }
 
-function topCampaign(summary: Summary): string[] {
-  const [first] = summary.campaigns.top;
+/** How many views came with any, and the strongest of them as their table names it. */
+function campaigns({ views, campaignViews, campaigns }: Summary): string[] {
+  const [first] = campaigns.top;
   if (first === undefined) return [];
   const { name, rest } = campaignInWords(first.key);
-  const part = `${share(first.count, summary.campaignViews)} of ${countOf(summary.campaignViews)} with a campaign`;
-  const told = [...rest.map((tag) => clip(tag, NAME_LENGTH_MAX)), part].join(', ');
-  return [namedCard(name, 'top campaign', told)];
+  const named = [name, ...(rest.length === 0 ? [] : [rest.join(' · ')])].map(bdi).join(' ');
+  return [
+    card(
+      figure(share(campaignViews, views), 'of views came with a campaign') +
+        `<small>${countOf(campaignViews)}, most with ${named}: ${grouped(first.count)}</small>`,
+    ),
+  ];
 }

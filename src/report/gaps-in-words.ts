@@ -1,6 +1,6 @@
 import { once } from '../base/once.ts';
 import { clip, plural } from '../base/text.ts';
-import { quietProjects } from './gaps.ts';
+import { type LikeForLike, quietProjects } from './gaps.ts';
 import { lengthOf, spansOf } from './span.ts';
 import type { Summary } from './summary.ts';
 import { dayInWords, grouped, projectInWords, siteOf, spanInShort } from './words.ts';
@@ -24,6 +24,27 @@ export function quietInWords(summary: Summary): string[] {
   return more === 0
     ? lines
     : [...lines, `${plural(more, 'more project')} had no view on some days`];
+}
+
+/**
+ * Why days are compared instead of totals, and which: `Compared by day: Thu 12 Nov had no view at
+ * all`, `The averages are of the 10 days that had views in both spans`.
+ * @param before the span before: `the 7 days before`
+ */
+export function likeForLikeInWords(like: LikeForLike, before: string): string[] {
+  const { gaps, gapsBefore, firstDay, averagedDays } = like;
+  const reasons = [
+    ...(firstDay === undefined ? [] : [`no view came before ${daysInShort([firstDay])}`]),
+    ...(gaps.length > 0 ? [`${daysInShort(gaps)} had no view at all`] : []),
+    ...(gapsBefore.length > 0
+      ? [`of ${before}, ${daysInShort(gapsBefore)} had no view at all`]
+      : []),
+  ].join('; ');
+  if (like.before === undefined) {
+    return [`The average is of the ${plural(averagedDays, 'full day')} that had views: ${reasons}`];
+  }
+  const averages = `The averages are of the ${plural(averagedDays, 'day')} that had views in both spans`;
+  return [`Compared by day: ${reasons}`, averages];
 }
 
 const GAPS_MAX = 3;

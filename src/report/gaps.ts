@@ -1,4 +1,4 @@
-import { daysOf, lengthOf, type Span } from './span.ts';
+import { daysOf, lengthOf, shifted, type Span } from './span.ts';
 import type { Summary } from './report-schema.ts';
 
 // Days without a view that tell of a fault: they would make a comparison of totals a wrong one.
@@ -12,7 +12,8 @@ const areMany = (views: number, days: number): boolean => days > 0 && views >= H
 
 const seenOf = (days: readonly Day[]): readonly Day[] => days.filter(({ views }) => views > 0);
 
-const viewsOf = (days: readonly Day[]): number => days.reduce((sum, { views }) => sum + views, 0);
+export const viewsOf = (days: readonly Pick<Day, 'views'>[]): number =>
+  days.reduce((sum, { views }) => sum + views, 0);
 
 export function isHabit(days: readonly Day[]): boolean {
   const seen = seenOf(days);
@@ -29,73 +30,118 @@ export const withoutGaps = (days: readonly Day[]): readonly Day[] =>
 
 export const average = (days: readonly Day[]): number => Math.round(viewsOf(days) / days.length);
 
-/** Two numbers that are compared: of views, or of views a day. */
+/** Views of some days, and of the days that they are compared with. */
 interface Pair {
   readonly count: number;
   readonly before: number;
 }
 
-/** Days that have views beside days that have views, where either span has gaps. */
+/** Averages of the same days of two spans: those on which both had views. */
+interface PairedDays extends Pair {
+  /** How many. */
+  readonly averagedDays: number;
+}
+
+/**
+ * Pairs each day with the one `distance` days before it.
+ * @returns `undefined` where no pair has views on both days.
+ */
+function paired(
+  days: readonly Day[],
+  daysBefore: readonly Pick<Day, 'day' | 'views'>[],
+  distance: number,
+): PairedDays | undefined {
+  const viewsBefore = new Map(daysBefore.map(({ day, views }) => [day, views]));
+  const pairs = days
+    .map(({ day, views }) => ({ views, before: viewsBefore.get(shifted(day, -distance)) ?? 0 }))
+    .filter(({ views, before }) => views > 0 && before > 0);
+  if (pairs.length === 0) return undefined;
+  const before = pairs.reduce((sum, pair) => sum + pair.before, 0);
+  return {
+    count: viewsOf(pairs) / pairs.length,
+    before: before / pairs.length,
+    averagedDays: pairs.length,
+  };
+}
+
+/** What can be said where days are missing in either span. */
 export interface LikeForLike {
-  /** Views a day. */
+  /** Views a day; not rounded, nor is `before`, so that lists have the same change. */
   readonly count: number;
-  /** `undefined` where the span before has no whole day with views. */
+  /** Of the same days in the span before; `undefined` where none can be compared. */
   readonly before: number | undefined;
+  /** How many days these averages are of. */
+  readonly averagedDays: number;
   /** Those after the first view. */
   readonly gaps: readonly string[];
   readonly gapsBefore: readonly string[];
   /** Of the first view, where that is not the first of these days, and the span before has none. */
   readonly firstDay: string | undefined;
-  /** How many of these days had views. */
-  readonly seenDays: number;
-  /** Of a count of the span before, what as many days with views would have had. */
-  readonly scale: number;
 }
 
 /** @returns `undefined` where no day is missing, so that totals can be compared. */
 export function likeForLike({ days, before }: Summary): LikeForLike | undefined {
   const whole = fullDays(days);
-  const told = withoutGaps(whole);
-  const isTold = new Set(told);
-  const without = whole.filter((day) => !isTold.has(day)).map(({ day }) => day);
+  const seen = seenOf(whole);
+  const without = isHabit(whole)
+    ? whole.filter(({ views }) => views === 0).map(({ day }) => day)
+    : [];
   const firstSeen = days.find(({ views }) => views > 0)?.day;
   const isNew = firstSeen !== undefined && (before?.views ?? 0) === 0 && without[0]! < firstSeen;
-  const gaps = isNew ? without.filter((day) => day > firstSeen) : without;
-  const allBefore = before === undefined ? 0 : lengthOf(before);
-  const beforeDays = allBefore - (before?.isCut ? 1 : 0);
-  const hasGapsBefore =
-    before !== undefined && areMany(before.wholeDayViews, beforeDays - before.silentDays);
-  const gapsBefore = hasGapsBefore ? before.silentSpans.flatMap(daysOf) : [];
-  if (told.length === 0 || without.length + gapsBefore.length === 0) return undefined;
-  const daysBefore = beforeDays - gapsBefore.length;
-  const isCompared = before !== undefined && before.wholeDayViews > 0;
+  const gapsBefore = before === undefined ? [] : gapsIn(before);
+  if (seen.length === 0 || without.length + gapsBefore.length === 0) return undefined;
+  const alone = {
+    count: viewsOf(seen) / seen.length,
+    before: undefined,
+    averagedDays: seen.length,
+  };
   return {
-    count: average(told),
-    before: isCompared ? Math.round(before.wholeDayViews / daysBefore) : undefined,
-    gaps,
+    ...((before && paired(seen, before.days, lengthOf(before))) ?? alone),
+    gaps: isNew ? without.filter((day) => day > firstSeen) : without,
     gapsBefore,
     firstDay: isNew ? firstSeen : undefined,
-    seenDays: told.length,
-    scale: (days.length - without.length) / Math.max(1, allBefore - gapsBefore.length),
   };
+}
+
+/** Of the span before, its whole days that tell of a fault. */
+function gapsIn(before: NonNullable<Summary['before']>): string[] {
+  const { isCut, wholeDayViews, silentDays, silentSpans } = before;
+  const seenDays = lengthOf(before) - (isCut ? 1 : 0) - silentDays;
+  return areMany(wholeDayViews, seenDays) ? silentSpans.flatMap(daysOf) : [];
+}
+
+/**
+ * What a count of the span before is multiplied by to be compared: 1, unless days are missing.
+ * Then it is as if each span had only the days that are compared, so that all rows of a list
+ * together change as the average day does.
+ * @returns `undefined` where nothing is compared.
+ */
+export function scaleBefore(summary: Summary): number | undefined {
+  const { views, before } = summary;
+  if (before === undefined || before.views === 0) return undefined;
+  const like = likeForLike(summary);
+  if (like === undefined) return 1;
+  return like.before === undefined
+    ? undefined
+    : (like.before / before.views) * (views / like.count);
 }
 
 const WEEK_DAYS = 7;
 
 /**
- * The views of the last seven full days, and of the seven before those.
+ * The views of the last seven full days, and of the seven before those; where some are missing,
+ * the average of the days that had views in both weeks.
  * @returns `undefined` where there are not as many days.
  */
-export function lastWeeks(days: readonly Day[]): (Pair & { isAverage: boolean }) | undefined {
+export function lastWeeks(days: readonly Day[]): (Pair & { averagedDays?: number }) | undefined {
   const whole = fullDays(days);
   const weeks = whole.slice(-2 * WEEK_DAYS);
   if (weeks.length < 2 * WEEK_DAYS) return undefined;
   const [last, first] = [weeks.slice(WEEK_DAYS), weeks.slice(0, WEEK_DAYS)];
-  const isAverage = isHabit(whole) && seenOf(weeks).length < weeks.length;
-  if (!isAverage) return { count: viewsOf(last), before: viewsOf(first), isAverage };
-  const [seen, seenFirst] = [seenOf(last), seenOf(first)];
-  if (seen.length === 0 || seenFirst.length === 0) return undefined;
-  return { count: average(seen), before: average(seenFirst), isAverage };
+  if (!isHabit(whole) || seenOf(weeks).length === weeks.length) {
+    return { count: viewsOf(last), before: viewsOf(first) };
+  }
+  return paired(last, first, WEEK_DAYS);
 }
 
 /**

@@ -2,7 +2,7 @@ import { plural } from '../base/text.ts';
 import { type Bar, barChart, clockOf, hourInWords, weekChart } from './charts.ts';
 import { escapeHtml } from './escape.ts';
 import { figures } from './figures.ts';
-import { likeForLike } from './gaps.ts';
+import { scaleBefore } from './gaps.ts';
 import { localHours } from './local-hour.ts';
 import { linksTo, section } from './section.ts';
 import { STYLE } from './style.ts';
@@ -59,10 +59,9 @@ export function htmlReport(summary: Summary): string {
 ${linksTo(details)}
 </header>
 ${figures(summary)}
-${summary.views === 0 ? '<p>There are no views in these days.</p>' : ''}
 ${summary.views === 0 || days.length < 2 ? '' : daysChart(summary)}
-${silence(summary)}
 ${details}
+${summary.views === 0 ? '' : silence(summary)}
 ${footer(summary)}
 </main>
 </body>
@@ -80,10 +79,10 @@ ${restLists(summary)}
 </div>`;
 
 function aboutOf(summary: Summary): string {
-  const { before } = summary;
+  const { before, views } = summary;
   const span = spanTold(summary);
   const told = span === undefined ? 'No day' : spanInWords(span);
-  if (before === undefined) return told;
+  if (before === undefined || views + before.views === 0) return told;
   const which = before.fromDay === before.toDay ? '' : ', the last day';
   const hour = before.isCut ? `${which} up to ${timeMade(summary)}` : '';
   return `${told}, compared with ${spanInWords(before)}${hour}`;
@@ -108,16 +107,20 @@ function daysChart({ days }: Summary): string {
 }
 
 function hoursCharts({ days, madeAt, timeZone }: Summary): string {
+  const { hour: hourNow } = localHours(timeZone)(madeAt)!;
+  const isToday = days.length === 1 && days[0]!.isPartial === true;
   const bars = byHour(days).map((count, hour) => ({
     label: hourInWords(hour),
     tick: clockOf(hour),
     count,
+    isPartial: isToday && hour === hourNow,
   }));
-  const week = byWeekday(days, localHours(timeZone)(madeAt)!);
+  const chart = barChart('Views by hour of the day', bars, { partial: 'this hour so far' });
+  const week = byWeekday(days, hourNow);
   const title = 'Views by weekday and hour, on average';
   const together = days.length === 1 ? '' : `All ${grouped(days.length)} days together`;
   return [
-    section('By hour of the day', barChart('Views by hour of the day', bars), { remark: together }),
+    section('By hour of the day', chart, { remark: together }),
     days.length < 7
       ? ''
       : section('By weekday and hour', weekChart(title, week), {
@@ -126,9 +129,10 @@ function hoursCharts({ days, madeAt, timeZone }: Summary): string {
   ].join('\n');
 }
 
-/** Of how many days each row is, with less than two full weeks. */
 const averagesInWords = (days: Summary['days']): string =>
-  hasWeeks(days) ? 'Views in an average week' : 'Of some weekdays one day: that is no habit yet';
+  hasWeeks(days)
+    ? 'Views in an average week'
+    : 'Fewer than two full weeks, so this is not a pattern yet';
 
 function silence(summary: Summary): string {
   const rows = summary.silentDays.map(({ project, days, spans }) => {
@@ -146,7 +150,7 @@ function silence(summary: Summary): string {
 type Page = Summary['pages']['top'][number]['key'];
 
 function lists(summary: Summary): string {
-  const { pages, entryPages, projects, referrers, campaigns, before } = summary;
+  const { pages, entryPages, projects, referrers, campaigns, campaignViews, before } = summary;
   const wholes = wholesOf(summary);
   const several = projects.distinct > 1;
   const page = ({ project, url, name }: Page) => ({
@@ -154,15 +158,19 @@ function lists(summary: Summary): string {
     title: name,
     rest: several ? [projectInWords(summary, project)] : [],
   });
-  const compared = before === undefined || before.views === 0 ? {} : { before };
-  const { scale } = likeForLike(summary) ?? {};
-  const wide = { isWide: true, ...(scale !== undefined && { scale }), ...compared };
+  const scale = scaleBefore(summary);
+  const compared = before && scale !== undefined ? { compared: { before, scale } } : {};
+  const wide = { isWide: true, ...compared };
+  const untagged = campaignViews > 0 ? [] : ['None came by a tagged link (utm_*)'];
+  const sources = { ...wide, hints: untagged };
+  const bySource = 'In Sources the same views stand under the site that linked';
+  const tagged = { ...wide, hints: referrers.top.length > 0 ? [bySource] : [] };
   const project = named((id) => projectInWords(summary, id));
   return [
     several ? listTable('Projects', projects, wholes.all, project, wide) : '',
     listTable('Pages', pages, wholes.all, page, wide),
-    listTable('Sources', referrers, wholes.sources, named(sourceInWords), wide),
-    listTable('Campaigns', campaigns, wholes.campaigns, campaignInWords, wide),
+    listTable('Sources', referrers, wholes.sources, named(sourceInWords), sources),
+    listTable('Campaigns', campaigns, wholes.campaigns, campaignInWords, tagged),
     listTable('Entry pages', entryPages, wholes.entries, page, { isWide: true }),
   ].join('\n');
 }

@@ -22,10 +22,10 @@ interface Label {
 
 interface TableOptions {
   readonly isWide?: boolean;
-  /** What the rows are compared with. */
-  readonly before?: Span;
-  /** Where days had no view at all, what makes its counts those of as many days with views. */
-  readonly scale?: number;
+  /** What the rows are compared with, and by what its counts are multiplied before. */
+  readonly compared?: { readonly before: Span; readonly scale: number };
+  /** Sentences under the title, after what the shares are of. */
+  readonly hints?: readonly string[];
 }
 
 /** The bar beside a share is that part of a track whose ends are named. */
@@ -41,28 +41,27 @@ export function listTable<T>(
   list: List<T>,
   whole: Whole,
   labelOf: (key: T) => Label,
-  { isWide = false, before, scale }: TableOptions = {},
+  { isWide = false, compared, hints = [] }: TableOptions = {},
 ): string {
   if (list.top.length === 0) return '';
   const rows = list.top.map(({ key, count, before: countBefore }) => {
     const part = ((100 * count) / whole.total).toFixed(1);
-    const change =
-      before === undefined ? '' : `<td>${changeOf(count, (countBefore ?? 0) * (scale ?? 1))}</td>`;
+    const change = compared && `<td>${changeOf(count, (countBefore ?? 0) * compared.scale)}</td>`;
     return (
       `<tr><th scope="row">${rowHead(labelOf(key))}</th><td>${grouped(count)}</td>` +
-      `<td class="share" style="--part: ${part}%">${share(count, whole.total)}</td>${change}</tr>`
+      `<td class="share" style="--part: ${part}%">${share(count, whole.total)}</td>${change ?? ''}</tr>`
     );
   });
   const changeHead =
-    before === undefined
-      ? ''
-      : `<th scope="col" class="change">Change from<small>${spanInShort(before)}</small></th>`;
+    compared &&
+    `<th scope="col" class="change">Change from<small>${spanInShort(compared.before)}</small></th>`;
   const shown = titleOf('', list).replace(/^[ ,]+|[()]/g, '');
-  const isScaled = before !== undefined && scale !== undefined;
-  const remarks = [shown, wholeInWords(whole), isScaled ? 'Change of days that had views' : ''];
+  const isScaled = compared !== undefined && compared.scale !== 1;
+  const change = isScaled ? ['Change of days that had views'] : [];
+  const remarks = [shown, wholeInWords(whole), ...hints, ...change];
   return section(
     noun,
-    `<table><thead><tr><td></td><th scope="col">Views</th>${SHARE_HEAD}${changeHead}</tr></thead>` +
+    `<table><thead><tr><td></td><th scope="col">Views</th>${SHARE_HEAD}${changeHead ?? ''}</tr></thead>` +
       `<tbody>${rows.join('')}</tbody></table>`,
     { remark: remarks.filter(Boolean).join('. '), kind: isWide ? 'wide' : '' },
   );

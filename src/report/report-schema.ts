@@ -51,6 +51,10 @@ export const ReportSchema = v.object({
         wholeDayViews: told(views, 'Those without its last day where that is cut.'),
         silentDays: told(views, 'How many of its whole days had no view at all.'),
         silentSpans: told(v.array(v.object({ fromDay: day, toDay: day })), 'Those days.'),
+        days: told(
+          v.array(v.object({ day, views })),
+          'Each of its days that had views, the last up to the present hour where that is cut.',
+        ),
       }),
       'The same span before; absent where no first day was asked for.',
     ),

@@ -29,23 +29,24 @@ h2 small { display: block; }
 header p { margin: 0; }
 nav { display: flex; flex-wrap: wrap; gap: 0 16px; margin-top: 8px; font-size: 14px; }
 nav a { color: var(--link); line-height: 28px; }
-.figures { display: flex; flex-wrap: wrap; gap: 12px; margin: 12px 0 0; padding: 0;
-  list-style: none; }
-.figures li { flex: 1 1 150px; background: var(--soft); border: 1px solid var(--soft);
+.figures { display: grid; grid-template-columns: repeat(var(--columns), minmax(0, 1fr)); gap: 12px;
+  margin: 12px 0 0; padding: 0; list-style: none; }
+.figures.compared { display: flex; flex-wrap: wrap; margin-top: 24px; }
+.figures.compared li { flex: 1 1 300px; }
+.figures.rows li:last-child:nth-child(odd) { grid-column: span 2; }
+.figures li { background: var(--soft); border: 1px solid var(--soft);
   border-radius: 8px; padding: 12px 14px; }
-.figures.rows li { flex-basis: min(260px, 40%); }
-.figures.compared { margin-top: 24px; }
-.figures.compared li { flex-basis: 300px; }
 .figures p { margin: 0; }
 .figures b { display: block; font-size: 20px; line-height: 1.35; font-variant-numeric: tabular-nums;
   white-space: nowrap; }
-.figures.compared li { display: grid; grid-template-columns: auto 1fr; gap: 10px 20px;
+.figures.compared li { display: grid; grid-template-columns: fit-content(150px) 1fr; gap: 10px 20px;
   align-content: start; }
 .figures.compared b { font-size: 28px; line-height: 1.2; }
 .figures.compared .also b { font-size: 20px; }
 .figures.compared p { grid-column: 1; }
 .figures.compared .change { grid-column: 2; }
-.figures.compared small { grid-column: 1 / -1; color: var(--ink); }
+.figures.compared small { grid-column: 1 / -1; }
+.figures.compared small:not(.faint) { color: var(--ink); }
 .figures p > span, .figures small { display: block; color: var(--faint); font-size: 13px; }
 .figures .name { font-size: 18px; line-height: 1.5; white-space: normal; overflow-wrap: anywhere; }
 figure { margin: 0; font-size: 11px; color: var(--faint); font-variant-numeric: tabular-nums; }
@@ -118,11 +119,15 @@ td + td { color: var(--faint); }
 footer { margin-top: 48px; }
 @media (max-width: 900px) {
   .dense .weekdays small { display: none; }
+  .figures { grid-template-columns: repeat(2, minmax(0, 1fr)); }
+  .figures li:last-child:nth-child(odd) { grid-column: span 2; }
 }
 @media (max-width: 560px) {
   main { padding: 24px 16px 40px; }
   .wide-only { visibility: hidden; }
   .figures { gap: 8px; margin-top: 8px; }
+  .figures b { font-size: 18px; }
+  .figures .name { font-size: 17px; }
   .figures.compared b { font-size: 24px; }
   .figures.compared .also b { font-size: 19px; }
   .bars { padding-left: 40px; }

@@ -3,7 +3,7 @@ import type { Selection } from './calendar.ts';
 import { byCount, type Counted, type Tally } from './ranking.ts';
 import type { Summary } from './report-schema.ts';
 import { daysOf, lengthOf, type OpenSpan, shifted, type Span, spansOf } from './span.ts';
-import type { Day } from './gaps.ts';
+import { type Day, viewsOf } from './gaps.ts';
 import { kept } from './report-line.ts';
 import { type ProjectTotals, tagsIn, type Totals } from './totals.ts';
 
@@ -80,19 +80,13 @@ type Page = Summary['pages']['top'][number]['key'];
 type Field = 'count' | 'entries';
 
 function comparison(totals: Totals): Pick<Summary, 'before' | 'today'> {
-  const { calendar, viewsBefore, soFar } = totals;
+  const { calendar, soFar } = totals;
   const { before, isBeforeCut: isCut, today, hasToday } = calendar;
   const { weekAgo } = soFar;
   const isTodayTold = hasToday && soFar.today + soFar.yesterday + (weekAgo ?? 0) > 0;
   return {
     ...(before && {
-      before: {
-        ...before,
-        isCut,
-        views: viewsBefore,
-        wholeDayViews: totals.wholeDayViewsBefore,
-        ...silenceOf(before, isCut, totals),
-      },
+      before: { ...before, isCut, ...daysBefore(before, isCut, totals) },
     }),
     ...(isTodayTold && {
       today: {
@@ -106,11 +100,18 @@ function comparison(totals: Totals): Pick<Summary, 'before' | 'today'> {
 }
 
 /** @param isCut whether its last day is no whole one. */
-function silenceOf(before: Span, isCut: boolean, { projects }: Totals) {
-  const { fromDay, toDay } = isCut ? { ...before, toDay: shifted(before.toDay, -1) } : before;
-  const seen = new Set(Array.from(projects.values(), ({ days }) => [...days]).flat());
-  const silent = daysOf({ fromDay, toDay }).filter((day) => !seen.has(day));
-  return { silentDays: silent.length, silentSpans: spansOf(silent) };
+function daysBefore({ fromDay, toDay }: Span, isCut: boolean, totals: Totals) {
+  const days = Array.from(totals.daysBefore, ([day, hours]) => ({ day, views: sum(hours) }));
+  const lastWhole = isCut ? shifted(toDay, -1) : toDay;
+  const whole = days.filter(({ day }) => day <= lastWhole);
+  const silent = daysOf({ fromDay, toDay: lastWhole }).filter((day) => !totals.daysBefore.has(day));
+  return {
+    views: viewsOf(days),
+    wholeDayViews: viewsOf(whole),
+    silentDays: silent.length,
+    silentSpans: spansOf(silent),
+    days: days.sort((a, b) => (a.day < b.day ? -1 : 1)),
+  };
 }
 
 /** Of the projects that the report is about. */

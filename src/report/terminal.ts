@@ -1,7 +1,7 @@
 import { columnOf, widthOf } from '../base/columns.ts';
 import { plural, printable } from '../base/text.ts';
-import { lastWeeks, type LikeForLike, likeForLike } from './gaps.ts';
-import { daysInShort, quietInWords } from './gaps-in-words.ts';
+import { lastWeeks, type LikeForLike, likeForLike, scaleBefore } from './gaps.ts';
+import { likeForLikeInWords, quietInWords } from './gaps-in-words.ts';
 import { byHour, periods } from './by-time.ts';
 import type { List, Summary } from './summary.ts';
 import {
@@ -34,13 +34,15 @@ const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 /** The report for a terminal of so many columns. */
 export function terminalReport(summary: Summary, columns: number): string {
   const { days, projects, internalViews, before } = summary;
-  const faults = faultsOf(summary);
+  const faults = faultsOf(summary).map((fault) => `${fault}; viewlog verify says which`);
+  const told = faults.length === 0 ? [] : ['', ...faults];
+  if (summary.views === 0) return [...headOf(summary), ...told].join('\n');
   const wholes = wholesOf(summary);
-  const { scale = 1 } = likeForLike(summary) ?? {};
+  const scale = scaleBefore(summary);
   const bars = (title: string, rows: readonly Row[], whole: Whole = wholes.all): string[] =>
     section(`${title}, ${wholeInShort(whole)}${since(rows)}`, rows, whole.total, columns, scale);
   const since = ([row]: readonly Row[]): string =>
-    before === undefined || row?.before === undefined
+    before === undefined || scale === undefined || row?.before === undefined
       ? ''
       : `, change from ${beforeInWords(before)}`;
   const list = <T>(
@@ -65,7 +67,6 @@ export function terminalReport(summary: Summary, columns: number): string {
         count: views,
       })),
     ),
-    ...silence(summary),
     ...(several ? list('Projects', projects, (id) => projectInWords(summary, id)) : []),
     ...list('Pages', summary.pages, page),
     ...list('Sources', summary.referrers, sourceInWords, wholes.sources),
@@ -75,7 +76,8 @@ export function terminalReport(summary: Summary, columns: number): string {
     ...bars('Hours', hoursOf(summary)),
     ...list('Languages', summary.languages, languageInWords),
     ...list('Templates', summary.templates, idInWords),
-    ...(faults.length === 0 ? [] : ['', ...faults.map((f) => `${f}; viewlog verify says which`)]),
+    ...silence(summary),
+    ...told,
   ].join('\n');
 }
 
@@ -110,9 +112,13 @@ function headOf(summary: Summary): string[] {
   lines.push(...comparison(summary), ...quietInWords(summary).map((line) => printable(line)));
   const weeks = lastWeeks(summary.days);
   if (weeks !== undefined) {
-    const { count, before, isAverage } = weeks;
-    const told = toldChange(count, before, 'the 7 before', isAverage ? ' a day' : '');
-    lines.push(`Last 7 full days ${countOf(count)}${isAverage ? ' a day' : ''}: ${told}`);
+    const { count, before, averagedDays } = weeks;
+    const [each, which] =
+      averagedDays === undefined
+        ? ['', '']
+        : [' a day', `, on ${plural(averagedDays, 'day')} with views in both`];
+    const told = toldChange(count, before, `the 7 before${which}`, each);
+    lines.push(`Last 7 full days ${countOf(count)}${each}: ${told}`);
   }
   if (today !== undefined) {
     const { views, yesterday, weekAgo } = today;
@@ -132,18 +138,16 @@ function comparison(summary: Summary): string[] {
   const which = before !== undefined && before.fromDay !== before.toDay ? ', the last day' : '';
   const cut = before?.isCut ? `${which} up to this time of day` : '';
   const days = before === undefined ? '' : `${before.fromDay} to ${before.toDay}`;
-  if (like === undefined) return before ? [toldChange(views, before.views, days + cut)] : [];
-  const gaps = [like.gaps, like.gapsBefore].filter((days) => days.length > 0);
+  if (like === undefined) {
+    const isCompared = before !== undefined && views + before.views > 0;
+    return isCompared ? [toldChange(views, before.views, days + cut)] : [];
+  }
+  const when = before === undefined ? '' : beforeInWords(before);
   return [
-    `On days that had views: ${grouped(like.count)} a day${averageChange(like)}`,
-    ...(like.firstDay === undefined ? [] : [`No view before ${daysInShort([like.firstDay])}`]),
-    ...gaps.map((days) => `No view at all on ${daysInShort(days)}`),
-    ...(before === undefined
-      ? []
-      : [
-          `${days}${cut}: ${countOf(before.views)}`,
-          'Changes in the lists are of days that had views',
-        ]),
+    `${grouped(like.count)} a day${averageChange(like)}`,
+    ...likeForLikeInWords(like, when),
+    ...(before === undefined ? [] : [`${days}${cut}: ${countOf(before.views)}`]),
+    ...(like.before === undefined ? [] : ['Changes in the lists are of days that had views']),
   ];
 }
 
@@ -176,13 +180,13 @@ function silence(summary: Summary): string[] {
   return lines.length === 0 ? [] : ['', 'Days without views', ...lines];
 }
 
-/** @param scale of counts before, what as many days with views would have had. */
+/** @param scale what counts before are multiplied by; `undefined` where they are not compared. */
 function section(
   title: string,
   rows: readonly Row[],
   total: number,
   columns: number,
-  scale: number,
+  scale: number | undefined,
 ): string[] {
   if (rows.length === 0) return [];
   const labels = columnOf(
@@ -191,7 +195,9 @@ function section(
   );
   const counts = columnOf(rows.map(({ count }) => grouped(count)));
   const changes = columnOf(
-    rows.map(({ count, before }) => (before === undefined ? '' : changeOf(count, before * scale))),
+    rows.map(({ count, before }) =>
+      before === undefined || scale === undefined ? '' : changeOf(count, before * scale),
+    ),
   );
   const isCompared = changes[0] !== '';
   const used = widthOf(labels[0]!) + counts[0]!.length + (isCompared ? changes[0]!.length + 2 : 0);

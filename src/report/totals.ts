@@ -62,10 +62,6 @@ const NONE = '(none)';
 /** Adds up lines of view files and of refused files. */
 export class Totals {
   views = 0;
-  /** In the same span before. */
-  viewsBefore = 0;
-  /** Without its last day, where that is cut. */
-  wholeDayViewsBefore = 0;
   /** Of days up to this time; of a week ago `undefined` where that whole day had none. */
   readonly soFar: { today: number; yesterday: number; weekAgo: number | undefined } = {
     today: 0,
@@ -84,6 +80,8 @@ export class Totals {
   readonly surroundings: Surroundings;
   /** Views by local hour, for each local day that has any. */
   readonly days = new Map<string, number[]>();
+  /** The same of the span before. */
+  readonly daysBefore = new Map<string, number[]>();
   readonly projects = new Map<string, ProjectTotals>();
   // These are texts of bytes, which `summarize` makes readable: most are forgotten before.
   readonly referrers = new Tally<string>();
@@ -118,11 +116,10 @@ export class Totals {
     }
     if (hour.isSelected) {
       this.views += 1;
-      this.#hoursOf(hour.day)[hour.hour]! += 1;
+      hoursOf(this.days, hour.day)[hour.hour]! += 1;
       this.#addParts(line!, p, url, hour, false);
     } else if (hour.isBefore && ts < this.calendar.beforeEnd) {
-      this.viewsBefore += 1;
-      if (!hour.isCut) this.wholeDayViewsBefore += 1;
+      hoursOf(this.daysBefore, hour.day)[hour.hour]! += 1;
       this.#addParts(line!, p, url, hour, true);
     }
   }
@@ -202,15 +199,15 @@ export class Totals {
     }
     return project;
   }
+}
 
-  #hoursOf(day: string): number[] {
-    let hours = this.days.get(day);
-    if (hours === undefined) {
-      hours = Array.from({ length: HOURS }, () => 0);
-      this.days.set(day, hours);
-    }
-    return hours;
+function hoursOf(days: Map<string, number[]>, day: string): number[] {
+  let hours = days.get(day);
+  if (hours === undefined) {
+    hours = Array.from({ length: HOURS }, () => 0);
+    days.set(day, hours);
   }
+  return hours;
 }
 
 const itself = (id: string): string => id;

@@ -6,9 +6,9 @@ import type { List, Summary } from './summary.ts';
 
 // How a report says things to a site's owner.
 
-const thousands = once(() => new Intl.NumberFormat('en'));
+const thousands = once(() => new Intl.NumberFormat('en', { maximumFractionDigits: 0 }));
 
-/** `12,345` */
+/** `12,345`; of an average, the nearest whole number. */
 export const grouped = (count: number): string => thousands().format(count);
 
 /** `12 %` */
@@ -40,21 +40,28 @@ export const countOf = (views: number): string =>
   `${grouped(views)} ${views === 1 ? 'view' : 'views'}`;
 
 /** The whole of each list's shares. */
-export const wholesOf = ({ views, internalViews, campaignViews, entryViews }: Summary) => ({
-  all: { total: views },
-  sources: {
-    total: views - internalViews,
-    part: { of: views, which: 'from elsewhere', did: 'came from elsewhere' },
-  },
-  campaigns: {
-    total: campaignViews,
-    part: { of: views, which: 'with a campaign', did: 'had a campaign' },
-  },
-  entries: {
+export function wholesOf({ views, internalViews, campaignViews, entryViews }: Summary) {
+  const entries = {
     total: entryViews,
     part: { of: views, which: 'that began a visit', did: 'began a visit' },
-  },
-});
+  };
+  const total = views - internalViews;
+  // They are more where later views of a visit tell its first referrer.
+  const later = {
+    of: views,
+    which: 'of visits from elsewhere',
+    did: 'were of visits from elsewhere',
+  };
+  return {
+    all: { total: views },
+    sources: total === entryViews ? entries : { total, part: later },
+    campaigns: {
+      total: campaignViews,
+      part: { of: views, which: 'with a campaign', did: 'had a campaign' },
+    },
+    entries,
+  };
+}
 
 /** `Pages (10 of 5,000)` */
 export function titleOf(noun: string, { top, distinct, isExact }: List<unknown>): string {
@@ -74,8 +81,9 @@ function difference(count: number, before: number): string {
     : `${grouped(Math.round((100 * change) / before))} %`;
 }
 
-/** `+12 %`, `−3 views`, `±0 views` */
+/** `+12 %`, `−3 views`, `±0 views`, `new` */
 export function changeOf(count: number, before: number): string {
+  if (before === 0 && count > 0) return 'new';
   const number = difference(count, before);
   const unit = before >= PERCENT_FROM ? '' : number === '1' ? '\u00a0view' : '\u00a0views';
   if (/^0\b/.test(number)) return `±${number}${unit}`;

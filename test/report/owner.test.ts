@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { toJsonSchema } from '@valibot/to-json-schema';
+import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { htmlReport } from '../../src/report/html.ts';
@@ -159,9 +160,10 @@ describe('sources', () => {
     );
     for (const whole of [
       'Shares of 5 views<',
-      'Of 5 views 4 came from elsewhere; shares are of these<',
-      'Of 5 views 4 had a campaign; shares are of these<',
-      'Of 5 views 4 began a visit; shares are of these<',
+      '<h2>Sources<small>Of 5 views 4 began a visit; shares are of these<',
+      'Of 5 views 4 had a campaign; shares are of these. ' +
+        'In Sources the same views stand under the site that linked<',
+      '<h2>Entry pages<small>Of 5 views 4 began a visit; shares are of these<',
     ]) {
       expect(page).toContain(whole);
     }
@@ -169,6 +171,26 @@ describe('sources', () => {
     const said = terminalReport(summary, 80);
     expect(said).toMatch(
       /\nCampaigns, shares of 4 views with a campaign, change from the day before\n {2}spring +3 +75 % +\+2\u00a0views /,
+    );
+  });
+
+  it('say of what views they are where later views of a visit tell its first referrer', () => {
+    const orgreferer = 'https://news.example/';
+    const site = 'https://example.com/a';
+    const summary = reportOn([
+      view(at('2026-03-10'), { ref: orgreferer, orgreferer }),
+      view(at('2026-03-10'), { ref: site, orgreferer }),
+      view(at('2026-03-10'), { ref: site }),
+    ]);
+    const page = htmlReport(summary);
+    expect(page).toContain(
+      '<h2>Sources<small>Of 3 views 2 were of visits from elsewhere; shares are of these. ' +
+        'None came by a tagged link (utm_*)<',
+    );
+    expect(page).toContain('<h2>Entry pages<small>Of 3 views 1 began a visit;');
+    expect(page).toContain('<small>100 % of views of visits from elsewhere</small>');
+    expect(terminalReport(summary, 80)).toContain(
+      '\nSources, shares of 2 views of visits from elsewhere\n',
     );
   });
 
@@ -188,13 +210,13 @@ describe('sources', () => {
   });
 
   it('of fewer than 100 before have their change in views', () => {
-    expect([changeOf(198, 99), changeOf(3, 5), changeOf(7, 0), changeOf(4, 4)]).toStrictEqual([
+    expect([changeOf(198, 99), changeOf(3, 5), changeOf(4, 4)]).toStrictEqual([
       '+99\u00a0views',
       '−2\u00a0views',
-      '+7\u00a0views',
       '±0\u00a0views',
     ]);
-    expect([changeOf(1, 0), changeOf(0, 1)]).toStrictEqual(['+1\u00a0view', '−1\u00a0view']);
+    expect([changeOf(2, 1), changeOf(0, 1)]).toStrictEqual(['+1\u00a0view', '−1\u00a0view']);
+    expect([changeOf(700, 0), changeOf(1, 0)]).toStrictEqual(['new', 'new']);
     expect([changeOf(1001, 1000), changeOf(1000, 1000)]).toStrictEqual(['±0 %', '±0 %']);
   });
 
@@ -248,6 +270,7 @@ describe('the days asked for', () => {
       wholeDayViews: 0,
       silentDays: 1,
       silentSpans: [{ fromDay: '2026-03-11', toDay: '2026-03-11' }],
+      days: [{ day: '2026-03-12', views: 1 }],
     });
     expect(report.pages.top.map(({ key, count, before }) => [key.url, count, before])).toEqual([
       ['/a', 2, 1],
@@ -347,14 +370,20 @@ describe('the days asked for', () => {
     ]);
   });
 
-  it('are averaged by weekday over the weeks that have come', () => {
-    const hours = (views: number) => Array.from({ length: 24 }, () => views);
-    const days = [
-      { day: '2026-03-07', views: 0, hours: hours(4) },
-      { day: '2026-03-14', views: 0, hours: hours(1) },
-    ];
-    const week = byWeekday(days, { day: '2026-03-14', hour: 12 });
-    expect([week[5]![11], week[5]![12], week[6]![0]]).toStrictEqual([2.5, 4, undefined]);
+  it('are averaged by weekday over its full days, or are those of today so far', () => {
+    const full = (day: string, views: number) => ({
+      day,
+      views: 24 * views,
+      hours: Array.from({ length: 24 }, () => views),
+    });
+    const today = { ...full('2026-03-14', 1), isPartial: true };
+    const hours = (days: readonly Summary['days'][number][]) => {
+      const week = byWeekday(days, 12);
+      return [week[5]![11], week[5]![12], week[6]![0]];
+    };
+    const before = [full('2026-02-28', 3), full('2026-03-07', 4)];
+    expect(hours([...before, today])).toStrictEqual([3.5, 3.5, undefined]);
+    expect(hours([today])).toStrictEqual([1, undefined, undefined]);
   });
 
   it('show an hour that none of them had otherwise than one without views', () => {
@@ -384,7 +413,11 @@ describe('a day without a view', () => {
 
   it('is a gap where there are views every day, and in no average', () => {
     const page = report(few.map((count) => 5 * count));
-    expect(page).toContain('A day: average of the 12 full days that had views');
+    expect(page).toContain(
+      '<small>The average is of the 12 full days that had views: ' +
+        'no view came before Mon\u00a016\u00a0Feb; Sat\u00a028\u00a0Feb had no view at all</small>' +
+        '<small class="faint">In all: 240 views in 14 days</small>',
+    );
     expect(page).toContain('<b>20</b><span>views a day</span>');
     expect(page).not.toContain('usual day');
     // Sunday the 22nd alone.
@@ -409,23 +442,84 @@ describe('a day without a view', () => {
       '<li><p><b>110</b><span>views a day</span></p>' +
         '<p class="change"><b><span aria-hidden="true">↑</span> 10 % more</b>' +
         '<span>a day than before: 100</span></p>' +
-        '<p class="also"><b>1,320</b><span>views in 14 days</span></p>' +
-        '<p class="change also"><b>1,400</b><span>in the 14 days before</span></p>',
-    );
-    expect(page).toContain(
-      '<small>Sun\u00a015 and Sat\u00a028\u00a0Feb had no view at all</small>',
+        '<small>Compared by day: Sun\u00a015 and Sat\u00a028\u00a0Feb had no view at all. ' +
+        'The averages are of the 12 days that had views in both spans</small>' +
+        '<small class="faint">In all: 1,320 views in 14 days; 1,400 in the 14 days before</small>',
     );
     expect(page).not.toContain('fewer');
     // Of twelve days with 110 views, beside fourteen with 100.
     expect(page.match(/Change of days that had views</g)).toHaveLength(2);
     expect(page.match(/<td>\+10 %<\/td>/g)).toHaveLength(2);
     const said = terminalReport(summary, 80).split('\n');
-    expect(said.slice(1, 5).map((line) => line.replaceAll('\u00a0', ' '))).toStrictEqual([
-      'On days that had views: 110 a day, 10 % more a day than the 100 before',
-      'No view at all on Sun 15 and Sat 28 Feb',
+    expect(said.slice(1, 6).map((line) => line.replaceAll('\u00a0', ' '))).toStrictEqual([
+      '110 a day, 10 % more a day than the 100 before',
+      'Compared by day: Sun 15 and Sat 28 Feb had no view at all',
+      'The averages are of the 12 days that had views in both spans',
       '2026-02-01 to 2026-02-14: 1,400 views',
       'Changes in the lists are of days that had views',
     ]);
+  });
+
+  it('changes no constant growth, in whichever span it is', () => {
+    // From Monday on.
+    const week = (views: number): number[] => [...times(5, views), ...times(2, 0.4 * views)];
+    const gaps = fc.uniqueArray(fc.nat({ max: 6 }), { maxLength: 2 });
+    const pages = (fromDay: string, counts: readonly number[], missing: readonly number[]) => {
+      const left = counts.map((count, i) => (missing.includes(i) ? 0 : count));
+      const of = (part: number): number[] => left.map((count) => Math.round(part * count));
+      return [...daily(fromDay, of(2 / 3)), ...daily(fromDay, of(1 / 3), { url: '/b' })];
+    };
+    const isTenMore = (missingBefore: readonly number[], missing: readonly number[]): void => {
+      const views = [
+        ...pages('2026-02-16', week(300), missingBefore),
+        ...pages('2026-02-23', week(330), missing),
+      ];
+      const summary = reportOn(views, {
+        selection: { fromDay: '2026-02-23', toDay: '2026-03-01' },
+      });
+      const page = htmlReport(summary);
+      expect(page).toContain('</span> 10 % more</b>');
+      const changes = page.matchAll(/<td>([^\d<]\d[^<]*)<\/td><\/tr>/g);
+      expect(Array.from(changes, ([, change]) => change)).toStrictEqual(times(3, '+10 %'));
+      const said = terminalReport(summary, 80);
+      expect(said.match(/10 % more( a day)? than/g)).toHaveLength(1);
+      expect(said.match(/ % {2}\+10 % /g)).toHaveLength(3);
+    };
+    isTenMore([6], [0]);
+    fc.assert(fc.property(gaps, gaps, isTenMore), { numRuns: 20 });
+  });
+
+  it('lets all rows of a list change together as the average day does', () => {
+    const views = daily('2026-03-04', [100, 300, 200, 400, 0, 300]);
+    const selection = { fromDay: '2026-03-07', toDay: '2026-03-09' };
+    const page = htmlReport(reportOn(views, { selection }));
+    // 400 and 300, beside 100 and 200.
+    expect(page).toContain('<b>350</b><span>views a day</span>');
+    expect(page).toContain('133 % more</b><span>a day than before: 150<');
+    expect(page.match(/<td>\+133 %<\/td>/g)).toHaveLength(2);
+  });
+
+  it('that leaves no day to compare with leaves an average alone', () => {
+    const views = daily('2026-03-05', [40, 0, 0, 50]);
+    const selection = { fromDay: '2026-03-07', toDay: '2026-03-08' };
+    const summary = reportOn(views, { selection });
+    const page = htmlReport(summary);
+    expect(page).toContain(
+      '<li><p><b>50</b><span>views a day</span></p>' +
+        '<small>The average is of the 1 full day that had views: ' +
+        'Sat\u00a07\u00a0Mar had no view at all; ' +
+        'of the 2 days before, Fri\u00a06\u00a0Mar had no view at all</small>' +
+        '<small class="faint">In all: 50 views in 2 days; 40 in the 2 days before</small>',
+    );
+    expect(page).not.toContain('Change');
+    const said = terminalReport(summary, 80);
+    expect(said).not.toMatch(/change/i);
+    expect(said).toMatch(/\nPages, [^\n]*\n[^\n]* 50 100 % {2}█/);
+    const none = daily('2026-03-05', [40, 0, 0, 0]);
+    expect(htmlReport(reportOn(none, { selection }))).toContain(
+      '<b>0</b><span>views in 2 days</span></p><p class="change"><b>' +
+        '<span aria-hidden="true">↓</span> 40 fewer</b><span>than the 2 days before: 40<',
+    );
   });
 
   it('takes no part of a day for a day that is averaged', () => {
@@ -445,10 +539,11 @@ describe('a day without a view', () => {
     expect(htmlReport(summary)).toContain(
       '<b>90</b><span>a day in the last 7 days</span></p>' +
         '<p class="change also"><b><span aria-hidden="true">↓</span> 10 % fewer</b>' +
-        '<span>a day than in the 7 before: 100</span></p>',
+        '<span>a day than in the 7 before, on 6 days with views in both: 100</span></p>',
     );
     expect(terminalReport(summary, 80)).toContain(
-      '\nLast 7 full days 90 views a day: 10 % fewer a day than the 100 of the 7 before\n',
+      '\nLast 7 full days 90 views a day: 10 % fewer a day than the 100 of the 7 before, ' +
+        'on 6 days with views in both\n',
     );
   });
 
@@ -528,26 +623,30 @@ describe('a day without a view', () => {
     expect(page(times(6, 1))).not.toContain('no day missing');
     expect(page(times(7, 1))).toContain('average of 7 full days; no day missing');
     expect(page([1, 0, ...times(5, 1)])).not.toContain('no day missing');
-    expect(page(times(13, 1))).toContain('Of some weekdays one day: that is no habit yet');
+    expect(page(times(13, 1))).toContain('Fewer than two full weeks, so this is not a pattern yet');
     expect(page(times(14, 1))).toContain('Views in an average week');
   });
 
   it('is told of the days before too, where they had views every day', () => {
     const of = (count: number, toDay: string): readonly [number | undefined, string] => {
-      const views = ['2026-03-09', '2026-03-11', '2026-03-14'].flatMap((day) =>
-        Array.from({ length: count }, () => view(at(day))),
-      );
+      const days = ['2026-03-09', '2026-03-11', '2026-03-12', '2026-03-13', '2026-03-14'];
+      const views = days.flatMap((day) => Array.from({ length: count }, () => view(at(day))));
       const summary = reportOn(views, { selection: { fromDay: '2026-03-12', toDay } });
       return [summary.before?.silentDays, htmlReport(summary)];
     };
-    const told = '<small>Of the 3 days before, Tue\u00a010\u00a0Mar had no view at all</small>';
+    const told =
+      '<b>as many</b><span>a day as before: 20</span></p><small>Compared by day: ' +
+      'of the 3 days before, Tue\u00a010\u00a0Mar had no view at all. ' +
+      'The averages are of the 1 day that had views in both spans</small>';
     const [silent, page] = of(20, '2026-03-14');
     expect(silent).toBe(1);
     expect(page).toContain(told);
     expect(page).toContain('Change of days that had views<');
-    // 20 views in three days, beside 40 on two of three.
-    expect(page).toContain('−40\u00a0views');
-    expect(of(19, '2026-03-14')[1]).not.toContain('had no view at all');
+    // 60 views in three days, beside 40 in two.
+    expect(page).toContain('<td>±0\u00a0views</td>');
+    const few = of(19, '2026-03-14')[1];
+    expect(few).not.toContain('had no view at all');
+    expect(few).toContain('<td>+19\u00a0views</td>');
     // The last of the days before is no whole one, so it is not told.
     const cut = reportOn([view(at('2026-03-11')), view(at('2026-03-14'))], {
       selection: { fromDay: '2026-03-13' },
@@ -560,16 +659,18 @@ describe('a day without a view', () => {
     const selection = { fromDay: '2026-03-01', toDay: '2026-03-07' };
     const summary = reportOn(views, { selection });
     const page = htmlReport(summary);
-    expect(page).toContain('<small>No view before Wed\u00a04\u00a0Mar</small>');
-    expect(page).toContain('<small>Thu\u00a05\u00a0Mar had no view at all</small>');
-    expect(page).toContain('<small>A day: average of the 3 full days that had views</small>');
-    const lines = terminalReport(summary, 80);
-    expect(lines).toContain(
-      'No view before Wed\u00a04\u00a0Mar\nNo view at all on Thu\u00a05\u00a0Mar\n',
+    const told =
+      'The average is of the 3 full days that had views: ' +
+      'no view came before Wed\u00a04\u00a0Mar; Thu\u00a05\u00a0Mar had no view at all';
+    expect(page).toContain(
+      `<small>${told}</small><small class="faint">In all: 150 views in 7 days</small>`,
+    );
+    expect(terminalReport(summary, 80)).toContain(
+      `\n50 a day\n${told}\n2026-02-22 to 2026-02-28: 0 views\n`,
     );
     // It is not new where the days before had some.
     const earlier = reportOn([...daily('2026-02-22', [40]), ...views], { selection });
-    expect(htmlReport(earlier)).toMatch(/<small>1\s–\s3 and Thu\s5\sMar had no view at all/);
+    expect(htmlReport(earlier)).toMatch(/: 1\s–\s3 and Thu\s5\sMar had no view at all/);
   });
 
   it('is none yet where it is today', () => {
@@ -646,26 +747,111 @@ describe('the report for an owner', () => {
     expect(page('2026-03-01')).not.toContain('in the last 7');
   });
 
-  it('names the first source that has a name, and the first campaign', () => {
+  it('names the first source that has a name', () => {
     const page = (refs: readonly string[], url = '/'): string =>
       htmlReport(reportOn(refs.map((ref) => view(at('2026-03-10'), { ref, url }))));
     const url = '/?utm_campaign=winter&utm_source=mail';
     const both = page(['', '', 'https://www.bing.com/', 'https://www.example.com/'], url);
     expect(both).toContain(
-      '<b class="name"><bdi>Bing</bdi></b><span>top source</span></p>' +
-        '<small>33 % of views from elsewhere; 67 % direct or unknown</small>',
-    );
-    expect(both).toContain(
-      '<b class="name"><bdi>winter</bdi></b><span>top campaign</span></p>' +
-        '<small>mail, 100 % of 4 views with a campaign</small>',
+      '<b class="name"><bdi>Bing</bdi></b><span>top known source</span></p>' +
+        '<small>33 % of views that began a visit; 67 % direct or unknown</small>',
     );
     const direct = page(['']);
     expect(direct).toContain(
       '<bdi>Direct or unknown</bdi></b><span>top source</span></p>' +
-        '<small>100 % of views from elsewhere</small>',
+        '<small>100 % of views that began a visit</small>',
     );
-    expect(direct).not.toContain('top campaign');
-    expect(page(['https://www.example.com/'])).not.toContain('top source');
+    expect(page(['https://www.bing.com/'])).toContain('<bdi>Bing</bdi></b><span>top source<');
+    expect(page(['https://www.example.com/'])).not.toContain('source</span>');
+  });
+
+  it('says how many views came with a campaign, and the strongest as its table does', () => {
+    const page = (urls: readonly string[]): string =>
+      htmlReport(reportOn(urls.map((url) => view(at('2026-03-10'), { url }))));
+    const sale = '/?utm_campaign=sale&utm_source';
+    const some = page([
+      `${sale}=mail&utm_medium=letter`,
+      `${sale}=mail&utm_medium=letter`,
+      `${sale}=ads`,
+      '/a',
+    ]);
+    expect(some).toContain(
+      '<b>75 %</b><span>of views came with a campaign</span></p>' +
+        '<small>3 views, most with <bdi>sale</bdi> <bdi>mail · letter</bdi>: 2</small>',
+    );
+    expect(some).not.toContain('tagged link');
+    const none = page(['/a']);
+    expect(none).not.toContain('campaign');
+    expect(none).toContain('. None came by a tagged link (utm_*)<');
+  });
+
+  it('has a card for the first page, before the one for the first source', () => {
+    const views = [
+      ...['/a', '/a', '/b'].map((url) => view(at('2026-03-10'), { url, pn: 'All & more' })),
+      view(at('2026-03-10'), { url: '/b', p: '2' }),
+    ];
+    const one = htmlReport(reportOn(views.slice(0, 3)));
+    expect(one).toContain(
+      '<b class="name"><bdi>/a</bdi></b><span>top page</span></p>' +
+        '<small><bdi>All &amp; more</bdi>, 67 % of all views</small>',
+    );
+    expect(one.indexOf('top page')).toBeLessThan(one.indexOf('top source'));
+    expect(htmlReport(reportOn(views))).toContain(
+      '<small><bdi>All &amp; more</bdi>, <bdi>Example site</bdi>, 50 % of all views</small>',
+    );
+    const long = { url: `/${'x'.repeat(300)}`, pn: '' };
+    expect(htmlReport(reportOn([view(at('2026-03-10'), long)]))).toMatch(
+      /<bdi>\/x{38}…<\/bdi><\/b><span>top page<\/span><\/p><small>100 % of/,
+    );
+  });
+
+  it.skipIf(!hasChromium()).each([
+    [1280, '2026-02-26', 7, 4],
+    [800, '2026-02-26', 7, 2],
+    [390, '2026-02-26', 7, 2],
+    [1280, '2026-03-14', 3, 3],
+    [390, '2026-03-14', 3, 2],
+  ])(
+    'has cards in columns that fill each row, at %i from %s',
+    async (width, fromDay, ...counts) => {
+      const url = fromDay === '2026-03-14' ? '/' : '/?utm_campaign=sale';
+      const views = Array.from({ length: 14 }, (_, i) =>
+        view(at(`2026-03-${String(i + 1).padStart(2, '0')}`), { url }),
+      );
+      const path = join(tempDir(), 'page.html');
+      writeFileSync(path, htmlReport(reportOn(views, { selection: { fromDay } })));
+      const page = await newPage({ viewport: { width, height: 900 } });
+      await page.goto(`file://${path}`);
+      const edges = await page.evaluate(() =>
+        Array.from(document.querySelectorAll('.figures:not(.compared) li'), (card) => {
+          const { left, right } = card.getBoundingClientRect();
+          return [Math.round(left), Math.round(right)] as const;
+        }),
+      );
+      const [cards, columns] = counts;
+      expect([edges.length, new Set(edges.map(([left]) => left)).size]).toStrictEqual(counts);
+      expect(edges[cards - 1]![1]).toBe(edges[columns - 1]![1]);
+    },
+  );
+
+  it('hatches the running hour of today, where it is of today alone', () => {
+    const views = ['11', '12'].map((hour) => view(at('2026-03-14', hour)));
+    const today = htmlReport(reportOn(views, { selection: { fromDay: '2026-03-14' } }));
+    expect(today.match(/class="partial" title="[^"]*"/g)).toStrictEqual([
+      'class="partial" title="12:00 – 13:00, so far: 1"',
+    ]);
+    expect(today).toContain('<p><span class="partial"></span>this hour so far</p>');
+    const more = htmlReport(reportOn(views, { selection: { fromDay: '2026-03-13' } }));
+    expect(more).not.toContain('this hour so far');
+  });
+
+  it('ends with the days without views', () => {
+    const views = [view(at('2026-03-10')), view(at('2026-03-12'))];
+    const summary = reportOn(views);
+    const page = htmlReport(summary);
+    expect(page.indexOf('id="days-without-views"')).toBeGreaterThan(page.indexOf('id="templates"'));
+    const said = terminalReport(summary, 80);
+    expect(said).toMatch(/\nDays without views\n {2}Example site: 1 day, 2026-03-11$/);
   });
 
   it('has a link to each of its lists and charts of hours', () => {
@@ -818,18 +1004,22 @@ describe('the report for an owner', () => {
     expect(htmlReport(mixed)).not.toContain('\u202e');
   });
 
-  it('says that there are no views, without charts of none', () => {
-    const page = htmlReport(reportOn([], { selection: { fromDay: '2026-03-08' } }));
+  it('says once that there are no views, and how many there were before', () => {
+    const selection = { fromDay: '2026-03-08' };
+    const summary = reportOn([], { selection });
+    const page = htmlReport(summary);
     expect(page).toContain('<h1>Page views of <bdi>Example site</bdi></h1>');
-    expect(page).toContain('There are no views in these days.');
-    expect(page).toContain(
-      '<ul class="figures compared"><li><p><b>0</b><span>views in 7 days</span></p></li></ul>',
-    );
+    expect(page).toMatch(/<p>8\s–\s14 March 2026<\/p>/);
     expect(page).toMatch(
-      /<p>8\s–\s14 March 2026, compared with 1\s–\s7 March 2026, the last day up to 12:00</,
+      /<ul class="figures compared"><li><p><b>0<\/b><span>views in 7 days<\/span><\/p><\/li><\/ul>\s*<\/main>/,
     );
-    expect(page).toContain('Example site</bdi> <span>6 days: 8');
-    expect(page).not.toContain('<figure');
+    expect(terminalReport(summary, 80)).toBe(
+      '0 views: all projects, 2026-03-08 to 2026-03-14 (UTC)',
+    );
+    const before = htmlReport(reportOn([view(at('2026-03-03'))], { selection }));
+    expect(before).toMatch(/14 March 2026, compared with 1\s–\s7 March 2026, the last day up to/);
+    expect(before).toContain('1 fewer</b><span>than the 7 days before: 1<');
+    expect(before).not.toContain('Days without views');
   });
 
   it.skipIf(!hasChromium()).each([1280, 1000, 390])(
