@@ -24,7 +24,9 @@ function warningsOf({ projects, store, refused, queue, queueBytesMax }: Collecto
   const warnings: string[] = [];
   if (projects.fault !== undefined) warnings.push(projects.fault);
   if (!projects.all().some((project) => project.active)) {
-    warnings.push('No project is active, so every view is refused: "viewlog activate ID"');
+    warnings.push(
+      'No project is active, so every view is refused; "viewlog activate ID" activates one',
+    );
   }
   warnings.push(...store.describe(undefined).warnings, ...refused.describe().warnings);
   if (queue.bytes > queueBytesMax / 2) {

@@ -62,8 +62,9 @@ export const snippetOf = (id: string, { projectsPath, account }: Installation): 
   `${as(account)}viewlog snippet ${id} --url https://views.example.com ` +
   `--projects ${shellQuoted(projectsPath)}`;
 
-/** Shows whether a site's page still has the project's script; nothing where it has not. */
-export const scriptCheckOf = (id: string, site: string): string => `curl -sL ${site}/ | grep ${id}`;
+/** Prints the line of a site's page that has the project's script; nothing where it is gone. */
+export const scriptCheckOf = (id: string, site: string): string =>
+  `curl -sSL ${site}/ | grep ${id}`;
 
 /** Looks whether views reach the collector through what stands in front of it. */
 export function doctorOf({ dataDir, account }: Installation): string {

@@ -27,6 +27,8 @@ export interface ShownOrigin extends Omit<RefusedOrigin, 'latest'> {
 }
 
 export interface ShownProject extends Judged {
+  /** Of views in an hour, by its trouble. */
+  readonly loss: number;
   readonly activity: ShownActivity;
   readonly refusals: readonly ShownRefusals[];
   /** How to look into its silence. */
@@ -110,18 +112,19 @@ export function shownProjects(
   return ranked
     .slice(0, PROJECTS_MAX)
     .sort((a, b) => byTrouble(a, b) || byName(a, b))
-    .map(({ id, name, active, state, causes, counted }) => {
+    .map(({ id, name, active, state, loss, causes, counted }) => {
       const refusals = counted.refusals.list(nowMs).map((group) => {
         samples -= 1 + group.origins.length;
         return shownRefusals(group, id, source, samples >= 0);
       });
       const activity = shownActivity(counted, source, nowMs);
       const look = state === 'silent' ? lookOf(id, source, nowMs) : undefined;
-      return { id, name, active, state, causes, activity, refusals, look };
+      return { id, name, active, state, loss, causes, activity, refusals, look };
     });
 }
 
-const SCRIPT_GONE = 'prints nothing where the script is gone from its page; then put it back:';
+const SCRIPT_GONE =
+  'prints the line of its page that has the script; where there is none, put it back:';
 
 function lookOf(id: string, source: ProjectsSource, nowMs: number): Look {
   const { counts, projects, installation } = source;

@@ -166,17 +166,17 @@ function firstSteps({ counts, projects, installation, known, url }: CollectorSou
   const id = project?.id ?? '1000001';
   const { projectsPath, account } = installation;
   const activation: Step = {
-    text: 'Activate a project',
+    text: project === undefined ? 'Activate a project, by its own id and address' : 'Activate it',
     command: activationOf(id, project === undefined ? SITE : undefined, projectsPath, account),
   };
   return [
     ...(project?.active ? [] : [activation]),
     {
-      text: 'Print the script for its pages; --url is the address that browsers reach viewlog by',
+      text: 'Print the script, with the address that browsers reach viewlog by, and put it into its pages',
       command: snippetOf(id, installation),
     },
     {
-      text: 'Send a view from this machine',
+      text: 'Or send a view from this machine, which counts',
       // The same text each second, or it could not be selected.
       command: curlOf(project ?? { id, origins: [SITE] }, url(), counts.sinceMs),
     },

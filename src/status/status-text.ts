@@ -6,7 +6,8 @@ import type { ShownProject } from './shown-projects.ts';
 import type { ShownUnlistedId, Snapshot } from './snapshot.ts';
 import {
   figuresOf,
-  NO_SLIP,
+  IF_ANOTHER,
+  IF_YOURS,
   noneUnlistedWords,
   outageWords,
   slipWords,
@@ -87,6 +88,6 @@ const rowOf = ([state = '', ...cells]: readonly string[]): string =>
 const unlistedOf = (unlisted: ShownUnlistedId, nowMs: number): string[] => [
   '',
   `${unlisted.id} is not in the projects file: ${unlistedFacts(unlisted, nowMs)}.`,
-  ...(unlisted.nearest ? [`  ${plainOf(slipWords(unlisted))} ${NO_SLIP}`] : []),
+  unlisted.nearest ? `  ${plainOf(slipWords(unlisted))} ${IF_ANOTHER}` : `  ${IF_YOURS}`,
   ...typed(unlisted.command),
 ];

@@ -7,7 +7,7 @@ import { REASONS } from './reason-words.ts';
 import type { ShownActivity } from './shown-activity.ts';
 import type { ShownProject } from './shown-projects.ts';
 import type { Outage, ShownUnlistedId, Snapshot } from './snapshot.ts';
-import { ownTroubles, troubleSince } from './trouble-words.ts';
+import { ownTroubles, sinceOf, troubleSince } from './trouble-words.ts';
 import { IDS_MAX } from './unlisted-ids.ts';
 
 // What is said of a snapshot, on the page and as plain text.
@@ -27,16 +27,19 @@ export function summaryOf(snapshot: Snapshot): Words {
   return [...longestWords(snapshot), `${last}. ${knownWords(snapshot)}`];
 }
 
-/** Of several: `In trouble the longest: My site, since 02:15. ` A full disk is not their trouble. */
+/** Of several: `In trouble the longest: My site, silent since 02:15. ` A full disk is not their trouble. */
 function longestWords(snapshot: Snapshot): Words {
   const { outage, nowMs } = snapshot;
   const [first, ...others] = ownTroubles(snapshot)
-    .map((project) => ({ name: project.name, fromMs: troubleSince(project, nowMs) ?? 0 }))
+    .map((project) => ({
+      name: project.name,
+      fromMs: troubleSince(project, nowMs) ?? 0,
+      words: sinceOf(project, nowMs),
+    }))
     .toSorted((a, b) => a.fromMs - b.fromMs);
   if (first === undefined || others.length === 0 || outage !== undefined) return [];
-  const { name, fromMs } = first;
-  const from = fromMs === 0 ? 'for 24 hours, or longer' : `since ${since(fromMs, nowMs)}`;
-  return ['In trouble the longest: ', { name: clip(name, NAME_LENGTH_MAX) }, `, ${from}. `];
+  const { name, words } = first;
+  return ['In trouble the longest: ', { name: clip(name, NAME_LENGTH_MAX) }, `, ${words}. `];
 }
 
 function knownWords(snapshot: Snapshot): string {
@@ -71,8 +74,7 @@ const takenOf = (taken: number, refused: number): string =>
 function todayOf({ today, yesterdayByNow }: ShownActivity): string {
   if (yesterdayByNow === undefined) return number(today);
   const more = today - yesterdayByNow;
-  if (more === 0)
-    return today === 0 ? 'none, as yesterday by now' : `${number(today)}, as yesterday by now`;
+  if (more === 0) return today === 0 ? 'none' : `${number(today)}, as yesterday by now`;
   const compared = `${number(Math.abs(more))} ${more > 0 ? 'more' : 'fewer'} than yesterday by now`;
   return `${number(today)}: ${compared} (${number(yesterdayByNow)})`;
 }
@@ -112,7 +114,8 @@ export function unlistedWords(snapshot: Snapshot): { many: string; ids: Words } 
   const each = named.flatMap((unlisted, i): Words => {
     const { id, nearest } = unlisted;
     const looks = nearest ? [` (looks like ${nearest}`, ...siteWords(unlisted, ' of '), ')'] : [];
-    return [i === 0 ? '; ' : ', ', id, ...looks];
+    const ids = named.length === 1 ? 'id' : 'ids';
+    return [i === 0 ? `; ${ids} ` : ', ', id, ...looks];
   });
   const more = count > named.length ? `, ${number(count - named.length)} more` : '';
   return { many: `${ids} ${many}`, ids: [...each, `${more}.`] };
@@ -128,14 +131,15 @@ const siteWords = ({ nearestName: name }: ShownUnlistedId, before: string, after
 
 /** Of an id that looks like a slip: what mends that, before the command for any other. */
 export const slipWords = (unlisted: ShownUnlistedId): Words => [
-  `Probably ${unlisted.nearest}`,
+  `Perhaps ${unlisted.nearest}`,
   ...siteWords(unlisted, ' (', ')'),
-  ' is meant: change it in the page ',
+  ' is meant: then change it in the page ',
   ...(unlisted.origin === undefined ? ['that sends it'] : ['of ', { name: unlisted.origin }]),
   '.',
 ];
 
-export const NO_SLIP = 'If it is another site of yours:';
+export const IF_YOURS = 'If it is a site of yours:';
+export const IF_ANOTHER = 'If it is another site of yours:';
 
 /** Of the last 24 hours, as in the table. */
 export function unlistedFacts(

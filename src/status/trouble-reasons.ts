@@ -51,8 +51,8 @@ const capital = (text: string): string => text.charAt(0).toUpperCase() + text.sl
 const MENDS: Partial<Record<RefusalCode, string>> = {
   'invalid-view': 'Mend it in the page that sends it.',
   'project-not-activated': 'Take the script off its pages, or activate it again:',
-  'origin-not-allowed': 'If that is one of its sites:',
-  'rate-limited': 'Leave it where that is a flood; this doubles its limit:',
+  'origin-not-allowed': 'If that is one of its sites, add it:',
+  'rate-limited': 'If that was a flood, leave it; this doubles its limit:',
   'storage-unavailable': 'Views are stored again.',
 };
 
@@ -100,5 +100,10 @@ const commandOf = (reason: ShownRefusals): string | undefined =>
 const byCount = ({ origins }: ShownRefusals): readonly ShownOrigin[] =>
   origins.toSorted((a, b) => b.count - a.count);
 
-export const sentenceOf = ({ field, message, received }: Issue): string =>
-  `${field === '' ? 'the view' : field} ${message}; received ${received}`;
+const NO_TEXT = /\b(integer|boolean|array|object)$/;
+
+export function sentenceOf({ field, message, received }: Issue): string {
+  // What stands in quotes looks like the number that it should be.
+  const kind = received.startsWith('"') && NO_TEXT.test(message) ? ', a string' : '';
+  return `${field === '' ? 'the view' : field} ${message}; received ${received}${kind}`;
+}

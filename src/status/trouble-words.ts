@@ -54,9 +54,8 @@ export function troublesOf(
   };
 }
 
-/** What is refused of them in an hour. */
 const lossOf = (projects: readonly ShownProject[]): number =>
-  projects.flatMap(({ refusals }) => refusals).reduce((sum, { lastHour }) => sum + lastHour, 0);
+  projects.reduce((sum, { loss }) => sum + loss, 0);
 
 function troubleOf(projects: readonly ShownProject[], nowMs: number): Trouble {
   const first = projects[0]!;
@@ -138,7 +137,7 @@ function extentOf(project: ShownProject, nowMs: number): string {
 }
 
 /** `refused since about 14:15` */
-function sinceOf(project: ShownProject, nowMs: number): string {
+export function sinceOf(project: ShownProject, nowMs: number): string {
   const fromMs = troubleSince(project, nowMs);
   if (project.state === 'silent') return `silent since ${since(fromMs ?? nowMs, nowMs)}`;
   const refused = project.state === 'some-refused' ? 'partly refused' : 'refused';

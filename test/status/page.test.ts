@@ -113,7 +113,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
     await issues.first().waitFor();
     expect(await issues.allTextContents()).toStrictEqual([
       'url must be a string that starts with "/"; received "home"',
-      'mb must be an integer; received "12"',
+      'mb must be an integer; received "12", a string',
     ]);
     await row(page, '1000001').locator('p', { hasText: 'from https://a.example (1)' }).waitFor();
     const beforeProject = page.locator('#before-project');
@@ -138,12 +138,12 @@ describe.skipIf(!hasChromium())('the status page', () => {
     await unlisted.locator('p', { hasText: `1 view from ${origin}` }).waitFor();
     await unlisted
       .locator('p', {
-        hasText: `Probably 1000001 (Open) is meant: change it in the page of ${origin}.`,
+        hasText: `Perhaps 1000001 (Open) is meant: then change it in the page of ${origin}.`,
       })
       .waitFor();
     expect(await unlisted.locator('p').allTextContents()).toStrictEqual([
       expect.stringMatching(/^1 view from .* in 24 hours, last \d+ s ago$/),
-      expect.stringMatching(/^Probably /),
+      expect.stringMatching(/^Perhaps /),
       'If it is another site of yours:',
     ]);
     expect(await page.locator('#latest .what').allTextContents()).toContain('unknown id');
@@ -217,7 +217,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
         /^Every view is refused with 503 since \d\d:\d\d, and is not kept\. What was acknowledged is/,
       ),
       `Make room on the disk of ${full.data} until 1125 TiB are free: shipped view files, and ` +
-        'files of refused views, may be moved or deleted, but for today’s. Or start viewlog with ' +
+        'files of refused views, may be moved or deleted, except today’s. Or start viewlog with ' +
         'a lower --min-free. viewlog then goes on by itself. Look:',
     ]);
     expect(await page.locator('#outage .command code').textContent()).toBe(`df -h ${full.data}`);

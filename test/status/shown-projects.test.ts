@@ -164,8 +164,8 @@ describe('a project that has fallen silent', () => {
 
   it('has the command that looks for its script, on an address that is plain', () => {
     expect(look(['https://*.example.com', ORIGIN], true)).toStrictEqual({
-      text: 'This prints nothing where the script is gone from its page; then put it back:',
-      command: `curl -sL ${ORIGIN}/ | grep 1`,
+      text: 'This prints the line of its page that has the script; where there is none, put it back:',
+      command: `curl -sSL ${ORIGIN}/ | grep 1`,
     });
   });
 
@@ -173,9 +173,9 @@ describe('a project that has fallen silent', () => {
     for (const origins of [['https://*.example.com'], undefined]) {
       expect(look(origins, true)).toStrictEqual({
         text:
-          'With its address in place of ADDRESS, this prints nothing where the script is gone ' +
-          'from its page; then put it back:',
-        command: 'curl -sL https://ADDRESS/ | grep 1',
+          'With its address in place of ADDRESS, this prints the line of its page that has the ' +
+          'script; where there is none, put it back:',
+        command: 'curl -sSL https://ADDRESS/ | grep 1',
       });
     }
   });

@@ -34,10 +34,10 @@ describe('the status as plain text', () => {
     expect(told.split('\n')).toMatchObject([
       `Views are refused: ${name}, for 2 reasons`,
       expect.stringMatching(/^Last view of any project \d+ s ago\. /),
-      '1 unknown id sends: 1 view refused in the last hour; 77.',
+      '1 unknown id sends: 1 view refused in the last hour; id 77.',
       '',
       `${name}: refused since about 14:15, all 4 views of the last hour, for 2 reasons.`,
-      '  3 × origin not allowed, sent from https://shop.example.com. If that is one of its sites:',
+      '  3 × origin not allowed, sent from https://shop.example.com. If that is one of its sites, add it:',
       `  $ viewlog activate 1 --origin https://shop.example.com ${given}`,
       expect.stringMatching(
         /^ {2}1 × invalid view, such as: url must .* in the page that sends it\. The latest came from x$/,
@@ -55,6 +55,7 @@ describe('the status as plain text', () => {
       expect.stringMatching(
         /^77 is not in the projects file: 1 view without Origin in 24 hours, last \d+ s ago\.$/,
       ),
+      '  If it is a site of yours:',
       `  $ viewlog activate 77 ${given}`,
       '',
       expect.stringMatching(/^Times are in UTC/),
@@ -72,7 +73,7 @@ describe('the status as plain text', () => {
     const text = await (await fetch(`${viewlog.statusUrl}/status.txt`)).text();
     expect(text.match(/\$ viewlog activate \d+ --origin/g)).toHaveLength(6);
     expect(text).toMatch(
-      /\n {2}Probably 1000001 is meant: change it in the page of https:\/\/shop\.example\.com\. If it is another site of yours:\n {2}\$ viewlog activate 1000010 /,
+      /\n {2}Perhaps 1000001 is meant: then change it in the page of https:\/\/shop\.example\.com\. If it is another site of yours:\n {2}\$ viewlog activate 1000010 /,
     );
   });
 });

@@ -28,9 +28,7 @@ describe('the figures', () => {
     expect(todayOf({ today: 656, yesterdayByNow: 0 })).toStrictEqual([
       ['Today', '656: 656 more than yesterday by now (0)'],
     ]);
-    expect(todayOf({ today: 0, yesterdayByNow: 0 })).toStrictEqual([
-      ['Today', 'none, as yesterday by now'],
-    ]);
+    expect(todayOf({ today: 0, yesterdayByNow: 0 })).toStrictEqual([['Today', 'none']]);
     expect(todayOf({ today: 1656 })).toStrictEqual([['Today', '1,656']]);
   });
 });
@@ -46,9 +44,15 @@ describe('projects in trouble', () => {
       active,
       state: 'all-refused',
       causes: ['project-not-activated'],
+      loss: lastHour,
       activity: { lastHour: 0, refusedByQuarter: [] },
       refusals: [
-        { code: 'invalid-view', lastHour, origins: [], latest: { issues: [{ field: id }] } },
+        {
+          code: 'invalid-view',
+          lastHour,
+          origins: [],
+          latest: { issues: [{ field: id, received: '1' }] },
+        },
       ],
     });
     const projects = [project('a', true, 3), project('b', false, 50), project('c', true, 4)];
@@ -67,10 +71,10 @@ describe('unknown ids', () => {
 
   it('are told by what was refused of them in the last hour, or before', () => {
     expect(wordsOf(1018, 0)).toBe(
-      '4 unknown ids send: 1,018 views refused in the last hour; 1, 2, 3, 1 more.',
+      '4 unknown ids send: 1,018 views refused in the last hour; ids 1, 2, 3, 1 more.',
     );
     expect(wordsOf(0, 0)).toBe(
-      '4 unknown ids sent views in the last 24 hours, none in the last one; 1, 2, 3, 1 more.',
+      '4 unknown ids sent views in the last 24 hours, none in the last one; ids 1, 2, 3, 1 more.',
     );
     expect(wordsOf(1, 96)).toMatch(/^100 unknown ids or more send: 1 view refused in/);
   });
@@ -79,11 +83,11 @@ describe('unknown ids', () => {
     const slip = { id: '1000010', nearest: '1000001', nearestName: 'Mine', origin: 'https://a' };
     const given = { unlistedIds: [slip, { id: '77', nearest: '' }], unlistedIdsLeftOut: 0 };
     const { ids } = unlistedWords({ ...given, unlistedLastHour: 1 } as unknown as Snapshot);
-    expect(plainOf(ids)).toBe('; 1000010 (looks like 1000001 of Mine), 77.');
+    expect(plainOf(ids)).toBe('; ids 1000010 (looks like 1000001 of Mine), 77.');
     expect(ids).toContainEqual({ name: 'Mine' });
     const words = slipWords(slip as unknown as ShownUnlistedId);
     expect(plainOf(words)).toBe(
-      'Probably 1000001 (Mine) is meant: change it in the page of https://a.',
+      'Perhaps 1000001 (Mine) is meant: then change it in the page of https://a.',
     );
     expect(words).toContainEqual({ name: 'https://a' });
   });

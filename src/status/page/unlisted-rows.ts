@@ -1,7 +1,8 @@
 import type { ShownUnlistedId, Snapshot } from '../snapshot.ts';
 import {
   isSlipKnocking,
-  NO_SLIP,
+  IF_ANOTHER,
+  IF_YOURS,
   noneUnlistedWords,
   slipWords,
   unlistedFacts,
@@ -34,7 +35,7 @@ export function unlistedIdRow(): View<ShownUnlistedId> {
   const id = element('code');
   const facts = element('p', { class: 'facts' });
   const slip = element('p', { class: 'slip' });
-  const other = element('p', { class: 'facts' }, NO_SLIP);
+  const other = element('p', { class: 'facts' });
   const activation = command();
   return {
     node: element('li', {}, element('h3', {}, id), facts, slip, other, activation.node),
@@ -43,7 +44,7 @@ export function unlistedIdRow(): View<ShownUnlistedId> {
       setText(facts, unlistedFacts(unlistedId, nowMs));
       const isSlip = Boolean(unlistedId.nearest);
       slip.hidden = !isSlip;
-      other.hidden = !isSlip;
+      setText(other, isSlip ? IF_ANOTHER : IF_YOURS);
       setWords(slip, isSlip ? slipWords(unlistedId) : []);
       activation.update(unlistedId.command, nowMs);
     },
