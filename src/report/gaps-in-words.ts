@@ -10,7 +10,7 @@ import { dayInWords, grouped, projectInWords, siteOf, spanInShort } from './word
 const PROJECTS_MAX = 3;
 const NAME_LENGTH_MAX = 48;
 
-/** `Kitchen & garden shop had no view on 2 days`, a line for each; of several projects. */
+/** `Kitchen & garden shop had no view on 17–18 Nov`, a line for each; of several projects. */
 export function quietInWords(summary: Summary): string[] {
   if (siteOf(summary) !== undefined) return [];
   const quiet = quietProjects(summary);
@@ -18,7 +18,7 @@ export function quietInWords(summary: Summary): string[] {
     .slice(0, PROJECTS_MAX)
     .map(
       ({ project, days }) =>
-        `${clip(projectInWords(summary, project), NAME_LENGTH_MAX)} had no view on ${plural(days, 'day')}`,
+        `${clip(projectInWords(summary, project), NAME_LENGTH_MAX)} had no view on ${daysInShort(days)}`,
     );
   const more = quiet.length - lines.length;
   return more === 0
@@ -28,7 +28,7 @@ export function quietInWords(summary: Summary): string[] {
 
 /**
  * Why days are compared instead of totals, and which: `Compared by day: Thu 12 Nov had no view at
- * all`, `The averages are of the 10 days that had views in both spans`.
+ * all`, `The averages are of the 10 full days that had views in both spans`.
  * @param before the span before: `the 7 days before`
  */
 export function likeForLikeInWords(like: LikeForLike, before: string): string[] {
@@ -43,7 +43,7 @@ export function likeForLikeInWords(like: LikeForLike, before: string): string[] 
   if (like.before === undefined) {
     return [`The average is of the ${plural(averagedDays, 'full day')} that had views: ${reasons}`];
   }
-  const averages = `The averages are of the ${plural(averagedDays, 'day')} that had views in both spans`;
+  const averages = `The averages are of the ${plural(averagedDays, 'full day')} that had views in both spans`;
   return [`Compared by day: ${reasons}`, averages];
 }
 

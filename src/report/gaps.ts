@@ -144,21 +144,27 @@ export function lastWeeks(days: readonly Day[]): (Pair & { averagedDays?: number
   return paired(last, first, WEEK_DAYS);
 }
 
+interface QuietProject {
+  readonly project: string;
+  /** Ascending. */
+  readonly days: readonly string[];
+}
+
 /**
  * Projects of several that had no view on days when others had: those that have views every day,
  * and those that had none on any.
  */
-export function quietProjects({ days, silentDays }: Summary): { project: string; days: number }[] {
+export function quietProjects({ days, silentDays }: Summary): QuietProject[] {
   const whole = fullDays(days);
   const seen = new Set(seenOf(whole).map(({ day }) => day));
   const quiet = silentDays.map(({ project, views, spans, days }) => ({
     project,
     views,
     isTold: views === 0 || areMany(views, Math.max(1, whole.length - days)),
-    days: spans.flatMap((span: Span) => daysOf(span)).filter((day) => seen.has(day)).length,
+    days: spans.flatMap((span: Span) => daysOf(span)).filter((day) => seen.has(day)),
   }));
   return quiet
-    .filter(({ isTold, days }) => isTold && days > 0)
+    .filter(({ isTold, days }) => isTold && days.length > 0)
     .toSorted((a, b) => b.views - a.views)
     .map(({ project, days }) => ({ project, days }));
 }

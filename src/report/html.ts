@@ -2,7 +2,8 @@ import { plural } from '../base/text.ts';
 import { type Bar, barChart, clockOf, hourInWords, weekChart } from './charts.ts';
 import { escapeHtml } from './escape.ts';
 import { figures } from './figures.ts';
-import { scaleBefore } from './gaps.ts';
+import { quietProjects, scaleBefore } from './gaps.ts';
+import { daysInShort } from './gaps-in-words.ts';
 import { localHours } from './local-hour.ts';
 import { linksTo, section } from './section.ts';
 import { STYLE } from './style.ts';
@@ -165,7 +166,12 @@ function lists(summary: Summary): string {
   const sources = { ...wide, hints: untagged };
   const bySource = 'In Sources the same views stand under the site that linked';
   const tagged = { ...wide, hints: referrers.top.length > 0 ? [bySource] : [] };
-  const project = named((id) => projectInWords(summary, id));
+  const quiet = new Map(quietProjects(summary).map(({ project, days }) => [project, days]));
+  const project = (id: string) => {
+    const days = quiet.get(id);
+    const rest = days === undefined ? [] : [`no view on ${daysInShort(days)}`];
+    return { name: projectInWords(summary, id), rest };
+  };
   return [
     several ? listTable('Projects', projects, wholes.all, project, wide) : '',
     listTable('Pages', pages, wholes.all, page, wide),

@@ -443,7 +443,7 @@ describe('a day without a view', () => {
         '<p class="change"><b><span aria-hidden="true">↑</span> 10 % more</b>' +
         '<span>a day than before: 100</span></p>' +
         '<small>Compared by day: Sun\u00a015 and Sat\u00a028\u00a0Feb had no view at all. ' +
-        'The averages are of the 12 days that had views in both spans</small>' +
+        'The averages are of the 12 full days that had views in both spans</small>' +
         '<small class="faint">In all: 1,320 views in 14 days; 1,400 in the 14 days before</small>',
     );
     expect(page).not.toContain('fewer');
@@ -454,7 +454,7 @@ describe('a day without a view', () => {
     expect(said.slice(1, 6).map((line) => line.replaceAll('\u00a0', ' '))).toStrictEqual([
       '110 a day, 10 % more a day than the 100 before',
       'Compared by day: Sun 15 and Sat 28 Feb had no view at all',
-      'The averages are of the 12 days that had views in both spans',
+      'The averages are of the 12 full days that had views in both spans',
       '2026-02-01 to 2026-02-14: 1,400 views',
       'Changes in the lists are of days that had views',
     ]);
@@ -571,21 +571,25 @@ describe('a day without a view', () => {
     ];
     const selection = { fromDay: '2026-03-08', toDay: '2026-03-13' };
     const summary = reportOn(views, { selection, listed });
+    const [shop, all] = ['9\u202f–\u202f10\u00a0Mar', '8\u202f–\u202f13\u00a0Mar'];
     expect(htmlReport(summary)).toContain(
-      '<small>Shop &amp; more had no view on 2 days</small><small>New had no view on 6 days</small></li>',
+      `<small>Shop &amp; more had no view on ${shop}</small><small>New had no view on ${all}</small></li>`,
+    );
+    expect(htmlReport(summary)).toContain(
+      `<bdi>Shop &amp; more</bdi> <span class="faint"><bdi>no view on ${shop}</bdi></span>`,
     );
     const said = terminalReport(summary, 80);
-    expect(said).toContain('\nShop & more had no view on 2 days\nNew had no view on 6 days\n');
+    expect(said).toContain(`\nShop & more had no view on ${shop}\nNew had no view on ${all}\n`);
     const long = listed.map((entry) => ({ ...entry, name: `${entry.name} ${'x'.repeat(300)}` }));
     expect(htmlReport(reportOn(views, { selection, listed: long }))).toContain(
-      'xx… had no view on 2 days</small>',
+      `xx… had no view on ${shop}</small>`,
     );
     const one = reportOn(views, { selection: { ...selection, project: '2' }, listed });
     expect(htmlReport(one)).not.toContain('had no view on');
     const many = ['5', '6', '7'].map((id) => ({ id, name: `Site ${id}` }));
     const page = htmlReport(reportOn(views, { selection, listed: [...listed, ...many] }));
     expect(page).toContain(
-      '<small>Site 5 had no view on 6 days</small><small>2 more projects had no view on some days</small>',
+      `<small>Site 5 had no view on ${all}</small><small>2 more projects had no view on some days</small>`,
     );
   });
 
@@ -637,7 +641,7 @@ describe('a day without a view', () => {
     const told =
       '<b>as many</b><span>a day as before: 20</span></p><small>Compared by day: ' +
       'of the 3 days before, Tue\u00a010\u00a0Mar had no view at all. ' +
-      'The averages are of the 1 day that had views in both spans</small>';
+      'The averages are of the 1 full day that had views in both spans</small>';
     const [silent, page] = of(20, '2026-03-14');
     expect(silent).toBe(1);
     expect(page).toContain(told);
