@@ -60,6 +60,7 @@ export function htmlReport(summary: Summary): string {
 ${linksTo(details)}
 </header>
 ${figures(summary)}
+${summary.views === 0 ? NOTHING : ''}
 ${summary.views === 0 || days.length < 2 ? '' : daysChart(summary)}
 ${details}
 ${summary.views === 0 ? '' : silence(summary)}
@@ -69,6 +70,8 @@ ${footer(summary)}
 </html>
 `;
 }
+
+const NOTHING = '<p class="faint">Whether views arrive is told by viewlog’s status page.</p>';
 
 /** What is below the first screen. */
 const detailsOf = (summary: Summary): string => `<div class="lists">

@@ -515,11 +515,13 @@ describe('a day without a view', () => {
     const said = terminalReport(summary, 80);
     expect(said).not.toMatch(/change/i);
     expect(said).toMatch(/\nPages, [^\n]*\n[^\n]* 50 100 % {2}█/);
-    const none = daily('2026-03-05', [40, 0, 0, 0]);
-    expect(htmlReport(reportOn(none, { selection }))).toContain(
+    const none = htmlReport(reportOn(daily('2026-03-05', [40, 0, 0, 0]), { selection }));
+    expect(none).toContain(
       '<b>0</b><span>views in 2 days</span></p><p class="change"><b>' +
         '<span aria-hidden="true">↓</span> 40 fewer</b><span>than the 2 days before: 40<',
     );
+    expect(none).toContain('<p class="faint">Whether views arrive is told by');
+    expect(page).not.toContain('Whether views arrive');
   });
 
   it('takes no part of a day for a day that is averaged', () => {
@@ -1015,7 +1017,7 @@ describe('the report for an owner', () => {
     expect(page).toContain('<h1>Page views of <bdi>Example site</bdi></h1>');
     expect(page).toMatch(/<p>8\s–\s14 March 2026<\/p>/);
     expect(page).toMatch(
-      /<ul class="figures compared"><li><p><b>0<\/b><span>views in 7 days<\/span><\/p><\/li><\/ul>\s*<\/main>/,
+      /<ul class="figures compared"><li><p><b>0<\/b><span>views in 7 days<\/span><\/p><\/li><\/ul>\s*<p class="faint">Whether[^<]*<\/p>\s*<\/main>/,
     );
     expect(terminalReport(summary, 80)).toBe(
       '0 views: all projects, 2026-03-08 to 2026-03-14 (UTC)',
