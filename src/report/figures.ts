@@ -1,7 +1,15 @@
 import { clip, plural } from '../base/text.ts';
 import { hourInWords } from './charts.ts';
 import { escapeHtml } from './escape.ts';
-import { average, type Day, fullDays, lastWeeks, type LikeForLike, likeForLike } from './gaps.ts';
+import {
+  average,
+  type Day,
+  fullDays,
+  lastWeeks,
+  type LikeForLike,
+  likeForLike,
+  withoutGaps,
+} from './gaps.ts';
 import { likeForLikeInWords, quietInWords } from './gaps-in-words.ts';
 import { isNamedSource, NO_SOURCE } from './sources.ts';
 import { byHour, hasWeeks, weekOf } from './by-time.ts';
@@ -26,6 +34,7 @@ export function figures(summary: Summary): string {
   const { days, today, views } = summary;
   const isTodayOnly = today !== undefined && days.length === 1 && days[0]!.day === today.day;
   const whole = fullDays(days);
+  const told = withoutGaps(whole);
   const like = likeForLike(summary);
   const compared = [
     ...(isTodayOnly ? [] : [totalOf(summary, whole, like)]),
@@ -33,10 +42,10 @@ export function figures(summary: Summary): string {
   ];
   if (views === 0) return comparedCards(compared);
   const others = [
-    // Where days are missing, the first card has the average.
-    ...(whole.length === 0 || like !== undefined
+    // Where days are missing, the first card has an average: of these, or of some of them.
+    ...(told.length === 0 || like?.averagedDays === told.length
       ? []
-      : [usualDay(whole, days, quietInWords(summary).length > 0)]),
+      : [usualDay(told, whole, days, quietInWords(summary).length > 0)]),
     ...busiestWeekday(whole),
     busiestHour(summary, isTodayOnly ? ' so far' : ''),
     ...(isTodayOnly ? [] : [busiestDay(days)]),
@@ -64,10 +73,9 @@ const card = (content: string): string => `<li>${content}</li>`;
 const figure = (number: string, what: string, kind = ''): string =>
   `<p${kind && ` class="${kind}"`}><b>${escapeHtml(number)}</b><span>${what}</span></p>`;
 
-const remark = (text: string, kind = ''): string =>
-  `<small${kind && ` class="${kind}"`}>${escapeHtml(text)}</small>`;
+const remark = (text: string): string => `<small>${escapeHtml(text)}</small>`;
 
-const remarks = (lines: readonly string[]): string => lines.map((line) => remark(line)).join('');
+const remarks = (lines: readonly string[]): string => lines.map(remark).join('');
 
 interface Change {
   readonly count: number;
@@ -100,10 +108,11 @@ function totalOf(summary: Summary, whole: readonly Day[], like: LikeForLike | un
   const total =
     like === undefined
       ? figure(grouped(views), what) +
-        (isCompared ? change({ count: views, before: before.views, when }) : '')
+        (isCompared ? change({ count: views, before: before.views, when }) : '') +
+        (before !== undefined && !isCompared ? remark(`None in ${when} either`) : '')
       : averageOf(like) +
         remark(likeForLikeInWords(like, when).join('. ')) +
-        remark(`In all: ${grouped(views)} ${what}${beforeInAll}`, 'faint');
+        remark(`In all: ${grouped(views)} ${what}${beforeInAll}`);
   return card(total + lastDays(days, whole) + remarks(quietInWords(summary)));
 }
 
@@ -155,14 +164,21 @@ function busiestDay(days: readonly Day[]): string {
 
 /**
  * @param whole the days that are over, none of them missing.
+ * @param told the full days that are averaged.
  * @param isQuiet whether a project of several had days without a view.
  */
-function usualDay(whole: readonly Day[], days: readonly Day[], isQuiet: boolean): string {
+function usualDay(
+  told: readonly Day[],
+  whole: readonly Day[],
+  days: readonly Day[],
+  isQuiet: boolean,
+): string {
+  const seen = told.length < whole.length ? ' that had views' : '';
   const without = whole.length < days.length ? ' without today' : '';
   const isWhole = whole.length >= 7 && whole.every(({ views }) => views > 0);
   const missing = isWhole && !isQuiet ? '; no day missing' : '';
-  const of = `average of ${plural(whole.length, 'full day')}${without}${missing}`;
-  return card(figure(grouped(average(whole)), 'views on a usual day') + remark(of));
+  const of = `average of ${plural(told.length, 'full day')}${seen}${without}${missing}`;
+  return card(figure(grouped(average(told)), 'views on a usual day') + remark(of));
 }
 
 /** None where there is too little of a weekday. */

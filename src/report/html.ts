@@ -165,21 +165,21 @@ function lists(summary: Summary): string {
   const scale = scaleBefore(summary);
   const compared = before && scale !== undefined ? { compared: { before, scale } } : {};
   const wide = { isWide: true, ...compared };
-  const untagged = campaignViews > 0 ? [] : ['None came by a tagged link (utm_*)'];
-  const sources = { ...wide, hints: untagged };
   const bySource = 'In Sources the same views stand under the site that linked';
   const tagged = { ...wide, hints: referrers.top.length > 0 ? [bySource] : [] };
   const quiet = new Map(quietProjects(summary).map(({ project, days }) => [project, days]));
   const project = (id: string) => {
     const days = quiet.get(id);
     const rest = days === undefined ? [] : [`no view on ${daysInShort(days)}`];
-    return { name: projectInWords(summary, id), rest };
+    return { name: projectInWords(summary, id), rest, isGappy: days !== undefined };
   };
   return [
     several ? listTable('Projects', projects, wholes.all, project, wide) : '',
     listTable('Pages', pages, wholes.all, page, wide),
-    listTable('Sources', referrers, wholes.sources, named(sourceInWords), sources),
-    listTable('Campaigns', campaigns, wholes.campaigns, campaignInWords, tagged),
+    listTable('Sources', referrers, wholes.sources, named(sourceInWords), wide),
+    campaignViews > 0
+      ? listTable('Campaigns', campaigns, wholes.campaigns, campaignInWords, tagged)
+      : section('Campaigns', '', { remark: 'No view came by a tagged link (utm_*)', kind: 'wide' }),
     listTable('Entry pages', entryPages, wholes.entries, page, { isWide: true }),
   ].join('\n');
 }

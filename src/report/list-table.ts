@@ -18,6 +18,8 @@ interface Label {
   readonly title?: string;
   /** Fainter, after the name. */
   readonly rest: readonly string[];
+  /** Whether days of its own are missing, so that it is not compared. */
+  readonly isGappy?: boolean;
 }
 
 interface TableOptions {
@@ -46,9 +48,11 @@ export function listTable<T>(
   if (list.top.length === 0) return '';
   const rows = list.top.map(({ key, count, before: countBefore }) => {
     const part = ((100 * count) / whole.total).toFixed(1);
-    const change = compared && `<td>${changeOf(count, (countBefore ?? 0) * compared.scale)}</td>`;
+    const label = labelOf(key);
+    const much = label.isGappy ? '–' : changeOf(count, (countBefore ?? 0) * (compared?.scale ?? 1));
+    const change = compared && `<td>${much}</td>`;
     return (
-      `<tr><th scope="row">${rowHead(labelOf(key))}</th><td>${grouped(count)}</td>` +
+      `<tr><th scope="row">${rowHead(label)}</th><td>${grouped(count)}</td>` +
       `<td class="share" style="--part: ${part}%">${share(count, whole.total)}</td>${change ?? ''}</tr>`
     );
   });

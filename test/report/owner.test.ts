@@ -184,8 +184,7 @@ describe('sources', () => {
     ]);
     const page = htmlReport(summary);
     expect(page).toContain(
-      '<h2>Sources<small>Of 3 views 2 were of visits from elsewhere; shares are of these. ' +
-        'None came by a tagged link (utm_*)<',
+      '<h2>Sources<small>Of 3 views 2 were of visits from elsewhere; shares are of these<',
     );
     expect(page).toContain('<h2>Entry pages<small>Of 3 views 1 began a visit;');
     expect(page).toContain('<small>100 % of views of visits from elsewhere</small>');
@@ -416,7 +415,7 @@ describe('a day without a view', () => {
     expect(page).toContain(
       '<small>The average is of the 12 full days that had views: ' +
         'no view came before Mon\u00a016\u00a0Feb; Sat\u00a028\u00a0Feb had no view at all</small>' +
-        '<small class="faint">In all: 240 views in 14 days</small>',
+        '<small>In all: 240 views in 14 days</small>',
     );
     expect(page).toContain('<b>20</b><span>views a day</span>');
     expect(page).not.toContain('usual day');
@@ -444,7 +443,7 @@ describe('a day without a view', () => {
         '<span>a day than before: 100</span></p>' +
         '<small>Compared by day: Sun\u00a015 and Sat\u00a028\u00a0Feb had no view at all. ' +
         'The averages are of the 12 full days that had views in both spans</small>' +
-        '<small class="faint">In all: 1,320 views in 14 days; 1,400 in the 14 days before</small>',
+        '<small>In all: 1,320 views in 14 days; 1,400 in the 14 days before</small>',
     );
     expect(page).not.toContain('fewer');
     // Of twelve days with 110 views, beside fourteen with 100.
@@ -509,7 +508,7 @@ describe('a day without a view', () => {
         '<small>The average is of the 1 full day that had views: ' +
         'Sat\u00a07\u00a0Mar had no view at all; ' +
         'of the 2 days before, Fri\u00a06\u00a0Mar had no view at all</small>' +
-        '<small class="faint">In all: 50 views in 2 days; 40 in the 2 days before</small>',
+        '<small>In all: 50 views in 2 days; 40 in the 2 days before</small>',
     );
     expect(page).not.toContain('Change');
     const said = terminalReport(summary, 80);
@@ -580,6 +579,12 @@ describe('a day without a view', () => {
     expect(htmlReport(summary)).toContain(
       `<bdi>Shop &amp; more</bdi> <span class="faint"><bdi>no view on ${shop}</bdi></span>`,
     );
+    // Its row is not compared with days on which it had views.
+    const earlier = ['1000001', '2'].flatMap((p) => daily('2026-03-02', times(6, 20), { p }));
+    const compared = htmlReport(reportOn([...earlier, ...views], { selection, listed }));
+    const row = (name: string): string => new RegExp(`${name}.*?</tr>`).exec(compared)![0];
+    expect(row('<bdi>Shop &amp; more')).toContain('<td>–</td>');
+    expect(row('<bdi>Example site')).toContain('<td>+50 %</td>');
     const said = terminalReport(summary, 80);
     expect(said).toContain(`\nShop & more had no view on ${shop}\nNew had no view on ${all}\n`);
     const long = listed.map((entry) => ({ ...entry, name: `${entry.name} ${'x'.repeat(300)}` }));
@@ -648,6 +653,10 @@ describe('a day without a view', () => {
     expect(silent).toBe(1);
     expect(page).toContain(told);
     expect(page).toContain('Change of days that had views<');
+    // The average above is of one of them.
+    expect(page).toContain(
+      '<b>20</b><span>views on a usual day</span></p><small>average of 2 full',
+    );
     // 60 views in three days, beside 40 in two.
     expect(page).toContain('<td>±0\u00a0views</td>');
     const few = of(19, '2026-03-14')[1];
@@ -668,9 +677,7 @@ describe('a day without a view', () => {
     const told =
       'The average is of the 3 full days that had views: ' +
       'no view came before Wed\u00a04\u00a0Mar; Thu\u00a05\u00a0Mar had no view at all';
-    expect(page).toContain(
-      `<small>${told}</small><small class="faint">In all: 150 views in 7 days</small>`,
-    );
+    expect(page).toContain(`<small>${told}</small><small>In all: 150 views in 7 days</small>`);
     expect(terminalReport(summary, 80)).toContain(
       `\n50 a day\n${told}\n2026-02-22 to 2026-02-28: 0 views\n`,
     );
@@ -787,8 +794,10 @@ describe('the report for an owner', () => {
     );
     expect(some).not.toContain('tagged link');
     const none = page(['/a']);
-    expect(none).not.toContain('campaign');
-    expect(none).toContain('. None came by a tagged link (utm_*)<');
+    expect(none).toContain('<a href="#campaigns">Campaigns</a>');
+    expect(none).toContain(
+      '<h2>Campaigns<small>No view came by a tagged link (utm_*)</small></h2></',
+    );
   });
 
   it('has a card for the first page, before the one for the first source', () => {
@@ -1017,7 +1026,7 @@ describe('the report for an owner', () => {
     expect(page).toContain('<h1>Page views of <bdi>Example site</bdi></h1>');
     expect(page).toMatch(/<p>8\s–\s14 March 2026<\/p>/);
     expect(page).toMatch(
-      /<ul class="figures compared"><li><p><b>0<\/b><span>views in 7 days<\/span><\/p><\/li><\/ul>\s*<p class="faint">Whether[^<]*<\/p>\s*<\/main>/,
+      /<ul class="figures compared"><li><p><b>0<\/b><span>views in 7 days<\/span><\/p><small>None in the 7 days before either<\/small><\/li><\/ul>\s*<p class="faint">Whether[^<]*<\/p>\s*<\/main>/,
     );
     expect(terminalReport(summary, 80)).toBe(
       '0 views: all projects, 2026-03-08 to 2026-03-14 (UTC)',

@@ -216,9 +216,9 @@ describe.skipIf(!hasChromium())('the status page', () => {
       expect.stringMatching(
         /^Every view is refused with 503 since \d\d:\d\d, and is not kept\. What was acknowledged is/,
       ),
-      `Make room on the disk of ${full.data} until 1125 TiB are free: shipped view files, and ` +
-        'files of refused views, may be moved or deleted, except today’s. Or start viewlog with ' +
-        'a lower --min-free. viewlog then goes on by itself. Look:',
+      `Make room on the disk of ${full.data} until 1125 TiB are free: of earlier days, ` +
+        'views-*.ndjson that are shipped or copied, and refused-*.ndjson, may be deleted. Or ' +
+        'start viewlog with a lower --min-free. viewlog then goes on by itself. Look:',
     ]);
     expect(await page.locator('#outage .command code').textContent()).toBe(`df -h ${full.data}`);
     const figure = page.locator('#figures dd.bad', { hasText: 'below --min-free 1000 TiB' });

@@ -49,7 +49,7 @@ export function describeFiles(
 }
 
 const SPARE =
-  'shipped view files, and files of refused views, may be moved or deleted, except today’s';
+  'of earlier days, views-*.ndjson that are shipped or copied, and refused-*.ndjson, may be deleted';
 
 function remedyOf({ freeBytes, unavailable }: ViewStoreState, place: FilesPlace): Remedy {
   const { dir, minFreeBytes } = place;

@@ -26,7 +26,7 @@ it('free space says how long it lasts, and is marked where it is the reason that
 it('a full disk says what may be deleted, and a developer which file is written', () => {
   const { remedy, details } = describe(0, 0, 'the disk is full');
   expect(remedy!.text).toMatch(
-    /^Make room .*: shipped view files, and files of refused views, may be moved or deleted, except/,
+    /^Make room .*: of earlier days, views-\*\.ndjson that are shipped or copied, and refused-\*\.ndjson, may be/,
   );
   expect(remedy!.command).toBe('df -h /d');
   expect(details).toStrictEqual([['File', 'views-2026-11-22.ndjson, 1000 bytes']]);
