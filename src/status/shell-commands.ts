@@ -9,6 +9,9 @@ import { isPlainOrigin } from './plain-origin.ts';
 /** Of a project that there might be. */
 export const SITE = 'https://www.example.com';
 
+/** By which browsers might reach a collector. */
+export const VIEWS_SITE = 'https://views.example.com';
+
 /** Where a command has to work. */
 export interface Installation {
   /** Absolute. */
@@ -59,7 +62,7 @@ export function activationOf(
 
 /** Prints the script for a project's pages. */
 export const snippetOf = (id: string, { projectsPath, account }: Installation): string =>
-  `${as(account)}viewlog snippet ${id} --url https://views.example.com ` +
+  `${as(account)}viewlog snippet ${id} --url ${VIEWS_SITE} ` +
   `--projects ${shellQuoted(projectsPath)}`;
 
 /** Prints the line of a site's page that has the project's script; nothing where it is gone. */
@@ -69,7 +72,7 @@ export const scriptCheckOf = (id: string, site: string): string =>
 /** Looks whether views reach the collector through what stands in front of it. */
 export function doctorOf({ dataDir, account }: Installation): string {
   const data = dataDir === undefined ? '' : ` --data ${shellQuoted(dataDir)}`;
-  return `${as(account)}viewlog doctor${data} --url https://views.example.com`;
+  return `${as(account)}viewlog doctor${data} --url ${VIEWS_SITE}`;
 }
 
 /** The report of the last seven days; `undefined` where there are no files to read. */

@@ -17,6 +17,8 @@ export interface ShownActivity {
   /** Until this time of day, the running quarter of an hour by its share. */
   readonly yesterdayByNow?: number | undefined;
   readonly refusedLastHour: number;
+  /** The first minute of the last hour in which one was. */
+  readonly refusedFromMs?: number | undefined;
   /** In 24 hours. */
   readonly refused: number;
   readonly lastAcceptedMs?: number | undefined;
@@ -41,6 +43,7 @@ export function shownActivity(
       known.sinceMs >= todayMs ? undefined : acceptedIn.between(yesterdayMs, todayMs, nowMs),
     yesterdayByNow: known.sinceMs > yesterdayMs ? undefined : yesterdayByNow(acceptedIn, nowMs),
     refusedLastHour: refusedIn?.lastHour(nowMs) ?? 0,
+    refusedFromMs: refusedIn?.firstMinute(nowMs),
     refused: refusedByQuarter.reduce((sum, count) => sum + count, 0),
     lastAcceptedMs,
     acceptedByQuarter: fromFirst(acceptedIn.day(nowMs)),

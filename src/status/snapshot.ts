@@ -13,7 +13,7 @@ import type { Numbered } from './last-few.ts';
 import type { RefusedSample } from './refused-samples.ts';
 import type { RefusalGroup } from './refusal-groups.ts';
 import type { StoreState } from '../store/store.ts';
-import { activationOf, reportOf, SITE, snippetOf } from './shell-commands.ts';
+import { activationOf, reportOf, SITE, snippetOf, VIEWS_SITE } from './shell-commands.ts';
 import { type ShownActivity, shownActivity, shownRest, viewsPerDay } from './shown-activity.ts';
 import {
   NAME_LENGTH_MAX,
@@ -166,17 +166,20 @@ function firstSteps({ counts, projects, installation, known, url }: CollectorSou
   const id = project?.id ?? '1000001';
   const { projectsPath, account } = installation;
   const activation: Step = {
-    text: project === undefined ? 'Activate a project, by its own id and address' : 'Activate it',
+    text:
+      project === undefined
+        ? `Activate a project, under an id of your choice, with its address in place of ${SITE}`
+        : 'Activate it',
     command: activationOf(id, project === undefined ? SITE : undefined, projectsPath, account),
   };
   return [
     ...(project?.active ? [] : [activation]),
     {
-      text: 'Print the script, with the address that browsers reach viewlog by, and put it into its pages',
+      text: `Print the script, with the address that browsers reach viewlog by in place of ${VIEWS_SITE}, and put it into its pages`,
       command: snippetOf(id, installation),
     },
     {
-      text: 'Or send a view from this machine, which counts',
+      text: 'Or try it from this machine; the view counts',
       // The same text each second, or it could not be selected.
       command: curlOf(project ?? { id, origins: [SITE] }, url(), counts.sinceMs),
     },

@@ -34,6 +34,13 @@ export class Timeline {
     return this.#minutes.between(nowMs - HOUR_MS, nowMs + 1, nowMs);
   }
 
+  /** When the first minute of the last hour began that had one. */
+  firstMinute(nowMs: number): number | undefined {
+    const minute = this.#minutes.list(nowMs).findIndex((count) => count > 0);
+    const ago = MINUTES - 1 - minute;
+    return minute < 0 ? undefined : (Math.floor(nowMs / MINUTE_MS) - ago) * MINUTE_MS;
+  }
+
   /** Of the last ten minutes, the running one included. */
   lastTenMinutes(nowMs: number): number {
     return this.#minutes.between(nowMs - 10 * MINUTE_MS, nowMs + 1, nowMs);

@@ -1,11 +1,13 @@
 import { countOf, duration, number } from '../base/readable.ts';
 import { clip } from '../base/text.ts';
+import { HOUR_MS } from '../base/time.ts';
 import { isRed, isTrouble, rankOf } from './arrival.ts';
 import { since } from './clock.ts';
 import { NAME_LENGTH_MAX, type Words } from './headline.ts';
+import type { ShownActivity } from './shown-activity.ts';
 import type { ShownProject } from './shown-projects.ts';
 import type { Snapshot } from './snapshot.ts';
-import { QUARTERS, startOf } from './timeline.ts';
+import { QUARTER_MS, QUARTERS, startOf } from './timeline.ts';
 import { type Reason, whyOf } from './trouble-reasons.ts';
 
 // What is said of projects in trouble, on the page and as plain text: what is the same, once.
@@ -136,13 +138,14 @@ function extentOf(project: ShownProject, nowMs: number): string {
   return `${from}, ${many}`;
 }
 
-/** `refused since about 14:15` */
+/** `refused since 14:21`, `refused since about 14:15` where it is known by the quarter of an hour. */
 export function sinceOf(project: ShownProject, nowMs: number): string {
   const fromMs = troubleSince(project, nowMs);
   if (project.state === 'silent') return `silent since ${since(fromMs ?? nowMs, nowMs)}`;
   const refused = project.state === 'some-refused' ? 'partly refused' : 'refused';
   if (fromMs === undefined) return `${refused} for 24 hours, or longer`;
-  return `${refused} since about ${since(fromMs, nowMs)}`;
+  const about = fromMs % QUARTER_MS === 0 ? 'about ' : '';
+  return `${refused} since ${about}${since(fromMs, nowMs)}`;
 }
 
 /** `undefined`: for 24 hours, or longer. */
@@ -150,12 +153,15 @@ export const troubleSince = (
   { state, activity }: ShownProject,
   nowMs: number,
 ): number | undefined =>
-  state === 'silent' ? activity.lastAcceptedMs : refusedSince(activity.refusedByQuarter, nowMs);
+  state === 'silent' ? activity.lastAcceptedMs : refusedSince(activity, nowMs);
 
 /** An hour without a refusal is an end of them. */
 const GAP_QUARTERS = 4;
 
-function refusedSince(refusedByQuarter: readonly number[], nowMs: number): number | undefined {
+function refusedSince(
+  { refusedByQuarter, refusedFromMs }: ShownActivity,
+  nowMs: number,
+): number | undefined {
   const newestFirst = refusedByQuarter.toReversed();
   let ago = 0;
   let gap = 0;
@@ -164,5 +170,8 @@ function refusedSince(refusedByQuarter: readonly number[], nowMs: number): numbe
     if (gap >= GAP_QUARTERS) break;
     if (count > 0) ago = i;
   }
-  return ago >= QUARTERS - GAP_QUARTERS ? undefined : startOf(nowMs, QUARTERS - 1 - ago);
+  if (ago >= QUARTERS - GAP_QUARTERS) return undefined;
+  const quarterMs = startOf(nowMs, QUARTERS - 1 - ago);
+  // Of the last hour it is known by the minute.
+  return quarterMs > nowMs - HOUR_MS ? (refusedFromMs ?? quarterMs) : quarterMs;
 }

@@ -87,6 +87,17 @@ describe('a timeline', () => {
     expect(timeline.between(from, to, NOW + 2 * DAY_MS)).toBe(1);
     expect(timeline.between(from, to, NOW + 2 * DAY_MS + 2 * HOUR_MS)).toBe(0);
   });
+
+  it('tells the first minute of the last hour that had one', () => {
+    const timeline = new Timeline();
+    expect(timeline.firstMinute(NOW)).toBeUndefined();
+    timeline.addEarlier(NOW - 70 * MINUTE_MS, NOW);
+    timeline.addEarlier(NOW - 59 * MINUTE_MS, NOW);
+    timeline.add(NOW + 1);
+    const minute = Math.floor(NOW / MINUTE_MS) * MINUTE_MS;
+    expect(timeline.firstMinute(NOW + 2)).toBe(minute - 59 * MINUTE_MS);
+    expect(timeline.firstMinute(NOW + 30 * MINUTE_MS)).toBe(minute);
+  });
 });
 
 describe('the counts', () => {

@@ -234,7 +234,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
     await state(page, '1000001', '50 % refused');
     expect(await page.locator('#troubles li').allTextContents()).toStrictEqual([
       expect.stringMatching(
-        /^Open: partly refused since about .*, 1 of 2 views of the last hour\. Invalid view, such as: url/,
+        /^Open: partly refused since .*, 1 of 2 views of the last hour\. Invalid view, such as: url/,
       ),
     ]);
   });

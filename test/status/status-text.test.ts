@@ -29,14 +29,14 @@ describe('the status as plain text', () => {
     const name = String.raw`Mine\u202e\u001b[31m`;
     const given = `--projects ${data}/projects.json`;
     const told = (await text())
-      .replaceAll(/\d\d:\d\d/g, '14:15')
+      .replaceAll(/(about )?\d\d:\d\d/g, '14:15')
       .replaceAll(/ \d+ \w{3}( \d{4})?,/g, '');
     expect(told.split('\n')).toMatchObject([
       `Views are refused: ${name}, for 2 reasons`,
       expect.stringMatching(/^Last view of any project \d+ s ago\. /),
       '1 unknown id sends: 1 view refused in the last hour; id 77.',
       '',
-      `${name}: refused since about 14:15, all 4 views of the last hour, for 2 reasons.`,
+      `${name}: refused since 14:15, all 4 views of the last hour, for 2 reasons.`,
       '  3 × origin not allowed, sent from https://shop.example.com. If that is one of its sites, add it:',
       `  $ viewlog activate 1 --origin https://shop.example.com ${given}`,
       expect.stringMatching(

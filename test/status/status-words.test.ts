@@ -7,6 +7,9 @@ import { troublesOf } from '../../src/status/trouble-words.ts';
 
 // What is said of a snapshot, where that depends on more than a test should wait for.
 
+const plainOf = (words: Words): string =>
+  words.map((word) => (typeof word === 'string' ? word : word.name)).join('');
+
 describe('the figures', () => {
   const todayOf = (total: Partial<ShownActivity>): unknown => {
     const counted = {
@@ -33,9 +36,6 @@ describe('the figures', () => {
   });
 });
 
-const plainOf = (words: Words): string =>
-  words.map((word) => (typeof word === 'string' ? word : word.name)).join('');
-
 describe('projects in trouble', () => {
   it('stand behind the others where they are inactive, whatever is refused of them', () => {
     const project = (id: string, active: boolean, lastHour: number) => ({
@@ -58,6 +58,27 @@ describe('projects in trouble', () => {
     const projects = [project('a', true, 3), project('b', false, 50), project('c', true, 4)];
     const { told } = troublesOf({ projects, nowMs: 0 } as unknown as Snapshot);
     expect(told.map(({ id }) => id)).toStrictEqual(['c', 'a', 'b']);
+  });
+
+  it('say since which minute, where it is of the last hour', () => {
+    const nowMs = Date.UTC(2026, 0, 31, 12, 10);
+    const since = (quarters: number, refusedFromMs: number): string => {
+      const refusedByQuarter = Array.from({ length: quarters }, () => 2);
+      const activity = { lastHour: 0, refusedLastHour: 2, refusedByQuarter, refusedFromMs };
+      const refusals = [{ code: 'invalid-view', lastHour: 2, origins: [] }];
+      const project = {
+        id: '1',
+        name: '1',
+        active: true,
+        state: 'all-refused',
+        activity,
+        refusals,
+      };
+      const snapshot = { projects: [{ ...project, causes: [], loss: 2 }], nowMs };
+      return plainOf(troublesOf(snapshot as unknown as Snapshot).told[0]!.extent);
+    };
+    expect(since(1, nowMs - 6 * 60_000)).toMatch(/^refused since \d\d:04, /);
+    expect(since(6, nowMs - 59 * 60_000)).toMatch(/^refused since about \d\d:45, /);
   });
 });
 
