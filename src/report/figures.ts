@@ -45,7 +45,7 @@ export function figures(summary: Summary): string {
     // Where days are missing, the first card has an average: of these, or of some of them.
     ...(told.length === 0 || like?.averagedDays === told.length
       ? []
-      : [usualDay(told, whole, days, quietInWords(summary).length > 0)]),
+      : [usualDay(told, whole, days, like !== undefined || quietInWords(summary).length > 0)]),
     ...busiestWeekday(whole),
     busiestHour(summary, isTodayOnly ? ' so far' : ''),
     ...(isTodayOnly ? [] : [busiestDay(days)]),
@@ -165,18 +165,18 @@ function busiestDay(days: readonly Day[]): string {
 /**
  * @param whole the days that are over, none of them missing.
  * @param told the full days that are averaged.
- * @param isQuiet whether a project of several had days without a view.
+ * @param hasGaps whether days are missing, in the span before too, or of one project of several.
  */
 function usualDay(
   told: readonly Day[],
   whole: readonly Day[],
   days: readonly Day[],
-  isQuiet: boolean,
+  hasGaps: boolean,
 ): string {
   const seen = told.length < whole.length ? ' that had views' : '';
   const without = whole.length < days.length ? ' without today' : '';
   const isWhole = whole.length >= 7 && whole.every(({ views }) => views > 0);
-  const missing = isWhole && !isQuiet ? '; no day missing' : '';
+  const missing = isWhole && !hasGaps ? '; no day missing' : '';
   const of = `average of ${plural(told.length, 'full day')}${seen}${without}${missing}`;
   return card(figure(grouped(average(told)), 'views on a usual day') + remark(of));
 }

@@ -25,7 +25,7 @@ function warningsOf({ projects, store, refused, queue, queueBytesMax }: Collecto
   if (projects.fault !== undefined) warnings.push(projects.fault);
   if (!projects.all().some((project) => project.active)) {
     warnings.push(
-      'No project is active, so every view is refused; "viewlog activate ID" activates one',
+      'No project is active, so a view would be refused; "viewlog activate ID" activates one',
     );
   }
   warnings.push(...store.describe(undefined).warnings, ...refused.describe().warnings);

@@ -634,6 +634,12 @@ describe('a day without a view', () => {
     expect(page(times(6, 1))).not.toContain('no day missing');
     expect(page(times(7, 1))).toContain('average of 7 full days; no day missing');
     expect(page([1, 0, ...times(5, 1)])).not.toContain('no day missing');
+    // One is in the days before.
+    const gap = daily('2026-02-08', [...times(6, 20), 0, ...times(7, 20)]);
+    const selection = { fromDay: '2026-02-15', toDay: '2026-02-21' };
+    expect(htmlReport(reportOn(gap, { selection }))).toContain(
+      '<small>average of 7 full days</small>',
+    );
     expect(page(times(13, 1))).toContain('Fewer than two full weeks, so this is not a pattern yet');
     expect(page(times(14, 1))).toContain('Views in an average week');
   });

@@ -81,7 +81,7 @@ describe('a store that the listener has never heard of', () => {
 
   it('has its warnings told, and its reasons', async () => {
     const warnings = [
-      'No project is active, so every view is refused; "viewlog activate ID" activates one',
+      'No project is active, so a view would be refused; "viewlog activate ID" activates one',
       'The tape is nearly full',
       'The bin is nearly full',
     ];
