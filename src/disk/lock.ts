@@ -23,7 +23,8 @@
 // when its process was stopped (SIGSTOP): it can land once the process goes on.
 //
 // Where the path names another directory (moved away, replaced, mounted), that one is locked before
-// a file is opened in it: a number is taken only in the directory in which it was found to be next. The old one stays locked for a while, for writes that are under way.
+// a file is opened in it. A number is taken only in the directory in which it was found to be next.
+// The old one stays locked for a while, for writes that are under way.
 //
 // It holds on one machine: a directory that several machines mount (NFS) is not protected.
 import { EXIT, Fatal, reasonOf } from '../base/exit.ts';

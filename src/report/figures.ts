@@ -75,8 +75,6 @@ const figure = (number: string, what: string, kind = ''): string =>
 
 const remark = (text: string): string => `<small>${escapeHtml(text)}</small>`;
 
-const remarks = (lines: readonly string[]): string => lines.map(remark).join('');
-
 interface Change {
   readonly count: number;
   readonly before: number;
@@ -113,7 +111,7 @@ function totalOf(summary: Summary, whole: readonly Day[], like: LikeForLike | un
       : averageOf(like) +
         remark(likeForLikeInWords(like, when).join('. ')) +
         remark(`In all: ${grouped(views)} ${what}${beforeInAll}`);
-  return card(total + lastDays(days, whole) + remarks(quietInWords(summary)));
+  return card(total + lastDays(days, whole) + quietInWords(summary).map(remark).join(''));
 }
 
 /** Totals of different numbers of days are no comparison. */
@@ -163,8 +161,7 @@ function busiestDay(days: readonly Day[]): string {
 }
 
 /**
- * @param whole the days that are over, none of them missing.
- * @param told the full days that are averaged.
+ * @param told the days that are averaged, of those that are over.
  * @param hasGaps whether days are missing, in the span before too, or of one project of several.
  */
 function usualDay(

@@ -45,8 +45,7 @@ nav a { color: var(--link); line-height: 28px; }
 .figures.compared .also b { font-size: 20px; }
 .figures.compared p { grid-column: 1; }
 .figures.compared .change { grid-column: 2; }
-.figures.compared small { grid-column: 1 / -1; }
-.figures.compared small { color: var(--ink); }
+.figures.compared small { grid-column: 1 / -1; color: var(--ink); }
 .figures p > span, .figures small { display: block; color: var(--faint); font-size: 13px; }
 .figures .name { font-size: 18px; line-height: 1.5; white-space: normal; overflow-wrap: anywhere; }
 figure { margin: 0; font-size: 11px; color: var(--faint); font-variant-numeric: tabular-nums; }

@@ -111,3 +111,11 @@ export function lossOf(
 /** Why views of the last hour were refused, the most frequent reason first. */
 export const reasonsOf = <T extends Pick<RefusalGroup, 'lastHour'>>(refusals: readonly T[]): T[] =>
   refusals.filter(({ lastHour }) => lastHour > 0).toSorted((a, b) => b.lastHour - a.lastHour);
+
+/** But for those that are the collector's own trouble. */
+export const ownOf = <T extends Pick<RefusalGroup, 'code'>>(refusals: readonly T[]): T[] =>
+  refusals.filter(({ code }) => code !== 'storage-unavailable');
+
+/** How many views they are, of the last hour. */
+export const refusedOf = (refusals: readonly Pick<RefusalGroup, 'lastHour'>[]): number =>
+  refusals.reduce((sum, { lastHour }) => sum + lastHour, 0);

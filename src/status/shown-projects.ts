@@ -1,6 +1,6 @@
 import { once } from '../base/once.ts';
 import { clip } from '../base/text.ts';
-import { isTrouble, lossOf, rankOf, reasonsOf, stateOf } from './arrival.ts';
+import { isTrouble, lossOf, ownOf, rankOf, reasonsOf, stateOf } from './arrival.ts';
 import type { CollectorSource } from './collector-source.ts';
 import { ProjectActivity } from './counts.ts';
 import type { Judged } from './headline.ts';
@@ -92,10 +92,6 @@ export function rankedProjects(
     (a, b) => byTrouble(a, b) || (isTrouble(a.state) ? byName(a, b) : lastOf(b) - lastOf(a)),
   );
 }
-
-/** But for those that are the collector's own trouble. */
-const ownOf = (refusals: readonly RefusalGroup[]): RefusalGroup[] =>
-  refusals.filter(({ code }) => code !== 'storage-unavailable');
 
 const collator = once(() => new Intl.Collator('en', { numeric: true }));
 /** What loses most views first, red before amber. */

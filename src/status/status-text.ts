@@ -52,7 +52,8 @@ export function statusText(snapshot: Snapshot): string {
   return lines.map((line) => `${printable(line, Infinity).trimEnd()}\n`).join('');
 }
 
-const plainOf = (words: Words): string =>
+/** As text alone. */
+export const plainOf = (words: Words): string =>
   words.map((word) => (typeof word === 'string' ? word : word.name)).join('');
 
 const typed = (command: string | undefined): string[] =>
@@ -61,9 +62,7 @@ const typed = (command: string | undefined): string[] =>
 const troubleOf = ({ who, extent, reasons, each }: Trouble): string[] => [
   '',
   `${plainOf(who)}: ${plainOf(extent)}`,
-  ...reasons.flatMap(({ words, page, command }) =>
-    [`  ${plainOf([...words, ...page])}`].concat(typed(command)),
-  ),
+  ...reasons.flatMap(({ words, command }) => [`  ${plainOf(words)}`].concat(typed(command))),
   ...(each.length === 0 ? [] : [`  ${plainOf(each)}`]),
 ];
 

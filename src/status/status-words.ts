@@ -1,6 +1,6 @@
 import { countOf, duration, number } from '../base/readable.ts';
 import { clip } from '../base/text.ts';
-import { isTrouble, type ProjectState } from './arrival.ts';
+import { isTrouble, ownOf, type ProjectState, refusedOf } from './arrival.ts';
 import { since } from './clock.ts';
 import { NAME_LENGTH_MAX, type Words } from './headline.ts';
 import { REASONS } from './reason-words.ts';
@@ -30,16 +30,12 @@ export function summaryOf(snapshot: Snapshot): Words {
 /** Of several: `In trouble the longest: My site, silent since 02:15. ` A full disk is not their trouble. */
 function longestWords(snapshot: Snapshot): Words {
   const { outage, nowMs } = snapshot;
-  const [first, ...others] = ownTroubles(snapshot)
-    .map((project) => ({
-      name: project.name,
-      fromMs: troubleSince(project, nowMs) ?? 0,
-      words: sinceOf(project, nowMs),
-    }))
-    .toSorted((a, b) => a.fromMs - b.fromMs);
-  if (first === undefined || others.length === 0 || outage !== undefined) return [];
-  const { name, words } = first;
-  return ['In trouble the longest: ', { name: clip(name, NAME_LENGTH_MAX) }, `, ${words}. `];
+  const fromOf = (project: ShownProject): number => troubleSince(project, nowMs) ?? 0;
+  const troubles = ownTroubles(snapshot).toSorted((a, b) => fromOf(a) - fromOf(b));
+  const [first] = troubles;
+  if (first === undefined || troubles.length === 1 || outage !== undefined) return [];
+  const name = { name: clip(first.name, NAME_LENGTH_MAX) };
+  return ['In trouble the longest: ', name, `, ${sinceOf(first, nowMs)}. `];
 }
 
 function knownWords(snapshot: Snapshot): string {
@@ -114,8 +110,7 @@ export function unlistedWords(snapshot: Snapshot): { many: string; ids: Words } 
   const each = named.flatMap((unlisted, i): Words => {
     const { id, nearest } = unlisted;
     const looks = nearest ? [` (looks like ${nearest}`, ...siteWords(unlisted, ' of '), ')'] : [];
-    const ids = named.length === 1 ? 'id' : 'ids';
-    return [i === 0 ? `; ${ids} ` : ', ', id, ...looks];
+    return [i === 0 ? `; ${named.length === 1 ? 'id' : 'ids'} ` : ', ', id, ...looks];
   });
   const more = count > named.length ? `, ${number(count - named.length)} more` : '';
   return { many: `${ids} ${many}`, ids: [...each, `${more}.`] };
@@ -177,9 +172,8 @@ export function stateWords(project: ShownProject, nowMs: number): string {
 
 /** Of the last hour, what could not be stored left out. */
 function refusedPercent({ activity, refusals }: ShownProject): number {
-  const own = refusals.filter(({ code }) => code !== 'storage-unavailable');
-  const refused = own.reduce((sum, { lastHour }) => sum + lastHour, 0);
-  const percent = (100 * refused) / (activity.lastHour + activity.refusedLastHour);
+  const all = activity.lastHour + activity.refusedLastHour;
+  const percent = (100 * refusedOf(ownOf(refusals))) / all;
   return Math.min(99, Math.max(1, Math.round(percent)));
 }
 

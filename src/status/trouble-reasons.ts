@@ -1,7 +1,7 @@
 import { countOf, number } from '../base/readable.ts';
 import { clip } from '../base/text.ts';
 import type { Issue, RefusalCode } from '../view/refusal.ts';
-import { reasonsOf } from './arrival.ts';
+import { reasonsOf, refusedOf } from './arrival.ts';
 import type { Words } from './headline.ts';
 import { isPlainOrigin } from './plain-origin.ts';
 import { REASONS } from './reason-words.ts';
@@ -16,18 +16,22 @@ const PAGE_LENGTH_MAX = 100;
 export interface Reason {
   readonly key: string;
   readonly words: Words;
-  /** `The latest came from https://www.example.com/books`, as that view says. */
-  readonly page: Words;
   readonly command: string | undefined;
 }
 
+/** Of one project. */
+interface Why extends Reason {
+  /** Whose page sent the latest. */
+  readonly page: string | undefined;
+}
+
 /** Each reason with its own number and command, the most frequent first. */
-export function whyOf(project: ShownProject): Reason[] {
+export function whyOf(project: ShownProject): Why[] {
   const { look, active } = project;
   if (look !== undefined) return [{ ...NO_REASON, words: [look.text], command: look.command }];
   const reasons = reasonsOf(project.refusals);
-  const left = reasons.slice(REASONS_MAX).reduce((sum, { lastHour }) => sum + lastHour, 0);
-  const shown = reasons.slice(0, REASONS_MAX).map((reason): Reason => {
+  const left = refusedOf(reasons.slice(REASONS_MAX));
+  const shown = reasons.slice(0, REASONS_MAX).map((reason): Why => {
     const { code, lastHour } = reason;
     const command = commandOf(reason);
     const words = reasonOf(reason);
@@ -43,7 +47,7 @@ export function whyOf(project: ShownProject): Reason[] {
   return left === 0 ? shown : [...shown, { ...NO_REASON, words }];
 }
 
-const NO_REASON: Reason = { key: '', words: [], page: [], command: undefined };
+const NO_REASON: Why = { key: '', words: [], page: undefined, command: undefined };
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
@@ -79,11 +83,10 @@ function exampleOf(reason: ShownRefusals): Words {
 const URL_FIELD = /"url"\s*:\s*("(?:[^"\\]|\\.)*")/;
 
 /** The page that has to be mended, as the latest refused view names it. */
-function pageOf({ code, latest }: ShownRefusals): Words {
+function pageOf({ code, latest }: ShownRefusals): string | undefined {
+  if (code !== 'invalid-view') return undefined;
   const [, url] = URL_FIELD.exec(latest?.text ?? '') ?? [];
-  if (code !== 'invalid-view' || url === undefined) return [];
-  const page = `${latest?.origin ?? ''}${textOf(url)}`;
-  return [{ name: clip(page, PAGE_LENGTH_MAX) }];
+  return url && clip(`${latest?.origin ?? ''}${textOf(url)}`, PAGE_LENGTH_MAX);
 }
 
 function textOf(json: string): string {

@@ -1,7 +1,7 @@
 import { countOf, duration, number } from '../base/readable.ts';
 import { clip } from '../base/text.ts';
 import { HOUR_MS } from '../base/time.ts';
-import { isRed, isTrouble, rankOf } from './arrival.ts';
+import { isRed, isTrouble, ownOf, rankOf, refusedOf } from './arrival.ts';
 import { since } from './clock.ts';
 import { NAME_LENGTH_MAX, type Words } from './headline.ts';
 import type { ShownActivity } from './shown-activity.ts';
@@ -71,20 +71,22 @@ function troubleOf(projects: readonly ShownProject[], nowMs: number): Trouble {
       ? [{ name: clip(first.name, NAME_LENGTH_MAX) }]
       : [countOf(projects.length, 'project')],
     extent: isOne ? [headOf(first, nowMs)] : [],
-    reasons: whyOf(first).map((reason) =>
-      Object.assign(reason, { page: isOne ? latestFrom(reason) : oneFrom(reason, first) }),
-    ),
+    reasons: whyOf(first).map(({ key, words, page, command }) => {
+      const sent = page === undefined ? [] : isOne ? latestFrom(page) : oneFrom(page, first);
+      return { key, words: [...words, ...sent], command };
+    }),
     each: isOne ? [] : [...inTime, ...each],
   };
 }
 
-const latestFrom = ({ page }: Reason): Words =>
-  page.length === 0 ? [] : [' The latest came from ', ...page];
+const latestFrom = (page: string): Words => [' The latest came from ', { name: page }];
 
-const oneFrom = ({ page }: Reason, { name }: ShownProject): Words =>
-  page.length === 0
-    ? []
-    : [' One came from ', ...page, ' of ', { name: clip(name, NAME_LENGTH_MAX) }];
+const oneFrom = (page: string, { name }: ShownProject): Words => [
+  ' One came from ',
+  { name: page },
+  ' of ',
+  { name: clip(name, NAME_LENGTH_MAX) },
+];
 
 /** Each a link to its row: `Fjord Books silent since 14:15; …` */
 function listed(
@@ -111,7 +113,7 @@ export function ownTroubles({ projects, outage }: Snapshot): readonly ShownProje
 
 const withoutUnstored = (project: ShownProject): ShownProject => ({
   ...project,
-  refusals: project.refusals.filter(({ code }) => code !== 'storage-unavailable'),
+  refusals: ownOf(project.refusals),
 });
 
 /** Since when, and how many. */
@@ -131,7 +133,7 @@ function extentOf(project: ShownProject, nowMs: number): string {
     const { lastAcceptedMs = nowMs } = activity;
     return `${from}, for ${duration(nowMs - lastAcceptedMs)}, unlike yesterday`;
   }
-  const refused = refusals.reduce((sum, { lastHour }) => sum + lastHour, 0);
+  const refused = refusedOf(refusals);
   const all = activity.lastHour + activity.refusedLastHour;
   const whole = all === 1 ? 'the only view' : `all ${countOf(all, 'view')}`;
   const many = state === 'all-refused' ? whole : `${number(refused)} of ${countOf(all, 'view')}`;

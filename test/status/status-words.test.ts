@@ -1,14 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { ShownActivity } from '../../src/status/shown-activity.ts';
-import type { Words } from '../../src/status/headline.ts';
 import type { ShownUnlistedId, Snapshot } from '../../src/status/snapshot.ts';
+import { plainOf } from '../../src/status/status-text.ts';
 import { figuresOf, slipWords, unlistedWords } from '../../src/status/status-words.ts';
 import { troublesOf } from '../../src/status/trouble-words.ts';
 
 // What is said of a snapshot, where that depends on more than a test should wait for.
-
-const plainOf = (words: Words): string =>
-  words.map((word) => (typeof word === 'string' ? word : word.name)).join('');
 
 describe('the figures', () => {
   const todayOf = (total: Partial<ShownActivity>): unknown => {

@@ -1,4 +1,3 @@
-import type { Words } from '../headline.ts';
 import type { Snapshot } from '../snapshot.ts';
 import type { Reason } from '../trouble-reasons.ts';
 import { type Trouble, troublesOf } from '../trouble-words.ts';
@@ -32,8 +31,8 @@ function trouble(): View<Trouble> {
       // One reason goes on in the same line: sixty projects shall fit on two screens.
       const goesOn = why.length === 1;
       const space = extent.length === 0 ? '' : ' ';
-      setWords(words, goesOn ? [...extent, space, ...toldOf(why[0]!)] : extent);
-      showReasons(goesOn ? [{ ...why[0]!, words: [], page: [] }] : why, nowMs);
+      setWords(words, goesOn ? [...extent, space, ...why[0]!.words] : extent);
+      showReasons(goesOn ? [{ ...why[0]!, words: [] }] : why, nowMs);
       others.hidden = each.length === 0;
       setWords(others, each);
     },
@@ -46,12 +45,9 @@ function reasonItem(): View<Reason> {
   return {
     node: element('div', { class: 'reason' }, why, mend.node),
     update(reason, nowMs) {
-      const told = toldOf(reason);
-      why.hidden = told.length === 0;
-      setWords(why, told);
+      why.hidden = reason.words.length === 0;
+      setWords(why, reason.words);
       mend.update(reason.command, nowMs);
     },
   };
 }
-
-const toldOf = ({ words, page }: Reason): Words => [...words, ...page];
