@@ -23,3 +23,8 @@ describe.each([NODE, NEWEST_DENO, BUN].filter(isPresent))(
     }, 120_000);
   },
 );
+
+// The dearest: Node makes an object of each chunk of a read, 11,000 where each has one byte.
+it('strangers who send by the byte leave nothing of a read on Node', async () => {
+  await withstand(NODE, ['sends a body by the byte, in chunks'], { clients: 20, ms: 3_000 });
+}, 120_000);
