@@ -1,12 +1,25 @@
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+
+// Four kinds of tests, told apart by the end of a file's name:
+//   *.unit.ts      functions and classes in this process; no process, no bundle, no system tool
+//   *.program.ts   the bundle as a process on Node
+//   *.runtimes.ts  one short list, on every runtime
+//   *.world.ts     browsers, NATS, proxies, shippers, small disks, root, the single executable
+const kind = (name: string, timeoutMs: number): TestProjectInlineConfiguration => ({
+  extends: true,
+  test: { name, include: [`test/**/*.${name}.ts`], testTimeout: timeoutMs, hookTimeout: timeoutMs },
+});
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/pool.ts'],
-    testTimeout: 90_000,
-    hookTimeout: 90_000,
     // More than the two cores of a small machine: the tests of processes mostly wait.
-    maxWorkers: 6,
+    maxWorkers: Number(process.env['TEST_WORKERS'] ?? 6),
+    projects: [
+      kind('unit', 30_000),
+      kind('program', 90_000),
+      kind('runtimes', 90_000),
+      kind('world', 180_000),
+    ],
   },
 });

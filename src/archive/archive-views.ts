@@ -1,6 +1,6 @@
+import { plural } from '../base/format.ts';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { LIMITS } from '../base/limits.ts';
-import { plural } from '../base/text.ts';
 import type { Archiver } from './archiver.ts';
 import type { LagLog } from './lag.ts';
 import type { StreamReader } from './reader.ts';

@@ -1,5 +1,5 @@
+import { plural } from '../base/format.ts';
 import type { Log } from '../base/log.ts';
-import { plural } from '../base/text.ts';
 
 /** Fewer than these are behind whenever there is load. */
 const LAG_MIN = 10_000;

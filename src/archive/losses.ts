@@ -1,5 +1,5 @@
+import { plural } from '../base/format.ts';
 import type { Log } from '../base/log.ts';
-import { plural } from '../base/text.ts';
 import type { Gap, Skipped } from './archive-batch.ts';
 
 const NAMED_MAX = 10;

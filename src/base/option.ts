@@ -1,5 +1,6 @@
+import { formatSize } from './format.ts';
 import { PORT_MAX } from './limits.ts';
-import { formatSize, MiB, parseSize } from './size.ts';
+import { MiB, parseSize } from './size.ts';
 import { isDay } from './time.ts';
 
 // What an option of the command line is, and how the text of its value is read.

@@ -2,8 +2,8 @@
 
 export const KiB = 1024;
 export const MiB = 1024 * KiB;
-const GiB = 1024 * MiB;
-const TiB = 1024 * GiB;
+export const GiB = 1024 * MiB;
+export const TiB = 1024 * GiB;
 
 const UNITS: Record<string, number> = { '': 1, kib: KiB, mib: MiB, gib: GiB, tib: TiB };
 
@@ -11,17 +11,4 @@ const UNITS: Record<string, number> = { '': 1, kib: KiB, mib: MiB, gib: GiB, tib
 export function parseSize(text: string): number {
   const match = /^(\d{1,15}) ?([kmgt]ib)?$/i.exec(text);
   return match ? Number(match[1]) * UNITS[(match[2] ?? '').toLowerCase()]! : Number.NaN;
-}
-
-/** `16 KiB`, `64 MiB`; bytes where a unit would round. */
-export function formatSize(bytes: number): string {
-  for (const [unit, factor] of [
-    ['TiB', TiB],
-    ['GiB', GiB],
-    ['MiB', MiB],
-    ['KiB', KiB],
-  ] as const) {
-    if (bytes >= factor && bytes % factor === 0) return `${bytes / factor} ${unit}`;
-  }
-  return `${bytes} bytes`;
 }

@@ -78,10 +78,5 @@ function slipsBetween(a: string, b: string, slipsMax: number): number {
 export const shellQuoted = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** `1 view`, `2 views`. */
-export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
-
 /** As a byte, of UTF-8 and of Latin-1. */
 export const NEWLINE = 0x0a;

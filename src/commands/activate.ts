@@ -1,3 +1,4 @@
+import { plural } from '../base/format.ts';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { curlOf } from '../projects/curl.ts';
 import { type Edited, editProjectsFile } from '../projects/edit.ts';
@@ -6,7 +7,7 @@ import { setValue } from '../projects/json-edit.ts';
 import { originFault, originKey } from '../projects/origins.ts';
 import { PROJECT_ID } from '../view/project-id.ts';
 import { ID_EXPECTED, type ProjectEntry, type ProjectsFile } from '../projects/projects-schema.ts';
-import { echo, nearest, plural, printable, shellQuoted } from '../base/text.ts';
+import { echo, nearest, printable, shellQuoted } from '../base/text.ts';
 import { OPTIONS } from '../settings.ts';
 import { defineCommand } from './command.ts';
 import { ownAddress } from '../http/own-address.ts';

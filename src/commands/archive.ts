@@ -1,3 +1,4 @@
+import { plural } from '../base/format.ts';
 import { EXIT, type ExitCode, Fatal } from '../base/exit.ts';
 import { type Cluster, connectCluster } from '../jetstream/connect.ts';
 import type { Log } from '../base/log.ts';
@@ -9,7 +10,6 @@ import { watchedInText } from '../status/watched-in-text.ts';
 import { signals } from '../base/signals.ts';
 import { acquireLock, type Lock } from '../disk/lock.ts';
 import { startRetention } from '../disk/retention.ts';
-import { plural } from '../base/text.ts';
 import { within } from '../base/time.ts';
 import { archiveViews } from '../archive/archive-views.ts';
 import { LagLog } from '../archive/lag.ts';

@@ -1,8 +1,9 @@
+import { plural } from '../base/format.ts';
 import { unpacked } from '../base/packed.ts';
 import { createHash } from 'node:crypto';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { Problem, viewUrl } from '../base/option.ts';
-import { plural, printable } from '../base/text.ts';
+import { printable } from '../base/text.ts';
 import { readProjectsFile } from '../projects/projects-file.ts';
 import { readId } from './activate.ts';
 import { defineCommand } from './command.ts';

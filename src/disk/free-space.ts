@@ -1,6 +1,6 @@
+import { formatSize } from '../base/format.ts';
 import { errnoOf, reasonOf } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
-import { formatSize } from '../base/size.ts';
 import type { FileOps } from './ops.ts';
 
 /** The free space of the data directory's file system, as of the last poll. */

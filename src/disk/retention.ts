@@ -1,8 +1,8 @@
+import { plural } from '../base/format.ts';
 import { DAY_MS, dayOf } from '../base/time.ts';
 import * as fs from 'node:fs';
 import { errnoOf, reasonOf } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
-import { plural } from '../base/text.ts';
 import { daysIn, newestDay } from './directory.ts';
 import { fileNameOf, replayRecordOf, RETENTION_NOTE, type FileKind } from './names.ts';
 import { type FileOps, systemFiles } from './ops.ts';

@@ -1,4 +1,4 @@
-import { plural } from '../base/text.ts';
+import { plural } from '../base/format.ts';
 import { DAY_MS, dayOf, MINUTE_MS } from '../base/time.ts';
 import { newestDay } from '../disk/directory.ts';
 import { readNote } from '../disk/retention-note.ts';

@@ -1,7 +1,8 @@
+import { plural } from '../base/format.ts';
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { errnoOf, reasonOf } from '../base/exit.ts';
-import { plural, printable, shellQuoted } from '../base/text.ts';
+import { printable, shellQuoted } from '../base/text.ts';
 import { ARCHIVE_RECORD, dayOfFileName, LOCK_PREFIX, RETENTION_NOTE } from '../disk/names.ts';
 import { userName } from '../disk/owner.ts';
 import { doubtful, type Finding, toBeMended, well } from './finding.ts';

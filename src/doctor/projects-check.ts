@@ -1,4 +1,5 @@
-import { plural, printable } from '../base/text.ts';
+import { plural } from '../base/format.ts';
+import { printable } from '../base/text.ts';
 import { summaryOf } from '../projects/project-list.ts';
 import { readProjectsFile } from '../projects/projects-file.ts';
 import type { ProjectEntry } from '../projects/projects-schema.ts';

@@ -1,4 +1,4 @@
-import { formatSize } from '../base/size.ts';
+import { formatSize } from '../base/format.ts';
 import { printable } from '../base/text.ts';
 import { ask, isRefused, posted, preflightFrom, refusalIn, type Reply, told } from './ask.ts';
 import { doubtful, type Finding, toBeMended, well } from './finding.ts';

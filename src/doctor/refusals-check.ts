@@ -1,5 +1,6 @@
+import { plural } from '../base/format.ts';
 import { MiB } from '../base/size.ts';
-import { plural, printable } from '../base/text.ts';
+import { printable } from '../base/text.ts';
 import { DAY_MS } from '../base/time.ts';
 import { loadProjects } from '../projects/project-list.ts';
 import type { Known } from '../status/collector-source.ts';

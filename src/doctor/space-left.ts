@@ -1,8 +1,6 @@
+import { formatRoundedSize, formatSize, plural } from '../base/format.ts';
 import * as fs from 'node:fs';
 import { errnoOf } from '../base/exit.ts';
-import { roundedSize } from '../base/readable.ts';
-import { formatSize } from '../base/size.ts';
-import { plural } from '../base/text.ts';
 import { DAY_MS, dayOf } from '../base/time.ts';
 import { daysIn } from '../disk/directory.ts';
 import { fileNameOf } from '../disk/names.ts';
@@ -34,7 +32,7 @@ export function checkSpace(options: Options, free: number | undefined, nowMs: nu
     const todo = 'For Deno: --allow-sys=statfs';
     return doubtful(CHECK, 'Nothing tells the free space', 'so --min-free is off', todo);
   }
-  const what = `${roundedSize(free)} free, --min-free ${formatSize(minFree)}`;
+  const what = `${formatRoundedSize(free)} free, --min-free ${formatSize(minFree)}`;
   const todo = 'Remove old view files that are shipped, never the newest; or use --keep-days';
   if (free < minFree) return toBeMended(CHECK, what, 'every view is refused with 503', todo);
   if (free < 2 * minFree) return doubtful(CHECK, what, 'soon every view is refused', todo);
@@ -43,7 +41,7 @@ export function checkSpace(options: Options, free: number | undefined, nowMs: nu
   // With --keep-days as many files go as come.
   if (perDay === 0 || (keepDays > 0 && days.length >= keepDays)) return well(CHECK, what);
   const left = Math.floor((free - minFree) / perDay);
-  const lasts = `${what}: ${left > 3650 ? 'more than 10 years' : plural(left, 'day')} at ${roundedSize(perDay)} a day`;
+  const lasts = `${what}: ${left > 3650 ? 'more than 10 years' : plural(left, 'day')} at ${formatRoundedSize(perDay)} a day`;
   if (left >= DAYS_LEFT_MIN) return well(CHECK, lasts);
   return doubtful(CHECK, lasts, 'then every view is refused', todo);
 }

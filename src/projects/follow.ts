@@ -1,6 +1,7 @@
+import { plural } from '../base/format.ts';
 import { EXIT, Fatal } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
-import { plural, printable } from '../base/text.ts';
+import { printable } from '../base/text.ts';
 import { untilMultipleOf } from '../base/time.ts';
 import { type Content, isSameContent, readContent } from './projects-file.ts';
 import { type Faulty, parseProjectsFile, type Sound } from './parse.ts';

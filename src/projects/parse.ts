@@ -1,7 +1,7 @@
+import { plural } from '../base/format.ts';
 import * as v from 'valibot';
 import { reasonOf } from '../base/exit.ts';
 import { type Fault, parseJson, Source } from '../base/json.ts';
-import { plural } from '../base/text.ts';
 import { keyFaults, schemaFaults } from './projects-faults.ts';
 import { projectsFile, type ProjectsFile } from './projects-schema.ts';
 

@@ -1,5 +1,5 @@
+import { plural } from '../base/format.ts';
 import { EXIT, Fatal } from '../base/exit.ts';
-import { plural } from '../base/text.ts';
 import { readProjectsFile } from './projects-file.ts';
 import { TokenBucket } from './rate-limit.ts';
 import { originTest } from './origins.ts';

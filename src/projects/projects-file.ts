@@ -1,8 +1,9 @@
+import { formatSize } from '../base/format.ts';
 import { Buffer } from 'node:buffer';
 import * as fs from 'node:fs';
 import { errnoOf, reasonOf } from '../base/exit.ts';
 import { openToRead } from '../disk/open-to-read.ts';
-import { formatSize, MiB } from '../base/size.ts';
+import { MiB } from '../base/size.ts';
 import { printable } from '../base/text.ts';
 import { type Faulty, parseProjectsFile, type Sound } from './parse.ts';
 

@@ -1,5 +1,6 @@
+import { plural } from '../base/format.ts';
 import type { Refusal } from '../view/refusal.ts';
-import { plural, printable } from '../base/text.ts';
+import { printable } from '../base/text.ts';
 
 const KINDS_MAX = 20;
 const PLACES_MAX = 20;

@@ -1,4 +1,5 @@
-import { clip, plural } from '../base/text.ts';
+import { plural } from '../base/format.ts';
+import { clip } from '../base/text.ts';
 import { hourInWords } from './charts.ts';
 import { escapeHtml } from './escape.ts';
 import {

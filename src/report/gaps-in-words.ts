@@ -1,5 +1,6 @@
+import { plural } from '../base/format.ts';
 import { once } from '../base/once.ts';
-import { clip, plural } from '../base/text.ts';
+import { clip } from '../base/text.ts';
 import { type LikeForLike, quietProjects } from './gaps.ts';
 import { lengthOf, spansOf } from './span.ts';
 import type { Summary } from './summary.ts';

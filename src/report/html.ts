@@ -1,4 +1,4 @@
-import { plural } from '../base/text.ts';
+import { plural } from '../base/format.ts';
 import { type Bar, barChart, clockOf, hourInWords, weekChart } from './charts.ts';
 import { escapeHtml } from './escape.ts';
 import { figures } from './figures.ts';

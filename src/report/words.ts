@@ -1,5 +1,5 @@
+import { plural } from '../base/format.ts';
 import { once } from '../base/once.ts';
-import { plural } from '../base/text.ts';
 import { NO_SOURCE, OTHER_ADDRESS } from './sources.ts';
 import { lengthOf, type Span } from './span.ts';
 import type { List, Summary } from './summary.ts';

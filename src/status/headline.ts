@@ -1,4 +1,4 @@
-import { countOf, number } from '../base/readable.ts';
+import { formatCount, plural } from '../base/format.ts';
 import { clip } from '../base/text.ts';
 import type { Health } from './health.ts';
 import { isReady } from './health.ts';
@@ -50,7 +50,7 @@ export function headlineOf({ health, projects, isBlank, refused }: Arrival): Hea
   const mended = withState('mended');
   const arriving = withState('arriving').length + mended.length;
   if (arriving > 0) {
-    const of = `${number(arriving)} of ${countOf(active, 'project')}`;
+    const of = `${formatCount(arriving)} of ${plural(active, 'project')}`;
     const again = mended.length === 0 ? [] : ['; mended: ', ...named(mended), CLEARS];
     return { kind: 'good', words: [`Views are arriving: ${of}`, ...again] };
   }
@@ -98,8 +98,8 @@ function severalWords(troubles: readonly Judged[], projects: readonly Judged[]):
   }
   const fares = [...counts]
     .toSorted(([, a], [, b]) => b - a)
-    .map(([fare, count]) => (counts.size === 1 ? fare : `${number(count)} ${fare}`));
-  const many = `${number(troubles.length)} of ${countOf(concerned, 'project')} in trouble`;
+    .map(([fare, count]) => (counts.size === 1 ? fare : `${formatCount(count)} ${fare}`));
+  const many = `${formatCount(troubles.length)} of ${plural(concerned, 'project')} in trouble`;
   return [`${many}: ${fares.join(', ')}`];
 }
 
@@ -112,13 +112,13 @@ function fareOf({ active, state, causes }: Judged): string {
 
 function idleWords(active: number, projects: readonly Judged[], refused: number): string {
   if (active === 0) return 'No project is active';
-  if (refused > 0) return `No view was taken in the last hour, ${number(refused)} refused`;
+  if (refused > 0) return `No view was taken in the last hour, ${formatCount(refused)} refused`;
   const isNew = projects.every(({ state }) => state === 'no-view' || state === 'inactive');
   return isNew ? 'Waiting for the first view' : 'Quiet: no view in the last hour';
 }
 
 /** `My site and 2 more projects` */
 function named([first, ...more]: readonly Judged[]): Words {
-  const rest = more.length === 0 ? [] : [` and ${countOf(more.length, 'more project')}`];
+  const rest = more.length === 0 ? [] : [` and ${plural(more.length, 'more project')}`];
   return [{ name: clip(first!.name, NAME_LENGTH_MAX) }, ...rest];
 }

@@ -1,4 +1,4 @@
-import { formatSize } from '../base/size.ts';
+import { formatSize } from '../base/format.ts';
 import type { CollectorSource } from './collector-source.ts';
 
 export interface Health {

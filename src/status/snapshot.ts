@@ -1,5 +1,5 @@
+import { formatRoundedSize } from '../base/format.ts';
 import type { Fact, Remedy } from '../base/description.ts';
-import { roundedSize } from '../base/readable.ts';
 import { clip } from '../base/text.ts';
 import { HOUR_MS } from '../base/time.ts';
 import { VERSION } from '../base/version.ts';
@@ -198,7 +198,7 @@ function factsOf(
     outage: outageOf(store.state(), remedy),
     details: [
       ...details,
-      ['Under way', `${roundedSize(queue.bytes)} of ${roundedSize(queueBytesMax)}`],
+      ['Under way', `${formatRoundedSize(queue.bytes)} of ${formatRoundedSize(queueBytesMax)}`],
       ...refused.describe().facts,
     ],
   };

@@ -1,4 +1,4 @@
-import { number } from '../base/readable.ts';
+import { formatCount } from '../base/format.ts';
 import { clip, printable } from '../base/text.ts';
 import { zone } from './clock.ts';
 import { NAME_LENGTH_MAX, type Words } from './headline.ts';
@@ -43,7 +43,7 @@ export function statusText(snapshot: Snapshot): string {
     '',
     rowOf(COLUMNS),
     ...projects.map((project) => rowOf(cellsOf(project, nowMs))),
-    ...(left > 0 ? [`and ${number(left)} more`] : []),
+    ...(left > 0 ? [`and ${formatCount(left)} more`] : []),
     ...unlistedIds.flatMap((unlisted) => unlistedOf(unlisted, nowMs)),
     ...(unlistedIds.length === 0 ? ['', noneUnlistedWords(snapshot)] : []),
     '',
@@ -74,7 +74,7 @@ function unlistedLine(snapshot: Snapshot): string {
 function cellsOf(project: ShownProject, nowMs: number): string[] {
   const { lastHour, today, yesterdayByNow, refused } = project.activity;
   const counts = [lastHour, today, yesterdayByNow, refused];
-  const numbers = counts.map((count) => (count === undefined ? '-' : number(count)));
+  const numbers = counts.map((count) => (count === undefined ? '-' : formatCount(count)));
   return [stateWords(project, nowMs), ...numbers, project.id, clip(project.name, NAME_LENGTH_MAX)];
 }
 

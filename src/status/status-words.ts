@@ -1,4 +1,4 @@
-import { countOf, duration, number } from '../base/readable.ts';
+import { formatCount, formatDuration, plural } from '../base/format.ts';
 import { clip } from '../base/text.ts';
 import { isTrouble, ownOf, type ProjectState, refusedOf } from './arrival.ts';
 import { since } from './clock.ts';
@@ -23,7 +23,7 @@ export function summaryOf(snapshot: Snapshot): Words {
   const last =
     lastAcceptedMs === undefined
       ? 'No view yet'
-      : `Last view${which}${of} ${duration(nowMs - lastAcceptedMs)} ago`;
+      : `Last view${which}${of} ${formatDuration(nowMs - lastAcceptedMs)} ago`;
   return [...longestWords(snapshot), `${last}. ${knownWords(snapshot)}`];
 }
 
@@ -64,15 +64,15 @@ export const figuresOf = ({ total, facts }: Snapshot): Snapshot['facts'] => [
 ];
 
 const takenOf = (taken: number, refused: number): string =>
-  `${number(taken)} taken, ${number(refused)} refused`;
+  `${formatCount(taken)} taken, ${formatCount(refused)} refused`;
 
 /** `656: 47 fewer than yesterday by now (703)` */
 function todayOf({ today, yesterdayByNow }: ShownActivity): string {
-  if (yesterdayByNow === undefined) return number(today);
+  if (yesterdayByNow === undefined) return formatCount(today);
   const more = today - yesterdayByNow;
-  if (more === 0) return today === 0 ? 'none' : `${number(today)}, as yesterday by now`;
-  const compared = `${number(Math.abs(more))} ${more > 0 ? 'more' : 'fewer'} than yesterday by now`;
-  return `${number(today)}: ${compared} (${number(yesterdayByNow)})`;
+  if (more === 0) return today === 0 ? 'none' : `${formatCount(today)}, as yesterday by now`;
+  const compared = `${formatCount(Math.abs(more))} ${more > 0 ? 'more' : 'fewer'} than yesterday by now`;
+  return `${formatCount(today)}: ${compared} (${formatCount(yesterdayByNow)})`;
 }
 
 /** That no view can be stored: what that means and since when; what ends it. */
@@ -100,8 +100,8 @@ export function noneUnlistedWords(snapshot: Snapshot): string {
 export function unlistedWords(snapshot: Snapshot): { many: string; ids: Words } {
   const { unlistedIds, unlistedIdsLeftOut, unlistedLastHour } = snapshot;
   const count = unlistedIds.length + unlistedIdsLeftOut;
-  const ids = `${countOf(count, 'unknown id')}${count < IDS_MAX ? '' : ' or more'}`;
-  const views = `${countOf(unlistedLastHour, 'view')} refused in the last hour`;
+  const ids = `${plural(count, 'unknown id')}${count < IDS_MAX ? '' : ' or more'}`;
+  const views = `${plural(unlistedLastHour, 'view')} refused in the last hour`;
   const many =
     unlistedLastHour > 0
       ? `${count === 1 ? 'sends' : 'send'}: ${views}`
@@ -112,7 +112,7 @@ export function unlistedWords(snapshot: Snapshot): { many: string; ids: Words } 
     const looks = nearest ? [` (looks like ${nearest}`, ...siteWords(unlisted, ' of '), ')'] : [];
     return [i === 0 ? `; ${named.length === 1 ? 'id' : 'ids'} ` : ', ', id, ...looks];
   });
-  const more = count > named.length ? `, ${number(count - named.length)} more` : '';
+  const more = count > named.length ? `, ${formatCount(count - named.length)} more` : '';
   return { many: `${ids} ${many}`, ids: [...each, `${more}.`] };
 }
 
@@ -143,7 +143,7 @@ export function unlistedFacts(
 ): string {
   const from = origin === undefined ? 'without Origin' : `from ${origin}`;
   const reason = code === 'project-not-activated' ? '' : ` (${REASONS[code]})`;
-  return `${countOf(count, 'view')} ${from} in 24 hours, last ${duration(nowMs - lastMs)} ago${reason}`;
+  return `${plural(count, 'view')} ${from} in 24 hours, last ${formatDuration(nowMs - lastMs)} ago${reason}`;
 }
 
 const STATES: Readonly<Record<Exclude<ProjectState, 'most-refused' | 'some-refused'>, string>> = {
@@ -166,7 +166,7 @@ export function stateWords(project: ShownProject, nowMs: number): string {
   if (state === 'most-refused' || state === 'some-refused')
     return `${refusedPercent(project)} % refused`;
   if (state !== 'quiet' || lastAcceptedMs === undefined) return STATES[state];
-  const [count, unit] = duration(nowMs - lastAcceptedMs).split(' ');
+  const [count, unit] = formatDuration(nowMs - lastAcceptedMs).split(' ');
   return `quiet for ${count} ${unit}`;
 }
 
@@ -180,5 +180,5 @@ function refusedPercent({ activity, refusals }: ShownProject): number {
 /** `Last view 14:03, 5 min ago.` */
 export function lastOf({ lastAcceptedMs }: ShownActivity, nowMs: number): string {
   if (lastAcceptedMs === undefined) return 'No view was taken, as far as is known.';
-  return `Last view ${since(lastAcceptedMs, nowMs)}, ${duration(nowMs - lastAcceptedMs)} ago.`;
+  return `Last view ${since(lastAcceptedMs, nowMs)}, ${formatDuration(nowMs - lastAcceptedMs)} ago.`;
 }

@@ -1,4 +1,4 @@
-import { countOf, number } from '../base/readable.ts';
+import { formatCount, plural } from '../base/format.ts';
 import { clip } from '../base/text.ts';
 import type { Issue, RefusalCode } from '../view/refusal.ts';
 import { reasonsOf, refusedOf } from './arrival.ts';
@@ -35,7 +35,7 @@ export function whyOf(project: ShownProject): Why[] {
     const { code, lastHour } = reason;
     const command = commandOf(reason);
     const words = reasonOf(reason);
-    const why = reasons.length === 1 ? capital(words) : `${number(lastHour)} × ${words}`;
+    const why = reasons.length === 1 ? capital(words) : `${formatCount(lastHour)} × ${words}`;
     const { [code]: mend = '' } = MENDS;
     const told = mend.endsWith(':') && command === undefined ? withoutCommand(reason) : mend;
     // That it is inactive has been said.
@@ -43,7 +43,7 @@ export function whyOf(project: ShownProject): Why[] {
     const all = isSaid ? [told] : [why, ...exampleOf(reason), '. ', told];
     return { key: code, words: all, page: pageOf(reason), command };
   });
-  const words = [`${number(left)} for other reasons: see its row.`];
+  const words = [`${formatCount(left)} for other reasons: see its row.`];
   return left === 0 ? shown : [...shown, { ...NO_REASON, words }];
 }
 
@@ -65,7 +65,7 @@ const withoutCommand = ({ origins }: ShownRefusals): string =>
   origins.every(({ origin }) => isPlainOrigin(origin)) ? 'It is mended by now.' : '';
 
 const reasonOf = ({ code, limit }: ShownRefusals): string =>
-  limit === undefined ? REASONS[code] : `over its limit of ${countOf(limit, 'view')} a minute`;
+  limit === undefined ? REASONS[code] : `over its limit of ${plural(limit, 'view')} a minute`;
 
 /** `, such as: mb must be an integer; received "12"`; what strangers sent stands apart. */
 function exampleOf(reason: ShownRefusals): Words {

@@ -1,4 +1,4 @@
-import { countOf, duration, number } from '../base/readable.ts';
+import { formatCount, formatDuration, plural } from '../base/format.ts';
 import { clip } from '../base/text.ts';
 import { HOUR_MS } from '../base/time.ts';
 import { isRed, isTrouble, ownOf, rankOf, refusedOf } from './arrival.ts';
@@ -48,8 +48,7 @@ export function troublesOf(
     (a, b) => rankOf(a[0]!) - rankOf(b[0]!) || lossOf(b) - lossOf(a),
   );
   const others = troubles.slice(toldMax).flat();
-  const also =
-    others.length === 0 ? [] : [`${countOf(others.length, 'more project')} in trouble: `];
+  const also = others.length === 0 ? [] : [`${plural(others.length, 'more project')} in trouble: `];
   return {
     told: troubles.slice(0, toldMax).map((projects) => troubleOf(projects, nowMs)),
     others: [...also, ...listed(others, (project) => sinceOf(project, nowMs))],
@@ -69,7 +68,7 @@ function troubleOf(projects: readonly ShownProject[], nowMs: number): Trouble {
     isBad: projects.some(({ state }) => isRed(state)),
     who: isOne
       ? [{ name: clip(first.name, NAME_LENGTH_MAX) }]
-      : [countOf(projects.length, 'project')],
+      : [plural(projects.length, 'project')],
     extent: isOne ? [headOf(first, nowMs)] : [],
     reasons: whyOf(first).map(({ key, words, page, command }) => {
       const sent = page === undefined ? [] : isOne ? latestFrom(page) : oneFrom(page, first);
@@ -99,7 +98,7 @@ function listed(
     return [i === 0 ? '' : '; ', name, ` ${wordsOf(project)}`];
   });
   const left = projects.length - NAMED_MAX;
-  return [...named, left > 0 ? `; and ${number(left)} more in the table.` : '.'];
+  return [...named, left > 0 ? `; and ${formatCount(left)} more in the table.` : '.'];
 }
 
 /** Of a project's row on the page. */
@@ -131,12 +130,13 @@ function extentOf(project: ShownProject, nowMs: number): string {
   const from = sinceOf(project, nowMs);
   if (state === 'silent') {
     const { lastAcceptedMs = nowMs } = activity;
-    return `${from}, for ${duration(nowMs - lastAcceptedMs)}, unlike yesterday`;
+    return `${from}, for ${formatDuration(nowMs - lastAcceptedMs)}, unlike yesterday`;
   }
   const refused = refusedOf(refusals);
   const all = activity.lastHour + activity.refusedLastHour;
-  const whole = all === 1 ? 'the only view' : `all ${countOf(all, 'view')}`;
-  const many = state === 'all-refused' ? whole : `${number(refused)} of ${countOf(all, 'view')}`;
+  const whole = all === 1 ? 'the only view' : `all ${plural(all, 'view')}`;
+  const many =
+    state === 'all-refused' ? whole : `${formatCount(refused)} of ${plural(all, 'view')}`;
   return `${from}, ${many}`;
 }
 

@@ -1,5 +1,6 @@
+import { plural } from '../base/format.ts';
 import { isRefusal } from '../view/refusal.ts';
-import { plural, printable } from '../base/text.ts';
+import { printable } from '../base/text.ts';
 import { fieldsOf, readHead } from '../view/line.ts';
 import { readView } from '../view/read-view.ts';
 import type { Block } from '../disk/lines.ts';

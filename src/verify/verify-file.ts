@@ -1,7 +1,8 @@
+import { plural } from '../base/format.ts';
 import { existsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { EXIT, Fatal } from '../base/exit.ts';
-import { plural, printable } from '../base/text.ts';
+import { printable } from '../base/text.ts';
 import { readBlocks } from '../disk/lines.ts';
 import { archiveRecordOf } from '../disk/names.ts';
 import type { Progress } from '../disk/progress.ts';

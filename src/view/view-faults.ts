@@ -1,6 +1,7 @@
+import { plural } from '../base/format.ts';
 import * as v from 'valibot';
 import { LIMITS } from '../base/limits.ts';
-import { clip, nearest, plural } from '../base/text.ts';
+import { clip, nearest } from '../base/text.ts';
 import { PROJECT_ID } from './project-id.ts';
 import type { Issue, Refusal } from './refusal.ts';
 import { type Entries, mayBeAbsent, type SchemaPart } from './schema-part.ts';

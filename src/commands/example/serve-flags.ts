@@ -1,5 +1,5 @@
+import { formatSize } from '../../base/format.ts';
 import * as path from 'node:path';
-import { formatSize } from '../../base/size.ts';
 import { type Address, urlOf } from '../../http/listener.ts';
 import { SERVE_OPTIONS } from '../../serve.ts';
 import { flagOf, OPTIONS } from '../../settings.ts';

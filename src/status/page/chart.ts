@@ -1,4 +1,4 @@
-import { countOf, number } from '../../base/readable.ts';
+import { formatCount, plural } from '../../base/format.ts';
 import { QUARTER_MS, QUARTERS, startOf } from '../timeline.ts';
 import { shortTime } from '../clock.ts';
 import { element, setText, svg, type View } from './dom.ts';
@@ -72,8 +72,8 @@ export function chart(): View<Series> {
       shownMs = nowMs;
       const top = scaleOf(series);
       bars.draw(series, top);
-      setText(most, number(top));
-      setText(half, number(top / 2));
+      setText(most, formatCount(top));
+      setText(half, formatCount(top / 2));
       for (const [i, hour] of hours.entries()) {
         setText(hour, shortTime(startOf(nowMs, (i * QUARTERS) / 4)));
       }
@@ -127,6 +127,6 @@ function barsOf(counts: readonly number[], below: readonly number[], scale: numb
 function quarterOf({ accepted, refused }: Series, nowMs: number, quarter: number): string {
   const fromMs = startOf(nowMs, quarter);
   const to = quarter === QUARTERS - 1 ? 'now' : shortTime(fromMs + QUARTER_MS);
-  const taken = `${countOf(at(accepted, quarter), 'view')} taken`;
-  return `${shortTime(fromMs)} to ${to}: ${taken}, ${number(at(refused, quarter))} refused`;
+  const taken = `${plural(at(accepted, quarter), 'view')} taken`;
+  return `${shortTime(fromMs)} to ${to}: ${taken}, ${formatCount(at(refused, quarter))} refused`;
 }

@@ -1,4 +1,4 @@
-import { countOf, number } from '../../base/readable.ts';
+import { formatCount, plural } from '../../base/format.ts';
 import type { Snapshot, Step } from '../snapshot.ts';
 import { dateTime, shortTime, zone } from '../clock.ts';
 import { command } from './copy-command.ts';
@@ -55,7 +55,7 @@ function show(snapshot: Snapshot): void {
   find('#unlisted-ids').hidden = unlistedIds.length === 0;
   unasked.update(snapshot, nowMs);
   showUnlistedIds(unlistedIds, nowMs);
-  setText(unlistedIdsMore, more > 0 ? `${countOf(more, 'more id')}.` : '');
+  setText(unlistedIdsMore, more > 0 ? `${plural(more, 'more id')}.` : '');
   find('#before-project').hidden = snapshot.beforeProject.length === 0;
   beforeProject.update(snapshot.beforeProject, nowMs);
   find('#report').hidden = snapshot.report === undefined;
@@ -85,7 +85,7 @@ const detailsOf = ({ details, accepted, refused, sinceMs, version }: Snapshot) =
   ...details,
   [
     'Since the start',
-    `${number(accepted)} taken, ${number(refused)} refused since ${dateTime(sinceMs)}`,
+    `${formatCount(accepted)} taken, ${formatCount(refused)} refused since ${dateTime(sinceMs)}`,
   ] as const,
   ['Version', version] as const,
 ];

@@ -1,4 +1,4 @@
-import { number } from '../../base/readable.ts';
+import { formatCount } from '../../base/format.ts';
 import type { ProjectState } from '../arrival.ts';
 import type { ShownActivity } from '../shown-activity.ts';
 import type { ShownProject } from '../shown-projects.ts';
@@ -111,7 +111,7 @@ function activityRow() {
     const numbers = [lastTenMinutes, lastHour, today, yesterdayByNow, yesterday, refused];
     for (const [i, { value, cell }] of cells.entries()) {
       const count = numbers[i];
-      setText(value, count === undefined ? '–' : number(count));
+      setText(value, count === undefined ? '–' : formatCount(count));
       cell.classList.toggle('none', !count);
     }
     cells.at(-1)!.cell.classList.toggle('refusals', refused > 0);

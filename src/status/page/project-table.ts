@@ -1,4 +1,4 @@
-import { countOf } from '../../base/readable.ts';
+import { plural } from '../../base/format.ts';
 import type { Snapshot } from '../snapshot.ts';
 import type { ShownActivity } from '../shown-activity.ts';
 import type { ShownProject } from '../shown-projects.ts';
@@ -35,7 +35,7 @@ export function projectTable(section: HTMLElement) {
     );
     showRows(found, nowMs);
     const none = found.length === 0 ? 'No name or id has that in it. ' : '';
-    const left = projectsLeftOut === 0 ? '' : `${countOf(projectsLeftOut, 'more project')} listed.`;
+    const left = projectsLeftOut === 0 ? '' : `${plural(projectsLeftOut, 'more project')} listed.`;
     setText(more, none + left);
   };
   filter.addEventListener('input', () => shown && draw(shown));

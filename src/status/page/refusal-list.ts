@@ -1,4 +1,4 @@
-import { duration, number } from '../../base/readable.ts';
+import { formatCount, formatDuration } from '../../base/format.ts';
 import { REASONS } from '../reason-words.ts';
 import type { RefusedSample } from '../refused-samples.ts';
 import type { ShownOrigin, ShownRefusals } from '../shown-projects.ts';
@@ -24,9 +24,9 @@ function group(): View<ShownRefusals> {
   return {
     node: element('li', {}, head, mend.node, forgotten, origins),
     update(item, nowMs) {
-      setText(count, `${number(item.count)} × ${REASONS[item.code]}`);
+      setText(count, `${formatCount(item.count)} × ${REASONS[item.code]}`);
       setText(code, item.code);
-      setText(last, `latest ${duration(nowMs - item.lastMs)} ago`);
+      setText(last, `latest ${formatDuration(nowMs - item.lastMs)} ago`);
       mend.update(item.command, nowMs);
       forgotten.hidden = item.origins.length > 0;
       showOrigins(
@@ -44,7 +44,10 @@ function ofOrigin(): View<ShownOrigin> {
   return {
     node: element('li', {}, from, mend.node, shown.node),
     update({ origin, count, command, latest }, nowMs) {
-      setText(from, `${origin === '' ? 'without Origin' : `from ${origin}`} (${number(count)})`);
+      setText(
+        from,
+        `${origin === '' ? 'without Origin' : `from ${origin}`} (${formatCount(count)})`,
+      );
       mend.update(command, nowMs);
       shown.node.toggleAttribute('hidden', latest === undefined);
       if (latest !== undefined) shown.update(latest, nowMs);

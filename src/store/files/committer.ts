@@ -1,6 +1,6 @@
+import { plural } from '../../base/format.ts';
 import { EXIT, Fatal, reasonOf } from '../../base/exit.ts';
 import type { Log } from '../../base/log.ts';
-import { plural } from '../../base/text.ts';
 import { backOff, type RetryTiming } from '../../base/time.ts';
 import type { Blocked } from '../../disk/trouble.ts';
 import type { Stamp } from '../stamp.ts';

@@ -1,3 +1,4 @@
+import { formatCount, formatRoundedSize, formatSize } from '../../base/format.ts';
 import {
   counter,
   type Description,
@@ -6,8 +7,6 @@ import {
   type Metric,
   type Remedy,
 } from '../../base/description.ts';
-import { number, roundedSize } from '../../base/readable.ts';
-import { formatSize } from '../../base/size.ts';
 import { shellQuoted } from '../../base/text.ts';
 import { enoughBytes } from '../../disk/free-space.ts';
 import { DISK_FULL } from '../../disk/trouble.ts';
@@ -43,7 +42,9 @@ export function describeFiles(
       gauge('viewlog_file_bytes', 'Size of the view file being written.', [[fileBytes]]),
     ],
     facts: [freeFact(freeBytes, minFreeBytes, days, unavailable === DISK_FULL)],
-    details: [['File', file === undefined ? 'none yet' : `${file}, ${roundedSize(fileBytes)}`]],
+    details: [
+      ['File', file === undefined ? 'none yet' : `${file}, ${formatRoundedSize(fileBytes)}`],
+    ],
     remedy: unavailable === undefined ? undefined : remedyOf(state, place),
   };
 }
@@ -56,7 +57,7 @@ function remedyOf({ freeBytes, unavailable }: ViewStoreState, place: FilesPlace)
   const command = `df -h ${shellQuoted(dir)}`;
   const enough = enoughBytes(minFreeBytes);
   if (freeBytes !== undefined && freeBytes < enough) {
-    const free = `Make room on the disk of ${dir} until ${roundedSize(enough)} are free`;
+    const free = `Make room on the disk of ${dir} until ${formatRoundedSize(enough)} are free`;
     return { text: `${free}: ${SPARE}. Or start viewlog with a lower --min-free.`, command };
   }
   if (unavailable === DISK_FULL) {
@@ -90,7 +91,7 @@ function freeFact(
 ): Fact {
   const name = 'Free disk';
   if (freeBytes === undefined) return [name, 'not known'];
-  const free = roundedSize(freeBytes);
+  const free = formatRoundedSize(freeBytes);
   if (freeBytes < minFreeBytes) {
     return [name, `${free}, below --min-free ${formatSize(minFreeBytes)}`, 'bad'];
   }
@@ -112,5 +113,5 @@ function daysLeft(
 
 function daysText(days: number): string {
   if (days > 3650) return 'more than 10 years';
-  return days < 1 ? 'less than a day' : `${number(Math.floor(days))} days at this rate`;
+  return days < 1 ? 'less than a day' : `${formatCount(Math.floor(days))} days at this rate`;
 }

@@ -21,9 +21,9 @@
 // not is refused, but half of it may stand in the file already, and the file is never truncated or
 // overwritten; so the rest of it is kept, and written before anything else once there is space. That
 // view is stored though its sender was told "not promised". It doubles as the probe for space.
+import { plural } from '../../base/format.ts';
 import { EXIT, Fatal, reasonOf } from '../../base/exit.ts';
 import type { Log } from '../../base/log.ts';
-import { plural } from '../../base/text.ts';
 import type { Description } from '../../base/description.ts';
 import { Committer, type Timing } from './committer.ts';
 import { DayWriter } from './day-writer.ts';

@@ -1,5 +1,5 @@
+import { formatCount } from '../../base/format.ts';
 import { counter, type Description, samplesBy } from '../../base/description.ts';
-import { number } from '../../base/readable.ts';
 import type { RefusedState } from './refused-files.ts';
 
 /** What the operator is told of the refused views that are kept. */
@@ -14,7 +14,7 @@ export const describeRefused = ({ keptLines, keptBytes, dropped }: RefusedState)
       samplesBy('reason', kebabKeys(dropped)),
     ),
   ],
-  facts: [['Refused, kept', number(keptLines)]],
+  facts: [['Refused, kept', formatCount(keptLines)]],
 });
 
 /** `dayFull` as `day-full`. */

@@ -1,6 +1,5 @@
+import { formatDuration, formatRoundedSize, plural } from '../../base/format.ts';
 import { counter, type Description, type Fact, gauge, samplesBy } from '../../base/description.ts';
-import { countOf, duration, roundedSize } from '../../base/readable.ts';
-import { plural } from '../../base/text.ts';
 import { linesMetrics } from '../store.ts';
 import type { StreamStoreState } from './stream-store.ts';
 
@@ -52,9 +51,9 @@ function factsOf(stream: StreamStoreState['stream'], nowMs: number): Fact[] {
   const { name, server, disconnectedSinceMs = nowMs, seen } = stream;
   const { messages, bytes, leader, replicas, lagging } = seen;
   return [
-    ['Stream', `${name}, ${countOf(messages, 'message')}, ${roundedSize(bytes)}`],
-    ['NATS server', server ?? `none for ${duration(nowMs - disconnectedSinceMs)}`],
+    ['Stream', `${name}, ${plural(messages, 'message')}, ${formatRoundedSize(bytes)}`],
+    ['NATS server', server ?? `none for ${formatDuration(nowMs - disconnectedSinceMs)}`],
     ['Led by', leader ?? 'none'],
-    ['Up to date', `${replicas - lagging.length} of ${countOf(replicas, 'server')}`],
+    ['Up to date', `${replicas - lagging.length} of ${plural(replicas, 'server')}`],
   ];
 }

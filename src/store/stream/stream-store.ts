@@ -13,6 +13,7 @@
 // While the stream is known to take none, or has acknowledged nothing for 5 seconds, views are refused
 // at once: what is published meanwhile would only gather somewhere. A look at it, and where it looks
 // sound a probe, every second tells when it is back.
+import { formatSize } from '../../base/format.ts';
 import { EXIT, Fatal } from '../../base/exit.ts';
 import type { Cluster } from '../../jetstream/connect.ts';
 import { configFault, type StreamSeen, VIEWS } from '../../jetstream/inspect.ts';
@@ -22,7 +23,6 @@ import { Silence } from '../../jetstream/silence.ts';
 import { StreamWatch } from '../../jetstream/stream-watch.ts';
 import type { Description } from '../../base/description.ts';
 import type { Log } from '../../base/log.ts';
-import { formatSize } from '../../base/size.ts';
 import { printable } from '../../base/text.ts';
 import { headOf, linesOf } from '../../view/line.ts';
 import { createStamper, type Stamp } from '../stamp.ts';

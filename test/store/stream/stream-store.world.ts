@@ -19,7 +19,7 @@ import { tempDir } from '../../support/temp-dir.ts';
 import { dataDirectory, run, startViewlog } from '../../support/viewlog.ts';
 import { FULL_VIEW, MINIMAL_VIEW } from '../../support/views.ts';
 
-// Views in a stream of one real NATS server; see stream-cluster.test.ts for three.
+// Views in a stream of one real NATS server; see stream-cluster.world.ts for three.
 
 const RUNTIMES = [NODE, NEWEST_NODE, DENO, OLDEST_DENO, NEWEST_DENO, BUN, EXECUTABLE].filter(
   isPresent,

@@ -1,5 +1,6 @@
+import { plural } from '../../src/base/format.ts';
 import { describe, expect, it } from 'vitest';
-import { clip, echo, nearest, plural, printable } from '../../src/base/text.ts';
+import { clip, echo, nearest, printable } from '../../src/base/text.ts';
 
 describe("a stranger's text", () => {
   it('loses what a terminal would obey or hide', () => {

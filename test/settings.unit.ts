@@ -1,3 +1,4 @@
+import { formatSize } from '../src/base/format.ts';
 import { describe, expect, it } from 'vitest';
 import { Fatal } from '../src/base/exit.ts';
 import {
@@ -8,7 +9,6 @@ import {
   readSettings,
   strayVariables,
 } from '../src/settings.ts';
-import { formatSize } from '../src/base/size.ts';
 
 const ALL = Object.keys(OPTIONS) as OptionName[];
 const read = (args: string[], env: Record<string, string> = {}) =>

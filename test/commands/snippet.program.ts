@@ -6,7 +6,7 @@ import { viewUrl, Problem } from '../../src/base/option.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { dataDirectory, run, startViewlog, until } from '../support/viewlog.ts';
 
-// What `viewlog snippet` prints; test/snippet-browser.test.ts has pages that bear it.
+// What `viewlog snippet` prints; snippet-in-chromium.world.ts has pages that bear it.
 
 const SCRIPT = /^<script>(.*)<\/script>\n$/;
 const ADDRESS = 'https://views.example.com';

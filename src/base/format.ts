@@ -1,0 +1,42 @@
+// Numbers, sizes and durations as people read them. Every count, plural, size and duration that
+// viewlog prints is made here.
+import { GiB, KiB, MiB, TiB } from './size.ts';
+
+/** Returns a whole number with its thousands separated: `12,345`. */
+export const formatCount = (count: number): string => count.toLocaleString('en');
+
+/** Returns a count with its noun: `1 view`, `12,345 views`. */
+export const plural = (count: number, noun: string): string =>
+  `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
+
+/** Returns milliseconds as `3 s`, `12 min`, `5 h 3 min` or `2 d 4 h`. */
+export function formatDuration(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const minutes = Math.floor(seconds / 60);
+  const hours = Math.floor(minutes / 60);
+  if (seconds < 60) return `${seconds} s`;
+  if (minutes < 60) return `${minutes} min`;
+  if (hours < 24) return `${hours} h ${minutes % 60} min`;
+  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+const UNITS = [
+  ['TiB', TiB],
+  ['GiB', GiB],
+  ['MiB', MiB],
+  ['KiB', KiB],
+] as const;
+
+/** Returns bytes in the largest unit that is exact: `16 KiB`, `64 MiB`, `1025 bytes`. */
+export function formatSize(bytes: number): string {
+  const unit = UNITS.find(([, factor]) => bytes >= factor && bytes % factor === 0);
+  return unit === undefined ? `${bytes} bytes` : `${bytes / unit[1]} ${unit[0]}`;
+}
+
+/** Returns bytes rounded, for a measured size: `1.5 GiB`, `12 MiB`, `87 bytes`. */
+export function formatRoundedSize(bytes: number): string {
+  const unit = UNITS.find(([, factor]) => bytes >= factor);
+  if (unit === undefined) return `${Math.round(bytes)} bytes`;
+  const amount = bytes / unit[1];
+  return `${amount < 10 ? amount.toFixed(1) : Math.round(amount)} ${unit[0]}`;
+}
