@@ -138,6 +138,10 @@ export class Archiver {
     };
   }
 
+  hasWritten(day: string): boolean {
+    return this.#days.written.has(day);
+  }
+
   /**
    * Makes the record durable, and ends what a crash of another writer may have torn: the newest file.
    * @throws {StoppedWaiting | Fatal}
@@ -145,7 +149,7 @@ export class Archiver {
   async start(): Promise<void> {
     await this.#journal.start();
     await this.#space.poll();
-    const day = newestDay(this.#options.dir, 'views');
+    const day = await newestDay(this.#options.files, this.#options.dir, 'views');
     const { files = {} } = this.#journal.record.writing ?? {};
     // One that this archive was writing is completed rather than ended.
     if (day === undefined || fileNameOf('views', day) in files) return;

@@ -4,7 +4,7 @@ import { NEWLINE } from '../base/text.ts';
 import { NoRegularFile, NOTHING, openDailyFile, type DailyFile } from '../disk/daily-file.ts';
 import { fileNameOf } from '../disk/names.ts';
 import type { FileOps } from '../disk/ops.ts';
-import { type Blocked, blockedBy, misplaced, sealed, unopened } from '../disk/trouble.ts';
+import { type Blocked, blockedBy, moved, sealed, unopened } from '../disk/trouble.ts';
 import { findWritten, type Written } from './find-written.ts';
 import type { UntilRoom } from './until-room.ts';
 
@@ -27,6 +27,7 @@ export class DayFiles {
   readonly #options: DayFilesOptions;
   /** The longest unused first. */
   readonly #open = new Map<string, DailyFile>();
+  readonly written = new Set<string>();
   syncSeconds = 0;
   sealedFragments = 0;
 
@@ -53,6 +54,7 @@ export class DayFiles {
    * @returns its size.
    */
   async open(day: string, ending?: Uint8Array): Promise<number> {
+    this.written.add(day);
     await this.#options.untilRoom.succeeds(() => this.#tryOpen(day, ending));
     return this.#open.get(day)!.size();
   }
@@ -154,7 +156,7 @@ export class DayFiles {
   async #leaveMisplaced(day: string, file: DailyFile): Promise<boolean> {
     const where = await file.whereabouts();
     if (where === 'here') return false;
-    this.#options.log.warn(misplaced(file.path, where));
+    this.#options.log.warn(moved(file.path));
     // What was written to it counts as written, wherever it is now.
     await file.sync();
     await this.#close(day, file);

@@ -9,8 +9,7 @@ import { readToken } from '../status/token.ts';
 import { watchedInText } from '../status/watched-in-text.ts';
 import { signals } from '../base/signals.ts';
 import { acquireLock, type Lock } from '../disk/lock.ts';
-import { startRetention } from '../disk/retention.ts';
-import { within } from '../base/time.ts';
+import { Retention } from '../disk/retention.ts';
 import { archiveViews } from '../archive/archive-views.ts';
 import { LagLog } from '../archive/lag.ts';
 import { openArchive } from '../archive/open-archive.ts';
@@ -116,7 +115,7 @@ async function follow(settings: ArchiveSettings, surroundings: Surroundings): Pr
   const watched = watchedInText(() => describeArchive(parts));
   const status = await openStatus(settings.status, token, watched);
   const keepDays = settings['keep-days'];
-  const retention = startRetention({
+  const retention = new Retention({
     dir,
     keepDays,
     keepRefusedDays: 0,
@@ -124,6 +123,7 @@ async function follow(settings: ArchiveSettings, surroundings: Surroundings): Pr
     log,
     files: lock.files,
     isLocked: () => lock.isHeld(),
+    hasWritten: (_, day) => archiver.hasWritten(day),
   });
   log.info(`viewlog archiving "${name}" to "${dir}", from message ${archiver.sequence + 1} on`);
   if (status !== undefined) log.info(`status page on ${status.url}/`);
@@ -137,7 +137,7 @@ async function follow(settings: ArchiveSettings, surroundings: Surroundings): Pr
     await archiveViews({ archiver, reader, lag, until, stop });
   } finally {
     reader.close();
-    await within(LIMITS.closeTimeoutMs, retention.stop());
+    retention.stop();
     await status?.stop();
   }
   const { lines } = archiver.state();

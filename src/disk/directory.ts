@@ -52,24 +52,41 @@ export function makeDirectory(dir: string, warn: Warn): string | undefined {
   return made;
 }
 
-/** The day of the newest daily file of this kind, passing over names of what is no regular file. */
-export function newestDay(dir: string, kind: FileKind): string | undefined {
-  return daysIn(dir, kind).findLast((day) => isFile(`${dir}/${fileNameOf(kind, day)}`));
+/** Returns the day of the newest regular file of this kind; `undefined` if there is none. */
+export async function newestDay(
+  files: FileOps,
+  dir: string,
+  kind: FileKind,
+): Promise<string | undefined> {
+  return newestRegular(files, dir, kind, await daysIn(files, dir, kind));
 }
 
-function isFile(name: string): boolean {
+/** The same, of days that are known to have something of that name. */
+export async function newestRegular(
+  files: FileOps,
+  dir: string,
+  kind: FileKind,
+  days: readonly string[],
+): Promise<string | undefined> {
+  for (const day of days.toReversed()) {
+    if (await isRegular(files, `${dir}/${fileNameOf(kind, day)}`)) return day;
+  }
+  return undefined;
+}
+
+async function isRegular(files: FileOps, path: string): Promise<boolean> {
   try {
-    return fs.statSync(name).isFile();
+    return (await files.stat(path)).isFile();
   } catch (error) {
-    // What cannot be looked at cannot be opened either, and that is told better.
+    // A file that cannot be looked at cannot be opened either, and that has the better message.
     return errnoOf(error) !== 'ENOENT';
   }
 }
 
-/** The days of all daily files of this kind, ascending. Foreign names are passed over. */
-export function daysIn(dir: string, kind: FileKind): string[] {
-  return fs
-    .readdirSync(dir)
+/** Returns the days of all daily files of this kind, ascending. Other names are ignored. */
+export async function daysIn(files: FileOps, dir: string, kind: FileKind): Promise<string[]> {
+  const names = await files.list(dir);
+  return names
     .map((name) => dayOfFileName(kind, name))
     .filter((day) => day !== undefined)
     .sort();

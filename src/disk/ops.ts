@@ -29,8 +29,13 @@ export interface FileOps {
   fchown(fd: number, uid: number, gid: number): Promise<void>;
   fstat(fd: number): Promise<FileStat>;
   stat(path: string): Promise<FileStat>;
+  /** Like `stat`, but of a link itself. */
+  lstat(path: string): Promise<FileStat>;
+  /** The names in a directory, in no particular order. */
+  list(dir: string): Promise<string[]>;
   close(fd: number): Promise<void>;
   rename(from: string, to: string): Promise<void>;
+  unlink(path: string): Promise<void>;
   /** Bytes that an unprivileged user may still write to the directory's file system. */
   freeBytes(dir: string): Promise<number>;
 }
@@ -80,8 +85,11 @@ const nodeFiles: FileOps = {
   fchown: (fd, uid, gid) => called<void>((done) => fs.fchown(fd, uid, gid, done)),
   fstat: (fd) => called<fs.Stats>((done) => fs.fstat(fd, done)),
   stat: (path) => called<fs.Stats>((done) => fs.stat(path, done)),
+  lstat: (path) => called<fs.Stats>((done) => fs.lstat(path, done)),
+  list: (dir) => called<string[]>((done) => fs.readdir(dir, done)),
   close: (fd) => called<void>((done) => fs.close(fd, done)),
   rename: (from, to) => called<void>((done) => fs.rename(from, to, done)),
+  unlink: (path) => called<void>((done) => fs.unlink(path, done)),
   async freeBytes(dir) {
     // Async, so that a runtime that forbids it (Deno without --allow-sys=statfs throws) rejects.
     const { bavail, bsize } = await called<fs.StatsFs>((done) => fs.statfs(dir, done));

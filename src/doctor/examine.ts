@@ -57,7 +57,7 @@ export async function examine(examination: Examination): Promise<Finding[]> {
   await look('runtime', () => checkRuntime(runtimeHere()));
   const hasFiles = data !== undefined && (await checkDisk(look, found, installation, now()));
   const files = hasFiles ? data : undefined;
-  await look('clock', () => checkClock(files, installation['keep-days'], now()));
+  await look('clock', () => checkClock(files, now()));
   let origin = NO_ORIGIN;
   let active: readonly ProjectEntry[] = [];
   await look('projects file', async () => {

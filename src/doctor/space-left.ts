@@ -26,7 +26,11 @@ export async function freeBytes(data: string): Promise<number | undefined> {
 }
 
 /** Whether there is room, and for how long by the growth of the last days. */
-export function checkSpace(options: Options, free: number | undefined, nowMs: number): Finding {
+export async function checkSpace(
+  options: Options,
+  free: number | undefined,
+  nowMs: number,
+): Promise<Finding> {
   const { data, 'min-free': minFree, 'keep-days': keepDays } = options;
   if (free === undefined) {
     const todo = 'For Deno: --allow-sys=statfs';
@@ -36,7 +40,7 @@ export function checkSpace(options: Options, free: number | undefined, nowMs: nu
   const todo = 'Remove old view files that are shipped, never the newest; or use --keep-days';
   if (free < minFree) return toBeMended(CHECK, what, 'every view is refused with 503', todo);
   if (free < 2 * minFree) return doubtful(CHECK, what, 'soon every view is refused', todo);
-  const days = daysIn(data, 'views');
+  const days = await daysIn(systemFiles, data, 'views');
   const perDay = bytesPerDay(data, days, nowMs);
   // With --keep-days as many files go as come.
   if (perDay === 0 || (keepDays > 0 && days.length >= keepDays)) return well(CHECK, what);

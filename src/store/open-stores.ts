@@ -7,8 +7,7 @@ import { LIMITS } from '../base/limits.ts';
 import { acquireLock } from '../disk/lock.ts';
 import { createRefusedStream } from './refused/refused-stream.ts';
 import { createRefusedStore, type LocalRefusedStore } from './refused/refused-files.ts';
-import { startRetention } from '../disk/retention.ts';
-import { within } from '../base/time.ts';
+import { Retention } from '../disk/retention.ts';
 import { createStreamStore } from './stream/stream-store.ts';
 import type { ViewStore, WatchedStore } from './store.ts';
 import { createViewStore } from './files/view-store.ts';
@@ -51,22 +50,11 @@ export function openStores(options: StoresOptions): Promise<Stores> {
 }
 
 /** The data directory: locked, its view file sealed, its old files removed. */
-async function openFiles({ settings, projects, now: clock, log, onFatal }: StoresOptions) {
+async function openFiles({ settings, projects, now, log, onFatal }: StoresOptions) {
   const { data: dir, durability } = settings;
   const minFreeBytes = settings['min-free'];
   const lock = await acquireLock(dir, { log, onLost: onFatal });
   const { files } = lock;
-  const retention = startRetention({
-    dir,
-    keepDays: settings['keep-days'],
-    keepRefusedDays: settings['keep-refused-days'],
-    now: clock,
-    log,
-    files,
-    isLocked: () => lock.isHeld(),
-  });
-  const { now } = retention;
-  await within(LIMITS.closeTimeoutMs, retention.noted);
   const store = await createViewStore({ dir, durability, minFreeBytes, now, log, onFatal, files });
   const refused = createRefusedStore({
     dir,
@@ -78,12 +66,23 @@ async function openFiles({ settings, projects, now: clock, log, onFatal }: Store
     log,
     files,
   });
+  const retention = new Retention({
+    dir,
+    keepDays: settings['keep-days'],
+    keepRefusedDays: settings['keep-refused-days'],
+    now,
+    log,
+    files,
+    hasWritten: (kind, day) => (kind === 'views' ? store : refused).hasWritten(day),
+    isLocked: () => lock.isHeld(),
+  });
   return {
     store,
     refused,
     async close() {
       const timeMs = LIMITS.closeTimeoutMs;
-      await Promise.all([refused.close(timeMs), within(timeMs, retention.stop())]);
+      retention.stop();
+      await refused.close(timeMs);
       await store.close(timeMs);
       await lock.release();
     },

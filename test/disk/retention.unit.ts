@@ -1,129 +1,140 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { removeOldFiles, startRetention } from '../../src/disk/retention.ts';
-import { clockAt } from '../support/clock.ts';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { systemFiles } from '../../src/disk/ops.ts';
+import { overdueDays, Retention, type RetentionOptions } from '../../src/disk/retention.ts';
 import { memoryLog } from '../support/memory-log.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const march = (day: number): string => `2026-03-${String(day).padStart(2, '0')}`;
-const viewFiles = (...days: number[]): string[] => days.map((day) => `views-${march(day)}.ndjson`);
-const refusedFiles = (...days: number[]): string[] =>
-  days.map((day) => `refused-${march(day)}.ndjson`);
+const HOUR_MS = 3_600_000;
+const noon = (day: number): number => Date.parse(`${march(day)}T12:00:00Z`);
 
-function dirWith(names: readonly string[]): string {
-  const dir = tempDir();
-  for (const name of names) fs.writeFileSync(join(dir, name), '');
-  return dir;
-}
+describe('overdue days', () => {
+  const days = [1, 2, 3, 4, 5].map(march);
 
-function removeIn(
-  dir: string,
-  options: { keepDays?: number; keepRefusedDays?: number; at: string },
-) {
-  const { keepDays = 0, keepRefusedDays = 0, at } = options;
-  const log = memoryLog();
-  removeOldFiles({ dir, keepDays, keepRefusedDays, now: clockAt(at).now, log });
-  return { left: fs.readdirSync(dir).sort(), log };
-}
-
-describe('a view file', () => {
-  test('goes when it is more than N days old and N newer ones exist', () => {
-    const dir = dirWith(viewFiles(1, 2, 3, 4, 5));
-    const { left, log } = removeIn(dir, { keepDays: 2, at: `${march(5)}T23:59:59.999Z` });
-    expect(left).toEqual(viewFiles(3, 4, 5));
-    expect(log.lines).toEqual([`info: Removed 2 views files from "${dir}", up to 2026-03-02`]);
+  it.each([
+    ['more than N days old', 2, `${march(5)}T23:59:59.999Z`, [1, 2]],
+    ['none exactly N days old', 4, `${march(5)}T00:00:00.000Z`, []],
+    ['all but the newest, however old', 2, '2040-01-01T00:00:00Z', [1, 2, 3, 4]],
+    ['none for a clock that is behind', 1, '1970-01-02T00:00:00Z', []],
+    ['none with 0', 0, '2040-01-01T00:00:00Z', []],
+  ])('are %s', (_, keepDays, now, expected) => {
+    expect(overdueDays(days, keepDays, Date.parse(now))).toStrictEqual(expected.map(march));
   });
 
-  test('stays as long as fewer than N newer ones exist', () => {
-    const dir = dirWith(viewFiles(1, 2, 3));
-    const { left } = removeIn(dir, { keepDays: 2, at: '2026-12-31T12:00:00Z' });
-    expect(left).toEqual(viewFiles(2, 3));
+  it('include those of a site that had views on few days', () => {
+    const months = ['2026-01-10', '2026-02-10', '2026-03-10'];
+    expect(overdueDays(months, 30, Date.parse('2026-03-11'))).toStrictEqual(['2026-01-10']);
   });
-
-  test('stays when a clock that is years ahead makes it look old', () => {
-    const dir = dirWith(viewFiles(1, 2, 3));
-    const { left, log } = removeIn(dir, { keepDays: 3, at: '2040-01-01T00:00:00Z' });
-    expect(left).toEqual(viewFiles(1, 2, 3));
-    expect(log.lines).toEqual([]);
-  });
-
-  test('stays when a clock that is years behind makes it look new', () => {
-    const dir = dirWith(viewFiles(1, 2, 3));
-    expect(removeIn(dir, { keepDays: 1, at: '1970-01-02T00:00:00Z' }).left).toHaveLength(3);
-  });
-
-  test('stays for ever with 0', () => {
-    const dir = dirWith(viewFiles(1, 2, 3));
-    expect(removeIn(dir, { keepDays: 0, at: '2040-01-01T00:00:00Z' }).left).toHaveLength(3);
-  });
-});
-
-describe('a refused file', () => {
-  test('goes when it is more than N days old, however few there are', () => {
-    const records = refusedFiles(1, 2).map((name) => `${name}.replayed`);
-    const dir = dirWith([...refusedFiles(1, 2, 3), ...records, ...viewFiles(1)]);
-    const { left } = removeIn(dir, { keepRefusedDays: 2, at: `${march(4)}T00:00:00Z` });
-    expect(left).toEqual([...refusedFiles(2, 3), records[1]!, ...viewFiles(1)].sort());
-  });
-});
-
-test('foreign files are never touched', () => {
-  const foreign = [
-    'views-2020-01-01.ndjson.gz',
-    'views-2020-01-01.ndjson~',
-    'views-2020-1-1.ndjson',
-    'views-2020-02-30.ndjson',
-    'views-2020-13-01.ndjson',
-    'old-views-2020-01-01.ndjson',
-    'VIEWS-2020-01-01.ndjson',
-    'views-2020-01-01.ndjson\n',
-    'projects.json',
-  ];
-  const dir = dirWith([...foreign, ...viewFiles(1, 2, 3)]);
-  fs.mkdirSync(join(dir, 'views-2020-01-02.ndjson'));
-  fs.symlinkSync('projects.json', join(dir, 'views-2020-01-03.ndjson'));
-  const { left, log } = removeIn(dir, { keepDays: 1, keepRefusedDays: 1, at: '2026-12-31T00:00Z' });
-  expect(left).toEqual(
-    [...foreign, 'views-2020-01-02.ndjson', 'views-2020-01-03.ndjson', ...viewFiles(3)].sort(),
-  );
-  expect(log.lines).toHaveLength(1);
-});
-
-test('a directory that cannot be read is said, and ends nothing', () => {
-  const log = memoryLog();
-  const dir = join(tempDir(), 'missing');
-  removeOldFiles({ dir, keepDays: 1, keepRefusedDays: 1, now: Date.now, log });
-  expect(log.lines[0]).toMatch(/^warn: Cannot look for old files in ".*missing": ENOENT/);
 });
 
 describe('retention', () => {
-  beforeEach(() => void vi.useFakeTimers());
-  afterEach(() => void vi.useRealTimers());
-
-  test('runs at the start and within a minute of each new day', async () => {
-    const dir = dirWith(viewFiles(1, 2, 3, 4));
-    const clock = clockAt(`${march(4)}T23:59:30Z`);
-    const options = { dir, keepDays: 2, keepRefusedDays: 0, now: clock.now, log: memoryLog() };
-    const retention = startRetention(options);
-    expect(fs.readdirSync(dir).sort()).toEqual(viewFiles(2, 3, 4));
-    vi.advanceTimersByTime(60_000);
-    expect(fs.readdirSync(dir).sort()).toEqual(viewFiles(2, 3, 4));
-    clock.ms += 60_000;
-    vi.advanceTimersByTime(60_000);
-    expect(fs.readdirSync(dir).sort()).toEqual(viewFiles(3, 4));
-    await retention.stop();
-    expect(vi.getTimerCount()).toBe(0);
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   });
-});
+  afterEach(() => {
+    vi.useRealTimers();
+  });
 
-test('nothing to remove: the note is kept, so that a later start knows that the clock is right', async () => {
-  const dir = dirWith([]);
-  const clock = clockAt(`${march(9)}T12:00:00Z`);
-  const options = { dir, keepRefusedDays: 0, now: clock.now, log: memoryLog() };
-  const first = startRetention({ ...options, keepDays: 0 });
-  for (const name of viewFiles(1, 2, 3)) fs.writeFileSync(join(dir, name), '');
-  await first.stop();
-  await startRetention({ ...options, keepDays: 2 }).stop();
-  expect(fs.readdirSync(dir).sort()).toEqual(['retention.json', ...viewFiles(2, 3)]);
+  async function started(names: readonly string[], options: Partial<RetentionOptions> = {}) {
+    const dir = tempDir();
+    for (const name of names) fs.writeFileSync(join(dir, name), '');
+    const log = memoryLog();
+    const retention = new Retention({
+      dir,
+      keepDays: 2,
+      keepRefusedDays: 2,
+      now: () => noon(6),
+      log,
+      files: systemFiles,
+      hasWritten: () => false,
+      ...options,
+    });
+    /** Waits for the looks that are under way. */
+    const settle = async (): Promise<void> => {
+      for (let i = 0; i < 30; i++) await new Promise((resolve) => setImmediate(resolve));
+    };
+    await settle();
+    const pass = async (hours: number): Promise<void> => {
+      for (let i = 0; i < hours; i++) {
+        vi.advanceTimersByTime(HOUR_MS);
+        await settle();
+      }
+    };
+    const left = (): string[] => fs.readdirSync(dir).sort();
+    return { dir, log, retention, pass, left };
+  }
+  const views = (...days: number[]): string[] => days.map((day) => `views-${march(day)}.ndjson`);
+  const refused = (...days: number[]): string[] =>
+    days.map((day) => `refused-${march(day)}.ndjson`);
+
+  it('removes one file of each kind per hour, oldest first, the first after an hour', async () => {
+    const { dir, log, retention, pass, left } = await started([
+      ...views(1, 2, 3, 5),
+      ...refused(1, 2, 5),
+    ]);
+    expect(left()).toHaveLength(7);
+    expect(retention.overdue).toStrictEqual({ views: 3, refused: 2 });
+    await pass(1);
+    expect(left()).toStrictEqual([...refused(2, 5), ...views(2, 3, 5)]);
+    expect(retention.overdue).toStrictEqual({ views: 2, refused: 1 });
+    expect(log.lines).toStrictEqual([
+      `info: Removed "${dir}/views-2026-03-01.ndjson", which is more than 2 days old`,
+      `info: Removed "${dir}/refused-2026-03-01.ndjson", which is more than 2 days old`,
+    ]);
+    await pass(5);
+    expect(left()).toStrictEqual([...refused(5), ...views(5)]);
+    expect(retention.overdue).toStrictEqual({ views: 0, refused: 0 });
+  });
+
+  it('never removes the newest file, one that this process has written, or a foreign one', async () => {
+    const foreign = ['views-2026-03-01.ndjson.gz', 'notes.txt', 'views-2026-13-01.ndjson'];
+    const { pass, left } = await started([...views(1, 2, 3), ...foreign], {
+      now: () => Date.parse('2040-01-01'),
+      hasWritten: (kind, day) => kind === 'views' && day === march(1),
+    });
+    await pass(5);
+    expect(left()).toStrictEqual([...foreign, ...views(1, 3)].sort());
+  });
+
+  it('ignores a directory or a link of that name', async () => {
+    const { dir, pass, left, log } = await started(views(2, 3, 4));
+    fs.mkdirSync(join(dir, views(1)[0]!));
+    fs.symlinkSync('elsewhere', join(dir, 'views-2026-02-01.ndjson'));
+    await pass(3);
+    expect(left()).toStrictEqual(['views-2026-02-01.ndjson', ...views(1, 4)]);
+    expect(log.lines.every((line) => line.startsWith('info: Removed'))).toBe(true);
+  });
+
+  it('removes the record of replayed views with the refused file', async () => {
+    const { pass, left } = await started([
+      ...refused(1, 5),
+      `${refused(1)[0]}.replayed`,
+      `${refused(5)[0]}.replayed`,
+    ]);
+    await pass(1);
+    expect(left()).toStrictEqual([...refused(5), `${refused(5)[0]}.replayed`]);
+  });
+
+  it('removes nothing while the lock is lost, or after it was stopped', async () => {
+    let isLocked = false;
+    const { pass, left, retention } = await started(views(1, 2, 5), { isLocked: () => isLocked });
+    await pass(2);
+    expect(left()).toHaveLength(3);
+    isLocked = true;
+    retention.stop();
+    await pass(2);
+    expect(left()).toHaveLength(3);
+  });
+
+  it('logs a directory that cannot be read, and goes on', async () => {
+    const { dir, pass, left, log } = await started(views(1, 2, 5));
+    fs.renameSync(dir, `${dir}-away`);
+    await pass(1);
+    expect(log.lines).toStrictEqual([expect.stringContaining('warn: Cannot look for old files')]);
+    fs.renameSync(`${dir}-away`, dir);
+    await pass(1);
+    expect(left()).toStrictEqual(views(2, 5));
+  });
 });

@@ -153,6 +153,19 @@ export class FaultyDisk {
         await leave(await enter('stat', path));
         return fs.statSync(path);
       },
+      lstat: async (path) => {
+        await leave(await enter('lstat', path));
+        return fs.lstatSync(path);
+      },
+      list: async (dir) => {
+        await leave(await enter('list', dir));
+        return fs.readdirSync(dir);
+      },
+      unlink: async (path) => {
+        await leave(await enter('unlink', path));
+        fs.unlinkSync(path);
+        this.#files.delete(path);
+      },
       freeBytes: async (dir) => {
         await leave(await enter('freeBytes', dir));
         return this.roomBytes === Number.POSITIVE_INFINITY

@@ -1,5 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import { prepareDirectory } from '../../src/disk/directory.ts';
+import { systemFiles } from '../../src/disk/ops.ts';
 import type { Fatal } from '../../src/base/exit.ts';
 import {
   createViewStore,
@@ -27,6 +29,7 @@ interface Opened {
 /** A store at noon of 2026-03-01, in a new directory unless one is given. */
 export async function openStore(options: Partial<ViewStoreOptions> = {}): Promise<Opened> {
   const dir = options.dir ?? join(tempDir(), 'data');
+  await prepareDirectory(dir, options.files ?? systemFiles);
   const clock = clockAt('2026-03-01T12:00:00.000Z');
   const log = memoryLog();
   const fatals: Fatal[] = [];

@@ -15,14 +15,11 @@ import {
 } from '../../src/view/line.ts';
 import { readView } from '../../src/view/read-view.ts';
 import { isFragment } from '../../src/verify/fragment.ts';
-import { memoryLog } from '../support/memory-log.ts';
 import { anyView, lineOf } from '../support/views.ts';
 
 const stamps = fc
   .date({ noInvalidDate: true, min: new Date(0), max: new Date('9999-12-31T23:59:59.999Z') })
-  .map((date) =>
-    createStamper({ now: () => +date, lastIdOf: () => undefined, log: memoryLog() })(),
-  );
+  .map((date) => createStamper(() => +date)());
 
 /** Fields as they are stored, of any view. */
 const anyFields = anyView().map((view) => {

@@ -1,52 +1,62 @@
-// View files: one line a view, one file a UTC day.
+// View files: one line per view, one file per UTC day.
 //
-// One writer. This store assumes that no other process writes view files in its directory;
-// `lock.ts` sees to that.
+// One writer. This store assumes that no other process writes view files in its directory; the lock
+// (`disk/lock.ts`) makes sure of it.
 //
-// Durable. `append` resolves to an id once the whole line is in the file and, with `disk`, an
-// fdatasync that began after its write has succeeded, or the write itself was one that syncs
-// (O_DSYNC: both in one call): it survives kill -9 and a power cut. With `os` it resolves once
-// write() has returned: it survives kill -9, not a power cut. Nothing is ever acknowledged from
-// memory, and nothing after a failed sync: what that one lost no later one reports, so the process
-// must end.
+// Durable. `append` resolves to an id once the whole line is in the file and, with `disk`, synced:
+// by an fdatasync that began after the write, or because the write itself syncs (O_DSYNC). The line
+// then survives kill -9 and a power cut. With `os` it resolves once write() has returned: the line
+// survives kill -9, not a power cut. Nothing is acknowledged from memory, and nothing after a failed
+// sync, because no later sync reports what that one lost: the process must end.
 //
-// What a crash can lose: lines not yet acknowledged. What it can leave: whole lines that nobody was
-// promised, and half a line at the end of the file. The next start ends it with a newline if that
-// file is the newest; if the clock had gone back a day, whoever opens that file next.
+// Group commit. While one batch is written and synced, the next one gathers. Under load many views
+// share the cost of a sync; a lone view waits for nobody.
 //
-// Group commit. While one batch is written and synced the next one gathers: the cost of a sync is
-// shared under load, and a lone view waits for nobody.
+// A crash can lose lines that were not acknowledged. It can leave whole lines that nobody was
+// promised, and half a line at the end of the file. Whoever opens that file next ends the half line
+// with a newline.
 //
-// A full disk. Lines that are in the file as a whole are synced and acknowledged. The first that is
-// not is refused, but half of it may stand in the file already, and the file is never truncated or
-// overwritten; so the rest of it is kept, and written before anything else once there is space. That
-// view is stored though its sender was told "not promised". It doubles as the probe for space.
-import { plural } from '../../base/format.ts';
+// A full disk. Whole lines that are in the file are synced and acknowledged. The first line that is
+// not is refused, but half of it may be in the file, which is never truncated or overwritten. Its
+// rest is kept in memory and written before anything else once there is space. That view is then
+// stored although its sender was told "not promised". Writing the rest is also the test for space.
+//
+// One loop does everything that touches the disk, a step at a time: commit a batch, look after the
+// file and the free space, retry after an error. Timers only say what is due.
 import { EXIT, Fatal, reasonOf } from '../../base/exit.ts';
+import { plural } from '../../base/format.ts';
 import type { Log } from '../../base/log.ts';
+import { atMultiplesOf, backOff, dayOf, type RetryTiming } from '../../base/time.ts';
 import type { Description } from '../../base/description.ts';
-import { Committer, type Timing } from './committer.ts';
-import { DayWriter } from './day-writer.ts';
-import { describeFiles } from './describe-files.ts';
-import { prepareDirectory } from '../../disk/directory.ts';
-import { systemFiles, type FileOps } from '../../disk/ops.ts';
+import { NOTHING } from '../../disk/daily-file.ts';
+import { DayWriter } from '../../disk/day-writer.ts';
 import { createFreeSpace, type FreeSpace } from '../../disk/free-space.ts';
-import { lastIdOf } from '../last-id.ts';
+import { systemFiles, type FileOps } from '../../disk/ops.ts';
+import type { Blocked } from '../../disk/trouble.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
-import { dayOf, atMultiplesOf } from '../../base/time.ts';
 import type { Appended, StoreState, ViewStore, WatchedStore } from '../store.ts';
+import { Batch, countLines } from './batch.ts';
+import { describeFiles } from './describe-files.ts';
+
+interface Timing extends RetryTiming {
+  /** How often the file's path, the free space and a stuck disk are looked at. */
+  readonly pollMs: number;
+  /** Views that wait for a disk for longer are refused. */
+  readonly stuckMs: number;
+}
 
 export interface ViewStoreOptions {
+  /** Exists, and is locked. */
   readonly dir: string;
   readonly durability: 'disk' | 'os';
-  /** Below this much free disk space views are refused; 0: not before the disk is full. */
+  /** Views are refused below this much free disk space; 0: not before the disk is full. */
   readonly minFreeBytes: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly log: Log;
   /**
-   * The store can't go on: the process must end with the exit code given. Called once. The
-   * message is the one line about it; the store does not log it.
+   * The store can't go on: the process must end with this exit code and message, which the store
+   * has not logged. Called once.
    */
   readonly onFatal: (fatal: Fatal) => void;
   readonly files?: FileOps;
@@ -55,7 +65,11 @@ export interface ViewStoreOptions {
 
 const TIMING: Timing = { pollMs: 800, stuckMs: 10_000, retryMs: 100, retryMaxMs: 1_000 };
 
-/** Of the files beside what every store tells; counts and sums since the start. */
+const FAILED = 'the disk has failed';
+const STUCK = 'the disk does not answer';
+const SHUTTING_DOWN = 'shutting down';
+
+/** Counts and sums since the start. */
 export interface ViewStoreState extends StoreState {
   readonly path: string | undefined;
   readonly fileBytes: number;
@@ -66,83 +80,108 @@ export interface ViewStoreState extends StoreState {
 }
 
 /**
- * Opens the data directory, made if missing, and seals the newest view file. A full disk does not
- * keep it from starting: it refuses views until there is space.
- * @throws {Fatal} exit 73 if it can't write there, 74 if a sync fails.
+ * Opens the store, and seals the newest view file. A full disk does not keep it from starting: it
+ * refuses views until there is space.
+ * @throws {Fatal} exit 73 if the newest file can't be opened, 74 if a sync fails.
  */
 export async function createViewStore(options: ViewStoreOptions): Promise<LocalViewStore> {
-  const { dir, files = systemFiles } = options;
-  await prepareDirectory(dir, files);
-  const store = new LocalViewStore({ ...options, files });
+  const store = new LocalViewStore(options);
   await store.start();
   return store;
 }
 
-type Options = ViewStoreOptions & { readonly files: FileOps };
-
 export class LocalViewStore implements ViewStore, WatchedStore {
-  readonly #options: Options;
+  readonly #options: ViewStoreOptions;
   readonly #timing: Timing;
   readonly #stamp: () => Stamp;
   readonly #writer: DayWriter;
-  readonly #committer: Committer;
   readonly #space: FreeSpace;
-  #endPolls: (() => void) | undefined;
-  #unavailableSinceMs: number | undefined;
-  #polling = false;
-  #polls = 0;
-  #pollFailed = false;
-  #closed: Promise<void> | undefined;
+  readonly #queue: Batch[] = [];
+  #day = '';
 
-  constructor(options: Options) {
-    const { now, log, timing = TIMING } = options;
+  #isLooping = false;
+  /** What the loop is doing, and since when on the monotonic clock. */
+  #step: { readonly batch: Batch | undefined; readonly sinceMs: number } | undefined;
+  #isLookDue = false;
+  #isRetryDue = false;
+  #onIdle: (() => void) | undefined;
+  #endPolls: (() => void) | undefined;
+  #polls = 0;
+
+  #blocked: Blocked | undefined;
+  #retryTimer: ReturnType<typeof setTimeout> | undefined;
+  #retryDelays: Iterator<number, never>;
+  #isStuck = false;
+  #isDead = false;
+  #closed: Promise<void> | undefined;
+  #unavailableSinceMs: number | undefined;
+
+  readonly #counts = { lines: 0, bytes: 0, batches: 0 };
+  #lastAcceptedMs: number | undefined;
+
+  constructor(options: ViewStoreOptions) {
+    const { now, timing = TIMING, files = systemFiles } = options;
     this.#options = options;
     this.#timing = timing;
-    this.#stamp = createStamper({ now, log, lastIdOf: (day) => this.#lastIdOf(day) });
-    this.#writer = new DayWriter(options);
-    const today = (): string => this.#today();
-    this.#committer = new Committer({ ...options, timing, today, writer: this.#writer });
-    this.#space = createFreeSpace(options);
+    this.#retryDelays = backOff(timing);
+    this.#stamp = createStamper(now);
+    this.#writer = new DayWriter({ ...options, kind: 'views', files });
+    this.#space = createFreeSpace({ ...options, files });
   }
 
   async start(): Promise<void> {
-    this.#committer.start(await this.#writer.start(this.#today()));
+    this.#setBlocked(await this.#writer.start(this.#today()));
     await this.#space.poll();
     this.#noteUnavailable();
-    this.#endPolls = atMultiplesOf(this.#timing.pollMs, () => void this.#poll());
+    this.#endPolls = atMultiplesOf(this.#timing.pollMs, () => this.#poll());
   }
 
   append(fields: Uint8Array): Promise<Appended> {
     const unavailable = this.#unavailable();
     if (unavailable !== undefined) return Promise.resolve({ unavailable });
-    return this.#committer.add(this.#stamp(), fields);
+    const stamp = this.#stamp();
+    if (stamp.day !== this.#day) this.#beginDay(stamp);
+    let batch = this.#queue.at(-1);
+    if (batch === undefined || !batch.takes(stamp.day)) {
+      batch = new Batch(stamp.day);
+      this.#queue.push(batch);
+    }
+    this.#wake();
+    return batch.add(stamp, fields);
   }
 
   /**
-   * Refuses new views, writes and syncs what is queued, closes the file.
+   * Refuses new views, writes and syncs the queue, closes the file.
    * @throws {Fatal} exit 74 if that takes longer, or if the file is left with half a line.
    */
   close(timeoutMs: number): Promise<void> {
     return (this.#closed ??= this.#close(timeoutMs));
   }
 
-  /** Free disk space at the directory, as of the last look; `undefined` where nobody tells. */
+  /** Free disk space at the directory, as of the last look; `undefined` if nothing tells it. */
   freeBytes(): number | undefined {
     return this.#space.bytes();
   }
 
+  hasWritten(day: string): boolean {
+    return this.#writer.hasWritten(day);
+  }
+
   state(): ViewStoreState {
+    const { path, fileBytes, syncSeconds, sealedFragments } = this.#writer;
+    const waiting =
+      this.#step?.batch === undefined ? this.#queue : [this.#step.batch, ...this.#queue];
     return {
-      ...this.#committer.counts,
-      path: this.#writer.path,
-      fileBytes: this.#writer.fileBytes,
-      syncSeconds: this.#writer.syncSeconds,
-      sealedFragments: this.#writer.sealedFragments,
-      lastAcceptedMs: this.#committer.lastAcceptedMs,
+      ...this.#counts,
+      path,
+      fileBytes,
+      syncSeconds,
+      sealedFragments,
+      lastAcceptedMs: this.#lastAcceptedMs,
       unavailable: this.#unavailable(),
       unavailableSinceMs: this.#unavailableSinceMs,
-      queuedLines: this.#committer.queuedLines,
-      queuedBytes: this.#committer.queuedBytes,
+      queuedLines: waiting.reduce((lines, batch) => lines + batch.waiting, 0),
+      queuedBytes: waiting.reduce((bytes, batch) => bytes + batch.waitingBytes(), 0),
       freeBytes: this.freeBytes(),
     };
   }
@@ -152,12 +191,149 @@ export class LocalViewStore implements ViewStore, WatchedStore {
   }
 
   #unavailable(): string | undefined {
-    if (this.#committer.unavailable !== undefined) return this.#committer.unavailable;
+    if (this.#isDead) return FAILED;
+    if (this.#isStuck) return STUCK;
+    if (this.#blocked !== undefined) return this.#blocked.reason;
     if (this.#closed !== undefined) return SHUTTING_DOWN;
     return this.#space.isLow() ? 'too little free disk space' : undefined;
   }
 
-  /** By the polls, so that it costs a view nothing. */
+  #today(): string {
+    return dayOf(this.#options.now());
+  }
+
+  #beginDay({ day }: Stamp): void {
+    if (day < this.#day) {
+      this.#options.log.warn(
+        `The clock went back from ${this.#day} to ${day}; writing to the file of ${day} again`,
+      );
+    }
+    this.#day = day;
+  }
+
+  #wake(): void {
+    if (this.#isLooping) return;
+    this.#isLooping = true;
+    void this.#loop();
+  }
+
+  async #loop(): Promise<void> {
+    for (;;) {
+      // Views that arrive in the same turn of the event loop share a batch.
+      await new Promise((resolve) => setImmediate(resolve));
+      const step = this.#nextStep();
+      if (step === undefined) break;
+      this.#step = { batch: step.batch, sinceMs: performance.now() };
+      try {
+        await step.run();
+      } catch (error) {
+        this.#die(error);
+      }
+      this.#endStep(this.#step.sinceMs);
+    }
+    // In the same turn as the decision that nothing is due, so that no wake-up is lost.
+    this.#isLooping = false;
+    this.#onIdle?.();
+  }
+
+  #nextStep(): { readonly batch?: Batch; readonly run: () => Promise<void> } | undefined {
+    if (this.#isDead) return undefined;
+    if (this.#isRetryDue) return { run: () => this.#retry() };
+    if (this.#isLookDue) return { run: () => this.#look() };
+    const batch = this.#blocked === undefined ? this.#queue.shift() : undefined;
+    return batch && { batch, run: () => this.#commit(batch) };
+  }
+
+  #endStep(sinceMs: number): void {
+    this.#step = undefined;
+    if (!this.#isStuck) return;
+    this.#isStuck = false;
+    const seconds = Math.round((performance.now() - sinceMs) / 1000);
+    this.#options.log.info(`The disk answers again, after ${plural(seconds, 'second')}`);
+  }
+
+  async #commit(batch: Batch): Promise<void> {
+    const bytes = batch.bytes();
+    const { lineBytes, blocked } = await this.#writer.write(batch.day, bytes);
+    const lines = blocked === undefined ? batch.lines : countLines(bytes.subarray(0, lineBytes));
+    this.#counts.lines += lines;
+    this.#counts.bytes += lineBytes;
+    this.#counts.batches += 1;
+    if (lines > 0 && batch.waiting > 0) this.#lastAcceptedMs = this.#options.now();
+    batch.answer(lines, blocked?.reason ?? '');
+    this.#setBlocked(blocked);
+  }
+
+  async #look(): Promise<void> {
+    this.#isLookDue = false;
+    // A move must show within a second; free space need not. Fewer calls save an idle machine work.
+    if (this.#polls++ % 2 === 0) await this.#space.poll();
+    // Retries look at the file too.
+    if (this.#blocked === undefined) this.#setBlocked(await this.#writer.look(this.#today()));
+  }
+
+  /** Writes what the file is owed, or opens the file. */
+  async #retry(): Promise<void> {
+    this.#isRetryDue = false;
+    const today = this.#today();
+    const blocked =
+      (await this.#writer.look(today)) ?? (await this.#writer.write(today, NOTHING)).blocked;
+    this.#setBlocked(blocked);
+    if (blocked !== undefined) this.#retryLater();
+  }
+
+  #retryLater(): void {
+    this.#retryTimer = setTimeout(() => {
+      this.#isRetryDue = true;
+      this.#wake();
+    }, this.#retryDelays.next().value).unref();
+  }
+
+  #setBlocked(blocked: Blocked | undefined): void {
+    const before = this.#blocked;
+    this.#blocked = blocked;
+    const { log } = this.#options;
+    if (blocked !== undefined && before === undefined) {
+      log.error(`${blocked.message}; refusing views until it succeeds`);
+      this.#refuseAll(blocked.reason);
+      this.#retryDelays = backOff(this.#timing);
+      this.#retryLater();
+    } else if (blocked === undefined && before !== undefined) {
+      log.info(`Writing to "${this.#writer.where}" again`);
+    }
+  }
+
+  #die(error: unknown): void {
+    this.#isDead = true;
+    this.#refuseAll(FAILED);
+    const message = `Cannot write to "${this.#writer.where}": ${reasonOf(error)}`;
+    this.#options.onFatal(error instanceof Fatal ? error : new Fatal(EXIT.ioError, message));
+  }
+
+  /** Answers everybody who waits. A batch that is being written is counted once that has ended. */
+  #refuseAll(reason: string): void {
+    this.#step?.batch?.answer(0, reason);
+    for (const batch of this.#queue.splice(0)) batch.answer(0, reason);
+  }
+
+  #poll(): void {
+    this.#checkStuck();
+    this.#noteUnavailable();
+    this.#isLookDue = true;
+    this.#wake();
+  }
+
+  #checkStuck(): void {
+    if (this.#isStuck || this.#step === undefined) return;
+    if (performance.now() - this.#step.sinceMs < this.#timing.stuckMs) return;
+    this.#isStuck = true;
+    const seconds = plural(this.#timing.stuckMs / 1000, 'second');
+    const { where } = this.#writer;
+    this.#options.log.error(`"${where}" has not answered for ${seconds}; refusing views`);
+    this.#refuseAll(STUCK);
+  }
+
+  /** Called by the polls, so that it costs a view nothing. */
   #noteUnavailable(): void {
     if (this.#unavailable() === undefined) this.#unavailableSinceMs = undefined;
     else this.#unavailableSinceMs ??= this.#options.now();
@@ -165,68 +341,23 @@ export class LocalViewStore implements ViewStore, WatchedStore {
 
   async #close(timeoutMs: number): Promise<void> {
     this.#endPolls?.();
+    clearTimeout(this.#retryTimer);
     let timer: ReturnType<typeof setTimeout> | undefined;
     const timeout = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(this.#closeTimedOut(timeoutMs)), timeoutMs);
+      const seconds = plural(timeoutMs / 1000, 'second');
+      const message = `Stopped before "${this.#writer.where}" was written and synced, after ${seconds}`;
+      timer = setTimeout(() => reject(new Fatal(EXIT.ioError, message)), timeoutMs);
     });
     try {
       await Promise.race([this.#finish(), timeout]);
     } finally {
       clearTimeout(timer);
-      this.#committer.refuseAll(SHUTTING_DOWN);
+      this.#refuseAll(SHUTTING_DOWN);
     }
   }
 
   async #finish(): Promise<void> {
-    if (await this.#committer.stop()) await this.#writer.close();
-  }
-
-  #closeTimedOut(timeoutMs: number): Fatal {
-    const seconds = plural(timeoutMs / 1000, 'second');
-    return new Fatal(
-      EXIT.ioError,
-      `Stopped before "${this.#writer.where}" was written and synced, after ${seconds}`,
-    );
-  }
-
-  #today(): string {
-    return dayOf(this.#options.now());
-  }
-
-  #lastIdOf(day: string): string | undefined {
-    const { dir, log } = this.#options;
-    try {
-      return lastIdOf(dir, 'views', day);
-    } catch (error) {
-      log.warn(`Cannot read the last id of ${day} in "${dir}": ${reasonOf(error)}`);
-      return undefined;
-    }
-  }
-
-  async #poll(): Promise<void> {
-    this.#committer.checkStuck();
-    this.#noteUnavailable();
-    // A disk that hangs must not gather hanging calls: the runtime's pool has four threads.
-    if (this.#polling) return;
-    this.#polling = true;
-    try {
-      // Calls to the system in the background are what an idle collector pays for: the fewer wake
-      // it, the better. What moves the file must show within a second, free space need not.
-      const isSpaceDue = this.#polls++ % 2 === 0;
-      const looked = this.#writer.checkPath(this.#today());
-      await Promise.allSettled([looked, isSpaceDue && this.#space.poll()]);
-      if (await looked) this.#committer.catchUpSoon();
-      this.#pollFailed = false;
-    } catch (error) {
-      if (!this.#pollFailed) {
-        this.#options.log.warn(`Cannot look after "${this.#writer.where}": ${reasonOf(error)}`);
-      }
-      this.#pollFailed = true;
-    } finally {
-      this.#noteUnavailable();
-      this.#polling = false;
-    }
+    if (this.#isLooping) await new Promise<void>((resolve) => (this.#onIdle = resolve));
+    if (!this.#isDead) await this.#writer.close();
   }
 }
-
-const SHUTTING_DOWN = 'shutting down';

@@ -1,23 +1,25 @@
-import * as fs from 'node:fs';
-import { reasonOf } from '../../base/exit.ts';
+// Keeps refused views in `refused-YYYY-MM-DD.ndjson`, outside the accept path. Best effort: nothing
+// is synced, and no error reaches a client or ends the process. What is not kept is counted.
+import { errnoOf, reasonOf } from '../../base/exit.ts';
 import type { Description } from '../../base/description.ts';
 import type { Log } from '../../base/log.ts';
-import { countLines } from '../files/batch.ts';
-import { openDailyFile, type DailyFile } from '../../disk/daily-file.ts';
+import { MiB } from '../../base/size.ts';
+import { within } from '../../base/time.ts';
+import { DayWriter } from '../../disk/day-writer.ts';
 import { fileNameOf } from '../../disk/names.ts';
 import { systemFiles, type FileOps } from '../../disk/ops.ts';
-import { sealed } from '../../disk/trouble.ts';
-import { lastIdOf } from '../last-id.ts';
-import { describeRefused } from './describe-refused.ts';
-import type { Dropped } from './refused-budget.ts';
-import { RefusedIntake, type RefusedLine } from './refused-intake.ts';
+import { countLines } from '../files/batch.ts';
+import { createStamper, type Stamp } from '../stamp.ts';
 import type { RefusedStore, RefusedView } from '../store.ts';
+import { describeRefused } from './describe-refused.ts';
+import { refusedLine } from './refused-line.ts';
 
 export interface RefusedStoreOptions {
+  /** Exists, and is locked. */
   readonly dir: string;
   /** 0: keep none. */
   readonly maxBytesPerDay: number;
-  /** Nothing is kept below twice as much free disk space: views come first. */
+  /** Nothing is kept below twice as much free disk space, because accepted views come first. */
   readonly minFreeBytes: number;
   readonly freeBytes: () => number | undefined;
   readonly isListed: (projectId: string) => boolean;
@@ -26,14 +28,14 @@ export interface RefusedStoreOptions {
   readonly files?: FileOps;
 }
 
-/** Plain values; counts since the start. */
+/** Counts since the start. */
 export interface RefusedState {
-  /** Where they are kept in files. */
+  /** The file being written, if views are kept in files. */
   readonly path?: string | undefined;
   readonly keptLines: number;
   readonly keptBytes: number;
-  /** Not kept, by reason. */
-  readonly dropped: Readonly<Record<Dropped | 'queueFull' | 'lowSpace' | 'writeFailed', number>>;
+  /** Refused views that were not kept. */
+  readonly droppedLines: number;
 }
 
 export interface LocalRefusedStore extends RefusedStore {
@@ -43,67 +45,65 @@ export interface LocalRefusedStore extends RefusedStore {
   describe(): Description;
 }
 
-/**
- * Keeps refused views in `refused-YYYY-MM-DD.ndjson`, as far as the day's budget goes. Best effort:
- * not synced, no error reaches a client or ends the process; what is dropped is counted.
- */
-export function createRefusedStore(options: RefusedStoreOptions): LocalRefusedStore {
-  return new RefusedFiles(options);
+/** Enough for a burst; a disk that hangs costs no more memory than this. */
+const QUEUE_CHARS_MAX = MiB;
+
+interface Queued {
+  readonly stamp: Stamp;
+  readonly view: RefusedView;
 }
 
-class RefusedFiles implements LocalRefusedStore {
+export class RefusedFiles implements LocalRefusedStore {
   readonly #options: RefusedStoreOptions;
   readonly #files: FileOps;
-  readonly #intake: RefusedIntake;
-
-  #queue: RefusedLine[] = [];
-  #queueBytes = 0;
+  readonly #writer: DayWriter;
+  readonly #stamp: () => Stamp;
+  readonly #queue: Queued[] = [];
+  #queuedChars = 0;
   #writing: Promise<void> | undefined;
-  #file: DailyFile | undefined;
-  #failing = false;
-  #closing = false;
-
+  #day = '';
+  /** What the day has used of its bytes, and how much of that is by unlisted ids. */
+  #usedBytes = 0;
+  #unlistedBytes = 0;
+  #isFullLogged = false;
+  #isFailing = false;
+  #isClosing = false;
   #keptLines = 0;
   #keptBytes = 0;
+  #droppedLines = 0;
 
   constructor(options: RefusedStoreOptions) {
-    const { dir, files = systemFiles } = options;
+    const { files = systemFiles } = options;
     this.#options = options;
     this.#files = files;
-    this.#intake = new RefusedIntake({
-      ...options,
-      bytesOf: (day) => orElse(0, () => fs.statSync(`${dir}/${fileNameOf('refused', day)}`).size),
-      lastIdOf: (day) => orElse(undefined, () => lastIdOf(dir, 'refused', day)),
-    });
+    this.#stamp = createStamper(options.now);
+    this.#writer = new DayWriter({ ...options, kind: 'refused', durability: 'none', files });
   }
 
   keep(view: RefusedView): void {
-    const { minFreeBytes, freeBytes } = this.#options;
-    const { dropped } = this.#intake;
-    if (this.#closing) return void (dropped.writeFailed += 1);
-    const free = freeBytes();
-    if (free !== undefined && free < 2 * minFreeBytes) return void (dropped.lowSpace += 1);
-    const line = this.#intake.take(view, this.#queueBytes);
-    if (line === undefined) return;
-    this.#queue.push(line);
-    this.#queueBytes += line.bytes.length;
-    this.#writing ??= this.#write();
+    const { maxBytesPerDay, minFreeBytes, freeBytes } = this.#options;
+    const isLow = (freeBytes() ?? Infinity) < 2 * minFreeBytes;
+    const isFull = this.#queuedChars + view.text.length > QUEUE_CHARS_MAX;
+    if (maxBytesPerDay === 0 || this.#isClosing || isLow || isFull) {
+      this.#droppedLines += 1;
+      return;
+    }
+    this.#queue.push({ stamp: this.#stamp(), view });
+    this.#queuedChars += view.text.length;
+    this.#writing ??= this.#writeQueue();
   }
 
   async close(timeoutMs: number): Promise<void> {
-    this.#closing = true;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, timeoutMs)));
-    await Promise.race([this.#finish(), timeout]);
-    clearTimeout(timer);
+    this.#isClosing = true;
+    await within(timeoutMs, this.#finish());
   }
 
   state(): RefusedState {
     return {
-      path: this.#file?.path,
+      path: this.#writer.path,
       keptLines: this.#keptLines,
       keptBytes: this.#keptBytes,
-      dropped: { ...this.#intake.dropped },
+      droppedLines: this.#droppedLines,
     };
   }
 
@@ -111,76 +111,95 @@ class RefusedFiles implements LocalRefusedStore {
     return describeRefused(this.state());
   }
 
+  hasWritten(day: string): boolean {
+    return this.#writer.hasWritten(day);
+  }
+
   async #finish(): Promise<void> {
     await this.#writing;
-    await this.#file?.close().catch(() => {});
-    this.#file = undefined;
+    await this.#writer.close().catch(() => {});
   }
 
   /** One at a time; what arrives meanwhile is written next. Never rejects. */
-  async #write(): Promise<void> {
+  async #writeQueue(): Promise<void> {
     await Promise.resolve();
     while (this.#queue.length > 0) {
-      const { day } = this.#queue[0]!;
-      const end = this.#queue.findIndex((line) => line.day !== day);
-      const lines = this.#queue.splice(0, end < 0 ? this.#queue.length : end);
-      const bytes = Buffer.concat(lines.map((line) => line.bytes));
-      const kept = await this.#append(day, bytes);
-      this.#keptLines += kept.lines;
-      this.#keptBytes += kept.bytes;
-      this.#intake.dropped.writeFailed += lines.length - kept.lines;
-      this.#queueBytes -= bytes.length;
+      const { day } = this.#queue[0]!.stamp;
+      const end = this.#queue.findIndex(({ stamp }) => stamp.day !== day);
+      const some = this.#queue.splice(0, end < 0 ? this.#queue.length : end);
+      await this.#writeDay(day, some);
+      for (const { view } of some) this.#queuedChars -= view.text.length;
     }
     this.#writing = undefined;
   }
 
-  async #append(day: string, bytes: Buffer): Promise<{ lines: number; bytes: number }> {
-    const { log } = this.#options;
+  async #writeDay(day: string, queued: readonly Queued[]): Promise<void> {
+    let keptLines = 0;
     try {
-      const file = await this.#fileOf(day);
-      const { lineBytes, error } = await file.append(bytes);
-      if (error !== undefined) this.#fail(day, error);
-      else if (this.#failing) {
-        this.#failing = false;
-        log.info(`Keeping refused views again in "${file.path}"`);
-      }
-      return { lines: countLines(bytes.subarray(0, lineBytes)), bytes: lineBytes };
+      if (day !== this.#day) await this.#beginDay(day);
+      const lines = queued
+        .map((one) => this.#lineWithinLimits(one))
+        .filter((line) => line !== undefined);
+      // Somebody may have moved the file since the last line.
+      await this.#writer.look(day);
+      const bytes = Buffer.concat(lines);
+      const { lineBytes, blocked } = await this.#writer.write(day, bytes);
+      keptLines = countLines(bytes.subarray(0, lineBytes));
+      this.#keptBytes += lineBytes;
+      if (blocked !== undefined) throw new Error(blocked.message);
+      if (this.#isFailing) this.#options.log.info('Keeping refused views again');
+      this.#isFailing = false;
     } catch (error) {
-      this.#fail(day, error);
-      return { lines: 0, bytes: 0 };
+      this.#fail(error);
     }
+    this.#keptLines += keptLines;
+    this.#droppedLines += queued.length - keptLines;
   }
 
-  /** The day's file, which somebody may have moved or emptied meanwhile. */
-  async #fileOf(day: string): Promise<DailyFile> {
-    const file = this.#file;
-    if (file?.day === day && (await file.whereabouts()) === 'here') return file;
-    this.#file = undefined;
-    await file?.close();
-    const { dir, log } = this.#options;
-    this.#file = await openDailyFile({
-      kind: 'refused',
-      dir,
-      day,
-      files: this.#files,
-      onSealed: (path) => log.info(sealed(path)),
-    });
-    return this.#file;
+  /** What the file has already counts as the unlisted ids', so that the other half stays free. */
+  async #beginDay(day: string): Promise<void> {
+    const path = `${this.#options.dir}/${fileNameOf('refused', day)}`;
+    const size = await this.#files.stat(path).then(
+      (found) => found.size,
+      (error: unknown) => {
+        if (errnoOf(error) === 'ENOENT') return 0;
+        throw error;
+      },
+    );
+    this.#day = day;
+    // A torn last line will get a newline.
+    this.#usedBytes = size === 0 ? 0 : size + 1;
+    this.#unlistedBytes = this.#usedBytes;
+    this.#isFullLogged = false;
   }
 
-  #fail(day: string, error: unknown): void {
-    if (this.#failing) return;
-    this.#failing = true;
+  /** Returns the view's line, or `undefined` if the day's limit leaves no space for it. */
+  #lineWithinLimits({ stamp, view }: Queued): Buffer | undefined {
+    const { maxBytesPerDay, isListed, log } = this.#options;
+    const line = Buffer.from(refusedLine(stamp, view));
+    const isUnlisted = view.project === undefined || !isListed(view.project);
+    const isOver =
+      this.#usedBytes + line.length > maxBytesPerDay ||
+      (isUnlisted && this.#unlistedBytes + line.length > maxBytesPerDay / 2);
+    if (!isOver) {
+      this.#usedBytes += line.length;
+      if (isUnlisted) this.#unlistedBytes += line.length;
+      return line;
+    }
+    if (!this.#isFullLogged) {
+      log.warn(`Refused views of ${this.#day} have reached --max-refused; some are no longer kept`);
+    }
+    this.#isFullLogged = true;
+    return undefined;
+  }
+
+  /** Once for each time that it begins. What failed still counts against the day's limit. */
+  #fail(error: unknown): void {
     const { dir, log } = this.#options;
-    const path = `${dir}/${fileNameOf('refused', day)}`;
-    log.warn(`Cannot keep refused views in "${path}": ${reasonOf(error)}`);
+    if (!this.#isFailing) log.warn(`Cannot keep refused views in "${dir}": ${reasonOf(error)}`);
+    this.#isFailing = true;
   }
 }
 
-function orElse<T>(fallback: T, read: () => T): T {
-  try {
-    return read();
-  } catch {
-    return fallback;
-  }
-}
+export const createRefusedStore = (options: RefusedStoreOptions): RefusedFiles =>
+  new RefusedFiles(options);

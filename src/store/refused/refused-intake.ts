@@ -9,9 +9,8 @@ interface RefusedIntakeOptions {
   /** 0: keep none. */
   readonly maxBytesPerDay: number;
   readonly isListed: (projectId: string) => boolean;
-  /** What a day has of them already, and the last one's id. */
+  /** What a day has of them already. */
   readonly bytesOf: (day: string) => number;
-  readonly lastIdOf: (day: string) => string | undefined;
   readonly now: () => number;
   readonly log: Log;
 }
@@ -24,8 +23,6 @@ export interface RefusedLine extends Stamp {
 
 /** Enough for a burst; storage that hangs costs no more memory than this. */
 const QUEUE_BYTES_MAX = MiB;
-/** The view store says what there is to say about the clock. */
-const SILENT: Log = { info: () => {}, warn: () => {}, error: () => {} };
 
 /** Stamps refused views, as far as the day's budget goes, and counts what is dropped. */
 export class RefusedIntake {
@@ -37,10 +34,10 @@ export class RefusedIntake {
   readonly dropped = { dayFull: 0, projectFull: 0, queueFull: 0, lowSpace: 0, writeFailed: 0 };
 
   constructor(options: RefusedIntakeOptions) {
-    const { now, lastIdOf, maxBytesPerDay } = options;
+    const { now, maxBytesPerDay } = options;
     this.#options = options;
     this.#budget = new RefusedBudget(maxBytesPerDay, 0);
-    this.#stamp = createStamper({ now, log: SILENT, lastIdOf });
+    this.#stamp = createStamper(now);
   }
 
   /**

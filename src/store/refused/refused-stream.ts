@@ -81,7 +81,6 @@ class RefusedStream implements LocalRefusedStore {
       ...options,
       maxBytesPerDay: maxBytes,
       bytesOf: () => 0,
-      lastIdOf: () => undefined,
     });
     this.#publisher = new Publisher({ cluster, stream, timeoutMs: ACK_TIMEOUT_MS });
   }
@@ -108,7 +107,7 @@ class RefusedStream implements LocalRefusedStore {
     return {
       keptLines: this.#keptLines,
       keptBytes: this.#keptBytes,
-      dropped: { ...this.#intake.dropped },
+      droppedLines: Object.values(this.#intake.dropped).reduce((sum, count) => sum + count, 0),
     };
   }
 

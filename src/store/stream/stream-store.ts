@@ -116,7 +116,7 @@ export class StreamStore implements ViewStore, WatchedStore {
     this.#silence = new Silence({ cluster, stream, timeoutMs, log });
     const onLate = (): void => this.#answered();
     this.#publisher = new Publisher({ cluster, stream, timeoutMs, onLate });
-    this.#stamp = createStamper({ now, log, lastIdOf: () => undefined });
+    this.#stamp = createStamper(now);
   }
 
   append(fields: Uint8Array, project: string): Promise<Appended> {

@@ -1,0 +1,249 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  createRefusedStore,
+  type RefusedStoreOptions,
+} from '../../../src/store/refused/refused-files.ts';
+import { clockAt } from '../../support/clock.ts';
+import { FaultyDisk } from '../../support/faulty-disk.ts';
+import { memoryLog } from '../../support/memory-log.ts';
+import { until } from '../../support/open-store.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+
+const MiB = 1024 * 1024;
+const FILE = 'refused-2026-03-01.ndjson';
+
+function openRefused(options: Partial<RefusedStoreOptions> = {}) {
+  const dir = options.dir ?? tempDir();
+  const clock = clockAt('2026-03-01T12:00:00.000Z');
+  const log = memoryLog();
+  const store = createRefusedStore({
+    dir,
+    maxBytesPerDay: 64 * MiB,
+    minFreeBytes: 0,
+    freeBytes: () => undefined,
+    isListed: (id) => id === '1',
+    now: clock.now,
+    log,
+    ...options,
+  });
+  const text = (name = FILE): string => fs.readFileSync(join(dir, name), 'utf8');
+  const views = (name?: string): unknown[] =>
+    text(name)
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => (JSON.parse(line) as { view: unknown }).view);
+  const settled = (count: number): Promise<void> =>
+    until(() => {
+      const { keptLines, droppedLines } = store.state();
+      return keptLines + droppedLines === count;
+    }, `${count} settled`);
+  /** Keeps views of about 10,000 bytes each. */
+  const keepMany = async (count: number, project?: string): Promise<void> => {
+    const sent = JSON.stringify({ x: 'x'.repeat(9_900) });
+    const { keptLines, droppedLines } = store.state();
+    for (let n = 1; n <= count; n++) {
+      store.keep({ code: 'a', text: sent, ...(project !== undefined && { project }) });
+      if (n % 50 === 0 || n === count) await settled(keptLines + droppedLines + n);
+    }
+  };
+  return { dir, clock, log, store, text, views, settled, keepMany };
+}
+
+const view = (n: number) => ({ code: 'a', project: '1', text: JSON.stringify({ n }) });
+
+describe('a refused view', () => {
+  it('is kept with all that is known, in this order', async () => {
+    const { store, text } = openRefused();
+    store.keep({
+      code: 'invalid-view',
+      issues: [{ field: 'p', message: 'no' }],
+      origin: 'https://a.example',
+      project: '1',
+      text: '{"p":"1","n":1.50}',
+    });
+    store.keep({ code: 'project-not-activated', project: '2', text: '{"p":"2"}' });
+    await store.close(20_000);
+    const stamp = '\\{"ts":"2026-03-01T12:00:00.000Z","id":"[0-9a-f-]{36}",';
+    expect(text()).toMatch(
+      new RegExp(
+        `^${stamp}"code":"invalid-view","issues":\\[\\{"field":"p","message":"no"\\}\\],` +
+          `"origin":"https://a.example","view":\\{"p":"1","n":1.50\\}\\}\n` +
+          `${stamp}"code":"project-not-activated","view":\\{"p":"2"\\}\\}\n$`,
+      ),
+    );
+    expect(store.state()).toMatchObject({ keptLines: 2, droppedLines: 0 });
+    expect(store.state().keptBytes).toBe(Buffer.byteLength(text()));
+  });
+
+  it('stays its own text, on one line', async () => {
+    const { store, views, text } = openRefused();
+    const sent = '\ufeff{\r\n\t"p" : "\u2028\u2029\\n\\u2028",\n"p":"twice"\r}';
+    store.keep({ code: 'invalid-view', project: '1', text: sent });
+    await store.close(20_000);
+    expect(text()).toContain('"view":{  \t"p" : "\\u2028\\u2029\\n\\u2028", "p":"twice" }}');
+    expect(views()).toEqual([JSON.parse(sent.slice(1))]);
+  });
+
+  it.each([
+    [33, true],
+    [34, false],
+    [100_000, false],
+  ])('that is nested %i levels deep is kept as an object: %s', async (depth, isObject) => {
+    const { store, views } = openRefused();
+    const inner = depth - 1;
+    const sent = `{"a\\"[[[":"{{{","cf":${'['.repeat(inner)}${']'.repeat(inner)}}`;
+    store.keep({ code: 'invalid-view', project: '1', text: sent });
+    await store.close(20_000);
+    expect(views()).toEqual([isObject ? JSON.parse(sent) : sent]);
+  });
+
+  it('goes to the file of its day', async () => {
+    const { store, clock, views } = openRefused();
+    store.keep(view(1));
+    clock.ms += 24 * 3_600_000;
+    store.keep(view(2));
+    await store.close(20_000);
+    expect(views()).toEqual([{ n: 1 }]);
+    expect(views('refused-2026-03-02.ndjson')).toEqual([{ n: 2 }]);
+  });
+});
+
+describe('a day keeps', () => {
+  it('at most its maximum, including what an earlier process has kept', async () => {
+    const first = openRefused({ maxBytesPerDay: 500_000 });
+    await first.keepMany(30, '1');
+    await first.store.close(20_000);
+    const second = openRefused({ dir: first.dir, maxBytesPerDay: 500_000 });
+    await second.keepMany(30, '1');
+    await second.store.close(20_000);
+    const { size } = fs.statSync(join(first.dir, FILE));
+    expect(size).toBeLessThanOrEqual(500_000);
+    expect(size).toBeGreaterThan(480_000);
+    expect(second.store.state().droppedLines).toBe(11);
+    expect(second.log.lines).toEqual([
+      'warn: Refused views of 2026-03-01 have reached --max-refused; some are no longer kept',
+    ]);
+  });
+
+  it('half of it for listed projects, also after a restart', async () => {
+    const first = openRefused({ maxBytesPerDay: 1_000_000 });
+    await first.keepMany(60, '666');
+    const { keptBytes } = first.store.state();
+    expect(keptBytes).toBeLessThanOrEqual(500_000);
+    expect(keptBytes).toBeGreaterThan(480_000);
+    await first.store.close(20_000);
+    const second = openRefused({ dir: first.dir, maxBytesPerDay: 1_000_000 });
+    await second.keepMany(10);
+    expect(second.store.state().keptLines).toBeLessThanOrEqual(1);
+    await second.keepMany(60, '1');
+    expect(second.store.state().keptBytes).toBeGreaterThan(480_000);
+    await second.store.close(20_000);
+    expect(fs.statSync(join(first.dir, FILE)).size).toBeLessThanOrEqual(1_000_000);
+  });
+
+  it('more again when the next one begins', async () => {
+    const { store, clock, keepMany } = openRefused({ maxBytesPerDay: 100_000 });
+    await keepMany(20, '1');
+    const before = store.state().keptLines;
+    clock.ms += 24 * 3_600_000;
+    await keepMany(5, '1');
+    expect(store.state().keptLines).toBe(before + 5);
+    await store.close(20_000);
+  });
+
+  it('nothing if the maximum is 0', async () => {
+    const { store, dir } = openRefused({ maxBytesPerDay: 0 });
+    store.keep(view(1));
+    await store.close(20_000);
+    expect(store.state().droppedLines).toBe(1);
+    expect(fs.readdirSync(dir)).toEqual([]);
+  });
+
+  it('nothing below twice the free space that views need', async () => {
+    let free = 199;
+    const { store } = openRefused({ minFreeBytes: 100, freeBytes: () => free });
+    store.keep(view(1));
+    free = 200;
+    store.keep(view(2));
+    await store.close(20_000);
+    expect(store.state()).toMatchObject({ keptLines: 1, droppedLines: 1 });
+  });
+});
+
+describe('a disk that', () => {
+  function openFaulty() {
+    const disk = new FaultyDisk();
+    onTestFinished(() => disk.closeAll());
+    return { disk, ...openRefused({ files: disk.mount() }) };
+  }
+
+  it('hangs costs a queue of bounded size, and does not hold up the stop', async () => {
+    const { disk, store } = openFaulty();
+    disk.fault = () => ({ wait: new Promise<void>(() => {}) });
+    const text = JSON.stringify({ x: 'x'.repeat(9_992) });
+    for (let n = 0; n < 200; n++) store.keep({ code: 'a', project: '1', text });
+    expect(store.state().droppedLines).toBe(200 - Math.floor(MiB / text.length));
+    await store.close(20);
+    expect(store.state().keptLines).toBe(0);
+  });
+
+  it('is full is logged once, counted, and completed before anything else', async () => {
+    const { disk, store, views, log, settled } = openFaulty();
+    disk.roomBytes = 150;
+    for (let n = 0; n < 3; n++) store.keep(view(n));
+    await settled(3);
+    expect(store.state()).toMatchObject({ keptLines: 1, droppedLines: 2 });
+    store.keep(view(3));
+    await settled(4);
+    disk.roomBytes = Number.POSITIVE_INFINITY;
+    store.keep(view(4));
+    await settled(5);
+    expect(views()).toEqual([{ n: 0 }, { n: 1 }, { n: 4 }]);
+    expect(log.lines.map((line) => line.split(':')[0])).toEqual(['warn', 'info']);
+    await store.close(20_000);
+    disk.check();
+  });
+
+  it.each(['open', 'fdatasync', 'fsync', 'write'] as const)(
+    'fails in %s ends nothing: the view is counted, and later ones are kept',
+    async (failing) => {
+      const { disk, store, views, log, settled, dir } = openFaulty();
+      fs.writeFileSync(join(dir, FILE), '{}\n');
+      disk.fault = (operation) => (operation === failing ? { errno: 'EIO' } : undefined);
+      store.keep(view(1));
+      await settled(1);
+      expect(store.state().droppedLines).toBe(1);
+      disk.fault = () => undefined;
+      store.keep(view(2));
+      await settled(2);
+      expect(views().at(-1)).toEqual({ n: 2 });
+      expect(log.lines).toHaveLength(2);
+      await store.close(20_000);
+    },
+  );
+
+  it('was left with half a line has it ended first', async () => {
+    const { dir, store, text } = openRefused();
+    fs.writeFileSync(join(dir, FILE), '{"ts":"20');
+    store.keep(view(1));
+    await store.close(20_000);
+    expect(text()).toMatch(/^\{"ts":"20\n\{"ts":"2026-03-01T.*\n$/);
+  });
+
+  it('has a directory for the file is logged once, until it is gone', async () => {
+    const { dir, log, store, views, settled } = openRefused();
+    fs.mkdirSync(join(dir, FILE));
+    store.keep(view(1));
+    await settled(1);
+    store.keep(view(2));
+    await settled(2);
+    expect(store.state()).toMatchObject({ keptLines: 0, droppedLines: 2 });
+    expect(log.lines).toEqual([expect.stringMatching(/^warn: .*move it away$/)]);
+    fs.rmdirSync(join(dir, FILE));
+    store.keep(view(3));
+    await store.close(20_000);
+    expect(views()).toEqual([{ n: 3 }]);
+  });
+});
