@@ -28,7 +28,7 @@ import { DayFiles } from './day-files.ts';
 import { newestDay } from '../disk/directory.ts';
 import { dayOfFileName, fileNameOf } from '../disk/names.ts';
 import { type FileOps, systemFiles } from '../disk/ops.ts';
-import { createFreeSpace, type FreeSpace } from '../disk/free-space.ts';
+import { FreeSpace } from '../disk/free-space.ts';
 import { StoppedWaiting, UntilRoom } from './until-room.ts';
 import { ALL, type ArchiveBatch, batchOf } from './archive-batch.ts';
 import { findLine } from './find-line.ts';
@@ -97,7 +97,7 @@ export class Archiver {
     this.#journal = new Journal(record, { ...options, files, untilRoom: this.#untilRoom });
     this.#losses = new Losses(log);
     this.#days = new DayFiles({ ...options, files, untilRoom: this.#untilRoom });
-    this.#space = createFreeSpace({ ...options, files, effect: 'archiving waits' });
+    this.#space = new FreeSpace({ ...options, files, effect: 'archiving waits' });
   }
 
   /** Every message up to this one is in the files, and synced. */

@@ -61,7 +61,7 @@ export class NoRegularFile extends Error {
 
   constructor() {
     super(
-      'it is no regular file, but a directory, a FIFO, a device or a link to one; move it away',
+      'it is not a regular file, but a directory, a FIFO, a device or a link to one; move it away',
     );
   }
 }

@@ -6,31 +6,31 @@ import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
 
-/** Some lines of a file, in order; a file is read a block at a time, in constant memory. */
+/** Some lines of a file, in order. A file is read block by block, in constant memory. */
 export interface Block {
-  /** Without their newlines. Where a line is not UTF-8 it is `damaged`. */
+  /** Without their newlines. */
   readonly lines: readonly string[];
-  /** Indices in `lines` of those that are not UTF-8, or too long to be whole. */
+  /** Indices in `lines` of lines that are not UTF-8, or were cut because they are too long. */
   readonly damaged: ReadonlySet<number>;
   /** Bytes of these lines, newlines included. */
   readonly bytes: number;
-  /** Whether the last of them has no newline: the end of the file. */
+  /** Whether the last line has no newline, which is so only at the end of the file. */
   readonly isUnended: boolean;
 }
 
 const CHUNK_BYTES = 64 * 1024;
-/** Far beyond any line that is stored; a longer one is cut off there, and `damaged`. */
-export const LINE_BYTES_MAX = 16 * MiB;
+/** Far longer than any stored line. A longer line is cut here, and counts as damaged. */
+export const READ_LINE_BYTES_MAX = 16 * MiB;
 const NONE: ReadonlySet<number> = new Set();
 
 type Encoding = 'utf8' | 'latin1';
 
 /**
- * The lines of a file; of a `.gz` file, what is packed in it; of `-`, stdin.
- * @param onRead told of bytes read from the file, before they are unpacked.
- * @param encoding with `latin1` a character stands for a byte: twice as fast as UTF-8.
- * @param start the byte to begin at, where that is not the first.
- * @throws {Fatal} exit 74 if it can't be read, 65 if it can't be unpacked.
+ * Yields the lines of a file, of an unpacked `.gz` file, or of stdin (`-`).
+ * @param onRead is called with the bytes read from the file, before they are unpacked.
+ * @param encoding `latin1` gives one character per byte, and is twice as fast as UTF-8.
+ * @param start the byte to begin at.
+ * @throws {Fatal} exit 74 if the file can't be read, 65 if it can't be unpacked.
  */
 export async function* readBlocks(
   path: string,
@@ -51,7 +51,7 @@ export async function* readBlocks(
       pendingBytes = 0;
       isCut = false;
     }
-    const rest = chunk.subarray(end, end + LINE_BYTES_MAX - pendingBytes);
+    const rest = chunk.subarray(end, end + READ_LINE_BYTES_MAX - pendingBytes);
     if (rest.length < chunk.length - end) isCut = true;
     if (rest.length > 0) pending.push(rest);
     pendingBytes += rest.length;
@@ -110,10 +110,10 @@ async function* chunksOf(
   }
 }
 
-/** What file could not be read, why, and what to do. Exit 74. */
+/** Returns a Fatal with exit 74: which file could not be read, why, and what to do. */
 export function cannotRead(path: string, error: unknown): Fatal {
   const errno = errnoOf(error) ?? '';
-  // Without the system call, and the path that it had.
+  // Without the name of the system call and the path, which the message has already.
   const reason = reasonOf(error).replace(/, \w+( '.*')?$/s, '');
   const hint = Object.hasOwn(ADVICE, errno) ? `; ${ADVICE[errno]}` : '';
   return new Fatal(EXIT.ioError, `Cannot read "${printable(path, Infinity)}": ${reason}${hint}`);
@@ -121,5 +121,5 @@ export function cannotRead(path: string, error: unknown): Fatal {
 
 const ADVICE: Readonly<Record<string, string>> = {
   EACCES: 'let this user read it',
-  EISDIR: 'name the files in it',
+  EISDIR: 'give the names of the files in it',
 };

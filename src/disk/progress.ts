@@ -1,10 +1,10 @@
 import * as fs from 'node:fs';
 import { cannotRead } from './lines.ts';
 
-/** How far a command has come with its files, shown on a terminal and nowhere else. */
+/** How far a command has read its files. */
 export interface Progress {
   add(bytes: number): void;
-  /** Wipes it off the terminal. */
+  /** Removes the bar from the terminal. */
   end(): void;
 }
 
@@ -12,8 +12,8 @@ const WIDTH = 30;
 const REDRAW_MS = 100;
 
 /**
- * A progress bar on stderr over all bytes of the files; nothing where stderr is no terminal.
- * @throws {Fatal} exit 74 for a file that is not there, before any of them is read.
+ * Shows a progress bar over the bytes of all files on stderr, if that is a terminal.
+ * @throws {Fatal} exit 74 if a file is missing.
  */
 export function startProgress(paths: readonly string[]): Progress {
   const total = paths.reduce((sum, path) => sum + sizeOf(path), 0);
@@ -35,7 +35,7 @@ export function startProgress(paths: readonly string[]): Progress {
 function bar(part: number): string {
   const full = Math.floor(part * WIDTH);
   const percent = String(Math.floor(part * 100)).padStart(3);
-  return `${'█'.repeat(full)}${'░'.repeat(WIDTH - full)} ${percent} %`;
+  return `${'█'.repeat(full)}${'░'.repeat(WIDTH - full)} ${percent}%`;
 }
 
 function sizeOf(path: string): number {

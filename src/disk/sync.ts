@@ -1,7 +1,7 @@
 import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
 import type { FileOps } from './ops.ts';
 
-/** Makes names in the directory durable. A file system that can't (EINVAL) does so by itself. */
+/** Makes the names in a directory durable. File systems that answer EINVAL need no such sync. */
 export async function syncDirectory(files: FileOps, dir: string): Promise<void> {
   const fd = await files.open(dir, 'r');
   try {
@@ -13,7 +13,7 @@ export async function syncDirectory(files: FileOps, dir: string): Promise<void> 
   }
 }
 
-/** @throws {Fatal} exit 74, naming the file, if the sync fails, whatever the error. */
+/** @throws {Fatal} exit 74 with the file's name if the sync fails, whatever the error. */
 export const synced = (path: string, sync: Promise<void>): Promise<void> =>
   sync.catch((error: unknown) => {
     throw cannotSync(path, error);

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { LINE_BYTES_MAX, readBlocks } from '../../src/disk/lines.ts';
+import { READ_LINE_BYTES_MAX, readBlocks } from '../../src/disk/lines.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 async function read(content: string | Buffer) {
@@ -36,9 +36,9 @@ it('lines come whole, wherever the file is cut into blocks', async () => {
 });
 
 it('a line without end is cut off, and damages no other', async () => {
-  const long = 'x'.repeat(LINE_BYTES_MAX + 1_000_000);
+  const long = 'x'.repeat(READ_LINE_BYTES_MAX + 1_000_000);
   const { lines, damaged } = await read(`first\n${long}\nlast\n`);
   expect([lines[0], lines[2], lines.length]).toStrictEqual(['first', 'last', 3]);
   expect(damaged).toStrictEqual([1]);
-  expect(lines[1]!.length).toBeLessThan(LINE_BYTES_MAX + 100_000);
+  expect(lines[1]!.length).toBeLessThan(READ_LINE_BYTES_MAX + 100_000);
 });

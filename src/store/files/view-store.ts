@@ -30,7 +30,7 @@ import { atMultiplesOf, backOff, dayOf, type RetryTiming } from '../../base/time
 import type { Description } from '../../base/description.ts';
 import { NOTHING } from '../../disk/daily-file.ts';
 import { DayWriter } from '../../disk/day-writer.ts';
-import { createFreeSpace, type FreeSpace } from '../../disk/free-space.ts';
+import { FreeSpace } from '../../disk/free-space.ts';
 import { systemFiles, type FileOps } from '../../disk/ops.ts';
 import type { Blocked } from '../../disk/trouble.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
@@ -126,7 +126,7 @@ export class LocalViewStore implements ViewStore, WatchedStore {
     this.#retryDelays = backOff(timing);
     this.#stamp = createStamper(now);
     this.#writer = new DayWriter({ ...options, kind: 'views', files });
-    this.#space = createFreeSpace({ ...options, files });
+    this.#space = new FreeSpace({ ...options, files });
   }
 
   async start(): Promise<void> {

@@ -403,7 +403,7 @@ describe.each([
       expect(await store.append(view(1))).toHaveProperty('id');
       expect(asked).toBe(1);
       expect(log.lines).toEqual([
-        'warn: --min-free is off: cannot tell free disk space: Requires sys access to "statfs"',
+        'warn: --min-free is off: free disk space is unknown: Requires sys access to "statfs"; start Deno with --allow-sys=statfs',
       ]);
       await store.close(20_000);
       disk.closeAll();
@@ -554,7 +554,7 @@ describe.each([
       const { store, log, lines } = await openStore({ dir, timing: QUICK });
       expect(log.lines).toEqual([
         expect.stringMatching(
-          /^error: Cannot open ".*ndjson" for writing: it is no.*regular file.*; move it away; refus/,
+          /^error: Cannot open ".*ndjson" for writing: it is not a regular file.*; move it away; refus/,
         ),
       ]);
       const refused = { unavailable: 'the view file cannot be opened' };
