@@ -99,11 +99,26 @@ afterAll(async () => {
   browser = undefined;
 });
 
-const ARGS = ['--no-sandbox', '--disable-gpu'];
+/** A host name that leads to this machine, for pages that must not count as local. */
+export const SITE_HOST = 'site.test';
 
-/** Opens an address in a browser that no developer's tools look into: these keep it from prerendering. */
+const ARGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  `--host-resolver-rules=MAP ${SITE_HOST} 127.0.0.1`,
+  // The script of `viewlog snippet` sends nothing from an automated browser.
+  '--disable-blink-features=AutomationControlled',
+];
+
+/** Opens an address in a browser without developer tools, which keep pages from prerendering. */
 export function openUnwatched(url: string): void {
-  const own = ['--headless=new', `--user-data-dir=${tempDir()}`, '--remote-debugging-port=0'];
+  const { origin } = new URL(url);
+  const own = [
+    `--unsafely-treat-insecure-origin-as-secure=${origin}`,
+    '--headless=new',
+    `--user-data-dir=${tempDir()}`,
+    '--remote-debugging-port=0',
+  ];
   const options = { stdio: 'ignore', detached: true } as const;
   const child = spawn(CHROMIUM, [...ARGS, ...own, url], options);
   onTestFinished(async () => {

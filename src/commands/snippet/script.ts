@@ -1,40 +1,60 @@
 // The script that `viewlog snippet` prints for a project's pages. The build minifies it, and the
-// command puts values in the place of the names declared here. Every page loads every byte of it,
-// so it is terse. A browser that cannot read its syntax (before 2020) sends nothing.
+// command replaces the names declared here by values. Every page loads every byte of it, so it is
+// terse. Browsers older than 2020 cannot parse it, and send nothing.
 
 /** The project's id. */
 declare const PROJECT: string;
-/** Where views are posted to. */
+/** The address that views are posted to. */
 declare const VIEW_URL: string;
-/** Whether `url` keeps the `utm_*` parameters; the build makes a script of each. */
+/** Whether `url` keeps the `utm_*` parameters; the build makes one script for each value. */
 declare const CAMPAIGNS: boolean;
 
 ((id: string, address: string) => {
-  // A well-formed BCP 47 tag whose language has 2 or 3 letters; all that it matches is taken.
-  const languageTag =
-    /^(?!.{65})[a-z]{2,3}(-[a-z]{3}){0,3}(-[a-z]{4})?(-([a-z]{2}|\d{3}))?(-([^\W_]{5,8}|\d[^\W_]{3}))*(-[^\W_](-[^\W_]{2,8})+)*$/i;
+  // Language, script and region: what pages and browsers name. The collector accepts them all.
+  const languageTag = /^[a-z]{2,3}(-[a-z]{4})?(-([a-z]{2}|\d{3}))?$/i;
   const page = document;
   const where = location;
   const on = addEventListener;
   const key = `viewlog${id}`;
   const scripts = self as unknown as Record<string, HTMLOrSVGScriptElement | null>;
   const isHere = key in scripts;
-  // A library that swaps a page's body runs its scripts again: then only `data-pid` is new.
+  // A library that swaps a page's body runs its scripts again. Then only `data-pid` is new.
   scripts[key] = page.currentScript;
   if (isHere) return;
 
-  /** The referrer of the view under way, or of the last one. */
+  // Counts readers, not the owner's work on the site.
+  let off: string | undefined;
+  try {
+    off = localStorage.viewlog;
+  } catch {
+    // The visitor, or a sandbox, allows no storage.
+  }
+  const why =
+    off == 'off'
+      ? 'localStorage.viewlog'
+      : navigator.webdriver
+        ? 'automated browser'
+        : /^(localhost|127\..*|\[::1]|)$/.test(where.hostname) &&
+          scripts[key]?.dataset.local == null &&
+          'local page, no data-local';
+  if (why) {
+    // oxlint-disable-next-line no-console -- the page's developer looks there
+    console.info(key, 'is off:', why);
+    return;
+  }
+
+  /** The referrer of the current view. */
   let ref: string;
-  /** The first referrer of the visit, which lasts until its tab is closed. */
+  /** The first referrer of the visit, which ends when its tab is closed. */
   let first: string | undefined;
   let path: string;
   let url: string;
-  /** When the view under way began; empty once it was sent. */
+  /** When the current view began; empty once it was sent. */
   let ld = '';
 
   const send = (): void => {
     if (!ld) return;
-    // In the order in which the collector takes fields as they are.
+    // In the order of the stored line: the collector then need not parse the view.
     const view = {
       pn: page.title,
       pid: scripts[key]?.dataset.pid || path,
@@ -53,10 +73,10 @@ declare const CAMPAIGNS: boolean;
       keepalive: true,
     })
       .then(async (answer) => {
-        // oxlint-disable-next-line no-console -- where the page's developer looks
+        // oxlint-disable-next-line no-console -- the page's developer looks there
         if (!answer.ok) console.warn(key, (await answer.json()).detail);
       })
-      // The browser's console has what was not sent, or not answered by viewlog.
+      // The browser logs what could not be sent, or was not answered by viewlog.
       .catch(() => {});
   };
 
@@ -71,7 +91,7 @@ declare const CAMPAIGNS: boolean;
     ld = new Date().toJSON();
   };
 
-  /** Of a single-page site, which sets its title a moment later. */
+  /** Called when a single-page site changes its address. It sets its title a moment later. */
   const moved = (): void => {
     if (path === where.pathname) return;
     begin(where.origin + path);
@@ -85,7 +105,7 @@ declare const CAMPAIGNS: boolean;
     } catch {
       // The visitor, or a sandbox, allows no storage.
     }
-    // At once, for visitors who leave early; but a script before the title waits for that.
+    // At once, for visitors who leave early. A script before the title waits for the title.
     if (page.title || page.body) send();
     else on('DOMContentLoaded', send);
     on('pagehide', send);
