@@ -5,11 +5,12 @@ import { defineCommand } from './command.ts';
 import { type Installation, readInstallation } from './example/read-installation.ts';
 import { EXAMPLES } from './example/list.ts';
 
-/** Prints a file for another program, made from this installation's settings. */
+/** Prints a file for another program, filled in with this installation's settings. */
 export const example = defineCommand({
   name: 'example',
   operands: '[NAME]',
-  summary: 'prints a file for systemd, a proxy, a container, metrics or a shipper; lists them',
+  summary:
+    'prints a file for systemd, a proxy, a container, Prometheus or a shipper, or lists them',
   examples: [
     'viewlog example',
     'viewlog example systemd --data /var/lib/viewlog > viewlog.service',
@@ -28,7 +29,8 @@ export const example = defineCommand({
     }
     const installation = readInstallation(settings);
     const text = chosen.textFor(installation);
-    if (USES_OWNER.has(name) && installation.isDirMissing) log.warn(missing(installation));
+    const doubt = USES_OWNER.has(name) ? doubtAboutOwner(installation) : undefined;
+    if (doubt !== undefined) log.warn(doubt);
     print(text);
     return EXIT.done;
   },
@@ -36,9 +38,15 @@ export const example = defineCommand({
 
 const USES_OWNER = new Set(['systemd', 'dockerfile', 'compose']);
 
-function missing({ dir, owner: { user, uid } }: Installation): string {
+/** The files run viewlog as the owner of its directory. */
+function doubtAboutOwner({ dir, isDirMissing, owner }: Installation): string | undefined {
   const shown = printable(dir, Infinity);
-  return `There is no "${shown}" yet, whose owner is the user to run as: taken for ${user} (${uid})`;
+  const { user, uid } = owner;
+  if (isDirMissing) {
+    return `"${shown}" does not exist yet; the file runs viewlog as user ${user} (${uid}), so create it for that user`;
+  }
+  if (uid !== 0) return undefined;
+  return `"${shown}" belongs to root, so the file runs viewlog as root; better: chown it to a user of its own, then print the file again`;
 }
 
 function unknownExample(typed: string): Fatal {

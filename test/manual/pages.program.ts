@@ -134,7 +134,8 @@ describe('viewlog help TOPIC', () => {
       const env = { PATH: process.env['PATH'], SHELL: '/bin/sh' };
       const lines = execFileSync('/usr/bin/script', args, { encoding: 'utf8', env }).split('\r\n');
       expect(lines[0]).toBe('\u001b[1mPrivacy\u001b[22m');
-      const longest = Math.max(...lines.map(({ length }) => length));
+      // oxlint-disable-next-line no-control-regex
+      const longest = Math.max(...lines.map((line) => line.replace(/\u001b\[\d+m/g, '').length));
       expect([longest > 40, longest <= 50]).toStrictEqual([true, true]);
     });
   });

@@ -4,7 +4,7 @@ import type { Installation } from './read-installation.ts';
 import { directoryToRead } from './shipped.ts';
 import { fill } from './templates.ts';
 
-/** A table for the views, and what loads it. */
+/** Returns a table for the views, and the commands that load it. */
 export const clickhouse = ({ settings }: Installation): string =>
   fill('clickhouse', {
     dir: directoryToRead(settings),
@@ -15,11 +15,11 @@ export const clickhouse = ({ settings }: Installation): string =>
 interface Column {
   readonly name: string;
   readonly type: string;
-  /** What it is of a line. */
+  /** The expression that takes it from a line. */
   readonly from: string;
 }
 
-/** Of the stored line's own schema, so that no field is forgotten. */
+/** Made from the stored line's schema, so that no field is forgotten. */
 const COLUMNS = Object.entries(LineSchema.entries).map(([name, part]) => column(name, part));
 
 function column(name: string, part: SchemaPart): Column {
@@ -33,7 +33,7 @@ function column(name: string, part: SchemaPart): Column {
   return { name, type, from: `JSONExtract(line, '${name}', '${type}')` };
 }
 
-/** What a line does not have becomes 0, false or empty. */
+/** A field that a line does not have becomes 0, false or empty. */
 function typeOf({ type, wrapped, entries, item }: SchemaPart): string {
   if (wrapped !== undefined) return typeOf(wrapped);
   if (item !== undefined) return `Array(${typeOf(item)})`;

@@ -5,7 +5,7 @@ import { type Installation, metricsAddress } from './read-installation.ts';
 import { hostAndPort } from './serve-flags.ts';
 import { fill, quoted } from './templates.ts';
 
-// What Prometheus is to read: where the metrics are, and rules on them.
+// Prometheus: where the metrics are, and alerts.
 
 export function prometheus({ settings }: Installation): string {
   const address = hostAndPort(metricsAddress(settings));
@@ -19,7 +19,7 @@ export function prometheus({ settings }: Installation): string {
 }
 
 export function alerts({ settings }: Installation): string {
-  metricsAddress(settings); // or there is nothing to watch
+  metricsAddress(settings); // throws if there are no metrics
   const ofStore =
     settings.store === undefined
       ? fill('alerts-of-files', { minFreeBytes: settings['min-free'] })

@@ -12,7 +12,7 @@ export function caddy({ settings }: Installation): string {
   });
 }
 
-/** Caddy asks for it at the host that views go to; elsewhere it would find nobody, ever. */
+/** Caddy asks for health at the host that views go to; elsewhere nobody would answer. */
 function healthPort({ host, status }: ServeSettings): number | undefined {
   if (status === 'off') return undefined;
   const isSame = ['0.0.0.0', '::', host].includes(status.host);
@@ -20,7 +20,7 @@ function healthPort({ host, status }: ServeSettings): number | undefined {
   return isThere ? reachable(status, '--status with port').port : undefined;
 }
 
-/** So much more than a view may have nginx passes on. */
+/** nginx passes on this much more than --max-view, so that viewlog can refuse it with a reason. */
 const REFUSED_KIB = 64;
 
 export const nginx = ({ settings }: Installation): string =>

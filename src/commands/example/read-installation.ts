@@ -9,19 +9,19 @@ import { fromOwnMachine } from '../../http/own-address.ts';
 
 export type ServeSettings = Settings<(typeof SERVE_OPTIONS)[number]>;
 
-/** What an example is made of: this viewlog, with these settings, on this machine. */
+/** What an example is filled in with: this viewlog, its settings, this machine. */
 export interface Installation {
   /** Every path absolute. */
   readonly settings: ServeSettings;
-  /** Where its files are: `--data`, or the projects file's directory where a stream keeps the views. */
+  /** `--data`; with a stream store, the projects file's directory. */
   readonly dir: string;
   readonly owner: Owner;
-  /** Who is to own `dir`, where it is not there yet. */
+  /** Whether `dir` does not exist; `owner` is then a guess. */
   readonly isDirMissing: boolean;
   readonly program: Program;
 }
 
-/** Whom `dir` belongs to; names where the machine's own files tell them, else numbers. */
+/** Whom `dir` belongs to. Names are numbers if the machine's files do not name them. */
 interface Owner {
   readonly user: string;
   readonly group: string;
@@ -29,15 +29,15 @@ interface Owner {
   readonly gid: number;
 }
 
-/** The viewlog that runs. */
+/** The viewlog that runs this command. */
 interface Program {
-  /** What runs the bundle; `undefined` for an executable, which needs nothing. */
+  /** The program that runs the bundle; `undefined` for the single executable. */
   readonly runtime: string | undefined;
   /** The bundle or the executable. */
   readonly file: string;
 }
 
-/** @throws {Fatal} exit 64 where a path has characters that no file of these could hold. */
+/** @throws {Fatal} exit 64 if a path has characters that no configuration file could contain. */
 export function readInstallation(given: ServeSettings): Installation {
   const settings = withAbsolutePaths(given);
   const dir = settings.store === undefined ? settings.data : path.dirname(settings.projects);
@@ -57,10 +57,11 @@ function withAbsolutePaths(settings: ServeSettings): ServeSettings {
   const entries = Object.entries(settings).map(([name, value]) => {
     if (typeof value !== 'string' || !isPath(name as OptionName)) return [name, value];
     const whole = path.resolve(value);
-    // They would end the line that they stand on.
+    // These would end the line.
     if (!/[\p{Cc}\p{Zl}\p{Zp}]/u.test(whole)) return [name, whole];
     const shown = printable(whole, Infinity);
-    throw new Fatal(EXIT.usage, `No file of settings would take "${shown}" as it is; rename it`);
+    const message = `"${shown}" has characters that no configuration file can contain; rename it`;
+    throw new Fatal(EXIT.usage, message);
   });
   return Object.fromEntries(entries) as ServeSettings;
 }
@@ -80,12 +81,12 @@ function nameOf(file: string, id: number): string {
     const fields = lines.map((line) => line.split(':'));
     return fields.find((field) => field[2] === String(id))?.[0] ?? String(id);
   } catch {
-    // Deno would have to be allowed to read it.
+    // Deno without permission to read it.
     return String(id);
   }
 }
 
-/** The user that the manual makes, and the first one of a machine or an image. */
+/** The user that the manual creates, with the first id of a machine or an image. */
 const missingOwner = (): Owner => ({ user: 'viewlog', group: 'viewlog', uid: 1000, gid: 1000 });
 
 function ownProgram(): Program {
@@ -97,7 +98,7 @@ function ownProgram(): Program {
     : { runtime: undefined, file: realPath(runtime) };
 }
 
-/** Deno tells it only where it may read everything. */
+/** Deno tells it only if it may read everything. */
 function runtimePath(): string {
   try {
     return process.execPath || 'deno';
@@ -115,19 +116,19 @@ export function realPath(file: string): string {
 }
 
 /**
- * An address that something is to connect to.
- * @param flag what it was given by.
- * @throws {Fatal} exit 64 where the port is only known once viewlog listens.
+ * Returns the address that other programs connect to.
+ * @param flag the option that gave it.
+ * @throws {Fatal} exit 64 for port 0, which is known only once viewlog listens.
  */
 export function reachable({ host, port }: Address, flag: string): Address {
   if (port === 0) {
-    throw new Fatal(EXIT.usage, `${flag} 0 is any free port; name the one that others connect to`);
+    throw new Fatal(EXIT.usage, `${flag} 0 means any free port; give the one to connect to`);
   }
   return { host: fromOwnMachine(host), port };
 }
 
-/** Where its metrics are. @throws {Fatal} exit 64 where they are nowhere. */
+/** Returns the metrics' address. @throws {Fatal} exit 64 with `--status off`. */
 export function metricsAddress({ status }: ServeSettings): Address {
   if (status !== 'off') return reachable(status, '--status with port');
-  throw new Fatal(EXIT.usage, 'There are no metrics with --status off; give it an address');
+  throw new Fatal(EXIT.usage, '--status off has no metrics; give --status an address');
 }

@@ -8,8 +8,8 @@ import type { ServeSettings } from './read-installation.ts';
 type Name = keyof ServeSettings;
 
 /**
- * What gives a command these settings, as words of a command line; those that have their default
- * are left out. So is `store`, which goes into the environment: it may hold a password.
+ * Returns the words of a command line that give a command these settings, without defaults. `store`
+ * is left out: it may contain a password, and belongs in the environment.
  */
 export function serveFlags(
   settings: ServeSettings,
@@ -27,7 +27,7 @@ export function serveFlags(
 function defaultOf(name: Name, { data, store }: ServeSettings): string | undefined {
   const { fallback, parse } = { fallback: undefined, ...OPTIONS[name] };
   if (typeof fallback === 'string') return textOf(name, parse(fallback));
-  // That of the projects file is in a directory that a stream does not have.
+  // The default projects file is in the data directory, which a stream store does not have.
   return store === undefined && fallback !== undefined ? path.resolve(fallback(data)) : undefined;
 }
 

@@ -4,33 +4,33 @@ import { printable, shellQuoted } from '../../base/text.ts';
 import type { Installation, ServeSettings } from './read-installation.ts';
 import { fill } from './templates.ts';
 
-// The configurations of what reads the view files.
+// Configurations of programs that read the view files.
 
-/** @throws {Fatal} exit 64 where there are no files, or a pattern would not find them. */
+/** @throws {Fatal} exit 64 if there are no files, or the path cannot be used in a pattern. */
 export function directoryToRead({ store, data }: ServeSettings): string {
   if (store !== undefined) {
-    const hint = 'leave --store out, and name the archive’s --data';
-    throw new Fatal(EXIT.usage, `A stream has no files to be read: ${hint}`);
+    const hint = "leave out --store, and give the archive's --data";
+    throw new Fatal(EXIT.usage, `A stream has no files to read; ${hint}`);
   }
-  // In a pattern, or in quotes, these would mean something else.
+  // In a pattern or in quotes these have a meaning.
   if (/^[^*?[\]{}"'\\,%$]+$/.test(data)) return data;
   const shown = printable(data, Infinity);
-  throw new Fatal(EXIT.usage, `A shipper would not take "${shown}" as it is; rename it`);
+  throw new Fatal(EXIT.usage, `"${shown}" has characters that shippers interpret; rename it`);
 }
 
-/** Smaller ones are rsyslog's own default. */
+/** rsyslog's own default. */
 const MESSAGE_BYTES_MIN = 8192;
 
 /**
- * The configuration of a shipper.
- * @param user the one it runs as, where its package makes one.
+ * Returns a function that makes a shipper's configuration.
+ * @param user the user that its package creates for it.
  */
 export const shipper =
   (name: string, user = name) =>
   ({ settings }: Installation): string => {
     const dir = directoryToRead(settings);
     const lineBytesMax = settings['max-view'];
-    // Fluent Bit's: twice, for it also holds the start of the next line.
+    // Fluent Bit's buffer also holds the start of the next line.
     const bufferKiB = Math.max(64, Math.ceil((2 * lineBytesMax) / KiB));
     return fill(name, {
       access: fill('access', { dir: shellQuoted(dir), user }),

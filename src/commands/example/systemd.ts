@@ -1,10 +1,11 @@
 import { dirname } from 'node:path';
+import { EXIT, Fatal } from '../../base/exit.ts';
 import { isLoopback } from '../../status/guard.ts';
-import { type Installation, realPath, type ServeSettings } from './read-installation.ts';
-import { serveFlags } from './serve-flags.ts';
+import { type Installation, reachable, realPath, type ServeSettings } from './read-installation.ts';
+import { hostAndPort, serveFlags } from './serve-flags.ts';
 import { fill } from './templates.ts';
 
-/** A unit for systemd 245 or later. */
+/** Returns a service unit for systemd 245 or later. */
 export function systemd(installation: Installation): string {
   const { settings, dir, owner } = installation;
   const { user, group } = owner;
@@ -21,12 +22,25 @@ export function systemd(installation: Installation): string {
   });
 }
 
-/** What no command line may hold, since every user can read those. */
+/**
+ * Returns the socket unit that goes with that service: systemd listens, so a restart refuses nobody.
+ * @throws {Fatal} exit 64 if viewlog runs on Deno or Bun, which cannot take over a socket.
+ */
+export function systemdSocket({ settings, program }: Installation): string {
+  if (program.runtime !== undefined && !/(^|\/)node[^/]*$/.test(program.runtime)) {
+    const hint = 'run viewlog on Node, or as a single executable';
+    throw new Fatal(EXIT.usage, `Deno and Bun cannot take over a socket of systemd; ${hint}`);
+  }
+  const { port } = reachable(settings, '--port');
+  return fill('systemd-socket', { address: hostAndPort({ host: settings.host, port }) });
+}
+
+/** Returns what keeps secrets out of the command line, which every user can read. */
 function secretsOf({ store, status, 'status-token-file': file }: ServeSettings): string {
   const isTokenWanted = status !== 'off' && !isLoopback(status.host) && file === undefined;
   const names = [store && 'VIEWLOG_STORE', isTokenWanted && 'VIEWLOG_STATUS_TOKEN'].filter(Boolean);
   if (names.length === 0) return '';
-  return `# A file of root's with mode 0600, and in it: ${names.map((name) => `${name}=…`).join(', ')}
+  return `# Create this file as root, with mode 0600 and ${names.map((name) => `${name}=…`).join(', ')} in it.
 EnvironmentFile=/etc/viewlog.env`;
 }
 
@@ -36,7 +50,7 @@ function sandboxOf({ settings, dir, program }: Installation): Record<string, str
   const paths = [dir, projects, token, creds, program.file, program.runtime ?? dir];
   const isUnder = (places: RegExp): boolean =>
     paths.some((path) => places.test(path) || places.test(realPath(path)));
-  // systemd makes it, where it is not there.
+  // systemd creates a state directory if it is missing.
   const [, state] = /^\/var\/lib\/([\w.-]+)$/.exec(dir) ?? [];
   const isState = state !== undefined && realPath(dir) === dir;
   const ports = [settings.port, settings.status === 'off' ? 0 : settings.status.port];
@@ -44,7 +58,7 @@ function sandboxOf({ settings, dir, program }: Installation): Record<string, str
   const capabilities = isLowPort ? 'CAP_NET_BIND_SERVICE' : '';
   return {
     writable: isFiles ? writable(dir, isState ? state : undefined) : '',
-    // Where something of it is there, it has to be seen.
+    // A place that holds any of these files must stay visible.
     home: isUnder(/^\/(home|root|run\/user)(\/|$)/) ? 'read-only' : 'yes',
     tmp: isUnder(/^\/(var\/)?tmp(\/|$)/) ? 'no' : 'yes',
     capabilities,
@@ -57,7 +71,7 @@ const writable = (dir: string, state: string | undefined): string =>
     ? `ReadWritePaths=${word(dir)}`
     : `StateDirectory=${state}\nStateDirectoryMode=0750`;
 
-/** Real paths, so that neither a PATH nor a link that is moved on changes what runs. */
+/** Uses real paths, so that neither PATH nor a symlink changes what runs. */
 function programOf({ settings, dir, program: { runtime, file } }: Installation): string {
   if (runtime === undefined) return firstWord(file);
   const flags = /(^|\/)deno[^/]*$/.test(runtime) ? denoFlags(settings, dir) : [];
@@ -79,17 +93,17 @@ function denoFlags(settings: ServeSettings, dir: string): string[] {
   ];
 }
 
-/** A path as systemd reads it: `%` begins one of its own words. */
+/** Quotes a path for systemd, to which `%` begins a specifier. */
 function word(path: string): string {
   const text = path.replaceAll('%', '%%');
   return /^[\w/.@%+:,=-]+$/.test(text) ? text : `"${text.replace(/[\\"]/g, '\\$&')}"`;
 }
 
-/** In a command line `$` begins a variable. */
+/** In a command line, `$` begins a variable. */
 const argument = (text: string): string => word(text).replaceAll('$', '$$$$');
 
 const argumentsOf = (texts: readonly string[]): string => texts.map(argument).join(' ');
 
-/** systemd takes no quotes or backslashes in the path of a program, and no `$$` for a `$`. */
+/** systemd accepts no quotes, backslashes or `$$` in the path of a program. */
 const firstWord = (path: string): string =>
   /["'\\$]/.test(path) ? `/usr/bin/env ${argument(path)}` : word(path);

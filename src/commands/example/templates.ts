@@ -1,11 +1,11 @@
 import { unpacked } from '../../base/packed.ts';
 
-/** The texts of `templates/` by name; put here by build.mjs. */
+/** The texts of `templates/` by name, which build.mjs puts here. */
 declare const TEMPLATES: string;
 
 /**
- * A file of `templates/` with a value in the place of each `<<name>>`. Where that is all that a line
- * has, an empty value takes the line along.
+ * Returns a file of `templates/` with its `<<name>>`s replaced by values. A line that has only an
+ * empty value is left out.
  */
 export function fill(name: string, values: Readonly<Record<string, string | number>>): string {
   if (typeof TEMPLATES === 'undefined') return 'Only the built viewlog has its examples.';
@@ -17,5 +17,5 @@ export function fill(name: string, values: Readonly<Record<string, string | numb
   return filled.trimEnd();
 }
 
-/** A text as YAML has it wherever a value may stand: in single quotes nothing else is special. */
+/** Quotes a text for YAML: in single quotes, only the single quote is special. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;

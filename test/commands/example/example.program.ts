@@ -8,6 +8,7 @@ import { dataDirectory, run, start } from '../../support/viewlog.ts';
 
 const NAMES = [
   'systemd',
+  'systemd-socket',
   'caddy',
   'nginx',
   'dockerfile',
@@ -68,32 +69,47 @@ describe('example', () => {
     });
     expect([code, stdout]).toStrictEqual([64, '']);
     expect(stderr).toMatch(
-      /^error: No file of settings would take ".*\\u000aExecStartPre=evil" as it is; rename it\n$/,
+      /^error: ".*\\u000aExecStartPre=evil" has characters that no configuration file can contain; rename it\n$/,
     );
   });
 
-  it.each(['caddy', 'nginx', 'dockerfile', 'compose'])(
+  it.each(['systemd-socket', 'caddy', 'nginx', 'dockerfile', 'compose'])(
     'needs a port that is known beforehand: %s',
     async (name) => {
       const { code, stderr } = await run(['example', name, '--port', '0']);
       expect([code, stderr]).toStrictEqual([
         64,
-        'error: --port 0 is any free port; name the one that others connect to\n',
+        'error: --port 0 means any free port; give the one to connect to\n',
       ]);
     },
   );
 
-  it('says whom it takes for the owner of a data directory that is not there', async () => {
+  it('warns about a data directory that does not exist, and one that belongs to root', async () => {
     const args = ['example', 'systemd', '--data', '/var/lib/no-such'];
     const { code, stdout, stderr } = await start(args, tempDir(), {}).ended;
     expect(code).toBe(0);
     expect(stdout).toContain('\nUser=viewlog\nGroup=viewlog\n');
     expect(stderr).toBe(
-      'warning: There is no "/var/lib/no-such" yet, whose owner is the user to run as: taken for viewlog (1000)\n',
+      'warning: "/var/lib/no-such" does not exist yet; the file runs viewlog as user viewlog (1000), so create it for that user\n',
+    );
+    const ofRoot = await start(['example', 'compose', '--data', '/'], tempDir(), {}).ended;
+    expect(ofRoot.stderr).toMatch(
+      /^warning: "\/" belongs to root, so the file runs viewlog as root; /,
     );
   });
 
-  it.each(NAMES.slice(0, 7))('never prints a secret: %s', async (name) => {
+  it('prints a socket unit for Node, which can take it over, and not for others', async () => {
+    const args = ['--port', '9000', '--host', '::1'];
+    expect(await exampleOf('systemd-socket', args)).toContain('\nListenStream=[::1]:9000\n');
+    if (!isPresent(BUN)) return;
+    const { code, stderr } = await run(['example', 'systemd-socket'], { runtime: BUN });
+    expect([code, stderr]).toStrictEqual([
+      64,
+      'error: Deno and Bun cannot take over a socket of systemd; run viewlog on Node, or as a single executable\n',
+    ]);
+  });
+
+  it.each(NAMES.slice(0, 8))('never prints a secret: %s', async (name) => {
     const env = {
       VIEWLOG_STATUS_TOKEN: 'a-secret-of-the-operator',
       VIEWLOG_STORE: 'nats://user:s3cret@nats-1.example.com',

@@ -92,7 +92,7 @@ const TESTS = [
       series('viewlog_disk_free_bytes', '1e11-1e6x1500'),
     ],
     alert_rule_test: [
-      fires('ViewlogNotTakingViews'),
+      fires('ViewlogNotAcceptingViews'),
       fires('ViewlogProjectQuiet'),
       fires('ViewlogRefusing'),
       fires('ViewlogProjectsFileFaulty'),
@@ -111,17 +111,19 @@ const TESTS = [
       series('viewlog_disk_free_bytes', '3.6e9-1e6x1500'),
     ],
     alert_rule_test: [
-      fires('ViewlogNotTakingViews', 'viewlog on a takes no views'),
-      fires('ViewlogProjectQuiet', 'Project 1 has sent no view for half an hour', { project: '1' }),
+      fires('ViewlogNotAcceptingViews', 'viewlog on a accepts no views'),
+      fires('ViewlogProjectQuiet', 'Project 1 has sent no views for half an hour', {
+        project: '1',
+      }),
       fires('ViewlogRefusing', 'viewlog refused 30 requests within an hour', {}),
       fires('ViewlogProjectsFileFaulty', 'The projects file on a is faulty: viewlog check'),
-      fires('ViewlogDiskFilling', 'The disk of viewlog on a is full within two days'),
+      fires('ViewlogDiskFilling', 'The disk of viewlog on a will be full within two days'),
     ],
   },
   {
     interval: '1m',
     input_series: [series('up', '0x1500')],
-    alert_rule_test: [fires('ViewlogNotTakingViews', 'viewlog on a takes no views')],
+    alert_rule_test: [fires('ViewlogNotAcceptingViews', 'viewlog on a accepts no views')],
   },
 ];
 
@@ -185,7 +187,7 @@ describe('the scrape', () => {
     expect([code, stdout, stderr]).toStrictEqual([
       64,
       '',
-      'error: There are no metrics with --status off; give it an address\n',
+      'error: --status off has no metrics; give --status an address\n',
     ]);
   });
 });

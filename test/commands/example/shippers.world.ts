@@ -186,7 +186,7 @@ describe.each(['fluent-bit', 'vector', 'filebeat', 'rsyslog'])('for %s', (shippe
     const { data, text } = await printed(shipper);
     expect(text).toContain(`stat -c %G ${data}`);
     expect(text).toContain('usermod --append --groups');
-    expect(text).toContain('---- Put the real destination here');
+    expect(text).toMatch(/# ---- Replace .*with your destination\. ----$/m);
     for (const line of text.split('\n')) expect(line.replace(data, '').length).toBeLessThan(101);
   });
 });
@@ -198,7 +198,7 @@ describe('a shipper', () => {
     const { code, stderr } = await run(['example', 'vector'], { data });
     expect([code, stderr]).toStrictEqual([
       64,
-      `error: A shipper would not take "${data}" as it is; rename it\n`,
+      `error: "${data}" has characters that shippers interpret; rename it\n`,
     ]);
   });
 
@@ -217,7 +217,7 @@ describe('a shipper', () => {
     const { code, stderr } = await run(['example', name, '--store', 'nats://u:s3cret@host']);
     expect([code, stderr]).toStrictEqual([
       64,
-      'error: A stream has no files to be read: leave --store out, and name the archive’s --data\n',
+      "error: A stream has no files to read; leave out --store, and give the archive's --data\n",
     ]);
   });
 });

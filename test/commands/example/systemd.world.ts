@@ -139,7 +139,7 @@ describe('the unit', () => {
   ])('has what is secret from a file of its own: %s', async (args, names) => {
     const unit = await exampleOf('systemd', args);
     expect(valuesOf(unit, 'EnvironmentFile').length).toBe(names.length);
-    for (const name of names) expect(unit).toContain(`and in it: ${name}=…\nEnvironmentFile=`);
+    for (const name of names) expect(unit).toContain(`${name}=… in it.\nEnvironmentFile=`);
   });
 
   it('does not try again what only the operator can mend', async () => {
