@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { exampleOf } from '../../support/examples.ts';
-import { BUN, DENO, EXECUTABLE, isPresent } from '../../support/runtimes.ts';
+import { BUN, isPresent } from '../../support/runtimes.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { dataDirectory, run, start } from '../../support/viewlog.ts';
 
@@ -51,14 +51,6 @@ describe('example', () => {
     const lines = (await exampleOf(name)).trimEnd().split('\n');
     expect(lines.length).toBeGreaterThan(5);
     expect(lines.filter((line) => !printed.test(line))).toStrictEqual([]);
-  });
-
-  it.each([DENO, BUN, EXECUTABLE])('prints the same on $name', async (runtime) => {
-    if (!isPresent(runtime)) return;
-    const data = dataDirectory();
-    const { code, stdout, stderr } = await run(['example', 'clickhouse'], { data, runtime });
-    expect([code, stderr]).toStrictEqual([0, '']);
-    expect(stdout).toBe(await exampleOf('clickhouse', [], { data }));
   });
 
   it('refuses a path that would end the line that it stands on', async () => {
