@@ -65,19 +65,27 @@ describe('explain', () => {
       (await run(['explain', ...args], { data, input: JSON.stringify({ ...MINIMAL_VIEW, p }) }))
         .stdout;
     expect(await said('9')).toBe(
-      `403 project-not-activated: Project 9 is not listed.\n  To have it taken: viewlog activate 9 ${place}\n`,
+      `403 project-not-activated: Project 9 is not listed.\n  To accept it: viewlog activate 9 ${place}\n`,
     );
+    expect(await said('9', '--origin', 'https://a.example')).toContain(
+      `\n  To accept it: viewlog activate 9 --origin https://a.example ${place}\n`,
+    );
+    // It has no origins, so the first one would exclude all others.
     expect(await said('1000002', '--origin', 'https://a.example')).toBe(
       '403 project-not-activated: Project 1000002 is listed, but inactive.\n' +
-        `  To have it taken: viewlog activate 1000002 --origin https://a.example ${place}\n`,
+        `  To accept it: viewlog activate 1000002 ${place}\n`,
     );
     expect(await said('1000003')).toContain(
-      '\n  To say which page sends it: --origin https://www.example.com\n',
+      '\n  To check it as if a page had sent it, add: --origin https://www.example.com\n',
     );
     expect(await said('1000003', '--origin', 'https://a.example')).toContain(
-      `\n  To list the origin: viewlog activate 1000003 --origin https://a.example ${place}\n`,
+      `\n  To allow the origin: viewlog activate 1000003 --origin https://a.example ${place}\n`,
     );
-    expect(await said('1000003', '--origin', 'https://a;rm')).not.toContain('To list');
+    expect(await said('1000003', '--origin', 'https://a;rm')).not.toContain('To ');
+    const long = JSON.stringify({ ...MINIMAL_VIEW, pn: 'x'.repeat(17_000) });
+    expect((await run(['explain'], { data, input: long })).stdout).toContain(
+      '\n  To accept it, start viewlog with: --max-view 32KiB\n',
+    );
   });
 
   it('tells the listed id that an unlisted one is a slip away from, which no answer tells', async () => {
@@ -135,7 +143,7 @@ describe('explain', () => {
     const judged = await said(`${record}\n`);
     expect(judged.code).toBe(65);
     expect(judged.stdout).toMatch(
-      /^403 origin-not-allowed: .*"https:\/\/elsewhere\.example" is none of them\.\n {2}To list the origin: /,
+      /^403 origin-not-allowed: .*"https:\/\/elsewhere\.example" is none of them\.\n {2}To allow the origin: /,
     );
     expect(judged.stderr).toMatch(
       /^This is a kept view, refused with origin-not-allowed at \S+Z; what follows is of the view in it, from https:\/\/elsewhere\.example \(its own\)\n$/,

@@ -11,6 +11,8 @@ import { nearestIds } from '../status/unlisted-ids.ts';
 import { type KeptView, readRefusedLine } from '../store/refused/refused-line.ts';
 import { readView } from '../view/read-view.ts';
 import { isRefusal, type Refusal, REFUSALS, sizeFault } from '../view/refusal.ts';
+import { remedyOf } from '../view/remedy.ts';
+import { KiB } from '../base/size.ts';
 import { printable, shellQuoted } from '../base/text.ts';
 import { defineCommand } from './command.ts';
 
@@ -104,22 +106,29 @@ function operatorsView(
   return { ...refusal, detail: `Project ${id} is not listed${end}` };
 }
 
-/** What the operator can do about it. */
+/** What the operator can do about it, as a line that ends with what to type. */
 function hintFor(
-  { code, project: id = '' }: Refusal,
+  { code, project: id, issues, bytes }: Refusal,
   project: Project | undefined,
   origin: string | undefined,
   projects: string,
 ): string | undefined {
-  if (code === 'project-not-activated')
-    return `To have it taken: ${activationOf(id, origin, projects)}`;
-  if (code !== 'origin-not-allowed') return undefined;
-  if (origin !== undefined) {
-    const command = activationOf(id, origin, projects);
-    return command.includes(' --origin ') ? `To list the origin: ${command}` : undefined;
+  const remedy = remedyOf({ code, id, project, origins: [origin ?? ''], issues, bytes });
+  if (remedy.kind === 'activate') {
+    return `To accept it: ${activationOf(remedy.id, remedy.origins[0], projects)}`;
   }
-  const [first = ''] = project?.origins ?? [];
-  return `To say which page sends it: --origin ${shellQuoted(printable(originKey(first).replace('*', 'www')))}`;
+  if (remedy.kind === 'add-origins') {
+    return `To allow the origin: ${activationOf(remedy.id, remedy.origins[0], projects)}`;
+  }
+  if (remedy.kind === 'send-origin') {
+    const [first = ''] = project?.origins ?? [];
+    const example = printable(originKey(first).replace('*', 'www'));
+    return `To check it as if a page had sent it, add: --origin ${shellQuoted(example)}`;
+  }
+  if (remedy.kind === 'raise-max-view') {
+    return `To accept it, start viewlog with: --max-view ${remedy.bytes / KiB}KiB`;
+  }
+  return undefined;
 }
 
 function describe({ code, detail, issues = [] }: Refusal): string {

@@ -58,6 +58,8 @@ export interface Refusal {
   readonly detail: string;
   readonly issues?: readonly Issue[];
   readonly retryAfterSeconds?: number;
+  /** The size of the body or line that is too large. */
+  readonly bytes?: number;
   /** The project that the view names, where that is an id. */
   readonly project?: string;
 }
@@ -106,7 +108,7 @@ export const tooLarge = (size: string, bytesMax: number, what = 'The body'): Ref
 
 /** The refusal of a body of so many bytes, where they are too many. */
 export const sizeFault = (bytes: number, bytesMax: number): Refusal | undefined =>
-  bytes > bytesMax ? tooLarge(`${bytes} bytes`, bytesMax) : undefined;
+  bytes > bytesMax ? { ...tooLarge(`${bytes} bytes`, bytesMax), bytes } : undefined;
 
 export const tooManyPieces = (piecesMax: number): Refusal => ({
   code: 'view-too-large',
@@ -156,6 +158,7 @@ export const rateLimited = (id: string, waitSeconds: number): Refusal => ({
 
 export const lineTooLarge = (id: string, lineBytes: number, bytesMax: number): Refusal => ({
   ...tooLarge(`${lineBytes} bytes`, bytesMax, 'The line it would become'),
+  bytes: lineBytes,
   project: id,
 });
 
