@@ -13,7 +13,6 @@ import { History } from './status/history.ts';
 import { installationOf } from './status/shell-commands.ts';
 import { readToken } from './status/token.ts';
 import { watchedCollector } from './status/watched-collector.ts';
-import { Turns } from './base/turns.ts';
 import { signals } from './base/signals.ts';
 import { openStores } from './store/open-stores.ts';
 
@@ -70,7 +69,7 @@ export async function serve(
   // Before a view is taken, so that none is counted twice.
   const history = historyOf(settings, counts, log);
   const viewBytesMax = settings['max-view'];
-  const parts = { projects, store, refused, counts, viewBytesMax, now, log, turns: new Turns() };
+  const parts = { projects, store, refused, counts, viewBytesMax, now, log };
 
   let isStopping = false;
   signals.on('SIGHUP', () => void projects.reload());

@@ -22,7 +22,7 @@ import { echo, nearest } from './base/text.ts';
 import { type ClusterAddress, parseClusterAddress } from './jetstream/address.ts';
 import { EMAIL } from './projects/projects-schema.ts';
 import { TOKEN_ENV } from './status/token.ts';
-import { LINE_BYTES_MAX } from './view/line.ts';
+import { LARGEST_MAX_VIEW_BYTES } from './view/line.ts';
 import { PROJECT_ID } from './view/project-id.ts';
 
 // Every flag, its default and its limits; what no flag changes is in `base/limits.ts`.
@@ -67,7 +67,7 @@ export const OPTIONS = {
     value: 'SIZE',
     fallback: '16KiB',
     help: 'largest view, as sent and as stored',
-    parse: size(KiB, LINE_BYTES_MAX),
+    parse: size(KiB, LARGEST_MAX_VIEW_BYTES),
   },
   'max-queue': {
     value: 'SIZE',

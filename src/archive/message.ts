@@ -1,7 +1,7 @@
 import { bytewise, isUtf8 } from '../base/bytes.ts';
 import { isDay } from '../base/time.ts';
 import { isJson } from '../base/json.ts';
-import { HEAD_BYTES, LINE_BYTES_MAX, readHead } from '../view/line.ts';
+import { HEAD_BYTES, LARGEST_MAX_VIEW_BYTES, readHead } from '../view/line.ts';
 
 /** A message of the stream. */
 export interface StreamMessage {
@@ -27,7 +27,7 @@ const LINE_BREAK = /[\r\n]/;
  */
 export function checkMessage(payload: Uint8Array): LineHead | string {
   // The newline is still to come. A collector's --max-view may be larger than ours.
-  if (payload.length >= LINE_BYTES_MAX) return `has ${payload.length} bytes`;
+  if (payload.length >= LARGEST_MAX_VIEW_BYTES) return `has ${payload.length} bytes`;
   if (!isUtf8(payload)) return 'is not UTF-8';
   const text = Buffer.from(payload.buffer, payload.byteOffset, payload.length).toString('utf8');
   if (LINE_BREAK.test(text)) return 'has a line break';

@@ -1,8 +1,6 @@
 import type { Log } from '../base/log.ts';
-import type { Turns } from '../base/turns.ts';
 import type { Answer, Exchange } from '../http/exchange.ts';
 import type { RefusedStore, ViewStore } from '../store/store.ts';
-import { KiB } from '../base/size.ts';
 import { readAnySpelling, readByPattern, type StorableView } from '../view/read-view.ts';
 import { isRefusal, type Refusal, rowOf, unavailable, UNEXPECTED } from '../view/refusal.ts';
 import { admit, type AdmissionRules } from './admit.ts';
@@ -15,8 +13,6 @@ export interface CollectorParts extends AdmissionRules {
   readonly refused: RefusedStore;
   readonly counts: RequestCounts;
   readonly log: Log;
-  /** For bodies that may take long to read: a client can send as many as it likes. */
-  readonly turns: Turns;
 }
 
 /** `POST /view`, on every runtime: body → view → verdict → line on disk → answer. Never rejects. */
@@ -25,7 +21,7 @@ export async function takeView(request: Exchange, parts: CollectorParts): Promis
   try {
     const body = mediaTypeFault(request) ?? (await readBody(request, parts.viewBytesMax));
     if (isRefusal(body)) return refuse(body, origin, parts);
-    const read = readByPattern(body) ?? (await readInTurn(body, parts.turns));
+    const read = readByPattern(body) ?? readText(body);
     const view = admit(read, origin, parts); // view → project → origin → rate → size
     if (isRefusal(view)) return refuse(view, origin, parts, body);
     const stored = await parts.store.append(view.fields, view.project);
@@ -39,17 +35,9 @@ export async function takeView(request: Exchange, parts: CollectorParts): Promis
   }
 }
 
-/** Few views are longer than a quarter of this, and what is no longer is read in a moment. */
-const SHORT_BYTES_MAX = 4 * KiB;
-
-function readInTurn(
-  body: Uint8Array,
-  turns: Turns,
-): Promise<StorableView | Refusal> | StorableView | Refusal {
+function readText(body: Uint8Array): StorableView | Refusal {
   const text = textOf(body);
-  if (typeof text !== 'string') return text;
-  const read = () => readAnySpelling(text);
-  return body.length > SHORT_BYTES_MAX ? turns.run(read) : read();
+  return typeof text === 'string' ? readAnySpelling(text) : text;
 }
 
 /**

@@ -5,7 +5,7 @@ import { MiB } from '../base/size.ts';
 import { DAY_MS, dayOf, HOUR_MS, MINUTE_MS } from '../base/time.ts';
 import { type FilePart, readBackwards } from '../disk/backwards.ts';
 import { type FileKind, fileNameOf } from '../disk/names.ts';
-import { LINE_BYTES_MAX } from '../view/line.ts';
+import { LARGEST_MAX_VIEW_BYTES } from '../view/line.ts';
 import type { Known } from './collector-source.ts';
 import type { Counts } from './counts.ts';
 import { daysAt } from './days.ts';
@@ -159,7 +159,7 @@ export class History implements Known {
     // View lines are matched with a character for each byte; of refused ones texts are shown.
     const encoding = kind === 'views' ? 'latin1' : 'utf8';
     for (const part of parts) {
-      for await (const { lines, bytes } of readBackwards(part, encoding, LINE_BYTES_MAX)) {
+      for await (const { lines, bytes } of readBackwards(part, encoding, LARGEST_MAX_VIEW_BYTES)) {
         this.#bytesLeft -= bytes;
         if (kind === 'views') {
           this.#viewLines.count += lines.length;

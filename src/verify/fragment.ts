@@ -1,5 +1,5 @@
 import { isJson } from '../base/json.ts';
-import { hasHeadWithin, LINE_BYTES_MAX, LINE_START } from '../view/line.ts';
+import { hasHeadWithin, LARGEST_MAX_VIEW_BYTES, LINE_START } from '../view/line.ts';
 
 /**
  * What can stand, cut off or not, after the last bracket or comma: a key, a value, or neither.
@@ -15,7 +15,7 @@ const LAST_TOKENS = /^(?:"":)?(?:""?|[-+.\w]*)$/;
 export function isFragment(line: string): boolean {
   const text = withoutNuls(line);
   // What a crash cut off was shorter than a line.
-  if (line === '' || text.length > LINE_BYTES_MAX) return false;
+  if (line === '' || text.length > LARGEST_MAX_VIEW_BYTES) return false;
   if (text.length <= LINE_START.length) return LINE_START.startsWith(text);
   if (!text.startsWith(LINE_START) || hasHeadWithin(text)) return false;
   const { end, closers, rest } = lastStructure(text);

@@ -6,8 +6,8 @@ import { MiB } from '../base/size.ts';
 import { NEWLINE } from '../base/text.ts';
 import { ViewSchema } from './view-schema.ts';
 
-/** The largest line that any collector stores, its newline included: what `--max-view` goes to. */
-export const LINE_BYTES_MAX = MiB;
+/** The largest value of `--max-view`, and so the longest line of any collector, with its newline. */
+export const LARGEST_MAX_VIEW_BYTES = MiB;
 
 /**
  * What a line has before its view's fields.

@@ -4,13 +4,13 @@ import { printable } from '../base/text.ts';
 interface Row {
   readonly status: number;
   readonly title: string;
-  /** Header fields that its answer has beside those of every refusal. */
+  /** Header fields of its answer beyond those of every refusal. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** A view that its operator can still make good is kept in the file of refused views. */
+  /** Whether the view goes to the file of refused views, because its cause can be fixed. */
   readonly isKept?: true;
 }
 
-/** Every reason not to take a view. */
+/** Every reason to refuse a view. */
 export const REFUSALS = {
   'malformed-json': { status: 400, title: 'The body is not JSON' },
   'project-not-activated': { status: 403, title: 'The project is not activated', isKept: true },
@@ -33,14 +33,14 @@ export const REFUSALS = {
     headers: { 'Accept-Post': 'application/json' },
   },
   'invalid-view': { status: 422, title: 'The view is not valid', isKept: true },
-  'rate-limited': { status: 429, title: "The project's limit of views is reached" },
-  overloaded: { status: 503, title: 'Too many views are under way' },
-  'storage-unavailable': { status: 503, title: 'The view could not be stored' },
+  'rate-limited': { status: 429, title: 'The project is over its limit of views per minute' },
+  overloaded: { status: 503, title: 'Too many views are in progress' },
+  'storage-unavailable': { status: 503, title: 'The view may not be stored' },
 } as const satisfies Record<string, Row>;
 
 export type RefusalCode = keyof typeof REFUSALS;
 
-/** What holds for every refusal of this code. */
+/** Returns what all refusals of a code have in common. */
 export const rowOf = (code: RefusalCode): Row => REFUSALS[code];
 
 /** One fault of a view. `field` is a dotted path (`mv.vt`, `mp.p[3]`), empty for the view itself. */
@@ -51,24 +51,24 @@ export interface Issue {
   readonly received: string;
 }
 
-/** Why a view was not taken: a value, for what a client can cause. */
+/** Why a view was refused: a value, because clients cause it. */
 export interface Refusal {
   readonly code: RefusalCode;
-  /** What happened to what, and what to do; for the page's developer. */
+  /** What is wrong and what to do, for the page's developer. */
   readonly detail: string;
   readonly issues?: readonly Issue[];
   readonly retryAfterSeconds?: number;
   /** The size of the body or line that is too large. */
   readonly bytes?: number;
-  /** The project that the view names, where that is an id. */
+  /** The project that the view names, if that is an id. */
   readonly project?: string;
 }
 
 export const isRefusal = (value: object): value is Refusal => 'code' in value && 'detail' in value;
 
 /**
- * A refusal as problem details (RFC 9457): `type`, `title`, `status`, `code`, `detail`, and
- * `issues` where there are any.
+ * Returns a refusal as problem details (RFC 9457): `type`, `title`, `status`, `code`, `detail`, and
+ * `issues` if there are any.
  */
 export function problemDetails({ code, detail, issues }: Refusal): object {
   const { status, title } = REFUSALS[code];
@@ -92,7 +92,7 @@ export const methodNotAllowed = (method: string): Refusal => ({
   detail: `${printable(method, 32)} is not allowed on /view; views are sent with POST.`,
 });
 
-/** @param found what the request has in place of plain JSON in UTF-8, as a sentence. */
+/** @param found what the request has instead of plain JSON in UTF-8, as a sentence. */
 export const unsupported = (found: string): Refusal => ({
   code: 'unsupported-media-type',
   detail:
@@ -100,19 +100,19 @@ export const unsupported = (found: string): Refusal => ({
     'as a Blob of that type.',
 });
 
-/** The refusal of a body, or of the line it would become, that is over the limit. */
+/** Returns the refusal of a body, or of the line it would become, that exceeds the limit. */
 export const tooLarge = (size: string, bytesMax: number, what = 'The body'): Refusal => ({
   code: 'view-too-large',
-  detail: `${what} is ${size}; at most ${bytesMax} bytes are taken.`,
+  detail: `${what} is ${size}; at most ${bytesMax} bytes are accepted.`,
 });
 
-/** The refusal of a body of so many bytes, where they are too many. */
+/** Returns the refusal of a body of so many bytes; `undefined` if they are not too many. */
 export const sizeFault = (bytes: number, bytesMax: number): Refusal | undefined =>
   bytes > bytesMax ? { ...tooLarge(`${bytes} bytes`, bytesMax), bytes } : undefined;
 
 export const tooManyPieces = (piecesMax: number): Refusal => ({
   code: 'view-too-large',
-  detail: `The body came in more than ${piecesMax} pieces; send it in one.`,
+  detail: `The body arrived in more than ${piecesMax} pieces; send it in one piece.`,
 });
 
 export const INCOMPLETE: Refusal = {
@@ -122,11 +122,11 @@ export const INCOMPLETE: Refusal = {
 
 export const OVERLOADED: Refusal = {
   code: 'overloaded',
-  detail: 'Too many views are under way; send this one again later.',
+  detail: 'Too many views are in progress; send this one again later.',
   retryAfterSeconds: 1,
 };
 
-/** @param detail where the text stops being JSON. */
+/** @param detail where the text stops being JSON, as a sentence. */
 export const malformed = (detail: string): Refusal => ({ code: 'malformed-json', detail });
 
 export const notActivated = (id: string, operator: string | undefined): Refusal => ({
@@ -143,16 +143,16 @@ export const originNotAllowed = (id: string, origin: string | undefined): Refusa
   code: 'origin-not-allowed',
   project: id,
   detail:
-    `Project ${id} takes views only from the origins its operator listed, and ` +
+    `Project ${id} accepts views only from the origins that its operator listed; ` +
     (origin === undefined
-      ? 'the request names none: it has no Origin header.'
-      : `"${printable(origin)}" is none of them.`),
+      ? 'the request has no Origin header.'
+      : `"${printable(origin)}" is not one of them.`),
 });
 
 export const rateLimited = (id: string, waitSeconds: number): Refusal => ({
   code: 'rate-limited',
   project: id,
-  detail: `Project ${id} has used up its views for now; send this one again in ${waitSeconds} s.`,
+  detail: `Project ${id} is over its limit of views per minute; send this view again in ${waitSeconds} s.`,
   retryAfterSeconds: waitSeconds,
 });
 
@@ -162,12 +162,12 @@ export const lineTooLarge = (id: string, lineBytes: number, bytesMax: number): R
   project: id,
 });
 
-/** @param project of the view, where it was read that far. */
+/** @param project the id that the view names, if the view was read. */
 export const unavailable = (reason: string, project?: string): Refusal => ({
   code: 'storage-unavailable',
-  detail: `The view is not stored: ${reason}. Send it again later.`,
+  detail: `The view may not be stored: ${reason}. Try again later; that may store it twice.`,
   retryAfterSeconds: LIMITS.retryAfterSeconds,
   ...(project !== undefined && { project }),
 });
 
-export const UNEXPECTED = unavailable('an unexpected error, which the log tells');
+export const UNEXPECTED = unavailable('viewlog had an unexpected error, which is in its log');

@@ -1,7 +1,7 @@
 // What fixes a refusal, as a value: the status page, the doctor and `explain` each word it in their
 // own way, as a sentence or as a command. Nothing here is quoted for a shell.
 import { KiB } from '../base/size.ts';
-import { LINE_BYTES_MAX, STAMP_BYTES } from './line.ts';
+import { LARGEST_MAX_VIEW_BYTES, STAMP_BYTES } from './line.ts';
 import type { Issue, RefusalCode } from './refusal.ts';
 
 /** What fixes a refusal: the kind of fix and what it needs. */
@@ -142,7 +142,7 @@ function sizeRemedy(bytes: number | undefined): Remedy {
   if (bytes === undefined) return NONE;
   // The line has these bytes more than the body.
   const needed = bytes + STAMP_BYTES;
-  if (needed > LINE_BYTES_MAX) return fixPage();
+  if (needed > LARGEST_MAX_VIEW_BYTES) return fixPage();
   return { kind: 'raise-max-view', bytes: Math.max(KiB, 2 ** Math.ceil(Math.log2(needed))) };
 }
 

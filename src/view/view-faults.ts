@@ -1,108 +1,90 @@
-import { plural } from '../base/format.ts';
 import * as v from 'valibot';
+import { plural } from '../base/format.ts';
 import { LIMITS } from '../base/limits.ts';
 import { clip, nearest } from '../base/text.ts';
 import { PROJECT_ID } from './project-id.ts';
 import type { Issue, Refusal } from './refusal.ts';
-import { type Entries, mayBeAbsent, type SchemaPart } from './schema-part.ts';
+import { isOptional, type SchemaPart } from './schema-part.ts';
 import { ViewSchema } from './view-schema.ts';
 
-// Valibot would word every fault of a body that has thousands, and name one unknown field of each
-// object. So the schema is gone through here, object by object and item by item; only what has
-// neither fields nor items is left to valibot.
+// Valibot would word every fault of a body that has thousands, but only one unknown field of each
+// object. So this walks through objects and arrays itself, words the first 50 faults and counts the
+// rest. Valibot judges the values that have neither fields nor typed items.
 
-/** The refusal of a value that is no view; the fault that its `detail` names is the first of its issues. */
+/**
+ * Returns the refusal of a value that is not a view. The faults are in the order in which the view
+ * has them; missing fields come after the others of their object.
+ */
 export function invalidView(value: unknown): Refusal {
-  const { count, issues: found } = faultsOf(value, ViewSchema);
-  const first = firstMet(value, found);
-  const issues = first === undefined ? found : [first, ...found.filter((one) => one !== first)];
+  const faults = new Faults();
+  faults.find(value, ViewSchema, '');
+  const { count, issues } = faults;
   const leftOut = count - issues.length;
-  const more = leftOut > 0 ? `; ${leftOut} more than the ${issues.length} listed are left out` : '';
-  const project = (value as { p?: unknown } | null | undefined)?.p;
+  const more =
+    leftOut > 0
+      ? `; issues lists the first ${issues.length}, and ${leftOut} more are left out`
+      : '';
+  const project = (value as { p?: unknown } | null)?.p;
   return {
     code: 'invalid-view',
     ...(typeof project === 'string' && PROJECT_ID.test(project) && { project }),
-    detail: `The view has ${plural(count, 'fault')}${more}. ${first && sentence(first, issues.length - 1)}`,
+    detail: `The view has ${plural(count, 'fault')}${more}. ${sentence(issues)}`,
     issues,
   };
 }
 
-/** The fault that the client meets first when it reads what it sent; what is missing comes last. */
-function firstMet(value: unknown, issues: readonly Issue[]): Issue | undefined {
-  const byField = new Map<string, Issue>();
-  for (const issue of issues) {
-    const [field = ''] = issue.field.split(/[.[]/, 1);
-    if (!byField.has(field)) byField.set(field, issue);
-  }
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  const met = isObject && Object.keys(value).find((field) => byField.has(field));
-  return (typeof met === 'string' && byField.get(met)) || issues[0];
+function sentence([first, ...others]: readonly Issue[]): string {
+  if (first === undefined) return '';
+  const text = `${first.field === '' ? 'It' : `"${first.field}"`} ${first.message}`;
+  if (others.length > 0) return `${text} (and ${others.length} more: see issues).`;
+  return text.endsWith('?') ? text : `${text}.`;
 }
-
-/**
- * How many faults a value has, and the first 50 of them. They come in the order of the schema's
- * fields, those of an object where it stands; after the fields that an object should have, those
- * that it should not.
- */
-export function faultsOf(
-  value: unknown,
-  schema: SchemaPart,
-): { readonly count: number; readonly issues: readonly Issue[] } {
-  const faults = new Faults();
-  faults.find(value, schema, () => '');
-  return faults;
-}
-
-/** Where a value stands in the view: a field, made when it is asked for. */
-type Place = () => string;
 
 class Faults {
   count = 0;
   readonly issues: Issue[] = [];
 
-  find(value: unknown, part: SchemaPart, place: Place): void {
+  find(value: unknown, part: SchemaPart, field: string): void {
     const { item, entries } = unwrapped(part);
     const before = this.count;
     if (Array.isArray(value)) {
-      // strictObject takes an array for an object.
-      if (entries) this.#add(() => mustBe(place(), nounOf(unwrapped(part)), 'array'));
-      if (item && item.type !== 'unknown') {
-        value.forEach((one, i) => this.find(one, item, () => `${place()}[${i}]`));
+      if (item !== undefined && item.type !== 'unknown') {
+        for (let i = 0; i < value.length; i++) this.find(value[i], item, `${field}[${i}]`);
       }
-    } else if (entries && typeof value === 'object' && value !== null) {
-      this.#findInFields(value as Record<string, unknown>, entries, place);
+    } else if (entries !== undefined && typeof value === 'object' && value !== null) {
+      this.#findInFields(value as Record<string, unknown>, entries, field);
     }
-    if (this.count === before) this.#ask(value, part, place);
+    // Conditions on a whole object or array count only if nothing inside it is wrong.
+    if (this.count === before) this.#ask(value, part, field);
   }
 
-  #findInFields(value: Record<string, unknown>, entries: Entries, place: Place): void {
-    for (const [key, part] of Object.entries(entries)) {
-      const field: Place = () => joined(place(), key);
-      if (Object.hasOwn(value, key)) this.find(value[key], part, field);
-      else if (!mayBeAbsent(part)) {
-        this.#add(() => isMissing(field(), nounOf(unwrapped(part))));
-      }
-    }
+  #findInFields(
+    value: Record<string, unknown>,
+    entries: NonNullable<SchemaPart['entries']>,
+    parent: string,
+  ): void {
     for (const key of Object.keys(value)) {
-      if (Object.hasOwn(entries, key)) continue;
-      this.#add(() => isUnknown(place(), key, value[key], Object.keys(entries)));
+      if (Object.hasOwn(entries, key)) this.find(value[key], entries[key]!, joined(parent, key));
+      else this.#add(() => isUnknown(parent, key, value[key], Object.keys(entries)));
+    }
+    for (const [key, part] of Object.entries(entries)) {
+      if (isOptional(part) || Object.hasOwn(value, key)) continue;
+      this.#add(() => isMissing(joined(parent, key), String(part.message)));
     }
   }
 
-  /** Asks valibot. */
-  #ask(value: unknown, part: SchemaPart, place: Place): void {
-    const schema = part as unknown as v.GenericSchema;
-    if (v.is(schema, value)) return;
-    if (this.count >= LIMITS.issuesMax) {
-      this.count += 1;
-      return;
-    }
-    for (const issue of v.safeParse(schema, value, PLAIN).issues ?? []) {
-      this.#add(() => mustBe(fieldOf(place(), issue), issue.message, received(issue.input)));
-    }
+  #ask(value: unknown, part: SchemaPart, field: string): void {
+    const [issue] = v.safeParse(part as unknown as v.GenericSchema, value, FIRST).issues ?? [];
+    if (issue === undefined) return;
+    this.#add(() => ({
+      field,
+      message: `must be ${withArticle(issue.message)}`,
+      expected: issue.message,
+      received: received(value),
+    }));
   }
 
-  /** @param explain is called for those that are listed only: it costs more than finding them. */
+  /** @param explain is called for the faults that are listed, because it is expensive. */
   #add(explain: () => Issue): void {
     this.count += 1;
     if (this.count > LIMITS.issuesMax) return;
@@ -115,31 +97,10 @@ class Faults {
   }
 }
 
+const FIRST: v.Config<v.BaseIssue<unknown>> = { abortEarly: true };
+
 const unwrapped = (part: SchemaPart): SchemaPart =>
   part.wrapped === undefined ? part : unwrapped(part.wrapped);
-
-const PLAIN: v.Config<v.BaseIssue<unknown>> = {
-  abortPipeEarly: true,
-  // Of what the schema has no words for.
-  message: ({ expected }) => expected ?? 'valid value',
-};
-
-const nounOf = ({ message, expects }: SchemaPart): string =>
-  typeof message === 'string' ? message : (expects ?? 'valid value');
-
-/** @param others how many are listed behind it. */
-function sentence({ field, message }: Issue, others: number): string {
-  const text = `${field === '' ? 'It' : `"${field}"`} ${message}`;
-  const more = others > 0 ? ` (and ${others} more: see issues)` : '';
-  return `${text}${more}${more === '' && text.endsWith('?') ? '' : '.'}`;
-}
-
-const mustBe = (field: string, expected: string, received: string): Issue => ({
-  field,
-  message: `must be ${withArticle(expected)}`,
-  expected,
-  received,
-});
 
 const isMissing = (field: string, expected: string): Issue => ({
   field,
@@ -158,18 +119,9 @@ function isUnknown(parent: string, key: string, value: unknown, known: string[])
   };
 }
 
-function withArticle(noun: string): string {
-  if (!/^[a-z]/i.test(noun)) return noun;
-  return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
-}
+const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 
 const joined = (parent: string, key: string): string => (parent === '' ? key : `${parent}.${key}`);
-
-const fieldOf = (parent: string, { path }: v.BaseIssue<unknown>): string =>
-  (path ?? []).reduce(
-    (field, { key }) => (typeof key === 'number' ? `${field}[${key}]` : joined(field, String(key))),
-    parent,
-  );
 
 function received(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(clip(value, LIMITS.quoteLengthMax));

@@ -342,14 +342,14 @@ function service(runtime: Runtime): void {
       expect(await problem(body)).toMatchObject({
         status: 413,
         code: 'view-too-large',
-        detail: `The body is ${VIEW_MAX + 1} bytes; at most ${VIEW_MAX} bytes are taken.`,
+        detail: `The body is ${VIEW_MAX + 1} bytes; at most ${VIEW_MAX} bytes are accepted.`,
       });
       // The line has 77 bytes more than the body: its ts, its id and its newline.
       const line = await viewlog.post(viewOf(VIEW_MAX - 76));
       expect(await problem(line)).toMatchObject({
         status: 413,
         code: 'view-too-large',
-        detail: `The line it would become is ${VIEW_MAX + 1} bytes; at most ${VIEW_MAX} bytes are taken.`,
+        detail: `The line it would become is ${VIEW_MAX + 1} bytes; at most ${VIEW_MAX} bytes are accepted.`,
       });
       expect((await viewlog.post(viewOf(VIEW_MAX - 77))).status).toBe(201);
       expect(viewlog.lines().at(-1)!.length + 1).toBe(VIEW_MAX);

@@ -1,12 +1,8 @@
-import * as fc from 'fast-check';
-import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { readView } from '../../src/view/read-view.ts';
 import { isRefusal, type Refusal } from '../../src/view/refusal.ts';
-import { faultsOf } from '../../src/view/view-faults.ts';
-import { ViewSchema } from '../../src/view/view-schema.ts';
 import { cpuRatio, growth } from '../support/growth.ts';
-import { FULL_VIEW, MINIMAL_VIEW } from '../support/views.ts';
+import { FULL_VIEW } from '../support/views.ts';
 
 function refused(view: object | string): Refusal {
   const answer = readView(typeof view === 'string' ? view : JSON.stringify(view));
@@ -26,8 +22,8 @@ describe('the faults of a view', () => {
     expect(issues!.map(({ field }) => field)).toStrictEqual([
       'mv.vtt',
       'url',
-      'content.templateId',
       'content.templateID',
+      'content.templateId',
       'zz',
     ]);
     expect(detail).toContain('5 faults. "mv.vtt" is not a field of a view; did you mean "mv.vt"?');
@@ -46,71 +42,7 @@ describe('the faults of a view', () => {
     const { detail, issues } = refused({ ...FULL_VIEW, mp: { p }, hc: 1, zz: 1 });
     expect(issues).toHaveLength(50);
     expect(issues!.at(-1)).toMatchObject({ field: 'mp.p[99]', received: '99' });
-    expect(detail).toContain('62 faults; 12 more than the 50 listed are left out');
-  });
-
-  it('are explained up to 50: of the others nothing is looked at but the name', () => {
-    const looked = new Set<string | symbol>();
-    const view = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`unknown${i}`, i]));
-    const watched = new Proxy(
-      { ...MINIMAL_VIEW, ...view },
-      {
-        get(target, key) {
-          looked.add(key);
-          return Reflect.get(target, key);
-        },
-      },
-    );
-    const { count, issues } = faultsOf(watched, ViewSchema);
-    expect([count, issues.length]).toStrictEqual([1000, 50]);
-    expect([...looked].filter((key) => String(key).startsWith('unknown'))).toHaveLength(50);
-  });
-});
-
-describe('the faults of any schema', () => {
-  const schema = v.strictObject({
-    theme: v.optional(v.picklist(['light', 'dark'])),
-    note: v.optional(v.nullable(v.pipe(v.string('text'), v.minLength(3, 'text of 3 letters')))),
-    size: v.optional(v.strictObject({ width: v.pipe(v.number(), v.minValue(1)) })),
-    tags: v.optional(
-      v.pipe(v.array(v.strictObject({ name: v.string() }, 'tag')), v.maxLength(2, 'pair')),
-    ),
-    either: v.optional(v.union([v.string(), v.record(v.string(), v.number())])),
-    whole: v.optional(
-      v.pipe(
-        v.strictObject({ a: v.boolean() }),
-        v.check(({ a }) => a, 'true a'),
-      ),
-    ),
-  });
-  const messages = (value: unknown): string[] =>
-    faultsOf(value, schema).issues.map(({ field, message }) => `${field} ${message}`);
-
-  it('are told in the words of the schema, or in valibot’s where it has none', () => {
-    expect(messages({ theme: 'blue' })).toStrictEqual(['theme must be ("light" | "dark")']);
-    expect(messages({ note: 'ab' })).toStrictEqual(['note must be a text of 3 letters']);
-    expect(messages({ note: null })).toStrictEqual([]);
-    expect(messages({ size: {} })).toStrictEqual(['size.width is required: a number']);
-    expect(messages({ size: { width: 0 } })).toStrictEqual(['size.width must be >=1']);
-    expect(messages({ tags: [{ name: 1 }, []] })).toStrictEqual([
-      'tags[0].name must be a string',
-      'tags[1] must be a tag',
-    ]);
-    const tag = { name: '' };
-    expect(messages({ tags: [tag, tag, tag] })).toStrictEqual(['tags must be a pair']);
-    expect(messages({ whole: { a: false } })).toStrictEqual(['whole must be a true a']);
-  });
-
-  it('are never none where valibot finds one', () => {
-    const value = fc.oneof(fc.jsonValue({ depthSize: 'small' }), fc.constantFrom(null, '', {}, []));
-    const keys = fc.constantFrom(...Object.keys(schema.entries), 'other');
-    fc.assert(
-      fc.property(fc.oneof(fc.dictionary(keys, value), value), (any) => {
-        const { count, issues } = faultsOf(any, schema);
-        if (!v.is(schema, any)) expect(count).toBeGreaterThan(0);
-        expect(issues).toHaveLength(Math.min(count, 50));
-      }),
-    );
+    expect(detail).toContain('62 faults; issues lists the first 50, and 12 more are left out');
   });
 });
 

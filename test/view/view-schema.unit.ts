@@ -94,49 +94,27 @@ describe('the faults of a view', () => {
     expect(detail(changed({ url: 'home' }))).toBe('"url" must be a string that starts with "/".');
   });
 
-  it('are all said at once, that one first, then in the order of the fields, the unknown ones last', () => {
+  it('are all said at once, in the order in which the view has them, what is missing last', () => {
     const text = '{"zz":1,"url":"x","mv":{"vt":"12","v30":1,"dlv":1},"orgReferer":""}';
+    const missing = (field: string, expected: string) => ({
+      field,
+      message: `is required: a ${expected}`,
+      expected,
+      received: 'nothing',
+    });
+    const path = 'string that starts with "/"';
+    const near = 'is not a field of a view; did you mean "orgreferer"?';
     expect(refused(text)).toStrictEqual({
       code: 'invalid-view',
       detail: 'The view has 7 faults. "zz" is not a field of a view (and 6 more: see issues).',
       issues: [
         { field: 'zz', message: 'is not a field of a view', expected: 'nothing', received: '1' },
-        {
-          field: 'pid',
-          message: 'is required: a non-empty string',
-          expected: 'non-empty string',
-          received: 'nothing',
-        },
-        {
-          field: 'mv.vt',
-          message: 'must be an integer',
-          expected: 'integer',
-          received: '"12"',
-        },
-        {
-          field: 'p',
-          message: 'is required: a string of 1 to 20 digits',
-          expected: 'string of 1 to 20 digits',
-          received: 'nothing',
-        },
-        {
-          field: 'ld',
-          message: 'is required: a UTC timestamp such as "2026-01-31T23:59:59.999Z"',
-          expected: 'UTC timestamp such as "2026-01-31T23:59:59.999Z"',
-          received: 'nothing',
-        },
-        {
-          field: 'url',
-          message: 'must be a string that starts with "/"',
-          expected: 'string that starts with "/"',
-          received: '"x"',
-        },
-        {
-          field: 'orgReferer',
-          message: 'is not a field of a view; did you mean "orgreferer"?',
-          expected: 'orgreferer',
-          received: '""',
-        },
+        { field: 'url', message: `must be a ${path}`, expected: path, received: '"x"' },
+        { field: 'mv.vt', message: 'must be an integer', expected: 'integer', received: '"12"' },
+        { field: 'orgReferer', message: near, expected: 'orgreferer', received: '""' },
+        missing('pid', 'non-empty string'),
+        missing('p', 'string of 1 to 20 digits'),
+        missing('ld', 'UTC timestamp such as "2026-01-31T23:59:59.999Z"'),
       ],
     });
   });
@@ -180,7 +158,9 @@ describe('the faults of a view', () => {
     expect(refused(many(50)).issues).toHaveLength(50);
     expect(refused(many(50)).detail).not.toContain('left out');
     expect(refused(many(51)).issues).toHaveLength(50);
-    expect(refused(many(51)).detail).toContain('51 faults; 1 more than the 50 listed are left out');
+    expect(refused(many(51)).detail).toContain(
+      '51 faults; issues lists the first 50, and 1 more are left out',
+    );
   });
 
   it('quote what was sent up to 64 characters', () => {
