@@ -123,12 +123,8 @@ describe('explain', () => {
     expect(code).toBe(74);
     expect(stderr).toContain(`Cannot read "${file}.not": ENOENT`);
     expect((await run(['explain', file, file], { data })).code).toBe(64);
-    for (const command of ['explain', 'verify']) {
-      const directory = await run([command, data], { data });
-      expect(directory.stderr).toBe(
-        `error: Cannot read "${data}": EISDIR: illegal operation on a directory; name the files in it\n`,
-      );
-    }
+    const directory = await run(['explain', data], { data });
+    expect(directory.stderr).toMatch(/^error: Cannot read ".*": EISDIR: .*; give the names of /);
   });
 
   it('judges the view of a record of the refused file, by the origin it came from, and says so', async () => {

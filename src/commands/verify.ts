@@ -1,19 +1,25 @@
+import { readdirSync, statSync } from 'node:fs';
 import * as path from 'node:path';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { printable } from '../base/text.ts';
+import { cannotRead } from '../disk/lines.ts';
+import { dayOfName } from '../disk/names.ts';
 import { startProgress } from '../disk/progress.ts';
 import { verifyFile } from '../verify/verify-file.ts';
 import { defineCommand } from './command.ts';
 
-/** Whether view files hold what the collector writes. Exit 0, or 65 where one has a fault. */
+/** Checks that view files hold what a collector writes. Exit 0, or 65 if one has a fault. */
 export const verify = defineCommand({
   name: 'verify',
   operands: 'FILE…',
-  summary: 'checks view files: whole lines, in order, of their day',
-  examples: ['viewlog verify data/views-2026-01-31.ndjson'],
+  summary: 'checks view files, or all view files of a directory: whole lines, each view once',
+  examples: ['viewlog verify data/views-2026-01-31.ndjson', 'viewlog verify /var/lib/viewlog'],
   options: [],
-  async run(_, files, { print, log }) {
-    checkOperands(files);
+  async run(_, operands, { print, log }) {
+    if (operands.length === 0) {
+      throw new Fatal(EXIT.usage, 'verify needs a FILE, such as data/views-2026-01-31.ndjson');
+    }
+    const files = operands.flatMap(viewFilesOf);
     const progress = startProgress(files);
     let isSound = true;
     for (const file of files) {
@@ -26,13 +32,19 @@ export const verify = defineCommand({
   },
 });
 
-function checkOperands(files: readonly string[]): void {
-  if (files.length === 0) {
-    throw new Fatal(EXIT.usage, 'verify needs a FILE, such as data/views-2026-01-31.ndjson');
-  }
-  const refused = files.find((file) => path.basename(file).startsWith('refused-'));
-  if (refused !== undefined) {
-    const name = printable(refused, Infinity);
+/** Returns the view files of a directory, the oldest first; of a file, the file itself. */
+function viewFilesOf(operand: string): string[] {
+  const name = printable(operand, Infinity);
+  if (path.basename(operand).startsWith('refused-')) {
     throw new Fatal(EXIT.usage, `verify reads view files; "${name}" holds refused views`);
   }
+  if (operand === '-') return [operand];
+  try {
+    if (!statSync(operand).isDirectory()) return [operand];
+    const names = readdirSync(operand).filter((entry) => dayOfName('views', entry) !== undefined);
+    if (names.length > 0) return names.sort().map((entry) => path.join(operand, entry));
+  } catch (error) {
+    throw cannotRead(operand, error);
+  }
+  throw new Fatal(EXIT.badData, `No view files in "${name}"; name the collector's data directory`);
 }
