@@ -4,7 +4,5 @@ export { isUtf8 } from 'node:buffer';
 export const bytewise = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
 
-export const bytesOfBytewise = (text: string): Uint8Array => Buffer.from(text, 'latin1');
-
 /** What the bytes are in UTF-8. */
 export const textOfBytewise = (text: string): string => Buffer.from(text, 'latin1').toString();

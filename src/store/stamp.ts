@@ -22,7 +22,7 @@ export function createStamper(now: () => number): () => Stamp {
   let tsMs = Number.NaN;
   let ts = '';
   let day = '';
-  let idMs = 0;
+  let idMs = -1;
   let counter = 0;
   let idHead = '';
 
