@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Fatal } from '../src/base/exit.ts';
+import { doctor } from '../src/commands/doctor.ts';
 import {
   envName,
   type OptionName,
@@ -77,6 +78,8 @@ describe('settings', () => {
     expect(readOf(['probe-project'], [], env)).toStrictEqual({ 'probe-project': undefined });
     expect(readOf(['probe-project'], ['--project=8'], env)['probe-project']).toBe('8');
     expect(readOf(['project'], [], env).project).toBe('7');
+    expect(doctor.options).toContain('probe-project');
+    expect(doctor.options).not.toContain('project');
   });
 
   it('are exactly those that a command names, and no other is read', () => {
