@@ -37,7 +37,7 @@ export function parseProjectsFile(bytes: Uint8Array, name: string): Sound | Faul
   const bom = decoded.startsWith(BOM) ? BOM : '';
   const source = new Source(decoded.slice(bom.length));
   const { text } = source;
-  const result = isUtf8(bytes) ? check(source) : notUtf8(text);
+  const result = isUtf8(bytes) ? check(text) : notUtf8(text);
   if (!Array.isArray(result)) return { file: result, bom, text };
   const shown = result.slice(0, FAULTS_MAX);
   const faults = shown.map(({ offset, message }) => {
@@ -50,12 +50,12 @@ export function parseProjectsFile(bytes: Uint8Array, name: string): Sound | Faul
   return { faults, place: source.place(shown[0]!.offset), ids };
 }
 
-function check(source: Source): ProjectsFile | Fault[] {
-  const syntax = syntaxFaults(source.text);
+function check(text: string): ProjectsFile | Fault[] {
+  const syntax = syntaxFaults(text);
   if (syntax.length > 0) return syntax;
-  const root = parseTree(source.text)!;
-  const result = v.safeParse(projectsFile, JSON.parse(source.text), { abortPipeEarly: true });
-  const faults = [...keyFaults(root), ...schemaFaults(source, root, result.issues ?? [])];
+  const root = parseTree(text)!;
+  const result = v.safeParse(projectsFile, JSON.parse(text), { abortPipeEarly: true });
+  const faults = [...keyFaults(root), ...schemaFaults(root, result.issues ?? [])];
   if (result.success && faults.length === 0) return result.output;
   return faults.sort((a, b) => a.offset - b.offset);
 }

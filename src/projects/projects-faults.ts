@@ -1,6 +1,6 @@
-import type { Node } from 'jsonc-parser';
+import { findNodeAtLocation, getNodeValue, type Node } from 'jsonc-parser';
 import type { BaseIssue } from 'valibot';
-import { type Fault, quote, type Source } from '../base/json.ts';
+import { type Fault, quote } from '../base/json.ts';
 import { nearest } from '../base/text.ts';
 import { KEYS } from './projects-schema.ts';
 
@@ -8,7 +8,8 @@ import { KEYS } from './projects-schema.ts';
 
 /** Returns what no schema reports one by one: unknown and repeated keys, and repeated ids. */
 export function keyFaults(root: Node): Fault[] {
-  const projects = itemsOf(child(root, 'projects'));
+  const list = findNodeAtLocation(root, ['projects']);
+  const projects = list?.type === 'array' ? (list.children ?? []) : [];
   return [
     ...objectFaults(root, '', KEYS.file),
     ...projects.flatMap((node, i) => objectFaults(node, `projects[${i}]: `, KEYS.project)),
@@ -17,8 +18,10 @@ export function keyFaults(root: Node): Fault[] {
 }
 
 function objectFaults(object: Node, where: string, known: readonly string[]): Fault[] {
+  if (object.type !== 'object') return [];
   const seen = new Set<string>();
-  return propertiesOf(object).flatMap(({ key, offset }) => {
+  return (object.children ?? []).flatMap(({ children, offset }) => {
+    const key = children![0]!.value as string;
     const name = `"${quote(key)}"`;
     if (seen.has(key)) return { offset, message: `${where}the key ${name} is given twice` };
     seen.add(key);
@@ -32,42 +35,35 @@ function objectFaults(object: Node, where: string, known: readonly string[]): Fa
 function idFaults(projects: readonly Node[]): Fault[] {
   const first = new Map<string, number>();
   return projects.flatMap((project, index) => {
-    const node = child(project, 'id');
+    const node = findNodeAtLocation(project, ['id']);
     if (node?.type !== 'string') return [];
-    const id = node.value as string;
+    const id = getNodeValue(node) as string;
     const earlier = first.get(id);
-    if (earlier === undefined) {
-      first.set(id, index);
-      return [];
-    }
+    if (earlier === undefined) first.set(id, index);
+    if (earlier === undefined) return [];
     const what = `must be unique; found "${quote(id)}", the id of projects[${earlier}] too`;
     return { offset: node.offset, message: `projects[${index}].id ${what}` };
   });
 }
 
 /** Returns what the schema found, each at its place, except unknown keys: see `keyFaults`. */
-export function schemaFaults(
-  source: Source,
-  root: Node,
-  issues: readonly BaseIssue<unknown>[],
-): Fault[] {
+export function schemaFaults(root: Node, issues: readonly BaseIssue<unknown>[]): Fault[] {
   return issues.flatMap(({ type, expected, path: items = [], message }) => {
     if (type === 'strict_object' && expected === 'never') return [];
     const path = items.map((item) => item.key as string | number);
-    const parent = nodeAt(root, path.slice(0, -1)) ?? root;
+    const parent = findNodeAtLocation(root, path.slice(0, -1)) ?? root;
     // To valibot, a list in the place of an object is an object without its keys.
     if (typeof path.at(-1) === 'string' && parent.type === 'array') path.pop();
-    const node = nodeAt(root, path);
-    const what = node === undefined ? message : `${message}; found ${found(node, source)}`;
+    const node = findNodeAtLocation(root, path);
+    const what = node === undefined ? message : `${message}; found ${found(node)}`;
     return { offset: (node ?? parent).offset, message: `${pathText(path)} ${what}` };
   });
 }
 
-function found(node: Node, { text }: Source): string {
-  if (node.type === 'object') return 'an object';
-  if (node.type === 'array') return node.children?.length === 0 ? 'an empty list' : 'a list';
-  const literal = quote(text.slice(node.offset, node.offset + node.length));
-  return node.type === 'number' ? `the number ${literal}` : literal;
+function found({ type, value, children = [] }: Node): string {
+  if (type === 'object') return 'an object';
+  if (type === 'array') return children.length === 0 ? 'an empty list' : 'a list';
+  return type === 'number' ? `the number ${value}` : quote(JSON.stringify(value));
 }
 
 /** `projects[2].origins[0]` */
@@ -75,31 +71,3 @@ function pathText(path: readonly (string | number)[]): string {
   const text = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('');
   return text === '' ? 'the file' : text.replace(/^\./, '');
 }
-
-const itemsOf = (node: Node | undefined): readonly Node[] =>
-  node?.type === 'array' ? (node.children ?? []) : [];
-
-interface Property {
-  readonly key: string;
-  readonly offset: number;
-  readonly value: Node | undefined;
-}
-
-function propertiesOf(node: Node | undefined): Property[] {
-  if (node?.type !== 'object') return [];
-  return (node.children ?? []).map(({ children: [key, value] = [], offset }) => ({
-    key: key!.value as string,
-    offset,
-    value,
-  }));
-}
-
-/** Returns the value of a key: if it is repeated the last, as in `JSON.parse`. */
-const child = (node: Node | undefined, key: string): Node | undefined =>
-  propertiesOf(node).findLast((property) => property.key === key)?.value;
-
-const nodeAt = (root: Node, path: readonly (string | number)[]): Node | undefined =>
-  path.reduce<Node | undefined>(
-    (node, key) => (typeof key === 'number' ? itemsOf(node)[key] : child(node, key)),
-    root,
-  );

@@ -74,7 +74,7 @@ describe('a file that is JSON', () => {
     ['{"projects":[["id"]]}', '1:14: projects[0] must be … found a list'],
     ['{"projects":[{}]}', '1:14: projects[0].id is missing; it must be … "1000001"'],
     ['{"projects":[{"id":1000001}]}', '1:20: projects[0].id … found the number 1000001'],
-    ['{"projects":[{"id":1e3}]}', '1:20: projects[0].id … found the number 1e3'],
+    ['{"projects":[{"id":1e3}]}', '1:20: projects[0].id … found the number 1000'],
     ['{"projects":[{"id":null}]}', '1:20: projects[0].id … found null'],
     ['{"projects":[{"id":""}]}', '1:20: projects[0].id … found ""'],
     ['{"projects":[{"id":"12a"}]}', '1:20: projects[0].id … found "12a"'],
@@ -106,7 +106,7 @@ describe('a file that is JSON', () => {
     expect(faultsOf(text)).toEqual([faultLike(fault)]);
   });
 
-  test.each(['0', '-1', '1.5', '1e999', '9007199254740992', '"6000"', 'null'])(
+  test.each(['0', '-1', '1.5', '9007199254740992', '"6000"', 'null'])(
     'has no limit of %s views per minute',
     (limit) => {
       expect(faultsOf(project(`"maxViewsPerMinute":${limit}`))).toEqual([
@@ -123,8 +123,8 @@ describe('a file that is JSON', () => {
       [
         '1:2: unknown key "__proto__"; known are $schema, operator, projects',
         '2:19: projects[0].id … 2',
+        '2:30: projects[0].active … 1',
         '2:32: projects[0]: the key "active" is given twice',
-        '2:41: projects[0].active … 0',
         '2:43: projects[0]: unknown key "colour"; known are id, … contact',
         '3:38: projects[1].origins[1] … "a"',
         '3:42: projects[1].origins[2] … "null"',
