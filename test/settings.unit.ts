@@ -160,7 +160,7 @@ describe('settings', () => {
     ['--max-view', '1025KiB', VIEW],
     ['--max-view', '1.5KiB', VIEW],
     ['--max-view', '16KB', VIEW],
-    ['--max-view', '0', UNIT],
+    ['--max-view', '0', VIEW],
     ['--min-free', '2048TiB', 'a size from 0 bytes to 1024 TiB, such as 512KiB or 64MiB'],
     ['--port', '65536', 'a whole number from 0 to 65535'],
     ['--port', '-1', 'a whole number from 0 to 65535'],

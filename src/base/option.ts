@@ -54,13 +54,10 @@ export const size =
     const bytes = parseSize(value);
     if (bytes >= min && bytes <= max) return bytes;
     const isSmall = max < 64 * MiB;
-    if (/^\d{1,15}$/.test(value)) {
-      const usual = isSmall ? 'KiB' : 'MiB';
-      const meant = [value + usual, `${value}B`].find((text) => {
-        const number = parseSize(text);
-        return number >= min && number <= Math.min(max, TiB);
-      });
-      const hint = meant === undefined ? undefined : `did you mean ${meant}?`;
+    if (/^[1-9]\d*$/.test(value)) {
+      const units = [isSmall ? 'KiB' : 'MiB', 'B'];
+      const unit = units.find((one) => parseSize(value + one) <= Math.min(max, TiB));
+      const hint = unit === undefined ? undefined : `did you mean ${value}${unit}?`;
       return new Problem('a size with its unit: B, KiB, MiB, GiB or TiB', hint);
     }
     const examples = isSmall ? '16KiB or 512KiB' : '512KiB or 64MiB';

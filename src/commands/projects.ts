@@ -1,6 +1,5 @@
 import { EXIT } from '../base/exit.ts';
-import { columnOf } from '../base/columns.ts';
-import { printable } from '../base/text.ts';
+import { columnOf, printable } from '../base/text.ts';
 import { loadProjects, type Project } from '../projects/project-list.ts';
 import { defineCommand, withProjects } from './command.ts';
 
