@@ -64,7 +64,9 @@ export const activate = defineCommand({
       `The script for its pages:\n  ${snippetCommand(after, address, projects)}\n` +
         '  (--url is the address at which browsers reach viewlog)',
     );
-    print(`A view, to try it:\n  ${curlOf(after, address)}`);
+    print(
+      `A view, to try it (--port says where the collector listens):\n  ${curlOf(after, address)}`,
+    );
     return EXIT.done;
   },
 });

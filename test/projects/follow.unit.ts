@@ -26,7 +26,8 @@ async function open(path: string, read = readContent) {
     warn: (message: string) => void logged.push(`warn: ${message}`),
     error: (message: string) => void logged.push(`error: ${message}`),
   };
-  const projects = await openProjects({ path, log, read, now: () => 1_000 });
+  let nowMs = 1_000;
+  const projects = await openProjects({ path, log, read, now: () => nowMs++ });
   onTestFinished(() => projects.close());
   return { projects, logged };
 }
@@ -83,6 +84,7 @@ describe('by polling', () => {
     disk.text = 'null';
     await pass(2_500);
     expect(projects.fault?.first).toContain('found null');
+    expect(projects.fault?.sinceMs).toBe(1_000);
     expect(logged).toHaveLength(2);
   });
 
