@@ -152,17 +152,6 @@ describe('activate', () => {
     expect(again.text).toBe(text.replace('me@', 'you@'));
   });
 
-  test('creates a file with all of that in it', async () => {
-    const { run, read } = await file();
-    const args = ['--contact', 'jo', '--operator', 'me@a.com', '--max-views-per-minute', '9'];
-    expect((await run(activate, '1', ...args)).out).not.toContain('Add your address');
-    expect(JSON.parse(await read())).toEqual({
-      $schema: './projects.schema.json',
-      projects: [{ id: '1', active: true, maxViewsPerMinute: 9, contact: 'jo' }],
-      operator: 'me@a.com',
-    });
-  });
-
   test('warns that the first origin closes a project that was open to all', async () => {
     const { run } = await file('{"projects": [{"id": "1"}, {"id": "2", "active": false}]}');
     const { code, err } = await run(activate, '1', '--origin', 'https://a.com');
