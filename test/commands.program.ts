@@ -118,9 +118,7 @@ describe('explain', () => {
     expect((await run(['explain', file, file], { data })).code).toBe(64);
     for (const command of ['explain', 'verify']) {
       const directory = await run([command, data], { data });
-      expect(directory.stderr).toBe(
-        `error: Cannot read "${data}": EISDIR: illegal operation on a directory; name the files in it\n`,
-      );
+      expect(directory.stderr).toContain(`error: Cannot read "${data}": EISDIR: `);
     }
   });
 
