@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   copyFileSync,
+  existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -59,6 +60,7 @@ const bundle = {
   target: 'node20',
   mainFields: ['module', 'main'], // jsonc-parser's `main` cannot be bundled
   define: {
+    COMMIT: JSON.stringify(commit()),
     STATUS_PAGE: packed(page),
     MANUAL: packed(manual),
     TEMPLATES: packed(templates),
@@ -83,6 +85,22 @@ await build({
 chmodSync(join(dist, 'viewlog.mjs'), 0o755);
 
 if (process.argv.includes('--compile')) await compile(join(dist, 'viewlog'));
+
+/** The commit that is built, marked if files differ from it; empty outside a git checkout. */
+function commit() {
+  if (!existsSync(join(import.meta.dirname, '.git'))) return '';
+  try {
+    const args = ['describe', '--always', '--dirty', '--abbrev=7', '--exclude=*'];
+    const options = {
+      cwd: import.meta.dirname,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    };
+    return execFileSync('git', args, options).trim();
+  } catch {
+    return ''; // git is not installed
+  }
+}
 
 /** The status page, as the texts that a browser asks for. */
 async function statusPage(folder) {

@@ -19,7 +19,7 @@ import { serve } from './commands/serve.ts';
 import { snippet } from './commands/snippet.ts';
 import { verify } from './commands/verify.ts';
 import { version } from './commands/show-version.ts';
-import { commandOf, strayVariables } from './settings.ts';
+import { readArguments, strayVariables } from './settings.ts';
 
 const COMMANDS: readonly Command[] = [
   serve,
@@ -42,9 +42,9 @@ const COMMANDS: readonly Command[] = [
 async function main(args: readonly string[]): Promise<ExitCode> {
   let log = createLog('text');
   try {
-    const { name = serve.name, rest } = commandOf(args);
-    const command = findCommand(name, COMMANDS);
-    const { settings, operands } = readCommand(command, rest);
+    const line = readArguments(args);
+    const command = findCommand(line.command ?? serve.name, COMMANDS);
+    const { settings, operands } = readCommand(command, line);
     if (command.options.includes('log')) log = createLog(settings.log);
     for (const warning of strayVariables(envNames())) log.warn(warning);
     if (!command.isService) signals.release();

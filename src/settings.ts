@@ -1,4 +1,4 @@
-import { type Flags, type Part, partsOf } from './base/arguments.ts';
+import { type CommandLine, type Flag, readCommandLine, unknownOption } from './base/arguments.ts';
 import { type ReadEnv, readEnv } from './base/env.ts';
 import { EXIT, Fatal } from './base/exit.ts';
 import { PORT_MAX } from './base/limits.ts';
@@ -25,7 +25,7 @@ import { TOKEN_ENV } from './status/token.ts';
 import { LARGEST_MAX_VIEW_BYTES } from './view/line.ts';
 import { PROJECT_ID } from './view/project-id.ts';
 
-// Every flag, its default and its limits; what no flag changes is in `base/limits.ts`.
+// Every option with its default and its limits. Limits without an option are in `base/limits.ts`.
 
 const clusterAddress: Parse<ClusterAddress> = (value) =>
   parseClusterAddress(value) ?? new Problem('an address such as nats://host:4222,host2:4222');
@@ -72,7 +72,7 @@ export const OPTIONS = {
   'max-queue': {
     value: 'SIZE',
     fallback: '32MiB',
-    help: 'largest total of views under way',
+    help: 'memory for views being processed',
     parse: size(64 * KiB, SIZE_MAX),
   },
   'min-free': {
@@ -84,7 +84,7 @@ export const OPTIONS = {
   'max-refused': {
     value: 'SIZE',
     fallback: '64MiB',
-    help: 'refused views kept a day',
+    help: 'refused views to keep per day',
     parse: size(0, SIZE_MAX),
   },
   'keep-refused-days': {
@@ -96,7 +96,7 @@ export const OPTIONS = {
   'keep-days': {
     value: 'DAYS',
     fallback: '0',
-    help: 'keep view files this long; 0: for ever',
+    help: 'keep view files this long; 0: forever',
     parse: whole(0, DAYS_MAX),
   },
   store: {
@@ -108,12 +108,12 @@ export const OPTIONS = {
   'nats-stream': {
     value: 'NAME',
     fallback: 'VIEWS',
-    help: 'the stream; made if missing',
+    help: 'the stream; created if missing',
     parse: streamName,
   },
   'nats-replicas': {
     value: 'COUNT',
-    help: 'servers that keep each view (default: 3 where there are as many, else 1)',
+    help: 'servers that keep each view (default: 3 if there are as many, else 1)',
     parse: whole(1, 5),
   },
   'nats-creds': { value: 'FILE', help: 'NATS credentials file', parse: text },
@@ -125,7 +125,7 @@ export const OPTIONS = {
   },
   'status-token-file': {
     value: 'FILE',
-    help: `file with the token that --status asks for (or ${TOKEN_ENV})`,
+    help: `file with the token for --status (or ${TOKEN_ENV})`,
     parse: text,
   },
   log: {
@@ -148,13 +148,13 @@ export const OPTIONS = {
   },
   'max-views-per-minute': {
     value: 'COUNT',
-    help: 'views a minute beyond which the project is refused (6000 for a new one)',
+    help: 'refuse more views a minute than this (6000 for a new project)',
     parse: whole(1, Number.MAX_SAFE_INTEGER),
   },
-  contact: { value: 'TEXT', help: 'whom to ask about the project, for your own eyes', parse: text },
+  contact: { value: 'TEXT', help: 'whom to ask about the project; only you see it', parse: text },
   operator: {
     value: 'ADDRESS',
-    help: 'your e-mail address, which sites are told to write to',
+    help: 'your e-mail address, which refusals tell sites to write to',
     parse: email,
   },
   'archive-from': {
@@ -167,10 +167,10 @@ export const OPTIONS = {
   once: {
     value: '',
     fallback: 'no',
-    help: 'end when the stream is archived up to its present end',
+    help: 'stop after archiving what the stream holds at the start',
     parse: yesOrNo,
   },
-  name: { value: 'NAME', help: "the project's name, for your own eyes", parse: text },
+  name: { value: 'NAME', help: "the project's name; only you see it", parse: text },
   'replay-to': {
     value: 'URL',
     help: 'the collector to send to (default: the one at --host and --port)',
@@ -189,6 +189,14 @@ export const OPTIONS = {
     parse: yesOrNo,
   },
   project: { value: 'ID', help: 'this project only', parse: projectId },
+  // Without a variable: VIEWLOG_PROJECT, set for reports, must not have a view sent.
+  'probe-project': {
+    value: 'ID',
+    help: 'with --url: sends one real view of this project, which is stored and counted',
+    parse: projectId,
+    flag: 'project',
+    isFlagOnly: true,
+  },
   'from-day': {
     value: 'DAY',
     help: 'first day, such as 2026-01-01, today or yesterday',
@@ -203,7 +211,7 @@ export const OPTIONS = {
   },
   last: {
     value: 'DAYS',
-    help: 'so many days: up to --to, or today and those before',
+    help: 'this many days, up to --to or today',
     parse: whole(1, DAYS_MAX),
   },
   query: { value: '', fallback: 'no', help: 'keep the query of pages', parse: yesOrNo },
@@ -230,70 +238,48 @@ type Value<O extends Option> = O extends { readonly isList: true }
     ? Parsed<O>
     : Parsed<O> | undefined;
 
-/** What the operator chose, of the options `K`: sizes in bytes, ages in days. */
+/** What the operator chose for the options `K`: sizes in bytes, ages in days. */
 export type Settings<K extends OptionName> = { readonly [N in K]: Value<Options[N]> };
-
-const optionOf = (name: OptionName): Option => OPTIONS[name];
-
-/** What is typed after `--`. */
-export const flagOf = (name: OptionName): string => optionOf(name).flag ?? name;
-
-export const envName = (name: OptionName): string =>
-  `VIEWLOG_${name.toUpperCase().replaceAll('-', '_')}`;
-
-const flagsOf = (names: readonly OptionName[]): Flags =>
-  new Map(names.map((name) => [flagOf(name), OPTIONS[name].value]));
 
 const NAMES = Object.keys(OPTIONS) as OptionName[];
 
-/**
- * The command that a command line names, which may stand after options, and the line without it.
- * `--help` and `--version` are the commands of that name, wherever they stand; these heed no option.
- * @throws {Fatal} exit 64 where an option before it is none.
- */
-export function commandOf(args: readonly string[]): { name: string | undefined; rest: string[] } {
-  const end = args.indexOf('--');
-  const own = end < 0 ? args : args.slice(0, end);
-  if (own.some((arg) => arg === '--version' || arg === '-v')) return { name: 'version', rest: [] };
-  const isHelp = (arg: string): boolean => arg === '--help' || arg === '-h';
-  const plain = own.filter((arg) => !isHelp(arg));
-  const operands = operandsOf(plain);
-  const named = operands.next().value;
-  const name = named?.value;
-  if (own.some(isHelp)) return { name: 'help', rest: name === undefined ? [] : [name] };
-  if (name === 'help' || name === 'version') {
-    return { name, rest: Array.from(operands, ({ value }) => value) };
-  }
-  return { name, rest: named === undefined ? [...args] : args.toSpliced(named.index, 1) };
-}
+const optionOf = (name: OptionName): Option => OPTIONS[name];
 
-/** Whether a flag takes a value is the same in all commands that have it. */
-function* operandsOf(args: readonly string[]): Generator<Part, undefined> {
-  for (const part of partsOf(args, flagsOf(NAMES))) if (part.flag === undefined) yield part;
-}
+/** Returns what is typed after `--`. */
+export const flagOf = (name: OptionName): string => optionOf(name).flag ?? name;
+
+/** Returns the environment variable of an option, if it has one. */
+export const envName = (name: OptionName): string | undefined =>
+  optionOf(name).isFlagOnly ? undefined : `VIEWLOG_${name.toUpperCase().replaceAll('-', '_')}`;
+
+/**
+ * Takes a command line apart. The command may stand after options, because a flag takes a value
+ * or none in all commands alike.
+ * @throws {Fatal} exit 64 at an option that no command has, or that lacks its value.
+ */
+export const readArguments = (args: readonly string[]): CommandLine =>
+  readCommandLine(args, new Map(NAMES.map((name) => [flagOf(name), OPTIONS[name].value])));
 
 /**
  * The settings of a command that takes the options `names`: flags, then `VIEWLOG_*`, then
- * defaults. What is not an option is returned as `operands`.
+ * defaults.
  * @throws {Fatal} exit 64 with what is wrong and what was expected.
  */
 export function readSettings<K extends OptionName>(
-  args: readonly string[],
+  flags: readonly Flag[],
   names: readonly K[],
   env: ReadEnv = readEnv,
-): { settings: Settings<K>; operands: string[] } {
+): Settings<K> {
   const given = new Map<OptionName, string[]>();
-  const operands: string[] = [];
-  for (const { flag, value } of partsOf(args, flagsOf(names))) {
+  for (const { name: flag, value } of flags) {
     const name = names.find((known) => flagOf(known) === flag);
-    if (name === undefined) operands.push(value);
-    else given.set(name, [...(given.get(name) ?? []), value]);
+    if (name === undefined) throw unknownOption(`--${flag}`, names.map(flagOf));
+    given.set(name, [...(given.get(name) ?? []), value]);
   }
-  if ((names as readonly OptionName[]).includes('store')) {
-    checkStore(given, given.has('store') || fromEnv('store', env) !== undefined);
-  }
-  const settings = Object.fromEntries(names.map((name) => [name, valueOf(name, given, env)]));
-  return { settings: settings as Settings<K>, operands };
+  const settings = new Map<OptionName, unknown>();
+  for (const name of names) settings.set(name, valueOf(name, given, env));
+  if (settings.has('store')) refuseUseless(given, settings.get('store') !== undefined);
+  return Object.fromEntries(settings) as Settings<K>;
 }
 
 type Given = ReadonlyMap<OptionName, readonly string[]>;
@@ -301,44 +287,44 @@ type Given = ReadonlyMap<OptionName, readonly string[]>;
 function valueOf(name: OptionName, given: Given, env: ReadEnv): unknown {
   const { fallback, isList } = optionOf(name);
   const flags = given.get(name);
-  const source = flags === undefined ? envName(name) : `--${flagOf(name)}`;
   const variable = flags === undefined ? fromEnv(name, env) : undefined;
+  const source = flags === undefined ? envName(name)! : `--${flagOf(name)}`;
   if (isList) {
     const texts = flags ?? variable?.trim().split(/\s+/) ?? [];
-    return texts.map((raw) => parsed(name, source, raw));
+    return texts.map((text) => parsed(name, source, text));
   }
-  const raw = flags?.at(-1) ?? variable;
-  if (raw !== undefined) return parsed(name, source, raw);
+  const chosen = flags?.at(-1) ?? variable;
+  if (chosen !== undefined) return parsed(name, source, chosen);
   if (typeof fallback === 'function') return fallback(valueOf('data', given, env) as string);
   return fallback === undefined ? undefined : parsed(name, source, fallback);
 }
 
 function fromEnv(name: OptionName, env: ReadEnv): string | undefined {
-  const raw = env(envName(name));
-  return raw === undefined || raw === '' || isServiceLink(envName(name), raw) ? undefined : raw;
+  const variable = envName(name);
+  const value = variable && env(variable);
+  return !variable || !value || isServiceLink(variable, value) ? undefined : value;
 }
 
-function parsed(name: OptionName, source: string, raw: string): unknown {
+function parsed(name: OptionName, source: string, text: string): unknown {
   const { parse, isSecret } = optionOf(name);
-  const result = parse(raw);
+  const result = parse(text);
   if (!(result instanceof Problem)) return result;
-  const found = isSecret ? '' : `, not "${echo(raw)}"`;
-  throw new Fatal(EXIT.usage, `${source} must be ${result.expected}${found}`);
+  const found = isSecret ? '' : `, not "${echo(text)}"`;
+  const hint = result.hint === undefined ? '' : `; ${result.hint}`;
+  throw new Fatal(EXIT.usage, `${source} must be ${result.expected}${found}${hint}`);
 }
 
-/** Of `serve`, what only files need, and what only a stream does. */
+/** What `serve` needs for files only, and for a stream only. */
 const FILES_ONLY = ['data', 'durability', 'min-free', 'keep-days'] as const;
 const STREAM_ONLY = ['nats-stream', 'nats-replicas', 'nats-creds'] as const;
 
-/** A flag that would mean nothing is a mistake; the environment may be many commands'. */
-function checkStore(given: Given, isStream: boolean): void {
-  const idle = (isStream ? FILES_ONLY : STREAM_ONLY).find((name) => given.has(name));
-  if (idle === undefined) return;
-  const hint = idle === 'data' ? '; name the projects file with --projects' : '';
-  const message = isStream
-    ? `--${idle} is of no use with --store${hint}`
-    : `--${idle} is of no use without --store nats://…`;
-  throw new Fatal(EXIT.usage, message);
+/** Refuses flags without effect. Variables may be set for other commands. */
+function refuseUseless(given: Given, isStream: boolean): void {
+  const useless = (isStream ? FILES_ONLY : STREAM_ONLY).find((name) => given.has(name));
+  if (useless === undefined) return;
+  const hint = useless === 'data' ? '; name the projects file with --projects' : '';
+  const why = isStream ? `with --store${hint}` : 'without --store nats://…';
+  throw new Fatal(EXIT.usage, `--${useless} has no effect ${why}`);
 }
 
 /** What Kubernetes and Docker set for a service called `viewlog`, or `viewlog-…`. */
@@ -348,15 +334,15 @@ const SERVICE_LINK =
 const isServiceLink = (name: string, value = ''): boolean =>
   SERVICE_LINK.test(name) || (name.endsWith('_PORT') && /^(tcp|udp|sctp):\/\//.test(value));
 
-/** A warning for each variable that looks like a setting and is none of any command's. */
+/** Returns a warning for each variable that looks like a setting and is none of any command. */
 export function strayVariables(variables: readonly string[], env: ReadEnv = readEnv): string[] {
-  const known = [...NAMES.map(envName), TOKEN_ENV];
+  const known = [...NAMES.flatMap((name) => envName(name) ?? []), TOKEN_ENV];
   return variables
     .filter((name) => name.startsWith('VIEWLOG_') && !known.includes(name))
     .filter((name) => !isServiceLink(name, env(name)))
     .map((name) => {
       const near = nearest(name, known);
       const hint = near === undefined ? 'see viewlog help COMMAND' : `did you mean ${near}?`;
-      return `Nothing reads the environment variable ${echo(name)}; ${hint}`;
+      return `No command reads the environment variable ${echo(name)}; ${hint}`;
     });
 }

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { BUNDLE, DENO, isHere, isPresent, OLDEST_DENO } from './support/runtimes.ts';
+import { post, speak } from './support/raw.ts';
+import { BUNDLE, DENO, isHere, isPresent } from './support/runtimes.ts';
 import { tempDir } from './support/temp-dir.ts';
 import { MINIMAL_VIEW } from './support/views.ts';
 import { dataDirectory, run, start, startViewlog, until } from './support/viewlog.ts';
@@ -124,7 +125,7 @@ describe('explain', () => {
     expect(stderr).toContain(`Cannot read "${file}.not": ENOENT`);
     expect((await run(['explain', file, file], { data })).code).toBe(64);
     const directory = await run(['explain', data], { data });
-    expect(directory.stderr).toMatch(/^error: Cannot read ".*": EISDIR: .*; give the names of /);
+    expect(directory.stderr).toContain(`error: Cannot read "${data}": EISDIR: `);
   });
 
   it('judges the view of a record of the refused file, by the origin it came from, and says so', async () => {
@@ -164,108 +165,70 @@ describe('explain', () => {
 });
 
 describe('the projects file, from nothing', () => {
-  it('is made, listed, checked and edited, and a running collector follows', async () => {
+  it('is created, checked and edited, and a running collector follows', async () => {
     const data = join(tempDir(), 'data');
     mkdirSync(data);
     expect((await run(['check'], { data })).code).toBe(78);
-    const activated = await run(['activate', '1000001', '--name', 'My site'], { data });
-    expect(activated.code).toBe(0);
-    const made = JSON.parse(readFileSync(join(data, 'projects.json'), 'utf8')) as object;
-    expect(made).toMatchObject({
-      $schema: './projects.schema.json',
-      projects: [{ id: '1000001', name: 'My site', maxViewsPerMinute: 6000 }],
-    });
-    expect(readdirSync(data)).toContain('projects.schema.json');
-    const checked = await run(['check'], { data });
-    expect([checked.code, checked.stdout]).toStrictEqual([
-      0,
+    expect((await run(['activate', '1000001', '--name', 'My site'], { data })).code).toBe(0);
+    expect(readdirSync(data)).toStrictEqual(['projects.json', 'projects.schema.json']);
+    expect((await run(['check'], { data })).stdout).toBe(
       `${join(data, 'projects.json')}: 1 project, 1 active\n`,
-    ]);
+    );
     expect((await run(['projects'], { data })).stdout).toMatch(/1000001.*My site/);
 
     const viewlog = await startViewlog({ data });
     expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
-    expect((await run(['deactivate', '1000001'], { data })).code).toBe(0);
-    await until(async () => (await viewlog.post(MINIMAL_VIEW)).status === 403);
-    expect((await run(['activate', '1000001'], { data })).code).toBe(0);
-    await until(async () => (await viewlog.post(MINIMAL_VIEW)).status === 201);
-    expect((await run(['activate', 'x1'], { data })).code).toBe(64);
-    expect(
-      (await run(['activate', '1', '--origin', 'https://a.example/path'], { data })).code,
-    ).toBe(64);
+    for (const [command, status] of [
+      ['deactivate', 403],
+      ['activate', 201],
+    ] as const) {
+      expect((await run([command, '1000001'], { data })).code).toBe(0);
+      await until(async () => (await viewlog.post(MINIMAL_VIEW)).status === status);
+    }
   });
 
-  it.skipIf(!isPresent(OLDEST_DENO))('is made by the oldest Deno too', async () => {
-    const data = join(tempDir(), 'data');
-    mkdirSync(data);
-    const { code, stderr } = await run(['activate', '7'], { data, runtime: OLDEST_DENO });
-    expect([code, stderr]).toStrictEqual([0, '']);
-    expect(readdirSync(data)).toStrictEqual(['projects.json', 'projects.schema.json']);
-  });
-
-  it('with faults is reported with each of them', async () => {
+  it('has all its faults named by every command that reads it, in one form', async () => {
     const data = dataDirectory({ projects: [{ id: 7 }, { id: '8', nmae: 'x' }] });
-    const { code, stderr } = await run(['check'], { data });
-    expect(code).toBe(78);
-    expect(stderr).toContain('projects[0].id must be a string of 1 to 20 digits');
-    expect(stderr).toContain('unknown key "nmae"; did you mean "name"?');
-    const started = await run(['serve', '--port', '0'], { data });
-    expect(started.code).toBe(78);
-    expect(started.stderr).toContain('projects[0].id');
-  });
-});
-
-describe('settings from the environment', () => {
-  it('are followed, and flags win', async () => {
-    const viewlog = await startViewlog({ env: { VIEWLOG_MAX_VIEW: '1KiB', VIEWLOG_PORT: '1' } });
-    const view = { ...MINIMAL_VIEW, pn: 'x'.repeat(1000) };
-    expect((await viewlog.post(view)).status).toBe(413);
-    const { code, stderr } = await run(['serve'], { env: { VIEWLOG_DURABILITY: 'none' } });
-    expect([code, stderr]).toStrictEqual([
-      64,
-      'error: VIEWLOG_DURABILITY must be disk or os, not "none"\n',
-    ]);
+    const commands = ['check', 'projects', 'serve --port=0', 'activate 1', 'explain'];
+    for (const command of commands) {
+      const { code, stdout, stderr } = await run(command.split(' '), { data });
+      expect([command, code, stdout]).toStrictEqual([command, 78, '']);
+      expect(stderr.trimEnd().split('\n')).toStrictEqual([
+        expect.stringMatching(/^error: .*projects\[0\]\.id must be a string/),
+        expect.stringMatching(/^error: .*unknown key "nmae"; did you mean "name"\?$/),
+      ]);
+    }
   });
 });
 
 describe('the environment', () => {
-  const STRAY =
-    'Nothing reads the environment variable VIEWLOG_MAXVIEW; did you mean VIEWLOG_MAX_VIEW?';
+  it('is followed, and flags win', async () => {
+    const viewlog = await startViewlog({ env: { VIEWLOG_MAX_VIEW: '1KiB', VIEWLOG_PORT: '1' } });
+    const view = { ...MINIMAL_VIEW, pn: 'x'.repeat(1000) };
+    expect((await viewlog.post(view)).status).toBe(413);
+    const { code, stderr } = await run(['serve'], { env: { VIEWLOG_DURABILITY: 'none' } });
+    const message = 'error: VIEWLOG_DURABILITY must be disk or os, not "none"\n';
+    expect([code, stderr]).toStrictEqual([64, message]);
+  });
 
-  it('of other commands is not looked at', async () => {
+  it('of other commands is ignored', async () => {
     const env = { VIEWLOG_TOP: 'abc', VIEWLOG_ONCE: 'perhaps', VIEWLOG_FROM_DAY: 'x' };
-    const viewlog = await startViewlog({ env });
-    expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
-    expect(viewlog.stderr()).toBe('');
-    const { code, stderr } = await run(['report'], { env });
-    expect([code, stderr]).toStrictEqual([
-      64,
-      expect.stringMatching(/^error: VIEWLOG_\w+ must be/),
-    ]);
+    const checked = await run(['check'], { env });
+    expect([checked.code, checked.stderr]).toStrictEqual([0, '']);
+    expect((await run(['report'], { env })).stderr).toMatch(/^error: VIEWLOG_\w+ must be/);
   });
 
-  it('gives the name and the origins of a project too', async () => {
-    const data = dataDirectory();
-    const env = { VIEWLOG_NAME: 'Mine', VIEWLOG_ORIGIN: 'https://a.example https://b.example' };
-    expect((await run(['activate', '7'], { data, env })).code).toBe(0);
-    const made = JSON.parse(readFileSync(join(data, 'projects.json'), 'utf8')) as object;
-    const origins = ['https://a.example', 'https://b.example'];
-    expect(made).toMatchObject({
-      projects: expect.arrayContaining([
-        expect.objectContaining({ id: '7', name: 'Mine', origins }),
-      ]),
-    });
-  });
-
-  it('is warned of where it has what nothing reads, as the log is written', async () => {
+  it('gets a warning about what no command reads, in the format of the log', async () => {
+    const stray =
+      'No command reads the environment variable VIEWLOG_MAXVIEW; did you mean VIEWLOG_MAX_VIEW?';
     const env = { VIEWLOG_MAXVIEW: '1KiB', VIEWLOG_SERVICE_HOST: '10.0.0.1' };
     const checked = await run(['check'], { env });
-    expect([checked.code, checked.stderr]).toStrictEqual([0, `warning: ${STRAY}\n`]);
+    expect([checked.code, checked.stderr]).toStrictEqual([0, `warning: ${stray}\n`]);
     const viewlog = await startViewlog({ env, args: ['--log', 'json'] });
-    expect(JSON.parse(viewlog.stderr())).toMatchObject({ level: 'warn', message: STRAY });
+    expect(JSON.parse(viewlog.stderr())).toMatchObject({ level: 'warn', message: stray });
   });
 
-  it.skipIf(!isPresent(DENO))('that Deno does not show is not spoken of', async () => {
+  it.skipIf(!isPresent(DENO))('is not mentioned where Deno does not show it', async () => {
     const env = { VIEWLOG_MAXVIEW: '1KiB', VIEWLOG_TOP: 'abc' };
     const { code, stderr } = await run(['report'], { env, runtime: DENO });
     expect([code, stderr]).toStrictEqual([0, '']);
@@ -279,37 +242,24 @@ describe('help', () => {
     return stdout;
   };
 
-  it('is what a stranger asks for in any way', async () => {
+  it('is printed however it is asked for', async () => {
     const overview = await said('help');
     expect(overview).toMatch(/^ {2}serve .*\(the default\)$/m);
-    for (const args of [['-h'], ['--help'], ['--data', 'd', '-h']]) {
-      expect(await said(...args)).toBe(overview);
-    }
+    expect(await said('--data', 'd', '-h')).toBe(overview);
     const page = await said('help', 'serve');
     expect(page).toMatch(/^ {2}--max-view SIZE .*\(16KiB\)$/m);
-    for (const args of [
-      ['serve', '-h'],
-      ['serve', '--help'],
-      ['-h', 'serve'],
-      ['--port', '0', 'serve', '-h'],
-    ]) {
-      expect(await said(...args)).toBe(page);
-    }
-    const version = await said('version');
-    expect([await said('-v'), await said('--version')]).toStrictEqual([version, version]);
+    expect(await said('--port', '0', 'serve', '--help')).toBe(page);
   });
 
-  it('says what there is no help on', async () => {
-    for (const args of [['help', 'serv'], ['serv', '--help'], ['serv']]) {
+  it('names the command that was probably meant', async () => {
+    for (const args of [['help', 'serv'], ['serv']]) {
       const { code, stderr } = await run(args);
-      expect([code, stderr]).toStrictEqual([
-        64,
-        'error: Unknown command "serv"; did you mean serve?\n',
-      ]);
+      const message = 'error: Unknown command "serv"; did you mean serve?\n';
+      expect([code, stderr]).toStrictEqual([64, message]);
     }
   });
 
-  it('has an example of every command, of options that it has', async () => {
+  it('has an example of every command, with options that the command has', async () => {
     const [commands = ''] = (await said('help')).split('\nviewlog help COMMAND');
     const names = Array.from(commands.matchAll(/^ {2}([a-z-]+) /gm), ([, name]) => name!);
     expect(names).toContain('version');
@@ -321,62 +271,41 @@ describe('help', () => {
     }
   });
 
-  it('names the variables that are not called as their flags are', async () => {
+  it('names the variables that are not named after their flags', async () => {
     expect(await said('help', 'archive')).toContain('--from as VIEWLOG_ARCHIVE_FROM;');
     expect(await said('help', 'report')).toContain('--from as VIEWLOG_FROM_DAY');
+    expect(await said('help', 'doctor')).toContain('Each option except --project is also read');
   });
 });
 
-it('options may stand before the command', async () => {
-  const data = dataDirectory();
-  const { code, stdout } = await start(['--data', data, 'check'], tempDir(), {}).ended;
-  expect([code, stdout]).toStrictEqual([0, expect.stringContaining(`${data}/projects.json: `)]);
-});
-
-it('a message has one form, on stderr, whatever the command', async () => {
-  const data = dataDirectory({ projects: [{ id: 7 }, { id: '8', nmae: 'x' }] });
-  for (const args of [
-    ['check'],
-    ['projects'],
-    ['serve', '--port=0'],
-    ['activate', '1'],
-    ['explain'],
-  ]) {
-    const { code, stdout, stderr } = await run(args, { data });
-    expect([args, code, stdout]).toStrictEqual([args, 78, '']);
-    expect(stderr.trimEnd().split('\n')).toStrictEqual([
-      expect.stringMatching(/^error: .*projects\[0\]\.id must be a string/),
-      expect.stringMatching(/^error: .*unknown key "nmae"/),
-    ]);
-  }
+it('the version names the commit that it was built from', async () => {
+  const version = (await run(['-v'])).stdout;
+  expect(version).toMatch(/^viewlog \d+\.\d+\.\d+( \([0-9a-f]{7,}(-dirty)?\))?\n$/);
+  expect(version.includes('(')).toBe(existsSync(new URL('../.git', import.meta.url)));
 });
 
 it.each([
   ['serve', 'nats://user:secret@host'],
   ['nats://user:secret@host'],
   ['archive', 'nats://user:secret@host'],
-  ['check', 'nats://user:secret@host'],
-  ['projects', 'nats://user:secret@host'],
-  ['activate', 'nats://user:secret@host'],
   ['activate', '1000001', '--origin=https://user:secret@host/path'],
   ['replay', 'nats://user:secret@host', '--to=http://user:secret@host/path'],
   ['example', 'nats://user:secret@host'],
-])('a password in a wrong place is not told: %s %s', async (...args) => {
+])('a password in a wrong place is not repeated: %s %s', async (...args) => {
   const { code, stdout, stderr } = await run(args);
-  expect(code).toBe(64);
-  expect(stdout + stderr).toContain('…@host');
-  expect(stdout + stderr).not.toContain('secret');
+  expect([code, stdout, stderr]).toStrictEqual([
+    64,
+    '',
+    expect.stringMatching(/^(?!.*secret).*…@host/s),
+  ]);
 });
 
-it('a second signal ends it at once', async () => {
+it('a second signal ends the collector at once', async () => {
   const viewlog = await startViewlog();
   // A body that never ends holds up the stop.
-  const { port } = viewlog;
-  const { speak, post } = await import('./support/raw.ts');
-  void speak(port, { pieces: [post('{', { 'Content-Length': '100' })] }, 20_000);
+  void speak(viewlog.port, { pieces: [post('{', { 'Content-Length': '100' })] }, 20_000);
   await new Promise((resolve) => setTimeout(resolve, 200));
   viewlog.child.kill('SIGTERM');
   await until(() => viewlog.stdout().includes('stopping'));
-  const { code } = await viewlog.signal('SIGTERM');
-  expect(code).toBe(143);
+  expect((await viewlog.signal('SIGTERM')).code).toBe(143);
 });

@@ -2,64 +2,71 @@ import { parseArgs } from 'node:util';
 import { EXIT, Fatal } from './exit.ts';
 import { echo, nearest } from './text.ts';
 
-/** What can be typed after `--`, with what stands for its value in the help; `''`: a switch. */
+/** What can be typed after `--`, with the help's word for its value; `''` for a switch. */
 export type Flags = ReadonlyMap<string, string>;
 
-/** One flag with its value, or one operand. */
-export interface Part {
-  /** Undefined for an operand. */
-  readonly flag: string | undefined;
+export interface Flag {
+  readonly name: string;
+  /** `yes` for a switch. */
   readonly value: string;
-  /** Which of the arguments it is, or begins with. */
-  readonly index: number;
+}
+
+/** A command line, taken apart. */
+export interface CommandLine {
+  /** The first operand. */
+  readonly command: string | undefined;
+  readonly flags: readonly Flag[];
+  /** The other operands. */
+  readonly operands: readonly string[];
 }
 
 /**
- * The parts of a command line, in order.
- * @throws {Fatal} exit 64 on coming to a flag that is unknown or lacks its value.
+ * Takes a command line apart. `--help` and `--version`, wherever they stand, are the commands of
+ * that name, and these ignore every other option.
+ * @param flags those of all commands.
+ * @throws {Fatal} exit 64 at a flag that is unknown or lacks its value.
  */
-export function* partsOf(args: readonly string[], flags: Flags): Generator<Part> {
-  const options = Object.fromEntries(
-    [...flags].map(([flag, value]) => [
-      flag,
-      { type: value === '' ? ('boolean' as const) : ('string' as const) },
-    ]),
-  );
-  // Not strict, for messages that say what to do; strict mode's end in a stack trace.
+export function readCommandLine(args: readonly string[], flags: Flags): CommandLine {
+  const entries = Array.from(flags, ([flag, value]) => {
+    return [flag, { type: value === '' ? ('boolean' as const) : ('string' as const) }] as const;
+  });
+  const help = { type: 'boolean', short: 'h' } as const;
+  const version = { type: 'boolean', short: 'v' } as const;
+  const options = { ...Object.fromEntries(entries), help, version };
+  // Not strict: a strict parser's messages don't say what to do.
   const { tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true });
-  for (const token of tokens) {
-    const { kind, index } = token;
-    if (kind === 'positional') yield { flag: undefined, value: token.value, index };
-    if (kind === 'option') {
-      const flag = token.name;
-      if (!flags.has(flag)) throw unknownOption(token.rawName, flags);
-      yield { flag, value: valueOf(token, flags), index };
-    }
-  }
+  const given = tokens.filter((token) => token.kind === 'option');
+  const words = tokens.filter((token) => token.kind === 'positional').map(({ value }) => value);
+  const [command, ...operands] = words;
+  const asked = (name: string): boolean => given.some((token) => token.name === name);
+  if (asked('version')) return { command: 'version', flags: [], operands: [] };
+  if (asked('help')) return { command: 'help', flags: [], operands: words.slice(0, 1) };
+  if (command === 'help' || command === 'version') return { command, flags: [], operands };
+  return { command, flags: given.map((token) => flagOf(token, flags)), operands };
 }
 
 interface OptionToken {
   readonly name: string;
+  readonly rawName: string;
   readonly value?: string | undefined;
   readonly inlineValue?: boolean | undefined;
 }
 
-function valueOf({ name, value, inlineValue }: OptionToken, flags: Flags): string {
-  const stands = flags.get(name)!;
-  if (stands === '') return value ?? 'yes';
+function flagOf({ name, rawName, value, inlineValue }: OptionToken, flags: Flags): Flag {
+  const placeholder = flags.get(name);
+  if (placeholder === undefined) throw unknownOption(rawName, [...flags.keys()]);
+  if (placeholder === '') return { name, value: value ?? 'yes' };
   // `--html --data d`: the value was forgotten, and the next flag stands in its place.
   const [, next = ''] = /^--([^=]*)/.exec(value ?? '') ?? [];
-  const isEaten = inlineValue !== true && flags.has(next);
-  if (value !== undefined && !isEaten) return value;
-  const found = isEaten ? `, not the flag --${next}` : '';
-  throw new Fatal(EXIT.usage, `--${name} needs a value${found}: --${name} ${stands}`);
+  const isFlag = inlineValue !== true && flags.has(next);
+  if (value !== undefined && !isFlag) return { name, value };
+  const found = isFlag ? `, not the flag --${next}` : '';
+  throw new Fatal(EXIT.usage, `--${name} needs a value${found}: --${name} ${placeholder}`);
 }
 
-function unknownOption(raw: string, flags: Flags): Fatal {
-  const near = nearest(
-    raw,
-    Array.from(flags.keys(), (flag) => `--${flag}`),
-  );
-  const hint = near === undefined ? 'see --help' : `did you mean ${near}?`;
-  return new Fatal(EXIT.usage, `Unknown option ${echo(raw)}; ${hint}`);
+/** @param flag as it was typed. */
+export function unknownOption(flag: string, known: readonly string[]): Fatal {
+  const near = nearest(flag.replace(/^--/, ''), known);
+  const hint = near === undefined ? 'see --help' : `did you mean --${near}?`;
+  return new Fatal(EXIT.usage, `Unknown option ${echo(flag)}; ${hint}`);
 }

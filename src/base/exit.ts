@@ -1,3 +1,5 @@
+import { printable } from './text.ts';
+
 /** Exit codes, after BSD's sysexits.h, so that a service manager can tell them apart. */
 export const EXIT = {
   done: 0,
@@ -12,8 +14,8 @@ export const EXIT = {
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /**
- * Ends the command with one message on stderr and an exit code. For what only the operator can
- * mend; what a client can cause is a `Refusal`, a value.
+ * Ends the command with a message on stderr and an exit code. For what only the operator can fix;
+ * what a client can cause is a `Refusal`, a value.
  */
 export class Fatal extends Error {
   override readonly name = 'Fatal';
@@ -25,13 +27,21 @@ export class Fatal extends Error {
   }
 }
 
-/** The `code` of a Node-style system error (`ENOENT`, `ENOSPC`, …), on every runtime. */
+/** Returns the `code` of a Node-style system error (`ENOENT`, `ENOSPC`, …), on every runtime. */
 export function errnoOf(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null | undefined)?.code;
   return typeof code === 'string' ? code : undefined;
 }
 
-/** What a system error says, without a stack: `ENOSPC: no space left on device, write`. */
+/** Returns what a system error says, without a stack: `ENOSPC: no space left on device, write`. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Returns why a fetch had no answer, in one line. Node says so only in the error's cause. */
+export function fetchFailure(error: unknown): string {
+  const { cause } = error as { cause?: unknown };
+  if (!(cause instanceof Error)) return printable(reasonOf(error));
+  // A name with several addresses has a reason for each, and itself only a code.
+  return printable(cause.message || (errnoOf(cause) ?? reasonOf(error)));
 }

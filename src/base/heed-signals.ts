@@ -1,5 +1,6 @@
-// The first thing that main.ts imports, and so the first that runs. The rest of the program takes
-// long enough to evaluate for a reload to arrive that follows a restart.
+// main.ts imports this first, so it runs first. The rest of the program takes long enough to
+// evaluate for a reload to arrive that follows a restart. A file of its own, because tests import
+// signals.ts without this effect.
 import { signals } from './signals.ts';
 
 signals.heed();

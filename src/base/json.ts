@@ -1,11 +1,11 @@
-import { type Node, type ParseError, parseTree, printParseErrorCode, visit } from 'jsonc-parser';
+import { type ParseErrorCode, printParseErrorCode, visit } from 'jsonc-parser';
 import { LIMITS } from './limits.ts';
 import { printable } from './text.ts';
 
-// JSON with the places of its faults. Runtimes word and place them differently, and some give no
-// place at all; this says the same on each of them.
+// Where and why a text is not JSON. Each runtime's JSON.parse words and places faults differently,
+// and some give no place at all; this says the same on all of them.
 
-/** `offset` counts UTF-16 units from the start of the text. */
+/** What is wrong at an offset, counted in UTF-16 units from the start of the text. */
 export interface Fault {
   readonly offset: number;
   readonly message: string;
@@ -21,18 +21,16 @@ export class Source {
   }
 
   /** Line and column as editors count them: from 1, columns in UTF-16 units. */
-  place(offset: number): { line: number; column: number } {
+  place(offset: number): Place {
     this.#lineStarts ??= [0, ...Array.from(this.text.matchAll(/\r\n|\r|\n/g), endOf)];
-    // A file can be faulty on every line, so the line is searched for, not counted out.
-    let low = 0;
-    let high = this.#lineStarts.length;
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (this.#lineStarts[middle]! <= offset) low = middle;
-      else high = middle;
-    }
-    return { line: low + 1, column: offset - this.#lineStarts[low]! + 1 };
+    const line = this.#lineStarts.findLastIndex((start) => start <= offset);
+    return { line: line + 1, column: offset - this.#lineStarts[line]! + 1 };
   }
+}
+
+export interface Place {
+  readonly line: number;
+  readonly column: number;
 }
 
 const endOf = (match: RegExpExecArray): number => match.index + match[0].length;
@@ -57,58 +55,50 @@ const SYNTAX: Record<string, string> = {
   InvalidCharacter: 'expected no tab or other control character inside text',
 };
 
-/**
- * The tree of a JSON text, or where it is not JSON: at most one fault a line, for one slip makes
- * a parser stumble several times.
- */
-export function parseJson(source: Source): { root: Node } | { faults: Fault[] } {
-  const errors: ParseError[] = [];
-  const root = parseTree(source.text, errors, STRICT);
-  const faults: Fault[] = [];
-  let line = 0;
-  for (const error of errors) {
-    const fault = syntaxFault(source.text, error);
-    const previousLine = line;
-    line = source.place(fault.offset).line;
-    if (line !== previousLine) faults.push(fault);
-  }
-  if (faults.length > 0 || root === undefined) return { faults };
-  return { root };
-}
-
-const STRICT = { disallowComments: true, allowTrailingComma: false };
 /** The parser calls itself for each level. */
 const DEPTH_MAX = 500;
-const STOP = new Error('That is all that was asked');
+const STOP = new Error('No more faults are wanted');
 
 /**
- * Where a text ceases to be JSON: a text full of faults costs no more than one that has the first
- * of them. `undefined` where that is nested too deep to be found.
+ * Returns the faults of a text that is not JSON, at most one per line, because one mistake makes
+ * the parser stumble several times. Stops at `countMax` faults.
  */
-export function firstFault(text: string): Fault | undefined {
-  let fault: Fault | undefined;
+export function syntaxFaults(text: string, countMax = Infinity): Fault[] {
+  const faults: Fault[] = [];
+  let faultyLine = -1;
   let depth = 0;
-  const enter = (): void => {
+  const add = (fault: Fault): void => {
+    faults.push(fault);
+    if (faults.length >= countMax) throw STOP;
+  };
+  const enter = (offset: number): void => {
     depth += 1;
-    if (depth > DEPTH_MAX) throw STOP;
+    if (depth <= DEPTH_MAX) return;
+    add({ offset, message: `expected at most ${DEPTH_MAX} levels of brackets` });
+    throw STOP;
   };
   const leave = (): void => {
     depth -= 1;
   };
-  const onError = (error: number, offset: number, length: number): never => {
-    fault = syntaxFault(text, { error, offset, length });
-    throw STOP;
+  const onError = (code: ParseErrorCode, offset: number, length: number, line: number): void => {
+    if (line === faultyLine) return;
+    faultyLine = line;
+    add(syntaxFault(text, code, offset, length));
   };
-  const levels = { onObjectBegin: enter, onArrayBegin: enter };
+  const onBegin = { onObjectBegin: enter, onArrayBegin: enter };
+  const onEnd = { onObjectEnd: leave, onArrayEnd: leave };
   try {
-    visit(text, { ...levels, onObjectEnd: leave, onArrayEnd: leave, onError }, STRICT);
+    visit(text, { ...onBegin, ...onEnd, onError }, { disallowComments: true });
   } catch (error) {
     if (error !== STOP) throw error;
   }
-  return fault;
+  return faults;
 }
 
-function syntaxFault(text: string, { error, offset, length }: ParseError): Fault {
+/** Returns the first place where a text is not JSON. */
+export const firstFault = (text: string): Fault | undefined => syntaxFaults(text, 1)[0];
+
+function syntaxFault(text: string, error: ParseErrorCode, offset: number, length: number): Fault {
   const end = text.charAt(offset);
   const before = lastBefore(text, offset);
   if ((end === ']' || end === '}') && text.charAt(before) === ',') {
@@ -121,14 +111,14 @@ function syntaxFault(text: string, { error, offset, length }: ParseError): Fault
   return { offset, message: `${expected}; found ${found}` };
 }
 
-/** Where the last character before `offset` is that is not white space; -1 where none is. */
+/** Returns the place of the last character before `offset` that is not white space, or -1. */
 function lastBefore(text: string, offset: number): number {
   let at = offset - 1;
   while (at >= 0 && ' \t\r\n'.includes(text.charAt(at))) at--;
   return at;
 }
 
-/** A stranger's text, as a fault quotes it. */
+/** Returns untrusted text as a fault quotes it: escaped and cut. */
 export const quote = (text: string): string => printable(text, LIMITS.quoteLengthMax);
 
 export function isJson(text: string): boolean {

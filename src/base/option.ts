@@ -1,6 +1,6 @@
 import { formatSize } from './format.ts';
 import { PORT_MAX } from './limits.ts';
-import { MiB, parseSize } from './size.ts';
+import { MiB, parseSize, TiB } from './size.ts';
 import { isDay } from './time.ts';
 
 // What an option of the command line is, and how the text of its value is read.
@@ -10,24 +10,30 @@ export type Parse<T> = (text: string) => T | Problem;
 
 export class Problem {
   readonly expected: string;
-  constructor(expected: string) {
+  /** What was probably meant. */
+  readonly hint: string | undefined;
+
+  constructor(expected: string, hint?: string) {
     this.expected = expected;
+    this.hint = hint;
   }
 }
 
 export interface Option {
-  /** What stands for its value in the help; empty for a switch, which has none. */
+  /** The help's word for its value; empty for a switch, which has none. */
   readonly value: string;
   readonly help: string;
   readonly parse: Parse<unknown>;
-  /** Its value where none is given, as a text; it may depend on the directory of `--data`. */
+  /** Its value if none is given, as a text; it may depend on the directory of `--data`. */
   readonly fallback?: string | ((data: string) => string);
-  /** Whether each of several is taken, not the last only. */
+  /** Whether all of several values count, not only the last. */
   readonly isList?: true;
-  /** What is typed after `--`, where that is not its name: commands may each have a `--to`. */
+  /** What is typed after `--`, if not its name: several commands may have a `--to`. */
   readonly flag?: string;
-  /** Whether the value may hold a password, and is not to be repeated. */
+  /** Whether the value may hold a password, and must not be repeated. */
   readonly isSecret?: true;
+  /** Whether no environment variable sets it. */
+  readonly isFlagOnly?: true;
 }
 
 export const text: Parse<string> = (value) => (value === '' ? new Problem('some text') : value);
@@ -41,17 +47,22 @@ export const whole =
       : new Problem(`a whole number from ${min} to ${max}`);
   };
 
-/** Bytes, or a whole number with KiB, MiB, GiB or TiB. */
+/** A whole number with its unit. */
 export const size =
   (min: number, max: number): Parse<number> =>
   (value) => {
     const bytes = parseSize(value);
-    return bytes >= min && bytes <= max
-      ? bytes
-      : new Problem(
-          `a size from ${formatSize(min)} to ${formatSize(max)}, such as ` +
-            (max < 64 * MiB ? '16KiB or 512KiB' : '512KiB or 64MiB'),
-        );
+    if (bytes >= min && bytes <= max) return bytes;
+    const isSmall = max < 64 * MiB;
+    if (/^[1-9]\d*$/.test(value)) {
+      const units = [isSmall ? 'KiB' : 'MiB', 'B'];
+      const unit = units.find((one) => parseSize(value + one) <= Math.min(max, TiB));
+      const hint = unit === undefined ? undefined : `did you mean ${value}${unit}?`;
+      return new Problem('a size with its unit: B, KiB, MiB, GiB or TiB', hint);
+    }
+    const examples = isSmall ? '16KiB or 512KiB' : '512KiB or 64MiB';
+    const range = `from ${formatSize(min)} to ${formatSize(max)}`;
+    return new Problem(`a size ${range}, such as ${examples}`);
   };
 
 export const choice =
@@ -72,7 +83,7 @@ export const addressOrOff: Parse<'off' | { readonly host: string; readonly port:
   return { host, port: Number(port) };
 };
 
-/** `2026-01-31`; `today` and `yesterday` as they stand, for they are those of a time zone. */
+/** `2026-01-31`; `today` and `yesterday` stay words, because they depend on the time zone. */
 export const dayOrWord: Parse<string> = (value) =>
   value === 'today' || value === 'yesterday' || isDay(value)
     ? value
@@ -83,7 +94,7 @@ export const httpUrl: Parse<string> = (value) =>
     ? value.replace(/\/$/, '')
     : new Problem('an address such as http://127.0.0.1:8080');
 
-/** A collector's address, with or without `/view`; with it in the result. */
+/** A collector's address, with or without `/view`. The result has it. */
 export const viewUrl: Parse<string> = (value) => {
   if (!/^https?:\/\/[^\s?#@\\]+$/i.test(value) || !URL.canParse(value)) {
     return new Problem('an address such as https://views.example.com');

@@ -1,24 +1,24 @@
 import * as fs from 'node:fs';
 import { errnoOf, EXIT, Fatal, reasonOf } from './exit.ts';
 
-// Everything that a command puts out goes through here, past `console` and `process.stdout`: those
-// hide a full disk, and on Node end in a stack trace where nobody reads a pipe any more.
+// Commands print through these functions, not through `console` or `process.stdout`: those hide a
+// full disk, and on Node end with a stack trace if nobody reads a pipe any more.
 
-/** Nobody reads the output any more. The command ends, and nobody is left to be told why. */
+/** Nobody reads the output any more. The command ends without a message. */
 export class OutputClosed extends Error {
   override readonly name = 'OutputClosed';
 }
 
 const STDOUT = 1;
 const STDERR = 2;
-/** How often a pipe that is full, and does not block, is looked at. */
+/** Between two attempts to write to a full pipe that doesn't block. */
 const RETRY_MS = 5;
-/** A service does not stand still for one who stops reading its log. */
+/** A service doesn't wait longer for a reader of its log. */
 const TELL_MS_MAX = 100;
 
 /**
- * Prints a text, and a newline after it, on stdout.
- * @throws {Fatal} exit 74 where it cannot be written: a full disk.
+ * Prints a text and a newline on stdout.
+ * @throws {Fatal} exit 74 if it cannot be written: a full disk.
  * @throws {OutputClosed}
  */
 export function print(text: string): void {
@@ -29,7 +29,7 @@ export function print(text: string): void {
   }
 }
 
-/** What helps with what was printed: on stderr, so that it is not in the file that stdout goes to. */
+/** Prints what helps with the output on stderr, so that a file that stdout goes to is without it. */
 export const note = (text: string): void => tell(STDERR, text);
 
 /** Writes a line of a log. A line that cannot be written is lost: a service outlives its log. */
@@ -42,8 +42,8 @@ export function tell(fd: 1 | 2, line: string): void {
 }
 
 /**
- * Writes a text to a file, or whatever stands at the path, in the place of what it holds.
- * @throws {Fatal} exit 73 where it cannot be made or opened, 74 where it cannot be written.
+ * Replaces the text of a file, or of whatever is at the path.
+ * @throws {Fatal} exit 73 if it cannot be created or opened, 74 if it cannot be written.
  * @throws {OutputClosed}
  */
 export function writeFile(path: string, text: string): void {
@@ -62,13 +62,11 @@ export function writeFile(path: string, text: string): void {
 }
 
 function notWritten(what: string, error: unknown): Error {
-  // Older Denos give a system error no code.
-  const isPipe = errnoOf(error) === 'EPIPE' || (error as Error).name === 'BrokenPipe';
-  if (isPipe) return new OutputClosed();
+  if (errnoOf(error) === 'EPIPE') return new OutputClosed();
   return new Fatal(EXIT.ioError, `Cannot write to ${what}: ${reasonOf(error)}`);
 }
 
-/** @param waitMsMax how long it waits for one who reads slowly. */
+/** @param waitMsMax how long to wait for a slow reader. */
 function writeAll(fd: number, text: string, waitMsMax: number): void {
   const bytes = Buffer.from(text);
   let written = 0;
@@ -77,7 +75,7 @@ function writeAll(fd: number, text: string, waitMsMax: number): void {
     try {
       written += fs.writeSync(fd, bytes, written);
     } catch (error) {
-      // A pipe that somebody made non-blocking, as Node does with its own stdout, is full.
+      // A full pipe that somebody made non-blocking, as Node does with its own stdout.
       if (errnoOf(error) !== 'EAGAIN' || waitedMs >= waitMsMax) throw error;
       waitedMs += RETRY_MS;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);

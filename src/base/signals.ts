@@ -4,15 +4,14 @@ const SIGNALS = ['SIGHUP', 'SIGUSR2', 'SIGTERM', 'SIGINT'] as const;
 type Signal = (typeof SIGNALS)[number];
 
 /**
- * Signals of a service. From `heed` on none ends the process, but for a second SIGTERM or SIGINT,
- * which does so at once. One that arrives before there is anything to act on is remembered, and
- * acted on as soon as somebody can.
+ * The signals of a service. From `heed` on no signal ends the process, except a second SIGTERM or
+ * SIGINT, which ends it at once. A signal that arrives before anything can act on it is
+ * remembered, and acted on as soon as possible.
  */
 class Signals {
   readonly #acts = new Map<Signal, () => void>();
-  /** Signals that nobody has acted on. */
+  /** Signals without an act yet. */
   readonly #remembered = new Set<Signal>();
-  /** One for each: Deno 2.0 does not tell a listener which signal it is. */
   readonly #listeners = SIGNALS.map((signal) => [signal, () => this.#heard(signal)] as const);
   #stops = 0;
   #isHeeding = false;
@@ -24,7 +23,7 @@ class Signals {
     for (const [signal, listener] of this.#listeners) process.on(signal, listener);
   }
 
-  /** For a command that is no service: every signal does what it does by itself, late or not. */
+  /** For a command that isn't a service: every signal has its usual effect, remembered ones too. */
   release(): void {
     if (!this.#isHeeding) return;
     this.#isHeeding = false;
@@ -32,7 +31,7 @@ class Signals {
     for (const signal of this.#remembered) endBy(signal);
   }
 
-  /** Calls `act` for each of these signals; at once, where one is remembered. */
+  /** Calls `act` for each of these signals; at once if one is remembered. */
   on(signal: 'SIGHUP' | 'SIGUSR2', act: () => void): void {
     this.#set([signal], act);
   }
@@ -59,7 +58,7 @@ class Signals {
   }
 }
 
-/** As a shell tells of a process that a signal has ended. */
+/** Exits with the code that a shell reports for a process that a signal has ended. */
 const endBy = (signal: Signal): never => process.exit(128 + constants.signals[signal]);
 
 export const signals = new Signals();

@@ -2,33 +2,33 @@ export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
-/** Whether the text is a day of the calendar, `YYYY-MM-DD`. */
+/** Returns whether the text is a day of the calendar, `YYYY-MM-DD`. */
 export function isDay(text: string): boolean {
   const date = new Date(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : Number.NaN);
   // 2026-02-30 parses as 2 March.
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
 
-/** The UTC day, `YYYY-MM-DD`, of a time in milliseconds since the epoch. */
+/** Returns the UTC day, `YYYY-MM-DD`, of a time in milliseconds since the epoch. */
 export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
-/** Between two attempts: at first, and at most. */
+/** The wait between two attempts: the first, and the longest. */
 export interface RetryTiming {
   readonly retryMs: number;
   readonly retryMaxMs: number;
 }
 
-/** How long to wait before each next attempt, in milliseconds: twice as long every time. */
+/** Yields the waits before the next attempts, in milliseconds: each twice the one before. */
 export function* backOff({ retryMs, retryMaxMs }: RetryTiming): Generator<number, never> {
   for (let ms = retryMs; ; ms = Math.min(2 * ms, retryMaxMs)) yield ms;
 }
 
-/** A timer may be early by a little, and would then be set for the same instant again. */
+/** A timer may be a little early, and would then be set for the same instant again. */
 const EARLY_MAX_MS = 20;
 
 /**
- * Milliseconds until the next whole multiple of `ms`, of the process's own time. Whatever is looked
- * after by timers that are set to it, an idle process wakes once for all of it.
+ * Returns the milliseconds until the next whole multiple of `ms` of the process's own time. An idle
+ * process wakes once for all timers that are set to it.
  */
 export function untilMultipleOf(ms: number): number {
   const leftMs = ms - (performance.now() % ms);
@@ -36,9 +36,9 @@ export function untilMultipleOf(ms: number): number {
 }
 
 /**
- * Calls `run` at each whole multiple of `ms` of the process's own time, and does not keep the
- * process for it.
- * @returns what ends it.
+ * Calls `run` at each whole multiple of `ms` of the process's own time, without keeping the process
+ * alive.
+ * @returns a function that stops it.
  */
 export function atMultiplesOf(ms: number, run: () => void): () => void {
   let timer: ReturnType<typeof setTimeout>;
@@ -54,9 +54,8 @@ export function atMultiplesOf(ms: number, run: () => void): () => void {
 }
 
 /** @param stop ends it early. */
-export async function sleep(ms: number, stop?: AbortSignal): Promise<void> {
-  if (stop?.aborted) return;
-  await new Promise<void>((resolve) => {
+export const sleep = (ms: number, stop?: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
     const end = (): void => {
       clearTimeout(timer);
       stop?.removeEventListener('abort', end);
@@ -64,10 +63,10 @@ export async function sleep(ms: number, stop?: AbortSignal): Promise<void> {
     };
     const timer = setTimeout(end, ms);
     stop?.addEventListener('abort', end);
+    if (stop?.aborted) end();
   });
-}
 
-/** Waits for it, no longer than so many milliseconds. */
+/** Waits for `done`, but no longer than `timeMs`. */
 export async function within(timeMs: number, done: Promise<void>): Promise<void> {
   const over = new AbortController();
   await Promise.race([done, sleep(timeMs, over.signal)]);

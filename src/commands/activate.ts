@@ -1,22 +1,21 @@
-import { plural } from '../base/format.ts';
 import { EXIT, Fatal } from '../base/exit.ts';
+import { plural } from '../base/format.ts';
+import { echo, nearest, printable, shellQuoted } from '../base/text.ts';
+import { ownAddress } from '../http/own-address.ts';
+import { type Changed, changeProject, notListed } from '../projects/change-project.ts';
 import { curlOf } from '../projects/curl.ts';
 import { type Edited, editProjectsFile } from '../projects/edit.ts';
-import { type Changed, changeProject, notListed } from '../projects/change-project.ts';
 import { setValue } from '../projects/json-edit.ts';
 import { originFault, originKey } from '../projects/origins.ts';
-import { PROJECT_ID } from '../view/project-id.ts';
 import { ID_EXPECTED, type ProjectEntry, type ProjectsFile } from '../projects/projects-schema.ts';
-import { echo, nearest, printable, shellQuoted } from '../base/text.ts';
-import { OPTIONS } from '../settings.ts';
-import { defineCommand } from './command.ts';
-import { ownAddress } from '../http/own-address.ts';
+import { PROJECT_ID } from '../view/project-id.ts';
+import { defineCommand, withProjects } from './command.ts';
 
 /** Lists a project, or sets a listed one active. */
 export const activate = defineCommand({
   name: 'activate',
   operands: 'ID',
-  summary: 'activates a project; makes the projects file where there is none',
+  summary: 'activates a project; creates the projects file if it is missing',
   examples: ['viewlog activate 1000001 --name "My site" --origin https://www.example.com'],
   options: [
     'name',
@@ -31,52 +30,48 @@ export const activate = defineCommand({
     'projects',
   ],
   optionHelp: {
-    host: 'address of the collector, for the curl that is printed',
+    host: 'address of the collector, for the curl command that is printed',
     port: 'port of the collector, for the same',
   },
   async run(settings, operands, { print, log }) {
     const id = readId('activate', operands);
     for (const flag of ['origin', 'remove-origin'] as const) checkOrigins(flag, settings[flag]);
-    const { name: named, contact, operator, 'remove-origin': removedOrigins } = settings;
-    const change = {
-      name: named,
-      contact,
-      maxViewsPerMinute: settings['max-views-per-minute'],
-      origins: settings.origin,
-      removedOrigins,
-    };
+    const { name, contact, operator, projects, 'remove-origin': removedOrigins } = settings;
+    const { origin: origins, 'max-views-per-minute': maxViewsPerMinute } = settings;
+    const change = { name, contact, maxViewsPerMinute, origins, removedOrigins };
     let changed: Changed | undefined;
-    let doubts: readonly string[] = [];
+    let warnings: readonly string[] = [];
     const edited = await editProjectsFile({
-      path: settings.projects,
-      warn: (message) => log.warn(message),
+      path: projects,
       canCreate: true,
       change: (text, file) => {
         changed = changeProject(text, file, id, change);
-        doubts = doubtsAbout(changed, file, removedOrigins);
+        warnings = warningsAbout(changed, file, removedOrigins, projects);
         if (operator === undefined || operator === file.operator) return changed.text;
         return setValue(changed.text, ['operator'], operator);
       },
     });
-    const { before, after: entry } = changed!;
-    for (const doubt of doubts) log.warn(doubt);
-    const name = printable(settings.projects, Infinity);
-    const what = edited === 'unchanged' ? 'as it was' : whatWasDone(before);
-    print(`Project ${id} ${what} in ${name}: ${inForce(entry)}${effect(edited)}`);
+    const { before, after } = changed!;
+    for (const warning of warnings) log.warn(warning);
+    const path = printable(projects, Infinity);
+    const what = edited === 'unchanged' ? 'unchanged' : whatWasDone(before);
+    print(`Project ${id} ${what} in ${path}: ${rulesOf(after)}${effect(edited)}`);
     if (edited === 'created' && operator === undefined) {
-      print(`Add your address to ${name}, as "operator": sites are told to write to it`);
+      print(`Add your address to ${path}, as "operator": refusals tell sites to write to it`);
     }
     const address = ownAddress(settings);
     print(
-      `The script for its pages:\n  ${snippetCommand(entry, address, settings.projects)}\n` +
-        '  (--url is the address that browsers reach viewlog by)',
+      `The script for its pages:\n  ${snippetCommand(after, address, projects)}\n` +
+        '  (--url is the address at which browsers reach viewlog)',
     );
-    print(`A view, to try it:\n  ${curlOf(entry, address)}`);
+    print(
+      `A view, to try it (--port says where the collector listens):\n  ${curlOf(after, address)}`,
+    );
     return EXIT.done;
   },
 });
 
-/** @throws {Fatal} exit 64 for what no project can list. */
+/** @throws {Fatal} exit 64 for an origin that no project can list. */
 function checkOrigins(flag: string, origins: readonly string[]): void {
   for (const origin of origins) {
     const fault = originFault(origin);
@@ -86,7 +81,7 @@ function checkOrigins(flag: string, origins: readonly string[]): void {
   }
 }
 
-/** @throws {Fatal} exit 64 where the operands are not one project id. */
+/** @throws {Fatal} exit 64 if the operands are not one project id. */
 export function readId(command: string, operands: readonly string[]): string {
   const [id = '', ...more] = operands;
   if (operands.length === 0 || more.length > 0) {
@@ -99,66 +94,61 @@ export function readId(command: string, operands: readonly string[]): string {
   return id;
 }
 
-/** When an edit counts. */
-export function effect(edited: Edited): string {
-  return edited === 'unchanged' ? '' : '; a running viewlog takes it up within 2 seconds';
-}
+/** Returns when an edit takes effect. */
+export const effect = (edited: Edited): string =>
+  edited === 'unchanged' ? '' : '; a running viewlog applies it within 2 seconds';
 
-/** What may be a slip: the edit is made all the same. */
-function doubtsAbout(
+/** Returns what may be a mistake; the edit is made all the same. */
+function warningsAbout(
   { before, after }: Changed,
-  { projects }: ProjectsFile,
+  { projects: listed }: ProjectsFile,
   removed: readonly string[],
+  path: string,
 ): string[] {
   const { id } = after;
-  const others = projects.map((listed) => listed.id).filter((other) => !isInARow(id, other));
-  const near = before === undefined && nearest(id, others, 1);
+  const others = listed.map((project) => project.id).filter((other) => !isConsecutive(id, other));
+  const near = before === undefined ? nearest(id, others, 1) : undefined;
+  const warnings: string[] = [];
+  if (near !== undefined) {
+    const undo = withProjects(`deactivate ${id}`, path);
+    warnings.push(`Project ${id} is new, and one typo away from ${near}; to undo it: ${undo}`);
+  }
+  if (wasOpen(before) && after.origins !== undefined) {
+    warnings.push(
+      `Project ${id} accepted views from every site until now; views from other origins ` +
+        'than those listed now are refused with 403',
+    );
+  }
   const from = before?.origins?.map((origin) => printable(origin)).join(' ') ?? 'none';
-  return [
-    ...(near ? [`Project ${id} is new, and a slip away from ${near}; ${undo(id)}`] : []),
-    ...(closes(before, after)
-      ? [
-          `Project ${id} took views from every site until now; from all but the origins listed now they are refused with 403`,
-        ]
-      : []),
-    ...notListed(removed, before ?? {}).map(
-      (origin) =>
-        `--remove-origin ${printable(origin)}: project ${id} does not list it; it lists ${from}`,
-    ),
-  ];
+  for (const origin of notListed(removed, before ?? {})) {
+    const flag = `--remove-origin ${printable(origin)}`;
+    warnings.push(`${flag}: project ${id} does not list it; it lists ${from}`);
+  }
+  return warnings;
 }
 
-const closes = (before: ProjectEntry | undefined, after: ProjectEntry): boolean =>
-  before !== undefined &&
-  before.active !== false &&
-  before.origins === undefined &&
-  after.origins !== undefined;
+const wasOpen = (before: ProjectEntry | undefined): boolean =>
+  before !== undefined && before.active !== false && before.origins === undefined;
 
-/** Ids that are given one after the other are no slips of one another. */
-const isInARow = (id: string, other: string): boolean =>
+/** Ids that are given one after the other are not typos of one another. */
+const isConsecutive = (id: string, other: string): boolean =>
   id.length === other.length && id.slice(0, -1) === other.slice(0, -1);
-
-const undo = (id: string): string => `if that one was meant, "viewlog deactivate ${id}"`;
 
 function whatWasDone(before: ProjectEntry | undefined): string {
   if (before === undefined) return 'added';
   return before.active === false ? 'activated' : 'changed';
 }
 
-/** `active, from https://www.example.com, at most 6000 views a minute` */
-function inForce({ origins, maxViewsPerMinute }: ProjectEntry): string {
+/** `active, https://www.example.com, at most 6,000 views a minute` */
+function rulesOf({ origins, maxViewsPerMinute: limit }: ProjectEntry): string {
   const from = origins === undefined ? 'any origin' : origins.map((o) => printable(o)).join(' ');
-  const rate =
-    maxViewsPerMinute === undefined
-      ? 'no limit'
-      : `at most ${plural(maxViewsPerMinute, 'view')} a minute`;
+  const rate = limit === undefined ? 'no limit' : `at most ${plural(limit, 'view')} a minute`;
   return `active, ${from}, ${rate}`;
 }
 
-/** Behind a proxy as in our examples pages send to their own origin. */
+/** Behind a proxy as in our examples, pages send to their own origin. */
 function snippetCommand({ id, origins = [] }: ProjectEntry, address: string, projects: string) {
   const site = origins.find((origin) => /^https:\/\/[^*]+$/i.test(origin));
   const url = shellQuoted(site === undefined ? address : originKey(site));
-  const isUsual = projects === OPTIONS.projects.fallback(OPTIONS.data.fallback);
-  return `viewlog snippet ${id} --url ${url}${isUsual ? '' : ` --projects ${shellQuoted(printable(projects, Infinity))}`}`;
+  return withProjects(`snippet ${id} --url ${url}`, projects);
 }

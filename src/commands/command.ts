@@ -1,55 +1,62 @@
-import { type ReadEnv, readEnv } from '../base/env.ts';
+import type { CommandLine } from '../base/arguments.ts';
+import type { ReadEnv } from '../base/env.ts';
 import { EXIT, type ExitCode, Fatal } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
-import { echo } from '../base/text.ts';
-import { type OptionName, readSettings, type Settings } from '../settings.ts';
+import { echo, printable, shellQuoted } from '../base/text.ts';
+import { type OptionName, OPTIONS, readSettings, type Settings } from '../settings.ts';
 
 /** Where a command puts out what it has to say. */
 export interface Output {
-  /** What was asked for, on stdout; a newline is put after it. */
+  /** Prints what was asked for on stdout, with a newline after it. */
   readonly print: (text: string) => void;
-  /** What helps with that, on stderr. */
+  /** Prints what helps with that on stderr. */
   readonly note: (text: string) => void;
-  /** What the operator should know besides. */
   readonly log: Log;
 }
 
 /** A command of the command line; `K` are the options that it takes. */
 export interface Command<K extends OptionName = OptionName> {
   readonly name: string;
-  /** As the help shows them; empty where it takes none. */
+  /** As the help shows them; empty if it takes none. */
   readonly operands: string;
   readonly summary: string;
   /** Lines that can be typed as they stand. */
   readonly examples: readonly [string, ...string[]];
   readonly options: readonly K[];
-  /** What an option does here, where that is not what it does for `serve`. */
+  /** What an option does here, if that is not what it does for `serve`. */
   readonly optionHelp?: Partial<Record<K, string>>;
-  /** Whether it runs until it is told to stop, and heeds every signal from the first line on. */
+  /** Whether it runs until it is stopped, and handles signals from the first line on. */
   readonly isService?: true;
   /**
-   * Given exactly the options that the command takes.
-   * @throws {Fatal} what ends it, with the exit code.
+   * Gets exactly the options that the command takes.
+   * @throws {Fatal} with the exit code.
    */
   run(settings: Settings<K>, operands: readonly string[], output: Output): Promise<ExitCode>;
 }
 
-/** Has the options of a command inferred. */
+/** Lets TypeScript infer the options of a command. */
 export const defineCommand = <const K extends OptionName>(command: Command<K>): Command<K> =>
   command;
 
 /**
- * The settings and operands of a command, from its part of the command line and the environment.
+ * Returns the settings and operands of a command.
  * @throws {Fatal} exit 64.
  */
 export function readCommand<K extends OptionName>(
   { name, operands: wanted, options }: Command<K>,
-  args: readonly string[],
-  env: ReadEnv = readEnv,
-): { settings: Settings<K>; operands: string[] } {
-  const { settings, operands } = readSettings(args, options, env);
-  if (wanted === '' && operands.length > 0) {
-    throw new Fatal(EXIT.usage, `${name} takes no argument, not "${echo(operands[0]!)}"`);
+  { flags, operands }: CommandLine,
+  env?: ReadEnv,
+): { settings: Settings<K>; operands: readonly string[] } {
+  const settings = readSettings(flags, options, env);
+  const [first] = operands;
+  if (wanted === '' && first !== undefined) {
+    throw new Fatal(EXIT.usage, `${name} takes no argument, not "${echo(first)}"`);
   }
   return { settings, operands };
 }
+
+/** Returns a command line for this projects file: `viewlog check --projects p.json`. */
+export const withProjects = (command: string, projects: string): string =>
+  projects === OPTIONS.projects.fallback(OPTIONS.data.fallback)
+    ? `viewlog ${command}`
+    : `viewlog ${command} --projects ${shellQuoted(printable(projects, Infinity))}`;

@@ -18,15 +18,14 @@ export const doctor = defineCommand({
     'viewlog doctor --data /var/lib/viewlog --url https://views.example.com',
     'sudo -u viewlog viewlog doctor --data /var/lib/viewlog',
   ],
-  options: [...SERVE_OPTIONS, 'url', 'project', 'json'],
+  options: [...SERVE_OPTIONS, 'url', 'probe-project', 'json'],
   optionHelp: {
     host: "the collector's address",
     port: "the collector's port",
     url: 'address that pages post to, through the proxy: what it passes on (one request counts as refused)',
-    project: 'with --url: sends one real view of this project, which is stored and counted',
   },
   async run(settings, _, { print }) {
-    const { url, project, json } = settings;
+    const { url, 'probe-project': project, json } = settings;
     if (project !== undefined && url === undefined) {
       throw new Fatal(EXIT.usage, '--project sends one real view, so it needs --url');
     }

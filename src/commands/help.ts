@@ -1,21 +1,21 @@
 import { isatty } from 'node:tty';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { echo, nearest } from '../base/text.ts';
-import { VERSION } from '../base/version.ts';
+import { BUILD } from '../base/version.ts';
 import { layOut, type Paper } from '../manual/lay-out.ts';
 import { manualPage, READERS, TOPICS } from '../manual/pages.ts';
 import { envName, flagOf, type OptionName, OPTIONS } from '../settings.ts';
 import { type Command, defineCommand } from './command.ts';
 
-/** Of a page that is printed where there is no terminal to ask. */
+/** For output that is not a terminal. */
 const COLUMNS = 80;
 
-/** `viewlog help [COMMAND|TOPIC]`, of these commands, which are asked for when it runs. */
+/** `viewlog help [COMMAND|TOPIC]`. The list of commands contains it, so it is read when it runs. */
 export const helpOn = (commands: () => readonly Command[]): Command =>
   defineCommand({
     name: 'help',
     operands: '[COMMAND|TOPIC]',
-    summary: 'says what a command does, or prints a page of the manual',
+    summary: 'explains a command, or prints a page of the manual',
     examples: ['viewlog help activate', 'viewlog help trouble'],
     options: [],
     async run(_, operands, { print }) {
@@ -32,8 +32,8 @@ export const helpOn = (commands: () => readonly Command[]): Command =>
   });
 
 /**
- * @param others names besides those of the commands that may have been meant.
- * @throws {Fatal} exit 64 where there is no such command.
+ * @param others names that may have been meant besides those of commands.
+ * @throws {Fatal} exit 64 if there is no such command.
  */
 export function findCommand(
   name: string,
@@ -47,16 +47,16 @@ export function findCommand(
   throw new Fatal(EXIT.usage, `Unknown command "${echo(name)}"; ${hint}`);
 }
 
-/** What `help NAME` prints: of a command, or a page of the manual. */
+/** Returns the help of a command, or a page of the manual. */
 function pageOf(name: string, commands: readonly Command[]): string {
   const page = manualPage(name);
   if (page !== undefined) return layOut(page, paper());
   return commandPage(findCommand(name, commands, TOPICS));
 }
 
-/** What stdout is: a terminal of so many columns, or a file or a pipe, which has none. */
+/** Describes stdout: a terminal with its columns, or a file or a pipe, which has none. */
 function paper(): Paper {
-  // Looked at before `process.stdout`, which would change how a pipe is written to.
+  // Not `process.stdout.isTTY`: touching `process.stdout` makes a pipe non-blocking.
   const isTerminal = isatty(1);
   const columns = isTerminal ? process.stdout.columns : undefined;
   return { isTerminal, columns: columns || COLUMNS };
@@ -68,16 +68,16 @@ function overview(commands: readonly Command[]): string {
     summary,
   ]);
   return [
-    `viewlog ${VERSION}: a page-view collector; a 2xx means the line is on disk`,
+    `viewlog ${BUILD}: a page-view collector; a 2xx means the line is on disk`,
     '',
     'viewlog [command] [options]',
     '',
     ...table(rows),
     '',
-    'viewlog help COMMAND tells the options of each, viewlog help TOPIC prints a page of the manual:',
+    'viewlog help COMMAND lists its options; viewlog help TOPIC prints a page of the manual:',
     ...topicLists(),
     '',
-    'Exit codes: 0 done, 64 usage, 65 bad data, 69 address in use or servers not reached,',
+    'Exit codes: 0 done, 64 usage, 65 bad data, 69 address in use or servers unreachable,',
     '73 cannot create or lock, 74 I/O error, 78 bad configuration.',
   ].join('\n');
 }
@@ -91,8 +91,8 @@ function commandPage({ name, operands, summary, examples, options, optionHelp }:
   const rows = options.map((option) => {
     const { value, help, fallback } = { fallback: undefined, ...OPTIONS[option] };
     const flag = `--${flagOf(option)} ${value}`.trimEnd();
-    const isTold = typeof fallback === 'string' && value !== '';
-    return [flag, (optionHelp?.[option] ?? help) + (isTold ? ` (${fallback})` : '')];
+    const isShown = typeof fallback === 'string' && value !== '';
+    return [flag, (optionHelp?.[option] ?? help) + (isShown ? ` (${fallback})` : '')];
   });
   const usage = ['viewlog', name, operands, options.length > 0 && '[options]'];
   return [
@@ -107,11 +107,15 @@ function commandPage({ name, operands, summary, examples, options, optionHelp }:
   ].join('\n');
 }
 
-/** One variable as an example, and those that are not called as their flags are. */
+/** Names one variable as an example, and those that are not named after their flags. */
 function environment(options: readonly OptionName[]): string {
-  const told = options.filter((option, i) => i === 0 || flagOf(option) !== option);
-  const names = told.map((option) => `--${flagOf(option)} as ${envName(option)}`);
-  return `Each option is also read from the environment, ${names.join(', ')}; flags win.`;
+  const flagOnly = options.filter((option) => envName(option) === undefined);
+  const except = flagOnly.map((option) => ` except --${flagOf(option)}`).join('');
+  const named = options
+    .filter((option) => !flagOnly.includes(option))
+    .filter((option, i) => i === 0 || flagOf(option) !== option)
+    .map((option) => `--${flagOf(option)} as ${envName(option)}`);
+  return `Each option${except} is also read from the environment, ${named.join(', ')}; flags win.`;
 }
 
 function table(rows: readonly (readonly string[])[]): string[] {

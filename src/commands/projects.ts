@@ -1,8 +1,7 @@
-import { columnOf } from '../base/columns.ts';
 import { EXIT } from '../base/exit.ts';
+import { columnOf, printable } from '../base/text.ts';
 import { loadProjects, type Project } from '../projects/project-list.ts';
-import { printable } from '../base/text.ts';
-import { defineCommand } from './command.ts';
+import { defineCommand, withProjects } from './command.ts';
 
 const HEAD = ['ID', 'ACTIVE', 'NAME', 'ORIGINS', 'VIEWS/MINUTE', 'CONTACT'];
 
@@ -13,25 +12,25 @@ export const projects = defineCommand({
   summary: 'lists the projects',
   examples: ['viewlog projects --data /var/lib/viewlog'],
   options: ['data', 'projects'],
-  async run(settings, _, { print }) {
-    const listed = (await loadProjects(settings.projects)).all();
-    const name = printable(settings.projects, Infinity);
-    if (listed.length === 0) print(`No projects in ${name}; "viewlog activate ID" adds one`);
-    else print(tableOf([HEAD, ...listed.map(rowOf)]));
+  async run({ projects: path }, _, { print }) {
+    const listed = (await loadProjects(path)).all();
+    if (listed.length > 0) print(tableOf([HEAD, ...listed.map(rowOf)]));
+    else {
+      const command = withProjects('activate ID', path);
+      print(`No projects in ${printable(path, Infinity)}; add one: ${command}`);
+    }
     return EXIT.done;
   },
 });
 
-function rowOf(project: Project): string[] {
-  return [
-    project.id,
-    project.active ? 'yes' : 'no',
-    printable(project.name ?? '') || '-',
-    project.origins?.map((origin) => printable(origin)).join(' ') ?? 'any',
-    String(project.maxViewsPerMinute ?? 'no limit'),
-    printable(project.contact ?? '') || '-',
-  ];
-}
+const rowOf = (project: Project): string[] => [
+  project.id,
+  project.active ? 'yes' : 'no',
+  printable(project.name ?? '') || '-',
+  project.origins?.map((origin) => printable(origin)).join(' ') ?? 'any',
+  String(project.maxViewsPerMinute ?? 'no limit'),
+  printable(project.contact ?? '') || '-',
+];
 
 function tableOf(rows: readonly (readonly string[])[]): string {
   const columns = HEAD.map((_, column) =>
@@ -40,12 +39,6 @@ function tableOf(rows: readonly (readonly string[])[]): string {
       false,
     ),
   );
-  return rows
-    .map((_, row) =>
-      columns
-        .map((cells) => cells[row])
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  const lines = rows.map((_, row) => columns.map((cells) => cells[row]).join('  '));
+  return lines.map((line) => line.trimEnd()).join('\n');
 }

@@ -1,15 +1,15 @@
 import { EXIT } from '../base/exit.ts';
-import { VERSION } from '../base/version.ts';
+import { BUILD } from '../base/version.ts';
 import { defineCommand } from './command.ts';
 
 export const version = defineCommand({
   name: 'version',
   operands: '',
-  summary: 'prints the version',
+  summary: 'prints the version, and the commit that it was built from',
   examples: ['viewlog version'],
   options: [],
   async run(_, __, { print }) {
-    print(`viewlog ${VERSION}`);
+    print(`viewlog ${BUILD}`);
     return EXIT.done;
   },
 });

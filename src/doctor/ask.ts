@@ -1,4 +1,4 @@
-import { fetchFailure } from '../base/fetch-failure.ts';
+import { fetchFailure } from '../base/exit.ts';
 import { KiB } from '../base/size.ts';
 import { printable } from '../base/text.ts';
 

@@ -3,12 +3,12 @@ import { addItem, addObject, removeItem, setValue } from './json-edit.ts';
 import { originKey } from './origins.ts';
 import type { ProjectEntry, ProjectsFile } from './projects-schema.ts';
 
-// What an operator wants of a project, put into the text of the projects file.
+// What an operator wants of a project, written into the text of the projects file.
 
 /** What a new project may send until the operator says otherwise. */
 const VIEWS_PER_MINUTE = 6000;
 
-/** What is to be of a project; `undefined`: as it is. Origins have no fault. */
+/** What to change of a project; `undefined` leaves a field as it is. Origins have no fault. */
 export interface Change {
   readonly name: string | undefined;
   readonly contact: string | undefined;
@@ -25,8 +25,8 @@ export interface Changed {
 }
 
 /**
- * Only what differs is touched; a project that is not listed goes last.
- * @throws {Fatal} exit 64 where the project would be left with no origin: then every site could send.
+ * Changes only what differs. A project that is not listed goes last.
+ * @throws {Fatal} exit 64 if no origin would be left, because then every site could send.
  */
 export function changeProject(
   text: string,
@@ -37,41 +37,42 @@ export function changeProject(
   const index = projects.findIndex((project) => project.id === id);
   const before = projects[index];
   const after = merged(before ?? { id, maxViewsPerMinute: VIEWS_PER_MINUTE }, change);
-  if (before === undefined) {
-    return { text: addObject(text, ['projects'], { ...after }), before, after };
-  }
-  return { text: updated(text, index, before, after), before, after };
+  const changed =
+    before === undefined
+      ? addObject(text, ['projects'], { ...after })
+      : updated(text, index, before, after);
+  return { text: changed, before, after };
 }
 
-/** The project as it will stand, its keys in the order of the schema. */
+/** The project after the change, its keys in the order of the schema. */
 function merged(entry: ProjectEntry, change: Change): ProjectEntry {
   const { name = entry.name, contact = entry.contact } = change;
   const { maxViewsPerMinute = entry.maxViewsPerMinute } = change;
   const origins = originsAfter(entry, change);
   return {
     id: entry.id,
-    ...(name === undefined ? {} : { name }),
-    ...(origins.length === 0 ? {} : { origins }),
+    ...(name !== undefined && { name }),
+    ...(origins.length > 0 && { origins }),
     active: true,
-    ...(maxViewsPerMinute === undefined ? {} : { maxViewsPerMinute }),
-    ...(contact === undefined ? {} : { contact }),
+    ...(maxViewsPerMinute !== undefined && { maxViewsPerMinute }),
+    ...(contact !== undefined && { contact }),
   };
 }
 
 function originsAfter(entry: ProjectEntry, { origins: added, removedOrigins }: Change): string[] {
   const removed = new Set(removedOrigins.map(originKey));
-  const origins = [...(entry.origins ?? [])];
-  for (const origin of added) {
+  const byKey = new Map<string, string>();
+  for (const origin of [...(entry.origins ?? []), ...added]) {
     const key = originKey(origin);
-    if (!origins.some((listed) => originKey(listed) === key)) origins.push(origin);
+    if (!byKey.has(key)) byKey.set(key, origin);
   }
-  const left = origins.filter((origin) => !removed.has(originKey(origin)));
-  if (left.length > 0 || origins.length === 0) return left;
+  const left = [...byKey].filter(([key]) => !removed.has(key)).map(([, origin]) => origin);
+  if (left.length > 0 || byKey.size === 0) return left;
   throw new Fatal(
     EXIT.usage,
     `Project ${entry.id} would have no origin left; give the new one with --origin in the same ` +
-      'command, or delete "origins" from the file to let every site send, ' +
-      `or "viewlog deactivate ${entry.id}" to let none`,
+      'command, delete "origins" from the file to let every site send, ' +
+      'or deactivate the project to let none send',
   );
 }
 
@@ -82,12 +83,11 @@ function updated(text: string, index: number, before: ProjectEntry, after: Proje
   for (const key of ['name', 'maxViewsPerMinute', 'contact'] as const) {
     if (after[key] !== before[key]) result = setValue(result, [...path, key], after[key]);
   }
-  if (before.origins === undefined) {
-    if (after.origins) result = setValue(result, [...path, 'origins'], after.origins);
-    return result;
-  }
   const { origins = [] } = after;
-  // Added first: a list is never empty meanwhile, and so keeps its layout.
+  if (before.origins === undefined) {
+    return origins.length > 0 ? setValue(result, [...path, 'origins'], origins) : result;
+  }
+  // Added before any is removed: the list is then never empty, and keeps its layout.
   for (const origin of origins.filter((origin) => !before.origins!.includes(origin))) {
     result = addItem(result, [...path, 'origins'], origin);
   }
@@ -97,7 +97,7 @@ function updated(text: string, index: number, before: ProjectEntry, after: Proje
   return result;
 }
 
-/** Those that the project does not list, so that there is nothing to remove. */
+/** Returns the origins to remove that the project does not list. */
 export const notListed = (
   removed: readonly string[],
   { origins = [] }: Pick<ProjectEntry, 'origins'>,

@@ -1,69 +1,75 @@
 import { plural } from '../base/format.ts';
-import { EXIT, Fatal } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
-import { printable } from '../base/text.ts';
+import { printable, shellQuoted } from '../base/text.ts';
 import { untilMultipleOf } from '../base/time.ts';
-import { type Content, isSameContent, readContent } from './projects-file.ts';
-import { type Faulty, parseProjectsFile, type Sound } from './parse.ts';
-import { type Project, ProjectList, type Projects, summaryOf } from './project-list.ts';
+import type { Faulty } from './parse.ts';
+import {
+  type Project,
+  ProjectList,
+  type Projects,
+  type ProjectsFault,
+  summaryOf,
+} from './project-list.ts';
+import {
+  type Content,
+  isSameContent,
+  parseContent,
+  readContent,
+  soundOrFatal,
+} from './projects-file.ts';
+import type { ProjectsFile } from './projects-schema.ts';
 
-// Keeps the projects in step with their file. The file is read anew and compared with what was
-// read last: notifications go deaf when an editor renames, and time stamps miss the second of
-// two saves in one tick, or come late from a server. A file this small costs less to read than to be
-// clever about.
+// Keeps the projects in step with their file. The file is read again and compared with what was
+// read last: notifications go deaf when an editor renames, and time stamps miss the second of two
+// saves within one tick, or come late from a server.
 
 /** Twice as long as the view store's, so that both wake the process at once. */
 const POLL_MS = 1_600;
-/** A fault is soon looked at again: the file may only be halfway saved. */
+/** A faulty file is soon read again, because it may be only half saved. */
 const AGAIN_MS = 300;
-
-/** Projects that follow their file. What they were stays in force while the file is faulty. */
-export interface WatchedProjects extends Projects {
-  /** Reads the file now, and believes what it finds. */
-  reload(): Promise<void>;
-  /** Stops following the file. */
-  close(): void;
-}
 
 interface Options {
   readonly path: string;
   readonly log: Log;
+  readonly now?: () => number;
+  readonly read?: typeof readContent;
 }
 
 /**
  * Reads the projects file and follows its changes.
- * @throws {Fatal} exit 78 with every fault, where the file is missing or faulty.
+ * @throws {Fatal} exit 78 with every fault, if the file is missing or faulty.
  */
-export async function openProjects(options: Options): Promise<WatchedProjects> {
-  const watcher = new Watcher(options);
-  await watcher.open();
-  return watcher;
+export async function openProjects(options: Options): Promise<FollowedProjects> {
+  const { path, read = readContent } = options;
+  const content = await read(path);
+  return new FollowedProjects(options, content, soundOrFatal(parseContent(content, path)).file);
 }
 
-class Watcher implements WatchedProjects {
-  readonly #path: string;
-  readonly #log: Log;
-  #list = new ProjectList({ projects: [] });
-  /** What was read last, and what came of it, so that an unchanged file is not parsed again. */
-  #content: Content | undefined;
-  #parsed: Sound | Faulty | undefined;
-  #inForce: Sound | undefined;
-  #fault: string | undefined;
-  #suspected: string | undefined;
+/** Projects that follow their file. While it is faulty, the last good list stays active. */
+export class FollowedProjects implements Projects {
+  readonly #options: Options;
+  #list: ProjectList;
+  /** What the active list or the fault was made from. */
+  #content: Content;
+  /** A faulty content that was read once. It counts if it is read again. */
+  #suspected: Content | undefined;
+  #fault: ProjectsFault | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #lastCheck: Promise<void> = Promise.resolve();
-  #closed = false;
+  #isClosed = false;
 
-  constructor({ path, log }: Options) {
-    this.#path = path;
-    this.#log = log;
+  constructor(options: Options, content: Content, file: ProjectsFile) {
+    this.#options = options;
+    this.#content = content;
+    this.#list = new ProjectList(file);
+    this.#schedule();
   }
 
   get operator(): string | undefined {
     return this.#list.operator;
   }
 
-  get fault(): string | undefined {
+  get fault(): ProjectsFault | undefined {
     return this.#fault;
   }
 
@@ -75,86 +81,69 @@ class Watcher implements WatchedProjects {
     return this.#list.all();
   }
 
-  async open(): Promise<void> {
-    const parsed = await this.#read();
-    if ('faults' in parsed) throw new Fatal(EXIT.badConfiguration, parsed.faults.join('\n'));
-    this.#list = new ProjectList(parsed.file);
-    this.#inForce = parsed;
-    this.#schedule();
+  /** Reads the file now, acts on what it finds, and logs that even if nothing changed. */
+  reload(): Promise<void> {
+    return this.#check(true);
   }
 
-  async reload(): Promise<void> {
-    const before = this.#inForce;
-    await this.#check(true);
-    if (this.#closed) return;
-    if (this.#inForce === before && this.#fault === undefined) {
-      this.#log.info(`Projects file unchanged: ${summaryOf(this.all())}`);
-    }
-  }
-
+  /** Stops following the file. */
   close(): void {
-    this.#closed = true;
+    this.#isClosed = true;
     clearTimeout(this.#timer);
   }
 
   #schedule(): void {
-    if (this.#closed) return;
-    const isUnsure = this.#suspected !== this.#fault;
-    this.#timer = setTimeout(
-      () => void this.#check(false).then(() => this.#schedule()),
-      isUnsure ? AGAIN_MS : untilMultipleOf(POLL_MS),
-    );
+    if (this.#isClosed) return;
+    const waitMs = this.#suspected === undefined ? untilMultipleOf(POLL_MS) : AGAIN_MS;
+    this.#timer = setTimeout(() => void this.#check(false).then(() => this.#schedule()), waitMs);
     this.#timer.unref();
   }
 
   /** One check at a time; never rejects. */
-  #check(believe: boolean): Promise<void> {
+  #check(isReload: boolean): Promise<void> {
     this.#lastCheck = this.#lastCheck.then(async () => {
-      const parsed = await this.#read();
-      if (this.#closed) return;
-      if ('faults' in parsed) this.#keep(parsed.faults, believe);
-      else this.#take(parsed);
+      const { path, read = readContent } = this.#options;
+      const content = await read(path);
+      if (!this.#isClosed) this.#judge(content, isReload);
     });
     return this.#lastCheck;
   }
 
-  async #read(): Promise<Sound | Faulty> {
-    const content = await readContent(this.#path);
-    if (this.#parsed === undefined || !isSameContent(content, this.#content)) {
-      this.#parsed =
-        'fault' in content
-          ? { faults: [content.fault] }
-          : parseProjectsFile(content.bytes, printable(this.#path, Infinity));
+  #judge(content: Content, isReload: boolean): void {
+    const { path, log } = this.#options;
+    const isCertain = isReload || isSameContent(content, this.#suspected);
+    this.#suspected = undefined;
+    if (isSameContent(content, this.#content)) {
+      if (!isReload) return;
+      if (this.#fault !== undefined) log.warn(this.#fault.message);
+      else log.info(`Projects file unchanged: ${summaryOf(this.all())}`);
+      return;
+    }
+    const reading = parseContent(content, path);
+    if ('file' in reading) this.#activate(reading.file);
+    else if (isCertain) this.#keepLastGood(reading);
+    else {
+      this.#suspected = content;
+      return;
     }
     this.#content = content;
-    return this.#parsed;
   }
 
-  #take(parsed: Sound): void {
-    const isMended = this.#fault !== undefined;
+  #activate(file: ProjectsFile): void {
+    const what = this.#fault === undefined ? 'reloaded' : 'fixed';
     this.#fault = undefined;
-    this.#suspected = undefined;
-    if (!isMended && parsed === this.#inForce) return;
-    this.#inForce = parsed;
-    this.#list = new ProjectList(parsed.file, this.#list);
-    const what = isMended ? 'mended' : 'reloaded';
-    this.#log.info(`Projects file ${what}: ${summaryOf(this.all())}`);
+    this.#list = new ProjectList(file, this.#list);
+    this.#options.log.info(`Projects file ${what}: ${summaryOf(this.all())}`);
   }
 
-  /** A file that is being saved is faulty for a moment: a fault counts once it is seen twice. */
-  #keep(faults: readonly string[], believe: boolean): void {
-    const fault = faultLine(faults);
-    if (believe || fault === this.#suspected) {
-      // Who asks for a reload is told what came of it.
-      if (believe || fault !== this.#fault) this.#log.warn(fault);
-      this.#fault = fault;
-    }
-    this.#suspected = fault;
+  #keepLastGood({ faults, place, ids }: Faulty): void {
+    const { path, log, now = Date.now } = this.#options;
+    const [first = '', ...more] = faults;
+    const command = `viewlog check --projects ${shellQuoted(printable(path, Infinity))}`;
+    const rest = more.length === 0 ? '' : ` (and ${plural(more.length, 'more fault')}: ${command})`;
+    const message = `The last good projects file stays active: ${first}${rest}`;
+    const sinceMs = this.#fault?.sinceMs ?? now();
+    this.#fault = { message, first, place, sinceMs, idsInFile: ids };
+    log.warn(message);
   }
-}
-
-function faultLine([first = '', ...more]: readonly string[]): string {
-  const rest =
-    more.length === 0 ? '' : ` (and ${plural(more.length, 'more fault')}: see "viewlog check")`;
-  return `The last good projects file stays in force: ${first}${rest}`;
 }

@@ -3,11 +3,13 @@
 
 const SHAPE = /^https?:\/\/[^\s/?#@\\]+$/i;
 const WILDCARD = /^(https?:\/\/)\*\.(?=[^.:])/i;
+/** One or more whole labels of a host name. */
+const LABELS = /^[\w-]+(?:\.[\w-]+)*$/;
 const EXAMPLE = '"https://www.example.com"';
 
 type Rule = { exact: string } | { prefix: string; suffix: string };
 
-/** What is wrong with an origin of the projects file, as "must …"; `undefined` where nothing is. */
+/** Returns what is wrong with an origin of the projects file, as "must …"; `undefined` if nothing is. */
 export function originFault(text: string): string | undefined {
   if (parseRule(text) !== undefined) return undefined;
   if (text === 'null') return 'must not be "null", which sandboxed pages of any site send';
@@ -22,12 +24,12 @@ export function originFault(text: string): string | undefined {
   if (host.includes('*')) {
     return 'may have "*" only as its whole first label, as in "https://*.example.org"';
   }
-  return `must be a scheme, a host and, where it is not the usual one, a port, as in ${EXAMPLE}`;
+  return `must be a scheme, a host and, if it is not the usual one, a port, as in ${EXAMPLE}`;
 }
 
 /**
- * A test for `Origin` headers against a project's list, whose origins have no fault. What browsers
- * send is in canonical form already, and is found without being parsed.
+ * Returns a test for `Origin` headers against a project's list, whose origins have no fault.
+ * Browsers send the canonical form, which is found without being parsed.
  */
 export function originTest(list: readonly string[]): (origin: string) => boolean {
   const exact = new Set<string>();
@@ -41,34 +43,28 @@ export function originTest(list: readonly string[]): (origin: string) => boolean
   const matches = (origin: string): boolean => {
     if (exact.has(origin)) return true;
     for (const { prefix, suffix } of wildcards) {
-      if (origin.startsWith(prefix) && origin.endsWith(suffix)) {
-        if (isLabels(origin, prefix.length, origin.length - suffix.length)) return true;
-      }
+      if (!origin.startsWith(prefix) || !origin.endsWith(suffix)) continue;
+      if (LABELS.test(origin.slice(prefix.length, -suffix.length))) return true;
     }
     return false;
   };
   return (origin) => {
     if (matches(origin)) return true;
     const canonical = canonicalOrigin(origin);
-    return canonical !== undefined && canonical !== origin && matches(canonical);
+    return canonical !== undefined && matches(canonical);
   };
 }
 
-/** Equal for two origins of the projects file that allow the same. */
+/** Returns a text that is equal for two origins of the projects file that allow the same. */
 export function originKey(text: string): string {
   const rule = parseRule(text);
   if (rule === undefined) return text;
   return 'exact' in rule ? rule.exact : `${rule.prefix}*${rule.suffix}`;
 }
 
-/** The form in which browsers send an origin; `undefined` where `text` is none. */
+/** Returns an origin in the form in which browsers send it; `undefined` if `text` is none. */
 function canonicalOrigin(text: string): string | undefined {
-  if (!SHAPE.test(text)) return undefined;
-  try {
-    return new URL(text).origin;
-  } catch {
-    return undefined;
-  }
+  return SHAPE.test(text) && URL.canParse(text) ? new URL(text).origin : undefined;
 }
 
 function parseRule(text: string): Rule | undefined {
@@ -78,18 +74,4 @@ function parseRule(text: string): Rule | undefined {
   if (!WILDCARD.test(text)) return { exact: origin };
   const host = origin.indexOf('://') + 3;
   return { prefix: origin.slice(0, host), suffix: origin.slice(host + 1) };
-}
-
-/** Whether `text` from `start` to `end` is one or more whole labels of a canonical host name. */
-function isLabels(text: string, start: number, end: number): boolean {
-  let inLabel = false;
-  for (let i = start; i < end; i++) {
-    const c = text.charCodeAt(i);
-    const isDot = c === 0x2e;
-    const isLabel =
-      (c >= 0x61 && c <= 0x7a) || (c >= 0x30 && c <= 0x39) || c === 0x2d || c === 0x5f;
-    if (!isLabel && !(isDot && inLabel)) return false;
-    inLabel = isLabel;
-  }
-  return inLabel;
 }

@@ -1,34 +1,42 @@
+import type { Place } from '../base/json.ts';
 import { plural } from '../base/format.ts';
-import { EXIT, Fatal } from '../base/exit.ts';
-import { readProjectsFile } from './projects-file.ts';
-import { TokenBucket } from './rate-limit.ts';
 import { originTest } from './origins.ts';
+import { readProjectsFile, soundOrFatal } from './projects-file.ts';
 import type { ProjectEntry, ProjectsFile } from './projects-schema.ts';
+import { TokenBucket } from './rate-limit.ts';
 
 // The projects that the collector asks about. It knows no file; `follow.ts` keeps it up to date.
 
 export interface Projects {
   /** The address that a site's owner asks for activation. */
   readonly operator: string | undefined;
-  /** What is wrong with the projects file at present, in one line. */
-  readonly fault: string | undefined;
+  /** What is wrong with the projects file now. The last good list stays active meanwhile. */
+  readonly fault: ProjectsFault | undefined;
   find(id: string): Project | undefined;
   all(): readonly Project[];
 }
 
-export interface Project {
-  readonly id: string;
-  readonly name?: string | undefined;
+/** A projects file that cannot be used. */
+export interface ProjectsFault {
+  /** One line for the log and for warnings. */
+  readonly message: string;
+  /** The first fault alone, with the file's name and the place. */
+  readonly first: string;
+  /** Where the first fault is; `undefined` if the file could not be read. */
+  readonly place: Place | undefined;
+  /** Since when the file has been faulty, in milliseconds since the epoch. */
+  readonly sinceMs: number;
+  /** Ids in the faulty text: listed there, but not active unless the last good list has them. */
+  readonly idsInFile: ReadonlySet<string>;
+}
+
+export interface Project extends Omit<ProjectEntry, 'active'> {
   readonly active: boolean;
-  /** `undefined`: any. */
-  readonly origins: readonly string[] | undefined;
-  readonly maxViewsPerMinute?: number | undefined;
-  readonly contact?: string | undefined;
-  /** @param origin the request's `Origin` header, where it has one. */
+  /** @param origin the request's `Origin` header, if it has one. */
   allowsOrigin(origin: string | undefined): boolean;
   /**
    * Spends one view of the project's limit, or with `spend` false only looks.
-   * @returns 0 when there is one to spend, else the whole seconds until there is (at least 1).
+   * @returns 0 if there is one to spend, else the whole seconds until there is (at least 1).
    */
   takeToken(nowMs: number, spend?: boolean): number;
 }
@@ -36,16 +44,23 @@ export interface Project {
 /** The projects of one reading of the file. */
 export class ProjectList implements Projects {
   readonly operator: string | undefined;
-  readonly fault: string | undefined = undefined;
-  readonly #projects: readonly ListedProject[];
-  readonly #byId: ReadonlyMap<string, ListedProject>;
+  readonly fault = undefined;
+  readonly #projects: readonly Project[];
+  readonly #byId: ReadonlyMap<string, Project>;
+  readonly #buckets: ReadonlyMap<string, TokenBucket>;
 
   /** @param previous the list before this one: what its projects have spent stays spent. */
-  constructor(file: ProjectsFile, previous?: ProjectList) {
-    this.operator = file.operator;
-    this.#projects = file.projects.map(
-      (entry) => new ListedProject(entry, previous && previous.#byId.get(entry.id)?.bucket),
-    );
+  constructor({ operator, projects }: ProjectsFile, previous?: ProjectList) {
+    this.operator = operator;
+    const buckets = new Map<string, TokenBucket>();
+    for (const { id, maxViewsPerMinute: perMinute } of projects) {
+      if (perMinute === undefined) continue;
+      const bucket = (previous && previous.#buckets.get(id)) ?? new TokenBucket(perMinute);
+      bucket.resize(perMinute);
+      buckets.set(id, bucket);
+    }
+    this.#buckets = buckets;
+    this.#projects = projects.map((entry) => listedProject(entry, buckets.get(entry.id)));
     this.#byId = new Map(this.#projects.map((project) => [project.id, project]));
   }
 
@@ -58,38 +73,14 @@ export class ProjectList implements Projects {
   }
 }
 
-class ListedProject implements Project {
-  readonly id: string;
-  readonly name: string | undefined;
-  readonly active: boolean;
-  readonly origins: readonly string[] | undefined;
-  readonly maxViewsPerMinute: number | undefined;
-  readonly contact: string | undefined;
-  readonly bucket: TokenBucket | undefined;
-  readonly #isListed: ((origin: string) => boolean) | undefined;
-
-  constructor(entry: ProjectEntry, bucket: TokenBucket | undefined) {
-    this.id = entry.id;
-    this.name = entry.name;
-    this.active = entry.active ?? true;
-    this.origins = entry.origins;
-    this.maxViewsPerMinute = entry.maxViewsPerMinute;
-    this.contact = entry.contact;
-    this.#isListed = entry.origins && originTest(entry.origins);
-    if (entry.maxViewsPerMinute !== undefined) {
-      bucket?.resize(entry.maxViewsPerMinute);
-      this.bucket = bucket ?? new TokenBucket(entry.maxViewsPerMinute);
-    }
-  }
-
-  allowsOrigin(origin: string | undefined): boolean {
-    if (this.#isListed === undefined) return true;
-    return origin !== undefined && this.#isListed(origin);
-  }
-
-  takeToken(nowMs: number, spend = true): number {
-    return this.bucket === undefined ? 0 : this.bucket.take(nowMs, spend);
-  }
+function listedProject(entry: ProjectEntry, bucket: TokenBucket | undefined): Project {
+  const isListed = entry.origins && originTest(entry.origins);
+  return {
+    ...entry,
+    active: entry.active ?? true,
+    allowsOrigin: (origin) => isListed === undefined || (origin !== undefined && isListed(origin)),
+    takeToken: (nowMs, spend) => bucket?.take(nowMs, spend) ?? 0,
+  };
 }
 
 /** `3 projects, 2 active` */
@@ -102,8 +93,5 @@ export function summaryOf(projects: readonly { readonly active?: boolean | undef
  * Reads the projects file once.
  * @throws {Fatal} exit 78 with every fault.
  */
-export async function loadProjects(path: string): Promise<ProjectList> {
-  const reading = await readProjectsFile(path);
-  if ('faults' in reading) throw new Fatal(EXIT.badConfiguration, reading.faults.join('\n'));
-  return new ProjectList(reading.file);
-}
+export const loadProjects = async (path: string): Promise<ProjectList> =>
+  new ProjectList(soundOrFatal(await readProjectsFile(path)).file);

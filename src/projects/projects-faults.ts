@@ -1,116 +1,73 @@
-import type { Node } from 'jsonc-parser';
+import { findNodeAtLocation, getNodeValue, type Node } from 'jsonc-parser';
 import type { BaseIssue } from 'valibot';
-import { type Fault, quote, type Source } from '../base/json.ts';
+import { type Fault, quote } from '../base/json.ts';
 import { nearest } from '../base/text.ts';
 import { KEYS } from './projects-schema.ts';
 
 // Faults of the projects file, each at its place in the text, with what was expected and found.
 
-/** Unknown keys, keys given twice, and ids given twice: what no schema reports one by one. */
-export function keyFaults(source: Source, root: Node): Fault[] {
-  const projects = itemsOf(child(root, 'projects'));
+/** Returns what no schema reports one by one: unknown and repeated keys, and repeated ids. */
+export function keyFaults(root: Node): Fault[] {
+  const list = findNodeAtLocation(root, ['projects']);
+  const projects = list?.type === 'array' ? (list.children ?? []) : [];
   return [
-    ...objectFaults(source, root, '', KEYS.file),
-    ...projects.flatMap((node, i) => objectFaults(source, node, `projects[${i}]`, KEYS.project)),
-    ...idFaults(source, projects),
+    ...objectFaults(root, '', KEYS.file),
+    ...projects.flatMap((node, i) => objectFaults(node, `projects[${i}]: `, KEYS.project)),
+    ...idFaults(projects),
   ];
 }
 
-function objectFaults(
-  source: Source,
-  object: Node,
-  path: string,
-  known: readonly string[],
-): Fault[] {
-  const first = new Map<string, Node>();
-  const where = path === '' ? '' : `${path}: `;
-  return propertiesOf(object).flatMap(({ key, node }) => {
+function objectFaults(object: Node, where: string, known: readonly string[]): Fault[] {
+  if (object.type !== 'object') return [];
+  const seen = new Set<string>();
+  return (object.children ?? []).flatMap(({ children, offset }) => {
+    const key = children![0]!.value as string;
     const name = `"${quote(key)}"`;
-    const earlier = first.get(key);
-    if (earlier !== undefined) {
-      const { line } = source.place(earlier.offset);
-      return { offset: node.offset, message: `${where}the key ${name} is on line ${line} already` };
-    }
-    first.set(key, node);
+    if (seen.has(key)) return { offset, message: `${where}the key ${name} is given twice` };
+    seen.add(key);
     if (known.includes(key)) return [];
     const near = nearest(key, known);
     const hint = near === undefined ? `known are ${known.join(', ')}` : `did you mean "${near}"?`;
-    return { offset: node.offset, message: `${where}unknown key ${name}; ${hint}` };
+    return { offset, message: `${where}unknown key ${name}; ${hint}` };
   });
 }
 
-function idFaults(source: Source, projects: readonly Node[]): Fault[] {
-  const first = new Map<string, { index: number; offset: number }>();
+function idFaults(projects: readonly Node[]): Fault[] {
+  const first = new Map<string, number>();
   return projects.flatMap((project, index) => {
-    const node = child(project, 'id');
+    const node = findNodeAtLocation(project, ['id']);
     if (node?.type !== 'string') return [];
-    const { offset } = node;
-    const earlier = first.get(node.value);
-    if (earlier === undefined) {
-      first.set(node.value, { index, offset });
-      return [];
-    }
-    const where = `projects[${earlier.index}] on line ${source.place(earlier.offset).line}`;
-    const what = `must be unique; found ${found(node, source)}, the id of ${where}`;
-    return { offset, message: `projects[${index}].id ${what}` };
+    const id = getNodeValue(node) as string;
+    const earlier = first.get(id);
+    if (earlier === undefined) first.set(id, index);
+    if (earlier === undefined) return [];
+    const what = `must be unique; found "${quote(id)}", the id of projects[${earlier}] too`;
+    return { offset: node.offset, message: `projects[${index}].id ${what}` };
   });
 }
 
-/** What the schema found, each at its place. Unknown keys are left to `keyFaults`. */
-export function schemaFaults(
-  source: Source,
-  root: Node,
-  issues: readonly BaseIssue<unknown>[],
-): Fault[] {
+/** Returns what the schema found, each at its place, except unknown keys: see `keyFaults`. */
+export function schemaFaults(root: Node, issues: readonly BaseIssue<unknown>[]): Fault[] {
   return issues.flatMap(({ type, expected, path: items = [], message }) => {
     if (type === 'strict_object' && expected === 'never') return [];
     const path = items.map((item) => item.key as string | number);
-    const parent = nodeAt(root, path.slice(0, -1)) ?? root;
-    // To valibot, a list in an object's place is an object without its keys.
+    const parent = findNodeAtLocation(root, path.slice(0, -1)) ?? root;
+    // To valibot, a list in the place of an object is an object without its keys.
     if (typeof path.at(-1) === 'string' && parent.type === 'array') path.pop();
-    const node = nodeAt(root, path);
-    const what = node === undefined ? message : `${message}; found ${found(node, source)}`;
+    const node = findNodeAtLocation(root, path);
+    const what = node === undefined ? message : `${message}; found ${found(node)}`;
     return { offset: (node ?? parent).offset, message: `${pathText(path)} ${what}` };
   });
 }
 
-function found(node: Node, { text }: Source): string {
-  if (node.type === 'object') return 'an object';
-  if (node.type === 'array') return node.children?.length === 0 ? 'an empty list' : 'a list';
-  const literal = quote(text.slice(node.offset, node.offset + node.length));
-  return node.type === 'number' ? `the number ${literal}` : literal;
+function found({ type, value, children = [] }: Node): string {
+  if (type === 'object') return 'an object';
+  if (type === 'array') return children.length === 0 ? 'an empty list' : 'a list';
+  return type === 'number' ? `the number ${value}` : quote(JSON.stringify(value));
 }
 
 /** `projects[2].origins[0]` */
 function pathText(path: readonly (string | number)[]): string {
-  if (path.length === 0) return 'the file';
-  return path
-    .map((key, i) => (typeof key === 'number' ? `[${key}]` : `${i === 0 ? '' : '.'}${key}`))
-    .join('');
-}
-
-/** The items of an array; none where `node` is something else. */
-function itemsOf(node: Node | undefined): readonly Node[] {
-  return node?.type === 'array' ? (node.children ?? []) : [];
-}
-
-function propertiesOf(node: Node): { key: string; node: Node; value: Node | undefined }[] {
-  if (node.type !== 'object') return [];
-  return (node.children ?? []).flatMap((property) => {
-    const [key, value] = property.children ?? [];
-    return key === undefined ? [] : [{ key: key.value as string, node: key, value }];
-  });
-}
-
-/** The value of `key` in an object: of a key given twice the last, as `JSON.parse` has it. */
-function child(node: Node | undefined, key: string): Node | undefined {
-  if (node === undefined) return undefined;
-  return propertiesOf(node).findLast((property) => property.key === key)?.value;
-}
-
-function nodeAt(root: Node, path: readonly (string | number)[]): Node | undefined {
-  return path.reduce<Node | undefined>(
-    (node, key) => (typeof key === 'number' ? itemsOf(node)[key] : child(node, key)),
-    root,
-  );
+  const text = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('');
+  return text === '' ? 'the file' : text.replace(/^\./, '');
 }

@@ -35,12 +35,13 @@ const origin = v.pipe(
 const ORIGINS_EXPECTED =
   'must be a list of at least one origin (to accept every origin, leave "origins" out)';
 
+const text = (description: string) =>
+  v.optional(v.pipe(v.string('must be a string'), v.description(description)));
+
 const project = v.strictObject(
   {
     id,
-    name: v.optional(
-      v.pipe(v.string('must be a string'), v.description("For the operator's eyes only.")),
-    ),
+    name: text("For the operator's eyes only."),
     origins: v.optional(
       v.pipe(
         v.array(origin, ORIGINS_EXPECTED),
@@ -65,12 +66,7 @@ const project = v.strictObject(
         v.description('Views beyond this rate are refused. Absent: no limit.'),
       ),
     ),
-    contact: v.optional(
-      v.pipe(
-        v.string('must be a string'),
-        v.description("Whom to ask about this project. For the operator's eyes only."),
-      ),
-    ),
+    contact: text("Whom to ask about this project. For the operator's eyes only."),
   },
   objectMessage('must be an object, such as { "id": "1000001" }', ID_EXPECTED),
 );
@@ -78,12 +74,7 @@ const project = v.strictObject(
 export const projectsFile = v.pipe(
   v.strictObject(
     {
-      $schema: v.optional(
-        v.pipe(
-          v.string('must be a string, such as "./projects.schema.json"'),
-          v.description('Where editors find the schema of this file.'),
-        ),
-      ),
+      $schema: text('Where editors find the schema of this file.'),
       operator: v.optional(
         v.pipe(
           v.string(EMAIL_EXPECTED),
@@ -101,7 +92,7 @@ export const projectsFile = v.pipe(
   v.title('Projects file of viewlog'),
 );
 
-/** Of both kinds of object, one key is required; a list in an object's place lacks it too. */
+/** Both kinds of object have one required key, which a list in their place lacks too. */
 function objectMessage(expected: string, keyExpected: string) {
   return (issue: v.StrictObjectIssue): string =>
     issue.expected === 'Object' || Array.isArray(issue.path?.at(-1)?.input)
@@ -109,7 +100,7 @@ function objectMessage(expected: string, keyExpected: string) {
       : `is missing; it ${keyExpected}`;
 }
 
-/** Known keys, for what valibot does not report: every unknown one, and those given twice. */
+/** The known keys: valibot reports only the first unknown key of an object, and none given twice. */
 export const KEYS = {
   file: Object.keys(projectsFile.entries),
   project: Object.keys(project.entries),

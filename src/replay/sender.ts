@@ -1,5 +1,5 @@
 import { EXIT, Fatal } from '../base/exit.ts';
-import { fetchFailure } from '../base/fetch-failure.ts';
+import { fetchFailure } from '../base/exit.ts';
 import { printable } from '../base/text.ts';
 
 /** What came of sending a view. */

@@ -1,5 +1,5 @@
 import { plural } from '../base/format.ts';
-import { columnOf, widthOf } from '../base/columns.ts';
+import { columnOf, widthOf } from '../base/text.ts';
 import { printable } from '../base/text.ts';
 import { lastWeeks, type LikeForLike, likeForLike, scaleBefore } from './gaps.ts';
 import { likeForLikeInWords, quietInWords } from './gaps-in-words.ts';

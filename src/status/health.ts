@@ -22,7 +22,7 @@ export const isReady = ({ reasons }: Health): boolean => reasons.length === 0;
 
 function warningsOf({ projects, store, refused, queue, queueBytesMax }: CollectorSource) {
   const warnings: string[] = [];
-  if (projects.fault !== undefined) warnings.push(projects.fault);
+  if (projects.fault !== undefined) warnings.push(projects.fault.message);
   if (!projects.all().some((project) => project.active)) {
     warnings.push(
       'No project is active, so a view would be refused; "viewlog activate ID" activates one',

@@ -1,4 +1,4 @@
-import { plural } from '../../src/base/format.ts';
+import { formatRoundedSize, formatSize, plural } from '../../src/base/format.ts';
 import { describe, expect, it } from 'vitest';
 import { clip, echo, nearest, printable } from '../../src/base/text.ts';
 
@@ -49,6 +49,15 @@ describe('the nearest name', () => {
   });
 });
 
-it('plurals', () => {
-  expect([0, 1, 2].map((n) => plural(n, 'view'))).toStrictEqual(['0 views', '1 view', '2 views']);
+it('counts and sizes are written with their unit', () => {
+  expect([0, 1, 2000].map((n) => plural(n, 'view'))).toStrictEqual([
+    '0 views',
+    '1 view',
+    '2,000 views',
+  ]);
+  const exact = [0, 1023, 1024, 1536, 1024 ** 2, 3 * 1024 ** 4].map(formatSize);
+  expect(exact.join()).toBe('0 bytes,1023 bytes,1 KiB,1536 bytes,1 MiB,3 TiB');
+  expect([87, 1536, 12.4 * 1024 ** 2].map(formatRoundedSize).join()).toBe(
+    '87 bytes,1.5 KiB,12 MiB',
+  );
 });

@@ -126,7 +126,7 @@ describe('a project whose views would be refused', () => {
     const { code, stdout, stderr } = await run(args, { data: directory });
     expect(code).toBe(0);
     expect(stdout).toMatch(SCRIPT);
-    expect(stderr).toContain('it does not exist');
+    expect(stderr).toContain("it doesn't exist");
   });
 });
 
@@ -152,8 +152,8 @@ describe('activate', () => {
     expect((await run(command.trim().split(' ').slice(1), { data })).stdout).toContain(
       `"${url}/view"`,
     );
-    expect(hint).toBe('  (--url is the address that browsers reach viewlog by)');
-    expect([title, rest]).toStrictEqual(['A view, to try it:', ['']]);
+    expect(hint).toBe('  (--url is the address at which browsers reach viewlog)');
+    expect([title, rest]).toStrictEqual([expect.stringMatching(/^A view, to try it/), ['']]);
     viewlog.child.kill('SIGHUP');
     await until(() => viewlog.stdout().includes('1 active'));
     const { stdout } = spawnSync('sh', ['-c', `${curl!} -sS`], { encoding: 'utf8' });

@@ -273,7 +273,7 @@ describe('the projects file', () => {
     const { code, line } = await doctor(data);
     expect(code).toBe(78);
     expect(line('projects file')).toBe(
-      `to be mended projects file: Cannot read projects file "${data}/projects.json": it does not exist; "viewlog activate ID --projects ${data}/projects.json" makes it; viewlog does not start; one that runs keeps to the last good list. Mend it; "viewlog check" tells every fault`,
+      `to be mended projects file: Cannot read projects file "${data}/projects.json": it doesn't exist; create it: viewlog activate ID --projects ${data}/projects.json; viewlog does not start; one that runs keeps to the last good list. Mend it; "viewlog check" tells every fault`,
     );
     expect(namesIn(data)).toStrictEqual([]);
   });
@@ -407,7 +407,7 @@ describe('the collector', () => {
     viewlog.child.kill('SIGHUP');
     await until(() => viewlog.stderr().includes('last good'));
     const { line } = await doctor(data, of(viewlog));
-    expect(line('health')).toContain('see "viewlog check"); the collector warns of it');
+    expect(line('health')).toContain('/projects.json); the collector warns of it');
   });
 
   it('that warns of something has it told', async () => {

@@ -1,49 +1,35 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { addItem, addObject, removeItem, setValue } from '../../src/projects/json-edit.ts';
 
 const NEW = { id: '9', origins: ['https://n.com'], active: true };
 
-describe('a new project is laid out like the last one', () => {
-  test.each([
-    [
-      'on lines of its own',
-      '{\n  "projects": [\n    {\n      "id": "1",\n      "name": "x"\n    }\n  ]\n}\n',
-      '{\n  "projects": [\n    {\n      "id": "1",\n      "name": "x"\n    },\n    {\n      "id": "9",\n      "origins": ["https://n.com"],\n      "active": true\n    }\n  ]\n}\n',
-    ],
-    [
-      'one line a project',
-      '{ "projects": [\n\t{ "id": "1", "active": true },\n\t{ "id": "2" }\n]}',
-      '{ "projects": [\n\t{ "id": "1", "active": true },\n\t{ "id": "2" },\n\t{ "id": "9", "origins": ["https://n.com"], "active": true }\n]}',
-    ],
-    [
-      'brackets together, CRLF',
-      '{\r\n\t"projects": [{\r\n\t\t"id": "1"\r\n\t}]\r\n}',
-      '{\r\n\t"projects": [{\r\n\t\t"id": "1"\r\n\t}, {\r\n\t\t"id": "9",\r\n\t\t"origins": ["https://n.com"],\r\n\t\t"active": true\r\n\t}]\r\n}',
-    ],
-    [
-      'without any space',
-      '{"projects":[{"id":"1","active":true}]}',
-      '{"projects":[{"id":"1","active":true},{"id":"9","origins":["https://n.com"],"active":true}]}',
-    ],
-    [
-      'the first, without any space',
-      '{"projects":[]}',
-      '{"projects":[{"id":"9","origins":["https://n.com"],"active":true}]}',
-    ],
-    [
-      'the first, on one line',
-      '{ "projects": [ ] }',
-      '{ "projects": [{"id": "9", "origins": ["https://n.com"], "active": true}] }',
-    ],
-    [
-      'the first, on lines',
-      '{\r\n    "projects": [\r\n    ]\r\n}',
-      '{\r\n    "projects": [\r\n        {\r\n            "id": "9",\r\n            "origins": ["https://n.com"],\r\n            "active": true\r\n        }\r\n    ]\r\n}',
-    ],
-  ])('%s', (_, before, after) => {
-    expect(addObject(before, ['projects'], NEW)).toBe(after);
-  });
+test.each([
+  // A file, with ¦ where the project is added.
+  [
+    '{\n  "projects": [\n    {\n      "id": "1"\n    }¦\n  ]\n}\n',
+    ',\n    {\n      "id": "9",\n      "origins": ["https://n.com"],\n      "active": true\n    }',
+  ],
+  [
+    '{ "projects": [\n\t{ "id": "1", "active": true },\n\t{ "id": "2" }¦\n]}',
+    ',\n\t{ "id": "9", "origins": ["https://n.com"], "active": true }',
+  ],
+  [
+    '{\r\n\t"projects": [{\r\n\t\t"id": "1"\r\n\t}¦]\r\n}',
+    ', {\r\n\t\t"id": "9",\r\n\t\t"origins": ["https://n.com"],\r\n\t\t"active": true\r\n\t}',
+  ],
+  [
+    '{"projects":[{"id":"1","active":true}¦]}',
+    ',{"id":"9","origins":["https://n.com"],"active":true}',
+  ],
+  ['{"projects":[¦]}', '{"id":"9","origins":["https://n.com"],"active":true}'],
+  ['{ "projects": [¦] }', '{"id": "9", "origins": ["https://n.com"], "active": true}'],
+  [
+    '{\n    "projects": [¦]\n}',
+    '\n        {\n            "id": "9",\n            "origins": ["https://n.com"],\n            "active": true\n        }\n    ',
+  ],
+])('a new project is laid out like the last one, in %j', (file, added) => {
+  expect(addObject(file.replace('¦', ''), ['projects'], NEW)).toBe(file.replace('¦', added));
 });
 
 test.each([
@@ -73,11 +59,11 @@ test.each([
   ['{"o": [\n  "a",\n  "b"\n]}', 1, '{"o": [\n  "a"\n]}'],
   ['{"o": [\n  "a",\n  "b"\n]}', 0, '{"o": [\n  "b"\n]}'],
   ['{"o":[ "x" ]}', 0, '{"o":[  ]}'],
-])('of %j item %i is removed', (before, index, after) => {
+])('from %j item %i is removed', (before, index, after) => {
   expect(removeItem(before, ['o', index])).toBe(after);
 });
 
-test('an edit says what was meant, and leaves all other text as it was', () => {
+test('an edit has the meaning that was wanted, and leaves all other text as it was', () => {
   const space = fc.stringMatching(/^[ \t\r\n]{0,3}$/);
   const value = fc.oneof(fc.constantFrom('1', 'null', '"\\u0061"', '1.50e1', '{ }', '[ 1,2 ]'));
   const key = fc.constantFrom('"id"', '"name"', '"\\u0078"', '"__proto__"');
@@ -115,7 +101,7 @@ test('an edit says what was meant, and leaves all other text as it was', () => {
   );
 });
 
-/** What `after` has more than `before` stands in one place; an empty list may lose its space. */
+/** What `after` has more than `before` is in one place; an empty list may lose its space. */
 function expectInsertion(before: string, after: string): void {
   const text = before.replace(/\[[ \t\r\n]+\]/, '[]');
   let start = 0;

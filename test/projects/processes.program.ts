@@ -19,7 +19,7 @@ async function bundled(): Promise<{ directory: string; bundle: string; path: str
   return { directory, bundle, path: `${directory}/data/projects.json` };
 }
 
-test('of edits that run at once, none is lost', async () => {
+test('no edit is lost when several run at once', async () => {
   const { directory, bundle, path } = await bundled();
   const ids = Array.from({ length: 12 }, (_, i) => String(i + 1));
   await Promise.all(ids.map((id) => run(process.execPath, [bundle, 'activate', path, id])));
@@ -28,7 +28,7 @@ test('of edits that run at once, none is lost', async () => {
   expect(await readdir(`${directory}/data`)).toEqual(['projects.json', 'projects.schema.json']);
 });
 
-test('an edit that is killed leaves the old file or the new one', async () => {
+test('a killed edit leaves the old file or the new one', async () => {
   const { bundle, path } = await bundled();
   let count = 0;
   for (let round = 0; round < 15; round++) {
@@ -41,8 +41,16 @@ test('an edit that is killed leaves the old file or the new one', async () => {
     expect(listed.length).toBeGreaterThan(count);
     expect(listed.map(({ id }) => id)).toEqual(listed.map((_, i) => String(i + 1)));
     count = listed.length;
-    await rm(`${path}.lock`, { force: true });
+    await rm(`${path}.draft`, { force: true });
   }
+});
+
+test('a named pipe in the place of the file is refused, not waited for', async () => {
+  const { directory, bundle } = await bundled();
+  await run('mkfifo', [`${directory}/pipe`]);
+  await expect(
+    run(process.execPath, [bundle, 'check', `${directory}/pipe`], { timeout: 20_000 }),
+  ).rejects.toMatchObject({ code: 78, stderr: expect.stringContaining("isn't a regular file") });
 });
 
 test('following the file does not keep the process alive', async () => {
@@ -76,7 +84,7 @@ test('Deno needs no more than the data directory', async () => {
   await expect(deno('activate', '3')).rejects.toMatchObject({
     code: 73,
     stderr: expect.stringMatching(
-      /^Cannot write projects file ".\/data\/projects.json": Requires write access to ".*out.json.lock"/,
+      /^Cannot write projects file ".\/data\/projects.json": Requires write access to ".*out.json.draft"/,
     ),
   });
   expect(await readFile(`${directory}/out.json`, 'utf8')).not.toContain('"3"');

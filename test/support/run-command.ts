@@ -1,4 +1,5 @@
 import { type Command, readCommand } from '../../src/commands/command.ts';
+import { readArguments } from '../../src/settings.ts';
 import { Fatal } from '../../src/base/exit.ts';
 
 /** Runs a command as the command line does, and returns what the operator sees. */
@@ -16,7 +17,8 @@ export async function runCommand(
   };
   let code: number;
   try {
-    const { settings, operands } = readCommand(command, args, () => undefined);
+    const line = readArguments([command.name, ...args]);
+    const { settings, operands } = readCommand(command, line, () => undefined);
     code = await command.run(settings, operands, output);
   } catch (error) {
     if (!(error instanceof Fatal)) throw error;

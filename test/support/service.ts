@@ -356,7 +356,7 @@ function service(runtime: Runtime): void {
     });
 
     it('of --max-view and --max-queue follows the flags', async () => {
-      const viewlog = await start(['--max-view=1KiB', '--max-queue', '65536']);
+      const viewlog = await start(['--max-view=1KiB', '--max-queue', '64KiB']);
       expect((await viewlog.post(viewOf(1025))).status).toBe(413);
       expect((await viewlog.post(viewOf(900))).status).toBe(201);
     });

@@ -34,8 +34,8 @@ function defaultOf(name: Name, { data, store }: ServeSettings): string | undefin
 function textOf(name: Name, value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value !== 'number') return hostAndPort(value as Address);
-  // Without its space: `64KiB`.
-  return OPTIONS[name].value === 'SIZE' ? formatSize(value).replace(/ (bytes)?/, '') : `${value}`;
+  if (OPTIONS[name].value !== 'SIZE') return `${value}`;
+  return formatSize(value).replace(' bytes', 'B').replace(' ', '');
 }
 
 /** `127.0.0.1:8080`, `[::1]:8080` */

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { createLog } from '../../src/base/log.ts';
+
+it.each([
+  ['text', false, ['1 begun', '2 warning: odd', '2 error: "broken"']],
+  ['text', true, ['1 <6>begun', '2 <4>odd', '2 <3>"broken"']],
+  [
+    'json',
+    true,
+    [
+      '1 {"time":"1970-01-01T00:00:00.000Z","level":"info","message":"begun"}',
+      '2 {"time":"1970-01-01T00:00:00.000Z","level":"warn","message":"odd"}',
+      '2 {"time":"1970-01-01T00:00:00.000Z","level":"error","message":"\\"broken\\""}',
+    ],
+  ],
+] as const)('the log as %s, read by the journal: %s', (format, isJournal, expected) => {
+  const lines: string[] = [];
+  const tell = (fd: number, line: string): void => void lines.push(`${fd} ${line}`);
+  const log = createLog(format, { tell, now: () => 0, isJournal: () => isJournal });
+  log.info('begun');
+  log.warn('odd');
+  log.error('"broken"');
+  expect(lines).toStrictEqual(expected);
+});
