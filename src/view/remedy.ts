@@ -65,7 +65,7 @@ export interface Refused {
 
 interface ProjectNow {
   readonly active: boolean;
-  readonly origins: readonly string[] | undefined;
+  readonly origins?: readonly string[] | undefined;
   readonly maxViewsPerMinute?: number | undefined;
   allowsOrigin(origin: string | undefined): boolean;
 }
