@@ -89,16 +89,12 @@ export class LockSocket {
     server.on('error', () => {});
     // The lock alone must not keep the process alive either.
     server.unref();
-    const file = await ifPresent(lstat(draft));
-    if (file !== undefined) return new LockSocket(server, draft, file);
-    // Another starter has won, and removed it.
-    server.close();
-    return LockSocket.open(lock, holder);
+    return new LockSocket(server, draft, await lstat(draft));
   }
 
-  /** Takes the lock's path, whatever is there. False if its file is gone. */
-  async takePath(lock: string): Promise<boolean> {
-    return (await ifPresent(rename(this.#draft, lock).then(() => true))) ?? false;
+  /** Takes the lock's path, whatever is there. */
+  takePath(lock: string): Promise<void> {
+    return rename(this.#draft, lock);
   }
 
   /** Whether the lock's path names this socket. */
@@ -113,9 +109,6 @@ export class LockSocket {
     await rm(this.#draft, { force: true });
   }
 }
-
-/** Whether a file belongs to a starter that listens beside the lock, or was killed there. */
-export const isDraftOf = (name: string, file: string): boolean => file.startsWith(name + DRAFT);
 
 /**
  * Asks who listens at the path.

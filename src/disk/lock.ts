@@ -16,27 +16,25 @@
 // a starter that finds files but no lock gives it the time to.
 //
 // This works on one machine. Machines that share a directory (NFS) do not see each other's sockets.
-import { lstat, readdir, rm, stat } from 'node:fs/promises';
+import { lstat, readdir, stat } from 'node:fs/promises';
 import type { Stats } from 'node:fs';
 import { EXIT, type ExitCode, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
 import { LIMITS } from '../base/limits.ts';
 import type { Log } from '../base/log.ts';
-import { shellQuoted } from '../base/text.ts';
 import { atMultiplesOf, sleep, within } from '../base/time.ts';
-import { prepareDirectory } from './directory.ts';
+import { cannotOpen, prepareDirectory } from './directory.ts';
 import {
   type Answer,
   askSocket,
   type Holder,
   identityOf,
   ifPresent,
-  isDraftOf,
   lockPath,
   LockSocket,
 } from './lock-socket.ts';
 import { dayOfFileName } from './names.ts';
 import { systemFiles } from './ops.ts';
-import { refuseRoot, userName } from './root.ts';
+import { refuseRoot } from './root.ts';
 
 export const LOCK_NAME = 'viewlog.lock';
 export const REPLAY_LOCK_NAME = 'viewlog.replay.lock';
@@ -77,14 +75,14 @@ const QUIET: Log = { info() {}, warn() {}, error() {} };
  */
 export async function acquireLock(dir: string, options: LockOptions = {}): Promise<Lock> {
   await prepareDirectory(dir, systemFiles);
+  const { name = LOCK_NAME, log = QUIET, onLost = () => {}, onStep = async () => {} } = options;
   try {
-    const { name = LOCK_NAME, log = QUIET, onLost = () => {}, onStep = async () => {} } = options;
     const place = { dir, name, path: lockPath(dir, name), directory: await stat(dir) };
     const self = { pid: process.pid, sinceMs: Math.round(performance.timeOrigin) };
     const socket = await winLock(place, () => self, onStep);
     return new HeldLock(socket, self, { ...place, log, onLost });
   } catch (error) {
-    throw error instanceof Fatal ? error : cannotLock(dir, reasonOf(error));
+    throw error instanceof Fatal ? error : cannotOpen(`${dir}/${name}`, error);
   }
 }
 
@@ -110,11 +108,9 @@ async function winLock(place: Place, self: () => Holder, onStep: OnStep): Promis
   if (await mayHaveLostLock(place)) await sleep(LOOK_MS + STABLE_MS);
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     const socket = await tryLock(place, self, onStep);
-    if (socket === undefined) continue;
-    await removeDrafts(place);
-    return socket;
+    if (socket !== undefined) return socket;
   }
-  throw cannotLock(place.dir, 'other processes keep taking the lock');
+  throw new Error('other processes keep taking it');
 }
 
 /** Whether a holder may live whose lock was removed: then it takes the lock back soon. */
@@ -131,7 +127,7 @@ async function tryLock(
 ): Promise<LockSocket | undefined> {
   const { dir, path, directory } = place;
   const begunMs = performance.now();
-  const holder = await ask(place);
+  const holder = await askSocket(path);
   if (holder !== undefined) throw new Fatal(EXIT.cannotCreate, heldBy(holder, place));
   await onStep('asked');
   const socket = await LockSocket.open(path, self);
@@ -139,37 +135,19 @@ async function tryLock(
   try {
     await onStep('listening');
     refuseRoot(dir, socket.file, directory);
-    if (!(await socket.takePath(path))) return undefined;
+    await socket.takePath(path);
     await onStep('renamed');
     const isFast = performance.now() - begunMs <= FAST_START_MS;
     await sleep(isFast ? STABLE_MS : STABLE_AFTER_SLOW_START_MS);
     await onStep('waited');
     isWon = await socket.isAt(path);
     return isWon ? socket : undefined;
+  } catch (error) {
+    // Someone has removed the draft.
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
   } finally {
     if (!isWon) await socket.close();
-  }
-}
-
-/** Removes what starters that lost, or were killed, have left. A living one begins again. */
-async function removeDrafts({ dir, name }: Place): Promise<void> {
-  const drafts = (await readdir(dir)).filter((file) => isDraftOf(name, file));
-  await Promise.all(drafts.map((file) => rm(`${dir}/${file}`, { force: true })));
-}
-
-/** @throws {Fatal} exit 73 if this user may not ask. */
-async function ask({ dir, path }: Place): Promise<Answer> {
-  try {
-    return await askSocket(path);
-  } catch (error) {
-    const { uid } = await lstat(path);
-    if (errnoOf(error) === undefined) throw error;
-    const user = userName(uid);
-    throw cannotLock(
-      dir,
-      `"${path}" belongs to user ${user}, and this user may not ask whether its process still ` +
-        `runs; run viewlog as ${user}, or if ${user} runs none here: rm ${shellQuoted(path)}`,
-    );
   }
 }
 
@@ -229,13 +207,13 @@ class HeldLock implements Lock {
       return this.#lose(EXIT.ioError, `${message}; start viewlog again to use what is there`);
     }
     if (isOwn) return;
-    const holder = await ask(this.#options);
+    const holder = await askSocket(path);
     if (holder !== undefined) return this.#lose(EXIT.cannotCreate, heldBy(holder, this.#options));
-    log.warn(`The lock "${path}" was removed, not by viewlog; taking it back`);
-    const socket = await LockSocket.open(path, () => this.#self);
-    const removed = (await socket.takePath(path)) ? this.#socket : socket;
-    if (removed !== socket) this.#socket = socket;
+    const removed = this.#socket;
+    this.#socket = await LockSocket.open(path, () => this.#self);
     await removed.close();
+    await this.#socket.takePath(path);
+    log.warn(`The lock "${path}" was removed, not by viewlog; it is back`);
   }
 
   #lose(exitCode: ExitCode, message: string): void {
@@ -260,6 +238,3 @@ function describe(holder: Holder | 'unresponsive', name: string): string {
   const where = holder.address === undefined ? '' : `, at ${holder.address}`;
   return `process ${holder.pid}, running since ${since}${where}`;
 }
-
-const cannotLock = (dir: string, reason: string): Fatal =>
-  new Fatal(EXIT.cannotCreate, `Cannot lock "${dir}": ${reason}`);
