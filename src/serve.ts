@@ -71,14 +71,13 @@ export async function serve(
   const viewBytesMax = settings['max-view'];
   const parts = { projects, store, refused, counts, viewBytesMax, now, log };
 
-  let isStopping = false;
+  let [isStopping, url] = [false, ''];
   signals.on('SIGHUP', () => void projects.reload());
   // Said before a stop, so that a proxy which asks for health sends elsewhere, or waits, in time.
   signals.on('SIGUSR2', () => {
     isStopping = true;
     log.info('viewlog about to stop: not ready, though it still takes views');
   });
-  let url = '';
   const watched = watchedCollector({
     counts,
     known: history ?? { sinceMs: counts.sinceMs, isReading: false },
@@ -96,6 +95,7 @@ export async function serve(
   const listener = await listen({ host, port, queue, ...createCollector(parts), flag: FLAG });
   log.info(`viewlog listening on ${listener.url}`);
   url = ownAddress({ host, port: Number(new URL(listener.url).port) });
+  stores.announce(url);
   void history?.read();
   if (status !== undefined) log.info(`status page on ${status.url}/`);
   const fatal = await stopped;

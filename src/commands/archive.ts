@@ -9,6 +9,7 @@ import { readToken } from '../status/token.ts';
 import { watchedInText } from '../status/watched-in-text.ts';
 import { signals } from '../base/signals.ts';
 import { acquireLock, type Lock } from '../disk/lock.ts';
+import { systemFiles } from '../disk/ops.ts';
 import { Retention } from '../disk/retention.ts';
 import { archiveViews } from '../archive/archive-views.ts';
 import { LagLog } from '../archive/lag.ts';
@@ -102,7 +103,7 @@ async function follow(settings: ArchiveSettings, surroundings: Surroundings): Pr
     stream: name,
     minFreeBytes: settings['min-free'],
     cluster,
-    files: lock.files,
+    files: systemFiles,
     log,
     stop,
   });
@@ -121,7 +122,7 @@ async function follow(settings: ArchiveSettings, surroundings: Surroundings): Pr
     keepRefusedDays: 0,
     now: Date.now,
     log,
-    files: lock.files,
+    files: systemFiles,
     isLocked: () => lock.isHeld(),
     hasWritten: (_, day) => archiver.hasWritten(day),
   });

@@ -3,21 +3,16 @@ import * as path from 'node:path';
 import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
 import { dayOfFileName, fileNameOf, type FileKind } from './names.ts';
 import type { FileOps } from './ops.ts';
-import { giveToOwnerOf, ownerMend, type Warn } from './owner.ts';
+import { ownerMend } from './root.ts';
 import { syncDirectory } from './sync.ts';
 
 /**
- * Makes the data directory (mode 0750) where it is missing; root's belongs to the owner of the one
- * that it is made in.
+ * Makes the data directory (mode 0750) if it is missing.
  * @throws {Fatal} exit 73 if it can't be made or written to.
  */
-export async function prepareDirectory(
-  dir: string,
-  files: FileOps,
-  warn: Warn = () => {},
-): Promise<void> {
+export async function prepareDirectory(dir: string, files: FileOps): Promise<void> {
   try {
-    const made = makeDirectory(dir, warn);
+    const made = makeDirectory(dir);
     // Deno does not open what it was not allowed: the parent. The name is then as durable as the
     // file system makes it by itself.
     if (made !== undefined) await syncDirectory(files, path.dirname(made)).catch(() => {});
@@ -33,22 +28,15 @@ export async function prepareDirectory(
 }
 
 /**
- * Makes the directory and those above it that are missing; root's belong to the owner of the one
- * that they are made in.
+ * Makes the directory and those above it that are missing.
  * @returns the first that was made.
  * @throws the system's error.
  */
-export function makeDirectory(dir: string, warn: Warn): string | undefined {
+export function makeDirectory(dir: string): string | undefined {
   const made = fs.mkdirSync(dir, { recursive: true, mode: 0o750 });
   if (made === undefined) return undefined;
   // A service's umask is often 077, and then the shipper's group could not enter it.
   fs.chmodSync(dir, 0o750);
-  giveToOwnerOf(path.dirname(path.resolve(made)), made, warn);
-  let parent = made;
-  for (const name of path.relative(made, path.resolve(dir)).split(path.sep).filter(Boolean)) {
-    giveToOwnerOf(parent, path.join(parent, name), warn);
-    parent = path.join(parent, name);
-  }
   return made;
 }
 

@@ -1,197 +1,157 @@
-// A lock's socket: a Unix socket in the directory that says its process's pid to whoever connects.
-import { randomUUID } from 'node:crypto';
-import * as fs from 'node:fs';
+// The socket of a lock. The process that listens on it holds the lock, and answers each connection
+// with one line of JSON that says who it is. The kernel refuses connections once the process is gone.
+import { randomBytes } from 'node:crypto';
+import type { Stats } from 'node:fs';
+import { lstat, rename, rm } from 'node:fs/promises';
 import * as net from 'node:net';
-import { errnoOf } from '../base/exit.ts';
-import { giveToOwnerOf, type Warn } from './owner.ts';
-import { socketDir } from './socket-dir.ts';
+import * as path from 'node:path';
+import { EXIT, errnoOf, Fatal } from '../base/exit.ts';
+import { printable } from '../base/text.ts';
+import { sleep } from '../base/time.ts';
 
+/** The process that holds a lock. */
+export interface Holder {
+  readonly pid: number;
+  /** When the process started, in milliseconds since the epoch. */
+  readonly sinceMs: number;
+  /** The URL that it listens on, once it does. */
+  readonly address?: string;
+}
+
+/** What listens at a lock's path; undefined if nothing does. */
+export type Answer = Holder | 'unresponsive' | undefined;
+
+/** Linux allows 108 bytes for the path of a socket, others 104, including the NUL at its end. */
+const PATH_BYTES_MAX = process.platform === 'linux' ? 107 : 103;
+const DRAFT = '.new-';
+const DRAFT_BYTES = DRAFT.length + 8;
 const ANSWER_TIMEOUT_MS = 2_000;
-const WAITING = ' waiting';
+const HANG_UP_POLL_MS = 100;
 
-/** A number that this process has taken in a directory. */
-export interface Hold {
-  readonly number: number;
-  /** Its identity. */
-  readonly directory: string;
-  /** Says from now on that it holds the lock; before, that it waits for it. */
-  begin(): void;
-  /** Whether the path still names that directory, and the socket still stands there. */
-  look(): 'here' | 'removed' | 'moved';
-  /** Leaves a dead socket. */
-  close(): Promise<void>;
+/**
+ * Returns a path of the lock that is short enough for a socket. Node 20 would cut a longer one off
+ * without an error, and so listen at another path.
+ * @throws {Fatal} exit 73 if neither the path nor the one from the working directory is.
+ */
+export function lockPath(dir: string, name: string): string {
+  const fits = (text: string): boolean => Buffer.byteLength(text) + DRAFT_BYTES <= PATH_BYTES_MAX;
+  const given = `${dir}/${name}`;
+  const short = fits(given) ? given : path.relative('', given);
+  if (fits(short)) return short;
+  throw new Fatal(
+    EXIT.cannotCreate,
+    `Cannot lock "${dir}": a socket's path has at most ${PATH_BYTES_MAX} bytes, and that of its ` +
+      'lock would be longer; start viewlog in that directory, or choose a shorter path',
+  );
 }
 
-/** What tells a file from every other one that is there at the same time. */
-export const identityOf = ({ dev, ino }: fs.Stats): string => `${dev}:${ino}`;
+/** Tells a file from every other file that exists at the same time. */
+export const identityOf = ({ dev, ino }: Stats): string => `${dev}:${ino}`;
 
-/** The numbers in the directory, ascending. */
-export function numbersIn(dir: string, prefix: string): number[] {
-  return fs
-    .readdirSync(dir)
-    .filter((name) => name.startsWith(prefix) && /^[1-9]\d{0,14}$/.test(name.slice(prefix.length)))
-    .map((name) => Number(name.slice(prefix.length)))
-    .sort((a, b) => a - b);
+/** Resolves to what `look` finds, or to undefined if there is nothing at its path. */
+export async function ifPresent<T>(look: Promise<T>): Promise<T | undefined> {
+  try {
+    return await look;
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return undefined;
+    throw error;
+  }
 }
 
-/** Which directory the path names now. */
-export const directoryAt = (dir: string): string => identityOf(fs.statSync(dir));
+/** A socket that this process listens on. */
+export class LockSocket {
+  /** The file of the socket, as it was made: with the user that this process runs as. */
+  readonly file: Stats;
+  readonly #server: net.Server;
+  readonly #draft: string;
 
-/** Where a number is free. */
-interface Place {
-  readonly dir: string;
-  readonly prefix: string;
-  /** The identity of the one in which it was looked for: by now the path may name another. */
-  readonly directory: string;
+  private constructor(server: net.Server, draft: string, file: Stats) {
+    this.#server = server;
+    this.#draft = draft;
+    this.file = file;
+  }
+
+  /**
+   * Listens beside the lock, under a name of its own.
+   * @param holder called for each answer.
+   */
+  static async open(lock: string, holder: () => Holder): Promise<LockSocket> {
+    const draft = `${lock}${DRAFT}${randomBytes(4).toString('hex')}`;
+    const server = net.createServer((connection) => {
+      connection.on('error', () => {});
+      // Destroyed, so that a client that does not hang up cannot keep this process alive.
+      connection.end(`${JSON.stringify(holder())}\n`, () => connection.destroy());
+    });
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(draft, resolve);
+    });
+    server.on('error', () => {});
+    // The lock alone must not keep the process alive either.
+    server.unref();
+    return new LockSocket(server, draft, await lstat(draft));
+  }
+
+  /** Takes the lock's path, whatever is there. */
+  takePath(lock: string): Promise<void> {
+    return rename(this.#draft, lock);
+  }
+
+  /** Whether the lock's path names this socket. */
+  async isAt(lock: string): Promise<boolean> {
+    const found = await ifPresent(lstat(lock));
+    return found !== undefined && identityOf(found) === identityOf(this.file);
+  }
+
+  /** Stops listening. A file that has the lock's path stays there. */
+  async close(): Promise<void> {
+    await new Promise<void>((resolve) => void this.#server.close(() => resolve()));
+    await rm(this.#draft, { force: true });
+  }
 }
 
 /**
- * Listens, then takes the number; `undefined` where another process was faster, or where the path
- * names another directory by now.
+ * Asks who listens at the path.
+ * @throws the system's error if this user may not ask.
  */
-export async function takeNumber(
-  { dir, prefix, directory }: Place,
-  number: number,
-  warn: Warn,
-): Promise<Hold | undefined> {
-  const sockets = socketDir(dir);
-  // Never a number itself.
-  const draft = `${prefix}new-${randomUUID().slice(0, 8)}`;
-  let answer = `${process.pid}${WAITING}`;
-  const server = await listen(sockets.pathOf(draft), () => answer).catch((error: unknown) => {
-    sockets.close();
-    throw error;
-  });
-  const close = async (): Promise<void> => {
-    await new Promise<void>((resolve) => server.close(() => resolve()));
-    sockets.close();
-  };
-  const path = `${dir}/${prefix}${number}`;
-  try {
-    // Before it has a number: whoever is refused by it must be able to ask it.
-    giveToOwnerOf(dir, `${dir}/${draft}`, warn);
-    const isSame = identityAt(dir, fs.statSync) === directory;
-    const socket = isSame ? linked(`${dir}/${draft}`, path) : undefined;
-    remove(`${dir}/${draft}`);
-    if (socket === undefined) {
-      await close();
-      return undefined;
+export async function askSocket(lock: string): Promise<Answer> {
+  const endMs = performance.now() + ANSWER_TIMEOUT_MS;
+  do {
+    try {
+      const holder = parseHolder(await readSocket(lock));
+      if (holder !== undefined) return holder;
+    } catch (error) {
+      const errno = errnoOf(error);
+      if (errno === 'ECONNREFUSED' || errno === 'ENOENT') return undefined;
+      if (errno === undefined || errno === 'EACCES' || errno === 'EPERM') throw error;
     }
-    return {
-      number,
-      directory,
-      begin: () => void (answer = String(process.pid)),
-      look: () => look(dir, directory, path, socket),
-      close,
-    };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+    // No answer and no time-out: a process that is being killed hangs up, and is gone in a moment.
+    await sleep(HANG_UP_POLL_MS);
+  } while (performance.now() < endMs);
+  return 'unresponsive';
 }
 
-function look(dir: string, directory: string, path: string, socket: string) {
-  if (![directory, UNKNOWN].includes(identityAt(dir, fs.statSync))) return 'moved';
-  return [socket, UNKNOWN].includes(identityAt(path, fs.lstatSync)) ? 'here' : 'removed';
-}
-
-const UNKNOWN = 'unknown';
-
-function identityAt(path: string, stat: (path: string) => fs.Stats): string {
-  try {
-    return identityOf(stat(path));
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return 'none';
-    // Where this process may not look, others may not take anything away.
-    return UNKNOWN;
-  }
-}
-
-/** @returns what was linked, or nothing where the number or the draft is gone. */
-function linked(draft: string, path: string): string | undefined {
-  try {
-    const socket = identityOf(fs.lstatSync(draft));
-    fs.linkSync(draft, path);
-    return socket;
-  } catch (error) {
-    // The number is taken, or a winner has cleaned up this draft.
-    if (errnoOf(error) === 'EEXIST' || errnoOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
-function remove(path: string): void {
-  fs.rmSync(path, { force: true });
-}
-
-/** @returns whether this process has removed it: of several that try, one has. */
-export function removeNumber(dir: string, prefix: string, number: number): boolean {
-  try {
-    fs.unlinkSync(`${dir}/${prefix}${number}`);
-    return true;
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return false;
-    throw error;
-  }
-}
-
-/** Removes what the number has superseded, and drafts; a living draft finds its link refused. */
-export function removeSuperseded(dir: string, prefix: string, number: number): void {
-  for (const name of fs.readdirSync(dir)) {
-    if (name.startsWith(`${prefix}new-`)) remove(`${dir}/${name}`);
-  }
-  for (const lower of numbersIn(dir, prefix)) {
-    if (lower < number) remove(`${dir}/${prefix}${lower}`);
-  }
-}
-
-async function listen(path: string, answer: () => string): Promise<net.Server> {
-  const server = net.createServer((connection) => {
-    connection.on('error', () => {});
-    connection.end(answer());
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(path, resolve);
-  });
-  server.on('error', () => {});
-  // The lock alone is no reason to go on living.
-  server.unref();
-  return server;
-}
-
-/** Who listens at a lock's socket. */
-export interface Listener {
-  readonly pid: string;
-  /** Whether it does not hold the lock yet. */
-  readonly isWaiting: boolean;
-}
-
-/** Undefined if it hung up without an answer. Rejects with the system's error. */
-export async function askListener(dir: string, name: string): Promise<Listener | undefined> {
-  const sockets = socketDir(dir);
-  try {
-    const answer = await ask(sockets.pathOf(name));
-    const [, pid, rest] = /^(\d{1,10})(.*)$/.exec(answer) ?? [];
-    return pid === undefined ? undefined : { pid, isWaiting: rest === WAITING };
-  } finally {
-    sockets.close();
-  }
-}
-
-function ask(path: string): Promise<string> {
+/** Reads until the other side hangs up, or time is over. */
+function readSocket(lock: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    let answer = '';
-    const connection = net.connect(path);
-    const timer = setTimeout(() => {
-      connection.destroy(new Error(`no answer in ${ANSWER_TIMEOUT_MS / 1000} seconds`));
-    }, ANSWER_TIMEOUT_MS);
-    connection.setEncoding('latin1');
-    connection.on('data', (chunk: string) => (answer += chunk));
+    let text = '';
+    const connection = net.connect(lock);
+    connection.setTimeout(ANSWER_TIMEOUT_MS, () => connection.destroy());
+    connection.setEncoding('utf8');
+    connection.on('data', (chunk: string) => (text += chunk));
     connection.on('error', reject);
-    connection.on('close', () => {
-      clearTimeout(timer);
-      resolve(answer);
-    });
+    connection.on('close', () => resolve(text));
   });
+}
+
+function parseHolder(text: string): Holder | undefined {
+  try {
+    const { pid, sinceMs, address } = JSON.parse(text) as Record<string, unknown>;
+    if (typeof pid !== 'number' || typeof sinceMs !== 'number') return undefined;
+    // Root may ask a process of another user.
+    const shown = typeof address === 'string' ? { address: printable(address) } : {};
+    return { pid, sinceMs, ...shown };
+  } catch {
+    return undefined;
+  }
 }

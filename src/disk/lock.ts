@@ -1,216 +1,240 @@
-// One writer a data directory, by a Unix socket in it. Neither Node nor Bun offers flock, and a pid
-// in a file says nothing after a reboot; but a socket answers as long as its process lives, and
-// refuses as soon as it does not, on Node, Bun and Deno alike, with nothing allowed but the
-// directory.
+// One writer per data directory, by a Unix socket in it. A socket answers for as long as its process
+// lives, and refuses from then on, whatever ended the process and whoever has its pid since. It
+// works on Node, Deno and Bun alike, and needs no permission beyond the directory.
 //
-// The sockets are `viewlog.lock.1`, `.2`, … A starter that finds all of them dead takes the number
-// after the highest, and never by removing the dead one first: between looking and removing,
-// another might have taken it. What makes the winner unique:
-//   - A socket gets its number by link(), when it already listens. So a number goes to one process
-//     only, and from its first instant on it is live; what refuses is dead for good.
-//   - The highest number is never removed by viewlog, only superseded: numbers grow. A starter
-//     that sees, after taking one, that a higher one exists, was late, and looks again.
-//   - The winner removes the number that it found dead, which only one process can do: the dead
-//     one has one successor, even where somebody has removed a socket in between.
-// A released lock is a dead socket, and stays.
+// A starter
+// 1. connects to the lock. Anything but "refused" or "no such file" means that a process holds it.
+// 2. listens on a draft beside the lock, and renames the draft to the lock.
+// 3. waits, and looks whether the lock is still its own. Only then does it hold the lock, and may
+//    open, seal or write anything.
 //
-// Others remove sockets too, and then a starter finds none, though a holder lives. So the holder
-// looks after its socket, more often than once a second, and takes the next number where it is
-// gone. It begins a write only while its last look is less than a second ago (the lease). A starter
-// that is no dead one's successor has to wait for two: by then a living holder has come back, or it
-// will look before it writes again, and find the starter. Only in a directory in which no holder
-// has left anything there is nobody to wait for. What no lease calls back is a write that had begun
-// when its process was stopped (SIGSTOP): it can land once the process goes on.
+// Of two that start together, the last to rename wins: the other one looks after 150 ms, and a
+// starter that takes more than 100 ms from step 1 to its rename waits for longer. Such a slow starter
+// may have replaced a holder, which looks every 0.8 s, and ends if another process has the lock.
 //
-// Where the path names another directory (moved away, replaced, mounted), that one is locked before
-// a file is opened in it. A number is taken only in the directory in which it was found to be next.
-// The old one stays locked for a while, for writes that are under way.
+// viewlog never unlinks a lock. An operator might, so the holder of a missing lock takes it back, and
+// a starter that finds files but no lock gives it the time to.
 //
-// It holds on one machine: a directory that several machines mount (NFS) is not protected.
-import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
+// This works on one machine. Machines that share a directory (NFS) do not see each other's sockets.
+import { lstat, readdir, stat } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { EXIT, type ExitCode, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
+import { LIMITS } from '../base/limits.ts';
 import type { Log } from '../base/log.ts';
-import { atMultiplesOf } from '../base/time.ts';
-import { prepareDirectory } from './directory.ts';
-import { guardedFiles } from './guarded-files.ts';
+import { atMultiplesOf, sleep, within } from '../base/time.ts';
+import { cannotOpen, prepareDirectory } from './directory.ts';
 import {
-  HeldByOther,
-  LEASE_MS,
-  type LockKind,
-  type Race,
-  retakeLock,
-  winLock,
-} from './lock-race.ts';
-import type { Hold } from './lock-socket.ts';
-import { ARCHIVE_RECORD, dayOfFileName, LOCK_PREFIX, RETENTION_NOTE } from './names.ts';
-import { type FileOps, systemFiles } from './ops.ts';
+  type Answer,
+  askSocket,
+  type Holder,
+  identityOf,
+  ifPresent,
+  lockPath,
+  LockSocket,
+} from './lock-socket.ts';
+import { dayOfFileName } from './names.ts';
+import { systemFiles } from './ops.ts';
+import { refuseRoot } from './root.ts';
+
+export const LOCK_NAME = 'viewlog.lock';
+export const REPLAY_LOCK_NAME = 'viewlog.replay.lock';
 
 export interface Lock {
-  /** For whatever makes files in the directory: they open and write only while the lock is held. */
-  readonly files: FileOps;
-  /**
-   * Resolves when the lock is held in the directory that the path names now.
-   * @throws {HeldByOther} exit 73, for good. Any other error: it is not held yet.
-   */
-  ensure(): Promise<void>;
-  /** Whether it is, just now. */
+  /** Whether the lock was this process's own when it last looked. */
   isHeld(): boolean;
+  /** Tells whoever asks the lock where this process listens. */
+  announce(address: string): void;
+  /** Leaves a file that nobody listens on. */
   release(): Promise<void>;
 }
 
-const WRITER: LockKind = {
-  prefix: LOCK_PREFIX,
-  heldBy: (dir, holder) =>
-    `Another viewlog writes to "${dir}": ${holder}; stop it, or choose another --data`,
-  isLeft: (name) =>
-    dayOfFileName('views', name) !== undefined ||
-    dayOfFileName('refused', name) !== undefined ||
-    name === ARCHIVE_RECORD ||
-    name === RETENTION_NOTE,
-};
-
 interface LockOptions {
-  readonly kind?: LockKind;
+  readonly name?: typeof LOCK_NAME | typeof REPLAY_LOCK_NAME;
   readonly log?: Log;
-  /** Another process holds it now: this one must end. Called once. */
+  /** Called at most once: this process has to end, with exit 73 or 74. */
   readonly onLost?: (fatal: Fatal) => void;
-  readonly files?: FileOps;
+  /** Called after each step of a start. Tests stop it there. */
+  readonly onStep?: (step: Step) => Promise<void>;
 }
 
-/** Together with the view store's look at its file. */
+/** Asked whether a process holds the lock; listening on a draft; renamed that; waited. */
+export type Step = 'asked' | 'listening' | 'renamed' | 'waited';
+
 const LOOK_MS = 800;
-/** How long a directory that the path no longer names stays locked. */
-const FORMER_MS = 60_000;
+const FAST_START_MS = 100;
+const STABLE_MS = 150;
+const STABLE_AFTER_SLOW_START_MS = 2_000;
+const ATTEMPTS_MAX = 20;
 const QUIET: Log = { info() {}, warn() {}, error() {} };
 
 /**
- * Makes this process the only writer (or the only one of its kind) in the directory, made if
- * missing, and keeps it so.
- * @throws {Fatal} exit 73: it has one, whose pid is named, or can't be written to.
+ * Makes this process the only writer in the directory (or the only replay), which is made if it is
+ * missing.
+ * @throws {Fatal} exit 73 if another process is, if root runs this in another user's directory, or
+ * if there can be no lock.
  */
 export async function acquireLock(dir: string, options: LockOptions = {}): Promise<Lock> {
-  const { kind = WRITER, log = QUIET, onLost = () => {}, files = systemFiles } = options;
-  const warn = (message: string): void => log.warn(message);
-  await prepareDirectory(dir, files, warn);
-  const race = { dir, kind, warn };
-  return new HeldLock({ race, log, onLost, files }, await winLock(race));
+  await prepareDirectory(dir, systemFiles);
+  const { name = LOCK_NAME, log = QUIET, onLost = () => {}, onStep = async () => {} } = options;
+  try {
+    const place = { dir, name, path: lockPath(dir, name), directory: await stat(dir) };
+    const self = { pid: process.pid, sinceMs: Math.round(performance.timeOrigin) };
+    const socket = await winLock(place, () => self, onStep);
+    return new HeldLock(socket, self, { ...place, log, onLost });
+  } catch (error) {
+    throw error instanceof Fatal ? error : cannotOpen(`${dir}/${name}`, error);
+  }
 }
 
-interface HeldOptions extends Required<Pick<LockOptions, 'log' | 'onLost' | 'files'>> {
-  readonly race: Race;
+/**
+ * Asks who writes to the directory.
+ * @throws the system's error if this user may not ask.
+ */
+export const askHolder = async (dir: string): Promise<Answer> =>
+  askSocket(lockPath(dir, LOCK_NAME));
+
+interface Place {
+  readonly dir: string;
+  readonly name: string;
+  /** The lock's. */
+  readonly path: string;
+  /** The one that was at `dir` at the start. */
+  readonly directory: Stats;
 }
+
+type OnStep = (step: Step) => Promise<void>;
+
+async function winLock(place: Place, self: () => Holder, onStep: OnStep): Promise<LockSocket> {
+  if (await mayHaveLostLock(place)) await sleep(LOOK_MS + STABLE_MS);
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    const socket = await tryLock(place, self, onStep);
+    if (socket !== undefined) return socket;
+  }
+  throw new Error('other processes keep taking it');
+}
+
+/** Whether a holder may live whose lock was removed: then it takes the lock back soon. */
+async function mayHaveLostLock({ dir, name, path }: Place): Promise<boolean> {
+  if (name !== LOCK_NAME || (await ifPresent(lstat(path))) !== undefined) return false;
+  return (await readdir(dir)).some((file) => dayOfFileName('views', file) !== undefined);
+}
+
+/** @returns undefined if another starter was faster. */
+async function tryLock(
+  place: Place,
+  self: () => Holder,
+  onStep: OnStep,
+): Promise<LockSocket | undefined> {
+  const { dir, path, directory } = place;
+  const begunMs = performance.now();
+  const holder = await askSocket(path);
+  if (holder !== undefined) throw new Fatal(EXIT.cannotCreate, heldBy(holder, place));
+  await onStep('asked');
+  const socket = await LockSocket.open(path, self);
+  let isWon = false;
+  try {
+    await onStep('listening');
+    refuseRoot(dir, socket.file, directory);
+    await socket.takePath(path);
+    await onStep('renamed');
+    const isFast = performance.now() - begunMs <= FAST_START_MS;
+    await sleep(isFast ? STABLE_MS : STABLE_AFTER_SLOW_START_MS);
+    await onStep('waited');
+    isWon = await socket.isAt(path);
+    return isWon ? socket : undefined;
+  } catch (error) {
+    // Someone has removed the draft.
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
+  } finally {
+    if (!isWon) await socket.close();
+  }
+}
+
+interface HeldOptions extends Place, Required<Pick<LockOptions, 'log' | 'onLost'>> {}
 
 class HeldLock implements Lock {
-  readonly files: FileOps;
   readonly #options: HeldOptions;
+  readonly #self: Holder & { address?: string };
   readonly #endLooks: () => void;
-  #hold: Hold;
-  /** In directories that the path named before. */
-  readonly #former = new Set<Hold>();
-  /** When the socket was in its place, at the latest. */
-  #seenMs = Number.NEGATIVE_INFINITY;
-  #mending: Promise<void> | undefined;
-  #lost: Fatal | undefined;
-  #isFailing = false;
+  #socket: LockSocket;
+  #look: Promise<void> | undefined;
+  #isLost = false;
+  #trouble = '';
 
-  constructor(options: HeldOptions, hold: Hold) {
-    const { files, race } = options;
+  constructor(socket: LockSocket, self: Holder, options: HeldOptions) {
+    this.#socket = socket;
+    this.#self = self;
     this.#options = options;
-    this.#hold = hold;
-    this.#isInPlace();
-    this.files = guardedFiles(files, {
-      ensure: () => this.ensure(),
-      isInPlace: () => this.#isInPlace(),
-      mayWrite: () => this.#mayWrite(),
-      warn: race.warn,
+    this.#endLooks = atMultiplesOf(LOOK_MS, () => {
+      // A file system that hangs holds up one look, not a pile of them.
+      this.#look ??= this.#lookAfter().finally(() => (this.#look = undefined));
     });
-    this.#endLooks = atMultiplesOf(LOOK_MS, () => void this.#look());
-  }
-
-  ensure(): Promise<void> {
-    if (this.#lost !== undefined) return Promise.reject(this.#lost);
-    if (this.#mending !== undefined) return this.#mending;
-    if (this.#isInPlace()) return Promise.resolve();
-    this.#mending = this.#mend().finally(() => (this.#mending = undefined));
-    return this.#mending;
   }
 
   isHeld(): boolean {
-    return this.#lost === undefined && this.#mending === undefined && this.#isInPlace();
+    return !this.#isLost;
+  }
+
+  announce(address: string): void {
+    this.#self.address = address;
   }
 
   async release(): Promise<void> {
     this.#endLooks();
-    await this.#mending?.catch(() => {});
-    await Promise.all([this.#hold, ...this.#former].map((hold) => hold.close()));
-    this.#former.clear();
+    if (this.#look !== undefined) await within(LIMITS.closeTimeoutMs, this.#look);
+    await this.#socket.close();
   }
 
-  #isInPlace(): boolean {
-    const nowMs = performance.now();
-    if (this.#hold.look() !== 'here') return false;
-    this.#seenMs = nowMs;
-    return true;
-  }
-
-  #hasLease(): boolean {
-    return performance.now() - this.#seenMs < LEASE_MS;
-  }
-
-  /** To files that are open: those in a directory that was moved are under its lock still. */
-  #mayWrite(): boolean {
-    if (this.#lost !== undefined) return false;
-    return this.#hasLease() || this.#isInPlace() || this.#hold.look() === 'moved';
-  }
-
-  async #look(): Promise<void> {
+  async #lookAfter(): Promise<void> {
     try {
-      await this.ensure();
-      this.#isFailing = false;
+      await this.#checkPath();
+      this.#trouble = '';
     } catch (error) {
-      if (!this.#isFailing && this.#lost === undefined) this.#options.log.warn(reasonOf(error));
-      this.#isFailing = true;
+      const trouble = `Cannot check the lock "${this.#options.path}": ${reasonOf(error)}`;
+      if (trouble !== this.#trouble) this.#options.log.warn(trouble);
+      this.#trouble = trouble;
     }
   }
 
-  async #mend(): Promise<void> {
-    const isThere = this.#hold.look() !== 'moved';
-    try {
-      await (isThere ? this.#retake() : this.#follow());
-    } catch (error) {
-      const isLost = error instanceof HeldByOther || (isThere && error instanceof Fatal);
-      // Not as one that ends the process: the directory may come back, or be made.
-      if (!isLost) throw new Error(reasonOf(error), { cause: error });
-      this.#lost = error;
-      this.#options.onLost(error);
-      throw error;
+  async #checkPath(): Promise<void> {
+    const { dir, path, directory, log } = this.#options;
+    const isOwn = await this.#socket.isAt(path);
+    const now = await ifPresent(stat(dir));
+    if (now === undefined || identityOf(now) !== identityOf(directory)) {
+      const what = now === undefined ? 'is missing' : 'is another directory';
+      const message = `"${dir}" ${what} now: it was moved, replaced or mounted over`;
+      return this.#lose(EXIT.ioError, `${message}; start viewlog again to use what is there`);
     }
-    if (!this.#isInPlace()) throw new Error('The lock was removed again');
-  }
-
-  async #retake(): Promise<void> {
-    const { race, log } = this.#options;
-    log.warn(`The lock of "${race.dir}" was removed, not by viewlog; taking it again`);
-    const hold = await retakeLock(race, this.#hold, () => this.#hasLease());
-    const removed = this.#hold;
-    this.#hold = hold ?? (await winLock(race));
+    if (isOwn) return;
+    const holder = await askSocket(path);
+    if (holder !== undefined) return this.#lose(EXIT.cannotCreate, heldBy(holder, this.#options));
+    const removed = this.#socket;
+    this.#socket = await LockSocket.open(path, () => this.#self);
     await removed.close();
+    await this.#socket.takePath(path);
+    log.warn(`The lock "${path}" was removed, not by viewlog; it is back`);
   }
 
-  async #follow(): Promise<void> {
-    const { race, log } = this.#options;
-    const { dir, kind } = race;
-    if (kind.moved !== undefined) throw new HeldByOther(EXIT.cannotCreate, kind.moved(dir));
-    const back = [...this.#former].find((hold) => hold.look() === 'here');
-    const hold = back ?? (await winLock(race));
-    this.#former.delete(hold);
-    this.#leave(this.#hold);
-    this.#hold = hold;
-    log.warn(`"${dir}" is another directory than before, not by viewlog; going on in this one`);
+  #lose(exitCode: ExitCode, message: string): void {
+    this.#isLost = true;
+    this.#endLooks();
+    this.#options.onLost(new Fatal(exitCode, message));
   }
+}
 
-  #leave(hold: Hold): void {
-    this.#former.add(hold);
-    const end = (): void => void (this.#former.delete(hold) && hold.close());
-    setTimeout(end, FORMER_MS).unref();
+function heldBy(holder: Holder | 'unresponsive', { dir, name }: Place): string {
+  const who = describe(holder, name);
+  return name === LOCK_NAME
+    ? `Another viewlog writes to "${dir}": ${who}; leave it running, or stop it first`
+    : `Another replay runs in "${dir}": ${who}; wait for it, or stop it`;
+}
+
+function describe(holder: Holder | 'unresponsive', name: string): string {
+  if (holder === 'unresponsive') {
+    return `a process that does not answer (find it with: ss -xlp | grep ${name})`;
   }
+  const since = new Date(holder.sinceMs).toISOString().replace(/\.\d+/, '');
+  const where = holder.address === undefined ? '' : `, at ${holder.address}`;
+  return `process ${holder.pid}, running since ${since}${where}`;
 }

@@ -28,6 +28,3 @@ export const archiveRecordOf = (dir: string): string => `${dir}/${ARCHIVE_RECORD
 
 /** What the clock was when the directory was last written to by a process that runs. */
 export const RETENTION_NOTE = 'retention.json';
-
-/** Before the number of a lock's socket. */
-export const LOCK_PREFIX = 'viewlog.lock.';

@@ -1,6 +1,4 @@
-import { errnoOf } from '../base/exit.ts';
-import { askListener, numbersIn } from '../disk/lock-socket.ts';
-import { LOCK_PREFIX } from '../disk/names.ts';
+import { askHolder } from '../disk/lock.ts';
 import { ask, isRefused, isViewlogs, OPTIONS, told } from './ask.ts';
 import { doubtful, type Finding, toBeMended, well } from './finding.ts';
 
@@ -61,17 +59,10 @@ const NOBODY = '';
 /** The pid of the process that holds the directory's lock, or NOBODY; undefined where nothing tells. */
 async function holderOf(data: string): Promise<string | undefined> {
   try {
-    for (const number of numbersIn(data, LOCK_PREFIX).toReversed()) {
-      const name = `${LOCK_PREFIX}${number}`;
-      const listener = await askListener(data, name).catch((error: unknown) => {
-        if (errnoOf(error) === 'ECONNREFUSED' || errnoOf(error) === 'ENOENT')
-          return 'dead' as const;
-        throw error;
-      });
-      if (listener !== 'dead') return listener?.pid;
-    }
-    return NOBODY;
-  } catch (error) {
-    return errnoOf(error) === 'ENOENT' ? NOBODY : undefined;
+    const holder = await askHolder(data);
+    if (holder === undefined) return NOBODY;
+    return holder === 'unresponsive' ? undefined : String(holder.pid);
+  } catch {
+    return undefined;
   }
 }

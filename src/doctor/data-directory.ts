@@ -3,8 +3,9 @@ import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { errnoOf, reasonOf } from '../base/exit.ts';
 import { printable, shellQuoted } from '../base/text.ts';
-import { ARCHIVE_RECORD, dayOfFileName, LOCK_PREFIX, RETENTION_NOTE } from '../disk/names.ts';
-import { userName } from '../disk/owner.ts';
+import { LOCK_NAME } from '../disk/lock.ts';
+import { ARCHIVE_RECORD, dayOfFileName, RETENTION_NOTE } from '../disk/names.ts';
+import { userName } from '../disk/root.ts';
 import { doubtful, type Finding, toBeMended, well } from './finding.ts';
 
 export const DIRECTORY = 'data directory';
@@ -107,7 +108,7 @@ export function checkOwners(data: string, { uid, gid }: fs.Stats): Finding[] {
 const isOurs = (name: string): boolean =>
   dayOfFileName('views', name) !== undefined ||
   dayOfFileName('refused', name) !== undefined ||
-  name.startsWith(LOCK_PREFIX) ||
+  name.startsWith(LOCK_NAME) ||
   [ARCHIVE_RECORD, RETENTION_NOTE, 'projects.json', 'projects.json.lock'].includes(name);
 
 function isForeign(path: string, owner: number): boolean {

@@ -4,7 +4,7 @@ import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
 import { NoRegularFile } from '../disk/daily-file.ts';
 import { replayRecordOf } from '../disk/names.ts';
 import { systemFiles } from '../disk/ops.ts';
-import { giveOpenFileToOwnerOf, ownerMend, type Warn } from '../disk/owner.ts';
+import { giveOpenFileToOwnerOf, ownerMend, type Warn } from '../disk/root.ts';
 import { replaceFile } from '../disk/replace-file.ts';
 import { syncDirectory, synced } from '../disk/sync.ts';
 import { printable } from '../base/text.ts';

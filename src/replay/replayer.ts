@@ -8,9 +8,7 @@ import { loadProjects } from '../projects/project-list.ts';
 import { readView } from '../view/read-view.ts';
 import { isRefusal, sizeFault } from '../view/refusal.ts';
 import type { Log } from '../base/log.ts';
-import { acquireLock, type Lock } from '../disk/lock.ts';
-import type { LockKind } from '../disk/lock-race.ts';
-import { replayRecordOf } from '../disk/names.ts';
+import { acquireLock, REPLAY_LOCK_NAME } from '../disk/lock.ts';
 import { type KeptView, readRefusedLine } from '../store/refused/refused-line.ts';
 import { Outcome } from './outcome.ts';
 import { Pace } from './pace.ts';
@@ -40,14 +38,6 @@ interface Replay extends ReplayOptions {
   readonly progress: Progress;
 }
 
-/** One replay a directory: two would send the same views. */
-const REPLAY: LockKind = {
-  prefix: 'viewlog.replay.',
-  heldBy: (dir, holder) => `Another replay runs in "${dir}": ${holder}; wait for it, or stop it`,
-  isLeft: (name) => name.endsWith(replayRecordOf('')),
-  moved: (dir) => `"${dir}" was moved while a replay ran in it; run it again, for the rest`,
-};
-
 /**
  * Sends those views of files of refused views that would be taken now to a running collector. What
  * a collector has acknowledged is never sent again, however this is interrupted.
@@ -73,7 +63,16 @@ export async function replayFiles(
 /** @returns whether it is known of every view whether it was sent. */
 async function replayFile(file: string, replay: Replay): Promise<boolean> {
   const { log } = replay;
-  const lock = await acquireLock(path.dirname(path.resolve(file)), { kind: REPLAY, log });
+  let lost: Fatal | undefined;
+  // One replay per directory: two would send the same views.
+  const lock = await acquireLock(path.dirname(path.resolve(file)), {
+    name: REPLAY_LOCK_NAME,
+    log,
+    onLost: (fatal) => (lost = fatal),
+  });
+  const checkLock = (): void => {
+    if (lost !== undefined) throw lost;
+  };
   const record = await ReplayRecord.open(file, (message) => log.warn(message));
   const outcome = new Outcome();
   try {
@@ -81,7 +80,7 @@ async function replayFile(file: string, replay: Replay): Promise<boolean> {
       const whole = block.lines.length - (block.isUnended ? 1 : 0);
       for (let i = 0; i < whole && !replay.stop.aborted; i++) {
         const view = block.damaged.has(i) ? undefined : readRefusedLine(block.lines[i]!);
-        await replayLine(view, record, outcome, { ...replay, lock });
+        await replayLine(view, record, outcome, { ...replay, checkLock });
         outcome.lines += 1;
       }
       if (replay.stop.aborted) break;
@@ -99,7 +98,7 @@ async function replayLine(
   view: KeptView | undefined,
   record: ReplayRecord,
   outcome: Outcome,
-  { rules, project, ...replay }: Replay & { readonly lock: Lock },
+  { rules, project, ...replay }: Replay & { readonly checkLock: () => void },
 ): Promise<void> {
   const line = outcome.lines;
   const state = record.stateOf(line, view?.id);
@@ -128,10 +127,17 @@ async function sendLine(
   line: number,
   record: ReplayRecord,
   outcome: Outcome,
-  { url, pace, stop, lock }: Pick<Replay, 'url' | 'pace' | 'stop'> & { readonly lock: Lock },
+  {
+    url,
+    pace,
+    stop,
+    checkLock,
+  }: Pick<Replay, 'url' | 'pace' | 'stop'> & {
+    readonly checkLock: () => void;
+  },
 ): Promise<void> {
   while (!stop.aborted) {
-    await lock.ensure();
+    checkLock();
     await record.begin(line, id);
     const sent = await sendView(url, text, origin);
     if ('taken' in sent) {

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { shellQuoted } from '../base/text.ts';
-import { accountOf } from '../disk/owner.ts';
+import { accountOf } from '../disk/root.ts';
 import { isPlainOrigin } from './plain-origin.ts';
 
 // What an operator types, to be pasted into a shell on the collector's machine. Texts of strangers

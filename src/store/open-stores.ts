@@ -5,6 +5,7 @@ import type { Log } from '../base/log.ts';
 import type { Projects } from '../projects/project-list.ts';
 import { LIMITS } from '../base/limits.ts';
 import { acquireLock } from '../disk/lock.ts';
+import { systemFiles } from '../disk/ops.ts';
 import { createRefusedStream } from './refused/refused-stream.ts';
 import { createRefusedStore, type LocalRefusedStore } from './refused/refused-files.ts';
 import { Retention } from '../disk/retention.ts';
@@ -16,6 +17,8 @@ import { createViewStore } from './files/view-store.ts';
 interface Stores {
   readonly store: ViewStore & WatchedStore;
   readonly refused: LocalRefusedStore;
+  /** Tells a second collector that starts in the directory where this one listens. */
+  announce(url: string): void;
   close(): Promise<void>;
 }
 
@@ -54,8 +57,7 @@ async function openFiles({ settings, projects, now, log, onFatal }: StoresOption
   const { data: dir, durability } = settings;
   const minFreeBytes = settings['min-free'];
   const lock = await acquireLock(dir, { log, onLost: onFatal });
-  const { files } = lock;
-  const store = await createViewStore({ dir, durability, minFreeBytes, now, log, onFatal, files });
+  const store = await createViewStore({ dir, durability, minFreeBytes, now, log, onFatal });
   const refused = createRefusedStore({
     dir,
     maxBytesPerDay: settings['max-refused'],
@@ -64,7 +66,6 @@ async function openFiles({ settings, projects, now, log, onFatal }: StoresOption
     isListed: (id) => projects.find(id) !== undefined,
     now,
     log,
-    files,
   });
   const retention = new Retention({
     dir,
@@ -72,13 +73,14 @@ async function openFiles({ settings, projects, now, log, onFatal }: StoresOption
     keepRefusedDays: settings['keep-refused-days'],
     now,
     log,
-    files,
+    files: systemFiles,
     hasWritten: (kind, day) => (kind === 'views' ? store : refused).hasWritten(day),
     isLocked: () => lock.isHeld(),
   });
   return {
     store,
     refused,
+    announce: (url: string) => lock.announce(url),
     async close() {
       const timeMs = LIMITS.closeTimeoutMs;
       retention.stop();
@@ -120,6 +122,7 @@ async function openStreams(
   return {
     store,
     refused,
+    announce() {},
     async close() {
       // Every request under way has had its answer.
       store.close();

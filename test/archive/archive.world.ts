@@ -83,7 +83,7 @@ describe.skipIf(!canRunNats())('archive', () => {
     await until(() => archive.stdout().includes('archiving'));
     const second = await startArchive({ url, data }).ended;
     expect(second.code).toBe(73);
-    expect(second.stderr).toContain(`"${data}": process ${archive.child.pid}; stop it`);
+    expect(second.stderr).toContain(`"${data}": process ${archive.child.pid}, running`);
     const viewlog = await startViewlog();
     const third = await startArchive({ url, data: viewlog.data }).ended;
     expect([third.code, third.stderr]).toStrictEqual([

@@ -1,186 +1,67 @@
 import * as fs from 'node:fs';
-import * as net from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { acquireLock } from '../../src/disk/lock.ts';
-import { bundle } from '../support/bundle.ts';
-import { startChild } from '../support/child.ts';
-import { BUN, DENO, isPresent, NODE, type Runtime } from '../support/runtimes.ts';
+import { expect, test } from 'vitest';
 import { tempDir } from '../support/temp-dir.ts';
+import { MINIMAL_VIEW } from '../support/views.ts';
+import { linesOf, PROJECTS, startViewlog, until } from '../support/viewlog.ts';
 
-const RUNTIMES = [NODE, DENO, BUN].filter(isPresent);
+// Somebody removes the lock of a collector under load, or replaces its data directory.
 
-const locksIn = (dir: string): string[] => fs.readdirSync(dir).filter((name) => /lock/.test(name));
-
-describe('a lock', () => {
-  test('is refused to a second one, with the pid of the first and what to do', async () => {
-    const dir = tempDir();
-    const lock = await acquireLock(dir);
-    await expect(acquireLock(dir)).rejects.toMatchObject({
-      exitCode: 73,
-      message:
-        `Another viewlog writes to "${dir}": process ${process.pid}; ` +
-        'stop it, or choose another --data',
-    });
-    await lock.release();
-  });
-
-  test('is free again once it is released, and leaves one socket', async () => {
-    const dir = tempDir();
-    for (let i = 0; i < 5; i++) {
-      const lock = await acquireLock(dir);
-      expect(locksIn(dir)).toEqual([`viewlog.lock.${i + 1}`]);
-      await lock.release();
+async function underLoad() {
+  const root = tempDir();
+  const data = join(root, 'data');
+  const projects = join(root, 'projects.json');
+  fs.mkdirSync(data);
+  fs.writeFileSync(projects, JSON.stringify(PROJECTS));
+  const start = () => startViewlog({ data, args: ['--projects', projects, '--data', data] });
+  const viewlog = await start();
+  const acknowledged: string[] = [];
+  const statuses = new Set<number>();
+  let isOver = false;
+  const client = async (): Promise<void> => {
+    while (!isOver) {
+      const answer = await viewlog.post(MINIMAL_VIEW).catch(() => undefined);
+      if (answer === undefined) return;
+      statuses.add(answer.status);
+      const { id } = (await answer.json()) as { id?: string };
+      if (answer.status === 201) acknowledged.push(id!);
     }
-    expect(locksIn(dir)).toEqual(['viewlog.lock.5']);
-  });
-
-  test('is taken over from whatever is dead: a socket, a plain file, an unfinished draft', async () => {
-    const dir = tempDir();
-    fs.writeFileSync(join(dir, 'viewlog.lock.9'), '4711');
-    fs.writeFileSync(join(dir, 'viewlog.lock.10'), '');
-    fs.writeFileSync(join(dir, 'viewlog.lock.new-12345678'), '');
-    fs.writeFileSync(join(dir, 'viewlog.lockfile'), 'not ours');
-    const lock = await acquireLock(dir);
-    expect(locksIn(dir).sort()).toEqual(['viewlog.lock.11', 'viewlog.lockfile']);
-    await lock.release();
-  });
-
-  test('of many that ask at once goes to exactly one', async () => {
-    const dir = tempDir();
-    for (let round = 0; round < 20; round++) {
-      const asked = await Promise.allSettled(Array.from({ length: 8 }, () => acquireLock(dir)));
-      const held = asked.filter((one) => one.status === 'fulfilled');
-      expect(held).toHaveLength(1);
-      await held[0]!.value.release();
-    }
-  });
-
-  test('is not given up because its holder does not answer', { timeout: 20_000 }, async () => {
-    const dir = tempDir();
-    const silent = net.createServer(() => {});
-    await new Promise<void>((resolve) => silent.listen(join(dir, 'viewlog.lock.3'), resolve));
-    await expect(acquireLock(dir)).rejects.toMatchObject({
-      exitCode: 73,
-      message: expect.stringContaining('a process that does not answer (viewlog.lock.3'),
-    });
-    silent.close();
-  });
-
-  test('makes the directory where there is none', async () => {
-    const dir = join(tempDir(), 'data');
-    const lock = await acquireLock(dir);
-    expect((fs.statSync(dir).mode & 0o777).toString(8)).toBe('750');
-    await lock.release();
-  });
-
-  test('names what is in the way of the directory', async () => {
-    const dir = join(tempDir(), 'file');
-    fs.writeFileSync(dir, '');
-    await expect(acquireLock(dir)).rejects.toMatchObject({
-      exitCode: 73,
-      message: expect.stringMatching(/^Cannot open ".*file" for writing: EEXIST/),
-    });
-  });
-});
-
-describe('a path too long for a socket', () => {
-  // Five levels of 60: over every limit on its own, not as seen from inside.
-  const longDir = (): string => {
-    const dir = join(tempDir(), ...Array.from({ length: 5 }, () => 'd'.repeat(60)));
-    fs.mkdirSync(dir, { recursive: true });
-    return dir;
   };
+  const clients = Promise.all(Array.from({ length: 8 }, client));
+  await until(() => acknowledged.length > 20);
+  const expectAllStored = async (...dirs: string[]): Promise<void> => {
+    isOver = true;
+    await clients;
+    const lines = dirs.flatMap((dir) => (fs.existsSync(dir) ? linesOf(dir, 'views') : []));
+    const ids = lines.map((line) => (JSON.parse(line) as { id: string }).id);
+    expect(ids.length).toBe(new Set(ids).size);
+    const stored = new Set(ids);
+    expect(acknowledged.filter((id) => !stored.has(id))).toEqual([]);
+  };
+  return { data, start, viewlog, statuses, expectAllStored };
+}
 
-  test.runIf(process.platform === 'linux')('is locked all the same', async () => {
-    const dir = longDir();
-    const lock = await acquireLock(dir);
-    expect(locksIn(dir)).toEqual(['viewlog.lock.1']);
-    await expect(acquireLock(dir)).rejects.toMatchObject({ exitCode: 73 });
-    await lock.release();
-    const again = await acquireLock(dir);
-    await again.release();
-  });
-
-  describe.each(RUNTIMES)('on $name', (runtime) => {
-    test('is locked from nearby', async () => {
-      const dir = longDir();
-      const file = bundle('lock-process');
-      fs.writeFileSync(join(dir, 'go'), '');
-      for (const cwd of [dir, join(dir, '..')]) {
-        const child = startChild([...runtime.command(dir, file), 'once', dir], cwd);
-        expect(await child.next()).toMatchObject({ ready: true });
-        expect(await child.next()).toMatchObject({ held: true });
-        await expect(acquireLock(dir)).rejects.toMatchObject({
-          message: expect.stringContaining(`process ${child.pid}`),
-        });
-        child.kill('SIGKILL');
-        await child.ended;
-      }
-    });
-  });
+test('a collector whose lock is removed goes on, and a second one does not start', async () => {
+  const { data, start, viewlog, statuses, expectAllStored } = await underLoad();
+  const holder = `process ${viewlog.child.pid}, running since .*Z, at ${viewlog.url};`;
+  for (let round = 0; round < 2; round++) {
+    fs.rmSync(join(data, 'viewlog.lock'));
+    await expect(start()).rejects.toThrow(new RegExp(holder));
+  }
+  expect((await viewlog.signal('SIGTERM')).code).toBe(0);
+  await expectAllStored(data);
+  expect([...statuses]).toEqual([201]);
 });
 
-describe.each(RUNTIMES)('a lock on $name', (runtime) => {
-  test('keeps no process alive', async () => {
-    const dir = tempDir();
-    const child = startChild([...runtime.command(dir, bundle('lock-process')), 'end', dir]);
-    expect(await child.ended).toBe(0);
-    expect(locksIn(dir)).toEqual(['viewlog.lock.1']);
-  });
-});
-
-test('on Deno, not allowed to the directory, is refused with the flag that is missing', async () => {
-  const child = startChild([
-    ...DENO.command(tempDir(), bundle('lock-process')),
-    'try',
-    join(tempDir(), 'data'),
-  ]);
-  expect(await child.next()).toMatchObject({
-    exitCode: 73,
-    refused: expect.stringMatching(/^Cannot open ".*data" for writing: Requires .*--allow-/),
-  });
-});
-
-const pairs: [string, Runtime, Runtime][] = RUNTIMES.flatMap((a, i) =>
-  RUNTIMES.slice(i).map((b): [string, Runtime, Runtime] => [`${a.name} and ${b.name}`, a, b]),
-);
-const ROUNDS = Number(process.env['VIEWLOG_TEST_LOCK_ROUNDS'] ?? 4);
-
-describe.each(pairs)('%s', (_, a, b) => {
-  test('that start at once, after a kill -9: one wins', async () => {
-    const file = bundle('lock-process');
-    const dir = tempDir();
-    for (let round = 0; round < ROUNDS; round++) {
-      const children = [a, b].map((runtime) =>
-        startChild([...runtime.command(dir, file), 'once', dir]),
-      );
-      for (const child of children) expect(await child.next()).toMatchObject({ ready: true });
-      fs.writeFileSync(join(dir, 'go'), '');
-      const said = await Promise.all(children.map((child) => child.next()));
-      const winner = said.find(({ held }) => held === true);
-      const loser = said.find(({ refused }) => refused !== undefined);
-      expect(said).toEqual(expect.arrayContaining([winner, loser]));
-      expect(loser).toMatchObject({
-        exitCode: 73,
-        refused: expect.stringContaining(`process ${String(winner?.['pid'])};`),
-      });
-      for (const child of children) child.kill('SIGKILL');
-      await Promise.all(children.map((child) => child.ended));
-      fs.rmSync(join(dir, 'go'));
-    }
-  });
-
-  test('that take turns for a second never hold it together', async () => {
-    const file = bundle('lock-process');
-    const dir = tempDir();
-    const children = [a, b, a].map((runtime) =>
-      startChild([...runtime.command(dir, file), 'loop', dir, '1000']),
-    );
-    const counts = await Promise.all(children.map((child) => child.next()));
-    const held = counts.reduce((sum, count) => sum + (count['held'] as number), 0);
-    expect(counts.map(({ shared }) => shared)).toEqual([0, 0, 0]);
-    // Each number was held once, by one.
-    expect(locksIn(dir)).toEqual([`viewlog.lock.${held}`]);
-  });
+test('a collector whose directory is replaced ends with 74, and starts in the new one', async () => {
+  const { data, start, viewlog, expectAllStored } = await underLoad();
+  fs.renameSync(data, `${data}.old`);
+  fs.mkdirSync(data);
+  const { code, stderr } = await viewlog.ended;
+  expect(code).toBe(74);
+  expect(stderr).toContain(`error: "${data}" is another directory now`);
+  await expectAllStored(data, `${data}.old`);
+  const next = await start();
+  expect((await next.post(MINIMAL_VIEW)).status).toBe(201);
+  expect((await next.signal('SIGTERM')).code).toBe(0);
 });

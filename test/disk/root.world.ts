@@ -2,12 +2,13 @@ import { spawn } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { userName } from '../../src/disk/root.ts';
 import { BUN, BUNDLE, DENO, isPresent, NODE, onEach, type Runtime } from '../support/runtimes.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
 import { until } from '../support/viewlog.ts';
 
-// The user of a service, and root who once runs viewlog by hand on the service's directory.
+// The user of a service, and root who runs viewlog by hand in the service's directory.
 
 const RUNTIMES = [NODE, DENO, BUN].filter(isPresent);
 const SERVICE = { uid: 4711, gid: 4712 };
@@ -65,6 +66,7 @@ async function serve(runtime: Runtime, user: typeof ROOT, dir: string) {
   return { url, post, end, said: started.said };
 }
 
+/** The files in the data directory that are not the service's. */
 const owners = (dir: string): string[] => {
   const data = join(dir, 'data');
   return fs
@@ -74,104 +76,84 @@ const owners = (dir: string): string[] => {
     .filter((text) => !text.endsWith(` ${SERVICE.uid}`));
 };
 
-/** Whether a refused view is kept. */
-const keptIn = (data: string): boolean =>
+/** The file of refused views, once it has a line. */
+const keptIn = (data: string): string | undefined =>
   fs
     .readdirSync(data)
-    .some((name) => name.startsWith('refused-') && fs.statSync(join(data, name)).size > 0);
+    .filter((name) => /^refused-.*ndjson$/.test(name))
+    .map((name) => join(data, name))
+    .find((path) => fs.statSync(path).size > 0);
 
 describe.skipIf(!isRoot)('root in the directory of a service', () => {
   let umask = 0;
   beforeAll(() => void (umask = process.umask(0o022)));
   afterAll(() => void process.umask(umask));
 
-  describe('on each runtime', () => {
-    test.each(['SIGTERM', 'SIGKILL'] as const)(
-      'that activated, served and ended with %s keeps the service from nothing',
-      (signal) =>
-        onEach(RUNTIMES, async (runtime) => {
-          const dir = serviceDirectory();
-          const data = join(dir, 'data');
-          expect(await run(runtime, ROOT, dir, 'activate', MINIMAL_VIEW.p)).toMatchObject({
-            code: 0,
-          });
-          expect(owners(dir)).toEqual([]);
-          const roots = await serve(runtime, ROOT, dir);
-          expect(await roots.post()).toBe(201);
-          expect(await roots.post({ p: '99' })).toBe(403);
-          await until(() => keptIn(data));
-          expect(owners(dir)).toEqual([]);
-          // One that starts beside it can ask it, and is told.
-          const second = await run(runtime, SERVICE, dir, 'serve', '--port=0', '--status=off');
-          expect(second).toMatchObject({ code: 73, said: expect.stringContaining('process ') });
-          await roots.end(signal);
+  test('activates projects, but serves, archives and replays nothing', () =>
+    onEach(RUNTIMES, async (runtime) => {
+      const dir = serviceDirectory();
+      const data = join(dir, 'data');
+      const refused = async (...args: string[]): Promise<string> => {
+        const { code, said } = await run(runtime, ROOT, dir, ...args);
+        expect({ code, said }).toEqual({ code: 73, said: expect.any(String) });
+        expect(owners(dir)).toEqual([]);
+        return said;
+      };
+      expect(await run(runtime, ROOT, dir, 'activate', MINIMAL_VIEW.p)).toMatchObject({ code: 0 });
+      expect(owners(dir)).toEqual([]);
+      expect(await refused('serve', '--port=0', '--status=off')).toContain(
+        `error: "${data}" belongs to user #4711, and viewlog does not run there as root; ` +
+          `run it as that user: sudo -u '#4711' viewlog serve --port=0 --status=off --data ${data}\n`,
+      );
+      const archive = await refused('archive', '--from', 'nats://user:secret@127.0.0.1:1');
+      expect(archive).toContain("sudo -u '#4711' viewlog archive --from 'nats://…@127.0.0.1:1'");
+      const services = await serve(runtime, SERVICE, dir);
+      expect(await services.post({ p: '99' })).toBe(403);
+      const kept = await until(() => keptIn(data));
+      const replay = ['replay', kept, '--to', services.url];
+      expect(await refused(...replay)).toContain(`sudo -u '#4711' viewlog ${replay.join(' ')}`);
+      expect(await run(runtime, ROOT, dir, 'activate', '99')).toMatchObject({ code: 0 });
+      expect(await run(runtime, SERVICE, dir, ...replay)).toMatchObject({ code: 0 });
+      expect(await services.end('SIGTERM')).toBe(0);
+      expect(services.said()).not.toMatch(/warning: (?!--min-free)/);
+      expect(owners(dir)).toEqual([]);
+    }));
 
-          const services = await serve(runtime, SERVICE, dir);
-          expect(await services.post()).toBe(201);
-          expect(await services.post({ p: '99' })).toBe(403);
-          expect(await run(runtime, SERVICE, dir, 'activate', '99')).toMatchObject({ code: 0 });
-          const day = fs.readdirSync(data).find((name) => name.startsWith('views-'))!;
-          const lines = (): number =>
-            fs.readFileSync(join(data, day), 'utf8').split('\n').length - 1;
-          expect(lines()).toBe(2);
-          const kept = join(data, day.replace('views', 'refused'));
-          const to = ['--to', services.url];
-          expect(await run(runtime, ROOT, dir, 'replay', kept, ...to)).toMatchObject({ code: 0 });
-          expect(await run(runtime, SERVICE, dir, 'replay', kept, ...to)).toMatchObject({
-            code: 0,
-          });
-          expect(lines()).toBe(4);
-          expect(owners(dir)).toEqual([]);
-          expect(await services.end('SIGTERM')).toBe(0);
-          expect(services.said()).not.toMatch(/warning: (?!--min-free)/);
-        }),
-      120_000,
-    );
+  test('learns the name of the user to run viewlog as', async () => {
+    const dir = serviceDirectory();
+    await run(NODE, ROOT, dir, 'activate', MINIMAL_VIEW.p);
+    fs.chownSync(join(dir, 'data'), 1, 1);
+    const { said } = await run(NODE, ROOT, dir, 'serve');
+    expect(said).toContain(`sudo -u ${userName(1)} viewlog serve`);
+    expect(userName(0)).toBe('root');
+  });
 
-    test('that left files of its own: the message names the mend', { timeout: 120_000 }, () =>
-      onEach(RUNTIMES, async (runtime) => {
-        const dir = serviceDirectory();
-        const data = join(dir, 'data');
-        await run(runtime, ROOT, dir, 'activate', MINIMAL_VIEW.p);
-        const roots = await serve(runtime, ROOT, dir);
-        expect(await roots.post()).toBe(201);
-        await roots.end('SIGTERM');
-        const day = fs.readdirSync(data).find((name) => name.startsWith('views-'))!;
-        const lock = fs.readdirSync(data).find((name) => name.startsWith('viewlog.lock'))!;
-        for (const name of [day, lock]) fs.chownSync(join(data, name), 0, 0);
-        const blocked = async (): Promise<string> => {
-          const { code, said } = await run(
-            runtime,
-            SERVICE,
-            dir,
-            'serve',
-            '--port=0',
-            '--status=off',
-          );
-          expect(code).toBe(73);
-          return said;
-        };
-        expect(await blocked()).toContain(`then remove it: rm '${join(data, lock)}'`);
-        fs.rmSync(join(data, lock));
-        expect(await blocked()).toContain(`sudo chown 4711:4712 '${join(data, day)}'`);
-        fs.chownSync(join(data, day), SERVICE.uid, SERVICE.gid);
-        const services = await serve(runtime, SERVICE, dir);
-        expect(await services.post()).toBe(201);
-      }),
-    );
+  test('gives nothing away that a link leads to', async () => {
+    const dir = serviceDirectory();
+    const victim = join(dir, 'victim');
+    fs.writeFileSync(victim, 'root only');
+    fs.symlinkSync(victim, join(dir, 'data', 'projects.schema.json'));
+    await run(NODE, ROOT, dir, 'activate', MINIMAL_VIEW.p);
+    expect(fs.readFileSync(victim, 'utf8')).toBe('root only');
+    expect(fs.statSync(victim).uid).toBe(0);
   });
 });
 
-test.skipIf(!isRoot)('root gives nothing away that a link leads to', async () => {
+// Someone restores a backup as root, for example.
+test.skipIf(!isRoot)('files of root: the message has the command that repairs it', async () => {
   const dir = serviceDirectory();
-  const victim = join(dir, 'victim');
-  fs.writeFileSync(victim, 'root only');
-  for (const name of ['retention.json.new', 'projects.schema.json']) {
-    fs.symlinkSync(victim, join(dir, 'data', name));
+  const data = join(dir, 'data');
+  await run(NODE, SERVICE, dir, 'activate', MINIMAL_VIEW.p);
+  const first = await serve(NODE, SERVICE, dir);
+  expect(await first.post()).toBe(201);
+  await first.end('SIGTERM');
+  const views = fs.readdirSync(data).find((name) => name.startsWith('views-'))!;
+  for (const name of ['viewlog.lock', views]) {
+    fs.chownSync(join(data, name), 0, 0);
+    const { code, said } = await run(NODE, SERVICE, dir, 'serve', '--port=0', '--status=off');
+    expect(code).toBe(73);
+    expect(said).toContain(`sudo chown 4711:4712 '${join(data, name)}'`);
+    fs.chownSync(join(data, name), SERVICE.uid, SERVICE.gid);
   }
-  await run(NODE, ROOT, dir, 'activate', MINIMAL_VIEW.p);
-  const roots = await serve(NODE, ROOT, dir);
-  await roots.end('SIGTERM');
-  expect(fs.readFileSync(victim, 'utf8')).toBe('root only');
-  expect(fs.statSync(victim).uid).toBe(0);
+  expect(await (await serve(NODE, SERVICE, dir)).post()).toBe(201);
 });

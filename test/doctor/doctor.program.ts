@@ -149,7 +149,7 @@ describe('the directory', () => {
 
     it('are kept from a lock and a file that root has left there', async () => {
       const data = installation();
-      fs.writeFileSync(join(data, 'viewlog.lock.7'), '');
+      fs.writeFileSync(join(data, 'viewlog.lock'), '');
       fs.writeFileSync(join(data, 'views-2026-01-31.ndjson'), '');
       fs.writeFileSync(join(data, 'foreign.txt'), '');
       // Which the service's user may read.
@@ -158,7 +158,7 @@ describe('the directory', () => {
       const { code, line } = await doctor(data);
       expect(code).toBe(0);
       expect(line('owners')).toBe(
-        `doubtful owners: 2 files in the data directory not of its owner: "${data}/viewlog.lock.7" is root's; the service may not be able to open it, and then does not start. sudo chown -h 4711:4712 ${data}/viewlog.lock.7 ${data}/views-2026-01-31.ndjson`,
+        `doubtful owners: 2 files in the data directory not of its owner: "${data}/viewlog.lock" is root's; the service may not be able to open it, and then does not start. sudo chown -h 4711:4712 ${data}/viewlog.lock ${data}/views-2026-01-31.ndjson`,
       );
       fs.chmodSync(join(data, 'projects.json'), 0o640);
       expect((await doctor(data)).line('owners')).toContain(

@@ -260,7 +260,7 @@ export async function errOnDisk(runtime: Runtime): Promise<Figures> {
   expect(stderr).toMatch(/^error: Cannot (write|sync) "\S+": .*; check the disk, then start/m);
   const again = await run(['serve', '--port', '0'], { runtime, data: disk.dir });
   expect(again.code).toBe(73);
-  expect(again.stderr).toMatch(/^error: Cannot lock /m);
+  expect(again.stderr).toMatch(/^error: Cannot open "\S+viewlog\.lock" for writing: /m);
   disk.remount();
   const mended = await startViewlog({ runtime, data: disk.dir, args: ['--min-free', '0'] });
   expect((await mended.signal('SIGTERM')).code).toBe(0);

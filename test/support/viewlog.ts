@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { pool } from './pool.ts';
@@ -52,6 +52,7 @@ export function start(args: readonly string[], data: string, options: RunOptions
     cwd: data,
     env: { PATH: process.env['PATH'], NO_COLOR: '1', ...options.env },
     stdio: ['pipe', 'pipe', 'pipe'],
+    ...ownerOf(data),
   });
   let stdout = '';
   let stderr = '';
@@ -63,6 +64,12 @@ export function start(args: readonly string[], data: string, options: RunOptions
     child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr }));
   });
   return { child, ended, stdout: () => stdout, stderr: () => stderr };
+}
+
+/** Root does not serve in a directory of another user, so viewlog runs as that user there. */
+function ownerOf(data: string): { uid: number; gid: number } | undefined {
+  const { uid, gid } = statSync(data);
+  return process.getuid?.() === 0 && uid !== 0 ? { uid, gid } : undefined;
 }
 
 /** Starts a command of the built bundle that may have to be killed; killed when the test is over. */
