@@ -2,7 +2,7 @@ import * as path from 'node:path';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { signals } from '../base/signals.ts';
 import { echo } from '../base/text.ts';
-import { replayFiles } from '../replay/replayer.ts';
+import { replayFiles } from '../replay/replay.ts';
 import { defineCommand } from './command.ts';
 import { ownAddress } from '../http/own-address.ts';
 
@@ -14,7 +14,7 @@ export const replay = defineCommand({
   name: 'replay',
   operands: 'FILE…',
   summary: 'sends refused views that would be taken now to a running collector',
-  examples: ['viewlog replay data/refused-2026-01-31.ndjson --project 1000001'],
+  examples: ['viewlog replay /var/lib/viewlog/refused-2026-01-31.ndjson --data /var/lib/viewlog'],
   options: ['replay-to', 'project', 'host', 'port', 'data', 'projects', 'max-view'],
   optionHelp: {
     host: 'address of the collector, where --to is not given',

@@ -1,0 +1,103 @@
+// Which views of a file of refused views were sent. The record is a text file beside that file, only
+// ever appended to, one line per event: an id and a state. `?` is written and synced before a view
+// is sent, `+` after it was accepted, `-` after it was definitely not. So an id whose last state is
+// `?` may have been accepted, and is never sent again unless the operator appends a `-`.
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
+import { printable } from '../base/text.ts';
+import { writeAll } from '../disk/daily-file.ts';
+import { replayRecordOf } from '../disk/names.ts';
+import { systemFiles } from '../disk/ops.ts';
+import { syncDirectory, synced } from '../disk/sync.ts';
+
+/** Being sent, or sent with an unknown outcome; accepted; not accepted. */
+export type SentState = '?' | '+' | '-';
+
+const EVENT = /^([0-9a-f-]{36}) ([-+?])$/;
+/** What a crash can leave of an event: its start, or NULs. */
+const TORN = /^[0-9a-f-]{0,36} ?\0*$/;
+
+export class SentIds {
+  readonly path: string;
+  readonly #fd: number;
+  readonly #states: Map<string, SentState>;
+
+  private constructor(path: string, fd: number, states: Map<string, SentState>) {
+    this.path = path;
+    this.#fd = fd;
+    this.#states = states;
+  }
+
+  /**
+   * Opens the record of a file of refused views, and creates it if it is missing.
+   * @throws {Fatal} exit 73 if it can't be written, 65 if the file is not such a record.
+   */
+  static async open(refusedPath: string): Promise<SentIds> {
+    const path = replayRecordOf(refusedPath);
+    try {
+      const text = textOf(path);
+      const states = statesIn(text, path);
+      const fd = await systemFiles.open(path, 'a+', 0o640);
+      await syncDirectory(systemFiles, dirname(resolve(path)));
+      const sentIds = new SentIds(path, fd, states);
+      if (text !== '' && !text.endsWith('\n')) await sentIds.#append('\n');
+      return sentIds;
+    } catch (error) {
+      if (error instanceof Fatal) throw error;
+      const message = `Cannot write "${path}": ${reasonOf(error)}; the ids of sent views go there`;
+      throw new Fatal(EXIT.cannotCreate, message);
+    }
+  }
+
+  /** `undefined`: never sent. */
+  stateOf(id: string): SentState | undefined {
+    return this.#states.get(id);
+  }
+
+  /**
+   * Appends the id's state. Resolves once it is on the disk.
+   * @throws {Fatal} exit 74.
+   */
+  async record(id: string, state: SentState): Promise<void> {
+    await this.#append(`${id} ${state}\n`);
+    this.#states.set(id, state);
+  }
+
+  close(): Promise<void> {
+    return systemFiles.close(this.#fd);
+  }
+
+  async #append(text: string): Promise<void> {
+    const { error } = await writeAll(systemFiles, this.#fd, Buffer.from(text));
+    if (error !== undefined) {
+      throw new Fatal(EXIT.ioError, `Cannot write "${this.path}": ${reasonOf(error)}`);
+    }
+    await synced(this.path, systemFiles.fdatasync(this.#fd));
+  }
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return '';
+    throw error;
+  }
+}
+
+function statesIn(text: string, path: string): Map<string, SentState> {
+  const states = new Map<string, SentState>();
+  for (const [i, line] of text.split('\n').entries()) {
+    const [, id, state] = EVENT.exec(line) ?? [];
+    if (id !== undefined) states.set(id, state as SentState);
+    else if (!TORN.test(line)) {
+      throw new Fatal(
+        EXIT.badData,
+        `"${path}" is not a record of sent views: its line ${i + 1} is "${printable(line, 64)}"; ` +
+          'move it away only if nothing of the refused file was ever sent',
+      );
+    }
+  }
+  return states;
+}
