@@ -1,4 +1,3 @@
-import * as fs from 'node:fs';
 import type { FileOps, FileStat } from './ops.ts';
 
 /** What is used of Deno's own files. */
@@ -66,12 +65,6 @@ export function denoFiles(deno: DenoFiles, others: FileOps): FileOps {
     fchmod(fd, mode) {
       const path = opened.get(fd)?.path;
       return path === undefined ? others.fchmod(fd, mode) : deno.chmod(path, mode);
-    },
-    // By path: Deno has no other way. Never through a link that somebody has put there meanwhile.
-    async fchown(fd, uid, gid) {
-      const path = opened.get(fd)?.path;
-      if (path === undefined) await others.fchown(fd, uid, gid);
-      else fs.lchownSync(path, uid, gid);
     },
     async fstat(fd) {
       const file = fileOf(fd);

@@ -3,7 +3,7 @@ import * as path from 'node:path';
 import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
 import { dayOfFileName, fileNameOf, type FileKind } from './names.ts';
 import type { FileOps } from './ops.ts';
-import { ownerMend } from './root.ts';
+import { ownerFix } from './root.ts';
 import { syncDirectory } from './sync.ts';
 
 /**
@@ -94,7 +94,7 @@ const ADVICE: Record<string, string> = {
 export function cannotOpen(name: string, error: unknown): Fatal {
   const errno = errnoOf(error) ?? '';
   const isDenied = errno === 'EACCES' || errno === 'EPERM';
-  const advice = (isDenied ? ownerMend(name) : undefined) ?? ADVICE[errno];
+  const advice = (isDenied ? ownerFix(name) : undefined) ?? ADVICE[errno];
   const hint = advice === undefined ? '' : `; ${advice}`;
   return new Fatal(
     EXIT.cannotCreate,

@@ -26,7 +26,6 @@ export interface FileOps {
   fdatasync(fd: number): Promise<void>;
   fsync(fd: number): Promise<void>;
   fchmod(fd: number, mode: number): Promise<void>;
-  fchown(fd: number, uid: number, gid: number): Promise<void>;
   fstat(fd: number): Promise<FileStat>;
   stat(path: string): Promise<FileStat>;
   /** Like `stat`, but of a link itself. */
@@ -82,7 +81,6 @@ const nodeFiles: FileOps = {
   fdatasync: (fd) => called<void>((done) => fs.fdatasync(fd, done)),
   fsync: (fd) => called<void>((done) => fs.fsync(fd, done)),
   fchmod: (fd, mode) => called<void>((done) => fs.fchmod(fd, mode, done)),
-  fchown: (fd, uid, gid) => called<void>((done) => fs.fchown(fd, uid, gid, done)),
   fstat: (fd) => called<fs.Stats>((done) => fs.fstat(fd, done)),
   stat: (path) => called<fs.Stats>((done) => fs.stat(path, done)),
   lstat: (path) => called<fs.Stats>((done) => fs.lstat(path, done)),

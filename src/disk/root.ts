@@ -2,10 +2,8 @@
 // service's own user cannot write to, so viewlog refuses.
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
-import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
+import { EXIT, Fatal } from '../base/exit.ts';
 import { echo, shellQuoted } from '../base/text.ts';
-
-export type Warn = (message: string) => void;
 
 interface Owned {
   readonly uid: number;
@@ -32,27 +30,8 @@ export function refuseRoot(
   );
 }
 
-/** Gives a file that root has just made in a directory to the directory's owner. */
-export function giveOpenFileToOwnerOf(dir: string, path: string, fd: number, warn: Warn): void {
-  try {
-    const owner = fs.statSync(dir);
-    const made = fs.fstatSync(fd);
-    if (made.uid !== 0 || owner.uid === 0) return;
-    // Not what a link leads to, nor another name of a file: the directory's owner may have put it
-    // there.
-    const named = fs.lstatSync(path);
-    if (named.dev !== made.dev || named.ino !== made.ino || named.nlink !== 1) return;
-    fs.fchownSync(fd, owner.uid, owner.gid);
-  } catch (error) {
-    const reason = reasonOf(error);
-    // No errno: Deno may not look at a directory that it was not allowed.
-    if (errnoOf(error) === undefined) return;
-    warn(`Cannot give "${path}" to the owner of its directory: ${reason}; only root can write it`);
-  }
-}
-
-/** The command that gives a file to its directory's owner. Undefined if that is its owner already. */
-export function ownerMend(path: string): string | undefined {
+/** Returns the command that gives a file to its directory's owner, unless it belongs to that user. */
+export function ownerFix(path: string): string | undefined {
   try {
     const file = fs.lstatSync(path);
     const owner = fs.statSync(dirname(path));
@@ -66,13 +45,13 @@ export function ownerMend(path: string): string | undefined {
   }
 }
 
-/** Below, and in systemd's range for services of no lasting user, nobody logs in. */
+/** Service accounts have ids below 1000, or in systemd's range for dynamic users. */
 const isService = (uid: number): boolean =>
   (uid > 0 && uid < 1000) || (uid >= 61_184 && uid <= 65_534);
 
 /**
- * The service account that the directory belongs to, as `sudo -u` takes it: `viewlog`, `#998`.
- * @returns `undefined` where it is root's or a person's, or nobody tells.
+ * Returns the service account that the directory belongs to, for `sudo -u`: `viewlog`, `#998`.
+ * `undefined` if it belongs to root or a person, or cannot be looked at.
  */
 export function accountOf(dir: string): string | undefined {
   try {
@@ -83,7 +62,7 @@ export function accountOf(dir: string): string | undefined {
   }
 }
 
-/** The user's name, or `#4711`, which `sudo -u` takes too, where nothing tells it. */
+/** Returns the user's name, or `#4711`, which `sudo -u` accepts too. */
 export function userName(uid: number): string {
   try {
     const line = fs

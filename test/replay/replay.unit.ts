@@ -18,7 +18,10 @@ type Respond = (response: ServerResponse, count: number) => void;
 async function standIn(respond: Respond) {
   const bodies: { readonly text: string; readonly origin: string | undefined }[] = [];
   const server = createServer((request: IncomingMessage, response) => {
-    if (request.method === 'OPTIONS') return void response.writeHead(204).end();
+    if (request.method === 'OPTIONS') {
+      response.writeHead(204).end();
+      return;
+    }
     let text = '';
     request.setEncoding('utf8').on('data', (part: string) => (text += part));
     request.on('end', () => {

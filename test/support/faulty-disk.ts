@@ -130,9 +130,6 @@ export class FaultyDisk {
         this.#renamed = this.#renamed.filter(({ to }) => dirname(to) !== path);
       }),
       fchmod: around('fchmod', (_, fd: number, mode: number) => fs.fchmodSync(fd, mode)),
-      fchown: around('fchown', (_, fd: number, uid: number, gid: number) =>
-        fs.fchownSync(fd, uid, gid),
-      ),
       fstat: around('fstat', (_, fd: number) => fs.fstatSync(fd)),
       read: around('read', (_, fd: number, bytes: Uint8Array, position: number) =>
         fs.readSync(fd, bytes, 0, bytes.length, position),
