@@ -1,0 +1,314 @@
+// What was sent, acknowledged and written, and what must hold of it. Every check is made at the
+// moment at which it can first fail, so that the trace ends there.
+import { DAY_MS, dayOf, HOUR_MS } from '../../src/base/time.ts';
+import { DATA, type Disk, type Inode } from './disk.ts';
+import type { SimulatedTime } from './time.ts';
+
+/** Which part of the storage code asks. */
+export type Room = 'views' | 'refused' | 'retention';
+type FileRoom = 'views' | 'refused';
+
+interface Sent {
+  readonly room: FileRoom;
+  /** The end of its line, from the view's own text on. */
+  readonly text: string;
+  readonly ts: string;
+  readonly isListed: boolean;
+  id?: string;
+  place?: { readonly inode: Inode; readonly start: number; readonly end: number };
+  isAcknowledged?: boolean;
+  isForbidden?: boolean;
+}
+
+/** What is known of a file's content. */
+interface Content {
+  lineStart: number;
+  /** The numbers of its lines, in order. */
+  readonly lines: number[];
+  /** Where crashes have cut it off within a line. */
+  readonly tornAt: Set<number>;
+  /** What is left to write after a short write. */
+  restBytes: number;
+  unlistedBytes: number;
+}
+
+/** What one process has done. */
+export class Life {
+  readonly startedMs: number;
+  readonly written = new Set<Inode>();
+  readonly lines = { views: 0, refused: 0 };
+  readonly bytes = { views: 0, refused: 0 };
+  /** Writes that began a batch. */
+  batches = 0;
+  seals = 0;
+  /** Writes that were told that there is no room. */
+  noRoom = 0;
+  readonly removedMs: Record<string, number> = {};
+  readonly last = { views: { n: -1, id: '' }, refused: { n: -1, id: '' } };
+  listedMs = 0;
+
+  constructor(startedMs: number) {
+    this.startedMs = startedMs;
+  }
+}
+
+interface LedgerOptions {
+  readonly disk: Disk;
+  readonly time: SimulatedTime;
+  readonly isDurable: boolean;
+  readonly keepDays: Readonly<Record<FileRoom, number>>;
+  readonly refusedBytesMax: number;
+}
+
+const HEAD = /^\{"ts":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)","id":"([0-9a-f-]{36})",(.*)$/s;
+const FILE = /^(views|refused)-(\d{4}-\d\d-\d\d)\.ndjson$/;
+const NEWLINE = 0x0a;
+
+export class Ledger {
+  readonly trace: string[] = [];
+  violation: string | undefined;
+  life = new Life(0);
+  /** When the operator last changed files or the clock. */
+  operatorMs = 0;
+  readonly #options: LedgerOptions;
+  readonly #sent: Sent[] = [];
+  readonly #contents = new Map<Inode, Content>();
+  readonly #ids = new Set<string>();
+
+  constructor(options: LedgerOptions) {
+    this.#options = options;
+  }
+
+  note(text: string): void {
+    this.trace.push(`${this.#options.time.nowMs.toFixed(3).padStart(14)} ${text}`);
+  }
+
+  fail(text: string): void {
+    this.note(`VIOLATION ${text}`);
+    this.violation ??= text;
+  }
+
+  check(holds: boolean, text: string): void {
+    if (!holds) this.fail(text);
+  }
+
+  get acknowledged(): number {
+    return this.#sent.filter((sent) => sent.isAcknowledged).length;
+  }
+
+  get count(): number {
+    return this.#sent.length;
+  }
+
+  /** A view was handed to the storage code at this moment. */
+  send(room: FileRoom, text: string, isListed = true): number {
+    const ts = new Date(this.#options.time.wallMs()).toISOString();
+    return this.#sent.push({ room, text, ts, isListed }) - 1;
+  }
+
+  /** The view must not be stored. */
+  forbid(n: number): void {
+    this.#sent[n]!.isForbidden = true;
+  }
+
+  acknowledge(n: number, id: string): void {
+    const sent = this.#sent[n]!;
+    this.check(!sent.isAcknowledged, `view ${n} was acknowledged twice`);
+    sent.isAcknowledged = true;
+    const { place } = sent;
+    if (place === undefined) return this.fail(`view ${n} was acknowledged, but is not in a file`);
+    this.check(sent.id === id, `view ${n} was acknowledged as ${id}, but is stored as ${sent.id}`);
+    if (!this.#options.isDurable) return;
+    const { inode, end } = place;
+    this.check(end <= inode.durableBytes, `view ${n} was acknowledged before it was synced`);
+    const isNamed = inode.gone !== undefined || this.#options.disk.isNameDurable(inode);
+    this.check(isNamed, `view ${n} was acknowledged before its file's name was synced`);
+  }
+
+  /** @param sinceMs the end of the last trouble. */
+  writing(room: Room, inode: Inode, sinceMs: number): void {
+    this.check(inode.kind === 'file', `${room}: wrote to ${inode.name}, a ${inode.kind}`);
+    if (room !== 'views' || inode.gone === undefined) return;
+    const lateMs = this.#options.time.nowMs - Math.max(inode.gone.sinceMs, sinceMs) - 1000;
+    this.check(
+      lateMs < 100,
+      `views: ${inode.name} was written ${lateMs} ms too long after it went`,
+    );
+  }
+
+  noRoom(room: Room): void {
+    if (room === 'views') this.life.noRoom += 1;
+  }
+
+  /** @param attempted what was to be written; `count` bytes of it now are. */
+  wrote(room: Room, inode: Inode, attempted: Uint8Array, count: number): void {
+    if (room === 'retention' || !inode.name.startsWith(`${room}-`)) {
+      return this.fail(`${room}: wrote to ${inode.name}`);
+    }
+    const content = this.#contentOf(inode);
+    const { life } = this;
+    const before = inode.size - count;
+    life.written.add(inode);
+    if (content.tornAt.has(before) && content.lineStart < before) {
+      this.check(attempted[0] === NEWLINE, `${inode.name}: half a line was not ended`);
+      if (room === 'views') life.seals += 1;
+    } else if (before === content.lineStart && attempted.length !== content.restBytes) {
+      this.check(attempted.at(-1) === NEWLINE, `${inode.name}: a write of no whole lines`);
+      if (room === 'views') life.batches += 1;
+    }
+    content.restBytes = attempted.length - count;
+    this.note(`${room}: wrote ${count} of ${attempted.length} to ${inode.name} at ${before}`);
+    this.#readLines(room, inode, content, before);
+    if (room === 'refused') this.#checkCap(inode, content);
+  }
+
+  listing(): void {
+    this.life.listedMs = this.#options.time.nowMs;
+  }
+
+  /** The file is about to be removed, not by the operator. */
+  removing(room: Room, inode: Inode, path: string): void {
+    const name = path.slice(DATA.length + 1);
+    this.note(`${room}: removed ${name}`);
+    if (/^refused-.*\.replayed$/.test(name)) return;
+    const [, kind, day] = FILE.exec(name) ?? [];
+    if (room !== 'retention' || inode.kind !== 'file' || day === undefined) {
+      return this.fail(`${room}: removed ${name}, which is foreign`);
+    }
+    const { life } = this;
+    const { time } = this.#options;
+    const lastMs = life.removedMs[kind!] ?? life.startedMs;
+    life.removedMs[kind!] = time.nowMs;
+    this.check(time.nowMs - lastMs >= HOUR_MS, `retention: removed ${name} within an hour`);
+    this.check(!life.written.has(inode), `retention: removed ${name}, which is its own`);
+    // The operator can change everything after retention has looked.
+    if (life.listedMs <= this.operatorMs) return;
+    const others = this.#daysOf(kind as FileRoom).filter((other) => other !== day);
+    const isOld = (one: string): boolean => this.#isOld(kind as FileRoom, one);
+    this.check(isOld(day), `retention: removed ${name} too early`);
+    this.check(
+      others.some((other) => other > day),
+      `retention: removed ${name}, the newest`,
+    );
+    const older = others.find((other) => other < day && isOld(other) && !this.#isOwn(kind!, other));
+    this.check(older === undefined, `retention: removed ${name} before that of ${older}`);
+  }
+
+  /** The process has ended, somehow; what it leaves torn, the next one has to end. */
+  processEnded(): void {
+    for (const [inode, content] of this.#contents) {
+      if (inode.size > content.lineStart) content.tornAt.add(inode.size);
+      content.restBytes = 0;
+    }
+  }
+
+  /** The power was cut: files may be shorter, and may be gone. */
+  powerCut(): void {
+    for (const [inode, content] of this.#contents) {
+      const size = inode.gone?.how === 'lost' ? 0 : inode.size;
+      for (let n = content.lines.at(-1); n !== undefined; n = content.lines.at(-1)) {
+        const sent = this.#sent[n]!;
+        const { start, end } = sent.place!;
+        if (end <= size) break;
+        if (!sent.isListed) content.unlistedBytes -= end - start;
+        delete sent.place;
+        content.lines.pop();
+        this.check(!sent.isAcknowledged, `view ${n} was acknowledged, but a power cut lost it`);
+      }
+      content.lineStart = inode.bytes.subarray(0, size).lastIndexOf(NEWLINE) + 1;
+      for (const at of content.tornAt) if (at > size) content.tornAt.delete(at);
+    }
+    this.processEnded();
+  }
+
+  /** The operator has put a file there; what is in it counts as no view. */
+  adopt(inode: Inode): void {
+    const content = this.#contentOf(inode);
+    content.lineStart = inode.bytes.lastIndexOf(NEWLINE) + 1;
+    if (inode.size > content.lineStart) content.tornAt.add(inode.size);
+  }
+
+  #contentOf(inode: Inode): Content {
+    const known = this.#contents.get(inode);
+    if (known !== undefined) return known;
+    const tornAt = new Set<number>();
+    const content = { lineStart: 0, lines: [], tornAt, restBytes: 0, unlistedBytes: 0 };
+    this.#contents.set(inode, content);
+    return content;
+  }
+
+  #readLines(room: FileRoom, inode: Inode, content: Content, from: number): void {
+    const { bytes } = inode;
+    for (let at = bytes.indexOf(NEWLINE, from); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) {
+      const line = bytes.toString('utf8', content.lineStart, at);
+      const fault = this.#readLine(room, inode, content, line, at + 1);
+      if (fault !== undefined && !content.tornAt.has(at)) {
+        this.fail(`${inode.name}: ${fault}: ${JSON.stringify(line)}`);
+      }
+      content.lineStart = at + 1;
+    }
+  }
+
+  /** Returns what is wrong with a line that ends at `end`. */
+  #readLine(
+    room: FileRoom,
+    inode: Inode,
+    content: Content,
+    line: string,
+    end: number,
+  ): string | undefined {
+    const [, ts, id, rest] = HEAD.exec(line) ?? [];
+    const n = Number(/"n":(\d+)/.exec(rest ?? '')?.[1] ?? -1);
+    const sent = this.#sent[n];
+    if (ts === undefined || id === undefined || sent === undefined) return 'no line that was sent';
+    if (sent.room !== room || !rest!.endsWith(sent.text)) return 'not as it was sent';
+    if (room === 'views' && rest !== sent.text) return 'not as it was sent';
+    this.check(sent.place === undefined, `view ${n} was written twice`);
+    this.check(!this.#ids.has(id) || sent.id === id, `the id of view ${n} was used before`);
+    this.check(ts === sent.ts, `view ${n} was sent at ${sent.ts}, and has ${ts}`);
+    this.check(inode.name === `${room}-${ts.slice(0, 10)}.ndjson`, `view ${n} is in ${inode.name}`);
+    const last = this.life.last[room];
+    this.check(n > last.n && id > last.id, `view ${n} was written after view ${last.n}`);
+    this.life.last[room] = { n, id };
+    this.#ids.add(id);
+    this.check(!sent.isForbidden, `view ${n} was kept, though the disk is nearly full`);
+    // A line of which a crash took only the newline is the last process's.
+    if (!content.tornAt.has(end - 1)) {
+      this.life.lines[room] += 1;
+      this.life.bytes[room] += end - content.lineStart;
+    }
+    sent.id = id;
+    sent.place = { inode, start: content.lineStart, end };
+    content.lines.push(n);
+    if (!sent.isListed) content.unlistedBytes += end - content.lineStart;
+    return undefined;
+  }
+
+  #checkCap(inode: Inode, { tornAt, unlistedBytes }: Content): void {
+    const { refusedBytesMax } = this.#options;
+    // The newline that ends half a line is not counted.
+    const isWithin = inode.size <= refusedBytesMax + tornAt.size;
+    this.check(isWithin, `${inode.name} has ${inode.size} bytes, above its cap`);
+    this.check(unlistedBytes <= refusedBytesMax / 2, `${inode.name}: unlisted ids fill it`);
+  }
+
+  #daysOf(kind: FileRoom): string[] {
+    const { disk } = this.#options;
+    return disk
+      .names()
+      .filter((name) => disk.find(`${DATA}/${name}`)?.kind === 'file')
+      .map((name) => FILE.exec(name))
+      .filter((match) => match?.[1] === kind)
+      .map((match) => match![2]!);
+  }
+
+  #isOwn(kind: string, day: string): boolean {
+    return this.life.written.has(this.#options.disk.find(`${DATA}/${kind}-${day}.ndjson`)!);
+  }
+
+  #isOld(kind: FileRoom, day: string): boolean {
+    const { time, keepDays } = this.#options;
+    const ageDays = (Date.parse(dayOf(time.wallMs())) - Date.parse(day)) / DAY_MS;
+    return keepDays[kind] > 0 && ageDays > keepDays[kind];
+  }
+}

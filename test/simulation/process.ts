@@ -1,0 +1,238 @@
+import type { Fatal } from '../../src/base/exit.ts';
+import { dayOf } from '../../src/base/time.ts';
+import type { Log } from '../../src/base/log.ts';
+import { Retention } from '../../src/disk/retention.ts';
+import { createRefusedStore, type RefusedFiles } from '../../src/store/refused/refused-files.ts';
+import { createViewStore, type LocalViewStore } from '../../src/store/files/view-store.ts';
+import { DATA, type Disk } from './disk.ts';
+import { type Ledger, Life } from './ledger.ts';
+import type { Random } from './random.ts';
+import { Syscalls } from './syscalls.ts';
+import type { SimulatedTime } from './time.ts';
+
+export interface Settings {
+  readonly durability: 'disk' | 'os';
+  readonly minFreeBytes: number;
+  readonly refusedBytesMax: number;
+  readonly keepDays: Readonly<Record<'views' | 'refused', number>>;
+}
+
+interface Machine {
+  readonly disk: Disk;
+  readonly time: SimulatedTime;
+  readonly random: Random;
+  readonly ledger: Ledger;
+  readonly settings: Settings;
+}
+
+/** A view waits for the step that the disk is at, and for its own; each gets 10 s. */
+const ANSWER_MS_MAX = 21_500;
+/** So long after the last trouble everything works as it should. */
+const CALM_MS = 5_000;
+const CLOSE_MS = 5_000;
+const LISTED = '1';
+const UNLISTED = '2';
+
+/** One life of the collector's storage: from its start to its end, by whatever. */
+export class Process {
+  readonly syscalls: Syscalls;
+  readonly #machine: Machine;
+  readonly #log: Log;
+  #store!: LocalViewStore;
+  #refused!: RefusedFiles;
+  #retention!: Retention;
+  /** When each view that is not answered yet was sent. */
+  readonly #pending = new Map<number, number>();
+  #fatal: Fatal | undefined;
+  #keeps = 0;
+  #lastKeepMs = 0;
+  /** Since when the disk has been below --min-free. */
+  #lowSinceMs: number | undefined;
+
+  constructor(machine: Machine) {
+    const { disk, time, random, ledger } = machine;
+    this.#machine = machine;
+    this.syscalls = new Syscalls(disk, time, random, ledger);
+    const note = (message: string): void => {
+      if (!this.syscalls.isDead) ledger.note(`log: ${message}`);
+    };
+    this.#log = { info: note, warn: note, error: note };
+  }
+
+  get hasEnded(): boolean {
+    return this.syscalls.isDead || this.#fatal !== undefined;
+  }
+
+  /** Returns false if it ended at once. */
+  async start(): Promise<boolean> {
+    const { time, ledger, settings } = this.#machine;
+    const { syscalls } = this;
+    time.restartProcess();
+    syscalls.troubleMs = time.nowMs;
+    ledger.life = new Life(time.nowMs);
+    const { durability, minFreeBytes, refusedBytesMax } = settings;
+    const common = { dir: DATA, minFreeBytes, now: time.wallMs, log: this.#log };
+    let error: unknown;
+    const onFatal = (fatal: Fatal): void => this.#onFatal(fatal);
+    createViewStore({ ...common, durability, onFatal, files: syscalls.files('views') }).then(
+      (store) => (this.#store = store),
+      (reason: unknown) => (error = reason),
+    );
+    const isOver = await time.runUntil(() => (this.#store ?? error) !== undefined, 120_000);
+    if (!isOver || error !== undefined) {
+      ledger.note(`did not start: ${String(error)}`);
+      ledger.check(syscalls.errors > 0 || !isOver, `did not start: ${String(error)}`);
+      return false;
+    }
+    this.#refused = createRefusedStore({
+      ...common,
+      maxBytesPerDay: refusedBytesMax,
+      freeBytes: () => this.#store.state().freeBytes,
+      isListed: (id) => id === LISTED,
+      files: syscalls.files('refused'),
+    });
+    this.#retention = new Retention({
+      ...common,
+      keepDays: settings.keepDays.views,
+      keepRefusedDays: settings.keepDays.refused,
+      hasWritten: (kind, day) => (kind === 'views' ? this.#store : this.#refused).hasWritten(day),
+      files: syscalls.files('retention'),
+    });
+    ledger.note('started');
+    return true;
+  }
+
+  append(filler: number): void {
+    const { ledger, time, disk, settings } = this.#machine;
+    const text = `"p":"1","n":${ledger.count},"pn":"${'ü'.repeat(filler)}"}`;
+    const n = ledger.send('views', text);
+    const { unavailable } = this.#store.state();
+    const isCalm = this.#isCalm();
+    const isLow = isCalm && this.#isLongLow();
+    const mayRefuse = !isCalm || disk.freeBytes < 1.125 * settings.minFreeBytes;
+    this.#pending.set(n, time.nowMs);
+    void this.#store.append(Buffer.from(`{${text}`)).then((appended) => {
+      if (this.syscalls.isDead) return;
+      this.#pending.delete(n);
+      if ('id' in appended) {
+        ledger.check(!this.syscalls.hasFailed, `view ${n} was acknowledged after a failure`);
+        ledger.check(!isLow, `view ${n} was accepted below --min-free`);
+        ledger.acknowledge(n, appended.id);
+        return;
+      }
+      ledger.note(`view ${n} was refused: ${appended.unavailable}`);
+      if (unavailable === undefined) return;
+      ledger.check(mayRefuse, `view ${n} was refused without a cause: ${unavailable}`);
+    });
+  }
+
+  keep(filler: number): void {
+    const { ledger, random, time, settings } = this.#machine;
+    const isListed = random.chance(0.5);
+    const text = `{"n":${ledger.count},"pn":"${'x'.repeat(filler)}"}`;
+    const n = ledger.send('refused', `"view":${text}}`, isListed);
+    if ((this.#store.state().freeBytes ?? Infinity) < 2 * settings.minFreeBytes) ledger.forbid(n);
+    this.#keeps += 1;
+    this.#lastKeepMs = time.nowMs;
+    this.#refused.keep({ code: 'invalid-view', project: isListed ? LISTED : UNLISTED, text });
+  }
+
+  /** What must hold at any time. */
+  check(): void {
+    if (this.syscalls.isDead) return;
+    const { time, ledger, disk, settings } = this.#machine;
+    const { life } = ledger;
+    if (disk.freeBytes >= settings.minFreeBytes) this.#lowSinceMs = undefined;
+    else this.#lowSinceMs ??= time.nowMs;
+    const [oldest] = this.#pending;
+    if (oldest !== undefined) {
+      const waitedMs = time.nowMs - Math.max(oldest[1], time.resumedMs);
+      ledger.check(waitedMs < ANSWER_MS_MAX, `view ${oldest[0]} got no answer`);
+    }
+    if (this.hasEnded) return;
+    ledger.check(
+      !this.syscalls.hasFailed || time.nowMs - this.syscalls.troubleMs < 1000,
+      'a write or a sync failed, and viewlog goes on',
+    );
+    const state = this.#store.state();
+    ledger.check(state.queuedLines === this.#pending.size, `queuedLines is ${state.queuedLines}`);
+    ledger.check(state.lines <= life.lines.views, `lines is ${state.lines}`);
+    if (!this.#isCalm() || this.#pending.size > 0) return;
+    const missed = life.lines.views - state.lines;
+    ledger.check(missed <= life.noRoom, `lines is ${state.lines}, not ${life.lines.views}`);
+    const missedBytes = life.bytes.views - state.bytes;
+    ledger.check(missedBytes === 0 || missed > 0, `bytes is ${state.bytes}`);
+    ledger.check(
+      state.sealedFragments === life.seals,
+      `sealedFragments is ${state.sealedFragments}`,
+    );
+    ledger.check(life.noRoom > 0 || life.batches <= state.batches, `batches is ${state.batches}`);
+    const inode = state.path === undefined ? undefined : disk.find(state.path);
+    ledger.check((inode?.size ?? 0) === state.fileBytes, `fileBytes is ${state.fileBytes}`);
+    if (time.nowMs - this.#lastKeepMs > CALM_MS) this.#checkRefused();
+  }
+
+  #checkRefused(): void {
+    const { ledger } = this.#machine;
+    const { keptLines, keptBytes, droppedLines } = this.#refused.state();
+    const { lines, bytes } = ledger.life;
+    const total = keptLines + droppedLines;
+    ledger.check(total === this.#keeps, `${this.#keeps} were to be kept, ${total} are counted`);
+    ledger.check(keptLines <= lines.refused, `keptLines is ${keptLines}, not ${lines.refused}`);
+    ledger.check(keptBytes <= bytes.refused, `keptBytes is ${keptBytes}, not ${bytes.refused}`);
+  }
+
+  /** SIGTERM. */
+  async close(): Promise<void> {
+    const { time, ledger } = this.#machine;
+    const isCalm = this.#isCalm();
+    let outcome: string | undefined;
+    this.#retention.stop();
+    void this.#refused.close(CLOSE_MS);
+    this.#store.close(CLOSE_MS).then(
+      () => (outcome = 'closed'),
+      (error: unknown) => (outcome = `closed: ${String(error)}`),
+    );
+    await time.runUntil(() => outcome !== undefined, CLOSE_MS + 200);
+    ledger.note(outcome ?? 'did not close');
+    ledger.check(outcome !== undefined, 'close() did not end in time');
+    ledger.check(this.#pending.size === 0, 'a view has no answer after close()');
+    ledger.check(!isCalm || outcome === 'closed', `${outcome}`);
+    if (outcome !== 'closed' || this.syscalls.isFailing) return;
+    for (const inode of ledger.life.written) {
+      if (!inode.name.startsWith('views-')) continue;
+      const isWhole = inode.durableBytes === inode.size && inode.bytes.at(-1) === 0x0a;
+      ledger.check(isWhole || inode.gone !== undefined, `${inode.name} was not synced by close()`);
+    }
+  }
+
+  kill(): void {
+    this.syscalls.kill();
+    this.#machine.ledger.processEnded();
+  }
+
+  #onFatal(fatal: Fatal): void {
+    const { ledger } = this.#machine;
+    if (this.syscalls.isDead) return;
+    ledger.note(`fatal: ${fatal.message}`);
+    ledger.check(this.#fatal === undefined, 'onFatal was called twice');
+    ledger.check(fatal.exitCode === 74, `the exit code is ${fatal.exitCode}`);
+    ledger.check(this.syscalls.hasFailed, `it ended for no reason: ${fatal.message}`);
+    this.#fatal = fatal;
+  }
+
+  /** Nothing has been wrong for a while, so nothing should be wrong now. */
+  #isCalm(): boolean {
+    const { time, ledger, disk } = this.#machine;
+    if (this.hasEnded || disk.roomBytes < 100_000) return false;
+    const today = disk.find(`${DATA}/views-${dayOf(time.wallMs())}.ndjson`);
+    if (today !== undefined && today.kind !== 'file') return false;
+    const troubleMs = Math.max(this.syscalls.troubleMs, time.resumedMs, ledger.operatorMs);
+    return time.nowMs - troubleMs > CALM_MS;
+  }
+
+  #isLongLow(): boolean {
+    const { time } = this.#machine;
+    return this.#lowSinceMs !== undefined && time.nowMs - this.#lowSinceMs > CALM_MS;
+  }
+}
