@@ -1,12 +1,11 @@
 // What was sent, acknowledged and written, and what must hold of it. Every check is made at the
 // moment at which it can first fail, so that the trace ends there.
-import { DAY_MS, dayOf, HOUR_MS } from '../../src/base/time.ts';
-import { DATA, type Disk, type Inode } from './disk.ts';
+import type { Disk, Inode } from './disk.ts';
 import type { SimulatedTime } from './time.ts';
 
 /** Which part of the storage code asks. */
 export type Room = 'views' | 'refused' | 'retention';
-type FileRoom = 'views' | 'refused';
+export type FileRoom = 'views' | 'refused';
 
 interface Sent {
   readonly room: FileRoom;
@@ -34,7 +33,8 @@ interface Content {
 
 /** What one process has done. */
 export class Life {
-  readonly startedMs: number;
+  /** Files that were opened to be written, and those that were. */
+  readonly opened = new Set<Inode>();
   readonly written = new Set<Inode>();
   readonly lines = { views: 0, refused: 0 };
   readonly bytes = { views: 0, refused: 0 };
@@ -43,31 +43,23 @@ export class Life {
   seals = 0;
   /** Writes that were told that there is no room. */
   noRoom = 0;
-  readonly removedMs: Record<string, number> = {};
   readonly last = { views: { n: -1, id: '' }, refused: { n: -1, id: '' } };
-  listedMs = 0;
-
-  constructor(startedMs: number) {
-    this.startedMs = startedMs;
-  }
 }
 
 interface LedgerOptions {
   readonly disk: Disk;
   readonly time: SimulatedTime;
   readonly isDurable: boolean;
-  readonly keepDays: Readonly<Record<FileRoom, number>>;
   readonly refusedBytesMax: number;
 }
 
 const HEAD = /^\{"ts":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)","id":"([0-9a-f-]{36})",(.*)$/s;
-const FILE = /^(views|refused)-(\d{4}-\d\d-\d\d)\.ndjson$/;
 const NEWLINE = 0x0a;
 
 export class Ledger {
   readonly trace: string[] = [];
   violation: string | undefined;
-  life = new Life(0);
+  life = new Life();
   /** When the operator last changed files or the clock. */
   operatorMs = 0;
   readonly #options: LedgerOptions;
@@ -125,6 +117,13 @@ export class Ledger {
     this.check(isNamed, `view ${n} was acknowledged before its file's name was synced`);
   }
 
+  /** Whether the view is in a file, as durable as promised. */
+  isStored(n: number): boolean {
+    const { place } = this.#sent[n]!;
+    if (place === undefined || !this.#options.isDurable) return place !== undefined;
+    return place.end <= place.inode.durableBytes;
+  }
+
   /** @param sinceMs the end of the last trouble. */
   writing(room: Room, inode: Inode, sinceMs: number): void {
     this.check(inode.kind === 'file', `${room}: wrote to ${inode.name}, a ${inode.kind}`);
@@ -160,38 +159,6 @@ export class Ledger {
     this.note(`${room}: wrote ${count} of ${attempted.length} to ${inode.name} at ${before}`);
     this.#readLines(room, inode, content, before);
     if (room === 'refused') this.#checkCap(inode, content);
-  }
-
-  listing(): void {
-    this.life.listedMs = this.#options.time.nowMs;
-  }
-
-  /** The file is about to be removed, not by the operator. */
-  removing(room: Room, inode: Inode, path: string): void {
-    const name = path.slice(DATA.length + 1);
-    this.note(`${room}: removed ${name}`);
-    if (/^refused-.*\.replayed$/.test(name)) return;
-    const [, kind, day] = FILE.exec(name) ?? [];
-    if (room !== 'retention' || inode.kind !== 'file' || day === undefined) {
-      return this.fail(`${room}: removed ${name}, which is foreign`);
-    }
-    const { life } = this;
-    const { time } = this.#options;
-    const lastMs = life.removedMs[kind!] ?? life.startedMs;
-    life.removedMs[kind!] = time.nowMs;
-    this.check(time.nowMs - lastMs >= HOUR_MS, `retention: removed ${name} within an hour`);
-    this.check(!life.written.has(inode), `retention: removed ${name}, which is its own`);
-    // The operator can change everything after retention has looked.
-    if (life.listedMs <= this.operatorMs) return;
-    const others = this.#daysOf(kind as FileRoom).filter((other) => other !== day);
-    const isOld = (one: string): boolean => this.#isOld(kind as FileRoom, one);
-    this.check(isOld(day), `retention: removed ${name} too early`);
-    this.check(
-      others.some((other) => other > day),
-      `retention: removed ${name}, the newest`,
-    );
-    const older = others.find((other) => other < day && isOld(other) && !this.#isOwn(kind!, other));
-    this.check(older === undefined, `retention: removed ${name} before that of ${older}`);
   }
 
   /** The process has ended, somehow; what it leaves torn, the next one has to end. */
@@ -290,25 +257,5 @@ export class Ledger {
     const isWithin = inode.size <= refusedBytesMax + tornAt.size;
     this.check(isWithin, `${inode.name} has ${inode.size} bytes, above its cap`);
     this.check(unlistedBytes <= refusedBytesMax / 2, `${inode.name}: unlisted ids fill it`);
-  }
-
-  #daysOf(kind: FileRoom): string[] {
-    const { disk } = this.#options;
-    return disk
-      .names()
-      .filter((name) => disk.find(`${DATA}/${name}`)?.kind === 'file')
-      .map((name) => FILE.exec(name))
-      .filter((match) => match?.[1] === kind)
-      .map((match) => match![2]!);
-  }
-
-  #isOwn(kind: string, day: string): boolean {
-    return this.life.written.has(this.#options.disk.find(`${DATA}/${kind}-${day}.ndjson`)!);
-  }
-
-  #isOld(kind: FileRoom, day: string): boolean {
-    const { time, keepDays } = this.#options;
-    const ageDays = (Date.parse(dayOf(time.wallMs())) - Date.parse(day)) / DAY_MS;
-    return keepDays[kind] > 0 && ageDays > keepDays[kind];
   }
 }

@@ -1,14 +1,13 @@
 import type { Fatal } from '../../src/base/exit.ts';
-import { dayOf } from '../../src/base/time.ts';
+import { dayOf, HOUR_MS } from '../../src/base/time.ts';
 import type { Log } from '../../src/base/log.ts';
 import { Retention } from '../../src/disk/retention.ts';
 import { createRefusedStore, type RefusedFiles } from '../../src/store/refused/refused-files.ts';
 import { createViewStore, type LocalViewStore } from '../../src/store/files/view-store.ts';
-import { DATA, type Disk } from './disk.ts';
-import { type Ledger, Life } from './ledger.ts';
-import type { Random } from './random.ts';
-import { Syscalls } from './syscalls.ts';
-import type { SimulatedTime } from './time.ts';
+import { DATA } from './disk.ts';
+import { Life } from './ledger.ts';
+import { Removals } from './removals.ts';
+import { type Machine, Syscalls, WEATHERS } from './syscalls.ts';
 
 export interface Settings {
   readonly durability: 'disk' | 'os';
@@ -17,15 +16,12 @@ export interface Settings {
   readonly keepDays: Readonly<Record<'views' | 'refused', number>>;
 }
 
-interface Machine {
-  readonly disk: Disk;
-  readonly time: SimulatedTime;
-  readonly random: Random;
-  readonly ledger: Ledger;
+interface World extends Machine {
   readonly settings: Settings;
 }
 
 /** A view waits for the step that the disk is at, and for its own; each gets 10 s. */
+const STUCK_MS = 9_999;
 const ANSWER_MS_MAX = 21_500;
 /** So long after the last trouble everything works as it should. */
 const CALM_MS = 5_000;
@@ -36,7 +32,8 @@ const UNLISTED = '2';
 /** One life of the collector's storage: from its start to its end, by whatever. */
 export class Process {
   readonly syscalls: Syscalls;
-  readonly #machine: Machine;
+  readonly #machine: World;
+  readonly #removals: Removals;
   readonly #log: Log;
   #store!: LocalViewStore;
   #refused!: RefusedFiles;
@@ -46,13 +43,15 @@ export class Process {
   #fatal: Fatal | undefined;
   #keeps = 0;
   #lastKeepMs = 0;
+  #isClosing = false;
   /** Since when the disk has been below --min-free. */
   #lowSinceMs: number | undefined;
 
-  constructor(machine: Machine) {
-    const { disk, time, random, ledger } = machine;
+  constructor(machine: World) {
+    const { disk, time, ledger, settings } = machine;
     this.#machine = machine;
-    this.syscalls = new Syscalls(disk, time, random, ledger);
+    this.#removals = new Removals(disk, time, ledger, settings.keepDays);
+    this.syscalls = new Syscalls(machine, this.#removals);
     const note = (message: string): void => {
       if (!this.syscalls.isDead) ledger.note(`log: ${message}`);
     };
@@ -69,7 +68,7 @@ export class Process {
     const { syscalls } = this;
     time.restartProcess();
     syscalls.troubleMs = time.nowMs;
-    ledger.life = new Life(time.nowMs);
+    ledger.life = new Life();
     const { durability, minFreeBytes, refusedBytesMax } = settings;
     const common = { dir: DATA, minFreeBytes, now: time.wallMs, log: this.#log };
     let error: unknown;
@@ -113,6 +112,8 @@ export class Process {
     this.#pending.set(n, time.nowMs);
     void this.#store.append(Buffer.from(`{${text}`)).then((appended) => {
       if (this.syscalls.isDead) return;
+      const waitedMs = time.nowMs - this.#pending.get(n)!;
+      this.#checkWait(n);
       this.#pending.delete(n);
       if ('id' in appended) {
         ledger.check(!this.syscalls.hasFailed, `view ${n} was acknowledged after a failure`);
@@ -121,6 +122,8 @@ export class Process {
         return;
       }
       ledger.note(`view ${n} was refused: ${appended.unavailable}`);
+      const mayBeStored = waitedMs > STUCK_MS || this.#isClosing || this.syscalls.isFailing;
+      ledger.check(mayBeStored || !ledger.isStored(n), `view ${n} was refused, but is stored`);
       if (unavailable === undefined) return;
       ledger.check(mayRefuse, `view ${n} was refused without a cause: ${unavailable}`);
     });
@@ -144,11 +147,7 @@ export class Process {
     const { life } = ledger;
     if (disk.freeBytes >= settings.minFreeBytes) this.#lowSinceMs = undefined;
     else this.#lowSinceMs ??= time.nowMs;
-    const [oldest] = this.#pending;
-    if (oldest !== undefined) {
-      const waitedMs = time.nowMs - Math.max(oldest[1], time.resumedMs);
-      ledger.check(waitedMs < ANSWER_MS_MAX, `view ${oldest[0]} got no answer`);
-    }
+    for (const n of this.#pending.keys()) this.#checkWait(n);
     if (this.hasEnded) return;
     ledger.check(
       !this.syscalls.hasFailed || time.nowMs - this.syscalls.troubleMs < 1000,
@@ -172,6 +171,12 @@ export class Process {
     if (time.nowMs - this.#lastKeepMs > CALM_MS) this.#checkRefused();
   }
 
+  #checkWait(n: number): void {
+    const { time, ledger } = this.#machine;
+    const waitedMs = time.nowMs - Math.max(this.#pending.get(n)!, time.resumedMs);
+    ledger.check(waitedMs < ANSWER_MS_MAX, `view ${n} got no answer for ${waitedMs} ms`);
+  }
+
   #checkRefused(): void {
     const { ledger } = this.#machine;
     const { keptLines, keptBytes, droppedLines } = this.#refused.state();
@@ -185,8 +190,9 @@ export class Process {
   /** SIGTERM. */
   async close(): Promise<void> {
     const { time, ledger } = this.#machine;
-    const isCalm = this.#isCalm();
+    const isCalm = this.#isCalm() && this.syscalls.weather === WEATHERS.calm;
     let outcome: string | undefined;
+    this.#isClosing = true;
     this.#retention.stop();
     void this.#refused.close(CLOSE_MS);
     this.#store.close(CLOSE_MS).then(
@@ -199,10 +205,26 @@ export class Process {
     ledger.check(this.#pending.size === 0, 'a view has no answer after close()');
     ledger.check(!isCalm || outcome === 'closed', `${outcome}`);
     if (outcome !== 'closed' || this.syscalls.isFailing) return;
+    if (isCalm) await time.advance(100);
+    const left = this.syscalls.openFiles;
+    ledger.check(!isCalm || left.length === 0, `${left.join()} was left open by close()`);
     for (const inode of ledger.life.written) {
       if (!inode.name.startsWith('views-')) continue;
       const isWhole = inode.durableBytes === inode.size && inode.bytes.at(-1) === 0x0a;
       ledger.check(isWhole || inode.gone !== undefined, `${inode.name} was not synced by close()`);
+    }
+  }
+
+  /** One old file of each kind goes within an hour, if there is one. */
+  async checkRetention(): Promise<void> {
+    const { time, ledger } = this.#machine;
+    const kinds = (['views', 'refused'] as const).filter(
+      (kind) => this.#removals.overdue(kind, ledger.life.opened).length > 0,
+    );
+    await time.suspend(HOUR_MS);
+    await time.advance(CALM_MS);
+    for (const kind of kinds) {
+      ledger.check(this.#removals.hasRemoved(kind), `retention: removed none of ${kind}`);
     }
   }
 

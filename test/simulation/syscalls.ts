@@ -1,6 +1,7 @@
 import type { FileOps, FileStat } from '../../src/disk/ops.ts';
 import { DATA, type Disk, type Inode } from './disk.ts';
 import type { Ledger, Room } from './ledger.ts';
+import type { Removals } from './removals.ts';
 import type { Random } from './random.ts';
 import type { SimulatedTime } from './time.ts';
 
@@ -25,6 +26,13 @@ export const WEATHERS = {
   failing: { ...CALM, short: 0.1, failures: 0.05 },
   slow: { ...CALM, hangs: 0.02, errors: 0.01 },
 } as const;
+
+export interface Machine {
+  readonly disk: Disk;
+  readonly time: SimulatedTime;
+  readonly random: Random;
+  readonly ledger: Ledger;
+}
 
 interface Descriptor {
   readonly inode: Inode;
@@ -70,10 +78,12 @@ export class Syscalls {
   readonly #time: SimulatedTime;
   readonly #random: Random;
   readonly #ledger: Ledger;
+  readonly #removals: Removals;
   readonly #open = new Map<number, Descriptor>();
   readonly #underWay = new Set<() => void>();
 
-  constructor(disk: Disk, time: SimulatedTime, random: Random, ledger: Ledger) {
+  constructor({ disk, time, random, ledger }: Machine, removals: Removals) {
+    this.#removals = removals;
     this.#disk = disk;
     this.#time = time;
     this.#random = random;
@@ -117,16 +127,20 @@ export class Syscalls {
       lstat: call('lstat', (inode, _path: string) => stat(inode)),
       close: (fd) => this.#call(room, 'close', fd, () => void this.#open.delete(fd)),
       list: (path) => {
-        if (room === 'retention') this.#ledger.listing();
+        if (room === 'retention') this.#removals.listing();
         return this.#call(room, 'list', path, () => this.#disk.names());
       },
       unlink: call('unlink', (inode, path: string) => {
-        this.#ledger.removing(room, inode, path);
+        this.#removals.removing(room, inode, path);
         this.#disk.detach(path.slice(DATA.length + 1), 'removed', this.#time.nowMs);
       }),
       rename: forbidden('rename'),
       freeBytes: (dir) => this.#call(room, 'freeBytes', dir, () => this.#disk.freeBytes),
     };
+  }
+
+  get openFiles(): string[] {
+    return [...this.#open.values()].map(({ inode }) => inode.name);
   }
 
   /** kill -9: of what is under way, any part happens. */
@@ -204,6 +218,7 @@ export class Syscalls {
       }
     }
     if (inode === undefined) throw errnoError('ENOENT', 'open');
+    if (flags !== 'r') this.#ledger.life.opened.add(inode);
     let fd = 3;
     while (this.#open.has(fd)) fd += 1;
     this.#open.set(fd, { inode, isSynchronous: flags.includes('d') });
@@ -212,6 +227,8 @@ export class Syscalls {
 
   #write(room: Room, fd: number, bytes: Uint8Array): number {
     const { inode, isSynchronous } = this.#open.get(fd)!;
+    // Such a write syncs its own bytes, not what an earlier process has left before them.
+    const syncs = isSynchronous && inode.durableBytes === inode.size;
     const random = this.#random;
     const disk = this.#disk;
     if (random.chance(this.weather.busy)) {
@@ -227,7 +244,7 @@ export class Syscalls {
     disk.roomBytes -= count;
     inode.append(bytes.subarray(0, count));
     this.#ledger.wrote(room, inode, bytes, count);
-    if (isSynchronous) this.#sync(room, inode);
+    if (syncs) this.#sync(room, inode);
     return count;
   }
 

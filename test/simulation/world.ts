@@ -29,6 +29,7 @@ const EVENTS = {
   move: 3,
   remove: 2,
   fill: 4,
+  nearlyFill: 2,
   free: 4,
   obstruct: 1,
   removeOld: 1,
@@ -63,7 +64,6 @@ class World {
       disk: this.disk,
       time: this.time,
       isDurable: this.settings.durability === 'disk',
-      keepDays: this.settings.keepDays,
       refusedBytesMax: this.settings.refusedBytesMax,
     });
     this.ledger.note(`seed ${seed}, ${JSON.stringify(this.settings)}`);
@@ -108,6 +108,7 @@ class World {
       await this.time.advance(ms);
       this.process.check();
     }
+    await this.process.checkRetention();
     await this.process.close();
     this.#end();
   }
@@ -152,9 +153,22 @@ class World {
       case 'remove':
         return this.#take('removed');
       case 'fill':
-        disk.roomBytes = random.pick([0, random.below(3000), random.below(3000), 500_000]);
+        disk.roomBytes = random.pick([
+          0,
+          random.below(3000),
+          random.below(3000),
+          500_000,
+          1_500_000,
+        ]);
         disk.fullErrno = random.pick(['ENOSPC', 'EDQUOT']);
         return this.#touch();
+      case 'nearlyFill':
+        this.#clear();
+        disk.roomBytes = 500_000;
+        disk.fullErrno = 'ENOSPC';
+        await time.advance(random.between(5_000, 8_000));
+        process.check();
+        return this.#happen('burst');
       case 'free':
         disk.roomBytes = Number.POSITIVE_INFINITY;
         return this.#touch();
@@ -163,7 +177,7 @@ class World {
       case 'removeOld':
         return this.#removeOld();
       case 'suspend':
-        return time.suspend(random.between(1, 3) * HOUR_MS);
+        return time.suspend(random.between(0.1, 3) * HOUR_MS);
       case 'kill':
         return process.kill();
       case 'stop':
