@@ -1,7 +1,7 @@
 // What was sent, acknowledged and written, and what must hold of it. Every check is made at the
 // moment at which it can first fail, so that the trace ends there.
-import type { Disk, Inode } from './disk.ts';
-import type { SimulatedTime } from './time.ts';
+import type { Inode } from './disk.ts';
+import type { World } from './world.ts';
 
 /** Which part of the storage code asks. */
 export type Room = 'views' | 'refused' | 'retention';
@@ -46,13 +46,6 @@ export class Life {
   readonly last = { views: { n: -1, id: '' }, refused: { n: -1, id: '' } };
 }
 
-interface LedgerOptions {
-  readonly disk: Disk;
-  readonly time: SimulatedTime;
-  readonly isDurable: boolean;
-  readonly refusedBytesMax: number;
-}
-
 const HEAD = /^\{"ts":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)","id":"([0-9a-f-]{36})",(.*)$/s;
 const NEWLINE = 0x0a;
 
@@ -62,17 +55,19 @@ export class Ledger {
   life = new Life();
   /** When the operator last changed files or the clock. */
   operatorMs = 0;
-  readonly #options: LedgerOptions;
+  readonly #world: World;
+  readonly #isDurable: boolean;
   readonly #sent: Sent[] = [];
   readonly #contents = new Map<Inode, Content>();
   readonly #ids = new Set<string>();
 
-  constructor(options: LedgerOptions) {
-    this.#options = options;
+  constructor(world: World) {
+    this.#world = world;
+    this.#isDurable = world.settings.durability === 'disk';
   }
 
   note(text: string): void {
-    this.trace.push(`${this.#options.time.nowMs.toFixed(3).padStart(14)} ${text}`);
+    this.trace.push(`${this.#world.time.nowMs.toFixed(3).padStart(14)} ${text}`);
   }
 
   fail(text: string): void {
@@ -88,13 +83,13 @@ export class Ledger {
     return this.#sent.filter((sent) => sent.isAcknowledged).length;
   }
 
-  get count(): number {
+  get sent(): number {
     return this.#sent.length;
   }
 
   /** A view was handed to the storage code at this moment. */
   send(room: FileRoom, text: string, isListed = true): number {
-    const ts = new Date(this.#options.time.wallMs()).toISOString();
+    const ts = new Date(this.#world.time.wallMs()).toISOString();
     return this.#sent.push({ room, text, ts, isListed }) - 1;
   }
 
@@ -110,17 +105,17 @@ export class Ledger {
     const { place } = sent;
     if (place === undefined) return this.fail(`view ${n} was acknowledged, but is not in a file`);
     this.check(sent.id === id, `view ${n} was acknowledged as ${id}, but is stored as ${sent.id}`);
-    if (!this.#options.isDurable) return;
+    if (!this.#isDurable) return;
     const { inode, end } = place;
     this.check(end <= inode.durableBytes, `view ${n} was acknowledged before it was synced`);
-    const isNamed = inode.gone !== undefined || this.#options.disk.isNameDurable(inode);
+    const isNamed = inode.gone !== undefined || this.#world.disk.isNameDurable(inode);
     this.check(isNamed, `view ${n} was acknowledged before its file's name was synced`);
   }
 
   /** Whether the view is in a file, as durable as promised. */
   isStored(n: number): boolean {
     const { place } = this.#sent[n]!;
-    if (place === undefined || !this.#options.isDurable) return place !== undefined;
+    if (place === undefined || !this.#isDurable) return place !== undefined;
     return place.end <= place.inode.durableBytes;
   }
 
@@ -128,7 +123,7 @@ export class Ledger {
   writing(room: Room, inode: Inode, sinceMs: number): void {
     this.check(inode.kind === 'file', `${room}: wrote to ${inode.name}, a ${inode.kind}`);
     if (room !== 'views' || inode.gone === undefined) return;
-    const lateMs = this.#options.time.nowMs - Math.max(inode.gone.sinceMs, sinceMs) - 1000;
+    const lateMs = this.#world.time.nowMs - Math.max(inode.gone.sinceMs, sinceMs) - 1000;
     this.check(
       lateMs < 100,
       `views: ${inode.name} was written ${lateMs} ms too long after it went`,
@@ -252,7 +247,7 @@ export class Ledger {
   }
 
   #checkCap(inode: Inode, { tornAt, unlistedBytes }: Content): void {
-    const { refusedBytesMax } = this.#options;
+    const { refusedBytesMax } = this.#world.settings;
     // The newline that ends half a line is not counted.
     const isWithin = inode.size <= refusedBytesMax + tornAt.size;
     this.check(isWithin, `${inode.name} has ${inode.size} bytes, above its cap`);

@@ -7,17 +7,14 @@ import { createViewStore, type LocalViewStore } from '../../src/store/files/view
 import { DATA } from './disk.ts';
 import { Life } from './ledger.ts';
 import { Removals } from './removals.ts';
-import { type Machine, Syscalls, WEATHERS } from './syscalls.ts';
+import { Syscalls, WEATHERS } from './syscalls.ts';
+import type { World } from './world.ts';
 
 export interface Settings {
   readonly durability: 'disk' | 'os';
   readonly minFreeBytes: number;
   readonly refusedBytesMax: number;
   readonly keepDays: Readonly<Record<'views' | 'refused', number>>;
-}
-
-interface World extends Machine {
-  readonly settings: Settings;
 }
 
 /** A view waits for the step that the disk is at, and for its own; each gets 10 s. */
@@ -32,7 +29,7 @@ const UNLISTED = '2';
 /** One life of the collector's storage: from its start to its end, by whatever. */
 export class Process {
   readonly syscalls: Syscalls;
-  readonly #machine: World;
+  readonly #world: World;
   readonly #removals: Removals;
   readonly #log: Log;
   #store!: LocalViewStore;
@@ -44,16 +41,16 @@ export class Process {
   #keeps = 0;
   #lastKeepMs = 0;
   #isClosing = false;
+  #hasAcknowledged = false;
   /** Since when the disk has been below --min-free. */
   #lowSinceMs: number | undefined;
 
-  constructor(machine: World) {
-    const { disk, time, ledger, settings } = machine;
-    this.#machine = machine;
-    this.#removals = new Removals(disk, time, ledger, settings.keepDays);
-    this.syscalls = new Syscalls(machine, this.#removals);
+  constructor(world: World) {
+    this.#world = world;
+    this.#removals = new Removals(world);
+    this.syscalls = new Syscalls(world, this.#removals);
     const note = (message: string): void => {
-      if (!this.syscalls.isDead) ledger.note(`log: ${message}`);
+      if (!this.syscalls.isDead) world.ledger.note(`log: ${message}`);
     };
     this.#log = { info: note, warn: note, error: note };
   }
@@ -64,7 +61,7 @@ export class Process {
 
   /** Returns false if it ended at once. */
   async start(): Promise<boolean> {
-    const { time, ledger, settings } = this.#machine;
+    const { time, ledger, settings } = this.#world;
     const { syscalls } = this;
     time.restartProcess();
     syscalls.troubleMs = time.nowMs;
@@ -102,8 +99,8 @@ export class Process {
   }
 
   append(filler: number): void {
-    const { ledger, time, disk, settings } = this.#machine;
-    const text = `"p":"1","n":${ledger.count},"pn":"${'ü'.repeat(filler)}"}`;
+    const { ledger, time, disk, settings } = this.#world;
+    const text = `"p":"1","n":${ledger.sent},"pn":"${'ü'.repeat(filler)}"}`;
     const n = ledger.send('views', text);
     const { unavailable } = this.#store.state();
     const isCalm = this.#isCalm();
@@ -118,8 +115,8 @@ export class Process {
       if ('id' in appended) {
         ledger.check(!this.syscalls.hasFailed, `view ${n} was acknowledged after a failure`);
         ledger.check(!isLow, `view ${n} was accepted below --min-free`);
-        ledger.acknowledge(n, appended.id);
-        return;
+        this.#hasAcknowledged = true;
+        return ledger.acknowledge(n, appended.id);
       }
       ledger.note(`view ${n} was refused: ${appended.unavailable}`);
       const mayBeStored = waitedMs > STUCK_MS || this.#isClosing || this.syscalls.isFailing;
@@ -130,9 +127,9 @@ export class Process {
   }
 
   keep(filler: number): void {
-    const { ledger, random, time, settings } = this.#machine;
+    const { ledger, random, time, settings } = this.#world;
     const isListed = random.chance(0.5);
-    const text = `{"n":${ledger.count},"pn":"${'x'.repeat(filler)}"}`;
+    const text = `{"n":${ledger.sent},"pn":"${'x'.repeat(filler)}"}`;
     const n = ledger.send('refused', `"view":${text}}`, isListed);
     if ((this.#store.state().freeBytes ?? Infinity) < 2 * settings.minFreeBytes) ledger.forbid(n);
     this.#keeps += 1;
@@ -143,7 +140,7 @@ export class Process {
   /** What must hold at any time. */
   check(): void {
     if (this.syscalls.isDead) return;
-    const { time, ledger, disk, settings } = this.#machine;
+    const { time, ledger, disk, settings } = this.#world;
     const { life } = ledger;
     if (disk.freeBytes >= settings.minFreeBytes) this.#lowSinceMs = undefined;
     else this.#lowSinceMs ??= time.nowMs;
@@ -154,6 +151,10 @@ export class Process {
       'a write or a sync failed, and viewlog goes on',
     );
     const state = this.#store.state();
+    const isAcknowledged = state.lastAcceptedMs !== undefined;
+    ledger.check(isAcknowledged === this.#hasAcknowledged, 'lastAcceptedMs is wrong');
+    const { queuedLines, queuedBytes } = state;
+    ledger.check(queuedLines > 0 === queuedBytes > 0, `queuedBytes is ${queuedBytes}`);
     ledger.check(state.queuedLines === this.#pending.size, `queuedLines is ${state.queuedLines}`);
     ledger.check(state.lines <= life.lines.views, `lines is ${state.lines}`);
     if (!this.#isCalm() || this.#pending.size > 0) return;
@@ -172,13 +173,13 @@ export class Process {
   }
 
   #checkWait(n: number): void {
-    const { time, ledger } = this.#machine;
+    const { time, ledger } = this.#world;
     const waitedMs = time.nowMs - Math.max(this.#pending.get(n)!, time.resumedMs);
     ledger.check(waitedMs < ANSWER_MS_MAX, `view ${n} got no answer for ${waitedMs} ms`);
   }
 
   #checkRefused(): void {
-    const { ledger } = this.#machine;
+    const { ledger } = this.#world;
     const { keptLines, keptBytes, droppedLines } = this.#refused.state();
     const { lines, bytes } = ledger.life;
     const total = keptLines + droppedLines;
@@ -188,8 +189,8 @@ export class Process {
   }
 
   /** SIGTERM. */
-  async close(): Promise<void> {
-    const { time, ledger } = this.#machine;
+  async stop(): Promise<void> {
+    const { time, ledger } = this.#world;
     const isCalm = this.#isCalm() && this.syscalls.weather === WEATHERS.calm;
     let outcome: string | undefined;
     this.#isClosing = true;
@@ -204,7 +205,12 @@ export class Process {
     ledger.check(outcome !== undefined, 'close() did not end in time');
     ledger.check(this.#pending.size === 0, 'a view has no answer after close()');
     ledger.check(!isCalm || outcome === 'closed', `${outcome}`);
-    if (outcome !== 'closed' || this.syscalls.isFailing) return;
+    if (outcome === 'closed' && !this.syscalls.isFailing) await this.#checkStopped(isCalm);
+    this.kill();
+  }
+
+  async #checkStopped(isCalm: boolean): Promise<void> {
+    const { time, ledger } = this.#world;
     if (isCalm) await time.advance(100);
     const left = this.syscalls.openFiles;
     ledger.check(!isCalm || left.length === 0, `${left.join()} was left open by close()`);
@@ -217,7 +223,7 @@ export class Process {
 
   /** One old file of each kind goes within an hour, if there is one. */
   async checkRetention(): Promise<void> {
-    const { time, ledger } = this.#machine;
+    const { time, ledger } = this.#world;
     const kinds = (['views', 'refused'] as const).filter(
       (kind) => this.#removals.overdue(kind, ledger.life.opened).length > 0,
     );
@@ -228,13 +234,25 @@ export class Process {
     }
   }
 
+  /** Whatever has not ended it yet: it accepts no view after a fatal error, and is killed. */
+  async end(): Promise<void> {
+    if (this.#fatal !== undefined && !this.syscalls.isDead) {
+      this.append(1);
+      await this.#world.time.advance(100);
+      const { ledger } = this.#world;
+      ledger.check(this.#pending.size === 0, 'a view has no answer after a fatal error');
+    }
+    this.kill();
+  }
+
   kill(): void {
+    if (this.syscalls.isDead) return;
     this.syscalls.kill();
-    this.#machine.ledger.processEnded();
+    this.#world.ledger.processEnded();
   }
 
   #onFatal(fatal: Fatal): void {
-    const { ledger } = this.#machine;
+    const { ledger } = this.#world;
     if (this.syscalls.isDead) return;
     ledger.note(`fatal: ${fatal.message}`);
     ledger.check(this.#fatal === undefined, 'onFatal was called twice');
@@ -245,7 +263,7 @@ export class Process {
 
   /** Nothing has been wrong for a while, so nothing should be wrong now. */
   #isCalm(): boolean {
-    const { time, ledger, disk } = this.#machine;
+    const { time, ledger, disk } = this.#world;
     if (this.hasEnded || disk.roomBytes < 100_000) return false;
     const today = disk.find(`${DATA}/views-${dayOf(time.wallMs())}.ndjson`);
     if (today !== undefined && today.kind !== 'file') return false;
@@ -254,7 +272,7 @@ export class Process {
   }
 
   #isLongLow(): boolean {
-    const { time } = this.#machine;
+    const { time } = this.#world;
     return this.#lowSinceMs !== undefined && time.nowMs - this.#lowSinceMs > CALM_MS;
   }
 }

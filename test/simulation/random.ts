@@ -31,11 +31,4 @@ export class Random {
   pick<T>(choices: readonly T[]): T {
     return choices[this.below(choices.length)]!;
   }
-
-  /** One of the names, each as often as its weight says. */
-  weighted<K extends string>(weights: Readonly<Record<K, number>>): K {
-    const entries = Object.entries<number>(weights) as [K, number][];
-    let left = this.next() * entries.reduce((sum, [, weight]) => sum + weight, 0);
-    return (entries.find(([, weight]) => (left -= weight) < 0) ?? entries[0]!)[0];
-  }
 }

@@ -1,43 +1,32 @@
 import { DAY_MS, dayOf, HOUR_MS } from '../../src/base/time.ts';
-import { DATA, type Disk, type Inode } from './disk.ts';
-import type { FileRoom, Ledger, Room } from './ledger.ts';
-import type { SimulatedTime } from './time.ts';
+import { DATA, type Inode } from './disk.ts';
+import type { FileRoom, Room } from './ledger.ts';
+import type { World } from './world.ts';
 
 const FILE = /^(views|refused)-(\d{4}-\d\d-\d\d)\.ndjson$/;
 
 /** What retention may remove while one process runs, and what it has. */
 export class Removals {
-  readonly #disk: Disk;
-  readonly #time: SimulatedTime;
-  readonly #ledger: Ledger;
-  readonly #keepDays: Readonly<Record<FileRoom, number>>;
+  readonly #world: World;
   readonly #startedMs: number;
   /** When a file of each kind was last removed. */
   readonly #removedMs: Partial<Record<FileRoom, number>> = {};
   #listedMs = 0;
 
-  constructor(
-    disk: Disk,
-    time: SimulatedTime,
-    ledger: Ledger,
-    keepDays: Readonly<Record<FileRoom, number>>,
-  ) {
-    this.#disk = disk;
-    this.#time = time;
-    this.#ledger = ledger;
-    this.#keepDays = keepDays;
-    this.#startedMs = time.nowMs;
+  constructor(world: World) {
+    this.#world = world;
+    this.#startedMs = world.time.nowMs;
   }
 
   /** Retention looks at the directory. */
   listing(): void {
-    this.#listedMs = this.#time.nowMs;
+    this.#listedMs = this.#world.time.nowMs;
   }
 
   /** The file is about to be removed, not by the operator. */
   removing(room: Room, inode: Inode, path: string): void {
-    const ledger = this.#ledger;
-    const { nowMs } = this.#time;
+    const { ledger, time } = this.#world;
+    const { nowMs } = time;
     const name = path.slice(DATA.length + 1);
     ledger.note(`${room}: removed ${name}`);
     if (/^refused-.*\.replayed$/.test(name)) return;
@@ -60,13 +49,14 @@ export class Removals {
   }
 
   /** The days whose files may be removed now, oldest first; not those that are in use. */
-  overdue(kind: FileRoom, inUse: ReadonlySet<Inode> = this.#ledger.life.written): string[] {
-    const today = Date.parse(dayOf(this.#time.wallMs()));
-    const keepMs = this.#keepDays[kind] * DAY_MS;
-    const files = this.#disk
+  overdue(kind: FileRoom, inUse: ReadonlySet<Inode> = this.#world.ledger.life.written): string[] {
+    const { disk, time, settings } = this.#world;
+    const today = Date.parse(dayOf(time.wallMs()));
+    const keepMs = settings.keepDays[kind] * DAY_MS;
+    const files = disk
       .names()
       .filter((name) => name.startsWith(kind) && FILE.test(name))
-      .map((name) => ({ day: FILE.exec(name)![2]!, inode: this.#disk.find(`${DATA}/${name}`)! }))
+      .map((name) => ({ day: FILE.exec(name)![2]!, inode: disk.find(`${DATA}/${name}`)! }))
       .filter(({ inode }) => inode.kind === 'file')
       .sort((a, b) => (a.day < b.day ? -1 : 1));
     const isOld = (day: string): boolean => keepMs > 0 && today - Date.parse(day) > keepMs;

@@ -1,9 +1,8 @@
 import type { FileOps, FileStat } from '../../src/disk/ops.ts';
-import { DATA, type Disk, type Inode } from './disk.ts';
-import type { Ledger, Room } from './ledger.ts';
+import { DATA, type Inode } from './disk.ts';
+import type { Room } from './ledger.ts';
 import type { Removals } from './removals.ts';
-import type { Random } from './random.ts';
-import type { SimulatedTime } from './time.ts';
+import type { World } from './world.ts';
 
 /** How often, from 0 to 1, something befalls an operation. */
 export interface Weather {
@@ -26,13 +25,6 @@ export const WEATHERS = {
   failing: { ...CALM, short: 0.1, failures: 0.05 },
   slow: { ...CALM, hangs: 0.02, errors: 0.01 },
 } as const;
-
-export interface Machine {
-  readonly disk: Disk;
-  readonly time: SimulatedTime;
-  readonly random: Random;
-  readonly ledger: Ledger;
-}
 
 interface Descriptor {
   readonly inode: Inode;
@@ -74,26 +66,20 @@ export class Syscalls {
   isFailing = false;
   /** Errors that were passed to the process, EINTR and EAGAIN aside. */
   errors = 0;
-  readonly #disk: Disk;
-  readonly #time: SimulatedTime;
-  readonly #random: Random;
-  readonly #ledger: Ledger;
+  readonly #world: World;
   readonly #removals: Removals;
   readonly #open = new Map<number, Descriptor>();
   readonly #underWay = new Set<() => void>();
 
-  constructor({ disk, time, random, ledger }: Machine, removals: Removals) {
+  constructor(world: World, removals: Removals) {
+    this.#world = world;
     this.#removals = removals;
-    this.#disk = disk;
-    this.#time = time;
-    this.#random = random;
-    this.#ledger = ledger;
   }
 
   /** As one part of the storage code gets them. */
   files(room: Room): FileOps {
     const forbidden = (operation: Operation) => async (path: string) => {
-      this.#ledger.fail(`${room}: ${operation} of ${path}`);
+      this.#world.ledger.fail(`${room}: ${operation} of ${path}`);
     };
     const call =
       <A extends [string | number, ...unknown[]], R>(
@@ -104,14 +90,18 @@ export class Syscalls {
         this.#call(room, operation, args[0], () => act(this.#inode(args[0], operation), ...args));
     const stat = (inode: Inode): FileStat => statOf(inode);
     return {
-      canDsync: this.#disk.canDsync,
+      canDsync: this.#world.disk.canDsync,
       open: (path, flags) => {
-        if (flags === 'w') this.#ledger.fail(`${room}: ${path} was opened to be overwritten`);
+        if (flags === 'w') this.#world.ledger.fail(`${room}: ${path} was opened to be overwritten`);
         return this.#call(room, 'open', path, () => this.#openNow(room, path, flags));
       },
       write: (fd, bytes, offset, length) => {
         const inode = this.#inode(fd, 'write');
-        this.#ledger.writing(room, inode, Math.max(this.troubleMs, this.#time.resumedMs));
+        this.#world.ledger.writing(
+          room,
+          inode,
+          Math.max(this.troubleMs, this.#world.time.resumedMs),
+        );
         const data = Uint8Array.from(bytes.subarray(offset, offset + length));
         return this.#call(room, 'write', fd, () => this.#write(room, fd, data));
       },
@@ -128,14 +118,14 @@ export class Syscalls {
       close: (fd) => this.#call(room, 'close', fd, () => void this.#open.delete(fd)),
       list: (path) => {
         if (room === 'retention') this.#removals.listing();
-        return this.#call(room, 'list', path, () => this.#disk.names());
+        return this.#call(room, 'list', path, () => this.#world.disk.names());
       },
       unlink: call('unlink', (inode, path: string) => {
         this.#removals.removing(room, inode, path);
-        this.#disk.detach(path.slice(DATA.length + 1), 'removed', this.#time.nowMs);
+        this.#world.disk.detach(path.slice(DATA.length + 1), 'removed', this.#world.time.nowMs);
       }),
       rename: forbidden('rename'),
-      freeBytes: (dir) => this.#call(room, 'freeBytes', dir, () => this.#disk.freeBytes),
+      freeBytes: (dir) => this.#call(room, 'freeBytes', dir, () => this.#world.disk.freeBytes),
     };
   }
 
@@ -146,18 +136,18 @@ export class Syscalls {
   /** kill -9: of what is under way, any part happens. */
   kill(): void {
     this.isDead = true;
-    for (const effect of this.#underWay) if (this.#random.chance(0.5)) effect();
+    for (const effect of this.#underWay) if (this.#world.random.chance(0.5)) effect();
     this.#underWay.clear();
-    for (const inode of this.#disk.inodes) inode.isPoisoned = false;
+    for (const inode of this.#world.disk.inodes) inode.isPoisoned = false;
   }
 
   #call<T>(room: Room, operation: Operation, on: string | number, act: () => T): Promise<T> {
-    const random = this.#random;
+    const random = this.#world.random;
     const hangMs = random.chance(this.weather.hangs) ? random.between(500, 40_000) : 0;
     const [beforeMs, afterMs] = random.chance(0.5) ? [hangMs, 0] : [0, hangMs];
     if (hangMs > 0) {
-      this.#ledger.note(`${room}: ${operation} of ${on} hangs for ${Math.round(hangMs)} ms`);
-      this.troubleMs = Math.max(this.troubleMs, this.#time.nowMs + hangMs + 5);
+      this.#world.ledger.note(`${room}: ${operation} of ${on} hangs for ${Math.round(hangMs)} ms`);
+      this.troubleMs = Math.max(this.troubleMs, this.#world.time.nowMs + hangMs + 5);
     }
     return new Promise((resolve, reject) => {
       const effect = (): void => {
@@ -168,19 +158,19 @@ export class Syscalls {
           const value = act();
           settle = () => resolve(value);
         } catch (error) {
-          this.#ledger.note(`${room}: ${operation} of ${on}: ${String(error)}`);
-          if (operation === 'write' && isNoRoom(error)) this.#ledger.noRoom(room);
+          this.#world.ledger.note(`${room}: ${operation} of ${on}: ${String(error)}`);
+          if (operation === 'write' && isNoRoom(error)) this.#world.ledger.noRoom(room);
           settle = () => {
             this.#noteError(error);
             reject(error);
           };
         }
-        this.#time.after(random.between(0.01, 1) + afterMs, () => {
+        this.#world.time.after(random.between(0.01, 1) + afterMs, () => {
           if (!this.isDead) settle();
         });
       };
       this.#underWay.add(effect);
-      this.#time.after(random.between(0.01, 1) + beforeMs, () => {
+      this.#world.time.after(random.between(0.01, 1) + beforeMs, () => {
         if (!this.isDead) effect();
       });
     });
@@ -189,36 +179,36 @@ export class Syscalls {
   #noteError(error: unknown): void {
     const { code } = error as { code: string };
     if (code === 'ENOENT' || code === 'EEXIST') return;
-    this.troubleMs = Math.max(this.troubleMs, this.#time.nowMs);
+    this.troubleMs = Math.max(this.troubleMs, this.#world.time.nowMs);
     if (code !== 'EINTR' && code !== 'EAGAIN') this.errors += 1;
     if (this.isFailing) this.hasFailed = true;
   }
 
   #passingError(operation: Operation): void {
     const codes = TRANSIENT[operation];
-    if (codes === undefined || !this.#random.chance(this.weather.errors)) return;
-    throw errnoError(this.#random.pick(codes), operation);
+    if (codes === undefined || !this.#world.random.chance(this.weather.errors)) return;
+    throw errnoError(this.#world.random.pick(codes), operation);
   }
 
   #inode(on: string | number, operation: Operation): Inode {
-    const inode = typeof on === 'string' ? this.#disk.find(on) : this.#open.get(on)?.inode;
+    const inode = typeof on === 'string' ? this.#world.disk.find(on) : this.#open.get(on)?.inode;
     if (inode !== undefined) return inode;
     throw errnoError(typeof on === 'string' ? 'ENOENT' : 'EBADF', operation);
   }
 
   #openNow(room: Room, path: string, flags: string): number {
-    let inode = this.#disk.find(path);
+    let inode = this.#world.disk.find(path);
     if (flags.includes('x') && inode !== undefined) throw errnoError('EEXIST', 'open');
     if (flags !== 'r') {
       if (inode?.kind === 'directory') throw errnoError('EISDIR', 'open');
       if (inode === undefined) {
-        if (this.#disk.roomBytes === 0) throw errnoError(this.#disk.fullErrno, 'open');
-        inode = this.#disk.create(path.slice(DATA.length + 1));
-        this.#ledger.note(`${room}: made ${inode.name}`);
+        if (this.#world.disk.roomBytes === 0) throw errnoError(this.#world.disk.fullErrno, 'open');
+        inode = this.#world.disk.create(path.slice(DATA.length + 1));
+        this.#world.ledger.note(`${room}: made ${inode.name}`);
       }
     }
     if (inode === undefined) throw errnoError('ENOENT', 'open');
-    if (flags !== 'r') this.#ledger.life.opened.add(inode);
+    if (flags !== 'r') this.#world.ledger.life.opened.add(inode);
     let fd = 3;
     while (this.#open.has(fd)) fd += 1;
     this.#open.set(fd, { inode, isSynchronous: flags.includes('d') });
@@ -229,8 +219,8 @@ export class Syscalls {
     const { inode, isSynchronous } = this.#open.get(fd)!;
     // Such a write syncs its own bytes, not what an earlier process has left before them.
     const syncs = isSynchronous && inode.durableBytes === inode.size;
-    const random = this.#random;
-    const disk = this.#disk;
+    const random = this.#world.random;
+    const disk = this.#world.disk;
     if (random.chance(this.weather.busy)) {
       throw errnoError(random.pick(['EINTR', 'EAGAIN']), 'write');
     }
@@ -243,23 +233,23 @@ export class Syscalls {
     }
     disk.roomBytes -= count;
     inode.append(bytes.subarray(0, count));
-    this.#ledger.wrote(room, inode, bytes, count);
+    this.#world.ledger.wrote(room, inode, bytes, count);
     if (syncs) this.#sync(room, inode);
     return count;
   }
 
   #sync(room: Room, inode: Inode): void {
-    if (this.#random.chance(this.weather.failures)) {
+    if (this.#world.random.chance(this.weather.failures)) {
       inode.isPoisoned = true;
       throw this.#failure(room, 'sync', ['EIO', 'ENOSPC', 'EDQUOT']);
     }
-    if (inode === this.#disk.root) this.#disk.syncNames();
+    if (inode === this.#world.disk.root) this.#world.disk.syncNames();
     else inode.makeDurable();
   }
 
   #failure(room: Room, operation: string, codes: readonly string[]): Error {
     if (room === 'views') this.isFailing = true;
-    return errnoError(this.#random.pick(codes), operation);
+    return errnoError(this.#world.random.pick(codes), operation);
   }
 }
 

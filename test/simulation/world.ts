@@ -1,53 +1,46 @@
 import { DAY_MS, dayOf, HOUR_MS } from '../../src/base/time.ts';
-import { DATA, Disk, type Kind } from './disk.ts';
+import { DATA, Disk } from './disk.ts';
 import { Ledger } from './ledger.ts';
 import { Process, type Settings } from './process.ts';
 import { Random } from './random.ts';
-import { type Weather, WEATHERS } from './syscalls.ts';
+import { WEATHERS } from './syscalls.ts';
 import { SimulatedTime } from './time.ts';
 
-export interface Outcome {
-  readonly trace: readonly string[];
-  /** What did not hold. */
-  readonly violation: string | undefined;
-  readonly sent: number;
-  readonly acknowledged: number;
-}
-
 const LIVES = 4;
+const STEPS_MAX = 60;
 const NOON = Date.parse('2026-03-01T12:00:00Z');
+const UNLIMITED = Number.POSITIVE_INFINITY;
+const CLOCK_STEPS_MS = [1_000, 5 * 60_000, DAY_MS, 2 * DAY_MS, 365 * DAY_MS];
 
-/** What can happen while a process runs, and how often. */
-const EVENTS = {
-  burst: 30,
-  wait: 12,
-  waitLong: 3,
-  weather: 6,
-  calmDown: 6,
-  midnight: 4,
-  stepClock: 3,
-  move: 3,
-  remove: 2,
-  fill: 4,
-  nearlyFill: 2,
-  free: 4,
-  obstruct: 1,
-  removeOld: 1,
-  suspend: 2,
-  kill: 2,
-  stop: 2,
-} as const;
+/** What can happen while a process runs: how often, its name, and what it is. */
+const EVENTS: readonly [number, string, (world: World) => Promise<void> | void][] = [
+  [30, 'views arrive', (world) => world.burst()],
+  [12, 'nothing', ({ time, random }) => time.advance(random.between(1, 3_000))],
+  [3, 'nothing for long', ({ time, random }) => time.advance(random.between(10_000, 60_000))],
+  [2, 'a pause', ({ time, random }) => time.suspend(random.between(0.1, 3) * HOUR_MS)],
+  [6, 'another weather', (world) => world.setWeather()],
+  [6, 'all is well', (world) => world.calm(UNLIMITED)],
+  [2, 'the disk is nearly full', (world) => world.calm(500_000)],
+  [4, 'the disk fills up', (world) => world.fill()],
+  [4, 'the disk is freed', (world) => world.setRoom(UNLIMITED)],
+  [4, 'midnight', (world) => world.setClock(world.nearMidnight())],
+  [3, 'the clock is set', (world) => world.setClock(world.anotherTime())],
+  [3, 'a file is moved', (world) => world.take('moved')],
+  [2, 'a file is removed', (world) => world.take('removed')],
+  [1, 'the oldest file is removed', (world) => world.removeOldest()],
+  [1, 'something is in the way', (world) => world.obstruct()],
+  [2, 'kill -9', ({ process }) => process.kill()],
+  [2, 'SIGTERM', ({ process }) => process.stop()],
+];
 
-type Event = keyof typeof EVENTS;
-
-/** One data directory, the processes that live on it one after the other, and its operator. */
-class World {
+/** One data directory, its operator, and the processes that live on it one after the other. */
+export class World {
   readonly random: Random;
   readonly settings: Settings;
   readonly time: SimulatedTime;
   readonly disk: Disk;
   readonly ledger: Ledger;
-  process: Process;
+  process!: Process;
 
   constructor(seed: number) {
     const random = new Random(seed);
@@ -60,15 +53,9 @@ class World {
     };
     this.time = new SimulatedTime(NOON + random.below(DAY_MS));
     this.disk = new Disk(random.chance(0.5));
-    this.ledger = new Ledger({
-      disk: this.disk,
-      time: this.time,
-      isDurable: this.settings.durability === 'disk',
-      refusedBytesMax: this.settings.refusedBytesMax,
-    });
+    this.ledger = new Ledger(this);
     this.ledger.note(`seed ${seed}, ${JSON.stringify(this.settings)}`);
-    this.#plantOldFiles();
-    this.process = this.#newProcess();
+    this.#putOldFiles();
   }
 
   async run(): Promise<void> {
@@ -78,27 +65,24 @@ class World {
     if (this.ledger.violation === undefined) await this.#liveInPeace();
   }
 
-  #newProcess(): Process {
-    return new Process(this);
-  }
-
-  /** Whatever happens, until the process ends by it. */
+  /** Anything happens, until the process ends by it. */
   async #live(): Promise<void> {
-    this.process = this.#newProcess();
-    if (this.random.chance(0.5)) this.#setWeather();
+    this.process = new Process(this);
+    if (this.random.chance(0.5)) this.setWeather();
     const hasStarted = await this.process.start();
-    for (let step = this.random.below(60); hasStarted && step > 0; step--) {
-      await this.#happen(this.random.weighted<Event>(EVENTS));
+    for (let step = this.random.below(STEPS_MAX); hasStarted && step > 0; step--) {
+      await this.#happen();
       this.process.check();
       if (this.process.hasEnded || this.ledger.violation !== undefined) break;
     }
-    this.#end();
+    await this.process.end();
+    this.#cutPower();
   }
 
-  /** At the end all is well: what is torn gets sealed, and a view is accepted. */
+  /** At last all is well: what is torn is ended, views are accepted, an old file goes. */
   async #liveInPeace(): Promise<void> {
-    this.#clear();
-    this.process = this.#newProcess();
+    this.process = new Process(this);
+    this.#clear(UNLIMITED);
     const hasStarted = await this.process.start();
     this.ledger.check(hasStarted, 'it did not start, though all is well');
     if (!hasStarted) return;
@@ -109,160 +93,135 @@ class World {
       this.process.check();
     }
     await this.process.checkRetention();
-    await this.process.close();
-    this.#end();
+    await this.process.stop();
+    this.#cutPower();
   }
 
-  #end(): void {
-    const { disk, ledger, random, time } = this;
-    this.process.kill();
-    if (this.settings.durability === 'disk' && random.chance(0.5)) {
-      ledger.note('the power is cut');
-      disk.cutPower(random, time.nowMs);
-      ledger.powerCut();
+  async #happen(): Promise<void> {
+    let left = this.random.below(EVENTS.reduce((sum, [weight]) => sum + weight, 0));
+    const [, name, happen] = EVENTS.find(([weight]) => (left -= weight) < 0)!;
+    this.ledger.note(`- ${name}`);
+    await happen(this);
+  }
+
+  #cutPower(): void {
+    if (this.settings.durability === 'os' || this.random.chance(0.5)) return;
+    this.ledger.note('- the power is cut');
+    this.disk.cutPower(this.random, this.time.nowMs);
+    this.ledger.powerCut();
+  }
+
+  async burst(): Promise<void> {
+    const { random, process } = this;
+    for (let n = random.below(12); n >= 0; n--) {
+      process.append(random.chance(0.05) ? random.below(3000) : random.below(30));
+      if (random.chance(0.15)) process.keep(random.below(400));
     }
+    await this.time.advance(random.pick([0, 1, 3, 10, 50]));
   }
 
-  async #happen(event: Event): Promise<void> {
-    const { random, time, disk, ledger, process } = this;
-    if (event !== 'burst' && event !== 'wait') ledger.note(event);
-    switch (event) {
-      case 'burst':
-        for (let n = random.below(12); n >= 0; n--) {
-          process.append(random.chance(0.05) ? random.below(3000) : random.below(30));
-          if (random.chance(0.15)) process.keep(random.below(400));
-        }
-        return time.advance(random.pick([0, 1, 3, 10, 50]));
-      case 'wait':
-        return time.advance(random.between(1, 3_000));
-      case 'waitLong':
-        return time.advance(random.between(10_000, 60_000));
-      case 'weather':
-        return this.#setWeather();
-      case 'calmDown':
-        this.#clear();
-        await time.advance(random.between(5_000, 8_000));
-        process.check();
-        return this.#happen('burst');
-      case 'midnight':
-        return this.#setWall(Math.ceil(time.wallMs() / DAY_MS) * DAY_MS - random.pick([1, 5, 500]));
-      case 'stepClock':
-        return this.#setWall(time.wallMs() + random.between(-1, 1) * random.pick(STEPS_MS));
-      case 'move':
-        return this.#take('moved');
-      case 'remove':
-        return this.#take('removed');
-      case 'fill':
-        disk.roomBytes = random.pick([
-          0,
-          random.below(3000),
-          random.below(3000),
-          500_000,
-          1_500_000,
-        ]);
-        disk.fullErrno = random.pick(['ENOSPC', 'EDQUOT']);
-        return this.#touch();
-      case 'nearlyFill':
-        this.#clear();
-        disk.roomBytes = 500_000;
-        disk.fullErrno = 'ENOSPC';
-        await time.advance(random.between(5_000, 8_000));
-        process.check();
-        return this.#happen('burst');
-      case 'free':
-        disk.roomBytes = Number.POSITIVE_INFINITY;
-        return this.#touch();
-      case 'obstruct':
-        return this.#obstruct(random.pick(['directory', 'fifo'] as const));
-      case 'removeOld':
-        return this.#removeOld();
-      case 'suspend':
-        return time.suspend(random.between(0.1, 3) * HOUR_MS);
-      case 'kill':
-        return process.kill();
-      case 'stop':
-        await process.close();
-        return process.kill();
-    }
-  }
-
-  #setWeather(): void {
-    const name = this.random.pick(Object.keys(WEATHERS) as (keyof typeof WEATHERS)[]);
-    const weather: Weather = WEATHERS[name];
+  setWeather(): void {
+    const name = this.random.pick(['calm', 'rough', 'failing', 'slow'] as const);
     this.ledger.note(`the disk is ${name}`);
-    this.process.syscalls.weather = weather;
+    this.process.syscalls.weather = WEATHERS[name];
   }
 
-  /** The operator puts everything right. */
-  #clear(): void {
-    const { disk } = this;
+  /** The disk works for a while, and so must viewlog. */
+  async calm(roomBytes: number): Promise<void> {
+    this.#clear(roomBytes);
+    await this.time.advance(this.random.between(5_000, 8_000));
+    this.process.check();
+    await this.burst();
+  }
+
+  #clear(roomBytes: number): void {
+    const { disk, time } = this;
     this.process.syscalls.weather = WEATHERS.calm;
-    disk.roomBytes = Number.POSITIVE_INFINITY;
+    disk.fullErrno = 'ENOSPC';
     for (const name of disk.names()) {
-      const isInTheWay = name.endsWith('.ndjson') && disk.find(`${DATA}/${name}`)?.kind !== 'file';
-      if (isInTheWay) disk.detach(name, 'removed', this.time.nowMs);
+      if (disk.find(`${DATA}/${name}`)!.kind !== 'file') disk.detach(name, 'removed', time.nowMs);
     }
-    this.#touch();
+    this.setRoom(roomBytes);
   }
 
-  #touch(): void {
-    this.ledger.operatorMs = this.time.nowMs;
+  fill(): void {
+    this.disk.fullErrno = this.random.pick(['ENOSPC', 'EDQUOT']);
+    this.setRoom(this.random.pick([0, this.random.below(3000), 1_500_000]));
   }
 
-  #setWall(wallMs: number): void {
+  setRoom(bytes: number): void {
+    this.disk.roomBytes = bytes;
+    this.#noteChange(`${bytes} bytes are free`);
+  }
+
+  setClock(wallMs: number): void {
     this.time.setWall(wallMs);
-    this.ledger.note(`the clock is set to ${new Date(this.time.wallMs()).toISOString()}`);
-    this.#touch();
+    this.#noteChange(`it is ${new Date(this.time.wallMs()).toISOString()}`);
   }
 
-  #today(): string {
+  nearMidnight(): number {
+    const nextDay = Math.ceil(this.time.wallMs() / DAY_MS) * DAY_MS;
+    return nextDay - this.random.pick([1, 5, 500]);
+  }
+
+  anotherTime(): number {
+    return this.time.wallMs() + this.random.between(-1, 1) * this.random.pick(CLOCK_STEPS_MS);
+  }
+
+  take(how: 'moved' | 'removed'): void {
+    const name = this.#todaysFile();
+    this.disk.detach(name, how, this.time.nowMs);
+    this.#noteChange(`${name} is ${how}`);
+  }
+
+  removeOldest(): void {
+    const [oldest] = this.disk.names().sort();
+    if (oldest !== undefined) this.disk.detach(oldest, 'removed', this.time.nowMs);
+    this.#noteChange(`${oldest} is removed`);
+  }
+
+  obstruct(): void {
+    const name = this.#todaysFile();
+    const kind = this.random.pick(['directory', 'fifo'] as const);
+    this.disk.detach(name, 'moved', this.time.nowMs);
+    this.disk.create(name, kind);
+    this.#noteChange(`${name} is a ${kind}`);
+  }
+
+  #todaysFile(): string {
     const kind = this.random.chance(0.8) ? 'views' : 'refused';
     return `${kind}-${dayOf(this.time.wallMs())}.ndjson`;
   }
 
-  #take(how: 'moved' | 'removed'): void {
-    const name = this.#today();
-    this.ledger.note(`${name} is ${how}`);
-    this.disk.detach(name, how, this.time.nowMs);
-    this.#touch();
+  #noteChange(text: string): void {
+    this.ledger.note(text);
+    this.ledger.operatorMs = this.time.nowMs;
   }
 
-  #obstruct(kind: Kind): void {
-    const name = this.#today();
-    this.disk.detach(name, 'moved', this.time.nowMs);
-    this.disk.create(name, kind);
-    this.ledger.note(`${name} is a ${kind}`);
-    this.#touch();
-  }
-
-  #removeOld(): void {
-    const [oldest] = this.disk
-      .names()
-      .filter((name) => /^(views|refused)-/.test(name))
-      .sort();
-    if (oldest !== undefined) this.disk.detach(oldest, 'removed', this.time.nowMs);
-    this.#touch();
-  }
-
-  /** What earlier versions, other programs and the operator have left there. */
-  #plantOldFiles(): void {
-    const { random, disk, ledger, time } = this;
-    const today = time.wallMs();
+  /** Files of earlier days, some of them torn, and files of other programs. */
+  #putOldFiles(): void {
+    const { random, disk } = this;
     for (let n = random.below(6); n > 0; n--) {
-      const day = dayOf(today - random.below(8) * DAY_MS);
-      const name = `${random.pick(['views', 'refused'])}-${day}.ndjson${random.pick(ENDINGS)}`;
-      if (disk.find(`${DATA}/${name}`) !== undefined) continue;
+      const day = dayOf(this.time.wallMs() - random.below(8) * DAY_MS);
+      const ending = random.pick(['', '', '', '.gz', '.replayed']);
+      const name = `${random.pick(['views', 'refused'])}-${day}.ndjson${ending}`;
+      if (disk.names().includes(name)) continue;
       const inode = disk.create(name);
       inode.append(Buffer.from(random.pick(['', '{"old":true}\n', '{"old":true}\n{"old":'])));
       inode.makeDurable();
-      ledger.adopt(inode);
+      this.ledger.adopt(inode);
     }
     disk.syncNames();
   }
 }
 
-const STEPS_MS = [1_000, 5 * 60_000, DAY_MS, 2 * DAY_MS, 365 * DAY_MS];
-const ENDINGS = ['', '', '', '.gz', '.replayed'];
+interface Outcome {
+  readonly trace: readonly string[];
+  /** What did not hold, if anything. */
+  readonly violation: string | undefined;
+  readonly sent: number;
+  readonly acknowledged: number;
+}
 
 /** Runs the simulation of a seed. */
 export async function simulate(seed: number): Promise<Outcome> {
@@ -275,6 +234,6 @@ export async function simulate(seed: number): Promise<Outcome> {
   } finally {
     world.time.uninstall();
   }
-  const { trace, violation, count, acknowledged } = world.ledger;
-  return { trace, violation, sent: count, acknowledged };
+  const { trace, violation, sent, acknowledged } = world.ledger;
+  return { trace, violation, sent, acknowledged };
 }
