@@ -67,8 +67,8 @@ export class Disk {
   /** Whether files can be opened with O_DSYNC. */
   readonly canDsync: boolean;
   /** Bytes that can still be written. */
-  roomBytes = Number.POSITIVE_INFINITY;
-  /** What a write gets when there is no room. A quota does not show in the free space. */
+  spaceBytes = Number.POSITIVE_INFINITY;
+  /** What a write gets when the disk is full. A quota does not show in the free space. */
   fullErrno: 'ENOSPC' | 'EDQUOT' = 'ENOSPC';
   /** Every file that there ever was. */
   readonly inodes: Inode[] = [];
@@ -82,7 +82,7 @@ export class Disk {
   }
 
   get freeBytes(): number {
-    return this.fullErrno === 'EDQUOT' ? 1e9 : Math.min(this.roomBytes, 1e9);
+    return this.fullErrno === 'EDQUOT' ? 1e9 : Math.min(this.spaceBytes, 1e9);
   }
 
   names(): string[] {

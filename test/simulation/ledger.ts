@@ -4,11 +4,11 @@ import type { Inode } from './disk.ts';
 import type { World } from './world.ts';
 
 /** Which part of the storage code asks. */
-export type Room = 'views' | 'refused' | 'retention';
-export type FileRoom = 'views' | 'refused';
+export type Part = 'views' | 'refused' | 'retention';
+export type FilePart = 'views' | 'refused';
 
 interface Sent {
-  readonly room: FileRoom;
+  readonly part: FilePart;
   /** The end of its line, from the view's own text on. */
   readonly text: string;
   readonly ts: string;
@@ -41,8 +41,8 @@ export class Life {
   /** Writes that began a batch. */
   batches = 0;
   seals = 0;
-  /** Writes that were told that there is no room. */
-  noRoom = 0;
+  /** Writes that were told that the disk is full. */
+  diskFull = 0;
   readonly last = { views: { n: -1, id: '' }, refused: { n: -1, id: '' } };
 }
 
@@ -88,9 +88,9 @@ export class Ledger {
   }
 
   /** A view was handed to the storage code at this moment. */
-  send(room: FileRoom, text: string, isListed = true): number {
+  send(part: FilePart, text: string, isListed = true): number {
     const ts = new Date(this.#world.time.wallMs()).toISOString();
-    return this.#sent.push({ room, text, ts, isListed }) - 1;
+    return this.#sent.push({ part, text, ts, isListed }) - 1;
   }
 
   /** The view must not be stored. */
@@ -120,24 +120,27 @@ export class Ledger {
   }
 
   /** @param sinceMs the end of the last trouble. */
-  writing(room: Room, inode: Inode, sinceMs: number): void {
-    this.check(inode.kind === 'file', `${room}: wrote to ${inode.name}, a ${inode.kind}`);
-    if (room !== 'views' || inode.gone === undefined) return;
-    const lateMs = this.#world.time.nowMs - Math.max(inode.gone.sinceMs, sinceMs) - 1000;
+  writing(part: Part, inode: Inode, sinceMs: number): void {
+    this.check(inode.kind === 'file', `${part}: wrote to ${inode.name}, a ${inode.kind}`);
+    if (part !== 'views' || inode.gone === undefined) return;
+    const lateMs =
+      Math.round(this.#world.time.nowMs - Math.max(inode.gone.sinceMs, sinceMs)) - 1000;
     this.check(
       lateMs < 100,
       `views: ${inode.name} was written ${lateMs} ms too long after it went`,
     );
   }
 
-  noRoom(room: Room): void {
-    if (room === 'views') this.life.noRoom += 1;
+  failed(part: Part, operation: string, on: string | number, error: unknown): void {
+    this.note(`${part}: ${operation} of ${on}: ${String(error)}`);
+    const isFull = /ENOSPC|EDQUOT/.test(String(error));
+    if (part === 'views' && operation === 'write' && isFull) this.life.diskFull += 1;
   }
 
   /** @param attempted what was to be written; `count` bytes of it now are. */
-  wrote(room: Room, inode: Inode, attempted: Uint8Array, count: number): void {
-    if (room === 'retention' || !inode.name.startsWith(`${room}-`)) {
-      return this.fail(`${room}: wrote to ${inode.name}`);
+  wrote(part: Part, inode: Inode, attempted: Uint8Array, count: number): void {
+    if (part === 'retention' || !inode.name.startsWith(`${part}-`)) {
+      return this.fail(`${part}: wrote to ${inode.name}`);
     }
     const content = this.#contentOf(inode);
     const { life } = this;
@@ -145,15 +148,15 @@ export class Ledger {
     life.written.add(inode);
     if (content.tornAt.has(before) && content.lineStart < before) {
       this.check(attempted[0] === NEWLINE, `${inode.name}: half a line was not ended`);
-      if (room === 'views') life.seals += 1;
+      if (part === 'views') life.seals += 1;
     } else if (before === content.lineStart && attempted.length !== content.restBytes) {
       this.check(attempted.at(-1) === NEWLINE, `${inode.name}: a write of no whole lines`);
-      if (room === 'views') life.batches += 1;
+      if (part === 'views') life.batches += 1;
     }
     content.restBytes = attempted.length - count;
-    this.note(`${room}: wrote ${count} of ${attempted.length} to ${inode.name} at ${before}`);
-    this.#readLines(room, inode, content, before);
-    if (room === 'refused') this.#checkCap(inode, content);
+    this.note(`${part}: wrote ${count} of ${attempted.length} to ${inode.name} at ${before}`);
+    this.#readLines(part, inode, content, before);
+    if (part === 'refused') this.#checkCap(inode, content);
   }
 
   /** The process has ended, somehow; what it leaves torn, the next one has to end. */
@@ -199,11 +202,11 @@ export class Ledger {
     return content;
   }
 
-  #readLines(room: FileRoom, inode: Inode, content: Content, from: number): void {
+  #readLines(part: FilePart, inode: Inode, content: Content, from: number): void {
     const { bytes } = inode;
     for (let at = bytes.indexOf(NEWLINE, from); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) {
       const line = bytes.toString('utf8', content.lineStart, at);
-      const fault = this.#readLine(room, inode, content, line, at + 1);
+      const fault = this.#readLine(part, inode, content, line, at + 1);
       if (fault !== undefined && !content.tornAt.has(at)) {
         this.fail(`${inode.name}: ${fault}: ${JSON.stringify(line)}`);
       }
@@ -213,7 +216,7 @@ export class Ledger {
 
   /** Returns what is wrong with a line that ends at `end`. */
   #readLine(
-    room: FileRoom,
+    part: FilePart,
     inode: Inode,
     content: Content,
     line: string,
@@ -223,27 +226,29 @@ export class Ledger {
     const n = Number(/"n":(\d+)/.exec(rest ?? '')?.[1] ?? -1);
     const sent = this.#sent[n];
     if (ts === undefined || id === undefined || sent === undefined) return 'no line that was sent';
-    if (sent.room !== room || !rest!.endsWith(sent.text)) return 'not as it was sent';
-    if (room === 'views' && rest !== sent.text) return 'not as it was sent';
+    if (sent.part !== part || !rest!.endsWith(sent.text)) return 'not as it was sent';
+    if (part === 'views' && rest !== sent.text) return 'not as it was sent';
     this.check(sent.place === undefined, `view ${n} was written twice`);
     this.check(!this.#ids.has(id) || sent.id === id, `the id of view ${n} was used before`);
     this.check(ts === sent.ts, `view ${n} was sent at ${sent.ts}, and has ${ts}`);
-    this.check(inode.name === `${room}-${ts.slice(0, 10)}.ndjson`, `view ${n} is in ${inode.name}`);
-    const last = this.life.last[room];
-    this.check(n > last.n && id > last.id, `view ${n} was written after view ${last.n}`);
-    this.life.last[room] = { n, id };
-    this.#ids.add(id);
+    this.check(inode.name === `${part}-${ts.slice(0, 10)}.ndjson`, `view ${n} is in ${inode.name}`);
     this.check(!sent.isForbidden, `view ${n} was kept, though the disk is nearly full`);
+    this.#ids.add(id);
     // A line of which a crash took only the newline is the last process's.
-    if (!content.tornAt.has(end - 1)) {
-      this.life.lines[room] += 1;
-      this.life.bytes[room] += end - content.lineStart;
-    }
+    if (!content.tornAt.has(end - 1)) this.#countLine(part, n, id, end - content.lineStart);
     sent.id = id;
     sent.place = { inode, start: content.lineStart, end };
     content.lines.push(n);
     if (!sent.isListed) content.unlistedBytes += end - content.lineStart;
     return undefined;
+  }
+
+  #countLine(part: FilePart, n: number, id: string, bytes: number): void {
+    const { lines, last } = this.life;
+    this.check(n > last[part].n && id > last[part].id, `view ${n} came after ${last[part].n}`);
+    last[part] = { n, id };
+    lines[part] += 1;
+    this.life.bytes[part] += bytes;
   }
 
   #checkCap(inode: Inode, { tornAt, unlistedBytes }: Content): void {

@@ -1,6 +1,6 @@
 import { DAY_MS, dayOf, HOUR_MS } from '../../src/base/time.ts';
 import { DATA, type Inode } from './disk.ts';
-import type { FileRoom, Room } from './ledger.ts';
+import type { FilePart, Part } from './ledger.ts';
 import type { World } from './world.ts';
 
 const FILE = /^(views|refused)-(\d{4}-\d\d-\d\d)\.ndjson$/;
@@ -9,9 +9,9 @@ const FILE = /^(views|refused)-(\d{4}-\d\d-\d\d)\.ndjson$/;
 export class Removals {
   readonly #world: World;
   readonly #startedMs: number;
-  /** When a file of each kind was last removed. */
-  readonly #removedMs: Partial<Record<FileRoom, number>> = {};
+  /** When retention last looked at the directory, and last did so to remove a file of each kind. */
   #listedMs = 0;
+  readonly #removedMs: Partial<Record<FilePart, number>> = {};
 
   constructor(world: World) {
     this.#world = world;
@@ -24,19 +24,18 @@ export class Removals {
   }
 
   /** The file is about to be removed, not by the operator. */
-  removing(room: Room, inode: Inode, path: string): void {
-    const { ledger, time } = this.#world;
-    const { nowMs } = time;
+  removing(part: Part, inode: Inode, path: string): void {
+    const { ledger } = this.#world;
     const name = path.slice(DATA.length + 1);
-    ledger.note(`${room}: removed ${name}`);
+    ledger.note(`${part}: removed ${name}`);
     if (/^refused-.*\.replayed$/.test(name)) return;
-    const [, kind, day] = (FILE.exec(name) ?? []) as unknown as [string, FileRoom?, string?];
-    if (room !== 'retention' || inode.kind !== 'file' || kind === undefined || !day) {
-      return ledger.fail(`${room}: removed ${name}, which is foreign`);
+    const [, kind, day] = (FILE.exec(name) ?? []) as unknown as [string, FilePart?, string?];
+    if (part !== 'retention' || inode.kind !== 'file' || kind === undefined || !day) {
+      return ledger.fail(`${part}: removed ${name}, which is foreign`);
     }
     const lastMs = this.#removedMs[kind] ?? this.#startedMs;
-    this.#removedMs[kind] = nowMs;
-    ledger.check(nowMs - lastMs >= HOUR_MS, `retention: removed ${name} within an hour`);
+    this.#removedMs[kind] = this.#listedMs;
+    ledger.check(this.#listedMs - lastMs >= HOUR_MS, `retention: removed ${name} within an hour`);
     // The operator can change everything after retention has looked.
     if (this.#listedMs <= ledger.operatorMs) return;
     const overdue = this.overdue(kind);
@@ -44,12 +43,12 @@ export class Removals {
     ledger.check(overdue[0] === day, `retention: removed ${name} before that of ${overdue[0]}`);
   }
 
-  hasRemoved(kind: FileRoom): boolean {
+  hasRemoved(kind: FilePart): boolean {
     return this.#removedMs[kind] !== undefined;
   }
 
   /** The days whose files may be removed now, oldest first; not those that are in use. */
-  overdue(kind: FileRoom, inUse: ReadonlySet<Inode> = this.#world.ledger.life.written): string[] {
+  overdue(kind: FilePart, inUse: ReadonlySet<Inode> = this.#world.ledger.life.written): string[] {
     const { disk, time, settings } = this.#world;
     const today = Date.parse(dayOf(time.wallMs()));
     const keepMs = settings.keepDays[kind] * DAY_MS;

@@ -1,6 +1,6 @@
 import type { FileOps, FileStat } from '../../src/disk/ops.ts';
 import { DATA, type Inode } from './disk.ts';
-import type { Room } from './ledger.ts';
+import type { Part } from './ledger.ts';
 import type { Removals } from './removals.ts';
 import type { World } from './world.ts';
 
@@ -26,11 +26,6 @@ export const WEATHERS = {
   slow: { ...CALM, hangs: 0.02, errors: 0.01 },
 } as const;
 
-interface Descriptor {
-  readonly inode: Inode;
-  readonly isSynchronous: boolean;
-}
-
 type Operation = Exclude<keyof FileOps, 'canDsync'>;
 
 const TRANSIENT: Partial<Record<Operation, readonly string[]>> = {
@@ -44,9 +39,6 @@ const TRANSIENT: Partial<Record<Operation, readonly string[]>> = {
   fchmod: ['EPERM'],
   freeBytes: ['EIO'],
 };
-
-const isNoRoom = (error: unknown): boolean =>
-  ['ENOSPC', 'EDQUOT'].includes((error as { code: string }).code);
 
 const errnoError = (code: string, operation: string): Error =>
   Object.assign(new Error(`${code}: simulated, ${operation}`), { code });
@@ -68,7 +60,7 @@ export class Syscalls {
   errors = 0;
   readonly #world: World;
   readonly #removals: Removals;
-  readonly #open = new Map<number, Descriptor>();
+  readonly #open = new Map<number, { inode: Inode; isSynchronous: boolean }>();
   readonly #underWay = new Set<() => void>();
 
   constructor(world: World, removals: Removals) {
@@ -77,55 +69,45 @@ export class Syscalls {
   }
 
   /** As one part of the storage code gets them. */
-  files(room: Room): FileOps {
-    const forbidden = (operation: Operation) => async (path: string) => {
-      this.#world.ledger.fail(`${room}: ${operation} of ${path}`);
-    };
+  files(part: Part): FileOps {
+    const { disk, ledger, time } = this.#world;
     const call =
       <A extends [string | number, ...unknown[]], R>(
         operation: Operation,
         act: (inode: Inode, ...args: A) => R,
       ) =>
       (...args: A): Promise<R> =>
-        this.#call(room, operation, args[0], () => act(this.#inode(args[0], operation), ...args));
-    const stat = (inode: Inode): FileStat => statOf(inode);
+        this.#call(part, operation, args[0], () => act(this.#inode(args[0], operation), ...args));
     return {
-      canDsync: this.#world.disk.canDsync,
-      open: (path, flags) => {
-        if (flags === 'w') this.#world.ledger.fail(`${room}: ${path} was opened to be overwritten`);
-        return this.#call(room, 'open', path, () => this.#openNow(room, path, flags));
-      },
+      canDsync: disk.canDsync,
+      open: (path, flags) => this.#call(part, 'open', path, () => this.#openNow(part, path, flags)),
       write: (fd, bytes, offset, length) => {
-        const inode = this.#inode(fd, 'write');
-        this.#world.ledger.writing(
-          room,
-          inode,
-          Math.max(this.troubleMs, this.#world.time.resumedMs),
-        );
+        const troubleMs = Math.max(this.troubleMs, time.resumedMs);
+        ledger.writing(part, this.#inode(fd, 'write'), troubleMs);
         const data = Uint8Array.from(bytes.subarray(offset, offset + length));
-        return this.#call(room, 'write', fd, () => this.#write(room, fd, data));
+        return this.#call(part, 'write', fd, () => this.#write(part, fd, data));
       },
       read: call('read', (inode, _fd: number, bytes: Uint8Array, position: number) =>
         inode.bytes.copy(bytes, 0, position),
       ),
-      fdatasync: call('fdatasync', (inode, _fd: number) => this.#sync(room, inode)),
-      fsync: call('fsync', (inode, _fd: number) => this.#sync(room, inode)),
-      fchmod: call('fchmod', (_inode, _fd: number, _mode: number) => {}),
-      fchown: call('fchown', (_inode, _fd: number, _uid: number, _gid: number) => {}),
-      fstat: call('fstat', (inode, _fd: number) => stat(inode)),
-      stat: call('stat', (inode, _path: string) => stat(inode)),
-      lstat: call('lstat', (inode, _path: string) => stat(inode)),
-      close: (fd) => this.#call(room, 'close', fd, () => void this.#open.delete(fd)),
+      fdatasync: call('fdatasync', (inode, _fd: number) => this.#sync(part, inode)),
+      fsync: call('fsync', (inode, _fd: number) => this.#sync(part, inode)),
+      fchmod: call('fchmod', (_inode, _fd: number) => {}),
+      fchown: call('fchown', (_inode, _fd: number) => {}),
+      fstat: call('fstat', (inode, _fd: number) => statOf(inode)),
+      stat: call('stat', (inode, _path: string) => statOf(inode)),
+      lstat: call('lstat', (inode, _path: string) => statOf(inode)),
+      close: call('close', (_inode, fd: number) => void this.#open.delete(fd)),
       list: (path) => {
-        if (room === 'retention') this.#removals.listing();
-        return this.#call(room, 'list', path, () => this.#world.disk.names());
+        if (part === 'retention') this.#removals.listing();
+        return this.#call(part, 'list', path, () => disk.names());
       },
       unlink: call('unlink', (inode, path: string) => {
-        this.#removals.removing(room, inode, path);
-        this.#world.disk.detach(path.slice(DATA.length + 1), 'removed', this.#world.time.nowMs);
+        this.#removals.removing(part, inode, path);
+        disk.detach(path.slice(DATA.length + 1), 'removed', time.nowMs);
       }),
-      rename: forbidden('rename'),
-      freeBytes: (dir) => this.#call(room, 'freeBytes', dir, () => this.#world.disk.freeBytes),
+      rename: async (path) => ledger.fail(`${part}: ${path} was renamed`),
+      freeBytes: call('freeBytes', (_inode, _dir: string) => disk.freeBytes),
     };
   }
 
@@ -137,43 +119,53 @@ export class Syscalls {
   kill(): void {
     this.isDead = true;
     for (const effect of this.#underWay) if (this.#world.random.chance(0.5)) effect();
-    this.#underWay.clear();
     for (const inode of this.#world.disk.inodes) inode.isPoisoned = false;
   }
 
-  #call<T>(room: Room, operation: Operation, on: string | number, act: () => T): Promise<T> {
-    const random = this.#world.random;
+  #call<T>(part: Part, operation: Operation, on: string | number, act: () => T): Promise<T> {
+    const { ledger, random, time } = this.#world;
     const hangMs = random.chance(this.weather.hangs) ? random.between(500, 40_000) : 0;
     const [beforeMs, afterMs] = random.chance(0.5) ? [hangMs, 0] : [0, hangMs];
     if (hangMs > 0) {
-      this.#world.ledger.note(`${room}: ${operation} of ${on} hangs for ${Math.round(hangMs)} ms`);
-      this.troubleMs = Math.max(this.troubleMs, this.#world.time.nowMs + hangMs + 5);
+      ledger.note(`${part}: ${operation} of ${on} hangs for ${Math.round(hangMs)} ms`);
     }
+    const wait = (ms: number, run: () => void): void => {
+      if (ms > 0) this.troubleMs = Math.max(this.troubleMs, time.nowMs + ms + 5);
+      time.after(random.between(0.01, 1) + ms, () => {
+        if (!this.isDead) run();
+      });
+    };
     return new Promise((resolve, reject) => {
       const effect = (): void => {
         this.#underWay.delete(effect);
-        let settle: () => void;
-        try {
-          this.#passingError(operation);
-          const value = act();
-          settle = () => resolve(value);
-        } catch (error) {
-          this.#world.ledger.note(`${room}: ${operation} of ${on}: ${String(error)}`);
-          if (operation === 'write' && isNoRoom(error)) this.#world.ledger.noRoom(room);
-          settle = () => {
-            this.#noteError(error);
-            reject(error);
-          };
-        }
-        this.#world.time.after(random.between(0.01, 1) + afterMs, () => {
-          if (!this.isDead) settle();
-        });
+        const settle = this.#try(part, operation, on, act, resolve, reject);
+        wait(afterMs, settle);
       };
       this.#underWay.add(effect);
-      this.#world.time.after(random.between(0.01, 1) + beforeMs, () => {
-        if (!this.isDead) effect();
-      });
+      wait(beforeMs, effect);
     });
+  }
+
+  /** Returns what tells the process of it. */
+  #try<T>(
+    part: Part,
+    operation: Operation,
+    on: string | number,
+    act: () => T,
+    resolve: (value: T) => void,
+    reject: (error: unknown) => void,
+  ): () => void {
+    try {
+      this.#passingError(operation);
+      const value = act();
+      return () => resolve(value);
+    } catch (error) {
+      this.#world.ledger.failed(part, operation, on, error);
+      return () => {
+        this.#noteError(error);
+        reject(error);
+      };
+    }
   }
 
   #noteError(error: unknown): void {
@@ -196,59 +188,54 @@ export class Syscalls {
     throw errnoError(typeof on === 'string' ? 'ENOENT' : 'EBADF', operation);
   }
 
-  #openNow(room: Room, path: string, flags: string): number {
-    let inode = this.#world.disk.find(path);
+  #openNow(part: Part, path: string, flags: string): number {
+    const { disk, ledger } = this.#world;
+    let inode = disk.find(path);
+    if (flags === 'w') ledger.fail(`${part}: ${path} was opened to be overwritten`);
     if (flags.includes('x') && inode !== undefined) throw errnoError('EEXIST', 'open');
     if (flags !== 'r') {
       if (inode?.kind === 'directory') throw errnoError('EISDIR', 'open');
-      if (inode === undefined) {
-        if (this.#world.disk.roomBytes === 0) throw errnoError(this.#world.disk.fullErrno, 'open');
-        inode = this.#world.disk.create(path.slice(DATA.length + 1));
-        this.#world.ledger.note(`${room}: made ${inode.name}`);
-      }
+      if (inode === undefined && disk.spaceBytes === 0) throw errnoError(disk.fullErrno, 'open');
+      inode ??= disk.create(path.slice(DATA.length + 1));
+      ledger.life.opened.add(inode);
     }
     if (inode === undefined) throw errnoError('ENOENT', 'open');
-    if (flags !== 'r') this.#world.ledger.life.opened.add(inode);
     let fd = 3;
     while (this.#open.has(fd)) fd += 1;
     this.#open.set(fd, { inode, isSynchronous: flags.includes('d') });
     return fd;
   }
 
-  #write(room: Room, fd: number, bytes: Uint8Array): number {
+  #write(part: Part, fd: number, bytes: Uint8Array): number {
+    const { disk, ledger, random } = this.#world;
     const { inode, isSynchronous } = this.#open.get(fd)!;
     // Such a write syncs its own bytes, not what an earlier process has left before them.
     const syncs = isSynchronous && inode.durableBytes === inode.size;
-    const random = this.#world.random;
-    const disk = this.#world.disk;
-    if (random.chance(this.weather.busy)) {
-      throw errnoError(random.pick(['EINTR', 'EAGAIN']), 'write');
-    }
-    if (random.chance(this.weather.failures)) throw this.#failure(room, 'write', ['EIO']);
-    const isShort = bytes.length > 1 && random.chance(this.weather.short);
+    const { busy, failures, short } = this.weather;
+    if (random.chance(busy)) throw errnoError(random.pick(['EINTR', 'EAGAIN']), 'write');
+    if (random.chance(failures)) throw this.#failure(part, 'write', ['EIO']);
+    const isShort = bytes.length > 1 && random.chance(short);
     const wanted = isShort ? 1 + random.below(bytes.length - 1) : bytes.length;
-    const count = Math.min(wanted, disk.roomBytes);
-    if (count === 0) {
-      throw errnoError(disk.fullErrno, 'write');
-    }
-    disk.roomBytes -= count;
+    const count = Math.min(wanted, disk.spaceBytes);
+    if (count === 0) throw errnoError(disk.fullErrno, 'write');
+    disk.spaceBytes -= count;
     inode.append(bytes.subarray(0, count));
-    this.#world.ledger.wrote(room, inode, bytes, count);
-    if (syncs) this.#sync(room, inode);
+    ledger.wrote(part, inode, bytes, count);
+    if (syncs) this.#sync(part, inode);
     return count;
   }
 
-  #sync(room: Room, inode: Inode): void {
+  #sync(part: Part, inode: Inode): void {
     if (this.#world.random.chance(this.weather.failures)) {
       inode.isPoisoned = true;
-      throw this.#failure(room, 'sync', ['EIO', 'ENOSPC', 'EDQUOT']);
+      throw this.#failure(part, 'sync', ['EIO', 'ENOSPC', 'EDQUOT']);
     }
     if (inode === this.#world.disk.root) this.#world.disk.syncNames();
     else inode.makeDurable();
   }
 
-  #failure(room: Room, operation: string, codes: readonly string[]): Error {
-    if (room === 'views') this.isFailing = true;
+  #failure(part: Part, operation: string, codes: readonly string[]): Error {
+    if (part === 'views') this.isFailing = true;
     return errnoError(this.#world.random.pick(codes), operation);
   }
 }

@@ -9,7 +9,7 @@ interface Timer {
   readonly everyMs?: number;
   /** A timer of the simulated process, which ends with it. */
   readonly ofProcess: boolean;
-  unref(): void;
+  unref(): Timer;
 }
 
 const real = {
@@ -20,6 +20,10 @@ const real = {
   setImmediate: globalThis.setImmediate,
   clearImmediate: globalThis.clearImmediate,
 };
+
+function unref(this: Timer): Timer {
+  return this;
+}
 
 /** Lets every promise that can settle do so. */
 const settled = (): Promise<void> => new Promise((resolve) => real.setImmediate(resolve));
@@ -47,7 +51,7 @@ export class SimulatedTime {
 
   /** Calls `run` later, whether or not the process lives. */
   after(ms: number, run: () => void): void {
-    this.#add({ dueMs: this.nowMs + ms, run, ofProcess: false, unref() {} });
+    this.#add({ dueMs: this.nowMs + ms, run, ofProcess: false, unref });
   }
 
   /** A new process: its monotonic clock starts at zero, and the old one's timers are gone. */
@@ -92,7 +96,7 @@ export class SimulatedTime {
   install(): void {
     const start = (run: () => void, dueMs: number, everyMs?: number): Timer => {
       const every = everyMs === undefined ? {} : { everyMs };
-      return this.#add({ dueMs, run, ...every, ofProcess: true, unref() {} });
+      return this.#add({ dueMs, run, ...every, ofProcess: true, unref });
     };
     const cancel = (timer?: Timer): void => {
       this.#timers = this.#timers.filter((other) => other !== timer);

@@ -22,7 +22,7 @@ const EVENTS: readonly [number, string, (world: World) => Promise<void> | void][
   [6, 'all is well', (world) => world.calm(UNLIMITED)],
   [2, 'the disk is nearly full', (world) => world.calm(500_000)],
   [4, 'the disk fills up', (world) => world.fill()],
-  [4, 'the disk is freed', (world) => world.setRoom(UNLIMITED)],
+  [4, 'the disk is freed', (world) => world.setSpace(UNLIMITED)],
   [4, 'midnight', (world) => world.setClock(world.nearMidnight())],
   [3, 'the clock is set', (world) => world.setClock(world.anotherTime())],
   [3, 'a file is moved', (world) => world.take('moved')],
@@ -127,30 +127,30 @@ export class World {
   }
 
   /** The disk works for a while, and so must viewlog. */
-  async calm(roomBytes: number): Promise<void> {
-    this.#clear(roomBytes);
+  async calm(spaceBytes: number): Promise<void> {
+    this.#clear(spaceBytes);
     await this.time.advance(this.random.between(5_000, 8_000));
     this.process.check();
     await this.burst();
   }
 
-  #clear(roomBytes: number): void {
+  #clear(spaceBytes: number): void {
     const { disk, time } = this;
     this.process.syscalls.weather = WEATHERS.calm;
     disk.fullErrno = 'ENOSPC';
     for (const name of disk.names()) {
       if (disk.find(`${DATA}/${name}`)!.kind !== 'file') disk.detach(name, 'removed', time.nowMs);
     }
-    this.setRoom(roomBytes);
+    this.setSpace(spaceBytes);
   }
 
   fill(): void {
     this.disk.fullErrno = this.random.pick(['ENOSPC', 'EDQUOT']);
-    this.setRoom(this.random.pick([0, this.random.below(3000), 1_500_000]));
+    this.setSpace(this.random.pick([0, this.random.below(3000), 1_500_000]));
   }
 
-  setRoom(bytes: number): void {
-    this.disk.roomBytes = bytes;
+  setSpace(bytes: number): void {
+    this.disk.spaceBytes = bytes;
     this.#noteChange(`${bytes} bytes are free`);
   }
 
