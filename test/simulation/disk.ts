@@ -66,10 +66,12 @@ export class Disk {
   readonly root = new Inode(1, 'directory', DATA);
   /** Whether files can be opened with O_DSYNC. */
   readonly canDsync: boolean;
+  /** If it cannot, changes of names are durable at once. */
+  readonly canSyncNames: boolean;
   /** Bytes that can still be written. */
   spaceBytes = Number.POSITIVE_INFINITY;
-  /** What a write gets when the disk is full. A quota does not show in the free space. */
-  fullErrno: 'ENOSPC' | 'EDQUOT' = 'ENOSPC';
+  /** What a write gets when the disk is full. Quotas and limits do not show in the free space. */
+  fullErrno: 'ENOSPC' | 'EDQUOT' | 'EFBIG' = 'ENOSPC';
   /** Every file that there ever was. */
   readonly inodes: Inode[] = [];
   #names: Names = new Map();
@@ -77,12 +79,13 @@ export class Disk {
   /** Changes of names since the directory was synced. */
   #unsynced: ((names: Names) => void)[] = [];
 
-  constructor(canDsync: boolean) {
-    this.canDsync = canDsync;
+  constructor(random: Random) {
+    this.canDsync = random.chance(0.5);
+    this.canSyncNames = random.chance(0.9);
   }
 
   get freeBytes(): number {
-    return this.fullErrno === 'EDQUOT' ? 1e9 : Math.min(this.spaceBytes, 1e9);
+    return this.fullErrno === 'ENOSPC' ? Math.min(this.spaceBytes, 1e9) : 1e9;
   }
 
   names(): string[] {
@@ -132,6 +135,7 @@ export class Disk {
 
   #change(change: (names: Names) => void): void {
     change(this.#names);
-    this.#unsynced.push(change);
+    if (this.canSyncNames) this.#unsynced.push(change);
+    else change(this.#durableNames);
   }
 }

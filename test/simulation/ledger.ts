@@ -133,7 +133,7 @@ export class Ledger {
 
   failed(part: Part, operation: string, on: string | number, error: unknown): void {
     this.note(`${part}: ${operation} of ${on}: ${String(error)}`);
-    const isFull = /ENOSPC|EDQUOT/.test(String(error));
+    const isFull = /ENOSPC|EDQUOT|EFBIG/.test(String(error));
     if (part === 'views' && operation === 'write' && isFull) this.life.diskFull += 1;
   }
 
@@ -226,8 +226,8 @@ export class Ledger {
     const n = Number(/"n":(\d+)/.exec(rest ?? '')?.[1] ?? -1);
     const sent = this.#sent[n];
     if (ts === undefined || id === undefined || sent === undefined) return 'no line that was sent';
-    if (sent.part !== part || !rest!.endsWith(sent.text)) return 'not as it was sent';
-    if (part === 'views' && rest !== sent.text) return 'not as it was sent';
+    const isWhole = part === 'views' ? rest === sent.text : rest!.endsWith(sent.text);
+    if (sent.part !== part || !isWhole) return 'not as it was sent';
     this.check(sent.place === undefined, `view ${n} was written twice`);
     this.check(!this.#ids.has(id) || sent.id === id, `the id of view ${n} was used before`);
     this.check(ts === sent.ts, `view ${n} was sent at ${sent.ts}, and has ${ts}`);

@@ -10,13 +10,6 @@ import { Removals } from './removals.ts';
 import { Syscalls, WEATHERS } from './syscalls.ts';
 import type { World } from './world.ts';
 
-export interface Settings {
-  readonly durability: 'disk' | 'os';
-  readonly minFreeBytes: number;
-  readonly refusedBytesMax: number;
-  readonly keepDays: Readonly<Record<'views' | 'refused', number>>;
-}
-
 /** A view waits for the step that the disk is at, and for its own; each gets 10 s. */
 const STUCK_MS = 9_999;
 const ANSWER_MS_MAX = 21_500;

@@ -38,9 +38,11 @@ export class Removals {
     ledger.check(this.#listedMs - lastMs >= HOUR_MS, `retention: removed ${name} within an hour`);
     // The operator can change everything after retention has looked.
     if (this.#listedMs <= ledger.operatorMs) return;
-    const overdue = this.overdue(kind);
-    ledger.check(overdue.includes(day), `retention: removed ${name}, which it must keep`);
-    ledger.check(overdue[0] === day, `retention: removed ${name} before that of ${overdue[0]}`);
+    const mayGo = this.overdue(kind, ledger.life.written).includes(day);
+    ledger.check(mayGo, `retention: removed ${name}, which it must keep`);
+    // A file that is open may be about to be written.
+    const [oldest] = this.overdue(kind, ledger.life.opened);
+    ledger.check(!(oldest! < day), `retention: removed ${name} before that of ${oldest}`);
   }
 
   hasRemoved(kind: FilePart): boolean {
@@ -48,7 +50,7 @@ export class Removals {
   }
 
   /** The days whose files may be removed now, oldest first; not those that are in use. */
-  overdue(kind: FilePart, inUse: ReadonlySet<Inode> = this.#world.ledger.life.written): string[] {
+  overdue(kind: FilePart, inUse: ReadonlySet<Inode>): string[] {
     const { disk, time, settings } = this.#world;
     const today = Date.parse(dayOf(time.wallMs()));
     const keepMs = settings.keepDays[kind] * DAY_MS;

@@ -1,10 +1,13 @@
-// The storage code as it is, on a simulated disk, clock and operator. One seed is one run, and the
-// same seed is always the same run, to the last step.
+// Runs the real storage code on a simulated disk, clock and operator. A seed decides everything that
+// happens, so the same seed is always the same run, to the last step.
 //
-//   SIM_SEED=1234 npx vitest run --config test/vitest.config.ts simulate   one run, with its trace
-//   SIM_SEEDS=100000 npx vitest run --config test/vitest.config.ts simulate   more seeds than usual
+//   npx vitest run --config test/vitest.config.ts --project unit simulate     300 seeds
+//   SIM_SEEDS=100000 npx vitest …                                             more of them
+//   SIM_SEED=1234 npx vitest …                                                one, with its trace
+//   node test/simulation/planted.mjs                                          does it find faults?
 //
-// `world.ts` is what happens, `disk.ts` what a disk does, `ledger.ts` what must hold.
+// `world.ts`: what happens. `process.ts`: one life of the storage code. `disk.ts`, `syscalls.ts`: what
+// a disk does and keeps. `time.ts`: timers and clocks. `ledger.ts`, `removals.ts`: what must hold.
 import { expect, test } from 'vitest';
 import { simulate } from './world.ts';
 

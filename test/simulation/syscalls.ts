@@ -23,7 +23,7 @@ export const WEATHERS = {
   calm: CALM,
   rough: { ...CALM, short: 0.3, busy: 0.1, errors: 0.05 },
   failing: { ...CALM, short: 0.1, failures: 0.05 },
-  slow: { ...CALM, hangs: 0.02, errors: 0.01 },
+  slow: { ...CALM, hangs: 0.04, errors: 0.01 },
 } as const;
 
 type Operation = Exclude<keyof FileOps, 'canDsync'>;
@@ -138,41 +138,28 @@ export class Syscalls {
     return new Promise((resolve, reject) => {
       const effect = (): void => {
         this.#underWay.delete(effect);
-        const settle = this.#try(part, operation, on, act, resolve, reject);
-        wait(afterMs, settle);
+        try {
+          this.#passingError(operation);
+          const value = act();
+          wait(afterMs, () => resolve(value));
+        } catch (error) {
+          ledger.failed(part, operation, on, error);
+          wait(afterMs, () => {
+            this.#noteError(error);
+            reject(error);
+          });
+        }
       };
       this.#underWay.add(effect);
       wait(beforeMs, effect);
     });
   }
 
-  /** Returns what tells the process of it. */
-  #try<T>(
-    part: Part,
-    operation: Operation,
-    on: string | number,
-    act: () => T,
-    resolve: (value: T) => void,
-    reject: (error: unknown) => void,
-  ): () => void {
-    try {
-      this.#passingError(operation);
-      const value = act();
-      return () => resolve(value);
-    } catch (error) {
-      this.#world.ledger.failed(part, operation, on, error);
-      return () => {
-        this.#noteError(error);
-        reject(error);
-      };
-    }
-  }
-
   #noteError(error: unknown): void {
     const { code } = error as { code: string };
-    if (code === 'ENOENT' || code === 'EEXIST') return;
+    if (['ENOENT', 'EEXIST', 'EINVAL'].includes(code)) return;
     this.troubleMs = Math.max(this.troubleMs, this.#world.time.nowMs);
-    if (code !== 'EINTR' && code !== 'EAGAIN') this.errors += 1;
+    if (this.isFailing || (code !== 'EINTR' && code !== 'EAGAIN')) this.errors += 1;
     if (this.isFailing) this.hasFailed = true;
   }
 
@@ -213,7 +200,7 @@ export class Syscalls {
     const syncs = isSynchronous && inode.durableBytes === inode.size;
     const { busy, failures, short } = this.weather;
     if (random.chance(busy)) throw errnoError(random.pick(['EINTR', 'EAGAIN']), 'write');
-    if (random.chance(failures)) throw this.#failure(part, 'write', ['EIO']);
+    if (random.chance(failures)) throw this.#failure(part, 'write', ['EIO', 'EROFS']);
     const isShort = bytes.length > 1 && random.chance(short);
     const wanted = isShort ? 1 + random.below(bytes.length - 1) : bytes.length;
     const count = Math.min(wanted, disk.spaceBytes);
@@ -226,11 +213,14 @@ export class Syscalls {
   }
 
   #sync(part: Part, inode: Inode): void {
-    if (this.#world.random.chance(this.weather.failures)) {
+    const { disk, random } = this.#world;
+    const isRoot = inode === disk.root;
+    if (isRoot && !disk.canSyncNames) throw errnoError('EINVAL', 'fsync');
+    if (random.chance(this.weather.failures)) {
       inode.isPoisoned = true;
-      throw this.#failure(part, 'sync', ['EIO', 'ENOSPC', 'EDQUOT']);
+      throw this.#failure(part, 'sync', ['EIO', 'ENOSPC', 'EDQUOT', 'EINTR']);
     }
-    if (inode === this.#world.disk.root) this.#world.disk.syncNames();
+    if (isRoot) disk.syncNames();
     else inode.makeDurable();
   }
 

@@ -1,12 +1,12 @@
 import { DAY_MS, dayOf, HOUR_MS } from '../../src/base/time.ts';
 import { DATA, Disk } from './disk.ts';
-import { Ledger } from './ledger.ts';
-import { Process, type Settings } from './process.ts';
+import { type FilePart, Ledger } from './ledger.ts';
+import { Process } from './process.ts';
 import { Random } from './random.ts';
 import { WEATHERS } from './syscalls.ts';
 import { SimulatedTime } from './time.ts';
 
-const LIVES = 4;
+const LIVES = 6;
 const STEPS_MAX = 60;
 const NOON = Date.parse('2026-03-01T12:00:00Z');
 const UNLIMITED = Number.POSITIVE_INFINITY;
@@ -17,21 +17,29 @@ const EVENTS: readonly [number, string, (world: World) => Promise<void> | void][
   [30, 'views arrive', (world) => world.burst()],
   [12, 'nothing', ({ time, random }) => time.advance(random.between(1, 3_000))],
   [3, 'nothing for long', ({ time, random }) => time.advance(random.between(10_000, 60_000))],
-  [2, 'a pause', ({ time, random }) => time.suspend(random.between(0.1, 3) * HOUR_MS)],
+  [4, 'a pause', ({ time, random }) => time.suspend(random.between(0.1, 3) * HOUR_MS)],
   [6, 'another weather', (world) => world.setWeather()],
   [6, 'all is well', (world) => world.calm(UNLIMITED)],
-  [2, 'the disk is nearly full', (world) => world.calm(500_000)],
+  [2, 'the disk is nearly full', (world) => world.calm(world.random.pick([500_000, 1_500_000]))],
   [4, 'the disk fills up', (world) => world.fill()],
   [4, 'the disk is freed', (world) => world.setSpace(UNLIMITED)],
   [4, 'midnight', (world) => world.setClock(world.nearMidnight())],
+  [2, 'the clock is wrong for a while', (world) => world.mistime()],
   [3, 'the clock is set', (world) => world.setClock(world.anotherTime())],
-  [3, 'a file is moved', (world) => world.take('moved')],
-  [2, 'a file is removed', (world) => world.take('removed')],
-  [1, 'the oldest file is removed', (world) => world.removeOldest()],
-  [1, 'something is in the way', (world) => world.obstruct()],
-  [2, 'kill -9', ({ process }) => process.kill()],
-  [2, 'SIGTERM', ({ process }) => process.stop()],
+  [3, 'a file is moved', (world) => world.take(world.todaysFile(), 'moved')],
+  [2, 'a file is removed', (world) => world.take(world.todaysFile(), 'removed')],
+  [1, 'an old file is removed', (world) => world.take(world.disk.names()[0] ?? '', 'removed')],
+  [2, 'something is in the way', (world) => world.obstruct()],
+  [3, 'kill -9', ({ process }) => process.kill()],
+  [3, 'SIGTERM', (world) => world.stop()],
 ];
+
+interface Settings {
+  readonly durability: 'disk' | 'os';
+  readonly minFreeBytes: number;
+  readonly refusedBytesMax: number;
+  readonly keepDays: Readonly<Record<FilePart, number>>;
+}
 
 /** One data directory, its operator, and the processes that live on it one after the other. */
 export class World {
@@ -47,12 +55,12 @@ export class World {
     this.random = random;
     this.settings = {
       durability: random.chance(0.75) ? 'disk' : 'os',
-      minFreeBytes: random.pick([0, 0, 1_000_000]),
+      minFreeBytes: random.pick([0, 1_000_000]),
       refusedBytesMax: random.pick([0, 3_000, 10_000, 1_000_000]),
       keepDays: { views: random.pick([0, 1, 3]), refused: random.pick([0, 1, 3]) },
     };
     this.time = new SimulatedTime(NOON + random.below(DAY_MS));
-    this.disk = new Disk(random.chance(0.5));
+    this.disk = new Disk(random);
     this.ledger = new Ledger(this);
     this.ledger.note(`seed ${seed}, ${JSON.stringify(this.settings)}`);
     this.#putOldFiles();
@@ -120,6 +128,12 @@ export class World {
     await this.time.advance(random.pick([0, 1, 3, 10, 50]));
   }
 
+  async stop(): Promise<void> {
+    await this.burst();
+    this.process.append(1);
+    await this.process.stop();
+  }
+
   setWeather(): void {
     const name = this.random.pick(['calm', 'rough', 'failing', 'slow'] as const);
     this.ledger.note(`the disk is ${name}`);
@@ -145,7 +159,7 @@ export class World {
   }
 
   fill(): void {
-    this.disk.fullErrno = this.random.pick(['ENOSPC', 'EDQUOT']);
+    this.disk.fullErrno = this.random.pick(['ENOSPC', 'EDQUOT', 'EFBIG'] as const);
     this.setSpace(this.random.pick([0, this.random.below(3000), 1_500_000]));
   }
 
@@ -159,6 +173,13 @@ export class World {
     this.#noteChange(`it is ${new Date(this.time.wallMs()).toISOString()}`);
   }
 
+  async mistime(): Promise<void> {
+    const offsetMs = this.random.pick([-4, -2, 2]) * DAY_MS;
+    this.setClock(this.time.wallMs() + offsetMs);
+    await this.burst();
+    this.setClock(this.time.wallMs() - offsetMs);
+  }
+
   nearMidnight(): number {
     const nextDay = Math.ceil(this.time.wallMs() / DAY_MS) * DAY_MS;
     return nextDay - this.random.pick([1, 5, 500]);
@@ -168,27 +189,22 @@ export class World {
     return this.time.wallMs() + this.random.between(-1, 1) * this.random.pick(CLOCK_STEPS_MS);
   }
 
-  take(how: 'moved' | 'removed'): void {
-    const name = this.#todaysFile();
+  take(name: string, how: 'moved' | 'removed'): void {
     this.disk.detach(name, how, this.time.nowMs);
     this.#noteChange(`${name} is ${how}`);
   }
 
-  removeOldest(): void {
-    const [oldest] = this.disk.names().sort();
-    if (oldest !== undefined) this.disk.detach(oldest, 'removed', this.time.nowMs);
-    this.#noteChange(`${oldest} is removed`);
-  }
-
+  /** Puts a file of the operator's, or what is no file, in the place of one of viewlog's. */
   obstruct(): void {
-    const name = this.#todaysFile();
-    const kind = this.random.pick(['directory', 'fifo'] as const);
-    this.disk.detach(name, 'moved', this.time.nowMs);
-    this.disk.create(name, kind);
+    const name = this.todaysFile();
+    const kind = this.random.pick(['directory', 'fifo', 'file'] as const);
+    this.take(name, 'moved');
+    if (kind === 'file') this.#putFile(name);
+    else this.disk.create(name, kind);
     this.#noteChange(`${name} is a ${kind}`);
   }
 
-  #todaysFile(): string {
+  todaysFile(): string {
     const kind = this.random.chance(0.8) ? 'views' : 'refused';
     return `${kind}-${dayOf(this.time.wallMs())}.ndjson`;
   }
@@ -206,25 +222,22 @@ export class World {
       const ending = random.pick(['', '', '', '.gz', '.replayed']);
       const name = `${random.pick(['views', 'refused'])}-${day}.ndjson${ending}`;
       if (disk.names().includes(name)) continue;
-      const inode = disk.create(name);
-      inode.append(Buffer.from(random.pick(['', '{"old":true}\n', '{"old":true}\n{"old":'])));
-      inode.makeDurable();
-      this.ledger.adopt(inode);
+      this.#putFile(name);
     }
     disk.syncNames();
   }
+
+  #putFile(name: string): void {
+    const inode = this.disk.create(name);
+    const text = this.random.pick(['', '{"old":true}\n', '{"old":true}\n{"old":']);
+    inode.append(Buffer.from(text));
+    if (this.random.chance(0.5)) inode.makeDurable();
+    this.ledger.adopt(inode);
+  }
 }
 
-interface Outcome {
-  readonly trace: readonly string[];
-  /** What did not hold, if anything. */
-  readonly violation: string | undefined;
-  readonly sent: number;
-  readonly acknowledged: number;
-}
-
-/** Runs the simulation of a seed. */
-export async function simulate(seed: number): Promise<Outcome> {
+/** Runs the simulation of a seed. Returns what happened, and what did not hold, if anything. */
+export async function simulate(seed: number) {
   const world = new World(seed);
   world.time.install();
   try {
