@@ -15,7 +15,7 @@ export class Inode {
   durableBytes = 0;
   /** A sync has failed: no later one of the same process makes anything durable. */
   isPoisoned = false;
-  /** It has lost its name, by an operator's hand, by retention, or in a power cut. */
+  /** Set if the file has no name any more: somebody took it away, or a power cut lost it. */
   gone: { readonly how: 'moved' | 'removed' | 'lost'; readonly sinceMs: number } | undefined;
   size = 0;
   #buffer = Buffer.alloc(1024);
@@ -103,7 +103,7 @@ export class Disk {
     return inode;
   }
 
-  /** Takes the name from a file; who has it open can go on writing to it. */
+  /** Takes the name from a file. A process that has it open can still write to it. */
   detach(name: string, how: 'moved' | 'removed', nowMs: number): void {
     const inode = this.#names.get(name);
     if (inode === undefined) return;

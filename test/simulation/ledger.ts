@@ -1,6 +1,7 @@
 // What was sent, acknowledged and written, and what must hold of it. Every check is made at the
 // moment at which it can first fail, so that the trace ends there.
 import type { Inode } from './disk.ts';
+import { Life } from './life.ts';
 import type { World } from './world.ts';
 
 /** Which part of the storage code asks. */
@@ -29,21 +30,6 @@ interface Content {
   /** What is left to write after a short write. */
   restBytes: number;
   unlistedBytes: number;
-}
-
-/** What one process has done. */
-export class Life {
-  /** Files that were opened to be written, and those that were. */
-  readonly opened = new Set<Inode>();
-  readonly written = new Set<Inode>();
-  readonly lines = { views: 0, refused: 0 };
-  readonly bytes = { views: 0, refused: 0 };
-  /** Writes that began a batch. */
-  batches = 0;
-  seals = 0;
-  /** Writes that were told that the disk is full. */
-  diskFull = 0;
-  readonly last = { views: { n: -1, id: '' }, refused: { n: -1, id: '' } };
 }
 
 const HEAD = /^\{"ts":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)","id":"([0-9a-f-]{36})",(.*)$/s;

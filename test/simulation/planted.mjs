@@ -42,8 +42,8 @@ async function firstSeedThatFinds([, file, ...replacements]) {
   };
   const dir = mkdtempSync(join(tmpdir(), 'planted-'));
   try {
-    const outfile = join(dir, 'world.mjs');
-    const entryPoints = [join(HERE, 'world.ts')];
+    const outfile = join(dir, 'simulate.mjs');
+    const entryPoints = [join(HERE, 'simulate.ts')];
     const options = { bundle: true, platform: 'node', format: 'esm', logLevel: 'silent' };
     await build({ entryPoints, outfile, plugins: [plugin], ...options });
     const { simulate } = await import(pathToFileURL(outfile).href);

@@ -1,34 +1,34 @@
 import type { Fatal } from '../../src/base/exit.ts';
-import { dayOf, HOUR_MS } from '../../src/base/time.ts';
+import { dayOf } from '../../src/base/time.ts';
 import type { Log } from '../../src/base/log.ts';
 import { Retention } from '../../src/disk/retention.ts';
 import { createRefusedStore, type RefusedFiles } from '../../src/store/refused/refused-files.ts';
 import { createViewStore, type LocalViewStore } from '../../src/store/files/view-store.ts';
 import { DATA } from './disk.ts';
-import { Life } from './ledger.ts';
+import { Life } from './life.ts';
 import { Removals } from './removals.ts';
 import { Syscalls, WEATHERS } from './syscalls.ts';
 import type { World } from './world.ts';
 
-/** A view waits for the step that the disk is at, and for its own; each gets 10 s. */
+/** A view may wait for the step before its own, and for its own: 10 s each. */
 const STUCK_MS = 9_999;
 const ANSWER_MS_MAX = 21_500;
-/** So long after the last trouble everything works as it should. */
+/** This long after the last fault or change, everything must work. */
 const CALM_MS = 5_000;
 const CLOSE_MS = 5_000;
 const LISTED = '1';
 const UNLISTED = '2';
 
-/** One life of the collector's storage: from its start to its end, by whatever. */
+/** One process that stores views, from its start until it stops, fails or is killed. */
 export class Process {
   readonly syscalls: Syscalls;
+  readonly removals: Removals;
   readonly #world: World;
-  readonly #removals: Removals;
   readonly #log: Log;
   #store!: LocalViewStore;
   #refused!: RefusedFiles;
   #retention!: Retention;
-  /** When each view that is not answered yet was sent. */
+  /** Views without an answer, and when each was sent. */
   readonly #pending = new Map<number, number>();
   #fatal: Fatal | undefined;
   #keeps = 0;
@@ -40,8 +40,8 @@ export class Process {
 
   constructor(world: World) {
     this.#world = world;
-    this.#removals = new Removals(world);
-    this.syscalls = new Syscalls(world, this.#removals);
+    this.removals = new Removals(world);
+    this.syscalls = new Syscalls(world, this.removals);
     const note = (message: string): void => {
       if (!this.syscalls.isDead) world.ledger.note(`log: ${message}`);
     };
@@ -132,7 +132,7 @@ export class Process {
     this.#refused.keep({ code: 'invalid-view', project: isListed ? LISTED : UNLISTED, text });
   }
 
-  /** What must hold at any time, and of what the stores say of themselves. */
+  /** Checks what must hold at any time, and what the stores report. */
   check(): void {
     if (this.syscalls.isDead) return;
     const { time, ledger, disk, settings } = this.#world;
@@ -203,20 +203,7 @@ export class Process {
     }
   }
 
-  /** One old file of each kind goes within an hour, if there is one. */
-  async checkRetention(): Promise<void> {
-    const { time, ledger } = this.#world;
-    const kinds = (['views', 'refused'] as const).filter(
-      (kind) => this.#removals.overdue(kind, ledger.life.opened).length > 0,
-    );
-    await time.suspend(HOUR_MS);
-    await time.advance(CALM_MS);
-    for (const kind of kinds) {
-      ledger.check(this.#removals.hasRemoved(kind), `retention: removed none of ${kind}`);
-    }
-  }
-
-  /** Whatever has not ended it yet: it accepts no view after a fatal error, and is killed. */
+  /** Ends the process. After a fatal error it first gets a view, which it must refuse. */
   async end(): Promise<void> {
     if (this.#fatal !== undefined && !this.syscalls.isDead) {
       this.append(1);
@@ -243,7 +230,7 @@ export class Process {
     this.#fatal = fatal;
   }
 
-  /** Nothing has been wrong for a while, so nothing should be wrong now. */
+  /** Whether nothing has been wrong for a while, so that no view may be refused. */
   #isCalm(): boolean {
     const { time, ledger, disk } = this.#world;
     if (this.hasEnded || disk.spaceBytes < 100_000) return false;

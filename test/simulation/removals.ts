@@ -45,8 +45,17 @@ export class Removals {
     ledger.check(!(oldest! < day), `retention: removed ${name} before that of ${oldest}`);
   }
 
-  hasRemoved(kind: FilePart): boolean {
-    return this.#removedMs[kind] !== undefined;
+  /** One old file of each kind goes within an hour, if there is one. */
+  async check(): Promise<void> {
+    const { ledger, time } = this.#world;
+    const due = (['views', 'refused'] as const).filter(
+      (kind) => this.overdue(kind, ledger.life.opened).length > 0,
+    );
+    await time.suspend(HOUR_MS);
+    await time.advance(5_000);
+    for (const kind of due) {
+      ledger.check(this.#removedMs[kind] !== undefined, `retention: removed none of ${kind}`);
+    }
   }
 
   /** The days whose files may be removed now, oldest first; not those that are in use. */

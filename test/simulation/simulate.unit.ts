@@ -9,7 +9,7 @@
 // `world.ts`: what happens. `process.ts`: one life of the storage code. `disk.ts`, `syscalls.ts`: what
 // a disk does and keeps. `time.ts`: timers and clocks. `ledger.ts`, `removals.ts`: what must hold.
 import { expect, test } from 'vitest';
-import { simulate } from './world.ts';
+import { simulate } from './simulate.ts';
 
 const ONLY = process.env['SIM_SEED'];
 const SEEDS = Number(process.env['SIM_SEEDS'] ?? 300);

@@ -4,7 +4,7 @@ import type { Part } from './ledger.ts';
 import type { Removals } from './removals.ts';
 import type { World } from './world.ts';
 
-/** How often, from 0 to 1, something befalls an operation. */
+/** How probable each kind of fault is, from 0 to 1. */
 export interface Weather {
   /** A write takes only a part. */
   readonly short: number;
@@ -44,8 +44,8 @@ const errnoError = (code: string, operation: string): Error =>
   Object.assign(new Error(`${code}: simulated, ${operation}`), { code });
 
 /**
- * The file operations of one process. Each takes a little time and takes effect somewhere within
- * it. What a killed process has under way happens or not, and never ends.
+ * The file operations of one process. Each takes a little time, and takes effect at some moment
+ * within that time. After the process is killed, no operation returns.
  */
 export class Syscalls {
   weather: Weather = CALM;
@@ -68,7 +68,7 @@ export class Syscalls {
     this.#removals = removals;
   }
 
-  /** As one part of the storage code gets them. */
+  /** Returns the file operations for one part of the storage code. */
   files(part: Part): FileOps {
     const { disk, ledger, time } = this.#world;
     const call =
@@ -115,7 +115,7 @@ export class Syscalls {
     return [...this.#open.values()].map(({ inode }) => inode.name);
   }
 
-  /** kill -9: of what is under way, any part happens. */
+  /** kill -9. Each operation that is under way happens or not. */
   kill(): void {
     this.isDead = true;
     for (const effect of this.#underWay) if (this.#world.random.chance(0.5)) effect();

@@ -73,7 +73,7 @@ export class World {
     if (this.ledger.violation === undefined) await this.#liveInPeace();
   }
 
-  /** Anything happens, until the process ends by it. */
+  /** Lets things happen until the process ends. */
   async #live(): Promise<void> {
     this.process = new Process(this);
     if (this.random.chance(0.5)) this.setWeather();
@@ -87,7 +87,7 @@ export class World {
     this.#cutPower();
   }
 
-  /** At last all is well: what is torn is ended, views are accepted, an old file goes. */
+  /** Without any trouble: torn lines are ended, views accepted, and an old file is removed. */
   async #liveInPeace(): Promise<void> {
     this.process = new Process(this);
     this.#clear(UNLIMITED);
@@ -100,7 +100,7 @@ export class World {
       await this.time.advance(ms);
       this.process.check();
     }
-    await this.process.checkRetention();
+    await this.process.removals.check();
     await this.process.stop();
     this.#cutPower();
   }
@@ -140,7 +140,7 @@ export class World {
     this.process.syscalls.weather = WEATHERS[name];
   }
 
-  /** The disk works for a while, and so must viewlog. */
+  /** Removes all trouble for a while, and then sends views. */
   async calm(spaceBytes: number): Promise<void> {
     this.#clear(spaceBytes);
     await this.time.advance(this.random.between(5_000, 8_000));
@@ -194,7 +194,7 @@ export class World {
     this.#noteChange(`${name} is ${how}`);
   }
 
-  /** Puts a file of the operator's, or what is no file, in the place of one of viewlog's. */
+  /** Puts another file, a directory or a FIFO in the place of one of viewlog's files. */
   obstruct(): void {
     const name = this.todaysFile();
     const kind = this.random.pick(['directory', 'fifo', 'file'] as const);
@@ -234,19 +234,4 @@ export class World {
     if (this.random.chance(0.5)) inode.makeDurable();
     this.ledger.adopt(inode);
   }
-}
-
-/** Runs the simulation of a seed. Returns what happened, and what did not hold, if anything. */
-export async function simulate(seed: number) {
-  const world = new World(seed);
-  world.time.install();
-  try {
-    await world.run();
-  } catch (error) {
-    world.ledger.fail(String((error as Error).stack));
-  } finally {
-    world.time.uninstall();
-  }
-  const { trace, violation, sent, acknowledged } = world.ledger;
-  return { trace, violation, sent, acknowledged };
 }
