@@ -76,6 +76,10 @@ export class Process {
       ledger.check(outcome === undefined || syscalls.errors > 0, `did not start: ${outcome}`);
       return false;
     }
+    const newest = this.removals.filesOf('views').at(-1)?.inode;
+    const isWhole = newest === undefined || newest.size === 0 || newest.bytes.at(-1) === 0x0a;
+    const isBlocked = this.#store.state().unavailable !== undefined;
+    ledger.check(isWhole || isBlocked, `${newest?.name} ends in half a line after the start`);
     this.#refused = createRefusedStore({
       ...common,
       maxBytesPerDay: refusedBytesMax,

@@ -60,19 +60,24 @@ export class Removals {
 
   /** The days whose files may be removed now, oldest first; not those that are in use. */
   overdue(kind: FilePart, inUse: ReadonlySet<Inode>): string[] {
-    const { disk, time, settings } = this.#world;
+    const { time, settings } = this.#world;
     const today = Date.parse(dayOf(time.wallMs()));
     const keepMs = settings.keepDays[kind] * DAY_MS;
-    const files = disk
+    const isOld = (day: string): boolean => keepMs > 0 && today - Date.parse(day) > keepMs;
+    return this.filesOf(kind)
+      .slice(0, -1)
+      .filter(({ day, inode }) => isOld(day) && !inUse.has(inode))
+      .map(({ day }) => day);
+  }
+
+  /** The daily files, oldest first. */
+  filesOf(kind: FilePart): { readonly day: string; readonly inode: Inode }[] {
+    const { disk } = this.#world;
+    return disk
       .names()
       .filter((name) => name.startsWith(kind) && FILE.test(name))
       .map((name) => ({ day: FILE.exec(name)![2]!, inode: disk.find(`${DATA}/${name}`)! }))
       .filter(({ inode }) => inode.kind === 'file')
       .sort((a, b) => (a.day < b.day ? -1 : 1));
-    const isOld = (day: string): boolean => keepMs > 0 && today - Date.parse(day) > keepMs;
-    return files
-      .slice(0, -1)
-      .filter(({ day, inode }) => isOld(day) && !inUse.has(inode))
-      .map(({ day }) => day);
   }
 }

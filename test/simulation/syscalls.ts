@@ -14,7 +14,7 @@ export interface Weather {
   readonly errors: number;
   /** A write or a sync fails for good. */
   readonly failures: number;
-  /** An operation takes up to 40 seconds. */
+  /** An operation takes up to a minute. */
   readonly hangs: number;
 }
 
@@ -124,7 +124,7 @@ export class Syscalls {
 
   #call<T>(part: Part, operation: Operation, on: string | number, act: () => T): Promise<T> {
     const { ledger, random, time } = this.#world;
-    const hangMs = random.chance(this.weather.hangs) ? random.between(500, 40_000) : 0;
+    const hangMs = random.chance(this.weather.hangs) ? random.between(500, 60_000) : 0;
     const [beforeMs, afterMs] = random.chance(0.5) ? [hangMs, 0] : [0, hangMs];
     if (hangMs > 0) {
       ledger.note(`${part}: ${operation} of ${on} hangs for ${Math.round(hangMs)} ms`);
