@@ -4,7 +4,7 @@ import { errnoOf, reasonOf } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
 import type { Log } from '../base/log.ts';
 import { DAY_MS, dayOf, HOUR_MS } from '../base/time.ts';
-import { daysIn } from './directory.ts';
+import { daysIn, newestRegular } from './directory.ts';
 import { fileNameOf, replayRecordOf, type FileKind } from './names.ts';
 import type { FileOps } from './ops.ts';
 
@@ -80,7 +80,10 @@ export class Retention {
   async #lookAt(kind: FileKind, keepDays: number, removes: boolean): Promise<number> {
     if (keepDays === 0) return 0;
     const { dir, files, now, hasWritten, isLocked = () => true } = this.#options;
-    const days = overdueDays(await daysIn(files, dir, kind), keepDays, now());
+    const all = await daysIn(files, dir, kind);
+    // A directory or a FIFO can have a newer name.
+    const newest = await newestRegular(files, dir, kind, all);
+    const days = overdueDays(all, keepDays, now()).filter((day) => day !== newest);
     if (!removes) return days.length;
     for (const day of days) {
       const path = `${dir}/${fileNameOf(kind, day)}`;

@@ -10,6 +10,7 @@ import { tempDir } from '../support/temp-dir.ts';
 const files: FileOps = {
   ...systemFiles,
   list: async (dir) => fs.readdirSync(dir),
+  stat: async (path) => fs.statSync(path),
   lstat: async (path) => fs.lstatSync(path),
   unlink: async (path) => fs.unlinkSync(path),
 };
@@ -110,6 +111,13 @@ describe('retention', () => {
     await pass(3);
     expect(left()).toStrictEqual(['views-2026-02-01.ndjson', ...views(1, 4)]);
     expect(log.lines.every((line) => line.startsWith('info: Removed'))).toBe(true);
+  });
+
+  it('keeps the newest file, though a directory has a newer name', async () => {
+    const { dir, pass, left } = await started(views(1, 2));
+    fs.mkdirSync(join(dir, views(3)[0]!));
+    await pass(3);
+    expect(left()).toStrictEqual(views(2, 3));
   });
 
   it('removes the record of replayed views with the refused file', async () => {

@@ -1,0 +1,141 @@
+import type { Random } from './random.ts';
+
+/** The data directory. */
+export const DATA = '/data';
+
+export type Kind = 'file' | 'directory' | 'fifo';
+
+/** A file apart from its names: what the page cache has of it, and how much of that is durable. */
+export class Inode {
+  readonly number: number;
+  readonly kind: Kind;
+  /** The name that it was made under. */
+  readonly name: string;
+  /** How much of it a power cut is certain to leave. */
+  durableBytes = 0;
+  /** A sync has failed: no later one of the same process makes anything durable. */
+  isPoisoned = false;
+  /** Set if the file has no name any more: somebody took it away, or a power cut lost it. */
+  gone: { readonly how: 'moved' | 'removed' | 'lost'; readonly sinceMs: number } | undefined;
+  size = 0;
+  #buffer = Buffer.alloc(1024);
+
+  constructor(number: number, kind: Kind, name: string) {
+    this.number = number;
+    this.kind = kind;
+    this.name = name;
+  }
+
+  get bytes(): Buffer {
+    return this.#buffer.subarray(0, this.size);
+  }
+
+  append(bytes: Uint8Array): void {
+    if (this.size + bytes.length > this.#buffer.length) {
+      const grown = Buffer.alloc(2 * (this.size + bytes.length));
+      grown.set(this.bytes);
+      this.#buffer = grown;
+    }
+    this.#buffer.set(bytes, this.size);
+    this.size += bytes.length;
+  }
+
+  makeDurable(): void {
+    if (!this.isPoisoned) this.durableBytes = this.size;
+  }
+
+  /** Keeps any prefix of what was not synced, followed by NULs or not. */
+  cutPower(random: Random): void {
+    const lost = this.size - this.durableBytes;
+    if (lost === 0) return;
+    const prefix = random.pick([0, lost, random.below(lost + 1), random.below(lost + 1)]);
+    const nuls = random.chance(0.3) ? random.below(lost - prefix + 1) : 0;
+    this.size = this.durableBytes + prefix;
+    this.append(Buffer.alloc(nuls));
+    this.durableBytes = this.size;
+  }
+}
+
+type Names = Map<string, Inode>;
+
+/**
+ * One directory on a disk that loses, in a power cut, what was not synced: bytes of a file, and
+ * changes of names in the directory.
+ */
+export class Disk {
+  readonly root = new Inode(1, 'directory', DATA);
+  /** Whether files can be opened with O_DSYNC. */
+  readonly canDsync: boolean;
+  /** If it cannot, changes of names are durable at once. */
+  readonly canSyncNames: boolean;
+  /** Bytes that can still be written. */
+  spaceBytes = Number.POSITIVE_INFINITY;
+  /** What a write gets when the disk is full. Quotas and limits do not show in the free space. */
+  fullErrno: 'ENOSPC' | 'EDQUOT' | 'EFBIG' = 'ENOSPC';
+  /** Every file that there ever was. */
+  readonly inodes: Inode[] = [];
+  #names: Names = new Map();
+  #durableNames: Names = new Map();
+  /** Changes of names since the directory was synced. */
+  #unsynced: ((names: Names) => void)[] = [];
+
+  constructor(random: Random) {
+    this.canDsync = random.chance(0.5);
+    this.canSyncNames = random.chance(0.9);
+  }
+
+  get freeBytes(): number {
+    return this.fullErrno === 'ENOSPC' ? Math.min(this.spaceBytes, 1e9) : 1e9;
+  }
+
+  names(): string[] {
+    return [...this.#names.keys()];
+  }
+
+  find(path: string): Inode | undefined {
+    return path === DATA ? this.root : this.#names.get(path.slice(DATA.length + 1));
+  }
+
+  create(name: string, kind: Kind = 'file'): Inode {
+    const inode = new Inode(this.inodes.length + 2, kind, name);
+    this.inodes.push(inode);
+    this.#change((names) => names.set(name, inode));
+    return inode;
+  }
+
+  /** Takes the name from a file. A process that has it open can still write to it. */
+  detach(name: string, how: 'moved' | 'removed', nowMs: number): void {
+    const inode = this.#names.get(name);
+    if (inode === undefined) return;
+    this.#change((names) => names.delete(name));
+    inode.gone = { how, sinceMs: nowMs };
+  }
+
+  syncNames(): void {
+    this.#durableNames = new Map(this.#names);
+    this.#unsynced = [];
+  }
+
+  isNameDurable(inode: Inode): boolean {
+    return this.#durableNames.get(inode.name) === inode;
+  }
+
+  /** The file system writes names in order, so any number of the first changes has happened. */
+  cutPower(random: Random, nowMs: number): void {
+    const happened = random.below(this.#unsynced.length + 1);
+    for (const change of this.#unsynced.slice(0, happened)) change(this.#durableNames);
+    this.#names = new Map(this.#durableNames);
+    this.#unsynced = [];
+    for (const inode of this.inodes) {
+      if (this.#names.get(inode.name) === inode) inode.gone = undefined;
+      else inode.gone ??= { how: 'lost', sinceMs: nowMs };
+      if (inode.gone?.how !== 'removed') inode.cutPower(random);
+    }
+  }
+
+  #change(change: (names: Names) => void): void {
+    change(this.#names);
+    if (this.canSyncNames) this.#unsynced.push(change);
+    else change(this.#durableNames);
+  }
+}

@@ -1,0 +1,247 @@
+// What was sent, acknowledged and written, and what must hold of it. Every check is made at the
+// moment at which it can first fail, so that the trace ends there.
+import type { Inode } from './disk.ts';
+import { Life } from './life.ts';
+import type { World } from './world.ts';
+
+/** Which part of the storage code asks. */
+export type Part = 'views' | 'refused' | 'retention';
+export type FilePart = 'views' | 'refused';
+
+interface Sent {
+  readonly part: FilePart;
+  /** The end of its line, from the view's own text on. */
+  readonly text: string;
+  readonly ts: string;
+  readonly isListed: boolean;
+  id?: string;
+  place?: { readonly inode: Inode; readonly start: number; readonly end: number };
+  isAcknowledged?: boolean;
+  isForbidden?: boolean;
+}
+
+/** What is known of a file's content. */
+interface Content {
+  lineStart: number;
+  /** The numbers of its lines, in order. */
+  readonly lines: number[];
+  /** Where crashes have cut it off within a line. */
+  readonly tornAt: Set<number>;
+  /** What is left to write after a short write. */
+  restBytes: number;
+  unlistedBytes: number;
+}
+
+const HEAD = /^\{"ts":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)","id":"([0-9a-f-]{36})",(.*)$/s;
+const NEWLINE = 0x0a;
+
+export class Ledger {
+  readonly trace: string[] = [];
+  violation: string | undefined;
+  life = new Life();
+  /** When the operator last changed files or the clock. */
+  operatorMs = 0;
+  readonly #world: World;
+  readonly #isDurable: boolean;
+  readonly #sent: Sent[] = [];
+  readonly #contents = new Map<Inode, Content>();
+  readonly #ids = new Set<string>();
+
+  constructor(world: World) {
+    this.#world = world;
+    this.#isDurable = world.settings.durability === 'disk';
+  }
+
+  note(text: string): void {
+    this.trace.push(`${this.#world.time.nowMs.toFixed(3).padStart(14)} ${text}`);
+  }
+
+  fail(text: string): void {
+    this.note(`VIOLATION ${text}`);
+    this.violation ??= text;
+  }
+
+  check(holds: boolean, text: string): void {
+    if (!holds) this.fail(text);
+  }
+
+  get acknowledged(): number {
+    return this.#sent.filter((sent) => sent.isAcknowledged).length;
+  }
+
+  get sent(): number {
+    return this.#sent.length;
+  }
+
+  /** A view was handed to the storage code at this moment. */
+  send(part: FilePart, text: string, isListed = true): number {
+    const ts = new Date(this.#world.time.wallMs()).toISOString();
+    return this.#sent.push({ part, text, ts, isListed }) - 1;
+  }
+
+  /** The view must not be stored. */
+  forbid(n: number): void {
+    this.#sent[n]!.isForbidden = true;
+  }
+
+  acknowledge(n: number, id: string): void {
+    const sent = this.#sent[n]!;
+    this.check(!sent.isAcknowledged, `view ${n} was acknowledged twice`);
+    sent.isAcknowledged = true;
+    const { place } = sent;
+    if (place === undefined) return this.fail(`view ${n} was acknowledged, but is not in a file`);
+    this.check(sent.id === id, `view ${n} was acknowledged as ${id}, but is stored as ${sent.id}`);
+    if (!this.#isDurable) return;
+    const { inode, end } = place;
+    this.check(end <= inode.durableBytes, `view ${n} was acknowledged before it was synced`);
+    const isNamed = inode.gone !== undefined || this.#world.disk.isNameDurable(inode);
+    this.check(isNamed, `view ${n} was acknowledged before its file's name was synced`);
+  }
+
+  /** Whether the view is in a file, as durable as promised. */
+  isStored(n: number): boolean {
+    const { place } = this.#sent[n]!;
+    if (place === undefined || !this.#isDurable) return place !== undefined;
+    return place.end <= place.inode.durableBytes;
+  }
+
+  /** @param sinceMs the end of the last trouble. */
+  writing(part: Part, inode: Inode, sinceMs: number): void {
+    this.check(inode.kind === 'file', `${part}: wrote to ${inode.name}, a ${inode.kind}`);
+    if (part !== 'views' || inode.gone === undefined) return;
+    const lateMs =
+      Math.round(this.#world.time.nowMs - Math.max(inode.gone.sinceMs, sinceMs)) - 1000;
+    this.check(
+      lateMs < 100,
+      `views: ${inode.name} was written ${lateMs} ms too long after it went`,
+    );
+  }
+
+  failed(part: Part, operation: string, on: string | number, error: unknown): void {
+    this.note(`${part}: ${operation} of ${on}: ${String(error)}`);
+    const isFull = /ENOSPC|EDQUOT|EFBIG/.test(String(error));
+    if (part === 'views' && operation === 'write' && isFull) this.life.diskFull += 1;
+  }
+
+  /** @param attempted what was to be written; `count` bytes of it now are. */
+  wrote(part: Part, inode: Inode, attempted: Uint8Array, count: number): void {
+    if (part === 'retention' || !inode.name.startsWith(`${part}-`)) {
+      return this.fail(`${part}: wrote to ${inode.name}`);
+    }
+    const content = this.#contentOf(inode);
+    const { life } = this;
+    const before = inode.size - count;
+    life.written.add(inode);
+    if (content.tornAt.has(before) && content.lineStart < before) {
+      this.check(attempted[0] === NEWLINE, `${inode.name}: half a line was not ended`);
+      if (part === 'views') life.seals += 1;
+    } else if (before === content.lineStart && attempted.length !== content.restBytes) {
+      this.check(attempted.at(-1) === NEWLINE, `${inode.name}: a write of no whole lines`);
+      if (part === 'views') life.batches += 1;
+    }
+    content.restBytes = attempted.length - count;
+    this.note(`${part}: wrote ${count} of ${attempted.length} to ${inode.name} at ${before}`);
+    this.#readLines(part, inode, content, before);
+    if (part === 'refused') this.#checkCap(inode, content);
+  }
+
+  /** The process has ended, somehow; what it leaves torn, the next one has to end. */
+  processEnded(): void {
+    for (const [inode, content] of this.#contents) {
+      if (inode.size > content.lineStart) content.tornAt.add(inode.size);
+      content.restBytes = 0;
+    }
+  }
+
+  /** The power was cut: files may be shorter, and may be gone. */
+  powerCut(): void {
+    for (const [inode, content] of this.#contents) {
+      const size = inode.gone?.how === 'lost' ? 0 : inode.size;
+      for (let n = content.lines.at(-1); n !== undefined; n = content.lines.at(-1)) {
+        const sent = this.#sent[n]!;
+        const { start, end } = sent.place!;
+        if (end <= size) break;
+        if (!sent.isListed) content.unlistedBytes -= end - start;
+        delete sent.place;
+        content.lines.pop();
+        this.check(!sent.isAcknowledged, `view ${n} was acknowledged, but a power cut lost it`);
+      }
+      content.lineStart = inode.bytes.subarray(0, size).lastIndexOf(NEWLINE) + 1;
+      for (const at of content.tornAt) if (at > size) content.tornAt.delete(at);
+    }
+    this.processEnded();
+  }
+
+  /** The operator has put a file there; what is in it counts as no view. */
+  adopt(inode: Inode): void {
+    const content = this.#contentOf(inode);
+    content.lineStart = inode.bytes.lastIndexOf(NEWLINE) + 1;
+    if (inode.size > content.lineStart) content.tornAt.add(inode.size);
+  }
+
+  #contentOf(inode: Inode): Content {
+    const known = this.#contents.get(inode);
+    if (known !== undefined) return known;
+    const tornAt = new Set<number>();
+    const content = { lineStart: 0, lines: [], tornAt, restBytes: 0, unlistedBytes: 0 };
+    this.#contents.set(inode, content);
+    return content;
+  }
+
+  #readLines(part: FilePart, inode: Inode, content: Content, from: number): void {
+    const { bytes } = inode;
+    for (let at = bytes.indexOf(NEWLINE, from); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) {
+      const line = bytes.toString('utf8', content.lineStart, at);
+      const fault = this.#readLine(part, inode, content, line, at + 1);
+      if (fault !== undefined && !content.tornAt.has(at)) {
+        this.fail(`${inode.name}: ${fault}: ${JSON.stringify(line)}`);
+      }
+      content.lineStart = at + 1;
+    }
+  }
+
+  /** Returns what is wrong with a line that ends at `end`. */
+  #readLine(
+    part: FilePart,
+    inode: Inode,
+    content: Content,
+    line: string,
+    end: number,
+  ): string | undefined {
+    const [, ts, id, rest] = HEAD.exec(line) ?? [];
+    const n = Number(/"n":(\d+)/.exec(rest ?? '')?.[1] ?? -1);
+    const sent = this.#sent[n];
+    if (ts === undefined || id === undefined || sent === undefined) return 'no line that was sent';
+    const isWhole = part === 'views' ? rest === sent.text : rest!.endsWith(sent.text);
+    if (sent.part !== part || !isWhole) return 'not as it was sent';
+    this.check(sent.place === undefined, `view ${n} was written twice`);
+    this.check(!this.#ids.has(id) || sent.id === id, `the id of view ${n} was used before`);
+    this.check(ts === sent.ts, `view ${n} was sent at ${sent.ts}, and has ${ts}`);
+    this.check(inode.name === `${part}-${ts.slice(0, 10)}.ndjson`, `view ${n} is in ${inode.name}`);
+    this.check(!sent.isForbidden, `view ${n} was kept, though the disk is nearly full`);
+    this.#ids.add(id);
+    // A line of which a crash took only the newline is the last process's.
+    if (!content.tornAt.has(end - 1)) this.#countLine(part, n, id, end - content.lineStart);
+    sent.id = id;
+    sent.place = { inode, start: content.lineStart, end };
+    content.lines.push(n);
+    if (!sent.isListed) content.unlistedBytes += end - content.lineStart;
+    return undefined;
+  }
+
+  #countLine(part: FilePart, n: number, id: string, bytes: number): void {
+    const { lines, last } = this.life;
+    this.check(n > last[part].n && id > last[part].id, `view ${n} came after ${last[part].n}`);
+    last[part] = { n, id };
+    lines[part] += 1;
+    this.life.bytes[part] += bytes;
+  }
+
+  #checkCap(inode: Inode, { tornAt, unlistedBytes }: Content): void {
+    const { refusedBytesMax } = this.#world.settings;
+    // The newline that ends half a line is not counted.
+    const isWithin = inode.size <= refusedBytesMax + tornAt.size;
+    this.check(isWithin, `${inode.name} has ${inode.size} bytes, above its cap`);
+    this.check(unlistedBytes <= refusedBytesMax / 2, `${inode.name}: unlisted ids fill it`);
+  }
+}

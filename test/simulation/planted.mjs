@@ -1,0 +1,63 @@
+// Plants one fault of planted.txt at a time, and says which seed finds it first:
+//
+//   node test/simulation/planted.mjs [a part of a fault's name]
+//
+// A fault is planted while the simulation is bundled; no file is changed. SIM_SEEDS seeds are tried.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+
+const SEEDS = Number(process.env.SIM_SEEDS ?? 300);
+const HERE = import.meta.dirname;
+
+const faults = readFileSync(join(HERE, 'planted.txt'), 'utf8')
+  .trimEnd()
+  .split('\n\n')
+  .slice(1)
+  .map((text) => text.split('\n'))
+  .filter(([name]) => name.includes(process.argv[2] ?? ''));
+
+/** The source with the fault in it. */
+function plant(source, replacements) {
+  let planted = source;
+  for (let i = 0; i < replacements.length; i += 2) {
+    const before = planted;
+    planted = planted.replaceAll(replacements[i].slice(2), () => replacements[i + 1].slice(2));
+    if (planted === before) throw new Error(`no such text: ${replacements[i]}`);
+  }
+  return planted;
+}
+
+async function firstSeedThatFinds([, file, ...replacements]) {
+  const plugin = {
+    name: 'plant',
+    setup: ({ onLoad }) =>
+      onLoad({ filter: /\.ts$/ }, ({ path }) =>
+        path.endsWith(`/${file}`)
+          ? { contents: plant(readFileSync(path, 'utf8'), replacements), loader: 'ts' }
+          : undefined,
+      ),
+  };
+  const dir = mkdtempSync(join(tmpdir(), 'planted-'));
+  try {
+    const outfile = join(dir, 'simulate.mjs');
+    const entryPoints = [join(HERE, 'simulate.ts')];
+    const options = { bundle: true, platform: 'node', format: 'esm', logLevel: 'silent' };
+    await build({ entryPoints, outfile, plugins: [plugin], ...options });
+    const { simulate } = await import(pathToFileURL(outfile).href);
+    for (let seed = 1; seed <= SEEDS; seed++) {
+      const { violation } = await simulate(seed);
+      if (violation !== undefined) return `seed ${seed}: ${violation.slice(0, 80)}`;
+    }
+    process.exitCode = 1;
+    return 'NOT FOUND';
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+}
+
+for (const fault of faults) {
+  console.log(`${fault[0].padEnd(52)} ${await firstSeedThatFinds(fault)}`);
+}

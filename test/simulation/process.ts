@@ -1,0 +1,246 @@
+import type { Fatal } from '../../src/base/exit.ts';
+import { dayOf } from '../../src/base/time.ts';
+import type { Log } from '../../src/base/log.ts';
+import { Retention } from '../../src/disk/retention.ts';
+import { createRefusedStore, type RefusedFiles } from '../../src/store/refused/refused-files.ts';
+import { createViewStore, type LocalViewStore } from '../../src/store/files/view-store.ts';
+import { DATA } from './disk.ts';
+import { Life } from './life.ts';
+import { Removals } from './removals.ts';
+import { Syscalls, WEATHERS } from './syscalls.ts';
+import type { World } from './world.ts';
+
+/** A view may wait for the step before its own, and for its own: 10 s each. */
+const STUCK_MS = 9_999;
+const ANSWER_MS_MAX = 21_500;
+/** This long after the last fault or change, everything must work. */
+const CALM_MS = 5_000;
+const CLOSE_MS = 5_000;
+const LISTED = '1';
+const UNLISTED = '2';
+
+/** One process that stores views, from its start until it stops, fails or is killed. */
+export class Process {
+  readonly syscalls: Syscalls;
+  readonly removals: Removals;
+  readonly #world: World;
+  readonly #log: Log;
+  #store!: LocalViewStore;
+  #refused!: RefusedFiles;
+  #retention!: Retention;
+  /** Views without an answer, and when each was sent. */
+  readonly #pending = new Map<number, number>();
+  #fatal: Fatal | undefined;
+  #keeps = 0;
+  #lastKeepMs = 0;
+  #isClosing = false;
+  #hasAcknowledged = false;
+  /** Since when the disk has been below --min-free. */
+  #lowSinceMs = Infinity;
+
+  constructor(world: World) {
+    this.#world = world;
+    this.removals = new Removals(world);
+    this.syscalls = new Syscalls(world, this.removals);
+    const note = (message: string): void => {
+      if (!this.syscalls.isDead) world.ledger.note(`log: ${message}`);
+    };
+    this.#log = { info: note, warn: note, error: note };
+  }
+
+  get hasEnded(): boolean {
+    return this.syscalls.isDead || this.#fatal !== undefined;
+  }
+
+  /** Returns false if it ended at once. */
+  async start(): Promise<boolean> {
+    const { time, ledger, settings } = this.#world;
+    const { syscalls } = this;
+    time.restartProcess();
+    syscalls.troubleMs = time.nowMs;
+    ledger.life = new Life();
+    const { durability, minFreeBytes, refusedBytesMax } = settings;
+    const common = { dir: DATA, minFreeBytes, now: time.wallMs, log: this.#log };
+    let outcome: string | undefined;
+    const onFatal = (fatal: Fatal): void => this.#onFatal(fatal);
+    createViewStore({ ...common, durability, onFatal, files: syscalls.files('views') }).then(
+      (store) => {
+        this.#store = store;
+        outcome = 'started';
+      },
+      (error: unknown) => (outcome = String(error)),
+    );
+    await time.runUntil(() => outcome !== undefined, 120_000);
+    ledger.note(outcome ?? 'does not start, since the disk hangs');
+    if (outcome !== 'started') {
+      ledger.check(outcome === undefined || syscalls.errors > 0, `did not start: ${outcome}`);
+      return false;
+    }
+    const newest = this.removals.filesOf('views').at(-1)?.inode;
+    const isWhole = newest === undefined || newest.size === 0 || newest.bytes.at(-1) === 0x0a;
+    const isBlocked = this.#store.state().unavailable !== undefined;
+    ledger.check(isWhole || isBlocked, `${newest?.name} ends in half a line after the start`);
+    this.#refused = createRefusedStore({
+      ...common,
+      maxBytesPerDay: refusedBytesMax,
+      freeBytes: () => this.#store.state().freeBytes,
+      isListed: (id) => id === LISTED,
+      files: syscalls.files('refused'),
+    });
+    this.#retention = new Retention({
+      ...common,
+      keepDays: settings.keepDays.views,
+      keepRefusedDays: settings.keepDays.refused,
+      hasWritten: (kind, day) => (kind === 'views' ? this.#store : this.#refused).hasWritten(day),
+      files: syscalls.files('retention'),
+    });
+    return true;
+  }
+
+  append(filler: number): void {
+    const { ledger, time, disk, settings } = this.#world;
+    const text = `"p":"1","n":${ledger.sent},"pn":"${'ü'.repeat(filler)}"}`;
+    const n = ledger.send('views', text);
+    const isRefused = this.#store.state().unavailable !== undefined;
+    const isCalm = this.#isCalm();
+    const isLow = isCalm && time.nowMs - this.#lowSinceMs > CALM_MS;
+    const isScarce = disk.freeBytes < 1.125 * settings.minFreeBytes;
+    ledger.check(!isRefused || !isCalm || isScarce, `view ${n} is refused without a cause`);
+    this.#pending.set(n, time.nowMs);
+    void this.#store.append(Buffer.from(`{${text}`)).then((appended) => {
+      if (this.syscalls.isDead) return;
+      const waitedMs = time.nowMs - this.#pending.get(n)!;
+      this.#checkWait(n);
+      this.#pending.delete(n);
+      if ('id' in appended) {
+        ledger.check(!this.syscalls.hasFailed, `view ${n} was acknowledged after a failure`);
+        ledger.check(!isLow, `view ${n} was accepted below --min-free`);
+        this.#hasAcknowledged = true;
+        ledger.acknowledge(n, appended.id);
+      } else {
+        const mayBeStored = waitedMs > STUCK_MS || this.#isClosing || this.syscalls.isFailing;
+        ledger.note(`view ${n} was refused: ${appended.unavailable}`);
+        ledger.check(mayBeStored || !ledger.isStored(n), `view ${n} was refused, but is stored`);
+      }
+    });
+  }
+
+  keep(filler: number): void {
+    const { ledger, random, time, settings } = this.#world;
+    const isListed = random.chance(0.5);
+    const text = `{"n":${ledger.sent},"pn":"${'x'.repeat(filler)}"}`;
+    const n = ledger.send('refused', `"view":${text}}`, isListed);
+    if ((this.#store.state().freeBytes ?? Infinity) < 2 * settings.minFreeBytes) ledger.forbid(n);
+    this.#keeps += 1;
+    this.#lastKeepMs = time.nowMs;
+    this.#refused.keep({ code: 'invalid-view', project: isListed ? LISTED : UNLISTED, text });
+  }
+
+  /** Checks what must hold at any time, and what the stores report. */
+  check(): void {
+    if (this.syscalls.isDead) return;
+    const { time, ledger, disk, settings } = this.#world;
+    const { life } = ledger;
+    if (disk.freeBytes >= settings.minFreeBytes) this.#lowSinceMs = Infinity;
+    else this.#lowSinceMs = Math.min(this.#lowSinceMs, time.nowMs);
+    for (const n of this.#pending.keys()) this.#checkWait(n);
+    if (this.#fatal !== undefined) return;
+    const failedMs = this.syscalls.hasFailed ? time.nowMs - this.syscalls.troubleMs : 0;
+    ledger.check(failedMs < 1000, 'a write or a sync failed, and viewlog goes on');
+    const state = this.#store.state();
+    const verify = (field: keyof typeof state, holds: boolean): void =>
+      ledger.check(holds, `${field} is ${state[field]}`);
+    verify('queuedLines', state.queuedLines === this.#pending.size);
+    verify('queuedBytes', state.queuedBytes > 0 === this.#pending.size > 0);
+    verify('lastAcceptedMs', (state.lastAcceptedMs !== undefined) === this.#hasAcknowledged);
+    verify('lines', state.lines <= life.lines.views);
+    if (!this.#isCalm() || this.#pending.size > 0) return;
+    // The rest of a line that a full disk cut off is written later, and not counted.
+    verify('lines', state.lines >= life.lines.views - life.diskFull);
+    verify('bytes', state.bytes === life.bytes.views || state.lines < life.lines.views);
+    verify('batches', state.batches >= life.batches || life.diskFull > 0);
+    verify('sealedFragments', state.sealedFragments === life.seals);
+    verify('fileBytes', state.fileBytes === (state.path ? disk.find(state.path)?.size : 0));
+    if (time.nowMs - this.#lastKeepMs < CALM_MS) return;
+    const { keptLines, keptBytes, droppedLines } = this.#refused.state();
+    ledger.check(keptLines + droppedLines === this.#keeps, `droppedLines is ${droppedLines}`);
+    ledger.check(keptLines <= life.lines.refused, `keptLines is ${keptLines}`);
+    ledger.check(keptBytes <= life.bytes.refused, `keptBytes is ${keptBytes}`);
+  }
+
+  #checkWait(n: number): void {
+    const { time, ledger } = this.#world;
+    const waitedMs = time.nowMs - Math.max(this.#pending.get(n)!, time.resumedMs);
+    ledger.check(waitedMs < ANSWER_MS_MAX, `view ${n} got no answer for ${waitedMs} ms`);
+  }
+
+  /** SIGTERM. */
+  async stop(): Promise<void> {
+    const { time, ledger } = this.#world;
+    const isCalm = this.#isCalm() && this.syscalls.weather === WEATHERS.calm;
+    let outcome: string | undefined;
+    this.#isClosing = true;
+    this.#retention.stop();
+    void this.#refused.close(CLOSE_MS);
+    this.#store.close(CLOSE_MS).then(
+      () => (outcome = 'closed'),
+      (error: unknown) => (outcome = `closed: ${String(error)}`),
+    );
+    await time.runUntil(() => outcome !== undefined, CLOSE_MS + 200);
+    ledger.note(outcome ?? 'did not close');
+    ledger.check(outcome !== undefined, 'close() did not end in time');
+    ledger.check(this.#pending.size === 0, 'a view has no answer after close()');
+    ledger.check(!isCalm || outcome === 'closed', `${outcome}`);
+    if (outcome === 'closed' && !this.syscalls.isFailing) await this.#checkStopped(isCalm);
+    this.kill();
+  }
+
+  async #checkStopped(isCalm: boolean): Promise<void> {
+    const { time, ledger } = this.#world;
+    if (isCalm) await time.advance(100);
+    const left = this.syscalls.openFiles;
+    ledger.check(!isCalm || left.length === 0, `${left.join()} was left open by close()`);
+    for (const inode of ledger.life.written) {
+      if (!inode.name.startsWith('views-')) continue;
+      const isWhole = inode.durableBytes === inode.size && inode.bytes.at(-1) === 0x0a;
+      ledger.check(isWhole || inode.gone !== undefined, `${inode.name} was not synced by close()`);
+    }
+  }
+
+  /** Ends the process. After a fatal error it first gets a view, which it must refuse. */
+  async end(): Promise<void> {
+    if (this.#fatal !== undefined && !this.syscalls.isDead) {
+      this.append(1);
+      await this.#world.time.advance(100);
+      const { ledger } = this.#world;
+      ledger.check(this.#pending.size === 0, 'a view has no answer after a fatal error');
+    }
+    this.kill();
+  }
+
+  kill(): void {
+    if (this.syscalls.isDead) return;
+    this.syscalls.kill();
+    this.#world.ledger.processEnded();
+  }
+
+  #onFatal(fatal: Fatal): void {
+    const { ledger } = this.#world;
+    if (this.syscalls.isDead) return;
+    ledger.note(`fatal: ${fatal.message}`);
+    ledger.check(this.#fatal === undefined, 'onFatal was called twice');
+    ledger.check(fatal.exitCode === 74, `the exit code is ${fatal.exitCode}`);
+    ledger.check(this.syscalls.hasFailed, `it ended for no reason: ${fatal.message}`);
+    this.#fatal = fatal;
+  }
+
+  /** Whether nothing has been wrong for a while, so that no view may be refused. */
+  #isCalm(): boolean {
+    const { time, ledger, disk } = this.#world;
+    if (this.hasEnded || disk.spaceBytes < 100_000) return false;
+    const today = disk.find(`${DATA}/views-${dayOf(time.wallMs())}.ndjson`);
+    if (today !== undefined && today.kind !== 'file') return false;
+    const troubleMs = Math.max(this.syscalls.troubleMs, time.resumedMs, ledger.operatorMs);
+    return time.nowMs - troubleMs > CALM_MS;
+  }
+}

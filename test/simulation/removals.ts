@@ -1,0 +1,83 @@
+import { DAY_MS, dayOf, HOUR_MS } from '../../src/base/time.ts';
+import { DATA, type Inode } from './disk.ts';
+import type { FilePart, Part } from './ledger.ts';
+import type { World } from './world.ts';
+
+const FILE = /^(views|refused)-(\d{4}-\d\d-\d\d)\.ndjson$/;
+
+/** What retention may remove while one process runs, and what it has. */
+export class Removals {
+  readonly #world: World;
+  readonly #startedMs: number;
+  /** When retention last looked at the directory, and last did so to remove a file of each kind. */
+  #listedMs = 0;
+  readonly #removedMs: Partial<Record<FilePart, number>> = {};
+
+  constructor(world: World) {
+    this.#world = world;
+    this.#startedMs = world.time.nowMs;
+  }
+
+  /** Retention looks at the directory. */
+  listing(): void {
+    this.#listedMs = this.#world.time.nowMs;
+  }
+
+  /** The file is about to be removed, not by the operator. */
+  removing(part: Part, inode: Inode, path: string): void {
+    const { ledger } = this.#world;
+    const name = path.slice(DATA.length + 1);
+    ledger.note(`${part}: removed ${name}`);
+    if (/^refused-.*\.replayed$/.test(name)) return;
+    const [, kind, day] = (FILE.exec(name) ?? []) as unknown as [string, FilePart?, string?];
+    if (part !== 'retention' || inode.kind !== 'file' || kind === undefined || !day) {
+      return ledger.fail(`${part}: removed ${name}, which is foreign`);
+    }
+    const lastMs = this.#removedMs[kind] ?? this.#startedMs;
+    this.#removedMs[kind] = this.#listedMs;
+    ledger.check(this.#listedMs - lastMs >= HOUR_MS, `retention: removed ${name} within an hour`);
+    // The operator can change everything after retention has looked.
+    if (this.#listedMs <= ledger.operatorMs) return;
+    const mayGo = this.overdue(kind, ledger.life.written).includes(day);
+    ledger.check(mayGo, `retention: removed ${name}, which it must keep`);
+    // A file that is open may be about to be written.
+    const [oldest] = this.overdue(kind, ledger.life.opened);
+    ledger.check(!(oldest! < day), `retention: removed ${name} before that of ${oldest}`);
+  }
+
+  /** One old file of each kind goes within an hour, if there is one. */
+  async check(): Promise<void> {
+    const { ledger, time } = this.#world;
+    const due = (['views', 'refused'] as const).filter(
+      (kind) => this.overdue(kind, ledger.life.opened).length > 0,
+    );
+    await time.suspend(HOUR_MS);
+    await time.advance(5_000);
+    for (const kind of due) {
+      ledger.check(this.#removedMs[kind] !== undefined, `retention: removed none of ${kind}`);
+    }
+  }
+
+  /** The days whose files may be removed now, oldest first; not those that are in use. */
+  overdue(kind: FilePart, inUse: ReadonlySet<Inode>): string[] {
+    const { time, settings } = this.#world;
+    const today = Date.parse(dayOf(time.wallMs()));
+    const keepMs = settings.keepDays[kind] * DAY_MS;
+    const isOld = (day: string): boolean => keepMs > 0 && today - Date.parse(day) > keepMs;
+    return this.filesOf(kind)
+      .slice(0, -1)
+      .filter(({ day, inode }) => isOld(day) && !inUse.has(inode))
+      .map(({ day }) => day);
+  }
+
+  /** The daily files, oldest first. */
+  filesOf(kind: FilePart): { readonly day: string; readonly inode: Inode }[] {
+    const { disk } = this.#world;
+    return disk
+      .names()
+      .filter((name) => name.startsWith(kind) && FILE.test(name))
+      .map((name) => ({ day: FILE.exec(name)![2]!, inode: disk.find(`${DATA}/${name}`)! }))
+      .filter(({ inode }) => inode.kind === 'file')
+      .sort((a, b) => (a.day < b.day ? -1 : 1));
+  }
+}

@@ -1,0 +1,41 @@
+// Runs the real storage code on a simulated disk, clock and operator. A seed decides everything that
+// happens, so the same seed is always the same run, to the last step.
+//
+//   npx vitest run --config test/vitest.config.ts --project unit simulate     300 seeds
+//   SIM_SEEDS=100000 npx vitest …                                             more of them
+//   SIM_SEED=1234 npx vitest …                                                one, with its trace
+//   node test/simulation/planted.mjs                                          does it find faults?
+//
+// `world.ts`: what happens. `process.ts`: one life of the storage code. `disk.ts`, `syscalls.ts`: what
+// a disk does and keeps. `time.ts`: timers and clocks. `ledger.ts`, `removals.ts`: what must hold.
+import { expect, test } from 'vitest';
+import { simulate } from './simulate.ts';
+
+const ONLY = process.env['SIM_SEED'];
+const SEEDS = Number(process.env['SIM_SEEDS'] ?? 300);
+const TRACE_LINES = 60;
+
+test('whatever happens, every acknowledged view is stored once', { timeout: 0 }, async () => {
+  const first = Number(ONLY ?? 1);
+  const last = ONLY === undefined ? SEEDS : first;
+  const total = { sent: 0, acknowledged: 0 };
+  for (let seed = first; seed <= last; seed++) {
+    const { trace, violation, sent, acknowledged } = await simulate(seed);
+    if (ONLY !== undefined) console.log(trace.join('\n'));
+    if (violation !== undefined) {
+      const end = trace.slice(-TRACE_LINES).join('\n');
+      throw new Error(`SIM_SEED=${seed}: ${violation}\n${end}`);
+    }
+    total.sent += sent;
+    total.acknowledged += acknowledged;
+  }
+  console.log(`simulated seeds ${first} to ${last}: ${JSON.stringify(total)}`);
+  // Or the disk was so bad that nothing was tried.
+  expect(total.acknowledged).toBeGreaterThan(total.sent / 4);
+});
+
+test.skipIf(ONLY !== undefined)('a seed is the same run every time', async () => {
+  for (const seed of [1, 2, 3, 4, 5]) {
+    expect((await simulate(seed)).trace).toEqual((await simulate(seed)).trace);
+  }
+});

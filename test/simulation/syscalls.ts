@@ -1,0 +1,240 @@
+import type { FileOps, FileStat } from '../../src/disk/ops.ts';
+import { DATA, type Inode } from './disk.ts';
+import type { Part } from './ledger.ts';
+import type { Removals } from './removals.ts';
+import type { World } from './world.ts';
+
+/** How probable each kind of fault is, from 0 to 1. */
+export interface Weather {
+  /** A write takes only a part. */
+  readonly short: number;
+  /** A write gets EINTR or EAGAIN. */
+  readonly busy: number;
+  /** An operation fails in a way that passes. */
+  readonly errors: number;
+  /** A write or a sync fails for good. */
+  readonly failures: number;
+  /** An operation takes up to a minute. */
+  readonly hangs: number;
+}
+
+const CALM: Weather = { short: 0, busy: 0, errors: 0, failures: 0, hangs: 0 };
+export const WEATHERS = {
+  calm: CALM,
+  rough: { ...CALM, short: 0.3, busy: 0.1, errors: 0.05 },
+  failing: { ...CALM, short: 0.1, failures: 0.05 },
+  slow: { ...CALM, hangs: 0.04, errors: 0.01 },
+} as const;
+
+type Operation = Exclude<keyof FileOps, 'canDsync'>;
+
+const TRANSIENT: Partial<Record<Operation, readonly string[]>> = {
+  open: ['EMFILE', 'EIO', 'ENOSPC', 'EACCES'],
+  write: ['ENOSPC', 'EDQUOT'],
+  read: ['EIO'],
+  stat: ['EIO'],
+  lstat: ['EIO'],
+  list: ['EIO', 'EMFILE'],
+  unlink: ['EIO', 'EACCES'],
+  fchmod: ['EPERM'],
+  freeBytes: ['EIO'],
+};
+
+const errnoError = (code: string, operation: string): Error =>
+  Object.assign(new Error(`${code}: simulated, ${operation}`), { code });
+
+/**
+ * The file operations of one process. Each takes a little time, and takes effect at some moment
+ * within that time. After the process is killed, no operation returns.
+ */
+export class Syscalls {
+  weather: Weather = CALM;
+  /** When the last fault, or the last operation that hung, ended. */
+  troubleMs = 0;
+  isDead = false;
+  /** A write or a sync has failed for good; the view store knows. */
+  hasFailed = false;
+  /** The same, before the view store knows. */
+  isFailing = false;
+  /** Errors that were passed to the process, EINTR and EAGAIN aside. */
+  errors = 0;
+  readonly #world: World;
+  readonly #removals: Removals;
+  readonly #open = new Map<number, { inode: Inode; isSynchronous: boolean }>();
+  readonly #underWay = new Set<() => void>();
+
+  constructor(world: World, removals: Removals) {
+    this.#world = world;
+    this.#removals = removals;
+  }
+
+  /** Returns the file operations for one part of the storage code. */
+  files(part: Part): FileOps {
+    const { disk, ledger, time } = this.#world;
+    const call =
+      <A extends [string | number, ...unknown[]], R>(
+        operation: Operation,
+        act: (inode: Inode, ...args: A) => R,
+      ) =>
+      (...args: A): Promise<R> =>
+        this.#call(part, operation, args[0], () => act(this.#inode(args[0], operation), ...args));
+    return {
+      canDsync: disk.canDsync,
+      open: (path, flags) => this.#call(part, 'open', path, () => this.#openNow(part, path, flags)),
+      write: (fd, bytes, offset, length) => {
+        const troubleMs = Math.max(this.troubleMs, time.resumedMs);
+        ledger.writing(part, this.#inode(fd, 'write'), troubleMs);
+        const data = Uint8Array.from(bytes.subarray(offset, offset + length));
+        return this.#call(part, 'write', fd, () => this.#write(part, fd, data));
+      },
+      read: call('read', (inode, _fd: number, bytes: Uint8Array, position: number) =>
+        inode.bytes.copy(bytes, 0, position),
+      ),
+      fdatasync: call('fdatasync', (inode, _fd: number) => this.#sync(part, inode)),
+      fsync: call('fsync', (inode, _fd: number) => this.#sync(part, inode)),
+      fchmod: call('fchmod', (_inode, _fd: number) => {}),
+      fchown: call('fchown', (_inode, _fd: number) => {}),
+      fstat: call('fstat', (inode, _fd: number) => statOf(inode)),
+      stat: call('stat', (inode, _path: string) => statOf(inode)),
+      lstat: call('lstat', (inode, _path: string) => statOf(inode)),
+      close: call('close', (_inode, fd: number) => void this.#open.delete(fd)),
+      list: (path) => {
+        if (part === 'retention') this.#removals.listing();
+        return this.#call(part, 'list', path, () => disk.names());
+      },
+      unlink: call('unlink', (inode, path: string) => {
+        this.#removals.removing(part, inode, path);
+        disk.detach(path.slice(DATA.length + 1), 'removed', time.nowMs);
+      }),
+      rename: async (path) => ledger.fail(`${part}: ${path} was renamed`),
+      freeBytes: call('freeBytes', (_inode, _dir: string) => disk.freeBytes),
+    };
+  }
+
+  get openFiles(): string[] {
+    return [...this.#open.values()].map(({ inode }) => inode.name);
+  }
+
+  /** kill -9. Each operation that is under way happens or not. */
+  kill(): void {
+    this.isDead = true;
+    for (const effect of this.#underWay) if (this.#world.random.chance(0.5)) effect();
+    for (const inode of this.#world.disk.inodes) inode.isPoisoned = false;
+  }
+
+  #call<T>(part: Part, operation: Operation, on: string | number, act: () => T): Promise<T> {
+    const { ledger, random, time } = this.#world;
+    const hangMs = random.chance(this.weather.hangs) ? random.between(500, 60_000) : 0;
+    const [beforeMs, afterMs] = random.chance(0.5) ? [hangMs, 0] : [0, hangMs];
+    if (hangMs > 0) {
+      ledger.note(`${part}: ${operation} of ${on} hangs for ${Math.round(hangMs)} ms`);
+    }
+    const wait = (ms: number, run: () => void): void => {
+      if (ms > 0) this.troubleMs = Math.max(this.troubleMs, time.nowMs + ms + 5);
+      time.after(random.between(0.01, 1) + ms, () => {
+        if (!this.isDead) run();
+      });
+    };
+    return new Promise((resolve, reject) => {
+      const effect = (): void => {
+        this.#underWay.delete(effect);
+        try {
+          this.#passingError(operation);
+          const value = act();
+          wait(afterMs, () => resolve(value));
+        } catch (error) {
+          ledger.failed(part, operation, on, error);
+          wait(afterMs, () => {
+            this.#noteError(error);
+            reject(error);
+          });
+        }
+      };
+      this.#underWay.add(effect);
+      wait(beforeMs, effect);
+    });
+  }
+
+  #noteError(error: unknown): void {
+    const { code } = error as { code: string };
+    if (['ENOENT', 'EEXIST', 'EINVAL'].includes(code)) return;
+    this.troubleMs = Math.max(this.troubleMs, this.#world.time.nowMs);
+    if (this.isFailing || (code !== 'EINTR' && code !== 'EAGAIN')) this.errors += 1;
+    if (this.isFailing) this.hasFailed = true;
+  }
+
+  #passingError(operation: Operation): void {
+    const codes = TRANSIENT[operation];
+    if (codes === undefined || !this.#world.random.chance(this.weather.errors)) return;
+    throw errnoError(this.#world.random.pick(codes), operation);
+  }
+
+  #inode(on: string | number, operation: Operation): Inode {
+    const inode = typeof on === 'string' ? this.#world.disk.find(on) : this.#open.get(on)?.inode;
+    if (inode !== undefined) return inode;
+    throw errnoError(typeof on === 'string' ? 'ENOENT' : 'EBADF', operation);
+  }
+
+  #openNow(part: Part, path: string, flags: string): number {
+    const { disk, ledger } = this.#world;
+    let inode = disk.find(path);
+    if (flags === 'w') ledger.fail(`${part}: ${path} was opened to be overwritten`);
+    if (flags.includes('x') && inode !== undefined) throw errnoError('EEXIST', 'open');
+    if (flags !== 'r') {
+      if (inode?.kind === 'directory') throw errnoError('EISDIR', 'open');
+      if (inode === undefined && disk.spaceBytes === 0) throw errnoError(disk.fullErrno, 'open');
+      inode ??= disk.create(path.slice(DATA.length + 1));
+      ledger.life.opened.add(inode);
+    }
+    if (inode === undefined) throw errnoError('ENOENT', 'open');
+    let fd = 3;
+    while (this.#open.has(fd)) fd += 1;
+    this.#open.set(fd, { inode, isSynchronous: flags.includes('d') });
+    return fd;
+  }
+
+  #write(part: Part, fd: number, bytes: Uint8Array): number {
+    const { disk, ledger, random } = this.#world;
+    const { inode, isSynchronous } = this.#open.get(fd)!;
+    // Such a write syncs its own bytes, not what an earlier process has left before them.
+    const syncs = isSynchronous && inode.durableBytes === inode.size;
+    const { busy, failures, short } = this.weather;
+    if (random.chance(busy)) throw errnoError(random.pick(['EINTR', 'EAGAIN']), 'write');
+    if (random.chance(failures)) throw this.#failure(part, 'write', ['EIO', 'EROFS']);
+    const isShort = bytes.length > 1 && random.chance(short);
+    const wanted = isShort ? 1 + random.below(bytes.length - 1) : bytes.length;
+    const count = Math.min(wanted, disk.spaceBytes);
+    if (count === 0) throw errnoError(disk.fullErrno, 'write');
+    disk.spaceBytes -= count;
+    inode.append(bytes.subarray(0, count));
+    ledger.wrote(part, inode, bytes, count);
+    if (syncs) this.#sync(part, inode);
+    return count;
+  }
+
+  #sync(part: Part, inode: Inode): void {
+    const { disk, random } = this.#world;
+    const isRoot = inode === disk.root;
+    if (isRoot && !disk.canSyncNames) throw errnoError('EINVAL', 'fsync');
+    if (random.chance(this.weather.failures)) {
+      inode.isPoisoned = true;
+      throw this.#failure(part, 'sync', ['EIO', 'ENOSPC', 'EDQUOT', 'EINTR']);
+    }
+    if (isRoot) disk.syncNames();
+    else inode.makeDurable();
+  }
+
+  #failure(part: Part, operation: string, codes: readonly string[]): Error {
+    if (part === 'views') this.isFailing = true;
+    return errnoError(this.#world.random.pick(codes), operation);
+  }
+}
+
+const statOf = ({ number, size, kind }: Inode): FileStat => ({
+  dev: 1,
+  ino: number,
+  size,
+  uid: 1000,
+  gid: 1000,
+  isFile: () => kind === 'file',
+});

@@ -1,0 +1,125 @@
+// Simulated time. It stands still while code runs, and jumps to the next timer when none does, so a
+// simulated hour takes milliseconds. While installed, it replaces the timers and the monotonic clock
+// that the storage code uses.
+
+interface Timer {
+  dueMs: number;
+  readonly run: () => void;
+  /** Set for an interval. */
+  readonly everyMs?: number;
+  /** A timer of the simulated process, which ends with it. */
+  readonly ofProcess: boolean;
+  unref(): Timer;
+}
+
+const real = {
+  setTimeout: globalThis.setTimeout,
+  clearTimeout: globalThis.clearTimeout,
+  setInterval: globalThis.setInterval,
+  clearInterval: globalThis.clearInterval,
+  setImmediate: globalThis.setImmediate,
+  clearImmediate: globalThis.clearImmediate,
+};
+
+function unref(this: Timer): Timer {
+  return this;
+}
+
+/** Lets every promise that can settle do so. */
+const settled = (): Promise<void> => new Promise((resolve) => real.setImmediate(resolve));
+
+export class SimulatedTime {
+  /** Milliseconds since the simulation began; never goes back. */
+  nowMs = 0;
+  /** The last time at which the process could not run for a while. */
+  resumedMs = 0;
+  #processStartMs = 0;
+  /** What the wall clock shows beyond `nowMs`. */
+  #wallOffsetMs: number;
+  #timers: Timer[] = [];
+
+  constructor(wallMs: number) {
+    this.#wallOffsetMs = wallMs;
+  }
+
+  /** The wall clock: whole milliseconds since the epoch. */
+  readonly wallMs = (): number => Math.floor(this.nowMs + this.#wallOffsetMs);
+
+  setWall(wallMs: number): void {
+    this.#wallOffsetMs = wallMs - this.nowMs;
+  }
+
+  /** Calls `run` later, whether or not the process lives. */
+  after(ms: number, run: () => void): void {
+    this.#add({ dueMs: this.nowMs + ms, run, ofProcess: false, unref });
+  }
+
+  /** A new process: its monotonic clock starts at zero, and the old one's timers are gone. */
+  restartProcess(): void {
+    this.#timers = this.#timers.filter((timer) => !timer.ofProcess);
+    this.#processStartMs = this.nowMs;
+    this.resumedMs = this.nowMs;
+  }
+
+  async advance(ms: number): Promise<void> {
+    const endMs = this.nowMs + ms;
+    await this.runUntil(() => false, ms);
+    this.nowMs = Math.max(this.nowMs, endMs);
+  }
+
+  /** Runs timers until the condition holds; for so long at most. Returns whether it holds. */
+  async runUntil(condition: () => boolean, ms: number): Promise<boolean> {
+    const endMs = this.nowMs + ms;
+    await settled();
+    while (!condition()) {
+      const timer = this.#timers[0];
+      if (timer === undefined || timer.dueMs > endMs) return false;
+      this.#timers.shift();
+      this.nowMs = Math.max(this.nowMs, timer.dueMs);
+      if (timer.everyMs !== undefined) {
+        timer.dueMs = this.nowMs + timer.everyMs;
+        this.#add(timer);
+      }
+      timer.run();
+      await settled();
+    }
+    return true;
+  }
+
+  /** Time passes, but the process does not run: stopped by a signal, or its machine is paused. */
+  async suspend(ms: number): Promise<void> {
+    this.nowMs += ms;
+    this.resumedMs = this.nowMs;
+    await this.advance(1);
+  }
+
+  install(): void {
+    const start = (run: () => void, dueMs: number, everyMs?: number): Timer => {
+      const every = everyMs === undefined ? {} : { everyMs };
+      return this.#add({ dueMs, run, ...every, ofProcess: true, unref });
+    };
+    const cancel = (timer?: Timer): void => {
+      this.#timers = this.#timers.filter((other) => other !== timer);
+    };
+    Object.assign(globalThis, {
+      setTimeout: (run: () => void, ms = 1) => start(run, this.nowMs + Math.max(1, ms)),
+      setInterval: (run: () => void, ms: number) => start(run, this.nowMs + ms, ms),
+      setImmediate: (run: () => void) => start(run, this.nowMs),
+      clearTimeout: cancel,
+      clearInterval: cancel,
+      clearImmediate: cancel,
+    });
+    performance.now = () => this.nowMs - this.#processStartMs;
+  }
+
+  uninstall(): void {
+    Object.assign(globalThis, real);
+    Reflect.deleteProperty(performance, 'now');
+  }
+
+  #add(timer: Timer): Timer {
+    const before = this.#timers.findLastIndex((other) => other.dueMs <= timer.dueMs);
+    this.#timers.splice(before + 1, 0, timer);
+    return timer;
+  }
+}
