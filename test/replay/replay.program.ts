@@ -21,7 +21,7 @@ async function afterRefusals(count: number) {
   await until(() => viewlog.refusedLines().length === count);
   writeFileSync(join(data, 'projects.json'), '{"projects":[{"id":"1000001"}]}');
   viewlog.child.kill('SIGHUP');
-  await until(async () => (await viewlog.post(MINIMAL_VIEW)).ok);
+  await until(() => viewlog.stdout().includes('1 active'));
   const stored = (): string[] =>
     viewlog.lines().map((line) => (JSON.parse(line) as { pid: string }).pid);
   return { data, viewlog, file: refusedFileOf(data), stored };

@@ -93,7 +93,6 @@ export class Syscalls {
       fdatasync: call('fdatasync', (inode, _fd: number) => this.#sync(part, inode)),
       fsync: call('fsync', (inode, _fd: number) => this.#sync(part, inode)),
       fchmod: call('fchmod', (_inode, _fd: number) => {}),
-      fchown: call('fchown', (_inode, _fd: number) => {}),
       fstat: call('fstat', (inode, _fd: number) => statOf(inode)),
       stat: call('stat', (inode, _path: string) => statOf(inode)),
       lstat: call('lstat', (inode, _path: string) => statOf(inode)),

@@ -48,6 +48,13 @@ export interface LocalRefusedStore extends RefusedStore {
 /** Enough for a burst; a disk that hangs costs no more memory than this. */
 const QUEUE_CHARS_MAX = MiB;
 
+/** What a day has used of its bytes. */
+interface DayUse {
+  bytes: number;
+  unlistedBytes: number;
+  isFullLogged: boolean;
+}
+
 interface Queued {
   readonly stamp: Stamp;
   readonly view: RefusedView;
@@ -61,11 +68,8 @@ export class RefusedFiles implements LocalRefusedStore {
   readonly #queue: Queued[] = [];
   #queuedChars = 0;
   #writing: Promise<void> | undefined;
-  #day = '';
-  /** What the day has used of its bytes, and how much of that is by unlisted ids. */
-  #usedBytes = 0;
-  #unlistedBytes = 0;
-  #isFullLogged = false;
+  /** Every day that this process has written to, since a clock can return to one. */
+  readonly #days = new Map<string, DayUse>();
   #isFailing = false;
   #isClosing = false;
   #keptLines = 0;
@@ -136,9 +140,9 @@ export class RefusedFiles implements LocalRefusedStore {
   async #writeDay(day: string, queued: readonly Queued[]): Promise<void> {
     let keptLines = 0;
     try {
-      if (day !== this.#day) await this.#beginDay(day);
+      const use = this.#days.get(day) ?? (await this.#beginDay(day));
       const lines = queued
-        .map((one) => this.#lineWithinLimits(one))
+        .map((one) => this.#lineWithinLimits(one, use))
         .filter((line) => line !== undefined);
       // Somebody may have moved the file since the last line.
       await this.#writer.look(day);
@@ -157,7 +161,7 @@ export class RefusedFiles implements LocalRefusedStore {
   }
 
   /** What the file has already counts as the unlisted ids', so that the other half stays free. */
-  async #beginDay(day: string): Promise<void> {
+  async #beginDay(day: string): Promise<DayUse> {
     const path = `${this.#options.dir}/${fileNameOf('refused', day)}`;
     const size = await this.#files.stat(path).then(
       (found) => found.size,
@@ -166,30 +170,30 @@ export class RefusedFiles implements LocalRefusedStore {
         throw error;
       },
     );
-    this.#day = day;
     // A torn last line will get a newline.
-    this.#usedBytes = size === 0 ? 0 : size + 1;
-    this.#unlistedBytes = this.#usedBytes;
-    this.#isFullLogged = false;
+    const bytes = size === 0 ? 0 : size + 1;
+    const use = { bytes, unlistedBytes: bytes, isFullLogged: false };
+    this.#days.set(day, use);
+    return use;
   }
 
   /** Returns the view's line, or `undefined` if the day's limit leaves no space for it. */
-  #lineWithinLimits({ stamp, view }: Queued): Buffer | undefined {
+  #lineWithinLimits({ stamp, view }: Queued, use: DayUse): Buffer | undefined {
     const { maxBytesPerDay, isListed, log } = this.#options;
     const line = Buffer.from(refusedLine(stamp, view));
     const isUnlisted = view.project === undefined || !isListed(view.project);
     const isOver =
-      this.#usedBytes + line.length > maxBytesPerDay ||
-      (isUnlisted && this.#unlistedBytes + line.length > maxBytesPerDay / 2);
+      use.bytes + line.length > maxBytesPerDay ||
+      (isUnlisted && use.unlistedBytes + line.length > maxBytesPerDay / 2);
     if (!isOver) {
-      this.#usedBytes += line.length;
-      if (isUnlisted) this.#unlistedBytes += line.length;
+      use.bytes += line.length;
+      if (isUnlisted) use.unlistedBytes += line.length;
       return line;
     }
-    if (!this.#isFullLogged) {
-      log.warn(`Refused views of ${this.#day} have reached --max-refused; some are no longer kept`);
+    if (!use.isFullLogged) {
+      log.warn(`Refused views of ${stamp.day} have reached --max-refused; some are no longer kept`);
     }
-    this.#isFullLogged = true;
+    use.isFullLogged = true;
     return undefined;
   }
 
