@@ -20,14 +20,10 @@ export function parseViewLine(line: string): ViewLine | undefined {
   const parsed = parseLine(line);
   if (parsed === undefined) return undefined;
   const { templateId } = (parsed['content'] ?? {}) as { templateId?: unknown };
-  const values: Record<string, unknown> = { ...parsed, 'content.templateId': templateId };
-  const fields = FIELDS.map((field) => {
-    const value = values[field];
-    return [field, typeof value === 'string' ? bytewise(Buffer.from(value)) : ''];
-  });
-  const { ts, p, url } = values;
-  const isView = [ts, p, url].every((value) => typeof value === 'string');
-  return isView ? (Object.fromEntries(fields) as ViewLine) : undefined;
+  const isView = ['ts', 'p', 'url'].every((field) => typeof parsed[field] === 'string');
+  return isView
+    ? viewLine((field) => (field === 'content.templateId' ? templateId : parsed[field]))
+    : undefined;
 }
 
 /**
@@ -39,40 +35,41 @@ export const usualViewLine: (line: string) => ViewLine | undefined = usualLines(
 function usualLines(): typeof usualViewLine {
   const pattern = patternOf(LineSchema, { captured: new Set(FIELDS), isChecked: false });
   const paths = pattern?.groups.map(({ path }) => path) ?? [];
-  const groups = FIELDS.map((field) => 1 + paths.indexOf(field));
-  if (pattern === undefined || groups.includes(0)) return () => undefined;
-  const [ts, p, url, pn, ubl, ref, orgreferer, template] = groups as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
+  const groups = Object.fromEntries(FIELDS.map((field) => [field, 1 + paths.indexOf(field)]));
+  if (pattern === undefined || Object.values(groups).includes(0)) return () => undefined;
   const whole = new RegExp(`^${pattern.source}$`, 'u');
   return (line) => {
     const found = whole.exec(line);
-    return found === null
-      ? undefined
-      : {
-          ts: found[ts]!,
-          p: found[p]!,
-          url: found[url]!,
-          pn: found[pn] ?? '',
-          ubl: found[ubl] ?? '',
-          ref: found[ref] ?? '',
-          orgreferer: found[orgreferer] ?? '',
-          'content.templateId': found[template] ?? '',
-        };
+    return found === null ? undefined : viewLine((field) => found[groups[field]!]);
   };
 }
 
-/** Parses a line, a character for each byte, as text; `undefined` if it is not a JSON object. */
+function viewLine(valueOf: (field: keyof ViewLine) => unknown): ViewLine {
+  return {
+    ts: textOf(valueOf('ts')),
+    p: textOf(valueOf('p')),
+    url: textOf(valueOf('url')),
+    pn: textOf(valueOf('pn')),
+    ubl: textOf(valueOf('ubl')),
+    ref: textOf(valueOf('ref')),
+    orgreferer: textOf(valueOf('orgreferer')),
+    'content.templateId': textOf(valueOf('content.templateId')),
+  };
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+const ESCAPE = String.raw`\u`;
+
+/** Parses a line and gives its texts a character for each byte; `undefined` if not an object. */
 function parseLine(line: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(textOfBytewise(line));
+    // An escape would put a character among the bytes.
+    const value: unknown = line.includes(ESCAPE)
+      ? JSON.parse(textOfBytewise(line), (_, item: unknown) =>
+          typeof item === 'string' ? bytewise(Buffer.from(item)) : item,
+        )
+      : JSON.parse(line);
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
     return isObject ? (value as Record<string, unknown>) : undefined;
   } catch {
