@@ -52,13 +52,9 @@ export class Calendar {
       this.before !== undefined && this.hasToday ? tsDaysAgo(lengthOf(this.before)) : NEVER;
   }
 
-  /** Returns all days whose views are counted. */
+  /** Returns all days whose views are counted. Yesterday is among them if today is. */
   get spans(): readonly OpenSpan[] {
-    return [
-      this.#selection,
-      ...(this.before ? [this.before] : []),
-      ...(this.hasToday ? [{ fromDay: this.yesterday, toDay: this.yesterday }] : []),
-    ];
+    return this.before === undefined ? [this.#selection] : [this.before, this.#selection];
   }
 
   /** Returns `undefined` if the text is not a stored `ts`. */

@@ -46,8 +46,7 @@ export class Sources {
     const host = HOST.exec(site)?.[1]?.replace(/[A-Z]+/g, lowerCase);
     if (host === undefined) return /^\/(?!\/)/.test(site) ? INTERNAL : NOT_AN_ADDRESS;
     const isOwn =
-      this.#own.has(withoutWww(host)) ||
-      this.#ownSuffixes.some((suffix) => host.endsWith(suffix) && host.length > suffix.length);
+      this.#own.has(withoutWww(host)) || this.#ownSuffixes.some((suffix) => host.endsWith(suffix));
     return isOwn ? INTERNAL : sourceOf(host);
   }
 }

@@ -178,6 +178,11 @@ describe('the comparison', () => {
     expect(report.referrers.top).toContainEqual({ key: 'X', count: 1, before: 1 });
   });
 
+  it('does not list the day before that is cut as one without views', () => {
+    const { before } = reportOn([viewAt('2026-03-11')], { fromDay: '2026-03-13' });
+    expect(before).toMatchObject({ isCut: true, views: 1, silentSpans: [] });
+  });
+
   it('is with whole days if all days are over', () => {
     const report = reportOn(views, { fromDay: '2026-03-13', toDay: '2026-03-13' });
     expect(report.before).toMatchObject({ fromDay: '2026-03-12', isCut: false, views: 2 });

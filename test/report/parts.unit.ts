@@ -1,8 +1,13 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { Calendar } from '../../src/report/calendar.ts';
 import { localHours } from '../../src/report/local-hour.ts';
+import { filesWith } from '../../src/report/read.ts';
 import { Sources } from '../../src/report/sources.ts';
 import { askedSpan } from '../../src/report/span.ts';
 import { Tally } from '../../src/report/tally.ts';
+import { tempDir } from '../support/temp-dir.ts';
 import { SITE } from './report-on.ts';
 
 describe('the source', () => {
@@ -44,6 +49,26 @@ it('the days asked for may be words or a number of days', () => {
   expect(span(undefined, undefined, 7)).toBe('2026-03-08 2026-03-14');
   expect(span(undefined, 'yesterday', 1)).toBe('2026-03-13 2026-03-13');
   expect(span()).toBe('undefined undefined');
+});
+
+it('the files that are read can hold the days asked for, the days before, and yesterday', () => {
+  const dir = tempDir();
+  const names = Array.from({ length: 9 }, (_, i) => `views-2026-03-0${i + 1}.ndjson`);
+  for (const name of [...names, 'refused-2026-03-05.ndjson', 'views.ndjson']) {
+    writeFileSync(join(dir, name), '');
+  }
+  const read = (fromDay: string | undefined, toDay: string | undefined, today: string): string => {
+    const selection = { fromDay, toDay, timeZone: 'UTC', project: undefined };
+    const { spans } = new Calendar(selection, new Date(`${today}T12:00:00Z`));
+    return filesWith(dir, spans)
+      .map((path) => path.slice(-'1.ndjson'.length, -'.ndjson'.length))
+      .join('');
+  };
+  // Each local day reaches into the UTC days before and after it.
+  expect(read('2026-03-05', '2026-03-05', '2026-03-09')).toBe('3456');
+  expect(read('2026-03-05', undefined, '2026-03-06')).toBe('23456789');
+  expect(read(undefined, '2026-03-03', '2026-03-09')).toBe('1234');
+  expect(read('2026-03-04', '2026-03-07', '2026-03-04')).toBe('2345678');
 });
 
 it('a tally is exact up to its limit, and then keeps what is frequent', () => {
