@@ -49,4 +49,4 @@ function roundedUp(count: number): number {
 }
 
 /** Lets `Mon 16 Nov` break after the weekday only. */
-const twoLines = (label: string): string => label.replace(/ (?=\S+$)/, '\u00a0');
+const twoLines = (label: string): string => label.replace(/( \S+) /, '$1\u00a0');

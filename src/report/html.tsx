@@ -8,6 +8,7 @@ import type { Report } from './schema.ts';
 import { type Table, tablesOf } from './tables.ts';
 import {
   dayBars,
+  dayBarsTitle,
   faultsOf,
   figuresOf,
   headline,
@@ -67,7 +68,6 @@ function about(report: Report): string {
 }
 
 function Content({ report }: { readonly report: Report }) {
-  const { days } = report;
   const silence = silenceInWords(report);
   return (
     <>
@@ -81,8 +81,8 @@ function Content({ report }: { readonly report: Report }) {
           </div>
         ))}
       </dl>
-      {days.length > 1 && (
-        <Section title={days.length > DAYS_MAX ? 'Views per month' : 'Views per day'}>
+      {report.days.length > 1 && (
+        <Section title={dayBarsTitle(report, DAYS_MAX)}>
           <BarChart bars={dayBars(report, DAYS_MAX)} />
         </Section>
       )}

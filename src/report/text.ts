@@ -6,6 +6,7 @@ import { tablesOf } from './tables.ts';
 import {
   type Bar,
   dayBars,
+  dayBarsTitle,
   faultsOf,
   figuresOf,
   headline,
@@ -58,7 +59,7 @@ export function textReport(report: Report, columns: number): string {
   );
   return [
     ...head(report),
-    ...chart('Views per day', dayBars(report, DAYS_MAX)),
+    ...chart(dayBarsTitle(report, DAYS_MAX), dayBars(report, DAYS_MAX)),
     ...tables,
     ...chart('Views per hour of the day', hourBars(report)),
     ...(silence.length === 0 ? [] : ['', 'Days without views', ...silence]),

@@ -40,24 +40,19 @@ export function changeInWords(count: number, before: number, shown = before): st
 
 /** Says how many views there are, how that compares, and which days are missing. */
 export const headline = (report: Report): string =>
-  [isTodayOnly(report) ? '' : comparison(report), ...gaps(report)].filter(Boolean).join(' ');
-
-const isTodayOnly = ({ today, days }: Report): boolean =>
-  today !== undefined && days.length === 1 && days[0]!.day === today.day;
+  [comparison(report), ...gaps(report)].filter(Boolean).join(' ');
 
 function comparison({ views, before, days, averageDay = 0 }: Report): string {
-  const isOver = days.every(({ isPartial }) => isPartial !== true);
-  const perDay = `${plural(averageDay, 'view')} a day`;
   if (before === undefined) {
-    if (views === 0) return 'No views.';
-    return isOver && days.length > 1 ? `${perDay}.` : '';
+    return views === 0 ? 'No views.' : `${plural(views, 'view')} in ${plural(days.length, 'day')}.`;
   }
+  const isOver = days.every(({ isPartial }) => isPartial !== true);
   const length = lengthOf(before);
   const period = length === 1 ? 'on the previous day' : `in the ${periodInWords(before)}`;
   if (views + before.views === 0) return `No views, and none ${period}.`;
   if (isOver && length > 1 && before.views >= PERCENT_FROM) {
     const averageBefore = Math.round(before.views / length);
-    return `${perDay}, ${changeInWords(views, before.views, averageBefore)} ${period}.`;
+    return `${plural(averageDay, 'view')} a day, ${changeInWords(views, before.views, averageBefore)} ${period}.`;
   }
   const cut = before.isCut && before.views > 0 ? ' by the same time' : '';
   return `${plural(views, 'view')}, ${changeInWords(views, before.views)} ${period}${cut}.`;
@@ -103,20 +98,22 @@ interface Figure {
 export function figuresOf(report: Report): Figure[] {
   const { days, views, averageDay, today, busiestDay, busiestHour } = report;
   const average = formatCount(averageDay ?? 0);
+  const isLong = days.length > 1;
   const figures: (Figure | false | undefined)[] = [
-    !isTodayOnly(report) && {
+    {
       name: 'Views',
       value: formatCount(views),
-      note: `in ${plural(days.length, 'day')}${today && days.length > 1 ? `, ${average} per full day` : ''}`,
+      note: `in ${plural(days.length, 'day')}${today && isLong ? `, ${average} per full day` : ''}`,
     },
-    today && {
-      name: 'Today so far',
-      value: formatCount(today.views),
-      note: `${changeInWords(today.views, today.yesterday)} yesterday by ${timeMade(report)}`,
-    },
-    !today && days.length > 1 && { name: 'Average day', value: average, note: 'views' },
+    today &&
+      isLong && {
+        name: 'Today so far',
+        value: formatCount(today.views),
+        note: `${changeInWords(today.views, today.yesterday)} yesterday by ${timeMade(report)}`,
+      },
+    !today && isLong && { name: 'Average day', value: average, note: 'views' },
     busiestDay &&
-      days.length > 1 && {
+      isLong && {
         name: 'Busiest day',
         value: dayInWords(busiestDay.day),
         note: plural(busiestDay.views, 'view'),
@@ -162,6 +159,9 @@ export function dayBars({ days }: Report, daysMax: number): Bar[] {
   }
   return [...bars.values()];
 }
+
+export const dayBarsTitle = ({ days }: Report, daysMax: number): string =>
+  days.length > daysMax ? 'Views per month' : 'Views per day';
 
 export const hourBars = ({ hours }: Report): Bar[] =>
   hours.map((count, hour) => ({ label: clockOf(hour), count, isPartial: false }));

@@ -48,8 +48,12 @@ describe('the headline', () => {
       { fromDay: '2026-03-13' },
       '7 views, up 5 views from 2 in the previous 2 days by the same time. Before that, no views on Wed 11 Mar.',
     ],
-    [[0, 3, 4], { fromDay: '2026-03-14' }, ''],
-    [[2, 4], {}, '3 views a day.'],
+    [
+      [0, 3, 4],
+      { fromDay: '2026-03-14' },
+      '4 views, up 1 view from 3 on the previous day by the same time.',
+    ],
+    [[2, 4], {}, '6 views in 2 days.'],
     [[], {}, 'No views.'],
     [[], { fromDay: '2026-03-13' }, 'No views, and none in the previous 2 days.'],
   ])('of %j views from 12 March, asked for %j, is %j', (counts, asked, said) => {
@@ -90,7 +94,7 @@ it('the figures are those that an owner asks for', () => {
     'Busiest hour: 10:00–11:00, 100% of all views',
   ]);
   expect(said('2026-03-14')).toStrictEqual([
-    'Today so far: 4, up 2 views from 2 yesterday by 12:00',
+    'Views: 4, in 1 day',
     'Busiest hour: 10:00–11:00, 100% of all views',
   ]);
 });
