@@ -1,6 +1,5 @@
-import { columnOf, widthOf } from '../base/columns.ts';
 import { formatCount, plural } from '../base/format.ts';
-import { printable } from '../base/text.ts';
+import { columnOf, printable, widthOf } from '../base/text.ts';
 import type { Report } from './schema.ts';
 import { tablesOf } from './tables.ts';
 import {
