@@ -72,7 +72,7 @@ function Content({ report }: { readonly report: Report }) {
   return (
     <>
       <dl class="figures">
-        {figuresOf(report).map(({ name, value, note }) => (
+        {figuresOf(report).map(([name, value, note]) => (
           <div>
             <dt>{name}</dt>
             <dd>

@@ -77,7 +77,7 @@ function head(report: Report): string[] {
     headline(report),
     lastWeekInWords(report),
     ...(views === 0 ? [] : figuresOf(report)).map(
-      ({ name, value, note }) => `${name}: ${value}, ${note}`,
+      ([name, value, note]) => `${name}: ${value}, ${note}`,
     ),
   ].filter((line) => line !== '');
 }

@@ -48,20 +48,16 @@ function comparison({ views, before, days, averageDay = 0 }: Report): string {
   }
   const isOver = days.every(({ isPartial }) => isPartial !== true);
   const length = lengthOf(before);
-  const period = length === 1 ? 'on the previous day' : `in the ${periodInWords(before)}`;
+  const period =
+    length === 1 ? 'on the previous day' : `in the previous ${formatCount(length)} days`;
   if (views + before.views === 0) return `No views, and none ${period}.`;
   if (isOver && length > 1 && before.views >= PERCENT_FROM) {
     const averageBefore = Math.round(before.views / length);
-    return `${plural(averageDay, 'view')} a day, ${changeInWords(views, before.views, averageBefore)} ${period}.`;
+    const change = changeInWords(views, before.views, averageBefore);
+    return `${plural(averageDay, 'view')} a day, ${change} ${period}.`;
   }
   const cut = before.isCut && before.views > 0 ? ' by the same time' : '';
   return `${plural(views, 'view')}, ${changeInWords(views, before.views)} ${period}${cut}.`;
-}
-
-/** Returns `previous 7 days`. */
-export function periodInWords(before: Span): string {
-  const days = lengthOf(before);
-  return days === 1 ? 'previous day' : `previous ${formatCount(days)} days`;
 }
 
 /** Names the days without any view, and counts the projects that missed other days. */
@@ -88,43 +84,29 @@ export function lastWeekInWords({ lastWeek }: Report): string {
   return `Last 7 full days: ${plural(views, 'view')}, ${change} in the 7 days before.`;
 }
 
-interface Figure {
-  readonly name: string;
-  readonly value: string;
-  readonly note: string;
-}
-
-/** Returns the figures at the head of the report. */
-export function figuresOf(report: Report): Figure[] {
-  const { days, views, averageDay, today, busiestDay, busiestHour } = report;
-  const average = formatCount(averageDay ?? 0);
+/** Returns the figures at the head of the report: a name, a value, and a note on it. */
+export function figuresOf(report: Report): [name: string, value: string, note: string][] {
+  const { days, views, averageDay = 0, today, busiestDay, busiestHour } = report;
   const isLong = days.length > 1;
-  const figures: (Figure | false | undefined)[] = [
-    {
-      name: 'Views',
-      value: formatCount(views),
-      note: `in ${plural(days.length, 'day')}${today && isLong ? `, ${average} per full day` : ''}`,
-    },
-    today &&
-      isLong && {
-        name: 'Today so far',
-        value: formatCount(today.views),
-        note: `${changeInWords(today.views, today.yesterday)} yesterday by ${timeMade(report)}`,
-      },
-    !today && isLong && { name: 'Average day', value: average, note: 'views' },
-    busiestDay &&
-      isLong && {
-        name: 'Busiest day',
-        value: dayInWords(busiestDay.day),
-        note: plural(busiestDay.views, 'view'),
-      },
-    busiestHour && {
-      name: 'Busiest hour',
-      value: hourInWords(busiestHour.hour),
-      note: `${share(busiestHour.views, views)} of all views`,
-    },
+  const inDays = `in ${plural(days.length, 'day')}`;
+  const average = formatCount(averageDay);
+  const figures: [string, string, string][] = [
+    ['Views', formatCount(views), today && isLong ? `${inDays}, ${average} per full day` : inDays],
   ];
-  return figures.filter((figure) => typeof figure === 'object');
+  if (today && isLong) {
+    const change = changeInWords(today.views, today.yesterday);
+    const note = `${change} yesterday by ${timeMade(report)}`;
+    figures.push(['Today so far', formatCount(today.views), note]);
+  }
+  if (!today && isLong) figures.push(['Average day', average, 'views']);
+  if (busiestDay && isLong) {
+    figures.push(['Busiest day', dayInWords(busiestDay.day), plural(busiestDay.views, 'view')]);
+  }
+  if (busiestHour) {
+    const note = `${share(busiestHour.views, views)} of all views`;
+    figures.push(['Busiest hour', hourInWords(busiestHour.hour), note]);
+  }
+  return figures;
 }
 
 /** Returns which days each project had no views on. */

@@ -85,7 +85,7 @@ it('the figures are those that an owner asks for', () => {
   const views = [...daily('2026-03-11', [1, 3, 2, 4])];
   const said = (fromDay: string): string[] =>
     figuresOf(reportOn(views, { fromDay })).map(
-      ({ name, value, note }) => `${name}: ${value}, ${note}`,
+      ([name, value, note]) => `${name}: ${value}, ${note}`,
     );
   expect(said('2026-03-12')).toStrictEqual([
     'Views: 9, in 3 days, 3 per full day',
