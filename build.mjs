@@ -24,6 +24,7 @@ const dist = join(import.meta.dirname, 'dist');
 const REQUIRE = `import { createRequire } from 'node:module'; const require = (id) => createRequire('/')(id);`;
 
 const page = await statusPage(join(import.meta.dirname, 'src/status/page'));
+const reportStyle = await minified(join(import.meta.dirname, 'src/report/report.css'));
 const script = join(import.meta.dirname, 'src/commands/snippet/script.ts');
 const snippets = { plain: await snippet(script, false), campaigns: await snippet(script, true) };
 const manual = texts(join(import.meta.dirname, 'src/manual'), '.md');
@@ -63,6 +64,7 @@ const bundle = {
     COMMIT: JSON.stringify(commit()),
     STATUS_PAGE: packed(page),
     MANUAL: packed(manual),
+    REPORT_STYLE: JSON.stringify(reportStyle),
     TEMPLATES: packed(templates),
     SNIPPETS: packed(snippets),
     global: 'globalThis', // a name that Deno below 2.4 does not know
@@ -109,6 +111,14 @@ async function statusPage(folder) {
   const { outputFiles } = await build({ ...options, entryPoints, outdir: folder });
   const [js, css] = outputFiles.map((file) => file.text);
   return { html: readFileSync(join(folder, 'page.html'), 'utf8'), css, js };
+}
+
+async function minified(stylesheet) {
+  const { code } = await transform(readFileSync(stylesheet, 'utf8'), {
+    loader: 'css',
+    minify: true,
+  });
+  return code.trim();
 }
 
 /** The texts in a folder, by the names of their files. */

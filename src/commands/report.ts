@@ -4,24 +4,21 @@ import { writeFile } from '../base/output.ts';
 import { printable } from '../base/text.ts';
 import { parseProjectsFile } from '../projects/parse.ts';
 import { readContent } from '../projects/projects-file.ts';
-import { addUp } from '../report/add-up.ts';
 import { Calendar, type Selection } from '../report/calendar.ts';
-import { filesWith } from '../report/files-with.ts';
-import { htmlReport } from '../report/html.ts';
+import { htmlReport } from '../report/html.tsx';
+import { jsonReport } from '../report/json.ts';
 import { localHours } from '../report/local-hour.ts';
-import { type OpenSpan, type SpanOptions, spanOf } from '../report/span.ts';
-import { summarize } from '../report/summary.ts';
-import { terminalReport } from '../report/terminal.ts';
-import type { ListedEntry } from '../report/totals.ts';
+import { reportOf } from '../report/model.ts';
+import { addUp, filesWith } from '../report/read.ts';
+import { askedSpan } from '../report/span.ts';
+import { textReport } from '../report/text.ts';
+import { type ListedProject, Totals } from '../report/totals.ts';
 import type { Settings } from '../settings.ts';
 import { defineCommand } from './command.ts';
 
 const COLUMNS = { fallback: 80, max: 110 };
 
-/**
- * The views of the data directory, or of these files, added up: on the terminal, as JSON, or as a
- * page.
- */
+/** Adds up the views of the data directory, or of these files, as text, JSON or a page. */
 export const report = defineCommand({
   name: 'report',
   operands: '[FILE…]',
@@ -44,79 +41,60 @@ export const report = defineCommand({
     'json',
   ],
   async run(settings, operands, { print, log }) {
-    const { 'from-day': from, 'to-day': to, last, project, html, json } = settings;
+    const { html, json, top, query: keepsQuery, project } = settings;
     if (html === '-' && json) {
       throw new Fatal(EXIT.usage, '--html - and --json both go to stdout; give --html a FILE');
     }
-    const timeZone = settings['time-zone'] ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
     const now = new Date();
-    const span = checkedSpan({ from, to, last }, localHours(timeZone)(now.toISOString())!.day);
-    const selection = { timeZone, ...span, project };
+    const selection = selectionOf(settings, now);
+    const calendar = new Calendar(selection, now);
     const listed = await listedIn(settings.projects, log);
-    const [files, filesBefore] =
-      operands.length > 0 ? [operands, []] : filesOf(settings, selection, now);
-    const surroundings = { now, keepsQuery: settings.query, listed };
-    const totals = await addUp(files, filesBefore, selection, surroundings, (message) => {
-      log.warn(message);
-    });
-    const summary = summarize(totals, selection, settings.top);
-    if (html === '-') print(htmlReport(summary));
+    const totals = new Totals(calendar, { listed, keepsQuery, project });
+    const files = operands.length > 0 ? operands : filesWith(settings.data, calendar.spans);
+    await addUp(files, totals, (message) => log.warn(message));
+    const model = reportOf(totals, selection, { now, top });
+    if (html === '-') print(htmlReport(model));
     else if (html !== undefined) {
-      writeFile(html, htmlReport(summary));
+      writeFile(html, htmlReport(model));
       if (!json) print(`Wrote ${printable(html, Infinity)}`);
     }
-    if (json) print(printableJson(summary));
+    if (json) print(jsonReport(model));
     else if (html === undefined) {
       const columns = process.stdout.columns ?? COLUMNS.fallback;
-      print(terminalReport(summary, Math.min(columns, COLUMNS.max)));
+      print(textReport(model, Math.min(columns, COLUMNS.max)));
     }
     return EXIT.done;
   },
 });
 
-/** The files of the days asked for, and those that are read to compare with. */
-function filesOf(
-  { data, json }: Settings<'data' | 'json'>,
-  selection: Selection,
-  now: Date,
-): [string[], string[]] {
-  const files = filesWith(data, selection, json ? ['views', 'refused'] : ['views']);
-  const { before, hasToday, weekAgo } = new Calendar(selection, now);
-  const compared = [...(before ? [before] : []), ...(hasToday ? [weekAgo] : [])];
-  const filesBefore = new Set(compared.flatMap((span) => filesWith(data, span, ['views'])));
-  return [files, [...filesBefore].filter((file) => !files.includes(file))];
-}
+type Asked = Settings<'from-day' | 'to-day' | 'last' | 'time-zone' | 'project'>;
 
-function checkedSpan(options: SpanOptions, today: string): OpenSpan {
-  if (options.from !== undefined && options.last !== undefined) {
+/** @throws {Fatal} exit 64 if the options contradict each other. */
+function selectionOf(settings: Asked, now: Date): Selection {
+  const { 'from-day': from, 'to-day': to, last, project } = settings;
+  if (from !== undefined && last !== undefined) {
     throw new Fatal(EXIT.usage, '--last counts back from --to, or from today; leave out --from');
   }
-  const span = spanOf(options, today);
+  const timeZone = settings['time-zone'] ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const span = askedSpan({ from, to, last }, localHours(timeZone)(now.toISOString())!.day);
   const { fromDay, toDay } = span;
   if (fromDay !== undefined && toDay !== undefined && fromDay > toDay) {
     throw new Fatal(EXIT.usage, `--from ${fromDay} is after --to ${toDay}`);
   }
-  return span;
+  return { timeZone, ...span, project };
 }
 
-/** A report does without the file, which need not be where the views were brought. */
-async function listedIn(path: string, log: Log): Promise<readonly ListedEntry[]> {
+/** A report works without the projects file, which need not be where the views are. */
+async function listedIn(path: string, log: Log): Promise<readonly ListedProject[]> {
   const content = await readContent(path);
   if ('fault' in content) {
-    if (!content.isMissing) log.warn(`${content.fault}; ${BY_ID}`);
+    if (!content.isMissing) log.warn(`${content.fault}; ${WITHOUT_PROJECTS}`);
     return [];
   }
   const reading = parseProjectsFile(content.bytes, printable(path, Infinity));
   if ('file' in reading) return reading.file.projects;
-  log.warn(`${reading.faults[0]!}; ${BY_ID}`);
+  log.warn(`${reading.faults[0]!}; ${WITHOUT_PROJECTS}`);
   return [];
 }
 
-/** Nothing in it orders a terminal about; as JSON it is the same. */
-const printableJson = (value: unknown): string =>
-  JSON.stringify(value, null, 2)
-    .split('\n')
-    .map((line) => printable(line, Infinity))
-    .join('\n');
-
-const BY_ID = 'the report names projects by their ids, and knows no origins of theirs';
+const WITHOUT_PROJECTS = 'the report shows ids instead of names, and counts own pages as sources';

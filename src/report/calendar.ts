@@ -1,106 +1,75 @@
 import { DAY_MS } from '../base/time.ts';
 import { type LocalHour, localHours } from './local-hour.ts';
-import { lengthOf, shifted, type Span, spanBefore } from './span.ts';
+import { lengthOf, type OpenSpan, previousSpan, shifted, type Span } from './span.ts';
 
-export interface Selection {
+/** The days and the project that a report is about. */
+export interface Selection extends OpenSpan {
   readonly timeZone: string;
-  /** Local days, both included. */
-  readonly fromDay: string | undefined;
-  readonly toDay: string | undefined;
   readonly project: string | undefined;
 }
 
-/** Today, and the days that it is compared with as far as it has come. */
-const DAYS_AGO = { today: 0, yesterday: 1, weekAgo: 7 } as const;
-
-interface DaySoFar {
-  readonly name: keyof typeof DAYS_AGO;
-  /** Views from this `ts` on are of a time of the day that has not come yet. */
-  readonly end: string;
-}
-
-/** A local hour, and what becomes of its views. */
-export interface Hour extends LocalHour {
+/** A local hour, and what its views count for. */
+interface Hour extends LocalHour {
   readonly isSelected: boolean;
-  /** Whether it is of the span before. */
+  /** Whether the hour is in the previous period. */
   readonly isBefore: boolean;
-  /** Where it is of today, or of a day that today is compared with. */
-  readonly soFar: DaySoFar | undefined;
 }
 
 /** Later than any `ts`. */
 const NEVER = '~';
 
-/** The days asked for, those they are compared with, and today. */
+/** Knows which part of the report a view belongs to. */
 export class Calendar {
-  readonly today: LocalHour;
-  /** As many days, those before; `undefined` where nothing is compared. */
+  readonly today: string;
+  readonly yesterday: string;
+  readonly hasToday: boolean;
+  /** Views of yesterday with a later `ts` came after this time of day. */
+  readonly yesterdayEndTs: string;
+  /** As many days as are asked for, just before them; `undefined` if nothing is compared. */
   readonly before: Span | undefined;
-  /** Whether its last day counts up to this time of the day only, as today does. */
+  /** Whether the previous period ends at this time of day, because today is not over. */
   readonly isBeforeCut: boolean;
-  /** Views from this `ts` on are not counted in the span before. */
-  readonly beforeEnd: string;
-  /** By their local days. */
-  readonly #soFar: ReadonlyMap<string, DaySoFar>;
+  /** Views with a later `ts` do not count for the previous period. */
+  readonly beforeEndTs: string;
   readonly #selection: Selection;
   readonly #localHour: ReturnType<typeof localHours>;
-  /** Views come in the order of time, so most are of the hour of the view before. */
+  /** Most views are of the same hour as the view before. */
   #local: LocalHour | undefined;
   #hour: Hour | undefined;
 
   constructor(selection: Selection, now: Date) {
+    const tsDaysAgo = (days: number): string =>
+      new Date(now.getTime() - days * DAY_MS).toISOString();
     this.#selection = selection;
     this.#localHour = localHours(selection.timeZone);
-    this.today = localHours(selection.timeZone)(now.toISOString())!;
-    const daysAgo = (days: number): string => new Date(now.getTime() - days * DAY_MS).toISOString();
-    this.#soFar = new Map(
-      Object.entries(DAYS_AGO).map(([name, days]) => [
-        shifted(this.today.day, -days),
-        { name: name as keyof typeof DAYS_AGO, end: days === 0 ? NEVER : daysAgo(days) },
-      ]),
-    );
-    this.before = spanBefore(selection, this.today.day);
-    const { toDay } = selection;
-    this.isBeforeCut = this.before !== undefined && (toDay ?? this.today.day) >= this.today.day;
-    this.beforeEnd =
-      this.before !== undefined && this.isBeforeCut ? daysAgo(lengthOf(this.before)) : NEVER;
+    this.today = this.#localHour(now.toISOString())!.day;
+    this.yesterday = shifted(this.today, -1);
+    this.yesterdayEndTs = tsDaysAgo(1);
+    this.hasToday = isWithin(selection, this.today);
+    this.before = previousSpan(selection, this.today);
+    this.isBeforeCut = this.before !== undefined && this.hasToday;
+    this.beforeEndTs =
+      this.before !== undefined && this.hasToday ? tsDaysAgo(lengthOf(this.before)) : NEVER;
   }
 
-  /** The day of the same weekday that today is compared with. */
-  get weekAgo(): Span {
-    const day = shifted(this.today.day, -DAYS_AGO.weekAgo);
-    return { fromDay: day, toDay: day };
+  /** Returns all days whose views are counted. Yesterday is among them if today is. */
+  get spans(): readonly OpenSpan[] {
+    return this.before === undefined ? [this.#selection] : [this.before, this.#selection];
   }
 
-  /** Whether the days asked for include today. */
-  get hasToday(): boolean {
-    return this.#isSelected(this.today.day);
-  }
-
-  /** @returns `undefined` for what is no `ts`. */
+  /** Returns `undefined` if the text is not a stored `ts`. */
   hourOf(ts: string): Hour | undefined {
     const local = this.#localHour(ts);
-    if (local === undefined) return undefined;
-    if (local !== this.#local || this.#hour === undefined) {
-      this.#local = local;
-      this.#hour = this.#described(local);
-    }
+    if (local === undefined || local === this.#local) return local && this.#hour;
+    this.#local = local;
+    this.#hour = {
+      ...local,
+      isSelected: isWithin(this.#selection, local.day),
+      isBefore: this.before !== undefined && isWithin(this.before, local.day),
+    };
     return this.#hour;
   }
-
-  #described({ day, hour }: LocalHour): Hour {
-    const { before } = this;
-    return {
-      day,
-      hour,
-      isSelected: this.#isSelected(day),
-      isBefore: before !== undefined && day >= before.fromDay && day <= before.toDay,
-      soFar: this.#soFar.get(day),
-    };
-  }
-
-  #isSelected(day: string): boolean {
-    const { fromDay, toDay } = this.#selection;
-    return (fromDay === undefined || day >= fromDay) && (toDay === undefined || day <= toDay);
-  }
 }
+
+const isWithin = ({ fromDay, toDay }: OpenSpan, day: string): boolean =>
+  (fromDay === undefined || day >= fromDay) && (toDay === undefined || day <= toDay);

@@ -1,21 +1,18 @@
 import { printable } from '../base/text.ts';
 
-// What a view's `url`, a path with what follows it, says of the page and of the campaign. The same
-// for a string of bytes as for text.
+// What a view's `url`, a path with a query and a fragment, says about the page and the campaign.
 
-/** `/a?b=c#d` is the page `/a`. */
+/** Returns `/a` for `/a?b=c#d`. */
 export function withoutQuery(url: string): string {
-  const query = url.indexOf('?');
-  const path = query < 0 ? url : url.slice(0, query);
-  const fragment = path.indexOf('#');
-  return fragment < 0 ? path : path.slice(0, fragment);
+  const end = url.search(/[?#]/);
+  return end < 0 ? url : url.slice(0, end);
 }
 
 const ESCAPES = /(?:%[0-9a-f]{2})+/gi;
 
 /**
- * `/caf%C3%A9` as `/café`. Escapes that stand for delimiters stay, and so do those that would
- * become a control or a mark that reorders text.
+ * Returns `/café` for `/caf%C3%A9`. Escapes of delimiters stay, and so do escapes of control
+ * characters and of marks that reorder text.
  */
 export const readable = (text: string, decode: (text: string) => string = decodeURI): string =>
   text.replace(ESCAPES, (escapes) => {
@@ -23,38 +20,28 @@ export const readable = (text: string, decode: (text: string) => string = decode
       const decoded = decode(escapes);
       return printable(decoded, Infinity) === decoded ? decoded : escapes;
     } catch {
-      return escapes; // not of UTF-8
+      return escapes; // not UTF-8
     }
   });
 
-/** Of a parameter of a query, where a `+` is a space. */
+/** Decodes a parameter of a query, in which a `+` is a space. */
 export const readableParameter = (text: string): string =>
   readable(text.replaceAll('+', ' '), decodeURIComponent);
 
-/** As they stand in the query; empty where absent. */
-export interface CampaignTags {
-  readonly campaign: string;
-  readonly source: string;
-  readonly medium: string;
-}
+const CAMPAIGN = ['utm_campaign=', 'utm_source=', 'utm_medium='];
 
-/** The `utm_*` parameters of a view's `url`; `undefined` where it has none that name a campaign. */
-export function campaignIn(url: string): CampaignTags | undefined {
+/**
+ * Returns the campaign, source and medium in a view's `url`, joined by `&`; `undefined` if it has
+ * none of these parameters, or all are empty.
+ */
+export function campaignIn(url: string): string | undefined {
   const start = url.indexOf('?');
   if (start < 0 || !url.includes('utm_', start)) return undefined;
-  const [query] = url.slice(start).split('#', 1) as [string];
-  const campaign = parameter(query, 'utm_campaign=');
-  const source = parameter(query, 'utm_source=');
-  const medium = parameter(query, 'utm_medium=');
-  return campaign + source + medium === '' ? undefined : { campaign, source, medium };
-}
-
-/** @param name with its `=`. */
-function parameter(query: string, name: string): string {
-  for (let at = query.indexOf(name); at >= 0; at = query.indexOf(name, at + 1)) {
-    if (query[at - 1] !== '?' && query[at - 1] !== '&') continue;
-    const end = query.indexOf('&', at);
-    return query.slice(at + name.length, end < 0 ? undefined : end);
-  }
-  return '';
+  const [query = ''] = url.slice(start + 1).split('#', 1);
+  const parameters = query.split('&');
+  const values = CAMPAIGN.map(
+    (name) => parameters.find((text) => text.startsWith(name))?.slice(name.length) ?? '',
+  );
+  const campaign = values.join('&');
+  return campaign === '&&' ? undefined : campaign;
 }

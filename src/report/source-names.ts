@@ -1,6 +1,5 @@
-// Hosts that are one source to a site's owner: searches, networks and mail that sites are linked
-// from most, by their own hosts and by the ids of their apps, which Android's browsers name
-// (`android-app://com.slack`). What is not among them is shown as its host.
+// Hosts that a site's owner sees as one source: searches, networks and mail services, by their hosts
+// and by the ids of their Android apps (`android-app://com.slack`). Any other host is its own source.
 const HOSTS: Readonly<Record<string, string>> = {
   Baidu: 'baidu.com',
   Bing: 'bing.com',
@@ -45,10 +44,10 @@ const NAMES = new Map(
   Object.entries(HOSTS).flatMap(([name, hosts]) => hosts.split(' ').map((host) => [host, name])),
 );
 
-/** Those that have a host in most countries: `google.no`, `google.co.uk`, `no.search.yahoo.com`. */
+/** Sources with a host per country: `google.no`, `google.co.uk`, `no.search.yahoo.com`. */
 const EVERYWHERE = /(?:^|\.)(google|pinterest|yahoo|yandex)\.(?:com?\.)?[a-z]{2,3}$/;
 
-/** What a host, in lower case, is shown as; `www.` is of no interest. */
+/** Returns the source's name for a host in lower case; if it has no name, the host. */
 export function sourceOf(host: string): string {
   for (let rest = host; rest !== ''; rest = rest.slice(rest.indexOf('.') + 1 || rest.length)) {
     const name = NAMES.get(rest);

@@ -1,59 +1,39 @@
 import { DAY_MS, dayOf } from '../base/time.ts';
 
-/** Local days, both included. */
+// Days and spans of days. A day is local, `YYYY-MM-DD`; both ends of a span are included.
+
 export interface Span {
   readonly fromDay: string;
   readonly toDay: string;
 }
 
-/** Without a first day, or a last. */
+/** A span whose first or last day may be open. */
 export interface OpenSpan {
   readonly fromDay: string | undefined;
   readonly toDay: string | undefined;
 }
 
-/** What was asked for: days, `today`, `yesterday`, a number of days. */
+/** The options of the command line. */
 export interface SpanOptions {
+  /** A day, `today` or `yesterday`; so is `to`. */
   readonly from: string | undefined;
   readonly to: string | undefined;
+  /** A number of days. */
   readonly last: number | undefined;
 }
 
 export const shifted = (day: string, days: number): string =>
   dayOf(Date.parse(day) + days * DAY_MS);
 
-/** How many days, both ends included. */
+/** Returns the number of days. */
 export const lengthOf = ({ fromDay, toDay }: Span): number =>
   (Date.parse(toDay) - Date.parse(fromDay)) / DAY_MS + 1;
 
-/** The days asked for; an end is `undefined` where it is open. */
-export function spanOf({ from, to, last }: SpanOptions, today: string): OpenSpan {
-  const fromDay = named(from, today);
-  const toDay = named(to, today);
-  if (last === undefined) return { fromDay, toDay };
-  return { fromDay: shifted(toDay ?? today, 1 - last), toDay: toDay ?? today };
-}
-
-function named(day: string | undefined, today: string): string | undefined {
-  if (day === 'today') return today;
-  return day === 'yesterday' ? shifted(today, -1) : day;
-}
-
-/** As many days, those before; `undefined` where the span has no beginning, or has not begun. */
-export function spanBefore({ fromDay, toDay }: OpenSpan, today: string): Span | undefined {
-  if (fromDay === undefined) return undefined;
-  const days = lengthOf({ fromDay, toDay: toDay !== undefined && toDay < today ? toDay : today });
-  const start = Date.parse(fromDay) - days * DAY_MS;
-  // Days before the year 1 have no name that compares.
-  if (days < 1 || start < Date.parse('0001-01-01')) return undefined;
-  return { fromDay: dayOf(start), toDay: shifted(fromDay, -1) };
-}
-
-/** Every day of a span. */
+/** Returns every day of a span. */
 export const daysOf = (span: Span): string[] =>
-  Array.from({ length: lengthOf(span) }, (_, i) => shifted(span.fromDay, i));
+  Array.from({ length: Math.max(0, lengthOf(span)) }, (_, i) => shifted(span.fromDay, i));
 
-/** Days, in ascending order, as spans of days that follow each other. */
+/** Returns ascending days as spans of consecutive days. */
 export function spansOf(days: readonly string[]): Span[] {
   const spans: { fromDay: string; toDay: string }[] = [];
   for (const day of days) {
@@ -62,4 +42,30 @@ export function spansOf(days: readonly string[]): Span[] {
     else spans.push({ fromDay: day, toDay: day });
   }
   return spans;
+}
+
+/** Returns the days that the options ask for. */
+export function askedSpan({ from, to, last }: SpanOptions, today: string): OpenSpan {
+  const fromDay = dayNamed(from, today);
+  const toDay = dayNamed(to, today);
+  if (last === undefined) return { fromDay, toDay };
+  return { fromDay: shifted(toDay ?? today, 1 - last), toDay: toDay ?? today };
+}
+
+function dayNamed(name: string | undefined, today: string): string | undefined {
+  if (name === 'today') return today;
+  return name === 'yesterday' ? shifted(today, -1) : name;
+}
+
+/**
+ * Returns the same number of days just before the span, of which days after today do not count;
+ * `undefined` if the span has no first day, or starts after today.
+ */
+export function previousSpan({ fromDay, toDay }: OpenSpan, today: string): Span | undefined {
+  if (fromDay === undefined) return undefined;
+  const days = lengthOf({ fromDay, toDay: toDay !== undefined && toDay < today ? toDay : today });
+  const startMs = Date.parse(fromDay) - days * DAY_MS;
+  // Days before the year 1 are written in a way that does not compare as text.
+  if (days < 1 || startMs < Date.parse('0001-01-01')) return undefined;
+  return { fromDay: dayOf(startMs), toDay: shifted(fromDay, -1) };
 }

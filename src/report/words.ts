@@ -1,199 +1,206 @@
-import { plural } from '../base/format.ts';
+import { formatCount, plural } from '../base/format.ts';
 import { once } from '../base/once.ts';
-import { NO_SOURCE, OTHER_ADDRESS } from './sources.ts';
-import { lengthOf, type Span } from './span.ts';
-import type { List, Summary } from './summary.ts';
+import type { Report } from './schema.ts';
+import { daysOf, lengthOf, type Span } from './span.ts';
 
-// How a report says things to a site's owner.
+// The sentences and figures that the terminal and the page share.
 
-const thousands = once(() => new Intl.NumberFormat('en', { maximumFractionDigits: 0 }));
-
-/** `12,345`; of an average, the nearest whole number. */
-export const grouped = (count: number): string => thousands().format(count);
-
-/** `12 %` */
+/** Returns `12%`. */
 export function share(count: number, total: number): string {
   const percent = total === 0 ? 0 : (100 * count) / total;
-  return count > 0 && percent < 1 ? '<1 %' : `${Math.round(percent)} %`;
+  return count > 0 && percent < 1 ? '<1%' : `${Math.round(percent)}%`;
 }
 
-/** What shares are of. */
-export interface Whole {
-  /** Views. */
-  readonly total: number;
-  /** Which views they are, where they are not all: how many all are, and what these did. */
-  readonly part?: { readonly of: number; readonly which: string; readonly did: string };
-}
-
-/** `shares of 1,234 views with a campaign` */
-export const wholeInShort = ({ total, part }: Whole): string =>
-  `shares of ${countOf(total)}${part === undefined ? '' : ` ${part.which}`}`;
-
-/** `Shares of 1,234 views`, `Of 1,234 views 56 had a campaign; shares are of these` */
-export const wholeInWords = ({ total, part }: Whole): string =>
-  part === undefined || part.of === total
-    ? `Shares of ${countOf(total)}`
-    : `Of ${countOf(part.of)} ${grouped(total)} ${part.did}; shares are of these`;
-
-/** `1,234 views` */
-export const countOf = (views: number): string =>
-  `${grouped(views)} ${views === 1 ? 'view' : 'views'}`;
-
-/** The whole of each list's shares. */
-export function wholesOf({ views, internalViews, campaignViews, entryViews }: Summary) {
-  const entries = {
-    total: entryViews,
-    part: { of: views, which: 'that began a visit', did: 'began a visit' },
-  };
-  const total = views - internalViews;
-  // They are more where later views of a visit tell its first referrer.
-  const later = {
-    of: views,
-    which: 'of visits from elsewhere',
-    did: 'were of visits from elsewhere',
-  };
-  return {
-    all: { total: views },
-    sources: total === entryViews ? entries : { total, part: later },
-    campaigns: {
-      total: campaignViews,
-      part: { of: views, which: 'with a campaign', did: 'had a campaign' },
-    },
-    entries,
-  };
-}
-
-/** `Pages (10 of 5,000)` */
-export function titleOf(noun: string, { top, distinct, isExact }: List<unknown>): string {
-  const of = `${isExact ? '' : 'more than '}${grouped(distinct)}`;
-  const shown = top.length < distinct ? ` (${top.length} of ${of})` : '';
-  return `${noun}${shown}${isExact ? '' : ', counts approximate'}`;
-}
-
-/** Of fewer views before, one more is more than a percent: their change is told in views. */
+/** With fewer views before, one view more would be several percent: the change is in views. */
 const PERCENT_FROM = 100;
 
-/** How much more or less than before: `12 %`, `3`; `0 %` may be a few views. */
-function difference(count: number, before: number): string {
-  const change = Math.round(Math.abs(count - before));
-  return before < PERCENT_FROM
-    ? grouped(change)
-    : `${grouped(Math.round((100 * change) / before))} %`;
+/** Returns the amount of a change: `12%`, `3 views`; empty if it rounds to nothing. */
+function amountOf(count: number, before: number): string {
+  const change = Math.abs(count - before);
+  if (before < PERCENT_FROM) return change === 0 ? '' : plural(change, 'view');
+  const percent = Math.round((100 * change) / before);
+  return percent === 0 ? '' : `${formatCount(percent)}%`;
 }
 
-/** `+12 %`, `−3 views`, `±0 views`, `new` */
+/** Returns the change of a row: `+12%`, `−2 views`, `same`, `new`. */
 export function changeOf(count: number, before: number): string {
-  if (before === 0 && count > 0) return 'new';
-  const number = difference(count, before);
-  const unit = before >= PERCENT_FROM ? '' : number === '1' ? '\u00a0view' : '\u00a0views';
-  if (/^0\b/.test(number)) return `±${number}${unit}`;
-  return `${count < before ? '−' : '+'}${number}${unit}`;
+  if (before === 0) return count === 0 ? 'same' : 'new';
+  const amount = amountOf(count, before);
+  return amount === '' ? 'same' : `${count < before ? '−' : '+'}${amount}`;
 }
 
-/** How many, and what follows it: `12 % more` `than`, `as many` `as`. */
-export function changeInWords(
-  count: number,
-  before: number,
-): readonly [much: string, word: 'than' | 'as'] {
-  const number = difference(count, before);
-  if (count === before) return ['as many', 'as'];
-  if (/^0\b/.test(number)) return ['about as many', 'as'];
-  return [`${number} ${count < before ? 'fewer' : 'more'}`, 'than'];
+/** Returns `up 12% from 894`; `shown` replaces the count before, `894`. */
+export function changeInWords(count: number, before: number, shown = before): string {
+  if (before === 0) return 'compared with none';
+  const amount = amountOf(count, before);
+  const about = count === before ? 'the same as' : 'about the same as';
+  const how = amount === '' ? about : `${count < before ? 'down' : 'up'} ${amount} from`;
+  return `${how} ${formatCount(shown)}`;
 }
 
-/** What the files had that could not be read, a sentence each. */
-export const faultsOf = ({ invalidLines, brokenFiles }: Summary): string[] => [
-  ...(invalidLines > 0 ? [`${plural(invalidLines, 'invalid line')} skipped`] : []),
+/** Says how many views there are, how that compares, and which days are missing. */
+export const headline = (report: Report): string =>
+  [comparison(report), ...gaps(report)].filter(Boolean).join(' ');
+
+function comparison({ views, before, days, averageDay = 0 }: Report): string {
+  if (before === undefined) {
+    return views === 0 ? 'No views.' : `${plural(views, 'view')} in ${plural(days.length, 'day')}.`;
+  }
+  const isOver = days.every(({ isPartial }) => isPartial !== true);
+  const length = lengthOf(before);
+  const period =
+    length === 1 ? 'on the previous day' : `in the previous ${formatCount(length)} days`;
+  if (views + before.views === 0) return `No views, and none ${period}.`;
+  if (isOver && length > 1 && before.views >= PERCENT_FROM) {
+    const averageBefore = Math.round(before.views / length);
+    const change = changeInWords(views, before.views, averageBefore);
+    return `${plural(averageDay, 'view')} a day, ${change} ${period}.`;
+  }
+  const cut = before.isCut && before.views > 0 ? ' by the same time' : '';
+  return `${plural(views, 'view')}, ${changeInWords(views, before.views)} ${period}${cut}.`;
+}
+
+/** Names the days without any view, and counts the projects that missed other days. */
+function gaps({ views, silentSpans, before, silentDays }: Report): string[] {
+  if (views === 0) return [];
+  const silent = new Set(silentSpans.flatMap(daysOf));
+  const quiet = silentDays.filter(({ spans }) =>
+    spans.flatMap(daysOf).some((day) => !silent.has(day)),
+  ).length;
+  const others = quiet === 1 ? '1 project has' : `${formatCount(quiet)} projects have`;
+  const spansBefore = before === undefined || before.views === 0 ? [] : before.silentSpans;
+  return [
+    silent.size > 0 ? `No views on ${daysInShort(silentSpans)}.` : '',
+    spansBefore.length > 0 ? `Before that, no views on ${daysInShort(spansBefore)}.` : '',
+    quiet > 0 ? `${others} more days without views.` : '',
+  ];
+}
+
+/** Returns a sentence about the last seven full days; empty if there are fewer than 14. */
+export function lastWeekInWords({ lastWeek }: Report): string {
+  if (lastWeek === undefined) return '';
+  const { views, before } = lastWeek;
+  const change = changeInWords(views, before);
+  return `Last 7 full days: ${plural(views, 'view')}, ${change} in the 7 days before.`;
+}
+
+/** Returns the figures at the head of the report: a name, a value, and a note on it. */
+export function figuresOf(report: Report): [name: string, value: string, note: string][] {
+  const { days, views, averageDay = 0, today, busiestDay, busiestHour } = report;
+  const isLong = days.length > 1;
+  const inDays = `in ${plural(days.length, 'day')}`;
+  const average = formatCount(averageDay);
+  const figures: [string, string, string][] = [
+    ['Views', formatCount(views), today && isLong ? `${inDays}, ${average} per full day` : inDays],
+  ];
+  if (today && isLong) {
+    const change = changeInWords(today.views, today.yesterday);
+    const note = `${change} yesterday by ${timeMade(report)}`;
+    figures.push(['Today so far', formatCount(today.views), note]);
+  }
+  if (!today && isLong) figures.push(['Average day', average, 'views']);
+  if (busiestDay && isLong) {
+    figures.push(['Busiest day', dayInWords(busiestDay.day), plural(busiestDay.views, 'view')]);
+  }
+  if (busiestHour) {
+    const note = `${share(busiestHour.views, views)} of all views`;
+    figures.push(['Busiest hour', hourInWords(busiestHour.hour), note]);
+  }
+  return figures;
+}
+
+/** Returns which days each project had no views on. */
+export const silenceInWords = (report: Report): { name: string; days: string }[] =>
+  report.silentDays.map(({ project, days, spans }) => ({
+    name: projectInWords(report, project),
+    days: `${plural(days, 'day')}, ${daysInShort(spans)}`,
+  }));
+
+/** Says which lines and files could not be counted. */
+export const faultsOf = ({ invalidLines, brokenFiles }: Report): string[] => [
+  ...(invalidLines > 0 ? [`${plural(invalidLines, 'invalid line')} skipped.`] : []),
   ...(brokenFiles > 0
-    ? [`${plural(brokenFiles, 'packed file')} broken off, so views are missing`]
+    ? [`${plural(brokenFiles, 'packed file')} damaged: some views are missing.`]
     : []),
 ];
 
-const dayFormat = (parts: Intl.DateTimeFormatOptions) =>
-  once(() => new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', day: 'numeric', ...parts }));
-
-const longDay = dayFormat({ month: 'long', year: 'numeric' });
-const shortDay = dayFormat({ weekday: 'short', month: 'short' });
-const tickDay = dayFormat({ month: 'short' });
-
-/** `1 – 14 March 2026`, `Sunday 1 March 2026` */
-export const spanInWords = ({ fromDay, toDay }: Span): string =>
-  fromDay === toDay
-    ? `${weekdayOf(fromDay)} ${longDay().format(new Date(fromDay))}`
-    : longDay().formatRange(new Date(fromDay), new Date(toDay));
-
-/** `Mon 9 Mar` */
-export const dayInWords = (day: string): string =>
-  shortDay().format(new Date(day)).replace(',', '');
-
-/** The span before: `the 7 days before` */
-export function beforeInWords(before: Span): string {
-  const days = lengthOf(before);
-  return days === 1 ? 'the day before' : `the ${grouped(days)} days before`;
+export interface Bar {
+  readonly label: string;
+  readonly count: number;
+  /** Whether there is more to come. */
+  readonly isPartial: boolean;
 }
 
-/** `1 – 14 Mar`, `26 Feb – 1 Mar`; a line may end within the second only, and at its dash. */
-export const spanInShort = ({ fromDay, toDay }: Span): string =>
-  tickDay()
-    .formatRange(new Date(fromDay), new Date(toDay))
-    .replaceAll(' ', '\u00a0')
-    .replace(/^(\d+)\s–\s/, '$1\u202f–\u202f');
+/** A bar per day, or per month if there are more than `daysMax` days. */
+export function dayBars({ days }: Report, daysMax: number): Bar[] {
+  const bars = new Map<string, Bar>();
+  for (const { day, views, isPartial = false } of days) {
+    const label = days.length <= daysMax ? dayInWords(day) : month().format(new Date(day));
+    const bar = bars.get(label) ?? { label, count: 0, isPartial: false };
+    bars.set(label, { label, count: bar.count + views, isPartial: bar.isPartial || isPartial });
+  }
+  return [...bars.values()];
+}
 
-/** `9 Mar` */
-export const tickOf = (day: string): string => tickDay().format(new Date(day));
+export const dayBarsTitle = ({ days }: Report, daysMax: number): string =>
+  days.length > daysMax ? 'Views per month' : 'Views per day';
 
-const longWeekday = once(() => new Intl.DateTimeFormat('en', { timeZone: 'UTC', weekday: 'long' }));
+export const hourBars = ({ hours }: Report): Bar[] =>
+  hours.map((count, hour) => ({ label: clockOf(hour), count, isPartial: false }));
 
-/** `Monday` */
-export const weekdayOf = (day: string): string => longWeekday().format(new Date(day));
+const dayFormat = (parts: Intl.DateTimeFormatOptions) =>
+  once(() => new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', ...parts }));
 
-/** The days that the report is about; `undefined` where it has none. */
-export function spanTold({ fromDay, toDay, days }: Summary): Span | undefined {
+const longDay = dayFormat({ day: 'numeric', month: 'long', year: 'numeric' });
+const shortDay = dayFormat({ weekday: 'short', day: 'numeric', month: 'short' });
+const month = dayFormat({ month: 'short', year: 'numeric' });
+
+/** Returns `1–14 March 2026`. */
+export const spanInWords = ({ fromDay, toDay }: Span): string =>
+  longDay().formatRange(new Date(fromDay), new Date(toDay));
+
+/** Returns `Mon 9 Mar`. */
+const dayInWords = (day: string): string => shortDay().format(new Date(day)).replace(',', '');
+
+const SPANS_MAX = 4;
+
+/** Returns `Thu 12 Nov and Mon 16 Nov to Tue 17 Nov`; if there are many, the last ones. */
+export function daysInShort(spans: readonly Span[]): string {
+  const shown = spans
+    .slice(-SPANS_MAX)
+    .map(({ fromDay, toDay }) => [...new Set([fromDay, toDay])].map(dayInWords).join(' to '));
+  const left = spans.slice(0, -SPANS_MAX).reduce((sum, span) => sum + lengthOf(span), 0);
+  const texts = left === 0 ? shown : [...shown, `${plural(left, 'day')} before`];
+  return new Intl.ListFormat('en-GB').format(texts);
+}
+
+const clockOf = (hour: number): string => `${String(hour).padStart(2, '0')}:00`;
+
+/** Returns `07:00–08:00`. */
+const hourInWords = (hour: number): string => `${clockOf(hour)}–${clockOf(hour + 1)}`;
+
+/** Returns when the report was made, `12:00`. */
+const timeMade = ({ madeAt, timeZone }: Report): string =>
+  new Intl.DateTimeFormat('en-GB', { timeZone, timeStyle: 'short' }).format(new Date(madeAt));
+
+/** Returns the days that the report is about; `undefined` if there are none. */
+export function spanOf({ fromDay, toDay, days }: Report): Span | undefined {
   const from = fromDay ?? days[0]?.day;
   const to = toDay ?? days.at(-1)?.day;
   return from === undefined || to === undefined ? undefined : { fromDay: from, toDay: to };
 }
 
-/** When the report was made, and so up to when today counts: `12:00` */
-export const timeMade = ({ madeAt, timeZone }: Summary): string =>
-  new Intl.DateTimeFormat('en-GB', { timeZone, timeStyle: 'short' }).format(new Date(madeAt));
+export const projectInWords = ({ projectNames }: Report, id: string): string =>
+  projectNames[id] ?? `Project ${id}`;
 
-/** A project by its name, where it has one. */
-export const projectInWords = ({ projectNames }: Summary, id: string): string =>
-  projectNames[id] ?? (id === '(others)' ? 'Other projects' : `Project ${id}`);
-
-/** The one site that the report is about. */
-export function siteOf(summary: Summary): string | undefined {
-  const { project, projects, silentDays } = summary;
-  const told =
-    projects.distinct > 0
-      ? projects.top.map(({ key }) => key)
-      : silentDays.map(({ project }) => project);
-  const id = project ?? (projects.distinct > 1 || told.length > 1 ? undefined : told[0]);
-  return id === undefined ? undefined : projectInWords(summary, id);
-}
-
-export function sourceInWords(source: string): string {
-  if (source === NO_SOURCE) return 'Direct or unknown';
-  return source === OTHER_ADDRESS ? 'Not an address' : source;
-}
-
-/** An id that a view need not have. */
-export const idInWords = (id: string): string => (id === '(none)' ? 'Not told' : id);
-
-const languages = once(() => new Intl.DisplayNames('en', { type: 'language' }));
-
-/** `nb-NO` as `Norwegian Bokmål (Norway)`. */
-export function languageInWords(tag: string): string {
-  try {
-    return tag === '(none)' ? 'Not told' : (languages().of(tag) ?? tag);
-  } catch {
-    return tag; // the line was not written by a collector
-  }
-}
-
-/** `spring-sale`, and where it came from: `newsletter`, `email`. */
-export function campaignInWords(key: Summary['campaigns']['top'][number]['key']) {
-  const [name = '', ...rest] = [key.campaign, key.source, key.medium].filter((tag) => tag !== '');
-  return { name, rest };
+/** Returns the name of the only site that the report is about; `undefined` if there are several. */
+export function siteOf(report: Report): string | undefined {
+  const { project, projects, silentDays } = report;
+  const ids = new Set([
+    ...projects.top.map(({ key }) => key),
+    ...silentDays.map((row) => row.project),
+  ]);
+  const one = projects.distinct <= 1 && ids.size === 1 ? [...ids][0] : undefined;
+  const id = project ?? one;
+  return id === undefined ? undefined : projectInWords(report, id);
 }

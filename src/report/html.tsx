@@ -1,0 +1,164 @@
+import { raw } from 'hono/html';
+import type { Child } from 'hono/jsx';
+import type { HtmlEscapedString } from 'hono/utils/html';
+import { formatCount } from '../base/format.ts';
+import { printable } from '../base/text.ts';
+import { BarChart } from './chart.tsx';
+import type { Report } from './schema.ts';
+import { type Table, tablesOf } from './tables.ts';
+import {
+  dayBars,
+  dayBarsTitle,
+  faultsOf,
+  figuresOf,
+  headline,
+  hourBars,
+  lastWeekInWords,
+  silenceInWords,
+  siteOf,
+  spanInWords,
+  spanOf,
+} from './words.ts';
+
+/** report.css; put here by build.mjs. */
+declare const REPORT_STYLE: string;
+
+const DAYS_MAX = 200;
+const POLICY = "default-src 'none'; style-src 'unsafe-inline'";
+
+/** Returns the report as one page that stands alone: no script, nothing loaded. */
+export function htmlReport(report: Report): string {
+  const site = siteOf(report);
+  const title = site === undefined ? 'Page views' : `Page views of ${shown(site)}`;
+  const page = (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta http-equiv="Content-Security-Policy" content={POLICY} />
+        <meta name="referrer" content="no-referrer" />
+        <title>{title}</title>
+        <style>{raw(typeof REPORT_STYLE === 'undefined' ? '' : REPORT_STYLE)}</style>
+      </head>
+      <body>
+        <main>
+          <h1>{title}</h1>
+          <p class="headline">{headline(report)}</p>
+          <p>{lastWeekInWords(report)}</p>
+          <p class="faint">{about(report)}</p>
+          {report.views === 0 ? NOTHING : <Content report={report} />}
+          <p class="faint">{faultsOf(report).join(' ')}</p>
+        </main>
+      </body>
+    </html>
+  ) as HtmlEscapedString;
+  return `<!doctype html>\n${page}\n`;
+}
+
+const NOTHING = <p>viewlog’s status page shows whether views arrive.</p>;
+
+function about(report: Report): string {
+  const { before, madeAt, timeZone, version } = report;
+  const span = spanOf(report);
+  const dateTime = { timeZone, dateStyle: 'long', timeStyle: 'short' } as const;
+  const made = new Intl.DateTimeFormat('en-GB', dateTime).format(new Date(madeAt));
+  const compared = before === undefined ? '' : `, compared with ${spanInWords(before)}`;
+  const days = span === undefined ? '' : `${spanInWords(span)}${compared}. `;
+  return `${days}Made ${made} by viewlog ${version}. Days and hours in ${timeZone}.`;
+}
+
+function Content({ report }: { readonly report: Report }) {
+  const silence = silenceInWords(report);
+  return (
+    <>
+      <dl class="figures">
+        {figuresOf(report).map(([name, value, note]) => (
+          <div>
+            <dt>{name}</dt>
+            <dd>
+              <b>{value}</b> {note}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {report.days.length > 1 && (
+        <Section title={dayBarsTitle(report, DAYS_MAX)}>
+          <BarChart bars={dayBars(report, DAYS_MAX)} />
+        </Section>
+      )}
+      <div class="lists">
+        {tablesOf(report).map((table) => (
+          <ListTable table={table} />
+        ))}
+      </div>
+      <Section title="Views per hour of the day">
+        <BarChart bars={hourBars(report)} />
+      </Section>
+      {silence.length > 0 && (
+        <Section title="Days without views">
+          {silence.map(({ name, days }) => (
+            <p>
+              <Text>{name}</Text>: {days}
+            </p>
+          ))}
+        </Section>
+      )}
+    </>
+  );
+}
+
+function ListTable({ table }: { readonly table: Table }) {
+  const { title, remark, rows, total } = table;
+  const isCompared = rows.some(({ change }) => change !== undefined);
+  const headings = ['Views', 'Share', ...(isCompared ? ['Change'] : [])];
+  return (
+    <Section title={title}>
+      <p class="faint">{remark}</p>
+      {rows.length > 0 && (
+        <table>
+          <thead>
+            <tr>
+              <td></td>
+              {headings.map((heading) => (
+                <th scope="col">{heading}</th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(({ texts, count, share, change }) => (
+              <tr>
+                <th scope="row" style={`--part: ${((100 * count) / total).toFixed(1)}%`}>
+                  {texts.map((text) => (
+                    <Text>{text}</Text>
+                  ))}
+                </th>
+                <td>{formatCount(count)}</td>
+                <td>{share}</td>
+                {change !== undefined && <td>{change}</td>}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </Section>
+  );
+}
+
+const Section = ({ title, children }: { readonly title: string; readonly children: Child }) => (
+  <section id={title.toLowerCase().replaceAll(' ', '-')}>
+    <h2>{title}</h2>
+    {children}
+  </section>
+);
+
+/** Characters that join others into one: words of Persian and some emoji need them. */
+const WITHOUT_JOINERS = /[^\u200c\u200d]+/g;
+
+/** Returns a text in which characters that reorder or hide text are escaped. */
+const shown = (text: string): string =>
+  text.replace(WITHOUT_JOINERS, (part) => printable(part, Infinity));
+
+/** A text that others wrote. It may run from right to left; a path does not. */
+const Text = ({ children }: { readonly children: string }) => (
+  <bdi dir={children.startsWith('/') ? 'ltr' : 'auto'}>{shown(children)}</bdi>
+);

@@ -1,0 +1,63 @@
+import * as fs from 'node:fs';
+import { EXIT, Fatal } from '../base/exit.ts';
+import { type Block, cannotRead, readBlocks } from '../disk/lines.ts';
+import { dayOfName } from '../disk/names.ts';
+import { startProgress } from '../disk/progress.ts';
+import { parseViewLine } from './report-line.ts';
+import { type OpenSpan, shifted } from './span.ts';
+import type { Totals } from './totals.ts';
+
+/** Returns the view files that can hold lines of these local days. */
+export function filesWith(dir: string, spans: readonly OpenSpan[]): string[] {
+  const names = namesIn(dir);
+  return [...names]
+    .filter((name) => {
+      const day = dayOfName('views', name);
+      // While a day is being packed, it is there twice.
+      const isTwice = name.endsWith('.gz') && names.has(name.slice(0, -'.gz'.length));
+      return day !== undefined && !isTwice && spans.some((span) => mayHoldLinesOf(span, day));
+    })
+    .map((name) => `${dir}/${name}`);
+}
+
+function namesIn(dir: string): Set<string> {
+  try {
+    return new Set(fs.readdirSync(dir).sort());
+  } catch (error) {
+    throw cannotRead(dir, error);
+  }
+}
+
+/** @param day a UTC day; a local day reaches into the UTC day before or after it. */
+const mayHoldLinesOf = ({ fromDay, toDay }: OpenSpan, day: string): boolean =>
+  (fromDay === undefined || shifted(day, 1) >= fromDay) &&
+  (toDay === undefined || shifted(day, -1) <= toDay);
+
+/** Adds up view files. A damaged packed file counts as far as it can be read, with a warning. */
+export async function addUp(
+  files: readonly string[],
+  totals: Totals,
+  warn: (message: string) => void,
+): Promise<void> {
+  const progress = startProgress(files);
+  try {
+    for (const file of files) {
+      try {
+        const blocks = readBlocks(file, (bytes) => progress.add(bytes), 'latin1');
+        for await (const block of blocks) addBlock(totals, block);
+      } catch (error) {
+        if (!(error instanceof Fatal) || error.exitCode !== EXIT.badData) throw error;
+        totals.brokenFiles += 1;
+        warn(`${error.message}; the report counts only what could be read`);
+      }
+    }
+  } finally {
+    progress.end();
+  }
+}
+
+function addBlock(totals: Totals, { lines, damaged, isUnended }: Block): void {
+  // The collector may be writing the last line.
+  const whole = isUnended ? lines.slice(0, -1) : lines;
+  whole.forEach((line, i) => totals.addView(damaged.has(i) ? undefined : parseViewLine(line)));
+}

@@ -1,0 +1,117 @@
+import * as v from 'valibot';
+
+// What a report says, and the one list of it. `data/report.schema.json` is generated from here.
+
+const described = <S extends v.GenericSchema>(schema: S, description: string) =>
+  v.pipe(schema, v.description(description));
+
+const views = v.pipe(v.number(), v.integer(), v.minValue(0));
+const viewsOf = (description: string) => described(views, description);
+const day = v.pipe(v.string(), v.regex(/^\d{4}-\d\d-\d\d$/));
+const span = v.object({ fromDay: day, toDay: day });
+const hours = described(v.array(views), '24 numbers: views by local hour.');
+
+const listOf = <K extends v.GenericSchema>(key: K, description: string) =>
+  described(
+    v.object({
+      top: described(
+        v.array(
+          v.object({
+            key,
+            count: views,
+            before: v.optional(viewsOf('Views in the previous period, if that has views.')),
+          }),
+        ),
+        'The most frequent, as many as --top says.',
+      ),
+      distinct: viewsOf('How many different ones there are.'),
+      isExact: described(v.boolean(), 'false if some were forgotten to limit memory.'),
+    }),
+    description,
+  );
+
+const page = v.object({
+  project: v.string(),
+  url: described(v.string(), 'The decoded path; with its query only if --query is given.'),
+  name: described(v.string(), 'The name with which the page was first seen.'),
+});
+
+const before = v.object({
+  ...span.entries,
+  isCut: described(v.boolean(), 'Whether its last day counts only up to the present time of day.'),
+  views,
+  silentSpans: described(v.array(span), 'Its whole days without views.'),
+});
+
+const today = v.object({
+  day,
+  views,
+  yesterday: viewsOf('Views of yesterday up to this time of day.'),
+});
+
+const oneDay = v.object({
+  day,
+  views,
+  hours,
+  isPartial: v.optional(described(v.boolean(), 'true for today, which is not over.')),
+});
+
+const silence = v.object({
+  project: v.string(),
+  views: viewsOf('Its views on the other days.'),
+  days: viewsOf('How many days.'),
+  spans: v.array(span),
+});
+
+const text = v.string();
+const lastWeek = v.object({ views, before: views });
+const campaign = v.object({ campaign: text, source: text, medium: text });
+
+export const ReportSchema = v.object({
+  version: described(text, 'The version of viewlog that made the report.'),
+  madeAt: described(text, 'When the report was made: RFC 3339, UTC.'),
+  timeZone: described(text, 'The time zone of all days and hours.'),
+  fromDay: v.optional(described(day, 'The first day asked for.')),
+  toDay: v.optional(described(day, 'The last day asked for.')),
+  project: v.optional(described(text, 'The only project asked for.')),
+  projectNames: described(v.record(text, text), 'Names by id, from the projects file.'),
+  views: viewsOf('All views of the days asked for.'),
+  before: v.optional(described(before, 'As many days before, if a first day was asked for.')),
+  today: v.optional(described(today, 'Today so far, if today is asked for and has views.')),
+  lastWeek: v.optional(described(lastWeek, 'The last 7 full days, and the 7 full days before.')),
+  averageDay: v.optional(viewsOf('Views per full day.')),
+  busiestDay: v.optional(v.object({ day, views })),
+  busiestHour: v.optional(v.object({ hour: views, views })),
+  invalidLines: viewsOf('Lines skipped because they are not a view in JSON.'),
+  brokenFiles: viewsOf('Packed files that could be read only in part.'),
+  days: described(
+    v.array(oneDay),
+    'Every day asked for; without a first day, from the first to the last that has views.',
+  ),
+  hours,
+  silentSpans: described(v.array(span), 'Full days without any view.'),
+  silentDays: described(
+    v.array(silence),
+    'Full days without views of a project, from its first view on; every day asked for if a ' +
+      'listed active project has no views at all.',
+  ),
+  projects: listOf(text, 'Views by project id.'),
+  pages: listOf(page, 'Views by page.'),
+  entryPages: listOf(page, 'Views that came from elsewhere, by page.'),
+  entryViews: viewsOf('All views that came from elsewhere.'),
+  referrers: listOf(text, 'Views by source: a name, a host, (none), or (not an address).'),
+  internalViews: viewsOf("Views that came from the project's own pages."),
+  campaigns: listOf(campaign, 'Views by the utm_* parameters of their page.'),
+  campaignViews: viewsOf('All views with a campaign.'),
+  languages: listOf(text, 'Views by language: a BCP 47 tag, or (none).'),
+  templates: listOf(text, 'Views by template id, or (none).'),
+});
+
+export type Report = v.InferOutput<typeof ReportSchema>;
+
+/** One of the report's lists. */
+export interface List<T> {
+  readonly top: { key: T; count: number; before?: number | undefined }[];
+  readonly distinct: number;
+  readonly isExact: boolean;
+}

@@ -1,0 +1,81 @@
+/** More different texts than this are not held at once; up to here counts are exact. */
+export const TEXTS_MAX = 100_000;
+/** Longer texts count as one if they start alike. */
+const TEXT_LENGTH_MAX = 800;
+
+interface Entry {
+  readonly text: string;
+  readonly name: string;
+  count: number;
+  /** The count of the previous period. */
+  before: number;
+}
+
+/**
+ * Counts texts in bounded memory. If there are too many different ones, the rarer half is forgotten
+ * and counts become approximate: too low by what a text had when it was forgotten.
+ */
+export class Tally {
+  isExact = true;
+  /** All that was counted for the previous period. */
+  before = 0;
+  readonly #textsMax: number;
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(textsMax = TEXTS_MAX) {
+    this.#textsMax = textsMax;
+  }
+
+  /** @param name kept from the first time that the text is added. */
+  add(text: string, isBefore = false, name = ''): void {
+    const key = text.length <= TEXT_LENGTH_MAX ? text : text.slice(0, TEXT_LENGTH_MAX);
+    let entry = this.#entries.get(key);
+    if (entry === undefined) {
+      if (this.#entries.size >= this.#textsMax) this.#forgetRarerHalf();
+      entry = {
+        text: copyOf(key),
+        name: copyOf(name.slice(0, TEXT_LENGTH_MAX)),
+        count: 0,
+        before: 0,
+      };
+      this.#entries.set(entry.text, entry);
+    }
+    if (isBefore) {
+      entry.before += 1;
+      this.before += 1;
+    } else entry.count += 1;
+  }
+
+  /** Returns how many different texts there are, without those of the previous period only. */
+  get distinct(): number {
+    return this.#counted().length;
+  }
+
+  countOf(text: string): number {
+    return this.#entries.get(text)?.count ?? 0;
+  }
+
+  /** Returns the most frequent texts, at most `length` of them. */
+  top(length: number): readonly Readonly<Entry>[] {
+    return this.#counted()
+      .sort((a, b) => b.count - a.count)
+      .slice(0, length);
+  }
+
+  #counted(): Entry[] {
+    return [...this.#entries.values()].filter(({ count }) => count > 0);
+  }
+
+  #forgetRarerHalf(): void {
+    this.isExact = false;
+    const byFrequency = [...this.#entries.values()].sort(
+      (a, b) => a.count + a.before - b.count - b.before,
+    );
+    for (const { text } of byFrequency.slice(0, Math.ceil(byFrequency.length / 2))) {
+      this.#entries.delete(text);
+    }
+  }
+}
+
+/** A part of a string keeps the whole in memory; a copy, a character for each byte, does not. */
+const copyOf = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');

@@ -1,0 +1,46 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { gzipSync } from 'node:zlib';
+import { hasAxe, hasChromium, newPage, violationsOf } from '../support/chromium.ts';
+import { BUN, DENO, isPresent, NODE } from '../support/runtimes.ts';
+import { storedLines } from '../support/stored-lines.ts';
+import { dataDirectory, run } from '../support/viewlog.ts';
+import { daily, viewAt } from './report-on.ts';
+
+// The page in a browser, and the command on every runtime.
+
+async function pageFile(): Promise<string> {
+  const data = dataDirectory();
+  const long = 'a-path-without-any-place-to-break'.repeat(6);
+  const lines = [
+    ...daily('2026-03-01', [90, 100, 0, ...Array.from({ length: 11 }, () => 120)]),
+    ...daily('2026-03-01', [20, 30], { p: '2', pn: long, url: `/${long}?utm_source=${long}` }),
+    viewAt('2026-03-14', { ref: `https://${long}.example/`, content: { templateId: long } }),
+  ];
+  writeFileSync(join(data, 'views-2026-03-01.ndjson'), lines.map((line) => `${line}\n`).join(''));
+  const file = join(data, 'report.html');
+  await run(['report', '--from', '2026-03-01', '--to', '2026-03-14', '--html', file], { data });
+  return `file://${file}`;
+}
+
+describe.skipIf(!hasChromium())('the page', () => {
+  it.each([
+    [390, 'light'],
+    [1280, 'dark'],
+  ] as const)('fits %i pixels and is accessible in %s', async (width, colorScheme) => {
+    const page = await newPage({ viewport: { width, height: 844 }, colorScheme });
+    await page.goto(await pageFile());
+    const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    expect(beyond).toBeLessThanOrEqual(0);
+    if (hasAxe()) expect(await violationsOf(page)).toStrictEqual([]);
+  });
+});
+
+it.each([NODE, DENO, BUN].filter(isPresent))('is the same on $name', async (runtime) => {
+  const data = dataDirectory();
+  writeFileSync(join(data, 'some.ndjson.gz'), gzipSync(storedLines('2026-03-01', 3).join('\n')));
+  const options = { data, runtime, input: `${viewAt('2026-03-01')}\n` };
+  const said = await run(['report', 'some.ndjson.gz', '-', '--time-zone', 'UTC'], options);
+  expect(said.stdout.split('\n')[0]).toContain('3 views: all projects, 2026-03-01 to 2026-03-01');
+});

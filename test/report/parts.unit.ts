@@ -1,0 +1,102 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { Calendar } from '../../src/report/calendar.ts';
+import { localHours } from '../../src/report/local-hour.ts';
+import { filesWith } from '../../src/report/read.ts';
+import { Sources } from '../../src/report/sources.ts';
+import { askedSpan } from '../../src/report/span.ts';
+import { Tally } from '../../src/report/tally.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { SITE } from './report-on.ts';
+
+describe('the source', () => {
+  it.each([
+    ['https://www.google.co.uk/search', 'Google'],
+    ['https://news.google.com/', 'Google News'],
+    ['android-app://com.google.android.gm/', 'Gmail'],
+    ['https://l.facebook.com/l.php?u=x', 'Facebook'],
+    ['https://T.CO/abc', 'X'],
+    ['https://nott.co/', 'nott.co'],
+    ['https://google.example.net/', 'google.example.net'],
+    ['https://www.paper.example/a', 'paper.example'],
+    ['https://user@www.example.com:8443/x', '(internal)'],
+    ['https://example.com/', '(internal)'],
+    ['https://bing.com?u=https://example.com/', 'Bing'],
+    ['https://example.com@bing.com:8443#/x', 'Bing'],
+    ['https://x/://example.com/', 'x'],
+    ['/page?u=https://bing.com/', '(internal)'],
+    ['page?u=https://bing.com/', '(not an address)'],
+    ['https://a.b.example.org/', '(internal)'],
+    ['https://example.org/', 'example.org'],
+    ['https://notexample.com/', 'notexample.com'],
+    ['https://notexample.org/', 'notexample.org'],
+    ['/page', '(internal)'],
+    ['//elsewhere/page', '(not an address)'],
+    ['', '(none)'],
+  ])('of %j is %s', (referrer, source) => {
+    const sources = new Sources(SITE.origins);
+    expect([sources.of(referrer), sources.of(referrer)]).toStrictEqual([source, source]);
+  });
+});
+
+it('the days asked for may be words or a number of days', () => {
+  const span = (from?: string, to?: string, last?: number) => {
+    const { fromDay, toDay } = askedSpan({ from, to, last }, '2026-03-14');
+    return `${fromDay} ${toDay}`;
+  };
+  expect(span('yesterday', 'today')).toBe('2026-03-13 2026-03-14');
+  expect(span(undefined, undefined, 7)).toBe('2026-03-08 2026-03-14');
+  expect(span(undefined, 'yesterday', 1)).toBe('2026-03-13 2026-03-13');
+  expect(span()).toBe('undefined undefined');
+});
+
+it('the files that are read can hold the days asked for, the days before, and yesterday', () => {
+  const dir = tempDir();
+  const names = Array.from({ length: 9 }, (_, i) => `views-2026-03-0${i + 1}.ndjson`);
+  for (const name of [...names, 'refused-2026-03-05.ndjson', 'views.ndjson']) {
+    writeFileSync(join(dir, name), '');
+  }
+  const read = (fromDay: string | undefined, toDay: string | undefined, today: string): string => {
+    const selection = { fromDay, toDay, timeZone: 'UTC', project: undefined };
+    const { spans } = new Calendar(selection, new Date(`${today}T12:00:00Z`));
+    return filesWith(dir, spans)
+      .map((path) => path.slice(-'1.ndjson'.length, -'.ndjson'.length))
+      .join('');
+  };
+  // Each local day reaches into the UTC days before and after it.
+  expect(read('2026-03-05', '2026-03-05', '2026-03-09')).toBe('3456');
+  expect(read('2026-03-05', undefined, '2026-03-06')).toBe('23456789');
+  expect(read(undefined, '2026-03-03', '2026-03-09')).toBe('1234');
+  expect(read('2026-03-04', '2026-03-07', '2026-03-04')).toBe('2345678');
+});
+
+it('a tally is exact up to its limit, and then keeps what is frequent', () => {
+  const tally = new Tally(100);
+  for (let i = 0; i < 100; i++) tally.add(`key ${i}`);
+  for (let i = 0; i < 50; i++) tally.add('key 7');
+  expect([tally.distinct, tally.isExact]).toStrictEqual([100, true]);
+  for (let i = 0; i < 1000; i++) {
+    tally.add(`rare ${i}`);
+    tally.add('key 7');
+  }
+  expect([tally.isExact, tally.distinct <= 100]).toStrictEqual([false, true]);
+  expect(tally.top(1)).toStrictEqual([{ text: 'key 7', name: '', count: 1051, before: 0 }]);
+});
+
+it('the local hour is right in every zone and quarter', () => {
+  for (const timeZone of ['Asia/Kathmandu', 'America/St_Johns', 'Australia/Lord_Howe', 'UTC']) {
+    const hourOf = localHours(timeZone);
+    const fresh = (ts: string) => localHours(timeZone)(ts);
+    for (let i = 0; i < 300; i++) {
+      const ts = new Date(Date.parse('2026-04-04T12:07:00Z') + i * 7 * 60_000).toISOString();
+      expect([ts, hourOf(ts)]).toStrictEqual([ts, fresh(ts)]);
+    }
+  }
+  const kathmandu = localHours('Asia/Kathmandu');
+  expect(kathmandu('2026-03-01T18:14:59.999Z')).toStrictEqual({ day: '2026-03-01', hour: 23 });
+  expect(kathmandu('2026-03-01T18:15:00.000Z')).toStrictEqual({ day: '2026-03-02', hour: 0 });
+  for (const wrong of ['', '2026-03-01', '2026-13-01T00:00:00.000Z', '2026-03-01T00:00:00.000+']) {
+    expect(localHours('UTC')(wrong)).toBeUndefined();
+  }
+});

@@ -1,0 +1,56 @@
+import { Calendar } from '../../src/report/calendar.ts';
+import { reportOf } from '../../src/report/model.ts';
+import { parseViewLine } from '../../src/report/report-line.ts';
+import type { Report } from '../../src/report/schema.ts';
+import { type ListedProject, Totals } from '../../src/report/totals.ts';
+import { storedLines } from '../support/stored-lines.ts';
+
+/** Saturday noon. */
+export const NOW = new Date('2026-03-14T12:00:00Z');
+
+export const SITE: ListedProject = {
+  id: '1000001',
+  name: 'Example site',
+  origins: ['https://www.example.com', 'https://*.example.org'],
+};
+
+interface Asked {
+  readonly fromDay?: string;
+  readonly toDay?: string;
+  readonly project?: string;
+  readonly timeZone?: string;
+  readonly listed?: readonly ListedProject[];
+  readonly keepsQuery?: boolean;
+  readonly top?: number;
+}
+
+export const bytes = (text: string): string => Buffer.from(text).toString('latin1');
+
+/** The report on these lines, made at `NOW`. */
+export function reportOn(lines: readonly string[], asked: Asked = {}): Report {
+  const { fromDay, toDay, project, timeZone = 'UTC', top = 10, ...options } = asked;
+  const selection = { fromDay, toDay, project, timeZone };
+  const calendar = new Calendar(selection, NOW);
+  const totals = new Totals(calendar, { listed: [SITE], project, ...options });
+  for (const line of lines) totals.addView(parseViewLine(bytes(line)));
+  return reportOf(totals, selection, { now: NOW, top });
+}
+
+/** A view's line; it has no referrer unless it is given one. */
+export const viewAt = (time: string, change: object = {}): string =>
+  storedLines('2026-03-01', 1, { orgreferer: '', ...change })[0]!.replace(
+    '2026-03-01T00:00:00.000Z',
+    time.length > 'YYYY-MM-DD'.length ? time : `${time}T10:00:00.000Z`,
+  );
+
+/** As many views of each day as `counts` says, from `fromDay` on, all at ten. */
+export const daily = (fromDay: string, counts: readonly number[], change: object = {}): string[] =>
+  counts.flatMap((count, i) => {
+    const day = new Date(Date.parse(fromDay) + i * 86_400_000).toISOString().slice(0, 10);
+    return Array.from({ length: count }, () => viewAt(day, change));
+  });
+
+/** The rows of a list, `[key, count]`; of a page its `url`. */
+export const rowsOf = (list: {
+  readonly top: readonly { readonly key: unknown; readonly count: number }[];
+}): unknown[] => list.top.map(({ key, count }) => [(key as { url?: string }).url ?? key, count]);
