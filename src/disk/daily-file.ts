@@ -91,7 +91,8 @@ export async function openDailyFile(options: DailyFileOptions): Promise<DailyFil
     await syncDirectory(files, dir);
     return dailyFile({ files, fd, dsync, day, path, dev, ino, size, torn, onSealed, ending });
   } catch (error) {
-    await files.close(fd).catch(() => {});
+    // Not awaited: a disk that hangs must not hold the error up.
+    void files.close(fd).catch(() => {});
     throw error;
   }
 }

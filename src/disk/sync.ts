@@ -9,7 +9,8 @@ export async function syncDirectory(files: FileOps, dir: string): Promise<void> 
       if (errnoOf(error) !== 'EINVAL') throw cannotSync(dir, error);
     });
   } finally {
-    await files.close(fd).catch(() => {});
+    // Not awaited: a disk that hangs must not hold an error up.
+    void files.close(fd).catch(() => {});
   }
 }
 

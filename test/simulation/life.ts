@@ -4,6 +4,8 @@ import type { Inode } from './disk.ts';
 export class Life {
   /** Files that were opened to be written, and those that were. */
   readonly opened = new Set<Inode>();
+  /** The names that were opened to be written, or were tried. */
+  readonly names = new Set<string>();
   readonly written = new Set<Inode>();
   readonly lines = { views: 0, refused: 0 };
   readonly bytes = { views: 0, refused: 0 };

@@ -40,16 +40,21 @@ export class Removals {
     if (this.#listedMs <= ledger.operatorMs) return;
     const mayGo = this.overdue(kind, ledger.life.written).includes(day);
     ledger.check(mayGo, `retention: removed ${name}, which it must keep`);
-    // A file that is open may be about to be written.
-    const [oldest] = this.overdue(kind, ledger.life.opened);
+    // A file that was opened may be about to be written. If the operator replaced such a file,
+    // retention leaves the new one too.
+    const oldest = this.overdue(kind, ledger.life.opened).find(
+      (old) => !ledger.life.names.has(`${kind}-${old}.ndjson`),
+    );
     ledger.check(!(oldest! < day), `retention: removed ${name} before that of ${oldest}`);
   }
 
   /** One old file of each kind goes within an hour, if there is one. */
   async check(): Promise<void> {
     const { ledger, time } = this.#world;
-    const due = (['views', 'refused'] as const).filter(
-      (kind) => this.overdue(kind, ledger.life.opened).length > 0,
+    const due = (['views', 'refused'] as const).filter((kind) =>
+      this.overdue(kind, ledger.life.opened).some(
+        (day) => !ledger.life.names.has(`${kind}-${day}.ndjson`),
+      ),
     );
     await time.suspend(HOUR_MS);
     await time.advance(5_000);

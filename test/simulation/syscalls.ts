@@ -80,7 +80,11 @@ export class Syscalls {
         this.#call(part, operation, args[0], () => act(this.#inode(args[0], operation), ...args));
     return {
       canDsync: disk.canDsync,
-      open: (path, flags) => this.#call(part, 'open', path, () => this.#openNow(part, path, flags)),
+      open: (path, flags) => {
+        // Also if it fails: the process meant to write there.
+        if (flags !== 'r') this.#world.ledger.life.names.add(path.slice(DATA.length + 1));
+        return this.#call(part, 'open', path, () => this.#openNow(part, path, flags));
+      },
       write: (fd, bytes, offset, length) => {
         const troubleMs = Math.max(this.troubleMs, time.resumedMs);
         ledger.writing(part, this.#inode(fd, 'write'), troubleMs);
