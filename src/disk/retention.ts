@@ -40,16 +40,15 @@ export function overdueDays(days: readonly string[], keepDays: number, nowMs: nu
 
 export class Retention {
   readonly #options: RetentionOptions;
-  readonly #timer: ReturnType<typeof setInterval>;
+  #timer: ReturnType<typeof setTimeout> | undefined;
   #overdue: Overdue = { views: 0, refused: 0 };
-  #isLooking = false;
+  #isStopped = false;
 
   /** Counts the overdue files now, and removes one of each kind every hour. */
   constructor(options: RetentionOptions) {
     this.#options = options;
     void this.#look(false);
-    this.#timer = setInterval(() => void this.#look(true), HOUR_MS);
-    this.#timer.unref();
+    this.#lookLater();
   }
 
   /** As of the last look, at most an hour ago. */
@@ -58,21 +57,27 @@ export class Retention {
   }
 
   stop(): void {
-    clearInterval(this.#timer);
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
   }
 
-  /** Never rejects. A directory that hangs is not asked again before it has answered. */
+  /** An hour after the last look has ended, so that two removals are never closer than that. */
+  #lookLater(): void {
+    if (this.#isStopped) return;
+    this.#timer = setTimeout(() => {
+      void this.#look(true).then(() => this.#lookLater());
+    }, HOUR_MS);
+    this.#timer.unref();
+  }
+
+  /** Never rejects. */
   async #look(removes: boolean): Promise<void> {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
     const { keepDays, keepRefusedDays, dir, log } = this.#options;
     try {
       const views = await this.#lookAt('views', keepDays, removes);
       this.#overdue = { views, refused: await this.#lookAt('refused', keepRefusedDays, removes) };
     } catch (error) {
       log.warn(`Cannot look for old files in "${dir}": ${reasonOf(error)}`);
-    } finally {
-      this.#isLooking = false;
     }
   }
 
