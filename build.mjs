@@ -67,7 +67,6 @@ const bundle = {
     REPORT_STYLE: JSON.stringify(reportStyle),
     TEMPLATES: packed(templates),
     SNIPPETS: packed(snippets),
-    global: 'globalThis', // a name that Deno below 2.4 does not know
   },
   legalComments: 'none',
   // Smaller, and still of lines and names that a stack trace can tell.

@@ -4,7 +4,7 @@ import { listen } from './http/listen.ts';
 import type { Log } from './base/log.ts';
 import { ownAddress } from './http/own-address.ts';
 import { openProjects } from './projects/follow.ts';
-import { Queue } from './http/room.ts';
+import { MemoryBudget } from './http/memory-budget.ts';
 import type { Settings } from './settings.ts';
 import { LIMITS } from './base/limits.ts';
 import { openStatus } from './status/open-status.ts';
@@ -38,9 +38,6 @@ export const SERVE_OPTIONS = [
   'log',
 ] as const;
 
-/** What the address is chosen with. */
-const FLAG = '--host and --port';
-
 /**
  * Runs the collector until SIGTERM or SIGINT, or until the store cannot go on.
  * @throws {Fatal} where it cannot start, or could not keep what it promised when it stopped.
@@ -64,7 +61,7 @@ export async function serve(
   if (stores === undefined) return EXIT.done;
   if (stores instanceof Fatal) throw stores;
   const { store, refused } = stores;
-  const queue = new Queue(settings['max-queue']);
+  const budget = new MemoryBudget(settings['max-queue']);
   const counts = new Counts({ now, isListed: (id) => projects.find(id) !== undefined });
   // Before a view is taken, so that none is counted twice.
   const history = historyOf(settings, counts, log);
@@ -86,13 +83,13 @@ export async function serve(
     url: () => url,
     store,
     refused,
-    queue,
+    queue: budget,
     queueBytesMax: settings['max-queue'],
     isStopping: () => isStopping,
     now,
   });
   const status = await openStatus(settings.status, token, watched);
-  const listener = await listen({ host, port, queue, ...createCollector(parts), flag: FLAG });
+  const listener = await listen({ host, port, budget, handler: createCollector(parts) });
   log.info(`viewlog listening on ${listener.url}`);
   url = ownAddress({ host, port: Number(new URL(listener.url).port) });
   stores.announce(url);

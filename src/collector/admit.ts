@@ -19,10 +19,10 @@ export interface AdmissionRules {
 }
 
 /**
- * Everything that decides on a view once its body is read: its project, the page's origin, the
- * project's rate, the length of the line. The first that fails answers.
- * @param view as it was read; a refusal is returned as it is.
- * @param origin the request's `Origin`, where it has one.
+ * Decides on a view once its body is read: by its project, the page's origin, the project's rate
+ * and the length of the line, in this order. The first check that fails answers.
+ * @param view as it was read; a refusal is returned unchanged.
+ * @param origin the request's `Origin`, if it has one.
  */
 export function admit(
   view: StorableView | Refusal,
@@ -34,7 +34,7 @@ export function admit(
   if (!project?.active) return notActivated(view.project, projects.operator);
   if (!project.allowsOrigin(origin)) return originNotAllowed(view.project, origin);
   const lineBytes = lineBytesOf(view.fields);
-  // Only a view that is otherwise acceptable spends from its project's limit.
+  // Only an otherwise acceptable view spends from its project's limit.
   const fits = lineBytes <= viewBytesMax;
   const waitSeconds = project.takeToken(now(), fits);
   if (waitSeconds > 0) return rateLimited(view.project, waitSeconds);

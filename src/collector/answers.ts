@@ -1,9 +1,9 @@
 import type { Answer, Exchange } from '../http/exchange.ts';
 import { problemDetails, type Refusal, rowOf } from '../view/refusal.ts';
 
-// Every answer that the public app gives, with the headers that let a page of any origin read it.
+// The collector's answers, with the headers that let a page of any origin read them.
 
-/** Those of every answer but a 201. */
+/** The headers of every answer except a 201. */
 const COMMON_HEADERS = {
   // navigator.sendBeacon always sends in credentials mode; there are no cookies to protect.
   'Access-Control-Allow-Credentials': 'true',
@@ -16,13 +16,13 @@ const COMMON_HEADERS = {
 const CREATED_HEADERS = { 'Content-Type': 'application/json', Vary: 'Origin' };
 
 /**
- * A view is stored under this id. Made for every view, so it has only the headers without which a
- * page could not read it: nobody caches the answer to a POST, and each costs every view.
+ * The answer to a view that was stored under this id. Each header costs every view, so it has only
+ * those without which a page could not read it; nobody caches the answer to a POST.
  */
 export function created(id: string, origin: string | undefined): Answer {
   const body = `{"id":"${id}"}`;
   if (origin === undefined) return { status: 201, headers: CREATED_HEADERS, body };
-  // Spelt out: where V8 copies an object and adds to it, Node pays 10 % of all speed.
+  // Spelt out: copying an object and adding to it costs Node 10% of the speed.
   const headers = {
     'Content-Type': 'application/json',
     Vary: 'Origin',
@@ -42,8 +42,8 @@ export function problem(refusal: Refusal, origin: string | undefined): Answer {
 }
 
 /**
- * Every preflight is granted, on any path, so that the request itself gets through to its 404, 405
- * or 415 and the page's developer sees that instead of "CORS error".
+ * Grants every preflight, on any path: the request itself then gets its 404, 405 or 415, which a
+ * page's developer sees instead of "CORS error".
  */
 export function preflight(request: Exchange): Answer {
   const wanted = request.header('access-control-request-headers');
@@ -54,7 +54,7 @@ export function preflight(request: Exchange): Answer {
   });
 }
 
-/** What `OPTIONS /view` answers to a request that is no preflight. */
+/** The answer to `OPTIONS /view` that is not a preflight. */
 export const allowed = (request: Exchange): Answer =>
   answer(204, null, request.header('origin'), { Allow: 'POST, OPTIONS' });
 

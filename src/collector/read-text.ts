@@ -1,10 +1,11 @@
-import { type BodyFault, type Exchange, piecesMaxOf } from '../http/exchange.ts';
 import { printable } from '../base/text.ts';
+import { piecesMaxOf } from '../http/body.ts';
+import type { BodyFault, Exchange } from '../http/exchange.ts';
 import * as refusal from '../view/refusal.ts';
 
 type Refusal = refusal.Refusal;
 
-/** `application/json`, in UTF-8 and not compressed; `undefined` where it is. */
+/** Returns `undefined` if the body is `application/json`, in UTF-8 and not compressed. */
 export function mediaTypeFault(request: Exchange): Refusal | undefined {
   const type = request.header('content-type');
   if (request.header('content-encoding') !== undefined) {
@@ -30,7 +31,7 @@ export async function readBody(request: Exchange, bytesMax: number): Promise<Uin
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** A body's text without its BOM, if it has one. */
+/** Returns a body's text, without a byte order mark. */
 export function textOf(bytes: Uint8Array): string | Refusal {
   try {
     return decoder.decode(bytes);
@@ -41,7 +42,7 @@ export function textOf(bytes: Uint8Array): string | Refusal {
 
 function refusalOf(fault: BodyFault, request: Exchange, bytesMax: number): Refusal {
   if (fault === 'incomplete') return refusal.INCOMPLETE;
-  if (fault === 'no-room') return refusal.OVERLOADED;
+  if (fault === 'over-budget') return refusal.OVERLOADED;
   if (fault === 'too-many-pieces') return refusal.tooManyPieces(piecesMaxOf(bytesMax));
   const size = request.header('content-length') ?? `more than ${bytesMax}`;
   return refusal.tooLarge(`${size} bytes`, bytesMax);

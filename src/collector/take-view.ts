@@ -41,8 +41,9 @@ function readText(body: Uint8Array): StorableView | Refusal {
 }
 
 /**
- * The one way out for what is not taken: counted, kept where its row says so, answered.
- * @param body the request's, where it was read.
+ * Counts a refusal, keeps the view if the refusal's row says so, and answers. Every refusal of the
+ * collector comes through here.
+ * @param body the request's body, if it was read.
  */
 export function refuse(
   refusal: Refusal,
@@ -72,7 +73,7 @@ function keep(
   origin: string | undefined,
   refused: RefusedStore,
 ): void {
-  // It is JSON, whatever else it is.
+  // Its JSON was valid: the first character decides.
   if (!text.trimStart().startsWith('{')) return;
   refused.keep({
     code,

@@ -1,7 +1,7 @@
 import { doubtful, type Finding, well } from './finding.ts';
 
 /** The oldest that viewlog is tested on. */
-const OLDEST = { Node: '20.19', Deno: '2.0', Bun: '1.0' } as const;
+const OLDEST = { Node: '20.19', Deno: '2.5', Bun: '1.0' } as const;
 
 interface Runtime {
   readonly name: keyof typeof OLDEST;

@@ -1,17 +1,8 @@
 import { LIMITS } from '../base/limits.ts';
 import { sleep } from '../base/time.ts';
-import { Deadlines } from './deadlines.ts';
-import { FetchExchange, type Linger, responseOf } from './fetch-exchange.ts';
-import {
-  brokenOff,
-  type Listener,
-  type ListenOptions,
-  QUEUE_BYTES,
-  TIMING,
-  until,
-  urlOf,
-} from './listener.ts';
-import { Queue } from './room.ts';
+import type { Answer } from './exchange.ts';
+import { fetchHandler, onServerError, responseOf } from './fetch-exchange.ts';
+import { type Listener, type ListenOptions, TIMING, until, urlOf } from './listener.ts';
 
 export interface Bun {
   serve(options: {
@@ -22,42 +13,33 @@ export interface Bun {
     error: () => Response;
     development: boolean;
     idleTimeout: number;
-    maxRequestBodySize: number;
+    maxRequestBodySize?: number;
   }): { port: number; pendingRequests: number; stop(closeConnections?: boolean): Promise<void> };
 }
 
-export function listenOnBun(bun: Bun, options: ListenOptions): Listener {
-  const { host, port, queue = new Queue(QUEUE_BYTES), handler, unreadable } = options;
-  const deadlines = new Deadlines(LIMITS.bodyTimeoutMs);
+export function listenOnBun(bun: Bun, { host, port, handler, budget }: ListenOptions): Listener {
+  const respond = fetchHandler(handler, budget, linger);
   const server = bun.serve({
     hostname: host,
     port,
-    // Or else a second process on Bun listens there too, and takes some of the views.
+    // By default a second process on Bun may listen on the same port, and get some of the views.
     reusePort: false,
     async fetch(request) {
-      const room = queue.open();
-      const exchange = new FetchExchange(request, deadlines, room, linger);
-      try {
-        const response = await handler(exchange, request);
-        // Bun reads on for as long as it is answered at once, and nobody else has a turn.
-        if (response.status !== 201) await sleep(0);
-        return response;
-      } catch {
-        return await unreadable(exchange);
-      } finally {
-        room.close();
-      }
+      const response = await respond(request);
+      // If it is answered at once, Bun reads the connection's next request before any other's.
+      if (response.status !== 201) await sleep(0);
+      return response;
     },
-    error: brokenOff,
+    error: onServerError,
     development: false,
     idleTimeout: TIMING.keepAliveMs / 1000,
-    // The app refuses what is too large, and says why.
+    // The collector itself refuses bodies that are too large, and says why.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
   });
   return {
     url: urlOf(host, server.port),
     async stop(timeoutMs) {
-      // Bun waits for idle connections to end by themselves; their clients may keep them for hours.
+      // Bun waits until idle connections end by themselves; their clients may keep them for hours.
       void server.stop();
       await until(() => server.pendingRequests === 0, timeoutMs);
       void server.stop(true);
@@ -65,10 +47,11 @@ export function listenOnBun(bun: Bun, options: ListenOptions): Listener {
   };
 }
 
-/** The text at once, its end a moment later: a server that then closes does so no sooner. */
-const linger: Linger = (answer, _, isInPieces) => {
-  // Bun reads megabytes of a connection before it looks at another: of one-byte pieces for seconds.
-  if (isInPieces) return responseOf(answer);
+/** Sends the text at once and ends the response later: only then does Bun close the connection. */
+function linger(answer: Answer, _: Request, inPieces: boolean): Response {
+  // Bun reads megabytes of one connection before it looks at another; in pieces of one byte this
+  // takes seconds.
+  if (inPieces) return responseOf(answer);
   const { status, headers, body } = answer;
   const stream = new ReadableStream({
     async start(controller) {
@@ -78,4 +61,4 @@ const linger: Linger = (answer, _, isInPieces) => {
     },
   });
   return new Response(stream, { status, headers });
-};
+}

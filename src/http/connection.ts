@@ -1,124 +1,71 @@
-import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { LIMITS } from '../base/limits.ts';
-import type { OneWriteResponse } from './one-write-response.ts';
-import type { Room } from './room.ts';
-
-// Requests that a client sends without waiting for their answers are the one thing that Node's own
-// server does not bound: it reads on, and keeps each until those before it are answered.
-/** Of one connection as many are worked on at once, and no more are read … */
-const OWED_MAX = 32;
-/** … until it is owed no more answers than so many. */
-const OWED_AGAIN = 8;
-/** How often connections are looked over for what takes too long. */
-const SWEEP_MS = 500;
-
-export type NodeServer = Server<typeof IncomingMessage, typeof OneWriteResponse>;
+import type { Reservation } from './memory-budget.ts';
 
 /**
- * Keeps a `Connection` for each socket, and has none of them wait for ever.
- * @param unreadMs how long a client may leave its answers unread.
+ * Requests of one connection that are handled at the same time. A single read can contain hundreds,
+ * and nobody else has a turn while they are handled.
  */
-export function watchConnections(server: NodeServer, unreadMs: number): Map<Socket, Connection> {
-  const connections = new Map<Socket, Connection>();
-  let sweep: ReturnType<typeof setInterval> | undefined;
-  server.on('connection', (socket: Socket) => {
-    connections.set(socket, new Connection(socket, unreadMs));
-    socket.on('close', () => {
-      connections.get(socket)!.leave();
-      connections.delete(socket);
-      if (connections.size === 0) clearInterval(sweep);
-    });
-    if (connections.size > 1) return;
-    sweep = setInterval(() => {
-      for (const connection of connections.values()) connection.expire();
-    }, SWEEP_MS);
-    sweep.unref();
-  });
-  return connections;
+const PENDING_MAX = 32;
+/** Reading goes on when this few are left. Sooner would undo Node's own pause for unread answers. */
+const RESUME_AT = 8;
+
+/** A request whose answer the system has not taken yet. */
+export interface Pending {
+  readonly reservation: Reservation;
+  isAnswered: boolean;
+  start(): void;
 }
 
-/** What a connection is owed and owes. */
+/**
+ * Bounds what a client can pipeline, which Node's own server does not: it reads on, and keeps every
+ * request until those before it are answered.
+ */
 export class Connection {
   readonly #socket: Socket;
-  readonly #unreadMs: number;
-  /** The rooms of requests whose answers it has not read yet, in the order it will read them. */
-  readonly #owed: Room[] = [];
-  #isHeld = false;
-  /** Requests that are not worked on yet. */
-  readonly #waiting: { readonly room: Room; readonly start: () => void }[] = [];
-  /** Ends the body that is being read; of several, only the last can be incomplete. */
-  #expireBody: (() => void) | undefined;
-  #bodySweeps = 0;
-  #unreadSweeps = 0;
+  /** In the order of their answers. */
+  readonly #pending: Pending[] = [];
+  /** Those of them that are not started yet. */
+  readonly #waiting: Pending[] = [];
+  #isPaused = false;
   #isGone = false;
 
-  constructor(socket: Socket, unreadMs: number) {
+  constructor(socket: Socket) {
     this.#socket = socket;
-    this.#unreadMs = unreadMs;
+    socket.on('close', () => this.#disconnected());
   }
 
-  /** How many answers it is owed. */
-  get owed(): number {
-    return this.#owed.length;
+  get isIdle(): boolean {
+    return this.#pending.length === 0;
   }
 
-  /**
-   * One more request, worked on by `start`: at once, or when others of the connection are answered.
-   * What was read in one piece can be hundreds, and nobody else has a turn while they are worked on.
-   */
-  owe(room: Room, start: () => void): void {
-    this.#owed.push(room);
-    if (this.#owed.length <= OWED_MAX) return start();
-    this.#waiting.push({ room, start });
-    if (this.#isHeld) return;
-    this.#isHeld = true;
+  /** Starts the request at once, or after others of this connection. */
+  enqueue(request: Pending): void {
+    this.#pending.push(request);
+    if (this.#pending.length <= PENDING_MAX) return request.start();
+    this.#waiting.push(request);
+    if (this.#isPaused) return;
+    this.#isPaused = true;
     this.#socket.pause();
   }
 
-  /** A body is being read; `expire` gives it up once it takes too long, or the client is gone. */
-  awaitBody(expire: () => void): void {
-    this.#expireBody = expire;
-    this.#bodySweeps = 0;
+  /** The request is answered. Its memory stays reserved until the system has taken the answer. */
+  answered(request: Pending): void {
+    request.isAnswered = true;
+    if (this.#isGone) request.reservation.release();
   }
 
-  /** It has come to its end. */
-  hasBody(expire: () => void): void {
-    if (this.#expireBody === expire) this.#expireBody = undefined;
-  }
-
-  /** An answer was given; its request's room stays taken until the client reads it. */
-  give(room: Room): void {
-    if (this.#isGone) room.close();
-    else room.isAnswered = true;
-  }
-
-  /** The system has taken the next answer. */
-  given(): void {
-    this.#owed.shift()?.close();
-    this.#unreadSweeps = 0;
+  /** The system has taken the next answer. A function, so that one serves as every listener. */
+  readonly flushed = (): void => {
+    this.#pending.shift()?.reservation.release();
     if (this.#waiting.length > 0) setImmediate(() => this.#waiting.shift()?.start());
-    if (!this.#isHeld || this.owed > OWED_AGAIN) return;
-    this.#isHeld = false;
+    if (!this.#isPaused || this.#pending.length > RESUME_AT) return;
+    this.#isPaused = false;
     this.#socket.resume();
-  }
+  };
 
-  /** The client is gone. */
-  leave(): void {
+  #disconnected(): void {
     this.#isGone = true;
-    this.#expireBody?.();
-    for (const room of this.#owed) if (room.isAnswered) room.close();
-    for (const { room } of this.#waiting.splice(0)) room.close();
-  }
-
-  /** Ends what takes too long, looked at every `SWEEP_MS`. */
-  expire(): void {
-    if (this.#expireBody !== undefined && ++this.#bodySweeps > LIMITS.bodyTimeoutMs / SWEEP_MS) {
-      this.#expireBody();
-      this.#expireBody = undefined;
-    }
-    // A stream has no end for hours; what the system has taken of it is not unread.
-    if (this.#socket.writableLength === 0) this.#unreadSweeps = 0;
-    else if (++this.#unreadSweeps > this.#unreadMs / SWEEP_MS) this.#socket.destroy();
+    for (const { reservation } of this.#waiting.splice(0)) reservation.release();
+    for (const { isAnswered, reservation } of this.#pending) if (isAnswered) reservation.release();
   }
 }

@@ -1,16 +1,16 @@
-/** Something to be done when its time is over, unless it is cleared before. */
+/** Calls `expire` when it is due, unless it is cleared before. */
 export interface Deadline {
   readonly dueMs: number;
   readonly expire: () => void;
 }
 
 /**
- * Many deadlines of one length, on one timer: a timer for each view costs Node 1 % of its speed
- * and Deno 8 %.
+ * Many deadlines of one length, on one timer: a timer for each view costs Node 1% of its speed and
+ * Deno 8%.
  */
 export class Deadlines {
   readonly #ms: number;
-  /** In the order they were set, so in the order they are due. */
+  /** In the order in which they were set, and so are due. */
   readonly #all = new Set<Deadline>();
   #isArmed = false;
 
@@ -18,7 +18,7 @@ export class Deadlines {
     this.#ms = ms;
   }
 
-  /** Calls `expire` in as many milliseconds as all of these wait. */
+  /** Calls `expire` after the milliseconds given to the constructor. */
   set(expire: () => void): Deadline {
     const deadline = { dueMs: performance.now() + this.#ms, expire };
     this.#all.add(deadline);
@@ -26,14 +26,14 @@ export class Deadlines {
     return deadline;
   }
 
-  /** Once more does nothing. */
+  /** A second call does nothing. */
   clear(deadline: Deadline): void {
     this.#all.delete(deadline);
   }
 
   #arm(ms: number): void {
     this.#isArmed = true;
-    // It may outlast what it was set for, and must then not keep the process.
+    // It may outlast its deadlines, and must not keep the process running.
     setTimeout(() => this.#expireDue(), Math.max(1, ms)).unref();
   }
 

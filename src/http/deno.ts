@@ -1,16 +1,8 @@
 import { LIMITS } from '../base/limits.ts';
 import { sleep } from '../base/time.ts';
-import { Deadlines } from './deadlines.ts';
-import { FetchExchange, type Linger, responseOf } from './fetch-exchange.ts';
-import {
-  brokenOff,
-  type Listener,
-  type ListenOptions,
-  QUEUE_BYTES,
-  until,
-  urlOf,
-} from './listener.ts';
-import { Queue } from './room.ts';
+import type { Answer } from './exchange.ts';
+import { fetchHandler, onServerError, responseOf } from './fetch-exchange.ts';
+import { type Listener, type ListenOptions, until, urlOf } from './listener.ts';
 
 interface Server {
   readonly addr: { port: number };
@@ -19,75 +11,83 @@ interface Server {
   shutdown(): Promise<void>;
 }
 
+type Respond = (request: Request) => Response | Promise<Response>;
+
 export interface Deno {
   serve(
     options: { hostname: string; port: number; onListen: () => void; onError: () => Response },
-    handler: (request: Request) => Promise<Response>,
+    handler: Respond,
   ): Server;
 }
 
-/** For answers that are still on their way. */
+/** For answers that are still being sent. */
 const SHUTDOWN_MS = 1_000;
-/** Between attempts to take connections again. */
+/** Between attempts to listen again. */
 const RETRY_MS = 100;
 
-/** Deno's server has time-outs neither for a request's head nor for idle connections. */
-export function listenOnDeno(deno: Deno, options: ListenOptions): Listener {
-  const { host, port, queue = new Queue(QUEUE_BYTES), handler, unreadable } = options;
-  const deadlines = new Deadlines(LIMITS.bodyTimeoutMs);
-  const underWay = { requests: 0 };
-  let counted = underWay;
-  const counting = async (request: Request): Promise<Response> => {
+/** Deno's server has no time-outs, neither for a request's head nor for idle connections. */
+export function listenOnDeno(deno: Deno, { host, port, handler, budget }: ListenOptions): Listener {
+  const respond = fetchHandler(handler, budget, linger);
+  const beforeStop = { requests: 0 };
+  let counted = beforeStop;
+  const server = new LastingServer(deno, host, port, async (request) => {
     const at = counted;
     at.requests += 1;
-    const room = queue.open();
-    const exchange = new FetchExchange(request, deadlines, room, linger);
     try {
-      return await handler(exchange, request);
-    } catch {
-      return await unreadable(exchange);
+      return await respond(request);
     } finally {
-      room.close();
       at.requests -= 1;
     }
-  };
-  const serve = (at: number): Server => {
-    const server = deno.serve(
-      { hostname: host, port: at, onListen: () => {}, onError: brokenOff },
-      counting,
-    );
-    void server.finished.catch(() => serveAgain(server.addr.port));
-    return server;
-  };
-  const stopping = new AbortController();
-  let server = serve(port);
-  // Deno's server ends at an error of `accept`, such as running out of file descriptors.
-  async function serveAgain(at: number): Promise<void> {
-    while (!stopping.signal.aborted) {
-      await sleep(RETRY_MS, stopping.signal);
-      try {
-        server = serve(at);
-        return;
-      } catch {
-        // There are no more descriptors yet.
-      }
-    }
-  }
+  });
   return {
-    url: urlOf(host, server.addr.port),
+    url: urlOf(host, server.port),
     async stop(timeoutMs) {
-      stopping.abort();
-      // Its shutdown breaks off bodies that are still arriving, so those under way come first.
       counted = { requests: 0 };
-      await until(() => underWay.requests === 0, timeoutMs - SHUTDOWN_MS);
-      // Below 2.4 it may wait for ever for connections that are merely kept.
-      await Promise.race([server.shutdown(), sleep(SHUTDOWN_MS)]);
+      // A shutdown breaks off bodies that are still arriving, so these come first.
+      await until(() => beforeStop.requests === 0, timeoutMs - SHUTDOWN_MS);
+      await server.stop();
     },
   };
 }
 
-/** Deno would read the request on to its end; versions that heed it stop while this holds it. */
-const linger: Linger = (answer, { body }) => {
+/** Deno's server ends when `accept` fails, such as for want of file descriptors. This one does not. */
+export class LastingServer {
+  readonly port: number;
+  readonly #stopping = new AbortController();
+  readonly #serve: (port: number) => Server;
+  #server: Server;
+
+  constructor(deno: Deno, hostname: string, port: number, respond: Respond) {
+    const common = { hostname, onListen: () => {}, onError: onServerError };
+    this.#serve = (at) => {
+      const server = deno.serve({ ...common, port: at }, respond);
+      void server.finished.catch(() => this.#serveAgain());
+      return server;
+    };
+    this.#server = this.#serve(port);
+    this.port = this.#server.addr.port;
+  }
+
+  async #serveAgain(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      await sleep(RETRY_MS, this.#stopping.signal);
+      try {
+        this.#server = this.#serve(this.port);
+        return;
+      } catch {
+        // Still no descriptors.
+      }
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await Promise.race([this.#server.shutdown(), sleep(SHUTDOWN_MS)]);
+  }
+}
+
+/** Deno reads the request to its end; newer versions stop when its body is cancelled. */
+function linger(answer: Answer, { body }: Request): Response {
   setTimeout(() => void body?.cancel().catch(() => {}), LIMITS.lingerMs);
   return responseOf(answer);
-};
+}

@@ -1,25 +1,62 @@
 import { LIMITS } from '../base/limits.ts';
-import { sleep } from '../base/time.ts';
-import type { Deadline, Deadlines } from './deadlines.ts';
-import { type Answer, type BodyFault, type Exchange, pathOf, piecesMaxOf } from './exchange.ts';
-import type { Room } from './room.ts';
+import { Body } from './body.ts';
+import { Deadlines } from './deadlines.ts';
+import {
+  type Answer,
+  type BodyFault,
+  type Exchange,
+  type Handler,
+  type HeaderName,
+  pathOf,
+} from './exchange.ts';
+import type { MemoryBudget, Reservation } from './memory-budget.ts';
 
-/** A request as the Fetch API has it, on runtimes whose own server speaks it. */
-export class FetchExchange implements Exchange {
+/**
+ * Makes the response to a request whose body is still arriving.
+ * @param inPieces whether the body is not read on because it comes in too many pieces.
+ */
+type Linger = (answer: Answer, request: Request, inPieces: boolean) => Response;
+
+/** Answers requests on a server that speaks the Fetch API. */
+export function fetchHandler(
+  handler: Handler,
+  budget: MemoryBudget,
+  linger: Linger,
+): (request: Request) => Promise<Response> {
+  const deadlines = new Deadlines(LIMITS.bodyTimeoutMs);
+  return async (request) => {
+    const reservation = budget.reserve();
+    try {
+      const exchange = new FetchExchange(request, deadlines, reservation);
+      const answer = await handler(exchange);
+      if (exchange.isRead || (await exchange.drain())) return responseOf(answer);
+      const headers = { ...answer.headers, Connection: 'close' };
+      return linger({ ...answer, headers }, request, exchange.inPieces);
+    } finally {
+      reservation.release();
+    }
+  };
+}
+
+export const responseOf = ({ status, headers, body }: Answer): Response =>
+  new Response(body, { status, headers });
+
+/** The answer if a response fails. Deno would log a stack trace, Bun would show source code. */
+export const onServerError = (): Response => new Response(null, { status: 500 });
+
+class FetchExchange implements Exchange {
   readonly #request: Request;
   readonly #deadlines: Deadlines;
-  readonly #room: Room;
-  readonly #linger: Linger;
-  #isRead = false;
-  /** Whether the body comes in so many pieces that none more is read. */
-  #isInPieces = false;
+  readonly #reservation: Reservation;
+  /** Whether the body was read to its end. */
+  isRead = false;
+  /** Whether the body comes in too many pieces. */
+  inPieces = false;
 
-  /** @param linger makes the response to a request that is still being sent. */
-  constructor(request: Request, deadlines: Deadlines, room: Room, linger: Linger) {
+  constructor(request: Request, deadlines: Deadlines, reservation: Reservation) {
     this.#request = request;
     this.#deadlines = deadlines;
-    this.#room = room;
-    this.#linger = linger;
+    this.#reservation = reservation;
   }
 
   get method(): string {
@@ -27,111 +64,89 @@ export class FetchExchange implements Exchange {
   }
 
   get path(): string {
-    return pathOf(this.#request.url);
-  }
-
-  header(name: string): string | undefined {
-    return this.#request.headers.get(name) ?? undefined;
-  }
-
-  async read(bytesMax: number): Promise<Uint8Array | BodyFault> {
-    const request = this.#request;
-    const declared = request.headers.get('content-length');
     try {
-      if (declared === null) return await this.#readPieces(bytesMax);
-      if (Number(declared) > bytesMax) return 'too-large';
-      // The server itself holds the sender to a declared length.
-      const body = await this.#inTime(request.arrayBuffer());
-      if (body === undefined) return 'incomplete';
-      this.#isRead = true;
-      return this.#room.take(body.byteLength) ? new Uint8Array(body) : 'no-room';
+      return pathOf(this.#request.url);
     } catch {
-      return 'incomplete'; // the client has gone
+      return ''; // the target and the Host header are not a URL together
     }
   }
 
-  async respond(answer: Answer | Promise<Answer>): Promise<Response> {
-    const given = await answer;
-    const isWhole = this.#isRead || (!this.#isInPieces && (await drain(this.#request.body)));
-    if (isWhole) return responseOf(given);
-    const headers = { ...given.headers, Connection: 'close' };
-    return this.#linger({ ...given, headers }, this.#request, this.#isInPieces);
+  header(name: HeaderName): string | undefined {
+    return this.#request.headers.get(name) ?? undefined;
   }
 
-  /** `undefined` once the body's time is over; what the promise does later is then nobody's. */
-  #inTime<T>(promise: Promise<T>): Promise<T | undefined> {
-    return new Promise((resolve, reject) => {
-      const deadline = this.#deadlines.set(() => resolve(undefined));
-      void promise.then(resolve, reject).then(() => this.#deadlines.clear(deadline));
-    });
+  read(bytesMax: number): Promise<Uint8Array | BodyFault> {
+    const declared = this.header('content-length');
+    if (declared === undefined) return this.#readPieces(bytesMax);
+    // The server itself holds the sender to the declared length.
+    return Number(declared) > bytesMax ? Promise.resolve('too-large') : this.#readWhole();
+  }
+
+  async #readWhole(): Promise<Uint8Array | BodyFault> {
+    const body = await inTime(this.#request.arrayBuffer(), this.#deadlines);
+    if (body === undefined) return 'incomplete';
+    this.isRead = true;
+    return this.#reservation.take(body.byteLength) ? new Uint8Array(body) : 'over-budget';
   }
 
   async #readPieces(bytesMax: number): Promise<Uint8Array | BodyFault> {
-    const stream = this.#request.body;
-    const pieces: Uint8Array[] = [];
-    let bytes = 0;
+    const body = new Body(bytesMax, this.#reservation);
     let fault: BodyFault | undefined;
-    let deadline!: Deadline;
-    const over = new Promise<undefined>((resolve) => {
-      deadline = this.#deadlines.set(() => resolve(undefined));
-    });
-    const isWhole = await readOn(stream, over, (piece) => {
-      bytes += piece.byteLength;
-      if (bytes > bytesMax) fault = 'too-large';
-      else if (pieces.length === piecesMaxOf(bytesMax)) fault = 'too-many-pieces';
-      else if (!this.#room.take(piece.byteLength)) fault = 'no-room';
-      // Deno's piece is a view of a buffer of 64 KiB, which a copy lets go.
-      else pieces.push(piece.slice());
+    this.isRead = await readOn(this.#request.body, this.#deadlines, (piece) => {
+      fault = body.add(piece);
       return fault === undefined;
-    }).finally(() => this.#deadlines.clear(deadline));
-    this.#isInPieces = fault === 'too-many-pieces';
-    if (!isWhole) return fault ?? 'incomplete';
-    this.#isRead = true;
-    return Buffer.concat(pieces);
+    });
+    this.inPieces = fault === 'too-many-pieces';
+    return this.isRead ? body.whole : (fault ?? 'incomplete');
+  }
+
+  /** Reads on and discards. Resolves to whether the body ended within the limits. */
+  async drain(): Promise<boolean> {
+    const stream = this.#request.body;
+    if (this.inPieces || stream?.locked) return false;
+    let bytes = 0;
+    let pieces = 0;
+    return await readOn(stream, DRAIN_DEADLINES, (piece) => {
+      bytes += piece.length;
+      return bytes <= LIMITS.drainBytesMax && ++pieces <= LIMITS.drainPiecesMax;
+    });
   }
 }
 
-/**
- * Makes the response that goes out while its request is still being sent, with this answer.
- * @param isInPieces whether the body is not read on because of its many pieces.
- */
-export type Linger = (answer: Answer, request: Request, isInPieces: boolean) => Response;
+const DRAIN_DEADLINES = new Deadlines(LIMITS.drainMs);
 
-export const responseOf = ({ status, headers, body }: Answer): Response =>
-  new Response(body, { status, headers });
+/** Resolves to `undefined` if the deadline passes first, or if the client has gone. */
+function inTime<T>(promise: Promise<T>, deadlines: Deadlines): Promise<T | undefined> {
+  return new Promise((resolve) => {
+    const finish = (value?: T): void => {
+      deadlines.clear(deadline);
+      resolve(value);
+    };
+    const deadline = deadlines.set(finish);
+    promise.then(finish, () => finish());
+  });
+}
 
-/** Reads pieces until `take` wants no more or time is `over`; resolves to whether all were read. */
+/** Reads pieces until `take` returns false. Resolves to whether all were read in time. */
 async function readOn(
   stream: Request['body'],
-  over: Promise<undefined>,
+  deadlines: Deadlines,
   take: (piece: Uint8Array) => boolean,
 ): Promise<boolean> {
   if (stream === null) return true;
   const reader = stream.getReader();
+  // A pending read then rejects.
+  const deadline = deadlines.set(() => reader.releaseLock());
   try {
     for (;;) {
-      const next = await Promise.race([over, reader.read()]);
-      if (next === undefined) return false;
+      const next = await reader.read();
       if (next.done) return true;
       if (!take(next.value)) return false;
     }
-  } finally {
-    reader.releaseLock();
-  }
-}
-
-/** Reads on and forgets; resolves to whether the body came to its end within the limits. */
-async function drain(stream: Request['body']): Promise<boolean> {
-  if (stream?.locked) return false;
-  let bytes = 0;
-  let pieces = 0;
-  const over = sleep(LIMITS.drainMs) as Promise<undefined>;
-  try {
-    return await readOn(stream, over, (piece) => {
-      bytes += piece.byteLength;
-      return bytes <= LIMITS.drainBytesMax && ++pieces <= LIMITS.drainPiecesMax;
-    });
   } catch {
-    return false; // the client has gone
+    return false; // time is up, or the client has gone
+  } finally {
+    deadlines.clear(deadline);
+    reader.releaseLock();
   }
 }

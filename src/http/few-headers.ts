@@ -1,12 +1,12 @@
 import { IncomingMessage } from 'node:http';
 import type { HeaderName } from './exchange.ts';
 
-/** Asked for by Node itself of each request, or of one of HTTP/1.0. */
+/** The headers that Node itself asks for. */
 type AskedByNode = 'host' | 'expect' | 'te';
 
 type Few = Partial<Record<HeaderName | AskedByNode, string>>;
 
-/** Whether what stands in more than one line is one list; else the first counts, as with Node. */
+/** Whether several lines are joined into one list; otherwise the first counts, as in Node. */
 const IS_LIST: Readonly<Record<keyof Few, boolean>> = {
   'access-control-request-headers': true,
   'access-control-request-method': true,
@@ -26,7 +26,7 @@ class Request extends IncomingMessage {
   few: Few | undefined;
 }
 
-// In Node's types it is a field, which no accessor of a class can take the place of.
+// Defined here because Node's types have a field, which a class cannot override by an accessor.
 Object.defineProperty(Request.prototype, 'headers', {
   get(this: Request): Few {
     return (this.few ??= fewOf(this.rawHeaders));
@@ -34,12 +34,12 @@ Object.defineProperty(Request.prototype, 'headers', {
 });
 
 /**
- * A request with the few headers that are asked for. Node makes an object of all of them, of each
- * request: with a browser's 16 that costs a view 15 % of its CPU, and 17 % of all speed.
+ * A request that has only the headers that are asked for. Node makes an object of all of them, for
+ * every request: with a browser's 16 headers this costs 15% of a view's CPU, and 17% of the speed.
  */
 export const FewHeaders: typeof IncomingMessage = Request;
 
-/** @param raw names and values in turn. */
+/** @param raw names and values, alternating. */
 function fewOf(raw: readonly string[]): Few {
   const few: Few = {};
   for (let i = 0; i < raw.length; i += 2) {

@@ -1,30 +1,46 @@
+import { readEnv } from '../base/env.ts';
 import { EXIT, Fatal, errnoOf, reasonOf } from '../base/exit.ts';
 import type { Bun } from './bun.ts';
 import type { Deno } from './deno.ts';
-import { type Listener, type ListenOptions, urlOf } from './listener.ts';
+import { type Address, type Listener, type ListenOptions, urlOf } from './listener.ts';
+import { forgetPassedSocket, passedSocket, unusable } from './passed-socket.ts';
+
+export const runtime = globalThis as { readonly Deno?: Deno; readonly Bun?: Bun };
 
 /**
- * Of the runtimes' files only the one that is needed is evaluated: Hono's server for Node has Node
- * load its Fetch API, which is a seventh of a start.
- * @throws {Fatal} exit 69 where the address cannot be listened on.
+ * Listens with the runtime's own server; on Node also on a socket that a service manager passed.
+ * Evaluates the file of this runtime only.
+ * @throws {Fatal} exit 69 if it cannot listen on the address, 78 if the passed socket is unusable.
  */
 export async function listen(options: ListenOptions): Promise<Listener> {
-  const runtime = globalThis as { Deno?: Deno; Bun?: Bun };
+  const { Deno, Bun } = runtime;
+  const fd = passedSocket(readEnv, process.pid, !Deno && !Bun);
+  if (fd !== undefined) return listenOnSocket(fd, options);
   try {
-    if (runtime.Deno) return (await import('./deno.ts')).listenOnDeno(runtime.Deno, options);
-    if (runtime.Bun) return (await import('./bun.ts')).listenOnBun(runtime.Bun, options);
+    if (Deno) return (await import('./deno.ts')).listenOnDeno(Deno, options);
+    if (Bun) return (await import('./bun.ts')).listenOnBun(Bun, options);
     return await (await import('./node.ts')).listenOnNode(options);
   } catch (error) {
-    throw cannotListen(error, options);
+    throw cannotListen(error, options, '--host and --port');
   }
 }
 
-function cannotListen(error: unknown, { host, port, flag }: ListenOptions): Fatal {
+async function listenOnSocket(fd: number, options: ListenOptions): Promise<Listener> {
+  forgetPassedSocket();
+  try {
+    return await (await import('./node.ts')).listenOnNode(options, fd);
+  } catch (error) {
+    throw unusable(`${reasonOf(error)}. Pass a TCP socket that listens`);
+  }
+}
+
+/** @param flags what chooses the address. */
+export function cannotListen(error: unknown, { host, port }: Address, flags: string): Fatal {
   const address = urlOf(host, port).slice('http://'.length);
-  // Bun words an address in use in its message only.
+  // Bun names an address in use only in its message.
   const inUse = errnoOf(error) === 'EADDRINUSE' || /in use/i.test(reasonOf(error));
   const why = inUse
-    ? `it is in use. Stop what listens there, or choose another with ${flag}`
-    : `${reasonOf(error)}. Choose another with ${flag}`;
+    ? `it is in use. Stop what listens there, or choose another with ${flags}`
+    : `${reasonOf(error)}. Choose another with ${flags}`;
   return new Fatal(EXIT.unavailable, `Cannot listen on ${address}: ${why}`);
 }

@@ -1,12 +1,12 @@
-import type { Exchange } from '../http/exchange.ts';
+import type { Client } from '../http/status-adapter.ts';
 
 /** Live streams (server-sent events) to those who look; nothing is done while nobody does. */
 export interface LiveStreams {
   /**
    * A new stream, or `undefined` where there are as many as may be.
-   * @param exchange whose answer the stream is the body of.
+   * @param client whose answer the stream is the body of.
    */
-  open(exchange?: Pick<Exchange, 'breakOff'>): ReadableStream<Uint8Array> | undefined;
+  open(client?: Client): ReadableStream<Uint8Array> | undefined;
   readonly count: number;
   close(): void;
 }
@@ -23,7 +23,7 @@ export interface LiveStreamsOptions {
 interface LiveStream {
   readonly controller: ReadableStreamDefaultController<Uint8Array>;
   readonly endMs: number;
-  readonly exchange: Pick<Exchange, 'breakOff'>;
+  readonly client: Client;
 }
 
 /** Events a client may be behind before it is dropped: it comes back, and catches up with one. */
@@ -47,8 +47,8 @@ export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
   };
   const drop = (stream: LiveStream): void => {
     leave(stream);
-    if (stream.exchange.breakOff === undefined) stream.controller.error(new Error('too slow'));
-    else stream.exchange.breakOff();
+    if (stream.client.breakOff === undefined) stream.controller.error(new Error('too slow'));
+    else stream.client.breakOff();
   };
   const tick = (): void => {
     const bytes = event();
@@ -66,13 +66,13 @@ export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
   };
 
   return {
-    open(exchange = {}) {
+    open(client = {}) {
       if (open.size >= streamsMax) return undefined;
       let stream: LiveStream;
       return new ReadableStream(
         {
           start(controller) {
-            stream = { controller, exchange, endMs: performance.now() + lifeMs };
+            stream = { controller, client, endMs: performance.now() + lifeMs };
             if (open.size === 0) timer = setInterval(tick, intervalMs);
             open.add(stream);
             controller.enqueue(event('retry: 1000\n'));

@@ -1,5 +1,5 @@
-import { listen } from '../http/listen.ts';
 import type { Address } from '../http/listener.ts';
+import { listenForStatus } from '../http/status-adapter.ts';
 import { operatorApp, type WatchedService } from './operator-app.ts';
 import { unreadable } from './replies.ts';
 
@@ -25,8 +25,7 @@ export async function openStatus(
   if (address === 'off') return undefined;
   const { host, port } = address;
   const handler = operatorApp(service, { host, token });
-  const app = { isFetch: true, handler, unreadable } as const;
-  const listener = await listen({ host, port, ...app, flag: '--status' });
+  const listener = await listenForStatus({ host, port, handler, unreadable });
   return {
     url: listener.url,
     async stop() {

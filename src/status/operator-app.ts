@@ -1,6 +1,5 @@
 import type { Metric } from '../base/description.ts';
-import type { Exchange } from '../http/exchange.ts';
-import type { FetchHandler } from '../http/listener.ts';
+import type { Client, FetchHandler } from '../http/status-adapter.ts';
 import { askedPath } from './asked-path.ts';
 import { exposition, METRICS_TYPE } from './exposition.ts';
 import { createGuard, type GuardOptions } from './guard.ts';
@@ -19,15 +18,15 @@ export interface WatchedService {
 
 /**
  * @param isHead only the head of the answer will be sent.
- * @param exchange with the client that asked.
+ * @param client that asked.
  */
-export type Page = (isHead: boolean, exchange: Exchange) => Response;
+export type Page = (isHead: boolean, client: Client) => Response;
 
 /** The operator's app: health, metrics and the service's pages, for whom the guard lets in. */
 export function operatorApp(service: WatchedService, guarded: GuardOptions): FetchHandler {
   const guard = createGuard(guarded);
   const { pages } = service;
-  return (exchange, request) => {
+  return (client, request) => {
     const { method } = request;
     const path = askedPath(request);
     if (path === undefined) return unreadable();
@@ -44,7 +43,7 @@ export function operatorApp(service: WatchedService, guarded: GuardOptions): Fet
         return reply(200, METRICS_TYPE, exposition(service.metrics()));
       default:
         if (!Object.hasOwn(pages, path)) return plain(404, 'There is nothing here.');
-        return pages[path]!(method === 'HEAD', exchange);
+        return pages[path]!(method === 'HEAD', client);
     }
   };
 }

@@ -46,7 +46,7 @@ describe('the runtime', () => {
     ['Node', '18.20.4', 'linux', 'doubtful'],
     ['Node', '26.1.0', 'darwin', 'doubtful'],
     ['Deno', '1.46.3', 'linux', 'doubtful'],
-    ['Deno', '2.0.6', 'linux', 'well'],
+    ['Deno', '2.5.7', 'linux', 'well'],
     ['Bun', '1.0.0', 'linux', 'well'],
   ] as const)('%s %s on %s is %s', (name, version, platform, state) => {
     expect(checkRuntime({ name, version, platform }).state).toBe(state);

@@ -15,7 +15,7 @@ import {
   SERVICE,
   usual,
 } from '../support/doctor.ts';
-import { BUN, BUNDLE, DENO, isHere, isPresent, NODE, OLDEST_DENO } from '../support/runtimes.ts';
+import { BUN, BUNDLE, DENO, isHere, isPresent, NODE, LTS_DENO } from '../support/runtimes.ts';
 import { canMount, canMountThin, ext4, remount, smallDisk } from '../support/small-disk.ts';
 import { startWatched } from '../support/status.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -620,7 +620,7 @@ describe('the doctor', () => {
     expect(said).not.toMatch(/directory|file system|free space/);
   });
 
-  it.each([DENO, OLDEST_DENO, BUN].filter(isPresent))(
+  it.each([DENO, LTS_DENO, BUN].filter(isPresent))(
     'says on $name what it may not look at, and goes on',
     async (runtime) => {
       const data = installation();

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { counter, type Description, gauge } from '../../src/base/description.ts';
 import { MINUTE_MS } from '../../src/base/time.ts';
-import type { Exchange } from '../../src/http/exchange.ts';
-import type { FetchHandler } from '../../src/http/listener.ts';
+import type { FetchHandler } from '../../src/http/status-adapter.ts';
 import { ProjectList } from '../../src/projects/project-list.ts';
 import { Counts } from '../../src/status/counts.ts';
 import { operatorApp, type WatchedService } from '../../src/status/operator-app.ts';
@@ -63,7 +62,7 @@ const listener = (service: WatchedService): FetchHandler =>
 
 async function get(handler: FetchHandler, path: string): Promise<[number, string]> {
   const headers = { host: 'localhost' };
-  const answer = await handler({} as Exchange, new Request(`http://localhost${path}`, { headers }));
+  const answer = await handler({}, new Request(`http://localhost${path}`, { headers }));
   return [answer.status, await answer.text()];
 }
 

@@ -513,9 +513,13 @@ export async function overload(
 export async function withstand(
   runtime: Runtime,
   ways: readonly string[],
-  { clients, ms }: { readonly clients: number; readonly ms: number },
+  {
+    clients,
+    ms,
+    args = [],
+  }: { readonly clients: number; readonly ms: number; readonly args?: readonly string[] },
 ): Promise<Figures> {
-  const viewlog = await startViewlog({ runtime });
+  const viewlog = await startViewlog({ runtime, args });
   expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
   const firstMiB = peakMiB(viewlog);
   const attackers = startChild([

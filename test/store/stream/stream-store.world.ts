@@ -12,7 +12,7 @@ import {
   NEWEST_DENO,
   NEWEST_NODE,
   NODE,
-  OLDEST_DENO,
+  LTS_DENO,
 } from '../../support/runtimes.ts';
 import { startWatched } from '../../support/status.ts';
 import { tempDir } from '../../support/temp-dir.ts';
@@ -21,7 +21,7 @@ import { FULL_VIEW, MINIMAL_VIEW } from '../../support/views.ts';
 
 // Views in a stream of one real NATS server; see stream-cluster.world.ts for three.
 
-const RUNTIMES = [NODE, NEWEST_NODE, DENO, OLDEST_DENO, NEWEST_DENO, BUN, EXECUTABLE].filter(
+const RUNTIMES = [NODE, NEWEST_NODE, DENO, LTS_DENO, NEWEST_DENO, BUN, EXECUTABLE].filter(
   isPresent,
 );
 const idOf = async (answer: Response): Promise<string> =>

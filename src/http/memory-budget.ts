@@ -1,0 +1,57 @@
+/**
+ * What a request costs in memory until its answer is sent, beside its body: its objects and those
+ * of its answer, with a browser's headers.
+ */
+const REQUEST_BYTES = 8 * 1024;
+
+/** Limits the memory of all requests in flight, counted at what they really cost. */
+export class MemoryBudget {
+  readonly #bytesMax: number;
+  /** Reserved now. */
+  bytes = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** Reserves the memory of one request. */
+  reserve(): Reservation {
+    return new Reservation(this);
+  }
+
+  /** Returns false, and takes nothing, if `bytes` more would exceed the budget. */
+  take(bytes: number): boolean {
+    if (this.bytes + bytes > this.#bytesMax) return false;
+    this.bytes += bytes;
+    return true;
+  }
+}
+
+/** The memory of one request. */
+export class Reservation {
+  readonly #budget: MemoryBudget;
+  #bytes = 0;
+
+  constructor(budget: MemoryBudget) {
+    this.#budget = budget;
+    if (budget.take(REQUEST_BYTES)) this.#bytes = REQUEST_BYTES;
+  }
+
+  /** Whether the budget had no memory for this request; it then takes nothing for its body either. */
+  get isRefused(): boolean {
+    return this.#bytes === 0;
+  }
+
+  /** Reserves `bytes` more. Returns false if the budget is exhausted. */
+  take(bytes: number): boolean {
+    if (this.isRefused || !this.#budget.take(bytes)) return false;
+    this.#bytes += bytes;
+    return true;
+  }
+
+  /** Gives everything back; a second call does nothing. */
+  release(): void {
+    this.#budget.bytes -= this.#bytes;
+    this.#bytes = 0;
+  }
+}

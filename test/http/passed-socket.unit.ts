@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { passedSocket } from '../../src/http/passed-socket.ts';
+
+const passed = (env: Readonly<Record<string, string>>, canUse = true): number | undefined =>
+  passedSocket((name) => env[name], 7, canUse);
+
+it('is descriptor 3 if exactly one was passed to this process', () => {
+  expect(passed({ LISTEN_FDS: '1', LISTEN_PID: '7' })).toBe(3);
+  expect(passed({})).toBeUndefined();
+  expect(passed({ LISTEN_FDS: '1' })).toBeUndefined();
+  expect(passed({ LISTEN_PID: '7' })).toBeUndefined();
+  expect(passed({ LISTEN_FDS: '1', LISTEN_PID: '8' })).toBeUndefined();
+});
+
+it('is an error otherwise, and on a runtime that cannot use it', () => {
+  for (const count of ['0', '2', ''])
+    expect(() => passed({ LISTEN_FDS: count, LISTEN_PID: '7' })).toThrow('exactly one socket');
+  expect(() => passed({ LISTEN_FDS: '1', LISTEN_PID: '7' }, false)).toThrow('Run viewlog on Node');
+  expect(passed({ LISTEN_FDS: '1', LISTEN_PID: '8' }, false)).toBeUndefined();
+});
