@@ -13,7 +13,7 @@ const ROOMS = Array.from(
 );
 
 /** Rooms that import Hono. */
-const WITH_HONO = new Set(['status', 'report', 'http']);
+const WITH_HONO = new Set(['status', 'report', 'collector', 'http']);
 
 const roomOf = (path: string): string => path.split('/')[0]!;
 

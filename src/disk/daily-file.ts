@@ -2,7 +2,7 @@ import { NEWLINE } from '../base/text.ts';
 import { errnoOf } from '../base/exit.ts';
 import { backOff, sleep } from '../base/time.ts';
 import { fileNameOf, type FileKind } from './names.ts';
-import type { FileOps, FileStat } from './ops.ts';
+import { type FileOps, ifPresent } from './ops.ts';
 import { cannotSync, syncDirectory, synced } from './sync.ts';
 
 /** How far an append came. */
@@ -155,7 +155,7 @@ function dailyFile(file: OpenFile): DailyFile {
     async whereabouts() {
       const known = size;
       // By path only: the descriptor may be closed, and its number given away, meanwhile.
-      const there = await statIfThere(files, path);
+      const there = await ifPresent(files.stat(path));
       if (there === undefined || there.dev !== dev || there.ino !== ino) return 'moved';
       return there.size < known ? 'shrunk' : 'here';
     },
@@ -177,16 +177,8 @@ async function openForAppend(files: FileOps, path: string, dsync: boolean): Prom
   }
   // Opening alone does something to some devices, and Deno has no flag that keeps it from waiting.
   // What takes the file's place after this look, the descriptor tells.
-  if ((await statIfThere(files, path))?.isFile() === false) throw new NoRegularFile();
+  if ((await ifPresent(files.stat(path)))?.isFile() === false) throw new NoRegularFile();
   return files.open(path, dsync ? 'ad+' : 'a+', 0o640);
-}
-
-/** By the path, through links; `undefined` where it leads to nothing. */
-export function statIfThere(files: FileOps, path: string): Promise<FileStat | undefined> {
-  return files.stat(path).catch((error: unknown) => {
-    if (errnoOf(error) === 'ENOENT') return undefined;
-    throw error;
-  });
 }
 
 async function endsInNewline(files: FileOps, fd: number, size: number): Promise<boolean> {

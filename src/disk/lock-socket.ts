@@ -8,6 +8,7 @@ import * as path from 'node:path';
 import { EXIT, errnoOf, Fatal } from '../base/exit.ts';
 import { printable } from '../base/text.ts';
 import { sleep } from '../base/time.ts';
+import { ifPresent } from './ops.ts';
 
 /** The process that holds a lock. */
 export interface Holder {
@@ -47,16 +48,6 @@ export function lockPath(dir: string, name: string): string {
 
 /** Tells a file from every other file that exists at the same time. */
 export const identityOf = ({ dev, ino }: Stats): string => `${dev}:${ino}`;
-
-/** Resolves to what `look` finds, or to undefined if there is nothing at its path. */
-export async function ifPresent<T>(look: Promise<T>): Promise<T | undefined> {
-  try {
-    return await look;
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return undefined;
-    throw error;
-  }
-}
 
 /** A socket that this process listens on. */
 export class LockSocket {

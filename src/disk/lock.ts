@@ -28,12 +28,11 @@ import {
   askSocket,
   type Holder,
   identityOf,
-  ifPresent,
   lockPath,
   LockSocket,
 } from './lock-socket.ts';
 import { dayOfFileName } from './names.ts';
-import { systemFiles } from './ops.ts';
+import { ifPresent, systemFiles } from './ops.ts';
 import { refuseRoot } from './root.ts';
 
 export const LOCK_NAME = 'viewlog.lock';

@@ -1,4 +1,5 @@
 import * as fs from 'node:fs';
+import { errnoOf } from '../base/exit.ts';
 import { denoFiles, type DenoFiles } from './deno-ops.ts';
 
 export interface FileStat {
@@ -99,3 +100,13 @@ const { Deno: deno } = globalThis as { Deno?: DenoFiles };
 
 /** The runtime's own. */
 export const systemFiles: FileOps = deno === undefined ? nodeFiles : denoFiles(deno, nodeFiles);
+
+/** Resolves to `undefined` if the call fails because there is no such file. */
+export async function ifPresent<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}

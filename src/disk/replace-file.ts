@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
-import { statIfThere, writeAll } from './daily-file.ts';
-import type { FileOps } from './ops.ts';
+import { writeAll } from './daily-file.ts';
+import { type FileOps, ifPresent } from './ops.ts';
 import { syncDirectory, synced } from './sync.ts';
 
 /**
@@ -11,7 +11,7 @@ import { syncDirectory, synced } from './sync.ts';
 export async function replaceFile(files: FileOps, path: string, text: string): Promise<void> {
   const draft = `${path}.new`;
   // Opening a FIFO waits for a reader.
-  if ((await statIfThere(files, draft))?.isFile() === false) {
+  if ((await ifPresent(files.stat(draft)))?.isFile() === false) {
     throw new Error(`"${draft}" isn't a regular file; move it away`);
   }
   const fd = await files.open(draft, 'w', 0o640);

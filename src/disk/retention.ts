@@ -4,9 +4,9 @@ import { errnoOf, reasonOf } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
 import type { Log } from '../base/log.ts';
 import { DAY_MS, dayOf, HOUR_MS } from '../base/time.ts';
-import { daysIn, newestRegular } from './directory.ts';
+import { daysIn } from './directory.ts';
 import { fileNameOf, replayRecordOf, type FileKind } from './names.ts';
-import type { FileOps } from './ops.ts';
+import { type FileOps, ifPresent } from './ops.ts';
 
 export interface RetentionOptions {
   readonly dir: string;
@@ -85,19 +85,17 @@ export class Retention {
   async #lookAt(kind: FileKind, keepDays: number, removes: boolean): Promise<number> {
     if (keepDays === 0) return 0;
     const { dir, files, now, hasWritten, isLocked = () => true } = this.#options;
-    const all = await daysIn(files, dir, kind);
-    // A directory or a FIFO can have a newer name.
-    const newest = await newestRegular(files, dir, kind, all);
-    const days = overdueDays(all, keepDays, now()).filter((day) => day !== newest);
-    if (!removes) return days.length;
-    for (const day of days) {
-      const path = `${dir}/${fileNameOf(kind, day)}`;
-      // Only regular files are viewlog's own: not a directory, nor a link.
-      if (hasWritten(kind, day) || !(await files.lstat(path)).isFile()) continue;
-      if (!isLocked()) break;
-      return (await this.#remove(kind, path, keepDays)) ? days.length - 1 : days.length;
+    // Only regular files are viewlog's own: not directories, FIFOs or links of such a name.
+    const regular: string[] = [];
+    for (const day of await daysIn(files, dir, kind)) {
+      const found = await ifPresent(files.lstat(`${dir}/${fileNameOf(kind, day)}`));
+      if (found?.isFile() === true) regular.push(day);
     }
-    return days.length;
+    const days = overdueDays(regular, keepDays, now());
+    const oldest = days.find((day) => !hasWritten(kind, day));
+    if (!removes || oldest === undefined || !isLocked()) return days.length;
+    const isRemoved = await this.#remove(kind, `${dir}/${fileNameOf(kind, oldest)}`, keepDays);
+    return isRemoved ? days.length - 1 : days.length;
   }
 
   async #remove(kind: FileKind, path: string, keepDays: number): Promise<boolean> {
