@@ -24,8 +24,6 @@ interface PublisherOptions {
   readonly cluster: Cluster;
   readonly stream: string;
   readonly timeoutMs: number;
-  /** Called for an acknowledgement that came too late to count. */
-  readonly onLate: () => void;
 }
 
 interface Message {
@@ -122,17 +120,16 @@ export class Publisher {
 
   #answered(message: Msg): void {
     const number = message.subject.slice(this.#inbox.length + 1);
-    const failure = readAnswer(message, this.#options.stream);
-    if (!this.#settle(number, failure) && failure === undefined) this.#options.onLate();
+    this.#settle(number, readAnswer(message, this.#options.stream));
   }
 
-  #settle(number: string, failure: Failure | undefined): boolean {
+  #settle(number: string, failure: Failure | undefined): void {
     const pending = this.#pending.get(number);
-    if (pending === undefined) return false;
+    // An answer that came too late.
+    if (pending === undefined) return;
     this.#pending.delete(number);
     this.bytes -= pending.bytes;
     pending.settle(failure);
-    return true;
   }
 
   #failLate(): void {

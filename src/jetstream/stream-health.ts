@@ -90,7 +90,7 @@ export class StreamHealth {
     if (this.#silence === 'answers') this.#silence = 'trying';
   }
 
-  /** The stream has acknowledged a view, perhaps late. */
+  /** The stream has acknowledged a view. */
   acknowledged(): void {
     this.#answered();
     this.#alive();

@@ -114,8 +114,7 @@ export class StreamStore implements ViewStore, WatchedStore {
     const { cluster, stream, now } = options;
     this.#options = options;
     this.#health = health;
-    const onLate = (): void => health.acknowledged();
-    this.#publisher = new Publisher({ cluster, stream, timeoutMs: ACK_TIMEOUT_MS, onLate });
+    this.#publisher = new Publisher({ cluster, stream, timeoutMs: ACK_TIMEOUT_MS });
     this.#stamp = createStamper(now);
   }
 

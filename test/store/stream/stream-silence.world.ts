@@ -66,14 +66,4 @@ describe.skipIf(!canRunNats())('a stream that acknowledges nothing', () => {
     expect(await Promise.all(Array.from({ length: 20 }, send))).not.toContain(503);
     expect(await isReady()).toBe(true);
   });
-
-  it('takes views again as soon as one is acknowledged, even late', async () => {
-    const { proxy, viewlog, send, isReady } = await scene();
-    proxy.drops = 'answers';
-    expect(await send()).toBe(503);
-    expect(await isReady()).toBe(false);
-    proxy.sendDropped();
-    await until(() => viewlog.stdout().includes(AGAIN));
-    expect(await isReady()).toBe(true);
-  });
 });
