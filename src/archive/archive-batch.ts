@@ -1,78 +1,81 @@
-import { MiB } from '../base/size.ts';
-import { DAYS_MAX } from './day-files.ts';
-import { checkMessage, type StreamMessage } from './message.ts';
+import { isUtf8 } from '../base/bytes.ts';
+import { isJson } from '../base/json.ts';
+import { isDay } from '../base/time.ts';
+import { LARGEST_MAX_VIEW_BYTES, readHead } from '../view/line.ts';
+import type { StreamMessage } from './stream-source.ts';
 
-/** Messages that are no longer in the stream, both ends included. */
-export interface Gap {
-  readonly from: number;
-  readonly to: number;
-}
-
-/** A message that is no view, and why not. */
-export interface Skipped {
-  readonly sequence: number;
-  readonly why: string;
+/** A view to be archived. */
+export interface ArchiveLine {
+  readonly ts: string;
+  readonly id: string;
+  /** Without its newline. */
+  readonly data: Uint8Array;
 }
 
 /** Messages that are written, synced and recorded together. */
 export interface ArchiveBatch {
-  /** The sequence of the last of them. */
+  /** The sequence of the last of them, and the id of its view. */
   readonly to: number;
-  /** Its id, where it is a view. */
-  readonly lastId: string | undefined;
-  /** Whole lines, in the stream's order, by day. */
-  readonly days: ReadonlyMap<string, Buffer>;
-  readonly lines: number;
-  readonly bytes: number;
-  readonly skipped: readonly Skipped[];
-  readonly gaps: readonly Gap[];
+  readonly id: string | undefined;
+  /** Lines in the stream's order, by day. */
+  readonly days: ReadonlyMap<string, readonly ArchiveLine[]>;
+  /** Messages that are not views: `7 (is not UTF-8)`. */
+  readonly skipped: readonly string[];
+  /** Messages that the stream does not have any more: first and last sequence of each gap. */
+  readonly gaps: readonly (readonly [from: number, to: number])[];
 }
 
-const BYTES_MAX = 8 * MiB;
-export const ALL = { bytesMax: Infinity, daysMax: Infinity };
-const NEWLINE = Buffer.from('\n');
+/** Makes a batch of messages that come after the message `after`. At least one. */
+export function batchOf(messages: readonly StreamMessage[], after: number): ArchiveBatch {
+  const days = new Map<string, ArchiveLine[]>();
+  const skipped: string[] = [];
+  const gaps: [number, number][] = [];
+  let to = after;
+  let id: string | undefined;
+  for (const { sequence, data } of messages) {
+    const line = readMessage(data);
+    if (typeof line === 'string') {
+      skipped.push(`${sequence} (${line})`);
+      id = undefined;
+    } else {
+      const day = line.ts.slice(0, 10);
+      days.set(day, days.get(day) ?? []);
+      days.get(day)!.push(line);
+      ({ id } = line);
+    }
+    if (sequence > to + 1) gaps.push([to + 1, sequence - 1]);
+    to = sequence;
+  }
+  return { to, id, days, skipped, gaps };
+}
+
+const TIME = /^T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+const LINE_BREAK = /[\r\n]/;
 
 /**
- * Takes as many of the messages as are written well together, at least one. What is not after
- * `after` is passed over, and so are the lines of the views `kept`, which are in the files.
- * @param limits of a batch; `ALL` for none.
- * @returns the batch, and how many messages it took.
+ * Reads a line that a collector wrote. Its fields are not checked, so that views of a newer
+ * collector are archived too.
+ * @returns the line, or why the message is none.
  */
-export function batchOf(
-  messages: readonly StreamMessage[],
-  after: number,
-  kept: ReadonlySet<string>,
-  limits = { bytesMax: BYTES_MAX, daysMax: DAYS_MAX },
-): { readonly batch: ArchiveBatch; readonly used: number } {
-  const parts = new Map<string, Uint8Array[]>();
-  const skipped: Skipped[] = [];
-  const gaps: Gap[] = [];
-  let [to, lines, bytes, used] = [after, 0, 0, 0];
-  let lastId: string | undefined;
-  for (const { sequence, payload } of messages) {
-    if (bytes >= limits.bytesMax) break;
-    if (sequence > to && payload === undefined) {
-      gaps.push({ from: to + 1, to: sequence });
-      to = sequence;
-      lastId = undefined;
-    } else if (sequence > to && payload !== undefined) {
-      const head = checkMessage(payload);
-      const isView = typeof head === 'object';
-      const isNew = isView && !kept.has(head.id);
-      if (isNew && parts.size >= limits.daysMax && !parts.has(head.day)) break;
-      if (sequence > to + 1) gaps.push({ from: to + 1, to: sequence - 1 });
-      to = sequence;
-      lastId = isView ? head.id : undefined;
-      if (isNew) {
-        const part = parts.get(head.day);
-        if (part === undefined) parts.set(head.day, [payload, NEWLINE]);
-        else part.push(payload, NEWLINE);
-        lines += 1;
-        bytes += payload.length + 1;
-      } else if (!isView) skipped.push({ sequence, why: head });
-    }
-    used += 1;
-  }
-  const days = new Map(Array.from(parts, ([day, chunks]) => [day, Buffer.concat(chunks)]));
-  return { batch: { to, lastId, days, lines, bytes, skipped, gaps }, used };
+export function readMessage(data: Uint8Array): ArchiveLine | string {
+  // The newline is still to come. A collector's --max-view may be larger than ours.
+  if (data.length >= LARGEST_MAX_VIEW_BYTES) return `has ${data.length} bytes`;
+  if (!isUtf8(data)) return 'is not UTF-8';
+  const text = Buffer.from(data.buffer, data.byteOffset, data.length).toString('utf8');
+  if (LINE_BREAK.test(text)) return 'has a line break';
+  const head = readHead(text);
+  if (head === undefined) return 'does not start with ts and id';
+  const { ts, id } = head;
+  if (!isKnownDay(ts.slice(0, 10)) || !TIME.test(ts.slice(10))) return 'has no valid ts';
+  return text.endsWith('}') && isJson(text) ? { ts, id, data } : 'is not JSON';
+}
+
+let lastDay = '';
+
+/** Most messages have the day of the one before. */
+function isKnownDay(day: string): boolean {
+  if (day === lastDay) return true;
+  if (!isDay(day)) return false;
+  lastDay = day;
+  return true;
 }

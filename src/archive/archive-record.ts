@@ -1,70 +1,101 @@
-import { readFileSync, statSync } from 'node:fs';
 import * as v from 'valibot';
-import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
-import { NoRegularFile } from '../disk/daily-file.ts';
+import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
 import { printable } from '../base/text.ts';
+import { NoRegularFile, statIfThere } from '../disk/daily-file.ts';
 import { archiveRecordOf } from '../disk/names.ts';
-
-// What the archive remembers: how far it has come with the stream, and what it is writing. It is
-// the only truth about that; the servers keep nothing for the archive.
+import type { FileOps } from '../disk/ops.ts';
+import { readMessage } from './archive-batch.ts';
+import type { StreamEnds, StreamSource } from './stream-source.ts';
 
 const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
 const RECORD = v.strictObject({
   stream: v.string(),
-  /** When the stream was made: another one of the same name is another stream. */
   created: v.string(),
   /** Every message up to this one is in the view files, and synced. */
   sequence: whole,
-  /** The id of that message's view, where it is one. */
+  /** The id of that message's view; absent if the message was not a view. */
   id: v.optional(v.string()),
   /**
-   * A batch that is being written: the messages up to `to`. Its lines are appended to these files,
-   * which had these sizes before.
+   * Sizes in bytes by file name. No line before that size belongs to a message after `sequence`;
+   * the lines behind it may.
    */
-  writing: v.optional(v.strictObject({ to: whole, files: v.record(v.string(), whole) })),
-  /**
-   * Messages up to this one may be in the files already: servers have lost messages while no archive
-   * ran, or somebody has changed this record. Their lines are looked for before they are written.
-   */
-  doubtfulTo: v.optional(whole),
-  /**
-   * Views that are in the files though the servers have lost their messages: not to be written
-   * again should they come back, under whatever number up to `to`.
-   */
-  kept: v.optional(v.strictObject({ to: whole, ids: v.array(v.string()) })),
+  files: v.record(v.string(), whole),
 });
 
+/** How far an archive has come. The servers keep nothing for the archive. */
 export type ArchiveRecord = v.InferOutput<typeof RECORD>;
 
-export const recordText = (record: ArchiveRecord): string => `${JSON.stringify(record, null, 2)}\n`;
+/** A file that is not in the record is compared as a whole, so old days may leave it. */
+const FILES_MAX = 31;
+
+export function recordText(record: ArchiveRecord): string {
+  const names = Object.keys(record.files).toSorted().slice(-FILES_MAX);
+  const files = Object.fromEntries(names.map((name) => [name, record.files[name]]));
+  return `${JSON.stringify({ ...record, files }, null, 2)}\n`;
+}
+
+/** Returns how the stream differs from the recorded one; `undefined` if it does not. */
+export async function mismatchOf(
+  record: ArchiveRecord,
+  source: StreamSource,
+  { created, last }: StreamEnds,
+): Promise<string | undefined> {
+  const { stream, sequence, id } = record;
+  if (stream !== source.name) return `"archive.json" is of stream "${printable(stream)}"`;
+  if (created !== record.created) {
+    return `Stream "${stream}" was created ${created}, not ${record.created} as archived`;
+  }
+  const lost = `The servers have lost messages of stream "${stream}" that are archived`;
+  if (last < sequence) return `${lost}: it ends at ${last}, not at ${sequence}`;
+  const data = id === undefined ? undefined : await source.message(sequence);
+  if (data === undefined) return undefined;
+  const there = readMessage(data);
+  if (typeof there === 'object' && there.id === id) return undefined;
+  return `${lost}: message ${sequence} is another one`;
+}
 
 /**
- * The record in this directory; `undefined` where nothing has been archived there yet.
- * @throws {Fatal} exit 74 if it can't be read, 65 if it is none.
+ * Reads the record of the directory; `undefined` if nothing has been archived there yet.
+ * @throws {Fatal} exit 74 if it cannot be read, 65 if its format is unknown.
  */
-export function readRecord(dir: string): ArchiveRecord | undefined {
+export async function readRecord(files: FileOps, dir: string): Promise<ArchiveRecord | undefined> {
   const path = archiveRecordOf(dir);
-  let text: string;
+  let text: string | undefined;
   try {
-    // Reading a FIFO would wait for its writer.
-    if (!statSync(path).isFile()) throw new NoRegularFile();
-    text = readFileSync(path, 'utf8');
+    text = await readText(files, path);
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return undefined;
     throw new Fatal(EXIT.ioError, `Cannot read "${path}": ${reasonOf(error)}`);
   }
+  if (text === undefined) return undefined;
   const parsed = v.safeParse(RECORD, jsonOf(text));
   if (parsed.success) return parsed.output;
   const [issue] = parsed.issues;
   const place = v.getDotPath(issue);
-  // It quotes what is wrong: of a record that is cut off, all there is.
-  const message = printable(issue.message);
   throw new Fatal(
     EXIT.badData,
-    `"${path}" is not an archive's record: ${place === null ? '' : `${place}: `}${message}; ` +
-      'put it back as it was: what is archived already is known from it alone',
+    `"${path}" is not an archive's record: ${place === null ? '' : `${place}: `}` +
+      `${printable(issue.message)}; restore it, or move it away: the archive then reads the ` +
+      'stream from its start and skips views that are in the files',
   );
+}
+
+async function readText(files: FileOps, path: string): Promise<string | undefined> {
+  const there = await statIfThere(files, path);
+  if (there === undefined) return undefined;
+  // Opening a FIFO would wait for its writer.
+  if (!there.isFile()) throw new NoRegularFile();
+  const fd = await files.open(path, 'r');
+  try {
+    const bytes = Buffer.alloc(there.size);
+    let length = 0;
+    for (let count = -1; count !== 0 && length < bytes.length; length += count) {
+      count = await files.read(fd, bytes.subarray(length), length);
+    }
+    return bytes.toString('utf8', 0, length);
+  } finally {
+    await files.close(fd).catch(() => {});
+  }
 }
 
 function jsonOf(text: string): unknown {

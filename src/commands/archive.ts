@@ -1,21 +1,19 @@
-import { plural } from '../base/format.ts';
+import { Archive } from '../archive/archive.ts';
+import { describeArchive } from '../archive/describe-archive.ts';
+import { NatsSource } from '../archive/nats-source.ts';
 import { EXIT, type ExitCode, Fatal } from '../base/exit.ts';
-import { type Cluster, connectCluster } from '../jetstream/connect.ts';
-import type { Log } from '../base/log.ts';
-import type { Settings } from '../settings.ts';
+import { plural } from '../base/format.ts';
 import { LIMITS } from '../base/limits.ts';
-import { openStatus } from '../status/open-status.ts';
-import { readToken } from '../status/token.ts';
-import { watchedInText } from '../status/watched-in-text.ts';
+import type { Log } from '../base/log.ts';
 import { signals } from '../base/signals.ts';
 import { acquireLock, type Lock } from '../disk/lock.ts';
-import { systemFiles } from '../disk/ops.ts';
+import { type FileOps, systemFiles } from '../disk/ops.ts';
 import { Retention } from '../disk/retention.ts';
-import { archiveViews } from '../archive/archive-views.ts';
-import { LagLog } from '../archive/lag.ts';
-import { openArchive } from '../archive/open-archive.ts';
-import { StreamReader } from '../archive/reader.ts';
-import { describeArchive } from '../archive/describe-archive.ts';
+import { type Cluster, connectCluster } from '../jetstream/connect.ts';
+import type { Settings } from '../settings.ts';
+import { archiveStatus } from '../status/archive-status.ts';
+import { openStatus } from '../status/open-status.ts';
+import { readToken } from '../status/token.ts';
 import { defineCommand } from './command.ts';
 
 const OPTIONS = [
@@ -50,45 +48,54 @@ export const archive = defineCommand({
   run: (settings, _, { log }) => run(settings, log),
 });
 
-/** @throws {Fatal} where it cannot start or go on. */
+/** @throws {Fatal} if it cannot start or go on. */
 async function run(settings: ArchiveSettings, log: Log): Promise<ExitCode> {
-  const { data: dir, 'archive-from': address } = settings;
+  const { data: dir, 'archive-from': address, 'nats-creds': credsFile } = settings;
   if (address === undefined) {
     throw new Fatal(EXIT.usage, 'archive needs --from, such as --from nats://127.0.0.1:4222');
   }
   const stopping = new AbortController();
-  // The others are heeded too: a service that is a collector's in all but the command sends them.
+  const stop = stopping.signal;
+  const stopped = new Promise<undefined>((resolve) => {
+    stop.addEventListener('abort', () => resolve(undefined));
+  });
   signals.onStop(() => stopping.abort());
-  const token = await readToken(settings);
   let fail!: (fatal: Fatal) => void;
   const failed = new Promise<never>((_, reject) => (fail = reject));
-  // Also where nobody waits for it yet.
+  // Nobody may be waiting for it yet.
   failed.catch(() => {});
+  const token = await readToken(settings);
   const lock = await acquireLock(dir, { log, onLost: fail });
-  const credsFile = settings['nats-creds'];
-  const connecting = connectCluster({ address, credsFile, log, now: Date.now, onFatal: fail });
-  const cluster = await Promise.race([connecting, aborted(stopping.signal)]);
-  if (cluster === undefined) {
-    await lock.release();
-    return EXIT.done;
-  }
+  const files = systemFiles;
+  let cluster: Cluster | undefined;
   try {
-    const work = follow(settings, { cluster, lock, token, log, stop: stopping.signal });
-    return await Promise.race([work, failed]);
+    const connecting = connectCluster({ address, credsFile, log, now: Date.now, onFatal: fail });
+    cluster = await Promise.race([connecting, stopped, failed]);
+    if (cluster === undefined) return EXIT.done;
+    const finding = NatsSource.find(settings['nats-stream'], cluster, stop);
+    const source = await Promise.race([finding, stopped, failed]);
+    if (source === undefined) return EXIT.done;
+    const work = follow(settings, { cluster, source, files, lock, token, log, stop });
+    return await Promise.race([work, late(stopped), failed]);
   } finally {
-    await cluster.close(LIMITS.closeTimeoutMs);
+    await cluster?.close(LIMITS.closeTimeoutMs);
     await lock.release();
   }
 }
 
-const aborted = (signal: AbortSignal): Promise<undefined> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    signal.addEventListener('abort', () => resolve(undefined));
-  });
+/** @throws {Fatal} exit 74 some time after the stop: the disk hangs. */
+async function late(stopped: Promise<undefined>): Promise<never> {
+  await stopped;
+  await new Promise((resolve) => setTimeout(resolve, LIMITS.drainTimeoutMs).unref());
+  const seconds = plural(LIMITS.drainTimeoutMs / 1000, 'second');
+  const message = `Stopped before the files were written and synced, after ${seconds}`;
+  throw new Fatal(EXIT.ioError, message);
+}
 
 interface Surroundings {
   readonly cluster: Cluster;
+  readonly source: NatsSource;
+  readonly files: FileOps;
   readonly lock: Lock;
   readonly token: string | undefined;
   readonly log: Log;
@@ -96,52 +103,32 @@ interface Surroundings {
 }
 
 async function follow(settings: ArchiveSettings, surroundings: Surroundings): Promise<ExitCode> {
-  const { cluster, lock, token, log, stop } = surroundings;
-  const { data: dir, 'nats-stream': name } = settings;
-  const opening = openArchive({
-    dir,
-    stream: name,
-    minFreeBytes: settings['min-free'],
-    cluster,
-    files: systemFiles,
-    log,
-    stop,
-  });
-  const opened = await Promise.race([opening, aborted(stop)]);
-  if (opened === undefined) return EXIT.done;
-  const { stream, archiver, last } = opened;
-  const { known } = archiver;
-  const reader = new StreamReader({ stream, known, log });
-  const parts = { name, archiver, reader, cluster, isStopping: () => stop.aborted };
-  const watched = watchedInText(() => describeArchive(parts));
-  const status = await openStatus(settings.status, token, watched);
-  const keepDays = settings['keep-days'];
+  const { data: dir, once, 'min-free': minFreeBytes, 'keep-days': keepDays } = settings;
+  const { cluster, source, files, lock, token, log, stop } = surroundings;
+  const now = (): number => performance.now();
+  const archive = new Archive({ source, dir, files, minFreeBytes, once, now, log, stop });
+  const describe = () => describeArchive(archive.state(), cluster.server, stop.aborted);
+  const status = await openStatus(settings.status, token, archiveStatus(describe));
   const retention = new Retention({
     dir,
     keepDays,
     keepRefusedDays: 0,
     now: Date.now,
     log,
-    files: systemFiles,
+    files,
+    hasWritten: (_, day) => archive.hasWritten(day),
     isLocked: () => lock.isHeld(),
-    hasWritten: (_, day) => archiver.hasWritten(day),
   });
-  log.info(`viewlog archiving "${name}" to "${dir}", from message ${archiver.sequence + 1} on`);
+  log.info(`viewlog archiving "${source.name}" to "${dir}"`);
   if (status !== undefined) log.info(`status page on ${status.url}/`);
-  const lag = new LagLog(log);
-  const until = settings.once ? last : Infinity;
-  stop.addEventListener('abort', () => {
-    log.info('viewlog stopping');
-    reader.close();
-  });
+  stop.addEventListener('abort', () => log.info('viewlog stopping'));
   try {
-    await archiveViews({ archiver, reader, lag, until, stop });
+    await archive.run();
   } finally {
-    reader.close();
     retention.stop();
     await status?.stop();
   }
-  const { lines } = archiver.state();
-  log.info(`Archived ${plural(lines, 'view')}, up to message ${archiver.sequence}`);
+  const { lines, sequence } = archive.state();
+  log.info(`Archived ${plural(lines, 'view')}, up to message ${sequence}`);
   return EXIT.done;
 }

@@ -48,8 +48,6 @@ interface DailyFileOptions {
   readonly durable?: boolean;
   /** A torn last line, left by a crash, has been ended. */
   readonly onSealed: (path: string) => void;
-  /** What completes a torn last line, where that is known; else a newline ends it. */
-  readonly ending?: Uint8Array | undefined;
 }
 
 /**
@@ -75,7 +73,7 @@ export const NOTHING = new Uint8Array(0);
  * @throws {Fatal} exit 74 if a sync fails; else a `NoRegularFile` or the system's error.
  */
 export async function openDailyFile(options: DailyFileOptions): Promise<DailyFile> {
-  const { kind, dir, day, files, durable = false, onSealed, ending } = options;
+  const { kind, dir, day, files, durable = false, onSealed } = options;
   const path = `${dir}/${fileNameOf(kind, day)}`;
   // One call that writes and syncs, in place of two: a third more views on Node and Bun, whose
   // event loop is too busy under load to start the second when the first has ended.
@@ -89,7 +87,7 @@ export async function openDailyFile(options: DailyFileOptions): Promise<DailyFil
     if (size > 0) await synced(path, files.fdatasync(fd));
     // Even for a file that was there: its maker may have died before it had synced the directory.
     await syncDirectory(files, dir);
-    return dailyFile({ files, fd, dsync, day, path, dev, ino, size, torn, onSealed, ending });
+    return dailyFile({ files, fd, dsync, day, path, dev, ino, size, torn, onSealed });
   } catch (error) {
     // Not awaited: a disk that hangs must not hold the error up.
     void files.close(fd).catch(() => {});
@@ -97,7 +95,7 @@ export async function openDailyFile(options: DailyFileOptions): Promise<DailyFil
   }
 }
 
-interface OpenFile extends Pick<DailyFileOptions, 'files' | 'day' | 'onSealed' | 'ending'> {
+interface OpenFile extends Pick<DailyFileOptions, 'files' | 'day' | 'onSealed'> {
   readonly fd: number;
   /** Whether each write is durable when it returns. */
   readonly dsync: boolean;
@@ -109,10 +107,10 @@ interface OpenFile extends Pick<DailyFileOptions, 'files' | 'day' | 'onSealed' |
 }
 
 function dailyFile(file: OpenFile): DailyFile {
-  const { files, fd, dsync, day, path, dev, ino, onSealed, ending } = file;
+  const { files, fd, dsync, day, path, dev, ino, onSealed } = file;
   let { size, torn } = file;
-  let sealing = torn && ending === undefined;
-  let owed = torn ? (ending ?? SEAL) : NOTHING;
+  let sealing = torn;
+  let owed = torn ? SEAL : NOTHING;
 
   async function write(bytes: Uint8Array): Promise<{ written: number; error?: unknown }> {
     const result = await writeAll(files, fd, bytes, async (written, error) => {

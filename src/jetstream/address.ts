@@ -1,10 +1,11 @@
 import { PORT_MAX } from '../base/limits.ts';
-/** Where a NATS cluster is, and who asks. Secrets: never log it, only its `servers`. */
+
+/** Where a NATS cluster is, and how to log in. It has secrets: log only its `servers`. */
 export interface ClusterAddress {
-  /** `host:port`, at least one. */
+  /** Each as `host:port`, at least one. */
   readonly servers: readonly string[];
   readonly isTls: boolean;
-  /** What stood before an `@`. */
+  /** What was before an `@`. */
   readonly login: Login | undefined;
 }
 
@@ -15,7 +16,7 @@ const SERVER = /^(\[[\da-f:.]+\]|[\w.-]+)(?::(\d{1,5}))?$/i;
 
 /**
  * Reads `nats://host:4222,host2:4222` or `tls://…`, with `user:password@` or `token@` before the
- * first or every host; the scheme may be repeated too. `undefined` where it is none.
+ * first or every host; the scheme may be repeated too. Returns `undefined` for any other text.
  */
 export function parseClusterAddress(text: string): ClusterAddress | undefined {
   const scheme = /^(nats|tls):\/\//.exec(text)?.[0];
@@ -30,7 +31,7 @@ export function parseClusterAddress(text: string): ClusterAddress | undefined {
     if (host === undefined || Number(port) > PORT_MAX) return undefined;
     servers.push(`${host}:${port}`);
   }
-  // One login for all: the client has no other way.
+  // The client has one login for all servers.
   if (new Set(logins).size > 1) return undefined;
   const login = logins[0] === undefined ? undefined : parseLogin(logins[0]);
   if (logins.length > 0 && login === undefined) return undefined;

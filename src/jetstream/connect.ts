@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
-import type { Authenticator, NatsConnection } from '@nats-io/transport-node';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { printable } from '../base/text.ts';
+import { within } from '../base/time.ts';
 import type { ClusterAddress } from './address.ts';
+import { credentials } from './credentials.ts';
 import { type Client, loadClient } from './load.ts';
 
 export interface ConnectOptions {
@@ -17,109 +18,76 @@ export interface ConnectOptions {
   readonly onFatal: (fatal: Fatal) => void;
 }
 
-/** A connection to a NATS cluster, made again for ever whenever it is lost. */
-export interface Cluster {
-  readonly client: Client;
-  readonly connection: NatsConnection;
-  /** Those that the operator has named, as `host:port`. */
-  readonly servers: readonly string[];
-  /** The server at the other end, as `host:port`; `undefined` while there is none. */
-  readonly server: string | undefined;
-  readonly disconnectedSinceMs: number | undefined;
-  /** How often the connection was lost. */
-  readonly losses: number;
-  /** Calls `told` whenever the connection is lost or made again. */
-  onChange(told: () => void): void;
-  /** Sends what is to be sent, as far as the time allows, and ends the connection. */
-  close(timeoutMs: number): Promise<void>;
-}
-
 const CONNECT_TIMEOUT_MS = 5_000;
-/** A server that hangs is left after three of these. */
+/** A server that does not answer three of these is given up. */
 const PING_MS = 3_000;
 const RECONNECT_MS = 500;
 
 /**
- * Connects to the first of the cluster's servers that takes it, in random order.
- * @throws {Fatal} exit 69 where none is reached, 78 where they refuse the credentials or the file
- * of these cannot be used.
+ * Connects to one of the cluster's servers.
+ * @throws {Fatal} exit 69 if none is reached, 78 if a server refuses the credentials or their file
+ *   cannot be used.
  */
 export async function connectCluster(options: ConnectOptions): Promise<Cluster> {
   const { address, credsFile } = options;
   const client = await loadClient();
-  const { AuthorizationError, UserAuthenticationExpiredError } = client.errors;
-  const creds = credsFile === undefined ? undefined : authenticator(credsFile, client);
-  const reasons = new Set<string>();
-  for (const server of shuffled(address.servers)) {
-    try {
-      const connection = await client.connect(clientOptions(server, address, creds));
-      return new WatchedCluster(client, connection, options);
-    } catch (error) {
-      if (error instanceof AuthorizationError || error instanceof UserAuthenticationExpiredError) {
-        throw notAuthorized(error, server, options);
-      }
-      reasons.add(reasonOf(error) + hintFor(error, client));
-    }
+  const creds = credsFile === undefined ? undefined : credentials(credsFile, client);
+  try {
+    const connection = await client.connect({
+      servers: [...address.servers],
+      name: 'viewlog',
+      ...address.login,
+      ...(creds && { authenticator: creds }),
+      ...(address.isTls && { tls: {} }),
+      timeout: CONNECT_TIMEOUT_MS,
+      pingInterval: PING_MS,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: RECONNECT_MS,
+      reconnectJitter: RECONNECT_MS,
+      reconnectJitterTLS: RECONNECT_MS,
+      // Once viewlog runs, a login is fixed on the servers.
+      ignoreAuthErrorAbort: true,
+      noAsyncTraces: true,
+    });
+    return new Cluster(client, connection, options);
+  } catch (error) {
+    throw cannotConnect(error, options, client);
   }
-  const at = address.servers.join(', ');
-  const why = [...reasons].join('; ');
-  throw new Fatal(EXIT.unavailable, `Cannot reach the NATS cluster at ${at}: ${why}`);
 }
 
-function clientOptions(
-  server: string,
-  { isTls, login }: ClusterAddress,
-  creds: Authenticator | undefined,
-) {
-  return {
-    servers: [server],
-    name: 'viewlog',
-    ...login,
-    ...(creds && { authenticator: creds }),
-    ...(isTls && { tls: {} }),
-    timeout: CONNECT_TIMEOUT_MS,
-    pingInterval: PING_MS,
-    maxReconnectAttempts: -1,
-    reconnectTimeWait: RECONNECT_MS,
-    reconnectJitter: RECONNECT_MS,
-    reconnectJitterTLS: RECONNECT_MS,
-    // Once running, who may log in is mended on the servers.
-    ignoreAuthErrorAbort: true,
-    noAsyncTraces: true,
-  };
-}
-
-/** What the operator can do about a server that does not take us, where that is known. */
-function hintFor(error: unknown, client: Client): string {
+function cannotConnect(error: unknown, { address, credsFile }: ConnectOptions, client: Client) {
+  const { AuthorizationError, TimeoutError, UserAuthenticationExpiredError } = client.errors;
+  const cluster = `the NATS cluster at ${address.servers.join(', ')}`;
   const reason = reasonOf(error);
-  if (error instanceof client.errors.TimeoutError) {
-    const seconds = CONNECT_TIMEOUT_MS / 1000;
-    return ` (no answer in ${seconds} s, as of a server that asks for a client's certificate)`;
+  if (error instanceof AuthorizationError || error instanceof UserAuthenticationExpiredError) {
+    const hasLogin = credsFile !== undefined || address.login !== undefined;
+    const todo = hasLogin ? 'check the credentials' : 'give --nats-creds, or user:password@HOST';
+    return new Fatal(EXIT.badConfiguration, `Cannot log in to ${cluster}: ${reason}; ${todo}`);
   }
-  if (reason.includes("does not support 'tls'")) return ' (nats:// asks for none)';
-  const isUnknownAuthority = /self[- ]signed|unable to (verify|get)/i.test(reason);
-  return isUnknownAuthority ? ` (${AUTHORITY} names a private authority)` : '';
+  let hint = '';
+  if (error instanceof TimeoutError) hint = " (do the servers ask for a client's certificate?)";
+  else if (reason.includes("does not support 'tls'")) hint = ' (connect with nats://)';
+  else if (/self[- ]signed|unable to (verify|get)/i.test(reason)) hint = AUTHORITY;
+  return new Fatal(EXIT.unavailable, `Cannot reach ${cluster}: ${reason}${hint}`);
 }
 
-const AUTHORITY = 'NODE_EXTRA_CA_CERTS, on Deno DENO_CERT,';
+const AUTHORITY = ' (name a private authority with NODE_EXTRA_CA_CERTS, on Deno DENO_CERT)';
 
-const shuffled = (servers: readonly string[]): string[] =>
-  servers
-    .map((server) => ({ server, at: Math.random() }))
-    .toSorted((a, b) => a.at - b.at)
-    .map(({ server }) => server);
-
-class WatchedCluster implements Cluster {
+/** A connection to a NATS cluster, which is made again whenever it is lost. */
+export class Cluster {
   readonly client: Client;
   readonly connection: NatsConnection;
+  /** The servers that the operator has named, as `host:port`. */
   readonly servers: readonly string[];
+  /** The server at the other end, as `host:port`; `undefined` while there is none. */
   server: string | undefined;
   disconnectedSinceMs: number | undefined;
+  /** How often the connection was lost. */
   losses = 0;
   readonly #options: ConnectOptions;
-  readonly #told: (() => void)[] = [];
+  readonly #listeners: (() => void)[] = [];
   #lastError = '';
-  #closing = false;
+  #isClosing = false;
 
   constructor(client: Client, connection: NatsConnection, options: ConnectOptions) {
     const { servers } = options.address;
@@ -128,103 +96,61 @@ class WatchedCluster implements Cluster {
     this.servers = servers;
     this.server = connection.getServer();
     this.#options = options;
-    // Beside the one that answered, and those that it told of.
+    // The client has forgotten the servers that did not answer at first.
     const known = connection.getServers().map(({ listen }) => listen);
     connection.setServers([...new Set([...known, ...servers])]);
     void this.#watch();
     void this.#awaitEnd();
   }
 
-  onChange(told: () => void): void {
-    this.#told.push(told);
+  /** Calls the listener whenever the connection is lost or made again. */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
   }
 
+  /** Sends what is to be sent, as far as the time allows, and ends the connection. */
   async close(timeoutMs: number): Promise<void> {
-    this.#closing = true;
-    // Without a server draining would wait for one.
+    this.#isClosing = true;
+    // Draining would wait for a server.
     const end = this.server === undefined ? this.connection.close() : this.connection.drain();
-    const timeout = new Promise<void>((resolve) => setTimeout(resolve, timeoutMs).unref());
-    await Promise.race([end.catch(() => {}), timeout]);
+    await within(
+      timeoutMs,
+      end.catch(() => {}),
+    );
   }
 
   async #watch(): Promise<void> {
     const { log, now } = this.#options;
     for await (const status of this.connection.status()) {
-      if (this.#closing) continue;
+      if (this.#isClosing) continue;
       if (status.type === 'disconnect' && this.server !== undefined) {
         log.error(`The connection to NATS server ${this.server} is lost; connecting again`);
-        this.server = undefined;
-        this.disconnectedSinceMs = now();
         this.losses += 1;
-        for (const told of this.#told) told();
+        this.#set(undefined, now());
       } else if (status.type === 'reconnect') {
-        this.server = this.connection.getServer();
-        this.disconnectedSinceMs = undefined;
+        const server = this.connection.getServer();
+        log.info(`Connected to NATS server ${server}`);
         this.#lastError = '';
-        log.info(`Connected to NATS server ${this.server}`);
-        for (const told of this.#told) told();
-      } else if (status.type === 'error') this.#tell(status.error);
+        this.#set(server, undefined);
+      } else if (status.type === 'error' && status.error.message !== this.#lastError) {
+        // A permission that is missing, or credentials that have expired.
+        this.#lastError = status.error.message;
+        log.error(`The NATS server says: ${printable(this.#lastError)}`);
+      }
     }
   }
 
-  /** What a server says against us: a permission that is missing, credentials that have expired. */
-  #tell({ message }: Error): void {
-    if (message === this.#lastError) return;
-    this.#lastError = message;
-    this.#options.log.error(`The NATS server says: ${printable(message)}`);
+  #set(server: string | undefined, disconnectedSinceMs: number | undefined): void {
+    this.server = server;
+    this.disconnectedSinceMs = disconnectedSinceMs;
+    for (const listener of this.#listeners) listener();
   }
 
   async #awaitEnd(): Promise<void> {
     const error = await this.connection.closed();
-    if (this.#closing) return;
+    if (this.#isClosing) return;
     const why = error === undefined ? '' : `: ${reasonOf(error)}`;
     const message = `The connection to the NATS cluster has ended for good${why}`;
     this.#options.onFatal(new Fatal(EXIT.unavailable, message));
   }
-}
-
-/**
- * Reads the file anew for each connection, since users' credentials expire and are replaced; one
- * that is gone or faulty by then changes nothing.
- */
-function authenticator(path: string, client: Client): Authenticator {
-  const fatal = (why: string): Fatal =>
-    new Fatal(EXIT.badConfiguration, `Cannot use NATS credentials file "${path}": ${why}`);
-  let last: Uint8Array;
-  try {
-    last = readFileSync(path);
-  } catch (error) {
-    throw fatal(reasonOf(error));
-  }
-  // What is wrong inside is not told: it would be a piece of the secret.
-  if (!isSound(last, client)) throw fatal('it holds no JWT and seed');
-  return client.credsAuthenticator(() => {
-    try {
-      const bytes = readFileSync(path);
-      if (isSound(bytes, client)) last = bytes;
-    } catch {
-      // Should the last ones be of no use any more, the server says so.
-    }
-    return last;
-  });
-}
-
-function isSound(creds: Uint8Array, client: Client): boolean {
-  try {
-    client.credsAuthenticator(creds)('nonce');
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function notAuthorized(error: Error, server: string, options: ConnectOptions): Fatal {
-  const given = options.credsFile !== undefined || options.address.login !== undefined;
-  const todo = given
-    ? 'check the credentials'
-    : 'give --nats-creds, or user:password@ before the host';
-  return new Fatal(
-    EXIT.badConfiguration,
-    `Cannot log in to NATS server ${server}: ${reasonOf(error)}; ${todo}`,
-  );
 }

@@ -1,12 +1,12 @@
 import type { StreamConfig, StreamInfo } from '@nats-io/jetstream';
 
-/** A stream of views as it was seen last. */
+/** A stream of views when it was last seen. */
 export interface StreamSeen {
   readonly messages: number;
   readonly bytes: number;
-  /** The server that leads it; `undefined` while there is none. */
+  /** The server that leads the stream; `undefined` while there is none. */
   readonly leader: string | undefined;
-  /** How many servers keep it, and the names of those that are down or behind. */
+  /** How many servers keep the stream, and the names of those that are down or behind. */
   readonly replicas: number;
   readonly lagging: readonly string[];
 }
@@ -24,20 +24,20 @@ export function seenOf({ state, cluster, config }: StreamInfo): StreamSeen {
   return {
     messages: state.messages,
     bytes: state.bytes,
-    // A server by itself names none.
+    // A server without a cluster names none.
     leader: cluster === undefined ? 'itself' : cluster.leader || undefined,
     replicas: config.num_replicas,
     lagging: followers.filter((follower) => !isCurrent(follower)).map(({ name }) => name),
   };
 }
 
-/** Why the stream cannot acknowledge views now; `undefined` where it can. */
+/** Returns why the stream cannot acknowledge views now; `undefined` if it can. */
 export function groupFault({ leader, replicas, lagging }: StreamSeen): string | undefined {
   if (leader === undefined) return 'the stream has no leader';
   return replicas - lagging.length > replicas / 2 ? undefined : 'the stream has no quorum';
 }
 
-/** What makes a stream one that must not be given views; `undefined` where nothing does. */
+/** Returns why views must not go to the stream; `undefined` if they may. */
 export function configFault(config: StreamConfig): string | undefined {
   const { storage, retention, no_ack: noAck, sealed, mirror } = config;
   if (storage === 'memory') return 'it keeps messages in memory (storage: memory)';
@@ -46,7 +46,7 @@ export function configFault(config: StreamConfig): string | undefined {
   }
   if (mirror !== undefined || sealed) return 'it takes no messages (a mirror, or sealed)';
   if (noAck) return 'it acknowledges nothing (no_ack)';
-  // One fed by others has none.
+  // A stream that other streams feed has none.
   const subjects = (config.subjects as string[] | undefined) ?? [];
   if (subjects.some(takesViews)) return undefined;
   return `its subjects (${subjects.join(', ')}) do not take ${VIEWS}.<project>; add ${VIEWS}.>`;
@@ -54,7 +54,7 @@ export function configFault(config: StreamConfig): string | undefined {
 
 const takesViews = (subject: string): boolean => /^(>|(views|\*)\.[*>])$/.test(subject);
 
-/** What the operator should know of the stream, though it takes views. */
+/** Returns what the operator should know about a stream that takes views. */
 export function configWarnings(
   config: StreamConfig,
   replicas: number | undefined,

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { Msg, MsgHdrs } from '@nats-io/transport-node';
+import type { Msg } from '@nats-io/transport-node';
 import { reasonOf } from '../base/exit.ts';
 import type { Cluster } from './connect.ts';
 
 /** Why a message is not known to be stored. */
 export interface Failure {
   readonly kind: FailureKind;
-  /** For the operator, where the kind does not say it all. */
+  /** For the operator, if the kind does not say it all. */
   readonly detail?: string;
 }
 
@@ -15,20 +15,15 @@ export type FailureKind =
   | 'disconnected'
   /** Nobody answered in time. */
   | 'timeout'
-  /** Nobody takes the subject: no such stream, or it has no leader. */
+  /** Nobody takes the subject: there is no such stream, or it has no leader. */
   | 'no-leader'
   /** The stream answered that it does not take the message. */
   | 'refused';
-
-/** @param bytes of the message's text. */
-type Settle = (failure: Failure | undefined, bytes: number) => void;
 
 interface PublisherOptions {
   readonly cluster: Cluster;
   readonly stream: string;
   readonly timeoutMs: number;
-  /** An acknowledgement that came too late to count: whoever did not answer does so again. */
-  readonly onLate?: () => void;
 }
 
 interface Message {
@@ -39,7 +34,7 @@ interface Message {
 }
 
 interface Pending {
-  readonly settle: Settle;
+  readonly settle: (failure: Failure | undefined) => void;
   readonly deadlineMs: number;
   readonly bytes: number;
 }
@@ -47,16 +42,16 @@ interface Pending {
 const SWEEP_MS = 250;
 
 /**
- * Publishes messages to a stream, many at a time, and awaits each one's acknowledgement. The
- * client's own `js.publish` costs twice as much: a promise race, a timer and a random inbox for
- * each. Here one inbox takes all the answers, told apart by a number, and one timer looks for
- * those that are late. What is published in one turn of the event loop goes out in one write,
- * which takes a quarter off the cost of a view under load.
+ * Publishes messages to a stream, many at a time, and awaits each one's acknowledgement.
+ *
+ * The client's own `js.publish` costs 20 µs more for each: a promise race, a timer and a random
+ * inbox. Here one inbox takes all answers, told apart by a number, and one timer looks for those
+ * that are late. Messages published in one turn of the event loop go out in one write.
  */
 export class Publisher {
   readonly #options: PublisherOptions;
   readonly #inbox = `_INBOX.${randomUUID().replaceAll('-', '')}`;
-  /** By number, oldest first, for all wait equally long. */
+  /** By number, oldest first, because all wait equally long. */
   readonly #pending = new Map<string, Pending>();
   readonly #sweep: ReturnType<typeof setInterval>;
   #count = 0;
@@ -73,8 +68,8 @@ export class Publisher {
       },
     });
     cluster.onChange(() => {
-      // Who was connected to a server that is gone hears no answers. It may have stored some.
-      if (cluster.server === undefined) this.#failAll({ kind: 'disconnected' });
+      // Answers of a server that is gone do not arrive. It may have stored some of the messages.
+      if (cluster.server === undefined) this.#failAll();
     });
     this.#sweep = setInterval(() => this.#failLate(), SWEEP_MS);
     this.#sweep.unref();
@@ -86,35 +81,37 @@ export class Publisher {
   }
 
   /**
-   * Publishes once, with `id` as the message's id. What is published while there is no connection
-   * the client would keep and send later, so ask the cluster first.
-   * @param settle called once: with nothing once the stream has acknowledged the message.
+   * Publishes once, with `id` as the message's id. Ask the cluster first whether it is connected:
+   * the client would keep the message and send it later.
+   * @returns `undefined` once the stream has acknowledged the message. Never rejects.
    */
-  publish(subject: string, payload: Uint8Array, id: string, settle: Settle): void {
-    const number = (++this.#count).toString(36);
-    const bytes = payload.length;
-    const deadlineMs = performance.now() + this.#options.timeoutMs;
-    this.#pending.set(number, { settle, deadlineMs, bytes });
-    this.bytes += bytes;
-    if (this.#outbox.length === 0) setImmediate(() => this.#send());
-    this.#outbox.push({ number, subject, payload, id });
+  publish(subject: string, payload: Uint8Array, id: string): Promise<Failure | undefined> {
+    return new Promise((settle) => {
+      const number = (++this.#count).toString(36);
+      const deadlineMs = performance.now() + this.#options.timeoutMs;
+      this.#pending.set(number, { settle, deadlineMs, bytes: payload.length });
+      this.bytes += payload.length;
+      if (this.#outbox.length === 0) setImmediate(() => this.#send());
+      this.#outbox.push({ number, subject, payload, id });
+    });
   }
 
   /** Sends what is to be sent, and answers everyone who waits. */
   close(): void {
     clearInterval(this.#sweep);
     this.#send();
-    this.#failAll({ kind: 'disconnected' });
+    this.#failAll();
   }
 
   #send(): void {
-    const { connection } = this.#options.cluster;
+    const { client, connection } = this.#options.cluster;
     const messages = this.#outbox;
     this.#outbox = [];
     for (const { number, subject, payload, id } of messages) {
       try {
-        const reply = `${this.#inbox}.${number}`;
-        connection.publish(subject, payload, { reply, headers: idHeader(id) });
+        const headers = client.headers();
+        headers.set('Nats-Msg-Id', id);
+        connection.publish(subject, payload, { reply: `${this.#inbox}.${number}`, headers });
       } catch (error) {
         this.#settle(number, { kind: 'refused', detail: reasonOf(error) });
       }
@@ -123,17 +120,16 @@ export class Publisher {
 
   #answered(message: Msg): void {
     const number = message.subject.slice(this.#inbox.length + 1);
-    const failure = readAnswer(message, this.#options.stream);
-    if (!this.#settle(number, failure) && failure === undefined) this.#options.onLate?.();
+    this.#settle(number, readAnswer(message, this.#options.stream));
   }
 
-  #settle(number: string, failure: Failure | undefined): boolean {
+  #settle(number: string, failure: Failure | undefined): void {
     const pending = this.#pending.get(number);
-    if (pending === undefined) return false;
+    // An answer that came too late.
+    if (pending === undefined) return;
     this.#pending.delete(number);
     this.bytes -= pending.bytes;
-    pending.settle(failure, pending.bytes);
-    return true;
+    pending.settle(failure);
   }
 
   #failLate(): void {
@@ -144,19 +140,10 @@ export class Publisher {
     }
   }
 
-  #failAll(failure: Failure): void {
+  #failAll(): void {
     this.#outbox = [];
-    for (const number of this.#pending.keys()) this.#settle(number, failure);
+    for (const number of this.#pending.keys()) this.#settle(number, { kind: 'disconnected' });
   }
-}
-
-/**
- * The one header that a message has. The client's own class checks, converts and joins any number
- * of them, for ten times the cost; of what it is given it only calls `encode`.
- */
-function idHeader(id: string): MsgHdrs {
-  const bytes = Buffer.from(`NATS/1.0\r\nNats-Msg-Id: ${id}\r\n\r\n`, 'latin1');
-  return { encode: () => bytes } as unknown as MsgHdrs;
 }
 
 interface Answer {
@@ -165,20 +152,16 @@ interface Answer {
   readonly error?: { readonly description?: string };
 }
 
+/** Returns why the message was not stored; `undefined` if it was. */
 function readAnswer(message: Msg, stream: string): Failure | undefined {
   if (message.data.length === 0) return { kind: 'no-leader' };
-  const answer = parsed(message.string());
-  if (answer?.error !== undefined) {
-    return { kind: 'refused', detail: String(answer.error.description) };
-  }
-  if (answer?.stream === stream && answer.seq !== undefined) return undefined;
-  return { kind: 'refused', detail: `its subject is not taken by stream ${stream}` };
-}
-
-function parsed(text: string): Answer | undefined {
+  let answer: Answer | undefined;
   try {
-    return JSON.parse(text) as Answer;
+    answer = message.json<Answer>();
   } catch {
-    return undefined;
+    // Somebody else takes the subject too.
   }
+  if (answer?.stream === stream && answer.seq !== undefined && !answer.error) return undefined;
+  const detail = answer?.error?.description ?? `its subject is not taken by stream ${stream}`;
+  return { kind: 'refused', detail };
 }

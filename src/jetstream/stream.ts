@@ -10,14 +10,14 @@ const PREPARE_TIMEOUT_MS = 10_000;
 const RETRY_MS = 250;
 const REPLICAS = 3;
 
-/** JetStream's codes for what is told apart here. */
+/** JetStream's error codes. */
 const NO_SUITABLE_PEERS = 10_005;
 const STREAM_NOT_FOUND = 10_059;
 const NOT_CLUSTERED = 10_074;
-/** Its status while it has no leader. */
+/** JetStream's status while it has no leader. */
 const UNAVAILABLE = 503;
 
-/** The API by which streams are made and looked at. */
+/** Returns the API that creates and inspects streams. */
 export function managerOf({ client, connection }: Cluster): Promise<JetStreamManager> {
   const options = { checkAPI: false, timeout: REQUEST_TIMEOUT_MS };
   return client.jetstreamManager(connection, options);
@@ -25,7 +25,7 @@ export function managerOf({ client, connection }: Cluster): Promise<JetStreamMan
 
 interface PrepareOptions {
   readonly cluster: Cluster;
-  /** How many servers shall keep it; `undefined`: 3 where there are as many, else 1. */
+  /** How many servers keep the stream; `undefined`: 3 if there are as many, else 1. */
   readonly replicas: number | undefined;
   readonly log: Log;
 }
@@ -33,9 +33,9 @@ interface PrepareOptions {
 type Config = Pick<StreamConfig, 'name' | 'subjects'> & Partial<StreamConfig>;
 
 /**
- * Finds the stream, or makes it of `config` where there is none. A cluster that does not answer
- * yet is asked again for a while.
- * @throws {Fatal} exit 69 where it does not answer, 78 where it answers that it will not.
+ * Finds the stream, or creates it with `config`. A cluster that does not answer yet is asked again
+ * for a while.
+ * @throws {Fatal} exit 69 if it does not answer, 78 if it answers that it will not.
  */
 export async function prepareStream(
   { cluster, replicas, log }: PrepareOptions,
@@ -49,18 +49,22 @@ export async function prepareStream(
       return await findOrMake(manager, { ...config, num_replicas: count }, cluster);
     } catch (error) {
       const code = apiCodeOf(error, cluster);
+      const mayBeOne = replicas === undefined && count > 1;
       const isLate = performance.now() > deadlineMs;
-      if (replicas === undefined && count > 1 && code === NOT_CLUSTERED) {
+      if (mayBeOne && code === NOT_CLUSTERED) {
         count = 1;
-      } else if (replicas === undefined && count > 1 && code === NO_SUITABLE_PEERS && isLate) {
-        // Of three servers one may not be there yet; the stream would stay with one for good.
-        if (cluster.servers.length >= REPLICAS) throw cannotPrepare(error, name, cluster);
-        log.warn(`The NATS cluster has fewer than ${REPLICAS} servers: one alone keeps ${name}`);
-        count = 1;
-      } else if (isLate || isFinal(error, cluster)) {
-        throw cannotPrepare(error, name, cluster);
-      } else {
+      } else if (!isLate && !isFinal(error, cluster)) {
         await sleep(RETRY_MS);
+      } else if (
+        mayBeOne &&
+        code === NO_SUITABLE_PEERS &&
+        // A server may still be down, and the stream would have one replica for good.
+        cluster.servers.length < REPLICAS
+      ) {
+        log.warn(`Fewer than ${REPLICAS} NATS servers are up; stream ${name} is kept by one`);
+        count = 1;
+      } else {
+        throw cannotPrepare(error, name, cluster);
       }
     }
   }
@@ -83,11 +87,11 @@ async function findOrMake(
 export const isNotFound = (error: unknown, cluster: Cluster): boolean =>
   apiCodeOf(error, cluster) === STREAM_NOT_FOUND;
 
-/** JetStream's code, where the error is an answer of its. */
+/** Returns JetStream's code, if the error is an answer of JetStream. */
 const apiCodeOf = (error: unknown, { client }: Cluster): number | undefined =>
   error instanceof client.JetStreamApiError ? error.code : undefined;
 
-/** Whether asking again is of no use. */
+/** Whether asking again is useless. */
 function isFinal(error: unknown, cluster: Cluster): boolean {
   const { errors, JetStreamApiError } = cluster.client;
   if (error instanceof JetStreamApiError) {
@@ -99,7 +103,7 @@ function isFinal(error: unknown, cluster: Cluster): boolean {
 function cannotPrepare(error: unknown, name: string, cluster: Cluster): Fatal {
   const { errors } = cluster.client;
   const isUnanswered = error instanceof errors.TimeoutError;
-  const why = isUnanswered ? 'it does not answer; has it a quorum?' : reasonOf(error);
+  const why = isUnanswered ? 'it does not answer; does it have a quorum?' : reasonOf(error);
   const isOff = (error as Error).name === 'JetStreamNotEnabled';
   const isRefused = isFinal(error, cluster) || isOff;
   return new Fatal(

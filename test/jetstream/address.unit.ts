@@ -22,7 +22,7 @@ describe("a cluster's address", () => {
     ['nats://u%40x:p%2Cq:r@a', { user: 'u@x', pass: 'p,q:r' }],
     ['nats://u:p@q@a', { user: 'u', pass: 'p@q' }],
     ['nats://s3cret@a', { token: 's3cret' }],
-  ])('%s tells who asks', (text, login) => {
+  ])('%s has a login', (text, login) => {
     expect(parseClusterAddress(text)).toMatchObject({ login });
   });
 

@@ -23,7 +23,7 @@ const CONFIG = {
 
 const fault = (change: object): string | undefined => configFault({ ...CONFIG, ...change });
 
-describe('a stream that is given views', () => {
+describe('the stream of views', () => {
   it.each(['views.>', 'views.*', '>', '*.>', '*.*'])('may take %s', (subject) => {
     expect(fault({ subjects: ['other', subject] })).toBeUndefined();
   });
@@ -40,7 +40,7 @@ describe('a stream that is given views', () => {
     [{ no_ack: true }, /acknowledges nothing/],
     [{ sealed: true }, /takes no messages/],
     [{ mirror: { name: 'X' } }, /takes no messages/],
-  ])('is not one with %j', (change, message) => {
+  ])('is refused with %j', (change, message) => {
     expect(fault(change)).toMatch(message);
   });
 
@@ -49,7 +49,7 @@ describe('a stream that is given views', () => {
     [{ discard: 'old', max_msgs: 1 }, 'max_msgs'],
     [{ max_age: 1 }, 'max_age'],
     [{ max_msgs_per_subject: 1 }, 'max_msgs_per_subject'],
-  ])('is warned of with %j', (change, limit) => {
+  ])('gets a warning with %j', (change, limit) => {
     const warnings = configWarnings({ ...CONFIG, ...change } as StreamConfig, undefined);
     expect(warnings).toStrictEqual([`Stream VIEWS drops its oldest views at a limit (${limit})`]);
   });
@@ -58,12 +58,12 @@ describe('a stream that is given views', () => {
     expect(configWarnings({ ...CONFIG, ...change } as StreamConfig, 3)).toStrictEqual([]);
   });
 
-  it('is warned of where it has other replicas than were asked for', () => {
+  it('gets a warning if it has other replicas than the operator asked for', () => {
     expect(configWarnings(CONFIG, 1)[0]).toContain('is kept by 3 of the servers');
   });
 });
 
-describe('who keeps a stream', () => {
+describe('the servers that keep a stream', () => {
   const follower = { name: 'b', current: true, offline: false, active: 1e9, lag: 0 };
   const info = (cluster: unknown, replicas = 3): StreamInfo =>
     ({
@@ -72,13 +72,13 @@ describe('who keeps a stream', () => {
       cluster,
     }) as StreamInfo;
 
-  it('is the leader and its followers', () => {
+  it('are the leader and its followers', () => {
     const seen = seenOf(info({ leader: 'a', replicas: [follower, { ...follower, name: 'c' }] }));
     expect(seen).toStrictEqual({ messages: 7, bytes: 8, leader: 'a', replicas: 3, lagging: [] });
     expect(groupFault(seen)).toBeUndefined();
   });
 
-  it('is a server by itself, which names no leader', () => {
+  it('may be a single server, which names no leader', () => {
     expect(groupFault(seenOf(info(undefined, 1)))).toBeUndefined();
   });
 
@@ -94,13 +94,13 @@ describe('who keeps a stream', () => {
 
   const seen: StreamSeen = { messages: 0, bytes: 0, leader: 'a', replicas: 3, lagging: ['b', 'c'] };
 
-  it('is no quorum with two of three', () => {
+  it('are no quorum if two of three are behind', () => {
     expect(groupFault(seen)).toBe('the stream has no quorum');
     expect(groupFault({ ...seen, lagging: ['b'] })).toBeUndefined();
     expect(groupFault({ ...seen, replicas: 2, lagging: ['b'] })).toBe('the stream has no quorum');
   });
 
-  it('is nobody without a leader', () => {
+  it('take no views without a leader', () => {
     expect(groupFault(seenOf(info({ replicas: [follower] })))).toBe('the stream has no leader');
     expect(groupFault({ ...seen, leader: undefined, lagging: [] })).toBe(
       'the stream has no leader',

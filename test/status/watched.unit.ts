@@ -6,7 +6,7 @@ import { ProjectList } from '../../src/projects/project-list.ts';
 import { Counts } from '../../src/status/counts.ts';
 import { operatorApp, type WatchedService } from '../../src/status/operator-app.ts';
 import { watchedCollector } from '../../src/status/watched-collector.ts';
-import { watchedInText } from '../../src/status/watched-in-text.ts';
+import { archiveStatus } from '../../src/status/archive-status.ts';
 import type { WatchedStore } from '../../src/store/store.ts';
 
 // What the operator's listener prints of stores and services that it knows nothing of.
@@ -106,7 +106,7 @@ describe('a store that the listener has never heard of', () => {
 it('a service without a page of its own is shown as text', async () => {
   const reasons: string[] = [];
   const handler = listener(
-    watchedInText(() => ({ ...newStore().describe(1), reasons, warnings: [] })),
+    archiveStatus(() => ({ ...newStore().describe(1), reasons, warnings: [] })),
   );
   expect(await get(handler, '/')).toStrictEqual([
     200,

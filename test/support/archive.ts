@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { onTestFinished } from 'vitest';
@@ -38,6 +40,13 @@ export function startArchive({ runtime, data, url, args = [] }: ArchiveOptions):
       return started.ended;
     },
   };
+}
+
+/** The record of an archive, if there is one. */
+export function recordIn(data: string): Record<string, unknown> | undefined {
+  const path = join(data, 'archive.json');
+  if (!existsSync(path)) return undefined;
+  return JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
 }
 
 /** Archives what is in the stream, to its end, and expects that to succeed. */

@@ -11,14 +11,11 @@ export interface NatsProxy {
   isOpen: boolean;
   /** What does not pass of what a stream tells who publishes: acknowledgements, or refusals too. */
   drops: 'nothing' | 'acknowledgements' | 'answers';
-  /** Sends on what did not pass, late. */
-  sendDropped(): void;
 }
 
 export async function startNatsProxy(port: number): Promise<NatsProxy> {
   const sockets: Socket[] = [];
   const waiting: (() => void)[] = [];
-  const dropped: (() => void)[] = [];
   let isOpen = true;
   const server = createServer((client) => {
     proxy.connections += 1;
@@ -28,8 +25,7 @@ export async function startNatsProxy(port: number): Promise<NatsProxy> {
       for (const socket of [client, upstream]) socket.on('error', () => socket.destroy());
       client.pipe(upstream);
       const forward = framed((frame, payload) => {
-        if (DROPPED[proxy.drops].test(payload)) dropped.push(() => client.write(frame));
-        else client.write(frame);
+        if (!DROPPED[proxy.drops].test(payload)) client.write(frame);
       });
       upstream.on('data', forward).on('close', () => client.destroy());
       client.on('close', () => upstream.destroy());
@@ -49,9 +45,6 @@ export async function startNatsProxy(port: number): Promise<NatsProxy> {
     url: `nats://127.0.0.1:${own}`,
     connections: 0,
     drops: 'nothing',
-    sendDropped: () => {
-      for (const send of dropped.splice(0)) send();
-    },
     get isOpen() {
       return isOpen;
     },

@@ -1,9 +1,76 @@
-import type { StreamMessage } from '../../src/archive/message.ts';
+import type { StreamEnds, StreamMessage, StreamSource } from '../../src/archive/stream-source.ts';
 import { storedLines } from './stored-lines.ts';
 
-/** A stream as an array: messages of lines, numbered from 1. */
-export const messagesOf = (lines: readonly string[], first = 1): StreamMessage[] =>
-  lines.map((line, i) => ({ sequence: first + i, payload: Buffer.from(line) }));
+/** A stream in memory, whose servers may lose messages. */
+export class SimulatedStream implements StreamSource {
+  readonly name: string = 'VIEWS';
+  created = '2026-01-01T00:00:00Z';
+  /** Messages that are handed over at once. */
+  batch = 7;
+  /** Called before each read, and before each list of messages. */
+  onRead: (after: number) => void = () => {};
+  readonly #messages = new Map<number, Uint8Array>();
+  #first = 1;
+  #last = 0;
+  #connections = 0;
+
+  publish(lines: readonly string[]): void {
+    for (const line of lines) this.#messages.set(++this.#last, Buffer.from(line));
+  }
+
+  /** Removes the messages before this one, as a limit of the stream does. */
+  expire(first: number): void {
+    for (let sequence = this.#first; sequence < first; sequence++) this.#messages.delete(sequence);
+    this.#first = first;
+  }
+
+  remove(sequence: number): void {
+    this.#messages.delete(sequence);
+  }
+
+  /** The servers come back without the messages after this one. */
+  lose(last: number): void {
+    for (let sequence = last + 1; sequence <= this.#last; sequence++) {
+      this.#messages.delete(sequence);
+    }
+    this.#last = last;
+    this.disconnect();
+  }
+
+  /** The stream is deleted, and made anew. */
+  recreate(): void {
+    this.lose(0);
+    this.#first = 1;
+    this.created = `${this.created}, again`;
+  }
+
+  disconnect(): void {
+    this.#connections += 1;
+  }
+
+  async ends(): Promise<StreamEnds> {
+    return { created: this.created, first: this.#first, last: this.#last };
+  }
+
+  async message(sequence: number): Promise<Uint8Array | undefined> {
+    return this.#messages.get(sequence);
+  }
+
+  async *read(after: number, stop: AbortSignal): AsyncGenerator<readonly StreamMessage[]> {
+    const connection = this.#connections;
+    for (let read = after; ;) {
+      await new Promise((resolve) => setImmediate(resolve));
+      this.onRead(read);
+      if (this.#connections !== connection || stop.aborted) return;
+      const messages: StreamMessage[] = [];
+      while (read < this.#last && messages.length < this.batch) {
+        const data = this.#messages.get(++read);
+        if (data !== undefined) messages.push({ sequence: read, data });
+      }
+      yield messages;
+    }
+  }
+}
 
 /** Lines of several days, in turn. */
 export function linesOfDays(days: readonly string[], each: number): string[] {

@@ -1,16 +1,17 @@
-import type { StreamInfo } from '@nats-io/jetstream';
+import type { JetStreamClient } from '@nats-io/jetstream';
+import type { Description } from '../../base/description.ts';
 import { reasonOf } from '../../base/exit.ts';
+import type { Log } from '../../base/log.ts';
+import { MiB } from '../../base/size.ts';
+import { printable } from '../../base/text.ts';
 import { DAY_MS } from '../../base/time.ts';
 import type { Cluster } from '../../jetstream/connect.ts';
-import { type Failure, Publisher } from '../../jetstream/publisher.ts';
 import { managerOf, prepareStream } from '../../jetstream/stream.ts';
-import type { Description } from '../../base/description.ts';
-import type { Log } from '../../base/log.ts';
-import { printable } from '../../base/text.ts';
-import { describeRefused } from './describe-refused.ts';
-import { RefusedIntake } from './refused-intake.ts';
-import type { LocalRefusedStore, RefusedState } from './refused-files.ts';
+import { createStamper, type Stamp } from '../stamp.ts';
 import type { RefusedView } from '../store.ts';
+import { describeRefused } from './describe-refused.ts';
+import type { LocalRefusedStore, RefusedState } from './refused-files.ts';
+import { refusedLine } from './refused-line.ts';
 
 interface RefusedStreamOptions {
   readonly cluster: Cluster;
@@ -18,7 +19,7 @@ interface RefusedStreamOptions {
   readonly replicas: number;
   /** 0: keep none. */
   readonly maxBytes: number;
-  /** 0: for ever. */
+  /** 0: forever. */
   readonly keepDays: number;
   readonly isListed: (projectId: string) => boolean;
   readonly now: () => number;
@@ -26,13 +27,15 @@ interface RefusedStreamOptions {
 }
 
 const ACK_TIMEOUT_MS = 5_000;
+/** Of views that wait for their acknowledgement: enough for a burst. */
+const WAITING_BYTES_MAX = MiB;
 const DAY_NS = DAY_MS * 1e6;
 const DUPLICATE_WINDOW_NS = 5e9;
 
 /**
- * Keeps refused views in a stream of their own, `refused.<project>` or, for all that are not
- * listed, `refused.unlisted`. The stream is bounded, and drops its oldest. Best effort: no error
- * reaches a client or ends the process; what is dropped is counted.
+ * Keeps refused views in a stream of their own, as `refused.<project>` or, for all that are not
+ * listed, `refused.unlisted`. The stream drops its oldest messages at its limits. Best effort: no
+ * error reaches a client or ends the process; what is not kept is counted.
  */
 export async function createRefusedStream(
   options: RefusedStreamOptions,
@@ -48,11 +51,11 @@ export async function createRefusedStream(
   return store;
 }
 
-/** Made where there is none; else given the limits that were asked for, if it has others. */
+/** Creates the stream if it is missing; else gives it the limits that were asked for. */
 async function makeStream(options: RefusedStreamOptions): Promise<void> {
   const { cluster, stream, maxBytes, keepDays } = options;
   const limits = { max_bytes: maxBytes, max_age: keepDays * DAY_NS };
-  const { config }: StreamInfo = await prepareStream(options, {
+  const { config } = await prepareStream(options, {
     name: stream,
     subjects: ['refused.>'],
     storage: 'file',
@@ -66,48 +69,40 @@ async function makeStream(options: RefusedStreamOptions): Promise<void> {
 
 class RefusedStream implements LocalRefusedStore {
   readonly #options: RefusedStreamOptions;
-  readonly #intake: RefusedIntake;
-  readonly #publisher: Publisher;
-  #failing = false;
-  #closing = false;
+  readonly #stamp: () => Stamp;
+  readonly #client: JetStreamClient;
+  #waitingBytes = 0;
+  #isFailing = false;
+  #isClosing = false;
   #keptLines = 0;
   #keptBytes = 0;
+  #droppedLines = 0;
 
   constructor(options: RefusedStreamOptions) {
-    const { cluster, stream, maxBytes } = options;
+    const { cluster, now } = options;
     this.#options = options;
-    // What is in the stream the collectors share; each gives a day's strangers half of it.
-    this.#intake = new RefusedIntake({
-      ...options,
-      maxBytesPerDay: maxBytes,
-      bytesOf: () => 0,
-    });
-    this.#publisher = new Publisher({ cluster, stream, timeoutMs: ACK_TIMEOUT_MS });
+    this.#client = cluster.client.jetstream(cluster.connection, { timeout: ACK_TIMEOUT_MS });
+    this.#stamp = createStamper(now);
   }
 
   keep(view: RefusedView): void {
-    const { dropped } = this.#intake;
-    if (this.#closing || this.#options.cluster.server === undefined) {
-      return void (dropped.writeFailed += 1);
-    }
-    const line = this.#intake.take(view, this.#publisher.bytes);
-    if (line === undefined) return;
-    const subject = `refused.${line.isListed ? view.project : 'unlisted'}`;
-    const text = line.bytes.subarray(0, -1);
-    this.#publisher.publish(subject, text, line.id, (failure, bytes) => this.#told(failure, bytes));
+    const { cluster, maxBytes } = this.#options;
+    const isFull = this.#waitingBytes + view.text.length > WAITING_BYTES_MAX;
+    if (maxBytes === 0 || this.#isClosing || cluster.server === undefined || isFull) {
+      this.#droppedLines += 1;
+    } else void this.#publish(view);
   }
 
-  /** What is sent arrives before the connection ends; only the count is not told any more. */
+  /** What was sent arrives before the connection ends, but is not counted any more. */
   async close(): Promise<void> {
-    this.#closing = true;
-    this.#publisher.close();
+    this.#isClosing = true;
   }
 
   state(): RefusedState {
     return {
       keptLines: this.#keptLines,
       keptBytes: this.#keptBytes,
-      droppedLines: Object.values(this.#intake.dropped).reduce((sum, count) => sum + count, 0),
+      droppedLines: this.#droppedLines,
     };
   }
 
@@ -115,20 +110,27 @@ class RefusedStream implements LocalRefusedStore {
     return describeRefused(this.state());
   }
 
-  #told(failure: Failure | undefined, bytes: number): void {
-    if (this.#closing) return;
-    const { log } = this.#options;
-    if (failure === undefined) {
+  async #publish(view: RefusedView): Promise<void> {
+    const { isListed, log } = this.#options;
+    const { project } = view;
+    const stamp = this.#stamp();
+    const line = Buffer.from(refusedLine(stamp, view)).subarray(0, -1); // without its newline
+    const subject = project !== undefined && isListed(project) ? project : 'unlisted';
+    this.#waitingBytes += line.length;
+    try {
+      await this.#client.publish(`refused.${subject}`, line, { msgID: stamp.id });
       this.#keptLines += 1;
-      this.#keptBytes += bytes;
-      if (this.#failing) log.info('Keeping refused views again');
-      this.#failing = false;
-      return;
+      this.#keptBytes += line.length;
+      if (this.#isFailing) log.info('Keeping refused views again');
+      this.#isFailing = false;
+    } catch (error) {
+      this.#droppedLines += 1;
+      if (!this.#isFailing && !this.#isClosing) {
+        log.warn(`Cannot keep refused views: ${printable(reasonOf(error))}`);
+      }
+      this.#isFailing = true;
+    } finally {
+      this.#waitingBytes -= line.length;
     }
-    this.#intake.dropped.writeFailed += 1;
-    if (!this.#failing) {
-      log.warn(`Cannot keep refused views: ${printable(failure.detail ?? failure.kind)}`);
-    }
-    this.#failing = true;
   }
 }

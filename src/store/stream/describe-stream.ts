@@ -3,7 +3,7 @@ import { counter, type Description, type Fact, gauge, samplesBy } from '../../ba
 import { linesMetrics } from '../store.ts';
 import type { StreamStoreState } from './stream-store.ts';
 
-/** What the operator is told of the stream of views. */
+/** Words the state of the stream for the operator's pages. */
 export function describeStream(state: StreamStoreState, nowMs: number): Description {
   const { server, connectionLosses, failures, seen } = state.stream;
   const { leader, replicas, lagging, messages, bytes } = seen;
@@ -36,7 +36,6 @@ export function describeStream(state: StreamStoreState, nowMs: number): Descript
   };
 }
 
-/** What is wrong for good, and how far the stream is from losing its quorum. */
 function warningsOf({ name, seen, warnings }: StreamStoreState['stream']): string[] {
   const { lagging, replicas } = seen;
   if (lagging.length === 0) return [...warnings];

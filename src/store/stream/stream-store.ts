@@ -1,29 +1,24 @@
-// Views in a NATS JetStream stream: one message a view, published once.
+// Views in a NATS JetStream stream: one message for each view, published once.
 //
-// Any number of writers. Collectors share the stream and know nothing of each other, so ids ascend
-// within a collector, not within the stream.
+// Any number of collectors share the stream and know nothing of each other.
 //
-// Durable. `append` resolves to an id once the stream has acknowledged the message: a quorum of the
-// servers that keep it has it. Whether each of them has synced it to its disk by then is a setting
-// of theirs.
+// Durable: `append` resolves to an id once the stream has acknowledged the message, so a quorum of
+// the servers that keep it has it. Whether they have synced it by then is a setting of theirs.
 //
-// Not acknowledged. Nobody answers within 5 seconds, the connection is lost, or the stream has no
-// leader or refuses: so is the view refused, and not published again. It may be stored all the same.
+// Not acknowledged: if nobody answers within 5 seconds, the connection is lost, or the stream has
+// no leader or refuses the message, the view is refused and not published again. It may be stored
+// all the same.
 //
-// While the stream is known to take none, or has acknowledged nothing for 5 seconds, views are refused
-// at once: what is published meanwhile would only gather somewhere. A look at it, and where it looks
-// sound a probe, every second tells when it is back.
-import { formatSize } from '../../base/format.ts';
+// While the stream is known to take no views, they are refused at once.
 import { EXIT, Fatal } from '../../base/exit.ts';
-import type { Cluster } from '../../jetstream/connect.ts';
-import { configFault, type StreamSeen, VIEWS } from '../../jetstream/inspect.ts';
-import { type Failure, type FailureKind, Publisher } from '../../jetstream/publisher.ts';
-import { managerOf, prepareStream } from '../../jetstream/stream.ts';
-import { Silence } from '../../jetstream/silence.ts';
-import { StreamWatch } from '../../jetstream/stream-watch.ts';
+import { formatSize } from '../../base/format.ts';
 import type { Description } from '../../base/description.ts';
 import type { Log } from '../../base/log.ts';
-import { printable } from '../../base/text.ts';
+import type { Cluster } from '../../jetstream/connect.ts';
+import { configFault, type StreamSeen, VIEWS } from '../../jetstream/inspect.ts';
+import { type FailureKind, Publisher } from '../../jetstream/publisher.ts';
+import { StreamHealth } from '../../jetstream/stream-health.ts';
+import { managerOf, prepareStream } from '../../jetstream/stream.ts';
 import { headOf, linesOf } from '../../view/line.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
 import type { Appended, StoreState, ViewStore, WatchedStore } from '../store.ts';
@@ -32,7 +27,7 @@ import { describeStream } from './describe-stream.ts';
 export interface StreamStoreOptions {
   readonly cluster: Cluster;
   readonly stream: string;
-  /** `undefined`: 3 where there are as many servers, else 1. */
+  /** `undefined`: 3 if there are as many servers, else 1. */
   readonly replicas: number | undefined;
   /** Largest line, its newline included. */
   readonly viewBytesMax: number;
@@ -41,7 +36,7 @@ export interface StreamStoreOptions {
   readonly log: Log;
 }
 
-/** Of the stream beside what every store tells. */
+/** Plain values, for whoever shows them. */
 export interface StreamStoreState extends StoreState {
   readonly stream: {
     readonly name: string;
@@ -51,21 +46,28 @@ export interface StreamStoreState extends StoreState {
     readonly connectionLosses: number;
     /** Views that were not acknowledged. */
     readonly failures: Readonly<Record<FailureKind, number>>;
+    /** The stream when it was last seen: its size, leader and replicas. */
     readonly seen: StreamSeen;
     readonly warnings: readonly string[];
   };
 }
 
 const ACK_TIMEOUT_MS = 5_000;
-/** How long a stream that has refused a view counts as one that does. */
-const REFUSING_MS = 5_000;
-/** Ids are there for what reads the stream; none is published twice, so they need not be kept. */
+/** No view is published twice, so the servers need not remember ids for long. */
 const DUPLICATE_WINDOW_NS = 5e9;
 const HEADER_BYTES = 128;
+const SHUTTING_DOWN = 'shutting down';
+
+const REASONS: Record<FailureKind, string> = {
+  disconnected: 'the connection to the cluster was lost',
+  timeout: 'the cluster has not acknowledged it in time',
+  'no-leader': 'the stream has no leader',
+  refused: 'the stream does not take it',
+};
 
 /**
- * Finds the stream, or makes it.
- * @throws {Fatal} exit 69 where the cluster does not answer, 78 where views must not go there.
+ * Finds the stream, or creates it.
+ * @throws {Fatal} exit 69 if the cluster does not answer, 78 if views must not go there.
  */
 export async function createStreamStore(options: StreamStoreOptions): Promise<StreamStore> {
   const { cluster, stream, replicas, viewBytesMax, log } = options;
@@ -82,7 +84,7 @@ export async function createStreamStore(options: StreamStoreOptions): Promise<St
     subjects: [`${VIEWS}.>`],
     storage: 'file',
     retention: 'limits',
-    // Should it be given a limit one day: better refuse views than drop those acknowledged.
+    // If it is given a limit one day, views are refused rather than acknowledged ones dropped.
     discard: 'new',
     duplicate_window: DUPLICATE_WINDOW_NS,
   });
@@ -91,65 +93,67 @@ export async function createStreamStore(options: StreamStoreOptions): Promise<St
     throw new Fatal(EXIT.badConfiguration, `Stream ${stream} cannot keep views: ${fault}`);
   }
   const manager = await managerOf(cluster);
-  const watch = new StreamWatch({ cluster, manager, stream, replicas, log }, info);
-  return new StreamStore(options, watch);
+  return new StreamStore(
+    options,
+    new StreamHealth({ cluster, manager, stream, replicas, log }, info),
+  );
 }
 
 export class StreamStore implements ViewStore, WatchedStore {
   readonly #options: StreamStoreOptions;
-  readonly #watch: StreamWatch;
-  readonly #silence: Silence;
+  readonly #health: StreamHealth;
   readonly #publisher: Publisher;
   readonly #stamp: () => Stamp;
   readonly #failures = { disconnected: 0, timeout: 0, 'no-leader': 0, refused: 0 };
   #lines = 0;
   #bytes = 0;
   #lastAcceptedMs: number | undefined;
-  #refusing: { readonly why: string; readonly untilMs: number } | undefined;
-  #closing = false;
+  #isClosing = false;
 
-  constructor(options: StreamStoreOptions, watch: StreamWatch) {
-    const { cluster, stream, now, log } = options;
+  constructor(options: StreamStoreOptions, health: StreamHealth) {
+    const { cluster, stream, now } = options;
     this.#options = options;
-    this.#watch = watch;
-    const timeoutMs = ACK_TIMEOUT_MS;
-    this.#silence = new Silence({ cluster, stream, timeoutMs, log });
-    const onLate = (): void => this.#answered();
-    this.#publisher = new Publisher({ cluster, stream, timeoutMs, onLate });
+    this.#health = health;
+    this.#publisher = new Publisher({ cluster, stream, timeoutMs: ACK_TIMEOUT_MS });
     this.#stamp = createStamper(now);
   }
 
-  append(fields: Uint8Array, project: string): Promise<Appended> {
-    const unavailable = this.#unavailable();
-    if (unavailable !== undefined) return Promise.resolve({ unavailable });
+  async append(fields: Uint8Array, project: string): Promise<Appended> {
+    const unavailable = this.#isClosing ? SHUTTING_DOWN : this.#health.unavailable;
+    if (unavailable !== undefined) return { unavailable };
     const { ts, id } = this.#stamp();
     const line = linesOf(headOf(ts, id), [fields]).subarray(0, -1); // without its newline
-    this.#silence.published();
-    return new Promise((resolve) => {
-      this.#publisher.publish(`${VIEWS}.${project}`, line, id, (failure, bytes) => {
-        if (failure === undefined) this.#stored(bytes);
-        else this.#failed(failure);
-        resolve(failure === undefined ? { id } : { unavailable: REASONS[failure.kind] });
-      });
-    });
+    this.#health.published();
+    const failure = await this.#publisher.publish(`${VIEWS}.${project}`, line, id);
+    if (failure === undefined) {
+      this.#lines += 1;
+      this.#bytes += line.length;
+      this.#lastAcceptedMs = this.#options.now();
+      this.#health.acknowledged();
+      return { id };
+    }
+    const { kind, detail } = failure;
+    this.#failures[kind] += 1;
+    if (kind === 'refused') this.#health.refused(detail);
+    else if (kind !== 'disconnected') this.#health.unanswered();
+    return { unavailable: REASONS[kind] };
   }
 
   /** Refuses new views, and those that are not acknowledged by now. */
   close(): void {
-    this.#closing = true;
+    this.#isClosing = true;
     this.#publisher.close();
-    this.#watch.stop();
-    this.#silence.stop();
+    this.#health.stop();
   }
 
   state(): StreamStoreState {
     const { cluster, stream } = this.#options;
-    const isRefusing = performance.now() < (this.#refusing?.untilMs ?? 0);
+    const { seen, warnings, trouble } = this.#health;
     return {
       lines: this.#lines,
       bytes: this.#bytes,
       lastAcceptedMs: this.#lastAcceptedMs,
-      unavailable: this.#unavailable() ?? (isRefusing ? REASONS.refused : undefined),
+      unavailable: this.#isClosing ? SHUTTING_DOWN : trouble,
       unavailableSinceMs: cluster.disconnectedSinceMs,
       queuedLines: this.#publisher.waiting,
       queuedBytes: this.#publisher.bytes,
@@ -159,8 +163,8 @@ export class StreamStore implements ViewStore, WatchedStore {
         disconnectedSinceMs: cluster.disconnectedSinceMs,
         connectionLosses: cluster.losses,
         failures: { ...this.#failures },
-        seen: this.#watch.seen,
-        warnings: this.#watch.warnings,
+        seen,
+        warnings,
       },
     };
   }
@@ -168,47 +172,4 @@ export class StreamStore implements ViewStore, WatchedStore {
   describe(): Description {
     return describeStream(this.state(), this.#options.now());
   }
-
-  #unavailable(): string | undefined {
-    if (this.#closing) return SHUTTING_DOWN;
-    return this.#watch.unavailable ?? this.#silence.unavailable;
-  }
-
-  #answered(): void {
-    this.#watch.sign();
-    this.#silence.answered();
-  }
-
-  #stored(bytes: number): void {
-    this.#lines += 1;
-    this.#bytes += bytes;
-    this.#lastAcceptedMs = this.#options.now();
-    this.#answered();
-    if (this.#refusing === undefined) return;
-    this.#refusing = undefined;
-    this.#options.log.info(`Stream ${this.#options.stream} takes views again`);
-  }
-
-  #failed({ kind, detail }: Failure): void {
-    this.#failures[kind] += 1;
-    if (kind === 'refused') this.#refused(detail);
-    else if (kind !== 'disconnected') this.#silence.unanswered();
-  }
-
-  #refused(detail: string | undefined): void {
-    this.#silence.answered();
-    const why = printable(detail ?? '');
-    const { log, stream } = this.#options;
-    if (why !== this.#refusing?.why) log.error(`Stream ${stream} refuses views: ${why}`);
-    this.#refusing = { why, untilMs: performance.now() + REFUSING_MS };
-  }
 }
-
-const SHUTTING_DOWN = 'shutting down';
-
-const REASONS: Record<FailureKind, string> = {
-  disconnected: 'the connection to the cluster was lost',
-  timeout: 'the cluster has not acknowledged it in time',
-  'no-leader': 'the stream has no leader',
-  refused: 'the stream does not take it',
-};

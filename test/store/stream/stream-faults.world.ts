@@ -32,7 +32,7 @@ const start = ({ url }: NatsCluster, ...args: string[]): Promise<Watched> =>
   startWatched({ args: ['--store', url, ...args] });
 
 describe.skipIf(!canRunNats())('a collector with a stream', () => {
-  it('refuses at once while no server is there, keeps nothing back, and goes on by itself', async () => {
+  it('refuses views at once while no server is there, and goes on by itself', async () => {
     const nats = await startNats();
     const [node] = nats.nodes;
     const viewlog = await start(nats);
@@ -63,7 +63,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     });
   });
 
-  it('answers within seconds while the server hangs, at most --max-queue under way', async () => {
+  it('answers within seconds while the server hangs, with at most --max-queue in flight', async () => {
     const nats = await startNats();
     const [node] = nats.nodes;
     const viewlog = await start(nats, '--max-queue', '64KiB');
@@ -93,7 +93,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     expect((await viewlog.metrics())['viewlog_queue_bytes']).toBe(0);
   });
 
-  it('answers what waits as soon as the connection is lost', async () => {
+  it('answers waiting views as soon as the connection is lost', async () => {
     const nats = await startNats();
     const [node] = nats.nodes;
     const viewlog = await start(nats);
@@ -107,7 +107,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     expect((await viewlog.metrics())[failures]).toBe(1);
   });
 
-  it('refuses while the stream is full, says so once, and goes on when there is room', async () => {
+  it('refuses while the stream is full, says so once, and goes on when there is space', async () => {
     const nats = await startNats();
     const manager = await nats.manager();
     const limits = { max_msgs: 3, discard: 'new' as const };
@@ -131,7 +131,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     expect(viewlog.stdout().match(/^Stream VIEWS takes views again$/gm)).toHaveLength(1);
   });
 
-  it('refuses when the stream is gone or spoilt, and goes on when it is mended', async () => {
+  it('refuses views while the stream is gone or has other subjects', async () => {
     const nats = await startNats();
     const manager = await nats.manager();
     const viewlog = await start(nats);
@@ -155,7 +155,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     );
   });
 
-  it('answers what is under way when it is stopped, and nothing acknowledged is missing', async () => {
+  it('answers views in flight when it is stopped, and loses nothing acknowledged', async () => {
     const nats = await startNats();
     const viewlog = await startViewlog({ args: ['--store', nats.url] });
     const load = startLoad(viewlog.url, 64);

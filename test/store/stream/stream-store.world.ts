@@ -72,7 +72,7 @@ describe.skipIf(!canRunNats())('views in a stream', () => {
     expect(readdirSync(data)).toStrictEqual(['projects.json']);
   });
 
-  it('go to a stream made for them, whose limits can be set later without losing any', async () => {
+  it('go to a stream that the first collector creates', async () => {
     const nats = await startNats();
     const args = ['--store', nats.url, '--nats-stream', 'MINE', '--max-refused', '1MiB'];
     await startViewlog({ args: [...args, '--keep-refused-days', '3'] });
@@ -126,7 +126,7 @@ describe.skipIf(!canRunNats())('a start', () => {
   });
 
   it.each([
-    ['no credentials', 'nats://HOST', /give --nats-creds, or user:password@ before the host$/],
+    ['no credentials', 'nats://HOST', /give --nats-creds, or user:password@HOST$/],
     ['a wrong password', 'nats://viewlog:wr0ng@HOST', /check the credentials$/],
     ['a wrong token', 'nats://wr0ng@HOST', /check the credentials$/],
   ])('says that it cannot log in with %s, and not the secret', async (_, url, message) => {
@@ -135,11 +135,13 @@ describe.skipIf(!canRunNats())('a start', () => {
     const { code, stdout, stderr } = await serve(url.replace('HOST', host));
     expect(code).toBe(78);
     expect(stderr.trim()).toMatch(message);
-    expect(stderr).toMatch(/^error: Cannot log in to NATS server 127\.0\.0\.1:\d+: [^\n]*\n$/);
+    expect(stderr).toMatch(
+      /^error: Cannot log in to the NATS cluster at 127\.0\.0\.1:\d+: [^\n]*\n$/,
+    );
     expect(stdout + stderr).not.toContain('wr0ng');
   });
 
-  it('says what is wrong with a credentials file, and nothing of what is in it', async () => {
+  it('says what is wrong with a credentials file, and prints nothing of it', async () => {
     const nats = await startNats();
     const file = join(tempDir(), 'viewlog.creds');
     const missing = await serve(nats.url, '--nats-creds', file);

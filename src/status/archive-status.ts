@@ -5,10 +5,10 @@ import { reply } from './replies.ts';
 const NAME_LENGTH = 24;
 
 /**
- * A service whose page is its facts, as text.
- * @param describe `reasons` are why the work is not done now; none where it is.
+ * Returns the service of the archive, whose page is its facts as text.
+ * @param describe `reasons` say why nothing is archived now; none if it is.
  */
-export const watchedInText = (
+export const archiveStatus = (
   describe: () => Description & { readonly reasons: readonly string[] },
 ): WatchedService => ({
   health: describe,

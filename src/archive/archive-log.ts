@@ -1,0 +1,76 @@
+import { reasonOf } from '../base/exit.ts';
+import { plural } from '../base/format.ts';
+import type { Log } from '../base/log.ts';
+import { printable } from '../base/text.ts';
+
+/** Under load some messages are always behind. */
+const LAG_MIN = 10_000;
+/** One failure is no news: the servers elect a leader, or have forgotten the reader. */
+const FAILURES_LOGGED = 2;
+const SKIPPED_NAMED_MAX = 10;
+
+/** Logs and counts what the archive meets in the stream. */
+export class ArchiveLog {
+  readonly #log: Log;
+  readonly #stream: string;
+  #loggedLag = 0;
+  #failures = 0;
+  /** Messages that are not views. */
+  skipped = 0;
+  /** Messages that the stream removed before they were archived. */
+  lost = 0;
+  /** Why the stream cannot be read now. */
+  unreadable: string | undefined;
+
+  constructor(log: Log, stream: string) {
+    this.#log = log;
+    this.#stream = stream;
+  }
+
+  /** Logs one line for a batch, however many such messages somebody publishes. */
+  skip(messages: readonly string[]): void {
+    if (messages.length === 0) return;
+    this.skipped += messages.length;
+    const some = messages.slice(0, SKIPPED_NAMED_MAX).join(', ');
+    const more = messages.length > SKIPPED_NAMED_MAX ? ', …' : '';
+    const what = `${plural(messages.length, 'message')} of the stream that no collector wrote`;
+    this.#log.error(`Skipped ${what}: ${some}${more}`);
+  }
+
+  gap(from: number, to: number): void {
+    const count = to - from + 1;
+    this.lost += count;
+    this.#log.error(
+      `${plural(count, 'message')} (${from} to ${to}) of the stream had been removed before the ` +
+        'archive read them; let the stream keep messages for longer',
+    );
+  }
+
+  failed(error: unknown): void {
+    this.unreadable = printable(reasonOf(error));
+    if (++this.#failures !== FAILURES_LOGGED) return;
+    this.#log.warn(`Cannot read stream "${this.#stream}": ${this.unreadable}; retrying`);
+  }
+
+  succeeded(): void {
+    if (this.#failures >= FAILURES_LOGGED) this.#log.info(`Reading stream "${this.#stream}" again`);
+    this.unreadable = undefined;
+    this.#failures = 0;
+  }
+
+  /** Logs how many messages the archive is behind, each time that this has doubled or halved. */
+  lag(messages: number): void {
+    const [before, log] = [this.#loggedLag, this.#log];
+    const behind = `The archive is ${plural(messages, 'message')} behind the end of the stream`;
+    if (before > 0 && messages < LAG_MIN) {
+      this.#loggedLag = 0;
+      log.info('The archive has caught up with the stream');
+    } else if (messages >= Math.max(LAG_MIN, 2 * before)) {
+      this.#loggedLag = messages;
+      log.warn(behind);
+    } else if (messages >= LAG_MIN && messages <= before / 2) {
+      this.#loggedLag = messages;
+      log.info(`${behind}, and catching up`);
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import type { ConsumerMessages, JetStreamManager } from '@nats-io/jetstream';
+import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
+import { MiB } from '../base/size.ts';
+import { sleep } from '../base/time.ts';
+import type { Cluster } from '../jetstream/connect.ts';
+import { isNotFound, managerOf } from '../jetstream/stream.ts';
+import type { StreamEnds, StreamMessage, StreamSource } from './stream-source.ts';
+
+/** How many messages are read at once: by the size of the largest of the last ones. */
+const FETCH_BYTES = 8 * MiB;
+const FETCH_MIN = 20;
+const FETCH_MAX = 2_000;
+/** How long to wait for more of them. */
+const FETCH_MS = 1_000;
+/** The servers forget an archive's consumer after it has been gone for this time. */
+const CONSUMER_IDLE_MS = 30_000;
+/** A cluster that has just started may not know all of its streams yet. */
+const FIND_TIMES = 4;
+const FIND_EVERY_MS = 500;
+const CONNECTED_EVERY_MS = 100;
+
+/** A stream of a NATS cluster, read with the client's ordered consumer. */
+export class NatsSource implements StreamSource {
+  readonly name: string;
+  readonly #cluster: Cluster;
+  readonly #manager: JetStreamManager;
+  readonly #stop: AbortSignal;
+  #fetching: ConsumerMessages | undefined;
+
+  private constructor(
+    name: string,
+    cluster: Cluster,
+    manager: JetStreamManager,
+    stop: AbortSignal,
+  ) {
+    this.name = name;
+    this.#cluster = cluster;
+    this.#manager = manager;
+    this.#stop = stop;
+    cluster.onChange(() => this.#fetching?.stop());
+  }
+
+  /** @throws {Fatal} exit 78 if there is no such stream, 69 if the cluster does not answer. */
+  static async find(name: string, cluster: Cluster, stop: AbortSignal): Promise<NatsSource> {
+    const source = new NatsSource(name, cluster, await managerOf(cluster), stop);
+    for (let time = 1; ; time++) {
+      try {
+        await source.ends();
+        return source;
+      } catch (error) {
+        if (time === FIND_TIMES || stop.aborted) throw cannotFind(name, error, cluster);
+        await sleep(FIND_EVERY_MS, stop);
+      }
+    }
+  }
+
+  async ends(): Promise<StreamEnds> {
+    // The cluster's own log says that there is no connection.
+    while (this.#cluster.server === undefined && !this.#stop.aborted) {
+      await sleep(CONNECTED_EVERY_MS, this.#stop);
+    }
+    if (this.#stop.aborted) throw new Error('stopped');
+    const { created, state } = await this.#manager.streams.info(this.name);
+    return { created, first: state.first_seq, last: state.last_seq };
+  }
+
+  async message(sequence: number): Promise<Uint8Array | undefined> {
+    return (await this.#manager.streams.getMessage(this.name, { seq: sequence }))?.data;
+  }
+
+  async *read(after: number, stop: AbortSignal): AsyncGenerator<readonly StreamMessage[]> {
+    const { losses } = this.#cluster;
+    const consumer = await this.#manager.jetstream().consumers.get(this.name, {
+      opt_start_seq: after + 1,
+      inactive_threshold: CONSUMER_IDLE_MS,
+    });
+    const { name } = await consumer.info(true);
+    const end = (): void => this.#fetching?.stop();
+    stop.addEventListener('abort', end);
+    try {
+      let count = FETCH_MIN;
+      while (this.#cluster.losses === losses && !stop.aborted) {
+        this.#fetching = await consumer.fetch({ max_messages: count, expires: FETCH_MS });
+        const messages: StreamMessage[] = [];
+        let largest = FETCH_BYTES / FETCH_MAX;
+        for await (const { info, seq, data } of this.#fetching) {
+          // The client makes a consumer anew that the servers have lost, with what they have now.
+          if (info.consumer !== name) throw new Error('the servers have forgotten its consumer');
+          messages.push({ sequence: seq, data });
+          largest = Math.max(largest, data.length);
+        }
+        count = Math.max(FETCH_MIN, Math.floor(FETCH_BYTES / largest));
+        yield messages;
+      }
+    } finally {
+      this.#fetching?.stop();
+      stop.removeEventListener('abort', end);
+    }
+  }
+}
+
+function cannotFind(name: string, error: unknown, cluster: Cluster): Fatal {
+  if (!isNotFound(error, cluster)) {
+    return new Fatal(EXIT.unavailable, `Cannot read stream "${name}": ${reasonOf(error)}`);
+  }
+  const todo = 'start a collector with --store to create it, or name another with --nats-stream';
+  return new Fatal(EXIT.badConfiguration, `There is no stream "${name}"; ${todo}`);
+}

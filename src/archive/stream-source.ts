@@ -1,0 +1,27 @@
+/** A message of the stream. Sequences ascend from 1; removed messages leave gaps. */
+export interface StreamMessage {
+  readonly sequence: number;
+  readonly data: Uint8Array;
+}
+
+export interface StreamEnds {
+  /** When the stream was created: a stream of the same name that was made later is another one. */
+  readonly created: string;
+  /** The sequence of the first message that the stream still has, and of its last one. */
+  readonly first: number;
+  readonly last: number;
+}
+
+/** The stream as the archive reads it. Every call rejects if the servers do not answer. */
+export interface StreamSource {
+  readonly name: string;
+  ends(): Promise<StreamEnds>;
+  /** Returns the message's data, or `undefined` if the stream does not have it any more. */
+  message(sequence: number): Promise<Uint8Array | undefined>;
+  /**
+   * Yields the messages after `after` in the stream's order, as they come, and an empty list when
+   * none has come for a while. Ends, or throws, as soon as the connection is lost or the servers
+   * have forgotten the reader: they may have lost messages, so check before reading on.
+   */
+  read(after: number, stop: AbortSignal): AsyncIterable<readonly StreamMessage[]>;
+}
