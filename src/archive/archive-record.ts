@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
 import { printable } from '../base/text.ts';
-import { NoRegularFile, statIfThere } from '../disk/daily-file.ts';
+import { NoRegularFile } from '../disk/daily-file.ts';
 import { archiveRecordOf } from '../disk/names.ts';
-import type { FileOps } from '../disk/ops.ts';
+import { type FileOps, ifPresent } from '../disk/ops.ts';
 import { readMessage } from './archive-batch.ts';
 import type { StreamEnds, StreamSource } from './stream-source.ts';
 
@@ -81,7 +81,7 @@ export async function readRecord(files: FileOps, dir: string): Promise<ArchiveRe
 }
 
 async function readText(files: FileOps, path: string): Promise<string | undefined> {
-  const there = await statIfThere(files, path);
+  const there = await ifPresent(files.stat(path));
   if (there === undefined) return undefined;
   // Opening a FIFO would wait for its writer.
   if (!there.isFile()) throw new NoRegularFile();
