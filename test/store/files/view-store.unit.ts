@@ -1,22 +1,31 @@
+// What the simulator (test/simulation) does not see: flags, modes, words, and the real file system.
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { systemFiles } from '../../../src/disk/ops.ts';
-import { openStore, view } from '../../support/open-store.ts';
+import { FaultyDisk } from '../../support/faulty-disk.ts';
+import { openStore, QUICK, until, view } from '../../support/open-store.ts';
+
+const FILE = 'views-2026-03-01.ndjson';
 
 /** The flags with which this process has opened the file. */
 function flagsOf(path: string): number {
   const fd = fs.readdirSync('/proc/self/fd').find((name) => {
-    return (
-      fs.existsSync(`/proc/self/fd/${name}`) && fs.readlinkSync(`/proc/self/fd/${name}`) === path
-    );
+    const link = `/proc/self/fd/${name}`;
+    return fs.existsSync(link) && fs.readlinkSync(link) === path;
   });
   const info = fs.readFileSync(`/proc/self/fdinfo/${fd!}`, 'utf8');
   return Number.parseInt(/^flags:\s+(\d+)/m.exec(info)![1]!, 8);
 }
 
+/** A store on a disk with faults. */
+async function openFaulty(options: Parameters<typeof openStore>[0] = {}) {
+  const disk = new FaultyDisk();
+  return { disk, ...(await openStore({ files: disk.files(), timing: QUICK, ...options })) };
+}
+
 describe('append', () => {
-  test('resolves to the id of the line that is in the file', async () => {
+  test('resolves to the id of the stored line', async () => {
     const { store, lines } = await openStore();
     const appended = await store.append(Buffer.from('{"p":"1","pn":"Grüße \u{1f600}"}'));
     const { id } = appended as { id: string };
@@ -26,42 +35,22 @@ describe('append', () => {
     await store.close(20_000);
   });
 
-  test('resolves only after a sync that began after the write, where no write syncs', async () => {
-    const events: string[] = [];
-    const files = {
-      ...systemFiles,
-      canDsync: false,
-      async write(fd: number, bytes: Uint8Array, offset: number, length: number) {
-        const written = await systemFiles.write(fd, bytes, offset, length);
-        events.push('written');
-        return written;
-      },
-      async fdatasync(fd: number) {
-        events.push('sync begun');
-        await systemFiles.fdatasync(fd);
-        events.push('synced');
-      },
-    };
-    const { store } = await openStore({ files });
-    await store.append(view(1));
-    events.push('acknowledged');
-    expect(events).toEqual(['written', 'sync begun', 'synced', 'acknowledged']);
-    await store.close(20_000);
-  });
-
   test.each([
     ['disk', true],
     ['os', false],
-  ] as const)('with durability %s, on Linux, each write syncs: %s', async (durability, syncs) => {
-    const { store, dir } = await openStore({ durability });
-    await store.append(view(1));
-    expect(flagsOf(join(dir, 'views-2026-03-01.ndjson')) & fs.constants.O_DSYNC).toBe(
-      syncs ? fs.constants.O_DSYNC : 0,
-    );
-    await store.close(20_000);
-  });
+  ] as const)(
+    'with durability %s opens files so that each write syncs: %s',
+    async (durability, syncs) => {
+      const { store, dir } = await openStore({ durability });
+      await store.append(view(1));
+      expect(flagsOf(join(dir, FILE)) & fs.constants.O_DSYNC).toBe(
+        syncs ? fs.constants.O_DSYNC : 0,
+      );
+      await store.close(20_000);
+    },
+  );
 
-  test('with durability os resolves after the write; the day is synced when it is closed', async () => {
+  test('with durability os syncs the file when it closes it', async () => {
     let syncs = 0;
     const files = {
       ...systemFiles,
@@ -75,7 +64,7 @@ describe('append', () => {
     expect(syncs).toBe(1);
   });
 
-  test('gathers what arrives during a sync into one write', async () => {
+  test('writes the views that arrive during a sync as one batch', async () => {
     const writes: number[] = [];
     const files = {
       ...systemFiles,
@@ -94,53 +83,17 @@ describe('append', () => {
     expect(store.state()).toMatchObject({ lines: 501, batches: writes.length, queuedLines: 0 });
     await store.close(20_000);
   });
-
-  test('keeps the order of the calls, and ids ascend', async () => {
-    const { store, lines } = await openStore();
-    const appended = await Promise.all(
-      Array.from({ length: 2000 }, (_, n) => store.append(view(n))),
-    );
-    const parsed = lines().map((line) => JSON.parse(line) as { id: string; n: number });
-    expect(parsed.map(({ n }) => n)).toEqual(Array.from({ length: 2000 }, (_, n) => n));
-    expect(parsed.map(({ id }) => ({ id }))).toEqual(appended);
-    const ids = parsed.map(({ id }) => id);
-    expect(ids).toEqual([...new Set(ids)].sort());
-    await store.close(20_000);
-  });
 });
 
-describe('days', () => {
-  test('each line goes to the file of its own day, in one file a batch', async () => {
-    const { store, clock, lines } = await openStore();
-    const before = store.append(view(1));
-    clock.ms = Date.parse('2026-03-02T00:00:00.000Z');
-    const after = store.append(view(2));
-    await Promise.all([before, after]);
-    expect(lines('2026-03-01')).toHaveLength(1);
-    expect(lines('2026-03-02')).toHaveLength(1);
-    expect(lines('2026-03-02')[0]).toMatch(/^\{"ts":"2026-03-02T/);
-    await store.close(20_000);
-  });
-
-  test('a restart goes on in the same file', async () => {
-    const first = await openStore();
-    await first.store.append(view(1));
-    await first.store.close(20_000);
-    const second = await openStore({ dir: first.dir });
-    await second.store.append(view(2));
-    await second.store.close(20_000);
-    const ids = second.lines().map((line) => (JSON.parse(line) as { id: string }).id);
-    expect(ids).toHaveLength(2);
-  });
-
-  test('the file has mode 0640 in a directory 0750, whatever the umask', async () => {
+describe('the file', () => {
+  test('has mode 0640 in a directory 0750, whatever the umask', async () => {
     for (const umask of [0o022, 0o077, 0]) {
       const before = process.umask(umask);
       try {
         const { store, dir } = await openStore();
         await store.append(view(1));
         const mode = (path: string): string => (fs.statSync(path).mode & 0o777).toString(8);
-        expect(mode(join(dir, 'views-2026-03-01.ndjson'))).toBe('640');
+        expect(mode(join(dir, FILE))).toBe('640');
         expect(mode(dir)).toBe('750');
         await store.close(20_000);
       } finally {
@@ -168,15 +121,168 @@ describe('close', () => {
   });
 });
 
+describe('a full disk', () => {
+  test('is logged once when it begins and once when it ends', async () => {
+    const { store, disk, lines, log, dir } = await openFaulty();
+    disk.spaceBytes = 40;
+    expect(await store.append(view(1))).toEqual({ unavailable: 'the disk is full' });
+    expect(await store.append(view(2))).toEqual({ unavailable: 'the disk is full' });
+    disk.spaceBytes = Number.POSITIVE_INFINITY;
+    await until(() => store.state().unavailable === undefined, 'space is noticed');
+    expect(await store.append(view(3))).toHaveProperty('id');
+    expect(lines()).toHaveLength(2);
+    expect(log.lines).toEqual([
+      `error: Cannot write "${dir}/${FILE}": ENOSPC: made up by the test, write; ` +
+        'refusing views until it succeeds',
+      `info: Writing to "${dir}/${FILE}" again`,
+    ]);
+    await store.close(20_000);
+  });
+
+  test('at the stop: half a line stays, exit 74, and the next start ends it', async () => {
+    const timing = { ...QUICK, retryMs: 600_000, retryMaxMs: 600_000 };
+    const { store, disk, dir, text } = await openFaulty({ timing });
+    disk.spaceBytes = 40;
+    await store.append(view(1));
+    await expect(store.close(20_000)).rejects.toMatchObject({
+      exitCode: 74,
+      message: `"${dir}/${FILE}" ends in half a line because the disk is full; the next start ends that line`,
+    });
+    const again = await openStore({ dir });
+    expect(text()).toHaveLength(41);
+    expect(again.log.lines).toEqual([
+      `warn: "${dir}/${FILE}" ended in half a line after a crash; ended that line with a newline`,
+    ]);
+    await again.store.close(20_000);
+  });
+});
+
+test('little free space refuses views until there is an eighth more, and says since when', async () => {
+  const { store, disk, log } = await openFaulty({ minFreeBytes: 800_000 });
+  disk.spaceBytes = 799_999;
+  await until(() => store.state().unavailable !== undefined, 'low space is noticed');
+  expect(await store.append(view(2))).toEqual({ unavailable: 'too little free disk space' });
+  await until(() => store.state().unavailableSinceMs !== undefined, 'the time is noted');
+  disk.spaceBytes = 899_999;
+  await until(() => store.state().freeBytes === 899_999, 'a poll');
+  expect(store.state().unavailable).toBe('too little free disk space');
+  disk.spaceBytes = 900_000;
+  await until(() => store.state().unavailable === undefined, 'space is noticed');
+  await until(() => store.state().unavailableSinceMs === undefined, 'the end is noted');
+  expect(log.lines).toHaveLength(2);
+  await store.close(20_000);
+});
+
+test('--min-free is off, and logged once, if the runtime forbids to look', async () => {
+  let asked = 0;
+  const freeBytes = async (): Promise<number> => {
+    asked += 1;
+    throw new Error('Requires sys access to "statfs"');
+  };
+  const files = { ...systemFiles, freeBytes };
+  const { store, log } = await openStore({ files, minFreeBytes: 100, timing: QUICK });
+  expect(await store.append(view(1))).toHaveProperty('id');
+  expect(asked).toBe(1);
+  expect(log.lines).toEqual([
+    'warn: --min-free is off: free disk space is unknown: Requires sys access to "statfs"; start Deno with --allow-sys=statfs',
+  ]);
+  await store.close(20_000);
+});
+
+test('a failed sync ends the process with exit 74 and the name of the file', async () => {
+  const { store, disk, fatals, dir } = await openFaulty();
+  disk.fault = (operation) => (operation === 'fdatasync' ? { errno: 'ENOSPC' } : undefined);
+  expect(await store.append(view(1))).toEqual({ unavailable: 'the disk has failed' });
+  expect(fatals.map(({ exitCode, message }) => [exitCode, message])).toEqual([
+    [
+      74,
+      `Cannot sync "${dir}/${FILE}": ENOSPC: made up by the test, fdatasync; ` +
+        'check the disk, then start viewlog again',
+    ],
+  ]);
+});
+
+describe('a file that another program', () => {
+  test.each([
+    ['moves', (path: string) => fs.renameSync(path, `${path}.moved`), []],
+    ['empties', (path: string) => fs.truncateSync(path), []],
+    ['cuts', (path: string) => fs.truncateSync(path, 10), ['{"ts":"202']],
+    ['replaces', (path: string) => fs.writeFileSync(`${path}.new`, 'half a li'), ['half a li']],
+  ])('%s is opened again, and logged once', async (_, change, before) => {
+    const { store, dir, lines, log } = await openFaulty();
+    await store.append(view(1));
+    const path = join(dir, FILE);
+    change(path);
+    if (fs.existsSync(`${path}.new`)) fs.renameSync(`${path}.new`, path);
+    await until(() => log.lines.length > 0, 'it is noticed');
+    expect(await store.append(view(2))).toHaveProperty('id');
+    expect(lines().slice(0, -1)).toEqual(before);
+    expect(
+      log.lines.filter((line) => line.includes(`"${path}" was moved, removed or`)),
+    ).toHaveLength(1);
+    await store.close(20_000);
+  });
+
+  test('empties while half a line waits for space does not get the rest of that line', async () => {
+    const { store, disk, dir, lines } = await openFaulty();
+    await store.append(view(1));
+    disk.spaceBytes = 40;
+    await store.append(view(2));
+    fs.truncateSync(join(dir, FILE));
+    disk.spaceBytes = Number.POSITIVE_INFINITY;
+    await until(() => store.state().unavailable === undefined, 'space is noticed');
+    expect(await store.append(view(3))).toHaveProperty('id');
+    expect(lines().map((line) => (JSON.parse(line) as { n: number }).n)).toEqual([3]);
+    await store.close(20_000);
+  });
+
+  test('hides from stat is written to as before, and logged once', async () => {
+    const { store, disk, log } = await openFaulty();
+    await store.append(view(1));
+    let looks = 0;
+    disk.fault = (operation) => {
+      if (operation !== 'stat') return undefined;
+      looks += 1;
+      return { errno: 'EACCES' };
+    };
+    await until(() => looks > 3, 'some polls');
+    expect(await store.append(view(2))).toHaveProperty('id');
+    expect(log.lines).toHaveLength(1);
+    await store.close(20_000);
+  });
+
+  test('moves after its day is not created again', async () => {
+    const { store, dir, clock } = await openFaulty();
+    await store.append(view(1));
+    clock.ms += 24 * 3_600_000;
+    fs.rmSync(join(dir, FILE));
+    await until(() => store.state().path === undefined, 'the day is closed');
+    await store.close(20_000);
+    expect(fs.readdirSync(dir)).toEqual([]);
+  });
+});
+
+test('a clock that is set back across midnight is logged, and followed', async () => {
+  const { store, clock, lines, log } = await openStore();
+  await store.append(view(1));
+  clock.ms -= 24 * 3_600_000;
+  await store.append(view(2));
+  expect(lines('2026-02-28')).toHaveLength(1);
+  expect(log.lines).toEqual([
+    'warn: The clock went back from 2026-03-01 to 2026-02-28; writing to the file of 2026-02-28 again',
+  ]);
+  await store.close(20_000);
+});
+
 test('state tells what was written', async () => {
   const { store, dir, clock } = await openStore();
   expect(store.state()).toMatchObject({ path: undefined, lines: 0, lastAcceptedMs: undefined });
   await store.append(view(1));
   clock.ms += 5;
   await store.append(view(2));
-  const size = fs.statSync(join(dir, 'views-2026-03-01.ndjson')).size;
+  const size = fs.statSync(join(dir, FILE)).size;
   expect(store.state()).toMatchObject({
-    path: `${dir}/views-2026-03-01.ndjson`,
+    path: `${dir}/${FILE}`,
     fileBytes: size,
     bytes: size,
     lines: 2,

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   createRefusedStore,
   type RefusedStoreOptions,
@@ -175,8 +175,7 @@ describe('a day keeps', () => {
 describe('a disk that', () => {
   function openFaulty() {
     const disk = new FaultyDisk();
-    onTestFinished(() => disk.closeAll());
-    return { disk, ...openRefused({ files: disk.mount() }) };
+    return { disk, ...openRefused({ files: disk.files() }) };
   }
 
   it('hangs costs a queue of bounded size, and does not hold up the stop', async () => {
@@ -191,19 +190,18 @@ describe('a disk that', () => {
 
   it('is full is logged once, counted, and completed before anything else', async () => {
     const { disk, store, views, log, settled } = openFaulty();
-    disk.roomBytes = 150;
+    disk.spaceBytes = 150;
     for (let n = 0; n < 3; n++) store.keep(view(n));
     await settled(3);
     expect(store.state()).toMatchObject({ keptLines: 1, droppedLines: 2 });
     store.keep(view(3));
     await settled(4);
-    disk.roomBytes = Number.POSITIVE_INFINITY;
+    disk.spaceBytes = Number.POSITIVE_INFINITY;
     store.keep(view(4));
     await settled(5);
     expect(views()).toEqual([{ n: 0 }, { n: 1 }, { n: 4 }]);
     expect(log.lines.map((line) => line.split(':')[0])).toEqual(['warn', 'info']);
     await store.close(20_000);
-    disk.check();
   });
 
   it.each(['open', 'fdatasync', 'fsync', 'write'] as const)(
