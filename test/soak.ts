@@ -24,10 +24,12 @@ import {
   NODE,
   type Runtime,
 } from './support/runtimes.ts';
+import { simulate } from './simulation/simulate.ts';
 import { canMount, canMountThin } from './support/small-disk.ts';
 import { chaos } from './support/stream-faults.ts';
 
-// Every fault on every runtime, over and over: SOAK_MINUTES=60 SOAK_SEED=7 npm run soak
+// Every fault on every runtime, over and over, and thousands of simulated runs of the storage:
+// SOAK_MINUTES=60 SOAK_SEED=7 npm run soak
 
 const minutes = Number(process.env['SOAK_MINUTES'] ?? 5);
 const seed = Number(process.env['SOAK_SEED'] ?? Math.floor(Math.random() * 1e9));
@@ -78,6 +80,18 @@ function add(name: string, figures: Figures): void {
   for (const [key, value] of Object.entries(figures)) total[key] = (total[key] ?? 0) + value;
   totals.set(name, total);
 }
+
+it(`storage, simulated for a tenth of that time from seed ${seed}`, async () => {
+  const deadline = Date.now() + minutes * 6_000;
+  let runs = 0;
+  for (; Date.now() < deadline; runs++) {
+    const { violation, trace } = await simulate(seed + runs);
+    if (violation === undefined) continue;
+    throw new Error(`SIM_SEED=${seed + runs}: ${violation}\n${trace.slice(-60).join('\n')}`);
+  }
+  console.log(`${runs} simulated runs`);
+  expect(runs).toBeGreaterThan(0);
+});
 
 describe(`faults for ${minutes} minutes from seed ${seed}`, () => {
   const deadline = Date.now() + minutes * 60_000;
