@@ -68,6 +68,20 @@ describe('a fault in the status', () => {
   });
 });
 
+it('every minute the counts are saved, and refusals are logged', async () => {
+  const log = memoryLog();
+  const scene = new Scene([{ id: '1' }]);
+  scene.refuse(2, { code: 'invalid-view', project: '1' });
+  let saves = 0;
+  const save = async (): Promise<void> => void (saves += 1);
+  const end = everyMinute(sourceOf(scene), save, log, 1);
+  await expect.poll(() => saves).toBeGreaterThan(1);
+  end();
+  expect(log.lines).toStrictEqual([
+    'warn: Views of project 1 are refused: invalid views; all 2 views of the last hour',
+  ]);
+});
+
 it('a view that nobody but viewlog could have written does not break the page', async () => {
   const scene = new Scene([{ id: '1' }]);
   scene.refuse(1, { code: 'invalid-view', project: '1' }, 'null', '{"url":"\\ud800');
