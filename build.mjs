@@ -109,7 +109,7 @@ async function statusPage(folder) {
   const entryPoints = [join(folder, 'page.ts'), join(folder, 'page.css')];
   const { outputFiles } = await build({ ...options, entryPoints, outdir: folder });
   const [js, css] = outputFiles.map((file) => file.text);
-  return { html: readFileSync(join(folder, 'page.html'), 'utf8'), css, js };
+  return { css, js };
 }
 
 async function minified(stylesheet) {

@@ -7,12 +7,10 @@ import { openProjects } from './projects/follow.ts';
 import { MemoryBudget } from './http/memory-budget.ts';
 import type { Settings } from './settings.ts';
 import { LIMITS } from './base/limits.ts';
-import { openStatus } from './status/open-status.ts';
-import { Counts } from './status/counts.ts';
-import { History } from './status/history.ts';
-import { installationOf } from './status/shell-commands.ts';
+import { openStatus } from './status/app.ts';
+import { type CollectorSource, collectorStatus, everyMinute } from './status/collector-status.ts';
+import { openCounts } from './status/saved-counts.ts';
 import { readToken } from './status/token.ts';
-import { watchedCollector } from './status/watched-collector.ts';
 import { signals } from './base/signals.ts';
 import { openStores } from './store/open-stores.ts';
 
@@ -62,9 +60,7 @@ export async function serve(
   if (stores instanceof Fatal) throw stores;
   const { store, refused } = stores;
   const budget = new MemoryBudget(settings['max-queue']);
-  const counts = new Counts({ now, isListed: (id) => projects.find(id) !== undefined });
-  // Before a view is taken, so that none is counted twice.
-  const history = historyOf(settings, counts, log);
+  const { counts, saver } = await openCounts(stores.directory, { projects, now, log });
   const viewBytesMax = settings['max-view'];
   const parts = { projects, store, refused, counts, viewBytesMax, now, log };
 
@@ -75,47 +71,33 @@ export async function serve(
     isStopping = true;
     log.info('viewlog about to stop: not ready, though it still takes views');
   });
-  const watched = watchedCollector({
+  const source: CollectorSource = {
+    settings,
     counts,
-    known: history ?? { sinceMs: counts.sinceMs, isReading: false },
     projects,
-    installation: installationOf(settings),
     url: () => url,
     store,
     refused,
     queue: budget,
-    queueBytesMax: settings['max-queue'],
     isStopping: () => isStopping,
     now,
-  });
-  const status = await openStatus(settings.status, token, watched);
+  };
+  const status = await openStatus(settings.status, token, collectorStatus(source), log);
+  const endMinutes = everyMinute(source, saver && (() => saver.save()), log);
   const listener = await listen({ host, port, budget, handler: createCollector(parts) });
   log.info(`viewlog listening on ${listener.url}`);
   url = ownAddress({ host, port: Number(new URL(listener.url).port) });
   stores.announce(url);
-  void history?.read();
   if (status !== undefined) log.info(`status page on ${status.url}/`);
   const fatal = await stopped;
   isStopping = true;
   if (fatal === undefined) log.info('viewlog stopping');
   projects.close();
-  history?.stop();
+  endMinutes();
   // The requests under way first: each waits for its line.
   await listener.stop(fatal === undefined ? LIMITS.drainTimeoutMs : LIMITS.closeTimeoutMs);
-  await stores.close();
+  await stores.close(saver && (() => saver.saveLast()));
   await status?.stop();
   if (fatal !== undefined) throw fatal;
   return EXIT.done;
-}
-
-/** Of the time before the start, for whoever looks; views that go elsewhere leave none here. */
-function historyOf(
-  settings: Settings<'data' | 'projects' | 'store' | 'status' | 'durability'>,
-  counts: Counts,
-  log: Log,
-): History | undefined {
-  const { dataDir: dir } = installationOf(settings);
-  return dir === undefined || settings.status === 'off'
-    ? undefined
-    : new History({ dir, counts, log, durability: settings.durability });
 }

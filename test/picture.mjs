@@ -33,21 +33,13 @@ try {
   rmSync(data, { recursive: true });
 }
 
+/** The projects file, the counts of the time before, and view files that say how long the disk lasts. */
 function writeData(dir) {
   const projects = sites.map(({ id, name, origins }) => ({ id, name, origins }));
-  writeFileSync(
-    join(dir, 'projects.json'),
-    JSON.stringify({ operator: 'a@example.com', projects }),
-  );
-  const lines = new Map();
-  const add = (kind, atMs, fields) => {
-    const ts = new Date(atMs).toISOString();
-    const name = `${kind}-${ts.slice(0, 10)}.ndjson`;
-    lines.set(name, [
-      ...(lines.get(name) ?? []),
-      JSON.stringify({ ts, id: idOf(atMs), ...fields }),
-    ]);
-  };
+  const text = JSON.stringify({ operator: 'a@example.com', projects });
+  writeFileSync(join(dir, 'projects.json'), text);
+  const accepted = new Map(sites.map(({ id }) => [id, []]));
+  const refused = [];
   for (let atMs = nowMs - 40 * HOUR_MS; atMs < nowMs - 5_000; atMs += 10_000) {
     for (const [i, { id, viewsPerHour }] of sites.entries()) {
       // More by day than by night, and never quite the same.
@@ -55,22 +47,70 @@ function writeData(dir) {
       const share = 0.55 - 0.45 * Math.cos(((hour - 2) / 24) * 2 * Math.PI);
       const wave = 1 + 0.3 * Math.sin(atMs / 700_000 + i);
       if (noise(atMs + i) * 360 >= viewsPerHour * share * wave) continue;
-      const view = { pid: 'home', p: id, ld: new Date(atMs).toISOString(), url: '/' };
-      if (id !== moved.id || atMs < moved.sinceMs) add('views', atMs, view);
-      else add('refused', atMs, { code: 'origin-not-allowed', origin: moved.origin, view });
+      if (id !== moved.id || atMs < moved.sinceMs) accepted.get(id).push(atMs);
+      else refused.push(atMs);
     }
   }
-  for (const [name, of] of lines) writeFileSync(join(dir, name), `${of.join('\n')}\n`);
+  writeFileSync(join(dir, 'status.json'), JSON.stringify(countsOf(accepted, refused)));
+  const sample = refused.map((atMs) => JSON.stringify({ ts: new Date(atMs).toISOString() }));
+  writeFileSync(join(dir, `refused-${dayOf(nowMs)}.ndjson`), `${sample.join('\n')}\n`);
+  for (const agoDays of [1, 2]) {
+    const day = dayOf(nowMs - agoDays * 24 * HOUR_MS);
+    writeFileSync(join(dir, `views-${day}.ndjson`), `${'{}'.padEnd(3_000_000)}\n`);
+  }
+}
+
+function dayOf(ms) {
+  return new Date(ms).toISOString().slice(0, 10);
+}
+
+/** As viewlog saves them. */
+function countsOf(accepted, refused) {
+  const activity = (acceptedTimes, refusedTimes, reasons = []) => ({
+    accepted: 0,
+    lastAcceptedMs: acceptedTimes.at(-1),
+    acceptedIn: timelineOf(acceptedTimes),
+    refusedIn: timelineOf(refusedTimes),
+    reasons,
+  });
+  const { id: project, origin, sinceMs } = moved;
+  const lastMs = refused.at(-1);
+  const detail = `Project ${project} takes views only from the origins that its operator listed.`;
+  const sample = { atMs: lastMs, code: 'origin-not-allowed', project, origin, detail, issues: [] };
+  const reason = { refusedIn: timelineOf(refused), sinceMs, lastMs, acceptedThen: 0, sample };
+  const reasonsOf = (id) => (id === project ? [[`origin-not-allowed ${origin}`, reason]] : []);
+  const projects = [...accepted].map(([id, times]) => [
+    id,
+    activity(times, id === project ? refused : [], reasonsOf(id)),
+  ]);
+  const all = [...accepted.values()].flat().sort((a, b) => a - b);
+  return {
+    version: 1,
+    sinceMs: nowMs - 40 * HOUR_MS,
+    total: activity(all, refused),
+    beforeProject: activity([], []),
+    unlistedIds: [],
+    projects,
+  };
+}
+
+/** The newest period, then how many periods ago and how many, for each that has any. */
+function timelineOf(times) {
+  const periods = (ms) => {
+    const last = Math.floor(nowMs / ms);
+    const counts = new Map();
+    for (const atMs of times) {
+      const ago = last - Math.floor(atMs / ms);
+      counts.set(ago, (counts.get(ago) ?? 0) + 1);
+    }
+    return [last, ...[...counts].flat()];
+  };
+  return { minutes: periods(60_000), quarters: periods(15 * 60_000) };
 }
 
 /** From 0 to 1, the same for the same number. */
 function noise(n) {
   return Math.abs(Math.sin(n) * 43_758.5453) % 1;
-}
-
-function idOf(atMs) {
-  const hex = atMs.toString(16).padStart(12, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
 }
 
 async function take(dir) {
@@ -88,7 +128,7 @@ async function take(dir) {
       said += text;
       if (said.includes('status page on ')) break;
     }
-    const page = await browser.newPage({ viewport: { width: 1000, height: 560 } });
+    const page = await browser.newPage({ viewport: { width: 1000, height: 622 } });
     await page.goto(/status page on (\S+)/.exec(said)[1]);
     await page.getByText('all refused').first().waitFor();
     await page.screenshot({ path: picture });

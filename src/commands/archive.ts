@@ -12,7 +12,7 @@ import { Retention } from '../disk/retention.ts';
 import { type Cluster, connectCluster } from '../jetstream/connect.ts';
 import type { Settings } from '../settings.ts';
 import { archiveStatus } from '../status/archive-status.ts';
-import { openStatus } from '../status/open-status.ts';
+import { openStatus } from '../status/app.ts';
 import { readToken } from '../status/token.ts';
 import { defineCommand } from './command.ts';
 
@@ -108,7 +108,7 @@ async function follow(settings: ArchiveSettings, surroundings: Surroundings): Pr
   const now = (): number => performance.now();
   const archive = new Archive({ source, dir, files, minFreeBytes, once, now, log, stop });
   const describe = () => describeArchive(archive.state(), cluster.server, stop.aborted);
-  const status = await openStatus(settings.status, token, archiveStatus(describe));
+  const status = await openStatus(settings.status, token, archiveStatus(describe), log);
   const retention = new Retention({
     dir,
     keepDays,

@@ -18,7 +18,7 @@ import type { Installation } from './installation.ts';
 import { checkProjects } from './projects-check.ts';
 import { checkProbe, newSign } from './probe-check.ts';
 import { checkProxy, sendRealView, type Way } from './proxy-check.ts';
-import { checkRefusals, refusedInFiles } from './refusals-check.ts';
+import { checkRefusals, savedRefusals } from './refusals-check.ts';
 import { checkRuntime, runtimeHere } from './runtime-check.ts';
 import { checkSite } from './site-check.ts';
 import { checkSpace, freeBytes } from './space-left.ts';
@@ -84,8 +84,8 @@ export async function examine(examination: Examination): Promise<Finding[]> {
   const paths = installationOf(installation);
   await look('refusals', async () => {
     if (active.length === 0) return [];
-    const refused = (await askSnapshot()) ?? (await refusedInFiles(paths, now));
-    return refused === undefined ? [] : checkRefusals(refused, now());
+    const refused = (await askSnapshot()) ?? (await savedRefusals(paths, now));
+    return refused === undefined ? [] : checkRefusals(refused, now(), paths);
   });
   if (url === undefined) return found;
   const way = { url, origin, viewBytesMax: installation['max-view'] };

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { LATEST_MAX } from '../status/counts.ts';
-import type { Snapshot } from '../status/snapshot.ts';
+import type { StatusModel } from '../status/model.ts';
 import { doubtful, type Finding, well } from './finding.ts';
 
 const CHECK = 'probe';
@@ -17,10 +17,10 @@ export function checkProbe(
   url: string,
   sign: string,
   sentMs: number,
-  snapshot: Pick<Snapshot, 'latestRefused'> | undefined,
+  snapshot: Pick<StatusModel, 'latestRefused'> | undefined,
 ): Finding {
   const counted = 'it is counted as refused there (400 or 413), and nothing is kept of it';
-  const latest = snapshot?.latestRefused.map(({ item }) => item) ?? [];
+  const latest = snapshot?.latestRefused ?? [];
   if (latest.some(({ text }) => text?.startsWith(sign))) {
     return well(CHECK, `${NO_VIEW}, and came to this collector; ${counted}`);
   }

@@ -1,7 +1,7 @@
 import { Fatal } from '../base/exit.ts';
 import { MiB } from '../base/size.ts';
 import { printable } from '../base/text.ts';
-import type { Snapshot } from '../status/snapshot.ts';
+import type { StatusModel } from '../status/model.ts';
 import { readToken } from '../status/token.ts';
 import { ask, isRefused, type Reply, told } from './ask.ts';
 import { doubtful, type Finding, toBeMended, well } from './finding.ts';
@@ -14,7 +14,7 @@ const SNAPSHOT_BYTES_MAX = 32 * MiB;
 const WARNING_LENGTH_MAX = 1000;
 
 /** What the status page shows at the moment; undefined where nothing tells. */
-export type AskSnapshot = () => Promise<Snapshot | undefined>;
+export type AskSnapshot = () => Promise<StatusModel | undefined>;
 
 interface Told {
   readonly findings: readonly Finding[];
@@ -69,10 +69,10 @@ const nothing = (...findings: Finding[]): Told => ({
 async function snapshotOf(
   address: string,
   headers: Record<string, string>,
-): Promise<Snapshot | undefined> {
-  const reply = await ask(`${address}/snapshot`, { headers }, SNAPSHOT_BYTES_MAX);
+): Promise<StatusModel | undefined> {
+  const reply = await ask(`${address}/status.json`, { headers }, SNAPSHOT_BYTES_MAX);
   if ('failure' in reply || reply.status !== 200) return undefined;
-  return JSON.parse(reply.body) as Snapshot;
+  return JSON.parse(reply.body) as StatusModel;
 }
 
 function findingsOf(address: string, reply: Reply): Finding[] {

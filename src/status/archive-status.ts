@@ -1,5 +1,5 @@
 import type { Description } from '../base/description.ts';
-import type { WatchedService } from './operator-app.ts';
+import type { Service } from './app.ts';
 import { reply } from './replies.ts';
 
 const NAME_LENGTH = 24;
@@ -10,11 +10,10 @@ const NAME_LENGTH = 24;
  */
 export const archiveStatus = (
   describe: () => Description & { readonly reasons: readonly string[] },
-): WatchedService => ({
+): Service => ({
   health: describe,
   metrics: () => describe().metrics,
   pages: { '/': () => reply(200, 'text/plain; charset=utf-8', pageOf(describe())) },
-  close() {},
 });
 
 const pageOf = ({ facts }: Description): string =>

@@ -1,14 +1,16 @@
-/** What a host and its port consist of; whether it is one, the URL that it makes tells. */
+/** What a host and its port consist of; `URL.canParse` decides whether it is one. */
 const HOST = /^[\w.:[\]-]+$/;
 
 /**
- * The path that a request asks for; `undefined` where its target or its Host is no part of a URL.
- * Without a Host (HTTP/1.0), or with an odd one, runtimes differ: Bun's request has a bare path for
- * its URL, Deno's a URL that cannot be read.
+ * Returns the path and query that a request asks for; `undefined` if its target or its Host cannot
+ * be part of a URL. Without a Host (HTTP/1.0), or with an odd one, runtimes differ: Bun's request
+ * has a bare path for its URL, Deno's a URL that cannot be parsed.
  */
 export function askedPath({ url, headers }: Request): string | undefined {
   const host = headers.get('host') ?? '';
   if (host !== '' && !(HOST.test(host) && URL.canParse(`http://${host}`))) return undefined;
   const whole = url.startsWith('/') ? `http://localhost${url}` : url;
-  return URL.canParse(whole) ? new URL(whole).pathname : undefined;
+  if (!URL.canParse(whole)) return undefined;
+  const { pathname, search } = new URL(whole);
+  return pathname + search;
 }

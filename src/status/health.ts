@@ -1,36 +1,59 @@
 import { formatSize } from '../base/format.ts';
-import type { CollectorSource } from './collector-source.ts';
+import { isStream, type WatchedState } from './store-facts.ts';
+import type { Projects } from '../projects/project-list.ts';
 
 export interface Health {
-  /** Why the work is not done now; none where it is. */
+  /** Why the service must not be sent requests now. */
   readonly reasons: readonly string[];
-  /** What the operator should see to, though the work goes on. */
+  /** What the operator should look at, although the service works. */
   readonly warnings: readonly string[];
 }
 
+interface HealthInput {
+  readonly projects: Projects;
+  readonly store: WatchedState;
+  readonly minFreeBytes: number;
+  readonly queue: { readonly bytes: number; readonly bytesMax: number };
+  readonly isStopping: boolean;
+}
+
 /**
- * Whether views would be taken now. Only what refuses every view makes a collector unready: with
- * a slip in the projects file it goes on with the last good list, and must stay in service.
+ * Only what would refuse every view makes a collector unready, and a stop: with a faulty projects
+ * file it continues with the last good one, and must stay in service.
  */
-export function healthOf(source: CollectorSource): Health {
-  const { unavailable } = source.store.state();
-  const reasons = source.isStopping() ? ['shutting down'] : unavailable ? [unavailable] : [];
-  return { reasons, warnings: warningsOf(source) };
+export function healthOf(input: HealthInput): Health {
+  const { projects, store, isStopping } = input;
+  const reasons = isStopping ? ['shutting down'] : store.unavailable ? [store.unavailable] : [];
+  const fault = projects.fault === undefined ? [] : [projects.fault.message];
+  const isNoneActive = !projects.all().some(({ active }) => active);
+  const none = isNoneActive
+    ? ['No project is active, so every view is refused; "viewlog activate ID" activates one']
+    : [];
+  return { reasons, warnings: [...fault, ...none, ...warningsOf(input)] };
 }
 
 export const isReady = ({ reasons }: Health): boolean => reasons.length === 0;
 
-function warningsOf({ projects, store, refused, queue, queueBytesMax }: CollectorSource) {
+/** Warnings that the status page does not have a place of its own for. */
+export function warningsOf({ store, queue, minFreeBytes }: HealthInput): string[] {
   const warnings: string[] = [];
-  if (projects.fault !== undefined) warnings.push(projects.fault.message);
-  if (!projects.all().some((project) => project.active)) {
+  if (isStream(store)) {
+    const { name, seen } = store.stream;
+    warnings.push(...store.stream.warnings);
+    if (seen.lagging.length > 0) {
+      const lagging = `${seen.lagging.length} of the ${seen.replicas} servers`;
+      warnings.push(
+        `${lagging} that keep stream ${name} are down or behind: ${seen.lagging.join(', ')}`,
+      );
+    }
+  } else if (store.unavailable === undefined && (store.freeBytes ?? Infinity) < 2 * minFreeBytes) {
     warnings.push(
-      'No project is active, so a view would be refused; "viewlog activate ID" activates one',
+      `Free disk space is close to --min-free (${formatSize(minFreeBytes)}); ` +
+        'refused views are no longer kept',
     );
   }
-  warnings.push(...store.describe(undefined).warnings, ...refused.describe().warnings);
-  if (queue.bytes > queueBytesMax / 2) {
-    warnings.push(`More than half of --max-queue (${formatSize(queueBytesMax)}) is under way`);
+  if (queue.bytes > queue.bytesMax / 2) {
+    warnings.push(`More than half of --max-queue (${formatSize(queue.bytesMax)}) is in flight`);
   }
   return warnings;
 }

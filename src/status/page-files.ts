@@ -3,9 +3,9 @@ import { unpacked } from '../base/packed.ts';
 /** What is in `page/`, put here by build.mjs, so that viewlog stays one file. */
 declare const STATUS_PAGE: string;
 
-type Page = Readonly<Record<'html' | 'css' | 'js', string>>;
+type Page = Readonly<Record<'css' | 'js', string>>;
 
-const UNBUILT: Page = { html: 'Only the built viewlog has its status page.', css: '', js: '' };
+const UNBUILT: Page = { css: '', js: '' };
 
 let page: Page | undefined;
 

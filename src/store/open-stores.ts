@@ -4,22 +4,31 @@ import type { ClusterAddress } from '../jetstream/address.ts';
 import type { Log } from '../base/log.ts';
 import type { Projects } from '../projects/project-list.ts';
 import { LIMITS } from '../base/limits.ts';
+import { within } from '../base/time.ts';
 import { acquireLock } from '../disk/lock.ts';
 import { systemFiles } from '../disk/ops.ts';
 import { createRefusedStream } from './refused/refused-stream.ts';
 import { createRefusedStore, type LocalRefusedStore } from './refused/refused-files.ts';
 import { Retention } from '../disk/retention.ts';
-import { createStreamStore } from './stream/stream-store.ts';
-import type { ViewStore, WatchedStore } from './store.ts';
-import { createViewStore } from './files/view-store.ts';
+import { createStreamStore, type StreamStore } from './stream/stream-store.ts';
+import { createViewStore, type LocalViewStore } from './files/view-store.ts';
 
 /** Where views go, and refused ones. */
 interface Stores {
-  readonly store: ViewStore & WatchedStore;
+  readonly store: LocalViewStore | StreamStore;
   readonly refused: LocalRefusedStore;
   /** Tells a second collector that starts in the directory where this one listens. */
   announce(url: string): void;
-  close(): Promise<void>;
+  /** The data directory, if there is one. */
+  readonly directory?: DataDirectory;
+  /** @param save what else is to be written to the data directory, while it is still locked. */
+  close(save?: () => Promise<void>): Promise<void>;
+}
+
+export interface DataDirectory {
+  readonly dir: string;
+  /** Nothing may be written there otherwise. */
+  readonly isLocked: () => boolean;
 }
 
 /** What the operator chose: sizes in bytes, ages in days. */
@@ -81,10 +90,11 @@ async function openFiles({ settings, projects, now, log, onFatal }: StoresOption
     store,
     refused,
     announce: (url: string) => lock.announce(url),
-    async close() {
+    directory: { dir, isLocked: () => lock.isHeld() },
+    async close(save = () => Promise.resolve()) {
       const timeMs = LIMITS.closeTimeoutMs;
       retention.stop();
-      await refused.close(timeMs);
+      await Promise.all([refused.close(timeMs), within(timeMs, save())]);
       await store.close(timeMs);
       await lock.release();
     },

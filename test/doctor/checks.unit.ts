@@ -3,6 +3,7 @@ import { doubtAbout, mountOf } from '../../src/doctor/file-system.ts';
 import { checkRefusals } from '../../src/doctor/refusals-check.ts';
 import { checkRuntime } from '../../src/doctor/runtime-check.ts';
 import type { RefusalCode } from '../../src/view/refusal.ts';
+import type { Remedy } from '../../src/view/remedy.ts';
 
 // What no test can have a machine be.
 
@@ -56,40 +57,37 @@ describe('the runtime', () => {
 describe('refusals of listed projects', () => {
   const DAY_MS = 86_400_000;
   const NOW = Date.UTC(2026, 0, 31, 12);
-  const known = { sinceMs: NOW - 2 * DAY_MS, isReading: false };
-  const group = (code: RefusalCode, command?: string, lastMs = NOW - 1000) => ({
-    code,
-    count: 3,
-    lastHour: 3,
+  const place = { projectsPath: '/p.json', dataDir: undefined, account: undefined };
+  const reason = (code: RefusalCode, remedy: Remedy, lastMs = NOW - 1000) => ({
     lastMs,
-    origins: [{ origin: 'https://a.example', count: 3 }],
-    command,
+    lastDay: 3,
+    isFixed: false,
+    remedy,
+    sample: { atMs: lastMs, code, detail: '', issues: [] },
   });
-  const told = (...refusals: ReturnType<typeof group>[]) =>
-    checkRefusals({ known, projects: [{ id: '7', refusals }] }, NOW);
+  const told = (...reasons: ReturnType<typeof reason>[]) =>
+    checkRefusals({ sinceMs: NOW - 2 * DAY_MS, projects: [{ id: '7', reasons }] }, NOW, place);
+  const invalid = (lastMs?: number) =>
+    reason('invalid-view', { kind: 'fix-page', fields: [] }, lastMs);
 
   it('have the command that mends them', () => {
-    expect(told(group('rate-limited', 'viewlog activate 7 --max'))).toMatchObject([
+    const remedy = { kind: 'raise-limit', id: '7', viewsPerMinute: 60 } as const;
+    expect(told(reason('rate-limited', remedy))).toMatchObject([
       {
         what: '3 views of project 7 refused in the last 24 hours, rate-limited, the last at 2026-01-31T11:59:59Z',
-        todo: 'viewlog activate 7 --max',
+        todo: 'viewlog activate 7 --max-views-per-minute 60 --projects /p.json',
       },
     ]);
   });
 
   it('that are mended by now, or of the day before, are none', () => {
-    const mended = [
-      group('project-not-activated'),
-      group('origin-not-allowed'),
-      group('rate-limited'),
-    ];
-    expect(told(...mended, group('invalid-view', undefined, NOW - DAY_MS))).toMatchObject([
-      { state: 'well' },
-    ]);
+    const mended = reason('project-not-activated', { kind: 'fixed' });
+    const again = { ...invalid(), isFixed: true };
+    expect(told(mended, again, invalid(NOW - DAY_MS))).toMatchObject([{ state: 'well' }]);
   });
 
   it('are five at most, and how many more', () => {
-    const six = Array.from({ length: 6 }, () => group('invalid-view'));
+    const six = Array.from({ length: 6 }, () => invalid());
     expect(told(...six.slice(1))).toHaveLength(5);
     const { length, 5: last } = told(...six);
     expect([length, last]).toMatchObject([6, { what: '1 more of these, by project and reason' }]);

@@ -1,10 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { chownSync, truncateSync, writeFileSync } from 'node:fs';
+import { chownSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { dayOf } from '../../src/base/time.ts';
-import type { Snapshot } from '../../src/status/snapshot.ts';
-import { canRunNats, startNats } from '../support/nats-server.ts';
+import type { StatusModel } from '../../src/status/model.ts';
 import { BUN, DENO, isPresent, NODE } from '../support/runtimes.ts';
 import { startWatched, type Watched } from '../support/status.ts';
 import { dataDirectory, until } from '../support/viewlog.ts';
@@ -12,131 +10,82 @@ import { MINIMAL_VIEW } from '../support/views.ts';
 
 // What a restart leaves to see, with the built bundle.
 
-const snapshotOf = async ({ statusUrl }: Watched): Promise<Snapshot> =>
-  (await (await fetch(`${statusUrl}/snapshot`)).json()) as Snapshot;
+const modelOf = async ({ statusUrl }: Watched): Promise<StatusModel> =>
+  (await (await fetch(`${statusUrl}/status.json`)).json()) as StatusModel;
 
-/** Once all that came before the start is read. */
-const whole = (viewlog: Watched): Promise<Snapshot> =>
-  until(async () => {
-    const snapshot = await snapshotOf(viewlog);
-    return snapshot.known.isReading ? undefined : snapshot;
-  });
-
-/** What is the same before and after a restart. */
-function lasting({ headline, projects, unlistedIds, latestAccepted, latestRefused }: Snapshot) {
-  const words = headline.words.map((word) => (typeof word === 'string' ? word : word.name));
-  return {
-    headline: [headline.kind, ...words],
-    projects: projects.map(({ id, state, activity, refusals }) => ({
-      id,
-      state,
-      lastHour: activity.lastHour,
-      refused: activity.refused,
-      commands: refusals.flatMap(({ command, origins }) => [
-        command,
-        ...origins.map((origin) => [origin.origin, origin.count, origin.command]),
-      ]),
-      issues: refusals.flatMap(({ latest }) => latest?.issues),
-    })),
-    unlistedIds: unlistedIds.map(({ id, count, command }) => [id, count, command]),
-    accepted: latestAccepted.map(({ item }) => [item.project, item.url]),
-    refused: latestRefused.map(({ item }) => [item.project, item.code, item.origin, item.text]),
-  };
-}
-
-async function send(viewlog: Watched): Promise<void> {
-  const origin = 'https://shop.example.com';
-  for (let i = 0; i < 3; i++) await viewlog.post({ ...MINIMAL_VIEW, url: `/page-${i}` });
-  await viewlog.post({ ...MINIMAL_VIEW, url: 'no-slash' }, { origin });
-  await viewlog.post({ ...MINIMAL_VIEW, p: '1000003', pn: 'Café' }, { origin });
-  await viewlog.post({ ...MINIMAL_VIEW, p: '1000009' }, { origin });
-}
+const textOf = async ({ statusUrl }: Watched): Promise<string> =>
+  (await fetch(`${statusUrl}/status.txt`)).text();
 
 describe.each([NODE, DENO, BUN].filter(isPresent))('a restart on $name', (runtime) => {
   it('shows what was there before, and counts on from it', async () => {
     const first = await startWatched({ runtime });
-    await send(first);
+    const origin = 'https://shop.example.com';
+    for (let i = 0; i < 3; i++) await first.post({ ...MINIMAL_VIEW, url: `/page-${i}` });
+    await first.post({ ...MINIMAL_VIEW, url: 'no-slash' }, { origin });
+    await first.post({ ...MINIMAL_VIEW, p: '1000003', pn: 'Café' }, { origin });
+    await first.post({ ...MINIMAL_VIEW, p: '1000009' }, { origin });
     await until(() => first.refusedLines().length === 3);
-    const before = lasting(await snapshotOf(first));
-    expect(before.headline[1]).toBe(
-      '2 of 3 projects in trouble: 1 origin not allowed, 1 invalid view',
-    );
-    await first.signal('SIGKILL');
+    const before = await modelOf(first);
+    await first.signal('SIGTERM');
     const again = await startWatched({ runtime, data: first.data });
-    const after = await whole(again);
-    expect(lasting(after)).toStrictEqual(before);
-    expect(after.known.sinceMs).toBeLessThanOrEqual(after.known.wholeMs);
-    expect([after.accepted, after.refused]).toStrictEqual([0, 0]);
+    const after = await modelOf(again);
+    const { headline, total, projects, unlisted, sinceMs } = before;
+    expect(after).toMatchObject({ headline, total, projects, unlisted, sinceMs });
+    expect(after.startMs).toBeGreaterThan(before.startMs);
+    expect([after.latestAccepted, after.latestRefused]).toStrictEqual([[], []]);
     expect((await again.metrics())['viewlog_views_received_total']).toBe(0);
+    expect(await textOf(again)).toMatch(/Running since (.*, )?\d\d:\d\d, counted since /);
     await again.post(MINIMAL_VIEW);
-    const { total } = await snapshotOf(again);
-    expect([total.lastHour, total.refused]).toStrictEqual([4, 3]);
-  });
-
-  it.each([
-    ['', 'disk'],
-    [', unless the machine went down', 'os'],
-  ])('says that it has lost nothing%s, with --durability %s', async (unless, durability) => {
-    const args = [`--durability=${durability}`];
-    const first = await startWatched({ runtime, args });
-    await first.post(MINIMAL_VIEW);
-    const told = async (viewlog: Watched) => {
-      await whole(viewlog);
-      return (await fetch(`${viewlog.statusUrl}/status.txt`)).text();
-    };
-    expect(await told(first)).toMatch(/ ago\. Running since (.*, )?\d\d:\d\d\.\n/);
-    await first.signal('SIGKILL');
-    expect(await told(await startWatched({ runtime, args, data: first.data }))).toMatch(
-      new RegExp(
-        String.raw`Restarted (.*, )?\d\d:\d\d: no stored view was lost${unless}; ` +
-          'the figures go on',
-      ),
-    );
-  });
-
-  it('is held up by no odd file, whatever stands in its place', async () => {
-    const data = dataDirectory();
-    const yesterday = dayOf(Date.now() - 86_400_000);
-    // Not of views: those are read when the test is over.
-    execFileSync('mkfifo', [join(data, `refused-${yesterday}.ndjson`)]);
-    const viewlog = await startWatched({ runtime, data });
-    expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
-    expect((await whole(viewlog)).total.lastHour).toBe(1);
-  });
-
-  it('reads of a file of gigabytes no more than its bound, and takes views meanwhile', async () => {
-    const data = dataDirectory();
-    // Of NULs, that take no room on the disk; a line stands before them.
-    const path = join(data, `refused-${dayOf(Date.now() - 86_400_000)}.ndjson`);
-    writeFileSync(path, '{}\n');
-    truncateSync(path, 10 * 2 ** 30);
-    const viewlog = await startWatched({ runtime, data });
-    expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
-    const { known, total } = await whole(viewlog);
-    expect(total.lastHour).toBe(1);
-    expect(known.sinceMs).toBeGreaterThan(known.wholeMs);
+    expect((await modelOf(again)).total).toMatchObject({ lastHour: 4, refusedLastHour: 3 });
   });
 });
 
-it.skipIf(!canRunNats())('with a stream, counts since the start and says so', async () => {
-  const nats = await startNats();
-  const viewlog = await startWatched({ args: ['--store', nats.url] });
-  const { known, sinceMs, report } = await snapshotOf(viewlog);
-  expect(known).toMatchObject({ sinceMs, isReading: false });
-  expect(report).toBeUndefined();
+it('ignores counts that it cannot read, with a warning', async () => {
+  const data = dataDirectory();
+  execFileSync('mkfifo', [join(data, 'status.json')]);
+  const viewlog = await startWatched({ data });
+  expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
+  expect(viewlog.stderr()).toMatch(/^warning: Cannot read ".*status\.json": .*from this start\n/);
+});
+
+it('prints a replay command that works as printed, until the file is gone', async () => {
+  const projects = [{ id: '1000001', origins: ['https://www.example.com'] }];
+  const viewlog = await startWatched({ data: dataDirectory({ projects }) });
+  const origin = 'https://shop.example.com';
+  await viewlog.post(MINIMAL_VIEW, { origin });
+  await until(() => viewlog.refusedLines().length === 1);
+  const [, path] = /viewlog replay (\S+) --to /.exec(await textOf(viewlog))!;
+  expect(readFileSync(path!, 'utf8')).toContain(origin);
+  rmSync(path!);
+  expect(await textOf(viewlog)).not.toContain('viewlog replay');
+});
+
+it('tells an id of a faulty projects file from an unlisted one', async () => {
+  const viewlog = await startWatched();
+  writeFileSync(join(viewlog.data, 'projects.json'), '{"projects": [{"id": "555"}}');
+  await viewlog.post({ ...MINIMAL_VIEW, p: '555' });
+  const text = await until(async () => {
+    const text = await textOf(viewlog);
+    return text.startsWith('The projects file is faulty') ? text : undefined;
+  });
+  expect(text).toContain('projects.json:1:28');
+  expect(text).toContain('It is in the file, which is not active.');
 });
 
 describe.skipIf(process.getuid?.() !== 0)('commands are run as the service account', () => {
   it.each([
     ['by its name', 1, () => execFileSync('id', ['-un', '1'], { encoding: 'utf8' }).trim()],
-    ['by its number, where it has none', 61_999, () => "'#61999'"],
+    ['by its number, if it has none', 61_999, () => "'#61999'"],
   ])('that the files belong to, %s', async (_, uid, account) => {
     const data = dataDirectory();
     chownSync(data, uid, uid);
     const viewlog = await startWatched({ data });
-    const { report, firstSteps } = await snapshotOf(viewlog);
-    const as = `sudo -u ${account()} viewlog`;
-    expect(report).toBe(`${as} report --data ${data} --last 7 --html report.html`);
-    expect(firstSteps[0]!.command).toContain(`${as} snippet 1000001 `);
+    const pageOf = async (): Promise<string> => (await fetch(`${viewlog.statusUrl}/`)).text();
+    const first = await pageOf();
+    await viewlog.post(MINIMAL_VIEW);
+    const page = await pageOf();
+    const as = `sudo -u ${account()} viewlog`.replaceAll("'", '&#39;');
+    expect(page).toContain(`${as} report --data ${data} --last 7 --html report.html`);
+    expect(first).toContain(`${as} snippet 1000001 `);
   });
 });

@@ -21,7 +21,7 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('beyond loopback, on $name', 
     const url = statusUrl.replace('0.0.0.0', '127.0.0.1');
     const get = (path: string, authorization?: string): Promise<Response> =>
       fetch(url + path, authorization === undefined ? {} : { headers: { authorization } });
-    for (const path of ['/', '/metrics', '/live', '/snapshot', '/page.js', '/nowhere']) {
+    for (const path of ['/', '/metrics', '/status.json', '/page.js', '/nowhere']) {
       const answer = await get(path);
       expect([path, answer.status]).toStrictEqual([path, 401]);
       expect(answer.headers.get('www-authenticate')).toMatch(/^Basic realm="viewlog"/);

@@ -27,7 +27,7 @@ describe.skipIf(!canRunNats())('a stream with logins', () => {
     expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
     await nats.nodes[0]!.stop('SIGKILL');
     const told = [await (await viewlog.post(MINIMAL_VIEW)).text()];
-    for (const path of ['/', '/readyz', '/metrics', '/snapshot']) {
+    for (const path of ['/', '/readyz', '/metrics', '/status.json']) {
       told.push(await (await fetch(`${viewlog.statusUrl}${path}`)).text());
     }
     await viewlog.signal('SIGTERM');

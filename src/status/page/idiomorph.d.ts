@@ -1,0 +1,9 @@
+declare module 'idiomorph' {
+  export const Idiomorph: {
+    morph(
+      old: Element,
+      next: Element,
+      options: { morphStyle: 'outerHTML'; ignoreActiveValue: boolean },
+    ): void;
+  };
+}

@@ -1,0 +1,134 @@
+// The status server, on each runtime's ordinary HTTP server. It may be exposed to a network, so heads
+// have time-outs, connections are few, and no body is read.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Bun } from '../http/bun.ts';
+import { type Deno, LastingServer } from '../http/deno.ts';
+import { onServerError } from '../http/fetch-exchange.ts';
+import { cannotListen, runtime } from '../http/listen.ts';
+import { type Address, urlOf } from '../http/listener.ts';
+import { askedPath } from './asked-path.ts';
+import { plain, unreadable } from './replies.ts';
+
+export interface StatusServer {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+type Handler = (request: Request) => Response | Promise<Response>;
+
+const CONNECTIONS_MAX = 64;
+const HEADERS_TIMEOUT_MS = 10_000;
+const IDLE_TIMEOUT_MS = 30_000;
+
+/** @throws {Fatal} exit 69 if the address cannot be listened on. */
+export async function serveStatus(address: Address, handler: Handler): Promise<StatusServer> {
+  const { Deno, Bun } = runtime;
+  try {
+    if (Deno) return serveOnDeno(Deno, address, bounded(handler));
+    if (Bun) return serveOnBun(Bun, address, bounded(handler));
+    return await serveOnNode(address, handler);
+  } catch (error) {
+    throw cannotListen(error, address, '--status');
+  }
+}
+
+/** Runtimes differ in what they make of a request without a Host (HTTP/1.0), or with an odd one. */
+function answered(request: Request, handler: Handler): Response | Promise<Response> {
+  const asked = askedPath(request);
+  if (asked === undefined) return unreadable();
+  const { method, headers } = request;
+  if (method === 'TRACE' || method === 'CONNECT') return plain(405, 'Only GET.');
+  return handler(new Request(`http://localhost${asked}`, { method, headers }));
+}
+
+/** Bounds the requests that are being answered, for runtimes that do not bound connections. */
+function bounded(handler: Handler): Handler {
+  let current = 0;
+  return async (request) => {
+    void request.body?.cancel().catch(() => {});
+    if (current >= CONNECTIONS_MAX) return plain(503, 'Too many requests at once.');
+    current += 1;
+    try {
+      return await answered(request, handler);
+    } catch {
+      return unreadable();
+    } finally {
+      current -= 1;
+    }
+  };
+}
+
+async function serveOnNode({ host, port }: Address, handler: Handler): Promise<StatusServer> {
+  type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
+  let listener: Promise<Listener> | undefined;
+  const server = createServer(
+    {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: HEADERS_TIMEOUT_MS,
+      keepAliveTimeout: IDLE_TIMEOUT_MS,
+      connectionsCheckingInterval: 5_000,
+    },
+    (incoming, outgoing) => {
+      listener ??= loadListener(handler);
+      const { headers } = incoming;
+      // No body is read.
+      if (headers['content-length'] ?? headers['transfer-encoding'])
+        outgoing.shouldKeepAlive = false;
+      listener.then((listen) => listen(incoming, outgoing)).catch(() => incoming.socket.destroy());
+    },
+  );
+  server.maxConnections = CONNECTIONS_MAX;
+  // A client that does not read its answer is cut off, too.
+  server.timeout = IDLE_TIMEOUT_MS;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  // Such as running out of file descriptors.
+  server.on('error', () => {});
+  return {
+    url: urlOf(host, (server.address() as AddressInfo).port),
+    async stop() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** With it comes Node's Fetch API, a tenth of a start and 5 MiB: only once somebody looks. */
+async function loadListener(handler: Handler) {
+  const { getRequestListener } = await import('@hono/node-server');
+  return getRequestListener((request) => answered(request, handler), {
+    overrideGlobalObjects: true,
+    // It reads up to 64 MiB.
+    autoCleanupIncoming: false,
+    errorHandler: unreadable,
+    hostname: 'localhost', // stands in for the Host that HTTP/1.0 does not have
+  });
+}
+
+function serveOnDeno(deno: Deno, { host, port }: Address, handler: Handler): StatusServer {
+  const server = new LastingServer(deno, host, port, handler);
+  return { url: urlOf(host, server.port), stop: () => server.stop() };
+}
+
+function serveOnBun(bun: Bun, { host, port }: Address, handler: Handler): StatusServer {
+  const server = bun.serve({
+    hostname: host,
+    port,
+    // Otherwise a second process on Bun may listen there, too.
+    reusePort: false,
+    fetch: handler,
+    error: onServerError,
+    development: false,
+    idleTimeout: IDLE_TIMEOUT_MS / 1000,
+    maxRequestBodySize: 1024,
+  });
+  return {
+    url: urlOf(host, server.port),
+    async stop() {
+      void server.stop(true);
+    },
+  };
+}

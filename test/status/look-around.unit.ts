@@ -1,0 +1,53 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { lookAround } from '../../src/status/look-around.ts';
+import { NOON } from '../support/status-scene.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+const NO_DAYS = { views: 0, refused: 0 };
+
+/** @param sizes by the file's name. */
+function look(sizes: Readonly<Record<string, number>>, keepDays = NO_DAYS) {
+  const dir = tempDir();
+  for (const [name, size] of Object.entries(sizes))
+    writeFileSync(join(dir, name), 'x'.repeat(size));
+  return lookAround(dir, keepDays, NOON);
+}
+
+it.each([
+  ['before the first complete day', { 'views-2026-11-21.ndjson': 50 }, undefined],
+  ['after one', { 'views-2026-11-20.ndjson': 50, 'views-2026-11-21.ndjson': 30 }, 30],
+  ['after one without views', { 'views-2026-11-20.ndjson': 50, 'views-2026-11-22.ndjson': 9 }, 0],
+  [
+    'after many, by the last seven',
+    {
+      'views-2026-01-01.ndjson': 999,
+      'views-2026-11-14.ndjson': 999,
+      'views-2026-11-15.ndjson': 70,
+      'views-2026-11-21.ndjson': 7,
+      'views-2026-11-22.ndjson': 999,
+    },
+    11,
+  ],
+])('the size of a day is known %s', async (_, sizes, expected) => {
+  expect((await look(sizes)).bytesPerDay).toBe(expected);
+});
+
+it('the size of the file system is known, and which files are kept and overdue', async () => {
+  const sizes = {
+    'views-2026-11-01.ndjson': 1,
+    'views-2026-11-22.ndjson': 1,
+    'refused-2026-11-02.ndjson': 1,
+    'refused-2026-11-21.ndjson': 1,
+  };
+  const { sizeBytes, refusedDays, overdue } = await look(sizes, { views: 7, refused: 30 });
+  expect(sizeBytes).toBeGreaterThan(2 ** 20);
+  expect(refusedDays).toStrictEqual(['2026-11-02', '2026-11-21']);
+  expect(overdue).toStrictEqual(['views-2026-11-01.ndjson']);
+});
+
+it('a directory that is gone breaks nothing', async () => {
+  const seen = await lookAround(join(tempDir(), 'gone'), NO_DAYS, NOON);
+  expect(seen).toMatchObject({ refusedDays: [], overdue: [], bytesPerDay: undefined });
+});

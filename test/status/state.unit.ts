@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/base/time.ts';
+import { type ProjectState, stateOf } from '../../src/status/state.ts';
+import { NOON, Scene } from '../support/status-scene.ts';
+
+const QUIET = {
+  active: true,
+  accepted: 0,
+  refused: 0,
+  isHeardLately: false,
+  acceptedYesterday: 0,
+};
+
+it.each<[string, Partial<typeof QUIET>, ProjectState]>([
+  ['nothing at all', {}, 'quiet'],
+  ['views', { accepted: 1 }, 'arriving'],
+  ['only refusals', { refused: 1 }, 'refused'],
+  ['one in ten refused', { accepted: 9, refused: 1 }, 'arriving'],
+  ['more than one in ten refused', { accepted: 89, refused: 10 }, 'partly-refused'],
+  ['none, and 20 yesterday', { acceptedYesterday: 20 }, 'silent'],
+  ['none, and 19 yesterday', { acceptedYesterday: 19 }, 'quiet'],
+  ['one two hours ago, and 20 yesterday', { acceptedYesterday: 20, isHeardLately: true }, 'quiet'],
+  ['refusals, and 20 yesterday', { acceptedYesterday: 20, refused: 1 }, 'refused'],
+  ['an inactive project', { active: false, acceptedYesterday: 20 }, 'inactive'],
+  ['an inactive project that sends', { active: false, refused: 1 }, 'refused'],
+  ['a project deactivated just now', { active: false, accepted: 1 }, 'inactive'],
+])('a project with %s', (_, arrivals, state) => {
+  expect(stateOf({ ...QUIET, ...arrivals })).toBe(state);
+});
+
+const state = (scene: Scene): ProjectState => scene.judged()[0]!.state;
+
+describe('a refusal', () => {
+  it('counts for an hour', () => {
+    const scene = new Scene([{ id: '1' }]);
+    scene.refuse(1, { code: 'invalid-view', project: '1' });
+    scene.nowMs = NOON + HOUR_MS - MINUTE_MS;
+    expect(state(scene)).toBe('refused');
+    scene.nowMs = NOON + HOUR_MS + MINUTE_MS;
+    expect(state(scene)).toBe('quiet');
+  });
+
+  it('is fixed by the projects file as soon as a view is accepted', () => {
+    const scene = new Scene([{ id: '1', origins: ['https://a.example'] }]);
+    const code = 'origin-not-allowed';
+    scene.refuse(69, { code, project: '1' }, 'https://b.example');
+    scene.list({ id: '1', origins: ['https://a.example', 'https://b.example'] });
+    expect(state(scene)).toBe('refused');
+    scene.accept();
+    expect(state(scene)).toBe('arriving');
+    expect(scene.judged()[0]!.reasons).toMatchObject([{ isFixed: true, lastHour: 69 }]);
+  });
+
+  it('stays open for another origin', () => {
+    const scene = new Scene([{ id: '1', origins: ['https://a.example'] }]);
+    const refusal = { code: 'origin-not-allowed', project: '1' } as const;
+    scene.refuse(5, refusal, 'https://b.example');
+    scene.refuse(5, refusal, 'https://c.example');
+    scene.list({ id: '1', origins: ['https://b.example'] });
+    scene.accept();
+    const reasons = scene.judged()[0]!.reasons.map((one) => [one.sample.origin, one.isFixed]);
+    expect(new Map(reasons as [string, boolean][])).toStrictEqual(
+      new Map([
+        ['https://b.example', true],
+        ['https://c.example', false],
+      ]),
+    );
+    expect(state(scene)).toBe('partly-refused');
+  });
+
+  it('is fixed once a limit is high enough for what was sent', () => {
+    const scene = new Scene([{ id: '1', maxViewsPerMinute: 20 }]);
+    scene.accept(20, '1', 100);
+    scene.refuse(30, { code: 'rate-limited', project: '1' });
+    expect(scene.judged()[0]!.reasons[0]!.remedy).toStrictEqual({
+      kind: 'raise-limit',
+      id: '1',
+      viewsPerMinute: 100,
+    });
+    scene.list({ id: '1', maxViewsPerMinute: 100 });
+    scene.accept();
+    expect(state(scene)).toBe('arriving');
+  });
+
+  it('of a page is fixed after more accepted views than came between two refusals', () => {
+    const scene = new Scene([{ id: '1' }]);
+    const refuse = (): void => scene.refuse(1, { code: 'invalid-view', project: '1' });
+    for (let i = 0; i < 20; i++) {
+      scene.accept(4);
+      refuse();
+    }
+    scene.accept(20);
+    expect(state(scene)).toBe('partly-refused');
+    scene.accept(13);
+    expect(state(scene)).toBe('arriving');
+  });
+
+  it('of a page whose views were all refused is fixed within a minute', () => {
+    const scene = new Scene([{ id: '1' }]);
+    scene.refuse(50, { code: 'invalid-view', project: '1' });
+    scene.accept(3, '1', 5_000);
+    expect(state(scene)).toBe('partly-refused');
+    scene.accept(3, '1', 5_000);
+    expect(state(scene)).toBe('arriving');
+  });
+
+  it('that the disk caused is no problem of the project while the disk is full', () => {
+    const scene = new Scene([{ id: '1' }]);
+    scene.refuse(5, { code: 'storage-unavailable', project: '1' });
+    scene.around = { store: { unavailable: 'the disk is full' } };
+    expect(state(scene)).toBe('quiet');
+    scene.around = {};
+    expect(state(scene)).toBe('refused');
+    scene.accept();
+    expect(state(scene)).toBe('arriving');
+  });
+});
+
+it('a project is silent by its own habit, until a view comes', () => {
+  const scene = new Scene([{ id: '1' }], NOON - 2 * DAY_MS);
+  scene.nowMs = NOON - DAY_MS - 2 * HOUR_MS;
+  scene.accept(25);
+  scene.nowMs = NOON - 4 * HOUR_MS;
+  scene.accept();
+  scene.nowMs = NOON - 2 * HOUR_MS;
+  expect(state(scene)).toBe('quiet');
+  scene.nowMs = NOON;
+  expect(state(scene)).toBe('silent');
+  scene.accept();
+  expect(state(scene)).toBe('arriving');
+});

@@ -1,0 +1,127 @@
+import { nearestIds } from '../../src/status/unlisted-ids.ts';
+import { Counts } from '../../src/status/counts.ts';
+import type { FilesSeen } from '../../src/status/look-around.ts';
+import { aroundOf, type Asked, modelOf, type StatusModel } from '../../src/status/model.ts';
+import { judge, type Judged } from '../../src/status/state.ts';
+import { statusText } from '../../src/status/text.ts';
+import type { WatchedState } from '../../src/status/store-facts.ts';
+import { ProjectList } from '../../src/projects/project-list.ts';
+import type { ProjectEntry } from '../../src/projects/projects-schema.ts';
+import type { Refusal } from '../../src/view/refusal.ts';
+
+export const FILES: WatchedState = {
+  lines: 0,
+  bytes: 0,
+  lastAcceptedMs: undefined,
+  unavailable: undefined,
+  queuedLines: 0,
+  queuedBytes: 0,
+  path: '/data/views-2026-11-22.ndjson',
+  fileBytes: 1234,
+  batches: 0,
+  syncSeconds: 0,
+  sealedFragments: 0,
+  freeBytes: 2 ** 33,
+};
+
+const NO_FILES: FilesSeen = { refusedDays: [], overdue: [] };
+export const PLACE = {
+  projectsPath: '/data/projects.json',
+  dataDir: '/data',
+  account: undefined,
+  url: 'http://127.0.0.1:8080',
+  viewBytesMax: 16 * 1024,
+};
+
+/** 14:00 in UTC, a Sunday. */
+export const NOON = Date.parse('2026-11-22T14:00:00.000Z');
+
+interface Around {
+  readonly store?: Partial<WatchedState>;
+  readonly files?: Partial<FilesSeen>;
+  readonly fault?: { readonly first: string; readonly idsInFile: ReadonlySet<string> };
+  readonly minFreeBytes?: number;
+  readonly isStopping?: boolean;
+  readonly asked?: Partial<Asked>;
+}
+
+/** A collector's counts with a clock of their own, and what the status page makes of them. */
+export class Scene {
+  nowMs = NOON;
+  projects: ProjectList;
+  readonly counts: Counts;
+  around: Around = {};
+
+  constructor(projects: readonly ProjectEntry[], sinceMs = NOON) {
+    this.projects = new ProjectList({ projects: [...projects] });
+    this.nowMs = sinceMs;
+    const isListed = (id: string): boolean => this.projects.find(id) !== undefined;
+    this.counts = new Counts({ now: () => this.nowMs, isListed });
+    this.nowMs = NOON;
+  }
+
+  /** The operator saves another projects file. */
+  list(...projects: readonly ProjectEntry[]): void {
+    this.projects = new ProjectList({ projects: [...projects] }, this.projects);
+  }
+
+  /** @param everyMs the clock goes on by this after each view. */
+  accept(count = 1, project = '1', everyMs = 1000): void {
+    for (let i = 0; i < count; i++) {
+      this.counts.accepted(project, Buffer.from(JSON.stringify({ p: project, url: '/page' })));
+      this.nowMs += everyMs;
+    }
+  }
+
+  refuse(
+    count: number,
+    refusal: Partial<Refusal> & Pick<Refusal, 'code'>,
+    origin?: string,
+    text?: string,
+  ) {
+    for (let i = 0; i < count; i++) {
+      this.counts.refused({ detail: 'Refused.', ...refusal }, origin, text);
+      this.nowMs += 1000;
+    }
+  }
+
+  judged(): Judged[] {
+    const around = aroundOf(this.#input());
+    return this.projects.all().map((one) => judge(one, this.counts.projects.get(one.id), around));
+  }
+
+  model(): StatusModel {
+    const files = { ...NO_FILES, ...this.around.files };
+    const findings = { judged: this.judged(), files, warnings: [], nearestId: nearestIds() };
+    const asked = { open: new Set<string>(), filter: '', ...this.around.asked };
+    return modelOf({ ...this.#input(), ...findings }, asked);
+  }
+
+  /** What the status page says before its figures. */
+  text(): string {
+    const text = statusText(this.model(), PLACE, 'test');
+    return text.slice(0, text.indexOf('\nLast hour: ')).trimEnd();
+  }
+
+  whole = (): string => statusText(this.model(), PLACE, 'test');
+
+  #input() {
+    const { counts, projects, nowMs } = this;
+    const { store = {}, fault, minFreeBytes = 2 ** 26, isStopping = false } = this.around;
+    return {
+      counts,
+      projects: {
+        operator: undefined,
+        fault: fault && { ...fault, message: fault.first, place: undefined, sinceMs: NOON },
+        find: (id: string) => projects.find(id),
+        all: () => projects.all(),
+      },
+      store: { ...FILES, ...store } as WatchedState,
+      refused: { keptLines: 0 },
+      queue: { bytes: 0, bytesMax: 2 ** 25 },
+      minFreeBytes,
+      isStopping,
+      nowMs,
+    };
+  }
+}
