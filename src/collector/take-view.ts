@@ -9,7 +9,7 @@ import { mediaTypeFault, readBody, textOf } from './read-text.ts';
 import type { RequestCounts } from './request-counts.ts';
 
 export interface CollectorParts extends AdmissionRules {
-  readonly store: ViewStore;
+  readonly store: Pick<ViewStore, 'append'>;
   readonly refused: RefusedStore;
   readonly counts: RequestCounts;
   readonly log: Log;

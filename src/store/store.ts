@@ -1,9 +1,5 @@
-import { counter, type Description, type Metric } from '../base/description.ts';
+// The contract of a store. The collector knows no files and no servers; a store knows no HTTP.
 
-/**
- * What the collector asks of a store, whichever it is. The collector knows no files and no
- * servers; a store knows no HTTP.
- */
 export interface ViewStore {
   /**
    * Gives a view its `ts` and `id` and queues its line; both happen before the call returns.
@@ -13,24 +9,13 @@ export interface ViewStore {
    * @returns resolves once the line is as durable as promised, or will not be. Never rejects.
    */
   append(fields: Uint8Array, project: string): Promise<Appended>;
+  state(): StoreState;
 }
 
-/** The id that the stored line carries, or why the line is not promised. */
+/** The id that the stored line has, or why the line is not promised. */
 export type Appended = { readonly id: string } | { readonly unavailable: string };
 
-/** What a refused view leaves behind. */
-export interface RefusedView {
-  readonly code: string;
-  readonly issues?: readonly unknown[];
-  /** The request's `Origin`, where it had one. */
-  readonly origin?: string;
-  /** The view's `p`, where it was a project id (1 to 20 digits). */
-  readonly project?: string;
-  /** The request's body: the text of one JSON object. */
-  readonly text: string;
-}
-
-/** What every store tells of itself: plain values; counts since the start. */
+/** What every store counts since the start. */
 export interface StoreState {
   /** Lines stored, and their bytes. */
   readonly lines: number;
@@ -45,27 +30,20 @@ export interface StoreState {
   readonly queuedBytes: number;
 }
 
-/**
- * How a store is watched: the operator's listener prints what each tells of itself, and knows none
- * of them by name.
- */
-export interface WatchedStore {
-  state(): StoreState;
-  /**
-   * @param viewsPerDay at the rate of a day, or of the last hour; `undefined` while not known.
-   * @param lineBytes of a view stored before the start, on average.
-   */
-  describe(viewsPerDay: number | undefined, lineBytes?: number): Description;
-}
-
-/** The metrics that every store of views has. */
-export const linesMetrics = ({ bytes, lines }: Pick<StoreState, 'bytes' | 'lines'>): Metric[] => [
-  counter('viewlog_written_bytes_total', 'Bytes of views stored.', [[bytes]]),
-  counter('viewlog_written_lines_total', 'Lines stored; over batches: the batch size.', [[lines]]),
-];
-
 /** Keeps refused views for the operator, outside the accept path. */
 export interface RefusedStore {
   /** Queues the view; returns at once, whatever the disk does. */
   keep(view: RefusedView): void;
+}
+
+/** A refused view to keep. */
+export interface RefusedView {
+  readonly code: string;
+  readonly issues?: readonly unknown[];
+  /** The request's `Origin`, if it has one. */
+  readonly origin?: string;
+  /** The view's `p`, if it is a project id (1 to 20 digits). */
+  readonly project?: string;
+  /** The request's body: the text of one JSON object. */
+  readonly text: string;
 }

@@ -27,16 +27,14 @@ import { EXIT, Fatal, reasonOf } from '../../base/exit.ts';
 import { plural } from '../../base/format.ts';
 import type { Log } from '../../base/log.ts';
 import { atMultiplesOf, backOff, dayOf, type RetryTiming } from '../../base/time.ts';
-import type { Description } from '../../base/description.ts';
 import { NOTHING } from '../../disk/daily-file.ts';
 import { DayWriter } from '../../disk/day-writer.ts';
 import { FreeSpace } from '../../disk/free-space.ts';
 import { systemFiles, type FileOps } from '../../disk/ops.ts';
 import type { Blocked } from '../../disk/trouble.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
-import type { Appended, StoreState, ViewStore, WatchedStore } from '../store.ts';
+import type { Appended, StoreState, ViewStore } from '../store.ts';
 import { Batch, countLines } from './batch.ts';
-import { describeFiles } from './describe-files.ts';
 
 interface Timing extends RetryTiming {
   /** How often the file's path, the free space and a stuck disk are looked at. */
@@ -90,7 +88,7 @@ export async function createViewStore(options: ViewStoreOptions): Promise<LocalV
   return store;
 }
 
-export class LocalViewStore implements ViewStore, WatchedStore {
+export class LocalViewStore implements ViewStore {
   readonly #options: ViewStoreOptions;
   readonly #timing: Timing;
   readonly #stamp: () => Stamp;
@@ -184,10 +182,6 @@ export class LocalViewStore implements ViewStore, WatchedStore {
       queuedBytes: waiting.reduce((bytes, batch) => bytes + batch.waitingBytes(), 0),
       freeBytes: this.freeBytes(),
     };
-  }
-
-  describe(viewsPerDay: number | undefined, lineBytes?: number): Description {
-    return describeFiles(this.state(), this.#options, viewsPerDay, lineBytes);
   }
 
   #unavailable(): string | undefined {

@@ -1,7 +1,6 @@
 // Keeps refused views in `refused-YYYY-MM-DD.ndjson`, outside the accept path. Best effort: nothing
 // is synced, and no error reaches a client or ends the process. What is not kept is counted.
 import { errnoOf, reasonOf } from '../../base/exit.ts';
-import type { Description } from '../../base/description.ts';
 import type { Log } from '../../base/log.ts';
 import { MiB } from '../../base/size.ts';
 import { within } from '../../base/time.ts';
@@ -11,7 +10,6 @@ import { systemFiles, type FileOps } from '../../disk/ops.ts';
 import { countLines } from '../files/batch.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
 import type { RefusedStore, RefusedView } from '../store.ts';
-import { describeRefused } from './describe-refused.ts';
 import { refusedLine } from './refused-line.ts';
 
 export interface RefusedStoreOptions {
@@ -42,7 +40,6 @@ export interface LocalRefusedStore extends RefusedStore {
   /** Writes what is queued, as far as the time allows. Never rejects. */
   close(timeoutMs: number): Promise<void>;
   state(): RefusedState;
-  describe(): Description;
 }
 
 /** Enough for a burst; a disk that hangs costs no more memory than this. */
@@ -109,10 +106,6 @@ export class RefusedFiles implements LocalRefusedStore {
       keptBytes: this.#keptBytes,
       droppedLines: this.#droppedLines,
     };
-  }
-
-  describe(): Description {
-    return describeRefused(this.state());
   }
 
   hasWritten(day: string): boolean {

@@ -1,5 +1,4 @@
 import type { JetStreamClient } from '@nats-io/jetstream';
-import type { Description } from '../../base/description.ts';
 import { reasonOf } from '../../base/exit.ts';
 import type { Log } from '../../base/log.ts';
 import { MiB } from '../../base/size.ts';
@@ -9,7 +8,6 @@ import type { Cluster } from '../../jetstream/connect.ts';
 import { managerOf, prepareStream } from '../../jetstream/stream.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
 import type { RefusedView } from '../store.ts';
-import { describeRefused } from './describe-refused.ts';
 import type { LocalRefusedStore, RefusedState } from './refused-files.ts';
 import { refusedLine } from './refused-line.ts';
 
@@ -104,10 +102,6 @@ class RefusedStream implements LocalRefusedStore {
       keptBytes: this.#keptBytes,
       droppedLines: this.#droppedLines,
     };
-  }
-
-  describe(): Description {
-    return describeRefused(this.state());
   }
 
   async #publish(view: RefusedView): Promise<void> {

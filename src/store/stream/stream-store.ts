@@ -12,7 +12,6 @@
 // While the stream is known to take no views, they are refused at once.
 import { EXIT, Fatal } from '../../base/exit.ts';
 import { formatSize } from '../../base/format.ts';
-import type { Description } from '../../base/description.ts';
 import type { Log } from '../../base/log.ts';
 import type { Cluster } from '../../jetstream/connect.ts';
 import { configFault, type StreamSeen, VIEWS } from '../../jetstream/inspect.ts';
@@ -21,8 +20,7 @@ import { StreamHealth } from '../../jetstream/stream-health.ts';
 import { managerOf, prepareStream } from '../../jetstream/stream.ts';
 import { headOf, linesOf } from '../../view/line.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
-import type { Appended, StoreState, ViewStore, WatchedStore } from '../store.ts';
-import { describeStream } from './describe-stream.ts';
+import type { Appended, StoreState, ViewStore } from '../store.ts';
 
 export interface StreamStoreOptions {
   readonly cluster: Cluster;
@@ -99,7 +97,7 @@ export async function createStreamStore(options: StreamStoreOptions): Promise<St
   );
 }
 
-export class StreamStore implements ViewStore, WatchedStore {
+export class StreamStore implements ViewStore {
   readonly #options: StreamStoreOptions;
   readonly #health: StreamHealth;
   readonly #publisher: Publisher;
@@ -167,9 +165,5 @@ export class StreamStore implements ViewStore, WatchedStore {
         warnings,
       },
     };
-  }
-
-  describe(): Description {
-    return describeStream(this.state(), this.#options.now());
   }
 }
