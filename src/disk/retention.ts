@@ -24,9 +24,6 @@ export interface RetentionOptions {
   readonly isLocked?: () => boolean;
 }
 
-/** How many files of each kind are older than they should be. */
-export type Overdue = Readonly<Record<FileKind, number>>;
-
 /**
  * Returns the days whose files are more than `keepDays` days old, oldest first. The newest day is
  * never among them.
@@ -38,22 +35,15 @@ export function overdueDays(days: readonly string[], keepDays: number, nowMs: nu
   return days.slice(0, -1).filter((day) => day < oldestKept);
 }
 
+/** Removes at most one overdue file of each kind per hour, the first an hour from now. */
 export class Retention {
   readonly #options: RetentionOptions;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #overdue: Overdue = { views: 0, refused: 0 };
   #isStopped = false;
 
-  /** Counts the overdue files now, and removes one of each kind every hour. */
   constructor(options: RetentionOptions) {
     this.#options = options;
-    void this.#look(false);
     this.#lookLater();
-  }
-
-  /** As of the last look, at most an hour ago. */
-  get overdue(): Overdue {
-    return this.#overdue;
   }
 
   stop(): void {
@@ -65,25 +55,24 @@ export class Retention {
   #lookLater(): void {
     if (this.#isStopped) return;
     this.#timer = setTimeout(() => {
-      void this.#look(true).then(() => this.#lookLater());
+      void this.#look().then(() => this.#lookLater());
     }, HOUR_MS);
     this.#timer.unref();
   }
 
   /** Never rejects. */
-  async #look(removes: boolean): Promise<void> {
+  async #look(): Promise<void> {
     const { keepDays, keepRefusedDays, dir, log } = this.#options;
     try {
-      const views = await this.#lookAt('views', keepDays, removes);
-      this.#overdue = { views, refused: await this.#lookAt('refused', keepRefusedDays, removes) };
+      await this.#removeOldest('views', keepDays);
+      await this.#removeOldest('refused', keepRefusedDays);
     } catch (error) {
       log.warn(`Cannot look for old files in "${dir}": ${reasonOf(error)}`);
     }
   }
 
-  /** Returns how many files are still overdue. */
-  async #lookAt(kind: FileKind, keepDays: number, removes: boolean): Promise<number> {
-    if (keepDays === 0) return 0;
+  async #removeOldest(kind: FileKind, keepDays: number): Promise<void> {
+    if (keepDays === 0) return;
     const { dir, files, now, hasWritten, isLocked = () => true } = this.#options;
     // Only regular files are viewlog's own: not directories, FIFOs or links of such a name.
     const regular: string[] = [];
@@ -91,14 +80,13 @@ export class Retention {
       const found = await ifPresent(files.lstat(`${dir}/${fileNameOf(kind, day)}`));
       if (found?.isFile() === true) regular.push(day);
     }
-    const days = overdueDays(regular, keepDays, now());
-    const oldest = days.find((day) => !hasWritten(kind, day));
-    if (!removes || oldest === undefined || !isLocked()) return days.length;
-    const isRemoved = await this.#remove(kind, `${dir}/${fileNameOf(kind, oldest)}`, keepDays);
-    return isRemoved ? days.length - 1 : days.length;
+    const overdue = overdueDays(regular, keepDays, now());
+    const oldest = overdue.find((day) => !hasWritten(kind, day));
+    if (oldest === undefined || !isLocked()) return;
+    await this.#remove(kind, `${dir}/${fileNameOf(kind, oldest)}`, keepDays);
   }
 
-  async #remove(kind: FileKind, path: string, keepDays: number): Promise<boolean> {
+  async #remove(kind: FileKind, path: string, keepDays: number): Promise<void> {
     const { files, log } = this.#options;
     try {
       await files.unlink(path);
@@ -106,11 +94,7 @@ export class Retention {
       if (kind === 'refused') await files.unlink(replayRecordOf(path));
     } catch (error) {
       // Somebody else may have removed it, and most refused files have no replay record.
-      if (errnoOf(error) !== 'ENOENT') {
-        log.warn(`Cannot remove "${path}": ${reasonOf(error)}`);
-        return false;
-      }
+      if (errnoOf(error) !== 'ENOENT') log.warn(`Cannot remove "${path}": ${reasonOf(error)}`);
     }
-    return true;
   }
 }
