@@ -1,96 +1,20 @@
-import { spawn } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { exampleOf } from '../../support/examples.ts';
+import { CADDY, caddy, NGINX, nginx } from '../../support/proxies.ts';
 import { isHere } from '../../support/runtimes.ts';
 import { startWatched, type Watched } from '../../support/status.ts';
-import { tempDir } from '../../support/temp-dir.ts';
 import { dataDirectory, startViewlog, until } from '../../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../../support/views.ts';
 
 // Real proxies, by the files that are printed for them, in front of real collectors.
 
-const CADDY = '/usr/bin/caddy';
-const NGINX = '/usr/sbin/nginx';
 const KiB = 1024;
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
-
-interface Proxy {
-  readonly port: number;
-  post(view: unknown): Promise<Response>;
-}
-
-async function startProxy(port: number, [program, ...args]: readonly [string, ...string[]]) {
-  const env = { PATH: process.env['PATH'], HOME: tempDir() };
-  const child = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
-  const ended = new Promise((resolve) => child.on('close', resolve));
-  onTestFinished(async () => {
-    child.kill('SIGTERM');
-    await ended;
-  });
-  const url = `http://127.0.0.1:${port}`;
-  const answers = until(() =>
-    fetch(url).then(
-      () => true,
-      () => false,
-    ),
-  );
-  const isUp = await Promise.race([answers, ended.then(() => false)]);
-  if (!isUp) throw new Error(`${program} ended: ${said}`);
-  const proxy: Proxy = {
-    port,
-    post: (view) =>
-      fetch(`${url}/view`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', origin: 'https://www.example.com' },
-        body: JSON.stringify(view),
-      }),
-  };
-  return proxy;
-}
 
 /** The options by which an example is printed for a collector that runs. */
 const optionsOf = ({ port, statusPort }: Pick<Watched, 'port' | 'statusPort'>): string[] => [
   `--port=${port}`,
   `--status=127.0.0.1:${statusPort}`,
 ];
-
-async function caddy(printed: string): Promise<Proxy> {
-  const port = await freePort();
-  const dir = tempDir();
-  const config = join(dir, 'Caddyfile');
-  // Of the machine that tests, and beside others of its kind.
-  const own = printed.replace('www.example.com {', `http://127.0.0.1:${port} {`);
-  expect(own).not.toBe(printed);
-  writeFileSync(config, `{\n\tadmin off\n}\n${own.replace('/srv/www', dir)}`);
-  return startProxy(port, [CADDY, 'run', '--adapter', 'caddyfile', '--config', config]);
-}
-
-async function nginx(printed: string): Promise<Proxy> {
-  const port = await freePort();
-  const dir = tempDir();
-  const config = join(dir, 'nginx.conf');
-  const own = printed.replace('listen 80;', `listen 127.0.0.1:${port};`);
-  expect(own).not.toBe(printed);
-  const around = `pid ${dir}/pid; daemon off; master_process off; events {}
-    http { access_log off; client_body_temp_path ${dir}/temp; ${own} }`;
-  writeFileSync(config, around);
-  const proxy = await startProxy(port, [NGINX, '-q', '-p', dir, '-e', 'stderr', '-c', config]);
-  // A view that went through a file would fail.
-  rmSync(join(dir, 'temp'), { recursive: true });
-  return proxy;
-}
 
 const viewOf = (bytes: number): object => {
   const bare = JSON.stringify({ ...MINIMAL_VIEW, pn: '' }).length;

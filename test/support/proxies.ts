@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { expect, onTestFinished } from 'vitest';
+import { tempDir } from './temp-dir.ts';
+import { until } from './viewlog.ts';
+
+export const CADDY = '/usr/bin/caddy';
+export const NGINX = '/usr/sbin/nginx';
+export const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+
+export interface Proxy {
+  readonly port: number;
+  post(view: unknown): Promise<Response>;
+}
+
+async function startProxy(port: number, [program, ...args]: readonly [string, ...string[]]) {
+  const env = { PATH: process.env['PATH'], HOME: tempDir() };
+  const child = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+  const ended = new Promise((resolve) => child.on('close', resolve));
+  onTestFinished(async () => {
+    child.kill('SIGTERM');
+    await ended;
+  });
+  const url = `http://127.0.0.1:${port}`;
+  const answers = until(() =>
+    fetch(url).then(
+      () => true,
+      () => false,
+    ),
+  );
+  const isUp = await Promise.race([answers, ended.then(() => false)]);
+  if (!isUp) throw new Error(`${program} ended: ${said}`);
+  const proxy: Proxy = {
+    port,
+    post: (view) =>
+      fetch(`${url}/view`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', origin: 'https://www.example.com' },
+        body: JSON.stringify(view),
+      }),
+  };
+  return proxy;
+}
+
+/** Caddy with a printed site. */
+export async function caddy(printed: string): Promise<Proxy> {
+  const port = await freePort();
+  const dir = tempDir();
+  const config = join(dir, 'Caddyfile');
+  // Of the machine that tests, and beside others of its kind.
+  const own = printed.replace('www.example.com {', `http://127.0.0.1:${port} {`);
+  expect(own).not.toBe(printed);
+  writeFileSync(config, `{\n\tadmin off\n}\n${own.replace('/srv/www', dir)}`);
+  return startProxy(port, [CADDY, 'run', '--adapter', 'caddyfile', '--config', config]);
+}
+
+/** nginx with a printed site. */
+export async function nginx(printed: string): Promise<Proxy> {
+  const port = await freePort();
+  const dir = tempDir();
+  const config = join(dir, 'nginx.conf');
+  const own = printed.replace('listen 80;', `listen 127.0.0.1:${port};`);
+  expect(own).not.toBe(printed);
+  const around = `pid ${dir}/pid; daemon off; master_process off; events {}
+    http { access_log off; client_body_temp_path ${dir}/temp; ${own} }`;
+  writeFileSync(config, around);
+  const proxy = await startProxy(port, [NGINX, '-q', '-p', dir, '-e', 'stderr', '-c', config]);
+  // A view that went through a file would fail.
+  rmSync(join(dir, 'temp'), { recursive: true });
+  return proxy;
+}
