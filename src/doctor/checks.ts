@@ -1,3 +1,4 @@
+import { printable } from '../base/text.ts';
 import * as collector from './collector-checks.ts';
 import * as disk from './disk-checks.ts';
 import type { Facts } from './facts.ts';
@@ -34,11 +35,16 @@ const CHECKS: Readonly<Record<string, (facts: Facts) => readonly Verdict[]>> = {
 /** The worst first. */
 export const STATES: readonly State[] = ['error', 'warning', 'ok'];
 
+/** Names of files, other programs and strangers have a part in what is said. */
+const shown = (text: string | undefined): string | undefined => text && printable(text, Infinity);
+
 /** Returns what there is to say: errors, then warnings, then what is ok. */
 export function examine(facts: Facts): Finding[] {
   const findings: Finding[] = [];
   for (const [check, run] of Object.entries(CHECKS)) {
-    for (const verdict of run(facts)) findings.push({ check, ...verdict });
+    for (const { state, what, why, fix } of run(facts)) {
+      findings.push({ check, state, what: shown(what)!, why: shown(why), fix: shown(fix) });
+    }
   }
   return STATES.flatMap((state) => findings.filter((finding) => finding.state === state));
 }

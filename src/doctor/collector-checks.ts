@@ -1,5 +1,4 @@
 import { formatSize, plural } from '../base/format.ts';
-import { printable } from '../base/text.ts';
 import { BUILD } from '../base/version.ts';
 import { ownAddress } from '../http/own-address.ts';
 import { summaryOf } from '../projects/project-list.ts';
@@ -43,7 +42,7 @@ export function checkSettings({ commandLine, settings }: Facts): readonly Verdic
   const shown = keys.map((key) => {
     const value = settings[key] ?? '';
     const isSize = key === 'max-view' || key === 'min-free';
-    return `--${key} ${isSize ? formatSize(Number(value)) : printable(String(value), Infinity)}`;
+    return `--${key} ${isSize ? formatSize(Number(value)) : String(value)}`;
   });
   const what = `The collector runs with ${shown.join(', ')}, unlike this command line`;
   const why = 'this examines what it runs with';
@@ -67,7 +66,7 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
   const activation = commands.activationOf(id, undefined, settings.projects, place.account);
   const open = active.filter(({ origins }) => origins === undefined).length;
   const what =
-    `"${printable(settings.projects, Infinity)}" has ${summaryOf(projects)}` +
+    `"${settings.projects}" has ${summaryOf(projects)}` +
     (open === 0 ? '' : `, ${open} open to every site`);
   if (active.length === 0) return [warning(what, 'every view is refused', activation)];
   if (operator !== '') return [ok(what)];
@@ -140,7 +139,7 @@ const findOf = (port: number): string => `Find it and stop it: sudo ss -ltnp 'sp
 export function checkVersion({ status, hasUnit }: Facts): readonly Verdict[] {
   const theirs = status.overview?.version ?? BUILD;
   if (theirs === BUILD) return [];
-  const what = `The collector runs viewlog ${printable(theirs)}, and this is ${BUILD}`;
+  const what = `The collector runs viewlog ${theirs}, and this is ${BUILD}`;
   const fix = hasUnit ? 'sudo systemctl restart viewlog' : 'Restart it';
   return [warning(what, 'an update takes effect at a restart', fix)];
 }
@@ -166,7 +165,7 @@ export function checkHealth(facts: Facts): readonly Verdict[] {
   const { warnings } = overview;
   if (warnings.length === 0) return [ok(`Ready, says ${address}/readyz`)];
   const why = 'the collector warns of it';
-  return warnings.map((text) => warning(printable(text, Infinity), why, `See ${address}/`));
+  return warnings.map((text) => warning(text, why, `See ${address}/`));
 }
 
 const NO_TOKEN = 'the status server says why only to those who have its token';
@@ -181,7 +180,7 @@ function unreadyVerdict(facts: Facts): Verdict {
   }
   const reason = overview.unavailable ?? 'see the status page';
   const fix = stepsOf(problems.storeTold(overview, placeOf(facts)));
-  return error(`Not ready: ${printable(reason, Infinity)}`, 'every view is refused', fix);
+  return error(`Not ready: ${reason}`, 'every view is refused', fix);
 }
 
 const REFUSALS_MAX = 5;

@@ -1,5 +1,5 @@
 import { formatRoundedSize, formatSize, plural } from '../base/format.ts';
-import { echo, printable, shellQuoted } from '../base/text.ts';
+import { echo, shellQuoted } from '../base/text.ts';
 import { dayOf } from '../base/time.ts';
 import { groupName, userName } from '../disk/root.ts';
 import { diskAdvice } from '../status/problem-words.ts';
@@ -20,7 +20,7 @@ const inside =
 
 export function checkDirectory({ disk, settings, ownUid }: Facts): readonly Verdict[] {
   if (disk === undefined) return [];
-  const path = printable(settings.data ?? '', Infinity);
+  const path = settings.data ?? '';
   const { fault } = disk;
   const { uid, mode = 0o700 } = disk.inside?.directory ?? {};
   const why = 'viewlog does not start, or refuses every view';
@@ -109,7 +109,7 @@ const isShut = ({ name, mode }: OwnFile): boolean =>
 export const checkFileSystem = inside(({ mount: probe }) =>
   judged(probe, (mount) => {
     if (mount === undefined) return [];
-    const type = `${printable(mount.type)}${mount.isWithoutJournal ? ' without a journal' : ''}`;
+    const type = `${mount.type}${mount.isWithoutJournal ? ' without a journal' : ''}`;
     const what = `The data directory is on ${type}`;
     const [, why, fix] = DOUBTS.find(([types]) => types.test(type)) ?? [];
     return why === undefined ? [ok(what)] : [warning(what, why, fix!)];

@@ -1,7 +1,6 @@
 import * as fs from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { errnoOf, reasonOf } from '../base/exit.ts';
-import { printable } from '../base/text.ts';
 import { within } from '../base/time.ts';
 import { daysIn } from '../disk/directory.ts';
 import { LOCK_NAME } from '../disk/lock.ts';
@@ -49,7 +48,7 @@ export async function probe<T>(look: () => T | Promise<T>): Promise<Probe<T>> {
   try {
     return { seen: await look() };
   } catch (error) {
-    return { unseen: printable(reasonOf(error)) };
+    return { unseen: reasonOf(error) };
   }
 }
 
@@ -68,7 +67,7 @@ export async function probeDisk(
     const fault = writeFault(dir);
     return { fault, inside: await lookInside(dir, stats, fault === undefined, settings, nowMs) };
   } catch (error) {
-    return { fault: printable(reasonOf(error)), inside: undefined };
+    return { fault: reasonOf(error), inside: undefined };
   }
 }
 
@@ -83,7 +82,7 @@ function writeFault(dir: string): string | undefined {
     return undefined;
   } catch (error) {
     // No errno: Deno without --allow-sys cannot tell, but writing will.
-    return errnoOf(error) === undefined ? undefined : printable(reasonOf(error));
+    return errnoOf(error) === undefined ? undefined : reasonOf(error);
   }
 }
 

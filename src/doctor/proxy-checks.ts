@@ -1,5 +1,5 @@
 import { formatSize } from '../base/format.ts';
-import { printable } from '../base/text.ts';
+import { clip } from '../base/text.ts';
 import { originTest } from '../projects/origins.ts';
 import { LATEST_MAX } from '../status/counts.ts';
 import { activationOf, installationOf } from '../status/shell-commands.ts';
@@ -68,7 +68,7 @@ function preflightFault(reply: Reply): string | undefined {
   }
   const allowed = reply.headers.get('access-control-allow-headers') ?? '';
   if (/\bcontent-type\b/i.test(allowed)) return undefined;
-  return `A preflight does not allow Content-Type but "${printable(allowed)}"`;
+  return `A preflight does not allow Content-Type but "${clip(allowed, 200)}"`;
 }
 
 function corsFault(origin: string, reply: Reply, which: string): string | undefined {
@@ -80,7 +80,7 @@ function corsFault(origin: string, reply: Reply, which: string): string | undefi
   const wrong = wanted.find(([name, value]) => reply.headers.get(name) !== value);
   if (wrong === undefined) return undefined;
   const found = reply.headers.get(wrong[0]);
-  return `${wrong[0]} of ${which} ${found === null ? 'is missing' : `is "${printable(found)}"`}`;
+  return `${wrong[0]} of ${which} ${found === null ? 'is missing' : `is "${clip(found, 200)}"`}`;
 }
 
 export const checkSize = reached(({ large }, { settings }) => {
@@ -142,7 +142,7 @@ export const checkView = reached(({ origin, view }, { project }) => {
   const what = `A view of project ${project} from ${origin}`;
   if ('status' in view && view.status === 201) {
     const why = `reports count it as a visitor's, of page ${PROBE_PAGE}`;
-    return [ok(`${what} is stored: ${printable(view.body)}`, why)];
+    return [ok(`${what} is stored: ${clip(view.body, 200)}`, why)];
   }
   const { code, detail } = refusalIn(view) ?? { code: 'not by viewlog', detail: described(view) };
   const fix = 'See viewlog help trouble, by that code';

@@ -364,6 +364,11 @@ describe('a scene at 3 a.m.:', () => {
   });
 });
 
+it('escapes whatever others have a part in', () => {
+  const status = shown(new Scene(PROJECTS), { warnings: ['\u001b[2J'] });
+  expect(told({ status })[0]).toMatch(/^warning health: \\u001b\[2J; /);
+});
+
 describe('refusals', () => {
   it('are those that the status page shows, with its commands', () => {
     const made = new Scene(PROJECTS);
