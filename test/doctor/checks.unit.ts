@@ -470,6 +470,8 @@ describe('the way through the proxy', () => {
     expect(told(proxied({ isSite: true }))).toStrictEqual([
       'warning origin: https://views.example has pages too, and no active project lists this origin; views of these pages are refused with 403. viewlog activate 1 --origin https://views.example --projects /data/projects.json',
     ]);
-    expect(told({ ...proxied({ isSite: true, url: 'https://a.example/view' }) })).toStrictEqual([]);
+    const listed = proxied({ isSite: true, url: 'https://a.example/view' });
+    expect(told(listed)).toStrictEqual([]);
+    expect(told({ ...listed, project: '2' })[0]).toContain('project 2 does not list this origin');
   });
 });

@@ -1,8 +1,5 @@
-import * as fs from 'node:fs';
-import * as http from 'node:http';
-import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { listening, type ProxyFaults, startProxy } from '../support/bad-proxy.ts';
+import { expect, it } from 'vitest';
+import { type ProxyFaults, startProxy } from '../support/bad-proxy.ts';
 import { doctor, installation, namesIn, NOWHERE, of } from '../support/doctor.ts';
 import { startWatched, type Watched } from '../support/status.ts';
 
@@ -131,57 +128,15 @@ it('that leads to another collector is warned of', async () => {
   expect(line('way')).toMatch(/^warning way: http\S+ leads to another viewlog than this one; /);
 });
 
-describe('an origin that has pages beside /view', () => {
-  /** A web server with pages, which passes /view on. */
-  async function site(viewlog: Watched, root: http.RequestListener): Promise<string> {
-    const port = await listening(
-      http.createServer((request, response) => {
-        if (request.url !== '/view') {
-          root(request, response);
-          return;
-        }
-        const { method, headers } = request;
-        const on = http.request(`${viewlog.url}/view`, { method, headers }, (answer) => {
-          response.writeHead(answer.statusCode!, answer.headers);
-          answer.pipe(response);
-        });
-        request.pipe(on);
-      }),
-    );
-    return `http://127.0.0.1:${port}`;
-  }
-
-  it('has to be listed', async () => {
-    const data = installation();
-    const viewlog = await startWatched({ data });
-    const url = await site(viewlog, (_, response) => {
-      response.writeHead(302, { Location: '/en/' }).end();
-    });
-    const args = [...of(viewlog), '--url', url];
-    const said = async (...more: string[]): Promise<string> =>
-      (await doctor(data, [...args, ...more])).line('origin');
-    expect(await said()).toBe(
-      `warning origin: ${url} has pages too, and no active project lists this origin; views of these pages are refused with 403. viewlog activate 1000001 --origin ${url} --projects ${data}/projects.json`,
-    );
-    const projects = [
-      { id: '1', origins: ['https://a.example'] },
-      { id: '2', origins: [url] },
-    ];
-    fs.writeFileSync(join(data, 'projects.json'), JSON.stringify({ projects }));
-    expect(await said()).toBe(`ok origin: Pages of ${url} may send, as those of project 2`);
-    expect(await said('--project=1')).toMatch(/^warning .* project 1 does not list this origin; /);
-  });
-
-  it('is not asked about if it has none', async () => {
-    const viewlog = await startWatched({ data: installation() });
-    const nothing = await site(viewlog, (_, response) => void response.writeHead(404).end());
-    const elsewhere = await site(viewlog, (_, response) => {
-      response.writeHead(301, { Location: 'https://www.example.com/' }).end();
-    });
-    for (const url of [nothing, elsewhere, viewlog.url]) {
-      const { line } = await doctor(viewlog.data, [...of(viewlog), '--url', url]);
-      expect(line('origin')).toBe('');
-    }
-    expect(await refusals(viewlog)).toStrictEqual({ 'malformed-json': 3 });
-  });
+it.each<[string, NonNullable<ProxyFaults['site']>, boolean]>([
+  ['has pages', { status: 200, headers: { 'Content-Type': 'text/html' } }, true],
+  ['leads to its pages', { status: 302, headers: { Location: '/en/' } }, true],
+  ['has none', { status: 404 }, false],
+  ['leads elsewhere', { status: 301, headers: { Location: 'https://a.example/' } }, false],
+])('whose origin %s is told apart', async (_, site, hasPages) => {
+  const { line, url, viewlog } = await behind({ site });
+  const list = `viewlog activate 1000001 --origin ${url} --projects ${viewlog.data}/projects.json`;
+  if (hasPages) expect(line('origin')).toContain(`warning origin: ${url} has pages too, `);
+  expect(line('origin').endsWith(list)).toBe(hasPages);
+  expect(await refusals(viewlog)).toStrictEqual({ 'malformed-json': 1 });
 });

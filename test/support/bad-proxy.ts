@@ -12,6 +12,8 @@ export interface ProxyFaults {
   readonly bodyBytesMax?: number;
   /** Passes so many bytes of a body on, and no more. */
   readonly cutsAfter?: number;
+  /** Answers so on any path except `/view`. */
+  readonly site?: { status: number; headers?: Record<string, string> };
   /** Where requests come to instead of the path they name. */
   readonly path?: string;
   /** Methods that it answers itself, or all: with that status, these headers and this text. */
@@ -48,8 +50,12 @@ async function pass(
   response: http.ServerResponse,
   body: Buffer,
   target: string,
-  { strips = [], adds = {}, bodyBytesMax = Infinity, cutsAfter, path, answers }: ProxyFaults,
+  { strips = [], adds = {}, bodyBytesMax = Infinity, cutsAfter, site, path, answers }: ProxyFaults,
 ): Promise<void> {
+  if (site !== undefined && request.url !== '/view') {
+    response.writeHead(site.status, site.headers).end();
+    return;
+  }
   if (answers !== undefined && (answers.method ?? request.method) === request.method) {
     response.writeHead(answers.status, { Server: 'bad-proxy', ...answers.headers });
     response.end(answers.text ?? '');
