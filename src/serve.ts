@@ -87,7 +87,7 @@ export async function serve(
   const listener = await listen({ host, port, budget, handler: createCollector(parts) });
   log.info(`viewlog listening on ${listener.url}`);
   url = ownAddress({ host, port: Number(new URL(listener.url).port) });
-  stores.announce(url);
+  stores.announce(url, status?.url);
   if (status !== undefined) log.info(`status page on ${status.url}/`);
   const fatal = await stopped;
   isStopping = true;

@@ -1,27 +1,25 @@
 import { EXIT, Fatal } from '../base/exit.ts';
 import { VERSION } from '../base/version.ts';
-import { examine } from '../doctor/examine.ts';
+import { ask } from '../doctor/ask.ts';
+import { examine, STATES } from '../doctor/checks.ts';
+import { gatherFacts } from '../doctor/facts.ts';
 import type { Finding, State } from '../doctor/finding.ts';
 import { SERVE_OPTIONS } from '../serve.ts';
 import { defineCommand } from './command.ts';
-import { ownAddress } from '../http/own-address.ts';
 
-/** The worst first. */
-const STATES: readonly State[] = ['to be mended', 'doubtful', 'well'];
-
-/** Exit 0, or 78 where anything is to be mended. */
+/** Exit 78 if there is an error, else 0. */
 export const doctor = defineCommand({
   name: 'doctor',
   operands: '',
-  summary: 'looks over this box: what is well, doubtful or to be mended, and how',
+  summary: 'examines this installation: what is wrong, and how to fix it',
   examples: [
     'viewlog doctor --data /var/lib/viewlog --url https://views.example.com',
     'sudo -u viewlog viewlog doctor --data /var/lib/viewlog',
   ],
   options: [...SERVE_OPTIONS, 'url', 'probe-project', 'json'],
   optionHelp: {
-    host: "the collector's address",
-    port: "the collector's port",
+    host: "the collector's address, if it does not run",
+    port: "the collector's port, if it does not run",
     url: 'address that pages post to, through the proxy: what it passes on (one request counts as refused)',
   },
   async run(settings, _, { print }) {
@@ -29,28 +27,24 @@ export const doctor = defineCommand({
     if (project !== undefined && url === undefined) {
       throw new Fatal(EXIT.usage, '--project sends one real view, so it needs --url');
     }
-    const address = ownAddress(settings);
-    const statusAddress = settings.status === 'off' ? undefined : ownAddress(settings.status);
-    const addresses = { address, statusAddress, url };
-    const now = Date.now;
-    const findings = await examine({ installation: settings, ...addresses, project, now });
-    const worst = STATES.find((state) => findings.some((finding) => finding.state === state))!;
+    const seams = { now: Date.now, ask, args: process.argv.slice(2) };
+    const findings = examine(await gatherFacts(settings, { url, project }, seams));
+    const worst = findings[0]?.state ?? 'ok';
     if (json) print(JSON.stringify({ version: VERSION, state: worst, findings }, null, 2));
     else print([...findings.map(lineOf), summaryOf(findings)].join('\n'));
-    return worst === 'to be mended' ? EXIT.badConfiguration : EXIT.done;
+    return worst === 'error' ? EXIT.badConfiguration : EXIT.done;
   },
 });
 
-function lineOf({ check, state, what, why, todo }: Finding): string {
+function lineOf({ check, state, what, why, fix }: Finding): string {
   const reason = why === undefined ? '' : `; ${why}`;
-  const mend = todo === undefined ? '' : `. ${todo}`;
-  return `${state.padEnd('to be mended'.length)}  ${check}: ${what}${reason}${mend}`;
+  return `${state.padEnd('warning'.length)}  ${check}: ${what}${reason}${fix === undefined ? '' : `. ${fix}`}`;
 }
 
-/** `1 to be mended, 2 doubtful, 7 well` */
+/** `1 error, 2 warnings, 7 ok` */
 function summaryOf(findings: readonly Finding[]): string {
   const count = (state: State): number => findings.filter((one) => one.state === state).length;
-  return STATES.map((state) => `${count(state)} ${state}`)
-    .filter((text) => !text.startsWith('0'))
+  return STATES.filter((state) => count(state) > 0)
+    .map((state) => `${count(state)} ${state}${state === 'ok' || count(state) === 1 ? '' : 's'}`)
     .join(', ');
 }

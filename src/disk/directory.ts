@@ -40,16 +40,7 @@ export function makeDirectory(dir: string): string | undefined {
   return made;
 }
 
-/** Returns the day of the newest regular file of this kind; `undefined` if there is none. */
-export async function newestDay(
-  files: FileOps,
-  dir: string,
-  kind: FileKind,
-): Promise<string | undefined> {
-  return newestRegular(files, dir, kind, await daysIn(files, dir, kind));
-}
-
-/** The same, of days that are known to have something of that name. */
+/** Returns the newest of these days that has a regular file; `undefined` if there is none. */
 export async function newestRegular(
   files: FileOps,
   dir: string,

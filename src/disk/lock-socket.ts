@@ -17,6 +17,8 @@ export interface Holder {
   readonly sinceMs: number;
   /** The URL that it listens on, once it does. */
   readonly address?: string;
+  /** The URL of its status server, if it has one. */
+  readonly status?: string;
 }
 
 /** What listens at a lock's path; undefined if nothing does. */
@@ -137,11 +139,15 @@ function readSocket(lock: string): Promise<string> {
 
 function parseHolder(text: string): Holder | undefined {
   try {
-    const { pid, sinceMs, address } = JSON.parse(text) as Record<string, unknown>;
+    const { pid, sinceMs, address, status } = JSON.parse(text) as Record<string, unknown>;
     if (typeof pid !== 'number' || typeof sinceMs !== 'number') return undefined;
     // Root may ask a process of another user.
-    const shown = typeof address === 'string' ? { address: printable(address) } : {};
-    return { pid, sinceMs, ...shown };
+    return {
+      pid,
+      sinceMs,
+      ...(typeof address === 'string' && { address: printable(address) }),
+      ...(typeof status === 'string' && { status: printable(status) }),
+    };
   } catch {
     return undefined;
   }

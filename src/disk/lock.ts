@@ -41,8 +41,8 @@ export const REPLAY_LOCK_NAME = 'viewlog.replay.lock';
 export interface Lock {
   /** Whether the lock was this process's own when it last looked. */
   isHeld(): boolean;
-  /** Tells whoever asks the lock where this process listens. */
-  announce(address: string): void;
+  /** Tells whoever asks the lock where this process listens, and where its status server does. */
+  announce(address: string, status?: string): void;
   /** Leaves a file that nobody listens on. */
   release(): Promise<void>;
 }
@@ -154,7 +154,7 @@ interface HeldOptions extends Place, Required<Pick<LockOptions, 'log' | 'onLost'
 
 class HeldLock implements Lock {
   readonly #options: HeldOptions;
-  readonly #self: Holder & { address?: string };
+  readonly #self: Holder & { address?: string; status?: string };
   readonly #endLooks: () => void;
   #socket: LockSocket;
   #look: Promise<void> | undefined;
@@ -175,8 +175,8 @@ class HeldLock implements Lock {
     return !this.#isLost;
   }
 
-  announce(address: string): void {
-    this.#self.address = address;
+  announce(address: string, status?: string): void {
+    Object.assign(this.#self, { address, status });
   }
 
   async release(): Promise<void> {

@@ -20,11 +20,6 @@ export const dayOfName = (kind: FileKind, name: string): string | undefined =>
 /** What has been replayed of a file of refused views, beside it. No shipper's pattern matches it. */
 export const replayRecordOf = (refusedPath: string): string => `${refusedPath}.replayed`;
 
-// No shipper's pattern matches these, either.
-
-/** How far an archive has come, beside its files. */
+/** How far an archive has come, beside its files. No shipper's pattern matches it, either. */
 export const ARCHIVE_RECORD = 'archive.json';
 export const archiveRecordOf = (dir: string): string => `${dir}/${ARCHIVE_RECORD}`;
-
-/** What the clock was when the directory was last written to by a process that runs. */
-export const RETENTION_NOTE = 'retention.json';

@@ -63,16 +63,21 @@ export function accountOf(dir: string): string | undefined {
 }
 
 /** Returns the user's name, or `#4711`, which `sudo -u` accepts too. */
-export function userName(uid: number): string {
+export const userName = (uid: number): string => nameIn('/etc/passwd', uid);
+
+/** Returns the group's name, or `#4712`. */
+export const groupName = (gid: number): string => nameIn('/etc/group', gid);
+
+function nameIn(list: string, id: number): string {
   try {
     const line = fs
-      .readFileSync('/etc/passwd', 'utf8')
+      .readFileSync(list, 'utf8')
       .split('\n')
-      .find((entry) => entry.split(':')[2] === String(uid));
+      .find((entry) => entry.split(':')[2] === String(id));
     const [name = ''] = line?.split(':') ?? [];
     if (/^[\w.-]+$/.test(name)) return name;
   } catch {
-    // Deno may not read it.
+    // Deno may not be allowed to read it.
   }
-  return `#${uid}`;
+  return `#${id}`;
 }

@@ -15,6 +15,7 @@ import { RefusalLog } from './refusal-log.ts';
 import { json, reply } from './replies.ts';
 import { judgeAll } from './state.ts';
 import type { WatchedState } from './store-facts.ts';
+import { type ShownSettings, shownSettings } from './shown-settings.ts';
 import { statusText } from './text.ts';
 import { type Installation, installationOf } from './shell-commands.ts';
 import { nearestIds } from './unlisted-ids.ts';
@@ -22,13 +23,7 @@ import type { Place } from './words.ts';
 
 /** What is looked at of a collector. Nothing here changes anything. */
 export interface CollectorSource {
-  readonly settings: Parameters<typeof installationOf>[0] & {
-    readonly 'max-view': number;
-    readonly 'max-queue': number;
-    readonly 'min-free': number;
-    readonly 'keep-days': number;
-    readonly 'keep-refused-days': number;
-  };
+  readonly settings: Parameters<typeof shownSettings>[0] & { readonly 'max-queue': number };
   readonly counts: Counts;
   readonly projects: Projects;
   /** The collector's own address, without a slash at its end. */
@@ -63,9 +58,23 @@ export function collectorStatus(source: CollectorSource): Service {
       '/page.js': () => reply(200, 'text/javascript; charset=utf-8', pageFiles().js),
       '/status.txt': async (query) =>
         reply(200, TEXT, statusText(await look(askedIn(query)), place(), BUILD)),
-      '/status.json': async (query) => json(await look(askedIn(query))),
+      '/status.json': async (query) => {
+        const about: About = {
+          version: BUILD,
+          pid: process.pid,
+          settings: shownSettings(settings, url()),
+        };
+        return json({ ...(await look(askedIn(query))), ...about });
+      },
     },
   };
+}
+
+/** What `/status.json` says beside the model. */
+export interface About {
+  readonly version: string;
+  readonly pid: number;
+  readonly settings: ShownSettings;
 }
 
 const TEXT = 'text/plain; charset=utf-8';

@@ -62,7 +62,7 @@ function faultTold(fault: NonNullable<StatusModel['projectsFault']>, place: Plac
   };
 }
 
-function overdueTold(overdue: readonly string[], place: Place): Told {
+export function overdueTold(overdue: readonly string[], place: Place): Told {
   const { files, command } = commands.removalOf(overdue, place);
   const title = `${plural(overdue.length, 'file')} should have been removed by now.`;
   const which = files < overdue.length ? `the oldest ${files}` : 'them';
@@ -70,7 +70,7 @@ function overdueTold(overdue: readonly string[], place: Place): Told {
   return { kind: 'amber', title: [title], steps: [{ words, command }] };
 }
 
-function storeTold(
+export function storeTold(
   { unavailable = '', unavailableSinceMs: ms, disk }: StatusModel,
   place: Place,
 ): Told {
@@ -82,8 +82,12 @@ function storeTold(
   return { kind: 'red', title, steps: [{ words: [diskAdvice(disk, dataDir)], command }] };
 }
 
-function diskAdvice(disk: NonNullable<StatusModel['disk']>, dataDir: string): string {
-  const { freeBytes = 0, minFreeBytes, remedy } = disk;
+type DiskFacts = NonNullable<StatusModel['disk']>;
+
+export function diskAdvice(
+  { freeBytes = 0, minFreeBytes, remedy }: Pick<DiskFacts, 'freeBytes' | 'minFreeBytes' | 'remedy'>,
+  dataDir: string,
+): string {
   if (remedy.kind === 'lower-min-free') {
     const lower = Math.max(1, Math.floor(Math.min(64, remedy.diskBytes / 8 / MiB)));
     return (
@@ -102,7 +106,7 @@ function diskAdvice(disk: NonNullable<StatusModel['disk']>, dataDir: string): st
   return `Check the disk of ${dataDir} and viewlog's log. Quotas and inodes run out, too.`;
 }
 
-function problemTold(row: Row, model: StatusModel, place: Place): Told {
+export function problemTold(row: Row, model: StatusModel, place: Place): Told {
   const { state, name, accepted, refused, active, sinceMs = model.nowMs, reasons } = row;
   if (state === 'silent') return silentTold(row, model, place);
   const all = plural(accepted + refused, 'view');
@@ -154,7 +158,7 @@ function fixedTold({ name, reasons }: Row, place: Place): Told {
   return { kind: 'green', title: say`${named(name)}: fixed since ${at(sinceMs)}.`, steps };
 }
 
-function requestsTold({ failed, of, reasons, isFixed, lastMs }: RequestsProblem): Told {
+export function requestsTold({ failed, of, reasons, isFixed, lastMs }: RequestsProblem): Told {
   const many = `${formatCount(failed)} of ${plural(of, 'request')} of the last hour failed`;
   const steps = reasons.map((reason): Step => {
     const { sample, lastHour } = reason;

@@ -124,6 +124,17 @@ export function removalOf(names: readonly string[], { dataDir = '.', account }: 
 export const doctorOf = ({ dataDir, account }: Installation): string | undefined =>
   dataDir === undefined ? undefined : `${as(account)}viewlog doctor --data ${shellQuoted(dataDir)}`;
 
+/** Starts a collector. */
+export function serveOf(
+  { dataDir, projectsPath, account }: Installation,
+  { host, port }: { readonly host: string; readonly port: number },
+): string {
+  const data = dataDir === undefined ? '' : ` --data ${shellQuoted(dataDir)}`;
+  const isUsual = projectsPath === `${dataDir}/projects.json`;
+  const projects = isUsual ? '' : ` --projects ${shellQuoted(projectsPath)}`;
+  return `${as(account)}viewlog serve${data}${projects} --host ${host} --port ${port}`;
+}
+
 /** Prints the script for a project's pages. */
 export const snippetOf = (id: string, { projectsPath, account }: Installation): string =>
   `${as(account)}viewlog snippet ${id} --url ${VIEWS_SITE} ` +

@@ -18,7 +18,7 @@ interface Stores {
   readonly store: LocalViewStore | StreamStore;
   readonly refused: LocalRefusedStore;
   /** Tells a second collector that starts in the directory where this one listens. */
-  announce(url: string): void;
+  announce(url: string, status: string | undefined): void;
   /** The data directory, if there is one. */
   readonly directory?: DataDirectory;
   /** @param save what else is to be written to the data directory, while it is still locked. */
@@ -89,7 +89,7 @@ async function openFiles({ settings, projects, now, log, onFatal }: StoresOption
   return {
     store,
     refused,
-    announce: (url: string) => lock.announce(url),
+    announce: (url: string, status: string | undefined) => lock.announce(url, status),
     directory: { dir, isLocked: () => lock.isHeld() },
     async close(save = () => Promise.resolve()) {
       const timeMs = LIMITS.closeTimeoutMs;

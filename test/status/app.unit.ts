@@ -21,6 +21,9 @@ function sourceOf(scene: Scene, state = () => FILES): CollectorSource {
     counts: scene.counts,
     projects: scene.projects,
     settings: {
+      host: '127.0.0.1',
+      port: 8080,
+      durability: 'disk',
       data: '/data',
       projects: '/data/projects.json',
       store: {},

@@ -1,5 +1,4 @@
 import * as http from 'node:http';
-import * as https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
@@ -7,11 +6,14 @@ import { onTestFinished } from 'vitest';
 export interface ProxyFaults {
   /** Header fields of requests that it does not pass on. */
   readonly strips?: readonly string[];
-  /** Header fields of answers that it does not pass on, and those that it adds. */
-  readonly drops?: readonly string[];
+  /** Header fields of answers that it adds. */
   readonly adds?: Readonly<Record<string, string>>;
   /** Larger bodies get its own 413. */
   readonly bodyBytesMax?: number;
+  /** Passes so many bytes of a body on, and no more. */
+  readonly cutsAfter?: number;
+  /** Answers so on any path except `/view`. */
+  readonly site?: { status: number; headers?: Record<string, string> };
   /** Where requests come to instead of the path they name. */
   readonly path?: string;
   /** Methods that it answers itself, or all: with that status, these headers and this text. */
@@ -21,12 +23,10 @@ export interface ProxyFaults {
     headers?: Record<string, string>;
     text?: string;
   };
-  /** Key and certificate, as PEM. */
-  readonly tls?: { readonly key: string; readonly cert: string };
 }
 
 /** A server on any free port of loopback; gone when the test is over. */
-export async function listening(server: http.Server | https.Server): Promise<number> {
+export async function listening(server: http.Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
     server.closeAllConnections();
@@ -42,11 +42,7 @@ export async function startProxy(target: string, faults: ProxyFaults): Promise<s
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => void pass(request, response, Buffer.concat(chunks), target, faults));
   };
-  const { tls } = faults;
-  const port = await listening(
-    tls === undefined ? http.createServer(handler) : https.createServer(tls, handler),
-  );
-  return `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`;
+  return `http://127.0.0.1:${await listening(http.createServer(handler))}`;
 }
 
 async function pass(
@@ -54,8 +50,12 @@ async function pass(
   response: http.ServerResponse,
   body: Buffer,
   target: string,
-  { strips = [], drops = [], adds = {}, bodyBytesMax = Infinity, path, answers }: ProxyFaults,
+  { strips = [], adds = {}, bodyBytesMax = Infinity, cutsAfter, site, path, answers }: ProxyFaults,
 ): Promise<void> {
+  if (site !== undefined && request.url !== '/view') {
+    response.writeHead(site.status, site.headers).end();
+    return;
+  }
   if (answers !== undefined && (answers.method ?? request.method) === request.method) {
     response.writeHead(answers.status, { Server: 'bad-proxy', ...answers.headers });
     response.end(answers.text ?? '');
@@ -71,9 +71,8 @@ async function pass(
   const answer = await fetch(target + (path ?? request.url!), {
     method: request.method!,
     headers: headers as [string, string][],
-    ...(body.length > 0 && { body: new Uint8Array(body) }),
+    ...(body.length > 0 && { body: new Uint8Array(body.subarray(0, cutsAfter)) }),
   });
-  const passed = [...answer.headers].filter(([name]) => !drops.includes(name));
-  response.writeHead(answer.status, Object.fromEntries([...passed, ...Object.entries(adds)]));
+  response.writeHead(answer.status, { ...Object.fromEntries(answer.headers), ...adds });
   response.end(await answer.text());
 }

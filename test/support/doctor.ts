@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import * as fs from 'node:fs';
-import * as http from 'node:http';
 import { join } from 'node:path';
 import { NODE } from './runtimes.ts';
 import type { Watched } from './status.ts';
@@ -42,25 +41,19 @@ export interface RunOptions {
   readonly command?: readonly [string, ...string[]];
 }
 
-/** At which no collector is. */
-export const usual = await freePorts();
+/** An address at which nothing listens. Free ports of 127.0.0.1 are soon taken by other tests. */
+export const NOWHERE = { host: '127.86.73.69', port: 18080 };
 
-/** Two ports at which nobody listens. */
-async function freePorts(): Promise<[number, number]> {
-  const servers = [http.createServer(), http.createServer()];
-  const ports: number[] = [];
-  for (const server of servers) {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    ports.push((server.address() as { port: number }).port);
-  }
-  for (const server of servers) await new Promise((resolve) => server.close(resolve));
-  return ports as [number, number];
-}
-
-/** What the doctor says; of a collector at ports where none is, unless `args` name others. */
-export async function doctor(data: string, args: readonly string[] = [], options: RunOptions = {}) {
-  const [program, ...before] = options.command ?? NODE.command(data);
-  const places = [`--port=${usual[0]}`, `--status=127.0.0.1:${usual[1]}`, '--data', data];
+/** Runs the doctor, for a collector at an address where none is, unless `args` name another. */
+export async function doctor(
+  data: string | undefined,
+  args: readonly string[] = [],
+  options: RunOptions = {},
+) {
+  const [program, ...before] = options.command ?? NODE.command('');
+  const at = data === undefined ? [] : ['--data', data];
+  const { host, port } = NOWHERE;
+  const places = [`--host=${host}`, `--port=${port}`, `--status=${host}:${port + 1}`, ...at];
   const child = spawn(program, [...before, 'doctor', ...places, ...args], {
     env: { PATH: process.env['PATH'], ...options.env },
     ...options.user,
@@ -71,14 +64,19 @@ export async function doctor(data: string, args: readonly string[] = [], options
   }
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
   const lines = out.trimEnd().split('\n');
-  /** The line of a check, without what pads it. */
-  const line = (check: string): string =>
-    lines.find((one) => one.includes(`  ${check}: `))?.replace(/ {2,}/, ' ') ?? '';
-  return { code, out, lines, line };
+  /** The line of a check, or else the first line, without what pads it. */
+  const line = (check?: string): string =>
+    lines
+      .find((one) => check === undefined || one.includes(`  ${check}: `))
+      ?.replace(/ {2,}/, ' ') ?? '';
+  /** The same after the exit code. */
+  const outcome = (check?: string): string => `${code} ${line(check)}`;
+  return { code, out, lines, line, outcome };
 }
 
-/** As the collector was told. */
+/** The collector's own options. */
 export const of = ({ port, statusPort }: Watched): string[] => [
+  '--host=127.0.0.1',
   `--port=${port}`,
   `--status=127.0.0.1:${statusPort}`,
 ];

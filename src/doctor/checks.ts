@@ -1,0 +1,50 @@
+import { printable } from '../base/text.ts';
+import * as collector from './collector-checks.ts';
+import * as disk from './disk-checks.ts';
+import type { Facts } from './facts.ts';
+import type { Finding, State, Verdict } from './finding.ts';
+import * as proxy from './proxy-checks.ts';
+
+/** By name. What matters most comes first. Each check sees the facts alone. */
+const CHECKS: Readonly<Record<string, (facts: Facts) => readonly Verdict[]>> = {
+  'projects file': collector.checkProjects,
+  lock: collector.checkLock,
+  'data directory': disk.checkDirectory,
+  'free space': disk.checkSpace,
+  collector: collector.checkCollector,
+  health: collector.checkHealth,
+  refusals: collector.checkRefusals,
+  url: proxy.checkUrl,
+  https: proxy.checkHttps,
+  cors: proxy.checkCors,
+  size: proxy.checkSize,
+  way: proxy.checkWay,
+  origin: proxy.checkSite,
+  view: proxy.checkView,
+  'overdue files': collector.checkOverdue,
+  'write and sync': disk.checkWriting,
+  clock: disk.checkClock,
+  version: collector.checkVersion,
+  'file system': disk.checkFileSystem,
+  user: disk.checkUser,
+  permissions: disk.checkPermissions,
+  runtime: collector.checkRuntime,
+  settings: collector.checkSettings,
+};
+
+/** The worst first. */
+export const STATES: readonly State[] = ['error', 'warning', 'ok'];
+
+/** Names of files, other programs and strangers have a part in what is said. */
+const shown = (text: string | undefined): string | undefined => text && printable(text, Infinity);
+
+/** Returns what there is to say: errors, then warnings, then what is ok. */
+export function examine(facts: Facts): Finding[] {
+  const findings: Finding[] = [];
+  for (const [check, run] of Object.entries(CHECKS)) {
+    for (const { state, what, why, fix } of run(facts)) {
+      findings.push({ check, state, what: shown(what)!, why: shown(why), fix: shown(fix) });
+    }
+  }
+  return STATES.flatMap((state) => findings.filter((finding) => finding.state === state));
+}

@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest';
+import { doctor, installation, namesIn, of } from '../support/doctor.ts';
+import { BUN, DENO, isPresent, LTS_DENO } from '../support/runtimes.ts';
+import { startWatched } from '../support/status.ts';
+
+it.each([DENO, LTS_DENO, BUN].filter(isPresent))(
+  'on $name the doctor says what it may not look at, and goes on',
+  async (runtime) => {
+    const data = installation();
+    const viewlog = await startWatched({ data });
+    const args = [...of(viewlog), '--url', viewlog.url];
+    const { code, line, out } = await doctor(data, args, { command: runtime.command(data) });
+    expect([code, out]).toStrictEqual([0, expect.not.stringMatching(/^error|    at /m)]);
+    for (const check of ['write and sync', 'clock', 'collector', 'health', 'url', 'cors', 'size']) {
+      expect(line(check)).toMatch(/^ok /);
+    }
+    if (runtime !== BUN) {
+      expect(line('file system')).toMatch(
+        /^warning file system: It cannot be examined: Requires read access/,
+      );
+      expect(line('free space')).toContain('Free disk space is unknown');
+    }
+    expect(namesIn(data).filter((name) => name.startsWith('.'))).toStrictEqual([]);
+  },
+);

@@ -1,0 +1,142 @@
+import { expect, it } from 'vitest';
+import { type ProxyFaults, startProxy } from '../support/bad-proxy.ts';
+import { doctor, installation, namesIn, NOWHERE, of } from '../support/doctor.ts';
+import { startWatched, type Watched } from '../support/status.ts';
+
+// What `viewlog doctor --url` learns of the way from a page to this collector.
+
+/** Runs the doctor for a collector behind a proxy. */
+async function behind(faults: ProxyFaults, args: readonly string[] = []) {
+  const viewlog = await startWatched({ data: installation() });
+  const url = await startProxy(viewlog.url, faults);
+  return { ...(await doctor(viewlog.data, [...of(viewlog), '--url', url, ...args])), url, viewlog };
+}
+
+/** Refusals by code. */
+async function refusals(viewlog: Watched): Promise<Record<string, number>> {
+  const counted = Object.entries(await viewlog.metrics()).filter(
+    ([series, count]) => series.startsWith('viewlog_views_refused_total') && count > 0,
+  );
+  return Object.fromEntries(counted.map(([series, count]) => [series.split('"')[1], count]));
+}
+
+it('that passes everything on is ok; one request is counted, and nothing is kept of it', async () => {
+  const { code, line, url, viewlog } = await behind({});
+  expect(code).toBe(0);
+  expect(line('url')).toBe(`ok url: ${url}/view reaches viewlog`);
+  expect(line('cors')).toBe('ok cors: Preflights are granted, and pages can read answers');
+  expect(line('size')).toBe('ok size: A body of 16 KiB (--max-view) reaches viewlog');
+  expect(line('way')).toBe(
+    `ok way: ${url}/view leads to this collector; one request that is not a view was sent there, and counts as refused (400 or 413)`,
+  );
+  expect([line('view'), viewlog.stderr()]).toStrictEqual(['', '']);
+  expect(await refusals(viewlog)).toStrictEqual({ 'malformed-json': 1 });
+  await viewlog.signal('SIGTERM');
+  expect(namesIn(viewlog.data).filter((name) => /^(views|refused)/.test(name))).toStrictEqual([]);
+});
+
+it('is tried with one real view if a project is named', async () => {
+  const { viewlog, outcome } = await behind({}, ['--project=1000001']);
+  expect(outcome('view')).toMatch(
+    /^0 ok view: A view of project 1000001 from https:\/\/www\.example\.com is stored: \{"id":".*"\}; reports count it as a visitor's, of page \/viewlog-doctor$/,
+  );
+  expect(viewlog.lines().map((text) => JSON.parse(text) as unknown)).toStrictEqual([
+    expect.objectContaining({ pid: 'viewlog-doctor', url: '/viewlog-doctor' }),
+  ]);
+  const refused = await behind({}, ['--project=7']);
+  expect(refused.outcome('view')).toMatch(
+    /^0 warning view: .* is refused, project-not-activated: Project 7 is not/,
+  );
+});
+
+const CORS = 'browsers do not let pages send, or read answers. Have the proxy pass OPTIONS';
+const SIZE =
+  'large views are lost. Have the proxy pass 16 KiB on (nginx: client_max_body_size; Caddy: request_body, max_size)';
+
+it.each<[string, ProxyFaults, string, string]>([
+  [
+    'rejects bodies over 1 KB',
+    { bodyBytesMax: 1000 },
+    'warning size',
+    `A body of 16 KiB (--max-view) does not reach viewlog: 413 from bad-proxy ("413 Too Large"); ${SIZE}`,
+  ],
+  [
+    'cuts bodies after 100 bytes',
+    { cutsAfter: 100 },
+    'warning size',
+    `A body of 16 KiB (--max-view) reaches viewlog cut off; ${SIZE}`,
+  ],
+  [
+    'adds its own CORS header',
+    { adds: { 'access-control-allow-origin': '*' } },
+    'warning cors',
+    `Access-Control-Allow-Origin of the answer to a preflight is "*"; ${CORS}`,
+  ],
+  [
+    'strips the Origin of requests',
+    { strips: ['origin'] },
+    'warning cors',
+    `Access-Control-Allow-Origin of the answer to a preflight is missing; ${CORS}`,
+  ],
+  [
+    'answers preflights itself',
+    { answers: { method: 'OPTIONS', status: 405 } },
+    'warning cors',
+    `A preflight is not granted: 405 from bad-proxy; ${CORS}`,
+  ],
+  [
+    'strips the Content-Type',
+    { strips: ['content-type'] },
+    'warning url',
+    'which answers unsupported-media-type: ',
+  ],
+  [
+    'passes another path on',
+    { path: '/' },
+    'error url',
+    'does not reach viewlog as POST /view: There is nothing at /; views are sent to /view; views of pages do not arrive. Have the proxy pass POST /view',
+  ],
+  [
+    'redirects',
+    { answers: { status: 308, headers: { Location: 'https://views.example.com/view' } } },
+    'error url',
+    'does not reach viewlog: 308 from bad-proxy, a redirect to https://views.example.com/view; ',
+  ],
+])('that %s is told so', async (_, faults, check, what) => {
+  const { code, line } = await behind(faults);
+  const [state, name = ''] = check.split(' ');
+  expect(code).toBe(state === 'error' ? 78 : 0);
+  expect(line(name)).toMatch(new RegExp(`^${check}: `));
+  expect(line(name)).toContain(what);
+});
+
+it('that is not there is an error', async () => {
+  const data = installation();
+  for (const url of [`http://${NOWHERE.host}:${NOWHERE.port}`, 'https://views.invalid']) {
+    const { outcome } = await doctor(data, ['--url', url]);
+    expect(outcome('url')).toMatch(
+      /^78 error url: \S+\/view does not reach viewlog: .*Check its name in the/,
+    );
+  }
+});
+
+it('that leads to another collector is warned of', async () => {
+  const [here, other] = [await startWatched(), await startWatched()];
+  const url = await startProxy(other.url, {});
+  const { code, line } = await doctor(here.data, [...of(here), '--url', url]);
+  expect([code, line('url')]).toStrictEqual([0, `ok url: ${url}/view reaches viewlog`]);
+  expect(line('way')).toMatch(/^warning way: http\S+ leads to another viewlog than this one; /);
+});
+
+it.each<[string, NonNullable<ProxyFaults['site']>, boolean]>([
+  ['has pages', { status: 200, headers: { 'Content-Type': 'text/html' } }, true],
+  ['leads to its pages', { status: 302, headers: { Location: '/en/' } }, true],
+  ['has none', { status: 404 }, false],
+  ['leads elsewhere', { status: 301, headers: { Location: 'https://a.example/' } }, false],
+])('whose origin %s is told apart', async (_, site, hasPages) => {
+  const { line, url, viewlog } = await behind({ site });
+  const list = `viewlog activate 1000001 --origin ${url} --projects ${viewlog.data}/projects.json`;
+  if (hasPages) expect(line('origin')).toContain(`warning origin: ${url} has pages too, `);
+  expect(line('origin').endsWith(list)).toBe(hasPages);
+  expect(await refusals(viewlog)).toStrictEqual({ 'malformed-json': 1 });
+});
