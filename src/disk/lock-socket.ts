@@ -110,6 +110,8 @@ export class LockSocket {
 export async function askSocket(lock: string): Promise<Answer> {
   const endMs = performance.now() + ANSWER_TIMEOUT_MS;
   do {
+    // Seen on Deno 2.5: a connection to a path that does not exist ends without an error.
+    if ((await ifPresent(lstat(lock))) === undefined) return undefined;
     try {
       const holder = parseHolder(await readSocket(lock));
       if (holder !== undefined) return holder;
