@@ -59,7 +59,6 @@ const ID = '[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}'
 const HEAD = String.raw`\{"ts":"(${TS})","id":"(${ID})"`;
 const AT_START = new RegExp(`^${HEAD},`);
 const WITHIN = new RegExp(`.${HEAD},`);
-const AT_STARTS = new RegExp(`(?:^|\n)${HEAD}`, 'g');
 
 /** What a line starts with, however little of it there is. */
 export const LINE_START = '{"ts":"';
@@ -75,7 +74,3 @@ export const fieldsOf = (line: string): string => `{${line.slice(HEAD_BYTES)}`;
 
 /** Whether a line's head stands within the text, not at its start. */
 export const hasHeadWithin = (text: string): boolean => WITHIN.test(text);
-
-/** The id of the last of these lines that has one, cut off behind it or not. */
-export const lastIdIn = (lines: string): string | undefined =>
-  [...lines.matchAll(AT_STARTS)].at(-1)?.[2];
