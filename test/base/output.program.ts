@@ -1,12 +1,12 @@
 import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { BUN, DENO, EXECUTABLE, isPresent, NODE, type Runtime } from '../support/runtimes.ts';
+import { BUN, DENO, isPresent, NODE, type Runtime } from '../support/runtimes.ts';
 import { storedLines } from '../support/stored-lines.ts';
 import { dataDirectory, run, start, startViewlog } from '../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
 
-const RUNTIMES = [NODE, DENO, BUN, EXECUTABLE].filter(isPresent);
+const RUNTIMES = [NODE, DENO, BUN].filter(isPresent);
 const DAY = '2026-03-01';
 const VIEWS = `views-${DAY}.ndjson`;
 const REFUSED = `refused-${DAY}.ndjson`;

@@ -5,13 +5,13 @@ import { describe, expect, it } from 'vitest';
 import { makeStream, startArchive } from '../support/archive.ts';
 import { startNatsProxy } from '../support/nats-proxy.ts';
 import { canRunNats, startNats } from '../support/nats-server.ts';
-import { BUN, DENO, EXECUTABLE, isPresent, NODE, type Runtime } from '../support/runtimes.ts';
+import { BUN, DENO, isPresent, NODE, type Runtime } from '../support/runtimes.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { dataDirectory, type Started, start, startViewlog, until } from '../support/viewlog.ts';
 
 // Signals that arrive while a service starts, before anything can act on them.
 
-const RUNTIMES = [NODE, DENO, BUN, EXECUTABLE].filter(isPresent);
+const RUNTIMES = [NODE, DENO, BUN].filter(isPresent);
 
 /** A collector that waits for NATS servers which say nothing yet. */
 async function waitingForServers(runtime: Runtime) {
