@@ -8,7 +8,7 @@ import { fileNameOf, type FileKind } from './names.ts';
 import type { FileOps } from './ops.ts';
 import { type Blocked, blockedBy, moved, sealed, unopened } from './trouble.ts';
 
-/** What became of some lines. */
+/** The outcome of writing some lines. */
 export interface Written {
   /** Bytes of whole lines that are in the file, and as durable as promised. */
   readonly lineBytes: number;

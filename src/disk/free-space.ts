@@ -9,7 +9,7 @@ interface FreeSpaceOptions {
   readonly minFreeBytes: number;
   readonly files: FileOps;
   readonly log: Log;
-  /** What happens while it is low, for the log. */
+  /** The consequence of low space, for the log. */
   readonly effect?: string;
 }
 

@@ -1,4 +1,4 @@
-// What can happen to a day's file, in words: for the client, and for the log.
+// Trouble with a day's file, in words: for the client, and for the log.
 import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
 import { cannotOpen } from './directory.ts';
 

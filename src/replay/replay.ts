@@ -159,7 +159,7 @@ async function sendOnce(
 
 const COUNTS = ['lines', 'sent', 'sent before', 'of other projects', 'invalid'] as const;
 
-/** What became of one file's lines. */
+/** Counts the outcomes of one file's lines. */
 class Outcome {
   readonly #counts = new Map<(typeof COUNTS)[number], number>();
   /** How often each reason, in the words of its refusal. */

@@ -4,7 +4,7 @@ import { printable } from '../base/text.ts';
 import { sleep } from '../base/time.ts';
 import type { Project } from '../projects/project-list.ts';
 
-/** What is known of a view that was sent. */
+/** The outcome of sending a view, as far as it is known. */
 export type Sent =
   | { readonly accepted: true }
   /** Not stored; another attempt may succeed. */

@@ -15,7 +15,7 @@ import { syncDirectory, synced } from '../disk/sync.ts';
 export type SentState = '?' | '+' | '-';
 
 const EVENT = /^([0-9a-f-]{36}) ([-+?])$/;
-/** What a crash can leave of an event: its start, or NULs. */
+/** A crash can leave the start of an event, or NULs. */
 const TORN = /^[0-9a-f-]{0,36} ?\0*$/;
 
 export class SentIds {

@@ -9,7 +9,7 @@ import { fromOwnMachine } from '../../http/own-address.ts';
 
 export type ServeSettings = Settings<(typeof SERVE_OPTIONS)[number]>;
 
-/** What an example is filled in with: this viewlog, its settings, this machine. */
+/** The values that an example is filled in with: this viewlog, its settings, this machine. */
 export interface Installation {
   /** Every path absolute. */
   readonly settings: ServeSettings;
