@@ -4,6 +4,8 @@ import type { Reservation } from './memory-budget.ts';
 /** A browser sends a view in one piece; a client that sends single bytes makes each a piece. */
 export const piecesMaxOf = (bytesMax: number): number => 64 + Math.floor(bytesMax / 512);
 
+const EMPTY = new Uint8Array();
+
 /**
  * A body that arrives in pieces. They are copied into one buffer: a piece may be part of a much
  * larger buffer of the runtime's, which would otherwise stay in memory.
@@ -11,7 +13,7 @@ export const piecesMaxOf = (bytesMax: number): number => 64 + Math.floor(bytesMa
 export class Body {
   readonly #bytesMax: number;
   readonly #reservation: Reservation;
-  #buffer: Uint8Array = Buffer.alloc(0);
+  #buffer: Uint8Array = EMPTY;
   #bytes = 0;
   #pieces = 0;
 
@@ -32,7 +34,8 @@ export class Body {
   }
 
   get whole(): Uint8Array {
-    return this.#buffer.subarray(0, this.#bytes);
+    const buffer = this.#buffer;
+    return this.#bytes === buffer.length ? buffer : buffer.subarray(0, this.#bytes);
   }
 
   /** Makes room for `bytes`, and charges the budget for the whole buffer. */

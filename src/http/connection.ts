@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { LIMITS } from '../base/limits.ts';
 import type { Reservation } from './memory-budget.ts';
 
 /**
@@ -9,6 +10,9 @@ const PENDING_MAX = 32;
 /** Reading goes on when this few are left. Sooner would undo Node's own pause for unread answers. */
 const RESUME_AT = 8;
 
+/** How often `sweep` is to be called. */
+export const SWEEP_MS = 500;
+
 /** A request whose answer the system has not taken yet. */
 export interface Pending {
   readonly reservation: Reservation;
@@ -18,7 +22,8 @@ export interface Pending {
 
 /**
  * Bounds what a client can pipeline, which Node's own server does not: it reads on, and keeps every
- * request until those before it are answered.
+ * request until those before it are answered. Ends bodies that are not complete in time, and
+ * connections whose client reads no answers; a timer for each of them would cost 3% of the speed.
  */
 export class Connection {
   readonly #socket: Socket;
@@ -28,9 +33,16 @@ export class Connection {
   readonly #waiting: Pending[] = [];
   #isPaused = false;
   #isGone = false;
+  /** Stops waiting for the request's body that is incomplete; only the last one can be. */
+  #expireBody: (() => void) | undefined;
+  #bodySweeps = 0;
+  readonly #unreadMs: number;
+  #unreadSweeps = 0;
 
-  constructor(socket: Socket) {
+  /** @param unreadMs how long the client may leave its answers unread. */
+  constructor(socket: Socket, unreadMs: number) {
     this.#socket = socket;
+    this.#unreadMs = unreadMs;
     socket.on('close', () => this.#disconnected());
   }
 
@@ -54,17 +66,36 @@ export class Connection {
     if (this.#isGone) request.reservation.release();
   }
 
-  /** The system has taken the next answer. A function, so that one serves as every listener. */
-  readonly flushed = (): void => {
+  /** The system has taken the next answer. */
+  flushed(): void {
+    this.#unreadSweeps = 0;
     this.#pending.shift()?.reservation.release();
     if (this.#waiting.length > 0) setImmediate(() => this.#waiting.shift()?.start());
     if (!this.#isPaused || this.#pending.length > RESUME_AT) return;
     this.#isPaused = false;
     this.#socket.resume();
-  };
+  }
+
+  /** Calls `expire` if the client leaves, or after `LIMITS.bodyTimeoutMs`, unless `endRead` comes first. */
+  beginRead(expire: () => void): void {
+    this.#expireBody = expire;
+    this.#bodySweeps = 0;
+  }
+
+  endRead(expire: () => void): void {
+    if (this.#expireBody === expire) this.#expireBody = undefined;
+  }
+
+  /** Ends what takes too long. Called every `SWEEP_MS`. */
+  sweep(): void {
+    if (++this.#bodySweeps > LIMITS.bodyTimeoutMs / SWEEP_MS) this.#expireBody?.();
+    if (this.#socket.writableLength === 0) this.#unreadSweeps = 0;
+    else if (++this.#unreadSweeps > this.#unreadMs / SWEEP_MS) this.#socket.destroy();
+  }
 
   #disconnected(): void {
     this.#isGone = true;
+    this.#expireBody?.();
     for (const { reservation } of this.#waiting.splice(0)) reservation.release();
     for (const { isAnswered, reservation } of this.#pending) if (isAnswered) reservation.release();
   }

@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import { LIMITS } from '../base/limits.ts';
 import { Body } from './body.ts';
 import type { Connection, Pending } from './connection.ts';
-import type { Deadlines } from './deadlines.ts';
 import {
   type Answer,
   type BodyFault,
@@ -14,13 +13,6 @@ import {
 import type { MemoryBudget, Reservation } from './memory-budget.ts';
 import type { OneWriteResponse } from './one-write-response.ts';
 
-/** What every request of a listener shares. */
-export interface Shared {
-  readonly handler: Handler;
-  readonly budget: MemoryBudget;
-  readonly deadlines: Deadlines;
-}
-
 /** A request on Node's HTTP server, past the Fetch API: its objects would cost 40% of the speed. */
 export class NodeExchange implements Exchange, Pending {
   readonly reservation: Reservation;
@@ -28,20 +20,21 @@ export class NodeExchange implements Exchange, Pending {
   readonly #incoming: IncomingMessage;
   readonly #outgoing: OneWriteResponse;
   readonly #connection: Connection;
-  readonly #shared: Shared;
+  readonly #handler: Handler;
 
   constructor(
     incoming: IncomingMessage,
     outgoing: OneWriteResponse,
     connection: Connection,
-    shared: Shared,
+    handler: Handler,
+    budget: MemoryBudget,
   ) {
     this.#incoming = incoming;
     this.#outgoing = outgoing;
     this.#connection = connection;
-    this.#shared = shared;
-    this.reservation = shared.budget.reserve();
-    outgoing.on('finish', connection.flushed);
+    this.#handler = handler;
+    this.reservation = budget.reserve();
+    outgoing.owner = connection;
   }
 
   get method(): string {
@@ -57,31 +50,27 @@ export class NodeExchange implements Exchange, Pending {
   }
 
   start(): void {
-    const answer = this.#shared.handler(this);
+    const answer = this.#handler(this);
     if (answer instanceof Promise) void answer.then((ready) => this.#answer(ready));
     else this.#answer(answer);
   }
 
   read(bytesMax: number): Promise<Uint8Array | BodyFault> {
     const incoming = this.#incoming;
-    const { deadlines } = this.#shared;
     if (Number(incoming.headers['content-length']) > bytesMax) return Promise.resolve('too-large');
     return new Promise((resolve) => {
       const body = new Body(bytesMax, this.reservation);
-      let isDone = false;
+      const expire = (): void => finish('incomplete');
       const finish = (result: Uint8Array | BodyFault): void => {
-        isDone = true;
-        deadlines.clear(deadline);
+        this.#connection.endRead(expire);
         resolve(result);
       };
-      const deadline = deadlines.set(() => finish('incomplete'));
+      this.#connection.beginRead(expire);
       incoming.on('data', (piece: Buffer) => {
-        const fault = isDone ? undefined : body.add(piece);
+        const fault = body.add(piece);
         if (fault !== undefined) finish(fault);
       });
       incoming.on('end', () => finish(body.whole));
-      // The client has gone.
-      incoming.on('close', () => finish('incomplete'));
     });
   }
 

@@ -1,8 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
-import { LIMITS } from '../base/limits.ts';
-import { Connection } from './connection.ts';
-import { Deadlines } from './deadlines.ts';
+import { Connection, SWEEP_MS } from './connection.ts';
 import { FewHeaders } from './few-headers.ts';
 import { type Listener, type ListenOptions, TIMING, urlOf } from './listener.ts';
 import { NodeExchange } from './node-exchange.ts';
@@ -14,8 +12,7 @@ import { OneWriteResponse } from './one-write-response.ts';
  */
 export async function listenOnNode(options: ListenOptions, fd?: number): Promise<Listener> {
   const { handler, budget, unreadMs = TIMING.unreadMs } = options;
-  const shared = { handler, budget, deadlines: new Deadlines(LIMITS.bodyTimeoutMs) };
-  const connections = new WeakMap<Socket, Connection>();
+  const connections = new Map<Socket, Connection>();
   let isStopping = false;
   const server = createServer(
     {
@@ -29,21 +26,26 @@ export async function listenOnNode(options: ListenOptions, fd?: number): Promise
     (incoming, outgoing) => {
       if (isStopping) outgoing.shouldKeepAlive = false;
       const connection = connections.get(incoming.socket)!;
-      const exchange = new NodeExchange(incoming, outgoing, connection, shared);
+      const exchange = new NodeExchange(incoming, outgoing, connection, handler, budget);
       // Its refusal would have to wait for this connection's other answers.
       if (exchange.reservation.isRefused && !connection.isIdle) incoming.socket.destroy();
       else connection.enqueue(exchange);
     },
   );
-  server.on('connection', (socket) => connections.set(socket, new Connection(socket)));
-  // Ends a connection on which nothing moves, such as that of a client that reads no answers.
-  server.timeout = unreadMs;
+  server.on('connection', (socket) => {
+    connections.set(socket, new Connection(socket, unreadMs));
+    socket.on('close', () => connections.delete(socket));
+  });
   // A client may end its side once it has sent its views, and still wait for the answers.
   (server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(fd === undefined ? { host: options.host, port: options.port } : { fd }, resolve);
   });
+  const sweep = setInterval(() => {
+    for (const connection of connections.values()) connection.sweep();
+  }, SWEEP_MS);
+  server.on('close', () => clearInterval(sweep));
   const address = server.address();
   if (typeof address !== 'object' || address === null) throw new Error('it is not a TCP socket');
   return {

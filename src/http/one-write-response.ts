@@ -1,4 +1,5 @@
 import { ServerResponse } from 'node:http';
+import type { Connection } from './connection.ts';
 
 // What Node keeps of a response; not a public API. Read from Node 20, 22, 24 and 26.
 const HEADER = '_header';
@@ -16,6 +17,14 @@ interface Unsent {
  * sends headers as Latin-1. If the header is not a string, the body takes the usual way.
  */
 export class OneWriteResponse extends ServerResponse {
+  owner: Connection | undefined;
+
+  /** Notices the documented event; a second listener for it would cost a microsecond per view. */
+  override emit(name: string, ...args: unknown[]): boolean {
+    if (name === 'finish') this.owner?.flushed();
+    return super.emit(name, ...(args as []));
+  }
+
   override end(...args: unknown[]): this {
     const [body] = args;
     const unsent = this as Unsent;

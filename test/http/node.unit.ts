@@ -85,3 +85,17 @@ it('starts 32 requests of a connection, and frees the rest as soon as its client
   await until(() => budget.bytes === 0);
   expect(started).toHaveLength(32);
 });
+
+it('frees the memory of a body whose client leaves before its end', async () => {
+  const read: unknown[] = [];
+  const { budget, port } = await listen(async (exchange) => {
+    read.push(await exchange.read(1024));
+    return { status: 204, headers: {}, body: null };
+  });
+  const client = connect(port, '127.0.0.1');
+  client.write(post('half', { 'Content-Length': '8' }));
+  await until(() => budget.bytes === 8 * 1024 + 4);
+  client.resetAndDestroy();
+  await until(() => budget.bytes === 0);
+  expect(read).toStrictEqual(['incomplete']);
+});
