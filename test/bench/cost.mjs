@@ -1,4 +1,4 @@
-// What a process and its children cost, read from /proc.
+// The cost of a process and its children, read from /proc.
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** Nanoseconds on a CPU of each thread: exact, where the process's own figure has steps of 10 ms. */
@@ -13,18 +13,16 @@ export function threadTimes(pid) {
   return times;
 }
 
-/** Microseconds on a CPU between two readings; of a thread that ended meanwhile none. */
+/** Microseconds on a CPU between two readings; threads that ended meanwhile do not count. */
 export function cpuUsBetween(before, after) {
   let ns = 0;
   for (const [thread, time] of after) ns += time - (before.get(thread) ?? 0);
   return ns / 1000;
 }
 
-/** @param field `VmHWM`: the most so far, `VmRSS`: now. */
-export function memoryMiB(pid, field) {
-  const line = new RegExp(`^${field}:\\s+(\\d+)`, 'm');
+export function peakMemoryMiB(pid) {
   const kiB = family(pid).map(
-    (member) => line.exec(read(`/proc/${member}/status`) ?? '')?.[1] ?? 0,
+    (member) => /^VmHWM:\s+(\d+)/m.exec(read(`/proc/${member}/status`) ?? '')?.[1] ?? 0,
   );
   return kiB.reduce((total, each) => total + Number(each), 0) / 1024;
 }
@@ -42,7 +40,7 @@ function parentOf(pid) {
   return stat && Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
 }
 
-/** Undefined where the process has ended. */
+/** Returns undefined if the process has ended. */
 function read(path) {
   try {
     return readFileSync(path, 'utf8');

@@ -3,23 +3,23 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { requestTo } from './request.mjs';
+import { REQUEST } from './request.mjs';
 
 const run = promisify(execFile);
 const SCRIPT = join(import.meta.dirname, 'send.lua');
 
-/** As many as pages keep, on a site that is busy. */
+/** About as many as the pages of a busy site keep open. */
 export const CONNECTIONS = 64;
 
 /**
- * @param server a subject that runs.
- * @returns requests a second, p50 and p99 in microseconds, failed requests.
+ * @param server a started subject.
+ * @returns requests per second, p50 and p99 in microseconds, failed requests.
  */
-export async function load({ subject, port, dir }, seconds, connections = CONNECTIONS) {
+export async function load({ subject, port, dir }, seconds) {
   const file = join(dir, 'request');
-  writeFileSync(file, requestTo(subject).bytes);
+  writeFileSync(file, REQUEST);
   const where = `http://127.0.0.1:${port}/view`;
-  const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '-s', SCRIPT, where, '--', file];
+  const args = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', SCRIPT, where, '--', file];
   const { stdout } = await run('wrk', args);
   const result = JSON.parse(/^RESULT (.*)$/m.exec(stdout)[1]);
   if (result.failed > 0) throw new Error(`${subject.name}: ${result.failed} requests failed`);

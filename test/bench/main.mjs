@@ -1,75 +1,92 @@
-// Speed, measured side by side: everything in one run, in interleaved rounds, as ratios.
+// Speed, measured side by side in one run: full load over kept connections, in interleaved rounds.
 // BENCH_ROUNDS=5 BENCH_SECONDS=6 npm run bench
-// BENCH_ONLY=nodeDisk,nginx: of the subjects these, under full load. With names of tables, those
-//   tables: BENCH_ONLY=nodeDisk,paced.
+// BENCH_ONLY=nodeDisk,nginx: only these subjects.
 // BENCH_BASE=path/to/another/viewlog.mjs: that build too, in pairs.
-// BENCH_MINUTES=10: whether memory stays flat under full load for so long, no more.
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { CONNECTIONS } from './load.mjs';
-import { loneClient } from './lone-client.mjs';
-import { flatMemory, idleConnections } from './memory.mjs';
-import { paced } from './paced.mjs';
-import { requestTo } from './request.mjs';
-import { ROUNDS, SECONDS } from './rounds.mjs';
-import { spelling } from './spelling.mjs';
-import { startTime } from './start-time.mjs';
-import { PACED, SUBJECTS } from './subjects.mjs';
-import { throughput } from './throughput.mjs';
+import { CONNECTIONS, load } from './load.mjs';
+import { BODY_BYTES, REQUEST } from './request.mjs';
+import { inRounds, median, ratios, rounded, ROUNDS, SECONDS } from './rounds.mjs';
+import { start } from './server.mjs';
+import { SUBJECTS } from './subjects.mjs';
 import { BUNDLE } from './viewlog.mjs';
 
-const MINUTES = Number(process.env.BENCH_MINUTES ?? 0);
-const ONLY = process.env.BENCH_ONLY?.split(',') ?? [];
+const WARM_UP_SECONDS = Math.min(2, SECONDS);
+const ONLY = process.env.BENCH_ONLY?.split(',') ?? Object.keys(SUBJECTS);
 
-/** Each prints a table and gives the rows of what is asked. */
-const TABLES = {
-  full: throughput,
-  spelling,
-  paced: (keys) => paced(keys.filter((key) => PACED.test(key))),
-  lone: loneClient,
-  start: startTime,
-  idle: idleConnections,
-};
-
-/** Keys of the subjects to measure: those that are here, and that were asked for. */
-function subjects() {
-  const only = ONLY.filter((name) => name in SUBJECTS);
+/** Keys of the subjects to measure: those that are wanted, and are on this machine. */
+function wanted() {
+  const unknown = ONLY.filter((key) => !(key in SUBJECTS));
+  if (unknown.length > 0) {
+    throw new Error(`BENCH_ONLY: ${unknown.join(', ')}; use ${Object.keys(SUBJECTS).join(', ')}`);
+  }
   return Object.keys(SUBJECTS).filter((key) => {
+    if (!ONLY.includes(key.replace(/Base$/, ''))) return false;
     const { missing, name } = SUBJECTS[key];
-    const isWanted =
-      only.length === 0 || only.includes(key) || only.includes(key.replace(/Base$/, ''));
-    if (missing && isWanted) console.log(`not measured: ${name}: there is no ${missing}`);
-    return isWanted && !missing;
+    if (missing) console.log(`not measured: ${name}: there is no ${missing}`);
+    return !missing;
   });
 }
 
-function tables() {
-  const only = ONLY.filter((name) => name in TABLES);
-  if (only.length > 0) return only;
-  return ONLY.length > 0 ? ['full'] : Object.keys(TABLES);
+/** Starts a subject, warms it up and loads it. */
+async function measure(subject) {
+  const server = await start(subject);
+  await load(server, WARM_UP_SECONDS);
+  const before = server.cpu();
+  const writtenBefore = await subject.batches?.(server.port);
+  const result = await load(server, SECONDS);
+  const cpuUs = server.cpuUsSince(before) / result.requests;
+  const written = await subject.batches?.(server.port);
+  const batch =
+    written && (written.lines - writtenBefore.lines) / (written.batches - writtenBefore.batches);
+  const peakRssMiB = server.peakRssMiB();
+  await server.stop();
+  return { ...result, cpuUs, peakRssMiB, batch, startMs: server.startMs };
 }
 
-async function everything() {
-  const keys = subjects();
-  const figures = [];
-  for (const table of tables()) figures.push(...(await TABLES[table](keys)));
-  console.log('What is asked: medians of the rounds');
-  console.table(figures.filter((row) => row.median !== ''));
-  const KiB = (statSync(BUNDLE).size / 1024).toFixed(0);
-  const { bytes, bodyBytes } = requestTo({});
-  console.log(
-    `bundle ${KiB} KiB; ${ROUNDS} rounds of ${SECONDS} s, wrk -t1 -c${CONNECTIONS}, keep-alive, ` +
-      `views of ${bodyBytes} bytes in requests of ${bytes.length}; ${cpus().length} cores of ` +
-      `${cpus()[0].model}; Node ${process.version}`,
-  );
+function row(rounds) {
+  const of = (field) => median(rounds.map((result) => result[field]));
+  return {
+    'views/s': rounded(of('perSecond')),
+    'p50 µs': of('p50'),
+    'p99 µs': of('p99'),
+    'CPU µs/view': rounded(of('cpuUs'), 1),
+    'views/batch': rounded(of('batch')),
+    'peak RSS MiB': rounded(of('peakRssMiB')),
+    'start ms': rounded(of('startMs')),
+  };
 }
 
-const unknown = ONLY.filter((name) => !(name in SUBJECTS) && !(name in TABLES));
-if (unknown.length > 0) {
-  const known = [...Object.keys(SUBJECTS), ...Object.keys(TABLES)].join(', ');
-  throw new Error(`BENCH_ONLY: there is no ${unknown.join(', ')}; there are ${known}`);
+/** Medians of this build's figures divided by the other one's, round by round. */
+function pair(results, key) {
+  const by = (field) => ratios(results, key, `${key}Base`, field);
+  return {
+    'views/s': rounded(median(by('perSecond')), 3),
+    'its rounds': by('perSecond')
+      .map((value) => value.toFixed(2))
+      .join(' '),
+    p99: rounded(median(by('p99')), 2),
+    CPU: rounded(median(by('cpuUs')), 3),
+    'peak RSS': rounded(median(by('peakRssMiB')), 2),
+    start: rounded(median(by('startMs')), 2),
+  };
 }
-if (spawnSync('wrk', ['-v']).error) throw new Error('The load is made by wrk: apt-get install wrk');
-if (MINUTES > 1) console.table(await flatMemory(MINUTES));
-else await everything();
+
+const printTable = (keys, rowOf) =>
+  console.table(Object.fromEntries(keys.map((key) => [SUBJECTS[key].name, rowOf(key)])));
+
+if (spawnSync('wrk', ['-v']).error) throw new Error('wrk makes the load: apt-get install wrk');
+const keys = wanted();
+const results = await inRounds(keys, (key) => measure(SUBJECTS[key]));
+printTable(keys, (key) => row(results.get(key)));
+const paired = keys.filter((key) => results.has(`${key}Base`));
+if (paired.length > 0) {
+  console.log('This build / the other build');
+  printTable(paired, (key) => pair(results, key));
+}
+console.log(
+  `bundle ${(statSync(BUNDLE).size / 1024).toFixed(0)} KiB; ${ROUNDS} rounds of ${SECONDS} s, ` +
+    `wrk -t1 -c${CONNECTIONS}, keep-alive, views of ${BODY_BYTES} bytes in requests of ` +
+    `${REQUEST.length}; ${cpus().length} cores of ${cpus()[0].model}; Node ${process.version}`,
+);

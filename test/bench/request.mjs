@@ -1,24 +1,36 @@
-// The one request that every load sends, ready to write: a browser's headers and a view.
+// The one request that every load sends: a browser's headers and a realistic view, with letters
+// beyond ASCII, as most views have some.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SPELLINGS } from './view.mjs';
 
+/** As Chromium sends them with a cross-origin `fetch` of JSON, over TLS, and a proxy passes on. */
 const RECORDED = join(import.meta.dirname, 'browser-headers.json');
 const { headers: HEADERS } = JSON.parse(readFileSync(RECORDED, 'utf8'));
 
-/** Where the page is that sends the views, as the projects file lists it. */
+/** The page's origin, as the projects file lists it. */
 export const ORIGIN = HEADERS.find(([name]) => name === 'Origin')[1];
 
-/**
- * @param {{ spelling?: keyof SPELLINGS, target?: string }} subject
- * @returns {{ bytes: Buffer, bodyBytes: number }}
- */
-export function requestTo({ spelling = 'usual', target = '/view' }) {
-  const body = SPELLINGS[spelling];
-  const bodyBytes = Buffer.byteLength(body);
-  const lines = HEADERS.map(([name, value]) =>
-    name === 'Content-Length' ? `${name}: ${bodyBytes}` : `${name}: ${value}`,
-  );
-  const text = [`POST ${target} HTTP/1.1`, ...lines, '', body].join('\r\n');
-  return { bytes: Buffer.from(text), bodyBytes };
-}
+const BODY = JSON.stringify({
+  pn: 'Høst i fjellene – sju turer for en lang helg (日本語)',
+  pid: '5f3c1a9e-7d42',
+  mb: 0,
+  mv: { vt: 1280, v30: 312, dlv: -4 },
+  mp: { p: ['5f3c1a9e-7d41', '5f3c1a9e-7d40'] },
+  cf: [],
+  csf: [],
+  p: '1000001',
+  ubl: 'nb-NO',
+  ref: 'https://www.example.com/turer',
+  ld: '2026-01-31T12:34:56.789Z',
+  url: '/turer/høst-i-fjellene',
+  content: { templateId: 'article-2' },
+  orgreferer: 'https://search.example/',
+  hc: true,
+});
+export const BODY_BYTES = Buffer.byteLength(BODY);
+
+const lines = HEADERS.map(
+  ([name, value]) => `${name}: ${name === 'Content-Length' ? BODY_BYTES : value}`,
+);
+/** Ready to write. */
+export const REQUEST = Buffer.from(['POST /view HTTP/1.1', ...lines, '', BODY].join('\r\n'));

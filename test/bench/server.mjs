@@ -1,16 +1,16 @@
 // Starts a subject, and stops it.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cpuUsBetween, memoryMiB, threadTimes } from './cost.mjs';
+import { cpuUsBetween, peakMemoryMiB, threadTimes } from './cost.mjs';
 
 const START_MS = 30_000;
 let nextPort = 20_000 + Math.floor(Math.random() * 10_000);
 
-/** Ended with the bench, however it ends. */
+/** The bench ends them when it ends, however that is. */
 const running = new Set();
 process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
@@ -21,7 +21,7 @@ function run([program, ...args], options) {
   return child.once('exit', () => running.delete(child));
 }
 
-/** Starts it and waits until it takes connections. */
+/** Starts a subject, and waits until it accepts connections. */
 export async function start(subject) {
   const dir = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), 'viewlog-bench-'));
   const port = (nextPort += 2);
@@ -29,7 +29,6 @@ export async function start(subject) {
     run(command, { stdio: 'ignore' }),
   );
   await subject.ready?.(port);
-  prepare(subject, dir);
   const command = subject.command(port, dir);
   const startedMs = performance.now();
   const child = run(command, { cwd: dir, stdio: ['ignore', 'ignore', 'inherit'] });
@@ -41,22 +40,13 @@ export async function start(subject) {
     startMs: performance.now() - startedMs,
     cpu: () => threadTimes(child.pid),
     cpuUsSince: (before) => cpuUsBetween(before, threadTimes(child.pid)),
-    peakRssMiB: () => memoryMiB(child.pid, 'VmHWM'),
-    rssMiB: () => memoryMiB(child.pid, 'VmRSS'),
+    peakRssMiB: () => peakMemoryMiB(child.pid),
     async stop() {
       await end(child, subject.stopSignal ?? 'SIGTERM');
       for (const companion of companions) await end(companion, 'SIGKILL');
       rmSync(dir, { recursive: true, force: true });
     },
   };
-}
-
-/** What has to be run first, to its end. */
-function prepare({ name, before }, dir) {
-  if (before === undefined) return;
-  const [program, ...args] = before(dir);
-  const { status, stderr } = spawnSync(program, args, { cwd: dir, encoding: 'utf8' });
-  if (status !== 0) throw new Error(`${name}: ${program} ${args.join(' ')}: ${stderr}`);
 }
 
 async function end(child, signal) {

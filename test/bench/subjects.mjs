@@ -1,8 +1,8 @@
-// What is measured: each starts a server on a port of its own, in a directory of its own.
+// The servers to measure: each starts on a port of its own, in a directory of its own.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { FLUENT_BIT } from './fluent-bit.mjs';
 import { NGINX } from './nginx.mjs';
-import { PEERS } from './peers.mjs';
 import { STREAM } from './stream.mjs';
 import { bare, BUN, DENO, NODE, viewlog } from './viewlog.mjs';
 
@@ -10,23 +10,19 @@ import { bare, BUN, DENO, NODE, viewlog } from './viewlog.mjs';
  * @typedef {{
  *   name: string,
  *   missing?: string,
- *   spelling?: string,
- *   target?: string,
  *   stopSignal?: string,
  *   command(port: number, dir: string): string[],
- *   before?(dir: string): string[],
  *   batches?(port: number): Promise<{ lines: number, batches: number }>,
  *   companions?(port: number, dir: string): string[][],
  *   ready?(port: number): Promise<void>,
- * }} Subject `companions` are started first, and not measured; `before` is run to its end;
- *   `target` is where its requests go, if not to `/view`.
+ * }} Subject `companions` are started first, and not measured.
  */
 
-/** Another build, measured beside this one: the path of its bundle. */
+/** Another build to measure beside this one: the path of its bundle. */
 const BASE = process.env.BENCH_BASE && resolve(process.env.BENCH_BASE);
 if (BASE && !existsSync(BASE)) throw new Error(`BENCH_BASE: there is no ${BASE}`);
 
-/** A runtime's subject, and next to it the same of the other build. */
+/** This build on a runtime, and the other one. */
 const disk = (key, name, runtime) => ({
   [key]: viewlog(name, runtime),
   ...(BASE && { [`${key}Base`]: viewlog(`${name}, the other build`, runtime, { bundle: BASE }) }),
@@ -43,8 +39,5 @@ export const SUBJECTS = {
   bunBare: bare('bare Bun.serve', BUN, 'bare-bun.mjs'),
   ...disk('bunDisk', 'Bun, disk', BUN),
   nodeStream: STREAM,
-  ...PEERS,
+  fluentBit: FLUENT_BIT,
 };
-
-/** Subjects measured paced. */
-export const PACED = /^(nginx|(node|deno|bun)(Bare|Disk)(Base)?)$/;

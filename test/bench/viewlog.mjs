@@ -1,4 +1,4 @@
-// viewlog as a subject, on any runtime, of any build.
+// viewlog, on any runtime, from any build.
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ORIGIN } from './request.mjs';
@@ -20,14 +20,14 @@ export const DENO = {
 };
 export const BUN = { program: join(ROOT, '.ci/tools/node_modules/.bin/bun'), args: () => [] };
 
-/** What a runtime's own server does without viewlog. */
+/** A runtime's own server without viewlog. */
 export const bare = (name, { program, args }, file) => ({
   name,
   ...(existsSync(program) ? {} : { missing: program }),
   command: (port, dir) => [program, ...args(dir), join(import.meta.dirname, file), String(port)],
 });
 
-/** @param place where its views go; files in its directory, unless told otherwise. */
+/** @param place the options that say where views go; by default, to files in its directory. */
 export function viewlog(
   name,
   { program, args },
@@ -47,7 +47,7 @@ export function viewlog(
   };
 }
 
-/** What it has written so far. */
+/** Lines and batches written so far. */
 async function batches(port) {
   const text = await (await fetch(`http://127.0.0.1:${port + 1}/metrics`)).text();
   const of = (name) =>
