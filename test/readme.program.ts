@@ -8,7 +8,7 @@ import { run, startViewlog } from './support/viewlog.ts';
 const README = read('README.md');
 
 it('is short', () => {
-  expect(README.trimEnd().split('\n').length).toBeLessThanOrEqual(150);
+  expect(README.trimEnd().split('\n').length).toBeLessThanOrEqual(120);
 });
 
 it('leads to every page of the manual', () => {

@@ -2,31 +2,36 @@ import { unpacked } from '../base/packed.ts';
 
 // The manual: a page a topic, read on the web as they are and printed by `viewlog help TOPIC`.
 
-/** The topics, sorted by who reads them. None has the name of a command. */
+/** The topics by reader. None has the name of a command. */
 export const READERS = {
   'For everybody': {
-    start: 'from nothing to a line in a file, and installing it for real',
-    trouble: 'what to do about it, by symptom',
-    guarantees: 'what a 201 and a 503 mean; crashes, full disks, clocks, locks',
-    privacy: 'what is stored about visitors, and erasing it',
+    start: 'try viewlog, then install it as a service',
+    trouble: 'every symptom, refusal code and exit code, and what to do',
+    guarantees: 'what a 201 and a 503 mean; crashes, full disks, locks, clocks',
+    security: 'what is exposed, the token, permissions, reporting a vulnerability',
+    privacy: 'what is stored about visitors, and how to delete it',
+    glossary: 'the words of this manual',
   },
-  'For who builds the pages': {
-    send: 'sending views from a page',
+  'For page developers': {
+    send: 'send views from a page',
     fields: 'what a page puts into the fields of a view',
-    api: 'POST /view: fields, answers, codes',
+    api: 'POST /view: an exchange, fields, refusals',
   },
-  'For who runs it': {
+  'For operators': {
+    'status-page': "whether your sites' views are arriving",
+    running: 'systemd, restarts, updates, backups, retention, alerts, the log',
+    reference: 'commands, options, variables, signals, exit codes, metrics',
     'projects-file': 'which projects may send, from where, and how much',
-    operating: 'status page, health, metrics, logs, systemd, updates, backups',
-    proxies: 'Caddy or nginx in front of it',
-    containers: 'an image, a compose file',
+    proxies: 'Caddy, nginx or another proxy in front',
+    containers: 'Docker and podman',
     runtimes: 'Node, Deno, Bun, the single executable',
-    speed: 'what it was measured to do',
-    cluster: 'views in a replicated NATS stream, and the archive',
+    speed: 'measurements beside nginx and bare servers',
+    cluster: 'views in a replicated NATS stream',
+    archiving: "from a cluster's stream to view files",
   },
-  'For who uses the views': {
+  'For readers of the views': {
     files: 'the lines, checking them, sending refused views again',
-    looking: 'reports, jq, DuckDB',
+    looking: 'reports, tail, jq, DuckDB',
     shipping: 'to ClickHouse, Elasticsearch and others',
   },
 } as const satisfies Record<string, Record<string, string>>;

@@ -11,7 +11,7 @@ import { linesOfDays } from '../support/stream.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { run, startViewlog, until } from '../support/viewlog.ts';
 
-const PAGE = fs.readFileSync(new URL('../../src/manual/cluster.md', import.meta.url), 'utf8');
+const PAGE = fs.readFileSync(new URL('../../src/manual/archiving.md', import.meta.url), 'utf8');
 const DAYS = ['2026-02-28', '2026-03-01', '2026-03-02'];
 const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
 

@@ -46,6 +46,41 @@ it.skipIf(!isHere('/usr/sbin/nginx'))(
   },
 );
 
+it('the block for a Caddyfile is the one that viewlog prints', async () => {
+  const dense = (text: string): string => text.replace(/^\s+/gm, '');
+  expect(dense(await exampleOf('caddy'))).toContain(dense(block('proxies', 'caddy')));
+});
+
+it.skipIf(!isHere('/usr/sbin/nginx'))('nginx accepts the printed site with HTTPS', async () => {
+  const dir = tempDir();
+  const [key, certificate] = [`${dir}/key.pem`, `${dir}/certificate.pem`];
+  check(
+    'openssl',
+    ...'req -x509 -newkey rsa:2048 -nodes -subj /CN=www.example.com'.split(' '),
+    '-keyout',
+    key,
+    '-out',
+    certificate,
+  );
+  const https = block('proxies', 'nginx', 'ssl_certificate')
+    .replace(/\S+\.key/, key)
+    .replace(/\S+\.pem/, certificate);
+  const site = (await exampleOf('nginx')).replace('    listen 80;\n', https);
+  const http = block('proxies', 'nginx', 'return 301');
+  const whole = `pid ${dir}/pid; events {} http { ${site} ${http} }`;
+  check(
+    '/usr/sbin/nginx',
+    '-t',
+    '-q',
+    '-p',
+    dir,
+    '-e',
+    'stderr',
+    '-c',
+    fileOf('nginx.conf', whole),
+  );
+});
+
 describe.skipIf(!canRunNats())('the configuration of a NATS server', () => {
   // Debian's server is too old for this line.
   const config = block('cluster', 'conf', 'sync_interval').replace(/^.*sync_interval.*\n/m, '');

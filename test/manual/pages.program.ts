@@ -121,11 +121,11 @@ describe('viewlog help TOPIC', () => {
 
   describe.skipIf(!isHere('/usr/bin/script'))('on a terminal', () => {
     it('is as wide as that', () => {
-      const command = [...NODE.command(ROOT), 'help', 'privacy'].join(' ');
+      const command = [...NODE.command(ROOT), 'help', 'glossary'].join(' ');
       const args = ['-qec', `stty cols 50; ${command}`, '/dev/null'];
       const env = { PATH: process.env['PATH'], SHELL: '/bin/sh' };
       const lines = execFileSync('/usr/bin/script', args, { encoding: 'utf8', env }).split('\r\n');
-      expect(lines[0]).toBe('\u001b[1mPrivacy\u001b[22m');
+      expect(lines[0]).toBe('\u001b[1mGlossary\u001b[22m');
       // oxlint-disable-next-line no-control-regex
       const longest = Math.max(...lines.map((line) => line.replace(/\u001b\[\d+m/g, '').length));
       expect([longest > 40, longest <= 50]).toStrictEqual([true, true]);

@@ -12,7 +12,7 @@ import { FULL_VIEW } from './views.ts';
 import { disturb, startLoaded } from './stream-faults.ts';
 import { linesOf, run, until } from './viewlog.ts';
 
-// What can happen to an archive and its servers, done to the real ones, while views come in.
+// Faults of a real archive and its real servers while views come in.
 
 const DAYS = ['2026-02-28', '2026-03-01'];
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -24,7 +24,7 @@ function lineOf(number: number): string {
   return JSON.stringify({ ts: `${day}T12:00:00.000Z`, id, ...FULL_VIEW });
 }
 
-/** Publishes some thousand views a second until it is told to stop, whatever happens to the servers. */
+/** Publishes some thousand views per second until `stop`, whatever happens to the servers. */
 async function startPublisher(nats: NatsCluster) {
   const js = jetstream(await nats.connect());
   const acknowledged: string[] = [];
@@ -32,7 +32,7 @@ async function startPublisher(nats: NatsCluster) {
   const work = async (): Promise<void> => {
     for (let number = 0; !isStopped; number += 50) {
       const lines = Array.from({ length: 50 }, (_, i) => lineOf(number + i));
-      // What is not acknowledged is not sent again; a collector does not either.
+      // As in a collector, a message without an acknowledgement is not sent again.
       const options = { timeout: 1_000, retries: 0 };
       const answers = await Promise.allSettled(
         lines.map((line) => js.publish('views.1000001', line, options)),
@@ -56,7 +56,7 @@ const bytesOf = (data: string): number =>
     .filter((name) => name.startsWith('views-'))
     .reduce((bytes, name) => bytes + statSync(join(data, name)).size, 0);
 
-/** Whole lines: kill -9 may leave a piece of one, ended with a newline. */
+/** Returns whole lines. kill -9 may leave a fragment, which ends with a newline. */
 async function verifiedLines(data: string): Promise<string[]> {
   const names = readdirSync(data).filter((name) => name.startsWith('views-'));
   const paths = names.map((name) => join(data, name));
@@ -64,7 +64,7 @@ async function verifiedLines(data: string): Promise<string[]> {
   return linesOf(data, 'views').filter((line) => !isFragment(line));
 }
 
-/** All that is in the stream is in the files, once, and so is all that was acknowledged. */
+/** Expects every message of the stream, and every acknowledged view, to be in the files once. */
 async function expectArchived(
   nats: NatsCluster,
   options: ArchiveOptions,
@@ -132,8 +132,8 @@ export async function killServers(random: () => number, rounds: number): Promise
 }
 
 /**
- * Views from pages to files: collectors, a cluster of three and an archive, each of which is
- * killed, in any order, while the views come in.
+ * Kills collectors, servers of a cluster of three, and an archive, in any order, while views go
+ * from pages to files.
  */
 export async function killAnything(
   runtimes: readonly Runtime[],
@@ -163,7 +163,7 @@ export async function killAnything(
     }
   }
   for (const collector of collectors) await collector.stop('SIGTERM');
-  // One that was just started has to be there first: it is to stop, not to be ended by the signal.
+  // An archive that has just started must handle signals first, or SIGTERM would end it.
   await until(() => archive.stdout().includes('archiving'));
   expect((await archive.signal('SIGTERM')).code).toBe(0);
   await archiveAll(options);

@@ -9,7 +9,6 @@ import type { Runtime } from './runtimes.ts';
 import { linesOf, start, type Ended, type Started } from './viewlog.ts';
 import { pool } from './pool.ts';
 
-/** An archive that runs. */
 export interface Archive extends Started {
   readonly data: string;
   signal(signal: NodeJS.Signals): Promise<Ended>;
@@ -23,7 +22,7 @@ export interface ArchiveOptions {
   readonly args?: readonly string[];
 }
 
-/** Starts the built bundle's archive; killed when the test is over. */
+/** Starts the built bundle's archive, and kills it when the test is over. */
 export function startArchive({ runtime, data, url, args = [] }: ArchiveOptions): Archive {
   const all = ['archive', '--from', url, '--data', data, '--status=off', ...args];
   const started = start(all, data, runtime === undefined ? {} : { runtime });
@@ -42,14 +41,14 @@ export function startArchive({ runtime, data, url, args = [] }: ArchiveOptions):
   };
 }
 
-/** The record of an archive, if there is one. */
+/** Returns the record of an archive, if it exists. */
 export function recordIn(data: string): Record<string, unknown> | undefined {
   const path = join(data, 'archive.json');
   if (!existsSync(path)) return undefined;
   return JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
 }
 
-/** Archives what is in the stream, to its end, and expects that to succeed. */
+/** Archives the stream to its end, and expects success. */
 export async function archiveAll(options: ArchiveOptions): Promise<Ended> {
   const ended = await startArchive({ ...options, args: ['--once', ...(options.args ?? [])] }).ended;
   if (ended.code !== 0) throw new Error(`archive --once: ${ended.code}\n${ended.stderr}`);
@@ -57,7 +56,7 @@ export async function archiveAll(options: ArchiveOptions): Promise<Ended> {
   return ended;
 }
 
-/** Makes the stream as a collector does, where it is not there. */
+/** Creates the stream as a collector does, if it is missing. */
 export async function makeStream(nats: NatsCluster, change: object = {}): Promise<void> {
   const manager = await nats.manager();
   await manager.streams.add({
@@ -69,13 +68,13 @@ export async function makeStream(nats: NatsCluster, change: object = {}): Promis
   });
 }
 
-/** Publishes lines in their order; resolves when all are acknowledged. */
+/** Publishes lines in order; resolves when all are acknowledged. */
 export async function publish(nats: NatsConnection, lines: readonly string[]): Promise<void> {
   const js = jetstream(nats);
   const send = (line: string) =>
     js.publish('views.1000001', line, { msgID: randomUUID(), retries: RETRIES });
-  // Servers that have just started may know the stream's leader before it takes messages: the
-  // first goes alone, or those behind it could overtake it.
+  // Servers that have just started may know the stream's leader before it accepts messages. The
+  // first line therefore goes alone: later ones could overtake it.
   await Promise.all(lines.slice(0, 1).map(send));
   for (let i = 1; i < lines.length; i += AT_ONCE) {
     await Promise.all(lines.slice(i, i + AT_ONCE).map(send));
@@ -83,5 +82,5 @@ export async function publish(nats: NatsConnection, lines: readonly string[]): P
 }
 
 const AT_ONCE = 256;
-/** Some 10 s, by the client's own waits. */
+/** About 10 s, by the client's own waits. */
 const RETRIES = 8;

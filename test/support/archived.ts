@@ -48,7 +48,7 @@ export async function archiveAll(source: SimulatedStream, dir = tempDir()): Prom
 
 export const recordPath = (dir: string): string => join(dir, 'archive.json');
 
-/** What the files have is these lines, each once; fragments that crashes left aside. */
+/** Expects the files to hold these lines, each once, and so many fragments. */
 export function expectArchived(dir: string, lines: readonly string[], fragments = 0): void {
   const found = linesOf(dir, 'views');
   const whole = found.filter((line) => line.startsWith('{') && line.endsWith('}'));

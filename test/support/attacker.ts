@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { chunk, post } from './raw.ts';
 import { MINIMAL_VIEW } from './views.ts';
 
-// Clients that mean harm: each sends in a way of its own, over and over, until it is stopped.
+// Malicious clients. Each sends in its own way, over and over, until it is stopped.
 
 const VIEW = JSON.stringify(MINIMAL_VIEW);
 const CHUNKED = { 'Content-Length': '', 'Transfer-Encoding': 'chunked' };
@@ -11,7 +11,7 @@ const faults = JSON.stringify(
   Object.fromEntries(Array.from({ length: 1_200 }, (_, i) => [`f${i}`, i])),
 );
 
-/** One client's way; `write` resolves when more can be sent, or the connection is gone. */
+/** Sends as one client; `write` resolves when more can be sent, or the connection has ended. */
 type Way = (client: Client) => Promise<void>;
 
 interface Client {
@@ -91,7 +91,7 @@ export const WAYS: Readonly<Record<string, Way>> = {
   },
 };
 
-/** Keeps `clients` connections busy in this way for ever; one that the server ends is made anew. */
+/** Keeps so many connections busy forever, and replaces each one that the server ends. */
 export function attack(port: number, way: Way, clients: number): void {
   for (let i = 0; i < clients; i++) void attackAlone(port, way);
 }
@@ -114,7 +114,7 @@ async function attackAlone(port: number, way: Way): Promise<never> {
     });
     socket.destroy();
     await closed;
-    // A client that is refused at once does not come a thousand times a second.
+    // Otherwise a client that is refused at once would connect a thousand times per second.
     await sleep(5);
   }
 }

@@ -2,21 +2,21 @@ import * as http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** What a proxy in front of viewlog does otherwise than it should. */
+/** Faults of a proxy in front of viewlog. */
 export interface ProxyFaults {
-  /** Header fields of requests that it does not pass on. */
+  /** Header fields that it removes from requests. */
   readonly strips?: readonly string[];
-  /** Header fields of answers that it adds. */
+  /** Header fields that it adds to answers. */
   readonly adds?: Readonly<Record<string, string>>;
-  /** Larger bodies get its own 413. */
+  /** Larger bodies get the proxy's own 413. */
   readonly bodyBytesMax?: number;
-  /** Passes so many bytes of a body on, and no more. */
+  /** Passes on only so many bytes of a body. */
   readonly cutsAfter?: number;
-  /** Answers so on any path except `/view`. */
+  /** The answer on any path except `/view`. */
   readonly site?: { status: number; headers?: Record<string, string> };
-  /** Where requests come to instead of the path they name. */
+  /** Replaces the path of requests. */
   readonly path?: string;
-  /** Methods that it answers itself, or all: with that status, these headers and this text. */
+  /** Methods that the proxy answers itself, or all, and the answer. */
   readonly answers?: {
     method?: string;
     status: number;
@@ -25,7 +25,7 @@ export interface ProxyFaults {
   };
 }
 
-/** A server on any free port of loopback; gone when the test is over. */
+/** Listens on any free port of loopback until the test is over; returns the port. */
 export async function listening(server: http.Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
@@ -35,7 +35,7 @@ export async function listening(server: http.Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A reverse proxy with these faults; the address that pages would post to, without `/view`. */
+/** Starts a reverse proxy with these faults; returns its address, without `/view`. */
 export async function startProxy(target: string, faults: ProxyFaults): Promise<string> {
   const handler: http.RequestListener = (request, response) => {
     const chunks: Buffer[] = [];

@@ -2,7 +2,7 @@ import { buildSync } from 'esbuild';
 import { join } from 'node:path';
 import { tempDir } from './temp-dir.ts';
 
-/** Bundles a TypeScript file of this folder into one that every runtime starts. */
+/** Bundles a TypeScript file of this folder into one that every runtime can start. */
 export function bundle(name: string): string {
   const outfile = join(tempDir(), `${name}.mjs`);
   buildSync({

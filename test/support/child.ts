@@ -4,15 +4,15 @@ import { onTestFinished } from 'vitest';
 
 export interface Child {
   readonly pid: number;
-  /** The next line of its stdout, as JSON; rejects with its stderr if it ends without one. */
+  /** Resolves with the next line of stdout, as JSON; rejects with stderr if the child ends first. */
   next(): Promise<Record<string, unknown>>;
-  /** What it has said on its stderr so far. */
+  /** Returns its stderr so far. */
   stderr(): string;
   kill(signal: NodeJS.Signals): void;
   readonly ended: Promise<number | null>;
 }
 
-/** Starts a program that talks in lines of JSON; killed when the test is over. */
+/** Starts a program that prints lines of JSON, and kills it when the test is over. */
 export function startChild(
   [program, ...args]: readonly [string, ...string[]],
   cwd?: string,

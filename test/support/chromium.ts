@@ -10,11 +10,11 @@ const CHROMIUM = '/usr/bin/chromium';
 const AXE = `${TOOLS}/axe-core/axe.min.js`;
 const PLAYWRIGHT = `${TOOLS}/playwright-core`;
 
-/** As much of Playwright as the tests use; it is not among the project's own dependencies. */
+/** The part of Playwright that the tests use, because Playwright is not a dependency. */
 export interface Page {
   goto(url: string, options?: GotoOptions): Promise<unknown>;
   goBack(options?: GotoOptions): Promise<unknown>;
-  /** A text is run as it is, whatever policy the page has. */
+  /** Runs a text as a script, whatever the page's policy. */
   evaluate<T>(run: string | (() => T | Promise<T>)): Promise<T>;
   evaluate<T, A>(run: (argument: A) => T | Promise<T>, argument: A): Promise<T>;
   locator(selector: string, options?: { hasText?: string | RegExp }): Locator;
@@ -77,13 +77,11 @@ interface Playwright {
   };
 }
 
-/** Whether there is a browser to test with. */
 export const hasChromium = (): boolean => isHere(CHROMIUM) && isHere(PLAYWRIGHT);
 
-/** Whether there is something to judge a page's accessibility with. */
 export const hasAxe = (): boolean => isHere(AXE);
 
-/** What axe finds wrong with the page: a rule and the elements, a line each. */
+/** Returns a line per accessibility rule that the page violates, with the elements. */
 export async function violationsOf(page: Page): Promise<string[]> {
   await page.evaluate(`${readFileSync(AXE, 'utf8')};0`);
   return page.evaluate<string[]>(
@@ -92,7 +90,7 @@ export async function violationsOf(page: Page): Promise<string[]> {
   );
 }
 
-/** One browser for the tests of a file: it takes seconds to start. */
+/** Shared by the tests of a file, because a browser takes seconds to start. */
 let browser: Promise<Browser> | undefined;
 afterAll(async () => {
   await (await browser)?.close();
@@ -132,7 +130,7 @@ function launch(): Promise<Browser> {
   return chromium.launch({
     executablePath: CHROMIUM,
     args: [...ARGS, '--disable-background-networking'],
-    // As visitors have it.
+    // Playwright turns the cache off, which visitors have.
     ignoreDefaultArgs: ['--disable-back-forward-cache'],
   });
 }

@@ -11,9 +11,9 @@ import { tempDir } from './temp-dir.ts';
 export const SERVICE = { uid: 4711, gid: 4712 };
 export const isRoot = process.getuid?.() === 0;
 
-/** A sound data directory of the service's user, where it may be given to one. */
+/** Creates a correct data directory, owned by the service's user if the test may do that. */
 export function installation(projects?: unknown, dir = join(tempDir(), 'data')): string {
-  // So that another user comes by.
+  // Lets another user pass.
   fs.chmodSync(join(dir, '..'), 0o755);
   fs.mkdirSync(dir, { mode: 0o750, recursive: true });
   fs.chmodSync(dir, 0o750);
@@ -37,14 +37,14 @@ function give(dir: string, ...names: string[]): void {
 export interface RunOptions {
   readonly user?: { readonly uid: number; readonly gid: number };
   readonly env?: NodeJS.ProcessEnv;
-  /** What starts it. */
+  /** Replaces the command that starts viewlog. */
   readonly command?: readonly [string, ...string[]];
 }
 
 /** An address at which nothing listens. Free ports of 127.0.0.1 are soon taken by other tests. */
 export const NOWHERE = { host: '127.86.73.69', port: 18080 };
 
-/** Runs the doctor, for a collector at an address where none is, unless `args` name another. */
+/** Runs the doctor. Unless `args` say otherwise, no collector is at its address. */
 export async function doctor(
   data: string | undefined,
   args: readonly string[] = [],
@@ -64,17 +64,17 @@ export async function doctor(
   }
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
   const lines = out.trimEnd().split('\n');
-  /** The line of a check, or else the first line, without what pads it. */
+  /** Returns the line of a check, or else the first line, without padding. */
   const line = (check?: string): string =>
     lines
       .find((one) => check === undefined || one.includes(`  ${check}: `))
       ?.replace(/ {2,}/, ' ') ?? '';
-  /** The same after the exit code. */
+  /** Returns the exit code and that line. */
   const outcome = (check?: string): string => `${code} ${line(check)}`;
   return { code, out, lines, line, outcome };
 }
 
-/** The collector's own options. */
+/** Returns the options that name a collector. */
 export const of = ({ port, statusPort }: Watched): string[] => [
   '--host=127.0.0.1',
   `--port=${port}`,

@@ -3,20 +3,20 @@ import { ARCHIVE_RECORD } from '../../src/disk/names.ts';
 
 export type Operation = Exclude<keyof FileOps, 'canDsync'>;
 
-/** What becomes of a file operation: `before` it, or `after` it, the process dies. */
+/** When the process dies: before or after an operation, or in the middle of a write. */
 type Fate = 'before' | 'after' | { readonly bytes: number; readonly errno?: string } | undefined;
 
-/** The files of a process that dies at a chosen operation: nothing it does then has an effect. */
+/** Files of a process that dies at a chosen operation. Later operations have no effect. */
 export interface DyingFiles extends FileOps {
   /** Resolves when the process has died. */
   readonly died: Promise<void>;
-  /** Operations so far. */
+  /** Returns the number of operations so far. */
   readonly count: () => number;
 }
 
 /**
- * @param fate called for each operation, with its number from 1 on, its name and the file's path;
- *   `bytes`: writes so many and dies, or fails with `errno`.
+ * @param fate called for each operation, with its number from 1, its name and the file's path.
+ *   `bytes`: writes so many bytes, then dies or fails with `errno`.
  */
 export function dyingFiles(
   fate: (number: number, operation: Operation, path: string) => Fate = () => undefined,

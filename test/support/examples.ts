@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { tempDir } from './temp-dir.ts';
 import { run, type RunOptions } from './viewlog.ts';
 
-/** What `viewlog example NAME …` prints, for a data directory that is there. */
+/** Returns the output of `viewlog example NAME …` for a data directory that exists. */
 export async function exampleOf(
   name: string,
   args: readonly string[] = [],
@@ -17,7 +17,7 @@ export async function exampleOf(
   return stdout;
 }
 
-/** A file of its own with that text. */
+/** Writes a text to a file in a new directory; returns its path. */
 export function fileOf(name: string, text: string): string {
   const path = join(tempDir(), name);
   writeFileSync(path, text);

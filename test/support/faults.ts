@@ -10,12 +10,12 @@ import { erringDisk, hangingDisk, remount, smallDisk } from './small-disk.ts';
 import { MINIMAL_VIEW } from './views.ts';
 import { dataDirectory, run, startViewlog, until, type Viewlog } from './viewlog.ts';
 
-// What can happen to a collector, done to the real one. Each is told how it shall be random, so
-// that it can be repeated for hours; each returns what it did, in figures.
+// Faults of a real collector. Each function takes its random numbers, so that the soak can repeat it
+// for hours, and returns figures about what it did.
 
 export type Figures = Record<string, number>;
 
-/** Random numbers that a seed repeats (mulberry32). */
+/** Returns the same random numbers for the same seed (mulberry32). */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -29,13 +29,13 @@ export function randomFrom(seed: number): () => number {
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** View files by name, as they are on the disk. */
+/** Returns the view files by name. */
 function viewFiles(data: string): Map<string, Buffer> {
   const names = readdirSync(data).filter((name) => /^views-.*\.ndjson$/.test(name));
   return new Map(names.toSorted().map((name) => [name, readFileSync(join(data, name))]));
 }
 
-/** Earlier bytes never change, and no file shrinks. */
+/** Expects that no earlier byte has changed, and that no file has shrunk. */
 function expectGrown(before: Map<string, Buffer>, after: Map<string, Buffer>): void {
   for (const [name, bytes] of before) {
     expect(after.get(name)?.subarray(0, bytes.length).equals(bytes)).toBe(true);
@@ -43,9 +43,8 @@ function expectGrown(before: Map<string, Buffer>, after: Map<string, Buffer>): v
 }
 
 /**
- * No acknowledgement without its line; every line a whole view of the file's day, but for one
- * fragment a crash; ids that ascend.
- * @returns the ids of the lines.
+ * Expects a line for every acknowledgement, only whole views of the file's day except for one
+ * fragment per crash, and ascending ids. Returns the ids of the lines.
  */
 function expectWhole(
   data: string,
@@ -84,7 +83,7 @@ function parsed(line: string): { ts: string; id: string } | undefined {
   }
 }
 
-/** Kills it under load, again and again, on the same directory. */
+/** Kills the collector under load, again and again, on the same directory. */
 export async function killRepeatedly(
   runtime: Runtime,
   random: () => number,
@@ -105,7 +104,7 @@ export async function killRepeatedly(
     expectGrown(before, after);
     before = after;
   }
-  // The next start seals what the last kill tore.
+  // The next start seals the fragment that the last kill left.
   const viewlog = await startViewlog({ runtime, data });
   await viewlog.signal('SIGTERM');
   expectGrown(before, viewFiles(data));
@@ -115,7 +114,7 @@ export async function killRepeatedly(
 
 const DISK_BYTES = 1024 * 1024;
 
-/** A data directory on a file system of its own, small enough to be filled. */
+/** Returns a data directory on a file system of its own, small enough to be filled. */
 function onSmallDisk(): { data: string; free: () => void; args: string[] } {
   const data = smallDisk(DISK_BYTES);
   const projects = join(data, 'projects.json');
@@ -137,7 +136,7 @@ async function fill(viewlog: Viewlog, clients: number): Promise<string[]> {
   return load.told.acknowledged;
 }
 
-/** Once there is space views are taken again; not so many that the disk is full once more. */
+/** Waits until views are accepted again, but sends too few to fill the disk once more. */
 async function resume(viewlog: Viewlog): Promise<string[]> {
   await until(async () => (await viewlog.post(MINIMAL_VIEW)).status === 201);
   const load = startLoad(viewlog.url, 8, 100);
@@ -147,7 +146,7 @@ async function resume(viewlog: Viewlog): Promise<string[]> {
   return load.told.acknowledged;
 }
 
-/** Fills the disk; frees some of it while it runs; it goes on by itself. */
+/** Fills the disk and frees space: the collector continues by itself. */
 export async function fillAndFree(runtime: Runtime, random: () => number): Promise<Figures> {
   const disk = onSmallDisk();
   const viewlog = await startViewlog({ runtime, data: disk.data, args: disk.args });
@@ -164,7 +163,7 @@ export async function fillAndFree(runtime: Runtime, random: () => number): Promi
   return { acknowledged: acknowledged.length, stored: stored.size, lost: 0 };
 }
 
-/** Fills the disk and ends it there, by a kill or by SIGTERM; starts again before there is space. */
+/** Fills the disk, ends the collector by kill or SIGTERM, and starts another on the full disk. */
 export async function fillAndEnd(
   runtime: Runtime,
   random: () => number,
@@ -180,7 +179,7 @@ export async function fillAndEnd(
     expect(code).toBe(isTorn ? 74 : 0);
     if (isTorn) expect(stderr).toMatch(/half a line/);
   }
-  // Still full: it starts, and refuses.
+  // On the full disk it starts, and refuses.
   const second = await startViewlog({ runtime, data: disk.data, args: disk.args });
   const refused = await second.post(
     '{"p":"1000001","pid":"x","url":"/","ld":"2026-01-31T12:00:00.000Z"}',
@@ -195,7 +194,7 @@ export async function fillAndEnd(
   return { acknowledged: acknowledged.length, stored: stored.size, lost: 0 };
 }
 
-/** Refused views fill the disk together with the others: those are kept as before. */
+/** Fills the disk with refused views too: accepted ones are stored as before. */
 export async function fillWithRefused(runtime: Runtime, random: () => number): Promise<Figures> {
   const disk = onSmallDisk();
   const args = ['--min-free', '0'];
@@ -228,7 +227,7 @@ export async function fillWithRefused(runtime: Runtime, random: () => number): P
   return { acknowledged: acknowledged.length, stored: stored.size, kept: ids.length, lost: 0 };
 }
 
-/** Remounted read-only before there is a file: views wait until it can be written to again. */
+/** Remounts the disk read-only before a file exists: views are refused until it is writable. */
 export async function remountReadOnly(runtime: Runtime): Promise<Figures> {
   const { data, args } = onSmallDisk();
   const viewlog = await startViewlog({ runtime, data, args });
@@ -242,7 +241,7 @@ export async function remountReadOnly(runtime: Runtime): Promise<Figures> {
   return { acknowledged: acknowledged.length, stored: stored.size, lost: 0 };
 }
 
-/** The system finds an error on the disk under load, and makes it read-only: viewlog says so. */
+/** Lets the kernel find a disk error under load and make the disk read-only: viewlog says so. */
 export async function errOnDisk(runtime: Runtime): Promise<Figures> {
   const disk = erringDisk();
   const projects = JSON.stringify({ projects: [{ id: '1000001' }] });
@@ -250,8 +249,8 @@ export async function errOnDisk(runtime: Runtime): Promise<Figures> {
   const viewlog = await startViewlog({ runtime, data: disk.dir, args: ['--min-free', '0'] });
   const load = startLoad(viewlog.url, 16);
   await until(() => load.told.acknowledged.length > 50);
-  // Of those acknowledged after this nothing is said: a sync that meets the error may succeed though
-  // its transaction has come to nothing, with any program (ext4 of Linux 6.18).
+  // Later acknowledgements are not checked: a sync that meets the error may succeed although its
+  // transaction has failed, for any program (ext4 of Linux 6.18).
   const acknowledged = [...load.told.acknowledged];
   disk.err();
   const { code, stderr } = await viewlog.ended;
@@ -268,7 +267,7 @@ export async function errOnDisk(runtime: Runtime): Promise<Figures> {
   return { acknowledged: acknowledged.length, stored: stored.size, lost: 0 };
 }
 
-/** Signalled a second time while it stops under load, again and again, on the same directory. */
+/** Sends a second signal while the collector stops under load, again and again. */
 export async function stopTwice(
   runtime: Runtime,
   random: () => number,
@@ -285,7 +284,7 @@ export async function stopTwice(
     await sleep(random() * 30);
     const { code, stderr } = await viewlog.signal(random() < 0.5 ? 'SIGTERM' : 'SIGINT');
     await load.stop();
-    // Of two that are pending the system delivers one first; one that comes when all is done ends it.
+    // The system delivers two pending signals in any order. One that comes late ends the process.
     expect([0, 143, 130, null]).toContain(code);
     expect(stderr).not.toMatch(/error/i);
     if (code === 0) codes.stopped += 1;
@@ -298,7 +297,7 @@ export async function stopTwice(
   return { ...codes, acknowledged: acknowledged.length, stored: stored.size, lost: 0 };
 }
 
-/** Signalled a second time while the last write hangs: it ends as soon as the disk lets it. */
+/** Sends a second signal while the last write hangs: the collector ends when the disk answers. */
 export async function stopTwiceHanging(runtime: Runtime): Promise<Figures> {
   const disk = hangingDisk();
   writeFileSync(join(disk.dir, 'projects.json'), JSON.stringify({ projects: [{ id: '1000001' }] }));
@@ -325,7 +324,7 @@ export async function stopTwiceHanging(runtime: Runtime): Promise<Figures> {
   return { acknowledged: acknowledged.length, stored: stored.size, lost: 0 };
 }
 
-/** The disk hangs: views get 503 after 10 seconds, it says it is not ready, and goes on after. */
+/** Makes the disk hang: views get 503 after 10 seconds, and later are accepted again. */
 export async function hangDisk(runtime: Runtime): Promise<Figures> {
   const disk = hangingDisk();
   writeFileSync(join(disk.dir, 'projects.json'), JSON.stringify({ projects: [{ id: '1000001' }] }));
@@ -360,7 +359,7 @@ async function acknowledgedId(viewlog: Viewlog): Promise<string> {
   return ((await answer.json()) as { id: string }).id;
 }
 
-/** The file that was moved away, then the one after it: together they are what one would have been. */
+/** Puts the moved file's lines before those of the file that replaced it. */
 function putBefore(moved: string, path: string): void {
   const second = `${path}.second`;
   renameSync(path, second);
@@ -386,16 +385,16 @@ export async function disturbFile(runtime: Runtime, random: () => number): Promi
   return { acknowledged: load.told.acknowledged.length, stored: stored.size, lost: 0 };
 }
 
-/** Days that the clock may show before a test is over. */
+/** Returns the days that the clock may show before a test is over. */
 const daysNow = (): string[] =>
   [0, 1].map((days) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10));
 
 const REFUSED_VIEW = { ...MINIMAL_VIEW, p: '9' };
 
 /**
- * What is no file stands where the files are to be, from the start and then once more while views
- * come in: none is acknowledged that is not in a file, and it goes on by itself.
- * @param make puts it at the path.
+ * Puts something that is not a file in the files' place, before the start and again under load. No
+ * view is acknowledged unless it is in a file, and the collector continues by itself.
+ * @param make creates it at the path.
  */
 export async function standInTheWay(
   runtime: Runtime,
@@ -428,7 +427,7 @@ export async function standInTheWay(
       make(path);
       break;
     } catch (error) {
-      // Or the collector was faster, and has made a new file there.
+      // The collector may have been faster, and created a new file.
       if (!existsSync(path)) throw error;
       moved.push(moveAway(path, moved.length));
     }
@@ -451,7 +450,7 @@ function moveAway(path: string, number: number): string {
   return away;
 }
 
-/** Starts several at once on one directory: exactly one runs, the others name it. */
+/** Starts several collectors at once on one directory: exactly one runs, and the others name it. */
 export async function startAtOnce(runtime: Runtime, starters: number): Promise<Figures> {
   const data = dataDirectory();
   const started = await Promise.allSettled(
@@ -473,7 +472,7 @@ export async function startAtOnce(runtime: Runtime, starters: number): Promise<F
   return { starters, winners: winners.length };
 }
 
-/** Kilobytes of memory that the process occupies (VmRSS). */
+/** Returns the process's memory now (VmRSS) or at its peak (VmHWM), in KiB. */
 const memoryKiB = (viewlog: Viewlog, field: 'VmRSS' | 'VmHWM'): number => {
   const status = readFileSync(`/proc/${viewlog.child.pid}/status`, 'utf8');
   return Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(status)?.[1]);
@@ -481,7 +480,7 @@ const memoryKiB = (viewlog: Viewlog, field: 'VmRSS' | 'VmHWM'): number => {
 
 const peakMiB = (viewlog: Viewlog): number => Math.round(memoryKiB(viewlog, 'VmHWM') / 1024);
 
-/** More views under way than the queue takes: it refuses, and its memory stays what it was. */
+/** Sends more views than the queue accepts: the collector refuses, and its memory stays bounded. */
 export async function overload(
   runtime: Runtime,
   rounds: number,
@@ -500,15 +499,15 @@ export async function overload(
   }
   const lastKiB = memoryKiB(viewlog, 'VmRSS');
   expect(viewlog.lines()).toHaveLength(told.acknowledged);
-  // A leak of the views refused would be hundreds of megabytes.
+  // If refused views leaked, they would take hundreds of megabytes.
   expect(lastKiB).toBeLessThan(2 * firstKiB + 64 * 1024);
   return { ...told, firstKiB, lastKiB };
 }
 
 /**
- * Strangers attack in these ways, `clients` in each, for as long, and then are gone. Views beside
- * them are answered all the time, memory stays bounded, and nothing acknowledged is lost. Not for
- * Deno below 2.9.6, which reads a refused body to its end.
+ * Attacks in these ways, with `clients` clients each, and stops. Honest views are answered all the
+ * time, memory stays bounded, and nothing acknowledged is lost. Not for Deno before 2.9.6, which
+ * reads a refused body to its end.
  */
 export async function withstand(
   runtime: Runtime,
@@ -559,7 +558,7 @@ export async function withstand(
   return { ...figures, acknowledged: acknowledged.length, lost: 0, overMiB };
 }
 
-/** Midnight passes under load, by the clock that `faketime` gives it. */
+/** Lets midnight pass under load, by the clock of `faketime`. */
 export async function passMidnight(runtime: Runtime, faketime: string): Promise<Figures> {
   const faked: Runtime = {
     ...runtime,

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { type FileOps, systemFiles } from '../../src/disk/ops.ts';
 
-/** What happens to one operation; `wait`: it takes place, and ends when that does. */
+/** The fault of one operation. With `wait` it succeeds, but ends only when that resolves. */
 export type Fault = { readonly errno: string } | { readonly wait: Promise<void> } | undefined;
 
 export type Operation = Exclude<keyof FileOps, 'canDsync'>;
@@ -11,8 +11,8 @@ export function errnoError(errno: string, operation: string): Error {
 }
 
 /**
- * The real files, with faults and a limit of space. For single faults and the words about them;
- * `test/simulation` has the disk that tries everything.
+ * Real files with faults and a limit of space, for tests of single faults and their messages.
+ * `test/simulation` has the disk that tries every fault.
  */
 export class FaultyDisk {
   /** Bytes until ENOSPC. */

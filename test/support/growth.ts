@@ -1,10 +1,9 @@
 const TIMES = 16;
 
 /**
- * How much more CPU a text takes than as many characters in 16 texts do: about once as much where
- * the work grows with the length, 16 times as much where it grows with its square.
- * @param make a text of about that many characters.
- * @returns below 6 where the work is linear.
+ * Returns the CPU for one text, divided by the CPU for as many characters in 16 texts: about 1 if the
+ * work grows with the length, 16 if it grows with its square. Linear work stays below 6.
+ * @param make returns a text of about that many characters.
  */
 export function growth(run: (text: string) => void, make: (length: number) => string): number {
   const small = make(16 * 1024);
@@ -19,9 +18,9 @@ export function growth(run: (text: string) => void, make: (length: number) => st
 }
 
 /**
- * How many times the CPU of `other` the work takes: the least of up to five tries, for whatever
- * else the machine does can only add to it.
- * @param enough ends the tries: less than that will do.
+ * Returns the CPU of the work, divided by that of `other`: the least of up to five tries, because
+ * other programs can only add to it.
+ * @param enough no more tries are made below this.
  */
 export function cpuRatio(work: () => void, other: () => void, enough: number): number {
   other();

@@ -6,7 +6,7 @@ import { startLoad } from './load.ts';
 import { NODE } from './runtimes.ts';
 import { dataDirectory, linesOf, until } from './viewlog.ts';
 
-/** Runs its arguments as a service manager would, with the socket of descriptor 3. */
+/** Runs its arguments as a service manager would, with a socket as descriptor 3. */
 export const PASS = `LISTEN_FDS=1 sh -c 'echo "pid $$"; LISTEN_PID=$$ exec "$0" "$@"' "$@"`;
 export const ENV = { PATH: process.env['PATH'] };
 
@@ -34,9 +34,9 @@ export async function holdSocket(data: string) {
 }
 
 /**
- * Restarts the collector ten times while clients send views, to it or through a proxy. No connection
- * is refused, and no answer is lost.
- * @param through starts what is in front of the collector at this port; returns its address.
+ * Restarts the collector ten times while clients send views, directly or through a proxy. No
+ * connection is refused, and no answer is lost.
+ * @param through starts a proxy in front of the collector at this port; returns its address.
  */
 export async function restartUnderLoad(
   through: (port: number) => Promise<string>,

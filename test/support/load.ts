@@ -1,11 +1,11 @@
 import { Agent, request } from 'node:http';
 import { FULL_VIEW } from './views.ts';
 
-/** What a client was told about the views it sent. */
+/** The answers to a client's views. */
 export interface Told {
   /** Ids of the views that were acknowledged. */
   readonly acknowledged: string[];
-  /** How often each other answer came, by its code. */
+  /** The number of other answers by code. */
   readonly refused: Map<string, number>;
   /** Views whose connection broke before an answer. */
   unanswered: number;
@@ -13,19 +13,19 @@ export interface Told {
 
 export interface Load {
   readonly told: Told;
-  /** Ends when every client has stopped. */
+  /** Resolves when every client has stopped. */
   readonly ended: Promise<unknown>;
-  /** Sends no more, and waits for what is under way. */
+  /** Stops sending, and waits for requests in flight. */
   stop(): Promise<void>;
 }
 
 const BODY = JSON.stringify({ ...FULL_VIEW, pn: 'ü'.repeat(200) });
 
 /**
- * Clients that send one view after the other, each on a connection of its own, until they are
+ * Starts clients that send one view after the other, each on its own connection, until they are
  * stopped or have sent `viewsMax` together.
- * @param restMs how long one waits that was refused.
- * @param keepAlive false: each view has a connection of its own.
+ * @param restMs the wait after a refusal.
+ * @param keepAlive false: every view has a connection of its own.
  */
 export function startLoad(
   url: string,
@@ -43,7 +43,7 @@ export function startLoad(
       const answer = await send(url, agent);
       if (answer === undefined) {
         told.unanswered += 1;
-        // Whoever does not listen any more is not asked a thousand times a second.
+        // Otherwise a stopped collector would be asked a thousand times per second.
         await new Promise((resolve) => setTimeout(resolve, 20));
       } else if ('id' in answer) told.acknowledged.push(answer.id);
       else {
@@ -78,7 +78,7 @@ function send(url: string, agent: Agent): Promise<Answer | undefined> {
       response.on('data', (piece: string) => (text += piece));
       response.on('error', () => resolve(undefined));
       response.on('end', () => {
-        // An answer cut short is none, whatever its status was.
+        // An answer that is cut off counts as none, whatever its status.
         resolve(response.complete ? (JSON.parse(text) as Answer) : undefined);
       });
     });

@@ -1,11 +1,11 @@
-// A process that wants a lock, on any of the runtimes. It says what happens in lines of JSON.
+// A process that acquires a lock, on any runtime. It reports in lines of JSON.
 import * as fs from 'node:fs';
 import { acquireLock } from '../../src/disk/lock.ts';
 
 const [mode, dir] = process.argv.slice(2) as [string, string];
 const say = (value: object): void => console.log(JSON.stringify({ pid: process.pid, ...value }));
 
-/** Starts on the very instant that the file `go` appears. */
+/** Starts as soon as the file `go` appears. */
 if (mode === 'at go') {
   say({ ready: true });
   while (!fs.existsSync(`${dir}/go`));

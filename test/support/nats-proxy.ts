@@ -1,15 +1,15 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** A way to a real NATS server that can be closed, or kept from telling what is acknowledged. */
+/** A proxy to a real NATS server that can stop passing bytes, or drop acknowledgements. */
 export interface NatsProxy {
-  /** For `--store`. */
+  /** The address for `--store`. */
   readonly url: string;
-  /** Connections that have been accepted. */
+  /** The number of accepted connections. */
   connections: number;
-  /** Whether bytes pass; what comes meanwhile waits. A server that says nothing, while not. */
+  /** While false, bytes wait in both directions, as with a server that hangs. */
   isOpen: boolean;
-  /** What does not pass of what a stream tells who publishes: acknowledgements, or refusals too. */
+  /** The answers to a publisher that are dropped: acknowledgements, or refusals too. */
   drops: 'nothing' | 'acknowledgements' | 'answers';
 }
 
@@ -62,7 +62,7 @@ const DROPPED = {
   answers: /^\{("error":\{[^}]*\},)?"stream":"\w+", ?"seq":\d+/,
 } as const;
 
-/** Tells each frame of what a server sends, and its payload as text. */
+/** Calls `told` with each frame that a server sends, and its payload as text. */
 function framed(told: (frame: Buffer, payload: string) => void): (bytes: Buffer) => void {
   let rest = Buffer.alloc(0);
   return (bytes) => {

@@ -9,7 +9,7 @@ import { isHere } from './runtimes.ts';
 import { tempDir } from './temp-dir.ts';
 import { until } from './viewlog.ts';
 
-// Real NATS servers, on free ports of loopback, in directories of their own.
+// Real NATS servers on free ports of loopback, in directories of their own.
 
 const PROGRAM = '/usr/sbin/nats-server';
 
@@ -18,27 +18,27 @@ export const canRunNats = (): boolean => isHere(PROGRAM, `nats-server (${PROGRAM
 export interface NatsOptions {
   /** Lines for each server's configuration: users, TLS, limits. */
   readonly config?: string;
-  /** Without it a server passes messages on and keeps none. */
+  /** Without JetStream, a server passes messages on and stores none. */
   readonly jetstream?: boolean;
-  /** How the test's own connection logs in. */
+  /** The login of the test's own connection. */
   readonly login?: NodeConnectionOptions;
 }
 
-/** One server, or a cluster of three that keeps each message three times. */
+/** One server, or a cluster of three that stores each message three times. */
 export interface NatsCluster {
   readonly nodes: readonly NatsNode[];
-  /** For `--store`, every server in it. */
+  /** The address for `--store`, with every server. */
   readonly url: string;
-  /** A connection of the test's own, which ends with it. */
+  /** Opens a connection, which ends with the test. */
   connect(): Promise<NatsConnection>;
   manager(): Promise<JetStreamManager>;
-  /** The stream as its leader sees it. */
+  /** Returns the stream as its leader sees it. */
   stream(name: string): Promise<StreamInfo>;
-  /** The node that leads the stream; waits until there is one. */
+  /** Waits until a node leads the stream, and returns it. */
   leaderOf(name: string): Promise<NatsNode>;
-  /** Every message of the stream, as text, in its order. */
+  /** Returns every message of the stream, as text, in order. */
   messages(name: string): Promise<StoredMessage[]>;
-  /** Waits until JetStream answers, with every node that runs. */
+  /** Waits until JetStream answers on every running node. */
   ready(): Promise<void>;
 }
 
@@ -53,20 +53,19 @@ export interface NatsNode {
   readonly name: string;
   readonly port: number;
   readonly isRunning: boolean;
-  /** Where it keeps its messages. */
   readonly storeDir: string;
   start(): Promise<void>;
-  /** Ends it, at once where that is `SIGKILL`. */
+  /** Ends the server and waits for that. */
   stop(signal: NodeJS.Signals): Promise<void>;
   /** `SIGSTOP`, `SIGCONT` */
   signal(signal: NodeJS.Signals): void;
 }
 
-/** A server by itself. */
+/** Starts a single server. */
 export const startNats = (options: NatsOptions = {}): Promise<NatsCluster> =>
   startNodes(1, options);
 
-/** Three servers, one cluster. */
+/** Starts a cluster of three servers. */
 export const startNatsCluster = (options: NatsOptions = {}): Promise<NatsCluster> =>
   startNodes(3, options);
 
@@ -232,13 +231,13 @@ class TestCluster implements NatsCluster {
   }
 }
 
-/** JetStream's own group: who leads it, and, from the leader, the others. */
+/** JetStream's own group: its leader, and, as the leader sees them, the others. */
 interface MetaCluster {
   readonly leader?: string;
   readonly replicas?: readonly { readonly current: boolean; readonly offline?: boolean }[];
 }
 
-/** Below the range that outgoing connections take theirs from, so that a restart finds them free. */
+/** Below the ports of outgoing connections, so that a restart finds them free. */
 const PORT_MIN = 15_000;
 const PORT_SPAN = 15_000;
 
@@ -253,7 +252,7 @@ async function freePorts(count: number): Promise<number[]> {
     });
     if (isFree) servers.push({ port, server });
   }
-  // Held until all are found, so that none is found twice.
+  // The ports stay open until all are found, so that none is found twice.
   await Promise.all(
     servers.map(({ server }) => new Promise((resolve) => void server.close(resolve))),
   );

@@ -20,13 +20,13 @@ interface Opened {
   readonly log: ReturnType<typeof memoryLog>;
   readonly fatals: Fatal[];
   readonly store: LocalViewStore;
-  /** The day's file, as text. */
+  /** Returns the day's file as text. */
   readonly text: (day?: string) => string;
-  /** Its lines, without their newlines; throws where the last one has none. */
+  /** Returns its lines without newlines; throws if the last one has none. */
   readonly lines: (day?: string) => string[];
 }
 
-/** A store at noon of 2026-03-01, in a new directory unless one is given. */
+/** Opens a store at noon of 2026-03-01, in a new directory unless one is given. */
 export async function openStore(options: Partial<ViewStoreOptions> = {}): Promise<Opened> {
   const dir = options.dir ?? join(tempDir(), 'data');
   await prepareDirectory(dir, options.files ?? systemFiles);
@@ -52,10 +52,10 @@ export async function openStore(options: Partial<ViewStoreOptions> = {}): Promis
   return { dir, clock, log, fatals, store, text, lines };
 }
 
-/** A view's fields, as the collector hands them over. */
+/** Returns a view's fields, as the collector passes them. */
 export const view = (n: number): Buffer => Buffer.from(JSON.stringify({ p: '1', n }));
 
-/** Waits until it is so; never a fixed time. */
+/** Waits for a condition. */
 export async function until(condition: () => boolean, what: string): Promise<void> {
   const endMs = performance.now() + 20_000;
   while (!condition()) {

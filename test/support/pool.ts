@@ -6,11 +6,11 @@ import { isFragment } from '../../src/verify/fragment.ts';
 import { DUCKDB, query } from './duckdb.ts';
 import { isHere } from './runtimes.ts';
 
-// Every line that a collector stores in any test is read by jq, Python and DuckDB in the end.
+// Every line that a collector stores in any test is read by jq, Python and DuckDB at the end.
 
 const ENV = 'VIEWLOG_TEST_POOL';
 
-/** Adds lines of view files to what is read in the end. What a crash left of one is no line. */
+/** Adds lines of view files to the lines that are read at the end, without fragments. */
 export function pool(lines: readonly string[]): void {
   const dir = process.env[ENV];
   const whole = lines.filter((line) => !isFragment(line));
@@ -28,7 +28,7 @@ for name in sys.argv[1:]:
 print(count)
 `;
 
-/** vitest's global set-up: before all tests, and after them. */
+/** vitest's global set-up; returns its tear-down. */
 export default function setup(): () => Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'viewlog-test-pool-'));
   process.env[ENV] = dir;
@@ -37,7 +37,7 @@ export default function setup(): () => Promise<void> {
     try {
       if (files.length > 0) await readAll(files);
     } catch (error) {
-      // An error here is only printed by the runner, not a failure.
+      // The runner prints an error here, but does not fail.
       console.error(error);
       process.exitCode = 1;
     } finally {

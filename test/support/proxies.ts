@@ -52,19 +52,19 @@ async function startProxy(port: number, [program, ...args]: readonly [string, ..
   return proxy;
 }
 
-/** Caddy with a printed site. */
+/** Starts Caddy with a printed site. */
 export async function caddy(printed: string): Promise<Proxy> {
   const port = await freePort();
   const dir = tempDir();
   const config = join(dir, 'Caddyfile');
-  // Of the machine that tests, and beside others of its kind.
+  // An address of this machine, and no admin port, so that several can run.
   const own = printed.replace('www.example.com {', `http://127.0.0.1:${port} {`);
   expect(own).not.toBe(printed);
   writeFileSync(config, `{\n\tadmin off\n}\n${own.replace('/srv/www', dir)}`);
   return startProxy(port, [CADDY, 'run', '--adapter', 'caddyfile', '--config', config]);
 }
 
-/** nginx with a printed site. */
+/** Starts nginx with a printed site. */
 export async function nginx(printed: string): Promise<Proxy> {
   const port = await freePort();
   const dir = tempDir();
@@ -75,7 +75,7 @@ export async function nginx(printed: string): Promise<Proxy> {
     http { access_log off; client_body_temp_path ${dir}/temp; ${own} }`;
   writeFileSync(config, around);
   const proxy = await startProxy(port, [NGINX, '-q', '-p', dir, '-e', 'stderr', '-c', config]);
-  // A view that went through a file would fail.
+  // Without this directory, a view that nginx writes to a file fails.
   rmSync(join(dir, 'temp'), { recursive: true });
   return proxy;
 }

@@ -7,26 +7,25 @@ export interface RawAnswer {
 }
 
 export interface RawOptions {
-  /** Sent one after the other; a number waits that many milliseconds. */
+  /** Sent one after the other; a number is a wait in milliseconds. */
   readonly pieces: readonly (string | Buffer | number)[];
   /** Sent over and over after the pieces, until the server ends it or `bytesMax` are sent. */
   readonly endless?: { readonly piece: string; readonly bytesMax: number };
-  /** Breaks the connection so long after it was opened. */
+  /** Breaks the connection this long after it was opened. */
   readonly abortMs?: number;
 }
 
 export interface RawResult {
   readonly answers: readonly RawAnswer[];
-  /** Whether the server closed the connection, rather than kept it open for another request. */
+  /** True if the server closed the connection; false if it kept it open. */
   readonly closed: boolean;
   readonly sentBytes: number;
-  /** All that came. */
   readonly received: string;
 }
 
 /**
- * Speaks HTTP by hand. Ends when the server closes, or `quietMs` after it last sent something once
- * there is an answer.
+ * Sends raw HTTP. Ends when the server closes the connection, or once an answer has come and nothing
+ * follows for `quietMs`.
  */
 export function speak(port: number, options: RawOptions, quietMs = 700): Promise<RawResult> {
   return new Promise((resolve) => {
@@ -105,7 +104,7 @@ function chunked(text: string): [string, string] {
   return [text.slice(end + 2, end + 2 + size) + body, after];
 }
 
-/** The text of a `POST /view`; `headers` add to or replace the usual ones. */
+/** Returns the text of a `POST /view`; `headers` add to or replace the usual ones. */
 export function post(body: string, headers: Record<string, string> = {}): string {
   const all: Record<string, string> = {
     Host: 'localhost',

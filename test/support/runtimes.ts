@@ -7,14 +7,12 @@ export const TOOLS = `${ROOT}.ci/tools/node_modules`;
 
 type Command = [string, ...string[]];
 
-/** What viewlog runs on. */
 export interface Runtime {
   readonly name: string;
   readonly program: string;
   /**
-   * What starts it.
-   * @param path what the runtime may read and write; Deno alone holds it to that.
-   * @param file one bundled file; viewlog, where none is named.
+   * Returns the command that starts a bundled file; by default viewlog.
+   * @param path the directory that the program may read and write; only Deno enforces it.
    */
   command(path: string, file?: string): Command;
 }
@@ -53,7 +51,7 @@ export const EXECUTABLE: Runtime = {
   command: () => [executable],
 };
 
-/** Checks all of them at once, where that is mostly waiting; a failure names its runtime. */
+/** Runs a check on all runtimes at once, because it mostly waits. A failure names its runtime. */
 export async function onEach(
   runtimes: readonly Runtime[],
   check: (runtime: Runtime) => Promise<void>,
@@ -69,12 +67,12 @@ export async function onEach(
   await Promise.all(runtimes.map(named));
 }
 
-/** Whether the runtime is here. If not, that is said on stderr; in CI it is a failure. */
+/** Returns false, with a note on stderr, if the runtime is missing; in CI that is a failure. */
 export function isPresent({ name, program }: Runtime): boolean {
   return isHere(program, `${name} (${program})`);
 }
 
-/** Whether `path` is here. If not, says that tests are skipped; in CI nothing may be wanting. */
+/** Returns false, with a note that tests are skipped, if `path` is missing; in CI that fails. */
 export function isHere(path: string, what = path): boolean {
   if (existsSync(path)) return true;
   if (process.env['CI']) throw new Error(`${what} is missing, and CI skips nothing`);

@@ -10,7 +10,7 @@ import { tempDir, untilEnd } from './temp-dir.ts';
 import { FULL_VIEW, MINIMAL_VIEW } from './views.ts';
 import { dataDirectory, PROJECTS, run, startViewlog, until, type Viewlog } from './viewlog.ts';
 
-// The whole service from outside: what depends on the runtime. The rest is in unit tests.
+// The service from outside, as far as it depends on the runtime. Unit tests have the rest.
 
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const PAGE = 'https://page.example';
@@ -18,11 +18,11 @@ const VIEW = JSON.stringify(MINIMAL_VIEW);
 const CHUNKED = { 'Content-Length': '', 'Transfer-Encoding': 'chunked' };
 const LARGE = 'x'.repeat(17_000);
 
-/** What a runtime says once about a permission that it lacks. */
+/** Removes Deno's note about a missing permission. */
 const withoutNotice = (stderr: string): string =>
   stderr.replace(/^warning: .*--min-free is off.*\n/m, '');
 
-/** The list for one runtime. Each has a test file of its own, so that they run side by side. */
+/** The tests of one runtime. Each runtime has a test file, so that they run side by side. */
 export function theServiceOn(runtime: Runtime): void {
   describe.skipIf(!isPresent(runtime))(`viewlog on ${runtime.name}`, () => {
     service(runtime);
@@ -31,7 +31,7 @@ export function theServiceOn(runtime: Runtime): void {
 
 function service(runtime: Runtime): void {
   const start = () => startViewlog({ runtime });
-  /** For checks that look only at answers. */
+  /** For tests that look only at answers. */
   let shared!: Viewlog;
   beforeAll(async () => {
     const { made, end } = untilEnd(start);
@@ -132,7 +132,7 @@ function service(runtime: Runtime): void {
       pieces: [post('{', { 'Content-Length': '1000000000' })],
     });
     expect(declared.answers).toMatchObject([{ status: 413, headers: { connection: 'close' } }]);
-    // Deno before 2.9 breaks the other connections off, often with the answer.
+    // Deno before 2.9 closes such connections, often before the answer.
     if (runtime === LTS_DENO) return;
     const sendOn = () =>
       speak(shared.port, {
@@ -140,7 +140,7 @@ function service(runtime: Runtime): void {
         endless: { piece: chunk('x'.repeat(4096)), bytesMax: 64 * 1024 * 1024 },
       });
     let endless = await sendOn();
-    // A client that is slow to read, on a busy machine, sees a reset instead of the answer.
+    // On a busy machine, a client that reads slowly sees a reset instead of the answer.
     for (let i = 0; i < 3 && endless.answers.length === 0; i++) endless = await sendOn();
     expect(endless.answers).toMatchObject([{ status: 413 }]);
     if (ownsConnections(runtime)) {
@@ -151,7 +151,7 @@ function service(runtime: Runtime): void {
       pieces: [post('', CHUNKED), chunk('{').repeat(20_000)],
     });
     expect(bytes.answers).toMatchObject([{ status: 413, body: expect.stringContaining('pieces') }]);
-    // If it held back the answer's end, Bun would read on, and nobody else would have a turn.
+    // If the answer's end were held back, Bun would read on, and no other client would be served.
     if (runtime === BUN) expect(bytes.answers[0]!.headers['transfer-encoding']).toBeUndefined();
   });
 
@@ -159,7 +159,7 @@ function service(runtime: Runtime): void {
     const pieces = [post('', CHUNKED), chunk(VIEW.slice(0, 10)), 20, chunk(VIEW.slice(10))];
     const [chunked] = await statusesOf([...pieces, '0\r\n\r\n']);
     expect(chunked).toStrictEqual([201]);
-    // Bun ends a connection on which a request comes before the last one's answer.
+    // Bun closes a connection on which a request comes before the last answer.
     if (runtime !== BUN) {
       const ahead = [VIEW, '{', VIEW].map((body) => post(body)).join('');
       expect((await statusesOf([ahead]))[0]).toStrictEqual([201, 400, 201]);
@@ -273,8 +273,8 @@ function service(runtime: Runtime): void {
 }
 
 /**
- * Whether the runtime closes connections when it should. Deno's server gives no say in that: some
- * versions close one that could be kept, some read a refused body to its end, however long.
+ * Returns whether viewlog decides when a connection is closed. Deno's server decides that itself:
+ * some versions close connections that could stay open, and some read a refused body to its end.
  */
 const ownsConnections = (runtime: Runtime): boolean => runtime !== DENO && runtime !== LTS_DENO;
 

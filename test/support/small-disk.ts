@@ -11,14 +11,14 @@ import { basename, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { tempDir } from './temp-dir.ts';
 
-/** Whether this process may mount; where it may not, the suite must say so, and CI must not pass. */
+/** Returns whether this process may mount. If not, the suite says so, and CI fails. */
 export function canMount(): boolean {
   const root = process.platform === 'linux' && process.getuid?.() === 0;
   if (!root && process.env['CI']) throw new Error('CI must test a full disk: run as root on Linux');
   return root;
 }
 
-/** A real file system of this many bytes (tmpfs), unmounted when the test is over. */
+/** Mounts a file system of this many bytes (tmpfs) until the test is over. */
 export function smallDisk(bytes: number): string {
   const dir = tempDir();
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes},mode=0750`, 'viewlog-test', dir]);
@@ -26,16 +26,16 @@ export function smallDisk(bytes: number): string {
   return dir;
 }
 
-/** Whether there is what the ext4 disks need beyond the right to mount. */
+/** Returns whether the ext4 disks can be made, which need more than the right to mount. */
 export const canMountThin = (): boolean =>
   canMount() && existsSync('/dev/loop-control') && spawnSync('mkfs.ext4', ['-V']).status === 0;
 
-/** Makes what is mounted there read-only, or not; not while a file is open for writing. */
+/** Makes a mounted file system read-only or writable. Fails while a file is open for writing. */
 export function remount(dir: string, how: 'ro' | 'rw'): void {
   execFileSync('mount', ['-o', `remount,${how}`, dir]);
 }
 
-/** An ext4 of 64 MiB with or without a journal, unmounted when the test is over. */
+/** Mounts an ext4 of 64 MiB, with or without a journal, until the test is over. */
 export function ext4(journal: 'has_journal' | '^has_journal'): string {
   const { dir, mount } = makeExt4(tempDir(), 'loop', journal);
   mount();
@@ -43,7 +43,7 @@ export function ext4(journal: 'has_journal' | '^has_journal'): string {
   return dir;
 }
 
-/** An ext4 in a file of that directory; `mount` and `umount` are its maker's. */
+/** Creates an ext4 in a file of that directory; the caller mounts and unmounts it. */
 function makeExt4(
   backing: string,
   options = 'loop',
@@ -57,7 +57,7 @@ function makeExt4(
   return { dir, mount: () => void execFileSync('mount', ['-o', options, image, dir]) };
 }
 
-/** A disk that can be made to hang: writes then wait, as on hardware that does not answer. */
+/** Mounts a disk that can be made to hang: writes then wait, as on failing hardware. */
 export function hangingDisk(): { readonly dir: string; hang(): void; goOn(): void } {
   const { dir, mount } = makeExt4(tempDir());
   mount();
@@ -69,7 +69,7 @@ export function hangingDisk(): { readonly dir: string; hang(): void; goOn(): voi
   };
 }
 
-/** A disk on which the system finds an error: from then on it can only be read, open files too. */
+/** Mounts a disk on which the kernel can find an error, which makes it read-only. */
 export function erringDisk(): { readonly dir: string; err(): void; remount(): void } {
   const { dir, mount } = makeExt4(tempDir(), 'loop,errors=remount-ro');
   mount();
@@ -89,8 +89,8 @@ export function erringDisk(): { readonly dir: string; err(): void; remount(): vo
 }
 
 /**
- * An ext4 of 64 MiB on top of some 8 MiB: writes succeed, and at some point a sync fails. Not
- * without its journal: ext4 then forgets on fsync which of the blocks had been written.
+ * Mounts an ext4 of 64 MiB on some 8 MiB: writes succeed, and at some point a sync fails. It has a
+ * journal, because without one ext4 forgets on fsync which blocks were written.
  */
 export function thinDisk(): { readonly dir: string; remount(): void } {
   const backing = smallDisk(12 * 1024 * 1024);

@@ -45,7 +45,7 @@ interface Around {
   readonly asked?: Partial<Asked>;
 }
 
-/** A collector's counts with a clock of their own, and what the status page makes of them. */
+/** A collector's counts with a clock of their own, and the status page that they make. */
 export class Scene {
   nowMs = NOON;
   projects: ProjectList;
@@ -60,12 +60,12 @@ export class Scene {
     this.nowMs = NOON;
   }
 
-  /** The operator saves another projects file. */
+  /** Replaces the projects file. */
   list(...projects: readonly ProjectEntry[]): void {
     this.projects = new ProjectList({ projects: [...projects] }, this.projects);
   }
 
-  /** @param everyMs the clock goes on by this after each view. */
+  /** @param everyMs advances the clock by this after each view. */
   accept(count = 1, project = '1', everyMs = 1000): void {
     for (let i = 0; i < count; i++) {
       this.counts.accepted(project, Buffer.from(JSON.stringify({ p: project, url: '/page' })));
@@ -97,7 +97,7 @@ export class Scene {
     return modelOf({ ...this.#input(), ...findings }, asked);
   }
 
-  /** What the status page says before its figures. */
+  /** Returns the text of the status page before its figures. */
   text(): string {
     const text = statusText(this.model(), PLACE, 'test');
     return text.slice(0, text.indexOf('\nLast hour: ')).trimEnd();

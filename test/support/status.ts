@@ -1,8 +1,8 @@
 import { type RunOptions, startViewlog, until, type Viewlog } from './viewlog.ts';
 
-/** A collector that runs with its operator's listener. */
+/** A running collector with its status server. */
 export interface Watched extends Viewlog {
-  /** Of the operator's listener, without a slash at its end. */
+  /** The status server's address, without a slash at its end. */
   readonly statusUrl: string;
   readonly statusPort: number;
   metrics(): Promise<Metrics>;
@@ -35,7 +35,7 @@ export function parseMetrics(text: string): Metrics {
   );
 }
 
-/** Of all series of a metric. */
+/** Returns the sum of all series of a metric. */
 export const sumOf = (metrics: Metrics, name: string): number =>
   Object.entries(metrics).reduce(
     (sum, [series, value]) => (series.replace(/\{.*/, '') === name ? sum + value : sum),

@@ -1,4 +1,4 @@
-// A process that stores views, on any of the runtimes. What it has to say is a line of JSON.
+// A process that stores views, on any runtime. It reports in lines of JSON.
 import { acquireLock } from '../../src/disk/lock.ts';
 import { createRefusedStore } from '../../src/store/refused/refused-files.ts';
 import { createViewStore } from '../../src/store/files/view-store.ts';
@@ -32,7 +32,7 @@ const refused = createRefusedStore({
 
 const fields = Buffer.from(JSON.stringify({ p: '1', pn: 'ü'.repeat(500) }));
 
-/** 64 clients that never rest, until it is killed; every acknowledgement is said at once. */
+/** Runs 64 clients without a pause until it is killed, and reports each acknowledgement at once. */
 async function load(): Promise<void> {
   const client = async (): Promise<void> => {
     for (;;) {
@@ -43,7 +43,7 @@ async function load(): Promise<void> {
   await Promise.all(Array.from({ length: 64 }, client));
 }
 
-/** Writes until the disk is full, then until it is not. */
+/** Writes until the disk is full, then until it has space again. */
 async function fill(): Promise<void> {
   let accepted = 0;
   let reason: string | undefined;

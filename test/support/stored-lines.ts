@@ -1,6 +1,6 @@
 import { FULL_VIEW } from './views.ts';
 
-/** Lines as the collector writes them, with ascending ids, one every second of `day`. */
+/** Returns lines as the collector writes them, one per second of `day`, with ascending ids. */
 export function storedLines(day: string, count: number, change: object = {}): string[] {
   return Array.from({ length: count }, (_, i) => {
     const ts = new Date(Date.parse(`${day}T00:00:00Z`) + 1000 * i).toISOString();

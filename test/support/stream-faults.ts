@@ -5,14 +5,14 @@ import { type NatsCluster, type NatsNode, startNatsCluster } from './nats-server
 import type { Runtime } from './runtimes.ts';
 import { dataDirectory, startViewlog, until, type Viewlog } from './viewlog.ts';
 
-// What can happen to a cluster of three and its collectors, done to real ones under load.
+// Faults of a real cluster of three and its collectors, under load.
 
 const CLIENTS = 16;
-/** What is refused at once must not take the servers' time to elect. */
+/** Views that are refused at once must not keep the servers from electing a leader. */
 const REST_MS = 10;
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A collector that is loaded for as long as it lives, and started anew when it is killed. */
+/** A collector under load, which is started again after it is killed. */
 class Loaded {
   readonly #nats: NatsCluster;
   readonly #runtime: Runtime;
@@ -33,7 +33,7 @@ class Loaded {
     this.#load = startLoad(this.#viewlog.url, CLIENTS, Infinity, REST_MS);
   }
 
-  /** Ends it, and adds up what its clients were told. */
+  /** Ends the collector, and adds up its clients' answers. */
   async stop(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     const { code, stderr } = await this.#viewlog!.signal(signal);
     if (signal === 'SIGTERM' && code !== 0) throw new Error(`stopped with ${code}: ${stderr}`);
@@ -60,19 +60,19 @@ class Loaded {
   }
 }
 
-/** Three servers, and a collector on each runtime, under load. */
+/** Starts three servers, and a collector on each runtime, under load. */
 export async function startLoaded(
   runtimes: readonly Runtime[],
 ): Promise<{ nats: NatsCluster; collectors: Loaded[] }> {
   const nats = await startNatsCluster();
   const collectors = runtimes.map((runtime) => new Loaded(nats, runtime));
-  // One after the other: the first makes the stream.
+  // One after the other, because the first creates the stream.
   for (const collector of collectors) await collector.start();
   await Promise.all(collectors.map((collector) => collector.goesOn()));
   return { nats, collectors };
 }
 
-/** Does something, and waits until every collector's views are acknowledged again. */
+/** Causes a disturbance, and waits until every collector's views are acknowledged again. */
 export async function disturb(
   collectors: readonly Loaded[],
   happen: () => Promise<unknown>,
@@ -88,7 +88,7 @@ export async function disturb(
 const sum = <T>(of: readonly T[], value: (item: T) => number): number =>
   of.reduce((total, item) => total + value(item), 0);
 
-/** Stops the collectors: nothing acknowledged is missing, nothing is there twice, no 5xx but 503. */
+/** Stops the collectors, and expects each acknowledged view once, and no 5xx except 503. */
 export async function expectStored(
   nats: NatsCluster,
   collectors: readonly Loaded[],
@@ -106,7 +106,7 @@ export async function expectStored(
   return { acknowledged: acknowledged.length, stored: stored.size, lost: 0 };
 }
 
-/** Kills a server, or a collector, and starts it again; any of them, at any time. */
+/** Kills servers and collectors at random, and starts them again. */
 export async function chaos(
   runtimes: readonly Runtime[],
   random: () => number,
@@ -126,7 +126,7 @@ export async function chaos(
     if (choice < 0.2) {
       const collector = pick(collectors);
       await collector.stop('SIGKILL');
-      // Where the cluster has no quorum just now it cannot start.
+      // A collector cannot start while the cluster has no quorum.
       await nats.leaderOf('VIEWS');
       await collector.start();
       kills.collectors += 1;

@@ -5,7 +5,7 @@ import { storedLines } from './stored-lines.ts';
 export class SimulatedStream implements StreamSource {
   readonly name: string = 'VIEWS';
   created = '2026-01-01T00:00:00Z';
-  /** Messages that are handed over at once. */
+  /** Messages per read. */
   batch = 7;
   /** Called before each read, and before each list of messages. */
   onRead: (after: number) => void = () => {};
@@ -28,7 +28,7 @@ export class SimulatedStream implements StreamSource {
     this.#messages.delete(sequence);
   }
 
-  /** The servers come back without the messages after this one. */
+  /** Loses the messages after this one, as servers that restart may do. */
   lose(last: number): void {
     for (let sequence = last + 1; sequence <= this.#last; sequence++) {
       this.#messages.delete(sequence);
@@ -37,7 +37,7 @@ export class SimulatedStream implements StreamSource {
     this.disconnect();
   }
 
-  /** The stream is deleted, and made anew. */
+  /** Deletes the stream, and creates it again. */
   recreate(): void {
     this.lose(0);
     this.#first = 1;
@@ -72,7 +72,7 @@ export class SimulatedStream implements StreamSource {
   }
 }
 
-/** Lines of several days, in turn. */
+/** Returns lines of several days, in turn. */
 export function linesOfDays(days: readonly string[], each: number): string[] {
   const all = days.map((day) => storedLines(day, each));
   return Array.from({ length: each }, (_, i) => all.map((lines) => lines[i]!)).flat();

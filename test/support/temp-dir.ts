@@ -5,16 +5,16 @@ import { onTestFinished } from 'vitest';
 
 type End = () => unknown;
 
-/** Of what several tests share; where none is made for several, each test's own end is meant. */
+/** Functions that end the things that several tests share; set while they are created. */
 let shared: End[] | undefined;
 
-/** Does it when the test is over that this is for. */
+/** Calls `end` when the test is over, or the tests that share something. */
 export function whenOver(end: End): void {
   if (shared) shared.unshift(end);
   else onTestFinished(async () => void (await end()));
 }
 
-/** Makes something that several tests share, before them; `end` ends what it needed. */
+/** Creates something that several tests share, before them; `end` calls the ends that it needed. */
 export function untilEnd<T>(make: () => Promise<T>) {
   const ends: End[] = [];
   shared = ends;
@@ -25,7 +25,7 @@ export function untilEnd<T>(make: () => Promise<T>) {
   return { made, end };
 }
 
-/** A new directory, gone when the test is over. */
+/** Creates a directory, and removes it when the test is over. */
 export function tempDir(): string {
   const dir = mkdtempSync(join(tmpdir(), 'viewlog-test-'));
   whenOver(() => rmSync(dir, { recursive: true, force: true }));

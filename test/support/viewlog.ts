@@ -32,7 +32,7 @@ export interface Started {
 
 export interface RunOptions {
   readonly runtime?: Runtime;
-  /** The data directory; its own, with `PROJECTS` in it, where none is given. */
+  /** The data directory; by default a new one, with `PROJECTS` in it. */
   readonly data?: string;
   readonly env?: NodeJS.ProcessEnv;
   readonly input?: string;
@@ -66,13 +66,13 @@ export function start(args: readonly string[], data: string, options: RunOptions
   return { child, ended, stdout: () => stdout, stderr: () => stderr };
 }
 
-/** Root does not serve in a directory of another user, so viewlog runs as that user there. */
+/** Returns the directory's owner, as whom viewlog runs, because it refuses to run there as root. */
 function ownerOf(data: string): { uid: number; gid: number } | undefined {
   const { uid, gid } = statSync(data);
   return process.getuid?.() === 0 && uid !== 0 ? { uid, gid } : undefined;
 }
 
-/** Starts a command of the built bundle that may have to be killed; killed when the test is over. */
+/** Starts a command of the built bundle, and kills it when the test is over. */
 export function startCommand(args: readonly string[], data: string): Started {
   const started = start([...args, '--data', data], data, {});
   onTestFinished(async () => {
@@ -88,33 +88,33 @@ export function run(args: readonly string[], options: RunOptions = {}): Promise<
   return start([...args, ...placeOf(args, data, options)], data, options).ended;
 }
 
-/** What tells a command where its files are. */
+/** Returns the options that name a command's files. */
 function placeOf(args: readonly string[], data: string, { env }: RunOptions): string[] {
-  // It checks the files it is given, wherever they are.
+  // It checks the files that it is given.
   if (args[0] === 'verify') return [];
-  // With a stream only the projects file is there.
+  // With a stream, the projects file is the only one.
   const isStream = args.includes('--store') || env?.['VIEWLOG_STORE'] !== undefined;
   return isStream ? ['--projects', join(data, 'projects.json')] : ['--data', data];
 }
 
-/** A collector that runs, on a free port. */
+/** A running collector on a free port. */
 export interface Viewlog extends Started {
   readonly url: string;
   readonly port: number;
   readonly data: string;
   post(view: unknown, headers?: Record<string, string>): Promise<Response>;
-  /** The lines of all view files, in the order of their days. */
+  /** Returns the lines of all view files, in the order of their days. */
   lines(): string[];
   refusedLines(): string[];
   signal(signal: NodeJS.Signals): Promise<Ended>;
 }
 
-/** Starts the built bundle and waits until it listens; killed when the test is over. */
+/** Starts the built bundle, waits until it listens, and kills it when the test is over. */
 export async function startViewlog(
   options: RunOptions & { readonly args?: readonly string[] } = {},
 ): Promise<Viewlog> {
   const data = options.data ?? dataDirectory();
-  // No status page unless it is asked for: its usual port can be had only once.
+  // Tests that need the status page give it a port: its default port can be used only once.
   const first = ['serve', '--port=0', '--status=off', ...(options.args ?? [])];
   const args = [...first, ...placeOf(first, data, options)];
   const started = start(args, data, options);
@@ -156,7 +156,7 @@ async function listening({ child, ended, stdout, stderr }: Started): Promise<str
   throw new Error(`viewlog ended with ${url.code} before it listened:\n${stdout()}${stderr()}`);
 }
 
-/** Whole lines of the files `<kind>-<day>.ndjson`. */
+/** Returns the whole lines of the files `<kind>-<day>.ndjson`. */
 export function linesOf(data: string, kind: 'views' | 'refused'): string[] {
   return readdirSync(data)
     .filter((name) => name.startsWith(`${kind}-`) && name.endsWith('.ndjson'))
@@ -164,7 +164,7 @@ export function linesOf(data: string, kind: 'views' | 'refused'): string[] {
     .flatMap((name) => readFileSync(join(data, name), 'utf8').split('\n').slice(0, -1));
 }
 
-/** Waits for what another process brings about; the test's own time-out is the limit. */
+/** Waits until `look` returns something. The test's own time-out is the limit. */
 export async function until<T>(look: () => T | Promise<T>): Promise<NonNullable<T>> {
   for (;;) {
     const seen = await look();

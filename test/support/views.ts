@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { headOf, linesOf } from '../../src/view/line.ts';
 
-/** The line of a view that has these fields as JSON text. */
+/** Returns the line of a view that has these fields as JSON text. */
 export const lineOf = (ts: string, id: string, fields: string): string =>
   Buffer.from(linesOf(headOf(ts, id), [Buffer.from(fields)])).toString();
 
@@ -34,7 +34,7 @@ export const MINIMAL_VIEW = {
 
 const nested = (levels: number): unknown[] => (levels === 1 ? [] : [nested(levels - 1)]);
 
-/** Changes to a full view, all of which leave it acceptable. */
+/** Changes to a full view that leave it acceptable. */
 export const ACCEPTED: [string, object][] = [
   ['a project id of 1 digit', { p: '7' }],
   ['a project id of 20 digits', { p: '12345678901234567890' }],
@@ -68,7 +68,7 @@ export const ACCEPTED: [string, object][] = [
   ['hc false', { hc: false }],
 ];
 
-/** Changes to a full view that make it refused: with the field, and what was expected. */
+/** Changes to a full view that make it invalid, with the field and what was expected. */
 export const INVALID: [string, object, string, string][] = [
   ['no p', { p: undefined }, 'p', 'string of 1 to 20 digits'],
   ['an empty p', { p: '' }, 'p', 'string of 1 to 20 digits'],
@@ -175,7 +175,7 @@ export const INVALID: [string, object, string, string][] = [
   ['a field named constructor', { constructor: 1 }, 'constructor', 'nothing'],
 ];
 
-/** Any valid view, or any of some kinds. */
+/** Generates any valid view, or views of some kinds. */
 export function anyView({
   text = fc.string({ unit: 'binary' }),
   counter = fc.maxSafeInteger(),
