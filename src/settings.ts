@@ -23,7 +23,7 @@ import { type ClusterAddress, parseClusterAddress } from './jetstream/address.ts
 import { EMAIL } from './projects/projects-schema.ts';
 import { TOKEN_ENV } from './status/token.ts';
 import { LARGEST_MAX_VIEW_BYTES } from './view/line.ts';
-import { PROJECT_ID } from './view/project-id.ts';
+import { PROJECT_ID } from './view/view-schema.ts';
 
 // Every option with its default and its limits. Limits without an option are in `base/limits.ts`.
 

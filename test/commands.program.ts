@@ -140,7 +140,7 @@ describe('explain', () => {
     const judged = await said(`${record}\n`);
     expect(judged.code).toBe(65);
     expect(judged.stdout).toMatch(
-      /^403 origin-not-allowed: .*"https:\/\/elsewhere\.example" is not one of them\.\n {2}To allow the origin: /,
+      /^403 origin-not-allowed: .* views from "https:\/\/elsewhere\.example"\. .*\n {2}To allow the origin: /,
     );
     expect(judged.stderr).toMatch(
       /^This is a kept view, refused with origin-not-allowed at \S+Z; what follows is of the view in it, from https:\/\/elsewhere\.example \(its own\)\n$/,

@@ -1,14 +1,8 @@
+import { printable } from '../base/text.ts';
+import type { Projects } from '../projects/project-list.ts';
 import { lineBytesOf } from '../view/line.ts';
 import type { StorableView } from '../view/read-view.ts';
-import {
-  isRefusal,
-  lineTooLarge,
-  notActivated,
-  originNotAllowed,
-  rateLimited,
-  type Refusal,
-} from '../view/refusal.ts';
-import type { Projects } from '../projects/project-list.ts';
+import { isRefusal, type Refusal, refusal, tooLarge } from '../view/refusal.ts';
 
 export interface AdmissionRules {
   readonly projects: Projects;
@@ -30,13 +24,34 @@ export function admit(
   { projects, viewBytesMax, now }: AdmissionRules,
 ): StorableView | Refusal {
   if (isRefusal(view)) return view;
-  const project = projects.find(view.project);
-  if (!project?.active) return notActivated(view.project, projects.operator);
-  if (!project.allowsOrigin(origin)) return originNotAllowed(view.project, origin);
+  const id = view.project;
+  const project = projects.find(id);
+  if (!project?.active) {
+    const detail = `Project ${id} is not activated. ${ask(projects, 'activate it')}`;
+    return refusal('project-not-activated', detail, { project: id });
+  }
+  if (!project.allowsOrigin(origin)) {
+    const detail = `Project ${id} ${originFault(origin, projects)}`;
+    return refusal('origin-not-allowed', detail, { project: id });
+  }
   const lineBytes = lineBytesOf(view.fields);
   // Only an otherwise acceptable view spends from its project's limit.
   const fits = lineBytes <= viewBytesMax;
-  const waitSeconds = project.takeToken(now(), fits);
-  if (waitSeconds > 0) return rateLimited(view.project, waitSeconds);
-  return fits ? view : lineTooLarge(view.project, lineBytes, viewBytesMax);
+  const retryAfterSeconds = project.takeToken(now(), fits);
+  if (retryAfterSeconds > 0) {
+    const detail =
+      `Project ${id} is over its limit of views per minute; ` +
+      `send the view again in ${retryAfterSeconds} s.`;
+    return refusal('rate-limited', detail, { project: id, retryAfterSeconds });
+  }
+  if (fits) return view;
+  return { ...tooLarge(lineBytes, viewBytesMax, 'line that the view would become'), project: id };
 }
+
+const originFault = (origin: string | undefined, projects: Projects): string =>
+  origin === undefined
+    ? 'requires an Origin header, and the request has none. Send the view from a page of its site.'
+    : `does not accept views from "${printable(origin)}". ${ask(projects, 'allow this origin')}`;
+
+const ask = ({ operator = 'the operator of this collector' }: Projects, what: string): string =>
+  `Ask ${operator} to ${what}.`;

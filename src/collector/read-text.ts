@@ -1,32 +1,48 @@
+import { LIMITS } from '../base/limits.ts';
 import { printable } from '../base/text.ts';
 import { piecesMaxOf } from '../http/body.ts';
-import type { BodyFault, Exchange } from '../http/exchange.ts';
-import * as refusal from '../view/refusal.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { type Refusal, refusal, tooLarge } from '../view/refusal.ts';
 
-type Refusal = refusal.Refusal;
+/** Any charset except UTF-8, as a parameter of a media type. */
+const OTHER_CHARSET = /;\s*charset=(?!"?utf-?8"?\s*(?:;|$))/i;
 
 /** Returns `undefined` if the body is `application/json`, in UTF-8 and not compressed. */
 export function mediaTypeFault(request: Exchange): Refusal | undefined {
   const type = request.header('content-type');
-  if (request.header('content-encoding') !== undefined) {
-    return refusal.unsupported('The body is compressed.');
-  }
+  if (request.header('content-encoding') !== undefined) return unsupported('is compressed');
   if (type === 'application/json') return undefined;
-  if (type === undefined) return refusal.unsupported('There is no Content-Type.');
-  const [essence, ...parameters] = type.split(';').map((part) => part.trim().toLowerCase());
-  if (essence !== 'application/json') {
-    return refusal.unsupported(`It was sent as "${printable(type)}".`);
-  }
-  const charset = parameters.find((parameter) => parameter.startsWith('charset='));
-  if (charset === undefined || /^charset="?utf-?8"?$/.test(charset)) return undefined;
-  return refusal.unsupported(`Its ${printable(charset)} is not taken, only UTF-8.`);
+  if (type === undefined) return unsupported('has no Content-Type');
+  const isJson = /^\s*application\/json\s*(?:;|$)/i.test(type) && !OTHER_CHARSET.test(type);
+  return isJson ? undefined : unsupported(`was sent as "${printable(type)}"`);
 }
+
+const unsupported = (found: string): Refusal =>
+  refusal(
+    'unsupported-media-type',
+    `The body ${found}. Send it as plain application/json in UTF-8; with navigator.sendBeacon, ` +
+      'as a Blob of that type.',
+  );
 
 /** Reads a request's body, of at most `bytesMax` bytes. */
 export async function readBody(request: Exchange, bytesMax: number): Promise<Uint8Array | Refusal> {
   const body = await request.read(bytesMax);
-  if (typeof body === 'string') return refusalOf(body, request, bytesMax);
-  return refusal.sizeFault(body.length, bytesMax) ?? body;
+  if (typeof body !== 'string') return body;
+  if (body === 'too-large') {
+    // A body without a length, or with a wrong one, is not read to its end.
+    const declared = Number(request.header('content-length'));
+    return tooLarge(declared > bytesMax ? declared : undefined, bytesMax);
+  }
+  if (body === 'too-many-pieces') {
+    const detail = `The body arrived in more than ${piecesMaxOf(bytesMax)} pieces; send it in one.`;
+    return refusal('view-too-large', detail);
+  }
+  if (body === 'over-budget') {
+    const detail = 'Too many requests are in progress; send the view again in 1 s.';
+    return refusal('overloaded', detail, { retryAfterSeconds: 1 });
+  }
+  const detail = `The body was not complete after ${LIMITS.bodyTimeoutMs / 1000} s; send it again.`;
+  return refusal('request-timeout', detail);
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -36,14 +52,6 @@ export function textOf(bytes: Uint8Array): string | Refusal {
   try {
     return decoder.decode(bytes);
   } catch {
-    return refusal.malformed('The body is not UTF-8.');
+    return refusal('malformed-json', 'The body is not UTF-8; send it in that encoding.');
   }
-}
-
-function refusalOf(fault: BodyFault, request: Exchange, bytesMax: number): Refusal {
-  if (fault === 'incomplete') return refusal.INCOMPLETE;
-  if (fault === 'over-budget') return refusal.OVERLOADED;
-  if (fault === 'too-many-pieces') return refusal.tooManyPieces(piecesMaxOf(bytesMax));
-  const size = request.header('content-length') ?? `more than ${bytesMax}`;
-  return refusal.tooLarge(`${size} bytes`, bytesMax);
 }

@@ -1,6 +1,7 @@
 import { type Context, Hono } from 'hono';
+import { printable } from '../base/text.ts';
 import type { Answer, Exchange, Handler } from '../http/exchange.ts';
-import { methodNotAllowed, notFound, type Refusal } from '../view/refusal.ts';
+import { refusal } from '../view/refusal.ts';
 import { allowed, preflight } from './answers.ts';
 import { type CollectorParts, refuse, refuseUnexpected, takeView } from './take-view.ts';
 
@@ -16,23 +17,8 @@ interface Env {
 
 const PATH = '/view';
 
-/**
- * The routes return this to Hono, and put the answer into `Asked`: each runtime's server then sends
- * a plain answer in its fastest way. On Node, a `Response` would cost 40% of the speed.
- */
-const ANSWERED = {} as Response;
-
 /** The public listener: `POST /view` and CORS preflights, nothing else. Reads no address. */
 export function createCollector(parts: CollectorParts): Handler {
-  const give = (asked: Asked, answer: Answer | Promise<Answer>): Response => {
-    asked.answer = answer;
-    return ANSWERED;
-  };
-  const refused = (asked: Asked, refusal: Refusal): Response =>
-    give(asked, refuse(refusal, asked.exchange.header('origin'), parts));
-  const unknown = (asked: Asked): Response =>
-    refused(asked, notFound(asked.exchange.path || 'this address'));
-
   // The path as it was sent. By default Hono would take it from a whole URL, and decode it. Its
   // router needs a leading slash.
   const app = new Hono<Env>({
@@ -48,11 +34,9 @@ export function createCollector(parts: CollectorParts): Handler {
     if (exchange.header('access-control-request-method') !== undefined) {
       return give(env, preflight(exchange));
     }
-    return exchange.path === PATH ? give(env, allowed(exchange)) : unknown(env);
+    return give(env, exchange.path === PATH ? allowed(exchange) : unknown(exchange, parts));
   });
-  app.notFound(({ env }) =>
-    env.exchange.path === PATH ? refused(env, methodNotAllowed(env.exchange.method)) : unknown(env),
-  );
+  app.notFound(({ env }) => give(env, unknown(env.exchange, parts)));
   app.onError((error, { env }: Context<Env>) =>
     give(env, refuseUnexpected(error, env.exchange.header('origin'), parts)),
   );
@@ -61,4 +45,25 @@ export function createCollector(parts: CollectorParts): Handler {
     void app.fetch(exchange as unknown as Request, asked);
     return asked.answer!;
   };
+}
+
+/**
+ * Puts the answer into `Asked`: each runtime's server then sends a plain answer in its fastest way.
+ * On Node, a `Response` would cost 40% of the speed.
+ */
+function give(asked: Asked, answer: Answer | Promise<Answer>): Response {
+  asked.answer = answer;
+  return ANSWERED;
+}
+
+const ANSWERED = {} as Response;
+
+/** The answer to a method that `/view` does not have, or to any other path. */
+function unknown(exchange: Exchange, parts: CollectorParts): Answer {
+  const { method, path } = exchange;
+  const detail = `${printable(method, 32)} is not allowed on ${PATH}; send views with POST.`;
+  const nothing = `There is nothing at ${printable(path) || 'this address'}; send views to ${PATH}.`;
+  const fault =
+    path === PATH ? refusal('method-not-allowed', detail) : refusal('not-found', nothing);
+  return refuse(fault, exchange.header('origin'), parts);
 }

@@ -1,18 +1,32 @@
+import { LIMITS } from '../base/limits.ts';
 import type { Log } from '../base/log.ts';
 import type { Answer, Exchange } from '../http/exchange.ts';
 import type { RefusedStore, ViewStore } from '../store/store.ts';
 import { readAnySpelling, readByPattern, type StorableView } from '../view/read-view.ts';
-import { isRefusal, type Refusal, rowOf, unavailable, UNEXPECTED } from '../view/refusal.ts';
+import { isRefusal, type Refusal, refusal, rowOf } from '../view/refusal.ts';
 import { admit, type AdmissionRules } from './admit.ts';
 import { created, problem } from './answers.ts';
 import { mediaTypeFault, readBody, textOf } from './read-text.ts';
-import type { RequestCounts } from './request-counts.ts';
 
 export interface CollectorParts extends AdmissionRules {
   readonly store: Pick<ViewStore, 'append'>;
   readonly refused: RefusedStore;
   readonly counts: RequestCounts;
   readonly log: Log;
+}
+
+/**
+ * Counts the requests that the collector answers, except preflights. Called for every view, so it
+ * must cost next to nothing and never throw.
+ */
+export interface RequestCounts {
+  /** @param fields the view's fields as JSON text in UTF-8. */
+  accepted(project: string, fields: Uint8Array): void;
+  /**
+   * @param origin the request's `Origin`, if it has one.
+   * @param text the request's body, if it was read.
+   */
+  refused(refusal: Refusal, origin: string | undefined, text?: string): void;
 }
 
 /** `POST /view`, on every runtime: body → view → verdict → line on disk → answer. Never rejects. */
@@ -26,7 +40,8 @@ export async function takeView(request: Exchange, parts: CollectorParts): Promis
     if (isRefusal(view)) return refuse(view, origin, parts, body);
     const stored = await parts.store.append(view.fields, view.project);
     if ('unavailable' in stored) {
-      return refuse(unavailable(stored.unavailable, view.project), origin, parts, body);
+      const fault = { ...unavailable(stored.unavailable), project: view.project };
+      return refuse(fault, origin, parts, body);
     }
     parts.counts.accepted(view.project, view.fields);
     return created(stored.id, origin);
@@ -40,22 +55,38 @@ function readText(body: Uint8Array): StorableView | Refusal {
   return typeof text === 'string' ? readAnySpelling(text) : text;
 }
 
+/** Never says that the view was not stored: viewlog cannot know that. */
+function unavailable(reason: string): Refusal {
+  const detail = `The view may not have been stored: ${reason}. Send it again later; it may then be stored twice.`;
+  return refusal('storage-unavailable', detail, { retryAfterSeconds: LIMITS.retryAfterSeconds });
+}
+
 /**
  * Counts a refusal, keeps the view if the refusal's row says so, and answers. Every refusal of the
  * collector comes through here.
  * @param body the request's body, if it was read.
  */
 export function refuse(
-  refusal: Refusal,
+  reason: Refusal,
   origin: string | undefined,
   { counts, refused }: CollectorParts,
   body?: Uint8Array,
 ): Answer {
   const decoded = body && textOf(body);
   const text = typeof decoded === 'string' ? decoded : undefined;
-  counts.refused(refusal, origin, text);
-  if (rowOf(refusal.code).isKept && text !== undefined) keep(text, refusal, origin, refused);
-  return problem(refusal, origin);
+  counts.refused(reason, origin, text);
+  const { code, issues, project } = reason;
+  // Valid JSON that begins like an object is one.
+  if (rowOf(code).isKept && text?.trimStart().startsWith('{')) {
+    refused.keep({
+      code,
+      text,
+      ...(issues && { issues }),
+      ...(origin !== undefined && { origin }),
+      ...(project !== undefined && { project }),
+    });
+  }
+  return problem(reason, origin);
 }
 
 export function refuseUnexpected(
@@ -64,22 +95,5 @@ export function refuseUnexpected(
   parts: CollectorParts,
 ): Answer {
   parts.log.error(`Unexpected: ${error instanceof Error ? error.stack : String(error)}`);
-  return refuse(UNEXPECTED, origin, parts);
-}
-
-function keep(
-  text: string,
-  { code, issues, project }: Refusal,
-  origin: string | undefined,
-  refused: RefusedStore,
-): void {
-  // Its JSON was valid: the first character decides.
-  if (!text.trimStart().startsWith('{')) return;
-  refused.keep({
-    code,
-    text,
-    ...(issues && { issues }),
-    ...(origin !== undefined && { origin }),
-    ...(project !== undefined && { project }),
-  });
+  return refuse(unavailable('viewlog had an unexpected error, which is in its log'), origin, parts);
 }

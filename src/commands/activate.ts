@@ -8,7 +8,7 @@ import { type Edited, editProjectsFile } from '../projects/edit.ts';
 import { setValue } from '../projects/json-edit.ts';
 import { originFault, originKey } from '../projects/origins.ts';
 import { ID_EXPECTED, type ProjectEntry, type ProjectsFile } from '../projects/projects-schema.ts';
-import { PROJECT_ID } from '../view/project-id.ts';
+import { PROJECT_ID } from '../view/view-schema.ts';
 import { defineCommand, withProjects } from './command.ts';
 
 /** Lists a project, or sets a listed one active. */

@@ -108,17 +108,17 @@ function operatorsView(
 
 /** What the operator can do about it, as a line that ends with what to type. */
 function hintFor(
-  { code, project: id, issues, bytes }: Refusal,
+  { code, project: id = '', bytes }: Refusal,
   project: Project | undefined,
   origin: string | undefined,
   projects: string,
 ): string | undefined {
-  const remedy = remedyOf({ code, id, project, origins: [origin ?? ''], issues, bytes });
+  const remedy = remedyOf({ code, project, origin, bytes });
   if (remedy.kind === 'activate') {
-    return `To accept it: ${activationOf(remedy.id, remedy.origins[0], projects)}`;
+    return `To accept it: ${activationOf(id, remedy.origin, projects)}`;
   }
-  if (remedy.kind === 'add-origins') {
-    return `To allow the origin: ${activationOf(remedy.id, remedy.origins[0], projects)}`;
+  if (remedy.kind === 'add-origin') {
+    return `To allow the origin: ${activationOf(id, remedy.origin, projects)}`;
   }
   if (remedy.kind === 'send-origin') {
     const [first = ''] = project?.origins ?? [];

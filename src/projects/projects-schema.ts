@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { PROJECT_ID } from '../view/project-id.ts';
+import { PROJECT_ID } from '../view/view-schema.ts';
 import { originFault } from './origins.ts';
 
 // The only list of the projects file's fields. Messages say what was expected, to be read after

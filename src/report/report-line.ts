@@ -33,7 +33,7 @@ export function parseViewLine(line: string): ViewLine | undefined {
 export const usualViewLine: (line: string) => ViewLine | undefined = usualLines();
 
 function usualLines(): typeof usualViewLine {
-  const pattern = patternOf(LineSchema, { captured: new Set(FIELDS), isChecked: false });
+  const pattern = patternOf(LineSchema, new Set<string>(FIELDS));
   const paths = pattern?.groups.map(({ path }) => path) ?? [];
   const groups = Object.fromEntries(FIELDS.map((field) => [field, 1 + paths.indexOf(field)]));
   if (pattern === undefined || Object.values(groups).includes(0)) return () => undefined;

@@ -1,4 +1,4 @@
-import type { RequestCounts } from '../collector/request-counts.ts';
+import type { RequestCounts } from '../collector/take-view.ts';
 import { clip } from '../base/text.ts';
 import { HOUR_MS } from '../base/time.ts';
 import { type Issue, type Refusal, type RefusalCode, REFUSALS } from '../view/refusal.ts';
@@ -22,6 +22,8 @@ export interface Sample {
   readonly origin?: string | undefined;
   readonly detail: string;
   readonly issues: readonly Issue[];
+  /** The size of the body or line that is too large, if it is known. */
+  readonly bytes?: number | undefined;
   /** The body, if it was read. */
   readonly text?: string | undefined;
 }
@@ -218,7 +220,7 @@ function rarestOf(ids: ReadonlyMap<string, UnlistedId>, nowMs: number): string {
 }
 
 function sampleOf(
-  { code, detail, issues = [], project }: Refusal,
+  { code, detail, issues = [], project, bytes }: Refusal,
   origin: string | undefined,
   text: string | undefined,
   atMs: number,
@@ -232,6 +234,7 @@ function sampleOf(
     origin: origin && clip(origin, SAMPLE_ORIGIN_MAX),
     detail: clip(detail, SAMPLE_TEXT_MAX),
     issues: issues.slice(0, SAMPLE_ISSUES_MAX),
+    bytes,
     text: text && clip(text, SAMPLE_TEXT_MAX),
   });
   return JSON.parse(json) as Sample;

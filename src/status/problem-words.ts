@@ -208,20 +208,17 @@ function commandOf({ remedy, sample, keptDays }: ReasonFacts, place: Place): str
   const { project: id = '' } = sample;
   const { kind } = remedy;
   if (kind === 'raise-limit') return commands.raisedLimitOf(id, remedy.viewsPerMinute, place);
-  if (kind === 'activate' || kind === 'add-origins') {
-    return commands.activationOf(id, remedy.origins[0], place.projectsPath, place.account);
+  if (kind === 'activate' || kind === 'add-origin') {
+    return commands.activationOf(id, remedy.origin, place.projectsPath, place.account);
   }
-  return isForPage(kind) ? commands.explainOf(id, keptDays, place) : undefined;
+  return kind === 'fix-page' ? commands.explainOf(id, keptDays, place) : undefined;
 }
-
-const isForPage = (kind: Remedy['kind']): boolean =>
-  kind === 'fix-page' || kind === 'explain-kept-view';
 
 const OTHERWISE = 'If this continues: viewlog help trouble';
 
 const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
   activate: 'Remove the script from its pages, or activate the project:',
-  'add-origins': 'If it is one of its sites, add it:',
+  'add-origin': 'If it is one of its sites, add it:',
   'raise-limit': 'Unless this is a flood, raise the limit to twice what is sent:',
   'send-origin': 'Send them from a browser, or with an Origin header.',
   'check-proxy':
@@ -231,7 +228,7 @@ const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
 };
 
 function adviceOf({ remedy, sample, keptDays }: ReasonFacts): string {
-  if (isForPage(remedy.kind)) return pageAdvice(sample, keptDays.length > 0);
+  if (remedy.kind === 'fix-page') return pageAdvice(sample, keptDays.length > 0);
   if (remedy.kind !== 'raise-max-view') return ADVICE[remedy.kind] ?? OTHERWISE;
   return `Send less, or start viewlog with --max-view ${formatSize(remedy.bytes).replace(' ', '')}.`;
 }

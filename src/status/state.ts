@@ -130,30 +130,21 @@ function remedyFor(
   { nowMs, isProjectsFileFaulty, unavailable }: Surroundings,
   project: Project | undefined,
 ): Remedy {
-  const { code, origin = '', issues, text } = sample;
+  const { code, origin, text, bytes } = sample;
   if (code === 'storage-unavailable') return { kind: unavailable === undefined ? 'fixed' : 'none' };
   return remedyOf({
     code,
-    id: project?.id,
     project,
     isProjectsFileFaulty,
-    origins: [origin],
-    issues,
+    origin,
     isCut: isCut(text),
-    bytes: bytesIn(sample),
+    bytes,
     sentPerMinute: code === 'rate-limited' ? mostPerMinute(activity, nowMs) : undefined,
   });
 }
 
 /** Whether it is the beginning of an object, without its end. */
 const isCut = (text = ''): boolean => /^\s*\{/.test(text) && !/[}…]\s*$/.test(text);
-
-/** `detail` begins with the size of the body or line. */
-function bytesIn({ code, detail }: Sample): number | undefined {
-  if (code !== 'view-too-large') return undefined;
-  const [, bytes] = /\bis (\d+) bytes/.exec(detail) ?? [];
-  return bytes === undefined ? undefined : Number(bytes);
-}
 
 /** The most views that a project was sent in one minute of the last hour. */
 export function mostPerMinute({ acceptedIn, refusedIn }: Activity, nowMs: number): number {

@@ -10,7 +10,20 @@
 // cannot be tested, except a few.
 import * as v from 'valibot';
 import { bytewise } from '../base/bytes.ts';
-import { type Entries, isOptional, type SchemaPart } from './schema-part.ts';
+
+/** What is read of a schema of valibot, or of an action in its pipe, by code that walks through it. */
+export interface SchemaPart {
+  readonly type: string;
+  /** The first item is the schema itself, and may be a pipe. */
+  readonly pipe?: readonly SchemaPart[];
+  readonly wrapped?: SchemaPart;
+  readonly item?: SchemaPart;
+  readonly entries?: Readonly<Record<string, SchemaPart>>;
+  readonly default?: unknown;
+  readonly fallback?: unknown;
+  readonly requirement?: unknown;
+  readonly message?: unknown;
+}
 
 type Test = (text: string) => boolean;
 
@@ -28,13 +41,6 @@ interface Pattern {
   readonly groups: readonly Group[];
 }
 
-interface Wanted {
-  /** Paths of strings to capture. */
-  readonly captured: ReadonlySet<string>;
-  /** Whether to capture strings with conditions too, so that the caller can test them. */
-  readonly isChecked: boolean;
-}
-
 // JSON.stringify writes these as they are. JSON.parse gets everything else: other escapes,
 // fractions, exponents, numbers of more than 15 digits. No two parts match the same text, or an
 // attacker could make the expression try all combinations.
@@ -50,16 +56,15 @@ const SEPARATORS = ['\u00e2\u0080\u00a8', '\u00e2\u0080\u00a9'] as const;
  * Finds objects that need not be parsed: valid ones, spelt just as `JSON.stringify` would spell
  * what the schema makes of them.
  * @param schema the schema of an object.
- * @param key a required string field of it.
+ * @param key a required string field of it that has conditions.
  * @returns a function of a text with one character per byte of UTF-8. It returns the field's value,
  *   or `undefined` if the text must be parsed.
  */
 export function verbatim(schema: object, key: string): (text: string) => string | undefined {
-  const pattern = patternOf(schema, { captured: new Set([key]), isChecked: true });
-  const at = pattern?.groups.findIndex(({ path }) => path === key) ?? -1;
-  if (pattern === undefined || at < 0) return () => undefined;
-  const whole = new RegExp(`^${pattern.source}$`, 'u');
-  const { groups } = pattern;
+  const { source, groups } = patternOf(schema) ?? unnamed('');
+  const at = groups.findIndex(({ path }) => path === key);
+  if (at < 0) return () => undefined;
+  const whole = new RegExp(`^${source}$`, 'u');
   return (text) => {
     const match = whole.exec(text);
     if (match === null) return undefined;
@@ -76,31 +81,31 @@ export function verbatim(schema: object, key: string): (text: string) => string 
 /**
  * Returns a pattern of a schema's values, spelt as `JSON.stringify` spells them. `undefined`: there
  * is none, parse instead.
+ * @param captured the paths of the strings to capture, of values that are known to be valid. Without
+ *   it, all strings with conditions are captured, for the caller to test.
  */
-export const patternOf = (schema: object, wanted: Wanted): Pattern | undefined =>
-  patternAt(schema as SchemaPart, '', wanted);
-
-function patternAt(part: SchemaPart, path: string, wanted: Wanted): Pattern | undefined {
-  // These change a value or wait, which no pattern can.
-  if (part.async || part.default !== undefined || part.fallback !== undefined) return undefined;
+export function patternOf(
+  schema: object,
+  captured?: ReadonlySet<string>,
+  path = '',
+): Pattern | undefined {
+  const part = schema as SchemaPart;
+  if (isChanging(part)) return undefined;
   const actions = actionsOf(part);
-  switch (part.type) {
-    case 'string':
-      return stringPattern(actions, path, wanted);
-    case 'number':
-      return actions.some(isInteger) && actions.every(isInteger) ? unnamed(INTEGER) : undefined;
-    case 'array':
-      return arrayPattern(part, actions, path, wanted);
-    case 'boolean':
-      return actions.length === 0 ? unnamed('(?:true|false)') : undefined;
-    case 'optional':
-      return actions.length === 0 ? patternAt(part.wrapped!, path, wanted) : undefined;
-    case 'strict_object':
-      return actions.length === 0 ? objectPattern(part.entries!, path, wanted) : undefined;
-    default:
-      return undefined;
+  if (part.type === 'string') return stringPattern(actions, path, captured);
+  if (part.type === 'array') return arrayPattern(part, actions, path, captured);
+  if (part.type === 'number') {
+    return actions.some(isInteger) && actions.every(isInteger) ? unnamed(INTEGER) : undefined;
   }
+  if (actions.length > 0) return undefined;
+  if (part.type === 'boolean') return unnamed('(?:true|false)');
+  if (part.type === 'optional') return patternOf(part.wrapped!, captured, path);
+  return part.type === 'strict_object' ? objectPattern(part, path, captured) : undefined;
 }
+
+/** Whether the schema supplies a value, which no pattern can. */
+const isChanging = (part: SchemaPart): boolean =>
+  part.default !== undefined || part.fallback !== undefined;
 
 const unnamed = (source: string): Pattern => ({ source, groups: [] });
 
@@ -113,12 +118,13 @@ const isInteger = ({ type }: SchemaPart): boolean => type === 'integer' || type 
 function stringPattern(
   actions: readonly SchemaPart[],
   path: string,
-  { captured, isChecked }: Wanted,
+  captured: ReadonlySet<string> | undefined,
 ): Pattern | undefined {
-  const tests = isChecked ? actions.map(testOf) : [];
+  const isCaptured = captured?.has(path) ?? actions.length > 0;
+  if (!isCaptured) return unnamed(STRING);
+  const tests = captured === undefined ? actions.map(testOf) : [];
   if (!tests.every((test) => test !== undefined)) return undefined;
-  if (tests.length === 0 && !captured.has(path)) return unnamed(STRING);
-  const characters = !isChecked || actions.every(holdsForBytes) ? CHARACTERS : ASCII;
+  const characters = captured || actions.every(holdsForBytes) ? CHARACTERS : ASCII;
   return { source: `"(${characters})"`, groups: [{ path, tests }] };
 }
 
@@ -128,22 +134,13 @@ const holdsForBytes = ({ type }: SchemaPart): boolean =>
 
 /** Calling these directly, past valibot, saves 2% of the time of a view. */
 function testOf({ type, requirement }: SchemaPart): Test | undefined {
-  switch (type) {
-    case 'check':
-      return requirement as Test;
-    case 'regex':
-      return (text) => (requirement as RegExp).test(text);
-    case 'non_empty':
-      return (text) => text.length > 0;
-    case 'max_length':
-      return (text) => text.length <= (requirement as number);
-    case 'starts_with': {
-      const start = bytewise(Buffer.from(requirement as string));
-      return (text) => text.startsWith(start);
-    }
-    default:
-      return undefined;
-  }
+  if (type === 'check') return requirement as Test;
+  if (type === 'regex') return (text) => (requirement as RegExp).test(text);
+  if (type === 'non_empty') return (text) => text.length > 0;
+  if (type === 'max_length') return (text) => text.length <= (requirement as number);
+  if (type !== 'starts_with') return undefined;
+  const start = bytewise(Buffer.from(requirement as string));
+  return (text) => text.startsWith(start);
 }
 
 /** An array of items without conditions; else an empty one. */
@@ -151,9 +148,9 @@ function arrayPattern(
   part: SchemaPart,
   actions: readonly SchemaPart[],
   path: string,
-  wanted: Wanted,
+  captured: ReadonlySet<string> | undefined,
 ): Pattern | undefined {
-  const item = actions.length === 0 ? patternAt(part.item!, `${path}[]`, wanted) : undefined;
+  const item = actions.length === 0 ? patternOf(part.item!, captured, `${path}[]`) : undefined;
   // A group that is repeated captures only its last item.
   if (item?.groups.length === 0) {
     return unnamed(String.raw`\[(?:${item.source}(?:,${item.source})*)?\]`);
@@ -164,19 +161,20 @@ function arrayPattern(
 }
 
 /** A comma follows each field before the first required one, and precedes each after it. */
-function objectPattern(entries: Entries, path: string, wanted: Wanted): Pattern | undefined {
+function objectPattern(
+  { entries = {} }: SchemaPart,
+  path: string,
+  captured: ReadonlySet<string> | undefined,
+): Pattern | undefined {
   let source = '';
   let isAfterRequired = false;
   const groups: Group[] = [];
   for (const [key, part] of Object.entries(entries)) {
-    const mayBeAbsent = isOptional(part);
-    // A default would have to be stored.
-    if (mayBeAbsent && (part.default !== undefined || part.fallback !== undefined))
-      return undefined;
-    if (mayBeAbsent && actionsOf(part).length > 0) return undefined;
-    const value = patternAt(part, path === '' ? key : `${path}.${key}`, wanted);
+    const mayBeAbsent = part.type === 'optional';
+    const value = patternOf(part, captured, path === '' ? key : `${path}.${key}`);
     if (value === undefined) {
-      if (mayBeAbsent) continue;
+      // Such a field may still be absent, unless that has a meaning.
+      if (mayBeAbsent && !isChanging(part) && actionsOf(part).length === 0) continue;
       return undefined;
     }
     const field = `${literally(JSON.stringify(key))}:${value.source}`;

@@ -3,7 +3,7 @@ import { bytewise, isUtf8 } from '../base/bytes.ts';
 import { firstFault, Source } from '../base/json.ts';
 import { KiB } from '../base/size.ts';
 import { verbatim } from './pattern.ts';
-import { malformed, type Refusal } from './refusal.ts';
+import { type Refusal, refusal } from './refusal.ts';
 import { invalidView } from './view-faults.ts';
 import { ViewSchema } from './view-schema.ts';
 
@@ -51,30 +51,23 @@ export function readAnySpelling(text: string): StorableView | Refusal {
   try {
     value = JSON.parse(text);
   } catch {
-    return malformed(whereNotJson(text));
+    return refusal('malformed-json', whereNotJson(text));
   }
   const { success, output } = safeParse(value);
   if (!success) return invalidView(value);
   return { project: output.p, fields: Buffer.from(storedText(output)) };
 }
 
+/** An escape of JSON.stringify. The long ones for surrogates are those of lone ones. */
+const ESCAPE = /\\(?:ud[89a-f]..|.)/g;
+
 /** Returns what JSON.stringify makes of it, without characters that a line must not have. */
 function storedText(value: unknown): string {
-  let text = JSON.stringify(value);
-  // JSON.stringify escapes lone surrogates only.
-  if (text.includes('\\ud')) text = JSON.stringify(wellFormed(value));
-  if (text.includes('\u2028')) text = text.replaceAll('\u2028', '\\u2028');
-  if (text.includes('\u2029')) text = text.replaceAll('\u2029', '\\u2029');
-  return text;
-}
-
-function wellFormed(value: unknown): unknown {
-  if (typeof value === 'string') return value.toWellFormed();
-  if (Array.isArray(value)) return value.map(wellFormed);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key.toWellFormed(), wellFormed(item)]),
-  );
+  const text = JSON.stringify(value);
+  const wellFormed = text.includes('\\ud')
+    ? text.replace(ESCAPE, (escape) => (escape.length > 2 ? '\ufffd' : escape))
+    : text;
+  return wellFormed.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
 }
 
 function whereNotJson(text: string): string {

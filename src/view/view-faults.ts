@@ -2,10 +2,9 @@ import * as v from 'valibot';
 import { plural } from '../base/format.ts';
 import { LIMITS } from '../base/limits.ts';
 import { clip, nearest } from '../base/text.ts';
-import { PROJECT_ID } from './project-id.ts';
+import type { SchemaPart } from './pattern.ts';
 import type { Issue, Refusal } from './refusal.ts';
-import { isOptional, type SchemaPart } from './schema-part.ts';
-import { ViewSchema } from './view-schema.ts';
+import { PROJECT_ID, ViewSchema } from './view-schema.ts';
 
 // Valibot would word every fault of a body that has thousands, but only one unknown field of each
 // object. So this walks through objects and arrays itself, words the first 50 faults and counts the
@@ -16,46 +15,57 @@ import { ViewSchema } from './view-schema.ts';
  * has them; missing fields come after the others of their object.
  */
 export function invalidView(value: unknown): Refusal {
-  const faults = new Faults();
-  faults.find(value, ViewSchema, '');
-  const { count, issues } = faults;
+  const { count, issues } = new Faults(value);
   const leftOut = count - issues.length;
-  const more =
-    leftOut > 0
-      ? `; issues lists the first ${issues.length}, and ${leftOut} more are left out`
-      : '';
+  const listed = leftOut > 0 ? `the first ${issues.length}; ${leftOut} more are left out` : 'all';
+  const many = count > 1 ? ` The view has ${plural(count, 'fault')}; issues lists ${listed}.` : '';
   const project = (value as { p?: unknown } | null)?.p;
   return {
     code: 'invalid-view',
     ...(typeof project === 'string' && PROJECT_ID.test(project) && { project }),
-    detail: `The view has ${plural(count, 'fault')}${more}. ${sentence(issues)}`,
+    detail: `${sentence(issues[0]!)}${many}`,
     issues,
   };
 }
 
-function sentence([first, ...others]: readonly Issue[]): string {
-  if (first === undefined) return '';
-  const text = `${first.field === '' ? 'It' : `"${first.field}"`} ${first.message}`;
-  if (others.length > 0) return `${text} (and ${others.length} more: see issues).`;
+/** `"mb" must be an integer; received the string "12".` */
+function sentence({ field, message, received }: Issue): string {
+  const text = `${field === '' ? 'The view' : `"${field}"`} ${message}`;
+  if (message.startsWith('must')) return `${text}; received ${inWords(received)}.`;
   return text.endsWith('?') ? text : `${text}.`;
 }
 
+/** A number in quotes looks like the number that it should be. */
+function inWords(received: string): string {
+  if (received.startsWith('"')) return `the string ${received}`;
+  return /^(array|object|number)/.test(received) ? withArticle(received) : received;
+}
+
+/** The faults of a value: how many there are, and the first of them. */
 class Faults {
   count = 0;
   readonly issues: Issue[] = [];
 
-  find(value: unknown, part: SchemaPart, field: string): void {
-    const { item, entries } = unwrapped(part);
+  constructor(value: unknown) {
+    this.#find(value, ViewSchema, '');
+  }
+
+  #find(value: unknown, part: SchemaPart, field: string): void {
+    const { wrapped, item, entries } = part;
+    if (wrapped !== undefined) return this.#find(value, wrapped, field);
     const before = this.count;
     if (Array.isArray(value)) {
       if (item !== undefined && item.type !== 'unknown') {
-        for (let i = 0; i < value.length; i++) this.find(value[i], item, `${field}[${i}]`);
+        for (let i = 0; i < value.length; i++) this.#find(value[i], item, `${field}[${i}]`);
       }
     } else if (entries !== undefined && typeof value === 'object' && value !== null) {
       this.#findInFields(value as Record<string, unknown>, entries, field);
     }
     // Conditions on a whole object or array count only if nothing inside it is wrong.
-    if (this.count === before) this.#ask(value, part, field);
+    if (this.count > before) return;
+    const [issue] = v.safeParse(part as unknown as v.GenericSchema, value, FIRST).issues ?? [];
+    if (issue === undefined) return;
+    this.#add(field, `must be ${withArticle(issue.message)}`, issue.message, value);
   }
 
   #findInFields(
@@ -63,70 +73,49 @@ class Faults {
     entries: NonNullable<SchemaPart['entries']>,
     parent: string,
   ): void {
+    const pathOf = (key: string): string => (parent === '' ? key : `${parent}.${key}`);
     for (const key of Object.keys(value)) {
-      if (Object.hasOwn(entries, key)) this.find(value[key], entries[key]!, joined(parent, key));
-      else this.#add(() => isUnknown(parent, key, value[key], Object.keys(entries)));
+      if (Object.hasOwn(entries, key)) {
+        this.#find(value[key], entries[key]!, pathOf(key));
+        continue;
+      }
+      // Only for faults that are listed, because it takes time.
+      const name = this.#isFull ? undefined : nearest(key, Object.keys(entries));
+      const near = name === undefined ? undefined : pathOf(name);
+      const hint = near === undefined ? '' : `; did you mean "${near}"?`;
+      const message = `is not a field of a view${hint}`;
+      this.#add(pathOf(key), message, near ?? 'nothing', value[key]);
     }
-    for (const [key, part] of Object.entries(entries)) {
-      if (isOptional(part) || Object.hasOwn(value, key)) continue;
-      this.#add(() => isMissing(joined(parent, key), String(part.message)));
+    for (const [key, { type, message }] of Object.entries(entries)) {
+      if (type === 'optional' || Object.hasOwn(value, key)) continue;
+      const expected = String(message);
+      this.#add(pathOf(key), `is required: ${withArticle(expected)}`, expected, undefined);
     }
   }
 
-  #ask(value: unknown, part: SchemaPart, field: string): void {
-    const [issue] = v.safeParse(part as unknown as v.GenericSchema, value, FIRST).issues ?? [];
-    if (issue === undefined) return;
-    this.#add(() => ({
-      field,
-      message: `must be ${withArticle(issue.message)}`,
-      expected: issue.message,
-      received: received(value),
-    }));
+  get #isFull(): boolean {
+    return this.count >= LIMITS.issuesMax;
   }
 
-  /** @param explain is called for the faults that are listed, because it is expensive. */
-  #add(explain: () => Issue): void {
+  /** @param value what was received; `undefined` if nothing. */
+  #add(path: string, message: string, expected: string, value: unknown): void {
+    if (!this.#isFull) {
+      const field = clip(path, LIMITS.quoteLengthMax);
+      this.issues.push({ field, message, expected, received: receivedOf(value) });
+    }
     this.count += 1;
-    if (this.count > LIMITS.issuesMax) return;
-    const issue = explain();
-    this.issues.push({
-      ...issue,
-      field: clip(issue.field, LIMITS.quoteLengthMax),
-      received: clip(issue.received, LIMITS.quoteLengthMax),
-    });
   }
 }
 
 const FIRST: v.Config<v.BaseIssue<unknown>> = { abortEarly: true };
 
-const unwrapped = (part: SchemaPart): SchemaPart =>
-  part.wrapped === undefined ? part : unwrapped(part.wrapped);
-
-const isMissing = (field: string, expected: string): Issue => ({
-  field,
-  message: `is required: ${withArticle(expected)}`,
-  expected,
-  received: 'nothing',
-});
-
-function isUnknown(parent: string, key: string, value: unknown, known: string[]): Issue {
-  const near = nearest(key, known);
-  return {
-    field: joined(parent, key),
-    message: `is not a field of a view${near ? `; did you mean "${joined(parent, near)}"?` : ''}`,
-    expected: near ? joined(parent, near) : 'nothing',
-    received: received(value),
-  };
-}
-
 const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 
-const joined = (parent: string, key: string): string => (parent === '' ? key : `${parent}.${key}`);
-
-function received(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(clip(value, LIMITS.quoteLengthMax));
+function receivedOf(value: unknown): string {
+  if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'array';
   if (typeof value === 'object' && value !== null) return 'object';
   if (typeof value === 'number' && !Number.isFinite(value)) return "number beyond a double's range";
-  return String(value);
+  const text = typeof value === 'string' ? clip(value, LIMITS.quoteLengthMax) : value;
+  return clip(JSON.stringify(text), LIMITS.quoteLengthMax);
 }

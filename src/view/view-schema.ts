@@ -1,9 +1,11 @@
 import * as v from 'valibot';
 import { LIMITS } from '../base/limits.ts';
-import { PROJECT_ID } from './project-id.ts';
 
 // The view, and the only list of its fields: names, types and order. Each schema's message says
 // what is expected, as a noun, so that a missing field can say it too.
+
+/** What a project's id looks like, in a view, in the projects file and on the command line. */
+export const PROJECT_ID = /^[0-9]{1,20}$/;
 
 const string = v.string('string');
 const nonEmptyString = v.pipe(v.string('non-empty string'), v.nonEmpty('non-empty string'));

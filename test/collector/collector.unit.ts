@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createCollector } from '../../src/collector/routes.ts';
-import type { CollectorParts } from '../../src/collector/take-view.ts';
 import type { Answer, BodyFault, Exchange } from '../../src/http/exchange.ts';
 import { ProjectList } from '../../src/projects/project-list.ts';
 import type { RefusedView, ViewStore } from '../../src/store/store.ts';
+import { type Refusal, REFUSALS } from '../../src/view/refusal.ts';
 import { FULL_VIEW, MINIMAL_VIEW } from '../support/views.ts';
 import { PROJECTS } from '../support/viewlog.ts';
 
@@ -13,11 +13,10 @@ const VIEW_MAX = 16 * 1024;
 const JSON_TYPE = { 'content-type': 'application/json' };
 const PAGE = 'https://page.example';
 
+const viewOf = (change: object): string => JSON.stringify({ ...MINIMAL_VIEW, ...change });
 /** A view whose JSON text has so many bytes. */
-function viewOf(bytes: number): string {
-  const empty = JSON.stringify({ ...MINIMAL_VIEW, pn: '' });
-  return JSON.stringify({ ...MINIMAL_VIEW, pn: 'x'.repeat(bytes - empty.length) });
-}
+const viewOfSize = (bytes: number): string =>
+  viewOf({ pn: 'x'.repeat(bytes - viewOf({ pn: '' }).length) });
 
 interface Sent {
   readonly method?: string;
@@ -42,128 +41,151 @@ function requestOf({ method = 'POST', path = '/view', headers = JSON_TYPE, body 
 }
 
 /** A collector on a store of its own. */
-function newCollector(parts: Partial<CollectorParts> = {}, append?: ViewStore['append']) {
+function newCollector(append?: ViewStore['append']) {
   const stored: string[] = [];
   const kept: RefusedView[] = [];
+  const refusals: Refusal[] = [];
+  const store = async (fields: Uint8Array) => ({
+    id: `id-${stored.push(Buffer.from(fields).toString())}`,
+  });
   const collector = createCollector({
     projects: new ProjectList(PROJECTS),
-    store: {
-      append:
-        append ?? (async (fields) => ({ id: `id-${stored.push(Buffer.from(fields).toString())}` })),
-    },
+    store: { append: append ?? store },
     refused: { keep: (view) => void kept.push(view) },
-    counts: { accepted: () => {}, refused: () => {} },
+    counts: { accepted: () => {}, refused: (refusal) => void refusals.push(refusal) },
     viewBytesMax: VIEW_MAX,
     now: () => 0,
     log: { info: () => {}, warn: () => {}, error: () => {} },
-    ...parts,
   });
-  const send = async (sent: Sent): Promise<Answer> => collector(requestOf(sent));
-  const problem = async (sent: Sent): Promise<Record<string, unknown>> => {
+  const send = async (sent: Sent = {}): Promise<Answer> => collector(requestOf(sent));
+  const problem = async (sent: Sent) => {
     const { status, headers, body } = await send(sent);
+    const { code, ...details } = JSON.parse(body!) as Record<string, unknown> & Refusal;
     expect(headers['Content-Type']).toBe('application/problem+json');
-    const details = JSON.parse(body!) as Record<string, unknown>;
-    expect(details['status']).toBe(status);
-    return details;
+    const { title } = REFUSALS[code];
+    expect(details).toMatchObject({ type: `urn:viewlog:problem:${code}`, title, status });
+    return { status, code, detail: details.detail, headers };
   };
-  return { send, problem, stored, kept };
+  return { send, problem, stored, kept, refusals };
 }
 
 describe('a refusal', () => {
-  const { send, problem } = newCollector();
+  const { send, problem, refusals } = newCollector();
+  const text = { 'content-type': 'text/plain' };
+  const declared = { ...JSON_TYPE, 'content-length': '20000' };
+  const large = viewOfSize(VIEW_MAX + 1);
+  // The line has 77 bytes more than the body: its ts, its id and its newline.
+  const longLine = viewOfSize(VIEW_MAX - 76);
+  const smaller = 'Send a smaller view, or ask the operator to raise --max-view.';
 
-  it('comes from the first check that fails, in one order', async () => {
-    const listed = { ...MINIMAL_VIEW, p: '1000003' };
-    const large = 'x'.repeat(VIEW_MAX + 1);
-    const text = { 'content-type': 'text/plain' };
-    const cases: [Sent, string][] = [
-      [{ method: 'PUT', path: '/nowhere', headers: text, body: large }, 'not-found'],
-      [{ method: 'PUT', headers: text, body: large }, 'method-not-allowed'],
-      [{ headers: text, body: large }, 'unsupported-media-type'],
-      [{ body: large }, 'view-too-large'],
-      [{ body: '{' }, 'malformed-json'],
-      [{ body: JSON.stringify({ ...listed, p: '9', url: '' }) }, 'invalid-view'],
-      [{ body: JSON.stringify({ ...listed, p: '9' }) }, 'project-not-activated'],
-      [{ body: JSON.stringify(listed) }, 'origin-not-allowed'],
-      [{ body: { fault: 'incomplete' } }, 'request-timeout'],
-      [{ body: { fault: 'over-budget' } }, 'overloaded'],
-      [{ body: { fault: 'too-many-pieces' } }, 'view-too-large'],
+  it('comes from the first check that fails, and says what to do', async () => {
+    // Each also has what a later check refuses.
+    const sent: Sent[] = [
+      { method: 'PUT', path: '/nowhere', headers: text, body: large },
+      { method: 'PUT', headers: text, body: large },
+      { headers: text, body: large },
+      { headers: declared, body: `{${large}` },
+      { body: large },
+      { body: Buffer.from('{"pn":"æ"', 'latin1') },
+      { body: '' },
+      { body: viewOf({ p: '9', mb: '12' }) },
+      { body: viewOf({ p: '9' }) },
+      { body: longLine.replace('1000001', '1000003'), headers: { ...JSON_TYPE, origin: PAGE } },
+      { body: viewOf({ p: '1000003' }) },
+      { body: longLine },
+      { body: { fault: 'incomplete' } },
+      { body: { fault: 'over-budget' } },
+      { body: { fault: 'too-many-pieces' } },
     ];
-    for (const [sent, code] of cases) expect(await problem(sent)).toMatchObject({ code });
-    expect((await send({ body: { fault: 'over-budget' } })).headers['Retry-After']).toBe('1');
+    const problems = await Promise.all(sent.map(problem));
+    expect(problems.map(({ code, detail }) => `${code}: ${detail}`)).toEqual([
+      'not-found: There is nothing at /nowhere; send views to /view.',
+      'method-not-allowed: PUT is not allowed on /view; send views with POST.',
+      'unsupported-media-type: The body was sent as "text/plain". Send it as plain application/json in UTF-8; with navigator.sendBeacon, as a Blob of that type.',
+      `view-too-large: The body is 20000 bytes; at most 16384 are accepted. ${smaller}`,
+      `view-too-large: The body is more than 16384 bytes; at most 16384 are accepted. ${smaller}`,
+      'malformed-json: The body is not UTF-8; send it in that encoding.',
+      'malformed-json: The body is empty; send one JSON object.',
+      'invalid-view: "mb" must be an integer; received the string "12".',
+      'project-not-activated: Project 9 is not activated. Ask views@example.com to activate it.',
+      `origin-not-allowed: Project 1000003 does not accept views from "${PAGE}". Ask views@example.com to allow this origin.`,
+      'origin-not-allowed: Project 1000003 requires an Origin header, and the request has none. Send the view from a page of its site.',
+      `view-too-large: The line that the view would become is 16385 bytes; at most 16384 are accepted. ${smaller}`,
+      'request-timeout: The body was not complete after 10 s; send it again.',
+      'overloaded: Too many requests are in progress; send the view again in 1 s.',
+      'view-too-large: The body arrived in more than 96 pieces; send it in one.',
+    ]);
+  });
+
+  it('has the size of the body or line, for its remedy', async () => {
+    for (const [sent, bytes] of [
+      [{ headers: declared, body: large }, 20_000],
+      [{ body: longLine }, VIEW_MAX + 1],
+      [{ body: large }, undefined],
+    ] as const) {
+      await send(sent);
+      expect(refusals.at(-1)!.bytes).toBe(bytes);
+    }
+    expect((await send({ body: viewOfSize(VIEW_MAX - 77) })).status).toBe(201);
   });
 
   it('is the same for an inactive project and an unlisted one', async () => {
-    const unlisted = await problem({ body: JSON.stringify({ ...MINIMAL_VIEW, p: '9' }) });
-    expect(unlisted).toMatchObject({
-      type: 'urn:viewlog:problem:project-not-activated',
-      status: 403,
-      detail: expect.stringContaining('views@example.com'),
-    });
-    const inactive = await problem({ body: JSON.stringify({ ...MINIMAL_VIEW, p: '1000002' }) });
-    expect(JSON.stringify(inactive).replace('1000002', '9')).toBe(JSON.stringify(unlisted));
+    const [unlisted, inactive] = ['9', '1000002'].map((p) => send({ body: viewOf({ p }) }));
+    expect((await inactive!).body!.replace('1000002', '9')).toBe((await unlisted!).body);
   });
 
   it.each(['/', '', '/view/', '/views', '/VIEW', '//view'])('is 404 at "%s"', async (path) => {
     expect((await send({ path })).status).toBe(404);
   });
 
-  it('names the methods that are allowed', async () => {
+  it('names the methods and types that are accepted, and when to come back', async () => {
     for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'PATCH']) {
-      expect(await send({ method })).toMatchObject({
-        status: 405,
-        headers: { Allow: 'POST, OPTIONS' },
-      });
+      const { status, headers } = await send({ method });
+      expect([status, headers['Allow']]).toStrictEqual([405, 'POST, OPTIONS']);
     }
+    expect((await send({ headers: text })).headers['Accept-Post']).toBe('application/json');
+    expect((await send({ body: { fault: 'over-budget' } })).headers['Retry-After']).toBe('1');
   });
 
   it.each([
-    ['text/plain;charset=UTF-8', 415],
-    ['application/json; charset=latin1', 415],
-    ['application/jsonp', 415],
-    ['application/ld+json', 415],
-    ['application/json; charset=utf-8', 201],
-    ['Application/JSON;Charset="UTF-8"', 201],
-  ])('depends on the media type: %s is %i', async (type, status) => {
-    const { headers, ...answer } = await send({ headers: { 'content-type': type } });
-    expect(answer.status).toBe(status);
-    if (status === 415) expect(headers['Accept-Post']).toBe('application/json');
+    [{ 'content-type': 'text/plain;charset=UTF-8' }, 415],
+    [{ 'content-type': 'application/json; charset=latin1' }, 415],
+    [{ 'content-type': 'application/json;a=b;charset=utf-16' }, 415],
+    [{ 'content-type': 'application/jsonp' }, 415],
+    [{ 'content-type': '' }, 415],
+    [{}, 415],
+    [{ ...JSON_TYPE, 'content-encoding': 'gzip' }, 415],
+    [{ 'content-type': 'application/json; charset=utf-8' }, 201],
+    [{ 'content-type': 'Application/JSON;Charset="UTF-8"' }, 201],
+  ])('depends on the media type: %o is %i', async (headers, status) => {
+    expect((await send({ headers })).status).toBe(status);
   });
+});
 
-  it('is 415 without a media type, and if the body is compressed', async () => {
-    expect((await send({ headers: {} })).status).toBe(415);
-    const headers = { ...JSON_TYPE, 'content-encoding': 'gzip' };
-    expect((await send({ headers })).status).toBe(415);
-  });
-
-  it('says that a body is not UTF-8, or empty; a byte order mark is ignored', async () => {
-    const text = JSON.stringify({ ...MINIMAL_VIEW, pn: 'æ' });
-    const latin1 = await problem({ body: Buffer.from(text, 'latin1') });
-    expect(latin1).toMatchObject({ code: 'malformed-json', detail: 'The body is not UTF-8.' });
-    expect(await problem({ body: '' })).toMatchObject({ code: 'malformed-json' });
-    expect((await send({ body: `\ufeff${text}` })).status).toBe(201);
-  });
-
-  it('gives both sizes, of the body or of the line that it would become', async () => {
-    const details = async (body: string) => (await problem({ body }))['detail'];
-    expect(await details(viewOf(VIEW_MAX + 1))).toMatch(/body.*more than 16384.*16384/);
-    // The line has 77 bytes more than the body: its ts, its id and its newline.
-    expect(await details(viewOf(VIEW_MAX - 76))).toMatch(/line.*16385.*16384/);
-    expect((await send({ body: viewOf(VIEW_MAX - 77) })).status).toBe(201);
-  });
+it('a byte order mark is ignored', async () => {
+  expect((await newCollector().send({ body: `\ufeff${VIEW}` })).status).toBe(201);
 });
 
 it('a limit of views a minute counts only good views, and says when to come back', async () => {
   const { send, problem } = newCollector();
-  const body = VIEW.replace('1000001', '1000004');
-  expect((await send({ body: body.replace('"/', '"x') })).status).toBe(422);
-  expect((await send({ body: viewOf(VIEW_MAX - 10).replace('1000001', '1000004') })).status).toBe(
-    413,
+  const limited = (change: object) => ({ body: viewOf({ p: '1000004', ...change }) });
+  const long = 'x'.repeat(VIEW_MAX - 150);
+  for (const [change, status] of [
+    [{ url: 'x' }, 422],
+    [{ pn: long }, 413],
+    [{}, 201],
+    [{}, 201],
+    [{}, 429],
+    [{ pn: long }, 429],
+  ] as const) {
+    expect((await send(limited(change))).status).toBe(status);
+  }
+  const { detail, headers } = await problem(limited({}));
+  expect(detail).toBe(
+    `Project 1000004 is over its limit of views per minute; send the view again in ${headers['Retry-After']} s.`,
   );
-  for (const status of [201, 201, 429]) expect((await send({ body })).status).toBe(status);
-  expect(await problem({ body })).toMatchObject({ code: 'rate-limited' });
-  expect(Number((await send({ body })).headers['Retry-After'])).toBeGreaterThan(0);
-  expect((await send({})).status).toBe(201);
+  expect(Number(headers['Retry-After'])).toBeGreaterThan(0);
+  expect((await send()).status).toBe(201);
 });
 
 describe('a page of any origin', () => {
@@ -174,7 +196,7 @@ describe('a page of any origin', () => {
     const headers = { ...JSON_TYPE, origin: PAGE };
     const created = { 'Content-Type': 'application/json', Vary: 'Origin' };
     expect((await send({ headers })).headers).toStrictEqual({ ...created, ...cors });
-    expect((await send({})).headers).toStrictEqual(created);
+    expect(await send()).toStrictEqual({ status: 201, headers: created, body: '{"id":"id-2"}' });
     for (const sent of [{ body: '{' }, { method: 'GET' }, { path: '/nowhere' }]) {
       expect((await send({ ...sent, headers })).headers).toMatchObject({
         ...cors,
@@ -219,9 +241,9 @@ it('answers anything with 201 or its own refusal, and stores what it accepted', 
     fc.string(),
   );
   await fc.assert(
-    fc.asyncProperty(anything, async (text) => {
+    fc.asyncProperty(anything, async (body) => {
       const before = stored.length;
-      const { status } = await send({ body: text });
+      const { status } = await send({ body });
       expect([201, 400, 413, 422]).toContain(status);
       expect(stored.length - before).toBe(status === 201 ? 1 : 0);
     }),
@@ -234,21 +256,23 @@ it('keeps views refused with 403 or 422, if they are objects', async () => {
   const unlisted = JSON.stringify({ ...MINIMAL_VIEW, p: '9' }, null, 2);
   await send({ body: unlisted, headers: { ...JSON_TYPE, origin: PAGE } });
   await send({ body: '{"url":"x"}' });
-  for (const body of ['[1]', '{', 'x']) await send({ body });
+  for (const body of ['[1]', '{', 'x', viewOfSize(VIEW_MAX + 1)]) await send({ body });
   await send({ headers: { 'content-type': 'text/plain' } });
+  const issues = expect.anything() as unknown;
   expect(kept).toMatchObject([
     { code: 'project-not-activated', text: unlisted, origin: PAGE, project: '9' },
-    { code: 'invalid-view', text: '{"url":"x"}', issues: expect.anything() as unknown },
+    { code: 'invalid-view', text: '{"url":"x"}', issues },
   ]);
   expect(kept).toHaveLength(2);
 });
 
-it.each<[string, ViewStore['append']]>([
-  ['cannot store', async () => ({ unavailable: 'the disk is full' })],
-  ['has a fault', () => Promise.reject(new Error('a fault'))],
-])('a store that %s makes it 503, with when to come back', async (_, append) => {
-  const answer = await newCollector({}, append).send({});
-  expect(answer.status).toBe(503);
-  expect(Number(answer.headers['Retry-After'])).toBeGreaterThan(0);
-  expect(answer.body).toContain('"code":"storage-unavailable"');
+it.each<[why: string, ViewStore['append']]>([
+  ['the disk is full', async () => ({ unavailable: 'the disk is full' })],
+  ['viewlog had an unexpected error, which is in its log', () => Promise.reject(new Error('x'))],
+])('if %s, it is 503, which never claims that the view was not stored', async (why, append) => {
+  const { status, code, detail, headers } = await newCollector(append).problem({});
+  expect([status, code, headers['Retry-After']]).toEqual([503, 'storage-unavailable', '5']);
+  expect(detail).toBe(
+    `The view may not have been stored: ${why}. Send it again later; it may then be stored twice.`,
+  );
 });

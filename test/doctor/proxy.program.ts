@@ -94,7 +94,7 @@ it.each<[string, ProxyFaults, string, string]>([
     'passes another path on',
     { path: '/' },
     'error url',
-    'does not reach viewlog as POST /view: There is nothing at /; views are sent to /view; views of pages do not arrive. Have the proxy pass POST /view',
+    'does not reach viewlog as POST /view: There is nothing at /; send views to /view; views of pages do not arrive. Have the proxy pass POST /view',
   ],
   [
     'redirects',

@@ -74,7 +74,6 @@ describe('a refusal', () => {
     scene.refuse(30, { code: 'rate-limited', project: '1' });
     expect(scene.judged()[0]!.reasons[0]!.remedy).toStrictEqual({
       kind: 'raise-limit',
-      id: '1',
       viewsPerMinute: 100,
     });
     scene.list({ id: '1', maxViewsPerMinute: 100 });

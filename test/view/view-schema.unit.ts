@@ -21,38 +21,29 @@ function refused(text: string): Refusal {
 }
 
 const changed = (change: object): string => JSON.stringify({ ...FULL_VIEW, ...change });
+const put = (field: string, json: string): string =>
+  changed({ [field]: 0 }).replace(`"${field}":0`, `"${field}":${json}`);
 
 describe('a view', () => {
-  it('is taken with every field, which are stored in one order', () => {
-    const shuffled = Object.fromEntries(Object.entries(FULL_VIEW).toReversed());
-    expect(accepted(JSON.stringify(shuffled))).toBe(JSON.stringify(FULL_VIEW));
-  });
-
-  it('is taken with the required fields only', () => {
-    expect(accepted(JSON.stringify(MINIMAL_VIEW))).toBe(JSON.stringify(MINIMAL_VIEW));
-  });
-
-  it.each(ACCEPTED)('is taken with %s', (_, change) => {
+  it.each(ACCEPTED)('is accepted with %s', (_, change) => {
     const text = changed(change);
     expect(JSON.parse(accepted(text))).toStrictEqual(JSON.parse(text));
   });
 
   it.each(INVALID)('is refused with %s', (_, change, field, expected) => {
-    const { code, issues } = refused(changed(change));
-    expect(code).toBe('invalid-view');
-    expect(issues).toHaveLength(1);
-    expect(issues![0]).toMatchObject({ field, expected });
+    expect(refused(changed(change))).toMatchObject({
+      code: 'invalid-view',
+      issues: [{ field, expected }],
+    });
   });
 
-  it.each(['pn', 'mb', 'mv', 'mp', 'cf', 'csf', 'ubl', 'ref', 'content', 'orgreferer', 'hc'])(
-    'is taken without %s, and refused with it null',
-    (field) => {
-      accepted(changed({ [field]: undefined }));
-      expect(refused(changed({ [field]: null })).issues).toMatchObject([
-        { field, received: 'null' },
-      ]);
-    },
-  );
+  it('may lack each optional field, which must not be null', () => {
+    for (const field of Object.keys(FULL_VIEW)) {
+      const { issues } = refused(changed({ [field]: null }));
+      expect(issues).toMatchObject([{ field, received: 'null' }]);
+      if (!(field in MINIMAL_VIEW)) accepted(changed({ [field]: undefined }));
+    }
+  });
 
   it('has a day that the calendar has, in every month of common, leap and century years', () => {
     for (const year of ['0000', '0004', '1900', '2000', '2024', '2026', '2100', '9999']) {
@@ -71,96 +62,100 @@ describe('a view', () => {
     const view = accepted(JSON.stringify(MINIMAL_VIEW).replace('{', '{"url":"nowhere",'));
     expect(JSON.parse(view)).toStrictEqual(MINIMAL_VIEW);
   });
+
+  it('or a refusal is what any text becomes', () => {
+    const text = fc.oneof(fc.json({ stringUnit: 'binary' }), fc.string());
+    fc.assert(
+      fc.property(text, (sent) => {
+        expect(['malformed-json', 'invalid-view']).toContain(refused(sent).code);
+      }),
+    );
+  });
+});
+
+describe('the detail of a refusal', () => {
+  const path = 'string that starts with "/"';
+
+  it.each([
+    [changed({ mb: '12' }), '"mb" must be an integer; received the string "12".'],
+    [changed({ mb: 1.5 }), '"mb" must be an integer; received 1.5.'],
+    [put('mb', '1e400'), `"mb" must be an integer; received a number beyond a double's range.`],
+    [changed({ pn: [] }), '"pn" must be a string; received an array.'],
+    [changed({ hc: {} }), '"hc" must be a boolean; received an object.'],
+    [changed({ url: 'home' }), `"url" must be a ${path}; received the string "home".`],
+    ['null', 'The view must be an object; received null.'],
+    ['[]', 'The view must be an object; received an array.'],
+    [changed({ pid: undefined }), '"pid" is required: a non-empty string.'],
+    [changed({ visitor: 1 }), '"visitor" is not a field of a view.'],
+    [
+      changed({ orgReferer: '' }),
+      '"orgReferer" is not a field of a view; did you mean "orgreferer"?',
+    ],
+    [
+      changed({ mv: { vtt: 1, vt: 1, v30: 1, dlv: 1 }, url: 'x' }),
+      '"mv.vtt" is not a field of a view; did you mean "mv.vt"? The view has 2 faults; issues lists all.',
+    ],
+    [
+      changed({ mp: { p: Array(62).fill(1) } }),
+      '"mp.p[0]" must be a string; received 1. The view has 62 faults; issues lists the first 50; 12 more are left out.',
+    ],
+  ])('%s', (text, detail) => {
+    expect(refused(text).detail).toBe(detail);
+  });
 });
 
 describe('the faults of a view', () => {
-  it('are told by the first that whoever sent the view meets in it, what is missing last', () => {
-    const detail = (text: string) => refused(text).detail.replace(/^.*? faults?\. /, '');
-    expect(detail('{"url":"home","p":1000001}')).toBe(
-      '"url" must be a string that starts with "/" (and 3 more: see issues).',
-    );
-    expect(detail('{"p":"1","mp":{"p":[1]},"url":"home"}')).toBe(
-      '"mp.p[0]" must be a string (and 3 more: see issues).',
-    );
-    expect(detail('{"p":"1"}')).toBe(
-      '"pid" is required: a non-empty string (and 2 more: see issues).',
-    );
-    expect(detail(changed({ orgReferer: '' }))).toBe(
-      '"orgReferer" is not a field of a view; did you mean "orgreferer"?',
-    );
-    expect(detail(changed({ orgReferer: '', orgReferrer: '' }))).toBe(
-      '"orgReferer" is not a field of a view; did you mean "orgreferer"? (and 1 more: see issues).',
-    );
-    expect(detail(changed({ url: 'home' }))).toBe('"url" must be a string that starts with "/".');
-  });
-
-  it('are all said at once, in the order in which the view has them, what is missing last', () => {
-    const text = '{"zz":1,"url":"x","mv":{"vt":"12","v30":1,"dlv":1},"orgReferer":""}';
+  it('are all listed, in the order in which the view has them, missing fields last', () => {
+    const text = '{"zz":1,"url":"x","mv":{"vtt":1,"vt":"12","v30":1},"orgReferer":"","p":"7"}';
+    const unknown = 'is not a field of a view';
     const missing = (field: string, expected: string) => ({
       field,
-      message: `is required: a ${expected}`,
+      message: `is required: ${expected === 'integer' ? 'an' : 'a'} ${expected}`,
       expected,
       received: 'nothing',
     });
-    const path = 'string that starts with "/"';
-    const near = 'is not a field of a view; did you mean "orgreferer"?';
-    expect(refused(text)).toStrictEqual({
-      code: 'invalid-view',
-      detail: 'The view has 7 faults. "zz" is not a field of a view (and 6 more: see issues).',
-      issues: [
-        { field: 'zz', message: 'is not a field of a view', expected: 'nothing', received: '1' },
-        { field: 'url', message: `must be a ${path}`, expected: path, received: '"x"' },
-        { field: 'mv.vt', message: 'must be an integer', expected: 'integer', received: '"12"' },
-        { field: 'orgReferer', message: near, expected: 'orgreferer', received: '""' },
-        missing('pid', 'non-empty string'),
-        missing('p', 'string of 1 to 20 digits'),
-        missing('ld', 'UTC timestamp such as "2026-01-31T23:59:59.999Z"'),
-      ],
+    const near = (field: string, expected: string, received: string) => ({
+      field,
+      message: `${unknown}; did you mean "${expected}"?`,
+      expected,
+      received,
     });
-  });
-
-  it.each([
-    ['null', 'null'],
-    ['[]', 'array'],
-    ['"text"', '"text"'],
-    ['7', '7'],
-    ['true', 'true'],
-  ])('of %s are that it is no object', (text, received) => {
+    const path = 'string that starts with "/"';
+    expect(refused(text)).toMatchObject({ code: 'invalid-view', project: '7' });
     expect(refused(text).issues).toStrictEqual([
-      { field: '', message: 'must be an object', expected: 'object', received },
+      { field: 'zz', message: unknown, expected: 'nothing', received: '1' },
+      { field: 'url', message: `must be a ${path}`, expected: path, received: '"x"' },
+      near('mv.vtt', 'mv.vt', '1'),
+      { field: 'mv.vt', message: 'must be an integer', expected: 'integer', received: '"12"' },
+      missing('mv.dlv', 'integer'),
+      near('orgReferer', 'orgreferer', '""'),
+      missing('pid', 'non-empty string'),
+      missing('ld', 'UTC timestamp such as "2026-01-31T23:59:59.999Z"'),
     ]);
   });
 
   it('include a __proto__ key, at the top and inside', () => {
     const top = JSON.stringify(MINIMAL_VIEW).replace('{', '{"__proto__":{"x":1},');
     expect(refused(top).issues).toMatchObject([{ field: '__proto__', received: 'object' }]);
-    const inside = changed({ mv: 0 }).replace(
-      '"mv":0',
-      '"mv":{"__proto__":1,"vt":1,"v30":1,"dlv":1}',
-    );
+    const inside = put('mv', '{"__proto__":1,"vt":1,"v30":1,"dlv":1}');
     expect(refused(inside).issues).toMatchObject([{ field: 'mv.__proto__', received: '1' }]);
   });
 
-  it('include a number that no double holds', () => {
-    const mb = changed({ mb: 0 }).replace('"mb":0', '"mb":1e400');
-    expect(refused(mb).issues).toMatchObject([
-      { field: 'mb', received: "number beyond a double's range" },
-    ]);
-    const cf = changed({ cf: 0 }).replace('"cf":0', '"cf":[{"deep":[-1e400]}]');
-    expect(refused(cf).issues).toMatchObject([
-      { field: 'cf', expected: "array of numbers within a double's range" },
-    ]);
+  it('include a number beyond the range of a double, at any depth of cf', () => {
+    const expected = "array of numbers within a double's range";
+    const { issues } = refused(put('cf', '[{"deep":[-1e400]}]'));
+    expect(issues).toMatchObject([{ field: 'cf', expected }]);
   });
 
-  it('are listed up to 50, and the rest counted', () => {
-    const many = (count: number): string =>
-      changed(Object.fromEntries(Array.from({ length: count }, (_, i) => [`unknown${i}`, i])));
-    expect(refused(many(50)).issues).toHaveLength(50);
-    expect(refused(many(50)).detail).not.toContain('left out');
-    expect(refused(many(51)).issues).toHaveLength(50);
-    expect(refused(many(51)).detail).toContain(
-      '51 faults; issues lists the first 50, and 1 more are left out',
-    );
+  it.each([
+    [49, 49],
+    [50, 50],
+    [51, 50],
+  ])('%i are counted to the last, and %i listed', (count, listed) => {
+    const unknown = Array.from({ length: count }, (_, i) => [`unknown${i}`, i]);
+    const { detail, issues } = refused(changed(Object.fromEntries(unknown)));
+    expect(detail).toContain(`The view has ${count} faults`);
+    expect(issues).toHaveLength(listed);
   });
 
   it('quote what was sent up to 64 characters', () => {
@@ -171,56 +166,32 @@ describe('the faults of a view', () => {
     expect(at65!.received).toHaveLength(64);
   });
 
-  it('are said of views nested as deep as the parser goes', () => {
+  it('include values nested as deep as the parser goes', () => {
     const deep = `${'['.repeat(8000)}${']'.repeat(8000)}`;
-    const { issues } = refused(changed({ pn: 0 }).replace('"pn":0', `"pn":${deep}`));
-    expect(issues).toMatchObject([{ field: 'pn', received: 'array' }]);
-    const { issues: unknown } = refused(changed({ zz: 0 }).replace('"zz":0', `"zz":${deep}`));
-    expect(unknown).toMatchObject([{ field: 'zz', received: 'array' }]);
-    const { issues: cf } = refused(changed({ cf: 0 }).replace('"cf":0', `"cf":${deep}`));
-    expect(cf).toMatchObject([{ field: 'cf' }]);
+    for (const field of ['pn', 'zz', 'cf']) {
+      expect(refused(put(field, deep)).issues).toMatchObject([{ field, received: 'array' }]);
+    }
   });
 });
 
 describe('text that is not JSON', () => {
   it.each([
     ['', 'The body is empty; send one JSON object.'],
-    ['  \n', 'The body is empty; send one JSON object.'],
-    ['{', 'Line 1, column 2: expected "}" or ","; found the end of the text.'],
+    [' \n', 'The body is empty; send one JSON object.'],
     ['{"a":1,}', 'Line 1, column 7: expected no comma before the closing "}".'],
-    ['{"a" 1}', 'Line 1, column 6: expected ":"; found 1.'],
-    ['{"a":1 "b":2}', 'Line 1, column 8: expected ","; found "b".'],
     [
       '{"a":\n  tru}',
       'Line 2, column 3: expected text in double quotes, a number, true, false or null; found tru.',
     ],
-    ['{"a":1}\n{"b":2}', 'Line 2, column 1: expected the end of the text; found {.'],
-    ["{'a':1}", "Line 1, column 2: expected a key in double quotes; found 'a'."],
-    [
-      '{"a":"b',
-      'Line 1, column 6: expected text to end with a double quote on the same line; found "b.',
-    ],
-    [
-      '{"a":"\t"}',
-      'Line 1, column 6: expected no tab or other control character inside text; found "\\u0009".',
-    ],
-    ['// no\n{}', 'Line 1, column 1: comments are not allowed in JSON; found // no.'],
-    ['[1', 'Line 1, column 3: expected "]" or ","; found the end of the text.'],
-    ['{"a":01}', 'Line 1, column 7: expected ","; found 1.'],
-    ['{"a":"\\x"}', 'Line 1, column 6: expected one of "\\/bfnrtu after a backslash; found "\\x".'],
-    [
-      '{"a":NaN}',
-      'Line 1, column 6: expected text in double quotes, a number, true, false or null; found NaN.',
-    ],
+    ['{"a":"\t"}', /^Line 1, column 6: expected no tab .* found "\\u0009"\.$/],
   ])('%j is refused with the place', (text, detail) => {
-    expect(refused(text)).toStrictEqual({ code: 'malformed-json', detail });
+    expect(refused(text)).toStrictEqual({
+      code: 'malformed-json',
+      detail: typeof detail === 'string' ? detail : expect.stringMatching(detail),
+    });
   });
 
-  it('is refused at any depth', () => {
-    expect(refused('['.repeat(16_000)).code).toBe('malformed-json');
-  });
-
-  it('always gets a place, whatever is wrong with it', () => {
+  it('always gets a place, whatever is wrong with it, at any depth', () => {
     const damaged = fc
       .tuple(fc.json(), fc.nat(), fc.constantFrom('', '}', '"', ',', '\\', '\u0000', ' x'))
       .map(([json, at, piece]) => {
@@ -229,7 +200,7 @@ describe('text that is not JSON', () => {
       })
       .filter((text) => text.trim() !== '' && !isJson(text));
     fc.assert(
-      fc.property(damaged, (text) => {
+      fc.property(fc.oneof(damaged, fc.constant('['.repeat(16_000))), (text) => {
         expect(refused(text).detail).toMatch(/^Line \d+, column \d+: /);
       }),
     );
@@ -237,51 +208,40 @@ describe('text that is not JSON', () => {
 });
 
 describe('a stored view', () => {
+  const wellFormed = (value: unknown): unknown =>
+    JSON.parse(JSON.stringify(value), (_, item: unknown) =>
+      typeof item === 'string' ? item.toWellFormed() : item,
+    );
+
   it('is well-formed: lone surrogates become U+FFFD', () => {
     const text = changed({ pn: '\ud83d alone \udc00, 🎈 paired', cf: [{ '\udfff': '\ud800' }] });
     const stored = accepted(text);
     expect(stored.isWellFormed()).toBe(true);
     expect(stored).not.toMatch(/\\ud[89a-f]/i);
-    const view = JSON.parse(stored) as typeof FULL_VIEW;
-    expect(view.pn).toBe('\ufffd alone \ufffd, 🎈 paired');
-    expect(view.cf).toStrictEqual([{ '\ufffd': '\ufffd' }]);
+    expect(JSON.parse(stored)).toMatchObject({
+      pn: '\ufffd alone \ufffd, 🎈 paired',
+      cf: [{ '\ufffd': '\ufffd' }],
+    });
   });
 
-  it('keeps text that only looks like an escaped surrogate', () => {
-    const text = changed({ pn: String.raw`\ud800 \\udfff` });
-    expect((JSON.parse(accepted(text)) as typeof FULL_VIEW).pn).toBe(String.raw`\ud800 \\udfff`);
+  it('keeps text that only looks like an escaped surrogate, beside a real one', () => {
+    const pn = String.raw`\ud800 \\udfff`;
+    expect(JSON.parse(accepted(changed({ pn, ref: '\ud800' })))).toMatchObject({ pn });
   });
 
   it('has no character that a reader could take for a line end', () => {
     const pn = '\u0000 \n \r \u0085 \u2028 \u2029';
     const stored = accepted(changed({ pn }));
     expect(stored).not.toMatch(/[\n\r\u2028\u2029]/);
-    expect((JSON.parse(stored) as typeof FULL_VIEW).pn).toBe(pn);
+    expect(JSON.parse(stored)).toMatchObject({ pn });
   });
 
   it('keeps a __proto__ key inside cf', () => {
-    const text = changed({ cf: 0 }).replace('"cf":0', '"cf":[{"__proto__":{"a":"\\ud800"}}]');
-    expect(accepted(text)).toContain('"cf":[{"__proto__":{"a":"\ufffd"}}]');
-  });
-});
-
-describe('for any JSON', () => {
-  const wellFormed = (value: unknown): unknown =>
-    JSON.parse(JSON.stringify(value), (_, item: unknown) =>
-      typeof item === 'string' ? item.toWellFormed() : item,
-    );
-
-  it('the answer is a view or a refusal', () => {
-    fc.assert(
-      fc.property(fc.oneof(fc.json({ stringUnit: 'binary' }), fc.string()), (text) => {
-        const answer = readView(text);
-        if (!isRefusal(answer)) throw new Error('accepted');
-        expect(['malformed-json', 'invalid-view']).toContain(answer.code);
-      }),
-    );
+    const stored = accepted(put('cf', '[{"__proto__":{"a":"\\ud800"}}]'));
+    expect(stored).toContain('"cf":[{"__proto__":{"a":"\ufffd"}}]');
   });
 
-  it('what is stored equals what was sent', () => {
+  it('equals what was sent', () => {
     fc.assert(
       fc.property(anyView(), (sent) => {
         const stored = accepted(JSON.stringify(sent));
@@ -291,10 +251,8 @@ describe('for any JSON', () => {
   });
 });
 
-describe('the published schema of a view', () => {
-  it('is the one that views are checked with', async () => {
-    const schema = toJsonSchema(ViewSchema, { errorMode: 'ignore', ignoreActions: ['check'] });
-    const text = `${JSON.stringify({ title: 'A page view', ...schema }, null, 2)}\n`;
-    await expect(text).toMatchFileSnapshot('../../data/view.schema.json');
-  });
+it('the published schema of a view is the one that views are checked with', async () => {
+  const schema = toJsonSchema(ViewSchema, { errorMode: 'ignore', ignoreActions: ['check'] });
+  const text = `${JSON.stringify({ title: 'A page view', ...schema }, null, 2)}\n`;
+  await expect(text).toMatchFileSnapshot('../../data/view.schema.json');
 });

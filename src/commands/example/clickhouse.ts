@@ -1,5 +1,5 @@
 import { LineSchema } from '../../view/line.ts';
-import type { SchemaPart } from '../../view/schema-part.ts';
+import type { SchemaPart } from '../../view/pattern.ts';
 import type { Installation } from './read-installation.ts';
 import { directoryToRead } from './shipped.ts';
 import { fill } from './templates.ts';
