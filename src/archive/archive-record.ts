@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
 import { printable } from '../base/text.ts';
-import { NoRegularFile } from '../disk/daily-file.ts';
+import { NotRegularFile } from '../disk/day-writer.ts';
 import { archiveRecordOf } from '../disk/names.ts';
 import { type FileOps, ifPresent } from '../disk/ops.ts';
 import { readMessage } from './archive-batch.ts';
@@ -84,7 +84,7 @@ async function readText(files: FileOps, path: string): Promise<string | undefine
   const there = await ifPresent(files.stat(path));
   if (there === undefined) return undefined;
   // Opening a FIFO would wait for its writer.
-  if (!there.isFile()) throw new NoRegularFile();
+  if (!there.isFile()) throw new NotRegularFile();
   const fd = await files.open(path, 'r');
   try {
     const bytes = Buffer.alloc(there.size);

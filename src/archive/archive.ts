@@ -17,7 +17,7 @@ import { type RetryTiming, sleep } from '../base/time.ts';
 import { FreeSpace } from '../disk/free-space.ts';
 import { archiveRecordOf } from '../disk/names.ts';
 import type { FileOps } from '../disk/ops.ts';
-import { replaceFile } from '../disk/replace-file.ts';
+import { replaceFile } from '../disk/durable.ts';
 import { type ArchiveBatch, batchOf } from './archive-batch.ts';
 import { ArchiveLog } from './archive-log.ts';
 import { type ArchiveRecord, mismatchOf, readRecord, recordText } from './archive-record.ts';
@@ -101,7 +101,7 @@ export class Archive {
   }
 
   state(): ArchiveState {
-    const low = this.#space.isLow() ? 'too little free disk space' : undefined;
+    const low = this.#space.isLow ? 'too little free disk space' : undefined;
     const { skipped, lost, unreadable } = this.#log;
     return {
       stream: this.#options.source.name,
@@ -112,7 +112,7 @@ export class Archive {
       skipped,
       lost,
       path: this.#views.writer.path,
-      freeBytes: this.#space.bytes(),
+      freeBytes: this.#space.bytes,
       unavailable: this.#retry.reason ?? low,
       unreadable,
     };
@@ -271,7 +271,7 @@ export class Archive {
 
   async #untilEnoughFree(): Promise<void> {
     const { stop, timing } = this.#options;
-    while (this.#space.isLow()) {
+    while (this.#space.isLow) {
       if (stop.aborted) throw new StoppedWaiting('too little free disk space');
       await sleep(timing.retryMaxMs, stop);
       await this.#space.poll();

@@ -1,6 +1,6 @@
 import type { Log } from '../base/log.ts';
 import { backOff, type RetryTiming, sleep } from '../base/time.ts';
-import type { Blocked } from '../disk/trouble.ts';
+import type { Blocked } from '../disk/day-writer.ts';
 
 interface RetryOptions {
   readonly log: Log;

@@ -1,7 +1,6 @@
 import type { Log } from '../base/log.ts';
 import { NEWLINE } from '../base/text.ts';
-import { NOTHING } from '../disk/daily-file.ts';
-import { DayWriter } from '../disk/day-writer.ts';
+import { DayWriter, NOTHING } from '../disk/day-writer.ts';
 import { fileNameOf } from '../disk/names.ts';
 import type { FileOps } from '../disk/ops.ts';
 import type { ArchiveLine } from './archive-batch.ts';

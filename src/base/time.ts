@@ -69,6 +69,5 @@ export const sleep = (ms: number, stop?: AbortSignal): Promise<void> =>
 /** Waits for `done`, but no longer than `timeMs`. */
 export async function within(timeMs: number, done: Promise<void>): Promise<void> {
   const over = new AbortController();
-  await Promise.race([done, sleep(timeMs, over.signal)]);
-  over.abort();
+  await Promise.race([done, sleep(timeMs, over.signal)]).finally(() => over.abort());
 }

@@ -4,7 +4,6 @@ import { EXIT, Fatal } from '../base/exit.ts';
 import { printable } from '../base/text.ts';
 import { cannotRead } from '../disk/lines.ts';
 import { dayOfName } from '../disk/names.ts';
-import { startProgress } from '../disk/progress.ts';
 import { verifyFile } from '../verify/verify-file.ts';
 import { defineCommand } from './command.ts';
 
@@ -20,10 +19,9 @@ export const verify = defineCommand({
       throw new Fatal(EXIT.usage, 'verify needs a FILE, such as data/views-2026-01-31.ndjson');
     }
     const files = operands.flatMap(viewFilesOf);
-    const progress = startProgress(files);
     let isSound = true;
     for (const file of files) {
-      const found = await verifyFile(file, progress);
+      const found = await verifyFile(file);
       print(found.lines.join('\n'));
       if (found.broken !== undefined) log.error(found.broken);
       isSound &&= found.isSound;

@@ -1,12 +1,12 @@
 // Writes whole lines to the file of their day, one day at a time. It opens and seals files, leaves
 // one that was moved or whose day is over, and decides which errors pass and which end the process.
-import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
+import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
-import { type DailyFile, NOTHING, openDailyFile } from './daily-file.ts';
-import { cannotOpen, daysIn, newestRegular } from './directory.ts';
+import { NEWLINE } from '../base/text.ts';
+import { cannotOpen, daysIn } from './directory.ts';
+import { cannotSync, syncDirectory, synced, writeAll } from './durable.ts';
 import { fileNameOf, type FileKind } from './names.ts';
-import type { FileOps } from './ops.ts';
-import { type Blocked, blockedBy, moved, sealed, unopened } from './trouble.ts';
+import { type FileOps, ifPresent } from './ops.ts';
 
 /** The outcome of writing some lines. */
 export interface Written {
@@ -14,6 +14,12 @@ export interface Written {
   readonly lineBytes: number;
   /** Why the rest is not. */
   readonly blocked?: Blocked;
+}
+
+/** Why nothing can be written for now: for the client, and for the log. */
+export interface Blocked {
+  readonly reason: string;
+  readonly message: string;
 }
 
 interface DayWriterOptions {
@@ -26,6 +32,38 @@ interface DayWriterOptions {
   readonly log: Log;
 }
 
+/** A day's file, open for append. */
+interface OpenFile {
+  readonly day: string;
+  readonly path: string;
+  readonly fd: number;
+  /** Whether each write is durable when it returns. */
+  readonly isDsync: boolean;
+  readonly dev: number;
+  readonly ino: number;
+  size: number;
+  /**
+   * What is written before anything else: the newline that ends a torn last line, or the rest of
+   * the first line that a full disk cut off. Half of that line may be in the file, and a file that
+   * shippers read is never truncated or overwritten.
+   */
+  owed: Uint8Array;
+}
+
+/** A FIFO or /dev/null would accept lines and keep none of them, so it is never written to. */
+export class NotRegularFile extends Error {
+  override readonly name = 'NotRegularFile';
+
+  constructor() {
+    super(
+      'it is not a regular file, but a directory, a FIFO, a device or a link to one; move it away',
+    );
+  }
+}
+
+const SEAL = Uint8Array.of(NEWLINE);
+export const NOTHING = new Uint8Array(0);
+
 /**
  * Calls must not overlap. Every method may throw a Fatal with exit 74: a sync failed, or a write
  * failed in a way that says nothing about the contents of the file (EIO). The process must then
@@ -34,8 +72,7 @@ interface DayWriterOptions {
 export class DayWriter {
   readonly #options: DayWriterOptions;
   readonly #written = new Set<string>();
-  #file: DailyFile | undefined;
-  #lookFailed = false;
+  #file: OpenFile | undefined;
   /** Seconds spent on writing and syncing. */
   syncSeconds = 0;
   sealedFragments = 0;
@@ -56,7 +93,7 @@ export class DayWriter {
 
   /** The open file's size. */
   get fileBytes(): number {
-    return this.#file?.size() ?? 0;
+    return this.#file?.size ?? 0;
   }
 
   /** Whether this writer has opened the day's file for writing. */
@@ -70,20 +107,16 @@ export class DayWriter {
    */
   async start(today: string): Promise<Blocked | undefined> {
     const { dir, files, kind } = this.#options;
-    const days = await daysIn(files, dir, kind);
-    const newest = await newestRegular(files, dir, kind, days);
-    if (newest !== undefined) {
+    for (const day of (await daysIn(files, dir, kind)).toReversed()) {
       try {
-        await this.#open(newest);
+        await this.#open(day);
       } catch (error) {
-        if (error instanceof Fatal) throw error;
-        throw cannotOpen(`${dir}/${fileNameOf(kind, newest)}`, error);
+        if (error instanceof NotRegularFile) continue;
+        throw error instanceof Fatal ? error : cannotOpen(this.#pathOf(day), error);
       }
-      const blocked = (await this.write(newest, NOTHING)).blocked ?? (await this.look(today));
-      if (blocked !== undefined) return blocked;
+      return (await this.write(day, NOTHING)).blocked ?? this.look(today);
     }
-    // If today's file cannot be opened, the operator should not learn it from the first view.
-    return days.includes(today) && this.#file === undefined ? this.#tryOpen(today) : undefined;
+    return undefined;
   }
 
   /** Writes whole lines to the day's file. No lines: only what the file is owed. */
@@ -99,94 +132,170 @@ export class DayWriter {
   async look(today: string): Promise<Blocked | undefined> {
     const file = this.#file;
     if (file === undefined) return undefined;
-    const where = await this.#whereabouts(file);
-    if (where === 'here') return file.day === today ? undefined : this.#leave();
+    // If the path cannot be looked at, the open file can still be written to.
+    const found = await ifPresent(this.#options.files.stat(file.path)).catch(() => file);
+    const isThere = found?.dev === file.dev && found.ino === file.ino;
+    if (isThere && found.size >= file.size) {
+      return file.day === today ? undefined : this.#leave();
+    }
     // The rest of a half line belongs into a file that was moved, not into one that was emptied.
     // Nobody waits for its space, which may come back only when the file is closed.
-    if (where === 'moved' && file.owes()) await this.#append(file, NOTHING);
+    if (!isThere && file.owed.length > 0) await this.#append(file, NOTHING);
     await this.#close(file);
     if (file.day !== today) return undefined;
-    this.#options.log.warn(moved(file.path));
+    this.#options.log.warn(
+      `"${file.path}" was moved, removed or emptied by another program; opening it again`,
+    );
     return this.#tryOpen(today);
-  }
-
-  async #whereabouts(file: DailyFile): Promise<'here' | 'moved' | 'shrunk'> {
-    try {
-      return await file.whereabouts();
-    } catch (error) {
-      // The path cannot be looked at, but the open file can still be written to.
-      if (!this.#lookFailed) {
-        this.#options.log.warn(`Cannot look at "${file.path}": ${reasonOf(error)}`);
-      }
-      this.#lookFailed = true;
-      return 'here';
-    }
   }
 
   /** @throws {Fatal} exit 74 if the file is left with half a line, because the disk is full. */
   async close(): Promise<void> {
     const file = this.#file;
     if (file === undefined || (await this.#leave()) === undefined) return;
-    const isTorn = file.isTorn();
+    const isWhole = await endsInNewline(this.#options.files, file.fd, file.size);
     await this.#close(file);
-    if (!isTorn) return;
+    if (isWhole) return;
     throw new Fatal(
       EXIT.ioError,
       `"${file.path}" ends in half a line because the disk is full; the next start ends that line`,
     );
   }
 
-  async #append(file: DailyFile, lines: Uint8Array): Promise<Written> {
-    const before = file.size();
+  async #append(file: OpenFile, lines: Uint8Array): Promise<Written> {
     const begunMs = performance.now();
-    const { lineBytes, error } = await file.append(lines);
+    const before = file.size;
+    let written = 0;
+    let lineBytes = 0;
+    let error: unknown;
+    if (file.owed.length > 0) {
+      ({ written, error } = await this.#writeTo(file, file.owed));
+      file.size += written;
+      if (file.owed === SEAL && written > 0) this.#noteSealed(file.path);
+      if (written > 0) file.owed = file.owed.subarray(written);
+    }
+    if (error === undefined) {
+      ({ written, error } = await this.#writeTo(file, lines));
+      file.size += written;
+      lineBytes = written;
+    }
+    if (error !== undefined && file.owed.length === 0) {
+      lineBytes = lines.subarray(0, written).lastIndexOf(NEWLINE) + 1;
+      // A copy: a Buffer's own `slice` is a view of memory that its owner may use again.
+      file.owed = Uint8Array.from(lines.subarray(written, lines.indexOf(NEWLINE, lineBytes) + 1));
+    }
     const blocked = error === undefined ? undefined : blockedBy(error, file.path);
     // Also after an error: the lines before it are in the file and get their answer.
-    if (this.#options.durability === 'disk' && file.size() > before) await file.sync();
+    const mustSync = this.#options.durability === 'disk' && !file.isDsync && file.size > before;
+    if (mustSync) await this.#sync(file);
     this.syncSeconds += (performance.now() - begunMs) / 1000;
     return blocked === undefined ? { lineBytes } : { lineBytes, blocked };
+  }
+
+  #writeTo(file: OpenFile, bytes: Uint8Array): ReturnType<typeof writeAll> {
+    const { files } = this.#options;
+    return writeAll(files, file.fd, bytes, async (error, written) => {
+      // Bytes in the file and an error all the same: the sync failed.
+      if (!file.isDsync || (await files.fstat(file.fd)).size <= file.size + written) return;
+      throw cannotSync(file.path, error);
+    });
+  }
+
+  #noteSealed(path: string): void {
+    this.sealedFragments += 1;
+    this.#options.log.warn(
+      `"${path}" ended in half a line after a crash; ended that line with a newline`,
+    );
   }
 
   /** Completes, syncs and closes the file, which stays open if it cannot be completed. */
   async #leave(): Promise<Blocked | undefined> {
     const file = this.#file;
     if (file === undefined) return undefined;
-    const { blocked } = file.owes() ? await this.#append(file, NOTHING) : {};
+    const { blocked } = file.owed.length > 0 ? await this.#append(file, NOTHING) : {};
     if (blocked === undefined) await this.#close(file);
     return blocked;
   }
 
-  async #close(file: DailyFile): Promise<void> {
+  async #close(file: OpenFile): Promise<void> {
     this.#file = undefined;
-    if (this.#options.durability === 'os') await file.sync();
-    await file.close();
+    if (this.#options.durability === 'os') await this.#sync(file);
+    await this.#options.files.close(file.fd);
+  }
+
+  /** @throws {Fatal} exit 74. No later sync reports what a failed one has lost: never retried. */
+  #sync({ path, fd }: OpenFile): Promise<void> {
+    return synced(path, this.#options.files.fdatasync(fd));
+  }
+
+  #pathOf(day: string): string {
+    return `${this.#options.dir}/${fileNameOf(this.#options.kind, day)}`;
   }
 
   /** No line is at stake yet, so whatever the reason, it may pass. */
   async #tryOpen(day: string): Promise<Blocked | undefined> {
-    const { dir, kind } = this.#options;
     try {
       await this.#open(day);
       return undefined;
     } catch (error) {
       if (error instanceof Fatal) throw error;
-      return unopened(`${dir}/${fileNameOf(kind, day)}`, error);
+      return {
+        reason: isDiskFull(error) ? DISK_FULL : 'the view file cannot be opened',
+        message: cannotOpen(this.#pathOf(day), error).message,
+      };
     }
   }
 
+  /**
+   * Opens the day's file, made if missing, and syncs what an earlier process left in it.
+   * @throws {Fatal} exit 74 if a sync fails; else a `NotRegularFile` or the system's error.
+   */
   async #open(day: string): Promise<void> {
-    const { kind, dir, durability, files, log } = this.#options;
+    const { dir, durability, files } = this.#options;
+    const path = this.#pathOf(day);
     this.#written.add(day);
-    this.#file = await openDailyFile({
-      kind,
-      dir,
-      day,
-      files,
-      durable: durability === 'disk',
-      onSealed: (path) => {
-        this.sealedFragments += 1;
-        log.warn(sealed(path));
-      },
-    });
+    // Opening alone does something to some devices, and on Deno waits for the reader of a FIFO.
+    const found = await ifPresent(files.stat(path));
+    if (found?.isFile() === false) throw new NotRegularFile();
+    // One call that writes and syncs, in place of two: a third more views on Node and Bun, whose
+    // event loop is too busy under load to start the second when the first has ended.
+    const isDsync = durability === 'disk' && files.canDsync;
+    const fd = await files.open(path, isDsync ? 'ad' : 'a', 0o640);
+    try {
+      // A service's umask is often 077, and then the shipper's group could not read the file. A
+      // file system without modes refuses; it then has its own rules.
+      if (found === undefined) await files.chmod(path, 0o640).catch(() => {});
+      const there = await files.fstat(fd);
+      // Something else may have taken the file's place since the first look.
+      if (!there.isFile()) throw new NotRegularFile();
+      const { dev, ino, size } = there;
+      const owed = (await endsInNewline(files, fd, size)) ? NOTHING : SEAL;
+      if (size > 0) await synced(path, files.fdatasync(fd));
+      // Even if the file was there: its maker may have died before it had synced the directory.
+      await syncDirectory(files, dir);
+      this.#file = { day, path, fd, isDsync, dev, ino, size, owed };
+    } catch (error) {
+      // Not awaited: a disk that hangs must not hold the error up.
+      void files.close(fd).catch(() => {});
+      throw error;
+    }
   }
+}
+
+async function endsInNewline(files: FileOps, fd: number, size: number): Promise<boolean> {
+  const last = new Uint8Array(1);
+  return size === 0 || ((await files.read(fd, last, size - 1)) === 1 && last[0] === NEWLINE);
+}
+
+/** A quota and RLIMIT_FSIZE are a full disk to the process that exceeds them. */
+const DISK_FULL_ERRNOS = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+const DISK_FULL = 'the disk is full';
+
+const isDiskFull = (error: unknown): boolean => DISK_FULL_ERRNOS.has(errnoOf(error) ?? '');
+
+/** @throws {Fatal} exit 74 if the error is anything but a full disk. */
+function blockedBy(error: unknown, path: string): Blocked {
+  const message = `Cannot write "${path}": ${reasonOf(error)}`;
+  if (isDiskFull(error)) return { reason: DISK_FULL, message };
+  throw new Fatal(EXIT.ioError, `${message}; check the disk, then start viewlog again`);
 }

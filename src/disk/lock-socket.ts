@@ -4,96 +4,75 @@ import { randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { lstat, rename, rm } from 'node:fs/promises';
 import * as net from 'node:net';
-import * as path from 'node:path';
-import { EXIT, errnoOf, Fatal } from '../base/exit.ts';
-import { printable } from '../base/text.ts';
+import * as v from 'valibot';
+import { errnoOf } from '../base/exit.ts';
 import { sleep } from '../base/time.ts';
 import { ifPresent } from './ops.ts';
 
-/** The process that holds a lock. */
-export interface Holder {
-  readonly pid: number;
+const HOLDER = v.object({
+  pid: v.number(),
   /** When the process started, in milliseconds since the epoch. */
-  readonly sinceMs: number;
+  sinceMs: v.number(),
   /** The URL that it listens on, once it does. */
-  readonly address?: string;
+  address: v.optional(v.string()),
   /** The URL of its status server, if it has one. */
-  readonly status?: string;
-}
+  status: v.optional(v.string()),
+});
+
+/** The process that holds a lock. */
+export type Holder = v.InferOutput<typeof HOLDER>;
 
 /** What listens at a lock's path; undefined if nothing does. */
 export type Answer = Holder | 'unresponsive' | undefined;
 
-/** Linux allows 108 bytes for the path of a socket, others 104, including the NUL at its end. */
-const PATH_BYTES_MAX = process.platform === 'linux' ? 107 : 103;
 const DRAFT = '.new-';
-const DRAFT_BYTES = DRAFT.length + 8;
+export const DRAFT_BYTES = DRAFT.length + 8;
 const ANSWER_TIMEOUT_MS = 2_000;
 const HANG_UP_POLL_MS = 100;
 
-/**
- * Returns a path of the lock that is short enough for a socket. Node 20 would cut a longer one off
- * without an error, and so listen at another path.
- * @throws {Fatal} exit 73 if neither the path nor the one from the working directory is.
- */
-export function lockPath(dir: string, name: string): string {
-  const fits = (text: string): boolean => Buffer.byteLength(text) + DRAFT_BYTES <= PATH_BYTES_MAX;
-  const given = `${dir}/${name}`;
-  const short = fits(given) ? given : path.relative('', given);
-  if (fits(short)) return short;
-  throw new Fatal(
-    EXIT.cannotCreate,
-    `Cannot lock "${dir}": a socket's path has at most ${PATH_BYTES_MAX} bytes, and that of its ` +
-      'lock would be longer; start viewlog in that directory, or choose a shorter path',
-  );
-}
-
-/** Tells a file from every other file that exists at the same time. */
-export const identityOf = ({ dev, ino }: Stats): string => `${dev}:${ino}`;
+/** Whether these are the same file, of all that exist at this time. */
+export const isSame = (a: Stats | undefined, b: Stats | undefined): boolean =>
+  a !== undefined && a.dev === b?.dev && a.ino === b.ino;
 
 /** A socket that this process listens on. */
 export class LockSocket {
-  /** The file of the socket, as it was made: with the user that this process runs as. */
-  readonly file: Stats;
-  readonly #server: net.Server;
+  readonly #lock: string;
   readonly #draft: string;
+  readonly #server: net.Server;
+  #file: Stats | undefined;
 
-  private constructor(server: net.Server, draft: string, file: Stats) {
-    this.#server = server;
-    this.#draft = draft;
-    this.file = file;
+  /** @param lock the lock's path. */
+  constructor(lock: string, self: Holder) {
+    this.#lock = lock;
+    this.#draft = `${lock}${DRAFT}${randomBytes(4).toString('hex')}`;
+    this.#server = net.createServer((connection) => {
+      connection.on('error', () => {});
+      // Destroyed, so that a client that does not hang up cannot keep this process alive.
+      connection.end(`${JSON.stringify(self)}\n`, () => connection.destroy());
+    });
   }
 
   /**
    * Listens beside the lock, under a name of its own.
-   * @param holder called for each answer.
+   * @returns that file, made by the user that this process runs as.
    */
-  static async open(lock: string, holder: () => Holder): Promise<LockSocket> {
-    const draft = `${lock}${DRAFT}${randomBytes(4).toString('hex')}`;
-    const server = net.createServer((connection) => {
-      connection.on('error', () => {});
-      // Destroyed, so that a client that does not hang up cannot keep this process alive.
-      connection.end(`${JSON.stringify(holder())}\n`, () => connection.destroy());
-    });
+  async listen(): Promise<Stats> {
     await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(draft, resolve);
+      this.#server.once('error', reject).listen(this.#draft, resolve);
     });
-    server.on('error', () => {});
     // The lock alone must not keep the process alive either.
-    server.unref();
-    return new LockSocket(server, draft, await lstat(draft));
+    this.#server.on('error', () => {}).unref();
+    return (this.#file = await lstat(this.#draft));
   }
 
   /** Takes the lock's path, whatever is there. */
-  takePath(lock: string): Promise<void> {
-    return rename(this.#draft, lock);
+  takePath(): Promise<void> {
+    return rename(this.#draft, this.#lock);
   }
 
   /** Whether the lock's path names this socket. */
-  async isAt(lock: string): Promise<boolean> {
-    const found = await ifPresent(lstat(lock));
-    return found !== undefined && identityOf(found) === identityOf(this.file);
+  async hasPath(): Promise<boolean> {
+    return isSame(await ifPresent(lstat(this.#lock)), this.#file);
   }
 
   /** Stops listening. A file that has the lock's path stays there. */
@@ -107,14 +86,14 @@ export class LockSocket {
  * Asks who listens at the path.
  * @throws the system's error if this user may not ask.
  */
-export async function askSocket(lock: string): Promise<Answer> {
+export async function ask(lock: string): Promise<Answer> {
   const endMs = performance.now() + ANSWER_TIMEOUT_MS;
   do {
     // Seen on Deno 2.5: a connection to a path that does not exist ends without an error.
     if ((await ifPresent(lstat(lock))) === undefined) return undefined;
     try {
-      const holder = parseHolder(await readSocket(lock));
-      if (holder !== undefined) return holder;
+      const answer = v.safeParse(v.pipe(v.string(), v.parseJson(), HOLDER), await read(lock));
+      if (answer.success) return answer.output;
     } catch (error) {
       const errno = errnoOf(error);
       if (errno === 'ECONNREFUSED' || errno === 'ENOENT') return undefined;
@@ -127,7 +106,7 @@ export async function askSocket(lock: string): Promise<Answer> {
 }
 
 /** Reads until the other side hangs up, or time is over. */
-function readSocket(lock: string): Promise<string> {
+function read(lock: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';
     const connection = net.connect(lock);
@@ -137,20 +116,4 @@ function readSocket(lock: string): Promise<string> {
     connection.on('error', reject);
     connection.on('close', () => resolve(text));
   });
-}
-
-function parseHolder(text: string): Holder | undefined {
-  try {
-    const { pid, sinceMs, address, status } = JSON.parse(text) as Record<string, unknown>;
-    if (typeof pid !== 'number' || typeof sinceMs !== 'number') return undefined;
-    // Root may ask a process of another user.
-    return {
-      pid,
-      sinceMs,
-      ...(typeof address === 'string' && { address: printable(address) }),
-      ...(typeof status === 'string' && { status: printable(status) }),
-    };
-  } catch {
-    return undefined;
-  }
 }

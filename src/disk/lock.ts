@@ -1,6 +1,5 @@
-// One writer per data directory, by a Unix socket in it. A socket answers for as long as its process
-// lives, and refuses from then on, whatever ended the process and whoever has its pid since. It
-// works on Node, Deno and Bun alike, and needs no permission beyond the directory.
+// One writer per data directory, by a Unix socket in it (`lock-socket.ts`). It works on Node, Deno and
+// Bun alike, and needs no permission beyond the directory.
 //
 // A starter
 // 1. connects to the lock. Anything but "refused" or "no such file" means that a process holds it.
@@ -16,36 +15,22 @@
 // a starter that finds files but no lock gives it the time to.
 //
 // This works on one machine. Machines that share a directory (NFS) do not see each other's sockets.
-import { lstat, readdir, stat } from 'node:fs/promises';
 import type { Stats } from 'node:fs';
+import { lstat, readdir, stat } from 'node:fs/promises';
+import * as path from 'node:path';
 import { EXIT, type ExitCode, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
 import { LIMITS } from '../base/limits.ts';
 import type { Log } from '../base/log.ts';
+import { printable } from '../base/text.ts';
 import { atMultiplesOf, sleep, within } from '../base/time.ts';
 import { cannotOpen, prepareDirectory } from './directory.ts';
-import {
-  type Answer,
-  askSocket,
-  type Holder,
-  identityOf,
-  lockPath,
-  LockSocket,
-} from './lock-socket.ts';
+import { type Answer, ask, DRAFT_BYTES, type Holder, isSame, LockSocket } from './lock-socket.ts';
 import { dayOfFileName } from './names.ts';
 import { ifPresent, systemFiles } from './ops.ts';
 import { refuseRoot } from './root.ts';
 
 export const LOCK_NAME = 'viewlog.lock';
 export const REPLAY_LOCK_NAME = 'viewlog.replay.lock';
-
-export interface Lock {
-  /** Whether the lock was this process's own when it last looked. */
-  isHeld(): boolean;
-  /** Tells whoever asks the lock where this process listens, and where its status server does. */
-  announce(address: string, status?: string): void;
-  /** Leaves a file that nobody listens on. */
-  release(): Promise<void>;
-}
 
 interface LockOptions {
   readonly name?: typeof LOCK_NAME | typeof REPLAY_LOCK_NAME;
@@ -63,8 +48,8 @@ const LOOK_MS = 800;
 const FAST_START_MS = 100;
 const STABLE_MS = 150;
 const STABLE_AFTER_SLOW_START_MS = 2_000;
-const ATTEMPTS_MAX = 20;
-const QUIET: Log = { info() {}, warn() {}, error() {} };
+/** Linux allows 108 bytes for the path of a socket, others 104, including the NUL at its end. */
+const PATH_BYTES_MAX = process.platform === 'linux' ? 107 : 103;
 
 /**
  * Makes this process the only writer in the directory (or the only replay), which is made if it is
@@ -74,12 +59,14 @@ const QUIET: Log = { info() {}, warn() {}, error() {} };
  */
 export async function acquireLock(dir: string, options: LockOptions = {}): Promise<Lock> {
   await prepareDirectory(dir, systemFiles);
-  const { name = LOCK_NAME, log = QUIET, onLost = () => {}, onStep = async () => {} } = options;
+  const { name = LOCK_NAME } = options;
   try {
     const place = { dir, name, path: lockPath(dir, name), directory: await stat(dir) };
     const self = { pid: process.pid, sinceMs: Math.round(performance.timeOrigin) };
-    const socket = await winLock(place, () => self, onStep);
-    return new HeldLock(socket, self, { ...place, log, onLost });
+    if (await mayHaveLostLock(place)) await sleep(LOOK_MS + STABLE_MS);
+    let socket: LockSocket | undefined;
+    while (socket === undefined) socket = await tryLock(place, self, options);
+    return new Lock(socket, self, place, options);
   } catch (error) {
     throw error instanceof Fatal ? error : cannotOpen(`${dir}/${name}`, error);
   }
@@ -89,8 +76,24 @@ export async function acquireLock(dir: string, options: LockOptions = {}): Promi
  * Asks who writes to the directory.
  * @throws the system's error if this user may not ask.
  */
-export const askHolder = async (dir: string): Promise<Answer> =>
-  askSocket(lockPath(dir, LOCK_NAME));
+export const askHolder = async (dir: string): Promise<Answer> => ask(lockPath(dir, LOCK_NAME));
+
+/**
+ * Returns a path of the lock that is short enough for a socket. Node 20 would cut a longer one off
+ * without an error, and so listen at another path.
+ * @throws {Fatal} exit 73 if neither the path nor the one from the working directory is.
+ */
+function lockPath(dir: string, name: string): string {
+  const fits = (text: string): boolean => Buffer.byteLength(text) + DRAFT_BYTES <= PATH_BYTES_MAX;
+  const given = `${dir}/${name}`;
+  const short = fits(given) ? given : path.relative('', given);
+  if (fits(short)) return short;
+  throw new Fatal(
+    EXIT.cannotCreate,
+    `Cannot lock "${dir}": a socket's path has at most ${PATH_BYTES_MAX} bytes, and that of its ` +
+      'lock would be longer; start viewlog in that directory, or choose a shorter path',
+  );
+}
 
 interface Place {
   readonly dir: string;
@@ -101,48 +104,37 @@ interface Place {
   readonly directory: Stats;
 }
 
-type OnStep = (step: Step) => Promise<void>;
-
-async function winLock(place: Place, self: () => Holder, onStep: OnStep): Promise<LockSocket> {
-  if (await mayHaveLostLock(place)) await sleep(LOOK_MS + STABLE_MS);
-  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-    const socket = await tryLock(place, self, onStep);
-    if (socket !== undefined) return socket;
-  }
-  throw new Error('other processes keep taking it');
-}
-
 /** Whether a holder may live whose lock was removed: then it takes the lock back soon. */
-async function mayHaveLostLock({ dir, name, path }: Place): Promise<boolean> {
-  if (name !== LOCK_NAME || (await ifPresent(lstat(path))) !== undefined) return false;
+async function mayHaveLostLock({ dir, name, path: lock }: Place): Promise<boolean> {
+  if (name !== LOCK_NAME || (await ifPresent(lstat(lock))) !== undefined) return false;
   return (await readdir(dir)).some((file) => dayOfFileName('views', file) !== undefined);
 }
 
-/** @returns undefined if another starter was faster. */
+/** Returns undefined if another starter was faster, or has removed the draft. */
 async function tryLock(
   place: Place,
-  self: () => Holder,
-  onStep: OnStep,
+  self: Holder,
+  { onStep = async () => {} }: LockOptions,
 ): Promise<LockSocket | undefined> {
-  const { dir, path, directory } = place;
+  const { dir, path: lock, directory } = place;
   const begunMs = performance.now();
-  const holder = await askSocket(path);
+  const holder = await ask(lock);
   if (holder !== undefined) throw new Fatal(EXIT.cannotCreate, heldBy(holder, place));
   await onStep('asked');
-  const socket = await LockSocket.open(path, self);
+  const socket = new LockSocket(lock, self);
   let isWon = false;
   try {
+    const file = await socket.listen();
     await onStep('listening');
-    refuseRoot(dir, socket.file, directory);
-    await socket.takePath(path);
+    refuseRoot(dir, file, directory);
+    await socket.takePath();
     await onStep('renamed');
     const isFast = performance.now() - begunMs <= FAST_START_MS;
     await sleep(isFast ? STABLE_MS : STABLE_AFTER_SLOW_START_MS);
     await onStep('waited');
-    isWon = await socket.isAt(path);
+    isWon = await socket.hasPath();
     return isWon ? socket : undefined;
   } catch (error) {
-    // Someone has removed the draft.
     if (errnoOf(error) === 'ENOENT') return undefined;
     throw error;
   } finally {
@@ -150,90 +142,92 @@ async function tryLock(
   }
 }
 
-interface HeldOptions extends Place, Required<Pick<LockOptions, 'log' | 'onLost'>> {}
-
-class HeldLock implements Lock {
-  readonly #options: HeldOptions;
-  readonly #self: Holder & { address?: string; status?: string };
+/** A lock that this process holds. */
+export class Lock {
+  readonly #self: Holder;
+  readonly #place: Place;
+  readonly #options: LockOptions;
   readonly #endLooks: () => void;
   #socket: LockSocket;
-  #look: Promise<void> | undefined;
+  #looking: Promise<void> | undefined;
   #isLost = false;
-  #trouble = '';
+  #isFailing = false;
 
-  constructor(socket: LockSocket, self: Holder, options: HeldOptions) {
+  constructor(socket: LockSocket, self: Holder, place: Place, options: LockOptions) {
     this.#socket = socket;
     this.#self = self;
+    this.#place = place;
     this.#options = options;
     this.#endLooks = atMultiplesOf(LOOK_MS, () => {
       // A file system that hangs holds up one look, not a pile of them.
-      this.#look ??= this.#lookAfter().finally(() => (this.#look = undefined));
+      this.#looking ??= this.#look().finally(() => (this.#looking = undefined));
     });
   }
 
+  /** Whether the lock was this process's own when it last looked. */
   isHeld(): boolean {
     return !this.#isLost;
   }
 
+  /** Tells whoever asks the lock where this process listens, and where its status server does. */
   announce(address: string, status?: string): void {
     Object.assign(this.#self, { address, status });
   }
 
+  /** Leaves a file that nobody listens on. */
   async release(): Promise<void> {
     this.#endLooks();
-    if (this.#look !== undefined) await within(LIMITS.closeTimeoutMs, this.#look);
+    if (this.#looking !== undefined) await within(LIMITS.closeTimeoutMs, this.#looking);
     await this.#socket.close();
   }
 
-  async #lookAfter(): Promise<void> {
+  async #look(): Promise<void> {
     try {
       await this.#checkPath();
-      this.#trouble = '';
+      this.#isFailing = false;
     } catch (error) {
-      const trouble = `Cannot check the lock "${this.#options.path}": ${reasonOf(error)}`;
-      if (trouble !== this.#trouble) this.#options.log.warn(trouble);
-      this.#trouble = trouble;
+      const message = `Cannot check the lock "${this.#place.path}": ${reasonOf(error)}`;
+      if (!this.#isFailing) this.#options.log?.warn(message);
+      this.#isFailing = true;
     }
   }
 
   async #checkPath(): Promise<void> {
-    const { dir, path, directory, log } = this.#options;
-    const isOwn = await this.#socket.isAt(path);
-    const now = await ifPresent(stat(dir));
-    if (now === undefined || identityOf(now) !== identityOf(directory)) {
-      const what = now === undefined ? 'is missing' : 'is another directory';
+    const { dir, path: lock, directory } = this.#place;
+    const isOwn = await this.#socket.hasPath();
+    const found = await ifPresent(stat(dir));
+    if (!isSame(found, directory)) {
+      const what = found === undefined ? 'is missing' : 'is another directory';
       const message = `"${dir}" ${what} now: it was moved, replaced or mounted over`;
       return this.#lose(EXIT.ioError, `${message}; start viewlog again to use what is there`);
     }
     if (isOwn) return;
-    const holder = await askSocket(path);
-    if (holder !== undefined) return this.#lose(EXIT.cannotCreate, heldBy(holder, this.#options));
-    const removed = this.#socket;
-    this.#socket = await LockSocket.open(path, () => this.#self);
-    await removed.close();
-    await this.#socket.takePath(path);
-    log.warn(`The lock "${path}" was removed, not by viewlog; it is back`);
+    const holder = await ask(lock);
+    if (holder !== undefined) return this.#lose(EXIT.cannotCreate, heldBy(holder, this.#place));
+    const socket = new LockSocket(lock, this.#self);
+    await socket.listen();
+    await this.#socket.close();
+    this.#socket = socket;
+    await socket.takePath();
+    this.#options.log?.warn(`The lock "${lock}" was removed, not by viewlog; it is back`);
   }
 
   #lose(exitCode: ExitCode, message: string): void {
     this.#isLost = true;
     this.#endLooks();
-    this.#options.onLost(new Fatal(exitCode, message));
+    this.#options.onLost?.(new Fatal(exitCode, message));
   }
 }
 
 function heldBy(holder: Holder | 'unresponsive', { dir, name }: Place): string {
-  const who = describe(holder, name);
+  let who = `a process that does not answer (find it with: ss -xlp | grep ${name})`;
+  if (holder !== 'unresponsive') {
+    const { pid, sinceMs, address } = holder;
+    const since = new Date(sinceMs).toISOString().replace(/\.\d+/, '');
+    // Root may have asked a process of another user.
+    who = `process ${pid}, running since ${since}${address ? `, at ${printable(address)}` : ''}`;
+  }
   return name === LOCK_NAME
     ? `Another viewlog writes to "${dir}": ${who}; leave it running, or stop it first`
     : `Another replay runs in "${dir}": ${who}; wait for it, or stop it`;
-}
-
-function describe(holder: Holder | 'unresponsive', name: string): string {
-  if (holder === 'unresponsive') {
-    return `a process that does not answer (find it with: ss -xlp | grep ${name})`;
-  }
-  const since = new Date(holder.sinceMs).toISOString().replace(/\.\d+/, '');
-  const where = holder.address === undefined ? '' : `, at ${holder.address}`;
-  return `process ${holder.pid}, running since ${since}${where}`;
 }

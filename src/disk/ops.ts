@@ -6,8 +6,6 @@ export interface FileStat {
   readonly dev: number;
   readonly ino: number;
   readonly size: number;
-  readonly uid: number;
-  readonly gid: number;
   /** Whether it is a regular file. */
   isFile(): boolean;
 }
@@ -18,7 +16,7 @@ export interface FileStat {
  * their own.
  */
 export interface FileOps {
-  /** Whether `ad+` opens: a file of which each write is durable when it returns (O_DSYNC). */
+  /** Whether `ad` opens a file of which each write is durable when it returns (O_DSYNC). */
   readonly canDsync: boolean;
   open(path: string, flags: OpenFlags, mode?: number): Promise<number>;
   /** Writes at the end (the file is open for append); resolves to the bytes written, if any. */
@@ -26,7 +24,7 @@ export interface FileOps {
   read(fd: number, bytes: Uint8Array, position: number): Promise<number>;
   fdatasync(fd: number): Promise<void>;
   fsync(fd: number): Promise<void>;
-  fchmod(fd: number, mode: number): Promise<void>;
+  chmod(path: string, mode: number): Promise<void>;
   fstat(fd: number): Promise<FileStat>;
   stat(path: string): Promise<FileStat>;
   /** Like `stat`, but of a link itself. */
@@ -40,9 +38,8 @@ export interface FileOps {
   freeBytes(dir: string): Promise<number>;
 }
 
-/** As of fopen: read; write anew; append, and `x` only if new; `d` as with O_DSYNC. Append never
- * waits for what is no file. */
-export type OpenFlags = 'r' | 'w' | 'a+' | 'ax+' | 'ad+' | 'adx+';
+/** Read; write anew; read and append; the same with O_DSYNC. All but `r` create the file. */
+export type OpenFlags = 'r' | 'w' | 'a' | 'ad';
 
 type Callback<T> = (error: Error | null, value: T) => void;
 
@@ -57,18 +54,14 @@ function called<T>(call: (done: Callback<T>) => void): Promise<T> {
   });
 }
 
-const { O_APPEND, O_CREAT, O_DSYNC, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDWR, O_TRUNC, O_WRONLY } =
-  fs.constants;
-// What is no file is not waited for, whatever it is; to a file O_NONBLOCK means nothing.
-const APPEND = O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK;
+const { O_APPEND, O_CREAT, O_DSYNC, O_NONBLOCK, O_RDWR, O_TRUNC, O_WRONLY } = fs.constants;
+// With O_NONBLOCK, opening a FIFO or a device never waits. For a regular file it means nothing.
+const CREATE = O_CREAT | O_NONBLOCK;
 const FLAGS = {
   r: 'r',
-  // Root must not empty what a link leads to that the directory's owner has put there.
-  w: O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW,
-  'a+': APPEND,
-  'ax+': APPEND | O_EXCL,
-  'ad+': APPEND | O_DSYNC,
-  'adx+': APPEND | O_DSYNC | O_EXCL,
+  w: CREATE | O_WRONLY | O_TRUNC,
+  a: CREATE | O_RDWR | O_APPEND,
+  ad: CREATE | O_RDWR | O_APPEND | O_DSYNC,
 } as const;
 
 const nodeFiles: FileOps = {
@@ -81,7 +74,7 @@ const nodeFiles: FileOps = {
     called((done) => fs.read(fd, bytes, 0, bytes.length, position, done)),
   fdatasync: (fd) => called<void>((done) => fs.fdatasync(fd, done)),
   fsync: (fd) => called<void>((done) => fs.fsync(fd, done)),
-  fchmod: (fd, mode) => called<void>((done) => fs.fchmod(fd, mode, done)),
+  chmod: (path, mode) => called<void>((done) => fs.chmod(path, mode, done)),
   fstat: (fd) => called<fs.Stats>((done) => fs.fstat(fd, done)),
   stat: (path) => called<fs.Stats>((done) => fs.stat(path, done)),
   lstat: (path) => called<fs.Stats>((done) => fs.lstat(path, done)),

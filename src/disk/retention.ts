@@ -1,6 +1,6 @@
 // Removes daily files by age, and slowly: at most one file of each kind per hour, the first an hour
 // after the start. A clock that is wrong for an hour therefore costs one file at most.
-import { errnoOf, reasonOf } from '../base/exit.ts';
+import { reasonOf } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
 import type { Log } from '../base/log.ts';
 import { DAY_MS, dayOf, HOUR_MS } from '../base/time.ts';
@@ -21,7 +21,7 @@ export interface RetentionOptions {
   /** Whether this process has written the day's file. Such a file is never removed. */
   readonly hasWritten: (kind: FileKind, day: string) => boolean;
   /** Whether this process may remove files now. */
-  readonly isLocked?: () => boolean;
+  readonly isLocked: () => boolean;
 }
 
 /**
@@ -38,7 +38,6 @@ export function overdueDays(days: readonly string[], keepDays: number, nowMs: nu
 /** Removes at most one overdue file of each kind per hour, the first an hour from now. */
 export class Retention {
   readonly #options: RetentionOptions;
-  #timer: ReturnType<typeof setTimeout> | undefined;
   #isStopped = false;
 
   constructor(options: RetentionOptions) {
@@ -48,32 +47,32 @@ export class Retention {
 
   stop(): void {
     this.#isStopped = true;
-    clearTimeout(this.#timer);
   }
 
   /** An hour after the last look has ended, so that two removals are never closer than that. */
   #lookLater(): void {
-    if (this.#isStopped) return;
-    this.#timer = setTimeout(() => {
-      void this.#look().then(() => this.#lookLater());
-    }, HOUR_MS);
-    this.#timer.unref();
+    setTimeout(() => void this.#look(), HOUR_MS).unref();
   }
 
   /** Never rejects. */
   async #look(): Promise<void> {
     const { keepDays, keepRefusedDays, dir, log } = this.#options;
-    try {
-      await this.#removeOldest('views', keepDays);
-      await this.#removeOldest('refused', keepRefusedDays);
-    } catch (error) {
-      log.warn(`Cannot look for old files in "${dir}": ${reasonOf(error)}`);
+    for (const [kind, days] of [
+      ['views', keepDays],
+      ['refused', keepRefusedDays],
+    ] as const) {
+      try {
+        await this.#removeOldest(kind, days);
+      } catch (error) {
+        log.warn(`Cannot remove old files of ${kind} from "${dir}": ${reasonOf(error)}`);
+      }
     }
+    this.#lookLater();
   }
 
   async #removeOldest(kind: FileKind, keepDays: number): Promise<void> {
-    if (keepDays === 0) return;
-    const { dir, files, now, hasWritten, isLocked = () => true } = this.#options;
+    if (keepDays === 0 || this.#isStopped) return;
+    const { dir, files, now, log, hasWritten, isLocked } = this.#options;
     // Only regular files are viewlog's own: not directories, FIFOs or links of such a name.
     const regular: string[] = [];
     for (const day of await daysIn(files, dir, kind)) {
@@ -83,18 +82,9 @@ export class Retention {
     const overdue = overdueDays(regular, keepDays, now());
     const oldest = overdue.find((day) => !hasWritten(kind, day));
     if (oldest === undefined || !isLocked()) return;
-    await this.#remove(kind, `${dir}/${fileNameOf(kind, oldest)}`, keepDays);
-  }
-
-  async #remove(kind: FileKind, path: string, keepDays: number): Promise<void> {
-    const { files, log } = this.#options;
-    try {
-      await files.unlink(path);
-      log.info(`Removed "${path}", which is more than ${plural(keepDays, 'day')} old`);
-      if (kind === 'refused') await files.unlink(replayRecordOf(path));
-    } catch (error) {
-      // Somebody else may have removed it, and most refused files have no replay record.
-      if (errnoOf(error) !== 'ENOENT') log.warn(`Cannot remove "${path}": ${reasonOf(error)}`);
-    }
+    const path = `${dir}/${fileNameOf(kind, oldest)}`;
+    await files.unlink(path);
+    log.info(`Removed "${path}", which is more than ${plural(keepDays, 'day')} old`);
+    if (kind === 'refused') await ifPresent(files.unlink(replayRecordOf(path)));
   }
 }

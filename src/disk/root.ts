@@ -1,7 +1,6 @@
 // Root in the directory of a service. A collector that root runs there would leave files that the
 // service's own user cannot write to, so viewlog refuses.
 import * as fs from 'node:fs';
-import { dirname } from 'node:path';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { echo, shellQuoted } from '../base/text.ts';
 
@@ -28,21 +27,6 @@ export function refuseRoot(
     `"${dir}" belongs to user ${user}, and viewlog does not run there as root; ` +
       `run it as that user: ${command.join(' ')}`,
   );
-}
-
-/** Returns the command that gives a file to its directory's owner, unless it belongs to that user. */
-export function ownerFix(path: string): string | undefined {
-  try {
-    const file = fs.lstatSync(path);
-    const owner = fs.statSync(dirname(path));
-    if (file.uid === owner.uid) return undefined;
-    return (
-      `it belongs to user ${file.uid} and its directory to user ${owner.uid}; ` +
-      `give it to that one: sudo chown ${owner.uid}:${owner.gid} '${path}'`
-    );
-  } catch {
-    return undefined;
-  }
 }
 
 /** Service accounts have ids below 1000, or in systemd's range for dynamic users. */

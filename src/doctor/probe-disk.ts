@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { promisify } from 'node:util';
 import { errnoOf, reasonOf } from '../base/exit.ts';
 import { within } from '../base/time.ts';
 import { daysIn } from '../disk/directory.ts';
@@ -162,6 +163,8 @@ function hasNoJournal(device: string): boolean {
 
 export const WRITES = 15;
 export const WRITES_TIMEOUT_MS = 5_000;
+const write = promisify(fs.write);
+const fdatasync = promisify(fs.fdatasync);
 const LINE = Buffer.alloc(512, 0x20);
 /** Linux's O_TMPFILE, which Node does not name: a file in the directory that has no name. */
 const O_TMPFILE = 0o20000000 | fs.constants.O_DIRECTORY;
@@ -178,8 +181,8 @@ async function writeAndSync(dir: string, times: number[]): Promise<void> {
   try {
     for (let i = 0; i < WRITES; i++) {
       const begunMs = performance.now();
-      await systemFiles.write(fd, LINE, 0, LINE.length);
-      await systemFiles.fdatasync(fd);
+      await write(fd, LINE);
+      await fdatasync(fd);
       times.push(performance.now() - begunMs);
     }
   } finally {

@@ -8,7 +8,6 @@ import { printable } from '../base/text.ts';
 import { admit, type AdmissionRules } from '../collector/admit.ts';
 import { readBlocks } from '../disk/lines.ts';
 import { acquireLock, REPLAY_LOCK_NAME } from '../disk/lock.ts';
-import { type Progress, startProgress } from '../disk/progress.ts';
 import { loadProjects } from '../projects/project-list.ts';
 import { type KeptView, readRefusedLine } from '../store/refused/refused-line.ts';
 import { readView } from '../view/read-view.ts';
@@ -38,7 +37,6 @@ export interface ReplayOptions {
 interface Replay extends ReplayOptions {
   readonly rules: AdmissionRules;
   readonly pace: Pace;
-  readonly progress: Progress;
 }
 
 /**
@@ -55,7 +53,7 @@ export async function replayFiles(
   const projects = await loadProjects(projectsPath);
   const pace = new Pace(stop);
   const rules = { projects, viewBytesMax, now: Date.now };
-  const replay = { ...options, rules, pace, progress: startProgress(files) };
+  const replay = { ...options, rules, pace };
   await findCollector(url);
   const settledMs = fs.statSync(projectsPath).mtimeMs + PROJECTS_SETTLED_MS - Date.now();
   // At most that long: the file may be dated in the future.
@@ -66,7 +64,7 @@ export async function replayFiles(
 }
 
 async function replayFile(file: string, replay: Replay): Promise<boolean> {
-  const { log, stop, progress, onOutcome } = replay;
+  const { log, stop, onOutcome } = replay;
   const dir = path.dirname(path.resolve(file));
   let lost: Fatal | undefined;
   const onLost = (fatal: Fatal): void => void (lost = fatal);
@@ -74,7 +72,7 @@ async function replayFile(file: string, replay: Replay): Promise<boolean> {
   const sentIds = await SentIds.open(file);
   const outcome = new Outcome();
   try {
-    for await (const block of readBlocks(file, (bytes) => progress.add(bytes))) {
+    for await (const block of readBlocks(file)) {
       // A line without its newline is still being written.
       const whole = block.lines.length - (block.isUnended ? 1 : 0);
       for (let i = 0; i < whole && !stop.aborted; i++) {
@@ -87,7 +85,6 @@ async function replayFile(file: string, replay: Replay): Promise<boolean> {
       if (stop.aborted) break;
     }
   } finally {
-    progress.end();
     await sentIds.close();
     await lock.release();
     onOutcome(outcome.describe(file, sentIds.path));

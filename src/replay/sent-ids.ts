@@ -6,10 +6,9 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
 import { printable } from '../base/text.ts';
-import { writeAll } from '../disk/daily-file.ts';
 import { replayRecordOf } from '../disk/names.ts';
 import { systemFiles } from '../disk/ops.ts';
-import { syncDirectory, synced } from '../disk/sync.ts';
+import { syncDirectory, synced, writeAll } from '../disk/durable.ts';
 
 /** Being sent, or sent with an unknown outcome; accepted; not accepted. */
 export type SentState = '?' | '+' | '-';
@@ -38,7 +37,7 @@ export class SentIds {
     try {
       const text = textOf(path);
       const states = statesIn(text, path);
-      const fd = await systemFiles.open(path, 'a+', 0o640);
+      const fd = await systemFiles.open(path, 'a', 0o640);
       await syncDirectory(systemFiles, dirname(resolve(path)));
       const sentIds = new SentIds(path, fd, states);
       if (text !== '' && !text.endsWith('\n')) await sentIds.#append('\n');

@@ -2,7 +2,6 @@ import * as fs from 'node:fs';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { type Block, cannotRead, readBlocks } from '../disk/lines.ts';
 import { dayOfName } from '../disk/names.ts';
-import { startProgress } from '../disk/progress.ts';
 import { parseViewLine } from './report-line.ts';
 import { type OpenSpan, shifted } from './span.ts';
 import type { Totals } from './totals.ts';
@@ -39,20 +38,14 @@ export async function addUp(
   totals: Totals,
   warn: (message: string) => void,
 ): Promise<void> {
-  const progress = startProgress(files);
-  try {
-    for (const file of files) {
-      try {
-        const blocks = readBlocks(file, (bytes) => progress.add(bytes), 'latin1');
-        for await (const block of blocks) addBlock(totals, block);
-      } catch (error) {
-        if (!(error instanceof Fatal) || error.exitCode !== EXIT.badData) throw error;
-        totals.brokenFiles += 1;
-        warn(`${error.message}; the report counts only what could be read`);
-      }
+  for (const file of files) {
+    try {
+      for await (const block of readBlocks(file, 'latin1')) addBlock(totals, block);
+    } catch (error) {
+      if (!(error instanceof Fatal) || error.exitCode !== EXIT.badData) throw error;
+      totals.brokenFiles += 1;
+      warn(`${error.message}; the report counts only what could be read`);
     }
-  } finally {
-    progress.end();
   }
 }
 

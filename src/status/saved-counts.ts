@@ -8,7 +8,7 @@ import { MiB } from '../base/size.ts';
 import { DAY_MS } from '../base/time.ts';
 import { systemFiles } from '../disk/ops.ts';
 import type { Projects } from '../projects/project-list.ts';
-import { replaceFile } from '../disk/replace-file.ts';
+import { replaceFile } from '../disk/durable.ts';
 import {
   type Activity,
   Counts,

@@ -8,10 +8,10 @@ import { within } from '../base/time.ts';
 import { acquireLock } from '../disk/lock.ts';
 import { systemFiles } from '../disk/ops.ts';
 import { createRefusedStream } from './refused/refused-stream.ts';
-import { createRefusedStore, type LocalRefusedStore } from './refused/refused-files.ts';
+import { type LocalRefusedStore, RefusedFiles } from './refused/refused-files.ts';
 import { Retention } from '../disk/retention.ts';
 import { createStreamStore, type StreamStore } from './stream/stream-store.ts';
-import { createViewStore, type LocalViewStore } from './files/view-store.ts';
+import { LocalViewStore } from './files/view-store.ts';
 
 /** Where views go, and refused ones. */
 interface Stores {
@@ -66,8 +66,9 @@ async function openFiles({ settings, projects, now, log, onFatal }: StoresOption
   const { data: dir, durability } = settings;
   const minFreeBytes = settings['min-free'];
   const lock = await acquireLock(dir, { log, onLost: onFatal });
-  const store = await createViewStore({ dir, durability, minFreeBytes, now, log, onFatal });
-  const refused = createRefusedStore({
+  const store = new LocalViewStore({ dir, durability, minFreeBytes, now, log, onFatal });
+  await store.start();
+  const refused = new RefusedFiles({
     dir,
     maxBytesPerDay: settings['max-refused'],
     minFreeBytes,

@@ -4,7 +4,6 @@ import { plural } from '../base/format.ts';
 import { printable } from '../base/text.ts';
 import { type Block, readBlocks } from '../disk/lines.ts';
 import { dayOfName } from '../disk/names.ts';
-import type { Progress } from '../disk/progress.ts';
 import { fieldsOf, readHead } from '../view/line.ts';
 import { readView } from '../view/read-view.ts';
 import { isRefusal } from '../view/refusal.ts';
@@ -135,9 +134,9 @@ interface Verdict {
 }
 
 /** @throws {Fatal} exit 74 if the file cannot be read. */
-export async function verifyFile(file: string, progress: Progress): Promise<Verdict> {
+export async function verifyFile(file: string): Promise<Verdict> {
   const check = new FileCheck(basename(file));
-  const broken = await read(file, check, progress);
+  const broken = await read(file, check);
   const faults = check.faults();
   const rest = [...faults, ...check.remarks()].map((text) => `  ${text}`);
   return {
@@ -147,18 +146,12 @@ export async function verifyFile(file: string, progress: Progress): Promise<Verd
   };
 }
 
-async function read(
-  file: string,
-  check: FileCheck,
-  progress: Progress,
-): Promise<string | undefined> {
+async function read(file: string, check: FileCheck): Promise<string | undefined> {
   try {
-    for await (const block of readBlocks(file, (bytes) => progress.add(bytes))) check.add(block);
+    for await (const block of readBlocks(file)) check.add(block);
     return undefined;
   } catch (error) {
     if (error instanceof Fatal && error.exitCode === EXIT.badData) return error.message;
     throw error;
-  } finally {
-    progress.end();
   }
 }

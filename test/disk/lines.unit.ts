@@ -35,10 +35,14 @@ it('lines come whole, wherever the file is cut into blocks', async () => {
   expect((await read('\n\n')).lines).toStrictEqual(['', '']);
 });
 
-it('a line without end is cut off, and damages no other', async () => {
-  const long = 'x'.repeat(READ_LINE_BYTES_MAX + 1_000_000);
-  const { lines, damaged } = await read(`first\n${long}\nlast\n`);
-  expect([lines[0], lines[2], lines.length]).toStrictEqual(['first', 'last', 3]);
-  expect(damaged).toStrictEqual([1]);
-  expect(lines[1]!.length).toBeLessThan(READ_LINE_BYTES_MAX + 100_000);
+it('a line that is not UTF-8 damages no other', async () => {
+  const { lines, damaged } = await read(Buffer.from('first\nsec\xf8nd\nlast', 'latin1'));
+  expect([lines.length, damaged]).toStrictEqual([3, [1]]);
+});
+
+it('a line without end is refused, and never held in memory', async () => {
+  await expect(read(Buffer.alloc(READ_LINE_BYTES_MAX + 100_000))).rejects.toMatchObject({
+    exitCode: 65,
+    message: expect.stringContaining('has a line of more than 16 MiB'),
+  });
 });

@@ -40,7 +40,7 @@ describe('overdue days', () => {
 
 describe('retention', () => {
   beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
   });
   afterEach(() => {
     vi.useRealTimers();
@@ -58,6 +58,7 @@ describe('retention', () => {
       log,
       files,
       hasWritten: () => false,
+      isLocked: () => true,
       ...options,
     });
     const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -139,7 +140,10 @@ describe('retention', () => {
     const { dir, pass, left, log } = await started(views(1, 2, 5));
     fs.renameSync(dir, `${dir}-away`);
     await pass(1);
-    expect(log.lines).toStrictEqual([expect.stringContaining('warn: Cannot look for old files')]);
+    expect(log.lines).toStrictEqual([
+      expect.stringContaining('warn: Cannot remove old files of views'),
+      expect.stringContaining('warn: Cannot remove old files of refused'),
+    ]);
     fs.renameSync(`${dir}-away`, dir);
     await pass(1);
     expect(left()).toStrictEqual(views(2, 5));

@@ -138,22 +138,3 @@ describe.skipIf(!isRoot)('root in the directory of a service', () => {
     expect(fs.statSync(victim).uid).toBe(0);
   });
 });
-
-// Someone restores a backup as root, for example.
-test.skipIf(!isRoot)('files of root: the message has the command that repairs it', async () => {
-  const dir = serviceDirectory();
-  const data = join(dir, 'data');
-  await run(NODE, SERVICE, dir, 'activate', MINIMAL_VIEW.p);
-  const first = await serve(NODE, SERVICE, dir);
-  expect(await first.post()).toBe(201);
-  await first.end('SIGTERM');
-  const views = fs.readdirSync(data).find((name) => name.startsWith('views-'))!;
-  for (const name of ['viewlog.lock', views]) {
-    fs.chownSync(join(data, name), 0, 0);
-    const { code, said } = await run(NODE, SERVICE, dir, 'serve', '--port=0', '--status=off');
-    expect(code).toBe(73);
-    expect(said).toContain(`sudo chown 4711:4712 '${join(data, name)}'`);
-    fs.chownSync(join(data, name), SERVICE.uid, SERVICE.gid);
-  }
-  expect(await (await serve(NODE, SERVICE, dir)).post()).toBe(201);
-});

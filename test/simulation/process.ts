@@ -2,8 +2,8 @@ import type { Fatal } from '../../src/base/exit.ts';
 import { dayOf } from '../../src/base/time.ts';
 import type { Log } from '../../src/base/log.ts';
 import { Retention } from '../../src/disk/retention.ts';
-import { createRefusedStore, type RefusedFiles } from '../../src/store/refused/refused-files.ts';
-import { createViewStore, type LocalViewStore } from '../../src/store/files/view-store.ts';
+import { RefusedFiles } from '../../src/store/refused/refused-files.ts';
+import { LocalViewStore } from '../../src/store/files/view-store.ts';
 import { DATA } from './disk.ts';
 import { Life } from './life.ts';
 import { Removals } from './removals.ts';
@@ -63,11 +63,10 @@ export class Process {
     const common = { dir: DATA, minFreeBytes, now: time.wallMs, log: this.#log };
     let outcome: string | undefined;
     const onFatal = (fatal: Fatal): void => this.#onFatal(fatal);
-    createViewStore({ ...common, durability, onFatal, files: syscalls.files('views') }).then(
-      (store) => {
-        this.#store = store;
-        outcome = 'started';
-      },
+    const files = syscalls.files('views');
+    this.#store = new LocalViewStore({ ...common, durability, onFatal, files });
+    this.#store.start().then(
+      () => (outcome = 'started'),
       (error: unknown) => (outcome = String(error)),
     );
     await time.runUntil(() => outcome !== undefined, 120_000);
@@ -80,7 +79,7 @@ export class Process {
     const isWhole = newest === undefined || newest.size === 0 || newest.bytes.at(-1) === 0x0a;
     const isBlocked = this.#store.state().unavailable !== undefined;
     ledger.check(isWhole || isBlocked, `${newest?.name} ends in half a line after the start`);
-    this.#refused = createRefusedStore({
+    this.#refused = new RefusedFiles({
       ...common,
       maxBytesPerDay: refusedBytesMax,
       freeBytes: () => this.#store.state().freeBytes,
@@ -92,6 +91,7 @@ export class Process {
       keepDays: settings.keepDays.views,
       keepRefusedDays: settings.keepDays.refused,
       hasWritten: (kind, day) => (kind === 'views' ? this.#store : this.#refused).hasWritten(day),
+      isLocked: () => true,
       files: syscalls.files('retention'),
     });
     return true;

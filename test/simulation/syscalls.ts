@@ -36,7 +36,7 @@ const TRANSIENT: Partial<Record<Operation, readonly string[]>> = {
   lstat: ['EIO'],
   list: ['EIO', 'EMFILE'],
   unlink: ['EIO', 'EACCES'],
-  fchmod: ['EPERM'],
+  chmod: ['EPERM'],
   freeBytes: ['EIO'],
 };
 
@@ -96,7 +96,7 @@ export class Syscalls {
       ),
       fdatasync: call('fdatasync', (inode, _fd: number) => this.#sync(part, inode)),
       fsync: call('fsync', (inode, _fd: number) => this.#sync(part, inode)),
-      fchmod: call('fchmod', (_inode, _fd: number) => {}),
+      chmod: call('chmod', (_inode, _path: string) => {}),
       fstat: call('fstat', (inode, _fd: number) => statOf(inode)),
       stat: call('stat', (inode, _path: string) => statOf(inode)),
       lstat: call('lstat', (inode, _path: string) => statOf(inode)),
@@ -182,7 +182,6 @@ export class Syscalls {
     const { disk, ledger } = this.#world;
     let inode = disk.find(path);
     if (flags === 'w') ledger.fail(`${part}: ${path} was opened to be overwritten`);
-    if (flags.includes('x') && inode !== undefined) throw errnoError('EEXIST', 'open');
     if (flags !== 'r') {
       if (inode?.kind === 'directory') throw errnoError('EISDIR', 'open');
       if (inode === undefined && disk.spaceBytes === 0) throw errnoError(disk.fullErrno, 'open');
@@ -237,7 +236,5 @@ const statOf = ({ number, size, kind }: Inode): FileStat => ({
   dev: 1,
   ino: number,
   size,
-  uid: 1000,
-  gid: 1000,
   isFile: () => kind === 'file',
 });

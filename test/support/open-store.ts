@@ -3,16 +3,12 @@ import { join } from 'node:path';
 import { prepareDirectory } from '../../src/disk/directory.ts';
 import { systemFiles } from '../../src/disk/ops.ts';
 import type { Fatal } from '../../src/base/exit.ts';
-import {
-  createViewStore,
-  type LocalViewStore,
-  type ViewStoreOptions,
-} from '../../src/store/files/view-store.ts';
+import { LocalViewStore, type ViewStoreOptions } from '../../src/store/files/view-store.ts';
 import { clockAt } from './clock.ts';
 import { memoryLog } from './memory-log.ts';
 import { tempDir } from './temp-dir.ts';
 
-export const QUICK = { pollMs: 5, stuckMs: 60_000, retryMs: 1, retryMaxMs: 5 };
+export const QUICK = { pollMs: 5, stuckMs: 60_000 };
 
 interface Opened {
   readonly dir: string;
@@ -33,7 +29,7 @@ export async function openStore(options: Partial<ViewStoreOptions> = {}): Promis
   const clock = clockAt('2026-03-01T12:00:00.000Z');
   const log = memoryLog();
   const fatals: Fatal[] = [];
-  const store = await createViewStore({
+  const store = new LocalViewStore({
     dir,
     durability: 'disk',
     minFreeBytes: 0,
@@ -42,6 +38,7 @@ export async function openStore(options: Partial<ViewStoreOptions> = {}): Promis
     onFatal: (fatal) => fatals.push(fatal),
     ...options,
   });
+  await store.start();
   const text = (day = '2026-03-01'): string =>
     fs.readFileSync(join(dir, `views-${day}.ndjson`), 'utf8');
   const lines = (day?: string): string[] => {

@@ -1,7 +1,7 @@
 // A process that stores views, on any runtime. It reports in lines of JSON.
 import { acquireLock } from '../../src/disk/lock.ts';
-import { createRefusedStore } from '../../src/store/refused/refused-files.ts';
-import { createViewStore } from '../../src/store/files/view-store.ts';
+import { RefusedFiles } from '../../src/store/refused/refused-files.ts';
+import { LocalViewStore } from '../../src/store/files/view-store.ts';
 
 const [mode, dir] = process.argv.slice(2) as [string, string];
 const say = (value: object): void => console.log(JSON.stringify(value));
@@ -12,7 +12,7 @@ const note = (message: string): void => void said.push(message);
 const log = { info: note, warn: note, error: note };
 const now = Date.now;
 const lock = await acquireLock(dir);
-const store = await createViewStore({
+const store = new LocalViewStore({
   dir,
   durability: 'disk',
   minFreeBytes: 1,
@@ -20,7 +20,8 @@ const store = await createViewStore({
   log,
   onFatal: (fatal) => say({ fatal: fatal.message }),
 });
-const refused = createRefusedStore({
+await store.start();
+const refused = new RefusedFiles({
   dir,
   maxBytesPerDay: 1024 * 1024,
   minFreeBytes: 0,

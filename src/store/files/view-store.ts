@@ -21,22 +21,20 @@
 // rest is kept in memory and written before anything else once there is space. That view is then
 // stored although its sender was told "not promised". Writing the rest is also the test for space.
 //
-// One loop does everything that touches the disk, a step at a time: commit a batch, look after the
-// file and the free space, retry after an error. Timers only say what is due.
+// One loop does everything that touches the disk, a step at a time: commit a batch, or look after the
+// file and the free space and, after an error, try again. A timer only says what is due.
 import { EXIT, Fatal, reasonOf } from '../../base/exit.ts';
 import { plural } from '../../base/format.ts';
 import type { Log } from '../../base/log.ts';
-import { atMultiplesOf, backOff, dayOf, type RetryTiming } from '../../base/time.ts';
-import { NOTHING } from '../../disk/daily-file.ts';
-import { DayWriter } from '../../disk/day-writer.ts';
+import { atMultiplesOf, dayOf, within } from '../../base/time.ts';
+import { type Blocked, DayWriter, NOTHING } from '../../disk/day-writer.ts';
 import { FreeSpace } from '../../disk/free-space.ts';
 import { systemFiles, type FileOps } from '../../disk/ops.ts';
-import type { Blocked } from '../../disk/trouble.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
 import type { Appended, StoreState, ViewStore } from '../store.ts';
 import { Batch, countLines } from './batch.ts';
 
-interface Timing extends RetryTiming {
+interface Timing {
   /** How often the file's path, the free space and a stuck disk are looked at. */
   readonly pollMs: number;
   /** Views that wait for a disk for longer are refused. */
@@ -61,7 +59,7 @@ export interface ViewStoreOptions {
   readonly timing?: Timing;
 }
 
-const TIMING: Timing = { pollMs: 800, stuckMs: 10_000, retryMs: 100, retryMaxMs: 1_000 };
+const TIMING: Timing = { pollMs: 800, stuckMs: 10_000 };
 
 const FAILED = 'the disk has failed';
 const STUCK = 'the disk does not answer';
@@ -77,17 +75,6 @@ export interface ViewStoreState extends StoreState {
   readonly freeBytes: number | undefined;
 }
 
-/**
- * Opens the store, and seals the newest view file. A full disk does not keep it from starting: it
- * refuses views until there is space.
- * @throws {Fatal} exit 73 if the newest file can't be opened, 74 if a sync fails.
- */
-export async function createViewStore(options: ViewStoreOptions): Promise<LocalViewStore> {
-  const store = new LocalViewStore(options);
-  await store.start();
-  return store;
-}
-
 export class LocalViewStore implements ViewStore {
   readonly #options: ViewStoreOptions;
   readonly #timing: Timing;
@@ -98,20 +85,18 @@ export class LocalViewStore implements ViewStore {
   #day = '';
 
   #isLooping = false;
-  /** What the loop is doing, and since when on the monotonic clock. */
-  #step: { readonly batch: Batch | undefined; readonly sinceMs: number } | undefined;
+  /** When the loop's step began, on the monotonic clock, and the batch that it commits. */
+  #stepSinceMs: number | undefined;
+  #batch: Batch | undefined;
   #isLookDue = false;
-  #isRetryDue = false;
+  #looks = 0;
   #onIdle: (() => void) | undefined;
   #endPolls: (() => void) | undefined;
-  #polls = 0;
 
   #blocked: Blocked | undefined;
-  #retryTimer: ReturnType<typeof setTimeout> | undefined;
-  #retryDelays: Iterator<number, never>;
   #isStuck = false;
   #isDead = false;
-  #closed: Promise<void> | undefined;
+  #isClosing = false;
   #unavailableSinceMs: number | undefined;
 
   readonly #counts = { lines: 0, bytes: 0, batches: 0 };
@@ -121,12 +106,16 @@ export class LocalViewStore implements ViewStore {
     const { now, timing = TIMING, files = systemFiles } = options;
     this.#options = options;
     this.#timing = timing;
-    this.#retryDelays = backOff(timing);
     this.#stamp = createStamper(now);
     this.#writer = new DayWriter({ ...options, kind: 'views', files });
     this.#space = new FreeSpace({ ...options, files });
   }
 
+  /**
+   * Seals the newest view file, and begins to look after the disk. A full disk does not keep the
+   * store from starting: it refuses views until there is space.
+   * @throws {Fatal} exit 73 if the newest file can't be opened, 74 if a sync fails.
+   */
   async start(): Promise<void> {
     this.#setBlocked(await this.#writer.start(this.#today()));
     await this.#space.poll();
@@ -152,13 +141,27 @@ export class LocalViewStore implements ViewStore {
    * Refuses new views, writes and syncs the queue, closes the file.
    * @throws {Fatal} exit 74 if that takes longer, or if the file is left with half a line.
    */
-  close(timeoutMs: number): Promise<void> {
-    return (this.#closed ??= this.#close(timeoutMs));
+  async close(timeoutMs: number): Promise<void> {
+    this.#isClosing = true;
+    this.#endPolls?.();
+    let isFinished = false;
+    try {
+      await within(
+        timeoutMs,
+        this.#finish().then(() => void (isFinished = true)),
+      );
+    } finally {
+      this.#refuseAll(SHUTTING_DOWN);
+    }
+    if (isFinished) return;
+    const seconds = plural(timeoutMs / 1000, 'second');
+    const what = `Stopped before "${this.#writer.where}" was written and synced`;
+    throw new Fatal(EXIT.ioError, `${what}, after ${seconds}`);
   }
 
   /** Free disk space at the directory, as of the last look; `undefined` if nothing tells it. */
   freeBytes(): number | undefined {
-    return this.#space.bytes();
+    return this.#space.bytes;
   }
 
   hasWritten(day: string): boolean {
@@ -167,8 +170,7 @@ export class LocalViewStore implements ViewStore {
 
   state(): ViewStoreState {
     const { path, fileBytes, syncSeconds, sealedFragments } = this.#writer;
-    const waiting =
-      this.#step?.batch === undefined ? this.#queue : [this.#step.batch, ...this.#queue];
+    const waiting = this.#batch === undefined ? this.#queue : [this.#batch, ...this.#queue];
     return {
       ...this.#counts,
       path,
@@ -188,8 +190,8 @@ export class LocalViewStore implements ViewStore {
     if (this.#isDead) return FAILED;
     if (this.#isStuck) return STUCK;
     if (this.#blocked !== undefined) return this.#blocked.reason;
-    if (this.#closed !== undefined) return SHUTTING_DOWN;
-    return this.#space.isLow() ? 'too little free disk space' : undefined;
+    if (this.#isClosing) return SHUTTING_DOWN;
+    return this.#space.isLow ? 'too little free disk space' : undefined;
   }
 
   #today(): string {
@@ -215,31 +217,26 @@ export class LocalViewStore implements ViewStore {
     for (;;) {
       // Views that arrive in the same turn of the event loop share a batch.
       await new Promise((resolve) => setImmediate(resolve));
-      const step = this.#nextStep();
-      if (step === undefined) break;
-      this.#step = { batch: step.batch, sinceMs: performance.now() };
+      const isLook = this.#isLookDue;
+      const batch = isLook || this.#blocked !== undefined ? undefined : this.#queue.shift();
+      if (this.#isDead || (!isLook && batch === undefined)) break;
+      this.#batch = batch;
+      this.#stepSinceMs = performance.now();
       try {
-        await step.run();
+        await (batch === undefined ? this.#look() : this.#commit(batch));
       } catch (error) {
         this.#die(error);
       }
-      this.#endStep(this.#step.sinceMs);
+      this.#endStep(this.#stepSinceMs);
     }
     // In the same turn as the decision that nothing is due, so that no wake-up is lost.
     this.#isLooping = false;
     this.#onIdle?.();
   }
 
-  #nextStep(): { readonly batch?: Batch; readonly run: () => Promise<void> } | undefined {
-    if (this.#isDead) return undefined;
-    if (this.#isRetryDue) return { run: () => this.#retry() };
-    if (this.#isLookDue) return { run: () => this.#look() };
-    const batch = this.#blocked === undefined ? this.#queue.shift() : undefined;
-    return batch && { batch, run: () => this.#commit(batch) };
-  }
-
   #endStep(sinceMs: number): void {
-    this.#step = undefined;
+    this.#batch = undefined;
+    this.#stepSinceMs = undefined;
     if (!this.#isStuck) return;
     this.#isStuck = false;
     const seconds = Math.round((performance.now() - sinceMs) / 1000);
@@ -258,29 +255,17 @@ export class LocalViewStore implements ViewStore {
     this.#setBlocked(blocked);
   }
 
+  /** While nothing can be written, also tries to write what the file is owed, or to open it. */
   async #look(): Promise<void> {
     this.#isLookDue = false;
     // A move must show within a second; free space need not. Fewer calls save an idle machine work.
-    if (this.#polls++ % 2 === 0) await this.#space.poll();
-    // Retries look at the file too.
-    if (this.#blocked === undefined) this.#setBlocked(await this.#writer.look(this.#today()));
-  }
-
-  /** Writes what the file is owed, or opens the file. */
-  async #retry(): Promise<void> {
-    this.#isRetryDue = false;
+    if (this.#looks++ % 2 === 0) await this.#space.poll();
     const today = this.#today();
-    const blocked =
-      (await this.#writer.look(today)) ?? (await this.#writer.write(today, NOTHING)).blocked;
+    let blocked = await this.#writer.look(today);
+    if (this.#blocked !== undefined) {
+      blocked ??= (await this.#writer.write(today, NOTHING)).blocked;
+    }
     this.#setBlocked(blocked);
-    if (blocked !== undefined) this.#retryLater();
-  }
-
-  #retryLater(): void {
-    this.#retryTimer = setTimeout(() => {
-      this.#isRetryDue = true;
-      this.#wake();
-    }, this.#retryDelays.next().value).unref();
   }
 
   #setBlocked(blocked: Blocked | undefined): void {
@@ -290,8 +275,6 @@ export class LocalViewStore implements ViewStore {
     if (blocked !== undefined && before === undefined) {
       log.error(`${blocked.message}; refusing views until it succeeds`);
       this.#refuseAll(blocked.reason);
-      this.#retryDelays = backOff(this.#timing);
-      this.#retryLater();
     } else if (blocked === undefined && before !== undefined) {
       log.info(`Writing to "${this.#writer.where}" again`);
     }
@@ -306,7 +289,7 @@ export class LocalViewStore implements ViewStore {
 
   /** Answers everybody who waits. A batch that is being written is counted once that has ended. */
   #refuseAll(reason: string): void {
-    this.#step?.batch?.answer(0, reason);
+    this.#batch?.answer(0, reason);
     for (const batch of this.#queue.splice(0)) batch.answer(0, reason);
   }
 
@@ -318,8 +301,8 @@ export class LocalViewStore implements ViewStore {
   }
 
   #checkStuck(): void {
-    if (this.#isStuck || this.#step === undefined) return;
-    if (performance.now() - this.#step.sinceMs < this.#timing.stuckMs) return;
+    if (this.#isStuck || this.#stepSinceMs === undefined) return;
+    if (performance.now() - this.#stepSinceMs < this.#timing.stuckMs) return;
     this.#isStuck = true;
     const seconds = plural(this.#timing.stuckMs / 1000, 'second');
     const { where } = this.#writer;
@@ -331,23 +314,6 @@ export class LocalViewStore implements ViewStore {
   #noteUnavailable(): void {
     if (this.#unavailable() === undefined) this.#unavailableSinceMs = undefined;
     else this.#unavailableSinceMs ??= this.#options.now();
-  }
-
-  async #close(timeoutMs: number): Promise<void> {
-    this.#endPolls?.();
-    clearTimeout(this.#retryTimer);
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const timeout = new Promise<never>((_, reject) => {
-      const seconds = plural(timeoutMs / 1000, 'second');
-      const message = `Stopped before "${this.#writer.where}" was written and synced, after ${seconds}`;
-      timer = setTimeout(() => reject(new Fatal(EXIT.ioError, message)), timeoutMs);
-    });
-    try {
-      await Promise.race([this.#finish(), timeout]);
-    } finally {
-      clearTimeout(timer);
-      this.#refuseAll(SHUTTING_DOWN);
-    }
   }
 
   async #finish(): Promise<void> {

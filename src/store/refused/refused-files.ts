@@ -1,11 +1,10 @@
 // Keeps refused views in `refused-YYYY-MM-DD.ndjson`, outside the accept path. Best effort: nothing
 // is synced, and no error reaches a client or ends the process. What is not kept is counted.
-import { errnoOf, reasonOf } from '../../base/exit.ts';
+import { reasonOf } from '../../base/exit.ts';
 import type { Log } from '../../base/log.ts';
 import { MiB } from '../../base/size.ts';
 import { within } from '../../base/time.ts';
-import { DayWriter } from '../../disk/day-writer.ts';
-import { fileNameOf } from '../../disk/names.ts';
+import { DayWriter, NOTHING } from '../../disk/day-writer.ts';
 import { systemFiles, type FileOps } from '../../disk/ops.ts';
 import { countLines } from '../files/batch.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
@@ -45,13 +44,6 @@ export interface LocalRefusedStore extends RefusedStore {
 /** Enough for a burst; a disk that hangs costs no more memory than this. */
 const QUEUE_CHARS_MAX = MiB;
 
-/** What a day has used of its bytes. */
-interface DayUse {
-  bytes: number;
-  unlistedBytes: number;
-  isFullLogged: boolean;
-}
-
 interface Queued {
   readonly stamp: Stamp;
   readonly view: RefusedView;
@@ -59,14 +51,15 @@ interface Queued {
 
 export class RefusedFiles implements LocalRefusedStore {
   readonly #options: RefusedStoreOptions;
-  readonly #files: FileOps;
   readonly #writer: DayWriter;
   readonly #stamp: () => Stamp;
   readonly #queue: Queued[] = [];
   #queuedChars = 0;
   #writing: Promise<void> | undefined;
-  /** Every day that this process has written to, since a clock can return to one. */
-  readonly #days = new Map<string, DayUse>();
+  #day = '';
+  /** Bytes of the day's file that are not reserved for listed projects. */
+  #unlistedBytes = 0;
+  #isFullLogged = false;
   #isFailing = false;
   #isClosing = false;
   #keptLines = 0;
@@ -76,7 +69,6 @@ export class RefusedFiles implements LocalRefusedStore {
   constructor(options: RefusedStoreOptions) {
     const { files = systemFiles } = options;
     this.#options = options;
-    this.#files = files;
     this.#stamp = createStamper(options.now);
     this.#writer = new DayWriter({ ...options, kind: 'refused', durability: 'none', files });
   }
@@ -124,79 +116,61 @@ export class RefusedFiles implements LocalRefusedStore {
       const { day } = this.#queue[0]!.stamp;
       const end = this.#queue.findIndex(({ stamp }) => stamp.day !== day);
       const some = this.#queue.splice(0, end < 0 ? this.#queue.length : end);
-      await this.#writeDay(day, some);
+      const keptBefore = this.#keptLines;
+      try {
+        await this.#openDay(day);
+        await this.#write(day, Buffer.concat(this.#linesWithinLimits(day, some)));
+        if (this.#isFailing) this.#options.log.info('Keeping refused views again');
+        this.#isFailing = false;
+      } catch (error) {
+        const { dir, log } = this.#options;
+        if (!this.#isFailing) log.warn(`Cannot keep refused views in "${dir}": ${reasonOf(error)}`);
+        this.#isFailing = true;
+      }
+      this.#droppedLines += some.length - (this.#keptLines - keptBefore);
       for (const { view } of some) this.#queuedChars -= view.text.length;
     }
     this.#writing = undefined;
   }
 
-  async #writeDay(day: string, queued: readonly Queued[]): Promise<void> {
-    let keptLines = 0;
-    try {
-      const use = this.#days.get(day) ?? (await this.#beginDay(day));
-      const lines = queued
-        .map((one) => this.#lineWithinLimits(one, use))
-        .filter((line) => line !== undefined);
-      // Somebody may have moved the file since the last line.
-      await this.#writer.look(day);
-      const bytes = Buffer.concat(lines);
-      const { lineBytes, blocked } = await this.#writer.write(day, bytes);
-      keptLines = countLines(bytes.subarray(0, lineBytes));
-      this.#keptBytes += lineBytes;
-      if (blocked !== undefined) throw new Error(blocked.message);
-      if (this.#isFailing) this.#options.log.info('Keeping refused views again');
-      this.#isFailing = false;
-    } catch (error) {
-      this.#fail(error);
-    }
-    this.#keptLines += keptLines;
-    this.#droppedLines += queued.length - keptLines;
+  async #openDay(day: string): Promise<void> {
+    // Somebody may have moved the file since the last line.
+    await this.#writer.look(day);
+    await this.#write(day, NOTHING);
+    if (day === this.#day) return;
+    this.#day = day;
+    this.#isFullLogged = false;
+    // What the file has already may be of listed projects; the other half stays free in any case.
+    this.#unlistedBytes = this.#writer.fileBytes;
   }
 
-  /** What the file has already counts as the unlisted ids', so that the other half stays free. */
-  async #beginDay(day: string): Promise<DayUse> {
-    const path = `${this.#options.dir}/${fileNameOf('refused', day)}`;
-    const size = await this.#files.stat(path).then(
-      (found) => found.size,
-      (error: unknown) => {
-        if (errnoOf(error) === 'ENOENT') return 0;
-        throw error;
-      },
-    );
-    // A torn last line will get a newline.
-    const bytes = size === 0 ? 0 : size + 1;
-    const use = { bytes, unlistedBytes: bytes, isFullLogged: false };
-    this.#days.set(day, use);
-    return use;
+  async #write(day: string, bytes: Buffer | typeof NOTHING): Promise<void> {
+    const { lineBytes, blocked } = await this.#writer.write(day, bytes);
+    this.#keptLines += countLines(bytes.subarray(0, lineBytes));
+    this.#keptBytes += lineBytes;
+    if (blocked !== undefined) throw new Error(blocked.message);
   }
 
-  /** Returns the view's line, or `undefined` if the day's limit leaves no space for it. */
-  #lineWithinLimits({ stamp, view }: Queued, use: DayUse): Buffer | undefined {
+  /** Returns the lines for which the open file has space. */
+  #linesWithinLimits(day: string, queued: readonly Queued[]): Buffer[] {
     const { maxBytesPerDay, isListed, log } = this.#options;
-    const line = Buffer.from(refusedLine(stamp, view));
-    const isUnlisted = view.project === undefined || !isListed(view.project);
-    const isOver =
-      use.bytes + line.length > maxBytesPerDay ||
-      (isUnlisted && use.unlistedBytes + line.length > maxBytesPerDay / 2);
-    if (!isOver) {
-      use.bytes += line.length;
-      if (isUnlisted) use.unlistedBytes += line.length;
-      return line;
+    const lines: Buffer[] = [];
+    let bytes = this.#writer.fileBytes;
+    for (const { stamp, view } of queued) {
+      const line = Buffer.from(refusedLine(stamp, view));
+      const unlistedBytes = view.project !== undefined && isListed(view.project) ? 0 : line.length;
+      const isFull =
+        bytes + line.length > maxBytesPerDay ||
+        (unlistedBytes > 0 && this.#unlistedBytes + unlistedBytes > maxBytesPerDay / 2);
+      if (!isFull) {
+        bytes += line.length;
+        this.#unlistedBytes += unlistedBytes;
+        lines.push(line);
+      } else if (!this.#isFullLogged) {
+        this.#isFullLogged = true;
+        log.warn(`Refused views of ${day} have reached --max-refused; some are no longer kept`);
+      }
     }
-    if (!use.isFullLogged) {
-      log.warn(`Refused views of ${stamp.day} have reached --max-refused; some are no longer kept`);
-    }
-    use.isFullLogged = true;
-    return undefined;
-  }
-
-  /** Once for each time that it begins. What failed still counts against the day's limit. */
-  #fail(error: unknown): void {
-    const { dir, log } = this.#options;
-    if (!this.#isFailing) log.warn(`Cannot keep refused views in "${dir}": ${reasonOf(error)}`);
-    this.#isFailing = true;
+    return lines;
   }
 }
-
-export const createRefusedStore = (options: RefusedStoreOptions): RefusedFiles =>
-  new RefusedFiles(options);

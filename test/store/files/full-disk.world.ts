@@ -60,14 +60,12 @@ describe.skipIf(!canMount())('a disk that is really full', () => {
   test('that can only be read: exit 73 with what to do', async () => {
     const dir = smallDisk(MiB);
     execFileSync('mount', ['-o', 'remount,ro', dir]);
-    for (const started of [openStore({ dir }), acquireLock(dir)]) {
-      await expect(started).rejects.toMatchObject({
-        exitCode: 73,
-        message: expect.stringMatching(
-          /^Cannot open ".*" for writing: EROFS.*; mount the file system read-write/,
-        ),
-      });
-    }
+    await expect(acquireLock(dir)).rejects.toMatchObject({
+      exitCode: 73,
+      message: expect.stringMatching(
+        /^Cannot open ".*" for writing: .*EROFS.*; mount the file system read-write/,
+      ),
+    });
   });
 
   test('does not keep the store from starting', async () => {

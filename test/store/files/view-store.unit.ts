@@ -140,7 +140,7 @@ describe('a full disk', () => {
   });
 
   test('at the stop: half a line stays, exit 74, and the next start ends it', async () => {
-    const timing = { ...QUICK, retryMs: 600_000, retryMaxMs: 600_000 };
+    const timing = { ...QUICK, pollMs: 600_000 };
     const { store, disk, dir, text } = await openFaulty({ timing });
     disk.spaceBytes = 40;
     await store.append(view(1));
@@ -236,8 +236,8 @@ describe('a file that another program', () => {
     await store.close(20_000);
   });
 
-  test('hides from stat is written to as before, and logged once', async () => {
-    const { store, disk, log } = await openFaulty();
+  test('hides from stat is written to as before', async () => {
+    const { store, disk } = await openFaulty();
     await store.append(view(1));
     let looks = 0;
     disk.fault = (operation) => {
@@ -247,7 +247,6 @@ describe('a file that another program', () => {
     };
     await until(() => looks > 3, 'some polls');
     expect(await store.append(view(2))).toHaveProperty('id');
-    expect(log.lines).toHaveLength(1);
     await store.close(20_000);
   });
 

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
-  createRefusedStore,
+  RefusedFiles,
   type RefusedStoreOptions,
 } from '../../../src/store/refused/refused-files.ts';
 import { clockAt } from '../../support/clock.ts';
@@ -18,7 +18,7 @@ function openRefused(options: Partial<RefusedStoreOptions> = {}) {
   const dir = options.dir ?? tempDir();
   const clock = clockAt('2026-03-01T12:00:00.000Z');
   const log = memoryLog();
-  const store = createRefusedStore({
+  const store = new RefusedFiles({
     dir,
     maxBytesPerDay: 64 * MiB,
     minFreeBytes: 0,

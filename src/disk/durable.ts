@@ -1,0 +1,70 @@
+// Writing that is durable once it resolves.
+import { dirname } from 'node:path';
+import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
+import type { FileOps } from './ops.ts';
+
+/**
+ * Writes all of `bytes`. Short writes are ordinary, and EINTR and EAGAIN pass.
+ * @param onError looks at an error, and at how much was written before it; what it throws is thrown.
+ */
+export async function writeAll(
+  files: FileOps,
+  fd: number,
+  bytes: Uint8Array,
+  onError?: (error: unknown, written: number) => Promise<void>,
+): Promise<{ written: number; error?: unknown }> {
+  let written = 0;
+  while (written < bytes.length) {
+    try {
+      written += await files.write(fd, bytes, written, bytes.length - written);
+    } catch (error) {
+      await onError?.(error, written);
+      if (!['EINTR', 'EAGAIN'].includes(errnoOf(error) ?? '')) return { written, error };
+    }
+  }
+  return { written };
+}
+
+/** @throws {Fatal} exit 74 with the file's name if the sync fails, whatever the error. */
+export const synced = (path: string, sync: Promise<void>): Promise<void> =>
+  sync.catch((error: unknown) => {
+    throw cannotSync(path, error);
+  });
+
+export const cannotSync = (path: string, error: unknown): Fatal =>
+  new Fatal(
+    EXIT.ioError,
+    `Cannot sync "${path}": ${reasonOf(error)}; check the disk, then start viewlog again`,
+  );
+
+/** Makes the names in a directory durable. File systems that answer EINVAL need no such sync. */
+export async function syncDirectory(files: FileOps, dir: string): Promise<void> {
+  const fd = await files.open(dir, 'r');
+  try {
+    await files.fsync(fd).catch((error: unknown) => {
+      if (errnoOf(error) !== 'EINVAL') throw cannotSync(dir, error);
+    });
+  } finally {
+    // Not awaited: a disk that hangs must not hold an error up.
+    void files.close(fd).catch(() => {});
+  }
+}
+
+/**
+ * Replaces a file's text. A reader finds the whole old text or the whole new one, also after a power
+ * cut; once this resolves, the new one.
+ * @throws {Fatal} exit 74 if a sync fails; else the system's error, and the file is as it was.
+ */
+export async function replaceFile(files: FileOps, path: string, text: string): Promise<void> {
+  const draft = `${path}.new`;
+  const fd = await files.open(draft, 'w', 0o640);
+  try {
+    const { error } = await writeAll(files, fd, Buffer.from(text));
+    if (error !== undefined) throw error;
+    await synced(draft, files.fdatasync(fd));
+  } finally {
+    await files.close(fd).catch(() => {});
+  }
+  await files.rename(draft, path);
+  await syncDirectory(files, dirname(path));
+}
