@@ -9,7 +9,8 @@ import type { Settings } from './settings.ts';
 import { LIMITS } from './base/limits.ts';
 import { openStatus } from './status/app.ts';
 import { type CollectorSource, collectorStatus, everyMinute } from './status/collector-status.ts';
-import { openCounts } from './status/saved-counts.ts';
+import { Counts } from './status/counts.ts';
+import { CountsFile } from './status/saved-counts.ts';
 import { readToken } from './status/token.ts';
 import { signals } from './base/signals.ts';
 import { openStores } from './store/open-stores.ts';
@@ -60,7 +61,11 @@ export async function serve(
   if (stores instanceof Fatal) throw stores;
   const { store, refused } = stores;
   const budget = new MemoryBudget(settings['max-queue']);
-  const { counts, saver } = await openCounts(stores.directory, { projects, now, log });
+  const isListed = (id: string): boolean => projects.find(id) !== undefined;
+  const counts = new Counts({ now, isListed });
+  const file =
+    stores.directory && new CountsFile({ ...stores.directory, counts, isListed, now, log });
+  await file?.restore();
   const viewBytesMax = settings['max-view'];
   const parts = { projects, store, refused, counts, viewBytesMax, now, log };
 
@@ -83,7 +88,7 @@ export async function serve(
     now,
   };
   const status = await openStatus(settings.status, token, collectorStatus(source), log);
-  const endMinutes = everyMinute(source, saver && (() => saver.save()), log);
+  const endMinutes = everyMinute(source, async () => file?.save(), log);
   const listener = await listen({ host, port, budget, handler: createCollector(parts) });
   log.info(`viewlog listening on ${listener.url}`);
   url = ownAddress({ host, port: Number(new URL(listener.url).port) });
@@ -93,10 +98,9 @@ export async function serve(
   isStopping = true;
   if (fatal === undefined) log.info('viewlog stopping');
   projects.close();
-  endMinutes();
   // The requests under way first: each waits for its line.
   await listener.stop(fatal === undefined ? LIMITS.drainTimeoutMs : LIMITS.closeTimeoutMs);
-  await stores.close(saver && (() => saver.saveLast()));
+  await stores.close(endMinutes);
   await status?.stop();
   if (fatal !== undefined) throw fatal;
   return EXIT.done;

@@ -1,5 +1,4 @@
 import { Archive } from '../archive/archive.ts';
-import { describeArchive } from '../archive/describe-archive.ts';
 import { NatsSource } from '../archive/nats-source.ts';
 import { EXIT, type ExitCode, Fatal } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
@@ -107,8 +106,12 @@ async function follow(settings: ArchiveSettings, surroundings: Surroundings): Pr
   const { cluster, source, files, lock, token, log, stop } = surroundings;
   const now = (): number => performance.now();
   const archive = new Archive({ source, dir, files, minFreeBytes, once, now, log, stop });
-  const describe = () => describeArchive(archive.state(), cluster.server, stop.aborted);
-  const status = await openStatus(settings.status, token, archiveStatus(describe), log);
+  const service = archiveStatus({
+    state: () => archive.state(),
+    server: () => cluster.server,
+    isStopping: () => stop.aborted,
+  });
+  const status = await openStatus(settings.status, token, service, log);
   const retention = new Retention({
     dir,
     keepDays,

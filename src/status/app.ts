@@ -1,26 +1,39 @@
 // The status server's app: health, metrics and the service's pages, for those whom the guard lets
 // in. It reads and changes nothing, and a fault in it ends only the request.
-import { Hono } from 'hono';
-import type { Metric } from '../base/description.ts';
+import { type Context, Hono } from 'hono';
 import { reasonOf } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import type { Address } from '../http/listener.ts';
-import { exposition, METRICS_TYPE } from './exposition.ts';
 import { createGuard, type GuardOptions } from './guard.ts';
-import { serveStatus, type StatusServer } from './server.ts';
 import { type Health, isReady } from './health.ts';
-import { json, plain, refusal, reply } from './replies.ts';
+import { type Metric, metricsText } from './metrics.ts';
+import { serveStatus, type StatusServer } from './server.ts';
 
 /** What the status server shows of a service: of a collector or of an archive. */
 export interface Service {
   health(): Health;
   metrics(): readonly Metric[];
   /** The pages for people, by path; `/` is one of them. */
-  readonly pages: Readonly<Record<string, Page>>;
+  readonly pages: Readonly<Record<string, (context: Context) => Response | Promise<Response>>>;
 }
 
-/** @param query the parameters in the address. */
-export type Page = (query: URLSearchParams) => Response | Promise<Response>;
+/** Trusted types keep the page from ever making markup of text, also by mistake. */
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
+
+/** They keep a browser from doing more with an answer than to show it. */
+const HEADERS = Object.entries({
+  'Content-Security-Policy': POLICY,
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cache-Control': 'no-store',
+});
+const CHALLENGE = 'Basic realm="viewlog", charset="UTF-8"';
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 export function statusApp(
   service: Service,
@@ -28,31 +41,40 @@ export function statusApp(
   log: Pick<Log, 'error'>,
 ): (request: Request) => Response | Promise<Response> {
   const guard = createGuard(guarded);
-  const trusted = new WeakSet<Request>();
-  const app = new Hono();
-  app.use(async ({ req }, next) => {
+  const app = new Hono<{ Variables: { mayKnowWhy: boolean } }>();
+  app.use(async (context, next) => {
+    const { req } = context;
+    for (const [name, value] of HEADERS) context.header(name, value);
     if (req.method !== 'GET' && req.method !== 'HEAD') {
-      return plain(405, 'Only GET.', { Allow: 'GET, HEAD' });
+      return context.text('Only GET.\n', 405, { Allow: 'GET, HEAD' });
     }
     const verdict = guard(req.raw, req.path);
-    if (typeof verdict === 'object') return refusal(verdict.refused, verdict.reason);
-    if (verdict === 'trusted') trusted.add(req.raw);
+    if (typeof verdict === 'object') {
+      if (verdict.refused === 401) context.header('WWW-Authenticate', CHALLENGE);
+      return context.text(`${verdict.reason}\n`, verdict.refused);
+    }
+    context.set('mayKnowWhy', verdict === 'trusted');
     return next();
   });
-  app.get('/healthz', () => json({ status: 'alive' }));
-  app.get('/readyz', ({ req }) => readiness(service.health(), trusted.has(req.raw)));
-  app.get('/metrics', () => reply(200, METRICS_TYPE, exposition(service.metrics())));
-  for (const [path, page] of Object.entries(service.pages)) {
-    app.get(path, ({ req }) => page(new URL(req.url).searchParams));
-  }
-  app.notFound(() => plain(404, 'There is nothing here.'));
+  app.get('/healthz', (context) => context.json({ status: 'alive' }));
+  app.get('/readyz', (context) => {
+    const health = service.health();
+    const status = isReady(health) ? 'ready' : 'not ready';
+    const why = context.get('mayKnowWhy') ? health : {};
+    return context.json({ status, ...why }, isReady(health) ? 200 : 503);
+  });
+  app.get('/metrics', (context) =>
+    context.body(metricsText(service.metrics()), 200, { 'Content-Type': METRICS_TYPE }),
+  );
+  for (const [path, page] of Object.entries(service.pages)) app.get(path, page);
+  app.notFound((context) => context.text('There is nothing here.\n', 404));
   let logged = '';
-  app.onError((error) => {
+  app.onError((error, context) => {
     const reason = reasonOf(error);
     // A page that is open asks every two seconds.
     if (reason !== logged) log.error(`The status server failed: ${error.stack ?? reason}`);
     logged = reason;
-    return plain(500, 'This failed, and the log says why. Views are accepted as before.');
+    return context.text('This failed, and the log says why. Views are accepted as before.\n', 500);
   });
   return (request) => app.fetch(request);
 }
@@ -69,11 +91,4 @@ export async function openStatus(
 ): Promise<StatusServer | undefined> {
   if (address === 'off') return undefined;
   return serveStatus(address, statusApp(service, { host: address.host, token }, log));
-}
-
-/** @param mayKnowWhy whether the client has shown the token, where there is one. */
-function readiness(health: Health, mayKnowWhy: boolean): Response {
-  const { reasons, warnings } = health;
-  const status = isReady(health) ? 'ready' : 'not ready';
-  return json(mayKnowWhy ? { status, reasons, warnings } : { status }, isReady(health) ? 200 : 503);
 }

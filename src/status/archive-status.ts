@@ -1,20 +1,63 @@
-import type { Description } from '../base/description.ts';
+import type { ArchiveState } from '../archive/archive.ts';
 import type { Service } from './app.ts';
-import { reply } from './replies.ts';
+import type { Metric } from './metrics.ts';
 
-const NAME_LENGTH = 24;
+/** What an archive's status needs to know. */
+interface ArchiveSource {
+  readonly state: () => ArchiveState;
+  /** The server that it is connected to. */
+  readonly server: () => string | undefined;
+  readonly isStopping: () => boolean;
+}
 
-/**
- * Returns the service of the archive, whose page is its facts as text.
- * @param describe `reasons` say why nothing is archived now; none if it is.
- */
-export const archiveStatus = (
-  describe: () => Description & { readonly reasons: readonly string[] },
-): Service => ({
-  health: describe,
-  metrics: () => describe().metrics,
-  pages: { '/': () => reply(200, 'text/plain; charset=utf-8', pageOf(describe())) },
+/** Returns the service of an archive, whose page is its facts as text. */
+export const archiveStatus = (source: ArchiveSource): Service => ({
+  health: () => ({ reasons: reasonsOf(source), warnings: [] }),
+  metrics: () => metricsOf(source),
+  pages: { '/': (context) => context.text(factsOf(source)) },
 });
 
-const pageOf = ({ facts }: Description): string =>
-  facts.map(([name, text]) => `${name.padEnd(NAME_LENGTH)} ${text}\n`).join('');
+/** Returns why nothing is archived now. */
+function reasonsOf({ state, server, isStopping }: ArchiveSource): string[] {
+  if (isStopping()) return ['shutting down'];
+  const { unavailable, unreadable } = state();
+  const lost = server() === undefined ? 'no connection to the cluster' : unreadable;
+  return [unavailable, lost].filter((reason) => reason !== undefined);
+}
+
+function factsOf(source: ArchiveSource): string {
+  const reasons = reasonsOf(source);
+  const { stream, sequence, lag, lines, skipped, lost, path, freeBytes } = source.state();
+  const facts = {
+    state: reasons.length === 0 ? 'archiving' : reasons.join('; '),
+    server: source.server() ?? 'none',
+    stream,
+    'archived up to': sequence,
+    'messages behind': lag,
+    'views since the start': lines,
+    'skipped, no views': skipped,
+    'lost, removed too early': lost,
+    'file being written': path ?? 'none',
+    'free disk bytes': freeBytes ?? 'unknown',
+  };
+  return Object.entries(facts)
+    .map(([name, fact]) => `${name.padEnd(24)} ${fact}\n`)
+    .join('');
+}
+
+function metricsOf(source: ArchiveSource): Metric[] {
+  const { sequence, lag, skipped, lost, lines, bytes, freeBytes } = source.state();
+  const isConnected = Number(source.server() !== undefined);
+  const isReady = Number(reasonsOf(source).length === 0);
+  return [
+    ['viewlog_archive_sequence', 'The last message archived.', sequence],
+    ['viewlog_archive_lag_messages', 'Messages of the stream not yet archived.', lag],
+    ['viewlog_archive_skipped_total', 'Messages that no collector wrote.', skipped],
+    ['viewlog_archive_lost_total', 'Messages removed before they were archived.', lost],
+    ['viewlog_archive_connected', 'Whether a NATS server is connected.', isConnected],
+    ['viewlog_written_lines_total', 'Lines archived.', lines],
+    ['viewlog_written_bytes_total', 'Bytes archived.', bytes],
+    ['viewlog_disk_free_bytes', 'Free disk space at the data directory.', freeBytes],
+    ['viewlog_ready', 'Whether messages are archived (1) or not (0).', isReady],
+  ];
+}

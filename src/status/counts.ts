@@ -1,7 +1,8 @@
 import type { RequestCounts } from '../collector/take-view.ts';
 import { clip } from '../base/text.ts';
-import { HOUR_MS } from '../base/time.ts';
-import { type Issue, type Refusal, type RefusalCode, REFUSALS } from '../view/refusal.ts';
+import { DAY_MS } from '../base/time.ts';
+import { type Refusal, type RefusalCode, REFUSALS } from '../view/refusal.ts';
+import { keyOf, type Reason, refusedAgain, type Sample } from './reasons.ts';
 import { Timeline } from './timeline.ts';
 
 /** The latest accepted views and refusals that are kept to be shown. */
@@ -9,37 +10,12 @@ export const LATEST_MAX = 20;
 /** Strangers choose origins and ids, so all of these are bounded. */
 const ORIGINS_MAX = 8;
 const REASONS_MAX = 2_000;
-const UNLISTED_IDS_MAX = 100;
+export const UNLISTED_IDS_MAX = 100;
 const SAMPLE_TEXT_MAX = 1_000;
 const SAMPLE_ORIGIN_MAX = 200;
 const SAMPLE_ISSUES_MAX = 10;
 
-/** One refused request, with everything that strangers sent cut to a bounded length. */
-export interface Sample {
-  readonly atMs: number;
-  readonly code: RefusalCode;
-  readonly project?: string | undefined;
-  readonly origin?: string | undefined;
-  readonly detail: string;
-  readonly issues: readonly Issue[];
-  /** The size of the body or line that is too large, if it is known. */
-  readonly bytes?: number | undefined;
-  /** The body, if it was read. */
-  readonly text?: string | undefined;
-}
-
-/** Refusals with one code, and for `origin-not-allowed` from one origin. */
-export interface Reason {
-  readonly refusedIn: Timeline;
-  /** When the refusals began, after at least an hour without one. */
-  sinceMs: number;
-  lastMs: number;
-  /** The accepted views at that time: of the project, or of all if it was not known. */
-  acceptedThen: number;
-  sample: Sample;
-}
-
-/** What is counted for one project, for views of unlisted ids, and for all requests together. */
+/** What is counted for one project, and for all requests together. */
 export class Activity {
   /** Since the start of the process. */
   accepted = 0;
@@ -61,17 +37,6 @@ export class Activity {
     this.refusedIn ??= new Timeline();
     this.refusedIn.add(nowMs);
   }
-
-  toJSON(): object {
-    const { accepted, lastAcceptedMs, acceptedIn, refusedIn, reasons } = this;
-    return { accepted, lastAcceptedMs, acceptedIn, refusedIn, reasons: [...reasons] };
-  }
-}
-
-export interface UnlistedId {
-  readonly refusedIn: Timeline;
-  lastMs: number;
-  origin: string | undefined;
 }
 
 export interface AcceptedView {
@@ -81,7 +46,8 @@ export interface AcceptedView {
   readonly fields: Uint8Array;
 }
 
-export interface CountsOptions {
+interface CountsOptions {
+  /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly isListed: (project: string) => boolean;
 }
@@ -101,46 +67,49 @@ export class Counts implements RequestCounts {
   readonly projects = new Map<string, Activity>();
   /** Requests that were refused before their project was known. */
   readonly beforeProject = new Activity();
-  readonly unlistedIds = new Map<string, UnlistedId>();
+  readonly unlistedIds = new Map<string, Reason>();
   /** Newest first. */
   readonly latestAccepted: AcceptedView[] = [];
   readonly latestRefused: Sample[] = [];
-  /** Every reason and the map that holds it, the one with the oldest refusal first. */
-  readonly #reasons = new Map<Reason, [holder: Map<string, Reason>, key: string]>();
-  readonly #now: () => number;
-  readonly #isListed: (project: string) => boolean;
+  /** The reasons of all activities, the one with the oldest refusal first. */
+  readonly #reasons = new Map<Reason, Activity>();
+  readonly #options: CountsOptions;
 
-  constructor({ now, isListed }: CountsOptions) {
-    this.#now = now;
-    this.#isListed = isListed;
-    this.startMs = now();
+  constructor(options: CountsOptions) {
+    this.#options = options;
+    this.startMs = options.now();
     this.sinceMs = this.startMs;
     const codes = Object.keys(REFUSALS).map((code) => [code, 0]);
     this.refusedByCode = Object.fromEntries(codes) as Record<RefusalCode, number>;
   }
 
   accepted(project: string, fields: Uint8Array): void {
-    const atMs = this.#now();
+    const atMs = this.#options.now();
     this.total.accept(atMs);
     this.activityOf(project).accept(atMs);
     add(this.latestAccepted, { atMs, project, fields });
   }
 
   refused(refusal: Refusal, origin: string | undefined, text?: string): void {
-    const sample = sampleOf(refusal, origin, text, this.#now());
+    const sample = sampleOf(refusal, origin, text, this.#options.now());
     const { atMs, code, project } = sample;
     this.total.refuse(atMs);
     this.refusedByCode[code] += 1;
     add(this.latestRefused, sample);
-    if (project !== undefined && !this.#isListed(project)) {
-      this.#addUnlisted(project, sample);
+    if (project !== undefined && !this.#options.isListed(project)) {
+      this.#refusedUnlisted(project, sample);
       return;
     }
     const activity = project === undefined ? this.beforeProject : this.activityOf(project);
     activity.refuse(atMs);
+    this.#dropOldReasons(atMs);
+    const { reasons } = activity;
+    const key = keyOf(sample);
+    const isNew = !reasons.has(key);
+    if (isNew && code === 'origin-not-allowed' && reasons.size >= ORIGINS_MAX) return;
     // Whether such requests succeed again shows in the views of all projects.
     const { accepted } = project === undefined ? this.total : activity;
-    this.#addReason(activity, sample, accepted);
+    this.keepReason(activity, refusedAgain(reasons.get(key), sample, accepted));
   }
 
   activityOf(project: string): Activity {
@@ -153,53 +122,26 @@ export class Counts implements RequestCounts {
     return activity;
   }
 
-  /** Adds a reason; if there are too many, drops the one that was refused for the longest ago. */
-  holdReason({ reasons }: Activity, key: string, reason: Reason): void {
-    reasons.set(key, reason);
+  keepReason(activity: Activity, reason: Reason): void {
+    activity.reasons.set(keyOf(reason.sample), reason);
     this.#reasons.delete(reason);
-    this.#reasons.set(reason, [reasons, key]);
-    if (this.#reasons.size <= REASONS_MAX) return;
-    const [oldest, [holder, itsKey]] = this.#reasons.entries().next().value!;
-    this.#reasons.delete(oldest);
-    holder.delete(itsKey);
+    this.#reasons.set(reason, activity);
   }
 
-  /** Drops reasons whose latest refusal is older. */
-  forgetReasonsBefore(ms: number): void {
-    for (const [reason, [holder, key]] of this.#reasons) {
-      if (reason.lastMs >= ms) return;
+  /** Makes way for one more reason, and drops those that were not refused for a day. */
+  #dropOldReasons(nowMs: number): void {
+    for (const [reason, { reasons }] of this.#reasons) {
+      if (this.#reasons.size < REASONS_MAX && nowMs - reason.lastMs < DAY_MS) return;
       this.#reasons.delete(reason);
-      holder.delete(key);
+      reasons.delete(keyOf(reason.sample));
     }
   }
 
-  #addReason(activity: Activity, sample: Sample, accepted: number): void {
-    const { atMs, code, origin } = sample;
-    const { reasons } = activity;
-    const isByOrigin = code === 'origin-not-allowed';
-    const key = isByOrigin ? `${code} ${origin ?? ''}` : code;
-    const seen = reasons.get(key);
-    if (seen === undefined) {
-      if (isByOrigin && reasons.size >= ORIGINS_MAX) return;
-      const refusedIn = new Timeline();
-      refusedIn.add(atMs);
-      const reason = { refusedIn, sinceMs: atMs, lastMs: atMs, acceptedThen: accepted, sample };
-      this.holdReason(activity, key, reason);
-      return;
-    }
-    if (atMs - seen.lastMs >= HOUR_MS) seen.sinceMs = atMs;
-    seen.refusedIn.add(atMs);
-    Object.assign(seen, { lastMs: atMs, acceptedThen: accepted, sample });
-    this.holdReason(activity, key, seen);
-  }
-
-  #addUnlisted(id: string, { atMs, origin }: Sample): void {
+  #refusedUnlisted(id: string, sample: Sample): void {
     const ids = this.unlistedIds;
-    const seen = ids.get(id) ?? { refusedIn: new Timeline(), lastMs: atMs, origin };
-    seen.refusedIn.add(atMs);
-    Object.assign(seen, { lastMs: atMs, origin });
-    if (!ids.has(id) && ids.size >= UNLISTED_IDS_MAX) ids.delete(rarestOf(ids, atMs));
-    ids.set(id, seen);
+    const reason = refusedAgain(ids.get(id), sample, 0);
+    if (!ids.has(id) && ids.size >= UNLISTED_IDS_MAX) ids.delete(rarestOf(ids, sample.atMs));
+    ids.set(id, reason);
   }
 }
 
@@ -209,14 +151,9 @@ function add<T>(latest: T[], item: T): void {
 }
 
 /** Returns the id with the fewest views in a day, so that made-up ids do not push out real ones. */
-function rarestOf(ids: ReadonlyMap<string, UnlistedId>, nowMs: number): string {
-  let rarest = '';
-  let fewest = Infinity;
-  for (const [id, { refusedIn }] of ids) {
-    const count = refusedIn.lastDay(nowMs);
-    if (count < fewest) [rarest, fewest] = [id, count];
-  }
-  return rarest;
+function rarestOf(ids: ReadonlyMap<string, Reason>, nowMs: number): string {
+  const counts = Array.from(ids, ([id, { refusedIn }]) => [id, refusedIn.lastDay(nowMs)] as const);
+  return counts.reduce((rarest, one) => (one[1] < rarest[1] ? one : rarest))[0];
 }
 
 function sampleOf(

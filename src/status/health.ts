@@ -1,6 +1,6 @@
 import { formatSize } from '../base/format.ts';
-import { isStream, type WatchedState } from './store-facts.ts';
 import type { Projects } from '../projects/project-list.ts';
+import { isStream, type WatchedState } from './store-facts.ts';
 
 export interface Health {
   /** Why the service must not be sent requests now. */
@@ -13,9 +13,13 @@ interface HealthInput {
   readonly projects: Projects;
   readonly store: WatchedState;
   readonly minFreeBytes: number;
-  readonly queue: { readonly bytes: number; readonly bytesMax: number };
   readonly isStopping: boolean;
 }
+
+const NONE_ACTIVE =
+  'No project is active, so every view is refused; "viewlog activate ID" activates one';
+
+export const isReady = ({ reasons }: Health): boolean => reasons.length === 0;
 
 /**
  * Only what would refuse every view makes a collector unready, and a stop: with a faulty projects
@@ -23,37 +27,27 @@ interface HealthInput {
  */
 export function healthOf(input: HealthInput): Health {
   const { projects, store, isStopping } = input;
-  const reasons = isStopping ? ['shutting down'] : store.unavailable ? [store.unavailable] : [];
-  const fault = projects.fault === undefined ? [] : [projects.fault.message];
-  const isNoneActive = !projects.all().some(({ active }) => active);
-  const none = isNoneActive
-    ? ['No project is active, so every view is refused; "viewlog activate ID" activates one']
-    : [];
-  return { reasons, warnings: [...fault, ...none, ...warningsOf(input)] };
+  const isAnyActive = projects.all().some(({ active }) => active);
+  const warnings = [projects.fault?.message, isAnyActive ? undefined : NONE_ACTIVE];
+  return {
+    reasons: [isStopping ? 'shutting down' : store.unavailable].filter(isPresent),
+    warnings: [...warnings.filter(isPresent), ...warningsOf(input)],
+  };
 }
 
-export const isReady = ({ reasons }: Health): boolean => reasons.length === 0;
+const isPresent = (text: string | undefined): text is string => text !== undefined;
 
 /** Warnings that the status page does not have a place of its own for. */
-export function warningsOf({ store, queue, minFreeBytes }: HealthInput): string[] {
-  const warnings: string[] = [];
+export function warningsOf({ store, minFreeBytes }: HealthInput): string[] {
   if (isStream(store)) {
-    const { name, seen } = store.stream;
-    warnings.push(...store.stream.warnings);
-    if (seen.lagging.length > 0) {
-      const lagging = `${seen.lagging.length} of the ${seen.replicas} servers`;
-      warnings.push(
-        `${lagging} that keep stream ${name} are down or behind: ${seen.lagging.join(', ')}`,
-      );
-    }
-  } else if (store.unavailable === undefined && (store.freeBytes ?? Infinity) < 2 * minFreeBytes) {
-    warnings.push(
-      `Free disk space is close to --min-free (${formatSize(minFreeBytes)}); ` +
-        'refused views are no longer kept',
-    );
+    const { name, warnings, seen } = store.stream;
+    const lagging = `${seen.lagging.length} of the ${seen.replicas} servers that keep stream ${name}`;
+    return seen.lagging.length === 0
+      ? [...warnings]
+      : [...warnings, `${lagging} are down or behind: ${seen.lagging.join(', ')}`];
   }
-  if (queue.bytes > queue.bytesMax / 2) {
-    warnings.push(`More than half of --max-queue (${formatSize(queue.bytesMax)}) is in flight`);
-  }
-  return warnings;
+  if (store.unavailable !== undefined || (store.freeBytes ?? Infinity) >= 2 * minFreeBytes)
+    return [];
+  const low = `Free disk space is close to --min-free (${formatSize(minFreeBytes)})`;
+  return [`${low}; refused views are no longer kept`];
 }

@@ -298,14 +298,14 @@ export function daysAt(nowMs: number): { readonly todayMs: number; readonly yest
 function unlistedFacts({ counts, projects, nearestId, nowMs }: ModelInput & Findings) {
   const facts = Array.from(counts.unlistedIds)
     .filter(([id, { lastMs }]) => nowMs - lastMs < DAY_MS && projects.find(id) === undefined)
-    .map(([id, { refusedIn, lastMs, origin }]) => {
+    .map(([id, { refusedIn, lastMs, sample }]) => {
       const near = projects.find(nearestId(id, projects.all()));
       return {
         id,
         lastDay: refusedIn.lastDay(nowMs),
         lastHour: refusedIn.lastHour(nowMs),
         lastMs,
-        origin,
+        origin: sample.origin,
         /** The listed project whose id was probably meant. */
         near: near && named(near),
         /** In the projects file, which is faulty. */

@@ -10,7 +10,7 @@ import { MiB } from '../base/size.ts';
 import { clip, printable, shellQuoted } from '../base/text.ts';
 import { curlOf } from '../projects/curl.ts';
 import type { Remedy } from '../view/remedy.ts';
-import type { Sample } from './counts.ts';
+import type { Sample } from './reasons.ts';
 import type { ReasonFacts, RequestsProblem, Row, StatusModel, UnlistedFacts } from './model.ts';
 import * as commands from './shell-commands.ts';
 import { isOpen } from './state.ts';

@@ -2,13 +2,10 @@
 // have time-outs, connections are few, and no body is read.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Bun } from '../http/bun.ts';
-import { type Deno, LastingServer } from '../http/deno.ts';
+import { LastingServer } from '../http/deno.ts';
 import { onServerError } from '../http/fetch-exchange.ts';
 import { cannotListen, runtime } from '../http/listen.ts';
 import { type Address, urlOf } from '../http/listener.ts';
-import { askedPath } from './asked-path.ts';
-import { plain, unreadable } from './replies.ts';
 
 export interface StatusServer {
   readonly url: string;
@@ -16,6 +13,7 @@ export interface StatusServer {
 }
 
 type Handler = (request: Request) => Response | Promise<Response>;
+type NodeListener = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
 
 const CONNECTIONS_MAX = 64;
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -24,33 +22,49 @@ const IDLE_TIMEOUT_MS = 30_000;
 /** @throws {Fatal} exit 69 if the address cannot be listened on. */
 export async function serveStatus(address: Address, handler: Handler): Promise<StatusServer> {
   const { Deno, Bun } = runtime;
+  const { host, port } = address;
   try {
-    if (Deno) return serveOnDeno(Deno, address, bounded(handler));
-    if (Bun) return serveOnBun(Bun, address, bounded(handler));
-    return await serveOnNode(address, handler);
+    if (!Deno && !Bun) return await serveOnNode(address, handler);
+    const fetch = bounded(handler);
+    if (Deno) {
+      const server = new LastingServer(Deno, host, port, fetch);
+      return { url: urlOf(host, server.port), stop: () => server.stop() };
+    }
+    const server = Bun!.serve({
+      hostname: host,
+      port,
+      // Otherwise a second process on Bun may listen there, too.
+      reusePort: false,
+      fetch,
+      error: onServerError,
+      development: false,
+      idleTimeout: IDLE_TIMEOUT_MS / 1000,
+      maxRequestBodySize: 1024,
+    });
+    return { url: urlOf(host, server.port), stop: async () => void server.stop(true) };
   } catch (error) {
     throw cannotListen(error, address, '--status');
   }
 }
 
-/** Runtimes differ in what they make of a request without a Host (HTTP/1.0), or with an odd one. */
-function answered(request: Request, handler: Handler): Response | Promise<Response> {
-  const asked = askedPath(request);
-  if (asked === undefined) return unreadable();
-  const { method, headers } = request;
-  if (method === 'TRACE' || method === 'CONNECT') return plain(405, 'Only GET.');
-  return handler(new Request(`http://localhost${asked}`, { method, headers }));
-}
+/**
+ * Without a Host (HTTP/1.0), or with an odd one, runtimes differ: Bun's request has a bare path for
+ * its URL, Deno's a URL that cannot be parsed. So the path gets a host that stands in for any.
+ */
+const onLocalhost = ({ url, method, headers }: Request): Request =>
+  new Request(`http://localhost${url.replace(/^https?:\/\/[^/?#]*/i, '')}`, { method, headers });
+
+const unreadable = (): Response => new Response('This address cannot be read.\n', { status: 400 });
 
 /** Bounds the requests that are being answered, for runtimes that do not bound connections. */
 function bounded(handler: Handler): Handler {
   let current = 0;
   return async (request) => {
     void request.body?.cancel().catch(() => {});
-    if (current >= CONNECTIONS_MAX) return plain(503, 'Too many requests at once.');
+    if (current >= CONNECTIONS_MAX) return new Response('Too many requests.\n', { status: 503 });
     current += 1;
     try {
-      return await answered(request, handler);
+      return await handler(onLocalhost(request));
     } catch {
       return unreadable();
     } finally {
@@ -60,8 +74,7 @@ function bounded(handler: Handler): Handler {
 }
 
 async function serveOnNode({ host, port }: Address, handler: Handler): Promise<StatusServer> {
-  type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
-  let listener: Promise<Listener> | undefined;
+  let listener: Promise<NodeListener> | undefined;
   const server = createServer(
     {
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -97,38 +110,13 @@ async function serveOnNode({ host, port }: Address, handler: Handler): Promise<S
 }
 
 /** With it comes Node's Fetch API, a tenth of a start and 5 MiB: only once somebody looks. */
-async function loadListener(handler: Handler) {
+async function loadListener(handler: Handler): Promise<NodeListener> {
   const { getRequestListener } = await import('@hono/node-server');
-  return getRequestListener((request) => answered(request, handler), {
+  return getRequestListener((request) => handler(onLocalhost(request)), {
     overrideGlobalObjects: true,
     // It reads up to 64 MiB.
     autoCleanupIncoming: false,
     errorHandler: unreadable,
     hostname: 'localhost', // stands in for the Host that HTTP/1.0 does not have
   });
-}
-
-function serveOnDeno(deno: Deno, { host, port }: Address, handler: Handler): StatusServer {
-  const server = new LastingServer(deno, host, port, handler);
-  return { url: urlOf(host, server.port), stop: () => server.stop() };
-}
-
-function serveOnBun(bun: Bun, { host, port }: Address, handler: Handler): StatusServer {
-  const server = bun.serve({
-    hostname: host,
-    port,
-    // Otherwise a second process on Bun may listen there, too.
-    reusePort: false,
-    fetch: handler,
-    error: onServerError,
-    development: false,
-    idleTimeout: IDLE_TIMEOUT_MS / 1000,
-    maxRequestBodySize: 1024,
-  });
-  return {
-    url: urlOf(host, server.port),
-    async stop() {
-      void server.stop(true);
-    },
-  };
 }

@@ -1,7 +1,8 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/time.ts';
 import type { Project } from '../projects/project-list.ts';
 import { type Remedy, remedyOf } from '../view/remedy.ts';
-import { Activity, type Reason, type Sample } from './counts.ts';
+import { Activity } from './counts.ts';
+import type { Reason, Sample } from './reasons.ts';
 
 export type ProjectState =
   /** All views of the last hour were refused. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
 import { readEnv } from '../base/env.ts';
+import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
 import { printable } from '../base/text.ts';
 import { isLoopback } from './guard.ts';
 
@@ -14,9 +14,9 @@ interface TokenOptions {
 }
 
 /**
- * The token that the operator's listener asks for: from a file or from the environment, never a
+ * Returns the token that the status server asks for: from a file or from the environment, never a
  * flag, which every user of the machine could read.
- * @throws {Fatal} where the listener needs one and there is none, or it is no good.
+ * @throws {Fatal} exit 78 if the server needs one and there is none, or if it is no good.
  */
 export async function readToken(
   { status, 'status-token-file': file }: TokenOptions,
@@ -25,28 +25,25 @@ export async function readToken(
   if (status === 'off') return undefined;
   const token = (file === undefined ? env(TOKEN_ENV) : await readTokenFile(file))?.trim();
   const source = file === undefined ? TOKEN_ENV : `"${printable(file, Infinity)}"`;
-  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
-    throw new Fatal(EXIT.badConfiguration, `The status token in ${source} must be printable ASCII`);
+  if (token === undefined) {
+    if (isLoopback(status.host)) return undefined;
+    const why = `--status ${printable(status.host)} is not loopback, so it needs a token`;
+    throw misconfigured(`${why}: --status-token-file FILE, or ${TOKEN_ENV}`);
   }
-  if (token !== undefined && token.length < LENGTH_MIN) {
-    const message = `The status token in ${source} must have at least ${LENGTH_MIN} characters`;
-    throw new Fatal(EXIT.badConfiguration, message);
+  if (!/^[\x21-\x7e]+$/.test(token)) {
+    throw misconfigured(`The status token in ${source} must be printable ASCII`);
   }
-  if (token === undefined && !isLoopback(status.host)) {
-    throw new Fatal(
-      EXIT.badConfiguration,
-      `--status ${printable(status.host)} is not loopback, so it needs a token: ` +
-        `--status-token-file FILE, or ${TOKEN_ENV}`,
-    );
-  }
-  return token;
+  if (token.length >= LENGTH_MIN) return token;
+  throw misconfigured(`The status token in ${source} must have at least ${LENGTH_MIN} characters`);
 }
+
+const misconfigured = (message: string): Fatal => new Fatal(EXIT.badConfiguration, message);
 
 async function readTokenFile(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    const message = `Cannot read --status-token-file "${printable(file, Infinity)}": ${reasonOf(error)}`;
-    throw new Fatal(EXIT.badConfiguration, message);
+    const path = printable(file, Infinity);
+    throw misconfigured(`Cannot read --status-token-file "${path}": ${reasonOf(error)}`);
   }
 }

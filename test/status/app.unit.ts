@@ -1,20 +1,39 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS } from '../../src/base/time.ts';
-import { gauge } from '../../src/base/description.ts';
+import { type Service, statusApp } from '../../src/status/app.ts';
 import { archiveStatus } from '../../src/status/archive-status.ts';
-import { statusApp } from '../../src/status/app.ts';
 import {
   type CollectorSource,
   collectorStatus,
   everyMinute,
 } from '../../src/status/collector-status.ts';
-import { healthOf, warningsOf } from '../../src/status/health.ts';
+import type { GuardOptions } from '../../src/status/guard.ts';
+import { healthOf } from '../../src/status/health.ts';
 import { RefusalLog } from '../../src/status/refusal-log.ts';
+import { readToken } from '../../src/status/token.ts';
 import { memoryLog } from '../support/memory-log.ts';
 import { FILES, NOON, PLACE, Scene } from '../support/status-scene.ts';
+import { tempDir } from '../support/temp-dir.ts';
 
-const get = (path: string): Request =>
-  new Request(`http://localhost${path}`, { headers: { host: 'localhost' } });
+const LOCAL: GuardOptions = { host: '127.0.0.1', token: undefined };
+const TOKEN = 'correct-horse-battery-staple';
+
+/** Returns what asks the status server of a service, with these headers beside a Host. */
+const asking =
+  (service: Service, guarded = LOCAL, log = memoryLog()) =>
+  async (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+    statusApp(
+      service,
+      guarded,
+      log,
+    )(
+      new Request(`http://localhost${path}`, {
+        method,
+        headers: { host: 'localhost', ...headers },
+      }),
+    );
 
 function sourceOf(scene: Scene, state = () => FILES): CollectorSource {
   return {
@@ -46,91 +65,198 @@ const broken = (): never => {
   throw new Error('a secret place');
 };
 
-describe('a fault in the status', () => {
-  it('ends only its request, and is logged once', async () => {
+const SERVICE: Service = {
+  health: () => ({ reasons: ['the disk is full'], warnings: ['odd'] }),
+  metrics: () => [],
+  pages: { '/': (context) => context.text('a page') },
+};
+
+it('a fault in the status ends only its request, and is logged once', async () => {
+  const log = memoryLog();
+  const service = collectorStatus(sourceOf(new Scene([{ id: '1' }]), broken));
+  const app = statusApp(service, LOCAL, log);
+  const get = async (path: string) =>
+    app(new Request(`http://localhost${path}`, { headers: { host: 'localhost' } }));
+  for (const path of ['/', '/status.txt', '/status.json', '/metrics', '/readyz', '/']) {
+    const answer = await get(path);
+    expect([path, answer.status]).toStrictEqual([path, 500]);
+    expect(await answer.text()).not.toContain('secret');
+  }
+  expect((await get('/healthz')).status).toBe(200);
+  const failed = /^error: The status server failed: .*secret/;
+  expect(log.lines).toStrictEqual([expect.stringMatching(failed)]);
+});
+
+describe('every minute', () => {
+  it('counts are saved and refusals logged; at the end, counts are saved once more', async () => {
     const log = memoryLog();
-    const service = collectorStatus(sourceOf(new Scene([{ id: '1' }]), broken));
-    const app = statusApp(service, { host: '127.0.0.1', token: undefined }, log);
-    for (const path of ['/', '/status.txt', '/status.json', '/metrics', '/readyz', '/']) {
-      const answer = await app(get(path));
-      expect([path, answer.status]).toStrictEqual([path, 500]);
-      expect(await answer.text()).not.toContain('secret');
-    }
-    expect((await app(get('/healthz'))).status).toBe(200);
+    const scene = new Scene([{ id: '1' }]);
+    scene.refuse(2, { code: 'invalid-view', project: '1' });
+    let saves = 0;
+    const save = async (): Promise<void> => void (saves += 1);
+    const end = everyMinute(sourceOf(scene), save, log, 1);
+    await expect.poll(() => saves).toBeGreaterThan(1);
+    const before = saves;
+    await end();
+    expect(saves).toBeGreaterThan(before);
     expect(log.lines).toStrictEqual([
-      expect.stringMatching(/^error: The status server failed: .*secret/),
+      'warn: Views of project 1 are refused: invalid views; all 2 views of the last hour',
     ]);
   });
 
-  it('of the minute is logged, and the next minute is tried again', async () => {
+  it('a fault is logged, and the next minute comes all the same', async () => {
     const log = memoryLog();
-    const end = everyMinute(sourceOf(new Scene([{ id: '1' }]), broken), undefined, log, 1);
+    const end = everyMinute(sourceOf(new Scene([{ id: '1' }]), broken), async () => {}, log, 1);
     await expect.poll(() => log.lines.length).toBeGreaterThan(1);
-    end();
+    await end();
     expect(log.lines[0]).toBe('error: The status page’s minute failed: a secret place');
   });
 });
 
-it('every minute the counts are saved, and refusals are logged', async () => {
-  const log = memoryLog();
-  const scene = new Scene([{ id: '1' }]);
-  scene.refuse(2, { code: 'invalid-view', project: '1' });
-  let saves = 0;
-  const save = async (): Promise<void> => void (saves += 1);
-  const end = everyMinute(sourceOf(scene), save, log, 1);
-  await expect.poll(() => saves).toBeGreaterThan(1);
-  end();
-  expect(log.lines).toStrictEqual([
-    'warn: Views of project 1 are refused: invalid views; all 2 views of the last hour',
-  ]);
+describe('the status server answers', () => {
+  it.each<[number, Record<string, string>]>([
+    [200, { host: 'localhost:1234' }],
+    [200, { host: '[::1]:80' }],
+    [403, { host: 'evil.example' }],
+    [403, { host: '127.0.0.1.evil.example:8081' }],
+    [403, { host: 'localhost.evil.example' }],
+    [403, { host: '127.0.0.2' }],
+    [403, { host: '' }],
+    [200, { 'sec-fetch-site': 'none' }],
+    [200, { 'sec-fetch-site': 'same-origin', origin: 'http://localhost' }],
+    [403, { 'sec-fetch-site': 'cross-site' }],
+    [403, { 'sec-fetch-site': 'same-site' }],
+    [403, { origin: 'https://evil.example' }],
+    [403, { origin: 'null' }],
+    [403, { origin: 'http://localhost:1' }],
+  ])('on loopback with %s to %j', async (status, headers) => {
+    for (const path of ['/', '/metrics']) {
+      expect((await asking(SERVICE)(path, headers)).status).toBe(status);
+    }
+  });
+
+  it('a plain check without a Host on the health paths only, and gives no reasons', async () => {
+    const ask = asking(SERVICE);
+    const readiness = await ask('/readyz', { host: '' });
+    expect([readiness.status, await readiness.json()]).toStrictEqual([
+      503,
+      { status: 'not ready' },
+    ]);
+    expect((await ask('/healthz', { host: '' })).status).toBe(200);
+  });
+
+  it('elsewhere only to the token, with reasons; without it says its health', async () => {
+    const ask = asking(SERVICE, { host: '0.0.0.0', token: TOKEN });
+    const statusOf = async (authorization: string) =>
+      (await ask('/metrics', { authorization, host: 'any.example' })).status;
+    const basic = (password: string): string => `Basic ${btoa(`operator:${password}`)}`;
+    for (const right of [`Bearer ${TOKEN}`, `bearer ${TOKEN}`, basic(TOKEN)]) {
+      expect([right, await statusOf(right)]).toStrictEqual([right, 200]);
+    }
+    for (const wrong of ['', `Bearer ${TOKEN}x`, 'Bearer', basic('wrong'), `Token ${TOKEN}`]) {
+      expect([wrong, await statusOf(wrong)]).toStrictEqual([wrong, 401]);
+    }
+    expect((await ask('/nowhere')).headers.get('www-authenticate')).toMatch(/^Basic realm=/);
+    expect(await (await ask('/readyz')).json()).toStrictEqual({ status: 'not ready' });
+    const trusted = { authorization: `Bearer ${TOKEN}` };
+    expect(await (await ask('/readyz', trusted)).json()).toStrictEqual({
+      status: 'not ready',
+      reasons: ['the disk is full'],
+      warnings: ['odd'],
+    });
+    const other = { ...trusted, origin: 'https://evil.example' };
+    expect((await ask('/metrics', other)).status).toBe(403);
+  });
+
+  it('to GET and HEAD, with headers that keep a browser from more than showing it', async () => {
+    const ask = asking(SERVICE);
+    const page = await ask('/');
+    const policy = page.headers.get('content-security-policy');
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(page.headers.get('cache-control')).toBe('no-store');
+    for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
+      expect((await ask('/', {}, method)).status).toBe(405);
+    }
+    expect((await ask('/', {}, 'HEAD')).status).toBe(200);
+    for (const path of ['/view', '/constructor', '//', '/readyz/']) {
+      expect((await ask(path)).status).toBe(404);
+    }
+  });
 });
 
-it('a view that nobody but viewlog could have written does not break the page', async () => {
-  const scene = new Scene([{ id: '1' }]);
-  scene.refuse(1, { code: 'invalid-view', project: '1' }, 'null', '{"url":"\\ud800');
-  const app = statusApp(
-    collectorStatus(sourceOf(scene)),
-    { host: '127.0.0.1', token: undefined },
-    memoryLog(),
-  );
-  expect((await app(get('/?open=1&open=2&filter=%00'))).status).toBe(200);
-  expect((await app(get('/status.txt'))).status).toBe(200);
+describe('a status token', () => {
+  const loopback = { host: '127.0.0.1' };
+  const elsewhere = { host: 'status.example' };
+
+  it('comes from the file or the environment, and is not needed on loopback', async () => {
+    const file = join(tempDir(), 'token');
+    writeFileSync(file, `${TOKEN}\n`);
+    const read = (status: typeof loopback, path: string | undefined, env?: string) =>
+      readToken({ status, 'status-token-file': path }, () => env);
+    expect(await read(elsewhere, file)).toBe(TOKEN);
+    expect(await read(loopback, undefined, TOKEN)).toBe(TOKEN);
+    expect(await read(loopback, undefined)).toBeUndefined();
+  });
+
+  it.each([
+    ['none', undefined, undefined, /^--status status\.example is not loopback, so it needs/],
+    ['a short one', undefined, 'short', /at least 16 characters/],
+    ['spaces', undefined, 'correct horse battery staple', /printable ASCII/],
+    ['no file', 'no/where', undefined, /^Cannot read --status-token-file "no\/where"/],
+  ])('that is %s is refused', async (_, file, env, message) => {
+    const reading = readToken({ status: elsewhere, 'status-token-file': file }, () => env);
+    await expect(reading).rejects.toMatchObject({
+      exitCode: 78,
+      message: expect.stringMatching(message),
+    });
+  });
 });
 
 it('an archive has its facts as text, and its reasons in its health', async () => {
-  const described = {
-    reasons: ['no connection'],
-    warnings: [],
-    metrics: [gauge('viewlog_archive_sequence', 'The last message archived.', [[7]])],
-    facts: [['archived up to', '7']] as const,
+  const state = {
+    stream: 'VIEWS',
+    sequence: 7,
+    lag: 1,
+    lines: 6,
+    bytes: 600,
+    skipped: 1,
+    lost: 0,
+    path: undefined,
+    freeBytes: undefined,
+    unavailable: undefined,
+    unreadable: 'the stream is gone',
   };
-  const guarded = { host: '127.0.0.1', token: undefined };
-  const app = statusApp(
-    archiveStatus(() => described),
-    guarded,
-    memoryLog(),
-  );
-  expect(await (await app(get('/'))).text()).toBe('archived up to           7\n');
-  expect((await app(get('/readyz'))).status).toBe(503);
-  expect(await (await app(get('/metrics'))).text()).toContain('\nviewlog_archive_sequence 7\n');
+  const service = (server?: string) =>
+    asking(archiveStatus({ state: () => state, server: () => server, isStopping: () => false }));
+  expect(await (await service('n1:4222')('/')).text()).toMatch(/^archived up to {11}7$/m);
+  const metrics = await (await service('n1:4222')('/metrics')).text();
+  expect(metrics).toContain('\nviewlog_archive_sequence 7\n');
+  const reasonsOf = async (server?: string): Promise<unknown> =>
+    (await service(server)('/readyz')).json();
+  expect(await reasonsOf()).toMatchObject({ reasons: ['no connection to the cluster'] });
+  expect(await reasonsOf('n1:4222')).toMatchObject({ reasons: ['the stream is gone'] });
 });
 
-it('warns of a stream whose servers are behind, of little space and of a full queue', () => {
-  const { projects } = new Scene([]);
+it('warns of a stream whose servers are behind, and of little space', () => {
   const seen = { messages: 7, bytes: 700, leader: 'n1', replicas: 3, lagging: ['n2'] };
   const stream = { name: 'VIEWS', warnings: ['It drops views'], seen };
   const store = { ...FILES, stream } as unknown as typeof FILES;
-  const health = { projects, minFreeBytes: 2 ** 33, isStopping: false };
-  const queue = { bytes: 6, bytesMax: 10 };
-  expect(warningsOf({ ...health, store, queue })).toStrictEqual([
-    'It drops views',
-    '1 of the 3 servers that keep stream VIEWS are down or behind: n2',
-    'More than half of --max-queue (10 bytes) is in flight',
-  ]);
-  expect(healthOf({ ...health, store: FILES, queue: { bytes: 0, bytesMax: 10 } })).toStrictEqual({
+  const health = { projects: new Scene([]).projects, minFreeBytes: 2 ** 33, isStopping: false };
+  const none =
+    'No project is active, so every view is refused; "viewlog activate ID" activates one';
+  expect(healthOf({ ...health, store })).toStrictEqual({
     reasons: [],
     warnings: [
-      'No project is active, so every view is refused; "viewlog activate ID" activates one',
+      none,
+      'It drops views',
+      '1 of the 3 servers that keep stream VIEWS are down or behind: n2',
+    ],
+  });
+  expect(healthOf({ ...health, store: FILES })).toStrictEqual({
+    reasons: [],
+    warnings: [
+      none,
       'Free disk space is close to --min-free (8 GiB); refused views are no longer kept',
     ],
   });
@@ -139,37 +265,30 @@ it('warns of a stream whose servers are behind, of little space and of a full qu
 it('the log says that views are refused, and accepted again, once an hour', () => {
   const log = memoryLog();
   const refusals = new RefusalLog(log);
-  const scene = new Scene([
-    { id: '1', name: 'Aurora', origins: ['https://a.example'] },
-    { id: '2' },
-  ]);
-  const origin = 'https://b.example';
-  const refuse = (): void => scene.refuse(9, { code: 'origin-not-allowed', project: '1' }, origin);
-  const look = (): void => refusals.look(scene.judged(), scene.nowMs);
-  const fix = (): void => scene.list({ id: '1', name: 'Aurora' }, { id: '2' });
-  const unfix = (): void => scene.list({ id: '1', name: 'Aurora', origins: ['https://a.example'] });
-  scene.accept(1, '2');
-  look();
-  expect(log.lines).toStrictEqual([]);
+  const closed = { id: '1', name: 'Aurora', origins: ['https://a.example'] };
+  const scene = new Scene([closed]);
+  const refuse = (): void => {
+    scene.refuse(9, { code: 'origin-not-allowed', project: '1' }, 'https://b.example');
+  };
+  const look = (): readonly string[] => {
+    refusals.look(scene.judged(), scene.nowMs);
+    return log.lines;
+  };
+  expect(look()).toStrictEqual([]);
   refuse();
-  look();
   look();
   const refused =
     'warn: Views of project 1 (Aurora) are refused: origin not allowed; all 9 views of the last hour';
-  expect(log.lines).toStrictEqual([refused]);
-  fix();
-  look();
-  expect(log.lines).toStrictEqual([refused]);
+  expect(look()).toStrictEqual([refused]);
+  scene.list({ id: '1', name: 'Aurora' });
+  expect(look()).toStrictEqual([refused]);
   scene.accept();
-  look();
   const accepted = 'info: Views of project 1 (Aurora) are accepted again';
-  expect(log.lines).toStrictEqual([refused, accepted]);
-  unfix();
+  expect(look()).toStrictEqual([refused, accepted]);
+  scene.list(closed);
   refuse();
-  look();
-  expect(log.lines).toStrictEqual([refused, accepted]);
+  expect(look()).toStrictEqual([refused, accepted]);
   scene.nowMs = NOON + HOUR_MS + 60_000;
   refuse();
-  look();
-  expect(log.lines).toHaveLength(3);
+  expect(look()).toHaveLength(3);
 });

@@ -1,9 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/base/time.ts';
-import { Counts, LATEST_MAX } from '../../src/status/counts.ts';
-import { CountsSaver, openCounts } from '../../src/status/saved-counts.ts';
+import { LATEST_MAX } from '../../src/status/counts.ts';
+import { CountsFile } from '../../src/status/saved-counts.ts';
 import { Timeline } from '../../src/status/timeline.ts';
 import type { Refusal } from '../../src/view/refusal.ts';
 import { memoryLog } from '../support/memory-log.ts';
@@ -88,29 +88,27 @@ describe('counts', () => {
 });
 
 describe('saved counts', () => {
-  async function reopened(dir: string, scene: Scene) {
+  const fileOf = (scene: Scene, dir: string, isLocked = true) => {
+    const { counts, projects } = scene;
     const log = memoryLog();
-    const now = (): number => scene.nowMs;
-    const { counts } = await openCounts(
-      { dir, isLocked: () => true },
-      { projects: scene.projects, now, log },
-    );
-    const again = new Scene([]);
-    Object.assign(again, { projects: scene.projects, counts, nowMs: scene.nowMs });
-    return { again, log };
-  }
-
-  function saverOf(scene: Scene, dir: string, isLocked = true) {
-    const log = memoryLog();
-    const now = (): number => scene.nowMs;
-    const saver = new CountsSaver({
+    const file = new CountsFile({
       dir,
-      counts: scene.counts,
-      now,
-      log,
+      counts,
       isLocked: () => isLocked,
+      isListed: (id) => projects.find(id) !== undefined,
+      now: () => scene.nowMs,
+      log,
     });
-    return { saver, log };
+    return { file, log };
+  };
+
+  /** What another process shows that starts in the directory. */
+  async function reopened(dir: string, { projects, nowMs }: Scene) {
+    const again = new Scene([], nowMs);
+    Object.assign(again, { projects, nowMs });
+    const { file, log } = fileOf(again, dir);
+    await file.restore();
+    return { again, lines: log.lines };
   }
 
   it('show after a restart what was there before', async () => {
@@ -119,6 +117,7 @@ describe('saved counts', () => {
       { id: '1', origins: ['https://a.example'] },
       { id: '2' },
       { id: '3' },
+      { id: '4' },
     ]);
     scene.nowMs = NOON - DAY_MS;
     scene.accept(4, '2');
@@ -129,9 +128,12 @@ describe('saved counts', () => {
     scene.refuse(3, { code: 'project-not-activated', project: '77' });
     scene.refuse(3, { code: 'invalid-view', project: '3' });
     scene.accept(9, '3', 10_000);
-    await saverOf(scene, dir).saver.save();
-    const { again, log } = await reopened(dir, scene);
-    expect(log.lines).toStrictEqual([]);
+    scene.accept(1, '4', 0);
+    // Project 4 is removed from the list before the restart.
+    scene.list({ id: '1', origins: ['https://a.example'] }, { id: '2' }, { id: '3' });
+    await fileOf(scene, dir).file.save();
+    const { again, lines } = await reopened(dir, scene);
+    expect(lines).toStrictEqual([]);
     expect(again.text()).toBe(
       scene.text().replace('Counted since 14:00', 'Running since 14:01, counted since 14:00'),
     );
@@ -140,44 +142,58 @@ describe('saved counts', () => {
     expect(again.model().fixed.map(({ id }) => id)).toStrictEqual(['3']);
     expect([again.counts.total.accepted, again.counts.total.refused]).toStrictEqual([0, 0]);
     expect(again.model().latestAccepted).toStrictEqual([]);
+    expect(again.counts.projects.has('4')).toBe(false);
   });
 
-  it.each([
-    ['no JSON', '{'],
-    ['another version', '{"version":2}'],
-    ['anything else', '{"version":1,"total":7}'],
-  ])('that are %s are ignored with a warning', async (_, text) => {
+  const ODD: [string, RegExp, string][] = [
+    ['another version', /"version":1/, '"version":2'],
+    ['no list of projects', /"projects":/, '"sites":'],
+    ['a time without a date', /"sinceMs":/, '"sinceMs":865000'],
+    ['a count below zero', /"minutes":\[/, '"minutes":[-'],
+    ['a count that is text', /"quarters":\[/, '"quarters":["",'],
+    ['an unknown code', /invalid-view/, 'valid-view'],
+    ['no JSON', /^\{/, ''],
+  ];
+
+  it.each(ODD)('with %s are ignored with a warning', async (_, part, odd) => {
     const dir = tempDir();
-    writeFileSync(join(dir, 'status.json'), text);
-    const { again, log } = await reopened(dir, new Scene([{ id: '1' }]));
-    expect(log.lines).toStrictEqual([
+    const scene = new Scene([{ id: '1' }]);
+    scene.accept();
+    scene.refuse(1, { code: 'invalid-view', project: '1' });
+    await fileOf(scene, dir).file.save();
+    const path = join(dir, 'status.json');
+    writeFileSync(path, readFileSync(path, 'utf8').replace(part, odd));
+    const { again, lines } = await reopened(dir, scene);
+    expect(lines).toStrictEqual([
       expect.stringMatching(/^warn: Cannot read ".*status\.json": .*counts from this start$/),
     ]);
-    expect(again.model()).toMatchObject({ headline: { about: 'first-view' }, sinceMs: NOON });
+    expect(again.model()).toMatchObject({
+      headline: { about: 'first-view' },
+      sinceMs: scene.nowMs,
+      projects: [{ figures: { refusedLastDay: 0 } }],
+    });
   });
 
-  it('are not written without the lock, nor if nothing was counted', async () => {
+  it('are written only with the lock, and only if something was counted', async () => {
     const dir = tempDir();
     const scene = new Scene([{ id: '1' }]);
     const path = join(dir, 'status.json');
-    await saverOf(scene, dir).saver.save();
-    expect(() => readFileSync(path)).toThrow('ENOENT');
+    await fileOf(scene, dir).file.save();
+    expect(existsSync(path)).toBe(false);
     scene.accept();
-    await saverOf(scene, dir, false).saver.save();
-    expect(() => readFileSync(path)).toThrow('ENOENT');
-    await saverOf(scene, dir).saver.save();
-    expect(readFileSync(path, 'utf8')).toMatch(/^\{"version":1,/);
+    await fileOf(scene, dir, false).file.save();
+    expect(existsSync(path)).toBe(false);
+    await fileOf(scene, dir).file.save();
+    expect(existsSync(path)).toBe(true);
   });
 
   it('that cannot be written are warned of once', async () => {
     const scene = new Scene([{ id: '1' }]);
-    const { saver, log } = saverOf(scene, join(tempDir(), 'gone'));
+    const { file, log } = fileOf(scene, join(tempDir(), 'gone'));
     scene.accept();
-    await saver.save();
-    await saver.saveLast();
-    expect(log.lines).toStrictEqual([
-      expect.stringMatching(/^warn: Cannot write ".*ENOENT|no such/),
-    ]);
+    await file.save();
+    await file.save();
+    expect(log.lines).toStrictEqual([expect.stringMatching(/^warn: Cannot write ".*ENOENT/)]);
   });
 
   it('let views have their turn while they are saved', async () => {
@@ -190,28 +206,8 @@ describe('saved counts', () => {
       if (turns < 1_000) setImmediate(turn);
     };
     turn();
-    await saverOf(scene, tempDir()).saver.save();
+    await fileOf(scene, tempDir()).file.save();
     expect(turns).toBeGreaterThan(ids.length / 100);
     turns = 1_000;
   });
-});
-
-it('an earlier process’s project that is no longer listed is forgotten', async () => {
-  const dir = tempDir();
-  const scene = new Scene([{ id: '1' }]);
-  scene.accept();
-  const log = memoryLog();
-  const now = (): number => scene.nowMs;
-  await new CountsSaver({
-    dir,
-    counts: scene.counts,
-    isLocked: () => true,
-    now,
-    log,
-  }).save();
-  const projects = { find: () => undefined };
-  const directory = { dir, isLocked: () => true };
-  const { counts } = await openCounts(directory, { projects, now, log });
-  expect(counts).toBeInstanceOf(Counts);
-  expect([...counts.projects.keys()]).toStrictEqual([]);
 });
