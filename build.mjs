@@ -128,7 +128,7 @@ function texts(folder, extension) {
   );
 }
 
-/** Texts by name, as `src/base/packed.ts` reads them, at less than half their size. */
+/** Texts by name, as `src/base/built.ts` reads them, at less than half their size. */
 function packed(byName) {
   return JSON.stringify(brotliCompressSync(JSON.stringify(byName)).toString('base64'));
 }

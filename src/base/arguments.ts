@@ -27,20 +27,20 @@ export interface CommandLine {
  * @throws {Fatal} exit 64 at a flag that is unknown or lacks its value.
  */
 export function readCommandLine(args: readonly string[], flags: Flags): CommandLine {
-  const entries = Array.from(flags, ([flag, value]) => {
-    return [flag, { type: value === '' ? ('boolean' as const) : ('string' as const) }] as const;
+  const types = Array.from(flags, ([name, value]) => {
+    return [name, { type: value === '' ? ('boolean' as const) : ('string' as const) }] as const;
   });
   const help = { type: 'boolean', short: 'h' } as const;
   const version = { type: 'boolean', short: 'v' } as const;
-  const options = { ...Object.fromEntries(entries), help, version };
+  const options = { ...Object.fromEntries(types), help, version };
   // Not strict: a strict parser's messages don't say what to do.
   const { tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true });
   const given = tokens.filter((token) => token.kind === 'option');
   const words = tokens.filter((token) => token.kind === 'positional').map(({ value }) => value);
   const [command, ...operands] = words;
-  const asked = (name: string): boolean => given.some((token) => token.name === name);
-  if (asked('version')) return { command: 'version', flags: [], operands: [] };
-  if (asked('help')) return { command: 'help', flags: [], operands: words.slice(0, 1) };
+  const isAsked = (name: string): boolean => given.some((token) => token.name === name);
+  if (isAsked('version')) return { command: 'version', flags: [], operands: [] };
+  if (isAsked('help')) return { command: 'help', flags: [], operands: words.slice(0, 1) };
   if (command === 'help' || command === 'version') return { command, flags: [], operands };
   return { command, flags: given.map((token) => flagOf(token, flags)), operands };
 }
@@ -57,8 +57,8 @@ function flagOf({ name, rawName, value, inlineValue }: OptionToken, flags: Flags
   if (placeholder === undefined) throw unknownOption(rawName, [...flags.keys()]);
   if (placeholder === '') return { name, value: value ?? 'yes' };
   // `--html --data d`: the value was forgotten, and the next flag stands in its place.
-  const [, next = ''] = /^--([^=]*)/.exec(value ?? '') ?? [];
-  const isFlag = inlineValue !== true && flags.has(next);
+  const next = inlineValue ? undefined : /^--([^=]*)/.exec(value ?? '')?.[1];
+  const isFlag = flags.has(next ?? '');
   if (value !== undefined && !isFlag) return { name, value };
   const found = isFlag ? `, not the flag --${next}` : '';
   throw new Fatal(EXIT.usage, `--${name} needs a value${found}: --${name} ${placeholder}`);

@@ -1,19 +1,17 @@
-/** Reads one environment variable; none where the runtime does not allow it (Deno). */
+// Environment variables. Deno asks for permission to read them, and without it there are none.
+
+/** Reads one environment variable. */
 export type ReadEnv = (name: string) => string | undefined;
 
-export const readEnv: ReadEnv = (name) => {
+export const readEnv: ReadEnv = (name) => ifPermitted(() => process.env[name]);
+
+/** Returns the names of all environment variables. */
+export const envNames = (): string[] => ifPermitted(() => Object.keys(process.env)) ?? [];
+
+function ifPermitted<T>(read: () => T): T | undefined {
   try {
-    return process.env[name];
+    return read();
   } catch {
     return undefined;
-  }
-};
-
-/** The names of all environment variables; none where the runtime does not allow to list them. */
-export function envNames(): string[] {
-  try {
-    return Object.keys(process.env);
-  } catch {
-    return [];
   }
 }

@@ -1,6 +1,6 @@
 // Numbers, sizes and durations as people read them. Every count, plural, size and duration that
 // viewlog prints is made here.
-import { GiB, KiB, MiB, TiB } from './size.ts';
+import { UNITS } from './size.ts';
 
 /** Returns a whole number with its thousands separated: `12,345`. */
 export const formatCount = (count: number): string => count.toLocaleString('en');
@@ -19,13 +19,6 @@ export function formatDuration(ms: number): string {
   if (hours < 24) return `${hours} h ${minutes % 60} min`;
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
-
-const UNITS = [
-  ['TiB', TiB],
-  ['GiB', GiB],
-  ['MiB', MiB],
-  ['KiB', KiB],
-] as const;
 
 /** Returns bytes in the largest unit that is exact: `16 KiB`, `64 MiB`, `1025 bytes`. */
 export function formatSize(bytes: number): string {

@@ -11,29 +11,21 @@ export interface Fault {
   readonly message: string;
 }
 
-/** A text, and where in it an offset is. */
-export class Source {
-  readonly text: string;
-  #lineStarts: readonly number[] | undefined;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-
-  /** Line and column as editors count them: from 1, columns in UTF-16 units. */
-  place(offset: number): Place {
-    this.#lineStarts ??= [0, ...Array.from(this.text.matchAll(/\r\n|\r|\n/g), endOf)];
-    const line = this.#lineStarts.findLastIndex((start) => start <= offset);
-    return { line: line + 1, column: offset - this.#lineStarts[line]! + 1 };
-  }
-}
-
+/** Line and column as editors count them: from 1, columns in UTF-16 units. */
 export interface Place {
   readonly line: number;
   readonly column: number;
 }
 
-const endOf = (match: RegExpExecArray): number => match.index + match[0].length;
+/** Returns a function that finds the place of an offset in the text. */
+export function placesIn(text: string): (offset: number) => Place {
+  const ends = Array.from(text.matchAll(/\r\n|\r|\n/g), ({ index, 0: end }) => index + end.length);
+  const starts = [0, ...ends];
+  return (offset) => {
+    const line = starts.findLastIndex((start) => start <= offset);
+    return { line: line + 1, column: offset - starts[line]! + 1 };
+  };
+}
 
 // jsonc-parser's names for what it finds, in words.
 const SYNTAX: Record<string, string> = {
@@ -65,25 +57,19 @@ const STOP = new Error('No more faults are wanted');
  */
 export function syntaxFaults(text: string, countMax = Infinity): Fault[] {
   const faults: Fault[] = [];
-  let faultyLine = -1;
-  let depth = 0;
-  const add = (fault: Fault): void => {
+  let [depth, faultyLine] = [0, -1];
+  const add = (fault: Fault, isLast = false): void => {
     faults.push(fault);
-    if (faults.length >= countMax) throw STOP;
+    if (isLast || faults.length >= countMax) throw STOP;
   };
   const enter = (offset: number): void => {
-    depth += 1;
-    if (depth <= DEPTH_MAX) return;
-    add({ offset, message: `expected at most ${DEPTH_MAX} levels of brackets` });
-    throw STOP;
+    const message = `expected at most ${DEPTH_MAX} levels of brackets`;
+    if (++depth > DEPTH_MAX) add({ offset, message }, true);
   };
-  const leave = (): void => {
-    depth -= 1;
-  };
+  const leave = (): void => void depth--;
   const onError = (code: ParseErrorCode, offset: number, length: number, line: number): void => {
-    if (line === faultyLine) return;
+    if (line !== faultyLine) add(syntaxFault(text, code, offset, length));
     faultyLine = line;
-    add(syntaxFault(text, code, offset, length));
   };
   const onBegin = { onObjectBegin: enter, onArrayBegin: enter };
   const onEnd = { onObjectEnd: leave, onArrayEnd: leave };
@@ -100,7 +86,7 @@ export const firstFault = (text: string): Fault | undefined => syntaxFaults(text
 
 function syntaxFault(text: string, error: ParseErrorCode, offset: number, length: number): Fault {
   const end = text.charAt(offset);
-  const before = lastBefore(text, offset);
+  const before = text.slice(0, offset).trimEnd().length - 1;
   if ((end === ']' || end === '}') && text.charAt(before) === ',') {
     return { offset: before, message: `expected no comma before the closing "${end}"` };
   }
@@ -109,13 +95,6 @@ function syntaxFault(text: string, error: ParseErrorCode, offset: number, length
   const expected = SYNTAX[isKey ? 'PropertyNameExpected' : code] ?? 'is not JSON';
   const found = length === 0 ? 'the end of the text' : quote(text.slice(offset, offset + length));
   return { offset, message: `${expected}; found ${found}` };
-}
-
-/** Returns the place of the last character before `offset` that is not white space, or -1. */
-function lastBefore(text: string, offset: number): number {
-  let at = offset - 1;
-  while (at >= 0 && ' \t\r\n'.includes(text.charAt(at))) at--;
-  return at;
 }
 
 /** Returns untrusted text as a fault quotes it: escaped and cut. */

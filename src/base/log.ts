@@ -1,6 +1,6 @@
 import { fstatSync } from 'node:fs';
 import { readEnv } from './env.ts';
-import { tell as tellProcess } from './output.ts';
+import { tell } from './output.ts';
 
 /** One line per event. Pass untrusted text through `printable` first. */
 export interface Log {
@@ -12,14 +12,6 @@ export interface Log {
 export type LogFormat = 'text' | 'json';
 type Level = keyof Log;
 
-/** Where lines go, and what they need. */
-interface LogParts {
-  readonly tell: (fd: 1 | 2, line: string) => void;
-  readonly now: () => number;
-  /** Whether systemd's journal reads this file descriptor. */
-  readonly isJournal: (fd: number) => boolean;
-}
-
 /** Priorities of syslog, which the journal takes from the start of a line: `<4>…`. */
 const PRIORITIES: Record<Level, number> = { info: 6, warn: 4, error: 3 };
 const PREFIXES: Record<Level, string> = { info: '', warn: 'warning: ', error: 'error: ' };
@@ -29,23 +21,21 @@ const PREFIXES: Record<Level, string> = { info: '', warn: 'warning: ', error: 'e
  * because the journal and container runtimes add theirs. As JSON they do:
  * `{"time","level","message"}`.
  */
-export function createLog(
-  format: LogFormat,
-  { tell, now, isJournal }: LogParts = { tell: tellProcess, now: Date.now, isJournal: isJournalOf },
-): Log {
+export function createLog(format: LogFormat, parts = { tell, now: Date.now, isJournal }): Log {
   const write = (level: Level): ((message: string) => void) => {
     const fd = level === 'info' ? 1 : 2;
-    const prefix = isJournal(fd) ? `<${PRIORITIES[level]}>` : PREFIXES[level];
+    const prefix = parts.isJournal(fd) ? `<${PRIORITIES[level]}>` : PREFIXES[level];
     return (message) => {
-      const time = new Date(now()).toISOString();
-      tell(fd, format === 'json' ? JSON.stringify({ time, level, message }) : prefix + message);
+      const time = new Date(parts.now()).toISOString();
+      const isText = format === 'text';
+      parts.tell(fd, isText ? prefix + message : JSON.stringify({ time, level, message }));
     };
   };
   return { info: write('info'), warn: write('warn'), error: write('error') };
 }
 
 /** systemd names the file that it reads, so that a program can tell whether it writes there. */
-function isJournalOf(fd: number): boolean {
+function isJournal(fd: number): boolean {
   const named = readEnv('JOURNAL_STREAM');
   if (!named) return false;
   try {

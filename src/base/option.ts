@@ -53,16 +53,13 @@ export const size =
   (value) => {
     const bytes = parseSize(value);
     if (bytes >= min && bytes <= max) return bytes;
-    const isSmall = max < 64 * MiB;
-    if (/^[1-9]\d*$/.test(value)) {
-      const units = [isSmall ? 'KiB' : 'MiB', 'B'];
-      const unit = units.find((one) => parseSize(value + one) <= Math.min(max, TiB));
-      const hint = unit === undefined ? undefined : `did you mean ${value}${unit}?`;
-      return new Problem('a size with its unit: B, KiB, MiB, GiB or TiB', hint);
-    }
-    const examples = isSmall ? '16KiB or 512KiB' : '512KiB or 64MiB';
-    const range = `from ${formatSize(min)} to ${formatSize(max)}`;
-    return new Problem(`a size ${range}, such as ${examples}`);
+    const [unit, example] = max < 64 * MiB ? ['KiB', '16KiB'] : ['MiB', '64MiB'];
+    const fits = [unit, 'B'].find((one) => parseSize(value + one) <= Math.min(max, TiB));
+    const isBare = /^[1-9]\d*$/.test(value) && fits !== undefined;
+    return new Problem(
+      `a size with its unit, from ${formatSize(min)} to ${formatSize(max)}, such as ${example}`,
+      isBare ? `did you mean ${value}${fits}?` : undefined,
+    );
   };
 
 export const choice =

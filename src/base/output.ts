@@ -47,17 +47,11 @@ export function tell(fd: 1 | 2, line: string): void {
  * @throws {OutputClosed}
  */
 export function writeFile(path: string, text: string): void {
-  let fd: number;
   try {
-    fd = fs.openSync(path, 'w');
+    fs.writeFileSync(path, text);
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall !== 'open') throw notWritten(`"${path}"`, error);
     throw new Fatal(EXIT.cannotCreate, `Cannot write "${path}": ${reasonOf(error)}`);
-  }
-  try {
-    writeAll(fd, text, Infinity);
-    fs.closeSync(fd);
-  } catch (error) {
-    throw notWritten(`"${path}"`, error);
   }
 }
 

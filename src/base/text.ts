@@ -40,38 +40,32 @@ export function nearest(
   typosMax = word.length <= 4 ? 1 : 2,
 ): string | undefined {
   if (word.length > 64) return undefined;
-  let best: string | undefined;
-  let fewest = typosMax + 1;
-  for (const name of names) {
-    const typos = typosBetween(word.toLowerCase(), name.toLowerCase(), fewest);
+  const known = [...names];
+  for (let typos = 0; typos <= typosMax; typos++) {
     // A word replaced as a whole ("ab" for "p") is no typo.
-    if (typos < fewest && typos < Math.max(word.length, name.length)) {
-      best = name;
-      fewest = typos;
-    }
+    const near = known.find((name) => {
+      const isWhole = typos >= Math.max(word.length, name.length);
+      return !isWhole && isWithin(typos, word.toLowerCase(), name.toLowerCase());
+    });
+    if (near !== undefined) return near;
   }
-  return best;
+  return undefined;
 }
 
-/** Optimal string alignment distance (swaps count once); `typosMax` or more ends it early. */
-function typosBetween(a: string, b: string, typosMax: number): number {
-  if (Math.abs(a.length - b.length) >= typosMax) return typosMax;
-  let beforePrevious: number[] = [];
-  let previous = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const current = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1] ? 0 : 1;
-      let typos = Math.min(previous[j]! + 1, current[j - 1]! + 1, previous[j - 1]! + same);
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
-        typos = Math.min(typos, beforePrevious[j - 2]! + 1);
-      }
-      current.push(typos);
-    }
-    beforePrevious = previous;
-    previous = current;
-  }
-  return previous[b.length]!;
+/** Whether so many typos make `b` of `a`: a letter too many, too few or wrong, or two swapped. */
+function isWithin(typos: number, a: string, b: string): boolean {
+  if (Math.abs(a.length - b.length) > typos) return false;
+  let same = 0;
+  while (same < a.length && a[same] === b[same]) same++;
+  const [x, y] = [a.slice(same), b.slice(same)];
+  if (x === y || typos === 0) return x === y;
+  const left = typos - 1;
+  return (
+    isWithin(left, x.slice(1), y) ||
+    isWithin(left, x, y.slice(1)) ||
+    isWithin(left, x.slice(1), y.slice(1)) ||
+    (x[0] === y[1] && x[1] === y[0] && isWithin(left, x.slice(2), y.slice(2)))
+  );
 }
 
 /** Returns one word of a shell's command line, quoted if needed. */
@@ -100,3 +94,10 @@ export function columnOf(texts: readonly string[], isRight = true): string[] {
     return isRight ? space + text : text + space;
   });
 }
+
+/** Returns a text with a character for each byte, U+0000 to U+00FF. */
+export const bytewise = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+
+/** Returns what the bytes of such a text are in UTF-8. */
+export const textOfBytewise = (text: string): string => Buffer.from(text, 'latin1').toString();

@@ -23,34 +23,14 @@ export function* backOff({ retryMs, retryMaxMs }: RetryTiming): Generator<number
   for (let ms = retryMs; ; ms = Math.min(2 * ms, retryMaxMs)) yield ms;
 }
 
-/** A timer may be a little early, and would then be set for the same instant again. */
-const EARLY_MAX_MS = 20;
-
 /**
- * Returns the milliseconds until the next whole multiple of `ms` of the process's own time. An idle
- * process wakes once for all timers that are set to it.
- */
-export function untilMultipleOf(ms: number): number {
-  const leftMs = ms - (performance.now() % ms);
-  return leftMs > EARLY_MAX_MS ? leftMs : leftMs + ms;
-}
-
-/**
- * Calls `run` at each whole multiple of `ms` of the process's own time, without keeping the process
- * alive.
+ * Calls `run` every `ms` milliseconds, without keeping the process alive.
  * @returns a function that stops it.
  */
-export function atMultiplesOf(ms: number, run: () => void): () => void {
-  let timer: ReturnType<typeof setTimeout>;
-  const set = (): void => {
-    timer = setTimeout(() => {
-      set();
-      run();
-    }, untilMultipleOf(ms));
-    timer.unref();
-  };
-  set();
-  return () => clearTimeout(timer);
+export function every(ms: number, run: () => void): () => void {
+  const timer = setInterval(run, ms);
+  timer.unref();
+  return () => clearInterval(timer);
 }
 
 /** @param stop ends it early. */

@@ -1,5 +1,5 @@
 import { EXIT, Fatal } from '../base/exit.ts';
-import { VERSION } from '../base/version.ts';
+import { VERSION } from '../base/built.ts';
 import { ask } from '../doctor/ask.ts';
 import { examine, STATES } from '../doctor/checks.ts';
 import { gatherFacts } from '../doctor/facts.ts';

@@ -1,7 +1,7 @@
 import { isatty } from 'node:tty';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { echo, nearest } from '../base/text.ts';
-import { BUILD } from '../base/version.ts';
+import { BUILD } from '../base/built.ts';
 import { layOut, type Paper } from '../manual/lay-out.ts';
 import { manualPage, READERS, TOPICS } from '../manual/pages.ts';
 import { envName, flagOf, type OptionName, OPTIONS } from '../settings.ts';

@@ -1,5 +1,5 @@
 import { EXIT } from '../base/exit.ts';
-import { BUILD } from '../base/version.ts';
+import { BUILD } from '../base/built.ts';
 import { defineCommand } from './command.ts';
 
 export const version = defineCommand({

@@ -1,5 +1,5 @@
 import { plural } from '../base/format.ts';
-import { unpacked } from '../base/packed.ts';
+import { unpacked } from '../base/built.ts';
 import { createHash } from 'node:crypto';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { Problem, viewUrl } from '../base/option.ts';

@@ -22,7 +22,7 @@ import { EXIT, type ExitCode, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
 import { LIMITS } from '../base/limits.ts';
 import type { Log } from '../base/log.ts';
 import { printable } from '../base/text.ts';
-import { atMultiplesOf, sleep, within } from '../base/time.ts';
+import { every, sleep, within } from '../base/time.ts';
 import { cannotOpen, prepareDirectory } from './directory.ts';
 import { type Answer, ask, DRAFT_BYTES, type Holder, isSame, LockSocket } from './lock-socket.ts';
 import { dayOfFileName } from './names.ts';
@@ -158,7 +158,7 @@ export class Lock {
     this.#self = self;
     this.#place = place;
     this.#options = options;
-    this.#endLooks = atMultiplesOf(LOOK_MS, () => {
+    this.#endLooks = every(LOOK_MS, () => {
       // A file system that hangs holds up one look, not a pile of them.
       this.#looking ??= this.#look().finally(() => (this.#looking = undefined));
     });

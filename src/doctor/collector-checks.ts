@@ -1,5 +1,5 @@
 import { formatSize, plural } from '../base/format.ts';
-import { BUILD } from '../base/version.ts';
+import { BUILD } from '../base/built.ts';
 import { ownAddress } from '../http/own-address.ts';
 import { summaryOf } from '../projects/project-list.ts';
 import type { StatusModel } from '../status/model.ts';

@@ -1,4 +1,4 @@
-import { unpacked } from '../base/packed.ts';
+import { unpacked } from '../base/built.ts';
 
 // The manual: a page a topic, read on the web as they are and printed by `viewlog help TOPIC`.
 

@@ -1,7 +1,6 @@
 import { plural } from '../base/format.ts';
 import type { Log } from '../base/log.ts';
 import { printable, shellQuoted } from '../base/text.ts';
-import { untilMultipleOf } from '../base/time.ts';
 import type { Faulty } from './parse.ts';
 import {
   type Project,
@@ -23,7 +22,6 @@ import type { ProjectsFile } from './projects-schema.ts';
 // read last: notifications go deaf when an editor renames, and time stamps miss the second of two
 // saves within one tick, or come late from a server.
 
-/** Twice as long as the view store's, so that both wake the process at once. */
 const POLL_MS = 1_600;
 /** A faulty file is soon read again, because it may be only half saved. */
 const AGAIN_MS = 300;
@@ -94,7 +92,7 @@ export class FollowedProjects implements Projects {
 
   #schedule(): void {
     if (this.#isClosed) return;
-    const waitMs = this.#suspected === undefined ? untilMultipleOf(POLL_MS) : AGAIN_MS;
+    const waitMs = this.#suspected === undefined ? POLL_MS : AGAIN_MS;
     this.#timer = setTimeout(() => void this.#check(false).then(() => this.#schedule()), waitMs);
     this.#timer.unref();
   }

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { parseTree } from 'jsonc-parser';
 import * as v from 'valibot';
 import { plural } from '../base/format.ts';
-import { type Fault, type Place, Source, syntaxFaults } from '../base/json.ts';
+import { type Fault, type Place, placesIn, syntaxFaults } from '../base/json.ts';
 import { keyFaults, schemaFaults } from './projects-faults.ts';
 import { projectsFile, type ProjectsFile } from './projects-schema.ts';
 
@@ -35,19 +35,19 @@ const ID = /"id"\s*:\s*"([0-9]{1,20})"/g;
 export function parseProjectsFile(bytes: Uint8Array, name: string): Sound | Faulty {
   const decoded = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
   const bom = decoded.startsWith(BOM) ? BOM : '';
-  const source = new Source(decoded.slice(bom.length));
-  const { text } = source;
+  const text = decoded.slice(bom.length);
   const result = isUtf8(bytes) ? check(text) : notUtf8(text);
   if (!Array.isArray(result)) return { file: result, bom, text };
   const shown = result.slice(0, FAULTS_MAX);
+  const placeOf = placesIn(text);
   const faults = shown.map(({ offset, message }) => {
-    const { line, column } = source.place(offset);
+    const { line, column } = placeOf(offset);
     return `${name}:${line}:${column}: ${message}`;
   });
   const more = result.length - shown.length;
   if (more > 0) faults.push(`${name}: and ${plural(more, 'more fault')}`);
   const ids = new Set(Array.from(text.matchAll(ID), ([, id]) => id!));
-  return { faults, place: source.place(shown[0]!.offset), ids };
+  return { faults, place: placeOf(shown[0]!.offset), ids };
 }
 
 function check(text: string): ProjectsFile | Fault[] {

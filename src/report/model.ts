@@ -1,6 +1,6 @@
-import { textOfBytewise } from '../base/bytes.ts';
+import { textOfBytewise } from '../base/text.ts';
 import { clip } from '../base/text.ts';
-import { VERSION } from '../base/version.ts';
+import { VERSION } from '../base/built.ts';
 import type { Selection } from './calendar.ts';
 import { readable, readableParameter } from './page-url.ts';
 import type { List, Report } from './schema.ts';

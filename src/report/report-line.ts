@@ -1,4 +1,4 @@
-import { bytewise, textOfBytewise } from '../base/bytes.ts';
+import { bytewise, textOfBytewise } from '../base/text.ts';
 import { LineSchema } from '../view/line.ts';
 import { patternOf } from '../view/pattern.ts';
 

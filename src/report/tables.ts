@@ -1,9 +1,8 @@
 import { formatCount, plural } from '../base/format.ts';
-import { once } from '../base/once.ts';
 import type { List, Report } from './schema.ts';
 import { NO_SOURCE, NOT_AN_ADDRESS } from './sources.ts';
 import { NONE } from './totals.ts';
-import { changeOf, projectInWords, share } from './words.ts';
+import { changeOf, once, projectInWords, share } from './words.ts';
 
 // The report's lists as tables of texts, for the terminal and the page.
 

@@ -1,5 +1,4 @@
 import { formatCount, plural } from '../base/format.ts';
-import { once } from '../base/once.ts';
 import type { Report } from './schema.ts';
 import { daysOf, lengthOf, type Span } from './span.ts';
 
@@ -147,6 +146,12 @@ export const dayBarsTitle = ({ days }: Report, daysMax: number): string =>
 
 export const hourBars = ({ hours }: Report): Bar[] =>
   hours.map((count, hour) => ({ label: clockOf(hour), count, isPartial: false }));
+
+/** Returns what gives the value of `make`, made when it is first asked for, not at the start. */
+export function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
 
 const dayFormat = (parts: Intl.DateTimeFormatOptions) =>
   once(() => new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', ...parts }));

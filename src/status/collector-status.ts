@@ -1,9 +1,9 @@
 import type { Context } from 'hono';
 import { reasonOf } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
-import { unpacked } from '../base/packed.ts';
+import { unpacked } from '../base/built.ts';
 import { MINUTE_MS, sleep } from '../base/time.ts';
-import { BUILD } from '../base/version.ts';
+import { BUILD } from '../base/built.ts';
 import type { Projects } from '../projects/project-list.ts';
 import type { Service } from './app.ts';
 import type { Counts } from './counts.ts';

@@ -1,7 +1,7 @@
 // Metrics as Prometheus' text. viewlog counts in plain numbers, which are read here when somebody
 // asks. prom-client works on every runtime, but looks a labelled series up for every view: 80 to
 // 150 ns each, where adding to a number takes 5.
-import { VERSION } from '../base/version.ts';
+import { VERSION } from '../base/built.ts';
 import type { Projects } from '../projects/project-list.ts';
 import type { Counts } from './counts.ts';
 import { isStream, type WatchedState } from './store-facts.ts';

@@ -9,7 +9,7 @@
 // It matches text with one character per byte of UTF-8. So a condition on characters beyond ASCII
 // cannot be tested, except a few.
 import * as v from 'valibot';
-import { bytewise } from '../base/bytes.ts';
+import { bytewise } from '../base/text.ts';
 
 /** What is read of a schema of valibot, or of an action in its pipe, by code that walks through it. */
 export interface SchemaPart {

@@ -1,7 +1,8 @@
 import * as v from 'valibot';
-import { bytewise, isUtf8 } from '../base/bytes.ts';
-import { firstFault, Source } from '../base/json.ts';
+import { isUtf8 } from 'node:buffer';
+import { firstFault, placesIn } from '../base/json.ts';
 import { KiB } from '../base/size.ts';
+import { bytewise } from '../base/text.ts';
 import { verbatim } from './pattern.ts';
 import { type Refusal, refusal } from './refusal.ts';
 import { invalidView } from './view-faults.ts';
@@ -74,6 +75,6 @@ function whereNotJson(text: string): string {
   if (text.trim() === '') return 'The body is empty; send one JSON object.';
   const fault = firstFault(text);
   if (fault === undefined) return 'The body is not JSON; send one JSON object.';
-  const { line, column } = new Source(text.slice(0, fault.offset + 1)).place(fault.offset);
+  const { line, column } = placesIn(text.slice(0, fault.offset + 1))(fault.offset);
   return `Line ${line}, column ${column}: ${fault.message}.`;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BUILD } from '../../src/base/version.ts';
+import { BUILD } from '../../src/base/built.ts';
 import type { Reply } from '../../src/doctor/ask.ts';
 import { examine } from '../../src/doctor/checks.ts';
 import type { Facts } from '../../src/doctor/facts.ts';

@@ -1,4 +1,4 @@
-import { unpacked } from '../../base/packed.ts';
+import { unpacked } from '../../base/built.ts';
 
 /** The texts of `templates/` by name, which build.mjs puts here. */
 declare const TEMPLATES: string;

@@ -26,7 +26,7 @@
 import { EXIT, Fatal, reasonOf } from '../../base/exit.ts';
 import { plural } from '../../base/format.ts';
 import type { Log } from '../../base/log.ts';
-import { atMultiplesOf, dayOf, within } from '../../base/time.ts';
+import { dayOf, every, within } from '../../base/time.ts';
 import { type Blocked, DayWriter, NOTHING } from '../../disk/day-writer.ts';
 import { FreeSpace } from '../../disk/free-space.ts';
 import { systemFiles, type FileOps } from '../../disk/ops.ts';
@@ -120,7 +120,7 @@ export class LocalViewStore implements ViewStore {
     this.#setBlocked(await this.#writer.start(this.#today()));
     await this.#space.poll();
     this.#noteUnavailable();
-    this.#endPolls = atMultiplesOf(this.#timing.pollMs, () => this.#poll());
+    this.#endPolls = every(this.#timing.pollMs, () => this.#poll());
   }
 
   append(fields: Uint8Array): Promise<Appended> {

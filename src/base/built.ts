@@ -1,0 +1,22 @@
+// What build.mjs puts into the bundle.
+import { brotliDecompressSync } from 'node:zlib';
+import packageJson from '../../package.json' with { type: 'json' };
+
+/** The commit that is built; empty if git doesn't know. */
+declare const COMMIT: string;
+
+export const VERSION = packageJson.version;
+
+const commit = typeof COMMIT === 'undefined' ? '' : COMMIT;
+
+/** `0.1.0 (4d80159)` */
+export const BUILD = commit === '' ? VERSION : `${VERSION} (${commit})`;
+
+/**
+ * Returns texts by name.
+ * @param packed their JSON, in Brotli and base64.
+ */
+export function unpacked(packed: string): Readonly<Record<string, string>> {
+  const json = brotliDecompressSync(Buffer.from(packed, 'base64')).toString();
+  return JSON.parse(json) as Record<string, string>;
+}
