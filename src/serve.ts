@@ -8,7 +8,7 @@ import { MemoryBudget } from './http/memory-budget.ts';
 import type { Settings } from './settings.ts';
 import { LIMITS } from './base/limits.ts';
 import { openStatus } from './status/app.ts';
-import { type CollectorSource, collectorStatus, everyMinute } from './status/collector-status.ts';
+import { collectorStatus, everyMinute } from './status/collector-status.ts';
 import { Counts } from './status/counts.ts';
 import { CountsFile } from './status/saved-counts.ts';
 import { readToken } from './status/token.ts';
@@ -76,19 +76,19 @@ export async function serve(
     isStopping = true;
     log.info('viewlog about to stop: not ready, though it still takes views');
   });
-  const source: CollectorSource = {
-    settings,
+  const look = () => ({
     counts,
     projects,
-    url: () => url,
-    store,
-    refused,
-    queue: budget,
-    isStopping: () => isStopping,
-    now,
-  };
-  const status = await openStatus(settings.status, token, collectorStatus(source), log);
-  const endMinutes = everyMinute(source, async () => file?.save(), log);
+    store: store.state(),
+    refused: refused.state(),
+    queue: { bytes: budget.bytes, bytesMax: settings['max-queue'] },
+    minFreeBytes: settings['min-free'],
+    isStopping,
+    nowMs: now(),
+  });
+  const service = collectorStatus({ settings, url: () => url, look });
+  const status = await openStatus(settings.status, token, service, log);
+  const endMinutes = everyMinute(look, async () => file?.save(), log);
   const listener = await listen({ host, port, budget, handler: createCollector(parts) });
   log.info(`viewlog listening on ${listener.url}`);
   url = ownAddress({ host, port: Number(new URL(listener.url).port) });

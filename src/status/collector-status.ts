@@ -4,35 +4,25 @@ import type { Log } from '../base/log.ts';
 import { unpacked } from '../base/built.ts';
 import { MINUTE_MS, sleep } from '../base/time.ts';
 import { BUILD } from '../base/built.ts';
-import type { Projects } from '../projects/project-list.ts';
 import type { Service } from './app.ts';
-import type { Counts } from './counts.ts';
-import { healthOf, isReady, warningsOf } from './health.ts';
+import { type CollectorState, healthOf, warningsOf } from './health.ts';
 import { lookAround } from './look-around.ts';
-import { collectorMetrics, type RefusedState } from './metrics.ts';
+import { collectorMetrics } from './metrics.ts';
 import { type Asked, type StatusModel, aroundOf, modelOf } from './model.ts';
 import { page } from './page.tsx';
 import { RefusalLog } from './refusal-log.ts';
 import { installationOf } from './shell-commands.ts';
 import { type ShownSettings, shownSettings } from './shown-settings.ts';
 import { type Judged, judgeAll } from './state.ts';
-import type { WatchedState } from './store-facts.ts';
 import { statusText } from './text.ts';
 import { nearestIds } from './unlisted-ids.ts';
 
-/** What is looked at of a collector. Nothing here changes anything. */
+/** A collector, to be looked at. */
 export interface CollectorSource {
-  readonly settings: Parameters<typeof shownSettings>[0] & { readonly 'max-queue': number };
-  readonly counts: Counts;
-  readonly projects: Projects;
-  /** The collector's own address, without a slash at its end. */
+  readonly settings: Parameters<typeof shownSettings>[0];
+  /** Its own address, without a slash at its end. */
   readonly url: () => string;
-  readonly store: { state(): WatchedState };
-  readonly refused: { state(): RefusedState };
-  readonly queue: { readonly bytes: number };
-  readonly isStopping: () => boolean;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
+  readonly look: () => CollectorState;
 }
 
 /** What `/status.json` says beside the model. */
@@ -55,32 +45,29 @@ export function collectorStatus(source: CollectorSource): Service {
   const place = () => ({ ...installation, url: url(), viewBytesMax: settings['max-view'] });
   const keepDays = { views: settings['keep-days'], refused: settings['keep-refused-days'] };
   const nearestId = nearestIds();
-  const look = async (asked: Asked): Promise<StatusModel> => {
-    const files = await lookAround(installation.dataDir, keepDays, source.now());
-    const judged = await judgeListed(source);
-    const input = inputOf(source);
-    return modelOf({ ...input, judged, files, warnings: warningsOf(input), nearestId }, asked);
+  const modelFor = async (asked: Asked): Promise<StatusModel> => {
+    const files = await lookAround(installation.dataDir, keepDays, source.look().nowMs);
+    const judged = await judgeListed(source.look());
+    const state = source.look();
+    return modelOf({ ...state, judged, files, warnings: warningsOf(state), nearestId }, asked);
   };
   return {
-    health: () => healthOf(inputOf(source)),
-    metrics: () => {
-      const input = inputOf(source);
-      return collectorMetrics(input, isReady(healthOf(input)));
-    },
+    health: () => healthOf(source.look()),
+    metrics: () => collectorMetrics(source.look()),
     pages: {
       '/': async (context) => {
         const asked = askedIn(context);
-        const shown = { model: await look(asked), place: place(), asked, version: BUILD };
+        const shown = { model: await modelFor(asked), place: place(), asked, version: BUILD };
         return context.html(page(shown));
       },
       '/page.css': (context) => pageFile(context, 'css', 'text/css'),
       '/page.js': (context) => pageFile(context, 'js', 'text/javascript'),
       '/status.txt': async (context) =>
-        context.text(statusText(await look(askedIn(context)), place(), BUILD)),
+        context.text(statusText(await modelFor(askedIn(context)), place(), BUILD)),
       '/status.json': async (context) => {
         const shown = shownSettings(settings, url());
         const about: About = { version: BUILD, pid: process.pid, settings: shown };
-        return context.json({ ...(await look(askedIn(context))), ...about });
+        return context.json({ ...(await modelFor(askedIn(context))), ...about });
       },
     },
   };
@@ -96,19 +83,8 @@ function pageFile(context: Context, name: string, type: string): Response {
   return context.body(text, 200, { 'Content-Type': `${type}; charset=utf-8` });
 }
 
-const inputOf = (source: CollectorSource) => ({
-  counts: source.counts,
-  projects: source.projects,
-  minFreeBytes: source.settings['min-free'],
-  store: source.store.state(),
-  refused: source.refused.state(),
-  queue: { bytes: source.queue.bytes, bytesMax: source.settings['max-queue'] },
-  isStopping: source.isStopping(),
-  nowMs: source.now(),
-});
-
-const judgeListed = (source: CollectorSource): Promise<Judged[]> =>
-  judgeAll(source.projects.all(), source.counts.projects, aroundOf(inputOf(source)));
+const judgeListed = (state: CollectorState): Promise<Judged[]> =>
+  judgeAll(state.projects.all(), state.counts.projects, aroundOf(state));
 
 /**
  * Once a minute saves the counts, and logs which projects' views begin to be refused.
@@ -116,7 +92,7 @@ const judgeListed = (source: CollectorSource): Promise<Judged[]> =>
  * @returns a function that ends it; it resolves once the counts are saved for the last time.
  */
 export function everyMinute(
-  source: CollectorSource,
+  look: () => CollectorState,
   save: () => Promise<void>,
   log: Log,
   everyMs = MINUTE_MS,
@@ -129,7 +105,8 @@ export function everyMinute(
       isLast = ending.signal.aborted;
       await save();
       try {
-        if (!isLast) refusals.look(await judgeListed(source), source.now());
+        const state = look();
+        if (!isLast) refusals.look(await judgeListed(state), state.nowMs);
       } catch (error) {
         log.error(`The status page’s minute failed: ${reasonOf(error)}`);
       }

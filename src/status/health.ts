@@ -1,5 +1,7 @@
 import { formatSize } from '../base/format.ts';
 import type { Projects } from '../projects/project-list.ts';
+import type { RefusedState } from '../store/refused/refused-files.ts';
+import type { Counts } from './counts.ts';
 import { isStream, type WatchedState } from './store-facts.ts';
 
 export interface Health {
@@ -9,11 +11,16 @@ export interface Health {
   readonly warnings: readonly string[];
 }
 
-interface HealthInput {
+/** What is looked at of a collector, as it is now. */
+export interface CollectorState {
+  readonly counts: Counts;
   readonly projects: Projects;
   readonly store: WatchedState;
+  readonly refused: RefusedState;
+  readonly queue: { readonly bytes: number; readonly bytesMax: number };
   readonly minFreeBytes: number;
   readonly isStopping: boolean;
+  readonly nowMs: number;
 }
 
 const NONE_ACTIVE =
@@ -25,20 +32,20 @@ export const isReady = ({ reasons }: Health): boolean => reasons.length === 0;
  * Only what would refuse every view makes a collector unready, and a stop: with a faulty projects
  * file it continues with the last good one, and must stay in service.
  */
-export function healthOf(input: HealthInput): Health {
-  const { projects, store, isStopping } = input;
+export function healthOf(state: CollectorState): Health {
+  const { projects, store, isStopping } = state;
   const isAnyActive = projects.all().some(({ active }) => active);
   const warnings = [projects.fault?.message, isAnyActive ? undefined : NONE_ACTIVE];
   return {
     reasons: [isStopping ? 'shutting down' : store.unavailable].filter(isPresent),
-    warnings: [...warnings.filter(isPresent), ...warningsOf(input)],
+    warnings: [...warnings.filter(isPresent), ...warningsOf(state)],
   };
 }
 
 const isPresent = (text: string | undefined): text is string => text !== undefined;
 
 /** Warnings that the status page does not have a place of its own for. */
-export function warningsOf({ store, minFreeBytes }: HealthInput): string[] {
+export function warningsOf({ store, minFreeBytes }: CollectorState): string[] {
   if (isStream(store)) {
     const { name, warnings, seen } = store.stream;
     const lagging = `${seen.lagging.length} of the ${seen.replicas} servers that keep stream ${name}`;

@@ -2,8 +2,7 @@
 // asks. prom-client works on every runtime, but looks a labelled series up for every view: 80 to
 // 150 ns each, where adding to a number takes 5.
 import { VERSION } from '../base/built.ts';
-import type { Projects } from '../projects/project-list.ts';
-import type { Counts } from './counts.ts';
+import { type CollectorState, healthOf, isReady } from './health.ts';
 import { isStream, type WatchedState } from './store-facts.ts';
 
 /**
@@ -41,32 +40,17 @@ function processMetrics(): Metric[] {
   ];
 }
 
-/** What the refused views' store has done since the start. */
-export interface RefusedState {
-  readonly keptLines: number;
-  readonly keptBytes: number;
-  readonly droppedLines: number;
-}
-
-interface MetricsInput {
-  readonly counts: Counts;
-  readonly projects: Projects;
-  readonly store: WatchedState;
-  readonly refused: RefusedState;
-  readonly queue: { readonly bytes: number; readonly bytesMax: number };
-}
-
 /**
  * Returns a collector's metrics. The number of series is bounded: only listed ids become labels.
  * Received is the sum of accepted and refused, whenever it is read.
  */
-export const collectorMetrics = (input: MetricsInput, isReady: boolean): Metric[] => [
-  ...viewMetrics(input),
-  ...storeMetrics(input.store),
-  ...stateMetrics(input, isReady),
+export const collectorMetrics = (state: CollectorState): Metric[] => [
+  ...viewMetrics(state),
+  ...storeMetrics(state.store),
+  ...stateMetrics(state),
 ];
 
-function viewMetrics({ counts, projects, refused }: MetricsInput): Metric[] {
+function viewMetrics({ counts, projects, refused }: CollectorState): Metric[] {
   const { total, refusedByCode } = counts;
   const received = total.accepted + total.refused;
   // From 0, also for a project that has sent nothing yet: an increase has to start somewhere.
@@ -122,16 +106,15 @@ function streamMetrics(stream: Extract<WatchedState, { stream: unknown }>['strea
   ];
 }
 
-function stateMetrics(
-  { projects, queue, store, counts }: MetricsInput,
-  isReady: boolean,
-): Metric[] {
+function stateMetrics(state: CollectorState): Metric[] {
+  const { projects, queue, store, counts } = state;
   const all = projects.all();
   const active = all.filter((project) => project.active).length;
   const listed = by('state', { active, inactive: all.length - active });
   const isSound = projects.fault === undefined;
+  const ready = Number(isReady(healthOf(state)));
   return [
-    ['viewlog_ready', '0 if views are refused, or a stop is near; else 1.', Number(isReady)],
+    ['viewlog_ready', '0 if views are refused, or a stop is near; else 1.', ready],
     ['viewlog_queue_bytes', 'Bytes of views in flight.', queue.bytes],
     ['viewlog_queue_limit_bytes', '--max-queue.', queue.bytesMax],
     ['viewlog_queue_lines', 'Lines that wait to be written.', store.queuedLines],

@@ -10,7 +10,7 @@ import {
   everyMinute,
 } from '../../src/status/collector-status.ts';
 import type { GuardOptions } from '../../src/status/guard.ts';
-import { healthOf } from '../../src/status/health.ts';
+import { type CollectorState, healthOf } from '../../src/status/health.ts';
 import { RefusalLog } from '../../src/status/refusal-log.ts';
 import { readToken } from '../../src/status/token.ts';
 import { memoryLog } from '../support/memory-log.ts';
@@ -35,10 +35,8 @@ const asking =
       }),
     );
 
-function sourceOf(scene: Scene, state = () => FILES): CollectorSource {
+function sourceOf(scene: Scene, store = () => FILES): CollectorSource {
   return {
-    counts: scene.counts,
-    projects: scene.projects,
     settings: {
       host: '127.0.0.1',
       port: 8080,
@@ -47,19 +45,25 @@ function sourceOf(scene: Scene, state = () => FILES): CollectorSource {
       projects: '/data/projects.json',
       store: {},
       'max-view': 16 * 1024,
-      'max-queue': 1024,
       'min-free': 0,
       'keep-days': 0,
       'keep-refused-days': 14,
     },
     url: () => PLACE.url,
-    store: { state },
-    refused: { state: () => ({ keptLines: 0, keptBytes: 0, droppedLines: 0 }) },
-    queue: { bytes: 0 },
-    isStopping: () => false,
-    now: () => scene.nowMs,
+    look: () => stateOf(scene, store()),
   };
 }
+
+const stateOf = ({ counts, projects, nowMs }: Scene, store = FILES): CollectorState => ({
+  counts,
+  projects,
+  store,
+  refused: { keptLines: 0, keptBytes: 0, droppedLines: 0 },
+  queue: { bytes: 0, bytesMax: 1024 },
+  minFreeBytes: 0,
+  isStopping: false,
+  nowMs,
+});
 
 const broken = (): never => {
   throw new Error('a secret place');
@@ -94,7 +98,7 @@ describe('every minute', () => {
     scene.refuse(2, { code: 'invalid-view', project: '1' });
     let saves = 0;
     const save = async (): Promise<void> => void (saves += 1);
-    const end = everyMinute(sourceOf(scene), save, log, 1);
+    const end = everyMinute(() => stateOf(scene), save, log, 1);
     await expect.poll(() => saves).toBeGreaterThan(1);
     const before = saves;
     await end();
@@ -106,7 +110,7 @@ describe('every minute', () => {
 
   it('a fault is logged, and the next minute comes all the same', async () => {
     const log = memoryLog();
-    const end = everyMinute(sourceOf(new Scene([{ id: '1' }]), broken), async () => {}, log, 1);
+    const end = everyMinute(broken, async () => {}, log, 1);
     await expect.poll(() => log.lines.length).toBeGreaterThan(1);
     await end();
     expect(log.lines[0]).toBe('error: The status page’s minute failed: a secret place');
@@ -242,7 +246,7 @@ it('warns of a stream whose servers are behind, and of little space', () => {
   const seen = { messages: 7, bytes: 700, leader: 'n1', replicas: 3, lagging: ['n2'] };
   const stream = { name: 'VIEWS', warnings: ['It drops views'], seen };
   const store = { ...FILES, stream } as unknown as typeof FILES;
-  const health = { projects: new Scene([]).projects, minFreeBytes: 2 ** 33, isStopping: false };
+  const health = { ...stateOf(new Scene([])), minFreeBytes: 2 ** 33 };
   const none =
     'No project is active, so every view is refused; "viewlog activate ID" activates one';
   expect(healthOf({ ...health, store })).toStrictEqual({
@@ -253,7 +257,7 @@ it('warns of a stream whose servers are behind, and of little space', () => {
       '1 of the 3 servers that keep stream VIEWS are down or behind: n2',
     ],
   });
-  expect(healthOf({ ...health, store: FILES })).toStrictEqual({
+  expect(healthOf(health)).toStrictEqual({
     reasons: [],
     warnings: [
       none,
