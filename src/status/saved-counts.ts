@@ -6,6 +6,7 @@ import * as v from 'valibot';
 import { errnoOf, reasonOf } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { MiB } from '../base/size.ts';
+import { printable } from '../base/text.ts';
 import { DAY_MS } from '../base/time.ts';
 import { systemFiles } from '../disk/ops.ts';
 import { replaceFile } from '../disk/durable.ts';
@@ -74,7 +75,7 @@ export class CountsFile {
     } catch (error) {
       if (errnoOf(error) === 'ENOENT') return;
       const effect = 'the status page counts from this start';
-      log.warn(`Cannot read "${this.#path}": ${reasonOf(error)}; ${effect}`);
+      log.warn(`Cannot read "${this.#path}": ${printable(reasonOf(error))}; ${effect}`);
     }
   }
 

@@ -21,19 +21,13 @@ const LOCAL: GuardOptions = { host: '127.0.0.1', token: undefined };
 const TOKEN = 'correct-horse-battery-staple';
 
 /** Returns what asks the status server of a service, with these headers beside a Host. */
-const asking =
-  (service: Service, guarded = LOCAL, log = memoryLog()) =>
-  async (path: string, headers: Record<string, string> = {}, method = 'GET') =>
-    statusApp(
-      service,
-      guarded,
-      log,
-    )(
-      new Request(`http://localhost${path}`, {
-        method,
-        headers: { host: 'localhost', ...headers },
-      }),
-    );
+function asking(service: Service, guarded = LOCAL, log = memoryLog()) {
+  const app = statusApp(service, guarded, log);
+  return async (path: string, more: Record<string, string> = {}, method = 'GET') => {
+    const headers = { host: 'localhost', ...more };
+    return app(new Request(`http://localhost${path}`, { method, headers }));
+  };
+}
 
 function sourceOf(scene: Scene, store = () => FILES): CollectorSource {
   return {
@@ -78,9 +72,7 @@ const SERVICE: Service = {
 it('a fault in the status ends only its request, and is logged once', async () => {
   const log = memoryLog();
   const service = collectorStatus(sourceOf(new Scene([{ id: '1' }]), broken));
-  const app = statusApp(service, LOCAL, log);
-  const get = async (path: string) =>
-    app(new Request(`http://localhost${path}`, { headers: { host: 'localhost' } }));
+  const get = asking(service, LOCAL, log);
   for (const path of ['/', '/status.txt', '/status.json', '/metrics', '/readyz', '/']) {
     const answer = await get(path);
     expect([path, answer.status]).toStrictEqual([path, 500]);
