@@ -40,6 +40,7 @@ const email = matching(EMAIL, 'an e-mail address, such as views@example.com');
 
 const DAYS_MAX = 36_500;
 const SIZE_MAX = 1024 * TiB;
+const durability = choice('disk', 'os');
 const days = whole(0, DAYS_MAX);
 const count = whole(1, Number.MAX_SAFE_INTEGER);
 const anySize = size(0, SIZE_MAX);
@@ -68,8 +69,11 @@ function option(value: string, parse: Parse<unknown>, help: string, fallback?: s
 
 const toggle = (help: string) => option('', yesOrNo, help, 'no');
 
-const origins = (help: string): Option<readonly string[]> => {
-  return { value: 'ORIGIN', parse: text, help, isList: true };
+const ORIGINS: Option<readonly string[]> = {
+  value: 'ORIGIN',
+  parse: text,
+  help: 'an origin, such as https://www.example.com',
+  isList: true,
 };
 
 export const OPTIONS = {
@@ -77,36 +81,22 @@ export const OPTIONS = {
   port: option('PORT', whole(0, PORT_MAX), 'port to listen on; 0: any free one', '8080'),
   data: option('DIR', text, 'directory of the view files', './data'),
   projects: option('FILE', text, 'projects file (default: projects.json in --data)', ''),
-  durability: option(
-    'WHEN',
-    choice('disk', 'os'),
-    'acknowledge on sync (disk) or write (os)',
-    'disk',
-  ),
+  durability: option('WHEN', durability, 'acknowledge after sync (disk) or write (os)', 'disk'),
   'max-view': option('SIZE', viewSize, 'largest view, as sent and as stored', '16KiB'),
   'max-queue': option('SIZE', queueSize, 'memory for views being processed', '32MiB'),
   'min-free': option('SIZE', anySize, 'refuse views below this much free disk', '64MiB'),
   'max-refused': option('SIZE', anySize, 'refused views to keep per day', '64MiB'),
   'keep-refused-days': option('DAYS', days, 'keep refused views this long', '14'),
   'keep-days': option('DAYS', days, 'keep view files this long; 0: forever', '0'),
-  store: option(
-    'URL',
-    clusterAddress,
-    'keep views in a NATS stream, not in files: nats://HOST[,HOST]…',
-  ),
+  store: option('URL', clusterAddress, 'NATS stream for the views, not files: nats://HOST[,HOST]…'),
   'nats-stream': option('NAME', streamName, 'the stream; created if missing', 'VIEWS'),
   'nats-replicas': option('COUNT', whole(1, 5), 'servers that keep each view (default: 3 or 1)'),
   'nats-creds': option('FILE', text, 'NATS credentials file'),
-  status: option(
-    'ADDRESS',
-    addressOrOff,
-    'status page, health and metrics; or off',
-    '127.0.0.1:8081',
-  ),
+  status: option('ADDRESS', addressOrOff, 'status page, health, metrics; or off', '127.0.0.1:8081'),
   'status-token-file': option('FILE', text, `file with the token for --status (or ${TOKEN_ENV})`),
   log: option('FORMAT', choice('text', 'json'), 'log lines as text or json', 'text'),
-  origin: origins('an origin, such as https://www.example.com'),
-  'remove-origin': origins('an origin to take off the list'),
+  origin: ORIGINS,
+  'remove-origin': { ...ORIGINS, help: 'an origin to remove from the list' },
   'max-views-per-minute': option('COUNT', count, 'the limit; a new project has 6000'),
   contact: option('TEXT', text, 'whom to ask about the project; only you see it'),
   operator: option('ADDRESS', email, 'your e-mail address, which refusals tell sites to write to'),
