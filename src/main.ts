@@ -3,22 +3,18 @@ import { envNames } from './base/env.ts';
 import { EXIT, type ExitCode, Fatal } from './base/exit.ts';
 import { createLog } from './base/log.ts';
 import { note, OutputClosed, print } from './base/output.ts';
-import { activate } from './commands/activate.ts';
-import { archive } from './commands/archive.ts';
-import { check } from './commands/check.ts';
+import { activate, deactivate } from './commands/activate.ts';
 import { type Command, readCommand } from './commands/command.ts';
-import { deactivate } from './commands/deactivate.ts';
 import { doctor } from './commands/doctor.ts';
 import { example } from './commands/example.ts';
 import { explain } from './commands/explain.ts';
-import { findCommand, helpOn } from './commands/help.ts';
-import { projects } from './commands/projects.ts';
+import { findCommand, helpOn, version } from './commands/help.ts';
+import { check, projects } from './commands/projects.ts';
 import { replay } from './commands/replay.ts';
 import { report } from './commands/report.ts';
-import { serve } from './commands/serve.ts';
+import { archive, serve } from './commands/serve.ts';
 import { snippet } from './commands/snippet.ts';
 import { verify } from './commands/verify.ts';
-import { version } from './commands/show-version.ts';
 import { readArguments, strayVariables } from './settings.ts';
 
 const COMMANDS: readonly Command[] = [

@@ -15,7 +15,7 @@ import { readToken } from './status/token.ts';
 import { signals } from './base/signals.ts';
 import { openStores } from './store/open-stores.ts';
 
-/** What an operator chooses of a collector. */
+/** The options of a collector. */
 export const SERVE_OPTIONS = [
   'host',
   'port',
@@ -39,7 +39,7 @@ export const SERVE_OPTIONS = [
 
 /**
  * Runs the collector until SIGTERM or SIGINT, or until the store cannot go on.
- * @throws {Fatal} where it cannot start, or could not keep what it promised when it stopped.
+ * @throws {Fatal} if it cannot start, or cannot write what it accepted when it stops.
  */
 export async function serve(
   settings: Settings<(typeof SERVE_OPTIONS)[number]>,
@@ -54,7 +54,7 @@ export async function serve(
   const { host, port } = settings;
   const token = await readToken(settings);
   const projects = await openProjects({ path: settings.projects, log });
-  // Servers that say nothing, or a disk that hangs, can hold this up.
+  // A cluster that does not answer, or a disk that hangs, can hold this up.
   const opening = openStores({ settings, projects, now, log, onFatal: fail });
   const stores = await Promise.race([opening, stopped]);
   if (stores === undefined) return EXIT.done;
@@ -69,12 +69,13 @@ export async function serve(
   const viewBytesMax = settings['max-view'];
   const parts = { projects, store, refused, counts, viewBytesMax, now, log };
 
-  let [isStopping, url] = [false, ''];
+  let isStopping = false;
+  let url = '';
   signals.on('SIGHUP', () => void projects.reload());
-  // Said before a stop, so that a proxy which asks for health sends elsewhere, or waits, in time.
+  // Sent before a stop, so that a proxy that checks health has time to send views elsewhere.
   signals.on('SIGUSR2', () => {
     isStopping = true;
-    log.info('viewlog about to stop: not ready, though it still takes views');
+    log.info('viewlog about to stop: not ready, but views are still accepted');
   });
   const look = () => ({
     counts,
@@ -98,7 +99,7 @@ export async function serve(
   isStopping = true;
   if (fatal === undefined) log.info('viewlog stopping');
   projects.close();
-  // The requests under way first: each waits for its line.
+  // First the requests in flight, each of which waits for its line.
   await listener.stop(fatal === undefined ? LIMITS.drainTimeoutMs : LIMITS.closeTimeoutMs);
   await stores.close(endMinutes);
   await status?.stop();

@@ -7,7 +7,6 @@ import {
   choice,
   dayOrWord,
   httpUrl,
-  type Option,
   type Parse,
   Problem,
   size,
@@ -17,7 +16,7 @@ import {
   whole,
   yesOrNo,
 } from './base/option.ts';
-import { KiB, MiB } from './base/size.ts';
+import { KiB, TiB } from './base/size.ts';
 import { echo, nearest } from './base/text.ts';
 import { type ClusterAddress, parseClusterAddress } from './jetstream/address.ts';
 import { EMAIL } from './projects/projects-schema.ts';
@@ -30,227 +29,129 @@ import { PROJECT_ID } from './view/view-schema.ts';
 const clusterAddress: Parse<ClusterAddress> = (value) =>
   parseClusterAddress(value) ?? new Problem('an address such as nats://host:4222,host2:4222');
 
-const streamName: Parse<string> = (value) =>
-  /^[\w-]{1,200}$/.test(value) ? value : new Problem('letters, digits, _ and -');
+const matching =
+  (pattern: RegExp, expected: string): Parse<string> =>
+  (value) =>
+    pattern.test(value) ? value : new Problem(expected);
 
-const projectId: Parse<string> = (value) =>
-  PROJECT_ID.test(value) ? value : new Problem('1 to 20 digits');
-
-const email: Parse<string> = (value) =>
-  EMAIL.test(value) ? value : new Problem('an e-mail address, such as views@example.com');
+const projectId = matching(PROJECT_ID, '1 to 20 digits');
+const streamName = matching(/^[\w-]{1,200}$/, 'letters, digits, _ and -');
+const email = matching(EMAIL, 'an e-mail address, such as views@example.com');
 
 const DAYS_MAX = 36_500;
-const SIZE_MAX = 1024 * MiB * MiB;
+const SIZE_MAX = 1024 * TiB;
+const durability = choice('disk', 'os');
+const days = whole(0, DAYS_MAX);
+const count = whole(1, Number.MAX_SAFE_INTEGER);
+const anySize = size(0, SIZE_MAX);
+const queueSize = size(64 * KiB, SIZE_MAX);
+const viewSize = size(KiB, LARGEST_MAX_VIEW_BYTES);
+
+/** An option; `V` is the type of its setting. */
+interface Option<V> {
+  /** The help's word for its value; empty for a switch, which has none. */
+  readonly value: string;
+  readonly parse: Parse<unknown>;
+  readonly help: string;
+  /** Its value if none is given, as a text. */
+  readonly fallback?: string | undefined;
+  /** Whether all of several values count, not only the last. */
+  readonly isList?: boolean;
+  /** Never set; it carries the type. */
+  readonly type?: V;
+}
+
+function option<V>(value: string, parse: Parse<V>, help: string, fallback: string): Option<V>;
+function option<V>(value: string, parse: Parse<V>, help: string): Option<V | undefined>;
+function option(value: string, parse: Parse<unknown>, help: string, fallback?: string) {
+  return { value, parse, help, fallback };
+}
+
+const toggle = (help: string) => option('', yesOrNo, help, 'no');
+
+const ORIGINS: Option<readonly string[]> = {
+  value: 'ORIGIN',
+  parse: text,
+  help: 'an origin, such as https://www.example.com',
+  isList: true,
+};
 
 export const OPTIONS = {
-  host: { value: 'ADDRESS', fallback: '127.0.0.1', help: 'address to listen on', parse: text },
-  port: {
-    value: 'PORT',
-    fallback: '8080',
-    help: 'port to listen on; 0: any free one',
-    parse: whole(0, PORT_MAX),
-  },
-  data: { value: 'DIR', fallback: './data', help: 'directory of the view files', parse: text },
-  projects: {
-    value: 'FILE',
-    fallback: (data: string) => `${data.replace(/(?<=.)\/+$/, '')}/projects.json`,
-    help: 'projects file (default: projects.json in --data)',
-    parse: text,
-  },
-  durability: {
-    value: 'WHEN',
-    fallback: 'disk',
-    help: 'acknowledge a view after fdatasync (disk) or after write (os)',
-    parse: choice('disk', 'os'),
-  },
-  'max-view': {
-    value: 'SIZE',
-    fallback: '16KiB',
-    help: 'largest view, as sent and as stored',
-    parse: size(KiB, LARGEST_MAX_VIEW_BYTES),
-  },
-  'max-queue': {
-    value: 'SIZE',
-    fallback: '32MiB',
-    help: 'memory for views being processed',
-    parse: size(64 * KiB, SIZE_MAX),
-  },
-  'min-free': {
-    value: 'SIZE',
-    fallback: '64MiB',
-    help: 'refuse views below this much free disk',
-    parse: size(0, SIZE_MAX),
-  },
-  'max-refused': {
-    value: 'SIZE',
-    fallback: '64MiB',
-    help: 'refused views to keep per day',
-    parse: size(0, SIZE_MAX),
-  },
-  'keep-refused-days': {
-    value: 'DAYS',
-    fallback: '14',
-    help: 'keep refused views this long',
-    parse: whole(0, DAYS_MAX),
-  },
-  'keep-days': {
-    value: 'DAYS',
-    fallback: '0',
-    help: 'keep view files this long; 0: forever',
-    parse: whole(0, DAYS_MAX),
-  },
-  store: {
-    value: 'URL',
-    help: 'keep views in a NATS JetStream stream, nats://HOST[,HOST]… or tls://…, instead of files',
-    parse: clusterAddress,
-    isSecret: true,
-  },
-  'nats-stream': {
-    value: 'NAME',
-    fallback: 'VIEWS',
-    help: 'the stream; created if missing',
-    parse: streamName,
-  },
-  'nats-replicas': {
-    value: 'COUNT',
-    help: 'servers that keep each view (default: 3 if there are as many, else 1)',
-    parse: whole(1, 5),
-  },
-  'nats-creds': { value: 'FILE', help: 'NATS credentials file', parse: text },
-  status: {
-    value: 'ADDRESS',
-    fallback: '127.0.0.1:8081',
-    help: 'address of the status page, health and metrics; off: none',
-    parse: addressOrOff,
-  },
-  'status-token-file': {
-    value: 'FILE',
-    help: `file with the token for --status (or ${TOKEN_ENV})`,
-    parse: text,
-  },
-  log: {
-    value: 'FORMAT',
-    fallback: 'text',
-    help: 'log lines as text or json',
-    parse: choice('text', 'json'),
-  },
-  origin: {
-    value: 'ORIGIN',
-    help: 'an origin, such as https://www.example.com',
-    parse: text,
-    isList: true,
-  },
-  'remove-origin': {
-    value: 'ORIGIN',
-    help: 'an origin to take off the list',
-    parse: text,
-    isList: true,
-  },
-  'max-views-per-minute': {
-    value: 'COUNT',
-    help: 'refuse more views a minute than this (6000 for a new project)',
-    parse: whole(1, Number.MAX_SAFE_INTEGER),
-  },
-  contact: { value: 'TEXT', help: 'whom to ask about the project; only you see it', parse: text },
-  operator: {
-    value: 'ADDRESS',
-    help: 'your e-mail address, which refusals tell sites to write to',
-    parse: email,
-  },
-  'archive-from': {
-    value: 'URL',
-    help: 'NATS servers of the stream, such as nats://host:4222,host2:4222',
-    parse: clusterAddress,
-    flag: 'from',
-    isSecret: true,
-  },
-  once: {
-    value: '',
-    fallback: 'no',
-    help: 'stop after archiving what the stream holds at the start',
-    parse: yesOrNo,
-  },
-  name: { value: 'NAME', help: "the project's name; only you see it", parse: text },
-  'replay-to': {
-    value: 'URL',
-    help: 'the collector to send to (default: the one at --host and --port)',
-    parse: httpUrl,
-    flag: 'to',
-  },
-  url: {
-    value: 'URL',
-    help: 'address that views are posted to, with or without /view (default: --host and --port)',
-    parse: viewUrl,
-  },
-  campaigns: {
-    value: '',
-    fallback: 'no',
-    help: 'keep utm_… parameters in the url of a view',
-    parse: yesOrNo,
-  },
-  project: { value: 'ID', help: 'this project only', parse: projectId },
-  // Without a variable: VIEWLOG_PROJECT, set for reports, must not have a view sent.
-  'probe-project': {
-    value: 'ID',
-    help: 'with --url: sends one real view of this project, which is stored and counted',
-    parse: projectId,
-    flag: 'project',
-    isFlagOnly: true,
-  },
-  'from-day': {
-    value: 'DAY',
-    help: 'first day, such as 2026-01-01, today or yesterday',
-    parse: dayOrWord,
-    flag: 'from',
-  },
-  'to-day': {
-    value: 'DAY',
-    help: 'last day, such as 2026-01-31, today or yesterday',
-    parse: dayOrWord,
-    flag: 'to',
-  },
-  last: {
-    value: 'DAYS',
-    help: 'this many days, up to --to or today',
-    parse: whole(1, DAYS_MAX),
-  },
-  query: { value: '', fallback: 'no', help: 'keep the query of pages', parse: yesOrNo },
-  'time-zone': {
-    value: 'ZONE',
-    help: "time zone of days and hours (default: the system's)",
-    parse: timeZone,
-  },
-  top: { value: 'COUNT', fallback: '10', help: 'length of the lists', parse: whole(1, 1000) },
-  html: {
-    value: 'FILE',
-    help: 'write a page to FILE, or stdout (-), instead of text',
-    parse: text,
-  },
-  json: { value: '', fallback: 'no', help: 'print JSON instead of text', parse: yesOrNo },
-} as const satisfies Record<string, Option>;
+  host: option('ADDRESS', text, 'address to listen on', '127.0.0.1'),
+  port: option('PORT', whole(0, PORT_MAX), 'port to listen on; 0: any free one', '8080'),
+  data: option('DIR', text, 'directory of the view files', './data'),
+  projects: option('FILE', text, 'projects file (default: projects.json in --data)', ''),
+  durability: option('WHEN', durability, 'acknowledge after sync (disk) or write (os)', 'disk'),
+  'max-view': option('SIZE', viewSize, 'largest view, as sent and as stored', '16KiB'),
+  'max-queue': option('SIZE', queueSize, 'memory for views being processed', '32MiB'),
+  'min-free': option('SIZE', anySize, 'refuse views below this much free disk', '64MiB'),
+  'max-refused': option('SIZE', anySize, 'refused views to keep per day', '64MiB'),
+  'keep-refused-days': option('DAYS', days, 'keep refused views this long', '14'),
+  'keep-days': option('DAYS', days, 'keep view files this long; 0: forever', '0'),
+  store: option('URL', clusterAddress, 'NATS stream for the views, not files: nats://HOST[,HOST]…'),
+  'nats-stream': option('NAME', streamName, 'the stream; created if missing', 'VIEWS'),
+  'nats-replicas': option('COUNT', whole(1, 5), 'servers that keep each view (default: 3 or 1)'),
+  'nats-creds': option('FILE', text, 'NATS credentials file'),
+  status: option('ADDRESS', addressOrOff, 'status page, health, metrics; or off', '127.0.0.1:8081'),
+  'status-token-file': option('FILE', text, `file with the token for --status (or ${TOKEN_ENV})`),
+  log: option('FORMAT', choice('text', 'json'), 'log lines as text or json', 'text'),
+  origin: ORIGINS,
+  'remove-origin': { ...ORIGINS, help: 'an origin to remove from the list' },
+  'max-views-per-minute': option('COUNT', count, 'the limit; a new project has 6000'),
+  contact: option('TEXT', text, 'whom to ask about the project; only you see it'),
+  operator: option('ADDRESS', email, 'your e-mail address, which refusals tell sites to write to'),
+  'archive-from': option('URL', clusterAddress, 'NATS servers of the stream, nats://… or tls://…'),
+  once: toggle('stop after archiving what the stream holds at the start'),
+  name: option('NAME', text, "the project's name; only you see it"),
+  'replay-to': option('URL', httpUrl, 'collector to send to (default: --host and --port)'),
+  url: option('URL', viewUrl, 'address that pages post views to (default: --host and --port)'),
+  campaigns: toggle('keep utm_… parameters in the url of a view'),
+  project: option('ID', projectId, 'this project only'),
+  'probe-project': option('ID', projectId, 'with --url: sends one real view, which is stored'),
+  'from-day': option('DAY', dayOrWord, 'first day, such as 2026-01-01, today or yesterday'),
+  'to-day': option('DAY', dayOrWord, 'last day, such as 2026-01-31, today or yesterday'),
+  last: option('DAYS', whole(1, DAYS_MAX), 'this many days, up to --to or today'),
+  query: toggle('keep the query of pages'),
+  'time-zone': option('ZONE', timeZone, "time zone of days and hours (default: the system's)"),
+  top: option('COUNT', whole(1, 1000), 'length of the lists', '10'),
+  html: option('FILE', text, 'write a page to FILE, or stdout (-), instead of text'),
+  json: toggle('print JSON instead of text'),
+};
 
-type Options = typeof OPTIONS;
-export type OptionName = keyof Options;
-type Parsed<O extends Option> = Exclude<ReturnType<O['parse']>, Problem>;
-type Value<O extends Option> = O extends { readonly isList: true }
-  ? readonly Parsed<O>[]
-  : O extends { readonly fallback: string | ((data: string) => string) }
-    ? Parsed<O>
-    : Parsed<O> | undefined;
+export type OptionName = keyof typeof OPTIONS;
+
+/** What is typed after `--`, if it is not the option's name: one flag can have several meanings. */
+const FLAGS: Partial<Record<OptionName, string>> = {
+  'archive-from': 'from',
+  'from-day': 'from',
+  'to-day': 'to',
+  'replay-to': 'to',
+  'probe-project': 'project',
+};
+
+/** Their values may contain a password, and are not repeated. */
+const SECRET: ReadonlySet<OptionName> = new Set(['store', 'archive-from']);
+
+/** Without a variable: VIEWLOG_PROJECT, set for reports, must not make the doctor send a view. */
+const FLAG_ONLY: OptionName = 'probe-project';
 
 /** What the operator chose for the options `K`: sizes in bytes, ages in days. */
-export type Settings<K extends OptionName> = { readonly [N in K]: Value<Options[N]> };
+export type Settings<K extends OptionName> = {
+  readonly [N in K]: (typeof OPTIONS)[N] extends Option<infer V> ? V : never;
+};
 
 const NAMES = Object.keys(OPTIONS) as OptionName[];
 
-const optionOf = (name: OptionName): Option => OPTIONS[name];
-
 /** Returns what is typed after `--`. */
-export const flagOf = (name: OptionName): string => optionOf(name).flag ?? name;
+export const flagOf = (name: OptionName): string => FLAGS[name] ?? name;
 
 /** Returns the environment variable of an option, if it has one. */
 export const envName = (name: OptionName): string | undefined =>
-  optionOf(name).isFlagOnly ? undefined : `VIEWLOG_${name.toUpperCase().replaceAll('-', '_')}`;
+  name === FLAG_ONLY ? undefined : `VIEWLOG_${name.toUpperCase().replaceAll('-', '_')}`;
+
+/** Returns where the projects file is unless `--projects` says otherwise. */
+export const projectsIn = (data: string): string =>
+  `${data.replace(/(?<=.)\/+$/, '')}/projects.json`;
 
 /**
  * Takes a command line apart. The command may stand after options, because a flag takes a value
@@ -261,8 +162,8 @@ export const readArguments = (args: readonly string[]): CommandLine =>
   readCommandLine(args, new Map(NAMES.map((name) => [flagOf(name), OPTIONS[name].value])));
 
 /**
- * The settings of a command that takes the options `names`: flags, then `VIEWLOG_*`, then
- * defaults.
+ * Returns the settings of a command that takes the options `names`: from flags, else from
+ * `VIEWLOG_*`, else the defaults.
  * @throws {Fatal} exit 64 with what is wrong and what was expected.
  */
 export function readSettings<K extends OptionName>(
@@ -276,27 +177,28 @@ export function readSettings<K extends OptionName>(
     if (name === undefined) throw unknownOption(`--${flag}`, names.map(flagOf));
     given.set(name, [...(given.get(name) ?? []), value]);
   }
-  const settings = new Map<OptionName, unknown>();
-  for (const name of names) settings.set(name, valueOf(name, given, env));
-  if (settings.has('store')) refuseUseless(given, settings.get('store') !== undefined);
+  const settings = new Map(names.map((name) => [name, settingOf(name, given, env)]));
+  if (settings.has('store' as K)) refuseUseless(given, settings.get('store' as K) !== undefined);
   return Object.fromEntries(settings) as Settings<K>;
 }
 
 type Given = ReadonlyMap<OptionName, readonly string[]>;
 
-function valueOf(name: OptionName, given: Given, env: ReadEnv): unknown {
-  const { fallback, isList } = optionOf(name);
+function settingOf(name: OptionName, given: Given, env: ReadEnv): unknown {
+  const { fallback, isList }: Option<unknown> = OPTIONS[name];
   const flags = given.get(name);
   const variable = flags === undefined ? fromEnv(name, env) : undefined;
   const source = flags === undefined ? envName(name)! : `--${flagOf(name)}`;
-  if (isList) {
+  if (isList === true) {
     const texts = flags ?? variable?.trim().split(/\s+/) ?? [];
     return texts.map((text) => parsed(name, source, text));
   }
   const chosen = flags?.at(-1) ?? variable;
-  if (chosen !== undefined) return parsed(name, source, chosen);
-  if (typeof fallback === 'function') return fallback(valueOf('data', given, env) as string);
-  return fallback === undefined ? undefined : parsed(name, source, fallback);
+  if (chosen === undefined && name === 'projects') {
+    return projectsIn(settingOf('data', given, env) as string);
+  }
+  const text = chosen ?? fallback;
+  return text === undefined ? undefined : parsed(name, source, text);
 }
 
 function fromEnv(name: OptionName, env: ReadEnv): string | undefined {
@@ -306,10 +208,9 @@ function fromEnv(name: OptionName, env: ReadEnv): string | undefined {
 }
 
 function parsed(name: OptionName, source: string, text: string): unknown {
-  const { parse, isSecret } = optionOf(name);
-  const result = parse(text);
+  const result = OPTIONS[name].parse(text);
   if (!(result instanceof Problem)) return result;
-  const found = isSecret ? '' : `, not "${echo(text)}"`;
+  const found = SECRET.has(name) ? '' : `, not "${echo(text)}"`;
   const hint = result.hint === undefined ? '' : `; ${result.hint}`;
   throw new Fatal(EXIT.usage, `${source} must be ${result.expected}${found}${hint}`);
 }

@@ -3,7 +3,7 @@ import { PORT_MAX } from './limits.ts';
 import { MiB, parseSize, TiB } from './size.ts';
 import { isDay } from './time.ts';
 
-// What an option of the command line is, and how the text of its value is read.
+// How the text of an option's value is read.
 
 /** The value that a text stands for, or what was expected instead. */
 export type Parse<T> = (text: string) => T | Problem;
@@ -17,23 +17,6 @@ export class Problem {
     this.expected = expected;
     this.hint = hint;
   }
-}
-
-export interface Option {
-  /** The help's word for its value; empty for a switch, which has none. */
-  readonly value: string;
-  readonly help: string;
-  readonly parse: Parse<unknown>;
-  /** Its value if none is given, as a text; it may depend on the directory of `--data`. */
-  readonly fallback?: string | ((data: string) => string);
-  /** Whether all of several values count, not only the last. */
-  readonly isList?: true;
-  /** What is typed after `--`, if not its name: several commands may have a `--to`. */
-  readonly flag?: string;
-  /** Whether the value may hold a password, and must not be repeated. */
-  readonly isSecret?: true;
-  /** Whether no environment variable sets it. */
-  readonly isFlagOnly?: true;
 }
 
 export const text: Parse<string> = (value) => (value === '' ? new Problem('some text') : value);

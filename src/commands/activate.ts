@@ -1,17 +1,21 @@
+import { dirname } from 'node:path';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
 import { echo, nearest, printable, shellQuoted } from '../base/text.ts';
+import { askHolder } from '../disk/lock.ts';
 import { ownAddress } from '../http/own-address.ts';
-import { type Changed, changeProject, notListed } from '../projects/change-project.ts';
+import { type Changed, changeProject } from '../projects/change-project.ts';
 import { curlOf } from '../projects/curl.ts';
-import { type Edited, editProjectsFile } from '../projects/edit.ts';
+import { editProjectsFile } from '../projects/edit.ts';
 import { setValue } from '../projects/json-edit.ts';
 import { originFault, originKey } from '../projects/origins.ts';
-import { ID_EXPECTED, type ProjectEntry, type ProjectsFile } from '../projects/projects-schema.ts';
+import { ID_EXPECTED, type ProjectEntry } from '../projects/projects-schema.ts';
 import { PROJECT_ID } from '../view/view-schema.ts';
 import { defineCommand, withProjects } from './command.ts';
 
-/** Lists a project, or sets a listed one active. */
+const SOON = '; a running viewlog applies it within 2 seconds';
+
+/** Lists a project, or changes a listed one, and makes it active. */
 export const activate = defineCommand({
   name: 'activate',
   operands: 'ID',
@@ -30,56 +34,78 @@ export const activate = defineCommand({
     'projects',
   ],
   optionHelp: {
-    host: 'address of the collector, for the curl command that is printed',
-    port: 'port of the collector, for the same',
+    host: 'host in the commands that are printed, if no collector is running',
+    port: 'port in the commands that are printed, if no collector is running',
   },
   async run(settings, operands, { print, log }) {
     const id = readId('activate', operands);
-    for (const flag of ['origin', 'remove-origin'] as const) checkOrigins(flag, settings[flag]);
-    const { name, contact, operator, projects, 'remove-origin': removedOrigins } = settings;
-    const { origin: origins, 'max-views-per-minute': maxViewsPerMinute } = settings;
-    const change = { name, contact, maxViewsPerMinute, origins, removedOrigins };
+    const { operator, projects, origin: origins, 'remove-origin': removedOrigins } = settings;
+    checkOrigins('origin', origins);
+    checkOrigins('remove-origin', removedOrigins);
+    const { name, contact, 'max-views-per-minute': maxViewsPerMinute } = settings;
     let changed: Changed | undefined;
-    let warnings: readonly string[] = [];
+    let near: string | undefined;
     const edited = await editProjectsFile({
       path: projects,
       canCreate: true,
       change: (text, file) => {
+        const change = { name, contact, maxViewsPerMinute, origins, removedOrigins };
         changed = changeProject(text, file, id, change);
-        warnings = warningsAbout(changed, file, removedOrigins, projects);
+        if (changed.before === undefined) near = typoOf(id, file.projects);
         if (operator === undefined || operator === file.operator) return changed.text;
         return setValue(changed.text, ['operator'], operator);
       },
     });
     const { before, after } = changed!;
-    for (const warning of warnings) log.warn(warning);
+    if (near !== undefined) {
+      const undo = withProjects(`deactivate ${id}`, projects);
+      log.warn(`Project ${id} is new, and one typo away from ${near}; to undo it: ${undo}`);
+    }
+    if (before !== undefined && before.active !== false && !before.origins && after.origins) {
+      log.warn(`Project ${id} accepted views from every site; now it refuses other origins`);
+    }
     const path = printable(projects, Infinity);
-    const what = edited === 'unchanged' ? 'unchanged' : whatWasDone(before);
-    print(`Project ${id} ${what} in ${path}: ${rulesOf(after)}${effect(edited)}`);
+    const isUnchanged = edited === 'unchanged';
+    const what = isUnchanged ? edited : whatWasDone(before);
+    print(`Project ${id} ${what} in ${path}: ${rulesOf(after)}${isUnchanged ? '' : SOON}`);
     if (edited === 'created' && operator === undefined) {
       print(`Add your address to ${path}, as "operator": refusals tell sites to write to it`);
     }
-    const address = ownAddress(settings);
-    print(
-      `The script for its pages:\n  ${snippetCommand(after, address, projects)}\n` +
-        '  (--url is the address at which browsers reach viewlog)',
-    );
-    print(
-      `A view, to try it (--port says where the collector listens):\n  ${curlOf(after, address)}`,
-    );
+    const running = await runningAddress([dirname(projects), settings.data]);
+    const address = running ?? ownAddress(settings);
+    const where = running === undefined ? 'once viewlog runs there' : 'to the running viewlog';
+    print(`The script for its pages (--url is the address at which browsers reach viewlog):`);
+    print(`  ${withProjects(`snippet ${id} --url ${viewsUrl(after, address)}`, projects)}`);
+    print(`A test view, ${where}:\n  ${curlOf(after, address)}`);
     return EXIT.done;
   },
 });
 
-/** @throws {Fatal} exit 64 for an origin that no project can list. */
-function checkOrigins(flag: string, origins: readonly string[]): void {
-  for (const origin of origins) {
-    const fault = originFault(origin);
-    if (fault !== undefined) {
-      throw new Fatal(EXIT.usage, `--${flag} ${fault}; found "${echo(origin)}"`);
-    }
-  }
-}
+/** Makes a project inactive. It stays listed. */
+export const deactivate = defineCommand({
+  name: 'deactivate',
+  operands: 'ID',
+  summary: 'deactivates a project',
+  examples: ['viewlog deactivate 1000001'],
+  options: ['data', 'projects'],
+  async run({ projects: path }, operands, { print }) {
+    const id = readId('deactivate', operands);
+    const name = printable(path, Infinity);
+    const edited = await editProjectsFile({
+      path,
+      canCreate: false,
+      change: (text, { projects }) => {
+        const index = projects.findIndex((project) => project.id === id);
+        if (index < 0) throw new Fatal(EXIT.usage, `Project ${id} is not listed in ${name}`);
+        if (projects[index]!.active === false) return text;
+        return setValue(text, ['projects', index, 'active'], false);
+      },
+    });
+    const [what, soon] = edited === 'unchanged' ? ['unchanged', ''] : ['deactivated', SOON];
+    print(`Project ${id} ${what} in ${name}: inactive, its views are refused${soon}`);
+    return EXIT.done;
+  },
+});
 
 /** @throws {Fatal} exit 64 if the operands are not one project id. */
 export function readId(command: string, operands: readonly string[]): string {
@@ -88,51 +114,26 @@ export function readId(command: string, operands: readonly string[]): string {
     const example = `viewlog ${command} 1000001`;
     throw new Fatal(EXIT.usage, `${command} takes one project id, as in "${example}"`);
   }
-  if (!PROJECT_ID.test(id)) {
-    throw new Fatal(EXIT.usage, `A project id ${ID_EXPECTED}; found "${echo(id)}"`);
-  }
-  return id;
+  if (PROJECT_ID.test(id)) return id;
+  throw new Fatal(EXIT.usage, `A project id ${ID_EXPECTED}; found "${echo(id)}"`);
 }
 
-/** Returns when an edit takes effect. */
-export const effect = (edited: Edited): string =>
-  edited === 'unchanged' ? '' : '; a running viewlog applies it within 2 seconds';
-
-/** Returns what may be a mistake; the edit is made all the same. */
-function warningsAbout(
-  { before, after }: Changed,
-  { projects: listed }: ProjectsFile,
-  removed: readonly string[],
-  path: string,
-): string[] {
-  const { id } = after;
-  const others = listed.map((project) => project.id).filter((other) => !isConsecutive(id, other));
-  const near = before === undefined ? nearest(id, others, 1) : undefined;
-  const warnings: string[] = [];
-  if (near !== undefined) {
-    const undo = withProjects(`deactivate ${id}`, path);
-    warnings.push(`Project ${id} is new, and one typo away from ${near}; to undo it: ${undo}`);
+/** @throws {Fatal} exit 64 for an origin that no project can list. */
+function checkOrigins(flag: string, origins: readonly string[]): void {
+  for (const origin of origins) {
+    const fault = originFault(origin);
+    if (fault === undefined) continue;
+    throw new Fatal(EXIT.usage, `--${flag} ${fault}; found "${echo(origin)}"`);
   }
-  if (wasOpen(before) && after.origins !== undefined) {
-    warnings.push(
-      `Project ${id} accepted views from every site until now; views from other origins ` +
-        'than those listed now are refused with 403',
-    );
-  }
-  const from = before?.origins?.map((origin) => printable(origin)).join(' ') ?? 'none';
-  for (const origin of notListed(removed, before ?? {})) {
-    const flag = `--remove-origin ${printable(origin)}`;
-    warnings.push(`${flag}: project ${id} does not list it; it lists ${from}`);
-  }
-  return warnings;
 }
 
-const wasOpen = (before: ProjectEntry | undefined): boolean =>
-  before !== undefined && before.active !== false && before.origins === undefined;
-
-/** Ids that are given one after the other are not typos of one another. */
-const isConsecutive = (id: string, other: string): boolean =>
-  id.length === other.length && id.slice(0, -1) === other.slice(0, -1);
+/** Returns the listed id that a new one is probably a typo of. Consecutive ids are none. */
+function typoOf(id: string, listed: readonly ProjectEntry[]): string | undefined {
+  const isConsecutive = (other: string): boolean =>
+    other.length === id.length && other.slice(0, -1) === id.slice(0, -1);
+  const others = listed.map((project) => project.id).filter((other) => !isConsecutive(other));
+  return nearest(id, others, 1);
+}
 
 function whatWasDone(before: ProjectEntry | undefined): string {
   if (before === undefined) return 'added';
@@ -146,9 +147,17 @@ function rulesOf({ origins, maxViewsPerMinute: limit }: ProjectEntry): string {
   return `active, ${from}, ${rate}`;
 }
 
+/** Returns the address of the collector that runs in one of these directories. */
+async function runningAddress(dirs: readonly string[]): Promise<string | undefined> {
+  for (const dir of dirs) {
+    const holder = await askHolder(dir).catch(() => undefined);
+    if (typeof holder === 'object' && holder.address !== undefined) return holder.address;
+  }
+  return undefined;
+}
+
 /** Behind a proxy as in our examples, pages send to their own origin. */
-function snippetCommand({ id, origins = [] }: ProjectEntry, address: string, projects: string) {
+function viewsUrl({ origins = [] }: ProjectEntry, address: string): string {
   const site = origins.find((origin) => /^https:\/\/[^*]+$/i.test(origin));
-  const url = shellQuoted(site === undefined ? address : originKey(site));
-  return withProjects(`snippet ${id} --url ${url}`, projects);
+  return shellQuoted(site === undefined ? address : originKey(site));
 }

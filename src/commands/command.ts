@@ -3,7 +3,7 @@ import type { ReadEnv } from '../base/env.ts';
 import { EXIT, type ExitCode, Fatal } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { echo, printable, shellQuoted } from '../base/text.ts';
-import { type OptionName, OPTIONS, readSettings, type Settings } from '../settings.ts';
+import { type OptionName, OPTIONS, projectsIn, readSettings, type Settings } from '../settings.ts';
 
 /** Where a command puts out what it has to say. */
 export interface Output {
@@ -57,6 +57,13 @@ export function readCommand<K extends OptionName>(
 
 /** Returns a command line for this projects file: `viewlog check --projects p.json`. */
 export const withProjects = (command: string, projects: string): string =>
-  projects === OPTIONS.projects.fallback(OPTIONS.data.fallback)
+  projects === projectsIn(OPTIONS.data.fallback!)
     ? `viewlog ${command}`
     : `viewlog ${command} --projects ${shellQuoted(printable(projects, Infinity))}`;
+
+/** Returns lines of two columns, for a list on a terminal. */
+export function tableOf(rows: Iterable<readonly string[]>): string[] {
+  const cells = Array.from(rows, ([left = '', right = '']) => [left.trimEnd(), right] as const);
+  const width = Math.max(...cells.map(([left]) => left.length));
+  return cells.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
+}

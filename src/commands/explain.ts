@@ -18,7 +18,7 @@ import { defineCommand } from './command.ts';
 
 /**
  * Says what `POST /view` would answer to a view and why, from the collector's own code, and stores
- * nothing. Exit 0 where the view would be taken, 65 where it would be refused.
+ * nothing. Exit 0 if it would be accepted, 65 if it would be refused.
  */
 export const explain = defineCommand({
   name: 'explain',
@@ -30,31 +30,29 @@ export const explain = defineCommand({
   ],
   options: ['origin', 'data', 'projects', 'max-view'],
   async run(settings, operands, { print, note }) {
+    const { projects: path, 'max-view': viewBytesMax } = settings;
     if (operands.length > 1 || settings.origin.length > 1) {
-      throw new Fatal(EXIT.usage, 'viewlog explain takes one FILE and one --origin at most');
+      throw new Fatal(EXIT.usage, 'explain takes at most one FILE and one --origin');
     }
-    const projects = await loadProjects(settings.projects);
+    const projects = await loadProjects(path);
     const [file = '-'] = operands;
-    if (file === '-' && isatty(0))
-      note('Type or paste a view; Ctrl-D on a line of its own ends it.');
+    if (file === '-' && isatty(0)) note('Enter a view, then Ctrl-D on a line of its own.');
     const bytes = await readInput(file);
-    const record = recordIn(bytes.toString());
-    const [origin = record?.origin] = settings.origin;
-    if (record !== undefined) note(whatIsJudged(record, origin));
-    const viewBytesMax = settings['max-view'];
-    const body = record === undefined ? bytes : Buffer.from(record.text);
+    const kept = readRefusedLine(bytes.toString().trim());
+    const [origin = kept?.origin] = settings.origin;
+    if (kept !== undefined) note(whatIsJudged(kept, origin));
+    const body = kept === undefined ? bytes : Buffer.from(kept.text);
     const text = sizeFault(body.length, viewBytesMax) ?? textOf(body);
     const rules = { projects, viewBytesMax, now: Date.now };
     const verdict = typeof text === 'string' ? admit(readView(text), origin, rules) : text;
-    if (isRefusal(verdict)) {
-      const project = projects.find(verdict.project ?? '');
-      print(describe(operatorsView(verdict, project, projects)));
-      const hint = hintFor(verdict, project, origin, settings.projects);
-      if (hint !== undefined) print(`  ${hint}`);
-      return EXIT.badData;
+    if (!isRefusal(verdict)) {
+      print(`201: the view would be stored, for project ${verdict.project}`);
+      return EXIT.done;
     }
-    print(`201: the view would be stored, for project ${verdict.project}`);
-    return EXIT.done;
+    print(describe(verdict, projects));
+    const hint = hintFor(verdict, projects.find(verdict.project ?? ''), origin, path);
+    if (hint !== undefined) print(`  ${hint}`);
+    return EXIT.badData;
   },
 });
 
@@ -69,44 +67,34 @@ async function readInput(file: string): Promise<Buffer> {
   }
 }
 
-/** What a line of the files of refused views holds, which may be laid out anew (`jq`). */
-function recordIn(text: string): KeptView | undefined {
-  const record = readRefusedLine(text.trim());
-  if (record !== undefined) return record;
-  try {
-    return readRefusedLine(JSON.stringify(JSON.parse(text)));
-  } catch {
-    return undefined;
-  }
-}
-
-function whatIsJudged({ ts, code, origin: own }: KeptView, origin: string | undefined): string {
+function whatIsJudged({ ts, code }: KeptView, origin: string | undefined): string {
   const then = `refused with ${printable(String(code))} at ${printable(String(ts))}`;
-  const whose = origin === own ? 'its own' : '--origin';
-  const from = origin === undefined ? 'without an Origin' : `from ${printable(origin)} (${whose})`;
-  return `This is a kept view, ${then}; what follows is of the view in it, ${from}`;
+  const now = origin === undefined ? 'without an Origin' : `with the Origin ${printable(origin)}`;
+  return `This is a kept view, ${then}. Now, ${now}:`;
 }
 
-/**
- * A page is told whom to ask for activation: who reads this here would be told to ask themselves,
- * and may know which ids are listed, which no stranger is told.
- */
-function operatorsView(
-  refusal: Refusal,
-  project: Project | undefined,
-  projects: Projects,
-): Refusal {
-  const { code, project: id = '' } = refusal;
-  if (code !== 'project-not-activated') return refusal;
-  if (project !== undefined) {
-    return { ...refusal, detail: `Project ${id} is listed, but inactive.` };
-  }
+/** The status and code, the detail, and each fault on a line. */
+function describe(refusal: Refusal, projects: Projects): string {
+  const { code, issues = [] } = refusal;
+  const lines = issues.map(
+    ({ field, message, received }) =>
+      `  ${printable(field) || 'the view'} ${printable(message)} (received ${printable(received)})`,
+  );
+  const detail = printable(operatorsDetail(refusal, projects), 1000);
+  // "issues" is what the detail calls them.
+  const heading = lines.length > 0 ? ['issues:'] : [];
+  return [`${REFUSALS[code].status} ${code}: ${detail}`, ...heading, ...lines].join('\n');
+}
+
+/** The answer tells a page whom to ask, and no stranger which ids are listed. This operator may know. */
+function operatorsDetail({ code, project: id = '', detail }: Refusal, projects: Projects): string {
+  if (code !== 'project-not-activated') return detail;
+  if (projects.find(id) !== undefined) return `Project ${id} is listed, but inactive.`;
   const near = nearestIds()(id, projects.all());
-  const end = near === '' ? '.' : `; did you mean ${near}?`;
-  return { ...refusal, detail: `Project ${id} is not listed${end}` };
+  return `Project ${id} is not listed${near === '' ? '.' : `; did you mean ${near}?`}`;
 }
 
-/** What the operator can do about it, as a line that ends with what to type. */
+/** Returns what the operator can do about it, as a line that ends with what to type. */
 function hintFor(
   { code, project: id = '', bytes }: Refusal,
   project: Project | undefined,
@@ -114,30 +102,14 @@ function hintFor(
   projects: string,
 ): string | undefined {
   const remedy = remedyOf({ code, project, origin, bytes });
-  if (remedy.kind === 'activate') {
-    return `To accept it: ${activationOf(id, remedy.origin, projects)}`;
-  }
-  if (remedy.kind === 'add-origin') {
-    return `To allow the origin: ${activationOf(id, remedy.origin, projects)}`;
+  if (remedy.kind === 'activate' || remedy.kind === 'add-origin') {
+    const aim = remedy.kind === 'activate' ? 'To accept it' : 'To allow the origin';
+    return `${aim}: ${activationOf(id, remedy.origin, projects)}`;
   }
   if (remedy.kind === 'send-origin') {
-    const [first = ''] = project?.origins ?? [];
-    const example = printable(originKey(first).replace('*', 'www'));
+    const example = printable(originKey(project!.origins![0]!).replace('*', 'www'));
     return `To check it as if a page had sent it, add: --origin ${shellQuoted(example)}`;
   }
-  if (remedy.kind === 'raise-max-view') {
-    return `To accept it, start viewlog with: --max-view ${remedy.bytes / KiB}KiB`;
-  }
-  return undefined;
-}
-
-function describe({ code, detail, issues = [] }: Refusal): string {
-  const lines = issues.map(
-    ({ field, message, received }) =>
-      `  ${printable(field) || 'the view'} ${printable(message)} (received ${printable(received)})`,
-  );
-  // Named as in the answer, whose detail points at them.
-  const heading = lines.length > 0 ? ['issues:'] : [];
-  const first = `${REFUSALS[code].status} ${code}: ${printable(detail, 1000)}`;
-  return [first, ...heading, ...lines].join('\n');
+  if (remedy.kind !== 'raise-max-view') return undefined;
+  return `To accept it, start viewlog with: --max-view ${remedy.bytes / KiB}KiB`;
 }

@@ -2,13 +2,10 @@ import { isatty } from 'node:tty';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { echo, nearest } from '../base/text.ts';
 import { BUILD } from '../base/built.ts';
-import { layOut, type Paper } from '../manual/lay-out.ts';
-import { manualPage, READERS, TOPICS } from '../manual/pages.ts';
+import { layOut } from '../manual/lay-out.ts';
+import { findPage, READERS, TOPICS } from '../manual/pages.ts';
 import { envName, flagOf, type OptionName, OPTIONS } from '../settings.ts';
-import { type Command, defineCommand } from './command.ts';
-
-/** For output that is not a terminal. */
-const COLUMNS = 80;
+import { type Command, defineCommand, tableOf } from './command.ts';
 
 /** `viewlog help [COMMAND|TOPIC]`. The list of commands contains it, so it is read when it runs. */
 export const helpOn = (commands: () => readonly Command[]): Command =>
@@ -16,20 +13,30 @@ export const helpOn = (commands: () => readonly Command[]): Command =>
     name: 'help',
     operands: '[COMMAND|TOPIC]',
     summary: 'explains a command, or prints a page of the manual',
-    examples: ['viewlog help activate', 'viewlog help trouble'],
+    examples: ['viewlog help activate', 'viewlog help trouble', 'viewlog help caddy'],
     options: [],
     async run(_, operands, { print }) {
-      if (operands.length > 1) {
-        throw new Fatal(
-          EXIT.usage,
-          'help takes one command or topic, as in "viewlog help activate"',
-        );
+      const [name, more] = operands;
+      if (more !== undefined) {
+        const message = 'help takes one command or topic, as in "viewlog help activate"';
+        throw new Fatal(EXIT.usage, message);
       }
-      const [name] = operands;
-      print(name === undefined ? overview(commands()) : pageOf(name, commands()));
+      print(name === undefined ? overview(commands()) : textOn(name, commands()));
       return EXIT.done;
     },
   });
+
+export const version = defineCommand({
+  name: 'version',
+  operands: '',
+  summary: 'prints the version, and the commit that it was built from',
+  examples: ['viewlog version'],
+  options: [],
+  async run(_, __, { print }) {
+    print(`viewlog ${BUILD}`);
+    return EXIT.done;
+  },
+});
 
 /**
  * @param others names that may have been meant besides those of commands.
@@ -47,63 +54,53 @@ export function findCommand(
   throw new Fatal(EXIT.usage, `Unknown command "${echo(name)}"; ${hint}`);
 }
 
-/** Returns the help of a command, or a page of the manual. */
-function pageOf(name: string, commands: readonly Command[]): string {
-  const page = manualPage(name);
-  if (page !== undefined) return layOut(page, paper());
-  return commandPage(findCommand(name, commands, TOPICS));
-}
-
-/** Describes stdout: a terminal with its columns, or a file or a pipe, which has none. */
-function paper(): Paper {
+/** Returns the help of a command, or the page of the manual that a word leads to. */
+function textOn(name: string, commands: readonly Command[]): string {
+  const isCommand = commands.some((command) => command.name === name);
+  const page = isCommand ? undefined : findPage(name);
+  if (page === undefined) return commandPage(findCommand(name, commands, TOPICS));
   // Not `process.stdout.isTTY`: touching `process.stdout` makes a pipe non-blocking.
   const isTerminal = isatty(1);
-  const columns = isTerminal ? process.stdout.columns : undefined;
-  return { isTerminal, columns: columns || COLUMNS };
+  const columns = (isTerminal && process.stdout.columns) || 80;
+  return layOut(page, { columns, isTerminal });
 }
 
 function overview(commands: readonly Command[]): string {
-  const rows = commands.map(({ name, operands, summary }) => [
-    `${name} ${operands}`.trimEnd(),
-    summary,
-  ]);
+  const rows = commands.map(({ name, operands, summary }) => [`${name} ${operands}`, summary]);
+  const topics = Object.entries(READERS).flatMap(([reader, pages]) =>
+    ['', reader].concat(tableOf(Object.entries(pages))),
+  );
   return [
     `viewlog ${BUILD}: a page-view collector; a 2xx means the line is on disk`,
     '',
     'viewlog [command] [options]',
     '',
-    ...table(rows),
+    ...tableOf(rows),
     '',
-    'viewlog help COMMAND lists its options; viewlog help TOPIC prints a page of the manual:',
-    ...topicLists(),
+    'viewlog help COMMAND lists its options; viewlog help TOPIC prints a page of the manual.',
+    'Another word, such as caddy, retention or 403, leads to the page that covers it.',
+    ...topics,
     '',
     'Exit codes: 0 done, 64 usage, 65 bad data, 69 address in use or servers unreachable,',
     '73 cannot create or lock, 74 I/O error, 78 bad configuration.',
   ].join('\n');
 }
 
-const topicLists = (): string[] =>
-  Object.entries(READERS).flatMap(([reader, topics]) =>
-    ['', reader].concat(table(Object.entries(topics))),
-  );
-
 function commandPage({ name, operands, summary, examples, options, optionHelp }: Command): string {
   const rows = options.map((option) => {
-    const { value, help, fallback } = { fallback: undefined, ...OPTIONS[option] };
-    const flag = `--${flagOf(option)} ${value}`.trimEnd();
-    const isShown = typeof fallback === 'string' && value !== '';
-    return [flag, (optionHelp?.[option] ?? help) + (isShown ? ` (${fallback})` : '')];
+    const { value, help, fallback } = OPTIONS[option];
+    const shown = value === '' || !fallback ? '' : ` (${fallback})`;
+    return [`--${flagOf(option)} ${value}`, `${optionHelp?.[option] ?? help}${shown}`];
   });
-  const usage = ['viewlog', name, operands, options.length > 0 && '[options]'];
+  const hasOptions = rows.length > 0;
   return [
-    usage.filter(Boolean).join(' '),
+    ['viewlog', name, operands, hasOptions ? '[options]' : ''].filter(Boolean).join(' '),
     summary,
     '',
-    ...table(rows),
-    ...(rows.length > 0 ? [''] : []),
+    ...(hasOptions ? [...tableOf(rows), ''] : []),
     'For example:',
     ...examples.map((example) => `  ${example}`),
-    ...(rows.length > 0 ? ['', environment(options)] : []),
+    ...(hasOptions ? ['', environment(options)] : []),
   ].join('\n');
 }
 
@@ -116,9 +113,4 @@ function environment(options: readonly OptionName[]): string {
     .filter((option, i) => i === 0 || flagOf(option) !== option)
     .map((option) => `--${flagOf(option)} as ${envName(option)}`);
   return `Each option${except} is also read from the environment, ${named.join(', ')}; flags win.`;
-}
-
-function table(rows: readonly (readonly string[])[]): string[] {
-  const width = Math.max(...rows.map(([left]) => left!.length));
-  return rows.map(([left, right]) => `  ${left!.padEnd(width)}  ${right}`);
 }

@@ -1,11 +1,11 @@
 import { EXIT } from '../base/exit.ts';
 import { columnOf, printable } from '../base/text.ts';
-import { loadProjects, type Project } from '../projects/project-list.ts';
+import { loadProjects, type Project, summaryOf } from '../projects/project-list.ts';
 import { defineCommand, withProjects } from './command.ts';
 
 const HEAD = ['ID', 'ACTIVE', 'NAME', 'ORIGINS', 'VIEWS/MINUTE', 'CONTACT'];
 
-/** Lists the projects file as a table. */
+/** Prints the projects file as a table. */
 export const projects = defineCommand({
   name: 'projects',
   operands: '',
@@ -14,11 +14,22 @@ export const projects = defineCommand({
   options: ['data', 'projects'],
   async run({ projects: path }, _, { print }) {
     const listed = (await loadProjects(path)).all();
+    const add = `add one: ${withProjects('activate ID', path)}`;
     if (listed.length > 0) print(tableOf([HEAD, ...listed.map(rowOf)]));
-    else {
-      const command = withProjects('activate ID', path);
-      print(`No projects in ${printable(path, Infinity)}; add one: ${command}`);
-    }
+    else print(`No projects in ${printable(path, Infinity)}; ${add}`);
+    return EXIT.done;
+  },
+});
+
+/** Checks the projects file; all its faults are in the error. */
+export const check = defineCommand({
+  name: 'check',
+  operands: '',
+  summary: 'checks the projects file',
+  examples: ['viewlog check --data /var/lib/viewlog'],
+  options: ['data', 'projects'],
+  async run({ projects: path }, _, { print }) {
+    print(`${printable(path, Infinity)}: ${summaryOf((await loadProjects(path)).all())}`);
     return EXIT.done;
   },
 });
@@ -33,12 +44,14 @@ const rowOf = (project: Project): string[] => [
 ];
 
 function tableOf(rows: readonly (readonly string[])[]): string {
-  const columns = HEAD.map((_, column) =>
-    columnOf(
-      rows.map((row) => row[column]!),
-      false,
-    ),
-  );
-  const lines = rows.map((_, row) => columns.map((cells) => cells[row]).join('  '));
-  return lines.map((line) => line.trimEnd()).join('\n');
+  const cells = HEAD.map((_, i) => rows.map((row) => row[i]!));
+  const columns = cells.map((texts) => columnOf(texts, false));
+  return rows
+    .map((_, i) =>
+      columns
+        .map((texts) => texts[i])
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
 }

@@ -2,8 +2,7 @@ import { EXIT, Fatal } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { writeFile } from '../base/output.ts';
 import { printable } from '../base/text.ts';
-import { parseProjectsFile } from '../projects/parse.ts';
-import { readContent } from '../projects/projects-file.ts';
+import { parseContent, readContent } from '../projects/projects-file.ts';
 import { Calendar, type Selection } from '../report/calendar.ts';
 import { htmlReport } from '../report/html.tsx';
 import { jsonReport } from '../report/json.ts';
@@ -77,24 +76,20 @@ function selectionOf(settings: Asked, now: Date): Selection {
   }
   const timeZone = settings['time-zone'] ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
   const span = askedSpan({ from, to, last }, localHours(timeZone)(now.toISOString())!.day);
-  const { fromDay, toDay } = span;
-  if (fromDay !== undefined && toDay !== undefined && fromDay > toDay) {
-    throw new Fatal(EXIT.usage, `--from ${fromDay} is after --to ${toDay}`);
-  }
+  const { fromDay = '', toDay = fromDay } = span;
+  if (fromDay > toDay) throw new Fatal(EXIT.usage, `--from ${fromDay} is after --to ${toDay}`);
   return { timeZone, ...span, project };
 }
 
 /** A report works without the projects file, which need not be where the views are. */
 async function listedIn(path: string, log: Log): Promise<readonly ListedProject[]> {
   const content = await readContent(path);
-  if ('fault' in content) {
-    if (!content.isMissing) log.warn(`${content.fault}; ${WITHOUT_PROJECTS}`);
-    return [];
-  }
-  const reading = parseProjectsFile(content.bytes, printable(path, Infinity));
+  const reading = parseContent(content, path);
   if ('file' in reading) return reading.file.projects;
-  log.warn(`${reading.faults[0]!}; ${WITHOUT_PROJECTS}`);
+  const isMissing = 'fault' in content && content.isMissing;
+  if (!isMissing) {
+    const effect = 'the report shows ids instead of names, and counts own pages as sources';
+    log.warn(`${reading.faults[0]!}; ${effect}`);
+  }
   return [];
 }
-
-const WITHOUT_PROJECTS = 'the report shows ids instead of names, and counts own pages as sources';

@@ -1,6 +1,8 @@
+import { ARCHIVE_OPTIONS, runArchive } from '../run-archive.ts';
 import { serve as runCollector, SERVE_OPTIONS } from '../serve.ts';
 import { defineCommand } from './command.ts';
 
+/** The commands that run until they are stopped. */
 export const serve = defineCommand({
   name: 'serve',
   operands: '',
@@ -9,4 +11,18 @@ export const serve = defineCommand({
   options: SERVE_OPTIONS,
   isService: true,
   run: (settings, _, { log }) => runCollector(settings, log),
+});
+
+export const archive = defineCommand({
+  name: 'archive',
+  operands: '',
+  summary: 'writes the views of a JetStream stream to view files, each once',
+  examples: ['viewlog archive --from nats://127.0.0.1:4222 --data /var/lib/viewlog'],
+  options: ARCHIVE_OPTIONS,
+  isService: true,
+  optionHelp: {
+    'nats-stream': 'the stream to archive',
+    'min-free': 'wait below this much free disk',
+  },
+  run: (settings, _, { log }) => runArchive(settings, log),
 });

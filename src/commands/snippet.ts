@@ -1,23 +1,24 @@
-import { plural } from '../base/format.ts';
-import { unpacked } from '../base/built.ts';
 import { createHash } from 'node:crypto';
 import { EXIT, Fatal } from '../base/exit.ts';
+import { plural } from '../base/format.ts';
 import { Problem, viewUrl } from '../base/option.ts';
+import { unpacked } from '../base/built.ts';
 import { printable } from '../base/text.ts';
-import { readProjectsFile } from '../projects/projects-file.ts';
-import { readId } from './activate.ts';
-import { defineCommand } from './command.ts';
 import { ownAddress } from '../http/own-address.ts';
+import { readProjectsFile } from '../projects/projects-file.ts';
+import { isLoopback } from '../status/guard.ts';
+import { readId } from './activate.ts';
+import { defineCommand, withProjects } from './command.ts';
 
 /** `script.ts`, put here as text by build.mjs, so that viewlog stays one file. */
 declare const SNIPPETS: string;
 
-/** What every page of a site may bear: it is part of each. */
+/** Every page of a site carries the script. */
 const BYTES_MAX = 1500;
 
 /**
- * Prints the script for a project's pages, which may be ready before the collector is: exit 64
- * where the project is not listed, its script printed all the same.
+ * Prints the script for a project's pages. It can be ready before the collector is: an unlisted
+ * project's script is printed too, with exit 64.
  */
 export const snippet = defineCommand({
   name: 'snippet',
@@ -28,59 +29,44 @@ export const snippet = defineCommand({
   optionHelp: { host: "the collector's address", port: "the collector's port" },
   async run(settings, operands, { print, note, log }) {
     const id = readId('snippet', operands);
+    const { projects: path, campaigns } = settings;
     const url = settings.url ?? viewUrl(ownAddress(settings));
     if (url instanceof Problem) throw new Fatal(EXIT.usage, '--host is no address; give --url');
-    const script = scriptOf(id, url, settings.campaigns);
+    const script = scriptOf(id, url, campaigns);
     const element = `<script>${script}</script>`;
     const excess = element.length + 1 - BYTES_MAX; // ASCII, and a newline
     if (excess > 0) {
-      throw new Fatal(
-        EXIT.usage,
-        `--url is ${plural(excess, 'character')} too long for a small script`,
-      );
+      const much = plural(excess, 'character');
+      throw new Fatal(EXIT.usage, `--url is ${much} too long for a small script`);
     }
-    const { warnings, fault } = await doubtsAbout(id, settings.projects);
-    for (const warning of warnings) log.warn(warning);
-    if (isLoopback(url)) {
-      log.warn(
-        `Only browsers on this machine reach ${url}; others need an address that they reach: --url`,
-      );
+    const { origin, hostname } = new URL(url);
+    if (isLoopback(hostname)) {
+      log.warn(`Only browsers on this machine reach ${url}; give --url the address for others`);
     }
+    const reading = await readProjectsFile(path);
+    if ('faults' in reading) reading.faults.forEach((fault) => log.warn(fault));
     print(element);
-    note(
-      "Pages that have a Content-Security-Policy need in it: script-src 'sha256-" +
-        `${createHash('sha256').update(script).digest('base64')}'; ` +
-        `connect-src ${new URL(url).origin}`,
-    );
-    if (fault !== undefined) throw new Fatal(EXIT.usage, fault);
+    const hash = createHash('sha256').update(script).digest('base64');
+    const policy = `script-src 'sha256-${hash}'; connect-src ${origin}`;
+    note(`Pages with a Content-Security-Policy need this in it: ${policy}`);
+    if ('faults' in reading) return EXIT.done;
+    const project = reading.file.projects.find((listed) => listed.id === id);
+    if (project !== undefined && project.active !== false) return EXIT.done;
+    const what = project === undefined ? 'not listed' : 'inactive';
+    const fix = withProjects(`activate ${id}`, path);
+    const fault = `Project ${id} is ${what} in ${printable(path, Infinity)}, so its views are refused; run: ${fix}`;
+    if (project === undefined) throw new Fatal(EXIT.usage, fault);
+    log.warn(fault);
     return EXIT.done;
   },
 });
 
-/** @returns ASCII text of one line, which HTML takes for nothing but script. */
+/** Returns ASCII text of one line, which HTML reads as nothing but script. */
 function scriptOf(id: string, url: string, keepsCampaigns: boolean): string {
   if (typeof SNIPPETS === 'undefined') return '/* Only the built viewlog has it. */';
   const script = unpacked(SNIPPETS)[keepsCampaigns ? 'campaigns' : 'plain']!;
   return script.replace('(PROJECT,VIEW_URL)', () => `(${literal(id)},${literal(url)})`);
 }
 
-/** As a string of JavaScript; without a `<`, which could begin the end of the script. */
+/** Returns a string literal of JavaScript, without a `<`, which could begin the script's end tag. */
 const literal = (text: string): string => JSON.stringify(text).replaceAll('<', String.raw`\u003c`);
-
-const isLoopback = (url: string): boolean =>
-  /^(localhost|127\.[\d.]+|\[::1\])$/.test(new URL(url).hostname);
-
-/** Why views of this project would be refused. */
-async function doubtsAbout(
-  id: string,
-  path: string,
-): Promise<{ readonly warnings: readonly string[]; readonly fault?: string }> {
-  const reading = await readProjectsFile(path);
-  if ('faults' in reading) return { warnings: reading.faults };
-  const project = reading.file.projects.find((listed) => listed.id === id);
-  const name = printable(path, Infinity);
-  const refused = (state: string): string =>
-    `Project ${id} is ${state} in ${name}, its views refused; "viewlog activate ${id}"`;
-  if (project === undefined) return { warnings: [], fault: refused('not listed') };
-  return { warnings: project.active === false ? [refused('inactive')] : [] };
-}

@@ -11,7 +11,7 @@ import { defineCommand } from './command.ts';
 export const verify = defineCommand({
   name: 'verify',
   operands: 'FILE…',
-  summary: 'checks view files, or all view files of a directory: whole lines, each view once',
+  summary: 'checks view files, or those of a directory: whole lines, each view once',
   examples: ['viewlog verify data/views-2026-01-31.ndjson', 'viewlog verify /var/lib/viewlog'],
   options: [],
   async run(_, operands, { print, log }) {

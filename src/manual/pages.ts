@@ -1,10 +1,13 @@
 import { unpacked } from '../base/built.ts';
 
-// The manual: a page a topic, read on the web as they are and printed by `viewlog help TOPIC`.
+// The manual: one page per topic, read on the web, and printed by `viewlog help TOPIC`.
 
-/** The topics by reader. None has the name of a command. */
+/**
+ * The topics by reader, with their summaries. `viewlog help WORD` searches the summaries too. No
+ * topic has the name of a command.
+ */
 export const READERS = {
-  'For everybody': {
+  'For everyone': {
     start: 'try viewlog, then install it as a service',
     trouble: 'every symptom, refusal code and exit code, and what to do',
     guarantees: 'what a 201 and a 503 mean; crashes, full disks, locks, clocks',
@@ -36,14 +39,29 @@ export const READERS = {
   },
 } as const satisfies Record<string, Record<string, string>>;
 
+export const TOPICS: readonly string[] = Object.values(READERS).flatMap(Object.keys);
+
+const SUMMARIES: Readonly<Record<string, string>> = Object.assign({}, ...Object.values(READERS));
+
 /** The pages' Markdown by topic; put here by build.mjs. */
 declare const MANUAL: string;
 
-/** @returns the Markdown of a topic's page; `undefined` where there is no such topic. */
-export function manualPage(topic: string): string | undefined {
-  if (!TOPICS.includes(topic)) return undefined;
+/**
+ * Returns the Markdown of a topic's page; for any other word, of the page that has it in a heading,
+ * in its summary, or else most often in its text. `undefined` if no page has it.
+ */
+export function findPage(word: string): string | undefined {
   if (typeof MANUAL === 'undefined') return 'Only the built viewlog has its manual.';
-  return unpacked(MANUAL)[topic];
+  const pages = unpacked(MANUAL);
+  if (TOPICS.includes(word)) return pages[word];
+  if (!/^[\w-]+$/.test(word)) return undefined;
+  const pattern = new RegExp(`\\b${word.replace(/s$/, '')}s?\\b`, 'gi');
+  const count = (text: string): number => text.match(pattern)?.length ?? 0;
+  const headingsOf = (topic: string): string => pages[topic]!.match(/^#+ .*$/gm)!.join('\n');
+  const topics = TOPICS.toSorted((a, b) => count(pages[b]!) - count(pages[a]!));
+  const topic =
+    topics.find((one) => count(headingsOf(one)) > 0) ??
+    topics.find((one) => count(SUMMARIES[one]!) > 0) ??
+    topics.find((one) => count(pages[one]!) > 0);
+  return topic && pages[topic];
 }
-
-export const TOPICS: readonly string[] = Object.values(READERS).flatMap(Object.keys);

@@ -96,12 +96,3 @@ function updated(text: string, index: number, before: ProjectEntry, after: Proje
   }
   return result;
 }
-
-/** Returns the origins to remove that the project does not list. */
-export const notListed = (
-  removed: readonly string[],
-  { origins = [] }: Pick<ProjectEntry, 'origins'>,
-): string[] => {
-  const keys = new Set(origins.map(originKey));
-  return removed.filter((origin) => !keys.has(originKey(origin)));
-};

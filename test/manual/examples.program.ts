@@ -20,72 +20,47 @@ function block(page: string, wanted: string, part = ''): string {
   return blocks[0]!.text;
 }
 
-/** What the program says; throws, with what it says, where it does not succeed. */
+/** Throws with what the program prints if it does not succeed. */
 const check = (program: string, ...args: string[]): string =>
   execFileSync(program, args, { encoding: 'utf8', stdio: 'pipe' });
 
-it.skipIf(!isHere('/usr/sbin/nginx'))(
-  'the upstream of a cluster is one that nginx takes',
-  async () => {
-    const dir = tempDir();
-    const upstream = block('cluster', 'nginx', '10.0.0.12');
-    const config = (await exampleOf('nginx')).replace(/^upstream.*?^}\n/ms, upstream);
-    expect(config).toContain(upstream);
-    const whole = `pid ${dir}/pid; events {} http { ${config} }`;
-    check(
-      '/usr/sbin/nginx',
-      '-t',
-      '-q',
-      '-p',
-      dir,
-      '-e',
-      'stderr',
-      '-c',
-      fileOf('nginx.conf', whole),
-    );
-  },
-);
+function checkNginx(site: string): void {
+  const dir = tempDir();
+  const file = fileOf('nginx.conf', `pid ${dir}/pid; events {} http { ${site} }`);
+  check('/usr/sbin/nginx', ...`-t -q -p ${dir} -e stderr -c ${file}`.split(' '));
+}
 
 it('the block for a Caddyfile is the one that viewlog prints', async () => {
   const dense = (text: string): string => text.replace(/^\s+/gm, '');
   expect(dense(await exampleOf('caddy'))).toContain(dense(block('proxies', 'caddy')));
 });
 
-it.skipIf(!isHere('/usr/sbin/nginx'))('nginx accepts the printed site with HTTPS', async () => {
-  const dir = tempDir();
-  const [key, certificate] = [`${dir}/key.pem`, `${dir}/certificate.pem`];
-  check(
-    'openssl',
-    ...'req -x509 -newkey rsa:2048 -nodes -subj /CN=www.example.com'.split(' '),
-    '-keyout',
-    key,
-    '-out',
-    certificate,
-  );
-  const https = block('proxies', 'nginx', 'ssl_certificate')
-    .replace(/\S+\.key/, key)
-    .replace(/\S+\.pem/, certificate);
-  const site = (await exampleOf('nginx')).replace('    listen 80;\n', https);
-  const http = block('proxies', 'nginx', 'return 301');
-  const whole = `pid ${dir}/pid; events {} http { ${site} ${http} }`;
-  check(
-    '/usr/sbin/nginx',
-    '-t',
-    '-q',
-    '-p',
-    dir,
-    '-e',
-    'stderr',
-    '-c',
-    fileOf('nginx.conf', whole),
-  );
+describe.skipIf(!isHere('/usr/sbin/nginx'))('nginx accepts', () => {
+  it('the upstream of a cluster', async () => {
+    const upstream = block('cluster', 'nginx', '10.0.0.12');
+    const site = (await exampleOf('nginx')).replace(/^upstream.*?^}\n/ms, upstream);
+    expect(site).toContain(upstream);
+    checkNginx(site);
+  });
+
+  it('the printed site with HTTPS', async () => {
+    const dir = tempDir();
+    const files = `-keyout ${dir}/key.pem -out ${dir}/certificate.pem`;
+    const request = `req -x509 -newkey rsa:2048 -nodes -subj /CN=www.example.com ${files}`;
+    check('openssl', ...request.split(' '));
+    const https = block('proxies', 'nginx', 'ssl_certificate')
+      .replace(/\S+\.key/, `${dir}/key.pem`)
+      .replace(/\S+\.pem(?=;)/, `${dir}/certificate.pem`);
+    const site = (await exampleOf('nginx')).replace('    listen 80;\n', https);
+    checkNginx(`${site} ${block('proxies', 'nginx', 'return 301')}`);
+  });
 });
 
 describe.skipIf(!canRunNats())('the configuration of a NATS server', () => {
   // Debian's server is too old for this line.
   const config = block('cluster', 'conf', 'sync_interval').replace(/^.*sync_interval.*\n/m, '');
 
-  it('is one that it takes', () => {
+  it('is one that it accepts', () => {
     const path = fileOf('nats.conf', config.replace('$VIEWLOG_PASSWORD', 's3cret'));
     expect(() => check('/usr/sbin/nats-server', '-t', '-c', path)).not.toThrow();
   });

@@ -27,9 +27,8 @@ const DOCUMENTS = ['README.md', '.github/CONTRIBUTING.md', ...PAGES].filter((pat
 );
 
 describe('the pages', () => {
-  it('are the topics, each told of once', () => {
+  it('are the topics, each listed once', () => {
     expect(PAGES.map((path) => basename(path, '.md'))).toStrictEqual([...TOPICS].sort());
-    expect(new Set(TOPICS).size).toBe(TOPICS.length);
   });
 
   it.each(DOCUMENTS)('%s links to files and headings that there are', (path) => {
@@ -87,22 +86,19 @@ async function commandNames(): Promise<string[]> {
   return Array.from(commands.matchAll(/^ {2}([a-z-]+) /gm), ([, name]) => name!);
 }
 
-describe('viewlog help TOPIC', () => {
-  it('is told of in viewlog help, by reader', async () => {
+describe('viewlog help', () => {
+  it('lists the topics by reader, none with the name of a command', async () => {
     const { stdout } = await run(['help']);
     for (const [reader, topics] of Object.entries(READERS)) {
       expect(stdout).toContain(`\n${reader}\n  ${Object.keys(topics)[0]!} `);
     }
     for (const topic of TOPICS) expect(stdout).toMatch(new RegExp(`^  ${topic} +\\S`, 'm'));
-  });
-
-  it('has no topic with the name of a command', async () => {
     const names = await commandNames();
     expect(names).toContain('help');
     expect(names.filter((name) => TOPICS.includes(name))).toStrictEqual([]);
   });
 
-  it.each(TOPICS)('prints %s where there is no terminal: whole, in 80 columns', async (topic) => {
+  it.each(TOPICS)('prints %s whole, in 80 columns', async (topic) => {
     const { code, stdout, stderr } = await run(['help', topic]);
     expect([code, stderr]).toStrictEqual([0, '']);
     const page = read(`${MANUAL}/${topic}.md`);
@@ -113,65 +109,62 @@ describe('viewlog help TOPIC', () => {
     const wide = withoutCode(stdout)
       .split('\n')
       .filter((line) => line.length > 80 && !/^ {2}.* {2}\S|^#/.test(line));
-    // What is typed as one, and a link's address, are kept whole.
-    expect(wide.filter((line) => !/^(- |\d+\. | +)?\S*(`[^`]+`)?\S*$/.test(line))).toStrictEqual(
-      [],
-    );
+    // Commands and addresses stay on one line.
+    const whole = /^(- |\d+\. | +)?\S*(`[^`]+`)?\S*$/;
+    expect(wide.filter((line) => !whole.test(line))).toStrictEqual([]);
   });
 
-  describe.skipIf(!isHere('/usr/bin/script'))('on a terminal', () => {
-    it('is as wide as that', () => {
-      const command = [...NODE.command(ROOT), 'help', 'glossary'].join(' ');
-      const args = ['-qec', `stty cols 50; ${command}`, '/dev/null'];
-      const env = { PATH: process.env['PATH'], SHELL: '/bin/sh' };
-      const lines = execFileSync('/usr/bin/script', args, { encoding: 'utf8', env }).split('\r\n');
-      expect(lines[0]).toBe('\u001b[1mGlossary\u001b[22m');
-      // oxlint-disable-next-line no-control-regex
-      const longest = Math.max(...lines.map((line) => line.replace(/\u001b\[\d+m/g, '').length));
-      expect([longest > 40, longest <= 50]).toStrictEqual([true, true]);
-    });
+  it.each([
+    ['caddy', /^## Caddy$/m],
+    ['nginx', /^## nginx$/m],
+    ['retention', /^## .*retention/im],
+    ['update', /\bupdate/i],
+    ['backup', /\bback/i],
+    ['docker', /docker compose/],
+    ['systemd', /systemd/],
+    ['429', /\b429\b/],
+    ['keep-days', /--keep-days/],
+  ])('%s leads to a page that covers it', async (word, text) => {
+    const { code, stdout, stderr } = await run(['help', word]);
+    expect([code, stdout, stderr]).toStrictEqual([0, expect.stringMatching(text), '']);
+    expect(stdout).toMatch(/^# \S/);
   });
 
-  it('says which topic was probably meant', async () => {
-    const { code, stderr } = await run(['help', 'truoble']);
-    expect([code, stderr]).toStrictEqual([
-      64,
-      'error: Unknown command "truoble"; did you mean trouble?\n',
-    ]);
+  it.each([
+    ['truoble', 'did you mean trouble?'],
+    ['serv', 'did you mean serve?'],
+    ['(?:', 'see viewlog --help'],
+  ])('%s is no word of the manual', async (word, hint) => {
+    const { code, stderr } = await run(['help', word]);
+    expect([code, stderr]).toStrictEqual([64, `error: Unknown command "${word}"; ${hint}\n`]);
+  });
+
+  it.skipIf(!isHere('/usr/bin/script'))('is as wide as the terminal', () => {
+    const command = [...NODE.command(ROOT), 'help', 'glossary'].join(' ');
+    const args = ['-qec', `stty cols 50; ${command}`, '/dev/null'];
+    const env = { PATH: process.env['PATH'], SHELL: '/bin/sh' };
+    const lines = execFileSync('/usr/bin/script', args, { encoding: 'utf8', env }).split('\r\n');
+    expect(lines[0]).toBe('\u001b[1mGlossary\u001b[22m');
+    // oxlint-disable-next-line no-control-regex
+    const longest = Math.max(...lines.map((line) => line.replace(/\u001b\[\d+m/g, '').length));
+    expect([longest > 40, longest <= 50]).toStrictEqual([true, true]);
   });
 });
 
-describe('a page on a terminal', () => {
-  const shown = (markdown: string, columns = 30): string =>
-    layOut(markdown, { columns, isTerminal: true });
+const WORDS = 'one two three four five six `viewlog help trouble` seven';
 
-  it('has its headings, and what is strong, in bold', () => {
-    expect(shown('# A\n\n**b c** d\n')).toBe('\u001b[1mA\u001b[22m\n\n\u001b[1mb c\u001b[22m d');
-  });
-
-  it('has paragraphs and lists wrapped, and commands kept whole', () => {
-    const text = 'one two three four five six `viewlog help trouble` seven';
-    expect(shown(text).split('\n')).toStrictEqual([
-      'one two three four five six',
-      '`viewlog help trouble` seven',
-    ]);
-    expect(shown(`- ${text}`).split('\n')).toStrictEqual([
-      '- one two three four five six',
-      '  `viewlog help trouble` seven',
-    ]);
-  });
-
-  it('has code as it is, whatever it looks like', () => {
-    const code = '# no heading, and [no](link) **at all**, in a line that is long';
-    expect(shown(`\`\`\`sh\n${code}\n\`\`\``)).toBe(`    ${code}`);
-  });
-
-  it('has the columns of a table aligned, and no rule', () => {
-    expect(shown('| a | b |\n|---|---|\n| long | `x\\|y` |\n')).toBe('  a     b\n  long  `x|y`');
-  });
-
-  it('tells what to type for a page, and the address of what is elsewhere', () => {
-    const links = '[a](files.md#x) [b](#y) [c](https://c.example) [d](../d.json)';
-    expect(shown(links, 80)).toBe('a (`viewlog help files`) b c (https://c.example) d');
-  });
+it.each([
+  ['# A\n\n**b c** d\n', '\u001b[1mA\u001b[22m\n\n\u001b[1mb c\u001b[22m d'],
+  [WORDS, 'one two three four five six\n`viewlog help trouble` seven'],
+  [`- ${WORDS}`, '- one two three four five six\n  `viewlog help trouble` seven'],
+  [
+    '```sh\n# [no](link) **bold**, in a line that is long\n```',
+    '    # [no](link) **bold**, in a line that is long',
+  ],
+  ['| a | b |\n|---|---|\n| long | `x\\|y` |\n', '  a     b\n  long  `x|y`'],
+  ['[a](files.md#x) [b](#y)', 'a (`viewlog help files`) b'],
+  ['[c](https://c.example)', 'c (https://c.example)'],
+  ['[d](../d.json)', 'd'],
+])('a terminal shows %j as %j', (markdown, shown) => {
+  expect(layOut(markdown, { columns: 30, isTerminal: true })).toBe(shown);
 });

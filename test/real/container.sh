@@ -6,7 +6,7 @@
 set -euo pipefail
 dist=$(realpath "$(dirname "$0")/../../dist")
 work=$(mktemp -d /var/tmp/viewlog-container-XXXX)
-data="$work/data of '1234'"
+data="$work/data"
 node=$(realpath "$(command -v node)")
 ulimit -n "$(ulimit -Hn)"
 # A machine without systemd has no timers for health checks, and runc raises no limits there.
@@ -37,10 +37,10 @@ build() {
   "$@" example dockerfile --data "$data" > Dockerfile
   "$@" example compose --data "$data" > compose.yaml
   sed -n 's/^#   \(cp\|printf\)/\1/p' Dockerfile | sh -e
-  sed -n 's/^#   \((umask.*\)sudo \(.*\)/\1 \2/p' compose.yaml | sh -e
+  sed -n 's/^#   \(openssl .*\)sudo \(.*\)/\1\2/p' compose.yaml | sh -e
   buildah "${store[@]}" build --isolation chroot --format docker --from localhost/base \
     --tag localhost/image_viewlog . > "$work/log" 2>&1
-  [[ $(ls -A) == *.dockerignore* && -s status-token ]]
+  [[ $(ls -A) == *.dockerignore* && -s $data/status-token ]]
   buildah "${store[@]}" inspect --type image localhost/image_viewlog |
     jq -e '.Docker.config.Healthcheck.Test[3] | contains("readyz")'
 }

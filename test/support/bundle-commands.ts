@@ -5,14 +5,12 @@ const SOURCE = fileURLToPath(new URL('../../src/', import.meta.url));
 
 /** Runs one command on a projects file: `COMMAND FILE [ID [ORIGIN]…]`, or activates 1, 2, 3 … */
 const PROGRAM = `
-import { activate } from '${SOURCE}commands/activate.ts';
-import { check } from '${SOURCE}commands/check.ts';
-import { deactivate } from '${SOURCE}commands/deactivate.ts';
-import { projects } from '${SOURCE}commands/projects.ts';
+import { activate, deactivate } from '${SOURCE}commands/activate.ts';
+import { check, projects } from '${SOURCE}commands/projects.ts';
 import { print } from '${SOURCE}base/output.ts';
 import { openProjects } from '${SOURCE}projects/follow.ts';
 const [command, path, ...rest] = process.argv.slice(2);
-const SETTINGS = { name: undefined, 'remove-origin': [], host: '127.0.0.1', port: 8080 };
+const SETTINGS = { name: undefined, 'remove-origin': [], data: '.', host: '127.0.0.1', port: 8080 };
 const run = (command, operands, origin) =>
   command.run({ ...SETTINGS, projects: path, origin }, operands, { print, log: console });
 try {

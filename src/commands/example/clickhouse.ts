@@ -1,6 +1,6 @@
 import { LineSchema } from '../../view/line.ts';
 import type { SchemaPart } from '../../view/pattern.ts';
-import type { Installation } from './read-installation.ts';
+import type { Installation } from './installation.ts';
 import { directoryToRead } from './shipped.ts';
 import { fill } from './templates.ts';
 

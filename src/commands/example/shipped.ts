@@ -1,21 +1,15 @@
 import { EXIT, Fatal } from '../../base/exit.ts';
 import { KiB } from '../../base/size.ts';
-import { printable, shellQuoted } from '../../base/text.ts';
-import type { Installation, ServeSettings } from './read-installation.ts';
+import type { Installation, ServeSettings } from './installation.ts';
 import { fill } from './templates.ts';
 
 // Configurations of programs that read the view files.
 
-/** @throws {Fatal} exit 64 if there are no files, or the path cannot be used in a pattern. */
+/** @throws {Fatal} exit 64 if there are no files. */
 export function directoryToRead({ store, data }: ServeSettings): string {
-  if (store !== undefined) {
-    const hint = "leave out --store, and give the archive's --data";
-    throw new Fatal(EXIT.usage, `A stream has no files to read; ${hint}`);
-  }
-  // In a pattern or in quotes these have a meaning.
-  if (/^[^*?[\]{}"'\\,%$]+$/.test(data)) return data;
-  const shown = printable(data, Infinity);
-  throw new Fatal(EXIT.usage, `"${shown}" has characters that shippers interpret; rename it`);
+  if (store === undefined) return data;
+  const hint = "leave out --store, and give the archive's --data";
+  throw new Fatal(EXIT.usage, `A stream has no files to read; ${hint}`);
 }
 
 /** rsyslog's own default. */
@@ -33,7 +27,7 @@ export const shipper =
     // Fluent Bit's buffer also holds the start of the next line.
     const bufferKiB = Math.max(64, Math.ceil((2 * lineBytesMax) / KiB));
     return fill(name, {
-      access: fill('access', { dir: shellQuoted(dir), user }),
+      access: fill('access', { dir, user }),
       dir,
       lineBytesMax,
       chunkKiB: Math.min(bufferKiB, 512),

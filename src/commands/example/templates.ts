@@ -3,19 +3,27 @@ import { unpacked } from '../../base/built.ts';
 /** The texts of `templates/` by name, which build.mjs puts here. */
 declare const TEMPLATES: string;
 
+type Values = Readonly<Record<string, string | number | readonly string[]>>;
+
 /**
- * Returns a file of `templates/` with its `<<name>>`s replaced by values. A line that has only an
- * empty value is left out.
+ * Returns a file of `templates/` with each `<<name>>` replaced by its value. A line with a list is
+ * repeated for each item. A line that begins with `<<?name>>` is left out if that value is empty.
  */
-export function fill(name: string, values: Readonly<Record<string, string | number>>): string {
+export function fill(name: string, values: Values): string {
   if (typeof TEMPLATES === 'undefined') return 'Only the built viewlog has its examples.';
-  const text = unpacked(TEMPLATES)[name]!;
-  const filled = text.replace(/^<<(\w+)>>\n|<<(\w+)>>/gm, (_, line?: string, part?: string) => {
-    const value = String(values[line ?? part!]);
-    return line === undefined || value === '' ? value : `${value}\n`;
-  });
-  return filled.trimEnd();
+  const lines = unpacked(TEMPLATES)[name]!.trimEnd().split('\n');
+  return lines.flatMap((line) => filledLines(line, values)).join('\n');
 }
 
-/** Quotes a text for YAML: in single quotes, only the single quote is special. */
-export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+function filledLines(line: string, values: Values): string[] {
+  const [, condition, text = ''] = /^(?:<<\?(\w+)>>)?(.*)$/.exec(line)!;
+  if (condition !== undefined && values[condition] === '') return [];
+  const names = Array.from(text.matchAll(/<<(\w+)>>/g), ([, name]) => name!);
+  const list = names.map((name) => values[name]!).find((value) => typeof value === 'object');
+  return (list ?? ['']).map((item) =>
+    text.replace(/<<(\w+)>>/g, (_, name: string) => {
+      const value = values[name]!;
+      return typeof value === 'object' ? item : String(value);
+    }),
+  );
+}

@@ -6,8 +6,8 @@ import { parse } from 'yaml';
 import { exampleOf, fileOf } from '../../support/examples.ts';
 import { canRunNats, startNats } from '../../support/nats-server.ts';
 import { isHere } from '../../support/runtimes.ts';
-import { type Metrics, startWatched } from '../../support/status.ts';
-import { dataDirectory, run } from '../../support/viewlog.ts';
+import { startWatched, type Watched } from '../../support/status.ts';
+import { dataDirectory } from '../../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../../support/views.ts';
 
 const promtool = (...args: string[]): string =>
@@ -24,42 +24,29 @@ const rulesIn = (text: string): Rule[] =>
 const scrapeIn = (text: string): unknown =>
   (parse(text, { strict: true }) as { scrape_configs: unknown[] }).scrape_configs[0];
 
-describe.skipIf(!isHere('/usr/bin/promtool'))('Prometheus takes', () => {
-  it('the scrape, with a token and without', async () => {
+describe.skipIf(!isHere('/usr/bin/promtool'))('Prometheus accepts', () => {
+  it.each([[[]], [['--status-token-file=token']]])('the scrape, with %s', async (args) => {
     const data = dataDirectory();
-    writeFileSync(join(data, `it's: #1`), 'a-token-of-32-characters-or-more');
-    for (const args of [[], [`--status-token-file=it's: #1`]]) {
-      // oxlint-disable-next-line no-await-in-loop
-      const config = fileOf('prometheus.yml', await exampleOf('prometheus', args, { data }));
-      expect(promtool('check', 'config', config)).toContain('is valid prometheus config file');
-    }
-  });
-
-  it('the alerts beside it, where its head says', async () => {
-    const config = fileOf('prometheus.yml', '');
-    const text = await exampleOf('prometheus');
-    const [, files = ''] = /^# (rule_files: .*)$/m.exec(text) ?? [];
-    writeFileSync(config, `${text}\n${files}\n`);
-    const [, name = ''] = /\[(.*)\]/.exec(files) ?? [];
+    writeFileSync(join(data, 'token'), 'a-token-of-32-characters-or-more');
+    const text = await exampleOf('prometheus', args, { data });
+    const config = fileOf('prometheus.yml', text);
+    // The alerts are beside it, under the name that its head gives.
+    const [, rules = '', name = ''] = /^# (rule_files: \[(.*)\])$/m.exec(text) ?? [];
+    writeFileSync(config, `${text}\n${rules}\n`);
     writeFileSync(join(dirname(config), name), await exampleOf('alerts'));
     expect(promtool('check', 'config', config)).toContain('SUCCESS: 1 rule files found');
   });
 
-  it.each([
-    ['files', [], 5],
-    ['a stream', ['--store', 'nats://host'], 5],
-  ])('the alerts for %s', async (_, args, count) => {
-    const rules = fileOf('rules.yml', await exampleOf('alerts', args));
-    expect(promtool('check', 'rules', rules)).toContain(`SUCCESS: ${count} rules found`);
+  it('the alerts for a stream', async () => {
+    const rules = fileOf('rules.yml', await exampleOf('alerts', ['--store', 'nats://host']));
+    expect(promtool('check', 'rules', rules)).toContain('SUCCESS: 5 rules found');
   });
 
-  it('and fires each when it should, and only then', async () => {
+  it('the alerts, and fires each when it should, and only then', async () => {
     const rules = fileOf('viewlog-alerts.yml', await exampleOf('alerts', ['--min-free=1GiB']));
     const test = join(dirname(rules), 'test.yml');
-    writeFileSync(
-      test,
-      JSON.stringify({ rule_files: [rules], evaluation_interval: '5m', tests: TESTS }),
-    );
+    const tests = { rule_files: [rules], evaluation_interval: '5m', tests: TESTS };
+    writeFileSync(test, JSON.stringify(tests));
     expect(promtool('test', 'rules', test)).toContain('SUCCESS');
   });
 });
@@ -127,67 +114,49 @@ const TESTS = [
   },
 ];
 
-describe('every metric that an alert names is one of a collector’s', () => {
-  function expectNamed(alerts: string, metrics: Metrics): void {
+describe('every metric that an alert names is one of a collector of', () => {
+  async function expectKnown(alerts: string, viewlog: Watched): Promise<void> {
     const named = rulesIn(alerts).flatMap(({ expr }) => expr.match(/viewlog_\w+/g) ?? []);
-    const known = new Set(Object.keys(metrics).map((one) => one.replace(/\{.*/, '')));
+    const metrics = Object.keys(await viewlog.metrics());
+    const known = new Set(metrics.map((metric) => metric.replace(/\{.*/, '')));
     expect(named.length).toBeGreaterThan(5);
     expect(named.filter((name) => !known.has(name))).toStrictEqual([]);
   }
 
-  it('of files', async () => {
+  it('files', async () => {
     const viewlog = await startWatched();
     expect((await viewlog.post({ ...MINIMAL_VIEW, url: 'x' })).status).toBe(422);
-    expectNamed(await exampleOf('alerts'), await viewlog.metrics());
+    await expectKnown(await exampleOf('alerts'), viewlog);
   });
 
-  it.skipIf(!canRunNats())('of a stream', async () => {
+  it.skipIf(!canRunNats())('a stream', async () => {
     const nats = await startNats();
     const viewlog = await startWatched({ env: { VIEWLOG_STORE: nats.url } });
-    const alerts = await exampleOf('alerts', ['--store', nats.url]);
-    const metrics = await viewlog.metrics();
-    expectNamed(alerts, metrics);
-    expect(metrics).toHaveProperty(['viewlog_stream_replicas{state="lagging"}']);
-  });
-
-  it('and is watched by the name that the scrape gives it', async () => {
-    const { job_name: job } = scrapeIn(await exampleOf('prometheus')) as { job_name: string };
-    for (const { expr } of rulesIn(await exampleOf('alerts'))) {
-      for (const [, labels] of expr.matchAll(/\b(?:up|viewlog_\w+)(\{[^}]*\})?/g)) {
-        expect([expr, labels]).toStrictEqual([expr, expect.stringContaining(`job="${job}"`)]);
-      }
-    }
+    await expectKnown(await exampleOf('alerts', ['--store', nats.url]), viewlog);
+    expect(await viewlog.metrics()).toHaveProperty(['viewlog_stream_replicas{state="lagging"}']);
   });
 });
 
-describe('the scrape', () => {
-  it.each([
-    [[], '127.0.0.1:8081', undefined],
-    [['--status=0.0.0.0:9000'], '127.0.0.1:9000', '/etc/prometheus/viewlog-token'],
-    [['--status=[::1]:9000'], '[::1]:9000', undefined],
-    [['--status-token-file=/run/t: #1'], '127.0.0.1:8081', '/run/t: #1'],
-  ])('of %s', async (args, target, file) => {
-    const authorization = file === undefined ? {} : { authorization: { credentials_file: file } };
-    expect(scrapeIn(await exampleOf('prometheus', args))).toStrictEqual({
-      job_name: 'viewlog',
-      static_configs: [{ targets: [target] }],
-      ...authorization,
-    });
-  });
+it('the alerts watch the job of the scrape', async () => {
+  const { job_name: job } = scrapeIn(await exampleOf('prometheus')) as { job_name: string };
+  for (const { expr } of rulesIn(await exampleOf('alerts'))) {
+    for (const [, labels] of expr.matchAll(/\b(?:up|viewlog_\w+)(\{[^}]*\})?/g)) {
+      expect([expr, labels]).toStrictEqual([expr, expect.stringContaining(`job="${job}"`)]);
+    }
+  }
+});
 
-  it('reads a copy of the token that is in the environment', async () => {
-    const env = { VIEWLOG_STATUS_TOKEN: 'a-secret-of-the-operator' };
-    const text = await exampleOf('prometheus', [], { env });
-    expect(text).toContain("credentials_file: '/etc/prometheus/viewlog-token'");
-    expect(text).not.toContain('a-secret');
-  });
-
-  it.each(['prometheus', 'alerts'])('is of nothing with --status off: %s', async (name) => {
-    const { code, stdout, stderr } = await run(['example', name, '--status', 'off']);
-    expect([code, stdout, stderr]).toStrictEqual([
-      64,
-      '',
-      'error: --status off has no metrics; give --status an address\n',
-    ]);
+it.each([
+  [[], {}, '127.0.0.1:8081', undefined],
+  [['--status=0.0.0.0:9000'], {}, '127.0.0.1:9000', '/etc/prometheus/viewlog-token'],
+  [['--status=[::1]:9000'], {}, '[::1]:9000', undefined],
+  [['--status-token-file=/run/t'], {}, '127.0.0.1:8081', '/run/t'],
+  [[], { VIEWLOG_STATUS_TOKEN: 'x' }, '127.0.0.1:8081', '/etc/prometheus/viewlog-token'],
+])('the scrape of %s %j', async (args, env, target, file) => {
+  const authorization = file === undefined ? {} : { authorization: { credentials_file: file } };
+  expect(scrapeIn(await exampleOf('prometheus', args, { env }))).toStrictEqual({
+    job_name: 'viewlog',
+    static_configs: [{ targets: [target] }],
+    ...authorization,
   });
 });

@@ -1,0 +1,155 @@
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import { EXIT, Fatal } from '../../base/exit.ts';
+import { formatSize } from '../../base/format.ts';
+import { printable } from '../../base/text.ts';
+import { groupName, userName } from '../../disk/root.ts';
+import { type Address, urlOf } from '../../http/listener.ts';
+import { fromOwnMachine } from '../../http/own-address.ts';
+import { SERVE_OPTIONS } from '../../serve.ts';
+import { OPTIONS, projectsIn, type Settings } from '../../settings.ts';
+
+type ServeOption = (typeof SERVE_OPTIONS)[number];
+export type ServeSettings = Settings<ServeOption>;
+
+/** The values that an example is filled in with: this viewlog, its settings, this machine. */
+export interface Installation {
+  /** Every path is absolute, and every template can contain it. */
+  readonly settings: ServeSettings;
+  /** `--data`; with a stream store, the projects file's directory. */
+  readonly dir: string;
+  /** Whom `dir` belongs to; a guess if it does not exist. Ids are names if the machine has any. */
+  readonly owner: {
+    readonly user: string;
+    readonly group: string;
+    readonly uid: number;
+    readonly gid: number;
+  };
+  readonly isDirMissing: boolean;
+  /** The program that runs this bundle, by its path; `undefined` for the single executable. */
+  readonly runtime: string | undefined;
+  /** The bundle or the executable. */
+  readonly program: string;
+}
+
+/** @throws {Fatal} exit 64 if a path has characters that a configuration file could misread. */
+export function readInstallation(given: ServeSettings): Installation {
+  const entries = Object.entries(given).map(([name, value]) => {
+    const isPath = ['DIR', 'FILE'].includes(OPTIONS[name as ServeOption].value);
+    return [name, isPath && typeof value === 'string' ? plainPath(path.resolve(value)) : value];
+  });
+  const settings = Object.fromEntries(entries) as ServeSettings;
+  const dir = settings.store === undefined ? settings.data : path.dirname(settings.projects);
+  const stats = statOf(dir);
+  // The user that the manual creates, with the first id of a machine or an image.
+  const { uid, gid } = stats ?? { uid: 1000, gid: 1000 };
+  const [user, group] =
+    stats === undefined ? ['viewlog', 'viewlog'] : [userName(uid), groupName(gid)];
+  const owner = { user: user.replace('#', ''), group: group.replace('#', ''), uid, gid };
+  return { settings, dir, owner, isDirMissing: stats === undefined, ...ownProgram() };
+}
+
+/**
+ * Returns the path if every template can contain it as it is. The programs that read the files
+ * disagree about quotes, so there are none.
+ * @throws {Fatal} exit 64 if they would interpret a character of it.
+ */
+export function plainPath(file: string): string {
+  const [odd] = /[^\p{L}\p{N}/._@+=:-]/u.exec(file) ?? [];
+  if (odd === undefined) return file;
+  const name = printable(file, Infinity);
+  throw new Fatal(
+    EXIT.usage,
+    `Cannot put "${name}" into a configuration file: programs interpret its "${printable(odd)}"; ` +
+      'use a path of letters, digits and / . _ @ + = : -',
+  );
+}
+
+function statOf(dir: string): fs.Stats | undefined {
+  try {
+    return fs.statSync(dir);
+  } catch {
+    return undefined;
+  }
+}
+
+function ownProgram(): Pick<Installation, 'runtime' | 'program'> {
+  const [, script = ''] = process.argv;
+  const runtime = runtimePath();
+  const isRuntime = /^(node|deno|bun)/.test(path.basename(runtime));
+  return isRuntime
+    ? { runtime, program: realPath(script) }
+    : { runtime: undefined, program: realPath(runtime) };
+}
+
+/** Deno gives its own path only if it may read everything. */
+function runtimePath(): string {
+  try {
+    return process.execPath || 'deno';
+  } catch {
+    return 'deno';
+  }
+}
+
+export function realPath(file: string): string {
+  try {
+    return fs.realpathSync(file);
+  } catch {
+    return file;
+  }
+}
+
+/**
+ * Returns the settings that are not defaults, by option, as texts. `store` is left out: it may
+ * contain a password.
+ */
+export function chosenSettings(
+  settings: ServeSettings,
+  names: readonly ServeOption[] = SERVE_OPTIONS,
+): [name: ServeOption, text: string][] {
+  const isStream = settings.store !== undefined;
+  const left = new Set<ServeOption>(isStream ? ['store', 'data'] : ['store']);
+  return names.flatMap((name) => {
+    const value = settings[name];
+    if (value === undefined || left.has(name)) return [];
+    const { fallback, parse } = OPTIONS[name];
+    const isDefault =
+      name === 'projects'
+        ? !isStream && value === projectsIn(settings.data)
+        : fallback !== undefined && textOf(name, value) === textOf(name, parse(fallback));
+    return isDefault ? [] : [[name, textOf(name, value)]];
+  });
+}
+
+function textOf(name: ServeOption, value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'number') return hostAndPort(value as Address);
+  if (OPTIONS[name].value !== 'SIZE') return `${value}`;
+  return formatSize(value).replace(' bytes', 'B').replace(' ', '');
+}
+
+/** Returns these settings as flags on a command line. */
+export const flagsOf = (settings: ServeSettings, names?: readonly ServeOption[]): string =>
+  chosenSettings(settings, names)
+    .map(([name, text]) => ` --${name} ${text}`)
+    .join('');
+
+/** `127.0.0.1:8080`, `[::1]:8080` */
+export const hostAndPort = ({ host, port }: Address): string =>
+  urlOf(host, port).replace('http://', '');
+
+/**
+ * Returns the address that other programs connect to.
+ * @param flag the option that gave it.
+ * @throws {Fatal} exit 64 for port 0, which is known only once viewlog listens.
+ */
+export function reachable({ host, port }: Address, flag = '--port'): Address {
+  if (port !== 0) return { host: fromOwnMachine(host), port };
+  throw new Fatal(EXIT.usage, `${flag} 0 means any free port; give the one to connect to`);
+}
+
+/** Returns the address of the status server. @throws {Fatal} exit 64 with `--status off`. */
+export function statusAddress({ status }: ServeSettings): Address {
+  if (status !== 'off') return reachable(status, '--status with port');
+  throw new Fatal(EXIT.usage, '--status off has no metrics; give --status an address');
+}
