@@ -45,11 +45,7 @@ export async function serve(
   settings: Settings<(typeof SERVE_OPTIONS)[number]>,
   log: Log,
 ): Promise<ExitCode> {
-  let fail!: (fatal: Fatal) => void;
-  const stopped = new Promise<Fatal | undefined>((resolve) => {
-    signals.onStop(() => resolve(undefined));
-    fail = resolve;
-  });
+  const { stopped, fail } = stopOrFailure();
   const now = Date.now;
   const { host, port } = settings;
   const token = await readToken(settings);
@@ -105,4 +101,14 @@ export async function serve(
   await status?.stop();
   if (fatal !== undefined) throw fatal;
   return EXIT.done;
+}
+
+/** `stopped` resolves at SIGTERM or SIGINT, or to the error that `fail` is called with. */
+function stopOrFailure() {
+  let fail!: (fatal: Fatal) => void;
+  const stopped = new Promise<Fatal | undefined>((resolve) => {
+    signals.onStop(() => resolve(undefined));
+    fail = resolve;
+  });
+  return { stopped, fail };
 }
