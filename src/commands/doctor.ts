@@ -1,10 +1,10 @@
 import { EXIT, Fatal } from '../base/exit.ts';
 import { VERSION } from '../base/built.ts';
-import { ask } from '../doctor/ask.ts';
 import { examine, STATES } from '../doctor/checks.ts';
 import { gatherFacts } from '../doctor/facts.ts';
 import type { Finding, State } from '../doctor/finding.ts';
 import { SERVE_OPTIONS } from '../serve.ts';
+import { OPTIONS } from '../settings.ts';
 import { defineCommand } from './command.ts';
 
 /** Exit 78 if there is an error, else 0. */
@@ -20,15 +20,15 @@ export const doctor = defineCommand({
   optionHelp: {
     host: "the collector's address, if it does not run",
     port: "the collector's port, if it does not run",
-    url: 'address that pages post to, through the proxy: what it passes on (one request counts as refused)',
+    url: 'address that pages post to, through the proxy: what it passes on (one request counts as refused, 405)',
   },
   async run(settings, _, { print }) {
-    const { url, 'probe-project': project, json } = settings;
+    const { url, 'probe-project': project, port, json } = settings;
     if (project !== undefined && url === undefined) {
       throw new Fatal(EXIT.usage, '--project sends one real view, so it needs --url');
     }
-    const seams = { now: Date.now, ask, args: process.argv.slice(2) };
-    const findings = examine(await gatherFacts(settings, { url, project }, seams));
+    const asked = port === Number(OPTIONS.port.fallback) ? undefined : port;
+    const findings = examine(await gatherFacts(settings, asked, process.argv.slice(2)));
     const worst = findings[0]?.state ?? 'ok';
     if (json) print(JSON.stringify({ version: VERSION, state: worst, findings }, null, 2));
     else print([...findings.map(lineOf), summaryOf(findings)].join('\n'));

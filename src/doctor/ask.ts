@@ -8,8 +8,6 @@ export type Reply =
   | { readonly status: number; readonly headers: Headers; readonly body: string }
   | { readonly failure: string };
 
-export type Ask = typeof ask;
-
 /** Asks once, follows no redirect, and waits 5 s at most. Never rejects. */
 export async function ask(url: string, init: RequestInit = {}): Promise<Reply> {
   const signal = AbortSignal.timeout(TIMEOUT_MS);
@@ -23,8 +21,13 @@ export async function ask(url: string, init: RequestInit = {}): Promise<Reply> {
   }
 }
 
-export const isRefused = (reply: Reply): boolean =>
-  'failure' in reply && /refused|unable to connect/i.test(reply.failure);
+/** A refused connection, an address that does not exist, or a port that fetch never asks. */
+const NOBODY =
+  /refused|unable to connect|ADDRNOTAVAIL|assign requested|NOTFOUND|lookup|UNREACH|bad port/i;
+
+/** Whether nothing listens there. */
+export const isNobodys = (reply: Reply): boolean =>
+  'failure' in reply && NOBODY.test(reply.failure);
 
 /** As a browser asks before a page of that origin may post JSON. viewlog does not count it. */
 export const preflightFrom = (origin: string): RequestInit => ({
@@ -43,13 +46,6 @@ export const isViewlogs = (reply: Reply): boolean =>
   reply.headers.get('access-control-max-age') === '86400' &&
   reply.headers.get('access-control-expose-headers') === 'Retry-After';
 
-/** As a page sends it. */
-export const posted = (origin: string, body: string): RequestInit => ({
-  method: 'POST',
-  headers: { 'Content-Type': 'application/json', Origin: origin },
-  body,
-});
-
 /** The fields of a JSON object that was answered, else none. */
 export function fieldsOf(reply: Reply): Readonly<Record<string, unknown>> {
   try {
@@ -66,17 +62,12 @@ export function refusalIn(reply: Reply): { code: string; detail: string } | unde
   return { code: String(code), detail: printable(String(detail)).replace(/\.$/, '') };
 }
 
-/** `502 from nginx/1.22.1 ("502 Bad Gateway")`, `no answer in 5 s` */
+/** `502 from nginx/1.22.1`, `no answer in 5 s` */
 export function described(reply: Reply): string {
   if ('failure' in reply) return reply.failure;
-  const { status, headers, body } = reply;
+  const { status, headers } = reply;
   const server = headers.get('server');
   const location = headers.get('location');
-  const text = printable((/<title>([^<]*)/i.exec(body)?.[1] ?? body).trim(), 64);
-  return [
-    `${status}`,
-    ...(server === null ? [] : [` from ${printable(server, 64)}`]),
-    ...(location === null ? [] : [`, a redirect to ${printable(location)}`]),
-    ...(text === '' ? [] : [` ("${text}")`]),
-  ].join('');
+  const from = server === null ? '' : ` from ${printable(server, 64)}`;
+  return `${status}${from}${location === null ? '' : `, a redirect to ${printable(location)}`}`;
 }

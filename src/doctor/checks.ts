@@ -3,7 +3,7 @@ import * as collector from './collector-checks.ts';
 import * as disk from './disk-checks.ts';
 import type { Facts } from './facts.ts';
 import type { Finding, State, Verdict } from './finding.ts';
-import * as proxy from './proxy-checks.ts';
+import * as proxy from './proxy.ts';
 
 /** By name. What matters most comes first. Each check sees the facts alone. */
 const CHECKS: Readonly<Record<string, (facts: Facts) => readonly Verdict[]>> = {
@@ -15,16 +15,12 @@ const CHECKS: Readonly<Record<string, (facts: Facts) => readonly Verdict[]>> = {
   health: collector.checkHealth,
   refusals: collector.checkRefusals,
   url: proxy.checkUrl,
-  https: proxy.checkHttps,
   cors: proxy.checkCors,
   size: proxy.checkSize,
-  way: proxy.checkWay,
-  origin: proxy.checkSite,
   view: proxy.checkView,
   'overdue files': collector.checkOverdue,
   'write and sync': disk.checkWriting,
   clock: disk.checkClock,
-  version: collector.checkVersion,
   'file system': disk.checkFileSystem,
   user: disk.checkUser,
   permissions: disk.checkPermissions,

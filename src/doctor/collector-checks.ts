@@ -1,24 +1,19 @@
-import { formatSize, plural } from '../base/format.ts';
-import { BUILD } from '../base/built.ts';
-import { ownAddress } from '../http/own-address.ts';
+// Checks of the program, its settings, its projects file and the collector that runs.
+import { plural } from '../base/format.ts';
 import { summaryOf } from '../projects/project-list.ts';
-import type { StatusModel } from '../status/model.ts';
-import * as problems from '../status/problem-words.ts';
+import { overdueTold, type Told, toldOf } from '../status/problem-words.ts';
 import * as commands from '../status/shell-commands.ts';
 import { isOpen } from '../status/state.ts';
 import type { Place, Words } from '../status/words.ts';
-import { described, isRefused, isViewlogs } from './ask.ts';
+import { described, isNobodys, isViewlogs } from './ask.ts';
 import { activeIn, type Facts } from './facts.ts';
-import { error, judged, ok, timeOf, type Verdict, warning } from './finding.ts';
-import { SIGN } from './probe-proxy.ts';
+import { error, ok, timeOf, type Verdict, warning } from './finding.ts';
 
-// Checks of the program, its settings, its projects file and the collector that runs.
-
-function placeOf({ settings }: Facts): Place {
+function placeOf({ settings, address }: Facts): Place {
   const { data, projects } = settings;
   const store = data === undefined ? {} : undefined;
   const installation = commands.installationOf({ data: data ?? '', projects, store });
-  return { ...installation, url: ownAddress(settings), viewBytesMax: settings['max-view'] };
+  return { ...installation, url: address, viewBytesMax: settings['max-view'] };
 }
 
 /** The oldest versions that viewlog is tested on. */
@@ -33,21 +28,12 @@ export function checkRuntime({ runtime }: Facts): readonly Verdict[] {
   return [warning(what, 'viewlog is not tested there', fix)];
 }
 
-/** Says once whose settings are examined. */
-export function checkSettings({ commandLine, settings }: Facts): readonly Verdict[] {
-  const keys = (Object.keys(settings) as (keyof typeof settings)[]).filter(
-    (key) => settings[key] !== commandLine[key],
-  );
-  if (keys.length === 0) return [];
-  const shown = keys.map((key) => {
-    const value = settings[key] ?? '';
-    const isSize = key === 'max-view' || key === 'min-free';
-    return `--${key} ${isSize ? formatSize(Number(value)) : String(value)}`;
-  });
-  const what = `The collector runs with ${shown.join(', ')}, unlike this command line`;
-  const why = 'this examines what it runs with';
-  if (!keys.includes('data')) return [ok(what, why)];
-  return [warning(what, why, 'To examine another collector, give its --status')];
+/** Says so if another data directory is examined than was named. */
+export function checkSettings({ askedData, settings }: Facts): readonly Verdict[] {
+  const { data } = settings;
+  if (data === askedData) return [];
+  const what = `The collector runs with --data ${data}, and this examines that, not ${askedData}`;
+  return [warning(what, undefined, 'To examine another collector, give its --data or --status')];
 }
 
 export function checkProjects(facts: Facts): readonly Verdict[] {
@@ -60,170 +46,125 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
     const fix = `Correct the file. To see every fault: ${commands.checkOf(place)}`;
     return [error(`${first}${rest}`, why, fix)];
   }
-  const { projects, operator = '' } = reading.file;
-  const active = activeIn(reading);
-  const [{ id } = projects[0] ?? { id: 'ID' }] = active;
-  const activation = commands.activationOf(id, undefined, settings.projects, place.account);
-  const open = active.filter(({ origins }) => origins === undefined).length;
-  const what =
-    `"${settings.projects}" has ${summaryOf(projects)}` +
-    (open === 0 ? '' : `, ${open} open to every site`);
-  if (active.length === 0) return [warning(what, 'every view is refused', activation)];
-  if (operator !== '') return [ok(what)];
-  const fix = `${activation} --operator you@example.com`;
-  return [warning(`${what}, but no operator`, 'refusals cannot say whom to ask', fix)];
+  const { projects } = reading.file;
+  const what = `"${settings.projects}" has ${summaryOf(projects)}`;
+  if (activeIn(reading).length > 0) return [ok(what)];
+  const id = projects[0]?.id ?? 'ID';
+  const fix = commands.activationOf(id, undefined, settings.projects, place.account);
+  return [warning(what, 'every view is refused', fix)];
 }
 
-/** Whether the collector that was asked about is the one that holds the data directory. */
-export function checkLock({
-  holder: probe,
-  status,
-  commandLine,
-  reply,
-}: Facts): readonly Verdict[] {
-  return judged(probe, (holder) => {
-    if (holder === undefined) return [];
-    const why = `no other collector can start there, such as one at ${ownAddress(commandLine)}`;
-    if (holder === 'unresponsive') {
-      const fix = 'Find it, and end it if it hangs: sudo ss -xlp | grep viewlog.lock';
-      return [error('A process that does not answer holds the data directory', why, fix)];
-    }
-    const { pid, sinceMs, address } = holder;
-    const { port } = commandLine;
-    const isAtPort =
-      address === undefined ? isViewlogs(reply) : [0, portOf(address)].includes(port);
-    const isKnown = status.overview !== undefined && !status.isFromLock;
-    if (isKnown ? status.overview.pid === pid : isAtPort) return [];
-    const where = address === undefined ? 'without an address' : `at ${address}`;
-    const what = `Process ${pid}, running since ${timeOf(sinceMs)} ${where}, holds the data directory`;
-    const examine =
-      address === undefined ? '' : `. If it should, examine it with --port ${portOf(address)}`;
-    return [error(what, why, `If it should not run any more: sudo kill ${pid}${examine}`)];
-  });
+/** Whether the process that holds the data directory is the collector that was asked about. */
+export function checkLock({ holder: probe, askedPort }: Facts): readonly Verdict[] {
+  if ('unseen' in probe) {
+    const fix = "Run this as the service's user or as root";
+    return [warning(`It cannot be looked at: ${probe.unseen}`, 'it may be ok or not', fix)];
+  }
+  const holder = probe.seen;
+  const why = 'no other collector can start there';
+  if (holder === undefined) return [];
+  if (holder === 'unresponsive') {
+    const fix = 'Find it, and end it if it hangs: sudo ss -xlp | grep viewlog.lock';
+    return [error('A process that does not answer holds the data directory', why, fix)];
+  }
+  const { pid, sinceMs, address } = holder;
+  const port = portOf(address);
+  if (port !== undefined && [undefined, 0, port].includes(askedPort)) return [];
+  const where = address === undefined ? 'without an address' : `at ${address}`;
+  const what = `Process ${pid}, running since ${timeOf(sinceMs)} ${where}, holds the data directory`;
+  const examine = port === undefined ? '' : `. If it should, examine it with --port ${port}`;
+  return [error(what, why, `If it should not run any more: sudo kill ${pid}${examine}`)];
 }
 
-const portOf = (address: string): number => Number(/:(\d+)$/.exec(address)?.[1]);
-
-/** No such address, or a port that fetch never asks. */
-const UNREACHABLE = /ADDRNOTAVAIL|assign requested|NOTFOUND|lookup|UNREACH|bad port/i;
+function portOf(address: string | undefined): number | undefined {
+  const [, port] = /:(\d+)$/.exec(address ?? '') ?? [];
+  return port === undefined ? undefined : Number(port);
+}
 
 export function checkCollector(facts: Facts): readonly Verdict[] {
-  const { reply, settings, holder, status, hasUnit } = facts;
-  const address = ownAddress(settings);
-  const seen = 'seen' in holder ? holder.seen : 'unresponsive';
+  const { reply, address, holder, settings, status } = facts;
   if (isViewlogs(reply)) {
-    const who =
-      typeof seen === 'object'
-        ? `: process ${seen.pid}, running since ${timeOf(seen.sinceMs)}`
-        : '';
-    return [ok(`viewlog answers at ${address}${who}`)];
+    const { version = '' } = status.overview ?? {};
+    const seen = 'seen' in holder && typeof holder.seen === 'object' ? holder.seen : undefined;
+    const who = seen && `: process ${seen.pid}, running since ${timeOf(seen.sinceMs)}`;
+    return [ok(`viewlog ${version} answers at ${address}${who ?? ''}`.replace('  ', ' '))];
   }
-  const isKnown = status.overview !== undefined;
-  if ('failure' in reply && (isKnown || isRefused(reply) || UNREACHABLE.test(reply.failure))) {
-    // The check of the lock says what runs instead.
-    if (seen !== undefined && !isKnown) return [];
-    const what = `No collector answers at ${address}: ${reply.failure}`;
-    const start = commands.serveOf(placeOf(facts), settings);
-    const fix = hasUnit ? 'sudo systemctl restart viewlog' : isKnown ? 'Restart it' : start;
-    return [warning(what, 'no view is accepted', fix)];
-  }
-  const fix = `${findOf(settings.port)}, or start viewlog with another --port`;
-  return [anotherProgram(address, described(reply), fix)];
+  if (!isNobodys(reply)) return [anotherProgram(address, described(reply))];
+  const start = commands.serveOf(placeOf(facts), settings);
+  const what = `No collector answers at ${address}: ${described(reply)}`;
+  const fix = `Start it: sudo systemctl restart viewlog, or: ${start}`;
+  return [warning(what, 'no view is accepted', fix)];
 }
 
-const anotherProgram = (address: string, answer: string, fix: string): Verdict =>
-  error(`Another program answers at ${address}: ${answer}`, 'viewlog cannot listen there', fix);
-
-const findOf = (port: number): string => `Find it and stop it: sudo ss -ltnp 'sport = :${port}'`;
-
-export function checkVersion({ status, hasUnit }: Facts): readonly Verdict[] {
-  const theirs = status.overview?.version ?? BUILD;
-  if (theirs === BUILD) return [];
-  const what = `The collector runs viewlog ${theirs}, and this is ${BUILD}`;
-  const fix = hasUnit ? 'sudo systemctl restart viewlog' : 'Restart it';
-  return [warning(what, 'an update takes effect at a restart', fix)];
+function anotherProgram(address: string, answer: string): Verdict {
+  const fix = `Find it and stop it, or choose another address: sudo ss -ltnp 'sport = :${portOf(address)}'`;
+  const what = `Another program answers at ${address}: ${answer}`;
+  return error(what, 'viewlog cannot listen there', fix);
 }
+
+const NO_TOKEN = 'the status server says more only to those who have its token';
+const TOKEN = 'Give --status-token-file, as a user who can read it, or VIEWLOG_STATUS_TOKEN';
 
 /** Whether views are accepted, as `/readyz` and the status page say. */
 export function checkHealth(facts: Facts): readonly Verdict[] {
-  const { address, reply, isReady, overview } = facts.status;
-  if (address === undefined) {
-    const fix = 'Leave --status at its default, which only this machine can reach';
-    return [warning('--status is off', 'nothing says whether views are accepted', fix)];
-  }
-  if (reply === undefined || isRefused(reply)) {
+  const { address = '', reply, isReady, overview } = facts.status;
+  if (reply === undefined || isNobodys(reply)) {
     if (!isViewlogs(facts.reply)) return [];
+    const what = address === '' ? '--status is off' : `Nothing answers at ${address}`;
     const fix = 'Give --status as the collector has it; its log says where it is';
-    return [warning(`Nothing answers at ${address}`, 'health is unknown', fix)];
+    return [warning(what, 'nothing says whether views are accepted', fix)];
   }
-  if (isReady === undefined) {
-    const fix = `${findOf(portOf(address))}, or start viewlog with another --status`;
-    return [anotherProgram(address, described(reply), fix)];
+  if (isReady === undefined) return [anotherProgram(address, described(reply))];
+  if (overview === undefined) {
+    const what = isReady ? 'Ready, but more is not known' : 'Not ready';
+    return [(isReady ? warning : error)(what, NO_TOKEN, TOKEN)];
   }
-  if (!isReady) return [unreadyVerdict(facts)];
-  if (overview === undefined) return [warning('Ready, but more is not known', NO_TOKEN, TOKEN)];
-  const { warnings } = overview;
-  if (warnings.length === 0) return [ok(`Ready, says ${address}/readyz`)];
-  const why = 'the collector warns of it';
-  return warnings.map((text) => warning(text, why, `See ${address}/`));
-}
-
-const NO_TOKEN = 'the status server says why only to those who have its token';
-const TOKEN = 'Give --status-token-file, as a user who can read it, or VIEWLOG_STATUS_TOKEN';
-
-function unreadyVerdict(facts: Facts): Verdict {
-  const { overview } = facts.status;
-  if (overview === undefined) return error('Not ready', NO_TOKEN, TOKEN);
-  if (overview.isStopping) {
+  if (isReady) return [ok(`Ready, says ${address}/readyz`)];
+  const { unavailable } = overview;
+  if (unavailable === undefined) {
     const why = 'views are accepted until it stops, and then refused';
-    return error('Not ready: about to stop', why, 'If it should not stop, restart it');
+    return [error('Not ready: about to stop', why, 'If it should not stop, restart it')];
   }
-  const reason = overview.unavailable ?? 'see the status page';
-  const fix = stepsOf(problems.storeTold(overview, placeOf(facts)));
-  return error(`Not ready: ${reason}`, 'every view is refused', fix);
+  const fix = 'Check the disk (df -h; df -i; quotas), or the cluster; the log says more';
+  return [error(`Not ready: ${unavailable}`, 'every view is refused', fix)];
 }
 
 const REFUSALS_MAX = 5;
 
-/** What is refused now and why, as the status page says. */
+/** What is refused now and why, as the status page says, and what it warns of. */
 export function checkRefusals(facts: Facts): readonly Verdict[] {
-  const { overview, address } = facts.status;
+  const { overview } = facts.status;
   if (overview === undefined) return [];
-  const { requests, projects } = overview;
-  const told = [
-    ...(requests === undefined || requests.isFixed || isOwn(requests)
-      ? []
-      : [problems.requestsTold(requests)]),
-    ...projects
-      .filter(({ state, reasons }) => state === 'silent' || reasons.some(isOpen))
-      .map((row) => problems.problemTold(row, overview, placeOf(facts))),
-  ];
-  if (told.length === 0) return [ok('No view of a listed project is refused now')];
-  const verdicts = told.slice(0, REFUSALS_MAX).map(verdictOf);
-  const more = told.length - verdicts.length;
-  const fix = `The status page shows them all: ${address}/`;
-  return more === 0 ? verdicts : [...verdicts, warning(`${more} more of these`, undefined, fix)];
+  const problems = overview.projects.filter(
+    ({ state, reasons }) => state === 'silent' || reasons.some(isOpen),
+  );
+  const shown = {
+    ...overview,
+    problems: problems.slice(0, REFUSALS_MAX),
+    problemsLeftOut: Math.max(0, problems.length - REFUSALS_MAX),
+    // Other checks say these.
+    unavailable: undefined,
+    projectsFault: undefined,
+    isStopping: false,
+    overdue: [],
+  };
+  const told = toldOf(shown, placeOf(facts)).filter(({ kind }) => kind !== 'green');
+  return told.length > 0 ? told.map(verdictOf) : [ok('No view of a listed project is refused now')];
 }
 
 export function checkOverdue(facts: Facts): readonly Verdict[] {
   const { overdue = [] } = facts.disk?.inside?.around ?? {};
-  return overdue.length === 0 ? [] : [verdictOf(problems.overdueTold(overdue, placeOf(facts)))];
+  return overdue.length === 0 ? [] : [verdictOf(overdueTold(overdue, placeOf(facts)))];
 }
 
-const OWN_REQUESTS_MAX = 10;
-
-/** Whether these are the requests of `--url`: a collector with few views should not look broken. */
-const isOwn = ({ failed, reasons }: NonNullable<StatusModel['requests']>): boolean =>
-  failed <= OWN_REQUESTS_MAX && reasons.every(({ sample }) => sample.text?.startsWith(SIGN));
-
-const wordsOf = (words: Words): string =>
-  words.map((word) => (typeof word === 'string' ? word : timeOf(word.getTime()))).join('');
-
-const verdictOf = (told: problems.Told): Verdict =>
+const verdictOf = (told: Told): Verdict =>
   warning(wordsOf(told.title).replace(/\.$/, ''), undefined, stepsOf(told));
 
-const stepsOf = ({ steps }: problems.Told): string =>
+const stepsOf = ({ steps }: Told): string =>
   steps
     .map(({ words, command }) => `${wordsOf(words)}${command === undefined ? '' : ` ${command};`}`)
     .join(' ')
     .replace(/[.;]$/, '');
+
+const wordsOf = (words: Words): string =>
+  words.map((word) => (typeof word === 'string' ? word : timeOf(word.getTime()))).join('');

@@ -1,11 +1,10 @@
-import * as fs from 'node:fs';
-import { basename, dirname } from 'node:path';
-import { promisify } from 'node:util';
+// By name, an old Deno would not find `statfs` and not start.
+import * as fs from 'node:fs/promises';
+import type { Stats } from 'node:fs';
 import { errnoOf, reasonOf } from '../base/exit.ts';
 import { within } from '../base/time.ts';
 import { daysIn } from '../disk/directory.ts';
-import { LOCK_NAME } from '../disk/lock.ts';
-import { ARCHIVE_RECORD, dayOfFileName } from '../disk/names.ts';
+import { dayOfFileName } from '../disk/names.ts';
 import { systemFiles } from '../disk/ops.ts';
 import { type FilesSeen, lookAround } from '../status/look-around.ts';
 import type { ShownSettings } from '../status/shown-settings.ts';
@@ -13,32 +12,22 @@ import type { Probe } from './finding.ts';
 
 /** What was seen of the data directory. */
 export interface Disk {
-  /** Why this process cannot write to it, or create it. */
-  readonly fault: string | undefined;
-  /** `undefined` if there is no directory, or it cannot be looked at. */
-  readonly inside: Inside | undefined;
+  /** Why it cannot be looked into. */
+  readonly fault?: string;
+  /** `undefined` with a fault, or if there is no directory. */
+  readonly inside?: Inside;
 }
 
-interface Owned {
-  readonly uid: number;
-  readonly gid: number;
-  readonly mode: number;
-}
-
-export interface OwnFile extends Owned {
-  readonly name: string;
-}
+type Owned = Pick<Stats, 'uid' | 'gid' | 'mode'>;
 
 export interface Inside {
   readonly directory: Owned;
-  /** The files that viewlog made, or reads. */
-  readonly files: Probe<readonly OwnFile[]>;
-  /** `undefined` if Linux does not tell. */
-  readonly mount: Probe<Mount | undefined>;
+  /** The files that viewlog opens. */
+  readonly files: readonly (Owned & { readonly name: string })[];
+  /** Its type is the kernel's number. `undefined` if the runtime does not permit to ask. */
+  readonly fileSystem: { readonly type: number; readonly freeBytes: number } | undefined;
   /** The days of view files, ascending. */
   readonly viewDays: readonly string[];
-  /** `undefined` if nothing tells. */
-  readonly freeBytes: number | undefined;
   readonly around: FilesSeen;
   /** How long each write and sync took, in milliseconds; `undefined` if none was tried. */
   readonly writing: Probe<readonly number[] | undefined>;
@@ -53,151 +42,83 @@ export async function probe<T>(look: () => T | Promise<T>): Promise<Probe<T>> {
   }
 }
 
+/** Never rejects. */
 export async function probeDisk(
   dir: string,
   settings: ShownSettings,
   nowMs: number,
 ): Promise<Disk> {
   try {
-    const stats = fs.statSync(dir, { throwIfNoEntry: false });
-    if (stats === undefined) {
-      fs.accessSync(`${existingAbove(dir)}/.`, fs.constants.W_OK);
-      return { fault: undefined, inside: undefined };
-    }
-    if (!stats.isDirectory()) return { fault: "it isn't a directory", inside: undefined };
-    const fault = writeFault(dir);
-    return { fault, inside: await lookInside(dir, stats, fault === undefined, settings, nowMs) };
+    const stats = await fs.stat(dir);
+    if (!stats.isDirectory()) return { fault: "it isn't a directory" };
+    return { inside: await lookInside(dir, stats, settings, nowMs) };
   } catch (error) {
-    return { fault: reasonOf(error), inside: undefined };
-  }
-}
-
-function existingAbove(path: string): string {
-  const above = dirname(path);
-  return above === path || fs.existsSync(above) ? above : existingAbove(above);
-}
-
-function writeFault(dir: string): string | undefined {
-  try {
-    fs.accessSync(dir, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK);
-    return undefined;
-  } catch (error) {
-    // No errno: Deno without --allow-sys cannot tell, but writing will.
-    return errnoOf(error) === undefined ? undefined : reasonOf(error);
+    return errnoOf(error) === 'ENOENT' ? {} : { fault: reasonOf(error) };
   }
 }
 
 async function lookInside(
   dir: string,
   { uid, gid, mode }: Owned,
-  isWritable: boolean,
   settings: ShownSettings,
   nowMs: number,
 ): Promise<Inside> {
   const keepDays = { views: settings['keep-days'], refused: settings['keep-refused-days'] };
-  const freeBytes = await systemFiles.freeBytes(dir).catch(() => undefined);
+  const fileSystem = await askFileSystem(dir).catch(() => undefined);
   // A disk that is nearly full is not written to.
-  const canWrite = isWritable && (freeBytes ?? Infinity) >= settings['min-free'];
+  const isFull = (fileSystem?.freeBytes ?? Infinity) < settings['min-free'];
   return {
     directory: { uid, gid, mode },
-    files: await probe(() => ownFiles(dir)),
-    mount: await probe(() => {
-      return mountOf(fs.realpathSync(dir), fs.readFileSync('/proc/self/mounts', 'utf8'));
-    }),
+    files: await openedFiles(dir).catch(() => []),
+    fileSystem,
     viewDays: await daysIn(systemFiles, dir, 'views').catch(() => []),
-    freeBytes,
     around: await lookAround(dir, keepDays, nowMs),
-    writing: await probe(() => (canWrite ? writeTimes(dir) : undefined)),
+    writing: await probe(() => (isFull ? undefined : writeTimes(dir))),
   };
 }
 
-const ownFiles = (dir: string): OwnFile[] =>
-  fs
-    .readdirSync(dir)
-    .filter(isOwn)
-    .sort()
-    .map((name) => {
-      const { uid, gid, mode } = fs.lstatSync(`${dir}/${name}`);
-      return { name, uid, gid, mode };
-    });
+async function askFileSystem(dir: string): Promise<NonNullable<Inside['fileSystem']>> {
+  const { type, bavail, bsize } = await fs.statfs(dir);
+  return { type, freeBytes: bavail * bsize };
+}
 
-const isOwn = (name: string): boolean =>
+async function openedFiles(dir: string): Promise<Inside['files']> {
+  const looks = (await fs.readdir(dir)).filter(isOpened).map(async (name) => {
+    const { uid, gid, mode } = await fs.lstat(`${dir}/${name}`);
+    return { name, uid, gid, mode };
+  });
+  return Promise.all(looks);
+}
+
+const isOpened = (name: string): boolean =>
+  name === 'projects.json' ||
   dayOfFileName('views', name) !== undefined ||
-  dayOfFileName('refused', name) !== undefined ||
-  name.startsWith(LOCK_NAME) ||
-  ['projects.json', 'status.json', ARCHIVE_RECORD].includes(name);
+  dayOfFileName('refused', name) !== undefined;
 
-export interface Mount {
-  readonly type: string;
-  readonly isWithoutJournal: boolean;
-}
-
-/** Returns the mount that a path is on: the deepest above it, and the last of these. */
-export function mountOf(path: string, mounts: string): Mount | undefined {
-  let found: Mount | undefined;
-  let depth = 0;
-  for (const line of mounts.split('\n').filter(Boolean)) {
-    const [device = '', at = '', type = ''] = line.split(' ').map(unescaped);
-    const isAbove = at === '/' || path === at || path.startsWith(`${at}/`);
-    if (!isAbove || at.length < depth) continue;
-    const isWithoutJournal = type === 'ext2' || (type === 'ext4' && hasNoJournal(device));
-    found = { type, isWithoutJournal };
-    depth = at.length;
-  }
-  return found;
-}
-
-/** Spaces are written as `\040`. */
-const unescaped = (field: string): string =>
-  field.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(parseInt(octal, 8)));
-
-function hasNoJournal(device: string): boolean {
-  try {
-    const name = basename(fs.realpathSync(device));
-    return fs.readFileSync(`/sys/fs/ext4/${name}/journal_task`, 'utf8').trim() === '<none>';
-  } catch {
-    // /dev/root and the like do not name a device.
-    return false;
-  }
-}
-
-export const WRITES = 15;
-export const WRITES_TIMEOUT_MS = 5_000;
-const write = promisify(fs.write);
-const fdatasync = promisify(fs.fdatasync);
+const WRITES = 15;
+const TIMEOUT_MS = 5_000;
 const LINE = Buffer.alloc(512, 0x20);
-/** Linux's O_TMPFILE, which Node does not name: a file in the directory that has no name. */
-const O_TMPFILE = 0o20000000 | fs.constants.O_DIRECTORY;
 
-/** Writes to a file without a name, or with one for an instant; it is gone with this process. */
+/** Returns the milliseconds of each write and sync that was done in 5 s, at least of one. */
 async function writeTimes(dir: string): Promise<readonly number[]> {
   const times: number[] = [];
-  await within(WRITES_TIMEOUT_MS, writeAndSync(dir, times));
+  await within(TIMEOUT_MS, writeAndSync(`${dir}/.viewlog-doctor-${process.pid}`, times));
+  if (times.length === 0) throw new Error(`no write and sync was done in ${TIMEOUT_MS / 1000} s`);
   return [...times];
 }
 
-async function writeAndSync(dir: string, times: number[]): Promise<void> {
-  const fd = openNameless(dir);
+/** Writes to a file that has a name for an instant, and is gone with this process. */
+async function writeAndSync(path: string, times: number[]): Promise<void> {
+  const file = await fs.open(path, 'wx', 0o600);
   try {
+    await fs.unlink(path);
     for (let i = 0; i < WRITES; i++) {
       const begunMs = performance.now();
-      await write(fd, LINE);
-      await fdatasync(fd);
+      await file.write(LINE);
+      await file.datasync();
       times.push(performance.now() - begunMs);
     }
   } finally {
-    fs.closeSync(fd);
+    await file.close();
   }
-}
-
-function openNameless(dir: string): number {
-  try {
-    return fs.openSync(dir, O_TMPFILE | fs.constants.O_RDWR, 0o600);
-  } catch {
-    // Not Linux, not Node, or a file system without such files.
-  }
-  const path = `${dir}/.viewlog-doctor-${process.pid}`;
-  const fd = fs.openSync(path, 'wx', 0o600);
-  fs.unlinkSync(path);
-  return fd;
 }

@@ -3,8 +3,8 @@ import { BUILD } from '../../src/base/built.ts';
 import type { Reply } from '../../src/doctor/ask.ts';
 import { examine } from '../../src/doctor/checks.ts';
 import type { Facts } from '../../src/doctor/facts.ts';
-import { type Inside, mountOf } from '../../src/doctor/probe-disk.ts';
-import { faultColumn, type ProxyReplies, SIGN } from '../../src/doctor/probe-proxy.ts';
+import type { Inside } from '../../src/doctor/probe-disk.ts';
+import type { ProxyReplies } from '../../src/doctor/proxy.ts';
 import { parseProjectsFile } from '../../src/projects/parse.ts';
 import type { ProjectEntry } from '../../src/projects/projects-schema.ts';
 import type { Refusal } from '../../src/view/refusal.ts';
@@ -14,6 +14,7 @@ import { NOON, Scene } from '../support/status-scene.ts';
 
 const MiB = 1024 * 1024;
 const SERVICE = { uid: 4711, gid: 4712 };
+const PROJECTS: ProjectEntry[] = [{ id: '1', name: 'Aurora', origins: ['https://a.example'] }];
 
 const answer = (status: number, headers: Record<string, string> = {}, body = ''): Reply => ({
   status,
@@ -21,27 +22,21 @@ const answer = (status: number, headers: Record<string, string> = {}, body = '')
   body,
 });
 const NOBODY: Reply = { failure: 'connect ECONNREFUSED 127.0.0.1:8080' };
-const VIEWLOG = answer(204, {
+const CORS = { 'access-control-allow-origin': 'https://a.example' };
+const GRANTED = {
+  ...CORS,
   'access-control-max-age': '86400',
   'access-control-expose-headers': 'Retry-After',
-});
-const CORS = {
-  'access-control-allow-origin': 'https://a.example',
-  'access-control-allow-credentials': 'true',
 };
-const PREFLIGHT = answer(204, { ...CORS, 'access-control-allow-headers': 'content-type' });
-const problem = (code: string, detail = ''): Reply =>
-  answer(400, CORS, JSON.stringify({ type: `urn:viewlog:problem:${code}`, code, detail }));
-
-const projectsFile = (text: string) => parseProjectsFile(Buffer.from(text), '/data/projects.json');
-const PROJECTS: ProjectEntry[] = [{ id: '1', name: 'Aurora', origins: ['https://a.example'] }];
+const VIEWLOG = answer(204, GRANTED);
+const problem = (code: string, detail = '', headers = CORS): Reply =>
+  answer(400, headers, JSON.stringify({ type: `urn:viewlog:problem:${code}`, code, detail }));
 
 const INSIDE: Inside = {
   directory: { ...SERVICE, mode: 0o40750 },
-  files: { seen: [{ name: 'views-2026-11-21.ndjson', ...SERVICE, mode: 0o100640 }] },
-  mount: { seen: { type: 'xfs', isWithoutJournal: false } },
+  files: [{ name: 'views-2026-11-21.ndjson', ...SERVICE, mode: 0o100640 }],
+  fileSystem: { type: 0x58465342, freeBytes: 8192 * MiB },
   viewDays: ['2026-11-21'],
-  freeBytes: 8192 * MiB,
   around: { refusedDays: [], overdue: [], bytesPerDay: MiB, sizeBytes: 10_000 * MiB },
   writing: { seen: Array.from({ length: 15 }, () => 2) },
 };
@@ -60,418 +55,256 @@ const SETTINGS: Facts['settings'] = {
 };
 
 const HOLDER = { pid: 42, sinceMs: NOON, address: 'http://127.0.0.1:8080' };
-const STATUS = { address: 'http://127.0.0.1:8081', isFromLock: false };
+const STATUS = { address: 'http://127.0.0.1:8081' };
 
 /** A status server that shows the scene. */
-const shown = (scene: Scene, about: object = {}): Facts['status'] => ({
-  ...STATUS,
-  reply: answer(200),
-  isReady: scene.model().unavailable === undefined && !scene.around.isStopping,
-  overview: { ...scene.model(), version: BUILD, pid: 42, settings: SETTINGS, ...about },
+const shown = (scene: Scene, warnings: readonly string[] = []): Partial<Facts> => ({
+  status: {
+    ...STATUS,
+    reply: answer(200),
+    isReady: scene.model().unavailable === undefined && !scene.around.isStopping,
+    overview: { ...scene.model(), warnings, version: BUILD, pid: 42, settings: SETTINGS },
+  },
 });
 
-/** An installation with nothing wrong, except for these facts. */
-const factsOf = (facts: Partial<Facts> = {}): Facts => ({
-  nowMs: NOON,
-  args: ['doctor', '--data', '/data'],
-  runtime: { name: 'Node', version: '24.1.0', platform: 'linux' },
-  ownUid: SERVICE.uid,
-  hasUnit: true,
-  commandLine: SETTINGS,
-  settings: SETTINGS,
-  disk: { fault: undefined, inside: INSIDE },
-  projects: projectsFile(JSON.stringify({ operator: 'a@b.example', projects: PROJECTS })),
-  reply: VIEWLOG,
-  holder: { seen: HOLDER },
-  status: shown(new Scene(PROJECTS)),
-  proxy: undefined,
-  project: undefined,
-  ...facts,
+function sceneOf(around: Scene['around'], refused = 0, code: Refusal['code'] = 'invalid-view') {
+  const scene = new Scene(PROJECTS);
+  scene.around = around;
+  scene.accept(100);
+  scene.refuse(refused, { code, project: '1' }, 'https://b.example');
+  return scene;
+}
+
+const projectsFile = (text: string) => ({
+  projects: parseProjectsFile(Buffer.from(text), '/data/projects.json'),
 });
 
-const inside = (change: Partial<Inside>): Partial<Facts> => ({
-  disk: { fault: undefined, inside: { ...INSIDE, ...change } },
+const inside = (change: Partial<Inside>, settings: object = {}): Partial<Facts> => ({
+  disk: { inside: { ...INSIDE, ...change } },
+  settings: { ...SETTINGS, ...settings },
+});
+const around = (change: Partial<Inside['around']>, settings: object = {}): Partial<Facts> =>
+  inside({ around: { ...INSIDE.around, ...change } }, settings);
+const free = (freeBytes: number): Partial<Inside> => ({
+  fileSystem: { type: 0x58465342, freeBytes },
 });
 
-/** What is not ok, as `state check: what; why. fix`. */
-const told = (facts: Partial<Facts>): string[] =>
-  examine(factsOf(facts))
-    .filter(({ state }) => state !== 'ok')
-    .map(({ check, state, what, why, fix }) => `${state} ${check}: ${what}; ${why}. ${fix}`);
-
-it('has nothing to complain about if nothing is wrong', () => {
-  expect(told({})).toStrictEqual([]);
-  expect(examine(factsOf()).map(({ check }) => check)).toStrictEqual([
-    'projects file',
-    'data directory',
-    'free space',
-    'collector',
-    'health',
-    'refusals',
-    'write and sync',
-    'clock',
-    'file system',
-    'user',
-    'runtime',
-  ]);
-});
-
-const FULL = inside({ freeBytes: 3 * MiB });
-const FAULTY = {
-  projects: projectsFile('{\n  "projects": [\n    { "id": "1" }\n    { "id": "2" }\n  ]\n}'),
-};
-const scene = (around: Scene['around'], refusals: readonly [number, Refusal['code']][] = []) => {
-  const made = new Scene(PROJECTS);
-  made.around = around;
-  for (const [count, code] of refusals) made.refuse(count, { code, project: '1' });
-  return made;
-};
-const proxied = (change: Partial<ProxyReplies> = {}): Partial<Facts> => ({
+const proxied = (change: Partial<ProxyReplies>): Partial<Facts> => ({
   proxy: {
     url: 'https://views.example/view',
     origin: 'https://a.example',
-    sign: `${SIGN}1`,
-    sentMs: 1000,
-    large: problem(
-      'malformed-json',
-      `Line 1, column ${faultColumn(SETTINGS['max-view'])}: expected`,
-    ),
-    small: problem('malformed-json'),
-    preflight: PREFLIGHT,
-    latestRefused: undefined,
-    isSite: false,
+    get: problem('method-not-allowed'),
+    preflight: VIEWLOG,
+    large: VIEWLOG,
+    largeBytes: 16 * 1024,
     view: undefined,
     ...change,
   },
 });
 
-describe('an error', () => {
-  it.each<[string, string, Partial<Facts>]>([
-    ['a faulty projects file', 'projects file', FAULTY],
-    [
-      'another process in the directory',
-      'lock',
-      { commandLine: { ...SETTINGS, port: 9 }, status: STATUS },
-    ],
-    [
-      'a directory that is not writable',
-      'data directory',
-      { disk: { fault: 'EACCES', inside: INSIDE } },
-    ],
-    ['less space than --min-free', 'free space', FULL],
-    ['another program on the port', 'collector', { reply: answer(200), status: STATUS }],
-    ['another program on the status port', 'health', { status: { ...STATUS, reply: answer(200) } }],
-    ['a collector that is not ready', 'health', { status: shown(scene({ isStopping: true })) }],
-    ['an address that does not reach viewlog', 'url', proxied({ small: answer(502) })],
-    ['an address that leads to another path', 'url', proxied({ small: problem('not-found') })],
-  ])('is %s', (_, check, facts) => {
-    expect(examine(factsOf(facts))[0]).toMatchObject({ state: 'error', check });
+/** Findings about an installation with nothing wrong, except for these facts. */
+const examined = (facts: Partial<Facts>) =>
+  examine({
+    nowMs: NOON,
+    args: ['doctor', '--data', '/data'],
+    runtime: { name: 'Node', version: '24.1.0', platform: 'linux' },
+    ownUid: SERVICE.uid,
+    askedData: '/data',
+    askedPort: undefined,
+    settings: SETTINGS,
+    disk: { inside: INSIDE },
+    ...projectsFile(JSON.stringify({ projects: PROJECTS })),
+    holder: { seen: HOLDER },
+    address: 'http://127.0.0.1:8080',
+    reply: VIEWLOG,
+    status: STATUS,
+    proxy: undefined,
+    project: undefined,
+    ...shown(new Scene(PROJECTS)),
+    ...facts,
   });
 
-  it('comes first, and warnings come before what is ok', () => {
-    const states = examine(factsOf({ ...FAULTY, nowMs: 0, ...FULL })).map(({ state }) => state);
-    expect(states.slice(0, 4)).toStrictEqual(['error', 'error', 'warning', 'ok']);
-  });
-});
-
-describe('a warning', () => {
-  const shownFile = (text: string) => ({ projects: projectsFile(text) });
-  it.each<[Partial<Facts>, string]>([
-    [
-      { reply: NOBODY, holder: { seen: undefined }, status: STATUS },
-      'collector: No collector answers at http://127.0.0.1:8080: connect ECONNREFUSED 127.0.0.1:8080; no view is accepted. sudo systemctl restart viewlog',
-    ],
-    [
-      { reply: NOBODY, holder: { seen: undefined }, status: STATUS, hasUnit: false },
-      'collector: No collector answers at http://127.0.0.1:8080: connect ECONNREFUSED 127.0.0.1:8080; no view is accepted. viewlog serve --data /data --host 127.0.0.1 --port 8080',
-    ],
-    [
-      { disk: { fault: undefined, inside: undefined } },
-      'data directory: "/data" does not exist; there are no views yet. viewlog creates it when it starts; if there are views already, correct --data',
-    ],
-    [
-      shownFile('{"projects":[{"id":"1","active":false}]}'),
-      'projects file: "/data/projects.json" has 1 project, 0 active; every view is refused. viewlog activate 1 --projects /data/projects.json',
-    ],
-    [
-      shownFile('{"projects":[{"id":"1"}]}'),
-      'projects file: "/data/projects.json" has 1 project, 1 active, 1 open to every site, but no operator; refusals cannot say whom to ask. viewlog activate 1 --projects /data/projects.json --operator you@example.com',
-    ],
-    [
-      { status: { ...STATUS, address: undefined } },
-      'health: --status is off; nothing says whether views are accepted. Leave --status at its default, which only this machine can reach',
-    ],
-    [
-      { status: { ...STATUS, reply: answer(200), isReady: true } },
-      'health: Ready, but more is not known; the status server says why only to those who have its token. Give --status-token-file, as a user who can read it, or VIEWLOG_STATUS_TOKEN',
-    ],
-    [
-      { status: { ...STATUS, reply: NOBODY } },
-      'health: Nothing answers at http://127.0.0.1:8081; health is unknown. Give --status as the collector has it; its log says where it is',
-    ],
-    [
-      { status: shown(new Scene(PROJECTS), { warnings: ['Half of --max-queue is in flight'] }) },
-      'health: Half of --max-queue is in flight; the collector warns of it. See http://127.0.0.1:8081/',
-    ],
-    [
-      { status: shown(new Scene(PROJECTS), { version: '0.0.1' }) },
-      `version: The collector runs viewlog 0.0.1, and this is ${BUILD}; an update takes effect at a restart. sudo systemctl restart viewlog`,
-    ],
-    [
-      { nowMs: Date.UTC(2001, 0) },
-      'clock: It is 2001-01-01T00:00:00Z, but there are views of 2026-11-21; the clock names the files, is in every line, and says which files are old. Synchronise it: sudo timedatectl set-ntp true',
-    ],
-    [
-      inside({ freeBytes: 100 * MiB }),
-      'free space: 100 MiB free, --min-free 64 MiB; refused views are no longer kept, and soon every view is refused with 503. Delete views-*.ndjson of earlier days that are shipped or copied, or use --keep-days',
-    ],
-    [
-      inside({ around: { ...INSIDE.around, bytesPerDay: 1024 * MiB } }),
-      'free space: 8.0 GiB free, --min-free 64 MiB; lasts 7 days at 1.0 GiB per day; then every view is refused with 503. Delete views-*.ndjson of earlier days that are shipped or copied, or use --keep-days',
-    ],
-    [
-      inside({ freeBytes: undefined }),
-      'free space: Free disk space is unknown: statfs is not permitted; --min-free is off. Start Deno with --allow-sys=statfs',
-    ],
-    [
-      inside({ around: { ...INSIDE.around, overdue: ['views-2026-01-01.ndjson'] } }),
-      'overdue files: 1 file should have been removed by now; undefined. viewlog removes one of each kind an hour. To remove them now: rm /data/views-2026-01-01.ndjson',
-    ],
-    [
-      inside({ writing: { seen: [1, 2] } }),
-      'write and sync: Only 2 writes and syncs in 5 s; answers wait for them. See dmesg and iostat -x; is the disk failing?',
-    ],
-    [
-      inside({ mount: { unseen: 'Requires read access' } }),
-      "file system: It cannot be examined: Requires read access; it may be ok or not. Run this as the service's user or as root; on Deno, with the permission it names",
-    ],
-    [
-      inside({ directory: { ...SERVICE, mode: 0o40755 } }),
-      'permissions: Every user of this machine can look into the directory (mode 0755); it holds what visitors read. sudo chmod 750 /data, with shippers in group #4712',
-    ],
-    [
-      { ownUid: 4713 },
-      "user: #4711 owns the data directory, so viewlog runs as #4711; this runs as #4713, and may see less. sudo -u '#4711' viewlog doctor --data /data",
-    ],
-  ])('%#', (facts, expected) => {
-    expect(told(facts)).toStrictEqual([`warning ${expected}`]);
-  });
-
-  it('is not that root owns the directory, a full disk tomorrow with --keep-days, or a new disk', () => {
-    const root = { ...INSIDE.directory, uid: 0 };
-    const files = { seen: [] };
-    expect(told({ ...inside({ directory: root, files }), ownUid: 0 })).toStrictEqual([]);
-    const { around } = INSIDE;
-    const soon = inside({ around: { ...around, bytesPerDay: 1024 * MiB } });
-    expect(told({ ...soon, settings: { ...SETTINGS, 'keep-days': 1 } })).not.toContain(
-      'free space',
-    );
-    const fresh = examine(factsOf(inside({ around: { ...around, bytesPerDay: undefined } })));
-    expect(fresh.find(({ check }) => check === 'free space')?.what).toBe(
-      '8.0 GiB free, --min-free 64 MiB; how long it lasts is unknown before a full day',
-    );
-  });
-});
-
-describe('a scene at 3 a.m.:', () => {
-  it('the old process still runs', () => {
-    const [first] = told({
-      commandLine: { ...SETTINGS, port: 9000 },
-      status: STATUS,
-      reply: NOBODY,
+/** What is not ok, as `state check: what; why. fix`. */
+const told = (facts: Partial<Facts>): string[] =>
+  examined(facts)
+    .filter(({ state }) => state !== 'ok')
+    .map(({ check, state, what, why, fix }) => {
+      return `${state} ${check}: ${[what, why].filter(Boolean).join('; ')}. ${fix}`;
     });
-    expect(first).toBe(
-      'error lock: Process 42, running since 2026-11-22T14:00:00Z at http://127.0.0.1:8080, holds the data directory; no other collector can start there, such as one at http://127.0.0.1:9000. If it should not run any more: sudo kill 42. If it should, examine it with --port 8080',
-    );
-    expect(first).not.toMatch(/another --data/);
-    // Also if the old process says where its status server is.
-    const status = { ...shown(new Scene(PROJECTS)), isFromLock: true };
-    expect(told({ commandLine: { ...SETTINGS, port: 9000 }, status })).toStrictEqual([first]);
-    expect(told({ holder: { seen: 'unresponsive' } })[0]).toMatch(
-      /^error lock: .* ss -xlp \| grep/,
-    );
-  });
 
-  it('a collector that was found at its status address is the one that was meant', () => {
-    expect(told({ commandLine: { ...SETTINGS, port: 9000, 'min-free': 0 } })).toStrictEqual([]);
-    const settings = examine(
-      factsOf({ commandLine: { ...SETTINGS, port: 9000, 'min-free': 0 } }),
-    ).at(-1);
-    expect(settings?.what).toBe(
-      'The collector runs with --port 8080, --min-free 64 MiB, unlike this command line',
-    );
-    expect(told({ commandLine: { ...SETTINGS, data: '/other' } })).toStrictEqual([
-      expect.stringMatching(/^warning settings: .* --data \/data, unlike .* give its --status$/),
-    ]);
-    expect(told({ holder: { seen: { ...HOLDER, pid: 43 } } })[0]).toMatch(
-      /^error lock: Process 43/,
-    );
-  });
+it('has nothing to complain about if nothing is wrong', () => {
+  const checks = examined(proxied({})).map(({ check, state }) => `${state} ${check}`);
+  expect(checks.join(', ')).toBe(
+    'ok projects file, ok data directory, ok free space, ok collector, ok health, ok refusals, ok url, ok cors, ok size, ok write and sync, ok clock, ok file system, ok user, ok runtime',
+  );
+});
 
-  it('a comma is missing in the projects file', () => {
-    expect(told(FAULTY)).toStrictEqual([
-      expect.stringMatching(
-        /^error projects file: \/data\/projects\.json:4:5: expected ","; found \{; viewlog does not start with it; a running one keeps the last good list\. Correct the file\. To see every fault: viewlog check --projects \/data\/projects\.json$/,
-      ),
-    ]);
-  });
+it.each<[Partial<Facts>, string]>([
+  [{ askedPort: 8080 }, 'collector'],
+  [{ ownUid: 0 }, 'user'],
+  [{ ownUid: undefined }, 'user'],
+  [{ runtime: { name: 'Node', version: '20.19.0', platform: 'linux' } }, 'runtime'],
+  [{ runtime: { name: 'Bun', version: '1.0.0', platform: 'linux' } }, 'runtime'],
+  [around({ bytesPerDay: 1024 * MiB }, { 'keep-days': 1 }), 'free space'],
+  [around({ bytesPerDay: undefined }), 'free space'],
+  [inside({ writing: { seen: [99] } }, { durability: 'os' }), 'write and sync'],
+  [proxied({ get: answer(403) }), 'url'],
+  [proxied({ get: problem('overloaded'), preflight: VIEWLOG }), 'url'],
+])('%# is ok', (facts, check) => {
+  expect(told(facts)).toStrictEqual([]);
+  expect(examined(facts)).toContainEqual(expect.objectContaining({ check, state: 'ok' }));
+});
 
-  it('--min-free is more than the file system can have', () => {
-    const around = { ...INSIDE.around, sizeBytes: 60 * MiB };
-    expect(told(inside({ freeBytes: 57 * MiB, around }))).toStrictEqual([
-      'error free space: 57 MiB free, --min-free 64 MiB; every view is refused with 503. --min-free is 64 MiB, but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB, or use a larger disk.',
-    ]);
-  });
+const MISSING_COMMA = projectsFile('{\n "projects": [\n  { "id": "1" }\n  { "id": "2" } ] }');
+const VIEWS_FILE = { name: 'views-2026-11-21.ndjson', ...SERVICE, mode: 0o100640 };
+const NO_HEALTH = 'nothing says whether views are accepted. Give --status as the collector has it;';
 
-  it('a proxy cuts bodies', () => {
-    const cut = new Scene(PROJECTS);
-    cut.accept(3);
-    for (let i = 0; i < 134; i++) {
-      cut.counts.refused({ code: 'malformed-json', detail: '' }, undefined, '{"p":"1","ur');
-    }
-    expect(told({ status: shown(cut) })).toStrictEqual([
+const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
+  'error projects file: /data/projects.json:4:3: expected ","; found {; viewlog does not start with it; a running one keeps the last good list. Correct the file. To see every fault: viewlog check --projects /data/projects.json':
+    MISSING_COMMA,
+  'error lock: Process 42, running since 2026-11-22T14:00:00Z at http://127.0.0.1:8080, holds the data directory; no other collector can start there. If it should not run any more: sudo kill 42. If it should, examine it with --port 8080':
+    { askedPort: 9000 },
+  'error lock: Process 42, running since 2026-11-22T14:00:00Z without an address, holds': {
+    holder: { seen: { pid: 42, sinceMs: NOON } },
+  },
+  'error lock: A process that does not answer holds the data directory; no other collector can start there. Find it, and end it if it hangs: sudo ss -xlp | grep viewlog.lock':
+    { holder: { seen: 'unresponsive' } },
+  "warning lock: It cannot be looked at: EACCES; it may be ok or not. Run this as the service's": {
+    holder: { unseen: 'EACCES' },
+  },
+  'error data directory: "/data" cannot be written to: EACCES: permission denied; viewlog does not start, or refuses every view. sudo chmod u+rwx /data':
+    inside({ writing: { unseen: 'EACCES: permission denied' } }),
+  'error data directory: "/data" cannot be written to: its owner may not, by its mode 0550;':
+    inside({
+      directory: { ...SERVICE, mode: 0o40550 },
+    }),
+  'error data directory: "/data" cannot be written to: EROFS; viewlog does not start, or refuses every view. Mount the file system read-write':
+    inside({ writing: { unseen: 'EROFS' } }),
+  'error data directory: "/data" cannot be written to: it isn\'t a directory; viewlog does not start, or refuses every view. Correct --data,':
+    { disk: { fault: "it isn't a directory" } },
+  'error free space: 3.0 MiB free, --min-free 64 MiB; every view is refused with 503. 3.0 MiB are free, and 61 MiB more are needed: delete views-*.ndjson':
+    inside(free(3 * MiB)),
+  'error free space: 57 MiB free, --min-free 64 MiB; every view is refused with 503. --min-free is 64 MiB, but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB, or use a larger disk.':
+    inside({ ...free(57 * MiB), around: { ...INSIDE.around, sizeBytes: 60 * MiB } }),
+  "error collector: Another program answers at http://127.0.0.1:8080: no answer in 5 s; viewlog cannot listen there. Find it and stop it, or choose another address: sudo ss -ltnp 'sport = :8080'":
+    { reply: { failure: 'no answer in 5 s' }, status: STATUS },
+  'error health: Another program answers at http://127.0.0.1:8081: 200 from x/1; viewlog': {
+    status: { ...STATUS, reply: answer(200, { server: 'x/1' }) },
+  },
+  'error health: Not ready: about to stop; views are accepted until it stops, and then refused.':
+    shown(sceneOf({ isStopping: true })),
+  'error health: Not ready: no space left; every view is refused. Check the disk (df -h; df -i;':
+    shown(sceneOf({ store: { unavailable: 'no space left' } })),
+  'error health: Not ready; the status server says more only to those who have its token. Give': {
+    status: { ...STATUS, reply: answer(503), isReady: false },
+  },
+  'error url: https://views.example/view does not reach viewlog: 502 from nginx; views of pages do not arrive. Start viewlog, and have the proxy pass /view on to it: viewlog help proxies':
+    proxied({ get: answer(502, { server: 'nginx' }), preflight: answer(502) }),
+  'error url: https://views.example/view does not reach viewlog as /view: There is nothing at /; views of pages do not arrive. Have the proxy pass the path on unchanged: viewlog help proxies':
+    proxied({ get: problem('not-found', 'There is nothing at /.') }),
+  'warning projects file: "/data/projects.json" has 1 project, 0 active; every view is refused. viewlog activate 1 --projects /data/projects.json':
+    projectsFile('{"projects":[{"id":"1","active":false}]}'),
+  'warning data directory: "/data" does not exist; there are no views yet. viewlog creates it when it starts, if it may. Otherwise correct --data, or: sudo install -d -o viewlog':
+    { disk: {} },
+  'warning free space: 8.0 GiB free, --min-free 64 MiB; lasts 7 days at 1.0 GiB per day; then every view is refused with 503. Delete views-*.ndjson of earlier days that are shipped or copied, or use --keep-days':
+    around({ bytesPerDay: 1024 * MiB }),
+  'warning free space: Free disk space is unknown: statfs is not permitted; --min-free is off. Start Deno with --allow-sys=statfs':
+    inside({ fileSystem: undefined }),
+  'warning collector: No collector answers at http://127.0.0.1:8080: connect ECONNREFUSED 127.0.0.1:8080; no view is accepted. Start it: sudo systemctl restart viewlog, or: viewlog serve --data /data --host 127.0.0.1 --port 8080':
+    { reply: NOBODY, holder: { seen: undefined }, status: STATUS },
+  [`warning health: --status is off; ${NO_HEALTH}`]: { status: { address: undefined } },
+  [`warning health: Nothing answers at http://127.0.0.1:8081; ${NO_HEALTH}`]: {
+    status: { ...STATUS, reply: NOBODY },
+  },
+  'warning health: Ready, but more is not known; the status server says more only to those who have its token. Give --status-token-file,':
+    { status: { ...STATUS, reply: answer(200), isReady: true } },
+  [String.raw`warning refusals: \u001b[2J. `]: shown(sceneOf({}), ['\u001b[2J']),
+  'warning refusals: Aurora: refused since 2026-11-22T14:01:40Z, 2 of 102 views of the last hour. 2 views: sent from https://b.example, an origin that is not listed. If it is one of its sites, add it: viewlog activate 1 --origin https://b.example --projects /data/projects.json':
+    shown(sceneOf({}, 2, 'origin-not-allowed')),
+  'warning cors: Answers to pages of https://a.example allow "*" to read them; browsers do not let pages send, or read answers. Have the proxy pass OPTIONS and Origin on, and leave Access-Control-… to viewlog: viewlog help proxies':
+    proxied({
+      get: problem('method-not-allowed', '', {
+        'access-control-allow-origin': '*',
+      }),
+    }),
+  'warning cors: Answers to pages of https://a.example allow no origin to read them; browsers':
+    proxied({ preflight: answer(204, { ...GRANTED, 'access-control-allow-origin': '' }) }),
+  'warning cors: Something else than viewlog answers preflights: 405 from nginx; browsers': proxied(
+    { preflight: answer(405, { server: 'nginx' }) },
+  ),
+  'warning size: A body of 16 KiB does not reach viewlog: 413 from nginx; large views are lost. Have the proxy pass it on (nginx: client_max_body_size; Caddy: request_body, max_size)':
+    proxied({ large: answer(413, { server: 'nginx' }) }),
+  'warning view: A view of project 7 from https://a.example is refused, project-not-activated: No;':
+    { ...proxied({ view: problem('project-not-activated', 'No.') }), project: '7' },
+  'warning overdue files: 1 file should have been removed by now. viewlog removes one of each kind an hour. To remove them now: rm /data/views-2026-01-01.ndjson':
+    around({ overdue: ['views-2026-01-01.ndjson'] }),
+  'warning write and sync: A write and sync take 51 ms (the slowest of 3: 200 ms); answers wait':
+    inside({ writing: { seen: [51, 51, 200] } }),
+  'warning clock: It is 2026-11-20T00:00:00Z, but there are views of 2026-11-21; the clock names the files, is in every line, and says which files are old. Synchronise it: sudo timedatectl set-ntp true':
+    { nowMs: Date.UTC(2026, 10, 20) },
+  'warning clock: It is 1970-01-01T00:00:00Z, but this program is newer than that; the clock': {
+    ...inside({ viewDays: [] }),
+    nowMs: 0,
+  },
+  'warning file system: The data directory is on tmpfs; it is memory, and lost when this machine':
+    inside({ fileSystem: { type: 0x01021994, freeBytes: 8192 * MiB } }),
+  "warning user: #4711 owns the data directory, so viewlog runs as #4711; this runs as #4713, and may see less. sudo -u '#4711' viewlog doctor --data /data":
+    { ownUid: 4713 },
+  'warning permissions: "views-2026-11-21.ndjson" belongs to root, with mode 0600, and 1 more file too; #4711, who runs viewlog, or shippers in group #4712 may be unable to open it. sudo chown -h 4711:4712 /data/views-2026-11-21.ndjson /data/refused-2026-11-21.ndjson && sudo chmod 640 /data/views-2026-11-21.ndjson /data/refused-2026-11-21.ndjson':
+    inside({
+      files: [
+        { name: 'projects.json', uid: 0, gid: 0, mode: 0o100644 },
+        { ...VIEWS_FILE, uid: 0, mode: 0o100600 },
+        { ...VIEWS_FILE, name: 'refused-2026-11-21.ndjson', uid: 0 },
+      ],
+    }),
+  'warning permissions: "views-2026-11-21.ndjson" belongs to #4711, with mode 0600; #4711,': inside(
+    { files: [{ ...VIEWS_FILE, mode: 0o100600 }] },
+  ),
+  'warning runtime: Node 20.18.3 on linux; viewlog is not tested there. Run it on Linux, with Node 20.19 or later':
+    { runtime: { name: 'Node', version: '20.18.3', platform: 'linux' } },
+  'warning settings: The collector runs with --data /data, and this examines that, not /other. ': {
+    askedData: '/other',
+  },
+};
+
+it.each(Object.entries(FINDINGS))('says only: %s', (finding, facts) => {
+  expect(told(facts)).toStrictEqual([expect.stringContaining(finding)]);
+});
+
+it('puts errors first, and warnings before what is ok', () => {
+  const found = examined({ ...MISSING_COMMA, nowMs: 0, disk: { fault: 'EACCES' } });
+  const states = found.map(({ state }) => state);
+  expect(states.slice(0, 4)).toStrictEqual(['error', 'error', 'warning', 'ok']);
+});
+
+describe('a proxy cuts bodies:', () => {
+  const cut = new Scene(PROJECTS);
+  cut.accept(3);
+  for (let i = 0; i < 134; i++) {
+    cut.counts.refused({ code: 'malformed-json', detail: '' }, undefined, '{"p":"1","ur');
+  }
+
+  it('names the settings of nginx and Caddy', () => {
+    expect(told(shown(cut))).toStrictEqual([
       expect.stringMatching(
         /^warning refusals: 134 of 137 requests .*134 requests: arrived cut off.*proxy's size limit \(nginx: client_max_body_size; Caddy: request_body\)/,
       ),
     ]);
+  });
+
+  it('has nothing to say once views are accepted again', () => {
     cut.nowMs += 31_000;
     cut.accept(300);
-    expect(told({ status: shown(cut) })).toStrictEqual([]);
-    const large = problem('malformed-json', 'Line 1, column 1: expected text to end');
-    expect(told(proxied({ large }))).toStrictEqual([
-      'warning size: A body of 16 KiB (--max-view) reaches viewlog cut off; large views are lost. Have the proxy pass 16 KiB on (nginx: client_max_body_size; Caddy: request_body, max_size)',
-    ]);
-  });
-
-  it('a colleague ran it as root', () => {
-    const mine = { name: 'views-2026-11-21.ndjson', uid: 0, gid: 0, mode: 0o100600 };
-    const lock = { name: 'viewlog.lock', uid: 0, gid: 0, mode: 0o140755 };
-    const projects = { name: 'projects.json', uid: 0, gid: 0, mode: 0o100644 };
-    expect(told(inside({ files: { seen: [lock, projects, mine] } }))).toStrictEqual([
-      'warning permissions: root owns "viewlog.lock", and not #4711, and so for 1 more file; viewlog may not be able to open it, and then does not start. sudo chown -h 4711:4712 /data/viewlog.lock /data/views-2026-11-21.ndjson',
-      'warning permissions: "views-2026-11-21.ndjson" has mode 0600; shippers in group #4712 cannot read it. sudo chmod 640 /data/views-2026-11-21.ndjson',
-    ]);
-  });
-
-  it('the collector is about to stop, or its disk is full', () => {
-    expect(told({ status: shown(scene({ isStopping: true })) })).toStrictEqual([
-      'error health: Not ready: about to stop; views are accepted until it stops, and then refused. If it should not stop, restart it',
-    ]);
-    const full = scene({ store: { unavailable: 'no space left', freeBytes: MiB } });
-    expect(told({ status: shown(full) })[0]).toMatch(
-      /^error health: Not ready: no space left; every view is refused\. .*df -h \/data$/,
-    );
+    expect(told(shown(cut))).toStrictEqual([]);
   });
 });
 
-it('escapes whatever others have a part in', () => {
-  const status = shown(new Scene(PROJECTS), { warnings: ['\u001b[2J'] });
-  expect(told({ status })[0]).toMatch(/^warning health: \\u001b\[2J; /);
-});
-
-describe('refusals', () => {
-  it('are those that the status page shows, with its commands', () => {
-    const made = new Scene(PROJECTS);
-    made.accept(100);
-    made.refuse(2, { code: 'origin-not-allowed', project: '1' }, 'https://b.example');
-    expect(told({ status: shown(made) })).toStrictEqual([
-      expect.stringMatching(
-        /^warning refusals: Aurora: refused since 2026-11-22T14:01:40Z, 2 of 102 views of the last hour; undefined\. .* viewlog activate 1 --origin https:\/\/b\.example --projects \/data\/projects\.json$/,
-      ),
-    ]);
-  });
-
-  it('are five at most, and then says how many more', () => {
-    const projects = Array.from({ length: 7 }, (_, i) => ({ id: String(i), active: false }));
-    const made = new Scene(projects);
-    for (const { id } of projects) made.refuse(1, { code: 'project-not-activated', project: id });
-    const lines = told({ status: shown(made) });
-    expect(lines).toHaveLength(6);
-    expect(lines[5]).toMatch(/^warning refusals: 2 more of these; /);
-  });
-
-  it("are not the doctor's own", () => {
-    const made = new Scene(PROJECTS);
-    made.refuse(2, { code: 'malformed-json' }, undefined, `${SIGN}1: ...`);
-    expect(told({ status: shown(made) })).toStrictEqual([]);
-  });
-});
-
-describe('the mount of a directory', () => {
-  const MOUNTS = [
-    'overlay / overlay rw,relatime 0 0',
-    '/dev/sda1 /var ext4 rw,relatime 0 0',
-    String.raw`nas:/x /var/lib/view\040log nfs4 rw 0 0`,
-    'tmpfs /var/lib/viewlog tmpfs rw 0 0',
-    '/dev/sdb1 /var/lib/viewlog xfs rw,nobarrier 0 0',
-  ].join('\n');
-
-  it.each([
-    ['/var/lib/viewlog/a', 'xfs'],
-    ['/var/lib/viewlogs', 'ext4'],
-    ['/var/lib/view log', 'nfs4'],
-    ['/srv', 'overlay'],
-  ])('of %s is %s', (path, type) => {
-    expect(mountOf(path, MOUNTS)?.type).toBe(type);
-  });
-
-  it.each([
-    ['nfs4', 'nfs4; a sync is only'],
-    ['fuse.sshfs', 'fuse.sshfs; a sync is only'],
-    ['tmpfs', 'tmpfs; it is memory'],
-    ['overlay', "overlay; it is a container's own"],
-    ['ext4', 'ext4 without a journal; after a failed sync'],
-  ])('of type %s is warned of', (type, text) => {
-    const mount = { seen: { type, isWithoutJournal: type === 'ext4' } };
-    expect(told(inside({ mount }))).toStrictEqual([
-      expect.stringContaining(`file system: The data directory is on ${text}`),
-    ]);
-  });
-});
-
-describe('the runtime', () => {
-  it.each([
-    ['Node', '20.18.3', 'linux', 1],
-    ['Node', '20.19.0', 'linux', 0],
-    ['Node', '18.20.4', 'linux', 1],
-    ['Node', '26.1.0', 'darwin', 1],
-    ['Deno', '1.46.3', 'linux', 1],
-    ['Deno', '2.5.7', 'linux', 0],
-    ['Bun', '1.0.0', 'linux', 0],
-  ] as const)('%s %s on %s has %i warnings', (name, version, platform, count) => {
-    expect(told({ runtime: { name, version, platform } })).toHaveLength(count);
-  });
-});
-
-describe('the way through the proxy', () => {
-  const latest = (count: number, code: Refusal['code'] = 'malformed-json', text = 'x') =>
-    Array.from({ length: count }, () => ({ atMs: 1000, code, text }));
-
-  it.each<[string, Partial<ProxyReplies>, boolean]>([
-    ['to this collector', { latestRefused: latest(1, 'malformed-json', `${SIGN}1: ..`) }, true],
-    ['to another', { latestRefused: latest(19) }, false],
-    ['that others have pushed out of the latest', { latestRefused: latest(20) }, true],
-    ['to another, before', { latestRefused: latest(20), sentMs: 1001 }, false],
-    ['with a body that is not shown', { latestRefused: latest(1, 'view-too-large') }, true],
-    ['of which nothing tells', { latestRefused: undefined }, true],
-  ])('%s', (_, replies, isOk) => {
-    expect(told(proxied(replies)).filter((line) => line.includes(' way: '))).toHaveLength(
-      isOk ? 0 : 1,
-    );
-  });
-
-  it('says what of HTTPS, a passing refusal and the page beside it is wrong', () => {
-    expect(told(proxied({ url: 'http://views.example/view' }))).toStrictEqual([
-      expect.stringMatching(/^warning https: http:\/\/views\.example\/view is not HTTPS; /),
-    ]);
-    expect(told(proxied({ small: problem('overloaded', 'busy') }))[0]).toMatch(
-      /^warning url: .* answers overloaded: busy; .*\. See viewlog help trouble, 503$/,
-    );
-    expect(told(proxied({ isSite: true }))).toStrictEqual([
-      'warning origin: https://views.example has pages too, and no active project lists this origin; views of these pages are refused with 403. viewlog activate 1 --origin https://views.example --projects /data/projects.json',
-    ]);
-    const listed = proxied({ isSite: true, url: 'https://a.example/view' });
-    expect(told(listed)).toStrictEqual([]);
-    expect(told({ ...listed, project: '2' })[0]).toContain('project 2 does not list this origin');
-  });
+it('lists five projects with refusals, and then says how many more', () => {
+  const projects = Array.from({ length: 7 }, (_, i) => ({ id: String(i), active: false }));
+  const scene = new Scene(projects);
+  for (const { id } of projects) scene.refuse(1, { code: 'project-not-activated', project: id });
+  const lines = told(shown(scene));
+  expect(lines).toHaveLength(6);
+  expect(lines[5]).toMatch(/^warning refusals: 2 more projects with problems/);
 });

@@ -10,10 +10,6 @@ export interface ProxyFaults {
   readonly adds?: Readonly<Record<string, string>>;
   /** Larger bodies get the proxy's own 413. */
   readonly bodyBytesMax?: number;
-  /** Passes on only so many bytes of a body. */
-  readonly cutsAfter?: number;
-  /** The answer on any path except `/view`. */
-  readonly site?: { status: number; headers?: Record<string, string> };
   /** Replaces the path of requests. */
   readonly path?: string;
   /** Methods that the proxy answers itself, or all, and the answer. */
@@ -50,12 +46,8 @@ async function pass(
   response: http.ServerResponse,
   body: Buffer,
   target: string,
-  { strips = [], adds = {}, bodyBytesMax = Infinity, cutsAfter, site, path, answers }: ProxyFaults,
+  { strips = [], adds = {}, bodyBytesMax = Infinity, path, answers }: ProxyFaults,
 ): Promise<void> {
-  if (site !== undefined && request.url !== '/view') {
-    response.writeHead(site.status, site.headers).end();
-    return;
-  }
   if (answers !== undefined && (answers.method ?? request.method) === request.method) {
     response.writeHead(answers.status, { Server: 'bad-proxy', ...answers.headers });
     response.end(answers.text ?? '');
@@ -71,7 +63,7 @@ async function pass(
   const answer = await fetch(target + (path ?? request.url!), {
     method: request.method!,
     headers: headers as [string, string][],
-    ...(body.length > 0 && { body: new Uint8Array(body.subarray(0, cutsAfter)) }),
+    ...(body.length > 0 && { body: new Uint8Array(body) }),
   });
   response.writeHead(answer.status, { ...Object.fromEntries(answer.headers), ...adds });
   response.end(await answer.text());

@@ -35,25 +35,16 @@ export function remount(dir: string, how: 'ro' | 'rw'): void {
   execFileSync('mount', ['-o', `remount,${how}`, dir]);
 }
 
-/** Mounts an ext4 of 64 MiB, with or without a journal, until the test is over. */
-export function ext4(journal: 'has_journal' | '^has_journal'): string {
-  const { dir, mount } = makeExt4(tempDir(), 'loop', journal);
-  mount();
-  onTestFinished(() => void execFileSync('umount', ['--lazy', dir]));
-  return dir;
-}
-
 /** Creates an ext4 in a file of that directory; the caller mounts and unmounts it. */
 function makeExt4(
   backing: string,
   options = 'loop',
-  features = 'has_journal',
 ): { readonly dir: string; readonly mount: () => void } {
   const image = join(backing, 'image');
   const dir = tempDir();
   closeSync(openSync(image, 'w'));
   truncateSync(image, 64 * 1024 * 1024);
-  execFileSync('mkfs.ext4', ['-q', '-O', features, '-E', 'lazy_itable_init=0,nodiscard', image]);
+  execFileSync('mkfs.ext4', ['-q', '-E', 'lazy_itable_init=0,nodiscard', image]);
   return { dir, mount: () => void execFileSync('mount', ['-o', options, image, dir]) };
 }
 

@@ -1,0 +1,120 @@
+// What is between pages and viewlog: what of a page's requests gets through.
+import { formatSize } from '../base/format.ts';
+import { KiB } from '../base/size.ts';
+import { clip } from '../base/text.ts';
+import { ask, described, isViewlogs, preflightFrom, refusalIn, type Reply } from './ask.ts';
+import type { Facts } from './facts.ts';
+import { error, ok, type Verdict, warning } from './finding.ts';
+
+/** What was sent to the address that pages post to, and what came back. */
+export interface ProxyReplies {
+  /** With `/view`. */
+  readonly url: string;
+  /** The page's that was pretended. */
+  readonly origin: string;
+  /** To a GET, the one request that viewlog counts: any preflight is granted, whatever its path. */
+  readonly get: Reply;
+  readonly preflight: Reply;
+  /** To a preflight with a large body: proxies limit the body of any request. */
+  readonly large: Reply;
+  readonly largeBytes: number;
+  /** To a real view, if one was sent. */
+  readonly view: Reply | undefined;
+}
+
+/** viewlog reads no more than this of a body that it has no use for. */
+const LARGE_BYTES_MAX = 64 * KiB;
+
+/** The real view's page, in files and reports. */
+const PROBE_PAGE = '/viewlog-doctor';
+
+/** @param project of which one real view is sent, if viewlog is reached. */
+export async function probeProxy(
+  url: string,
+  origin: string,
+  viewBytesMax: number,
+  project: string | undefined,
+): Promise<ProxyReplies> {
+  const asked = preflightFrom(origin);
+  const largeBytes = Math.min(viewBytesMax, LARGE_BYTES_MAX);
+  const [get, preflight, large] = await Promise.all([
+    ask(url, { headers: { Origin: origin } }),
+    ask(url, asked),
+    ask(url, { ...asked, body: ' '.repeat(largeBytes) }),
+  ]);
+  const replies = { url, origin, get, preflight, large, largeBytes, view: undefined };
+  if (project === undefined || !isReached(replies)) return replies;
+  const ld = new Date().toISOString();
+  const view = { pn: 'viewlog doctor', pid: 'viewlog-doctor', p: project, ld, url: PROBE_PAGE };
+  const headers = { 'Content-Type': 'application/json', Origin: origin };
+  const posted = { method: 'POST', headers, body: JSON.stringify(view) };
+  return { ...replies, view: await ask(url, posted) };
+}
+
+/** A proxy may pass on nothing but POST and OPTIONS, or answer OPTIONS itself. */
+const isReached = ({ get, preflight }: Pick<ProxyReplies, 'get' | 'preflight'>): boolean =>
+  refusalIn(get) !== undefined || isViewlogs(preflight);
+
+/** A check that needs an address by which viewlog is reached. */
+const reached =
+  (check: (proxy: ProxyReplies, facts: Facts) => readonly Verdict[]) =>
+  (facts: Facts): readonly Verdict[] =>
+    facts.proxy !== undefined && isReached(facts.proxy) ? check(facts.proxy, facts) : [];
+
+const LOST = 'views of pages do not arrive';
+const PROXIES = 'viewlog help proxies';
+
+export function checkUrl({ proxy }: Facts): readonly Verdict[] {
+  if (proxy === undefined) return [];
+  const { url, get } = proxy;
+  const refusal = refusalIn(get);
+  if (refusal?.code === 'not-found') {
+    const what = `${url} does not reach viewlog as /view: ${refusal.detail}`;
+    return [error(what, LOST, `Have the proxy pass the path on unchanged: ${PROXIES}`)];
+  }
+  if (isReached(proxy)) return [ok(`${url} reaches viewlog`)];
+  const fix =
+    'failure' in get
+      ? 'Check its name in the DNS, its certificate, the proxy and the firewall'
+      : `Start viewlog, and have the proxy pass /view on to it: ${PROXIES}`;
+  return [error(`${url} does not reach viewlog: ${described(get)}`, LOST, fix)];
+}
+
+export const checkCors = reached(({ origin, get, preflight }) => {
+  // A proxy's own answer to GET matters to no page.
+  const answers = refusalIn(get) === undefined ? [preflight] : [preflight, get];
+  const wrong = answers.map(allowedOrigin).find((allowed) => allowed !== origin);
+  if (isViewlogs(preflight) && wrong === undefined) {
+    return [ok('Preflights are granted, and pages can read answers')];
+  }
+  const what = isViewlogs(preflight)
+    ? `Answers to pages of ${origin} allow ${wrong === '' ? 'no origin' : `"${wrong}"`} to read them`
+    : `Something else than viewlog answers preflights: ${described(preflight)}`;
+  const fix = 'Have the proxy pass OPTIONS and Origin on, and leave Access-Control-… to viewlog';
+  return [warning(what, 'browsers do not let pages send, or read answers', `${fix}: ${PROXIES}`)];
+});
+
+const allowedOrigin = (reply: Reply): string =>
+  'failure' in reply ? '' : clip(reply.headers.get('access-control-allow-origin') ?? '', 200);
+
+export const checkSize = reached(({ preflight, large, largeBytes }) => {
+  // Its other faults are those of any preflight.
+  if (!isViewlogs(preflight)) return [];
+  const size = formatSize(largeBytes);
+  if (isViewlogs(large)) return [ok(`A body of ${size} reaches viewlog`)];
+  const what = `A body of ${size} does not reach viewlog: ${described(large)}`;
+  const settingNames = 'nginx: client_max_body_size; Caddy: request_body, max_size';
+  return [warning(what, 'large views are lost', `Have the proxy pass it on (${settingNames})`)];
+});
+
+export const checkView = reached(({ origin, view }, { project = '' }) => {
+  if (view === undefined) return [];
+  const what = `A view of project ${project} from ${origin}`;
+  if ('status' in view && view.status === 201) {
+    const why = `reports count it as a visitor's, of page ${PROBE_PAGE}`;
+    return [ok(`${what} is stored: ${clip(view.body, 200)}`, why)];
+  }
+  const { code, detail } = refusalIn(view) ?? { code: 'not by viewlog', detail: described(view) };
+  const fix = 'See viewlog help trouble, by that code';
+  return [warning(`${what} is refused, ${code}: ${detail}`, LOST, fix)];
+});
