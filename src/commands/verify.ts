@@ -14,7 +14,7 @@ export const verify = defineCommand({
   summary: 'checks view files, or those of a directory: whole lines, each view once',
   examples: ['viewlog verify data/views-2026-01-31.ndjson', 'viewlog verify /var/lib/viewlog'],
   options: [],
-  async run(_, operands, { print, log }) {
+  async run(_, operands, { print }) {
     if (operands.length === 0) {
       throw new Fatal(EXIT.usage, 'verify needs a FILE, such as data/views-2026-01-31.ndjson');
     }
@@ -23,7 +23,6 @@ export const verify = defineCommand({
     for (const file of files) {
       const found = await verifyFile(file);
       print(found.lines.join('\n'));
-      if (found.broken !== undefined) log.error(found.broken);
       isSound &&= found.isSound;
     }
     return isSound ? EXIT.done : EXIT.badData;

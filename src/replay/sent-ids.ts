@@ -2,12 +2,12 @@
 // ever appended to, one line per event: an id and a state. `?` is written and synced before a view
 // is sent, `+` after it was accepted, `-` after it was definitely not. So an id whose last state is
 // `?` may have been accepted, and is never sent again unless the operator appends a `-`.
-import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
+import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
 import { printable } from '../base/text.ts';
 import { replayRecordOf } from '../disk/names.ts';
-import { systemFiles } from '../disk/ops.ts';
+import { ifPresent, systemFiles } from '../disk/ops.ts';
 import { syncDirectory, synced, writeAll } from '../disk/durable.ts';
 
 /** Being sent, or sent with an unknown outcome; accepted; not accepted. */
@@ -19,13 +19,14 @@ const TORN = /^[0-9a-f-]{0,36} ?\0*$/;
 
 export class SentIds {
   readonly path: string;
+  /** The last state of each id. */
+  readonly states: Map<string, SentState>;
   readonly #fd: number;
-  readonly #states: Map<string, SentState>;
 
   private constructor(path: string, fd: number, states: Map<string, SentState>) {
     this.path = path;
     this.#fd = fd;
-    this.#states = states;
+    this.states = states;
   }
 
   /**
@@ -35,7 +36,7 @@ export class SentIds {
   static async open(refusedPath: string): Promise<SentIds> {
     const path = replayRecordOf(refusedPath);
     try {
-      const text = textOf(path);
+      const text = (await ifPresent(readFile(path, 'latin1'))) ?? '';
       const states = statesIn(text, path);
       const fd = await systemFiles.open(path, 'a', 0o640);
       await syncDirectory(systemFiles, dirname(resolve(path)));
@@ -49,18 +50,13 @@ export class SentIds {
     }
   }
 
-  /** `undefined`: never sent. */
-  stateOf(id: string): SentState | undefined {
-    return this.#states.get(id);
-  }
-
   /**
    * Appends the id's state. Resolves once it is on the disk.
    * @throws {Fatal} exit 74.
    */
   async record(id: string, state: SentState): Promise<void> {
     await this.#append(`${id} ${state}\n`);
-    this.#states.set(id, state);
+    this.states.set(id, state);
   }
 
   close(): Promise<void> {
@@ -73,15 +69,6 @@ export class SentIds {
       throw new Fatal(EXIT.ioError, `Cannot write "${this.path}": ${reasonOf(error)}`);
     }
     await synced(this.path, systemFiles.fdatasync(this.#fd));
-  }
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return '';
-    throw error;
   }
 }
 

@@ -1,11 +1,13 @@
 import { existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { createServer, type ServerResponse } from 'node:http';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
 import { Fatal } from '../../src/base/exit.ts';
+import { acquireLock, REPLAY_LOCK_NAME } from '../../src/disk/lock.ts';
 import { type ReplayOptions, replayFiles } from '../../src/replay/replay.ts';
 import { refusedLine } from '../../src/store/refused/refused-line.ts';
+import { listening } from '../support/bad-proxy.ts';
 import { memoryLog } from '../support/memory-log.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
@@ -17,24 +19,15 @@ type Respond = (response: ServerResponse, count: number) => void;
 /** A server that answers as it is told, and keeps the bodies that it got. */
 async function standIn(respond: Respond) {
   const bodies: { readonly text: string; readonly origin: string | undefined }[] = [];
-  const server = createServer((request: IncomingMessage, response) => {
-    if (request.method === 'OPTIONS') {
-      response.writeHead(204).end();
-      return;
-    }
-    let text = '';
-    request.setEncoding('utf8').on('data', (part: string) => (text += part));
-    request.on('end', () => {
-      bodies.push({ text, origin: request.headers.origin });
-      respond(response, bodies.length);
-    });
+  const server = createServer((request, response) => {
+    if (request.method === 'OPTIONS') response.writeHead(204).end();
+    else void text(request).then((body) => take(body, request.headers.origin, response));
   });
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return { bodies, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  const take = (body: string, origin: string | undefined, response: ServerResponse): void => {
+    bodies.push({ text: body, origin });
+    respond(response, bodies.length);
+  };
+  return { bodies, url: `http://127.0.0.1:${await listening(server)}` };
 }
 
 const accept: Respond = (response) => void response.writeHead(201).end('{"id":"x"}');
@@ -62,10 +55,8 @@ function refusedViews(lines: readonly string[], projects: unknown = [{ id: '1000
   /** The last state of each id, in the order of their first events. */
   const states = (): string => {
     const last = new Map<string, string>();
-    if (!existsSync(`${file}.replayed`)) return '';
-    for (const event of readFileSync(`${file}.replayed`, 'utf8').split('\n').slice(0, -1)) {
-      last.set(event.slice(0, 36), event.slice(37));
-    }
+    const record = existsSync(`${file}.replayed`) ? readFileSync(`${file}.replayed`, 'utf8') : '';
+    for (const [, id = '', state = ''] of record.matchAll(/(.*) (.)\n/g)) last.set(id, state);
     return [...last.values()].join('');
   };
   return { file, projectsPath, states };
@@ -122,14 +113,28 @@ describe('a replay', () => {
       { text: spaced, origin: undefined },
       { text: viewOf('with origin', { p: '1000003' }), origin },
     ]);
-    expect(text).toMatch(/^.*: 5 lines: 2 sent, 3 still refused\n/);
+    expect(text).toMatch(/^.*: 5 lines\n {2}2 sent\n {2}1 still refused, origin-not-allowed: /);
     expect(text).toContain('1 still refused, project-not-activated: Project 9 is not activated.');
     expect(place.states()).toBe('++');
     const again = await replay(place, url);
-    expect([bodies.length, again.text.split('\n')[0]]).toStrictEqual([
-      2,
-      `${REFUSED}: 5 lines: 0 sent, 2 sent before, 3 still refused`,
-    ]);
+    expect(bodies).toHaveLength(2);
+    expect(again.text).toMatch(/^.*: 5 lines\n {2}0 sent\n {2}2 sent before\n/);
+  });
+
+  it('sends a view once that the file has twice', async () => {
+    const place = refusedViews([...pages(1), ...pages(1)]);
+    const { bodies, url } = await standIn(accept);
+    expect((await replay(place, url)).text).toMatch(/2 lines\n {2}1 sent\n {2}1 sent before$/);
+    expect(bodies).toHaveLength(1);
+  });
+
+  it('leaves a directory alone in which another one runs: exit 73', async () => {
+    const place = refusedViews(pages(1));
+    const lock = await acquireLock(dirname(place.file), { name: REPLAY_LOCK_NAME });
+    const { bodies, url } = await standIn(accept);
+    expect((await replay(place, url)).end).toMatchObject({ exitCode: 73 });
+    await lock.release();
+    expect([bodies.length, place.states()]).toStrictEqual([0, '']);
   });
 
   it('of one project passes over the others, whatever their lines hold', async () => {
@@ -138,13 +143,15 @@ describe('a replay', () => {
       lineOf(1, viewOf('b', { p: '2' })),
       lineOf(2, 'null'),
       lineOf(3, '[1]'),
+      // By hand: not JSON inside a string.
+      lineOf(4, '"{"'),
     ]);
     const { bodies, url } = await standIn(accept);
     const { end, text } = await replay(place, url, { project: '1000001' });
     expect([end, bodies.length, text]).toStrictEqual([
       true,
       1,
-      `${REFUSED}: 4 lines: 1 sent, 3 of other projects`,
+      `${REFUSED}: 5 lines\n  1 sent\n  4 of other projects`,
     ]);
   });
 
@@ -154,7 +161,7 @@ describe('a replay', () => {
     const place = refusedViews([first, ...broken, second, first.slice(0, -1)]);
     const { bodies, url } = await standIn(accept);
     const { text } = await replay(place, url);
-    expect([bodies.length, text]).toStrictEqual([2, `${REFUSED}: 6 lines: 2 sent, 4 invalid`]);
+    expect([bodies.length, text]).toStrictEqual([2, `${REFUSED}: 6 lines\n  2 sent\n  4 invalid`]);
   });
 
   it('never sends a view with an unknown outcome again, unless the operator says so', async () => {
@@ -167,7 +174,7 @@ describe('a replay', () => {
     const { bodies, url } = await standIn(accept);
     const second = await replay(place, url);
     expect([second.end, bodies.length, place.states()]).toStrictEqual([false, 1, '+?+']);
-    expect(second.text).toContain(`outcome unknown, never sent again: ${idOf(1)}`);
+    expect(second.text).toContain(`1 with an unknown outcome, never sent again: ${idOf(1)}`);
     expect(second.text).toContain('append the line "ID -" to ');
     writeFileSync(`${place.file}.replayed`, `${idOf(1)} -\n`, { flag: 'a' });
     const third = await replay(place, url);

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { SentIds } from '../../src/replay/sent-ids.ts';
@@ -16,41 +16,35 @@ function place(text?: string) {
 it('appends each event, and knows the last of each id', async () => {
   const { file, text } = place();
   const first = await SentIds.open(file);
-  expect(first.stateOf(ID(1))).toBeUndefined();
+  expect(first.states.get(ID(1))).toBeUndefined();
   await first.record(ID(1), '?');
   expect(text()).toBe(`${ID(1)} ?\n`);
   await first.record(ID(1), '+');
   await first.record(ID(2), '?');
   await first.close();
   const second = await SentIds.open(file);
-  expect([1, 2, 3].map((n) => second.stateOf(ID(n)))).toStrictEqual(['+', '?', undefined]);
+  expect([1, 2, 3].map((n) => second.states.get(ID(n)))).toStrictEqual(['+', '?', undefined]);
   await second.record(ID(2), '-');
   await second.close();
   expect(text()).toBe(`${ID(1)} ?\n${ID(1)} +\n${ID(2)} ?\n${ID(2)} -\n`);
 });
 
-it.each([
-  ['the start of an event', ID(2).slice(0, 20)],
-  ['an id alone', ID(2)],
-  ['an id and NULs', `${ID(2)} \0\0`],
-  ['NULs', '\0\0\0\0'],
-])('goes on after a crash that left %s', async (_, torn) => {
-  const { file, text } = place(`${ID(1)} ?\n${torn}`);
-  const first = await SentIds.open(file);
-  expect([1, 2].map((n) => first.stateOf(ID(n)))).toStrictEqual(['?', undefined]);
-  await first.record(ID(3), '?');
-  await first.close();
-  expect(text()).toBe(`${ID(1)} ?\n${torn}\n${ID(3)} ?\n`);
-  const second = await SentIds.open(file);
-  expect(second.stateOf(ID(3))).toBe('?');
-  await second.close();
-});
+it.each([ID(2).slice(0, 20), ID(2), `${ID(2)} \0\0`, '\0\0\0\0'])(
+  'goes on after a crash that left %j',
+  async (torn) => {
+    const { file, text } = place(`${ID(1)} ?\n${torn}`);
+    const first = await SentIds.open(file);
+    expect([1, 2].map((n) => first.states.get(ID(n)))).toStrictEqual(['?', undefined]);
+    await first.record(ID(3), '?');
+    await first.close();
+    expect(text()).toBe(`${ID(1)} ?\n${torn}\n${ID(3)} ?\n`);
+    const second = await SentIds.open(file);
+    expect(second.states.get(ID(3))).toBe('?');
+    await second.close();
+  },
+);
 
-it.each([
-  ['another file', '{"sequence":1}\n'],
-  ['an unknown state', `${ID(1)} +\n${ID(2)} *\n`],
-  ['a record of an unreleased version', `the last line sent is 0000000000000001\n${ID(1)} +\n`],
-])('refuses %s, and leaves it as it is', async (_, found) => {
+it.each(['{"sequence":1}\n', `${ID(1)} +\n${ID(2)} *\n`])('refuses %j', async (found) => {
   const { file, text } = place(found);
   await expect(SentIds.open(file)).rejects.toMatchObject({
     exitCode: 65,
@@ -63,5 +57,4 @@ it('cannot be written: exit 73', async () => {
   const { file, record } = place();
   mkdirSync(record);
   await expect(SentIds.open(file)).rejects.toMatchObject({ exitCode: 73 });
-  expect(existsSync(file)).toBe(false);
 });

@@ -1,0 +1,112 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect, it } from 'vitest';
+import { plural } from '../../src/base/format.ts';
+import { verifyFile } from '../../src/verify/verify-file.ts';
+import { storedLines } from '../support/stored-lines.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+const DAY = '2026-03-01';
+const LINES = storedLines(DAY, 40);
+const FIFTH = LINES[4]!;
+
+/** Returns whether a file of that content is sound, its summary, and what is said of it. */
+async function verify(content: string | Buffer, name = `views-${DAY}.ndjson`) {
+  const file = join(tempDir(), name);
+  writeFileSync(file, content);
+  const { isSound, lines } = await verifyFile(file);
+  const [summary = '', ...said] = lines.map((line) => line.replaceAll(file, 'FILE').trim());
+  return { isSound, summary, said };
+}
+
+const text = (lines: readonly string[]): string => `${lines.join('\n')}\n`;
+const withFifth = (line: string): string => text(LINES.with(4, line));
+
+it('tells lines, bytes, first and last ts', async () => {
+  const content = text(LINES);
+  const bytes = plural(Buffer.byteLength(content), 'byte');
+  expect(await verify(content)).toStrictEqual({
+    isSound: true,
+    summary: `FILE: 40 lines, ${bytes}, ${DAY}T00:00:00.000Z to ${DAY}T00:00:39.000Z`,
+    said: [],
+  });
+});
+
+it.each([
+  ['a blank line', '', 'is blank'],
+  ['text', 'hello', 'does not start with ts and id'],
+  ['a carriage return', `${FIFTH}\r`, 'does not end with its object'],
+  ['an unknown field', FIFTH.replace('"pn"', '"pm"'), '"pm" is not a field of a view'],
+  ['half a line in front', FIFTH.slice(0, 99) + FIFTH, 'Line 1, column'],
+  ['a line without its start', FIFTH.slice(9), 'does not start with ts and id'],
+  ['NULs in front', `\0\0${FIFTH}`, 'does not start with ts and id'],
+  ["strangers' text", FIFTH.replace('"pn"', String.raw`"\u001b"`), String.raw`"\u001b" is`],
+])('names the line of %s', async (_, line, why) => {
+  const { isSound, said } = await verify(withFifth(line));
+  expect([isSound, said]).toStrictEqual([false, [expect.stringContaining(why)]]);
+  expect(said[0]).toMatch(/^1 invalid line: 5 \(/);
+});
+
+it('names a line that is not UTF-8, and not the one that shows the same character', async () => {
+  const lines = LINES.with(2, LINES[2]!.replace('Home', '\ufffd')).with(6, 'PLACE');
+  const [before = '', after = ''] = text(lines).split('PLACE');
+  const [start = '', end = ''] = LINES[6]!.split('Home');
+  const notUtf8 = Buffer.from([0xc3, 0x28]);
+  const parts = [Buffer.from(before + start), notUtf8, Buffer.from(end + after)];
+  const { isSound, said } = await verify(Buffer.concat(parts));
+  expect([isSound, said]).toStrictEqual([false, ['1 invalid line: 7 (is not UTF-8)']]);
+});
+
+const cutInsideCharacter = Buffer.from(FIFTH).subarray(0, Buffer.from(FIFTH).indexOf('–') + 1);
+
+it.each<[string, string | Buffer]>([
+  ['its first byte', '{'],
+  ['half of its id', FIFTH.slice(0, 50)],
+  ['all but its last byte', FIFTH.slice(0, -1)],
+  ['a power cut’s NULs', `${FIFTH.slice(0, 50)}\0\0\0\0`],
+  ['nothing but NULs', '\0\0\0\0'],
+  ['half a character', cutInsideCharacter],
+])('counts a sealed fragment apart, of %s', async (_, fragment) => {
+  const sealed = [Buffer.from(fragment), Buffer.from(`\n${text(LINES)}`)];
+  const { isSound, said } = await verify(Buffer.concat(sealed));
+  const expected = '1 sealed fragment: 1; not a fault: a crash cut it off, never acknowledged';
+  expect([isSound, said]).toStrictEqual([true, [expected]]);
+});
+
+it('leaves a last line without newline alone', async () => {
+  const { isSound, summary, said } = await verify(text(LINES) + FIFTH);
+  expect(summary).toContain('40 lines');
+  const expected = 'the last line has no newline: it is being written; not a fault';
+  expect([isSound, said]).toStrictEqual([true, [expected]]);
+});
+
+it('finds duplicate ids and lines of another day; the order of ids is not a fault', async () => {
+  const other = storedLines('2026-03-02', 1)[0]!;
+  const lines = [LINES[5]!, ...LINES.slice(0, 5), ...LINES.slice(6)];
+  expect((await verify(text(lines))).isSound).toBe(true);
+  const { isSound, said } = await verify(text([...lines, LINES[2]!, other, LINES[2]!]));
+  const expected = ['2 duplicate ids: 41, 43', '1 misplaced line: 42 (of 2026-03-02)'];
+  expect([isSound, said]).toStrictEqual([false, expected]);
+});
+
+it('finds the duplicate of an id 100,000 lines before', async () => {
+  const many = storedLines(DAY, 100_001);
+  const { said } = await verify(text([...many, many[1]!]));
+  expect(said[0]).toBe('1 duplicate id: 100002');
+});
+
+it('lists the first ten lines of a kind, and counts them all', async () => {
+  const { summary, said } = await verify('x\n'.repeat(12));
+  expect(summary).toBe('FILE: 12 lines, 24 bytes');
+  expect(said[0]).toMatch(/^12 invalid lines: 1 \(.*, 10 \(does not start .*\), …$/);
+});
+
+it('says what is wrong with a packed file that ends too early', async () => {
+  const torn = gzipSync(text(LINES)).subarray(0, 300);
+  const { isSound, said } = await verify(torn, `views-${DAY}.ndjson.gz`);
+  expect([isSound, said[0]]).toStrictEqual([
+    false,
+    expect.stringMatching(/^Cannot unpack "FILE": /),
+  ]);
+});
