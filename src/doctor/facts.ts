@@ -13,33 +13,7 @@ import { type Disk, probe, probeDisk } from './probe-disk.ts';
 import { probeProxy, type ProxyReplies } from './proxy.ts';
 
 /** Everything that the checks judge. */
-export interface Facts {
-  readonly nowMs: number;
-  /** The command line, without the program. */
-  readonly args: readonly string[];
-  readonly runtime: ReturnType<typeof runtimeHere>;
-  /** `undefined` if the runtime does not tell (Deno without --allow-sys=uid). */
-  readonly ownUid: number | undefined;
-  /** The command line's data directory, absolute; `undefined` if views go to a stream. */
-  readonly askedData: string | undefined;
-  /** The command line's port; `undefined` if it was not chosen. */
-  readonly askedPort: number | undefined;
-  /** The running collector's own settings, else those of the command line. */
-  readonly settings: ShownSettings;
-  /** `undefined` if views go to a stream. */
-  readonly disk: Disk | undefined;
-  readonly projects: Sound | Faulty;
-  /** Which process holds the data directory. */
-  readonly holder: Probe<Answer>;
-  /** The collector's address, and what answers there. */
-  readonly address: string;
-  readonly reply: Reply;
-  readonly status: StatusServer;
-  /** If `--url` is given. */
-  readonly proxy: ProxyReplies | undefined;
-  /** The project of which one real view was sent. */
-  readonly project: string | undefined;
-}
+export type Facts = Awaited<ReturnType<typeof gatherFacts>>;
 
 interface StatusServer {
   /** `undefined` if it is off. */
@@ -71,7 +45,7 @@ export async function gatherFacts(
   options: Options,
   askedPort: number | undefined,
   args: readonly string[],
-): Promise<Facts> {
+) {
   const { url, 'probe-project': project } = options;
   const commandLine = shownSettings(options);
   const { data: askedData } = commandLine;
@@ -87,19 +61,29 @@ export async function gatherFacts(
   const uid = await probe(() => process.getuid?.());
   return {
     nowMs,
+    /** The command line, without the program. */
     args,
     runtime: runtimeHere(),
+    /** `undefined` if the runtime does not tell (Deno without --allow-sys=uid). */
     ownUid: 'seen' in uid ? uid.seen : undefined,
+    /** The command line's data directory, absolute; `undefined` if views go to a stream. */
     askedData,
+    /** The command line's port; `undefined` if it was not chosen. */
     askedPort,
+    /** The running collector's own settings, else those of the command line. */
     settings,
+    /** `undefined` if views go to a stream. */
     disk: data === undefined ? undefined : await probeDisk(data, settings, nowMs),
     projects,
+    /** Which process holds the data directory. */
     holder,
+    /** The collector's address, and what answers there. */
     address,
     reply: await ask(`${address}/view`, preflightFrom(NO_ORIGIN)),
     status,
+    /** If `--url` is given. */
     proxy: url ? await probeProxy(url, origin, settings['max-view'], project) : undefined,
+    /** The project of which one real view was sent. */
     project,
   };
 }

@@ -18,20 +18,7 @@ export interface Disk {
   readonly inside?: Inside;
 }
 
-type Owned = Pick<Stats, 'uid' | 'gid' | 'mode'>;
-
-export interface Inside {
-  readonly directory: Owned;
-  /** The files that viewlog opens. */
-  readonly files: readonly (Owned & { readonly name: string })[];
-  /** Its type is the kernel's number. `undefined` if the runtime does not permit to ask. */
-  readonly fileSystem: { readonly type: number; readonly freeBytes: number } | undefined;
-  /** The days of view files, ascending. */
-  readonly viewDays: readonly string[];
-  readonly around: FilesSeen;
-  /** How long each write and sync took, in milliseconds; `undefined` if none was tried. */
-  readonly writing: Probe<readonly number[] | undefined>;
-}
+export type Inside = Awaited<ReturnType<typeof lookInside>>;
 
 /** Runs one look. Never rejects. */
 export async function probe<T>(look: () => T | Promise<T>): Promise<Probe<T>> {
@@ -57,32 +44,33 @@ export async function probeDisk(
   }
 }
 
-async function lookInside(
-  dir: string,
-  { uid, gid, mode }: Owned,
-  settings: ShownSettings,
-  nowMs: number,
-): Promise<Inside> {
+async function lookInside(dir: string, stats: Stats, settings: ShownSettings, nowMs: number) {
+  const { uid, gid, mode } = stats;
   const keepDays = { views: settings['keep-days'], refused: settings['keep-refused-days'] };
   const fileSystem = await askFileSystem(dir).catch(() => undefined);
   // A disk that is nearly full is not written to.
   const isFull = (fileSystem?.freeBytes ?? Infinity) < settings['min-free'];
   return {
     directory: { uid, gid, mode },
+    /** The files that viewlog opens. */
     files: await openedFiles(dir).catch(() => []),
+    /** `undefined` if the runtime does not permit to ask. */
     fileSystem,
+    /** The days of view files, ascending. */
     viewDays: await daysIn(systemFiles, dir, 'views').catch(() => []),
     around: await lookAround(dir, keepDays, nowMs),
+    /** How long each write and sync took, in milliseconds; `undefined` if none was tried. */
     writing: await probe(() => (isFull ? undefined : writeTimes(dir))),
   };
 }
 
-async function askFileSystem(dir: string): Promise<NonNullable<Inside['fileSystem']>> {
+/** Returns the kernel's number of the type, and the bytes that users may still write. */
+async function askFileSystem(dir: string) {
   const { type, bavail, bsize } = await fs.statfs(dir);
   return { type, freeBytes: bavail * bsize };
 }
 
-async function openedFiles(dir: string): Promise<Inside['files']> {
+async function openedFiles(dir: string) {
   const looks = (await fs.readdir(dir)).filter(isOpened).map(async (name) => {
     const { uid, gid, mode } = await fs.lstat(`${dir}/${name}`);
     return { name, uid, gid, mode };

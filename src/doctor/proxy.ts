@@ -6,21 +6,8 @@ import { ask, described, isViewlogs, preflightFrom, refusalIn, type Reply } from
 import type { Facts } from './facts.ts';
 import { error, ok, type Verdict, warning } from './finding.ts';
 
-/** What was sent to the address that pages post to, and what came back. */
-export interface ProxyReplies {
-  /** With `/view`. */
-  readonly url: string;
-  /** The page's that was pretended. */
-  readonly origin: string;
-  /** To a GET, the one request that viewlog counts: any preflight is granted, whatever its path. */
-  readonly get: Reply;
-  readonly preflight: Reply;
-  /** To a preflight with a large body: proxies limit the body of any request. */
-  readonly large: Reply;
-  readonly largeBytes: number;
-  /** To a real view, if one was sent. */
-  readonly view: Reply | undefined;
-}
+/** What came back from the address that pages post to. */
+export type ProxyReplies = Awaited<ReturnType<typeof probeProxy>>;
 
 /** viewlog reads no more than this of a body that it has no use for. */
 const LARGE_BYTES_MAX = 64 * KiB;
@@ -28,31 +15,40 @@ const LARGE_BYTES_MAX = 64 * KiB;
 /** The real view's page, in files and reports. */
 const PROBE_PAGE = '/viewlog-doctor';
 
-/** @param project of which one real view is sent, if viewlog is reached. */
+/**
+ * @param url with `/view`.
+ * @param origin the page's that is pretended.
+ * @param project of which one real view is sent, if viewlog is reached.
+ */
 export async function probeProxy(
   url: string,
   origin: string,
   viewBytesMax: number,
   project: string | undefined,
-): Promise<ProxyReplies> {
+) {
   const asked = preflightFrom(origin);
   const largeBytes = Math.min(viewBytesMax, LARGE_BYTES_MAX);
   const [get, preflight, large] = await Promise.all([
+    // The one request that viewlog counts: any preflight is granted, whatever its path.
     ask(url, { headers: { Origin: origin } }),
     ask(url, asked),
+    // Proxies limit the body of any request.
     ask(url, { ...asked, body: ' '.repeat(largeBytes) }),
   ]);
-  const replies = { url, origin, get, preflight, large, largeBytes, view: undefined };
-  if (project === undefined || !isReached(replies)) return replies;
+  const isSent = project !== undefined && isReached({ get, preflight });
+  const view = isSent ? await sendView(url, origin, project) : undefined;
+  return { url, origin, get, preflight, large, largeBytes, view };
+}
+
+function sendView(url: string, origin: string, project: string): Promise<Reply> {
   const ld = new Date().toISOString();
   const view = { pn: 'viewlog doctor', pid: 'viewlog-doctor', p: project, ld, url: PROBE_PAGE };
   const headers = { 'Content-Type': 'application/json', Origin: origin };
-  const posted = { method: 'POST', headers, body: JSON.stringify(view) };
-  return { ...replies, view: await ask(url, posted) };
+  return ask(url, { method: 'POST', headers, body: JSON.stringify(view) });
 }
 
 /** A proxy may pass on nothing but POST and OPTIONS, or answer OPTIONS itself. */
-const isReached = ({ get, preflight }: Pick<ProxyReplies, 'get' | 'preflight'>): boolean =>
+const isReached = ({ get, preflight }: Record<'get' | 'preflight', Reply>): boolean =>
   refusalIn(get) !== undefined || isViewlogs(preflight);
 
 /** A check that needs an address by which viewlog is reached. */
