@@ -13,9 +13,9 @@ export interface Block {
   readonly lines: readonly string[];
   /** Indices in `lines` of lines that are not UTF-8. */
   readonly damaged: ReadonlySet<number>;
-  /** Bytes of these lines, newlines included. */
+  /** Bytes of these lines, newlines included, and of a last line without one. */
   readonly bytes: number;
-  /** Whether the last line has no newline, which is so only at the end of the file. */
+  /** Whether the file ends in a line without a newline. It may still be written, and is left out. */
   readonly isUnended: boolean;
 }
 
@@ -57,8 +57,7 @@ export async function* readBlocks(
 
 function blockOf(bytes: Buffer, encoding: Encoding): Block {
   const isUnended = bytes[bytes.length - 1] !== NEWLINE;
-  const lines = bytes.toString(encoding).split('\n');
-  if (!isUnended) lines.pop();
+  const lines = bytes.toString(encoding).split('\n').slice(0, -1);
   const damaged = isUtf8(bytes) ? NONE : damagedIn(bytes);
   return { lines, damaged, bytes: bytes.length, isUnended };
 }

@@ -64,10 +64,12 @@ export async function replayFiles(
     const sentIds = await SentIds.open(file);
     const replay = new FileReplay({ ...options, projects, sentIds });
     try {
-      for await (const line of wholeLines(file)) {
-        if (lost !== undefined) throw lost;
-        if (stop.aborted) break;
-        await replay.replayLine(line);
+      for await (const { lines, damaged } of readBlocks(file)) {
+        for (const [i, line] of lines.entries()) {
+          if (lost !== undefined) throw lost;
+          if (stop.aborted) return isKnown;
+          await replay.replayLine(damaged.has(i) ? undefined : line);
+        }
       }
     } finally {
       await sentIds.close();
@@ -77,17 +79,6 @@ export async function replayFiles(
     isKnown &&= replay.unknownIds.length === 0;
   }
   return isKnown;
-}
-
-/** Yields each line, or `undefined` for one that is damaged. */
-async function* wholeLines(file: string): AsyncGenerator<string | undefined> {
-  for await (const block of readBlocks(file)) {
-    for (const [i, line] of block.lines.entries()) {
-      // A line without its newline is still being written.
-      const isUnended = block.isUnended && i === block.lines.length - 1;
-      if (!isUnended) yield block.damaged.has(i) ? undefined : line;
-    }
-  }
 }
 
 interface Place extends ReplayOptions {

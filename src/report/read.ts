@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { EXIT, Fatal } from '../base/exit.ts';
-import { type Block, cannotRead, readBlocks } from '../disk/lines.ts';
+import { cannotRead, readBlocks } from '../disk/lines.ts';
 import { dayOfName } from '../disk/names.ts';
 import { parseViewLine } from './report-line.ts';
 import { type OpenSpan, shifted } from './span.ts';
@@ -40,17 +40,15 @@ export async function addUp(
 ): Promise<void> {
   for (const file of files) {
     try {
-      for await (const block of readBlocks(file, 'latin1')) addBlock(totals, block);
+      for await (const { lines, damaged } of readBlocks(file, 'latin1')) {
+        for (const [i, line] of lines.entries()) {
+          totals.addView(damaged.has(i) ? undefined : parseViewLine(line));
+        }
+      }
     } catch (error) {
       if (!(error instanceof Fatal) || error.exitCode !== EXIT.badData) throw error;
       totals.brokenFiles += 1;
       warn(`${error.message}; the report counts only what could be read`);
     }
   }
-}
-
-function addBlock(totals: Totals, { lines, damaged, isUnended }: Block): void {
-  // The collector may be writing the last line.
-  const whole = isUnended ? lines.slice(0, -1) : lines;
-  whole.forEach((line, i) => totals.addView(damaged.has(i) ? undefined : parseViewLine(line)));
 }

@@ -61,10 +61,8 @@ class FileCheck {
   add(block: Block): void {
     this.#bytes += block.bytes;
     this.#isUnended = block.isUnended;
-    const whole = block.lines.length - (block.isUnended ? 1 : 0);
-    for (let i = 0; i < whole; i++) {
+    for (const [i, line] of block.lines.entries()) {
       this.#lines += 1;
-      const line = block.lines[i]!;
       const why = block.damaged.has(i) ? 'is not UTF-8' : this.#checkLine(line);
       if (why === undefined) continue;
       if (isFragment(line)) this.#note('sealed fragment');

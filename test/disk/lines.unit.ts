@@ -26,7 +26,8 @@ it('lines come whole, wherever the file is cut into blocks', async () => {
   const bytes = Buffer.byteLength(content);
   expect(await read(content)).toStrictEqual({ lines, damaged: [], bytes, isUnended: false });
   expect(await read(`${content}end`)).toStrictEqual({
-    lines: [...lines, 'end'],
+    // It may still be written.
+    lines,
     damaged: [],
     bytes: bytes + 3,
     isUnended: true,
@@ -37,7 +38,7 @@ it('lines come whole, wherever the file is cut into blocks', async () => {
 
 it('a line that is not UTF-8 damages no other', async () => {
   const { lines, damaged } = await read(Buffer.from('first\nsec\xf8nd\nlast', 'latin1'));
-  expect([lines.length, damaged]).toStrictEqual([3, [1]]);
+  expect([lines.length, damaged]).toStrictEqual([2, [1]]);
 });
 
 it('a line without end is refused, and never held in memory', async () => {
