@@ -25,8 +25,8 @@ export async function ask(url: string, init: RequestInit = {}): Promise<Reply> {
 const NOBODY =
   /refused|unable to connect|ADDRNOTAVAIL|assign requested|NOTFOUND|lookup|UNREACH|bad port/i;
 
-/** Whether nothing listens there. */
-export const isNobodys = (reply: Reply): boolean =>
+/** Whether the address has no listener. */
+export const isNobodyThere = (reply: Reply): boolean =>
   'failure' in reply && NOBODY.test(reply.failure);
 
 /** As a browser asks before a page of that origin may post JSON. viewlog does not count it. */
@@ -40,7 +40,7 @@ export const preflightFrom = (origin: string): RequestInit => ({
 });
 
 /** Whether viewlog itself answered a preflight. */
-export const isViewlogs = (reply: Reply): boolean =>
+export const isFromViewlog = (reply: Reply): boolean =>
   'status' in reply &&
   reply.status === 204 &&
   reply.headers.get('access-control-max-age') === '86400' &&

@@ -5,7 +5,7 @@ import { overdueTold, type Told, toldOf } from '../status/problem-words.ts';
 import * as commands from '../status/shell-commands.ts';
 import { isOpen } from '../status/state.ts';
 import type { Place, Words } from '../status/words.ts';
-import { described, isNobodys, isViewlogs } from './ask.ts';
+import { described, isNobodyThere, isFromViewlog } from './ask.ts';
 import { activeIn, type Facts } from './facts.ts';
 import { error, ok, timeOf, type Verdict, warning } from './finding.ts';
 
@@ -83,13 +83,13 @@ function portOf(address: string | undefined): number | undefined {
 
 export function checkCollector(facts: Facts): readonly Verdict[] {
   const { reply, address, holder, settings, status } = facts;
-  if (isViewlogs(reply)) {
+  if (isFromViewlog(reply)) {
     const { version = '' } = status.overview ?? {};
     const seen = 'seen' in holder && typeof holder.seen === 'object' ? holder.seen : undefined;
     const who = seen && `: process ${seen.pid}, running since ${timeOf(seen.sinceMs)}`;
     return [ok(`viewlog ${version} answers at ${address}${who ?? ''}`.replace('  ', ' '))];
   }
-  if (!isNobodys(reply)) return [anotherProgram(address, described(reply))];
+  if (!isNobodyThere(reply)) return [anotherProgram(address, described(reply))];
   const start = commands.serveOf(placeOf(facts), settings);
   const what = `No collector answers at ${address}: ${described(reply)}`;
   const fix = `Start it: sudo systemctl restart viewlog, or: ${start}`;
@@ -108,8 +108,8 @@ const TOKEN = 'Give --status-token-file, as a user who can read it, or VIEWLOG_S
 /** Whether views are accepted, as `/readyz` and the status page say. */
 export function checkHealth(facts: Facts): readonly Verdict[] {
   const { address = '', reply, isReady, overview } = facts.status;
-  if (reply === undefined || isNobodys(reply)) {
-    if (!isViewlogs(facts.reply)) return [];
+  if (reply === undefined || isNobodyThere(reply)) {
+    if (!isFromViewlog(facts.reply)) return [];
     const what = address === '' ? '--status is off' : `Nothing answers at ${address}`;
     const fix = 'Give --status as the collector has it; its log says where it is';
     return [warning(what, 'nothing says whether views are accepted', fix)];

@@ -1,16 +1,14 @@
 import { askHolder } from '../disk/lock.ts';
-import type { Answer } from '../disk/lock-socket.ts';
 import { ownAddress } from '../http/own-address.ts';
 import type { Faulty, Sound } from '../projects/parse.ts';
 import { readProjectsFile } from '../projects/projects-file.ts';
 import type { About } from '../status/collector-status.ts';
 import type { StatusModel } from '../status/model.ts';
-import { type ShownSettings, shownSettings } from '../status/shown-settings.ts';
+import { shownSettings } from '../status/shown-settings.ts';
 import { readToken } from '../status/token.ts';
 import { ask, fieldsOf, preflightFrom, type Reply } from './ask.ts';
-import type { Probe } from './finding.ts';
-import { type Disk, probe, probeDisk } from './probe-disk.ts';
-import { probeProxy, type ProxyReplies } from './proxy.ts';
+import { probe, probeDisk } from './probe-disk.ts';
+import { probeProxy } from './proxy.ts';
 
 /** Everything that the checks judge. */
 export type Facts = Awaited<ReturnType<typeof gatherFacts>>;

@@ -24,8 +24,5 @@ const bad =
 export const warning = bad('warning');
 export const error = bad('error');
 
-/** What was seen, or why the runtime (Deno) or the system did not permit to look. */
-export type Probe<T> = { readonly seen: T } | { readonly unseen: string };
-
 /** `2026-01-31T11:59:59Z` */
 export const timeOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;

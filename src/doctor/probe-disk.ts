@@ -6,9 +6,8 @@ import { within } from '../base/time.ts';
 import { daysIn } from '../disk/directory.ts';
 import { dayOfFileName } from '../disk/names.ts';
 import { systemFiles } from '../disk/ops.ts';
-import { type FilesSeen, lookAround } from '../status/look-around.ts';
+import { lookAround } from '../status/look-around.ts';
 import type { ShownSettings } from '../status/shown-settings.ts';
-import type { Probe } from './finding.ts';
 
 /** What was seen of the data directory. */
 export interface Disk {
@@ -19,6 +18,9 @@ export interface Disk {
 }
 
 export type Inside = Awaited<ReturnType<typeof lookInside>>;
+
+/** What was seen, or why the runtime (Deno) or the system did not permit to look. */
+type Probe<T> = { readonly seen: T } | { readonly unseen: string };
 
 /** Runs one look. Never rejects. */
 export async function probe<T>(look: () => T | Promise<T>): Promise<Probe<T>> {

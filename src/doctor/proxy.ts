@@ -2,7 +2,7 @@
 import { formatSize } from '../base/format.ts';
 import { KiB } from '../base/size.ts';
 import { clip } from '../base/text.ts';
-import { ask, described, isViewlogs, preflightFrom, refusalIn, type Reply } from './ask.ts';
+import { ask, described, isFromViewlog, preflightFrom, refusalIn, type Reply } from './ask.ts';
 import type { Facts } from './facts.ts';
 import { error, ok, type Verdict, warning } from './finding.ts';
 
@@ -49,7 +49,7 @@ function sendView(url: string, origin: string, project: string): Promise<Reply> 
 
 /** A proxy may pass on nothing but POST and OPTIONS, or answer OPTIONS itself. */
 const isReached = ({ get, preflight }: Record<'get' | 'preflight', Reply>): boolean =>
-  refusalIn(get) !== undefined || isViewlogs(preflight);
+  refusalIn(get) !== undefined || isFromViewlog(preflight);
 
 /** A check that needs an address by which viewlog is reached. */
 const reached =
@@ -80,10 +80,10 @@ export const checkCors = reached(({ origin, get, preflight }) => {
   // A proxy's own answer to GET matters to no page.
   const answers = refusalIn(get) === undefined ? [preflight] : [preflight, get];
   const wrong = answers.map(allowedOrigin).find((allowed) => allowed !== origin);
-  if (isViewlogs(preflight) && wrong === undefined) {
+  if (isFromViewlog(preflight) && wrong === undefined) {
     return [ok('Preflights are granted, and pages can read answers')];
   }
-  const what = isViewlogs(preflight)
+  const what = isFromViewlog(preflight)
     ? `Answers to pages of ${origin} allow ${wrong === '' ? 'no origin' : `"${wrong}"`} to read them`
     : `Something else than viewlog answers preflights: ${described(preflight)}`;
   const fix = 'Have the proxy pass OPTIONS and Origin on, and leave Access-Control-… to viewlog';
@@ -95,9 +95,9 @@ const allowedOrigin = (reply: Reply): string =>
 
 export const checkSize = reached(({ preflight, large, largeBytes }) => {
   // Its other faults are those of any preflight.
-  if (!isViewlogs(preflight)) return [];
+  if (!isFromViewlog(preflight)) return [];
   const size = formatSize(largeBytes);
-  if (isViewlogs(large)) return [ok(`A body of ${size} reaches viewlog`)];
+  if (isFromViewlog(large)) return [ok(`A body of ${size} reaches viewlog`)];
   const what = `A body of ${size} does not reach viewlog: ${described(large)}`;
   const settingNames = 'nginx: client_max_body_size; Caddy: request_body, max_size';
   return [warning(what, 'large views are lost', `Have the proxy pass it on (${settingNames})`)];

@@ -59,24 +59,11 @@ it.each<[string, ProxyFaults, string, string]>([
     'A body of 16 KiB does not reach viewlog: 413 from bad-proxy; large views are lost. Have the proxy pass it on (nginx: client_max_body_size; Caddy: request_body, max_size)',
   ],
   [
-    'adds its own CORS header',
-    { adds: { 'access-control-allow-origin': '*' } },
-    'warning cors',
-    `Answers to pages of https://www.example.com allow "*" to read them; ${CORS}`,
-  ],
-  [
     'strips the Origin of requests',
     { strips: ['origin'] },
     'warning cors',
     `Answers to pages of https://www.example.com allow no origin to read them; ${CORS}`,
   ],
-  [
-    'answers preflights itself',
-    { answers: { method: 'OPTIONS', status: 405 } },
-    'warning cors',
-    `Something else than viewlog answers preflights: 405 from bad-proxy; ${CORS}`,
-  ],
-  ['passes on no GET', { answers: { method: 'GET', status: 403 } }, 'ok url', 'reaches viewlog'],
   [
     'passes another path on',
     { path: '/' },

@@ -6,19 +6,12 @@ import { onTestFinished } from 'vitest';
 export interface ProxyFaults {
   /** Header fields that it removes from requests. */
   readonly strips?: readonly string[];
-  /** Header fields that it adds to answers. */
-  readonly adds?: Readonly<Record<string, string>>;
   /** Larger bodies get the proxy's own 413. */
   readonly bodyBytesMax?: number;
   /** Replaces the path of requests. */
   readonly path?: string;
-  /** Methods that the proxy answers itself, or all, and the answer. */
-  readonly answers?: {
-    method?: string;
-    status: number;
-    headers?: Record<string, string>;
-    text?: string;
-  };
+  /** The proxy's own answer to each request. */
+  readonly answers?: { status: number; headers: Record<string, string> };
 }
 
 /** Listens on any free port of loopback until the test is over; returns the port. */
@@ -46,11 +39,10 @@ async function pass(
   response: http.ServerResponse,
   body: Buffer,
   target: string,
-  { strips = [], adds = {}, bodyBytesMax = Infinity, path, answers }: ProxyFaults,
+  { strips = [], bodyBytesMax = Infinity, path, answers }: ProxyFaults,
 ): Promise<void> {
-  if (answers !== undefined && (answers.method ?? request.method) === request.method) {
-    response.writeHead(answers.status, { Server: 'bad-proxy', ...answers.headers });
-    response.end(answers.text ?? '');
+  if (answers !== undefined) {
+    response.writeHead(answers.status, { Server: 'bad-proxy', ...answers.headers }).end();
     return;
   }
   if (body.length > bodyBytesMax) {
@@ -65,6 +57,6 @@ async function pass(
     headers: headers as [string, string][],
     ...(body.length > 0 && { body: new Uint8Array(body) }),
   });
-  response.writeHead(answer.status, { ...Object.fromEntries(answer.headers), ...adds });
+  response.writeHead(answer.status, Object.fromEntries(answer.headers));
   response.end(await answer.text());
 }
