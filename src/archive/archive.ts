@@ -81,7 +81,7 @@ export class Archive {
     this.#views = new ViewFiles({
       ...options,
       retry: (attempt) => this.#retry(attempt),
-      save: () => this.#save(this.#record!),
+      forget: (name) => this.#forget(name),
     });
     this.#space = new FreeSpace({ ...options, effect: 'archiving waits' });
     this.#log = new ArchiveLog(log, source.name);
@@ -155,10 +155,10 @@ export class Archive {
       if (this.#isDone()) return;
       for await (const messages of source.read(this.sequence, stop)) {
         this.#log.succeeded();
-        if (messages.length > 0) await this.#take(messages);
-        const isLookDue = performance.now() - this.#lookedMs >= LOOK_MS;
         const isIdle = messages.length === 0;
-        if ((isIdle || isLookDue) && !(await this.#look(isIdle))) return;
+        const isLookDue = isIdle || performance.now() - this.#lookedMs >= LOOK_MS;
+        if (isLookDue && !(await this.#look(isIdle))) return;
+        if (!isIdle) await this.#take(messages);
         if (this.#isDone()) return;
       }
     } catch (error) {
@@ -219,15 +219,19 @@ export class Archive {
   #advance(sequence: number, id: string | undefined): Promise<void> {
     // Whatever an earlier process has written came from messages up to there.
     if (sequence >= this.#endAtCheck) this.#views.caughtUp();
-    const { stream, created, files } = this.#record!;
+    const { stream, created } = this.#record!;
+    const files = this.#views.sizes();
     return this.#save({ stream, created, sequence, ...(id !== undefined && { id }), files });
   }
 
-  /** Replaces the record, with the files' sizes as they are now. */
-  async #save(position: ArchiveRecord): Promise<void> {
+  #forget(name: string): Promise<void> {
+    const { [name]: _, ...files } = this.#record!.files;
+    return this.#save({ ...this.#record!, files });
+  }
+
+  async #save(record: ArchiveRecord): Promise<void> {
     const { dir, files } = this.#options;
     const path = archiveRecordOf(dir);
-    const record = { ...position, files: this.#views.sizes() };
     await this.#retry(async () => {
       try {
         await replaceFile(files, path, recordText(record));

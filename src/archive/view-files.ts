@@ -16,8 +16,8 @@ interface ViewFilesOptions {
   readonly log: Log;
   /** Repeats what a full disk prevents until it succeeds. */
   readonly retry: (attempt: () => Promise<Blocked | undefined>) => Promise<void>;
-  /** Replaces the record, at its position, with the sizes as they are now. */
-  readonly save: () => Promise<void>;
+  /** Takes a file out of the record. */
+  readonly forget: (name: string) => Promise<void>;
   /** How many ids may be in memory. */
   readonly idsMax?: number;
 }
@@ -34,6 +34,7 @@ interface Day {
 /** Sizes in bytes, by the names of files. */
 export type Sizes = Readonly<Record<string, number>>;
 
+const LOOK_MS = 1_000;
 /** Some 300 MiB. */
 const IDS_MAX = 3_000_000;
 const LINE_END = Uint8Array.of(NEWLINE);
@@ -44,6 +45,7 @@ export class ViewFiles {
   readonly writer: DayWriter;
   readonly #days = new Map<string, Day>();
   #openDay = '';
+  #lookedMs = 0;
   #recorded: Sizes = {};
 
   constructor(options: ViewFilesOptions) {
@@ -63,6 +65,8 @@ export class ViewFiles {
    * @throws {Fatal} exit 65 if the file has too many lines that the record does not cover.
    */
   async append(day: string, lines: readonly ArchiveLine[]): Promise<number[]> {
+    // Space, or the stream, may have been waited for.
+    if (performance.now() - this.#lookedMs >= LOOK_MS) await this.look();
     await this.#write(day, NOTHING);
     const known = this.#days.get(day) ?? (await this.#begin(day));
     const fresh = lines.filter(({ id }) => !known.ids.delete(id));
@@ -90,6 +94,7 @@ export class ViewFiles {
 
   /** Opens the file again if somebody has moved or emptied it. */
   async look(): Promise<void> {
+    this.#lookedMs = performance.now();
     // If it cannot be opened, the next write says so.
     await this.writer.look(this.#openDay);
     // Another file has another size, or is a file that was begun anew.
@@ -100,7 +105,7 @@ export class ViewFiles {
 
   /** Collects the ids in a file, now open and sealed, that the record does not cover. */
   async #begin(day: string): Promise<Day> {
-    const { retry, save } = this.#options;
+    const { retry, forget } = this.#options;
     const name = fileNameOf('views', day);
     const size = this.writer.fileBytes;
     const recorded = this.#recorded[name] ?? 0;
@@ -117,10 +122,10 @@ export class ViewFiles {
         return { reason, message: `Cannot read "${name}": ${reasonOf(error)}` };
       }
     });
+    // The record has the size of another file, to which this one could grow before a crash.
+    if (isShorter) await forget(name);
     const begun = { start, ids, size };
     this.#days.set(day, begun);
-    // The record has the size of another file, to which this one could grow before a crash.
-    if (isShorter) await save();
     return begun;
   }
 
