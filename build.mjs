@@ -41,14 +41,27 @@ const shortNames = {
   },
 };
 
-/** Hono's server for Node asks for HTTP/2, which nobody here speaks: 3 % of a start. */
-const noHttp2 = {
-  name: 'no-http2',
-  setup({ onResolve, onLoad }) {
+/**
+ * Parts of packages that nobody here calls. Hono's server for Node asks for HTTP/2: 3 % of a start.
+ * The NATS client has WebSockets, a benchmark, consumers that servers push to, and cryptography of
+ * its own for logins: 80 KiB.
+ */
+const without = {
+  name: 'without',
+  setup({ onResolve, onLoad, resolve }) {
     onResolve({ filter: /^(node:)?http2$/ }, () => ({ path: 'http2', namespace: 'none' }));
-    onLoad({ filter: /./, namespace: 'none' }, () => ({
-      contents: 'export class Http2ServerRequest {} export const constants = {};',
+    onResolve({ filter: /^@nats-io\/nkeys$|^\.\/(ws_transport|bench|pushconsumer)$/ }, () => ({
+      path: 'nats',
+      namespace: 'none',
     }));
+    onLoad({ filter: /./, namespace: 'none' }, ({ path }) => ({
+      contents:
+        path === 'http2' ? 'export class Http2ServerRequest {} export const constants = {};' : '',
+    }));
+    // Its public names are those of the internal module, which all parts of the client import.
+    onResolve({ filter: /^@nats-io\/nats-core$/ }, ({ path, ...from }) =>
+      resolve(`${path}/internal`, from),
+    );
   },
 };
 
@@ -74,7 +87,7 @@ const bundle = {
   minifySyntax: true,
   lineLimit: 100,
   logLevel: 'warning',
-  plugins: [shortNames, noHttp2],
+  plugins: [shortNames, without],
 };
 
 await build({

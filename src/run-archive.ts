@@ -8,7 +8,6 @@ import { signals } from './base/signals.ts';
 import { sleep } from './base/time.ts';
 import { acquireLock } from './disk/lock.ts';
 import { systemFiles as files } from './disk/ops.ts';
-import { Retention } from './disk/retention.ts';
 import { type Cluster, connectCluster } from './jetstream/connect.ts';
 import type { Settings } from './settings.ts';
 import { openStatus } from './status/app.ts';
@@ -88,26 +87,28 @@ interface Started {
 }
 
 async function follow(settings: ArchiveSettings, started: Started): Promise<ExitCode> {
-  const { data: dir, once, 'min-free': minFreeBytes, 'keep-days': keepDays } = settings;
-  const { cluster, source, isLocked, token, log, stop } = started;
-  const now = (): number => performance.now();
-  const archive = new Archive({ source, dir, files, minFreeBytes, once, now, log, stop });
+  const { cluster, source, token, log, stop } = started;
+  const archive = new Archive({
+    ...started,
+    dir: settings.data,
+    files,
+    minFreeBytes: settings['min-free'],
+    keepDays: settings['keep-days'],
+    once: settings.once,
+    now: Date.now,
+  });
   const service = archiveStatus({
     state: () => archive.state(),
     server: () => cluster.server,
     isStopping: () => stop.aborted,
   });
   const status = await openStatus(settings.status, token, service, log);
-  const hasWritten = (_: unknown, day: string): boolean => archive.hasWritten(day);
-  const ages = { keepDays, keepRefusedDays: 0, now: Date.now };
-  const retention = new Retention({ dir, ...ages, log, files, hasWritten, isLocked });
-  log.info(`viewlog archiving "${source.name}" to "${dir}"`);
+  log.info(`viewlog archiving "${source.name}" to "${settings.data}"`);
   if (status !== undefined) log.info(`status page on ${status.url}/`);
   stop.addEventListener('abort', () => log.info('viewlog stopping'));
   try {
     await archive.run();
   } finally {
-    retention.stop();
     await status?.stop();
   }
   const { lines, sequence } = archive.state();

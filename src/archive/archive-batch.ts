@@ -6,7 +6,7 @@ import type { StreamMessage } from './stream-source.ts';
 
 /** A view to be archived. */
 export interface ArchiveLine {
-  readonly ts: string;
+  readonly day: string;
   readonly id: string;
   /** Without its newline. */
   readonly data: Uint8Array;
@@ -34,23 +34,18 @@ export function batchOf(messages: readonly StreamMessage[], after: number): Arch
   let id: string | undefined;
   for (const { sequence, data } of messages) {
     const line = readMessage(data);
+    id = typeof line === 'string' ? undefined : line.id;
     if (typeof line === 'string') {
       skipped.push(`${sequence} (${line})`);
-      id = undefined;
     } else {
-      const day = line.ts.slice(0, 10);
-      days.set(day, days.get(day) ?? []);
-      days.get(day)!.push(line);
-      ({ id } = line);
+      days.set(line.day, days.get(line.day) ?? []);
+      days.get(line.day)!.push(line);
     }
     if (sequence > to + 1) gaps.push([to + 1, sequence - 1]);
     to = sequence;
   }
   return { to, id, days, skipped, gaps };
 }
-
-const TIME = /^T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
-const LINE_BREAK = /[\r\n]/;
 
 /**
  * Reads a line that a collector wrote. Its fields are not checked, so that views of a newer
@@ -62,20 +57,10 @@ export function readMessage(data: Uint8Array): ArchiveLine | string {
   if (data.length >= LARGEST_MAX_VIEW_BYTES) return `has ${data.length} bytes`;
   if (!isUtf8(data)) return 'is not UTF-8';
   const text = Buffer.from(data.buffer, data.byteOffset, data.length).toString('utf8');
-  if (LINE_BREAK.test(text)) return 'has a line break';
+  if (/[\r\n]/.test(text)) return 'has a line break';
   const head = readHead(text);
   if (head === undefined) return 'does not start with ts and id';
-  const { ts, id } = head;
-  if (!isKnownDay(ts.slice(0, 10)) || !TIME.test(ts.slice(10))) return 'has no valid ts';
-  return text.endsWith('}') && isJson(text) ? { ts, id, data } : 'is not JSON';
-}
-
-let lastDay = '';
-
-/** Most messages have the day of the one before. */
-function isKnownDay(day: string): boolean {
-  if (day === lastDay) return true;
-  if (!isDay(day)) return false;
-  lastDay = day;
-  return true;
+  const day = head.ts.slice(0, 10);
+  if (!isDay(day)) return 'has no valid ts';
+  return text.endsWith('}') && isJson(text) ? { day, id: head.id, data } : 'is not JSON';
 }

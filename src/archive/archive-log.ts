@@ -58,19 +58,14 @@ export class ArchiveLog {
     this.#failures = 0;
   }
 
-  /** Logs how many messages the archive is behind, each time that this has doubled or halved. */
+  /** Logs how many messages the archive is behind, each time that this has doubled. */
   lag(messages: number): void {
-    const [before, log] = [this.#loggedLag, this.#log];
-    const behind = `The archive is ${plural(messages, 'message')} behind the end of the stream`;
-    if (before > 0 && messages < LAG_MIN) {
+    if (messages >= Math.max(LAG_MIN, 2 * this.#loggedLag)) {
+      this.#loggedLag = messages;
+      this.#log.warn(`The archive is ${plural(messages, 'message')} behind the end of the stream`);
+    } else if (messages < LAG_MIN && this.#loggedLag > 0) {
       this.#loggedLag = 0;
-      log.info('The archive has caught up with the stream');
-    } else if (messages >= Math.max(LAG_MIN, 2 * before)) {
-      this.#loggedLag = messages;
-      log.warn(behind);
-    } else if (messages >= LAG_MIN && messages <= before / 2) {
-      this.#loggedLag = messages;
-      log.info(`${behind}, and catching up`);
+      this.#log.info('The archive has caught up with the stream');
     }
   }
 }

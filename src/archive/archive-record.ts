@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
+import { KiB } from '../base/size.ts';
 import { printable } from '../base/text.ts';
-import { NotRegularFile } from '../disk/day-writer.ts';
 import { archiveRecordOf } from '../disk/names.ts';
 import { type FileOps, ifPresent } from '../disk/ops.ts';
 import { readMessage } from './archive-batch.ts';
@@ -28,11 +28,13 @@ export type ArchiveRecord = v.InferOutput<typeof RECORD>;
 
 /** A file that is not in the record is compared as a whole, so old days may leave it. */
 const FILES_MAX = 31;
+/** Several times the text of so many files. */
+const TEXT_BYTES_MAX = 64 * KiB;
 
 export function recordText(record: ArchiveRecord): string {
   const names = Object.keys(record.files).toSorted().slice(-FILES_MAX);
   const files = Object.fromEntries(names.map((name) => [name, record.files[name]]));
-  return `${JSON.stringify({ ...record, files }, null, 2)}\n`;
+  return `${JSON.stringify({ ...record, files }, undefined, 2)}\n`;
 }
 
 /** Returns how the stream differs from the recorded one; `undefined` if it does not. */
@@ -61,14 +63,18 @@ export async function mismatchOf(
  */
 export async function readRecord(files: FileOps, dir: string): Promise<ArchiveRecord | undefined> {
   const path = archiveRecordOf(dir);
-  let text: string | undefined;
+  const bytes = Buffer.alloc(TEXT_BYTES_MAX);
+  let length: number;
   try {
-    text = await readText(files, path);
+    const fd = await ifPresent(files.open(path, 'r'));
+    if (fd === undefined) return undefined;
+    length = await files.read(fd, bytes, 0);
+    await files.close(fd);
   } catch (error) {
     throw new Fatal(EXIT.ioError, `Cannot read "${path}": ${reasonOf(error)}`);
   }
-  if (text === undefined) return undefined;
-  const parsed = v.safeParse(RECORD, jsonOf(text));
+  const text = bytes.toString('utf8', 0, length);
+  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), RECORD), text);
   if (parsed.success) return parsed.output;
   const [issue] = parsed.issues;
   const place = v.getDotPath(issue);
@@ -78,30 +84,4 @@ export async function readRecord(files: FileOps, dir: string): Promise<ArchiveRe
       `${printable(issue.message)}; restore it, or move it away: the archive then reads the ` +
       'stream from its start and skips views that are in the files',
   );
-}
-
-async function readText(files: FileOps, path: string): Promise<string | undefined> {
-  const there = await ifPresent(files.stat(path));
-  if (there === undefined) return undefined;
-  // Opening a FIFO would wait for its writer.
-  if (!there.isFile()) throw new NotRegularFile();
-  const fd = await files.open(path, 'r');
-  try {
-    const bytes = Buffer.alloc(there.size);
-    let length = 0;
-    for (let count = -1; count !== 0 && length < bytes.length; length += count) {
-      count = await files.read(fd, bytes.subarray(length), length);
-    }
-    return bytes.toString('utf8', 0, length);
-  } finally {
-    await files.close(fd).catch(() => {});
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

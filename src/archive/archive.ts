@@ -13,15 +13,16 @@
 // One writer: `lock.ts` sees to that.
 import { Fatal, reasonOf } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
-import { type RetryTiming, sleep } from '../base/time.ts';
+import { backOff, type RetryTiming, sleep } from '../base/time.ts';
+import type { Blocked } from '../disk/day-writer.ts';
+import { replaceFile } from '../disk/durable.ts';
 import { FreeSpace } from '../disk/free-space.ts';
 import { archiveRecordOf } from '../disk/names.ts';
 import type { FileOps } from '../disk/ops.ts';
-import { replaceFile } from '../disk/durable.ts';
-import { type ArchiveBatch, batchOf } from './archive-batch.ts';
+import { Retention } from '../disk/retention.ts';
+import { batchOf } from './archive-batch.ts';
 import { ArchiveLog } from './archive-log.ts';
 import { type ArchiveRecord, mismatchOf, readRecord, recordText } from './archive-record.ts';
-import { RetryWhileDiskFull, StoppedWaiting } from './retry-while-disk-full.ts';
 import type { StreamEnds, StreamMessage, StreamSource } from './stream-source.ts';
 import { ViewFiles } from './view-files.ts';
 
@@ -31,62 +32,57 @@ export interface ArchiveOptions {
   readonly files: FileOps;
   /** The archive waits below this much free disk space; 0: until the disk is full. */
   readonly minFreeBytes: number;
+  /** View files more than this many days old are removed; 0: none. */
+  readonly keepDays: number;
+  /** Whether this process may remove files now. */
+  readonly isLocked: () => boolean;
   /** Ends at the message that was the stream's last one when the archive started. */
   readonly once: boolean;
-  /** Milliseconds that pass evenly. */
+  /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly log: Log;
   readonly stop: AbortSignal;
   readonly timing?: RetryTiming;
+  /** How many ids of lines that the record does not cover may be in memory. */
+  readonly idsMax?: number;
 }
 
 /** Plain values for the metrics and the status page; counts since the start. */
-export interface ArchiveState {
-  readonly stream: string;
-  readonly sequence: number;
-  /** Messages that the stream has after `sequence`. */
-  readonly lag: number;
-  readonly lines: number;
-  readonly bytes: number;
-  /** Messages that are not views. */
-  readonly skipped: number;
-  /** Messages that the stream removed before they were archived. */
-  readonly lost: number;
-  /** The file that was written to last. */
-  readonly path: string | undefined;
-  readonly freeBytes: number | undefined;
-  /** Why nothing can be written now, and why nothing can be read. */
-  readonly unavailable: string | undefined;
-  readonly unreadable: string | undefined;
-}
+export type ArchiveState = ReturnType<Archive['state']>;
 
 const TIMING: RetryTiming = { retryMs: 100, retryMaxMs: 1_000 };
 const LOOK_MS = 1_000;
 /** A cluster that has just started may not know yet what it has, so a mismatch is looked at again. */
 const MISMATCH_LOOKS = 4;
-/** Looks at messages that do not come before the reader is made anew. */
-const STALLED_LOOKS = 5;
+
+/** The process was told to stop while it waited for space. */
+class StoppedWaiting extends Error {}
 
 export class Archive {
-  readonly #options: ArchiveOptions & { readonly timing: RetryTiming };
-  readonly #retry: RetryWhileDiskFull;
+  readonly #options: ArchiveOptions;
+  readonly #timing: RetryTiming;
   readonly #views: ViewFiles;
   readonly #space: FreeSpace;
   readonly #log: ArchiveLog;
   #record: ArchiveRecord | undefined;
-  /** The stream's last message, when it was last asked. */
+  /** The stream's last message, when it was last asked, and when the record was last checked. */
   #end = 0;
+  #endAtCheck = 0;
   #until = Infinity;
   #lookedMs = -Infinity;
-  #stalledLooks = 0;
+  #blocked: Blocked | undefined;
   #lines = 0;
   #bytes = 0;
 
   constructor(options: ArchiveOptions) {
-    const { source, log, stop, timing = TIMING } = options;
-    this.#options = { ...options, timing };
-    this.#retry = new RetryWhileDiskFull({ log, timing, stop });
-    this.#views = new ViewFiles({ ...options, retry: this.#retry });
+    const { source, log, timing = TIMING } = options;
+    this.#options = options;
+    this.#timing = timing;
+    this.#views = new ViewFiles({
+      ...options,
+      retry: (attempt) => this.#retry(attempt),
+      forget: (name) => this.#forget(name),
+    });
     this.#space = new FreeSpace({ ...options, effect: 'archiving waits' });
     this.#log = new ArchiveLog(log, source.name);
   }
@@ -96,11 +92,12 @@ export class Archive {
     return this.#record?.sequence ?? 0;
   }
 
-  hasWritten(day: string): boolean {
-    return this.#views.writer.hasWritten(day);
+  /** Messages that the stream has after that. */
+  get #lag(): number {
+    return Math.max(0, this.#end - this.sequence);
   }
 
-  state(): ArchiveState {
+  state() {
     const low = this.#space.isLow ? 'too little free disk space' : undefined;
     const { skipped, lost, unreadable } = this.#log;
     return {
@@ -113,37 +110,44 @@ export class Archive {
       lost,
       path: this.#views.writer.path,
       freeBytes: this.#space.bytes,
-      unavailable: this.#retry.reason ?? low,
+      /** Why nothing can be written now, and why nothing can be read. */
+      unavailable: this.#blocked?.reason ?? low,
       unreadable,
     };
   }
 
   /**
    * Archives until it is told to stop or, with `once`, has come to the end.
-   * @throws {Fatal} exit 65 if the record's format is unknown, 74 if a sync or write fails.
+   * @throws {Fatal} exit 65 if the record's format is unknown or covers too little of the files, 74
+   *   if a sync or write fails.
    */
   async run(): Promise<void> {
-    const { dir, files, stop, timing } = this.#options;
-    this.#record = await readRecord(files, dir);
-    this.#views.reset(this.#record?.files ?? {});
-    await this.#space.poll();
+    const { dir, files, stop } = this.#options;
+    const { writer } = this.#views;
+    const hasWritten = (_: string, day: string): boolean => writer.hasWritten(day);
+    const retention = new Retention({ ...this.#options, keepRefusedDays: 0, hasWritten });
     try {
+      this.#record = await readRecord(files, dir);
+      this.#views.reset(this.#record?.files ?? {});
+      await this.#space.poll();
       while (!this.#isDone()) {
         await this.#readOn();
-        if (!this.#isDone()) await sleep(timing.retryMaxMs, stop);
+        if (!this.#isDone()) await sleep(this.#timing.retryMaxMs, stop);
       }
     } catch (error) {
       if (!(error instanceof StoppedWaiting)) throw error;
+    } finally {
+      retention.stop();
     }
     // Throws a Fatal if a full disk has left half a line in the file.
-    await this.#views.writer.close();
+    await writer.close();
   }
 
   #isDone(): boolean {
     return this.#options.stop.aborted || this.sequence >= this.#until;
   }
 
-  /** Reads on from the record until the servers have to be checked again. */
+  /** Reads on from the record until the stream has to be checked again. */
   async #readOn(): Promise<void> {
     const { source, stop } = this.#options;
     try {
@@ -151,8 +155,10 @@ export class Archive {
       if (this.#isDone()) return;
       for await (const messages of source.read(this.sequence, stop)) {
         this.#log.succeeded();
-        if (messages.length > 0) await this.#take(messages);
-        await this.#lookAround(messages.length === 0);
+        const isIdle = messages.length === 0;
+        const isLookDue = isIdle || performance.now() - this.#lookedMs >= LOOK_MS;
+        if (isLookDue && !(await this.#look(isIdle))) return;
+        if (!isIdle) await this.#take(messages);
         if (this.#isDone()) return;
       }
     } catch (error) {
@@ -165,7 +171,7 @@ export class Archive {
   async #check(): Promise<void> {
     const { source, log, once } = this.#options;
     const { ends, mismatch } = await this.#compare();
-    this.#end = ends.last;
+    this.#end = this.#endAtCheck = ends.last;
     if (once) this.#until = Math.min(this.#until, ends.last);
     if (this.#record !== undefined && mismatch === undefined) return;
     if (mismatch !== undefined) {
@@ -176,28 +182,32 @@ export class Archive {
     }
     this.#views.reset({});
     const { created, first } = ends;
-    const start = { stream: source.name, created, sequence: Math.max(0, first - 1), files: {} };
-    await this.#save(start);
+    const sequence = Math.max(0, first - 1);
+    await this.#save({ stream: source.name, created, sequence, files: {} });
   }
 
   /** Compares the record with the stream: more than once, if they differ. */
   async #compare(): Promise<{ ends: StreamEnds; mismatch: string | undefined }> {
-    const { source, timing, stop } = this.#options;
+    const { source, stop } = this.#options;
     for (let look = 1; ; look++) {
       const ends = await source.ends();
       const mismatch = this.#record && (await mismatchOf(this.#record, source, ends));
       if (mismatch === undefined || look === MISMATCH_LOOKS) return { ends, mismatch };
-      await sleep(timing.retryMaxMs / 2, stop);
+      await sleep(this.#timing.retryMaxMs / 2, stop);
     }
   }
 
   /** Writes, syncs and records messages. */
   async #take(messages: readonly StreamMessage[]): Promise<void> {
     const { to, id, days, skipped, gaps } = batchOf(messages, this.sequence);
-    await this.#confirm(gaps);
+    for (const [from, last] of gaps) {
+      // Passing over messages is final, and a server that is behind may leave some out.
+      if ((await this.#options.source.message(from)) === undefined) continue;
+      throw new Error(`messages ${from} to ${last} were left out`);
+    }
     await this.#untilEnoughFree();
     for (const [day, lines] of days) {
-      const written = await this.#views.append(day, lines, Math.max(this.#end, to));
+      const written = await this.#views.append(day, lines);
       this.#lines += written.length;
       this.#bytes += written.reduce((sum, bytes) => sum + bytes, 0);
     }
@@ -207,15 +217,22 @@ export class Archive {
   }
 
   #advance(sequence: number, id: string | undefined): Promise<void> {
+    // Whatever an earlier process has written came from messages up to there.
+    if (sequence >= this.#endAtCheck) this.#views.caughtUp();
     const { stream, created } = this.#record!;
-    const files = this.#views.sizes(sequence);
+    const files = this.#views.sizes();
     return this.#save({ stream, created, sequence, ...(id !== undefined && { id }), files });
+  }
+
+  #forget(name: string): Promise<void> {
+    const { [name]: _, ...files } = this.#record!.files;
+    return this.#save({ ...this.#record!, files });
   }
 
   async #save(record: ArchiveRecord): Promise<void> {
     const { dir, files } = this.#options;
     const path = archiveRecordOf(dir);
-    await this.#retry.run(async () => {
+    await this.#retry(async () => {
       try {
         await replaceFile(files, path, recordText(record));
         return undefined;
@@ -229,56 +246,54 @@ export class Archive {
     this.#record = record;
   }
 
-  /** Passing over messages is final, so the stream is asked whether they are gone. */
-  async #confirm(gaps: ArchiveBatch['gaps']): Promise<void> {
-    for (const [from, to] of gaps) {
-      if ((await this.#options.source.message(from)) === undefined) continue;
-      throw new Error(`messages ${from} to ${to} were left out`);
-    }
-  }
-
-  /** Looks at free space, moved files and the end of the stream; under load, once a second. */
-  async #lookAround(isIdle: boolean): Promise<void> {
-    const { source, now } = this.#options;
-    if (!isIdle && now() - this.#lookedMs < LOOK_MS) return;
-    this.#lookedMs = now();
+  /**
+   * Looks at free space, moved files and the end of the stream.
+   * @param isIdle no message has come for a while.
+   * @returns whether reading can go on; if not, the stream is to be checked again.
+   */
+  async #look(isIdle: boolean): Promise<boolean> {
+    const { source } = this.#options;
+    this.#lookedMs = performance.now();
     await this.#space.poll();
     await this.#views.look();
-    const ends = await source.ends();
-    if (ends.created !== this.#record!.created || ends.last < this.sequence) {
-      throw new Error('the stream has changed');
-    }
-    this.#end = ends.last;
-    if (isIdle && this.#lag > 0) await this.#passOver(ends);
-    else this.#stalledLooks = 0;
+    const { created, first, last } = await source.ends();
+    if (created !== this.#record!.created || last < this.sequence) return false;
+    this.#end = last;
     this.#log.lag(this.#lag);
+    if (!isIdle || this.#lag === 0) return true;
+    // The stream has later messages that do not come: they were removed, or the reader is lost.
+    const from = this.sequence + 1;
+    let to = Math.max(from, first) - 1;
+    while (to < last && (await source.message(to + 1)) === undefined) to += 1;
+    if (to < last) return false;
+    await this.#advance(to, undefined);
+    this.#log.gap(from, to);
+    return true;
   }
 
-  /** No message comes, though the stream has later ones: these were removed, or will come. */
-  async #passOver({ first, last }: StreamEnds): Promise<void> {
-    const { source } = this.#options;
-    const from = this.sequence + 1;
-    let to = Math.max(from - 1, first - 1);
-    while (to < last && (await source.message(to + 1)) === undefined) to += 1;
-    if (to === last) {
-      await this.#advance(to, undefined);
-      this.#log.gap(from, to);
-    } else if (++this.#stalledLooks > STALLED_LOOKS) {
-      this.#stalledLooks = 0;
-      throw new Error('its messages do not come');
+  /** Repeats what a full disk prevents until it succeeds. */
+  async #retry(attempt: () => Promise<Blocked | undefined>): Promise<void> {
+    const { log, stop } = this.#options;
+    for (const waitMs of backOff(this.#timing)) {
+      const blocked = await attempt();
+      const before = this.#blocked;
+      this.#blocked = blocked;
+      if (blocked === undefined) {
+        if (before !== undefined) log.info('The archive writes again');
+        return;
+      }
+      if (blocked.message !== before?.message) log.error(`${blocked.message}; retrying`);
+      if (stop.aborted) throw new StoppedWaiting();
+      await sleep(waitMs, stop);
     }
   }
 
   async #untilEnoughFree(): Promise<void> {
-    const { stop, timing } = this.#options;
+    const { stop } = this.#options;
     while (this.#space.isLow) {
-      if (stop.aborted) throw new StoppedWaiting('too little free disk space');
-      await sleep(timing.retryMaxMs, stop);
+      if (stop.aborted) throw new StoppedWaiting();
+      await sleep(this.#timing.retryMaxMs, stop);
       await this.#space.poll();
     }
-  }
-
-  get #lag(): number {
-    return Math.max(0, this.#end - this.sequence);
   }
 }

@@ -3,7 +3,7 @@ import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
 import { MiB } from '../base/size.ts';
 import { sleep } from '../base/time.ts';
 import type { Cluster } from '../jetstream/connect.ts';
-import { isNotFound, managerOf } from '../jetstream/stream.ts';
+import { findStream, managerOf } from '../jetstream/stream.ts';
 import type { StreamEnds, StreamMessage, StreamSource } from './stream-source.ts';
 
 /** How many messages are read at once: by the size of the largest of the last ones. */
@@ -27,12 +27,7 @@ export class NatsSource implements StreamSource {
   readonly #stop: AbortSignal;
   #fetching: ConsumerMessages | undefined;
 
-  private constructor(
-    name: string,
-    cluster: Cluster,
-    manager: JetStreamManager,
-    stop: AbortSignal,
-  ) {
+  constructor(name: string, cluster: Cluster, manager: JetStreamManager, stop: AbortSignal) {
     this.name = name;
     this.#cluster = cluster;
     this.#manager = manager;
@@ -42,15 +37,19 @@ export class NatsSource implements StreamSource {
 
   /** @throws {Fatal} exit 78 if there is no such stream, 69 if the cluster does not answer. */
   static async find(name: string, cluster: Cluster, stop: AbortSignal): Promise<NatsSource> {
-    const source = new NatsSource(name, cluster, await managerOf(cluster), stop);
     for (let time = 1; ; time++) {
       try {
-        await source.ends();
-        return source;
+        if ((await findStream(cluster, name)) !== undefined) {
+          return new NatsSource(name, cluster, await managerOf(cluster), stop);
+        }
+        if (time === FIND_TIMES) throw new Fatal(EXIT.badConfiguration, noStream(name));
       } catch (error) {
-        if (time === FIND_TIMES || stop.aborted) throw cannotFind(name, error, cluster);
-        await sleep(FIND_EVERY_MS, stop);
+        if (error instanceof Fatal) throw error;
+        if (time < FIND_TIMES && !stop.aborted) continue;
+        const message = `Cannot read stream "${name}": ${reasonOf(error)}`;
+        throw new Fatal(EXIT.unavailable, message);
       }
+      await sleep(FIND_EVERY_MS, stop);
     }
   }
 
@@ -99,10 +98,6 @@ export class NatsSource implements StreamSource {
   }
 }
 
-function cannotFind(name: string, error: unknown, cluster: Cluster): Fatal {
-  if (!isNotFound(error, cluster)) {
-    return new Fatal(EXIT.unavailable, `Cannot read stream "${name}": ${reasonOf(error)}`);
-  }
-  const todo = 'start a collector with --store to create it, or name another with --nats-stream';
-  return new Fatal(EXIT.badConfiguration, `There is no stream "${name}"; ${todo}`);
-}
+const noStream = (name: string): string =>
+  `There is no stream "${name}"; start a collector with --store to create it, or name another ` +
+  'with --nats-stream';

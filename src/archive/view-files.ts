@@ -1,32 +1,43 @@
+import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
+import { plural } from '../base/format.ts';
+import { isJson } from '../base/json.ts';
 import type { Log } from '../base/log.ts';
+import { MiB } from '../base/size.ts';
 import { NEWLINE } from '../base/text.ts';
-import { DayWriter, NOTHING } from '../disk/day-writer.ts';
+import { type Blocked, DayWriter, NOTHING } from '../disk/day-writer.ts';
 import { fileNameOf } from '../disk/names.ts';
 import type { FileOps } from '../disk/ops.ts';
+import { readHead } from '../view/line.ts';
 import type { ArchiveLine } from './archive-batch.ts';
-import type { RetryWhileDiskFull } from './retry-while-disk-full.ts';
-import { blocksOf, type Block, findIds } from './unrecorded-lines.ts';
 
 interface ViewFilesOptions {
   readonly dir: string;
   readonly files: FileOps;
   readonly log: Log;
-  readonly retry: RetryWhileDiskFull;
+  /** Repeats what a full disk prevents until it succeeds. */
+  readonly retry: (attempt: () => Promise<Blocked | undefined>) => Promise<void>;
+  /** Takes a file out of the record. */
+  readonly forget: (name: string) => Promise<void>;
+  /** How many ids may be in memory. */
+  readonly idsMax?: number;
 }
 
 /** A day whose file this process has written to. */
 interface Day {
-  /** The recorded size when the file was opened; 0 if it had none. */
+  /** The recorded size when the file was opened. */
   readonly start: number;
-  /** What an earlier process wrote beyond that. */
-  readonly unrecorded: readonly Block[];
-  /** The stream's last message at that time. */
-  readonly streamEnd: number;
+  /** The views behind that whose messages have not come yet. */
+  readonly ids: Set<string>;
   size: number;
 }
 
 /** Sizes in bytes, by the names of files. */
 export type Sizes = Readonly<Record<string, number>>;
+
+const LOOK_MS = 1_000;
+/** Some 300 MiB. */
+const IDS_MAX = 3_000_000;
+const LINE_END = Uint8Array.of(NEWLINE);
 
 /** The view files, one of which is open. A full disk is waited for. Calls must not overlap. */
 export class ViewFiles {
@@ -34,6 +45,7 @@ export class ViewFiles {
   readonly writer: DayWriter;
   readonly #days = new Map<string, Day>();
   #openDay = '';
+  #lookedMs = 0;
   #recorded: Sizes = {};
 
   constructor(options: ViewFilesOptions) {
@@ -49,61 +61,94 @@ export class ViewFiles {
 
   /**
    * Appends the lines that the file does not have yet; they are durable when it resolves.
-   * @param streamEnd the stream's last message.
    * @returns the bytes of each new line, its newline included.
+   * @throws {Fatal} exit 65 if the file has too many lines that the record does not cover.
    */
-  async append(day: string, lines: readonly ArchiveLine[], streamEnd: number): Promise<number[]> {
+  async append(day: string, lines: readonly ArchiveLine[]): Promise<number[]> {
+    // Space, or the stream, may have been waited for.
+    if (performance.now() - this.#lookedMs >= LOOK_MS) await this.look();
     await this.#write(day, NOTHING);
-    const known = this.#days.get(day) ?? (await this.#begin(day, streamEnd));
-    const path = this.#pathOf(day);
-    const there = await findIds(this.#options.files, path, known.unrecorded, lines);
-    const fresh = lines.filter(({ id }) => !there.has(id));
+    const known = this.#days.get(day) ?? (await this.#begin(day));
+    const fresh = lines.filter(({ id }) => !known.ids.delete(id));
     await this.#write(day, Buffer.concat(fresh.flatMap(({ data }) => [data, LINE_END])));
     known.size = this.writer.fileBytes;
     return fresh.map(({ data }) => data.length + 1);
   }
 
+  /** No message that is still to come can be in the files. */
+  caughtUp(): void {
+    for (const { ids } of this.#days.values()) ids.clear();
+  }
+
   /**
-   * Returns the sizes to record together with this position. A file with unrecorded lines keeps
-   * its former size until the archive has read to where the stream ended when the file was opened:
-   * until then, messages may still come whose lines are in it.
+   * Returns the sizes to record now. A file with lines whose messages may still come keeps its
+   * former size: with its present one, the next process would write these views again.
    */
-  sizes(position: number): Sizes {
+  sizes(): Sizes {
     const sizes: Record<string, number> = { ...this.#recorded };
-    for (const [day, { start, unrecorded, streamEnd, size }] of this.#days) {
-      const isCovered = unrecorded.length === 0 || position >= streamEnd;
-      sizes[fileNameOf('views', day)] = isCovered ? size : start;
+    for (const [day, { start, ids, size }] of this.#days) {
+      sizes[fileNameOf('views', day)] = ids.size === 0 ? size : start;
     }
-    return sizes;
+    return (this.#recorded = sizes);
   }
 
   /** Opens the file again if somebody has moved or emptied it. */
   async look(): Promise<void> {
+    this.#lookedMs = performance.now();
     // If it cannot be opened, the next write says so.
     await this.writer.look(this.#openDay);
+    // Another file has another size, or is a file that was begun anew.
+    if (this.#days.get(this.#openDay)?.size !== this.writer.fileBytes) {
+      this.#days.delete(this.#openDay);
+    }
   }
 
-  #pathOf(day: string): string {
-    return `${this.#options.dir}/${fileNameOf('views', day)}`;
-  }
-
-  /** Looks for lines in a file, now open and sealed, that the record does not cover. */
-  async #begin(day: string, streamEnd: number): Promise<Day> {
+  /** Collects the ids in a file, now open and sealed, that the record does not cover. */
+  async #begin(day: string): Promise<Day> {
+    const { retry, forget } = this.#options;
+    const name = fileNameOf('views', day);
     const size = this.writer.fileBytes;
-    const recorded = this.#recorded[fileNameOf('views', day)] ?? 0;
-    // A shorter file is another one.
-    const start = recorded > size ? 0 : recorded;
-    const unrecorded = await blocksOf(this.#options.files, this.#pathOf(day), start, size);
-    const begun = { start, unrecorded, streamEnd, size };
+    const recorded = this.#recorded[name] ?? 0;
+    const isShorter = recorded > size;
+    const start = isShorter ? 0 : recorded;
+    let ids = new Set<string>();
+    await retry(async () => {
+      try {
+        ids = await this.#collect(name, start, size);
+        return undefined;
+      } catch (error) {
+        if (error instanceof Fatal) throw error;
+        const reason = 'a view file cannot be read';
+        return { reason, message: `Cannot read "${name}": ${reasonOf(error)}` };
+      }
+    });
+    // The record has the size of another file, to which this one could grow before a crash.
+    if (isShorter) await forget(name);
+    const begun = { start, ids, size };
     this.#days.set(day, begun);
     return begun;
+  }
+
+  async #collect(name: string, start: number, end: number): Promise<Set<string>> {
+    const { files, dir, idsMax = IDS_MAX } = this.#options;
+    const ids = new Set<string>();
+    let count = [...this.#days.values()].reduce((sum, day) => sum + day.ids.size, 0);
+    for await (const line of linesOf(files, `${dir}/${name}`, start, end)) {
+      const id = readHead(line)?.id;
+      // A crash leaves half a line, which has an id too.
+      if (id === undefined || !isJson(line)) continue;
+      // A copy, because a part of a line would keep all of it in memory.
+      ids.add(Buffer.from(id).toString('latin1'));
+      if (++count > idsMax) throw tooMany(name, idsMax);
+    }
+    return ids;
   }
 
   /** Opens the day's file, ends a torn last line, and writes whole lines. */
   async #write(day: string, lines: Uint8Array): Promise<void> {
     this.#openDay = day;
     let left = lines;
-    await this.#options.retry.run(async () => {
+    await this.#options.retry(async () => {
       const { blocked: unopened } = await this.writer.write(day, NOTHING);
       if (unopened !== undefined || left.length === 0) return unopened;
       const { lineBytes, blocked } = await this.writer.write(day, left);
@@ -114,4 +159,32 @@ export class ViewFiles {
   }
 }
 
-const LINE_END = Uint8Array.of(NEWLINE);
+function tooMany(name: string, idsMax: number): Fatal {
+  return new Fatal(
+    EXIT.badData,
+    `"${name}" and other files have more than ${plural(idsMax, 'line')} that "archive.json" does ` +
+      'not cover; move away the view files of days that the stream still has: the archive writes ' +
+      'them again',
+  );
+}
+
+/** Yields the lines from byte `start` to byte `end`, with a character for each byte. */
+async function* linesOf(files: FileOps, path: string, start: number, end: number) {
+  if (start === end) return;
+  const fd = await files.open(path, 'r');
+  try {
+    let rest = '';
+    for (let at = start; at < end;) {
+      const chunk = Buffer.alloc(Math.min(MiB, end - at));
+      const count = await files.read(fd, chunk, at);
+      // Somebody has cut the file short.
+      if (count === 0) return;
+      at += count;
+      const lines = (rest + chunk.toString('latin1', 0, count)).split('\n');
+      rest = lines.pop()!;
+      yield* lines;
+    }
+  } finally {
+    await files.close(fd).catch(() => {});
+  }
+}

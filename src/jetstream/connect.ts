@@ -4,8 +4,8 @@ import type { Log } from '../base/log.ts';
 import { printable } from '../base/text.ts';
 import { within } from '../base/time.ts';
 import type { ClusterAddress } from './address.ts';
+import type * as client from './client.ts';
 import { credentials } from './credentials.ts';
-import { type Client, loadClient } from './load.ts';
 
 export interface ConnectOptions {
   readonly address: ClusterAddress;
@@ -17,6 +17,8 @@ export interface ConnectOptions {
   /** The client has given up, which it should not: the process must end. */
   readonly onFatal: (fatal: Fatal) => void;
 }
+
+type Client = typeof client;
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** A server that does not answer three of these is given up. */
@@ -30,10 +32,11 @@ const RECONNECT_MS = 500;
  */
 export async function connectCluster(options: ConnectOptions): Promise<Cluster> {
   const { address, credsFile } = options;
-  const client = await loadClient();
-  const creds = credsFile === undefined ? undefined : credentials(credsFile, client);
+  const creds = credsFile === undefined ? undefined : credentials(credsFile);
+  // Most collectors write files and never need the client, so it is evaluated only now.
+  const nats = await import('./client.ts');
   try {
-    const connection = await client.connect({
+    const connection = await nats.connect({
       servers: [...address.servers],
       name: 'viewlog',
       ...address.login,
@@ -49,14 +52,14 @@ export async function connectCluster(options: ConnectOptions): Promise<Cluster> 
       ignoreAuthErrorAbort: true,
       noAsyncTraces: true,
     });
-    return new Cluster(client, connection, options);
+    return new Cluster(nats, connection, options);
   } catch (error) {
-    throw cannotConnect(error, options, client);
+    throw cannotConnect(error, options, nats);
   }
 }
 
-function cannotConnect(error: unknown, { address, credsFile }: ConnectOptions, client: Client) {
-  const { AuthorizationError, TimeoutError, UserAuthenticationExpiredError } = client.errors;
+function cannotConnect(error: unknown, { address, credsFile }: ConnectOptions, nats: Client) {
+  const { AuthorizationError, UserAuthenticationExpiredError } = nats.errors;
   const cluster = `the NATS cluster at ${address.servers.join(', ')}`;
   const reason = reasonOf(error);
   if (error instanceof AuthorizationError || error instanceof UserAuthenticationExpiredError) {
@@ -64,11 +67,11 @@ function cannotConnect(error: unknown, { address, credsFile }: ConnectOptions, c
     const todo = hasLogin ? 'check the credentials' : 'give --nats-creds, or user:password@HOST';
     return new Fatal(EXIT.badConfiguration, `Cannot log in to ${cluster}: ${reason}; ${todo}`);
   }
-  let hint = '';
-  if (error instanceof TimeoutError) hint = " (do the servers ask for a client's certificate?)";
-  else if (reason.includes("does not support 'tls'")) hint = ' (connect with nats://)';
-  else if (/self[- ]signed|unable to (verify|get)/i.test(reason)) hint = AUTHORITY;
-  return new Fatal(EXIT.unavailable, `Cannot reach ${cluster}: ${reason}${hint}`);
+  const isDistrusted = /self[- ]signed|unable to (verify|get)/i.test(reason);
+  return new Fatal(
+    EXIT.unavailable,
+    `Cannot reach ${cluster}: ${reason}${isDistrusted ? AUTHORITY : ''}`,
+  );
 }
 
 const AUTHORITY = ' (name a private authority with NODE_EXTRA_CA_CERTS, on Deno DENO_CERT)';
@@ -89,9 +92,9 @@ export class Cluster {
   #lastError = '';
   #isClosing = false;
 
-  constructor(client: Client, connection: NatsConnection, options: ConnectOptions) {
+  constructor(nats: Client, connection: NatsConnection, options: ConnectOptions) {
     const { servers } = options.address;
-    this.client = client;
+    this.client = nats;
     this.connection = connection;
     this.servers = servers;
     this.server = connection.getServer();
@@ -100,7 +103,6 @@ export class Cluster {
     const known = connection.getServers().map(({ listen }) => listen);
     connection.setServers([...new Set([...known, ...servers])]);
     void this.#watch();
-    void this.#awaitEnd();
   }
 
   /** Calls the listener whenever the connection is lost or made again. */
@@ -120,7 +122,7 @@ export class Cluster {
   }
 
   async #watch(): Promise<void> {
-    const { log, now } = this.#options;
+    const { log, now, onFatal } = this.#options;
     for await (const status of this.connection.status()) {
       if (this.#isClosing) continue;
       if (status.type === 'disconnect' && this.server !== undefined) {
@@ -138,19 +140,13 @@ export class Cluster {
         log.error(`The NATS server says: ${printable(this.#lastError)}`);
       }
     }
+    if (this.#isClosing) return;
+    onFatal(new Fatal(EXIT.unavailable, 'The NATS client has given the cluster up'));
   }
 
   #set(server: string | undefined, disconnectedSinceMs: number | undefined): void {
     this.server = server;
     this.disconnectedSinceMs = disconnectedSinceMs;
     for (const listener of this.#listeners) listener();
-  }
-
-  async #awaitEnd(): Promise<void> {
-    const error = await this.connection.closed();
-    if (this.#isClosing) return;
-    const why = error === undefined ? '' : `: ${reasonOf(error)}`;
-    const message = `The connection to the NATS cluster has ended for good${why}`;
-    this.#options.onFatal(new Fatal(EXIT.unavailable, message));
   }
 }

@@ -23,6 +23,16 @@ export function managerOf({ client, connection }: Cluster): Promise<JetStreamMan
   return client.jetstreamManager(connection, options);
 }
 
+/** Resolves to `undefined` if JetStream answers that there is no such stream. */
+export async function findStream(cluster: Cluster, name: string): Promise<StreamInfo | undefined> {
+  try {
+    return await (await managerOf(cluster)).streams.info(name);
+  } catch (error) {
+    if (apiErrorOf(error, cluster)?.code === STREAM_NOT_FOUND) return undefined;
+    throw error;
+  }
+}
+
 interface PrepareOptions {
   readonly cluster: Cluster;
   /** How many servers keep the stream; `undefined`: 3 if there are as many, else 1. */
@@ -41,19 +51,20 @@ export async function prepareStream(
   { cluster, replicas, log }: PrepareOptions,
   config: Config,
 ): Promise<StreamInfo> {
-  const manager = await managerOf(cluster);
+  const { streams } = await managerOf(cluster);
   const { name } = config;
   const deadlineMs = performance.now() + PREPARE_TIMEOUT_MS;
   for (let count = replicas ?? REPLICAS; ;) {
     try {
-      return await findOrMake(manager, { ...config, num_replicas: count }, cluster);
+      const found = await findStream(cluster, name);
+      return found ?? (await streams.add({ ...config, num_replicas: count }));
     } catch (error) {
-      const code = apiCodeOf(error, cluster);
+      const code = apiErrorOf(error, cluster)?.code;
       const mayBeOne = replicas === undefined && count > 1;
-      const isLate = performance.now() > deadlineMs;
+      const isFinal = isRefusal(error, cluster);
       if (mayBeOne && code === NOT_CLUSTERED) {
         count = 1;
-      } else if (!isLate && !isFinal(error, cluster)) {
+      } else if (!isFinal && performance.now() < deadlineMs) {
         await sleep(RETRY_MS);
       } else if (
         mayBeOne &&
@@ -64,50 +75,27 @@ export async function prepareStream(
         log.warn(`Fewer than ${REPLICAS} NATS servers are up; stream ${name} is kept by one`);
         count = 1;
       } else {
-        throw cannotPrepare(error, name, cluster);
+        const isUnanswered = error instanceof cluster.client.errors.TimeoutError;
+        const why = isUnanswered ? 'it does not answer; does it have a quorum?' : reasonOf(error);
+        const isOff = (error as Error).name === 'JetStreamNotEnabled';
+        throw new Fatal(
+          isFinal || isOff ? EXIT.badConfiguration : EXIT.unavailable,
+          `Cannot use stream ${name} of the NATS cluster at ${cluster.servers.join(', ')}: ${why}`,
+        );
       }
     }
   }
 }
 
-async function findOrMake(
-  manager: JetStreamManager,
-  config: Config,
-  cluster: Cluster,
-): Promise<StreamInfo> {
-  try {
-    return await manager.streams.info(config.name);
-  } catch (error) {
-    if (!isNotFound(error, cluster)) throw error;
-    return manager.streams.add(config);
-  }
-}
-
-/** Whether JetStream answered that there is no such stream. */
-export const isNotFound = (error: unknown, cluster: Cluster): boolean =>
-  apiCodeOf(error, cluster) === STREAM_NOT_FOUND;
-
-/** Returns JetStream's code, if the error is an answer of JetStream. */
-const apiCodeOf = (error: unknown, { client }: Cluster): number | undefined =>
-  error instanceof client.JetStreamApiError ? error.code : undefined;
+/** Returns the error if it is an answer of JetStream. */
+const apiErrorOf = (error: unknown, { client }: Cluster) =>
+  error instanceof client.JetStreamApiError ? error : undefined;
 
 /** Whether asking again is useless. */
-function isFinal(error: unknown, cluster: Cluster): boolean {
-  const { errors, JetStreamApiError } = cluster.client;
-  if (error instanceof JetStreamApiError) {
-    return error.status !== UNAVAILABLE && error.code !== NO_SUITABLE_PEERS;
+function isRefusal(error: unknown, cluster: Cluster): boolean {
+  const answer = apiErrorOf(error, cluster);
+  if (answer !== undefined) {
+    return answer.status !== UNAVAILABLE && answer.code !== NO_SUITABLE_PEERS;
   }
-  return error instanceof errors.PermissionViolationError;
-}
-
-function cannotPrepare(error: unknown, name: string, cluster: Cluster): Fatal {
-  const { errors } = cluster.client;
-  const isUnanswered = error instanceof errors.TimeoutError;
-  const why = isUnanswered ? 'it does not answer; does it have a quorum?' : reasonOf(error);
-  const isOff = (error as Error).name === 'JetStreamNotEnabled';
-  const isRefused = isFinal(error, cluster) || isOff;
-  return new Fatal(
-    isRefused ? EXIT.badConfiguration : EXIT.unavailable,
-    `Cannot use stream ${name} of the NATS cluster at ${cluster.servers.join(', ')}: ${why}`,
-  );
+  return error instanceof cluster.client.errors.PermissionViolationError;
 }

@@ -38,8 +38,6 @@ describe('the stream of views', () => {
     [{ retention: 'workqueue' }, /drops messages that were read/],
     [{ retention: 'interest' }, /drops messages that were read/],
     [{ no_ack: true }, /acknowledges nothing/],
-    [{ sealed: true }, /takes no messages/],
-    [{ mirror: { name: 'X' } }, /takes no messages/],
   ])('is refused with %j', (change, message) => {
     expect(fault(change)).toMatch(message);
   });

@@ -40,6 +40,11 @@ export class Inode {
     this.size += bytes.length;
   }
 
+  empty(): void {
+    this.size = 0;
+    this.durableBytes = 0;
+  }
+
   makeDurable(): void {
     if (!this.isPoisoned) this.durableBytes = this.size;
   }
@@ -111,6 +116,17 @@ export class Disk {
     inode.gone = { how, sinceMs: nowMs };
   }
 
+  /** Gives a file the name of another one, which is removed. */
+  rename(from: string, to: string, nowMs: number): void {
+    const inode = this.#names.get(from)!;
+    const replaced = this.#names.get(to);
+    this.#change((names) => {
+      names.delete(from);
+      names.set(to, inode);
+    });
+    if (replaced !== undefined) replaced.gone = { how: 'removed', sinceMs: nowMs };
+  }
+
   syncNames(): void {
     this.#durableNames = new Map(this.#names);
     this.#unsynced = [];
@@ -126,8 +142,9 @@ export class Disk {
     for (const change of this.#unsynced.slice(0, happened)) change(this.#durableNames);
     this.#names = new Map(this.#durableNames);
     this.#unsynced = [];
+    const named = new Set(this.#names.values());
     for (const inode of this.inodes) {
-      if (this.#names.get(inode.name) === inode) inode.gone = undefined;
+      if (named.has(inode)) inode.gone = undefined;
       else inode.gone ??= { how: 'lost', sinceMs: nowMs };
       if (inode.gone?.how !== 'removed') inode.cutPower(random);
     }

@@ -44,7 +44,13 @@ async function firstSeedThatFinds([, file, ...replacements]) {
   try {
     const outfile = join(dir, 'simulate.mjs');
     const entryPoints = [join(HERE, 'simulate.ts')];
-    const options = { bundle: true, platform: 'node', format: 'esm', logLevel: 'silent' };
+    const options = {
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      mainFields: ['module', 'main'],
+      logLevel: 'silent',
+    };
     await build({ entryPoints, outfile, plugins: [plugin], ...options });
     const { simulate } = await import(pathToFileURL(outfile).href);
     for (let seed = 1; seed <= SEEDS; seed++) {

@@ -35,7 +35,8 @@ export class Removals {
     }
     const lastMs = this.#removedMs[kind] ?? this.#startedMs;
     this.#removedMs[kind] = this.#listedMs;
-    ledger.check(this.#listedMs - lastMs >= HOUR_MS, `retention: removed ${name} within an hour`);
+    const sinceMs = Math.round(this.#listedMs - lastMs);
+    ledger.check(sinceMs >= HOUR_MS, `retention: removed ${name} within an hour`);
     // The operator can change everything after retention has looked.
     if (this.#listedMs <= ledger.operatorMs) return;
     const mayGo = this.overdue(kind, ledger.life.written).includes(day);

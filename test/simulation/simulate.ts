@@ -1,8 +1,28 @@
-import { World } from './world.ts';
+import { ArchiveWorld } from './archive-world.ts';
+import { CollectorWorld } from './collector-world.ts';
+import type { World } from './world.ts';
 
-/** Runs the simulation of a seed. Returns what happened, and what did not hold, if anything. */
+/**
+ * Runs the simulations of a seed, of collectors and then of archives. Returns what happened, and
+ * what did not hold, if anything.
+ */
 export async function simulate(seed: number) {
-  const world = new World(seed);
+  const collectors = new CollectorWorld(seed);
+  await run(collectors);
+  const { trace, violation, sent, acknowledged } = collectors.ledger;
+  if (violation !== undefined) return { trace, violation, sent, acknowledged, archived: 0 };
+  const archives = new ArchiveWorld(seed);
+  await run(archives);
+  return {
+    trace: [...trace, ...archives.ledger.trace],
+    violation: archives.ledger.violation,
+    sent,
+    acknowledged,
+    archived: archives.ledger.stored,
+  };
+}
+
+async function run(world: World): Promise<void> {
   world.time.install();
   try {
     await world.run();
@@ -11,6 +31,4 @@ export async function simulate(seed: number) {
   } finally {
     world.time.uninstall();
   }
-  const { trace, violation, sent, acknowledged } = world.ledger;
-  return { trace, violation, sent, acknowledged };
 }

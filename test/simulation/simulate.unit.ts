@@ -6,8 +6,9 @@
 //   SIM_SEED=1234 npx vitest …                                                one, with its trace
 //   node test/simulation/planted.mjs                                          does it find faults?
 //
-// `world.ts`: what happens. `process.ts`: one life of the storage code. `disk.ts`, `syscalls.ts`: what
-// a disk does and keeps. `time.ts`: timers and clocks. `ledger.ts`, `removals.ts`: what must hold.
+// `world.ts`: what happens, to collectors (`collector-world.ts`) and to archives (`archive-world.ts`).
+// `process.ts`, `archive-process.ts`: one life of each. `disk.ts`, `syscalls.ts`: what a disk does and
+// keeps. `time.ts`: timers and clocks. `ledger.ts`, `removals.ts`: what must hold.
 import { expect, test } from 'vitest';
 import { simulate } from './simulate.ts';
 
@@ -15,24 +16,29 @@ const ONLY = process.env['SIM_SEED'];
 const SEEDS = Number(process.env['SIM_SEEDS'] ?? 300);
 const TRACE_LINES = 60;
 
-test('whatever happens, every acknowledged view is stored once', { timeout: 0 }, async () => {
-  const first = Number(ONLY ?? 1);
-  const last = ONLY === undefined ? SEEDS : first;
-  const total = { sent: 0, acknowledged: 0 };
-  for (let seed = first; seed <= last; seed++) {
-    const { trace, violation, sent, acknowledged } = await simulate(seed);
-    if (ONLY !== undefined) console.log(trace.join('\n'));
-    if (violation !== undefined) {
-      const end = trace.slice(-TRACE_LINES).join('\n');
-      throw new Error(`SIM_SEED=${seed}: ${violation}\n${end}`);
+test(
+  'whatever happens, every acknowledged view is stored once, and every view of a stream',
+  { timeout: 0 },
+  async () => {
+    const first = Number(ONLY ?? 1);
+    const last = ONLY === undefined ? SEEDS : first;
+    const total = { sent: 0, acknowledged: 0, archived: 0 };
+    for (let seed = first; seed <= last; seed++) {
+      const { trace, violation, sent, acknowledged, archived } = await simulate(seed);
+      if (ONLY !== undefined) console.log(trace.join('\n'));
+      if (violation !== undefined) {
+        const end = trace.slice(-TRACE_LINES).join('\n');
+        throw new Error(`SIM_SEED=${seed}: ${violation}\n${end}`);
+      }
+      total.sent += sent;
+      total.acknowledged += acknowledged;
+      total.archived += archived;
     }
-    total.sent += sent;
-    total.acknowledged += acknowledged;
-  }
-  console.log(`simulated seeds ${first} to ${last}: ${JSON.stringify(total)}`);
-  // Or the disk was so bad that nothing was tried.
-  expect(total.acknowledged).toBeGreaterThan(total.sent / 4);
-});
+    console.log(`simulated seeds ${first} to ${last}: ${JSON.stringify(total)}`);
+    // Or the disk was so bad that nothing was tried.
+    expect(total.acknowledged).toBeGreaterThan(total.sent / 4);
+  },
+);
 
 test.skipIf(ONLY !== undefined)('a seed is the same run every time', async () => {
   for (const seed of [1, 2, 3, 4, 5]) {

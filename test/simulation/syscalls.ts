@@ -1,3 +1,4 @@
+import { archiveRecordOf } from '../../src/disk/names.ts';
 import type { FileOps, FileStat } from '../../src/disk/ops.ts';
 import { DATA, type Inode } from './disk.ts';
 import type { Part } from './ledger.ts';
@@ -109,7 +110,10 @@ export class Syscalls {
         this.#removals.removing(part, inode, path);
         disk.detach(path.slice(DATA.length + 1), 'removed', time.nowMs);
       }),
-      rename: async (path) => ledger.fail(`${part}: ${path} was renamed`),
+      rename: call('rename', (_inode, from: string, to: string) => {
+        ledger.check(this.#isDraft(from), `${part}: ${from} was renamed`);
+        disk.rename(from.slice(DATA.length + 1), to.slice(DATA.length + 1), time.nowMs);
+      }),
       freeBytes: call('freeBytes', (_inode, _dir: string) => disk.freeBytes),
     };
   }
@@ -178,14 +182,22 @@ export class Syscalls {
     throw errnoError(typeof on === 'string' ? 'ENOENT' : 'EBADF', operation);
   }
 
+  /** Whether it is the next record of an archive, the one file that is ever replaced. */
+  #isDraft(path: string): boolean {
+    return this.#world.isArchive && path === `${archiveRecordOf(DATA)}.new`;
+  }
+
   #openNow(part: Part, path: string, flags: string): number {
     const { disk, ledger } = this.#world;
     let inode = disk.find(path);
-    if (flags === 'w') ledger.fail(`${part}: ${path} was opened to be overwritten`);
+    if (flags === 'w' && !this.#isDraft(path)) {
+      ledger.fail(`${part}: ${path} was opened to be overwritten`);
+    }
     if (flags !== 'r') {
       if (inode?.kind === 'directory') throw errnoError('EISDIR', 'open');
       if (inode === undefined && disk.spaceBytes === 0) throw errnoError(disk.fullErrno, 'open');
       inode ??= disk.create(path.slice(DATA.length + 1));
+      if (flags === 'w') inode.empty();
       ledger.life.opened.add(inode);
     }
     if (inode === undefined) throw errnoError('ENOENT', 'open');

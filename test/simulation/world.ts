@@ -1,9 +1,9 @@
 import { DAY_MS, dayOf, HOUR_MS } from '../../src/base/time.ts';
 import { DATA, Disk } from './disk.ts';
 import { type FilePart, Ledger } from './ledger.ts';
-import { Process } from './process.ts';
 import { Random } from './random.ts';
-import { WEATHERS } from './syscalls.ts';
+import type { Removals } from './removals.ts';
+import { type Syscalls, WEATHERS } from './syscalls.ts';
 import { SimulatedTime } from './time.ts';
 
 const LIVES = 6;
@@ -13,26 +13,23 @@ const UNLIMITED = Number.POSITIVE_INFINITY;
 const CLOCK_STEPS_MS = [1_000, 5 * 60_000, DAY_MS, 2 * DAY_MS, 365 * DAY_MS];
 
 /** What can happen while a process runs: how often, its name, and what it is. */
-const EVENTS: readonly [number, string, (world: World) => Promise<void> | void][] = [
-  [30, 'views arrive', (world) => world.burst()],
-  [12, 'nothing', ({ time, random }) => time.advance(random.between(1, 3_000))],
-  [3, 'nothing for long', ({ time, random }) => time.advance(random.between(10_000, 60_000))],
-  [4, 'a pause', ({ time, random }) => time.suspend(random.between(0.1, 3) * HOUR_MS)],
-  [6, 'another weather', (world) => world.setWeather()],
-  [6, 'all is well', (world) => world.calm(UNLIMITED)],
-  [2, 'the disk is nearly full', (world) => world.calm(world.random.pick([500_000, 1_500_000]))],
-  [4, 'the disk fills up', (world) => world.fill()],
-  [4, 'the disk is freed', (world) => world.setSpace(UNLIMITED)],
-  [4, 'midnight', (world) => world.setClock(world.nearMidnight())],
-  [2, 'the clock is wrong for a while', (world) => world.mistime()],
-  [3, 'the clock is set', (world) => world.setClock(world.anotherTime())],
-  [3, 'a file is moved', (world) => world.take(world.todaysFile(), 'moved')],
-  [2, 'a file is removed', (world) => world.take(world.todaysFile(), 'removed')],
-  [1, 'an old file is removed', (world) => world.take(world.disk.names()[0] ?? '', 'removed')],
-  [2, 'something is in the way', (world) => world.obstruct()],
-  [3, 'kill -9', ({ process }) => process.kill()],
-  [3, 'SIGTERM', (world) => world.stop()],
-];
+export type Event = readonly [number, string, () => Promise<void> | void];
+
+/** A process of viewlog that writes files. */
+interface Simulated {
+  readonly syscalls: Syscalls;
+  readonly removals: Removals;
+  readonly hasEnded: boolean;
+  /** Returns false if it ended at once. */
+  start(): Promise<boolean>;
+  /** Checks what must hold at any time, and what the process reports. */
+  check(): void;
+  /** SIGTERM. */
+  stop(): Promise<void>;
+  /** After what it did, whatever that was, the process is gone. */
+  end(): Promise<void>;
+  kill(): void;
+}
 
 interface Settings {
   readonly durability: 'disk' | 'os';
@@ -42,22 +39,28 @@ interface Settings {
 }
 
 /** One data directory, its operator, and the processes that live on it one after the other. */
-export class World {
+export abstract class World<P extends Simulated = Simulated> {
   readonly random: Random;
+  /** Whether its processes archive a stream; else they collect views. */
+  readonly isArchive: boolean;
   readonly settings: Settings;
   readonly time: SimulatedTime;
   readonly disk: Disk;
   readonly ledger: Ledger;
-  process!: Process;
+  process!: P;
 
-  constructor(seed: number) {
+  constructor(seed: number, isArchive = false) {
     const random = new Random(seed);
     this.random = random;
+    this.isArchive = isArchive;
     this.settings = {
-      durability: random.chance(0.75) ? 'disk' : 'os',
+      durability: isArchive || random.chance(0.75) ? 'disk' : 'os',
       minFreeBytes: random.pick([0, 1_000_000]),
       refusedBytesMax: random.pick([0, 3_000, 10_000, 1_000_000]),
-      keepDays: { views: random.pick([0, 1, 3]), refused: random.pick([0, 1, 3]) },
+      keepDays: {
+        views: random.pick([0, 1, 3]),
+        refused: isArchive ? 0 : random.pick([0, 1, 3]),
+      },
     };
     this.time = new SimulatedTime(NOON + random.below(DAY_MS));
     this.disk = new Disk(random);
@@ -75,7 +78,7 @@ export class World {
 
   /** Lets things happen until the process ends. */
   async #live(): Promise<void> {
-    this.process = new Process(this);
+    this.process = this.newProcess();
     if (this.random.chance(0.5)) this.setWeather();
     const hasStarted = await this.process.start();
     for (let step = this.random.below(STEPS_MAX); hasStarted && step > 0; step--) {
@@ -87,29 +90,58 @@ export class World {
     this.#cutPower();
   }
 
-  /** Without any trouble: torn lines are ended, views accepted, and an old file is removed. */
+  /** Without any trouble: torn lines are ended, views are stored, and an old file is removed. */
   async #liveInPeace(): Promise<void> {
-    this.process = new Process(this);
-    this.#clear(UNLIMITED);
+    this.process = this.newProcess();
+    this.clear(UNLIMITED);
     const hasStarted = await this.process.start();
     this.ledger.check(hasStarted, 'it did not start, though all is well');
     if (!hasStarted) return;
-    for (const ms of [10_000, 1_000, 10_000]) {
-      this.process.append(3);
-      this.process.keep(3);
-      await this.time.advance(ms);
-      this.process.check();
-    }
+    await this.workInPeace();
     await this.process.removals.check();
     await this.process.stop();
     this.#cutPower();
   }
 
+  /** What happens: views arrive, and everything else that can happen to such a process. */
+  protected abstract events(): readonly Event[];
+  protected abstract newProcess(): P;
+  /** Views arrive, and are stored without any trouble. */
+  protected abstract workInPeace(): Promise<void>;
+  /** Some views arrive. */
+  protected abstract burst(): Promise<void>;
+  /** Views arrive, and the process is stopped. */
+  protected abstract stop(): Promise<void>;
+
+  protected commonEvents(): readonly Event[] {
+    const { time, random } = this;
+    return [
+      [12, 'nothing', () => time.advance(random.between(1, 3_000))],
+      [3, 'nothing for long', () => time.advance(random.between(10_000, 60_000))],
+      [4, 'a pause', () => time.suspend(random.between(0.1, 3) * HOUR_MS)],
+      [6, 'another weather', () => this.setWeather()],
+      [6, 'all is well', () => this.calm(UNLIMITED)],
+      [2, 'the disk is nearly full', () => this.calm(random.pick([500_000, 1_500_000]))],
+      [4, 'the disk fills up', () => this.#fill()],
+      [4, 'the disk is freed', () => this.#setSpace(UNLIMITED)],
+      [4, 'midnight', () => this.#setClock(this.#nearMidnight())],
+      [2, 'the clock is wrong for a while', () => this.#mistime()],
+      [3, 'the clock is set', () => this.#setClock(this.#anotherTime())],
+      [3, 'a file is moved', () => this.take(this.#todaysFile(), 'moved')],
+      [2, 'a file is removed', () => this.take(this.#todaysFile(), 'removed')],
+      [1, 'an old file is removed', () => this.take(this.disk.names()[0] ?? '', 'removed')],
+      [2, 'something is in the way', () => this.#obstruct()],
+      [3, 'kill -9', () => this.process.kill()],
+      [3, 'SIGTERM', () => this.stop()],
+    ];
+  }
+
   async #happen(): Promise<void> {
-    let left = this.random.below(EVENTS.reduce((sum, [weight]) => sum + weight, 0));
-    const [, name, happen] = EVENTS.find(([weight]) => (left -= weight) < 0)!;
+    const events = this.events();
+    let left = this.random.below(events.reduce((sum, [weight]) => sum + weight, 0));
+    const [, name, happen] = events.find(([weight]) => (left -= weight) < 0)!;
     this.ledger.note(`- ${name}`);
-    await happen(this);
+    await happen();
   }
 
   #cutPower(): void {
@@ -119,97 +151,82 @@ export class World {
     this.ledger.powerCut();
   }
 
-  async burst(): Promise<void> {
-    const { random, process } = this;
-    for (let n = random.below(12); n >= 0; n--) {
-      process.append(random.chance(0.05) ? random.below(3000) : random.below(30));
-      if (random.chance(0.15)) process.keep(random.below(400));
-    }
-    await this.time.advance(random.pick([0, 1, 3, 10, 50]));
-  }
-
-  async stop(): Promise<void> {
-    await this.burst();
-    this.process.append(1);
-    await this.process.stop();
-  }
-
-  setWeather(): void {
+  protected setWeather(): void {
     const name = this.random.pick(['calm', 'rough', 'failing', 'slow'] as const);
     this.ledger.note(`the disk is ${name}`);
     this.process.syscalls.weather = WEATHERS[name];
   }
 
   /** Removes all trouble for a while, and then sends views. */
-  async calm(spaceBytes: number): Promise<void> {
-    this.#clear(spaceBytes);
+  protected async calm(spaceBytes: number): Promise<void> {
+    this.clear(spaceBytes);
     await this.time.advance(this.random.between(5_000, 8_000));
     this.process.check();
     await this.burst();
   }
 
-  #clear(spaceBytes: number): void {
+  protected clear(spaceBytes: number): void {
     const { disk, time } = this;
     this.process.syscalls.weather = WEATHERS.calm;
     disk.fullErrno = 'ENOSPC';
     for (const name of disk.names()) {
       if (disk.find(`${DATA}/${name}`)!.kind !== 'file') disk.detach(name, 'removed', time.nowMs);
     }
-    this.setSpace(spaceBytes);
+    this.#setSpace(spaceBytes);
   }
 
-  fill(): void {
+  #fill(): void {
     this.disk.fullErrno = this.random.pick(['ENOSPC', 'EDQUOT', 'EFBIG'] as const);
-    this.setSpace(this.random.pick([0, this.random.below(3000), 1_500_000]));
+    this.#setSpace(this.random.pick([0, this.random.below(3000), 1_500_000]));
   }
 
-  setSpace(bytes: number): void {
+  #setSpace(bytes: number): void {
     this.disk.spaceBytes = bytes;
-    this.#noteChange(`${bytes} bytes are free`);
+    this.noteChange(`${bytes} bytes are free`);
   }
 
-  setClock(wallMs: number): void {
+  #setClock(wallMs: number): void {
     this.time.setWall(wallMs);
-    this.#noteChange(`it is ${new Date(this.time.wallMs()).toISOString()}`);
+    this.noteChange(`it is ${new Date(this.time.wallMs()).toISOString()}`);
   }
 
-  async mistime(): Promise<void> {
+  async #mistime(): Promise<void> {
     const offsetMs = this.random.pick([-4, -2, 2]) * DAY_MS;
-    this.setClock(this.time.wallMs() + offsetMs);
+    this.#setClock(this.time.wallMs() + offsetMs);
     await this.burst();
-    this.setClock(this.time.wallMs() - offsetMs);
+    this.#setClock(this.time.wallMs() - offsetMs);
   }
 
-  nearMidnight(): number {
+  #nearMidnight(): number {
     const nextDay = Math.ceil(this.time.wallMs() / DAY_MS) * DAY_MS;
     return nextDay - this.random.pick([1, 5, 500]);
   }
 
-  anotherTime(): number {
+  #anotherTime(): number {
     return this.time.wallMs() + this.random.between(-1, 1) * this.random.pick(CLOCK_STEPS_MS);
   }
 
-  take(name: string, how: 'moved' | 'removed'): void {
+  protected take(name: string, how: 'moved' | 'removed'): void {
     this.disk.detach(name, how, this.time.nowMs);
-    this.#noteChange(`${name} is ${how}`);
+    this.noteChange(`${name} is ${how}`);
   }
 
   /** Puts another file, a directory or a FIFO in the place of one of viewlog's files. */
-  obstruct(): void {
-    const name = this.todaysFile();
+  #obstruct(): void {
+    const name = this.#todaysFile();
     const kind = this.random.pick(['directory', 'fifo', 'file'] as const);
     this.take(name, 'moved');
     if (kind === 'file') this.#putFile(name);
     else this.disk.create(name, kind);
-    this.#noteChange(`${name} is a ${kind}`);
+    this.noteChange(`${name} is a ${kind}`);
   }
 
-  todaysFile(): string {
-    const kind = this.random.chance(0.8) ? 'views' : 'refused';
+  #todaysFile(): string {
+    const kind = this.isArchive || this.random.chance(0.8) ? 'views' : 'refused';
     return `${kind}-${dayOf(this.time.wallMs())}.ndjson`;
   }
 
-  #noteChange(text: string): void {
+  protected noteChange(text: string): void {
     this.ledger.note(text);
     this.ledger.operatorMs = this.time.nowMs;
   }

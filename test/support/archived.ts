@@ -24,14 +24,15 @@ export function archiveOf(
 ) {
   const log = memoryLog();
   const timing = { retryMs: 1, retryMaxMs: 2 };
-  const now = () => performance.now();
   const archive = new Archive({
     source,
     dir,
     files,
     minFreeBytes: 0,
     once,
-    now,
+    now: Date.now,
+    keepDays: 0,
+    isLocked: () => true,
     log,
     stop,
     timing,

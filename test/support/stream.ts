@@ -3,44 +3,52 @@ import { storedLines } from './stored-lines.ts';
 
 /** A stream in memory, whose servers may lose messages. */
 export class SimulatedStream implements StreamSource {
-  readonly name: string = 'VIEWS';
+  readonly name = 'VIEWS';
   created = '2026-01-01T00:00:00Z';
   /** Messages per read. */
   batch = 7;
-  /** Called before each read, and before each list of messages. */
-  onRead: (after: number) => void = () => {};
+  /** Awaited before each answer; may fail. */
+  answering: (isIdle: boolean) => Promise<void> = () =>
+    new Promise((resolve) => setImmediate(resolve));
+  /** Whether a reader leaves a message out, as one of a server does that is behind. */
+  omits: () => boolean = () => false;
+  first = 1;
+  last = 0;
   readonly #messages = new Map<number, Uint8Array>();
-  #first = 1;
-  #last = 0;
   #connections = 0;
 
   publish(lines: readonly string[]): void {
-    for (const line of lines) this.#messages.set(++this.#last, Buffer.from(line));
+    for (const line of lines) this.#messages.set(++this.last, Buffer.from(line));
   }
 
   /** Removes the messages before this one, as a limit of the stream does. */
   expire(first: number): void {
-    for (let sequence = this.#first; sequence < first; sequence++) this.#messages.delete(sequence);
-    this.#first = first;
+    for (let sequence = this.first; sequence < first; sequence++) this.#messages.delete(sequence);
+    this.first = first;
   }
 
   remove(sequence: number): void {
     this.#messages.delete(sequence);
   }
 
-  /** Loses the messages after this one, as servers that restart may do. */
-  lose(last: number): void {
-    for (let sequence = last + 1; sequence <= this.#last; sequence++) {
+  /** Loses the messages after this one, as servers that restart may do, and has others instead. */
+  lose(last: number, others: readonly string[] = []): string[] {
+    const lost: string[] = [];
+    for (let sequence = last + 1; sequence <= this.last; sequence++) {
+      const data = this.#messages.get(sequence);
+      if (data !== undefined) lost.push(Buffer.from(data).toString());
       this.#messages.delete(sequence);
     }
-    this.#last = last;
+    this.last = last;
+    this.publish(others);
     this.disconnect();
+    return lost;
   }
 
   /** Deletes the stream, and creates it again. */
   recreate(): void {
     this.lose(0);
-    this.#first = 1;
+    this.first = 1;
     this.created = `${this.created}, again`;
   }
 
@@ -48,24 +56,34 @@ export class SimulatedStream implements StreamSource {
     this.#connections += 1;
   }
 
+  /** What the stream has, in its order. */
+  lines(): string[] {
+    return [...this.#messages.values()].map((data) => Buffer.from(data).toString());
+  }
+
+  has(sequence: number): boolean {
+    return this.#messages.has(sequence);
+  }
+
   async ends(): Promise<StreamEnds> {
-    return { created: this.created, first: this.#first, last: this.#last };
+    await this.answering(false);
+    return { created: this.created, first: this.first, last: this.last };
   }
 
   async message(sequence: number): Promise<Uint8Array | undefined> {
+    await this.answering(false);
     return this.#messages.get(sequence);
   }
 
   async *read(after: number, stop: AbortSignal): AsyncGenerator<readonly StreamMessage[]> {
     const connection = this.#connections;
     for (let read = after; ;) {
-      await new Promise((resolve) => setImmediate(resolve));
-      this.onRead(read);
+      await this.answering(read >= this.last);
       if (this.#connections !== connection || stop.aborted) return;
       const messages: StreamMessage[] = [];
-      while (read < this.#last && messages.length < this.batch) {
+      while (read < this.last && messages.length < this.batch) {
         const data = this.#messages.get(++read);
-        if (data !== undefined) messages.push({ sequence: read, data });
+        if (data !== undefined && !this.omits()) messages.push({ sequence: read, data });
       }
       yield messages;
     }

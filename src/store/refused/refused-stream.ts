@@ -1,10 +1,10 @@
-import type { JetStreamClient } from '@nats-io/jetstream';
 import { reasonOf } from '../../base/exit.ts';
 import type { Log } from '../../base/log.ts';
 import { MiB } from '../../base/size.ts';
 import { printable } from '../../base/text.ts';
 import { DAY_MS } from '../../base/time.ts';
 import type { Cluster } from '../../jetstream/connect.ts';
+import { Publisher } from '../../jetstream/publisher.ts';
 import { managerOf, prepareStream } from '../../jetstream/stream.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
 import type { RefusedView } from '../store.ts';
@@ -24,7 +24,6 @@ interface RefusedStreamOptions {
   readonly log: Log;
 }
 
-const ACK_TIMEOUT_MS = 5_000;
 /** Of views that wait for their acknowledgement: enough for a burst. */
 const WAITING_BYTES_MAX = MiB;
 const DAY_NS = DAY_MS * 1e6;
@@ -68,24 +67,22 @@ async function makeStream(options: RefusedStreamOptions): Promise<void> {
 class RefusedStream implements LocalRefusedStore {
   readonly #options: RefusedStreamOptions;
   readonly #stamp: () => Stamp;
-  readonly #client: JetStreamClient;
-  #waitingBytes = 0;
-  #isFailing = false;
+  readonly #publisher: Publisher;
   #isClosing = false;
   #keptLines = 0;
   #keptBytes = 0;
   #droppedLines = 0;
 
   constructor(options: RefusedStreamOptions) {
-    const { cluster, now } = options;
+    const { cluster, stream, now } = options;
     this.#options = options;
-    this.#client = cluster.client.jetstream(cluster.connection, { timeout: ACK_TIMEOUT_MS });
+    this.#publisher = new Publisher(cluster, stream);
     this.#stamp = createStamper(now);
   }
 
   keep(view: RefusedView): void {
     const { cluster, maxBytes } = this.#options;
-    const isFull = this.#waitingBytes + view.text.length > WAITING_BYTES_MAX;
+    const isFull = this.#publisher.bytes + view.text.length > WAITING_BYTES_MAX;
     if (maxBytes === 0 || this.#isClosing || cluster.server === undefined || isFull) {
       this.#droppedLines += 1;
     } else void this.#publish(view);
@@ -94,6 +91,7 @@ class RefusedStream implements LocalRefusedStore {
   /** What was sent arrives before the connection ends, but is not counted any more. */
   async close(): Promise<void> {
     this.#isClosing = true;
+    this.#publisher.close();
   }
 
   state(): RefusedState {
@@ -105,26 +103,17 @@ class RefusedStream implements LocalRefusedStore {
   }
 
   async #publish(view: RefusedView): Promise<void> {
-    const { isListed, log } = this.#options;
+    const { isListed } = this.#options;
     const { project } = view;
     const stamp = this.#stamp();
     const line = Buffer.from(refusedLine(stamp, view)).subarray(0, -1); // without its newline
     const subject = project !== undefined && isListed(project) ? project : 'unlisted';
-    this.#waitingBytes += line.length;
-    try {
-      await this.#client.publish(`refused.${subject}`, line, { msgID: stamp.id });
-      this.#keptLines += 1;
-      this.#keptBytes += line.length;
-      if (this.#isFailing) log.info('Keeping refused views again');
-      this.#isFailing = false;
-    } catch (error) {
+    const failure = await this.#publisher.publish(`refused.${subject}`, line, stamp.id);
+    if (failure !== undefined) {
       this.#droppedLines += 1;
-      if (!this.#isFailing && !this.#isClosing) {
-        log.warn(`Cannot keep refused views: ${printable(reasonOf(error))}`);
-      }
-      this.#isFailing = true;
-    } finally {
-      this.#waitingBytes -= line.length;
+      return;
     }
+    this.#keptLines += 1;
+    this.#keptBytes += line.length;
   }
 }

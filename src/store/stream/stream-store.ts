@@ -9,7 +9,11 @@
 // no leader or refuses the message, the view is refused and not published again. It may be stored
 // all the same.
 //
-// While the stream is known to take no views, they are refused at once.
+// While the stream is known to take no views, they are refused at once. Every second the store asks
+// the stream how it is. A stream that looks sound may still acknowledge nothing: after 5 seconds
+// without an acknowledgement views are refused too, and a message that the stream must refuse is
+// sent every second as a probe. Once that is answered, views are published again.
+import type { StreamInfo } from '@nats-io/jetstream';
 import { EXIT, Fatal } from '../../base/exit.ts';
 import { formatSize } from '../../base/format.ts';
 import type { Log } from '../../base/log.ts';
@@ -17,7 +21,7 @@ import type { Cluster } from '../../jetstream/connect.ts';
 import { configFault, type StreamSeen, VIEWS } from '../../jetstream/inspect.ts';
 import { type FailureKind, Publisher } from '../../jetstream/publisher.ts';
 import { StreamHealth } from '../../jetstream/stream-health.ts';
-import { managerOf, prepareStream } from '../../jetstream/stream.ts';
+import { findStream, prepareStream } from '../../jetstream/stream.ts';
 import { headOf, linesOf } from '../../view/line.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
 import type { Appended, StoreState, ViewStore } from '../store.ts';
@@ -50,10 +54,11 @@ export interface StreamStoreState extends StoreState {
   };
 }
 
-const ACK_TIMEOUT_MS = 5_000;
 /** No view is published twice, so the servers need not remember ids for long. */
 const DUPLICATE_WINDOW_NS = 5e9;
 const HEADER_BYTES = 128;
+const LOOK_MS = 1_000;
+const PROBE_TIMEOUT_MS = 1_000;
 const SHUTTING_DOWN = 'shutting down';
 
 const REASONS: Record<FailureKind, string> = {
@@ -68,7 +73,7 @@ const REASONS: Record<FailureKind, string> = {
  * @throws {Fatal} exit 69 if the cluster does not answer, 78 if views must not go there.
  */
 export async function createStreamStore(options: StreamStoreOptions): Promise<StreamStore> {
-  const { cluster, stream, replicas, viewBytesMax, log } = options;
+  const { cluster, stream, viewBytesMax } = options;
   const payloadMax = cluster.connection.info?.max_payload ?? Infinity;
   if (viewBytesMax + HEADER_BYTES > payloadMax) {
     throw new Fatal(
@@ -87,19 +92,14 @@ export async function createStreamStore(options: StreamStoreOptions): Promise<St
     duplicate_window: DUPLICATE_WINDOW_NS,
   });
   const fault = configFault(info.config);
-  if (fault !== undefined) {
-    throw new Fatal(EXIT.badConfiguration, `Stream ${stream} cannot keep views: ${fault}`);
-  }
-  const manager = await managerOf(cluster);
-  return new StreamStore(
-    options,
-    new StreamHealth({ cluster, manager, stream, replicas, log }, info),
-  );
+  if (fault === undefined) return new StreamStore(options, info);
+  throw new Fatal(EXIT.badConfiguration, `Stream ${stream} cannot keep views: ${fault}`);
 }
 
 export class StreamStore implements ViewStore {
   readonly #options: StreamStoreOptions;
   readonly #health: StreamHealth;
+  readonly #timer: ReturnType<typeof setInterval>;
   readonly #publisher: Publisher;
   readonly #stamp: () => Stamp;
   readonly #failures = { disconnected: 0, timeout: 0, 'no-leader': 0, refused: 0 };
@@ -108,12 +108,28 @@ export class StreamStore implements ViewStore {
   #lastAcceptedMs: number | undefined;
   #isClosing = false;
 
-  constructor(options: StreamStoreOptions, health: StreamHealth) {
+  constructor(options: StreamStoreOptions, info: StreamInfo) {
     const { cluster, stream, now } = options;
     this.#options = options;
-    this.#health = health;
-    this.#publisher = new Publisher({ cluster, stream, timeoutMs: ACK_TIMEOUT_MS });
+    this.#publisher = new Publisher(cluster, stream);
     this.#stamp = createStamper(now);
+    const health = new StreamHealth(
+      {
+        ...options,
+        isConnected: () => cluster.server !== undefined,
+        inspect: () => findStream(cluster, stream),
+        probe: () => probe(cluster, stream),
+        now: () => performance.now(),
+      },
+      info,
+    );
+    this.#health = health;
+    cluster.onChange(() => {
+      health.reconnected();
+      void health.look();
+    });
+    this.#timer = setInterval(() => void health.look(), LOOK_MS);
+    this.#timer.unref();
   }
 
   async append(fields: Uint8Array, project: string): Promise<Appended> {
@@ -121,27 +137,24 @@ export class StreamStore implements ViewStore {
     if (unavailable !== undefined) return { unavailable };
     const { ts, id } = this.#stamp();
     const line = linesOf(headOf(ts, id), [fields]).subarray(0, -1); // without its newline
-    this.#health.published();
     const failure = await this.#publisher.publish(`${VIEWS}.${project}`, line, id);
-    if (failure === undefined) {
-      this.#lines += 1;
-      this.#bytes += line.length;
-      this.#lastAcceptedMs = this.#options.now();
-      this.#health.acknowledged();
-      return { id };
+    if (failure !== undefined) {
+      this.#failures[failure.kind] += 1;
+      this.#health.failed(failure);
+      return { unavailable: REASONS[failure.kind] };
     }
-    const { kind, detail } = failure;
-    this.#failures[kind] += 1;
-    if (kind === 'refused') this.#health.refused(detail);
-    else if (kind !== 'disconnected') this.#health.unanswered();
-    return { unavailable: REASONS[kind] };
+    this.#lines += 1;
+    this.#bytes += line.length;
+    this.#lastAcceptedMs = this.#options.now();
+    this.#health.acknowledged();
+    return { id };
   }
 
   /** Refuses new views, and those that are not acknowledged by now. */
   close(): void {
     this.#isClosing = true;
+    clearInterval(this.#timer);
     this.#publisher.close();
-    this.#health.stop();
   }
 
   state(): StreamStoreState {
@@ -166,4 +179,12 @@ export class StreamStore implements ViewStore {
       },
     };
   }
+}
+
+/** Publishes a message for a stream of another name. The stream answers that it refuses it. */
+function probe(cluster: Cluster, stream: string): Promise<unknown> {
+  const headers = cluster.client.headers();
+  headers.set('Nats-Expected-Stream', `${stream}_`);
+  const options = { headers, timeout: PROBE_TIMEOUT_MS };
+  return cluster.connection.request(`${VIEWS}.probe`, '', options);
 }

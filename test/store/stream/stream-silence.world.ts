@@ -51,19 +51,4 @@ describe.skipIf(!canRunNats())('a stream that acknowledges nothing', () => {
     expect(viewlog.stderr()).toBe(`error: Refusing views: ${REASON} (VIEWS)\n`);
     expect(viewlog.stdout().split(AGAIN)).toHaveLength(2);
   });
-
-  it('gets one view at a time while it answers but acknowledges nothing', async () => {
-    const { proxy, viewlog, send, isReady } = await scene();
-    proxy.drops = 'acknowledgements';
-    expect(await send()).toBe(503);
-    await until(isReady);
-    const statuses = await Promise.all(Array.from({ length: 20 }, send));
-    expect(statuses).toStrictEqual(Array.from({ length: 20 }, () => 503));
-    // The one before, and one of these.
-    expect((await viewlog.metrics())[TIMEOUTS]).toBe(2);
-    proxy.drops = 'nothing';
-    await until(async () => (await send()) === 201);
-    expect(await Promise.all(Array.from({ length: 20 }, send))).not.toContain(503);
-    expect(await isReady()).toBe(true);
-  });
 });

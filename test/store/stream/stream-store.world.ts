@@ -147,7 +147,7 @@ describe.skipIf(!canRunNats())('a start', () => {
     const missing = await serve(nats.url, '--nats-creds', file);
     expect(missing.code).toBe(78);
     expect(missing.stderr).toContain(`Cannot use NATS credentials file "${file}": ENOENT`);
-    for (const text of ['', 's3cret', CREDS.replace('SUA', 'SUX'), CREDS.slice(0, 60)]) {
+    for (const text of ['', 's3cret', CREDS.replace('SUA', 'SA'), CREDS.slice(0, 60)]) {
       writeFileSync(file, text);
       const { code, stdout, stderr } = await serve(nats.url, '--nats-creds', file);
       expect(code).toBe(78);

@@ -1,0 +1,178 @@
+import { ARCHIVE_RECORD } from '../../src/disk/names.ts';
+import { SimulatedStream } from '../support/stream.ts';
+import { ArchiveProcess } from './archive-process.ts';
+import { DATA, type Inode } from './disk.ts';
+import { type Event, World } from './world.ts';
+
+/** A read of a stream without new messages ends after this time. */
+const IDLE_MS = 1_000;
+const NUMBER = /"n":(\d+)/;
+
+/** A stream whose servers may lose messages, and archives of it on one data directory. */
+export class ArchiveWorld extends World<ArchiveProcess> {
+  readonly stream = new SimulatedStream();
+  /** When something last happened to the stream; infinite while the servers do not answer. */
+  quietSinceMs = 0;
+  #isDown = false;
+  /** The servers have lost messages, and the archive may not have noticed yet. */
+  #hasLost = false;
+  /** An earlier record that still fits the stream, and the files of that time. */
+  #backup: { readonly bytes: Buffer; readonly files: readonly Inode[] } | undefined;
+
+  constructor(seed: number) {
+    super(seed, true);
+    this.stream.omits = () => this.random.chance(0.002);
+    this.stream.answering = async (isIdle) => {
+      const ms = isIdle ? IDLE_MS : this.random.between(0.1, 5);
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      if (this.#isDown) throw new Error('no quorum');
+    };
+  }
+
+  protected newProcess(): ArchiveProcess {
+    if (this.random.chance(0.2)) this.#changeRecord();
+    return new ArchiveProcess(this);
+  }
+
+  protected events(): readonly Event[] {
+    const { stream, random } = this;
+    return [
+      [30, 'views arrive', () => this.burst()],
+      ...this.commonEvents(),
+      [4, 'the servers do not answer', () => this.#setDown(true)],
+      [4, 'the servers answer', () => this.#setDown(false)],
+      [2, 'the connection is lost', () => this.#changeStream(() => stream.disconnect())],
+      [2, 'messages expire', () => this.#expire()],
+      [2, 'a message is removed', () => this.#remove(stream.first + random.below(20))],
+      [4, 'the servers lose messages', () => this.#lose()],
+      [1, 'the stream is made anew', () => this.#recreate()],
+    ];
+  }
+
+  protected async workInPeace(): Promise<void> {
+    for (const ms of [20_000, 1_000, 10_000]) {
+      this.#publish(3);
+      await this.time.advance(ms);
+      this.process.check();
+    }
+  }
+
+  protected override clear(spaceBytes: number): void {
+    this.#setDown(false);
+    super.clear(spaceBytes);
+  }
+
+  protected async burst(): Promise<void> {
+    const { random } = this;
+    this.stream.batch = random.pick([2, 7, 50]);
+    this.#publish(1 + random.below(12));
+    await this.time.advance(random.pick([0, 1, 10, 50, 500, 5_000]));
+  }
+
+  protected async stop(): Promise<void> {
+    await this.burst();
+    await this.process.stop();
+  }
+
+  /** Every view in the stream is in a file, or in one that somebody took away. */
+  checkArchived(): void {
+    for (const line of this.stream.lines()) {
+      const n = Number(NUMBER.exec(line)![1]);
+      this.ledger.check(this.ledger.isArchived(n), `view ${n} is in the stream, but in no file`);
+    }
+    this.#hasLost = false;
+    const record = this.#record();
+    if (record === undefined) return;
+    const files = this.process.removals.filesOf('views').map(({ inode }) => inode);
+    this.#backup ??= { bytes: Buffer.from(record.bytes), files };
+  }
+
+  #publish(count: number): void {
+    const lines = Array.from({ length: count }, () => this.#newLine());
+    this.#changeStream(() => this.stream.publish(lines));
+  }
+
+  #newLine(): string {
+    const { ledger, random } = this;
+    const filler = 'ü'.repeat(random.chance(0.05) ? random.below(1_500) : random.below(30));
+    return ledger.lineOf(ledger.send('views', `"p":"1","n":${ledger.sent},"pn":"${filler}"}`));
+  }
+
+  #setDown(isDown: boolean): void {
+    this.#changeStream(() => (this.#isDown = isDown));
+  }
+
+  #changeStream(change: () => void): void {
+    change();
+    this.quietSinceMs = this.#isDown ? Infinity : this.time.nowMs;
+    this.ledger.note(`the stream ends at ${this.stream.last}`);
+  }
+
+  /** Without the message at its position an archive cannot know that others were lost. */
+  #expire(): void {
+    const { stream, random } = this;
+    if (this.#hasLost) return;
+    this.#backup = undefined;
+    const count = random.below(stream.last - stream.first + 2);
+    this.#changeStream(() => stream.expire(stream.first + count));
+  }
+
+  #remove(sequence: number): void {
+    if (this.#hasLost || sequence > this.stream.last) return;
+    this.#changeStream(() => this.stream.remove(sequence));
+  }
+
+  /** Some of the lost messages may come again, and others in their place. */
+  #lose(): void {
+    const { stream, random, ledger } = this;
+    const kept = stream.last - random.below(25);
+    if (kept < stream.first || !stream.has(this.#readRecord().sequence) || !stream.has(stream.last))
+      return;
+    this.#hasLost = true;
+    this.#backup = undefined;
+    this.#changeStream(() => {
+      const lost = stream.lose(kept);
+      const again = lost.filter(() => random.chance(0.1));
+      // An archive knows its position by the id there, so no view comes again with its number.
+      const least = again.length === 0 ? 0 : lost.length;
+      const others = Array.from({ length: least + random.below(20) }, () => this.#newLine());
+      stream.publish([...others, ...again]);
+      ledger.note(`${lost.length} are lost, of which ${again.length} come again`);
+    });
+  }
+
+  #recreate(): void {
+    this.#backup = undefined;
+    this.#changeStream(() => this.stream.recreate());
+  }
+
+  /** The sizes in the archive's record, by file. */
+  recordedSizes(): Readonly<Record<string, number>> {
+    return this.#readRecord().files;
+  }
+
+  #readRecord(): { readonly sequence: number; readonly files: Record<string, number> } {
+    const text = this.#record()?.bytes.toString();
+    return text === undefined ? { sequence: 0, files: {} } : JSON.parse(text);
+  }
+
+  #record(): Inode | undefined {
+    return this.disk.find(`${DATA}/${ARCHIVE_RECORD}`);
+  }
+
+  /** The operator puts an earlier record back, or removes the record. */
+  #changeRecord(): void {
+    const { disk, random, time, ledger } = this;
+    const record = this.#record();
+    if (record === undefined) return;
+    if (random.chance(0.5)) {
+      disk.detach(ARCHIVE_RECORD, 'removed', time.nowMs);
+      ledger.note('- the record is removed');
+    } else if (this.#backup?.files.every(({ gone }) => gone === undefined) === true) {
+      record.empty();
+      record.append(this.#backup.bytes);
+      record.makeDurable();
+      ledger.note('- the record is put back');
+    }
+  }
+}
