@@ -8,6 +8,7 @@ import {
   dayOrWord,
   httpUrl,
   type Parse,
+  parser,
   Problem,
   size,
   text,
@@ -18,7 +19,7 @@ import {
 } from './base/option.ts';
 import { KiB, TiB } from './base/size.ts';
 import { echo, nearest } from './base/text.ts';
-import { type ClusterAddress, parseClusterAddress } from './jetstream/address.ts';
+import { parseClusterAddress } from './jetstream/address.ts';
 import { EMAIL } from './projects/projects-schema.ts';
 import { TOKEN_ENV } from './status/token.ts';
 import { LARGEST_MAX_VIEW_BYTES } from './view/line.ts';
@@ -26,13 +27,11 @@ import { PROJECT_ID } from './view/view-schema.ts';
 
 // Every option with its default and its limits. Limits without an option are in `base/limits.ts`.
 
-const clusterAddress: Parse<ClusterAddress> = (value) =>
-  parseClusterAddress(value) ?? new Problem('an address such as nats://host:4222,host2:4222');
+const NATS_ADDRESS = 'an address such as nats://host:4222,host2:4222';
+const clusterAddress = parser(NATS_ADDRESS, parseClusterAddress);
 
-const matching =
-  (pattern: RegExp, expected: string): Parse<string> =>
-  (value) =>
-    pattern.test(value) ? value : new Problem(expected);
+const matching = (pattern: RegExp, expected: string): Parse<string> =>
+  parser(expected, (value) => (pattern.test(value) ? value : undefined));
 
 const projectId = matching(PROJECT_ID, '1 to 20 digits');
 const streamName = matching(/^[\w-]{1,200}$/, 'letters, digits, _ and -');

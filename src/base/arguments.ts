@@ -42,26 +42,17 @@ export function readCommandLine(args: readonly string[], flags: Flags): CommandL
   if (isAsked('version')) return { command: 'version', flags: [], operands: [] };
   if (isAsked('help')) return { command: 'help', flags: [], operands: words.slice(0, 1) };
   if (command === 'help' || command === 'version') return { command, flags: [], operands };
-  return { command, flags: given.map((token) => flagOf(token, flags)), operands };
-}
-
-interface OptionToken {
-  readonly name: string;
-  readonly rawName: string;
-  readonly value?: string | undefined;
-  readonly inlineValue?: boolean | undefined;
-}
-
-function flagOf({ name, rawName, value, inlineValue }: OptionToken, flags: Flags): Flag {
-  const placeholder = flags.get(name);
-  if (placeholder === undefined) throw unknownOption(rawName, [...flags.keys()]);
-  if (placeholder === '') return { name, value: value ?? 'yes' };
-  // `--html --data d`: the value was forgotten, and the next flag stands in its place.
-  const next = inlineValue ? undefined : /^--([^=]*)/.exec(value ?? '')?.[1];
-  const isFlag = flags.has(next ?? '');
-  if (value !== undefined && !isFlag) return { name, value };
-  const found = isFlag ? `, not the flag --${next}` : '';
-  throw new Fatal(EXIT.usage, `--${name} needs a value${found}: --${name} ${placeholder}`);
+  const read = ({ name, rawName, value, inlineValue }: (typeof given)[number]): Flag => {
+    const placeholder = flags.get(name);
+    if (placeholder === undefined) throw unknownOption(rawName, [...flags.keys()]);
+    if (placeholder === '') return { name, value: value ?? 'yes' };
+    // `--html --data d`: the value was forgotten, and the next flag stands in its place.
+    const next = inlineValue ? '' : (/^--([^=]*)/.exec(value ?? '')?.[1] ?? '');
+    if (value !== undefined && !flags.has(next)) return { name, value };
+    const found = flags.has(next) ? `, not the flag --${next}` : '';
+    throw new Fatal(EXIT.usage, `--${name} needs a value${found}: --${name} ${placeholder}`);
+  };
+  return { command, flags: given.map(read), operands };
 }
 
 /** @param flag as it was typed. */

@@ -19,16 +19,19 @@ export class Problem {
   }
 }
 
-export const text: Parse<string> = (value) => (value === '' ? new Problem('some text') : value);
+/** Makes a parser of what reads a text, or gives `undefined` if the text is not as expected. */
+export const parser =
+  <T>(expected: string, read: (text: string) => T | undefined): Parse<T> =>
+  (value) =>
+    read(value) ?? new Problem(expected);
 
-export const whole =
-  (min: number, max: number): Parse<number> =>
-  (value) => {
+export const text = parser('some text', (value) => value || undefined);
+
+export const whole = (min: number, max: number): Parse<number> =>
+  parser(`a whole number from ${min} to ${max}`, (value) => {
     const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
-    return number >= min && number <= max
-      ? number
-      : new Problem(`a whole number from ${min} to ${max}`);
-  };
+    return number >= min && number <= max ? number : undefined;
+  });
 
 /** A whole number with its unit. */
 export const size =
@@ -45,51 +48,50 @@ export const size =
     );
   };
 
-export const choice =
-  <const T extends string>(...choices: T[]): Parse<T> =>
-  (value) =>
-    choices.find((name) => name === value) ?? new Problem(choices.join(' or '));
+export const choice = <const T extends string>(...choices: T[]): Parse<T> =>
+  parser(choices.join(' or '), (value) => choices.find((name) => name === value));
+
+const HOST_AND_PORT = /^(?:\[([\da-f:.]+)\]|([^\s:/]+)):(\d{1,5})$/i;
 
 /** `127.0.0.1:8081`, `[::1]:8081`; `off` for none. */
-export const addressOrOff: Parse<'off' | { readonly host: string; readonly port: number }> = (
-  value,
-) => {
-  if (value === 'off') return value;
-  const [, ipv6, name, port] = /^(?:\[([\da-f:.]+)\]|([^\s:/]+)):(\d{1,5})$/i.exec(value) ?? [];
-  const host = ipv6 ?? name;
-  if (host === undefined || Number(port) > PORT_MAX) {
-    return new Problem('an address and a port, such as 127.0.0.1:8081, or off');
-  }
-  return { host, port: Number(port) };
-};
+export const addressOrOff = parser(
+  'an address and a port, such as 127.0.0.1:8081, or off',
+  (value) => {
+    if (value === 'off') return value;
+    const [, ipv6, name, port] = HOST_AND_PORT.exec(value) ?? [];
+    const host = ipv6 ?? name;
+    const isKnown = host !== undefined && Number(port) <= PORT_MAX;
+    return isKnown ? { host, port: Number(port) } : undefined;
+  },
+);
+
+const DAY_WORDS = ['today', 'yesterday'];
 
 /** `2026-01-31`; `today` and `yesterday` stay words, because they depend on the time zone. */
-export const dayOrWord: Parse<string> = (value) =>
-  value === 'today' || value === 'yesterday' || isDay(value)
-    ? value
-    : new Problem('a day such as 2026-01-31, or today or yesterday');
+export const dayOrWord = parser('a day such as 2026-01-31, or today or yesterday', (value) =>
+  DAY_WORDS.includes(value) || isDay(value) ? value : undefined,
+);
 
-export const httpUrl: Parse<string> = (value) =>
-  /^https?:\/\/[^\s/?#]+\/?$/i.test(value) && URL.canParse(value)
-    ? value.replace(/\/$/, '')
-    : new Problem('an address such as http://127.0.0.1:8080');
+export const httpUrl = parser('an address such as http://127.0.0.1:8080', (value) => {
+  const isUrl = /^https?:\/\/[^\s/?#]+\/?$/i.test(value) && URL.canParse(value);
+  return isUrl ? value.replace(/\/$/, '') : undefined;
+});
 
 /** A collector's address, with or without `/view`. The result has it. */
-export const viewUrl: Parse<string> = (value) => {
-  if (!/^https?:\/\/[^\s?#@\\]+$/i.test(value) || !URL.canParse(value)) {
-    return new Problem('an address such as https://views.example.com');
-  }
+export const viewUrl = parser('an address such as https://views.example.com', (value) => {
+  if (!/^https?:\/\/[^\s?#@\\]+$/i.test(value) || !URL.canParse(value)) return undefined;
   const { origin, pathname } = new URL(value);
   return `${origin}${pathname.replace(/(\/view)?\/?$/, '')}/view`;
-};
+});
 
-export const yesOrNo: Parse<boolean> = (value) =>
-  ['yes', 'no'].includes(value) ? value === 'yes' : new Problem('yes or no');
+export const yesOrNo = parser('yes or no', (value) =>
+  value === 'yes' || value === 'no' ? value === 'yes' : undefined,
+);
 
-export const timeZone: Parse<string> = (value) => {
+export const timeZone = parser('a time zone such as Europe/Oslo or UTC', (value) => {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone;
   } catch {
-    return new Problem('a time zone such as Europe/Oslo or UTC');
+    return undefined;
   }
-};
+});

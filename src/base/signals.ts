@@ -32,21 +32,16 @@ class Signals {
   }
 
   /** Calls `act` for each of these signals; at once if one is remembered. */
-  on(signal: 'SIGHUP' | 'SIGUSR2', act: () => void): void {
-    this.#set([signal], act);
+  on(signal: Signal, act: () => void): void {
+    this.heed();
+    this.#acts.set(signal, act);
+    if (this.#remembered.delete(signal)) act();
   }
 
   /** Calls `stop` at the first SIGTERM or SIGINT. */
   onStop(stop: () => void): void {
-    this.#set(['SIGTERM', 'SIGINT'], stop);
-  }
-
-  #set(signals: readonly Signal[], act: () => void): void {
-    this.heed();
-    for (const signal of signals) {
-      this.#acts.set(signal, act);
-      if (this.#remembered.delete(signal)) act();
-    }
+    this.on('SIGTERM', stop);
+    this.on('SIGINT', stop);
   }
 
   #heard(signal: Signal): void {

@@ -25,28 +25,23 @@ function inShell(line: string, args: readonly string[], runtime: Runtime, data =
     ...(['sh', '-c', line, 'sh'] as const),
     ...runtime.command(path),
   ];
-  const input = JSON.stringify(MINIMAL_VIEW);
-  return start(args, data, { runtime: { ...runtime, command }, input }).ended;
+  return start(args, data, { runtime: { ...runtime, command } }).ended;
 }
 
 /** They stand for all commands, because every command prints in one place. */
 const COMMANDS = ['version', 'help serve', 'check --data .', `verify ${VIEWS} ${VIEWS}`];
-const CASES = RUNTIMES.flatMap((runtime) => COMMANDS.map((line) => [line, runtime] as const));
-
-const notWritten = /^error: Cannot write to stdout: [^\n]*no space left[^\n]*\n$/i;
-const CLOSED = '{ "$@"; echo "code $?" >&2; } | :';
-
-it.each(CASES)('%s: output that cannot be written is exit 74, on $name', async (line, runtime) => {
-  const { code, stderr } = await inShell('"$@" > /dev/full', line.split(' '), runtime);
-  expect([code, stderr]).toStrictEqual([74, expect.stringMatching(notWritten)]);
-});
-
-it.each(CASES)('%s: a pipe that nobody reads ends it quietly, on $name', async (line, runtime) => {
-  const { stderr } = await inShell(CLOSED, line.split(' '), runtime);
-  expect(stderr).toBe('code 0\n');
-});
 
 describe.each(RUNTIMES)('on $name', (runtime) => {
+  it('output that cannot be written is exit 74, and a closed pipe ends a command', async () => {
+    const noSpace = /^error: Cannot write to stdout: [^\n]*no space left[^\n]*\n$/i;
+    for (const line of COMMANDS) {
+      const full = await inShell('"$@" > /dev/full', line.split(' '), runtime);
+      expect(full).toMatchObject({ code: 74, stderr: expect.stringMatching(noSpace) });
+      const closed = await inShell('{ "$@"; echo "code $?" >&2; } | :', line.split(' '), runtime);
+      expect([line, closed.stderr]).toStrictEqual([line, 'code 0\n']);
+    }
+  });
+
   it('a slow reader gets all the output', async () => {
     const data = filled(2000);
     const args = ['report', '--data', '.', '--top', '1000'];
@@ -67,40 +62,30 @@ describe.each(RUNTIMES)('on $name', (runtime) => {
     expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
     expect(await viewlog.signal('SIGTERM')).toMatchObject({ code: 0, signal: null });
   });
-});
 
-// Deno writes to devices only with all permissions.
-describe.each(RUNTIMES.filter((runtime) => runtime !== DENO))('a page, on $name', (runtime) => {
-  const page = (path: string, line = '"$@"') =>
-    inShell(line, ['report', '--data', '.', '--html', path], runtime);
-
-  it('that cannot be written is exit 74, or 73 if it cannot be created', async () => {
-    const full = await page('/dev/full');
-    const noSpace = /^error: Cannot write to "\/dev\/full": [^\n]*no space left[^\n]*\n$/i;
-    expect(full).toMatchObject({ code: 74, stdout: '', stderr: expect.stringMatching(noSpace) });
-    const nowhere = await page('no/where.html');
+  it('a page that cannot be created is exit 73, and 74 if it cannot be written', async () => {
+    const page = (path: string, line = '"$@"') =>
+      inShell(line, ['report', '--data', '.', '--html', path], runtime);
     const cannot = /^error: Cannot write "no\/where.html": [^\n]*\n$/;
+    const nowhere = await page('no/where.html');
     expect(nowhere).toMatchObject({ code: 73, stderr: expect.stringMatching(cannot) });
-  });
-
-  it('goes into a pipe too, and ends with it', async () => {
+    // Deno writes to devices only with all permissions.
+    if (runtime === DENO) return;
+    const noSpace = /^error: Cannot write to "\/dev\/full": [^\n]*no space left[^\n]*\n$/i;
+    const full = await page('/dev/full');
+    expect(full).toMatchObject({ code: 74, stdout: '', stderr: expect.stringMatching(noSpace) });
     expect((await page('/dev/stdout', '"$@" | cat')).stdout).toMatch(/^<!doctype html>/i);
     expect((await page('/dev/stdout', '"$@" | :')).stderr).toBe('');
   });
 });
 
 it('--log json writes nothing but JSON, to the end', async () => {
-  const parsed = (text: string) =>
-    Array.from(text.trimEnd().split('\n'), (line) => JSON.parse(line));
-  const viewlog = await startViewlog({ args: ['--log=json'] });
-  const { stdout, stderr } = await viewlog.signal('SIGTERM');
-  expect(parsed(stdout)).toMatchObject([
-    { level: 'info', message: `viewlog listening on ${viewlog.url}` },
-    { level: 'info', message: 'viewlog stopping' },
-  ]);
-  expect(stderr).toBe('');
+  const levelsOf = (text: string) =>
+    Array.from(text.trimEnd().split('\n'), (line) => (JSON.parse(line) as { level: string }).level);
+  const { stdout } = await (await startViewlog({ args: ['--log=json'] })).signal('SIGTERM');
+  expect(levelsOf(stdout)).toStrictEqual(['info', 'info']);
   const data = dataDirectory({ projects: [{ id: 1 }, { di: '2' }] });
   const failed = await run(['serve', '--log=json', '--status=off'], { data });
   expect(failed.code).toBe(78);
-  expect(parsed(failed.stderr).length).toBeGreaterThan(1);
+  expect(new Set(levelsOf(failed.stderr))).toStrictEqual(new Set(['error']));
 });

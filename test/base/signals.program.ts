@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startNatsProxy } from '../support/nats-proxy.ts';
 import { canRunNats, startNats } from '../support/nats-server.ts';
 import { BUN, DENO, isPresent, NODE, type Runtime } from '../support/runtimes.ts';
-import { dataDirectory, type Started, start, startViewlog, until } from '../support/viewlog.ts';
+import { dataDirectory, type Started, start, until } from '../support/viewlog.ts';
 
 // Signals that arrive while a service starts, before anything can act on them.
 
@@ -79,14 +79,3 @@ function openedForWriting(pipe: string): number | undefined {
     return undefined;
   }
 }
-
-it('says each time it is told to reload that the projects file is faulty', async () => {
-  const viewlog = await startViewlog();
-  const told = () => viewlog.stderr().match(/projects\.json:1:2/g)?.length ?? 0;
-  writeFileSync(`${viewlog.data}/projects.json`, '{');
-  await until(() => told() === 1);
-  for (const times of [2, 3]) {
-    viewlog.child.kill('SIGHUP');
-    await until(() => told() === times);
-  }
-});

@@ -272,7 +272,6 @@ it('the log says that views are refused, and accepted again, once an hour', () =
   };
   expect(look()).toStrictEqual([]);
   refuse();
-  look();
   const refused =
     'warn: Views of project 1 (Aurora) are refused: origin not allowed; all 9 views of the last hour';
   expect(look()).toStrictEqual([refused]);
