@@ -2,7 +2,6 @@ import { formatSize, plural } from '../base/format.ts';
 import { BUILD } from '../base/built.ts';
 import { ownAddress } from '../http/own-address.ts';
 import { summaryOf } from '../projects/project-list.ts';
-import type { StatusModel } from '../status/model.ts';
 import * as problems from '../status/problem-words.ts';
 import * as commands from '../status/shell-commands.ts';
 import { isOpen } from '../status/state.ts';
@@ -10,7 +9,6 @@ import type { Place, Words } from '../status/words.ts';
 import { described, isRefused, isViewlogs } from './ask.ts';
 import { activeIn, type Facts } from './facts.ts';
 import { error, judged, ok, timeOf, type Verdict, warning } from './finding.ts';
-import { SIGN } from './probe-proxy.ts';
 
 // Checks of the program, its settings, its projects file and the collector that runs.
 
@@ -179,7 +177,8 @@ function unreadyVerdict(facts: Facts): Verdict {
     return error('Not ready: about to stop', why, 'If it should not stop, restart it');
   }
   const reason = overview.unavailable ?? 'see the status page';
-  const fix = stepsOf(problems.storeTold(overview, placeOf(facts)));
+  const { disk } = overview;
+  const fix = disk === undefined ? '' : problems.diskAdvice(disk, facts.settings.data ?? '');
   return error(`Not ready: ${reason}`, 'every view is refused', fix);
 }
 
@@ -191,13 +190,9 @@ export function checkRefusals(facts: Facts): readonly Verdict[] {
   if (overview === undefined) return [];
   const { requests, projects } = overview;
   const told = [
-    ...(requests === undefined || requests.isFixed || isOwn(requests)
-      ? []
-      : [problems.requestsTold(requests)]),
-    ...projects
-      .filter(({ state, reasons }) => state === 'silent' || reasons.some(isOpen))
-      .map((row) => problems.problemTold(row, overview, placeOf(facts))),
-  ];
+    ...(requests === undefined ? [] : [requests]),
+    ...projects.filter(({ state, reasons }) => state === 'silent' || reasons.some(isOpen)),
+  ].map((row) => problems.problemTold(row, overview, placeOf(facts)));
   if (told.length === 0) return [ok('No view of a listed project is refused now')];
   const verdicts = told.slice(0, REFUSALS_MAX).map(verdictOf);
   const more = told.length - verdicts.length;
@@ -209,12 +204,6 @@ export function checkOverdue(facts: Facts): readonly Verdict[] {
   const { overdue = [] } = facts.disk?.inside?.around ?? {};
   return overdue.length === 0 ? [] : [verdictOf(problems.overdueTold(overdue, placeOf(facts)))];
 }
-
-const OWN_REQUESTS_MAX = 10;
-
-/** Whether these are the requests of `--url`: a collector with few views should not look broken. */
-const isOwn = ({ failed, reasons }: NonNullable<StatusModel['requests']>): boolean =>
-  failed <= OWN_REQUESTS_MAX && reasons.every(({ sample }) => sample.text?.startsWith(SIGN));
 
 const wordsOf = (words: Words): string =>
   words.map((word) => (typeof word === 'string' ? word : timeOf(word.getTime()))).join('');

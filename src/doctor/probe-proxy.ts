@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { DOCTOR_SIGN } from '../status/counts.ts';
 import type { StatusModel } from '../status/model.ts';
 import { type Ask, isViewlogs, posted, preflightFrom, refusalIn, type Reply } from './ask.ts';
 
@@ -36,8 +37,6 @@ interface Way {
   readonly now: () => number;
 }
 
-/** What the doctor's requests that are not views begin with. */
-export const SIGN = '"viewlog doctor ';
 /** The fault that viewlog finds first, if the whole body arrives. */
 const END = '" is not a view';
 
@@ -53,7 +52,7 @@ export const PROBE_PAGE = '/viewlog-doctor';
  */
 export async function probeProxy(way: Way, ask: Ask): Promise<ProxyReplies> {
   const { url, origin, viewBytesMax, project, now } = way;
-  const sign = `${SIGN}${randomUUID()}`;
+  const sign = `${DOCTOR_SIGN}${randomUUID()}`;
   const sentMs = now();
   const send = (body: string): Promise<Reply> => ask(url, posted(origin, body));
   const notAView = (bytes: number) => send(`${sign}: `.padEnd(bytes - END.length, '.') + END);

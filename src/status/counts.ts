@@ -15,6 +15,9 @@ const SAMPLE_TEXT_MAX = 1_000;
 const SAMPLE_ORIGIN_MAX = 200;
 const SAMPLE_ISSUES_MAX = 10;
 
+/** What a request of the doctor begins with. No page sent it, so it shows no problem of pages. */
+export const DOCTOR_SIGN = '"viewlog doctor ';
+
 /** What is counted for one project, and for all requests together. */
 export class Activity {
   /** Since the start of the process. */
@@ -102,6 +105,7 @@ export class Counts implements RequestCounts {
     }
     const activity = project === undefined ? this.beforeProject : this.activityOf(project);
     activity.refuse(atMs);
+    if (text?.startsWith(DOCTOR_SIGN)) return;
     this.#dropOldReasons(atMs);
     const { reasons } = activity;
     const key = keyOf(sample);
@@ -162,6 +166,7 @@ function sampleOf(
   text: string | undefined,
   atMs: number,
 ): Sample {
+  const isObject = text?.trimStart().startsWith('{') === true;
   // Written and parsed again, because engines make a part of a string a slice of the whole: a few
   // words of each sample would keep its whole body in memory.
   const json = JSON.stringify({
@@ -173,6 +178,7 @@ function sampleOf(
     issues: issues.slice(0, SAMPLE_ISSUES_MAX),
     bytes,
     text: text && clip(text, SAMPLE_TEXT_MAX),
+    isCut: code === 'malformed-json' && isObject && !text.trimEnd().endsWith('}'),
   });
   return JSON.parse(json) as Sample;
 }

@@ -4,9 +4,10 @@ import type { Reply } from '../../src/doctor/ask.ts';
 import { examine } from '../../src/doctor/checks.ts';
 import type { Facts } from '../../src/doctor/facts.ts';
 import { type Inside, mountOf } from '../../src/doctor/probe-disk.ts';
-import { faultColumn, type ProxyReplies, SIGN } from '../../src/doctor/probe-proxy.ts';
+import { faultColumn, type ProxyReplies } from '../../src/doctor/probe-proxy.ts';
 import { parseProjectsFile } from '../../src/projects/parse.ts';
 import type { ProjectEntry } from '../../src/projects/projects-schema.ts';
+import { DOCTOR_SIGN } from '../../src/status/counts.ts';
 import type { Refusal } from '../../src/view/refusal.ts';
 import { NOON, Scene } from '../support/status-scene.ts';
 
@@ -56,7 +57,6 @@ const SETTINGS: Facts['settings'] = {
   'min-free': 64 * MiB,
   'keep-days': 0,
   'keep-refused-days': 14,
-  store: 'files',
 };
 
 const HOLDER = { pid: 42, sinceMs: NOON, address: 'http://127.0.0.1:8080' };
@@ -130,7 +130,7 @@ const proxied = (change: Partial<ProxyReplies> = {}): Partial<Facts> => ({
   proxy: {
     url: 'https://views.example/view',
     origin: 'https://a.example',
-    sign: `${SIGN}1`,
+    sign: `${DOCTOR_SIGN}1`,
     sentMs: 1000,
     large: problem(
       'malformed-json',
@@ -331,7 +331,7 @@ describe('a scene at 3 a.m.:', () => {
     }
     expect(told({ status: shown(cut) })).toStrictEqual([
       expect.stringMatching(
-        /^warning refusals: 134 of 137 requests .*134 requests: arrived cut off.*proxy's size limit \(nginx: client_max_body_size; Caddy: request_body\)/,
+        /^warning refusals: Unreadable requests: .* 134 of 137 requests .*134 requests.*: arrived cut off.*proxy's size limit \(nginx: client_max_body_size; Caddy: request_body\)/,
       ),
     ]);
     cut.nowMs += 31_000;
@@ -359,7 +359,7 @@ describe('a scene at 3 a.m.:', () => {
     ]);
     const full = scene({ store: { unavailable: 'no space left', freeBytes: MiB } });
     expect(told({ status: shown(full) })[0]).toMatch(
-      /^error health: Not ready: no space left; every view is refused\. .*df -h \/data$/,
+      /^error health: Not ready: no space left; every view is refused\. Check \/data: its owner, /,
     );
   });
 });
@@ -392,7 +392,7 @@ describe('refusals', () => {
 
   it("are not the doctor's own", () => {
     const made = new Scene(PROJECTS);
-    made.refuse(2, { code: 'malformed-json' }, undefined, `${SIGN}1: ...`);
+    made.refuse(2, { code: 'malformed-json' }, undefined, `${DOCTOR_SIGN}1: ...`);
     expect(told({ status: shown(made) })).toStrictEqual([]);
   });
 });
@@ -448,7 +448,11 @@ describe('the way through the proxy', () => {
     Array.from({ length: count }, () => ({ atMs: 1000, code, text }));
 
   it.each<[string, Partial<ProxyReplies>, boolean]>([
-    ['to this collector', { latestRefused: latest(1, 'malformed-json', `${SIGN}1: ..`) }, true],
+    [
+      'to this collector',
+      { latestRefused: latest(1, 'malformed-json', `${DOCTOR_SIGN}1: ..`) },
+      true,
+    ],
     ['to another', { latestRefused: latest(19) }, false],
     ['that others have pushed out of the latest', { latestRefused: latest(20) }, true],
     ['to another, before', { latestRefused: latest(20), sentMs: 1001 }, false],
