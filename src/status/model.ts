@@ -4,7 +4,7 @@ import { clip } from '../base/text.ts';
 import { DAY_MS, dayOf } from '../base/time.ts';
 import type { Project, Projects } from '../projects/project-list.ts';
 import { rowOf } from '../view/refusal.ts';
-import { type AcceptedView, type Activity, type Counts, DOCTOR_SIGN } from './counts.ts';
+import { type AcceptedView, type Activity, DOCTOR_SIGN } from './counts.ts';
 import type { CollectorState } from './health.ts';
 import type { FilesSeen } from './look-around.ts';
 import * as state from './state.ts';
@@ -36,25 +36,17 @@ const UNLISTED_MAX = 20;
 const NAME_LENGTH_MAX = 100;
 const URL_LENGTH_MAX = 200;
 
-export function modelOf(input: ModelInput, { open, filter }: Asked) {
-  const { counts, projects, judged, store, files, isStopping, warnings } = input;
+export function modelOf(input: ModelInput, asked: Asked) {
+  const { counts, projects, store, files, isStopping, warnings, nowMs } = input;
   const { startMs, sinceMs, total } = counts;
-  const requests = state.judgeRequests(counts, input);
-  const problems = judged.filter(state.isProblem).sort(byRank);
-  const others = judged.filter((one) => !state.isProblem(one));
-  const found = [...problems, ...others].filter(({ project }) => matches(project, filter));
-  const fixed = [...others, requests].filter((one) => !state.isProblem(one) && isFixedLately(one));
   const unlisted = unlistedFacts(input);
-  const toRow = (one: state.Judged) => rowFacts(one, input, open);
-  const active = projects.all().filter((project) => project.active);
-  const first = active[0] ?? projects.all()[0];
+  const first = projects.all().find(({ active }) => active) ?? projects.all()[0];
   return {
-    nowMs: input.nowMs,
+    nowMs,
     startMs,
     sinceMs,
     isStopping,
     warnings,
-    headline: headlineOf(input, problems, requests),
     /** Why the projects file is not active, and since when. */
     projectsFault: projects.fault,
     unavailable: store.unavailable,
@@ -63,19 +55,8 @@ export function modelOf(input: ModelInput, { open, filter }: Asked) {
     stream: isStream(store) ? store.stream : undefined,
     /** The names of files that should have been removed by now. */
     overdue: files.overdue,
-    /** Those that failed before their project was known, if they are more than one in ten. */
-    requests: state.isProblem(requests) ? toRow(requests) : undefined,
-    /** Of projects, the worst first. */
-    problems: problems.slice(0, PROBLEMS_MAX).map(toRow),
-    problemsInAll: problems.length,
-    /** Some of their views of the last hour were refused, and now they are accepted again. */
-    fixed: fixed.slice(0, PROBLEMS_MAX).map(toRow),
+    ...projectsFacts(input, asked),
     total: figuresOf(total, input),
-    projectsActive: active.length,
-    projectsArriving: judged.filter((one) => one.state === 'arriving').length,
-    projectsListed: judged.length,
-    projectsFound: found.length,
-    projects: found.slice(0, ROWS_MAX).map(toRow),
     unlisted: unlisted.slice(0, UNLISTED_MAX),
     unlistedInAll: unlisted.length,
     latestAccepted: counts.latestAccepted.map((view) => shownView(view, projects)),
@@ -85,6 +66,31 @@ export function modelOf(input: ModelInput, { open, filter }: Asked) {
     }),
     /** The project to begin with, for a collector that has never accepted a view. */
     firstSteps: total.lastAcceptedMs === undefined ? { project: first && named(first) } : undefined,
+  };
+}
+
+function projectsFacts(input: ModelInput, { open, filter }: Asked) {
+  const { counts, judged } = input;
+  const requests = state.judgeRequests(counts, input);
+  const problems = judged.filter(state.isProblem).sort(byRank);
+  const others = judged.filter((one) => !state.isProblem(one));
+  const found = [...problems, ...others].filter(({ project }) => matches(project, filter));
+  const fixed = [...others, requests].filter((one) => !state.isProblem(one) && isFixedLately(one));
+  const toRow = (one: state.Judged) => rowFacts(one, input, open);
+  return {
+    headline: headlineOf(input, problems, requests),
+    /** Those that failed before their project was known, if they are more than one in ten. */
+    requests: state.isProblem(requests) ? toRow(requests) : undefined,
+    /** Of projects, the worst first. */
+    problems: problems.slice(0, PROBLEMS_MAX).map(toRow),
+    problemsInAll: problems.length,
+    /** Some of their views of the last hour were refused, and now they are accepted again. */
+    fixed: fixed.slice(0, PROBLEMS_MAX).map(toRow),
+    projectsActive: judged.filter(({ project }) => project.active).length,
+    projectsArriving: judged.filter((one) => one.state === 'arriving').length,
+    projectsListed: judged.length,
+    projectsFound: found.length,
+    projects: found.slice(0, ROWS_MAX).map(toRow),
   };
 }
 
@@ -109,7 +115,7 @@ function headlineOf(
   if (state.isProblem(requests)) return { kind: 'amber', about: 'requests' } as const;
   const isArriving = judged.some((one) => one.state === 'arriving');
   if (isArriving) return { kind: 'green', about: 'arriving' } as const;
-  const isActive = projects.all().some(({ active }) => active);
+  const isActive = judged.some(({ project }) => project.active);
   if (!isActive) return { kind: 'grey', about: 'no-active-project' } as const;
   const isNew = counts.total.lastAcceptedMs === undefined;
   return { kind: 'grey', about: isNew ? 'first-view' : 'quiet' } as const;

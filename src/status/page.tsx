@@ -1,5 +1,4 @@
 // The status page as HTML. `page/page.ts` fetches it anew every two seconds and swaps it in place.
-import { plural } from '../base/format.ts';
 import { printable } from '../base/text.ts';
 import type { Asked, Row, StatusModel } from './model.ts';
 import { reasonsTold, type Told, toldOf, unlistedTold } from './problem-words.ts';
@@ -37,11 +36,11 @@ export function page({ model, place, asked, version }: Shown): string {
           <ToldList told={toldOf(model, place)} />
           <Figures model={model} />
           <Projects model={model} place={place} filter={asked.filter} />
-          <Unlisted model={model} place={place} />
-          <div class="two">
-            <Latest title="Last views" items={model.latestAccepted} />
-            <Latest title="Last refusals" items={words.lastRefusals(model)} />
-          </div>
+          <section hidden={model.unlisted.length === 0}>
+            <h2>Unlisted ids that send views</h2>
+            <ToldList told={unlistedTold(model, place)} />
+          </section>
+          <div class="two">{words.latest(model).map(Latest)}</div>
         </main>
         <footer class="faint">
           {words.fileWords(model)} viewlog {version}.
@@ -94,13 +93,11 @@ const Figures = ({ model }: { model: StatusModel }) => (
   </dl>
 );
 
-const COLUMNS = ['Last hour', 'Today', 'By now yesterday', 'Refused, 24 h'];
 /** Fewer projects are found at a glance. */
 const FILTER_MIN = 10;
 
 function Projects({ model, place, filter }: Pick<Shown, 'model' | 'place'> & { filter: string }) {
-  const { projects, projectsListed, projectsFound } = model;
-  const left = projectsFound - projects.length;
+  const { projects, projectsListed } = model;
   return (
     <section hidden={projectsListed === 0}>
       <h2>Projects</h2>
@@ -113,21 +110,20 @@ function Projects({ model, place, filter }: Pick<Shown, 'model' | 'place'> & { f
         hidden={projectsListed <= FILTER_MIN}
       />
       <div class="columns" aria-hidden="true">
-        {['Name', 'Last 24 hours', ...COLUMNS, 'State'].map((name) => (
+        {['Name', 'Last 24 hours', ...words.COLUMNS, 'State'].map((name) => (
           <span>{name}</span>
         ))}
       </div>
       {projects.map((row) => (
         <ProjectRow row={row} place={place} />
       ))}
-      {projectsFound === 0 && <p class="faint">No project matches the filter.</p>}
-      {left > 0 && <p class="faint">{plural(left, 'more project')}: filter by name or id.</p>}
+      <p class="faint">{words.leftOut(model)}</p>
     </section>
   );
 }
 
 function ProjectRow({ row, place }: { row: Row; place: words.Place }) {
-  const { id, name, state, figures: f, latest } = row;
+  const { id, name, state, latest } = row;
   return (
     <details class="row" id={`project-${id}`} data-id={id} open={latest !== undefined}>
       <summary>
@@ -135,10 +131,10 @@ function ProjectRow({ row, place }: { row: Row; place: words.Place }) {
           <bdi>{printable(name)}</bdi> <small>{id}</small>
         </span>
         <Bars row={row} />
-        {[f.lastHour, f.today, f.yesterdayByNow, f.refusedLastDay].map((count, i) => (
+        {words.cells(row).map((cell, i) => (
           <span class="number">
-            <span class="label">{COLUMNS[i]} </span>
-            {words.countOrDash(count)}
+            <span class="label">{words.COLUMNS[i]} </span>
+            {cell}
           </span>
         ))}
         <span class={`state ${state}`}>{words.stateWords(row)}</span>
@@ -168,31 +164,16 @@ function Bars({ row: { hours, refusedHours } }: { row: Row }) {
   );
 }
 
-function Unlisted({ model, place }: Pick<Shown, 'model' | 'place'>) {
-  const left = model.unlistedInAll - model.unlisted.length;
-  return (
-    <section hidden={model.unlistedInAll === 0}>
-      <h2>Unlisted ids that send views</h2>
-      <ToldList told={unlistedTold(model, place)} />
-      {left > 0 && <p class="faint">{plural(left, 'more id')}.</p>}
-    </section>
-  );
-}
-
-const LATEST_SHOWN = 10;
-
-function Latest({ title, items }: { title: string; items: StatusModel['latestAccepted'] }) {
-  return (
-    <section>
-      <h2>{title}</h2>
-      <ul class="latest">
-        {items.length === 0 && <li class="faint">None since the start.</li>}
-        {items.slice(0, LATEST_SHOWN).map(({ atMs, name, what }) => (
-          <li>
-            <Time at={words.at(atMs)} /> <bdi>{printable(name)}</bdi> {printable(what)}
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
-}
+const Latest = ({ title, items }: words.Events) => (
+  <section>
+    <h2>{title}</h2>
+    <ul class="latest">
+      {items.length === 0 && <li class="faint">None since the start.</li>}
+      {items.map(({ atMs, name, what }) => (
+        <li>
+          <Time at={words.at(atMs)} /> <bdi>{printable(name)}</bdi> {printable(what)}
+        </li>
+      ))}
+    </ul>
+  </section>
+);

@@ -155,7 +155,7 @@ const replayOf = ({ sample, keptDays }: ReasonFacts, place: Place): string | und
     : commands.replayOf(sample.project ?? '', keptDays, place);
 
 function fixSteps(reason: ReasonFacts, place: Place, what: string): Step[] {
-  const { advice, command } = fixOf(reason, place);
+  const [advice, command] = fixOf(reason, place);
   const replay = replayOf(reason, place);
   const again = { words: ['Then send the refused views again:'], command: replay };
   return [{ words: [what + advice], command }, ...(replay === undefined ? [] : [again])];
@@ -179,26 +179,22 @@ function reasonWords(reason: ReasonFacts, { id, maxViewsPerMinute: limit }: Row)
   return `: ${faults.join('; ')}`;
 }
 
-interface Fix {
-  readonly advice: string;
-  readonly command?: string | undefined;
-}
+type Fix = readonly [advice: string, command?: string | undefined];
 
 function fixOf({ remedy, sample, keptDays }: ReasonFacts, place: Place): Fix {
   const { project: id = '', code } = sample;
   const { kind } = remedy;
   const advice = ADVICE[kind] ?? 'If this continues: viewlog help trouble';
   if (kind === 'activate' || kind === 'add-origin') {
-    const { projectsPath, account } = place;
-    return { advice, command: commands.activationOf(id, remedy.origin, projectsPath, account) };
+    return [advice, commands.activationOf(id, remedy.origin, place.projectsPath, place.account)];
   }
   if (kind === 'raise-limit') {
-    return { advice, command: commands.raisedLimitOf(id, remedy.viewsPerMinute, place) };
+    return [advice, commands.raisedLimitOf(id, remedy.viewsPerMinute, place)];
   }
   if (kind === 'raise-max-view') {
-    return { advice: `${advice} ${formatSize(remedy.bytes).replace(' ', '')}.` };
+    return [`${advice} ${formatSize(remedy.bytes).replace(' ', '')}.`];
   }
-  if (kind !== 'fix-page' || code === 'unsupported-media-type') return { advice };
+  if (kind !== 'fix-page' || code === 'unsupported-media-type') return [advice];
   return pageFix(sample, commands.explainOf(id, keptDays, place));
 }
 
@@ -219,19 +215,21 @@ function pageFix({ origin = '', text = '' }: ReasonFacts['sample'], explain?: st
   const [, url] = /"url"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(text) ?? [];
   const page = url === undefined ? 'that sends them' : `"${printable(url, 100)}"`;
   const advice = `Correct the page ${page}${origin === '' ? '' : ` of ${printable(origin)}`}.`;
-  if (explain === undefined) return { advice };
-  return { advice: `${advice} To explain the latest:`, command: explain };
+  return explain === undefined ? [advice] : [`${advice} To explain the latest:`, explain];
 }
 
 /** Views of ids that are not listed, and what to do about them. */
-export const unlistedTold = ({ unlisted }: StatusModel, place: Place): Told[] =>
-  unlisted.map(({ id, isInFaultyFile, reason }) => {
+export function unlistedTold({ unlisted, unlistedInAll }: StatusModel, place: Place): Told[] {
+  const told = unlisted.map(({ id, isInFaultyFile, reason }): Told => {
     const { lastDay, lastHour, lastMs, sample } = reason;
     const views = plural(lastDay, 'view');
     const title = say`${id}: ${views} in 24 hours, ${lastHour} in the last hour, ${fromWords(sample)}, the latest ${at(lastMs)}`;
     const isInFile = { words: ['It is in the file, which is not active.'] };
     return { title, steps: isInFaultyFile ? [isInFile] : fixSteps(reason, place, '') };
   });
+  const left = unlistedInAll - unlisted.length;
+  return left === 0 ? told : [...told, { title: [plural(left, 'more id')], steps: [] }];
+}
 
 const fromWords = ({ origin }: ReasonFacts['sample']): string =>
   origin === undefined ? 'without an Origin' : `from ${printable(origin)}`;

@@ -4,7 +4,7 @@ import type { StoreState } from '../store/store.ts';
 import type { RefusalCode } from '../view/refusal.ts';
 import { type Remedy, remedyOf } from '../view/remedy.ts';
 import { Activity, type Counts } from './counts.ts';
-import type { Reason, Sample } from './reasons.ts';
+import type { Reason } from './reasons.ts';
 
 export type ProjectState =
   /** All views of the last hour were refused. */
@@ -56,30 +56,10 @@ export interface Surroundings {
   readonly nowMs: number;
 }
 
+/** A project with its state, and with why its views were refused in the last 24 hours. */
+export type Judged = ReturnType<typeof judge>;
 /** Refusals for one reason, with what fixes them now. */
-export interface JudgedReason {
-  readonly sinceMs: number;
-  readonly lastMs: number;
-  readonly sample: Sample;
-  readonly lastHour: number;
-  readonly lastDay: number;
-  readonly remedy: Remedy;
-  /** Views are accepted again, and none is refused for this reason. */
-  readonly isFixed: boolean;
-}
-
-export interface Judged {
-  readonly project: Project;
-  readonly activity: Activity;
-  readonly state: ProjectState;
-  /** In the last hour. */
-  readonly accepted: number;
-  /** In the last hour, for reasons that are not fixed. */
-  readonly refused: number;
-  readonly acceptedYesterday: number;
-  /** Of the last 24 hours, those with the most refusals in the last hour first. */
-  readonly reasons: readonly JudgedReason[];
-}
+export type JudgedReason = ReturnType<typeof judgeReason>;
 
 const NO_ACTIVITY = new Activity();
 
@@ -89,7 +69,7 @@ export function judge(
   activity: Activity = NO_ACTIVITY,
   around: Surroundings,
   views = activity,
-): Judged {
+) {
   const { nowMs, store } = around;
   const { active } = project;
   const isDown = store.unavailable !== undefined;
@@ -107,6 +87,7 @@ export function judge(
   const acceptedYesterday = activity.acceptedIn.between(agoMs - SILENT_MS, agoMs);
   const isHeardLately = nowMs - (activity.lastAcceptedMs ?? 0) < SILENT_MS;
   const state = stateOf({ active, accepted, refused, isHeardLately, acceptedYesterday });
+  // Accepted and refused are those of the last hour, refused for reasons that are not fixed.
   return { project, activity, state, accepted, refused, acceptedYesterday, reasons };
 }
 
@@ -138,7 +119,7 @@ export function judgeReason(
   { projects, nowMs }: Surroundings,
   views: Activity = NO_ACTIVITY,
   project?: Project,
-): JudgedReason {
+) {
   const { sinceMs, lastMs, sample, refusedIn } = reason;
   const { code, origin, isCut, bytes } = sample;
   const refused = views.refusedIn?.minutes(nowMs) ?? [];
@@ -156,6 +137,7 @@ export function judgeReason(
           sentPerMinute: Math.max(...sent),
         });
   const [lastHour, lastDay] = [refusedIn.lastHour(nowMs), refusedIn.lastDay(nowMs)];
+  /** Views are accepted again, and none is refused for this reason. */
   const isFixed = hasRecovered(reason, views, remedy.kind === 'fixed', nowMs);
   return { sinceMs, lastMs, sample, lastHour, lastDay, remedy, isFixed };
 }
@@ -181,7 +163,10 @@ function hasRecovered(
 }
 
 /** Whether views of the last hour were refused for it, and still would be. */
-export const isOpen = ({ isFixed, lastHour }: JudgedReason): boolean => !isFixed && lastHour > 0;
+export const isOpen = ({
+  isFixed,
+  lastHour,
+}: Pick<JudgedReason, 'isFixed' | 'lastHour'>): boolean => !isFixed && lastHour > 0;
 
 /** After so many projects, views have their turn. */
 const SLICE = 500;

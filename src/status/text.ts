@@ -1,63 +1,46 @@
-import { plural } from '../base/format.ts';
-import { columnOf, printable } from '../base/text.ts';
-import type { Row, StatusModel } from './model.ts';
+import { printable } from '../base/text.ts';
+import type { StatusModel } from './model.ts';
 import { type Told, toldOf, unlistedTold } from './problem-words.ts';
 import * as words from './words.ts';
 
-const COLUMNS = ['last hour', 'today', 'by now', 'refused', 'id', 'state', 'name'];
-
 /** What the status page says, for a terminal. Times are in UTC. */
 export function statusText(model: StatusModel, place: words.Place, version: string): string {
-  const { projects, projectsFound, unlisted, unlistedInAll } = model;
-  const left = projectsFound - projects.length;
-  const unlistedLeft = unlistedInAll - unlisted.length;
   const lines = [
     words.headlineWords(model),
-    plain(words.summaryWords(model)),
-    '',
-    ...toldOf(model, place).flatMap((told) => linesOf(told).concat('')),
+    `${plain(words.summaryWords(model))}\n`,
+    ...toldOf(model, place).map((told) => `${textOf(told)}\n`),
     ...words.figures(model).map(([name, value, hint]) => `${name}: ${value} (${hint})`),
-    '',
-    ...tableOf(projects),
-    ...(left > 0 ? [`and ${plural(left, 'more project')}`] : []),
-    '',
-    unlisted.length === 0 ? 'No unlisted id sends views.' : 'Unlisted ids that send views:',
-    ...unlistedTold(model, place).flatMap(linesOf),
-    ...(unlistedLeft > 0 ? [`and ${plural(unlistedLeft, 'more id')}`] : []),
-    '',
-    `${words.fileWords(model)} viewlog ${version}.`.trimStart(),
+    `\n${rowOf(words.COLUMNS, 'State', 'Project')}`,
+    ...model.projects.map((row) =>
+      rowOf(words.cells(row), words.stateWords(row), `${row.id}  ${printable(row.name, 60)}`),
+    ),
+    words.leftOut(model),
+    model.unlisted.length === 0 ? 'No unlisted id sends views.' : 'Unlisted ids that send views:',
+    ...unlistedTold(model, place).map(textOf),
+    ...words.latest(model).map(eventsOf),
+    `\n${words.fileWords(model)} viewlog ${version}.\n`,
   ];
-  return lines.map((line) => `${line}\n`).join('');
+  return lines.join('\n');
 }
 
-const linesOf = ({ title, steps }: Told): string[] => [
-  plain(title),
-  ...steps.flatMap(({ words: of, command }) =>
-    [`  ${plain(of)}`].concat(command === undefined ? [] : `    ${command}`),
-  ),
-];
+const textOf = ({ title, steps }: Told): string =>
+  steps.reduce(
+    (text, { words: of, command }) =>
+      `${text}\n  ${plain(of)}${command === undefined ? '' : `\n    ${command}`}`,
+    plain(title),
+  );
+
+const eventsOf = ({ title, items }: words.Events): string =>
+  items.reduce(
+    (text, { atMs, name, what }) =>
+      `${text}\n${words.utc(words.at(atMs))}  ${printable(name)}  ${printable(what)}`,
+    `\n${title}${items.length === 0 ? ': none since the start' : ''}`,
+  );
 
 const plain = (of: words.Words): string =>
   of.map((word) => (typeof word === 'string' ? word : words.utc(word))).join('');
 
-function tableOf(rows: readonly Row[]): string[] {
-  const table = [COLUMNS, ...rows.map(cellsOf)];
-  const columns = COLUMNS.map((_, i) =>
-    columnOf(
-      table.map((row) => row[i] ?? ''),
-      i < 4,
-    ),
-  );
-  return table.map((_, i) =>
-    columns
-      .map((column) => column[i])
-      .join('  ')
-      .trimEnd(),
-  );
-}
-
-function cellsOf(row: Row): string[] {
-  const { lastHour, today, yesterdayByNow, refusedLastDay } = row.figures;
-  const counts = [lastHour, today, yesterdayByNow, refusedLastDay].map(words.countOrDash);
-  return [...counts, row.id, words.stateWords(row), printable(row.name, 60)];
+function rowOf(cells: readonly string[], state: string, project: string): string {
+  const padded = cells.map((cell, i) => cell.padStart(words.COLUMNS[i]!.length + 3));
+  return `${padded.join('')}   ${state.padEnd(16)}${project}`;
 }

@@ -67,7 +67,7 @@ export const reasonsOf = ({ reasons }: { readonly reasons: readonly JudgedReason
 /** Operators' names and strangers' texts, without characters that reorder a sentence. */
 export const named = (text: string): string => printable(text, 60);
 
-export const countOrDash = (count: number | undefined): string =>
+const countOrDash = (count: number | undefined): string =>
   count === undefined ? '–' : formatCount(count);
 
 type About = StatusModel['headline']['about'];
@@ -78,8 +78,8 @@ const HEADLINES: Readonly<Record<About, (model: StatusModel) => string>> = {
   'projects-file': () => 'The projects file is faulty',
   requests: ({ requests }) =>
     requests === undefined ? '' : `${shareOf(requests)} of requests fail: ${reasonsOf(requests)}`,
-  arriving: ({ projectsArriving, projectsActive, fixed }) =>
-    `Views are arriving: ${formatCount(projectsArriving)} of ${plural(projectsActive, 'project')}` +
+  arriving: ({ projectsArriving: arriving, projectsActive, fixed }) =>
+    `Views are arriving: ${formatCount(arriving)} of ${plural(projectsActive, 'project')}` +
     (fixed.length > 0 ? '; problems fixed' : ''),
   'no-active-project': () => 'No project is active, so every view is refused',
   'first-view': () => 'Waiting for the first view',
@@ -89,6 +89,7 @@ const HEADLINES: Readonly<Record<About, (model: StatusModel) => string>> = {
 export const headlineWords = (model: StatusModel): string => HEADLINES[model.headline.about](model);
 
 const NAMES_MAX = 3;
+const LATEST_SHOWN = 10;
 
 /** `Aurora: all views refused (origin not allowed); Bergen: no views in 3 hours; 2 more` */
 function problemsWords({ problems, problemsInAll }: StatusModel): string {
@@ -162,14 +163,39 @@ export function fileWords({ disk }: StatusModel): string {
   return `Writing ${name}, ${formatRoundedSize(disk.fileBytes)}.`;
 }
 
+export const COLUMNS = ['Last hour', 'Today', 'By now yesterday', 'Refused, 24 h'];
+
+/** The figures of a row, in the order of the columns. */
+export const cells = ({ figures: f }: Row): string[] =>
+  [f.lastHour, f.today, f.yesterdayByNow, f.refusedLastDay].map(countOrDash);
+
 /** What is under the chart of a row. */
 export const chartWords = ({ hours, figures: { today, yesterday } }: Row): Words =>
   say`Views of the last 24 hours, at most ${Math.max(...hours)} an hour. Today ${today}, yesterday ${countOrDash(yesterday)}.`;
 
-/** The latest refusals, as the last views are listed. */
-export const lastRefusals = ({ latestRefused }: StatusModel) =>
-  latestRefused.map((one) => {
+/** How many projects are not shown. */
+export function leftOut({ projects, projectsFound }: StatusModel): string {
+  if (projectsFound === 0) return 'No project found.';
+  const left = projectsFound - projects.length;
+  return left === 0 ? '' : `${plural(left, 'more project')}: filter by name or id.`;
+}
+
+export interface Events {
+  readonly title: string;
+  readonly items: readonly {
+    readonly atMs: number;
+    readonly name: string;
+    readonly what: string;
+  }[];
+}
+
+/** The last views and refusals. */
+export function latest({ latestAccepted, latestRefused }: StatusModel): Events[] {
+  const refusals = latestRefused.map((one) => {
     const { atMs, name, origin = '' } = one;
     const reason = one.isDoctors ? 'a test by viewlog doctor' : reasonOf(one);
     return { atMs, name, what: origin === '' ? reason : `${reason}, from ${origin}` };
   });
+  const views = { title: 'Last views', items: latestAccepted.slice(0, LATEST_SHOWN) };
+  return [views, { title: 'Last refusals', items: refusals.slice(0, LATEST_SHOWN) }];
+}
