@@ -76,9 +76,10 @@ function countsOf(accepted, refused) {
   const { id: project, origin, sinceMs } = moved;
   const lastMs = refused.at(-1);
   const detail = `Project ${project} takes views only from the origins that its operator listed.`;
-  const sample = { atMs: lastMs, code: 'origin-not-allowed', project, origin, detail, issues: [] };
+  const cause = { code: 'origin-not-allowed', project, origin, detail };
+  const sample = { atMs: lastMs, ...cause, issues: [], isCut: false };
   const reason = { refusedIn: timelineOf(refused), sinceMs, lastMs, acceptedThen: 0, sample };
-  const reasonsOf = (id) => (id === project ? [[`origin-not-allowed ${origin}`, reason]] : []);
+  const reasonsOf = (id) => (id === project ? [reason] : []);
   const projects = [...accepted].map(([id, times]) => [
     id,
     activity(times, id === project ? refused : [], reasonsOf(id)),
@@ -94,16 +95,15 @@ function countsOf(accepted, refused) {
   };
 }
 
-/** The newest period, then how many periods ago and how many, for each that has any. */
+/** Each period that has any, and how many. */
 function timelineOf(times) {
   const periods = (ms) => {
-    const last = Math.floor(nowMs / ms);
     const counts = new Map();
     for (const atMs of times) {
-      const ago = last - Math.floor(atMs / ms);
-      counts.set(ago, (counts.get(ago) ?? 0) + 1);
+      const period = Math.floor(atMs / ms);
+      counts.set(period, (counts.get(period) ?? 0) + 1);
     }
-    return [last, ...[...counts].flat()];
+    return [...counts].flat();
   };
   return { minutes: periods(60_000), quarters: periods(15 * 60_000) };
 }

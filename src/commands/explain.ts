@@ -7,13 +7,12 @@ import { cannotRead } from '../disk/lines.ts';
 import { originKey } from '../projects/origins.ts';
 import { loadProjects, type Project, type Projects } from '../projects/project-list.ts';
 import { activationOf } from '../status/shell-commands.ts';
-import { nearestIds } from '../status/unlisted-ids.ts';
 import { type KeptView, readRefusedLine } from '../store/refused/refused-line.ts';
 import { readView } from '../view/read-view.ts';
 import { isRefusal, type Refusal, REFUSALS, sizeFault } from '../view/refusal.ts';
 import { remedyOf } from '../view/remedy.ts';
 import { KiB } from '../base/size.ts';
-import { printable, shellQuoted } from '../base/text.ts';
+import { nearest, printable, shellQuoted } from '../base/text.ts';
 import { defineCommand } from './command.ts';
 
 /**
@@ -90,8 +89,9 @@ function describe(refusal: Refusal, projects: Projects): string {
 function operatorsDetail({ code, project: id = '', detail }: Refusal, projects: Projects): string {
   if (code !== 'project-not-activated') return detail;
   if (projects.find(id) !== undefined) return `Project ${id} is listed, but inactive.`;
-  const near = nearestIds()(id, projects.all());
-  return `Project ${id} is not listed${near === '' ? '.' : `; did you mean ${near}?`}`;
+  const listed = projects.all().map((one) => one.id);
+  const near = nearest(id, listed);
+  return `Project ${id} is not listed${near === undefined ? '.' : `; did you mean ${near}?`}`;
 }
 
 /** Returns what the operator can do about it, as a line that ends with what to type. */

@@ -141,12 +141,13 @@ export function checkRefusals(facts: Facts): readonly Verdict[] {
   const shown = {
     ...overview,
     problems: problems.slice(0, REFUSALS_MAX),
-    problemsLeftOut: Math.max(0, problems.length - REFUSALS_MAX),
+    problemsInAll: problems.length,
     // Other checks say these.
     unavailable: undefined,
     projectsFault: undefined,
     isStopping: false,
     overdue: [],
+    firstSteps: undefined,
   };
   const told = toldOf(shown, placeOf(facts)).filter(({ kind }) => kind !== 'green');
   return told.length > 0 ? told.map(verdictOf) : [ok('No view of a listed project is refused now')];

@@ -8,14 +8,13 @@ import type { Service } from './app.ts';
 import { type CollectorState, healthOf, warningsOf } from './health.ts';
 import { lookAround } from './look-around.ts';
 import { collectorMetrics } from './metrics.ts';
-import { type Asked, type StatusModel, aroundOf, modelOf } from './model.ts';
+import { type Asked, type StatusModel, modelOf } from './model.ts';
 import { page } from './page.tsx';
 import { RefusalLog } from './refusal-log.ts';
 import { installationOf } from './shell-commands.ts';
 import { type ShownSettings, shownSettings } from './shown-settings.ts';
 import { type Judged, judgeAll } from './state.ts';
 import { statusText } from './text.ts';
-import { nearestIds } from './unlisted-ids.ts';
 
 /** A collector, to be looked at. */
 export interface CollectorSource {
@@ -44,12 +43,11 @@ export function collectorStatus(source: CollectorSource): Service {
   const installation = installationOf(settings);
   const place = () => ({ ...installation, url: url(), viewBytesMax: settings['max-view'] });
   const keepDays = { views: settings['keep-days'], refused: settings['keep-refused-days'] };
-  const nearestId = nearestIds();
   const modelFor = async (asked: Asked): Promise<StatusModel> => {
     const files = await lookAround(installation.dataDir, keepDays, source.look().nowMs);
     const judged = await judgeListed(source.look());
     const state = source.look();
-    return modelOf({ ...state, judged, files, warnings: warningsOf(state), nearestId }, asked);
+    return modelOf({ ...state, judged, files, warnings: warningsOf(state) }, asked);
   };
   return {
     health: () => healthOf(source.look()),
@@ -84,7 +82,7 @@ function pageFile(context: Context, name: string, type: string): Response {
 }
 
 const judgeListed = (state: CollectorState): Promise<Judged[]> =>
-  judgeAll(state.projects.all(), state.counts.projects, aroundOf(state));
+  judgeAll(state.projects.all(), state.counts.projects, state);
 
 /**
  * Once a minute saves the counts, and logs which projects' views begin to be refused.

@@ -93,9 +93,11 @@ export class Counts implements RequestCounts {
   refused(refusal: Refusal, origin: string | undefined, text?: string): void {
     const sample = sampleOf(refusal, origin, text, this.#options.now());
     const { atMs, code, project } = sample;
-    this.total.refuse(atMs);
     this.refusedByCode[code] += 1;
     add(this.latestRefused, sample);
+    // Somebody opened the address in a browser, or the doctor asked: that is not a view.
+    if (code === 'method-not-allowed') return;
+    this.total.refuse(atMs);
     if (project !== undefined && !this.#options.isListed(project)) {
       this.#refusedUnlisted(project, sample);
       return;
@@ -162,6 +164,7 @@ function sampleOf(
   text: string | undefined,
   atMs: number,
 ): Sample {
+  const isObject = text?.trimStart().startsWith('{') === true;
   // Written and parsed again, because engines make a part of a string a slice of the whole: a few
   // words of each sample would keep its whole body in memory.
   const json = JSON.stringify({
@@ -173,6 +176,7 @@ function sampleOf(
     issues: issues.slice(0, SAMPLE_ISSUES_MAX),
     bytes,
     text: text && clip(text, SAMPLE_TEXT_MAX),
+    isCut: code === 'malformed-json' && isObject && !text.trimEnd().endsWith('}'),
   });
   return JSON.parse(json) as Sample;
 }

@@ -7,23 +7,12 @@ import {
   plural,
 } from '../base/format.ts';
 import { MiB } from '../base/size.ts';
-import { clip, printable, shellQuoted } from '../base/text.ts';
+import { printable, shellQuoted } from '../base/text.ts';
 import { curlOf } from '../projects/curl.ts';
-import type { Remedy } from '../view/remedy.ts';
-import type { Sample } from './reasons.ts';
-import type { ReasonFacts, RequestsProblem, Row, StatusModel, UnlistedFacts } from './model.ts';
+import type { ReasonFacts, Row, StatusModel } from './model.ts';
 import * as commands from './shell-commands.ts';
-import { isOpen } from './state.ts';
-import {
-  at,
-  named,
-  type Place,
-  REASONS,
-  requestReason,
-  say,
-  type Step,
-  type Words,
-} from './words.ts';
+import { isProblem } from './state.ts';
+import { at, named, type Place, reasonOf, say, type Step, type Words } from './words.ts';
 
 /** Something wrong, and what to do about it. */
 export interface Told {
@@ -34,22 +23,25 @@ export interface Told {
 
 /** What is wrong, the worst first, then what is fixed by now. */
 export function toldOf(model: StatusModel, place: Place): Told[] {
-  const { projectsFault: fault, requests, problems, problemsLeftOut, overdue, fixed } = model;
+  const { projectsFault: fault, requests, problems, problemsInAll, overdue, unavailable } = model;
+  const more = problemsInAll - problems.length;
   const notes = [
-    ...(problemsLeftOut > 0
-      ? [`${plural(problemsLeftOut, 'more project')} with problems: see below.`]
-      : []),
+    ...(more > 0 ? [`${plural(more, 'more project')} with problems.`] : []),
     ...(model.isStopping ? ['viewlog is about to stop. It accepts views until it does.'] : []),
     ...model.warnings,
   ];
   return [
-    ...(model.unavailable === undefined ? [] : [storeTold(model, place)]),
+    ...(unavailable === undefined ? [] : [storeTold(model, place)]),
     ...(fault === undefined ? [] : [faultTold(fault, place)]),
     ...problems.map((problem) => problemTold(problem, model, place)),
-    ...(requests === undefined ? [] : [requestsTold(requests)]),
+    ...(requests === undefined ? [] : [problemTold(requests, model, place)]),
     ...(overdue.length === 0 ? [] : [overdueTold(overdue, place)]),
     ...notes.map((note): Told => ({ kind: 'amber', title: [note], steps: [] })),
-    ...fixed.map((row) => fixedTold(row, place)),
+    ...model.fixed.map((row): Told => {
+      const steps = row.reasons.flatMap((reason) => reasonSteps(reason, row, place));
+      return { kind: 'green', title: [`${named(row.name)}: fixed.`], steps };
+    }),
+    ...firstSteps(model, place),
   ];
 }
 
@@ -70,15 +62,16 @@ export function overdueTold(overdue: readonly string[], place: Place): Told {
   return { kind: 'amber', title: [title], steps: [{ words, command }] };
 }
 
-export function storeTold(
-  { unavailable = '', unavailableSinceMs: ms, disk }: StatusModel,
+function storeTold(
+  { unavailable = '', unavailableSinceMs: ms, disk, nowMs }: StatusModel,
   place: Place,
 ): Told {
-  const since = ms === undefined ? ['now'] : say`since ${at(ms)}`;
-  const title = ['Views are refused with 503 ', ...since, `: ${unavailable}.`];
+  const title = say`Views are refused with 503 since ${at(ms ?? nowMs)}: ${unavailable}.`;
   if (disk === undefined) return { kind: 'red', title, steps: [] };
   const { dataDir = '' } = place;
-  const command = `df -h ${shellQuoted(dataDir)}`;
+  const { kind } = disk.remedy;
+  const look = kind === 'none' ? commands.doctorOf(place) : undefined;
+  const command = kind === 'free-disk-space' ? `ls -lh ${shellQuoted(dataDir)}` : look;
   return { kind: 'red', title, steps: [{ words: [diskAdvice(disk, dataDir)], command }] };
 }
 
@@ -89,11 +82,11 @@ export function diskAdvice(
   dataDir: string,
 ): string {
   if (remedy.kind === 'lower-min-free') {
+    const most = formatRoundedSize(remedy.diskBytes);
     const lower = Math.max(1, Math.floor(Math.min(64, remedy.diskBytes / 8 / MiB)));
     return (
       `--min-free is ${formatSize(minFreeBytes)}, but this file system can never have more than ` +
-      `${formatRoundedSize(remedy.diskBytes)} free. Start viewlog with --min-free ${lower}MiB, or use ` +
-      'a larger disk.'
+      `${most} free. Start viewlog with --min-free ${lower}MiB, or use a larger disk.`
     );
   }
   if (remedy.kind === 'free-disk-space') {
@@ -103,185 +96,161 @@ export function diskAdvice(
       'refused-*.ndjson. viewlog then continues by itself.'
     );
   }
-  return `Check the disk of ${dataDir} and viewlog's log. Quotas and inodes run out, too.`;
+  return `Check ${dataDir}: its owner, its disk, quotas and inodes. viewlog continues by itself.`;
 }
 
+/** Views of a project, or requests that name none. */
 export function problemTold(row: Row, model: StatusModel, place: Place): Told {
-  const { state, name, accepted, refused, active, sinceMs = model.nowMs, reasons } = row;
-  if (state === 'silent') return silentTold(row, model, place);
-  const all = plural(accepted + refused, 'view');
-  const many = state === 'refused' ? `all ${all}` : `${formatCount(refused)} of ${all}`;
+  const { state, id, name, accepted, refused, active, sinceMs = model.nowMs, reasons } = row;
+  if (state === 'silent') return silentTold(row, model);
+  const all = plural(accepted + refused, nounOf(row));
+  const many = accepted === 0 ? `all ${all}` : `${formatCount(refused)} of ${all}`;
   const still = active ? '' : ' (inactive, but still sending)';
   return {
-    kind: state === 'refused' ? 'red' : 'amber',
+    kind: state === 'refused' && id !== '' ? 'red' : 'amber',
     title: say`${named(name)}${still}: refused since ${at(sinceMs)}, ${many} of the last hour.`,
-    steps: [
-      ...reasons.filter(isOpen).flatMap((reason) => reasonSteps(reason, row, place)),
-      ...fixedTold(row, place).steps,
-    ],
+    steps: reasons.flatMap((reason) => reasonSteps(reason, row, place)),
   };
 }
 
-function silentTold(row: Row, { nowMs, total }: StatusModel, place: Place): Told {
-  const { id, name, sinceMs = nowMs, acceptedYesterday, origins } = row;
-  const site = origins?.find(commands.isPlainOrigin);
-  let step: Step = { words: ["Check that the site's pages still contain the script."] };
-  if (total.lastHour === 0) {
-    const words = ['No project has views now. Check whether browsers reach viewlog:'];
-    step = { words, command: commands.doctorOf(place) };
-  } else if (site !== undefined) {
-    const words = ['This prints the script in its home page; if it prints nothing, put it back:'];
-    step = { words, command: commands.scriptCheckOf(id, site) };
-  }
+function silentTold(row: Row, { nowMs }: StatusModel): Told {
+  const { id, name, sinceMs = nowMs, acceptedYesterday, origins = [] } = row;
+  const site = origins.find((origin) => !origin.includes('*'));
   const age = formatDuration(nowMs - sinceMs);
   const title = say`${named(name)}: no view for ${age}, since ${at(sinceMs)}; ${acceptedYesterday} came in the same 3 hours yesterday.`;
-  return { kind: 'amber', title, steps: [step] };
+  const check = "Check that the site's pages still contain the script.";
+  const command = site === undefined ? undefined : commands.scriptCheckOf(id, site);
+  const words = [`${check}${site === undefined ? '' : ' This prints it from the home page:'}`];
+  return { kind: 'amber', title, steps: [{ words, command }] };
 }
 
-function fixedTold({ name, reasons }: Row, place: Place): Told {
-  const fixed = reasons.filter(({ isFixed, lastHour }) => isFixed && lastHour > 0);
-  const sinceMs = Math.max(0, ...fixed.map(({ lastMs }) => lastMs));
-  const steps = fixed.map(({ sample, lastMs, lastHour, keptDays }): Step => {
-    const from =
-      sample.code === 'origin-not-allowed'
-        ? ` from ${printable(sample.origin ?? 'no origin')}`
-        : '';
-    const what = `${plural(lastHour, 'view')}${from} (${REASONS[sample.code]})`;
-    // Views that are faulty stay so.
-    const canReplay = keptDays.length > 0 && sample.code !== 'invalid-view';
-    const words = say`Fixed since ${at(lastMs)}: ${what} refused before.${canReplay ? ' To send them again:' : ''}`;
-    return {
-      words,
-      command: canReplay ? commands.replayOf(sample.project ?? '', keptDays, place) : undefined,
-    };
+/** Why views of the last 24 hours were refused. A problem's steps are above the table. */
+export const reasonsTold = (row: Row, place: Place): Told[] =>
+  row.reasons.map((reason) => {
+    const { sample, lastDay, lastMs } = reason;
+    const title = say`${lastDay} refused in 24 hours, the latest ${at(lastMs)}: ${reasonOf(sample)}`;
+    const text = sample.text && printable(sample.text, 1000);
+    const detail = { words: [printable(sample.detail, 500)], command: text };
+    const steps = isProblem(row) ? [] : reasonSteps(reason, row, place);
+    return { title, steps: [detail, ...steps] };
   });
-  return { kind: 'green', title: say`${named(name)}: fixed since ${at(sinceMs)}.`, steps };
-}
 
-export function requestsTold({ failed, of, reasons, isFixed, lastMs }: RequestsProblem): Told {
-  const many = `${formatCount(failed)} of ${plural(of, 'request')} of the last hour failed`;
-  const steps = reasons.map((reason): Step => {
-    const { sample, lastHour } = reason;
-    const from = sample.origin === undefined ? '' : `, the latest from ${printable(sample.origin)}`;
-    const what = `${plural(lastHour, 'request')}: ${requestReason(reason)}${from}.`;
-    return { words: [isFixed ? what : `${what} ${adviceOf(reason)}`] };
-  });
-  if (isFixed) return { kind: 'green', title: say`Fixed since ${at(lastMs)}: ${many}.`, steps };
-  return { kind: 'amber', title: [`${many} before their project was known.`], steps };
-}
+const nounOf = ({ id }: Row): string => (id === '' ? 'request' : 'view');
 
-/** Why views of a project are refused, and what fixes that. */
+/** Why views of the last hour were refused, what fixes that, and how to send them again. */
 export function reasonSteps(reason: ReasonFacts, row: Row, place: Place): Step[] {
-  const { sample, lastHour, keptDays, remedy } = reason;
-  const { project: id = '', code } = sample;
-  const words = [`${plural(lastHour, 'view')}: ${reasonWords(sample, row)}. ${adviceOf(reason)}`];
-  const step = { words, command: commandOf(reason, place) };
-  // Views that are faulty stay so.
-  if (keptDays.length === 0 || code === 'invalid-view' || remedy.kind === 'fix-projects-file')
-    return [step];
-  const replay = commands.replayOf(id, keptDays, place);
-  return [step, { words: ['Then send the refused views again:'], command: replay }];
+  const { lastHour, lastMs, isFixed } = reason;
+  if (lastHour === 0) return [];
+  const what = `${plural(lastHour, nounOf(row))}${reasonWords(reason, row)}.`;
+  const replay = replayOf(reason, place);
+  if (!isFixed) return fixSteps(reason, place, `${what} `);
+  const again = replay === undefined ? '' : ' To send them again:';
+  return [{ words: say`${what} Fixed since ${at(lastMs)}.${again}`, command: replay }];
 }
 
-function reasonWords({ code, origin, issues }: Sample, { maxViewsPerMinute: limit }: Row): string {
-  if (code === 'origin-not-allowed' && origin !== undefined) {
-    return `sent from ${printable(origin)}, an origin that is not listed`;
-  }
+/** Views that are faulty stay so. */
+const replayOf = ({ sample, keptDays }: ReasonFacts, place: Place): string | undefined =>
+  keptDays.length === 0 || sample.code === 'invalid-view'
+    ? undefined
+    : commands.replayOf(sample.project ?? '', keptDays, place);
+
+function fixSteps(reason: ReasonFacts, place: Place, what: string): Step[] {
+  const [advice, command] = fixOf(reason, place);
+  const replay = replayOf(reason, place);
+  const again = { words: ['Then send the refused views again:'], command: replay };
+  return [{ words: [what + advice], command }, ...(replay === undefined ? [] : [again])];
+}
+
+function reasonWords(reason: ReasonFacts, { id, maxViewsPerMinute: limit }: Row): string {
+  const { sample } = reason;
+  const { code, issues } = sample;
+  const from = fromWords(sample);
+  if (code === 'origin-not-allowed') return ` ${from}: origin not allowed`;
   if (code === 'rate-limited' && limit !== undefined) {
-    return `over its limit of ${plural(limit, 'view')} a minute`;
+    return `: over its limit of ${plural(limit, 'view')} a minute`;
   }
-  if (code === 'invalid-view') return `invalid: ${issues.map(issueWords).join('; ')}`;
-  return REASONS[code];
+  if (code !== 'invalid-view') {
+    return `${id === '' ? `, the latest ${from}` : ''}: ${reasonOf(sample)}`;
+  }
+  const faults = issues.map(({ field, message, received }) => {
+    const name = field === '' ? 'the view' : printable(field);
+    return `${name} ${printable(message)}, received ${printable(received)}`;
+  });
+  return `: ${faults.join('; ')}`;
 }
 
-const NO_TEXT = /\b(integer|boolean|array|object)$/;
+type Fix = readonly [advice: string, command?: string | undefined];
 
-function issueWords({ field, message, received }: Sample['issues'][number]): string {
-  // Text in quotes looks like the number that it should be.
-  const kind = received.startsWith('"') && NO_TEXT.test(message) ? 'the string ' : '';
-  const name = field === '' ? 'the view' : printable(field);
-  return `${name} ${printable(message)}, received ${kind}${printable(received)}`;
-}
-
-/** A command is printed only if it works as printed. */
-function commandOf({ remedy, sample, keptDays }: ReasonFacts, place: Place): string | undefined {
-  const { project: id = '' } = sample;
+function fixOf({ remedy, sample, keptDays }: ReasonFacts, place: Place): Fix {
+  const { project: id = '', code } = sample;
   const { kind } = remedy;
-  if (kind === 'raise-limit') return commands.raisedLimitOf(id, remedy.viewsPerMinute, place);
+  const advice = ADVICE[kind] ?? 'If this continues: viewlog help trouble';
   if (kind === 'activate' || kind === 'add-origin') {
-    return commands.activationOf(id, remedy.origin, place.projectsPath, place.account);
+    return [advice, commands.activationOf(id, remedy.origin, place.projectsPath, place.account)];
   }
-  return kind === 'fix-page' ? commands.explainOf(id, keptDays, place) : undefined;
+  if (kind === 'raise-limit') {
+    return [advice, commands.raisedLimitOf(id, remedy.viewsPerMinute, place)];
+  }
+  if (kind === 'raise-max-view') {
+    return [`${advice} ${formatSize(remedy.bytes).replace(' ', '')}.`];
+  }
+  if (kind !== 'fix-page' || code === 'unsupported-media-type') return [advice];
+  return pageFix(sample, commands.explainOf(id, keptDays, place));
 }
 
-const OTHERWISE = 'If this continues: viewlog help trouble';
-
-const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
-  activate: 'Remove the script from its pages, or activate the project:',
+const ADVICE: Readonly<Partial<Record<ReasonFacts['remedy']['kind'], string>>> = {
+  activate: 'If it is a site of yours, activate it; if not, remove the script from its pages:',
   'add-origin': 'If it is one of its sites, add it:',
   'raise-limit': 'Unless this is a flood, raise the limit to twice what is sent:',
+  'raise-max-view': 'Send less, or start viewlog with --max-view',
   'send-origin': 'Send them from a browser, or with an Origin header.',
+  'fix-page': 'Send them as application/json; with sendBeacon, as a Blob of that type.',
   'check-proxy':
     "That is usually a proxy's size limit (nginx: client_max_body_size; Caddy: request_body).",
   'fix-projects-file': 'Correct the projects file first.',
   fixed: 'They would be accepted now; waiting for the next one.',
 };
 
-function adviceOf({ remedy, sample, keptDays }: ReasonFacts): string {
-  if (remedy.kind === 'fix-page') return pageAdvice(sample, keptDays.length > 0);
-  if (remedy.kind !== 'raise-max-view') return ADVICE[remedy.kind] ?? OTHERWISE;
-  return `Send less, or start viewlog with --max-view ${formatSize(remedy.bytes).replace(' ', '')}.`;
+function pageFix({ origin = '', text = '' }: ReasonFacts['sample'], explain?: string): Fix {
+  const [, url] = /"url"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(text) ?? [];
+  const page = url === undefined ? 'that sends them' : `"${printable(url, 100)}"`;
+  const advice = `Correct the page ${page}${origin === '' ? '' : ` of ${printable(origin)}`}.`;
+  return explain === undefined ? [advice] : [`${advice} To explain the latest:`, explain];
 }
 
-function pageAdvice({ code, origin = '', text = '' }: Sample, isKept: boolean): string {
-  if (code === 'unsupported-media-type') {
-    return 'Send them as application/json; with sendBeacon, as a Blob of that type.';
-  }
-  const [, url = ''] = /"url"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(text) ?? [];
-  const page = printable(clip(`${origin}${url}`, 100));
-  const advice = page === '' ? 'Correct the page that sends them.' : `Correct the page "${page}".`;
-  return isKept ? `${advice} To explain the latest:` : advice;
+/** Views of ids that are not listed, and what to do about them. */
+export function unlistedTold({ unlisted, unlistedInAll }: StatusModel, place: Place): Told[] {
+  const told = unlisted.map(({ id, isInFaultyFile, reason }): Told => {
+    const { lastDay, lastHour, lastMs, sample } = reason;
+    const views = plural(lastDay, 'view');
+    const title = say`${id}: ${views} in 24 hours, ${lastHour} in the last hour, ${fromWords(sample)}, the latest ${at(lastMs)}`;
+    const isInFile = { words: ['It is in the file, which is not active.'] };
+    return { title, steps: isInFaultyFile ? [isInFile] : fixSteps(reason, place, '') };
+  });
+  const left = unlistedInAll - unlisted.length;
+  return left === 0 ? told : [...told, { title: [plural(left, 'more id')], steps: [] }];
 }
 
-/** What to do about views of an id that is not listed. */
-export function unlistedStep(
-  { id, near, origin, isInFaultyFile }: UnlistedFacts,
-  { projectsFault }: StatusModel,
-  { projectsPath, account }: Place,
-): Step {
-  if (isInFaultyFile) return { words: ['It is in the file, which is not active.'] };
-  if (projectsFault !== undefined) return { words: ['Correct the projects file first.'] };
-  const command = commands.activationOf(id, origin, projectsPath, account);
-  if (near === undefined) return { words: ['If it is a site of yours:'], command };
-  const where =
-    origin === undefined ? 'the page that sends it' : `the pages of ${printable(origin)}`;
-  const typo = `Probably ${near.id} (${named(near.name)}) is meant: then correct ${where}.`;
-  return { words: [`${typo} If not:`], command };
-}
+const fromWords = ({ origin }: ReasonFacts['sample']): string =>
+  origin === undefined ? 'without an Origin' : `from ${printable(origin)}`;
+
+const EXAMPLE = { id: '1000001', active: false, origins: ['https://www.example.com'] };
 
 /** What to do first, for a collector that has never accepted a view. */
-export function firstSteps(
-  { firstSteps: first, projectsFault, unavailable, startMs }: StatusModel,
-  place: Place,
-): Step[] {
+function firstSteps(model: StatusModel, place: Place): Told[] {
+  const { firstSteps: first, projectsFault, unavailable, startMs } = model;
   if (first === undefined || projectsFault !== undefined || unavailable !== undefined) return [];
-  const { SITE, VIEWS_SITE } = commands;
-  const { id, active, origins } = first.project ?? {
-    id: '1000001',
-    active: false,
-    origins: [SITE],
-  };
-  const site = first.project === undefined ? SITE : undefined;
-  const own =
-    site === undefined ? '' : `, with an id of your choice, and its address in place of ${SITE}`;
-  const activation = commands.activationOf(id, site, place.projectsPath, place.account);
-  const script = `Print the script for its pages, with the address at which browsers reach viewlog in place of ${VIEWS_SITE}:`;
-  return [
-    ...(active ? [] : [{ words: [`Activate a project${own}:`], command: activation }]),
+  const { id, active, origins } = first.project ?? EXAMPLE;
+  const origin = first.project === undefined ? EXAMPLE.origins[0] : undefined;
+  const { projectsPath, account } = place;
+  const activate = 'Activate a project, with an id and an address of your own:';
+  const script =
+    'Print the script for its pages, with the address at which browsers reach viewlog:';
+  const test = 'Or try it from this machine; the view counts:';
+  const steps = [
+    { words: [activate], command: commands.activationOf(id, origin, projectsPath, account) },
     { words: [script], command: commands.snippetOf(id, place) },
-    {
-      words: ['Or try it from this machine; the view counts:'],
-      command: curlOf({ id, origins }, place.url, startMs),
-    },
+    { words: [test], command: curlOf({ id, origins }, place.url, startMs) },
   ];
+  return [{ title: ['To get the first view'], steps: active ? steps.slice(1) : steps }];
 }

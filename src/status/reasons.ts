@@ -33,6 +33,8 @@ const sample = v.object({
   bytes: v.optional(count),
   /** The body, if it was read. */
   text: v.optional(text),
+  /** Whether the body is the beginning of an object, without its end. */
+  isCut: v.boolean(),
 });
 
 /** Refusals with one code, and for `origin-not-allowed` from one origin; or of one unlisted id. */
@@ -51,8 +53,11 @@ export const reason = v.object({
 });
 
 /** Returns what tells a project's reasons apart. */
-export const keyOf = ({ code, origin = '' }: Sample): string =>
-  code === 'origin-not-allowed' ? `${code} ${origin}` : code;
+export function keyOf({ code, origin = '', isCut }: Sample): string {
+  if (code === 'origin-not-allowed') return `${code} ${origin}`;
+  // A body that arrives cut off either ends too early, or is waited for in vain.
+  return isCut ? 'request-timeout' : code;
+}
 
 /** Returns the reason, or a new one, with one more refusal. */
 export function refusedAgain(seen: Reason | undefined, one: Sample, acceptedThen: number): Reason {

@@ -5,11 +5,9 @@ import { shellQuoted } from '../base/text.ts';
 import { accountOf } from '../disk/root.ts';
 import { fileNameOf } from '../disk/names.ts';
 
-// Commands that an operator pastes into a shell on the collector's machine. Strangers' text becomes
-// part of a command only if a shell does not interpret any of it.
+// Commands that an operator pastes into a shell on the collector's machine. Everything in them that
+// somebody chose is quoted; origins that strangers chose are those that `view/remedy.ts` lets pass.
 
-/** A site that a project might have. */
-export const SITE = 'https://www.example.com';
 /** An address at which browsers might reach a collector. */
 export const VIEWS_SITE = 'https://views.example.com';
 
@@ -50,14 +48,17 @@ function absolute(path: string): string {
   }
 }
 
-/** What an origin may consist of to become part of a command: nothing that a shell interprets. */
-const PLAIN_ORIGIN = /^https?:\/\/[a-z0-9.-]+(:\d+)?$/;
+const as = (account: string | undefined, command: string): string =>
+  account === undefined ? command : `sudo -u ${shellQuoted(account)} ${command}`;
 
-export const isPlainOrigin = (origin: string | undefined): origin is string =>
-  origin !== undefined && PLAIN_ORIGIN.test(origin);
+type Owned = Pick<Installation, 'projectsPath' | 'account'>;
+
+/** A command that reads or edits the projects file. */
+const withProjects = (command: string, { projectsPath, account }: Owned): string =>
+  as(account, `viewlog ${command} --projects ${shellQuoted(projectsPath)}`);
 
 /**
- * Activates a project, and allows the origin if it is a plain one.
+ * Activates a project, and allows the origin if there is one.
  * @param id digits only.
  */
 export function activationOf(
@@ -66,17 +67,15 @@ export function activationOf(
   projectsPath: string,
   account?: string,
 ): string {
-  const from = isPlainOrigin(origin) ? ` --origin ${origin}` : '';
-  return `${as(account)}viewlog activate ${id}${from} --projects ${shellQuoted(projectsPath)}`;
+  const from = origin === undefined ? '' : ` --origin ${shellQuoted(origin)}`;
+  return withProjects(`activate ${id}${from}`, { projectsPath, account });
 }
 
-export const raisedLimitOf = (
-  id: string,
-  viewsPerMinute: number,
-  { projectsPath, account }: Installation,
-): string =>
-  `${as(account)}viewlog activate ${id} --max-views-per-minute ${viewsPerMinute} ` +
-  `--projects ${shellQuoted(projectsPath)}`;
+export const raisedLimitOf = (id: string, viewsPerMinute: number, place: Installation): string =>
+  withProjects(`activate ${id} --max-views-per-minute ${viewsPerMinute}`, place);
+
+const refusedFile = (dataDir: string | undefined, day: string): string =>
+  shellQuoted(`${dataDir}/${fileNameOf('refused', day)}`);
 
 /** Sends the kept views of these days again. */
 export function replayOf(
@@ -84,32 +83,27 @@ export function replayOf(
   days: readonly string[],
   place: Installation & { readonly url: string; readonly viewBytesMax: number },
 ): string {
-  const { dataDir = '.', projectsPath, account, url, viewBytesMax } = place;
-  const files = days.map((day) => shellQuoted(`${dataDir}/${fileNameOf('refused', day)}`));
+  const { dataDir, url, viewBytesMax } = place;
+  const files = days.map((day) => refusedFile(dataDir, day)).join(' ');
   const bytes = formatSize(viewBytesMax).replace(' bytes', 'B').replace(' ', '');
   const size = viewBytesMax === VIEW_BYTES_MAX ? '' : ` --max-view ${bytes}`;
-  return (
-    `${as(account)}viewlog replay ${files.join(' ')} --to ${shellQuoted(url)} --project ${id} ` +
-    `--projects ${shellQuoted(projectsPath)}${size}`
-  );
+  return withProjects(`replay ${files} --to ${shellQuoted(url)} --project ${id}${size}`, place);
 }
 
 /** Explains the latest kept view that names a project; `undefined` if none is kept. */
 export function explainOf(
   id: string,
   days: readonly string[],
-  { dataDir = '.', projectsPath, account }: Installation,
+  place: Installation,
 ): string | undefined {
   const day = days.at(-1);
   if (day === undefined) return undefined;
-  const file = shellQuoted(`${dataDir}/${fileNameOf('refused', day)}`);
-  const explain = `${as(account)}viewlog explain --projects ${shellQuoted(projectsPath)}`;
-  return `${as(account)}grep ${id} ${file} | tail -n 1 | ${explain}`;
+  const line = as(place.account, `grep ${id} ${refusedFile(place.dataDir, day)}`);
+  return `${line} | tail -n 1 | ${withProjects('explain', place)}`;
 }
 
 /** Lists every fault of the projects file. */
-export const checkOf = ({ projectsPath, account }: Installation): string =>
-  `${as(account)}viewlog check --projects ${shellQuoted(projectsPath)}`;
+export const checkOf = (place: Installation): string => withProjects('check', place);
 
 /** A longer command is hard to paste. */
 const REMOVED_MAX = 20;
@@ -117,12 +111,12 @@ const REMOVED_MAX = 20;
 /** Removes files of the data directory, as many as fit into a command. */
 export function removalOf(names: readonly string[], { dataDir = '.', account }: Installation) {
   const files = names.slice(0, REMOVED_MAX).map((name) => shellQuoted(`${dataDir}/${name}`));
-  return { files: files.length, command: `${as(account)}rm ${files.join(' ')}` };
+  return { files: files.length, command: as(account, `rm ${files.join(' ')}`) };
 }
 
 /** Examines the installation; `undefined` if there is no data directory. */
 export const doctorOf = ({ dataDir, account }: Installation): string | undefined =>
-  dataDir === undefined ? undefined : `${as(account)}viewlog doctor --data ${shellQuoted(dataDir)}`;
+  dataDir === undefined ? undefined : as(account, `viewlog doctor --data ${shellQuoted(dataDir)}`);
 
 /** Starts a collector. */
 export function serveOf(
@@ -132,25 +126,13 @@ export function serveOf(
   const data = dataDir === undefined ? '' : ` --data ${shellQuoted(dataDir)}`;
   const isUsual = projectsPath === `${dataDir}/projects.json`;
   const projects = isUsual ? '' : ` --projects ${shellQuoted(projectsPath)}`;
-  return `${as(account)}viewlog serve${data}${projects} --host ${host} --port ${port}`;
+  return as(account, `viewlog serve${data}${projects} --host ${host} --port ${port}`);
 }
 
 /** Prints the script for a project's pages. */
-export const snippetOf = (id: string, { projectsPath, account }: Installation): string =>
-  `${as(account)}viewlog snippet ${id} --url ${VIEWS_SITE} ` +
-  `--projects ${shellQuoted(projectsPath)}`;
+export const snippetOf = (id: string, place: Installation): string =>
+  withProjects(`snippet ${id} --url ${VIEWS_SITE}`, place);
 
-/** Prints the line of a site's page that has the project's script. */
+/** Prints the line of a site's home page that has the project's script. */
 export const scriptCheckOf = (id: string, site: string): string =>
-  `curl -sSL ${site}/ | grep ${id}`;
-
-/** The report of the last seven days; `undefined` if there are no files to read. */
-export function reportOf({ dataDir, projectsPath, account }: Installation): string | undefined {
-  if (dataDir === undefined) return undefined;
-  const isUsual = projectsPath === `${dataDir}/projects.json`;
-  const projects = isUsual ? '' : ` --projects ${shellQuoted(projectsPath)}`;
-  return `${as(account)}viewlog report --data ${shellQuoted(dataDir)}${projects} --last 7 --html report.html`;
-}
-
-const as = (account: string | undefined): string =>
-  account === undefined ? '' : `sudo -u ${shellQuoted(account)} `;
+  `curl -sSL ${shellQuoted(`${site}/`)} | grep ${id}`;

@@ -1,8 +1,10 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/time.ts';
-import type { Project } from '../projects/project-list.ts';
+import type { Project, Projects } from '../projects/project-list.ts';
+import type { StoreState } from '../store/store.ts';
+import type { RefusalCode } from '../view/refusal.ts';
 import { type Remedy, remedyOf } from '../view/remedy.ts';
-import { Activity } from './counts.ts';
-import type { Reason, Sample } from './reasons.ts';
+import { Activity, type Counts } from './counts.ts';
+import type { Reason } from './reasons.ts';
 
 export type ProjectState =
   /** All views of the last hour were refused. */
@@ -30,7 +32,7 @@ interface Arrivals {
 
 /** A site with fewer views is never called silent. */
 const HABIT_VIEWS = 20;
-export const SILENT_MS = 3 * HOUR_MS;
+const SILENT_MS = 3 * HOUR_MS;
 
 export function stateOf(arrivals: Arrivals): ProjectState {
   const { active, accepted, refused, isHeardLately, acceptedYesterday } = arrivals;
@@ -41,116 +43,103 @@ export function stateOf(arrivals: Arrivals): ProjectState {
   return !isHeardLately && acceptedYesterday >= HABIT_VIEWS ? 'silent' : 'quiet';
 }
 
+export const isRefused = ({ state }: { readonly state: ProjectState }): boolean =>
+  state === 'refused' || state === 'partly-refused';
+
+export const isProblem = (one: { readonly state: ProjectState }): boolean =>
+  isRefused(one) || one.state === 'silent';
+
 /** What is true beside a project's own counts. */
 export interface Surroundings {
+  readonly projects: Pick<Projects, 'fault'>;
+  readonly store: Pick<StoreState, 'unavailable'>;
   readonly nowMs: number;
-  readonly isProjectsFileFaulty: boolean;
-  /** Why no view can be stored now. */
-  readonly unavailable: string | undefined;
 }
 
+/** A project with its state, and with why its views were refused in the last 24 hours. */
+export type Judged = ReturnType<typeof judge>;
 /** Refusals for one reason, with what fixes them now. */
-export interface JudgedReason {
-  readonly sinceMs: number;
-  readonly lastMs: number;
-  readonly sample: Sample;
-  readonly lastHour: number;
-  readonly lastDay: number;
-  readonly remedy: Remedy;
-  /** Views are accepted again, and none is refused for this reason. */
-  readonly isFixed: boolean;
-}
-
-export interface Judged {
-  readonly project: Project;
-  readonly activity: Activity;
-  readonly state: ProjectState;
-  /** In the last hour. */
-  readonly accepted: number;
-  /** In the last hour, for reasons that are not fixed. */
-  readonly refused: number;
-  readonly acceptedYesterday: number;
-  /** Of the last 24 hours, those with the most refusals in the last hour first. */
-  readonly reasons: readonly JudgedReason[];
-}
+export type JudgedReason = ReturnType<typeof judgeReason>;
 
 const NO_ACTIVITY = new Activity();
 
+/** @param views what shows that such requests are accepted again. */
 export function judge(
   project: Project,
   activity: Activity = NO_ACTIVITY,
   around: Surroundings,
-): Judged {
-  const { nowMs, unavailable } = around;
+  views = activity,
+) {
+  const { nowMs, store } = around;
   const { active } = project;
-  if (activity === NO_ACTIVITY) {
-    const state = active ? 'quiet' : 'inactive';
-    const none = { accepted: 0, refused: 0, acceptedYesterday: 0, reasons: [] };
-    return { project, activity, state, ...none };
-  }
-  const accepted = activity.acceptedIn.lastHour(nowMs);
-  const reasons = judgedReasons(activity, around, project);
-  // While nothing can be stored, that is the collector's problem and not the project's.
-  const open = reasons.filter(
-    ({ isFixed, sample }) =>
-      !isFixed && (unavailable === undefined || sample.code !== 'storage-unavailable'),
-  );
-  const refused = open.reduce((sum, { lastHour }) => sum + lastHour, 0);
+  const isDown = store.unavailable !== undefined;
+  // While nothing can be stored, no views arrive, and that is the collector's problem.
+  const accepted = isDown ? 0 : activity.acceptedIn.lastHour(nowMs);
+  const reasons = Array.from(activity.reasons.values())
+    .filter(({ sample: { code }, lastMs }) => {
+      const isCollectors = isDown && code === 'storage-unavailable';
+      return nowMs - lastMs < DAY_MS && !isCollectors && !NO_VIEWS.has(code);
+    })
+    .map((reason) => judgeReason(reason, around, views, project))
+    .sort((a, b) => b.lastHour - a.lastHour || b.lastDay - a.lastDay);
+  const refused = reasons.filter(isOpen).reduce((sum, { lastHour }) => sum + lastHour, 0);
   const agoMs = nowMs - DAY_MS;
-  const acceptedYesterday =
-    accepted > 0 ? 0 : activity.acceptedIn.between(agoMs - SILENT_MS, agoMs, nowMs);
+  const acceptedYesterday = activity.acceptedIn.between(agoMs - SILENT_MS, agoMs);
   const isHeardLately = nowMs - (activity.lastAcceptedMs ?? 0) < SILENT_MS;
   const state = stateOf({ active, accepted, refused, isHeardLately, acceptedYesterday });
+  // Accepted and refused are those of the last hour, refused for reasons that are not fixed.
   return { project, activity, state, accepted, refused, acceptedYesterday, reasons };
 }
 
-/** @param whose the project, or the activity of all if the project was not known. */
-export function judgedReasons(
-  activity: Activity,
-  around: Surroundings,
-  whose: Project | Activity,
-): JudgedReason[] {
-  const [project, views] = whose instanceof Activity ? [undefined, whose] : [whose, activity];
-  const { nowMs } = around;
-  const judged: JudgedReason[] = [];
-  for (const reason of activity.reasons.values()) {
-    if (nowMs - reason.lastMs >= DAY_MS) continue;
-    const { sinceMs, lastMs, sample, refusedIn } = reason;
-    const remedy = remedyFor(reason, activity, around, project);
-    const lastHour = refusedIn.lastHour(nowMs);
-    const isFixed = hasRecovered(reason, views, remedy.kind === 'fixed', nowMs);
-    const lastDay = refusedIn.lastDay(nowMs);
-    judged.push({ sinceMs, lastMs, sample, lastHour, lastDay, remedy, isFixed });
-  }
-  return judged.sort((a, b) => b.lastHour - a.lastHour || b.lastDay - a.lastDay);
+/** A scanner's requests are no views that got lost. */
+const NO_VIEWS: ReadonlySet<RefusalCode> = new Set(['not-found', 'method-not-allowed']);
+
+/** Stands for requests that failed before their project was known, as if they were a project's. */
+const REQUESTS: Project = {
+  id: '',
+  name: 'Unreadable requests',
+  active: true,
+  allowsOrigin: () => true,
+  takeToken: () => 0,
+};
+
+/** Judges requests that failed before their project was known, among all requests. */
+export function judgeRequests({ total, beforeProject }: Counts, around: Surroundings): Judged {
+  const judged = judge(REQUESTS, beforeProject, around, total);
+  const lastHour = ({ acceptedIn, refusedIn }: Activity): number =>
+    acceptedIn.lastHour(around.nowMs) + (refusedIn?.lastHour(around.nowMs) ?? 0);
+  const accepted = lastHour(total) - lastHour(beforeProject);
+  const state = stateOf({ ...judged, active: true, accepted, isHeardLately: false });
+  return { ...judged, accepted, state };
 }
 
-function remedyFor(
-  { sample }: Reason,
-  activity: Activity,
-  { nowMs, isProjectsFileFaulty, unavailable }: Surroundings,
-  project: Project | undefined,
-): Remedy {
-  const { code, origin, text, bytes } = sample;
-  if (code === 'storage-unavailable') return { kind: unavailable === undefined ? 'fixed' : 'none' };
-  return remedyOf({
-    code,
-    project,
-    isProjectsFileFaulty,
-    origin,
-    isCut: isCut(text),
-    bytes,
-    sentPerMinute: code === 'rate-limited' ? mostPerMinute(activity, nowMs) : undefined,
-  });
-}
-
-/** Whether it is the beginning of an object, without its end. */
-const isCut = (text = ''): boolean => /^\s*\{/.test(text) && !/[}…]\s*$/.test(text);
-
-/** The most views that a project was sent in one minute of the last hour. */
-export function mostPerMinute({ acceptedIn, refusedIn }: Activity, nowMs: number): number {
-  const refused = refusedIn?.minutes(nowMs) ?? [];
-  return Math.max(...acceptedIn.minutes(nowMs).map((count, i) => count + (refused[i] ?? 0)));
+/** @param project `undefined` if it is not listed. */
+export function judgeReason(
+  reason: Reason,
+  { projects, nowMs }: Surroundings,
+  views: Activity = NO_ACTIVITY,
+  project?: Project,
+) {
+  const { sinceMs, lastMs, sample, refusedIn } = reason;
+  const { code, origin, isCut, bytes } = sample;
+  const refused = views.refusedIn?.minutes(nowMs) ?? [];
+  const sent = views.acceptedIn.minutes(nowMs).map((count, i) => count + (refused[i] ?? 0));
+  const remedy: Remedy =
+    code === 'storage-unavailable'
+      ? { kind: 'fixed' }
+      : remedyOf({
+          code,
+          project,
+          isProjectsFileFaulty: projects.fault !== undefined,
+          origin,
+          isCut,
+          bytes,
+          sentPerMinute: Math.max(...sent),
+        });
+  const [lastHour, lastDay] = [refusedIn.lastHour(nowMs), refusedIn.lastDay(nowMs)];
+  /** Views are accepted again, and none is refused for this reason. */
+  const isFixed = hasRecovered(reason, views, remedy.kind === 'fixed', nowMs);
+  return { sinceMs, lastMs, sample, lastHour, lastDay, remedy, isFixed };
 }
 
 /** While refused and accepted views alternate, a pause is no fix. */
@@ -173,20 +162,11 @@ function hasRecovered(
   return nowMs - lastMs >= PAUSE_MS && since >= 3 + 5 * between;
 }
 
-/** Red before amber, and before those that are well. */
-export const RANKS: Readonly<Record<ProjectState, number>> = {
-  refused: 0,
-  'partly-refused': 1,
-  silent: 1,
-  arriving: 2,
-  quiet: 2,
-  inactive: 2,
-};
-
-export const isProblem = (state: ProjectState): boolean => RANKS[state] < 2;
-
 /** Whether views of the last hour were refused for it, and still would be. */
-export const isOpen = ({ isFixed, lastHour }: JudgedReason): boolean => !isFixed && lastHour > 0;
+export const isOpen = ({
+  isFixed,
+  lastHour,
+}: Pick<JudgedReason, 'isFixed' | 'lastHour'>): boolean => !isFixed && lastHour > 0;
 
 /** After so many projects, views have their turn. */
 const SLICE = 500;

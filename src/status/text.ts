@@ -1,80 +1,46 @@
-import { plural } from '../base/format.ts';
-import { clip, printable } from '../base/text.ts';
-import type { Row, StatusModel } from './model.ts';
-import { firstSteps, toldOf, unlistedStep } from './problem-words.ts';
-import {
-  countOrDash,
-  figures,
-  headlineWords,
-  type Place,
-  stateWords,
-  type Step,
-  summaryWords,
-  unlistedWords,
-  type Words,
-} from './words.ts';
+import { printable } from '../base/text.ts';
+import type { StatusModel } from './model.ts';
+import { type Told, toldOf, unlistedTold } from './problem-words.ts';
+import * as words from './words.ts';
 
-const COLUMNS = ['state', 'last hour', 'today', 'by now', 'refused', 'id', 'name'];
-
-/** What the status page says, for a terminal. Times are in the server's time zone. */
-export function statusText(model: StatusModel, place: Place, version: string): string {
-  const { nowMs, projects, projectsFound, unlisted, unlistedLeftOut } = model;
-  const lines: string[] = [];
-  const plain = (words: Words): string => plainWords(words, nowMs);
-  const addStep = ({ words, command }: Step): void => {
-    lines.push(`  ${plain(words)}`);
-    if (command !== undefined) lines.push(`    ${command}`);
-  };
-  lines.push(headlineWords(model), plain(summaryWords(model)), '');
-  for (const { title, steps } of toldOf(model, place)) {
-    lines.push(plain(title));
-    steps.forEach(addStep);
-    lines.push('');
-  }
-  firstSteps(model, place).forEach(addStep);
-  lines.push(...figures(model).map(([name, value, hint]) => `${name}: ${value} (${hint})`));
-  lines.push('', rowOf(COLUMNS), ...projects.map((row) => rowOf(cellsOf(row))));
-  const left = projectsFound - projects.length;
-  if (left > 0) lines.push(`and ${plural(left, 'more project')}`);
-  const isNone = unlisted.length === 0;
-  lines.push('', isNone ? 'No unlisted id sends views.' : 'Unlisted ids that send views:');
-  for (const one of unlisted) {
-    lines.push(unlistedWords(one));
-    addStep(unlistedStep(one, model, place));
-  }
-  if (unlistedLeftOut > 0) lines.push(`and ${plural(unlistedLeftOut, 'more id')}`);
-  lines.push('', `viewlog ${version}. Times are in ${zone(nowMs)}.`);
-  return lines.map((line) => `${line}\n`).join('');
+/** What the status page says, for a terminal. Times are in UTC. */
+export function statusText(model: StatusModel, place: words.Place, version: string): string {
+  const lines = [
+    words.headlineWords(model),
+    `${plain(words.summaryWords(model))}\n`,
+    ...toldOf(model, place).map((told) => `${textOf(told)}\n`),
+    ...words.figures(model).map(([name, value, hint]) => `${name}: ${value} (${hint})`),
+    `\n${rowOf(words.COLUMNS, 'State', 'Project')}`,
+    ...model.projects.map((row) =>
+      rowOf(words.cells(row), words.stateWords(row), `${row.id}  ${printable(row.name, 60)}`),
+    ),
+    words.leftOut(model),
+    model.unlisted.length === 0 ? 'No unlisted id sends views.' : 'Unlisted ids that send views:',
+    ...unlistedTold(model, place).map(textOf),
+    ...words.latest(model).map(eventsOf),
+    `\n${words.fileWords(model)} viewlog ${version}.\n`,
+  ];
+  return lines.join('\n');
 }
 
-function plainWords(words: Words, nowMs: number): string {
-  const now = new Date(nowMs).toDateString();
-  return words
-    .map((word) => {
-      if (typeof word === 'string') return word;
-      const clock = word.toLocaleTimeString('en-GB').slice(0, 5);
-      if (word.toDateString() === now) return clock;
-      return `${word.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}, ${clock}`;
-    })
-    .join('');
-}
+const textOf = ({ title, steps }: Told): string =>
+  steps.reduce(
+    (text, { words: of, command }) =>
+      `${text}\n  ${plain(of)}${command === undefined ? '' : `\n    ${command}`}`,
+    plain(title),
+  );
 
-/** `UTC+1` */
-function zone(atMs: number): string {
-  const minutes = -new Date(atMs).getTimezoneOffset();
-  if (minutes === 0) return 'UTC';
-  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
-  return `UTC${minutes < 0 ? '−' : '+'}${hours}${rest === 0 ? '' : `:${rest}`}`;
-}
+const eventsOf = ({ title, items }: words.Events): string =>
+  items.reduce(
+    (text, { atMs, name, what }) =>
+      `${text}\n${words.utc(words.at(atMs))}  ${printable(name)}  ${printable(what)}`,
+    `\n${title}${items.length === 0 ? ': none since the start' : ''}`,
+  );
 
-function cellsOf(row: Row): string[] {
-  const { lastHour, today, yesterdayByNow, refusedLastDay } = row.figures;
-  const counts = [lastHour, today, yesterdayByNow, refusedLastDay].map(countOrDash);
-  return [stateWords(row), ...counts, row.id, clip(printable(row.name), 60)];
-}
+const plain = (of: words.Words): string =>
+  of.map((word) => (typeof word === 'string' ? word : words.utc(word))).join('');
 
-const rowOf = ([state = '', ...cells]: readonly string[]): string => {
-  const [name = '', id = '', ...counts] = cells.toReversed();
-  const numbers = counts.toReversed().map((text) => text.padStart(10));
-  return `${state.padEnd(16)}${numbers.join('')}  ${id.padEnd(20)}  ${name}`;
-};
+function rowOf(cells: readonly string[], state: string, project: string): string {
+  const padded = cells.map((cell, i) => cell.padStart(words.COLUMNS[i]!.length + 3));
+  return `${padded.join('')}   ${state.padEnd(16)}${project}`;
+}

@@ -8,8 +8,10 @@ import {
 } from '../base/format.ts';
 import { printable } from '../base/text.ts';
 import type { RefusalCode } from '../view/refusal.ts';
-import type { Cause, RequestsProblem, Row, StatusModel, UnlistedFacts } from './model.ts';
+import type { Row, StatusModel } from './model.ts';
 import type { Installation } from './shell-commands.ts';
+import type { Sample } from './reasons.ts';
+import { isOpen, type JudgedReason } from './state.ts';
 
 /** Where the printed commands have to work. */
 export interface Place extends Installation {
@@ -21,6 +23,7 @@ export interface Place extends Installation {
 /** A sentence; its times are shown in the reader's time zone. */
 export type Words = readonly (string | Date)[];
 
+/** What to do, and the command that does it. */
 export interface Step {
   readonly words: Words;
   readonly command?: string | undefined;
@@ -35,16 +38,17 @@ export const say = (texts: TemplateStringsArray, ...values: (string | number | D
 
 export const at = (ms: number): Date => new Date(ms);
 
-/** What a body without its end is called, whatever its code. */
-const CUT = 'arrived cut off';
+/** `2026-11-22 14:00 UTC` */
+export const utc = (date: Date): string =>
+  `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
-export const REASONS: Readonly<Record<RefusalCode, string>> = {
+const REASONS: Readonly<Record<RefusalCode, string>> = {
   'malformed-json': 'not JSON',
   'project-not-activated': 'project not active',
   'origin-not-allowed': 'origin not allowed',
   'not-found': 'unknown path',
   'method-not-allowed': 'wrong method',
-  'request-timeout': CUT,
+  'request-timeout': 'arrived cut off',
   'view-too-large': 'too large',
   'unsupported-media-type': 'wrong content type',
   'invalid-view': 'invalid views',
@@ -53,129 +57,145 @@ export const REASONS: Readonly<Record<RefusalCode, string>> = {
   'storage-unavailable': 'not stored',
 };
 
-const CAUSES: Readonly<Record<Cause, string>> = {
-  ...REASONS,
-  silent: 'silent, unlike yesterday',
-  inactive: 'inactive but still sending',
-  several: 'several reasons',
-};
+export const reasonOf = ({ code, isCut }: Pick<Sample, 'code' | 'isCut'>): string =>
+  REASONS[isCut ? 'request-timeout' : code];
+
+/** Each reason that is not fixed, once, the most frequent first. */
+export const reasonsOf = ({ reasons }: { readonly reasons: readonly JudgedReason[] }): string =>
+  [...new Set(reasons.filter(isOpen).map(({ sample }) => reasonOf(sample)))].join(', ');
 
 /** Operators' names and strangers' texts, without characters that reorder a sentence. */
 export const named = (text: string): string => printable(text, 60);
 
-export const countOrDash = (count: number | undefined): string =>
+const countOrDash = (count: number | undefined): string =>
   count === undefined ? '–' : formatCount(count);
 
-export function headlineWords(model: StatusModel): string {
-  const { headline, fixed, problems, requests, unavailable = '' } = model;
-  const { about } = headline;
-  if (about === 'storage') return `Every view is refused: ${unavailable}`;
-  if (about === 'projects-file') {
-    return 'The projects file is faulty; the last good one stays active';
-  }
-  if (about === 'requests') return requests === undefined ? '' : requestsWords(requests);
-  if (about === 'projects') return problemsWords(headline, problems);
-  if (about === 'arriving') {
-    const arriving = `${formatCount(headline.arriving)} of ${plural(headline.of, 'project')}`;
-    return `Views are arriving: ${arriving}${fixed.length > 0 ? '; problems fixed' : ''}`;
-  }
-  const { refused } = headline;
-  const and = `; ${plural(refused, 'request')} refused in the last hour`;
-  return `${QUIET[about]}${refused > 0 ? and : ''}`;
-}
+type About = StatusModel['headline']['about'];
 
-const QUIET = {
-  'no-active-project': 'No project is active',
-  'first-view': 'Waiting for the first view',
-  quiet: 'Quiet: no views in the last hour',
+const HEADLINES: Readonly<Record<About, (model: StatusModel) => string>> = {
+  storage: ({ unavailable = '' }) => `Every view is refused: ${unavailable}`,
+  projects: problemsWords,
+  'projects-file': () => 'The projects file is faulty',
+  requests: ({ requests }) =>
+    requests === undefined ? '' : `${shareOf(requests)} of requests fail: ${reasonsOf(requests)}`,
+  arriving: ({ projectsArriving: arriving, projectsActive, fixed }) =>
+    `Views are arriving: ${formatCount(arriving)} of ${plural(projectsActive, 'project')}` +
+    (fixed.length > 0 ? '; problems fixed' : ''),
+  'no-active-project': () => 'No project is active, so every view is refused',
+  'first-view': () => 'Waiting for the first view',
+  quiet: () => 'Quiet: no views in the last hour',
 };
 
-const percent = (part: number, whole: number): string =>
-  `${Math.min(99, Math.max(1, Math.round((100 * part) / whole)))}%`;
+export const headlineWords = (model: StatusModel): string => HEADLINES[model.headline.about](model);
 
-/** `41 of 61 requests failed: arrived cut off (40), wrong content type (1)` */
-function requestsWords({ failed, of, reasons }: RequestsProblem): string {
-  const each = reasons.map((one) => `${requestReason(one)} (${formatCount(one.lastHour)})`);
-  return `${formatCount(failed)} of ${plural(of, 'request')} failed: ${each.join(', ')}`;
+const NAMES_MAX = 3;
+const LATEST_SHOWN = 10;
+
+/** `Aurora: all views refused (origin not allowed); Bergen: no views in 3 hours; 2 more` */
+function problemsWords({ problems, problemsInAll }: StatusModel): string {
+  const each = problems.slice(0, NAMES_MAX).map((row) => {
+    const silent = 'no views in 3 hours, unlike yesterday';
+    const share = row.state === 'refused' ? 'all' : `${shareOf(row)} of`;
+    const refused = `${share} views refused (${reasonsOf(row)})`;
+    return `${named(row.name)}: ${row.state === 'silent' ? silent : refused}`;
+  });
+  const more = problemsInAll - each.length;
+  return [...each, ...(more > 0 ? [`${formatCount(more)} more`] : [])].join('; ');
 }
 
-export const requestReason = ({ remedy, sample }: RequestsProblem['reasons'][number]): string =>
-  remedy.kind === 'check-proxy' ? CUT : REASONS[sample.code];
-
-/** `All of Aurora's views are refused: origin not allowed`; for several, how many have which. */
-function problemsWords(
-  { causes, of }: { readonly causes: readonly [Cause, number][]; readonly of: number },
-  [first, ...others]: readonly Row[],
-): string {
-  const each = causes.map(([cause, count]) => `${CAUSES[cause]} (${formatCount(count)})`);
-  const [cause] = causes[0] ?? ['several' as const];
-  if (first !== undefined && others.length === 0) return `${extentWords(first)}: ${CAUSES[cause]}`;
-  const count = causes.reduce((sum, [, many]) => sum + many, 0);
-  return `${formatCount(count)} of ${plural(of, 'project')} have problems: ${each.join(', ')}`;
-}
-
-/** `All of Aurora's views are refused`, `23% of Aurora's views are refused` */
-function extentWords({ state, name, accepted, refused }: Row): string {
-  const whose = `${named(name)}${/s$/i.test(name) ? "'" : "'s"}`;
-  if (state === 'silent') return `No views from ${named(name)} in the last 3 hours`;
-  if (state === 'refused') return `All of ${whose} views are refused`;
-  return `${percent(refused, accepted + refused)} of ${whose} views are refused`;
-}
+/** `23%`: never 0% or 100% if that is not all of the truth. */
+const shareOf = ({ accepted, refused }: Row): string => {
+  const share = Math.round((100 * refused) / (accepted + refused));
+  return `${accepted === 0 ? 100 : Math.min(99, Math.max(1, share))}%`;
+};
 
 /** How fresh the page is, and since when it counts. */
 export function summaryWords({ total, nowMs, startMs, sinceMs, stream }: StatusModel): Words {
   const { lastAcceptedMs: lastMs } = total;
-  const last =
-    lastMs === undefined ? 'No view yet' : `Last view ${formatDuration(nowMs - lastMs)} ago`;
-  if (stream !== undefined)
-    return say`${last}. Counted since ${at(startMs)}, by this collector alone.`;
+  const age = lastMs === undefined ? 'No view yet' : formatDuration(nowMs - lastMs);
+  const last = lastMs === undefined ? age : `Last view ${age} ago`;
+  const alone = stream === undefined ? '' : ', by this collector alone';
   return sinceMs === startMs
-    ? say`${last}. Counted since ${at(sinceMs)}.`
-    : say`${last}. Running since ${at(startMs)}, counted since ${at(sinceMs)}.`;
+    ? say`${last}. Counted since ${at(sinceMs)}${alone}.`
+    : say`${last}. Restarted ${at(startMs)}; counted since ${at(sinceMs)}.`;
 }
 
+type Figure = readonly [name: string, value: string, hint: string];
+
 /** The four figures under the headline. */
-export function figures(model: StatusModel): [name: string, value: string, hint: string][] {
-  const { lastHour, refusedLastHour, today, yesterdayByNow } = model.total;
-  const isNew = yesterdayByNow === undefined;
+export function figures(model: StatusModel): Figure[] {
+  const { lastHour, refusedLastHour, today, yesterdayByNow: byNow } = model.total;
+  const compared =
+    byNow === undefined ? 'views accepted' : `${formatCount(byNow)} yesterday by now`;
   return [
     ['Last hour', formatCount(lastHour), 'views accepted'],
     ['Refused', formatCount(refusedLastHour), 'in the last hour'],
-    [
-      'Today',
-      formatCount(today),
-      isNew ? 'views accepted' : `${formatCount(yesterdayByNow)} yesterday by now`,
-    ],
+    ['Today', formatCount(today), compared],
     storeFigure(model),
   ];
 }
 
-function storeFigure({ disk, stream }: StatusModel): [string, string, string] {
+function storeFigure({ disk, stream }: StatusModel): Figure {
   if (disk === undefined) {
     const where = `${stream?.name ?? ''}, ${stream?.server ?? 'not connected'}`;
     return ['Stream', plural(stream?.seen.messages ?? 0, 'message'), where];
   }
-  const { freeBytes, minFreeBytes, daysLeft } = disk;
+  const { freeBytes, minFreeBytes, daysLeft = Infinity } = disk;
   if (freeBytes === undefined) return ['Free disk', 'unknown', 'statfs is not permitted'];
-  const lasts = daysLeft === undefined ? 'unknown before a full day' : daysWords(daysLeft);
   const isLow = freeBytes < minFreeBytes;
+  const days = daysLeft > 3650 ? 'more than 10 years' : plural(Math.floor(daysLeft), 'day');
+  const lasts = disk.daysLeft === undefined ? 'unknown before a full day' : days;
   const hint = isLow ? `below --min-free ${formatSize(minFreeBytes)}` : `lasts: ${lasts}`;
   return ['Free disk', formatRoundedSize(freeBytes), hint];
 }
 
-function daysWords(days: number): string {
-  if (days > 3650) return 'more than 10 years';
-  return days < 1 ? 'less than a day' : plural(Math.floor(days), 'day');
-}
-
-export function stateWords({ state, active, accepted, refused, figures }: Row): string {
+export function stateWords(row: Row): string {
+  const { state, active, figures } = row;
   if (state === 'refused') return active ? 'all refused' : 'inactive, sends';
-  if (state === 'partly-refused') return `${percent(refused, accepted + refused)} refused`;
+  if (state === 'partly-refused') return `${shareOf(row)} refused`;
   return state === 'quiet' && figures.lastAcceptedMs === undefined ? 'no view yet' : state;
 }
 
-/** `1000009: 3 views in 24 hours, 1 in the last hour, from https://new.example` */
-export function unlistedWords({ id, lastDay, lastHour, origin }: UnlistedFacts): string {
-  const from = origin === undefined ? 'without an Origin' : `from ${printable(origin)}`;
-  return `${id}: ${plural(lastDay, 'view')} in 24 hours, ${formatCount(lastHour)} in the last hour, ${from}`;
+/** `Writing views-2026-11-22.ndjson, 1.2 KiB.` */
+export function fileWords({ disk }: StatusModel): string {
+  if (disk?.path === undefined) return '';
+  const name = disk.path.slice(disk.path.lastIndexOf('/') + 1);
+  return `Writing ${name}, ${formatRoundedSize(disk.fileBytes)}.`;
+}
+
+export const COLUMNS = ['Last hour', 'Today', 'By now yesterday', 'Refused, 24 h'];
+
+/** The figures of a row, in the order of the columns. */
+export const cells = ({ figures: f }: Row): string[] =>
+  [f.lastHour, f.today, f.yesterdayByNow, f.refusedLastDay].map(countOrDash);
+
+/** What is under the chart of a row. */
+export const chartWords = ({ hours, figures: { today, yesterday } }: Row): Words =>
+  say`Views of the last 24 hours, at most ${Math.max(...hours)} an hour. Today ${today}, yesterday ${countOrDash(yesterday)}.`;
+
+/** How many projects are not shown. */
+export function leftOut({ projects, projectsFound }: StatusModel): string {
+  if (projectsFound === 0) return 'No project found.';
+  const left = projectsFound - projects.length;
+  return left === 0 ? '' : `${plural(left, 'more project')}: filter by name or id.`;
+}
+
+export interface Events {
+  readonly title: string;
+  readonly items: readonly {
+    readonly atMs: number;
+    readonly name: string;
+    readonly what: string;
+  }[];
+}
+
+/** The last views and refusals. */
+export function latest({ latestAccepted, latestRefused }: StatusModel): Events[] {
+  const refusals = latestRefused.map((one) => {
+    const { atMs, name, origin = '' } = one;
+    const reason = reasonOf(one);
+    return { atMs, name, what: origin === '' ? reason : `${reason}, from ${origin}` };
+  });
+  const views = { title: 'Last views', items: latestAccepted.slice(0, LATEST_SHOWN) };
+  return [views, { title: 'Last refusals', items: refusals.slice(0, LATEST_SHOWN) }];
 }

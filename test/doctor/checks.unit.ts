@@ -51,7 +51,6 @@ const SETTINGS: Facts['settings'] = {
   'min-free': 64 * MiB,
   'keep-days': 0,
   'keep-refused-days': 14,
-  store: 'files',
 };
 
 const HOLDER = { pid: 42, sinceMs: NOON, address: 'http://127.0.0.1:8080' };
@@ -219,7 +218,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'warning health: Ready, but more is not known; the status server says more only to those who have its token. Give --status-token-file,':
     { status: { ...STATUS, reply: answer(200), isReady: true } },
   [String.raw`warning refusals: \u001b[2J. `]: shown(sceneOf({}), ['\u001b[2J']),
-  'warning refusals: Aurora: refused since 2026-11-22T14:01:40Z, 2 of 102 views of the last hour. 2 views: sent from https://b.example, an origin that is not listed. If it is one of its sites, add it: viewlog activate 1 --origin https://b.example --projects /data/projects.json':
+  'warning refusals: Aurora: refused since 2026-11-22T14:01:40Z, 2 of 102 views of the last hour. 2 views from https://b.example: origin not allowed. If it is one of its sites, add it: viewlog activate 1 --origin https://b.example --projects /data/projects.json':
     shown(sceneOf({}, 2, 'origin-not-allowed')),
   'warning cors: Answers to pages of https://a.example allow "*" to read them; browsers do not let pages send, or read answers. Have the proxy pass OPTIONS and Origin on, and leave Access-Control-… to viewlog: viewlog help proxies':
     proxied({
@@ -288,7 +287,7 @@ describe('a proxy cuts bodies:', () => {
   it('names the settings of nginx and Caddy', () => {
     expect(told(shown(cut))).toStrictEqual([
       expect.stringMatching(
-        /^warning refusals: 134 of 137 requests .*134 requests: arrived cut off.*proxy's size limit \(nginx: client_max_body_size; Caddy: request_body\)/,
+        /^warning refusals: Unreadable requests: .*134 of 137 requests .*134 requests.*: arrived cut off.*proxy's size limit \(nginx: client_max_body_size; Caddy: request_body\)/,
       ),
     ]);
   });

@@ -7,241 +7,259 @@ import { NOON, PLACE, Scene } from '../support/status-scene.ts';
 
 const DAY = '2026-11-22';
 const refusedDays = [DAY];
+const at = (clock: string): string => `${DAY} ${clock} UTC`;
+const MiB = 2 ** 20;
 const AURORA = { id: '1', name: 'Aurora', origins: ['https://aurora.example'] };
 const MOVED = 'https://www.aurora.example';
-const notAllowed = { code: 'origin-not-allowed', project: '1' } as const;
-const REPLAY =
-  `viewlog replay /data/refused-${DAY}.ndjson --to http://127.0.0.1:8080 --project 1 ` +
-  '--projects /data/projects.json';
+const moved = { code: 'origin-not-allowed', project: '1' } as const;
+const unlisted = (project: string) => ({ code: 'project-not-activated', project }) as const;
+const FILES = '--projects /data/projects.json';
+const REPLAY = `viewlog replay /data/refused-${DAY}.ndjson --to http://127.0.0.1:8080 --project 1 ${FILES}`;
 
-describe('the status says', () => {
-  it('that a site has moved, how to allow it, and how to send its views again', () => {
-    const scene = new Scene([AURORA, { id: '2' }]);
-    scene.around = { files: { refusedDays } };
-    scene.accept(1, '2');
-    scene.refuse(69, notAllowed, MOVED);
-    expect(scene.text()).toBe(
-      `All of Aurora's views are refused: origin not allowed
-Last view 1 min ago. Counted since 14:00.
+/** A collector of Aurora and another project, whose views arrive. */
+function sceneOf(around: Scene['around'] = {}, ...projects: { id: string }[]): Scene {
+  const scene = new Scene([AURORA, { id: '2' }, ...projects]);
+  scene.around = around;
+  scene.accept(1, '2', 0);
+  return scene;
+}
 
-Aurora: refused since 14:00, all 69 views of the last hour.
-  69 views: sent from ${MOVED}, an origin that is not listed. If it is one of its sites, add it:
-    viewlog activate 1 --origin ${MOVED} --projects /data/projects.json
+describe('a scene at 3 a.m.:', () => {
+  it('a site has moved, and its new address is allowed', () => {
+    const scene = sceneOf({ files: { refusedDays } });
+    scene.refuse(69, moved, MOVED);
+    expect(scene.text()).toBe(`Aurora: all views refused (origin not allowed)
+Aurora: refused since ${at('14:00')}, all 69 views of the last hour.
+  69 views from ${MOVED}: origin not allowed. If it is one of its sites, add it:
+    viewlog activate 1 --origin ${MOVED} ${FILES}
   Then send the refused views again:
-    ${REPLAY}`,
-    );
+    ${REPLAY}`);
     scene.list({ ...AURORA, origins: [MOVED] }, { id: '2' });
     expect(scene.text()).toContain('They would be accepted now; waiting for the next one.');
     expect(scene.text()).not.toContain('viewlog activate');
     scene.accept();
-    expect(scene.text()).toBe(
-      `Views are arriving: 2 of 2 projects; problems fixed
-Last view 1 s ago. Counted since 14:00.
-
-Aurora: fixed since 14:01.
-  Fixed since 14:01: 69 views from ${MOVED} (origin not allowed) refused before. To send them again:
-    ${REPLAY}`,
-    );
+    expect(scene.text()).toBe(`Views are arriving: 2 of 2 projects; problems fixed
+Aurora: fixed.
+  69 views from ${MOVED}: origin not allowed. Fixed since ${at('14:01')}. To send them again:
+    ${REPLAY}`);
   });
 
-  it('no replay command if none of the views were kept', () => {
-    const scene = new Scene([AURORA]);
-    scene.refuse(1, notAllowed, MOVED);
-    expect(scene.text()).not.toContain('replay');
-  });
-
-  it('first that the projects file is faulty, and no command that fails for it', () => {
-    const scene = new Scene([AURORA, { id: '2' }]);
-    scene.accept(1, '2');
-    scene.refuse(1, notAllowed, MOVED);
-    scene.refuse(1, { code: 'project-not-activated', project: '1000009' });
-    scene.refuse(1, { code: 'project-not-activated', project: '77' });
+  it('a comma is missing in the projects file', () => {
     const fault = 'projects.json:3:2: expected ","';
-    const idsInFile = new Set(['1000009']);
-    scene.around = { fault: { first: fault, idsInFile }, files: { refusedDays } };
-    const text = scene.whole();
-    expect(text).toContain(
-      `\n\n${fault}. Faulty since 14:00; the last good list stays active.\n  Correct the file. Until then no command can change it.`,
-    );
-    expect(text.indexOf(fault)).toBeLessThan(text.indexOf('Aurora: '));
-    expect(text).toMatch(/\n1000009: .*\n {2}It is in the file, which is not active\.\n/);
-    expect(text).toMatch(/\n77: .*\n {2}Correct the projects file first\.\n/);
-    expect(text).not.toMatch(/viewlog (activate|replay)/);
-    scene.list({ id: '2' });
-    expect(scene.model().headline).toMatchObject({ kind: 'amber', about: 'projects-file' });
-  });
-
-  it('that --min-free can never be reached, and which can', () => {
-    const scene = new Scene([{ id: '1' }]);
-    const MiB = 2 ** 20;
+    const scene = sceneOf();
     scene.around = {
-      store: { unavailable: 'too little free disk space', freeBytes: 58 * MiB },
-      files: { sizeBytes: 60 * MiB },
+      fault: { first: fault, idsInFile: new Set(['1000009']) },
+      files: { refusedDays },
     };
-    expect(scene.text()).toContain(
-      '--min-free is 64 MiB, but this file system can never have more than 60 MiB free. ' +
-        'Start viewlog with --min-free 7MiB, or use a larger disk.',
-    );
-    scene.around = { ...scene.around, files: { sizeBytes: 999 * MiB } };
-    expect(scene.text()).toContain('58 MiB are free, and 6.0 MiB more are needed: delete views-');
-    expect(scene.model().headline.kind).toBe('red');
+    scene.refuse(1, unlisted('1000009'));
+    scene.refuse(1, unlisted('77'));
+    expect(scene.text()).toBe(`The projects file is faulty
+${fault}. Faulty since ${at('14:00')}; the last good list stays active.
+  Correct the file. Until then no command can change it. To see every fault:
+    viewlog check ${FILES}`);
+    expect(scene.whole()).toMatch(/\n1000009: .*\n {2}It is in the file, which is not active\.\n/);
+    expect(scene.whole()).toMatch(/\n77: .*\n {2}Correct the projects file first\.\n/);
+    // Also for views that were refused for reasons that no longer are, or that a page must fix.
+    scene.refuse(1, moved, MOVED);
+    scene.refuse(1, { code: 'invalid-view', project: '2' });
+    scene.accept(9, '2', 10_000);
+    scene.list({ id: '1' }, { id: '2' });
+    scene.accept();
+    expect(scene.whole()).not.toMatch(/viewlog (activate|replay|explain|snippet)/);
   });
 
-  it('that requests arrive cut off, if they are more than one in ten', () => {
-    const scene = new Scene([{ id: '1' }]);
-    scene.accept(60);
-    scene.refuse(6, { code: 'request-timeout' }, 'https://aurora.example');
-    expect(scene.model().headline.kind).toBe('green');
-    scene.refuse(128, { code: 'malformed-json' }, undefined, '{"p":"1","pid"');
-    scene.refuse(500, { code: 'not-found' });
-    expect(scene.text()).toBe(
-      `134 of 194 requests failed: arrived cut off (134)
-Last view 10 min ago. Counted since 14:00.
-
-134 of 194 requests of the last hour failed before their project was known.
-  134 requests: arrived cut off. That is usually a proxy's size limit (nginx: client_max_body_size; Caddy: request_body).`,
+  it('--min-free is more than the file system has', () => {
+    const unavailable = 'too little free disk space';
+    const store = { unavailable, unavailableSinceMs: NOON, freeBytes: 58 * MiB };
+    const scene = sceneOf({ store, files: { sizeBytes: 60 * MiB } });
+    expect(scene.text()).toBe(`Every view is refused: too little free disk space
+Views are refused with 503 since ${at('14:00')}: too little free disk space.
+  --min-free is 64 MiB, but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB, or use a larger disk.`);
+    scene.around = { store, files: { sizeBytes: 999 * MiB } };
+    expect(scene.text()).toMatch(
+      /58 MiB are free, and 6\.0 MiB more are needed: delete views-.*\n {4}ls -lh \/data$/,
     );
+    expect(scene.model().headline.kind).toBe('red');
+    expect(scene.model().projects.map(({ state }) => state)).toStrictEqual(['quiet', 'quiet']);
+  });
+
+  it('a proxy cuts bodies', () => {
+    const scene = sceneOf();
+    scene.accept(59);
+    scene.refuse(6, { code: 'request-timeout' });
+    expect(scene.model().headline.kind).toBe('green');
+    scene.refuse(128, { code: 'malformed-json' }, MOVED, `{"p":"1",${' '.repeat(2000)}"pid"`);
+    scene.refuse(500, { code: 'not-found' });
+    expect(scene.text()).toBe(`69% of requests fail: arrived cut off
+Unreadable requests: refused since ${at('14:00')}, 134 of 194 requests of the last hour.
+  134 requests, the latest from ${MOVED}: arrived cut off. That is usually a proxy's size limit (nginx: client_max_body_size; Caddy: request_body).`);
     expect(scene.model().headline.kind).toBe('amber');
     scene.accept(10, '1', 10_000);
-    expect(scene.model().headline.kind).toBe('green');
-    expect(scene.text()).toMatch(
-      /\n\nFixed since 14:\d\d: 134 of 204 requests of the last hour failed\.\n {2}134 requests: arrived cut off\.$/,
+    expect(scene.text()).toBe(`Views are arriving: 2 of 2 projects; problems fixed
+Unreadable requests: fixed.
+  134 requests, the latest from ${MOVED}: arrived cut off. Fixed since ${at('14:03')}.`);
+  });
+
+  it('a colleague ran it as root', () => {
+    const store = { unavailable: 'permission denied', unavailableSinceMs: NOON };
+    const scene = sceneOf({ store, account: 'viewlog' });
+    expect(scene.text()).toBe(`Every view is refused: permission denied
+Views are refused with 503 since ${at('14:00')}: permission denied.
+  Check /data: its owner, its disk, quotas and inodes. viewlog continues by itself.
+    sudo -u viewlog viewlog doctor --data /data`);
+  });
+
+  it('the old process still runs, and says so', () => {
+    const scene = new Scene([AURORA], NOON - 3 * DAY_MS);
+    scene.counts.sinceMs -= DAY_MS;
+    scene.accept();
+    expect(scene.whole()).toContain(
+      '\nLast view 1 s ago. Restarted 2026-11-19 14:00 UTC; counted since 2026-11-18 14:00 UTC.\n',
+    );
+    expect(scene.whole()).toMatch(
+      /\nWriting views-2026-11-22\.ndjson, 1\.2 KiB\. viewlog test\.\n$/,
     );
   });
 
-  it('to raise a limit to twice what is sent', () => {
-    const scene = new Scene([{ id: '1', maxViewsPerMinute: 20 }]);
+  it('a project sends more than its limit', () => {
+    const scene = sceneOf();
+    scene.list({ id: '1', maxViewsPerMinute: 20 }, { id: '2' });
     scene.accept(20, '1', 0);
-    for (let i = 0; i < 130; i++) {
-      scene.nowMs = NOON;
-      scene.refuse(1, { code: 'rate-limited', project: '1' });
-    }
-    expect(scene.text()).toContain('130 views: over its limit of 20 views a minute.');
-    expect(scene.text()).toContain('viewlog activate 1 --max-views-per-minute 300 --projects ');
+    scene.refuse(130, { code: 'rate-limited', project: '1' }, undefined, undefined, 0);
+    expect(scene.text()).toBe(`Project 1: 87% of views refused (over its limit)
+Project 1: refused since ${at('14:00')}, 130 of 150 views of the last hour.
+  130 views: over its limit of 20 views a minute. Unless this is a flood, raise the limit to twice what is sent:
+    viewlog activate 1 --max-views-per-minute 300 ${FILES}`);
+    scene.list({ id: '1', maxViewsPerMinute: 300 }, { id: '2' });
+    scene.accept();
+    expect(scene.text()).toMatch(/\n {2}130 views: .* Fixed since 2026-11-22 14:00 UTC\.$/);
   });
 
-  it('every fault of a page, and the command that explains them', () => {
-    const scene = new Scene([{ id: '1', name: 'Aurora' }]);
-    scene.around = { files: { refusedDays } };
+  it('a page sends two faults', () => {
+    const scene = sceneOf({ files: { refusedDays } });
     const issues = [
       { field: 'mb', message: 'must be an integer', expected: 'integer', received: '"12"' },
       { field: 'url', message: 'must start with "/"', expected: 'path', received: '"home"' },
     ];
     const text = '{"p":"1","url":"home"}';
     scene.refuse(2, { code: 'invalid-view', project: '1', issues }, 'https://a.example', text);
-    expect(scene.text()).toContain(
-      `  2 views: invalid: mb must be an integer, received the string "12"; url must start with "/", received "home". Correct the page "https://a.examplehome". To explain the latest:
-    grep 1 /data/refused-${DAY}.ndjson | tail -n 1 | viewlog explain --projects /data/projects.json`,
-    );
+    expect(scene.text()).toBe(`Aurora: all views refused (invalid views)
+Aurora: refused since ${at('14:00')}, all 2 views of the last hour.
+  2 views: mb must be an integer, received "12"; url must start with "/", received "home". Correct the page "home" of https://a.example. To explain the latest:
+    grep 1 /data/refused-${DAY}.ndjson | tail -n 1 | viewlog explain ${FILES}`);
   });
 
-  it('which of several projects have which problem, the worst first', () => {
-    const scene = new Scene([
-      { id: '1' },
-      { id: '2' },
-      { id: '3', active: false },
-      { id: '4', name: 'Fine' },
-      { id: '5' },
-    ]);
-    scene.accept(1, '4');
+  it('several projects have problems', () => {
+    const scene = sceneOf({}, { id: '3' }, { id: '4' }, { id: '5' });
+    scene.list(AURORA, { id: '2' }, { id: '3', active: false }, { id: '4' }, { id: '5' });
     scene.accept(5, '5');
-    scene.refuse(1, { code: 'invalid-view', project: '5' });
-    scene.refuse(9, { code: 'invalid-view', project: '2' });
-    scene.refuse(1, { code: 'view-too-large', project: '1' });
-    scene.refuse(99, { code: 'project-not-activated', project: '3' });
+    scene.refuse(1, { code: 'view-too-large', project: '5', bytes: 40_000 });
+    scene.refuse(9, { code: 'invalid-view', project: '4' });
+    scene.refuse(1, { code: 'origin-not-allowed', project: '1' });
+    scene.refuse(99, unlisted('3'), MOVED);
     expect(scene.text()).toMatch(
-      /^4 of 5 projects have problems: invalid views \(2\), too large \(1\), inactive but still sending \(1\)\n/,
+      /^Project 4: all views refused \(invalid views\); Aurora: all views refused \(origin not allowed\); Project 3: all views refused \(project not active\); 1 more\n/,
     );
-    const { problems, projects } = scene.model();
-    expect(problems.map(({ id }) => id)).toStrictEqual(['2', '1', '3', '5']);
-    expect(projects.map(({ id }) => id)).toStrictEqual(['2', '1', '3', '5', '4']);
+    expect(scene.model().projects.map(({ id }) => id)).toStrictEqual(['4', '1', '3', '5', '2']);
+    expect(scene.text()).toContain(
+      `Project 3 (inactive, but still sending): refused since ${at('14:00')}, all 99 views of the last hour.
+  99 views: project not active. If it is a site of yours, activate it; if not, remove the script from its pages:
+    viewlog activate 3 ${FILES}`,
+    );
+    expect(scene.text()).toContain('Send them from a browser, or with an Origin header.');
+    expect(scene.text()).toContain('Send less, or start viewlog with --max-view 64KiB.');
   });
 
-  it('that a project is silent, and how to look for its script', () => {
+  it('a project is silent', () => {
     const scene = new Scene([AURORA, { id: '2' }], NOON - 2 * DAY_MS);
     scene.nowMs = NOON - DAY_MS - 2 * HOUR_MS;
     scene.accept(25);
     scene.nowMs = NOON - 5 * HOUR_MS;
     scene.accept();
     scene.nowMs = NOON;
-    expect(scene.text()).toContain('viewlog doctor --data /data');
-    scene.accept(1, '2');
-    expect(scene.text()).toMatch(
-      /^No views from Aurora in the last 3 hours: silent, unlike yesterday\n.*\n\nAurora: no view for 5 h 0 min, since 09:00; 25 came in the same 3 hours yesterday\.\n.*\n {4}curl -sSL https:\/\/aurora\.example\/ \| grep 1$/,
-    );
+    expect(scene.text()).toBe(`Aurora: no views in 3 hours, unlike yesterday
+Aurora: no view for 5 h 0 min, since ${at('09:00')}; 25 came in the same 3 hours yesterday.
+  Check that the site's pages still contain the script. This prints it from the home page:
+    curl -sSL https://aurora.example/ | grep 1`);
   });
 
-  it('of a stop only that it is near, for views are still accepted', () => {
-    const scene = new Scene([{ id: '1' }]);
+  it('nothing is wrong, and a colleague has run the doctor', () => {
+    const scene = new Scene([AURORA]);
     scene.accept();
-    scene.around = { isStopping: true };
-    expect(scene.text()).toContain('viewlog is about to stop. It accepts views until it does.');
-    expect(scene.model().headline.kind).toBe('green');
+    scene.nowMs += 2 * HOUR_MS;
+    scene.refuse(2, { code: 'method-not-allowed' }, MOVED);
+    expect(scene.text()).toBe('Quiet: no views in the last hour');
+    scene.refuse(1, { code: 'malformed-json' }, MOVED, 'view');
+    expect(scene.model().headline).toStrictEqual({ kind: 'amber', about: 'requests' });
   });
 
-  it('what to do first, for an empty collector', () => {
+  it('the collector is new', () => {
     const scene = new Scene([]);
-    expect(scene.text()).toMatch(/^No project is active\n/);
-    expect(scene.text().match(/^ {4}\S+ \S+/gm)).toStrictEqual([
-      '    viewlog activate',
-      '    viewlog snippet',
-      '    curl http://127.0.0.1:8080/view',
-    ]);
+    expect(scene.text()).toMatch(`No project is active, so every view is refused
+To get the first view
+  Activate a project, with an id and an address of your own:
+    viewlog activate 1000001 --origin https://www.example.com ${FILES}
+  Print the script for its pages, with the address at which browsers reach viewlog:
+    viewlog snippet 1000001 --url https://views.example.com ${FILES}
+  Or try it from this machine; the view counts:
+    curl http://127.0.0.1:8080/view -H 'Content-Type`);
     scene.list({ id: '1' });
     expect(scene.text()).toMatch(/^Waiting for the first view\n/);
+    expect(scene.text()).not.toContain('activate');
     scene.accept();
-    expect(scene.text()).not.toContain('snippet');
-    scene.nowMs += 2 * HOUR_MS;
-    expect(scene.text()).toMatch(/^Quiet: no views in the last hour\n/);
+    expect(scene.text()).toBe('Views are arriving: 1 of 1 project');
   });
 
-  it('which unlisted ids send, typos of listed ids first', () => {
-    const scene = new Scene([{ id: '1000001', name: 'Aurora' }]);
-    scene.accept(1, '1000001');
-    scene.refuse(9, { code: 'project-not-activated', project: '77' }, 'https://x.example');
-    scene.refuse(1, { code: 'project-not-activated', project: '1000010' }, 'https://a;b');
-    expect(scene.whole()).toContain(
-      `Unlisted ids that send views:
-1000010: 1 view in 24 hours, 1 in the last hour, from https://a;b
-  Probably 1000001 (Aurora) is meant: then correct the pages of https://a;b. If not:
-    viewlog activate 1000010 --projects /data/projects.json
-77: 9 views in 24 hours, 9 in the last hour, from https://x.example
-  If it is a site of yours:
-    viewlog activate 77 --origin https://x.example --projects /data/projects.json
-`,
-    );
+  it('old files are overdue, and a stop is near', () => {
+    const overdue = ['views-2026-01-01.ndjson', 'refused-2026-01-02.ndjson'];
+    const scene = sceneOf({ files: { overdue }, isStopping: true, warnings: ['Half is full'] });
+    expect(scene.text()).toBe(`Views are arriving: 1 of 2 projects
+2 files should have been removed by now.
+  viewlog removes one of each kind an hour. To remove them now:
+    rm /data/views-2026-01-01.ndjson /data/refused-2026-01-02.ndjson
+viewlog is about to stop. It accepts views until it does.
+Half is full`);
   });
 
-  it('which stream views go to, and since when it counts', () => {
-    const scene = new Scene([{ id: '1' }]);
-    scene.accept();
+  it('the cluster is gone', () => {
     const seen = { messages: 7, bytes: 700, leader: 'n1', replicas: 3, lagging: [] };
     const stream = { name: 'VIEWS', server: '127.0.0.1:4222', seen, warnings: [] };
-    scene.around = { store: { stream } as object };
-    expect(scene.whole()).toContain('Counted since 14:00, by this collector alone.');
+    const scene = sceneOf({ store: { stream } as object });
+    expect(scene.whole()).toContain(`Counted since ${at('14:00')}, by this collector alone.`);
     expect(scene.whole()).toContain('\nStream: 7 messages (VIEWS, 127.0.0.1:4222)\n');
     const gone = { stream: { ...stream, server: undefined }, unavailable: 'no connection' };
     scene.around = { store: { ...gone, unavailableSinceMs: NOON } };
-    expect(scene.text()).toContain('\n\nViews are refused with 503 since 14:00: no connection.');
+    expect(scene.text()).toBe(`Every view is refused: no connection
+Views are refused with 503 since ${at('14:00')}: no connection.`);
     expect(scene.whole()).toContain('(VIEWS, not connected)');
   });
+});
 
-  it('which files are overdue, and how to remove them now', () => {
-    const scene = new Scene([{ id: '1' }]);
-    scene.accept();
-    const overdue = ['views-2026-01-01.ndjson', 'refused-2026-01-02.ndjson'];
-    scene.around = { files: { overdue } };
-    expect(scene.text()).toContain(`2 files should have been removed by now.
-  viewlog removes one of each kind an hour. To remove them now:
-    rm /data/views-2026-01-01.ndjson /data/refused-2026-01-02.ndjson`);
-  });
+it('lists unlisted ids, and the commands that activate them and send their views again', () => {
+  const scene = sceneOf({ files: { refusedDays } });
+  scene.refuse(9, unlisted('77'), 'https://x.example');
+  scene.refuse(1, unlisted('1000010'), 'https://a;b');
+  expect(scene.whole()).toContain(
+    `Unlisted ids that send views:
+77: 9 views in 24 hours, 9 in the last hour, from https://x.example, the latest ${at('14:00')}
+  If it is a site of yours, activate it; if not, remove the script from its pages:
+    viewlog activate 77 --origin https://x.example ${FILES}
+  Then send the refused views again:
+    ${REPLAY.replace('--project 1', '--project 77')}
+1000010: 1 view in 24 hours, 1 in the last hour, from https://a;b, the latest ${at('14:00')}
+  If it is a site of yours, activate it; if not, remove the script from its pages:
+    viewlog activate 1000010 ${FILES}
+  Then send the refused views again:
+    ${REPLAY.replace('--project 1', '--project 1000010')}
+`,
+  );
+});
 
-  it('how long the disk lasts, by the last complete days', () => {
-    const scene = new Scene([{ id: '1' }]);
-    expect(scene.whole()).toContain('Free disk: 8.0 GiB (lasts: unknown before a full day)');
-    scene.around = { files: { bytesPerDay: 2 ** 30 } };
-    expect(scene.whole()).toContain('Free disk: 8.0 GiB (lasts: 7 days)');
-  });
+it('says how long the disk lasts, by the last complete days', () => {
+  const scene = sceneOf();
+  expect(scene.whole()).toContain('Free disk: 8.0 GiB (lasts: unknown before a full day)');
+  scene.around = { files: { bytesPerDay: 2 ** 30 } };
+  expect(scene.whole()).toContain('Free disk: 8.0 GiB (lasts: 7 days)');
 });
 
 it('compares today with yesterday, the running quarter of an hour by its share', () => {
@@ -257,7 +275,7 @@ it('compares today with yesterday, the running quarter of an hour by its share',
   expect(scene.model().total).toMatchObject({ yesterdayByNow: undefined });
 });
 
-it('shows 200 of many projects, and finds the others', () => {
+it('shows 200 of many projects, problems first, and finds the others', () => {
   const projects = Array.from({ length: 1_000 }, (_, i) => ({ id: String(1_000_000 + i) }));
   const scene = new Scene(projects);
   scene.refuse(1, { code: 'invalid-view', project: '1000999' });
@@ -271,15 +289,11 @@ it('writes strangers’ texts into the page as text, in every place', () => {
   const evil = '<script>x</script>"\'<img src=x>';
   const scene = new Scene([{ id: '1', name: evil, origins: ['https://a.example'] }, { id: '2' }]);
   const issues = [{ field: evil, message: 'is bad', expected: 'x', received: evil }];
-  scene.refuse(1, notAllowed, evil, evil);
-  scene.refuse(
-    1,
-    { code: 'invalid-view', project: '1', issues, detail: evil },
-    evil,
-    `{"url":"${evil}`,
-  );
+  const invalid = { code: 'invalid-view', project: '1', issues, detail: evil } as const;
+  scene.refuse(1, moved, evil, evil);
+  scene.refuse(1, invalid, evil, `{"url":"${evil}`);
   scene.refuse(1, { code: 'malformed-json' }, evil, evil);
-  scene.refuse(1, { code: 'project-not-activated', project: '9' }, evil);
+  scene.refuse(1, unlisted('9'), evil);
   scene.counts.accepted('2', Buffer.from(JSON.stringify({ url: `/${evil}` })));
   const asked = { open: new Set(['1', '2']), filter: evil };
   scene.around = { asked: { ...asked, filter: '' } };

@@ -57,7 +57,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
       await viewlog.post({ ...MINIMAL_VIEW, url: '/first-page' });
       await heading(page, 'Views are arriving: 1 of 3 projects');
       await state(page, '1000001', 'arriving');
-      await page.locator('.latest code', { hasText: '/first-page' }).waitFor();
+      await page.locator('.latest li', { hasText: '/first-page' }).waitFor();
       expect(await page.title()).toBe('viewlog: Views are arriving: 1 of 3 projects');
       expect(complaints).toStrictEqual([]);
       expect(new Set(requests.map((url) => new URL(url).origin))).toStrictEqual(
@@ -73,7 +73,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
     const { page, complaints } = await open(viewlog);
     await row(page, '1000001').locator('summary').focus();
     await page.keyboard.press('Enter');
-    await row(page, '1000001').locator('figure').waitFor();
+    await row(page, '1000001').locator('.details').waitFor();
     await page.locator('input').fill('site 100000');
     await row(page, '1000012').waitFor({ state: 'hidden' });
     const name = row(page, '1000001').locator('bdi');
@@ -81,12 +81,12 @@ describe.skipIf(!hasChromium())('the status page', () => {
     const select = `getSelection().selectAllChildren(document.querySelector('#project-1000001 bdi'))`;
     await page.evaluate(`${select};0`);
     await viewlog.post({ ...MINIMAL_VIEW, url: '/while-it-is-open' });
-    await row(page, '1000001').locator('code', { hasText: '/while-it-is-open' }).waitFor();
+    await row(page, '1000001').locator('.latest li', { hasText: '/while-it-is-open' }).waitFor();
     expect(await evaluated(page, 'String(getSelection())')).toBe('Site 1000001');
     expect(await evaluated(page, `document.querySelector('input').value`)).toBe('site 100000');
     expect(await page.locator('.row').count()).toBe(9);
     await row(page, '1000001').locator('summary').click();
-    await row(page, '1000001').locator('figure').waitFor({ state: 'hidden' });
+    await row(page, '1000001').locator('.details').waitFor({ state: 'hidden' });
     expect(complaints).toStrictEqual([]);
   });
 
@@ -122,7 +122,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
     const origin = 'https://new.example';
     expect((await viewlog.post(view, { origin })).status).toBe(403);
     const unlisted = page.locator('.told li', { hasText: `77: 1 view in 24 hours` });
-    await unlisted.locator('button').focus();
+    await unlisted.locator('button').first().focus();
     await page.keyboard.press('Enter');
     await unlisted.locator('button', { hasText: 'Copied' }).waitFor();
     const copied = await page.evaluate(() => navigator.clipboard.readText());
@@ -186,7 +186,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
       viewport: { width, height: 800 },
     });
     await row(page, '1000001').locator('summary').click();
-    await row(page, '1000001').locator('pre').waitFor();
+    await row(page, '1000001').locator('.details code').first().waitFor();
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
     expect(complaints).toStrictEqual([]);
     expect(await violationsOf(page)).toStrictEqual([]);

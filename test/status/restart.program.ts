@@ -34,7 +34,7 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('a restart on $name', (runtim
     expect(after.startMs).toBeGreaterThan(before.startMs);
     expect([after.latestAccepted, after.latestRefused]).toStrictEqual([[], []]);
     expect((await again.metrics())['viewlog_views_received_total']).toBe(0);
-    expect(await textOf(again)).toMatch(/Running since (.*, )?\d\d:\d\d, counted since /);
+    expect(await textOf(again)).toMatch(/Restarted .* UTC; counted since /);
     await again.post(MINIMAL_VIEW);
     expect((await modelOf(again)).total).toMatchObject({ lastHour: 4, refusedLastHour: 3 });
   });
@@ -80,12 +80,8 @@ describe.skipIf(process.getuid?.() !== 0)('commands are run as the service accou
     const data = dataDirectory();
     chownSync(data, uid, uid);
     const viewlog = await startWatched({ data });
-    const pageOf = async (): Promise<string> => (await fetch(`${viewlog.statusUrl}/`)).text();
-    const first = await pageOf();
-    await viewlog.post(MINIMAL_VIEW);
-    const page = await pageOf();
+    const page = await (await fetch(`${viewlog.statusUrl}/`)).text();
     const as = `sudo -u ${account()} viewlog`.replaceAll("'", '&#39;');
-    expect(page).toContain(`${as} report --data ${data} --last 7 --html report.html`);
-    expect(first).toContain(`${as} snippet 1000001 `);
+    expect(page).toContain(`${as} snippet 1000001 `);
   });
 });

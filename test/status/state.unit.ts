@@ -40,17 +40,6 @@ describe('a refusal', () => {
     expect(state(scene)).toBe('quiet');
   });
 
-  it('is fixed by the projects file as soon as a view is accepted', () => {
-    const scene = new Scene([{ id: '1', origins: ['https://a.example'] }]);
-    const code = 'origin-not-allowed';
-    scene.refuse(69, { code, project: '1' }, 'https://b.example');
-    scene.list({ id: '1', origins: ['https://a.example', 'https://b.example'] });
-    expect(state(scene)).toBe('refused');
-    scene.accept();
-    expect(state(scene)).toBe('arriving');
-    expect(scene.judged()[0]!.reasons).toMatchObject([{ isFixed: true, lastHour: 69 }]);
-  });
-
   it('stays open for another origin', () => {
     const scene = new Scene([{ id: '1', origins: ['https://a.example'] }]);
     const refusal = { code: 'origin-not-allowed', project: '1' } as const;
@@ -66,19 +55,6 @@ describe('a refusal', () => {
       ]),
     );
     expect(state(scene)).toBe('partly-refused');
-  });
-
-  it('is fixed once a limit is high enough for what was sent', () => {
-    const scene = new Scene([{ id: '1', maxViewsPerMinute: 20 }]);
-    scene.accept(20, '1', 100);
-    scene.refuse(30, { code: 'rate-limited', project: '1' });
-    expect(scene.judged()[0]!.reasons[0]!.remedy).toStrictEqual({
-      kind: 'raise-limit',
-      viewsPerMinute: 100,
-    });
-    scene.list({ id: '1', maxViewsPerMinute: 100 });
-    scene.accept();
-    expect(state(scene)).toBe('arriving');
   });
 
   it('of a page is fixed after more accepted views than came between two refusals', () => {

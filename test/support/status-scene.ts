@@ -1,7 +1,6 @@
-import { nearestIds } from '../../src/status/unlisted-ids.ts';
 import { Counts } from '../../src/status/counts.ts';
 import type { FilesSeen } from '../../src/status/look-around.ts';
-import { aroundOf, type Asked, modelOf, type StatusModel } from '../../src/status/model.ts';
+import { type Asked, modelOf, type StatusModel } from '../../src/status/model.ts';
 import { judge, type Judged } from '../../src/status/state.ts';
 import { statusText } from '../../src/status/text.ts';
 import type { WatchedState } from '../../src/status/store-facts.ts';
@@ -42,6 +41,9 @@ interface Around {
   readonly fault?: { readonly first: string; readonly idsInFile: ReadonlySet<string> };
   readonly minFreeBytes?: number;
   readonly isStopping?: boolean;
+  readonly warnings?: readonly string[];
+  /** Whose commands are printed. */
+  readonly account?: string;
   readonly asked?: Partial<Asked>;
 }
 
@@ -78,32 +80,36 @@ export class Scene {
     refusal: Partial<Refusal> & Pick<Refusal, 'code'>,
     origin?: string,
     text?: string,
-  ) {
+    everyMs = 1000,
+  ): void {
     for (let i = 0; i < count; i++) {
       this.counts.refused({ detail: 'Refused.', ...refusal }, origin, text);
-      this.nowMs += 1000;
+      this.nowMs += everyMs;
     }
   }
 
   judged(): Judged[] {
-    const around = aroundOf(this.#input());
+    const around = this.#input();
     return this.projects.all().map((one) => judge(one, this.counts.projects.get(one.id), around));
   }
 
   model(): StatusModel {
     const files = { ...NO_FILES, ...this.around.files };
-    const findings = { judged: this.judged(), files, warnings: [], nearestId: nearestIds() };
+    const findings = { judged: this.judged(), files, warnings: this.around.warnings ?? [] };
     const asked = { open: new Set<string>(), filter: '', ...this.around.asked };
     return modelOf({ ...this.#input(), ...findings }, asked);
   }
 
-  /** Returns the text of the status page before its figures. */
+  /** Returns the headline, and what the status page says before its figures. */
   text(): string {
-    const text = statusText(this.model(), PLACE, 'test');
-    return text.slice(0, text.indexOf('\nLast hour: ')).trimEnd();
+    const [headline, , ...lines] = this.whole().split('\n');
+    const end = lines.findIndex((line) => line.startsWith('Last hour: '));
+    return [headline, ...lines.slice(0, end).filter(Boolean)].join('\n');
   }
 
-  whole = (): string => statusText(this.model(), PLACE, 'test');
+  whole(): string {
+    return statusText(this.model(), { ...PLACE, account: this.around.account }, 'test');
+  }
 
   #input() {
     const { counts, projects, nowMs } = this;
@@ -117,7 +123,7 @@ export class Scene {
         all: () => projects.all(),
       },
       store: { ...FILES, ...store } as WatchedState,
-      refused: { keptLines: 0 },
+      refused: { keptLines: 0, keptBytes: 0, droppedLines: 0 },
       queue: { bytes: 0, bytesMax: 2 ** 25 },
       minFreeBytes,
       isStopping,

@@ -5,40 +5,30 @@ import { Idiomorph } from 'idiomorph';
 const INTERVAL_MS = 2_000;
 const TIMEOUT_MS = 10_000;
 
-/** Counts up with each change of the address, after which an older answer is out of date. */
-let asked = 0;
-
-async function refresh(): Promise<void> {
-  const current = asked;
-  try {
-    const next = await load();
-    if (current !== asked) return;
-    if (next.body.dataset['version'] !== document.body.dataset['version']) return location.reload();
-    showLocalTimes(next);
-    document.title = next.title;
-    const options = { morphStyle: 'outerHTML', ignoreActiveValue: true } as const;
-    Idiomorph.morph(document.body, next.body, options);
-  } catch {
+/** XMLHttpRequest parses the page without making markup of a string, which the policy forbids. */
+function refresh(): void {
+  if (document.hidden) return;
+  const { href } = location;
+  const request = new XMLHttpRequest();
+  request.open('GET', href);
+  request.responseType = 'document';
+  request.timeout = TIMEOUT_MS;
+  request.addEventListener('loadend', () => {
+    // The reader has opened a row or typed since then.
+    if (href !== location.href) return;
+    if (request.status === 200 && request.responseXML) return show(request.responseXML);
     document.body.dataset['lost'] = '';
     document.title = 'viewlog: no contact';
-  }
+  });
+  request.send();
 }
 
-/** XMLHttpRequest parses the page without making markup of a string, which the policy forbids. */
-function load(): Promise<Document> {
-  return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest();
-    request.open('GET', location.pathname + location.search);
-    request.responseType = 'document';
-    request.timeout = TIMEOUT_MS;
-    const end = (): void => {
-      const { status, responseXML: page } = request;
-      if (status === 200 && page !== null) resolve(page);
-      else reject(new Error(`status ${status}`));
-    };
-    request.addEventListener('loadend', end);
-    request.send();
-  });
+function show(next: Document): void {
+  if (next.body.dataset['version'] !== document.body.dataset['version']) return location.reload();
+  showLocalTimes(next);
+  document.title = next.title;
+  const options = { morphStyle: 'outerHTML', ignoreActiveValue: true } as const;
+  Idiomorph.morph(document.body, next.body, options);
 }
 
 /** The server writes times in UTC. */
@@ -48,10 +38,10 @@ function showLocalTimes(page: Document): void {
     const at = new Date(time.dateTime);
     const day = { day: 'numeric', month: 'short' } as const;
     const clock = { hour: '2-digit', minute: '2-digit' } as const;
-    time.textContent =
-      at.toDateString() === today
-        ? at.toLocaleTimeString([], clock)
-        : at.toLocaleString([], { ...day, ...clock });
+    time.textContent = at.toLocaleString([], {
+      ...(at.toDateString() === today ? {} : day),
+      ...clock,
+    });
     time.title = at.toLocaleString();
   }
 }
@@ -60,33 +50,25 @@ function ask(change: (parameters: URLSearchParams) => void): void {
   const address = new URL(location.href);
   change(address.searchParams);
   history.replaceState(null, '', address);
-  asked += 1;
-  void refresh();
+  refresh();
 }
 
 // Rows are opened by readers and by swaps; only a reader's change differs from the address.
 document.addEventListener(
   'toggle',
   ({ target }) => {
-    if (!(target instanceof HTMLDetailsElement) || target.dataset['id'] === undefined) return;
-    const { id } = target.dataset;
-    const isAsked = new URLSearchParams(location.search).getAll('open').includes(id);
-    if (target.open === isAsked) return;
-    ask((parameters) =>
-      target.open ? parameters.append('open', id) : parameters.delete('open', id),
-    );
+    const { open, dataset } = target as HTMLDetailsElement;
+    const id = dataset['id'] ?? '';
+    if (open === new URLSearchParams(location.search).getAll('open').includes(id)) return;
+    ask((parameters) => (open ? parameters.append('open', id) : parameters.delete('open', id)));
   },
   true,
 );
 
 document.addEventListener('input', ({ target }) => {
   const { value } = target as HTMLInputElement;
-  ask((parameters) =>
-    value === '' ? parameters.delete('filter') : parameters.set('filter', value),
-  );
+  ask((parameters) => parameters.set('filter', value));
 });
-
-document.addEventListener('submit', (event) => event.preventDefault());
 
 document.addEventListener('click', ({ target }) => {
   if (!(target instanceof HTMLButtonElement)) return;
@@ -95,5 +77,5 @@ document.addEventListener('click', ({ target }) => {
 });
 
 showLocalTimes(document);
-setInterval(() => void (document.hidden || refresh()), INTERVAL_MS);
-document.addEventListener('visibilitychange', () => void (document.hidden || refresh()));
+setInterval(refresh, INTERVAL_MS);
+document.addEventListener('visibilitychange', refresh);
