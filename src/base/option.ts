@@ -65,11 +65,11 @@ export const addressOrOff = parser(
   },
 );
 
-const DAY_WORDS = ['today', 'yesterday'];
+const DAY_WORDS = new Set(['today', 'yesterday']);
 
 /** `2026-01-31`; `today` and `yesterday` stay words, because they depend on the time zone. */
 export const dayOrWord = parser('a day such as 2026-01-31, or today or yesterday', (value) =>
-  DAY_WORDS.includes(value) || isDay(value) ? value : undefined,
+  DAY_WORDS.has(value) || isDay(value) ? value : undefined,
 );
 
 export const httpUrl = parser('an address such as http://127.0.0.1:8080', (value) => {
