@@ -8,9 +8,9 @@ import { blocksOf, MANUAL, PAGES, read, ROOT } from '../support/documents.ts';
 import { isHere, NODE } from '../support/runtimes.ts';
 import { run } from '../support/viewlog.ts';
 
-// The manual: its pages, what leads from one to another, and how `viewlog help TOPIC` prints them.
+// The manual: its pages, the links between them, and how `viewlog help TOPIC` prints them.
 
-/** A heading as a link names it on the web: GitHub's rule. */
+/** Returns the anchor of a heading by GitHub's rule. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
@@ -70,7 +70,7 @@ describe('the pages', () => {
   });
 });
 
-/** What a document has one type: `viewlog …` in backticks, or in a block for a shell. */
+/** Returns the commands of a document: `viewlog …` in backticks, or in a block for a shell. */
 function typedIn(markdown: string): string[] {
   const spans = Array.from(withoutCode(markdown).matchAll(/`([^`]+)`/g), ([, code]) => code!);
   const shell = blocksOf(markdown).filter(({ language }) => language === 'sh');
@@ -80,7 +80,7 @@ function typedIn(markdown: string): string[] {
   );
 }
 
-/** The commands that `viewlog help` lists. */
+/** Returns the commands that `viewlog help` lists. */
 async function commandNames(): Promise<string[]> {
   const [commands = ''] = (await run(['help'])).stdout.split('\nviewlog help COMMAND');
   return Array.from(commands.matchAll(/^ {2}([a-z-]+) /gm), ([, name]) => name!);
