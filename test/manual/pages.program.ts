@@ -2,8 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../src/base/exit.ts';
 import { READERS, TOPICS } from '../../src/manual/pages.ts';
 import { layOut } from '../../src/manual/lay-out.ts';
+import { REFUSALS } from '../../src/view/refusal.ts';
 import { blocksOf, MANUAL, PAGES, read, ROOT } from '../support/documents.ts';
 import { isHere, NODE } from '../support/runtimes.ts';
 import { run } from '../support/viewlog.ts';
@@ -67,6 +69,27 @@ describe('the pages', () => {
       }),
     );
     expect(wrong).toStrictEqual([]);
+  });
+});
+
+describe('what a reader looks up is there:', () => {
+  it('trouble and the API have every refusal code, and trouble every exit code', () => {
+    const [trouble, api] = [read(`${MANUAL}/trouble.md`), read(`${MANUAL}/api.md`)];
+    for (const code of Object.keys(REFUSALS)) {
+      expect(trouble).toContain(`\`${code}\``);
+      expect(api).toContain(`\`${code}\``);
+    }
+    for (const code of Object.values(EXIT)) {
+      if (code !== EXIT.done) expect(trouble).toContain(`\n## Exit ${code}\n`);
+    }
+  });
+
+  it('the reference has every command, and every option of serve', async () => {
+    const reference = read(`${MANUAL}/reference.md`);
+    for (const name of await commandNames()) expect(reference).toMatch(`\n| \`${name}`);
+    const flags = (await run(['help', 'serve'])).stdout.match(/^ {2}--[a-z-]+/gm)!;
+    expect(flags.length).toBeGreaterThan(10);
+    for (const flag of flags) expect(reference).toContain(`\n| \`${flag.trim()} `);
   });
 });
 
