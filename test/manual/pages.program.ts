@@ -8,6 +8,7 @@ import { layOut } from '../../src/manual/lay-out.ts';
 import { REFUSALS } from '../../src/view/refusal.ts';
 import { blocksOf, MANUAL, PAGES, read, ROOT } from '../support/documents.ts';
 import { isHere, NODE } from '../support/runtimes.ts';
+import { startWatched } from '../support/status.ts';
 import { run } from '../support/viewlog.ts';
 
 // The manual: its pages, the links between them, and how `viewlog help TOPIC` prints them.
@@ -82,6 +83,15 @@ describe('what a reader looks up is there:', () => {
     for (const code of Object.values(EXIT)) {
       if (code !== EXIT.done) expect(trouble).toContain(`\n## Exit ${code}\n`);
     }
+  });
+
+  it('the reference has every metric', async () => {
+    const reference = read(`${MANUAL}/reference.md`);
+    const { statusUrl } = await startWatched();
+    const metrics = await (await fetch(`${statusUrl}/metrics`)).text();
+    const names = Array.from(metrics.matchAll(/^# HELP (\S+)/gm), ([, name]) => name!);
+    expect(names.length).toBeGreaterThan(20);
+    for (const name of names) expect(reference).toMatch(new RegExp(`\`${name}[\`{]`));
   });
 
   it('the reference has every command, and every option of serve', async () => {
