@@ -8,7 +8,7 @@ import { startViewlog, until, type Viewlog } from './support/viewlog.ts';
 
 // A page of another origin, in a real browser.
 
-/** A page of an origin that is not viewlog's. */
+/** Opens a page of an origin that is not viewlog's. */
 async function openPage(): Promise<Page> {
   const server = createServer((_, answer) => {
     answer.setHeader('content-type', 'text/html').end('<!doctype html><title>A page</title>');
@@ -96,7 +96,7 @@ describe.skipIf(!hasChromium()).each(runtimes)(
         status: 403,
         body: { code: 'origin-not-allowed' },
       });
-      // What sendBeacon makes of a bare string is text/plain: it is sent, and refused.
+      // sendBeacon sends a bare string as text/plain, which is refused.
       expect(await beacon(page, viewlog, body)).toBe(true);
       expect(viewlog.lines()).toHaveLength(2);
     });

@@ -23,7 +23,7 @@ it('a collector of files evaluates no NATS client in the bundle, and no Fetch AP
   const [file = ''] = readdirSync(coverage);
   const { result } = JSON.parse(readFileSync(join(coverage, file), 'utf8')) as Coverage;
   const functions = result.find(({ url }) => url.endsWith('/viewlog.mjs'))!.functions;
-  // An inner module is a function that has its path for a name.
+  // esbuild makes an inner module a function, named by its path.
   const modules = functions.filter(({ functionName }) => CLIENT.test(functionName));
   expect(modules.length).toBeGreaterThan(30);
   expect(modules.filter(({ ranges }) => ranges[0]!.count > 0)).toStrictEqual([]);
@@ -40,7 +40,7 @@ it('a start pays for no words: nothing of Intl is made', async () => {
   expect((await viewlog.signal('SIGTERM')).code).toBe(0);
 });
 
-/** What Node writes: how often each function of each script was called. */
+/** Node's coverage file: the calls of each function of each script. */
 interface Coverage {
   readonly result: readonly {
     readonly url: string;

@@ -45,7 +45,7 @@ describe('explain', () => {
       expect(first).toBe(
         `${answer.status} ${String(problem['code'])}: ${String(problem['detail'])}`,
       );
-      // Where "see issues" leads to.
+      // The refusal says "see issues".
       const [, issues] = said.stdout.split('\nissues:\n');
       expect(issues === undefined).toBe(problem['issues'] === undefined);
       for (const { field } of (problem['issues'] ?? []) as { field: string }[]) {
@@ -277,7 +277,7 @@ it.each([
 
 it('a second signal ends the collector at once', async () => {
   const viewlog = await startViewlog();
-  // A body that never ends holds up the stop.
+  // A body that never ends delays the stop.
   void speak(viewlog.port, { pieces: [post('{', { 'Content-Length': '100' })] }, 20_000);
   await new Promise((resolve) => setTimeout(resolve, 200));
   viewlog.child.kill('SIGTERM');

@@ -7,7 +7,7 @@ import { ROOT } from './support/documents.ts';
 import { BUNDLE } from './support/runtimes.ts';
 import { tempDir } from './support/temp-dir.ts';
 
-// What is given to others: the package, and a release of a tag.
+// The package, and the release of a tag.
 
 const VERSION = (
   JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }

@@ -6,7 +6,7 @@ import { isHere } from './support/runtimes.ts';
 import { ACCEPTED, FULL_VIEW, MINIMAL_VIEW } from './support/views.ts';
 import { linesOf, startViewlog } from './support/viewlog.ts';
 
-// What reads the files after viewlog.
+// Programs that read viewlog's files.
 
 async function storedViews() {
   const viewlog = await startViewlog();
@@ -58,5 +58,5 @@ describe.skipIf(!isHere('/usr/bin/jq'))('jq and Python', () => {
   });
 });
 
-/** The same text for the same value. */
+/** Returns the same text for the same value. */
 const normal = (line: string): string => JSON.stringify(JSON.parse(line));

@@ -3,7 +3,7 @@ import { TOPICS } from '../src/manual/pages.ts';
 import { blocksOf, read, ROOT } from './support/documents.ts';
 import { run, startViewlog } from './support/viewlog.ts';
 
-// The README: what a stranger reads in two minutes, and finds to be so.
+// The README's examples, against the program.
 
 const README = read('README.md');
 

@@ -54,7 +54,7 @@ const FAULTS: Record<string, Fault> = {
     'archive, anything killed': (_, random) => killAnything(runtimes, random, 6),
   }),
   ...(isHere(FAKETIME) && { midnight: () => passMidnight(NODE, FAKETIME) }),
-  // With a collector on each runtime at the same time.
+  // Runs a collector on each runtime at the same time.
   ...(canRunNats() && { 'cluster chaos': (_, random) => chaos(runtimes, random, 5) }),
   ...Object.fromEntries(
     Object.keys(WAYS).map((way) => [
@@ -64,7 +64,7 @@ const FAULTS: Record<string, Fault> = {
     ]),
   ),
 };
-/** What is not about one runtime. */
+/** Faults that do not depend on the runtime. */
 const ONCE = new Set([
   'midnight',
   'cluster chaos',

@@ -22,13 +22,13 @@ import {
 } from './support/viewlog.ts';
 import { tempDir } from './support/temp-dir.ts';
 
-// Real programs that follow the files, through whatever a collector's life brings.
+// Real programs that follow the files through restarts, crashes, midnights and removals.
 
 const RSYSLOGD = '/usr/sbin/rsyslogd';
 const FAKETIME = '/usr/bin/faketime';
 const present = isHere(RSYSLOGD) && isHere(FAKETIME);
 
-/** The library, and not the program around it, for signals must reach the collector itself. */
+/** Loads faketime's library without its program, so that signals reach the collector itself. */
 function fakeClock(at: string): NodeJS.ProcessEnv {
   const library = readdirSync('/usr/lib')
     .map((name) => `/usr/lib/${name}/faketime/libfaketime.so.1`)
@@ -36,16 +36,16 @@ function fakeClock(at: string): NodeJS.ProcessEnv {
   return {
     LD_PRELOAD: library,
     FAKETIME: `@${at}`,
-    // Time-outs go on as they are.
+    // Time-outs use the real clock.
     FAKETIME_DONT_FAKE_MONOTONIC: '1',
     TZ: 'UTC',
   };
 }
 
 interface Tailer {
-  /** All that it has shipped. */
+  /** Returns everything that it has shipped. */
   readonly lines: () => string[];
-  /** Stops it in an orderly way, and starts it again where it was. */
+  /** Stops it by SIGTERM, and starts it again at its position. */
   readonly restart?: () => Promise<void>;
 }
 
@@ -64,14 +64,14 @@ function started(
   return { child, out: () => out };
 }
 
-/** GNU tail, from each file's first line on; it waits for those that are not there yet. */
+/** Starts GNU tail, from each file's first line; it waits for files that do not exist yet. */
 function tail(data: string, days: readonly string[]): Tailer {
   const files = days.map((day) => join(data, `views-${day}.ndjson`));
   const { out } = started('tail', ['-q', '-s', '0.1', '-n', '+1', '-F', ...files]);
   return { lines: () => out().split('\n').slice(0, -1) };
 }
 
-/** rsyslog, a private one, by the configuration that is printed for it. */
+/** Starts an rsyslog of its own with the printed configuration. */
 async function rsyslog(data: string): Promise<Tailer> {
   const dir = tempDir();
   const [work, out, config] = [join(dir, 'work'), join(dir, 'out'), join(dir, 'rsyslog.conf')];
@@ -105,10 +105,10 @@ const idOf = (line: string): string | undefined => {
 const idsOf = (lines: readonly string[]): string[] =>
   lines.map(idOf).filter((id) => id !== undefined);
 
-/** 32 levels, more than rsyslog's parser takes. */
+/** 32 levels, more than rsyslog's parser accepts. */
 const DEEP = JSON.parse('['.repeat(32) + ']'.repeat(32)) as unknown;
 
-/** Views one after the other, for so long, each up to 9 kB; their ids go to `ids`. */
+/** Sends views of up to 9 kB, one after the other, for `ms`; adds their ids to `ids`. */
 async function postFor(viewlog: Viewlog, ms: number, ids: Set<string>): Promise<void> {
   const end = performance.now() + ms;
   for (let i = 0; performance.now() < end; i++) {
@@ -133,8 +133,8 @@ describe.skipIf(!present)('tail -F and rsyslog', () => {
     const start = (at: string, ...args: string[]): Promise<Viewlog> =>
       startViewlog({ data, args, env: fakeClock(at) });
 
-    // What is there when they start is shipped too. Then across midnight, under load, to a kill in
-    // the middle of it.
+    // Lines from before the shippers' start are shipped too. Then midnight passes under load, until
+    // a kill.
     const first = await start('2026-03-01 23:59:48');
     await postFor(first, 300, stored);
     tailers.push(tail(data, days), await rsyslog(data));
@@ -149,7 +149,7 @@ describe.skipIf(!present)('tail -F and rsyslog', () => {
       expect.arrayContaining(days.slice(0, 2)),
     );
 
-    // What a crash can leave, sealed by the next start.
+    // A fragment, as a crash leaves it, which the next start seals.
     appendFileSync(
       join(data, `views-${days[1]!}.ndjson`),
       '{"ts":"2026-03-02T00:00:01.000Z","id":"',
@@ -169,7 +169,7 @@ describe.skipIf(!present)('tail -F and rsyslog', () => {
     await third.signal('SIGTERM');
     await allShipped();
 
-    // Whatever comes twice has by now.
+    // Repeated lines would have arrived by now.
     await new Promise((resolve) => setTimeout(resolve, 500));
     for (const { lines } of tailers) {
       const ids = idsOf(lines());

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { EXIT, Fatal } from './exit.ts';
 import { echo, nearest } from './text.ts';
 
-/** What can be typed after `--`, with the help's word for its value; `''` for a switch. */
+/** The flags, with the help's word for the value of each; `''` for a switch. */
 export type Flags = ReadonlyMap<string, string>;
 
 export interface Flag {

@@ -14,8 +14,8 @@ export const EXIT = {
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /**
- * Ends the command with a message on stderr and an exit code. For what only the operator can fix;
- * what a client can cause is a `Refusal`, a value.
+ * Ends the command with a message on stderr and an exit code. For faults that only the operator can
+ * fix; a fault that a client can cause is a `Refusal`, a value.
  */
 export class Fatal extends Error {
   override readonly name = 'Fatal';

@@ -2,10 +2,10 @@ import { type ParseErrorCode, printParseErrorCode, visit } from 'jsonc-parser';
 import { LIMITS } from './limits.ts';
 import { printable } from './text.ts';
 
-// Where and why a text is not JSON. Each runtime's JSON.parse words and places faults differently,
-// and some give no place at all; this says the same on all of them.
+// Finds where and why a text is not JSON, with the same words on every runtime. Each JSON.parse words
+// and places faults differently, and some give no place at all.
 
-/** What is wrong at an offset, counted in UTF-16 units from the start of the text. */
+/** A fault at an offset, in UTF-16 units from the start of the text. */
 export interface Fault {
   readonly offset: number;
   readonly message: string;
@@ -27,7 +27,7 @@ export function placesIn(text: string): (offset: number) => Place {
   };
 }
 
-// jsonc-parser's names for what it finds, in words.
+// jsonc-parser's names of faults, in words.
 const SYNTAX: Record<string, string> = {
   InvalidSymbol: 'expected text in double quotes, a number, true, false or null',
   InvalidNumberFormat: 'expected a number',
@@ -47,7 +47,7 @@ const SYNTAX: Record<string, string> = {
   InvalidCharacter: 'expected no tab or other control character inside text',
 };
 
-/** The parser calls itself for each level. */
+/** The parser is recursive, and deeper texts would exhaust the stack. */
 const DEPTH_MAX = 500;
 const STOP = new Error('No more faults are wanted');
 

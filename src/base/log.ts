@@ -17,8 +17,8 @@ const PRIORITIES: Record<Level, number> = { info: 6, warn: 4, error: 3 };
 const PREFIXES: Record<Level, string> = { info: '', warn: 'warning: ', error: 'error: ' };
 
 /**
- * Events go to stdout, what needs the operator's attention to stderr. As text they carry no time,
- * because the journal and container runtimes add theirs. As JSON they do:
+ * Creates a log. Information goes to stdout, warnings and errors to stderr. Lines of text have no
+ * time, because the journal and container runtimes add theirs; lines of JSON do:
  * `{"time","level","message"}`.
  */
 export function createLog(format: LogFormat, parts = { tell, now: Date.now, isJournal }): Log {

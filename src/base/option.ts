@@ -3,14 +3,14 @@ import { PORT_MAX } from './limits.ts';
 import { MiB, parseSize, TiB } from './size.ts';
 import { isDay } from './time.ts';
 
-// How the text of an option's value is read.
+// Parsers of options' values.
 
-/** The value that a text stands for, or what was expected instead. */
+/** Returns the value of a text, or what was expected instead. */
 export type Parse<T> = (text: string) => T | Problem;
 
 export class Problem {
   readonly expected: string;
-  /** What was probably meant. */
+  /** Says what was probably meant. */
   readonly hint: string | undefined;
 
   constructor(expected: string, hint?: string) {

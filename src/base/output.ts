@@ -29,7 +29,7 @@ export function print(text: string): void {
   }
 }
 
-/** Prints what helps with the output on stderr, so that a file that stdout goes to is without it. */
+/** Prints a hint about the output on stderr, so that a redirected stdout does not contain it. */
 export const note = (text: string): void => tell(STDERR, text);
 
 /** Writes a line of a log. A line that cannot be written is lost: a service outlives its log. */
@@ -37,7 +37,7 @@ export function tell(fd: 1 | 2, line: string): void {
   try {
     writeAll(fd, `${line}\n`, TELL_MS_MAX);
   } catch {
-    // There is nowhere to say so.
+    // There is nowhere to report it.
   }
 }
 

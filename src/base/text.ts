@@ -42,7 +42,7 @@ export function nearest(
   if (word.length > 64) return undefined;
   const known = [...names];
   for (let typos = 0; typos <= typosMax; typos++) {
-    // A word replaced as a whole ("ab" for "p") is no typo.
+    // If every letter differs ("ab" for "p"), it is not a typo.
     const near = known.find((name) => {
       const isWhole = typos >= Math.max(word.length, name.length);
       return !isWhole && isWithin(typos, word.toLowerCase(), name.toLowerCase());
@@ -72,12 +72,12 @@ function isWithin(typos: number, a: string, b: string): boolean {
 export const shellQuoted = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** As a byte, in UTF-8 and in Latin-1. */
+/** The byte of a newline, in UTF-8 and in Latin-1. */
 export const NEWLINE = 0x0a;
 
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/gu;
-/** Marks on the character before them. */
+/** Marks that combine with the character before them. */
 const COMBINING = /[\p{Mn}\p{Me}]/gu;
 
 const countOf = (text: string, kind: RegExp): number => text.match(kind)?.length ?? 0;

@@ -16,13 +16,13 @@ const COMMON_HEADERS = {
 const CREATED_HEADERS = { 'Content-Type': 'application/json', Vary: 'Origin' };
 
 /**
- * The answer to a view that was stored under this id. Each header costs every view, so it has only
- * those without which a page could not read it; nobody caches the answer to a POST.
+ * Returns the answer to a view that was stored under this id. Each header costs every view, so it
+ * has only those without which a page could not read it; no cache stores the answer to a POST.
  */
 export function created(id: string, origin: string | undefined): Answer {
   const body = `{"id":"${id}"}`;
   if (origin === undefined) return { status: 201, headers: CREATED_HEADERS, body };
-  // Spelt out: copying an object and adding to it costs Node 10% of the speed.
+  // Written out, because copying an object and adding to it costs Node 10% of the speed.
   const headers = {
     'Content-Type': 'application/json',
     Vary: 'Origin',
@@ -42,8 +42,8 @@ export function problem(refusal: Refusal, origin: string | undefined): Answer {
 }
 
 /**
- * Grants every preflight, on any path: the request itself then gets its 404, 405 or 415, which a
- * page's developer sees instead of "CORS error".
+ * Grants every preflight, on any path, so that a page's developer sees the 404, 405 or 415 of the
+ * request itself instead of "CORS error".
  */
 export function preflight(request: Exchange): Answer {
   const wanted = request.header('access-control-request-headers');
@@ -54,7 +54,7 @@ export function preflight(request: Exchange): Answer {
   });
 }
 
-/** The answer to `OPTIONS /view` that is not a preflight. */
+/** Answers `OPTIONS /view` that is not a preflight. */
 export const allowed = (request: Exchange): Answer =>
   answer(204, null, request.header('origin'), { Allow: 'POST, OPTIONS' });
 

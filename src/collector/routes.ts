@@ -19,8 +19,8 @@ const PATH = '/view';
 
 /** The public listener: `POST /view` and CORS preflights, nothing else. Reads no address. */
 export function createCollector(parts: CollectorParts): Handler {
-  // The path as it was sent. By default Hono would take it from a whole URL, and decode it. Its
-  // router needs a leading slash.
+  // Returns the path as it was sent. By default Hono would read it from a whole URL and decode it.
+  // Its router needs a leading slash.
   const app = new Hono<Env>({
     getPath: (_, options) => {
       const { path } = (options as { env: Asked }).env.exchange;
@@ -58,7 +58,7 @@ function give(asked: Asked, answer: Answer | Promise<Answer>): Response {
 
 const ANSWERED = {} as Response;
 
-/** The answer to a method that `/view` does not have, or to any other path. */
+/** Answers a method that `/view` does not have, or any other path. */
 function unknown(exchange: Exchange, parts: CollectorParts): Answer {
   const { method, path } = exchange;
   const detail = `${printable(method, 32)} is not allowed on ${PATH}; send views with POST.`;

@@ -29,7 +29,7 @@ export interface RequestCounts {
   refused(refusal: Refusal, origin: string | undefined, text?: string): void;
 }
 
-/** `POST /view`, on every runtime: body → view → verdict → line on disk → answer. Never rejects. */
+/** Answers `POST /view`: body → view → verdict → line on disk → answer. Never rejects. */
 export async function takeView(request: Exchange, parts: CollectorParts): Promise<Answer> {
   const origin = request.header('origin');
   try {
@@ -76,7 +76,7 @@ export function refuse(
   const text = typeof decoded === 'string' ? decoded : undefined;
   counts.refused(reason, origin, text);
   const { code, issues, project } = reason;
-  // Valid JSON that begins like an object is one.
+  // A valid JSON text that begins with a brace is an object.
   if (rowOf(code).isKept && text?.trimStart().startsWith('{')) {
     refused.keep({
       code,

@@ -38,7 +38,7 @@ export class Body {
     return this.#bytes === buffer.length ? buffer : buffer.subarray(0, this.#bytes);
   }
 
-  /** Makes room for `bytes`, and charges the budget for the whole buffer. */
+  /** Makes the buffer large enough for `bytes`, and charges the budget for all of it. */
   #grow(bytes: number): boolean {
     const capacity = Math.min(this.#bytesMax, Math.max(bytes, 2 * this.#buffer.length));
     if (!this.#reservation.take(capacity - this.#buffer.length)) return false;

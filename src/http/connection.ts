@@ -4,16 +4,16 @@ import type { Reservation } from './memory-budget.ts';
 
 /**
  * Requests of one connection that are handled at the same time. A single read can contain hundreds,
- * and nobody else has a turn while they are handled.
+ * and no other connection is served while they are handled.
  */
 const PENDING_MAX = 32;
-/** Reading goes on when this few are left. Sooner would undo Node's own pause for unread answers. */
+/** Reading resumes when this few are left. Earlier would undo Node's pause for unread answers. */
 const RESUME_AT = 8;
 
-/** How often `sweep` is to be called. */
+/** The interval at which `sweep` must be called. */
 export const SWEEP_MS = 500;
 
-/** A request whose answer the system has not taken yet. */
+/** A request whose answer is not yet passed to the system. */
 export interface Pending {
   readonly reservation: Reservation;
   isAnswered: boolean;
@@ -39,7 +39,7 @@ export class Connection {
   readonly #unreadMs: number;
   #unreadSweeps = 0;
 
-  /** @param unreadMs how long the client may leave its answers unread. */
+  /** @param unreadMs the time for which the client may leave its answers unread. */
   constructor(socket: Socket, unreadMs: number) {
     this.#socket = socket;
     this.#unreadMs = unreadMs;

@@ -33,7 +33,7 @@ export class Deadlines {
 
   #arm(ms: number): void {
     this.#isArmed = true;
-    // It may outlast its deadlines, and must not keep the process running.
+    // The timer may outlive its deadlines, and must not keep the process running.
     setTimeout(() => this.#expireDue(), Math.max(1, ms)).unref();
   }
 

@@ -75,7 +75,7 @@ export class LastingServer {
         this.#server = this.#serve(this.port);
         return;
       } catch {
-        // Still no descriptors.
+        // There are still no descriptors.
       }
     }
   }

@@ -12,7 +12,7 @@ import {
 import type { MemoryBudget, Reservation } from './memory-budget.ts';
 
 /**
- * Makes the response to a request whose body is still arriving.
+ * Returns the response to a request whose body is still arriving.
  * @param inPieces whether the body is not read on because it comes in too many pieces.
  */
 type Linger = (answer: Answer, request: Request, inPieces: boolean) => Response;
@@ -48,9 +48,8 @@ class FetchExchange implements Exchange {
   readonly #request: Request;
   readonly #deadlines: Deadlines;
   readonly #reservation: Reservation;
-  /** Whether the body was read to its end. */
   isRead = false;
-  /** Whether the body comes in too many pieces. */
+  /** True if the body comes in too many pieces. */
   inPieces = false;
 
   constructor(request: Request, deadlines: Deadlines, reservation: Reservation) {

@@ -6,7 +6,7 @@ type AskedByNode = 'host' | 'expect' | 'te';
 
 type Few = Partial<Record<HeaderName | AskedByNode, string>>;
 
-/** Whether several lines are joined into one list; otherwise the first counts, as in Node. */
+/** True: several lines are joined into one list. False: the first counts, as in Node. */
 const IS_LIST: Readonly<Record<keyof Few, boolean>> = {
   'access-control-request-headers': true,
   'access-control-request-method': true,

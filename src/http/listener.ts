@@ -12,8 +12,8 @@ export interface Address {
 export interface Listener {
   readonly url: string;
   /**
-   * Accepts no more connections, answers the requests in flight, and closes all connections. What
-   * is still open after `timeoutMs` is cut off.
+   * Accepts no more connections, answers the requests in flight, and closes all connections.
+   * Connections that are still open after `timeoutMs` are cut off.
    */
   stop(timeoutMs: number): Promise<void>;
 }
@@ -21,7 +21,7 @@ export interface Listener {
 export interface ListenOptions extends Address {
   readonly handler: Handler;
   readonly budget: MemoryBudget;
-  /** How long a client may leave its answers unread. */
+  /** The time for which a client may leave its answers unread. */
   readonly unreadMs?: number;
 }
 
@@ -32,7 +32,7 @@ export const TIMING = {
   headersTimeoutMs: 10_000,
   /** Above the body's own time-out, which answers with its reason. */
   requestTimeoutMs: 25_000,
-  /** Node only, which would otherwise keep unread answers for ever. */
+  /** For Node only, which would otherwise keep unread answers forever. */
   unreadMs: 30_000,
 } as const;
 

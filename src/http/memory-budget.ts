@@ -1,13 +1,13 @@
 /**
- * What a request costs in memory until its answer is sent, beside its body: its objects and those
- * of its answer, with a browser's headers.
+ * The memory of a request until its answer is sent, without its body: its objects and those of its
+ * answer, with a browser's headers.
  */
 const REQUEST_BYTES = 8 * 1024;
 
 /** Limits the memory of all requests in flight, counted at what they really cost. */
 export class MemoryBudget {
   readonly #bytesMax: number;
-  /** Reserved now. */
+  /** The bytes that are reserved now. */
   bytes = 0;
 
   constructor(bytesMax: number) {
@@ -19,7 +19,7 @@ export class MemoryBudget {
     return new Reservation(this);
   }
 
-  /** Returns false, and takes nothing, if `bytes` more would exceed the budget. */
+  /** Reserves `bytes` more. Returns false, and reserves nothing, if that exceeds the budget. */
   take(bytes: number): boolean {
     if (this.bytes + bytes > this.#bytesMax) return false;
     this.bytes += bytes;
@@ -37,7 +37,7 @@ export class Reservation {
     if (budget.take(REQUEST_BYTES)) this.#bytes = REQUEST_BYTES;
   }
 
-  /** Whether the budget had no memory for this request; it then takes nothing for its body either. */
+  /** True if the budget had no memory for this request. Then it has none for its body either. */
   get isRefused(): boolean {
     return this.#bytes === 0;
   }
@@ -49,7 +49,7 @@ export class Reservation {
     return true;
   }
 
-  /** Gives everything back; a second call does nothing. */
+  /** Releases all its memory; a second call does nothing. */
   release(): void {
     this.#budget.bytes -= this.#bytes;
     this.#bytes = 0;

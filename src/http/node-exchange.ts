@@ -13,7 +13,7 @@ import {
 import type { MemoryBudget, Reservation } from './memory-budget.ts';
 import type { OneWriteResponse } from './one-write-response.ts';
 
-/** A request on Node's HTTP server, past the Fetch API: its objects would cost 40% of the speed. */
+/** A request on Node's HTTP server. The Fetch API's objects would cost 40% of the speed. */
 export class NodeExchange implements Exchange, Pending {
   readonly reservation: Reservation;
   isAnswered = false;

@@ -59,8 +59,8 @@ export async function listenOnNode(options: ListenOptions, fd?: number): Promise
 }
 
 /**
- * How long connections without a request stay open in a stop. A request may be on its way; its
- * answer ends the connection.
+ * Connections without a request stay open this long in a stop, because a request may be on its way.
+ * Its answer ends the connection.
  */
 const IDLE_MS = 250;
 

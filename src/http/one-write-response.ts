@@ -1,7 +1,7 @@
 import { ServerResponse } from 'node:http';
 import type { Connection } from './connection.ts';
 
-// What Node keeps of a response; not a public API. Read from Node 20, 22, 24 and 26.
+// Node's fields of a response, which are not a public API. Checked in Node 20, 22, 24 and 26.
 const HEADER = '_header';
 const HAS_BODY = '_hasBody';
 interface Unsent {

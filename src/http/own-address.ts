@@ -1,8 +1,8 @@
 import { type Address, urlOf } from './listener.ts';
 
-/** The URL of a collector with these settings, as seen from its own machine. */
+/** Returns the URL of a collector with these settings, as seen from its own machine. */
 export const ownAddress = ({ host, port }: Address): string => urlOf(fromOwnMachine(host), port);
 
-/** The host to connect to for a host that is listened on, which may be a wildcard. */
+/** Returns the host to connect to for a host to listen on, which may be a wildcard. */
 export const fromOwnMachine = (host: string): string =>
   host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;

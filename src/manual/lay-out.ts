@@ -10,14 +10,14 @@ export interface Paper {
 }
 
 /**
- * Returns a page of Markdown for reading as text: paragraphs and lists wrapped, the columns of
- * tables aligned, links to pages as commands; code is left as it is.
+ * Returns a page of Markdown for reading as text: paragraphs, lists and wide tables wrapped, links
+ * to pages as commands; code is left as it is.
  */
 export function layOut(markdown: string, { columns, isTerminal }: Paper): string {
   const blocks = markdown.trim().split(/(^```\w*\n.*?^```$)/ms);
   const texts = blocks.map((block) => {
     const isCode = block.startsWith('```');
-    const text = isCode ? block : alignTables(wrapLines(nameLinks(block), columns));
+    const text = isCode ? block : alignTables(wrapLines(nameLinks(block), columns), columns);
     if (!isTerminal) return text;
     if (isCode) return text.replace(/^```\w*\n|\n```$/g, '').replace(/^(?=.)/gm, '    ');
     return text.replace(/^#+ (.*)$|\*\*([^*]+)\*\*/gm, (_, heading?: string, strong?: string) => {
@@ -31,7 +31,8 @@ export function layOut(markdown: string, { columns, isTerminal }: Paper): string
 const nameLinks = (text: string): string =>
   text.replace(/\[([^\]]+)\]\(([^)\s]+)\)/g, (_, label: string, target: string) => {
     const [, topic] = /^([a-z-]+)\.md(#.*)?$/.exec(target) ?? [];
-    if (topic !== undefined) return `${label} (\`viewlog help ${topic}\`)`;
+    const command = `\`viewlog help ${topic}\``;
+    if (topic !== undefined) return label === topic ? command : `${label} (${command})`;
     return /^https?:/.test(target) ? `${label} (${target})` : label;
   });
 
@@ -59,15 +60,29 @@ function wrap(line: string, columns: number): string {
   return [...lines, last].join('\n');
 }
 
-const alignTables = (text: string): string =>
+/** A narrower column would be hard to read. */
+const WRAPPED_COLUMN_MIN = 30;
+
+/** Wraps the widest column if a table is too wide. */
+const alignTables = (text: string, columns: number): string =>
   text.replace(/(^\|.*\n?)+/gm, (table) => {
-    const rows = table.trimEnd().split('\n').map(cellsOf);
-    const widths = rows[0]!.map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
-    const lines = rows
-      .filter((_, i) => i !== 1)
-      .map((row) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  '));
-    const end = table.endsWith('\n') ? '\n' : '';
-    return lines.map((line) => `  ${line}`.trimEnd()).join('\n') + end;
+    const [head = [], , ...body] = table.trimEnd().split('\n').map(cellsOf);
+    const rows = [head, ...body];
+    const widths = head.map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
+    const widest = widths.indexOf(Math.max(...widths));
+    const excess = widths.reduce((sum, width) => sum + width + 2, 0) - columns;
+    if (excess > 0) widths[widest] = Math.max(WRAPPED_COLUMN_MIN, widths[widest]! - excess);
+    const lines = rows.flatMap((row) => {
+      const parts = wrap(row[widest] ?? '', widths[widest]!).split('\n');
+      return parts.map((part, n) => {
+        const cells = row.map((cell, i) => (i === widest ? part : n === 0 ? cell : ''));
+        return cells
+          .map((cell, i) => `  ${cell.padEnd(widths[i] ?? 0)}`)
+          .join('')
+          .trimEnd();
+      });
+    });
+    return lines.join('\n') + (table.endsWith('\n') ? '\n' : '');
   });
 
 /** `| a | b |`; a bar in a cell is written `\|`. */

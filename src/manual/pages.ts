@@ -12,7 +12,7 @@ export const READERS = {
     trouble: 'every symptom, refusal code and exit code, and what to do',
     guarantees: 'what a 201 and a 503 mean; crashes, full disks, locks, clocks',
     security: 'what is exposed, the token, permissions, reporting a vulnerability',
-    privacy: 'what is stored about visitors, and how to delete it',
+    privacy: 'what is stored about visitors, deletion, the GDPR',
     glossary: 'the words of this manual',
   },
   'For page developers': {
@@ -26,7 +26,7 @@ export const READERS = {
     reference: 'commands, options, variables, signals, exit codes, metrics',
     'projects-file': 'which projects may send, from where, and how much',
     proxies: 'Caddy, nginx or another proxy in front',
-    containers: 'Docker and podman',
+    containers: 'Docker, podman, Kubernetes',
     runtimes: 'Node, Deno, Bun, the single executable',
     speed: 'measurements beside nginx and bare servers',
     cluster: 'views in a replicated NATS stream',

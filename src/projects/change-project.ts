@@ -3,12 +3,12 @@ import { addItem, addObject, removeItem, setValue } from './json-edit.ts';
 import { originKey } from './origins.ts';
 import type { ProjectEntry, ProjectsFile } from './projects-schema.ts';
 
-// What an operator wants of a project, written into the text of the projects file.
+// Writes an operator's change of a project into the text of the projects file.
 
-/** What a new project may send until the operator says otherwise. */
+/** The limit of a new project, unless the operator gives another. */
 const VIEWS_PER_MINUTE = 6000;
 
-/** What to change of a project; `undefined` leaves a field as it is. Origins have no fault. */
+/** A change of a project; `undefined` leaves a field as it is. Origins have no fault. */
 export interface Change {
   readonly name: string | undefined;
   readonly contact: string | undefined;
@@ -17,7 +17,7 @@ export interface Change {
   readonly removedOrigins: readonly string[];
 }
 
-/** The text with the project in it, active and as wanted, and the project before and after. */
+/** The text with the changed project, and the project before and after. */
 export interface Changed {
   readonly text: string;
   readonly before: ProjectEntry | undefined;
@@ -25,7 +25,7 @@ export interface Changed {
 }
 
 /**
- * Changes only what differs. A project that is not listed goes last.
+ * Changes only fields that differ. A new project goes last.
  * @throws {Fatal} exit 64 if no origin would be left, because then every site could send.
  */
 export function changeProject(
@@ -44,7 +44,7 @@ export function changeProject(
   return { text: changed, before, after };
 }
 
-/** The project after the change, its keys in the order of the schema. */
+/** Returns the project after the change, its keys in the order of the schema. */
 function merged(entry: ProjectEntry, change: Change): ProjectEntry {
   const { name = entry.name, contact = entry.contact } = change;
   const { maxViewsPerMinute = entry.maxViewsPerMinute } = change;

@@ -14,8 +14,8 @@ import {
 } from './projects-file.ts';
 
 // Edits of the projects file. The new text is written to a draft, which only one edit at a time can
-// create, and takes the file's place by a rename. So an edit that is cut short leaves the old file
-// or the new one, and of two edits at once neither undoes the other's.
+// create, and then replaces the file by a rename. So an edit that is cut short leaves the old file
+// or the new one, and two edits at once do not undo each other.
 
 /** An edit takes milliseconds; one that waits this long waits for a draft that was left behind. */
 const DRAFT_WAIT_MS = 2_000;
@@ -24,14 +24,13 @@ const DRAFT_POLL_MS = 20;
 const EMPTY = '{\n  "$schema": "./projects.schema.json",\n  "projects": []\n}\n';
 const FILE_MODE = 0o640;
 
-/** What became of the file. */
 export type Edited = 'created' | 'changed' | 'unchanged';
 
 interface EditOptions {
   readonly path: string;
-  /** Whether a missing file is created, with its schema and its directory. */
+  /** True: a missing file is created, with its schema and its directory. */
   readonly canCreate: boolean;
-  /** @returns the new text of a file without faults. */
+  /** Returns the new text of a file without faults. */
   readonly change: (text: string, file: Sound['file']) => string;
 }
 
@@ -77,7 +76,7 @@ function isMissing(content: Content, { canCreate }: EditOptions): boolean {
   throw new Fatal(EXIT.badConfiguration, content.fault);
 }
 
-/** Writes the changed text, with its owner and mode, as it will stand in the file. */
+/** Writes the changed text, with the owner and mode that the file will have. */
 async function writeDraft(fd: number, target: string, options: EditOptions): Promise<Edited> {
   const { path, change } = options;
   const name = printable(path, Infinity);
@@ -99,7 +98,7 @@ async function writeDraft(fd: number, target: string, options: EditOptions): Pro
   fs.fchmodSync(fd, isNew ? FILE_MODE : fs.statSync(target).mode & 0o7777);
   fs.fsyncSync(fd);
   if (isSameContent(await readContent(target), before)) return isNew ? 'created' : 'changed';
-  // An editor waits for no draft.
+  // Editors do not know the draft, and may have saved meanwhile.
   const reason = 'another program changed it meanwhile; run the command again';
   throw new Fatal(EXIT.cannotCreate, cannotWrite(path, reason));
 }
@@ -109,7 +108,7 @@ interface Owner {
   readonly gid: number;
 }
 
-/** Writes a new file that is to belong to `owner`; only root can give a file away. */
+/** Writes a new file for `owner`; only root can give a file to another user. */
 function writeFor(fd: number, bytes: Uint8Array, { uid, gid }: Owner): void {
   for (let done = 0; done < bytes.length;) done += fs.writeSync(fd, bytes, done);
   const own = fs.fstatSync(fd);
@@ -150,13 +149,13 @@ function realTarget(path: string): string {
 
 function createDirectory(directory: string): void {
   const created = fs.mkdirSync(directory, { recursive: true, mode: 0o750 });
-  // A service's umask is often 077, and then the shipper's group could not enter it.
+  // A service's umask is often 077, which would lock out the shipper's group.
   if (created !== undefined) fs.chmodSync(directory, 0o750);
 }
 
 function createSchema(directory: string): void {
   const path = `${directory}/projects.schema.json`;
-  // Not through a link: root must not write where it leads to.
+  // Root must not write through a link.
   fs.rmSync(path, { force: true });
   const fd = fs.openSync(path, 'wx', FILE_MODE);
   try {

@@ -18,8 +18,8 @@ import {
 } from './projects-file.ts';
 import type { ProjectsFile } from './projects-schema.ts';
 
-// Keeps the projects in step with their file. The file is read again and compared with what was
-// read last: notifications go deaf when an editor renames, and time stamps miss the second of two
+// Keeps the projects in step with their file. It reads the file again and compares the content,
+// because notifications stop when an editor renames the file, and time stamps miss the second of two
 // saves within one tick, or come late from a server.
 
 const POLL_MS = 1_600;
@@ -47,9 +47,9 @@ export async function openProjects(options: Options): Promise<FollowedProjects> 
 export class FollowedProjects implements Projects {
   readonly #options: Options;
   #list: ProjectList;
-  /** What the active list or the fault was made from. */
+  /** The content that the active list or the fault comes from. */
   #content: Content;
-  /** A faulty content that was read once. It counts if it is read again. */
+  /** A faulty content that was read once. It counts when it is read again. */
   #suspected: Content | undefined;
   #fault: ProjectsFault | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,7 +1,7 @@
 import { type Node, findNodeAtLocation, type JSONPath, parseTree } from 'jsonc-parser';
 
-// Edits of a JSON text that leave every other byte as it is, and lay out what they add like what
-// stands beside it. jsonc-parser's own `modify` would reformat the neighbours.
+// Edits of a JSON text that leave every other byte as it is, and format additions like their
+// neighbours. jsonc-parser's own `modify` would reformat the neighbours.
 
 /** Sets the value at `path`, whose parent is an object; a new key goes last. */
 export function setValue(text: string, path: JSONPath, value: unknown): string {
@@ -43,7 +43,7 @@ export function addObject(text: string, path: JSONPath, object: Record<string, u
   return append(text, list, `{${open}${properties.join(`,${gapIn(text, model)}`)}${close}}`);
 }
 
-/** The first object of an empty list: on lines of its own if the list's key stands on its own. */
+/** Adds the first object of an empty list, on lines of its own if the list's key has its own line. */
 function addFirst(text: string, list: Node, properties: readonly string[]): string {
   const key = list.parent!;
   const indent = /[\r\n]([ \t]*)$/.exec(text.slice(0, key.offset))?.[1];
@@ -63,16 +63,16 @@ function append(text: string, container: Node, addition: string): string {
   return replace(text, last.offset + last.length, 0, `,${gapIn(text, container)}${addition}`);
 }
 
-/** The white space before the last child of `container`, to go before one more. */
+/** Returns the white space before the last child of `container`, for one more child. */
 function gapIn(text: string, container: Node): string {
   const children = container.children!;
   const last = children.at(-1)!;
   const gap = /\s*$/.exec(text.slice(container.offset + 1, last.offset))![0];
-  // Of ["a"], nothing tells how two items would stand.
+  // ["a"] does not show how two items would be separated.
   return gap === '' && children.length === 1 && !isCompact(text) ? ' ' : gap;
 }
 
-/** The value on one line. */
+/** Returns the value on one line. */
 function inline(text: string, value: unknown): string {
   if (!Array.isArray(value)) return JSON.stringify(value);
   return `[${value.map((item) => JSON.stringify(item)).join(isCompact(text) ? ',' : ', ')}]`;

@@ -1,5 +1,5 @@
-// Origins as browsers send them: scheme, host and port, nothing else. Both sides of a comparison
-// go through the runtime's URL parser: letter case, default ports, international names.
+// Origins as browsers send them: scheme, host and port. Both sides of a comparison go through the
+// runtime's URL parser, because of letter case, default ports and international names.
 
 const SHAPE = /^https?:\/\/[^\s/?#@\\]+$/i;
 const WILDCARD = /^(https?:\/\/)\*\.(?=[^.:])/i;
@@ -9,7 +9,7 @@ const EXAMPLE = '"https://www.example.com"';
 
 type Rule = { exact: string } | { prefix: string; suffix: string };
 
-/** Returns what is wrong with an origin of the projects file, as "must …"; `undefined` if nothing is. */
+/** Returns what is wrong with an origin of the projects file, as "must …"; `undefined` if it is correct. */
 export function originFault(text: string): string | undefined {
   if (parseRule(text) !== undefined) return undefined;
   if (text === 'null') return 'must not be "null", which sandboxed pages of any site send';
@@ -68,7 +68,7 @@ function canonicalOrigin(text: string): string | undefined {
 }
 
 function parseRule(text: string): Rule | undefined {
-  // A label stands in for the wildcard, so that the rest is checked as the host name it is.
+  // A label replaces the wildcard, so that the rest is checked as a host name.
   const origin = canonicalOrigin(text.replace(WILDCARD, '$1x.'));
   if (origin === undefined || origin.includes('*')) return undefined;
   if (!WILDCARD.test(text)) return { exact: origin };

@@ -13,7 +13,7 @@ export interface Sound {
   readonly text: string;
 }
 
-/** What is wrong with a file that cannot be used. */
+/** The faults of a file that cannot be used. */
 export interface Faulty {
   /** One line per fault, each with the file's name and the place in it. */
   readonly faults: readonly string[];

@@ -10,7 +10,7 @@ import { TokenBucket } from './rate-limit.ts';
 export interface Projects {
   /** The address that a site's owner asks for activation. */
   readonly operator: string | undefined;
-  /** What is wrong with the projects file now. The last good list stays active meanwhile. */
+  /** The fault of the projects file now. The last good list stays active meanwhile. */
   readonly fault: ProjectsFault | undefined;
   find(id: string): Project | undefined;
   all(): readonly Project[];
@@ -22,9 +22,9 @@ export interface ProjectsFault {
   readonly message: string;
   /** The first fault alone, with the file's name and the place. */
   readonly first: string;
-  /** Where the first fault is; `undefined` if the file could not be read. */
+  /** The place of the first fault; `undefined` if the file could not be read. */
   readonly place: Place | undefined;
-  /** Since when the file has been faulty, in milliseconds since the epoch. */
+  /** The time since which the file is faulty, in milliseconds since the epoch. */
   readonly sinceMs: number;
   /** Ids in the faulty text: listed there, but not active unless the last good list has them. */
   readonly idsInFile: ReadonlySet<string>;
@@ -36,7 +36,7 @@ export interface Project extends Omit<ProjectEntry, 'active'> {
   allowsOrigin(origin: string | undefined): boolean;
   /**
    * Spends one view of the project's limit, or with `spend` false only looks.
-   * @returns 0 if there is one to spend, else the whole seconds until there is (at least 1).
+   * @returns 0 if there is one to spend, otherwise the whole seconds until then (at least 1).
    */
   takeToken(nowMs: number, spend?: boolean): number;
 }
@@ -49,7 +49,7 @@ export class ProjectList implements Projects {
   readonly #byId: ReadonlyMap<string, Project>;
   readonly #buckets: ReadonlyMap<string, TokenBucket>;
 
-  /** @param previous the list before this one: what its projects have spent stays spent. */
+  /** @param previous the list before this one, whose projects keep their spent limits. */
   constructor({ operator, projects }: ProjectsFile, previous?: ProjectList) {
     this.operator = operator;
     const buckets = new Map<string, TokenBucket>();

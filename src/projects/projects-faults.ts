@@ -6,7 +6,7 @@ import { KEYS } from './projects-schema.ts';
 
 // Faults of the projects file, each at its place in the text, with what was expected and found.
 
-/** Returns what no schema reports one by one: unknown and repeated keys, and repeated ids. */
+/** Returns unknown and repeated keys, and repeated ids, which a schema does not report one by one. */
 export function keyFaults(root: Node): Fault[] {
   const list = findNodeAtLocation(root, ['projects']);
   const projects = list?.type === 'array' ? (list.children ?? []) : [];
@@ -46,13 +46,13 @@ function idFaults(projects: readonly Node[]): Fault[] {
   });
 }
 
-/** Returns what the schema found, each at its place, except unknown keys: see `keyFaults`. */
+/** Returns the schema's faults, each at its place, except unknown keys: see `keyFaults`. */
 export function schemaFaults(root: Node, issues: readonly BaseIssue<unknown>[]): Fault[] {
   return issues.flatMap(({ type, expected, path: items = [], message }) => {
     if (type === 'strict_object' && expected === 'never') return [];
     const path = items.map((item) => item.key as string | number);
     const parent = findNodeAtLocation(root, path.slice(0, -1)) ?? root;
-    // To valibot, a list in the place of an object is an object without its keys.
+    // To valibot, a list instead of an object is an object without keys.
     if (typeof path.at(-1) === 'string' && parent.type === 'array') path.pop();
     const node = findNodeAtLocation(root, path);
     const what = node === undefined ? message : `${message}; found ${found(node)}`;

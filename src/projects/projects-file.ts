@@ -6,7 +6,7 @@ import { MiB } from '../base/size.ts';
 import { printable, shellQuoted } from '../base/text.ts';
 import { type Faulty, parseProjectsFile, type Sound } from './parse.ts';
 
-/** Some tens of thousands of projects; parsing them holds up the collector for a moment. */
+/** Enough for some tens of thousands of projects. Parsing them delays views for a moment. */
 export const FILE_BYTES_MAX = 4 * MiB;
 
 /** Returns `too large (5 MiB, over 4 MiB)`, or `undefined` for a file that isn't. */
@@ -28,7 +28,7 @@ export async function readContent(path: string): Promise<Content> {
     isMissing,
   });
   try {
-    // Looked at first: reading a named pipe would wait for its writer.
+    // Checks the type first, because reading a named pipe would wait for its writer.
     const stats = await stat(path);
     if (!stats.isFile()) return cannot("it isn't a regular file");
     const excess = excessOf(stats.size);

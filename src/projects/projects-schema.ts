@@ -5,11 +5,11 @@ import { originFault } from './origins.ts';
 // The only list of the projects file's fields. Messages say what was expected, to be read after
 // the field's path and before "; found …". `data/projects.schema.json` is generated from it.
 
-/** What an id must be, for the file and for the command line. */
+/** The rule for an id, in the file and on the command line. */
 export const ID_EXPECTED = 'must be a string of 1 to 20 digits, such as "1000001"';
 
 const LIMIT_EXPECTED = 'must be a whole number from 1, such as 6000';
-/** What an operator's address must be, for the file and for the command line. */
+/** The rule for an operator's address, in the file and on the command line. */
 export const EMAIL = /^[^\s@<>]+@[^\s@<>]+$/;
 const EMAIL_EXPECTED = 'must be an e-mail address, such as "views@example.com"';
 
@@ -92,7 +92,7 @@ export const projectsFile = v.pipe(
   v.title('Projects file of viewlog'),
 );
 
-/** Both kinds of object have one required key, which a list in their place lacks too. */
+/** Both kinds of object have one required key, which a list instead of an object lacks too. */
 function objectMessage(expected: string, keyExpected: string) {
   return (issue: v.StrictObjectIssue): string =>
     issue.expected === 'Object' || Array.isArray(issue.path?.at(-1)?.input)

@@ -2,7 +2,7 @@ import { MINUTE_MS } from '../base/time.ts';
 
 /**
  * A token bucket of one minute's views, refilled evenly. Counts in whole sixty-thousandths of a
- * view, so that a caller who waits as long as told finds a token, not 0.9999 of one.
+ * view, so that after the returned wait there is a whole token, not 0.9999 of one.
  */
 export class TokenBucket {
   #perMinute: number;
@@ -14,7 +14,7 @@ export class TokenBucket {
     this.#credit = perMinute * MINUTE_MS;
   }
 
-  /** Another limit from now on; what was spent stays spent. */
+  /** Sets another limit; spent tokens stay spent. */
   resize(perMinute: number): void {
     const spent = this.#perMinute * MINUTE_MS - this.#credit;
     this.#perMinute = perMinute;
@@ -22,11 +22,11 @@ export class TokenBucket {
   }
 
   /**
-   * @param spend whether to take the token that is there.
-   * @returns 0 when there is a token, else the whole seconds until there is one.
+   * @param spend false only looks.
+   * @returns 0 if there is a token, otherwise the whole seconds until there is one.
    */
   take(nowMs: number, spend = true): number {
-    // A clock that steps back earns nothing, and is followed: the refill goes on from there.
+    // If the clock is set back, nothing is refilled, and the refill continues from there.
     const elapsedMs = Math.max(0, nowMs - (this.#updatedMs ?? nowMs));
     this.#updatedMs = nowMs;
     const full = this.#perMinute * MINUTE_MS;

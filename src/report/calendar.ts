@@ -8,10 +8,10 @@ export interface Selection extends OpenSpan {
   readonly project: string | undefined;
 }
 
-/** A local hour, and what its views count for. */
+/** A local hour, and the part of the report that its views belong to. */
 interface Hour extends LocalHour {
   readonly isSelected: boolean;
-  /** Whether the hour is in the previous period. */
+  /** True if the hour is in the previous period. */
   readonly isBefore: boolean;
 }
 
@@ -25,9 +25,9 @@ export class Calendar {
   readonly hasToday: boolean;
   /** Views of yesterday with a later `ts` came after this time of day. */
   readonly yesterdayEndTs: string;
-  /** As many days as are asked for, just before them; `undefined` if nothing is compared. */
+  /** The same number of days just before; `undefined` if nothing is compared. */
   readonly before: Span | undefined;
-  /** Whether the previous period ends at this time of day, because today is not over. */
+  /** True if the previous period ends at this time of day, because today is not over. */
   readonly isBeforeCut: boolean;
   /** Views with a later `ts` do not count for the previous period. */
   readonly beforeEndTs: string;

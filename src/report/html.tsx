@@ -158,7 +158,7 @@ const WITHOUT_JOINERS = /[^\u200c\u200d]+/g;
 const shown = (text: string): string =>
   text.replace(WITHOUT_JOINERS, (part) => printable(part, Infinity));
 
-/** A text that others wrote. It may run from right to left; a path does not. */
+/** Shows untrusted text, which may run from right to left; a path does not. */
 const Text = ({ children }: { readonly children: string }) => (
   <bdi dir={children.startsWith('/') ? 'ltr' : 'auto'}>{shown(children)}</bdi>
 );

@@ -1,7 +1,7 @@
 import { printable } from '../base/text.ts';
 import type { Report } from './schema.ts';
 
-/** The report as JSON. Characters that a terminal would obey are escaped, which reads the same. */
+/** Returns the report as JSON, in which characters that a terminal would obey are escaped. */
 export const jsonReport = (report: Report): string =>
   JSON.stringify(report, null, 2)
     .split('\n')

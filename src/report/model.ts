@@ -12,7 +12,7 @@ type Day = Report['days'][number];
 
 interface ModelOptions {
   readonly now: Date;
-  /** How long the lists are. */
+  /** The length of the lists. */
   readonly top: number;
 }
 
@@ -126,7 +126,7 @@ function silentDays(totals: Totals, full: readonly Day[], selection: Selection) 
     }));
 }
 
-/** Returns the text of bytes, cut off if it is long. */
+/** Returns the text of bytes, cut if it is long. */
 const textOf = (bytes: string, change = (text: string): string => text): string =>
   clip(change(textOfBytewise(bytes)), TEXT_LENGTH_MAX);
 

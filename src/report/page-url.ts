@@ -1,6 +1,6 @@
 import { printable } from '../base/text.ts';
 
-// What a view's `url`, a path with a query and a fragment, says about the page and the campaign.
+// The page and the campaign in a view's `url`, which is a path with a query and a fragment.
 
 /** Returns `/a` for `/a?b=c#d`. */
 export function withoutQuery(url: string): string {

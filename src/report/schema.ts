@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-// What a report says, and the one list of it. `data/report.schema.json` is generated from here.
+// The only list of a report's contents. `data/report.schema.json` is generated from it.
 
 const described = <S extends v.GenericSchema>(schema: S, description: string) =>
   v.pipe(schema, v.description(description));

@@ -9,10 +9,10 @@ export const NOT_AN_ADDRESS = '(not an address)';
 const HOST = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#:]+)/i;
 /** A host name has at most 253 characters. */
 const SITE_LENGTH_MAX = 300;
-/** How many sources are remembered, per project. */
+/** The number of sources that are remembered per project. */
 const REMEMBERED_MAX = 1_000;
 
-/** Finds where the views of a project come from. */
+/** Finds the sources of a project's views. */
 export class Sources {
   readonly #own = new Set<string>();
   readonly #ownSuffixes: string[] = [];

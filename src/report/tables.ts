@@ -7,7 +7,7 @@ import { changeOf, once, projectInWords, share } from './words.ts';
 // The report's lists as tables of texts, for the terminal and the page.
 
 interface Row {
-  /** The label, and what it alone does not say. */
+  /** The label, and a note that explains it. */
   readonly texts: readonly string[];
   readonly count: number;
   readonly share: string;
@@ -18,12 +18,12 @@ interface Row {
 export interface Table {
   readonly title: string;
   readonly remark: string;
-  /** How many views the shares are of. */
+  /** The number of views that the shares are of. */
   readonly total: number;
   readonly rows: readonly Row[];
 }
 
-/** Returns a table per list, without those that say nothing. */
+/** Returns a table per list, without lists that say nothing. */
 export function tablesOf(report: Report): Table[] {
   const { campaignViews, entryViews, internalViews, projects, views } = report;
   const several = projects.distinct > 1;

@@ -1,6 +1,6 @@
-/** More different texts than this are not held at once; up to here counts are exact. */
+/** Counts are exact up to this many different texts, and more are not held at once. */
 export const TEXTS_MAX = 100_000;
-/** Longer texts count as one if they start alike. */
+/** Longer texts count as one if they are equal up to here. */
 const TEXT_LENGTH_MAX = 800;
 
 interface Entry {
@@ -17,7 +17,7 @@ interface Entry {
  */
 export class Tally {
   isExact = true;
-  /** All that was counted for the previous period. */
+  /** The sum of all counts of the previous period. */
   before = 0;
   readonly #textsMax: number;
   readonly #entries = new Map<string, Entry>();

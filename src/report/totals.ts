@@ -13,7 +13,7 @@ export interface ListedProject {
 }
 
 export interface TotalsOptions {
-  /** Whether pages keep their query. */
+  /** True: pages keep their query. */
   readonly keepsQuery?: boolean;
   readonly listed?: readonly ListedProject[];
   /** The only project whose views count. */
@@ -34,7 +34,7 @@ export class Totals {
   todayViews = 0;
   /** Views of yesterday up to this time of day. */
   yesterdayViews = 0;
-  /** Views that came from elsewhere than the project's own pages. */
+  /** Views that did not come from the project's own pages. */
   entryViews = 0;
   internalViews = 0;
   campaignViews = 0;

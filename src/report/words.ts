@@ -10,7 +10,7 @@ export function share(count: number, total: number): string {
   return count > 0 && percent < 1 ? '<1%' : `${Math.round(percent)}%`;
 }
 
-/** With fewer views before, one view more would be several percent: the change is in views. */
+/** Below this, one view more would be several percent, so a change is in views. */
 const PERCENT_FROM = 100;
 
 /** Returns the amount of a change: `12%`, `3 views`; empty if it rounds to nothing. */
@@ -126,7 +126,7 @@ export const faultsOf = ({ invalidLines, brokenFiles }: Report): string[] => [
 export interface Bar {
   readonly label: string;
   readonly count: number;
-  /** Whether there is more to come. */
+  /** True for a day or month that is not over. */
   readonly isPartial: boolean;
 }
 

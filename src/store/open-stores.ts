@@ -13,7 +13,6 @@ import { Retention } from '../disk/retention.ts';
 import { createStreamStore, type StreamStore } from './stream/stream-store.ts';
 import { LocalViewStore } from './files/view-store.ts';
 
-/** Where views go, and refused ones. */
 interface Stores {
   readonly store: LocalViewStore | StreamStore;
   readonly refused: LocalRefusedStore;
@@ -21,17 +20,17 @@ interface Stores {
   announce(url: string, status: string | undefined): void;
   /** The data directory, if there is one. */
   readonly directory?: DataDirectory;
-  /** @param save what else is to be written to the data directory, while it is still locked. */
+  /** @param save writes more to the data directory, while it is still locked. */
   close(save?: () => Promise<void>): Promise<void>;
 }
 
 export interface DataDirectory {
   readonly dir: string;
-  /** Nothing may be written there otherwise. */
+  /** While it returns false, nothing may be written there. */
   readonly isLocked: () => boolean;
 }
 
-/** What the operator chose: sizes in bytes, ages in days. */
+/** The operator's settings: sizes in bytes, ages in days. */
 interface StoresSettings {
   readonly data: string;
   readonly durability: 'disk' | 'os';
@@ -51,17 +50,17 @@ interface StoresOptions {
   readonly projects: Projects;
   readonly now: () => number;
   readonly log: Log;
-  /** A store can't go on: the process must end. */
+  /** Called if a store can't continue and the process must end. */
   readonly onFatal: (fatal: Fatal) => void;
 }
 
-/** @throws {Fatal} where the operator's choice cannot be had. */
+/** @throws {Fatal} if the settings cannot be met. */
 export function openStores(options: StoresOptions): Promise<Stores> {
   const { store: address } = options.settings;
   return address === undefined ? openFiles(options) : openStreams(options, address);
 }
 
-/** The data directory: locked, its view file sealed, its old files removed. */
+/** Locks the data directory, seals its view file, and begins to remove old files. */
 async function openFiles({ settings, projects, now, log, onFatal }: StoresOptions) {
   const { data: dir, durability } = settings;
   const minFreeBytes = settings['min-free'];
@@ -102,7 +101,7 @@ async function openFiles({ settings, projects, now, log, onFatal }: StoresOption
   };
 }
 
-/** The stream of views and that of refused ones, in a cluster. */
+/** Opens the streams of views and of refused views in a cluster. */
 async function openStreams(
   { settings, projects, now, log, onFatal }: StoresOptions,
   address: ClusterAddress,
@@ -135,7 +134,7 @@ async function openStreams(
     refused,
     announce() {},
     async close() {
-      // Every request under way has had its answer.
+      // Every request has had its answer.
       store.close();
       await refused.close(LIMITS.closeTimeoutMs);
       await cluster.close(LIMITS.closeTimeoutMs);

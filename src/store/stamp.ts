@@ -1,4 +1,4 @@
-// What a line starts with: the clock's time, and an id. Ids are UUIDv7 (RFC 9562, section 5.7, with
+// The start of a line: the clock's time, and an id. Ids are UUIDv7 (RFC 9562, section 5.7, with
 // the counter of section 6.2, method 1): the time in milliseconds, a 12-bit counter, 62 random bits.
 // They ascend within a process, also when the clock is set back: the id's time then stays at the
 // last id's until the clock has caught up.
@@ -9,7 +9,7 @@ export interface Stamp {
   readonly ts: string;
   /** UUIDv7. */
   readonly id: string;
-  /** The UTC day of `ts`, `YYYY-MM-DD`: which file the line belongs to. */
+  /** The UTC day of `ts`, `YYYY-MM-DD`, which chooses the line's file. */
   readonly day: string;
 }
 

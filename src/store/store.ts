@@ -3,8 +3,8 @@
 export interface ViewStore {
   /**
    * Gives a view its `ts` and `id` and queues its line; both happen before the call returns.
-   * @param fields the view's fields as JSON text in UTF-8, one object on one line; not to be changed
-   *   from then on.
+   * @param fields the view's fields as JSON text in UTF-8, one object on one line. The caller must
+   *   not change them afterwards.
    * @param project the view's `p`.
    * @returns resolves once the line is as durable as promised, or will not be. Never rejects.
    */
@@ -12,10 +12,10 @@ export interface ViewStore {
   state(): StoreState;
 }
 
-/** The id that the stored line has, or why the line is not promised. */
+/** The id of the stored line, or why the line is not promised. */
 export type Appended = { readonly id: string } | { readonly unavailable: string };
 
-/** What every store counts since the start. */
+/** The counts and state of every store. Counts begin at the start. */
 export interface StoreState {
   /** Lines stored, and their bytes. */
   readonly lines: number;
@@ -23,7 +23,7 @@ export interface StoreState {
   readonly lastAcceptedMs: number | undefined;
   /** Why views are refused now. */
   readonly unavailable: string | undefined;
-  /** Since when, as far as the store knows. */
+  /** The time since which they are refused, if the store knows it. */
   readonly unavailableSinceMs?: number | undefined;
   /** Lines that wait to be stored, and their bytes. */
   readonly queuedLines: number;

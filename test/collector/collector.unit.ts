@@ -14,7 +14,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const PAGE = 'https://page.example';
 
 const viewOf = (change: object): string => JSON.stringify({ ...MINIMAL_VIEW, ...change });
-/** A view whose JSON text has so many bytes. */
+/** Returns a view whose JSON text has so many bytes. */
 const viewOfSize = (bytes: number): string =>
   viewOf({ pn: 'x'.repeat(bytes - viewOf({ pn: '' }).length) });
 
@@ -40,7 +40,7 @@ function requestOf({ method = 'POST', path = '/view', headers = JSON_TYPE, body 
   return exchange;
 }
 
-/** A collector on a store of its own. */
+/** Creates a collector on a store of its own. */
 function newCollector(append?: ViewStore['append']) {
   const stored: string[] = [];
   const kept: RefusedView[] = [];

@@ -9,9 +9,9 @@ import { tempDir } from '../support/temp-dir.ts';
 import { until } from '../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
 
-// The configurations that the manual gives, checked by the programs that they are for.
+// The manual's configurations, checked by the programs that read them.
 
-/** A page's one code block in that language that has `part` in it. */
+/** Returns the only code block of a page in that language that contains `part`. */
 function block(page: string, wanted: string, part = ''): string {
   const blocks = blocksOf(read(`${MANUAL}/${page}.md`)).filter(
     ({ language, text }) => language === wanted && text.includes(part),
@@ -20,7 +20,7 @@ function block(page: string, wanted: string, part = ''): string {
   return blocks[0]!.text;
 }
 
-/** Throws with what the program prints if it does not succeed. */
+/** Runs a program and returns its stdout; throws with its stderr if it fails. */
 const check = (program: string, ...args: string[]): string =>
   execFileSync(program, args, { encoding: 'utf8', stdio: 'pipe' });
 

@@ -2,15 +2,18 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../src/base/exit.ts';
 import { READERS, TOPICS } from '../../src/manual/pages.ts';
 import { layOut } from '../../src/manual/lay-out.ts';
+import { REFUSALS } from '../../src/view/refusal.ts';
 import { blocksOf, MANUAL, PAGES, read, ROOT } from '../support/documents.ts';
 import { isHere, NODE } from '../support/runtimes.ts';
+import { startWatched } from '../support/status.ts';
 import { run } from '../support/viewlog.ts';
 
-// The manual: its pages, what leads from one to another, and how `viewlog help TOPIC` prints them.
+// The manual: its pages, the links between them, and how `viewlog help TOPIC` prints them.
 
-/** A heading as a link names it on the web: GitHub's rule. */
+/** Returns the anchor of a heading by GitHub's rule. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
@@ -70,7 +73,37 @@ describe('the pages', () => {
   });
 });
 
-/** What a document has one type: `viewlog …` in backticks, or in a block for a shell. */
+describe('what a reader looks up is there:', () => {
+  it('trouble and the API have every refusal code, and trouble every exit code', () => {
+    const [trouble, api] = [read(`${MANUAL}/trouble.md`), read(`${MANUAL}/api.md`)];
+    for (const code of Object.keys(REFUSALS)) {
+      expect(trouble).toContain(`\`${code}\``);
+      expect(api).toContain(`\`${code}\``);
+    }
+    for (const code of Object.values(EXIT)) {
+      if (code !== EXIT.done) expect(trouble).toContain(`\n## Exit ${code}\n`);
+    }
+  });
+
+  it('the reference has every metric', async () => {
+    const reference = read(`${MANUAL}/reference.md`);
+    const { statusUrl } = await startWatched();
+    const metrics = await (await fetch(`${statusUrl}/metrics`)).text();
+    const names = Array.from(metrics.matchAll(/^# HELP (\S+)/gm), ([, name]) => name!);
+    expect(names.length).toBeGreaterThan(20);
+    for (const name of names) expect(reference).toMatch(new RegExp(`\`${name}[\`{]`));
+  });
+
+  it('the reference has every command, and every option of serve', async () => {
+    const reference = read(`${MANUAL}/reference.md`);
+    for (const name of await commandNames()) expect(reference).toMatch(`\n| \`${name}`);
+    const flags = (await run(['help', 'serve'])).stdout.match(/^ {2}--[a-z-]+/gm)!;
+    expect(flags.length).toBeGreaterThan(10);
+    for (const flag of flags) expect(reference).toContain(`\n| \`${flag.trim()} `);
+  });
+});
+
+/** Returns the commands of a document: `viewlog …` in backticks, or in a block for a shell. */
 function typedIn(markdown: string): string[] {
   const spans = Array.from(withoutCode(markdown).matchAll(/`([^`]+)`/g), ([, code]) => code!);
   const shell = blocksOf(markdown).filter(({ language }) => language === 'sh');
@@ -80,7 +113,7 @@ function typedIn(markdown: string): string[] {
   );
 }
 
-/** The commands that `viewlog help` lists. */
+/** Returns the commands that `viewlog help` lists. */
 async function commandNames(): Promise<string[]> {
   const [commands = ''] = (await run(['help'])).stdout.split('\nviewlog help COMMAND');
   return Array.from(commands.matchAll(/^ {2}([a-z-]+) /gm), ([, name]) => name!);

@@ -101,7 +101,7 @@ test('an edit has the meaning that was wanted, and leaves all other text as it w
   );
 });
 
-/** What `after` has more than `before` is in one place; an empty list may lose its space. */
+/** Expects `after` to be `before` with one insertion; an empty list may lose its space. */
 function expectInsertion(before: string, after: string): void {
   const text = before.replace(/\[[ \t\r\n]+\]/, '[]');
   let start = 0;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { TokenBucket } from '../../src/projects/rate-limit.ts';
 
-/** How many tokens can be taken in one instant. */
+/** Spends all tokens at one instant; returns how many there were. */
 function drain(bucket: TokenBucket, nowMs: number): number {
   let taken = 0;
   while (bucket.take(nowMs) === 0) taken++;

@@ -16,7 +16,7 @@ const REFUSED = 'refused-2026-03-01.ndjson';
 
 type Respond = (response: ServerResponse, count: number) => void;
 
-/** A server that answers as it is told, and keeps the bodies that it got. */
+/** Starts a server that answers by `respond`, and remembers the bodies that it gets. */
 async function standIn(respond: Respond) {
   const bodies: { readonly text: string; readonly origin: string | undefined }[] = [];
   const server = createServer((request, response) => {
@@ -43,16 +43,16 @@ function lineOf(n: number, text: string, origin?: string): string {
   return refusedLine(stamp, { code, text, ...(origin !== undefined && { origin }) });
 }
 
-/** A directory with a projects file and a file of refused views. */
+/** Creates a directory with a projects file and a file of refused views. */
 function refusedViews(lines: readonly string[], projects: unknown = [{ id: '1000001' }]) {
   const dir = tempDir();
   const file = join(dir, REFUSED);
   const projectsPath = join(dir, 'projects.json');
   writeFileSync(projectsPath, JSON.stringify({ projects }));
-  // No running collector could still be reading an older version.
+  // So old that a running collector has surely read it.
   utimesSync(projectsPath, 1, 1);
   writeFileSync(file, lines.join(''));
-  /** The last state of each id, in the order of their first events. */
+  /** Returns the last state of each id, in the order of their first events. */
   const states = (): string => {
     const last = new Map<string, string>();
     const record = existsSync(`${file}.replayed`) ? readFileSync(`${file}.replayed`, 'utf8') : '';
@@ -217,7 +217,7 @@ describe('a replay', () => {
     const startedMs = performance.now();
     await replay(place, url);
     expect(bodies).toHaveLength(6);
-    // 10 a second. A busy machine makes it longer, never shorter.
+    // 10 per second. A busy machine makes it longer, never shorter.
     expect(performance.now() - startedMs).toBeGreaterThan(450);
   });
 

@@ -45,6 +45,6 @@ it('the fast way reads what parsing reads, escapes or not', () => {
     }),
     { numRuns: 200 },
   );
-  // Otherwise the test has shown nothing.
+  // Otherwise the test has compared too little.
   expect(usual).toBeGreaterThan(20);
 });

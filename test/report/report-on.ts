@@ -26,7 +26,7 @@ interface Asked {
 
 export const bytes = (text: string): string => Buffer.from(text).toString('latin1');
 
-/** The report on these lines, made at `NOW`. */
+/** Returns the report on these lines, made at `NOW`. */
 export function reportOn(lines: readonly string[], asked: Asked = {}): Report {
   const { fromDay, toDay, project, timeZone = 'UTC', top = 10, ...options } = asked;
   const selection = { fromDay, toDay, project, timeZone };
@@ -36,21 +36,21 @@ export function reportOn(lines: readonly string[], asked: Asked = {}): Report {
   return reportOf(totals, selection, { now: NOW, top });
 }
 
-/** A view's line; it has no referrer unless it is given one. */
+/** Returns a view's line; by default without a referrer. */
 export const viewAt = (time: string, change: object = {}): string =>
   storedLines('2026-03-01', 1, { orgreferer: '', ...change })[0]!.replace(
     '2026-03-01T00:00:00.000Z',
     time.length > 'YYYY-MM-DD'.length ? time : `${time}T10:00:00.000Z`,
   );
 
-/** As many views of each day as `counts` says, from `fromDay` on, all at ten. */
+/** Returns as many views per day as `counts` says, from `fromDay` on, all at ten. */
 export const daily = (fromDay: string, counts: readonly number[], change: object = {}): string[] =>
   counts.flatMap((count, i) => {
     const day = new Date(Date.parse(fromDay) + i * 86_400_000).toISOString().slice(0, 10);
     return Array.from({ length: count }, () => viewAt(day, change));
   });
 
-/** The rows of a list, `[key, count]`; of a page its `url`. */
+/** Returns the rows of a list as `[key, count]`; a page's key is its `url`. */
 export const rowsOf = (list: {
   readonly top: readonly { readonly key: unknown; readonly count: number }[];
 }): unknown[] => list.top.map(({ key, count }) => [(key as { url?: string }).url ?? key, count]);

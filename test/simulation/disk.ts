@@ -5,17 +5,17 @@ export const DATA = '/data';
 
 export type Kind = 'file' | 'directory' | 'fifo';
 
-/** A file apart from its names: what the page cache has of it, and how much of that is durable. */
+/** A file apart from its names: its bytes in the page cache, and how many of them are durable. */
 export class Inode {
   readonly number: number;
   readonly kind: Kind;
-  /** The name that it was made under. */
+  /** The name under which it was created. */
   readonly name: string;
-  /** How much of it a power cut is certain to leave. */
+  /** The bytes that survive any power cut. */
   durableBytes = 0;
   /** A sync has failed: no later one of the same process makes anything durable. */
   isPoisoned = false;
-  /** Set if the file has no name any more: somebody took it away, or a power cut lost it. */
+  /** Set if the file has no name any more: it was moved or removed, or a power cut lost it. */
   gone: { readonly how: 'moved' | 'removed' | 'lost'; readonly sinceMs: number } | undefined;
   size = 0;
   #buffer = Buffer.alloc(1024);
@@ -49,7 +49,7 @@ export class Inode {
     if (!this.isPoisoned) this.durableBytes = this.size;
   }
 
-  /** Keeps any prefix of what was not synced, followed by NULs or not. */
+  /** Keeps any prefix of the bytes that were not synced, followed by NULs or not. */
   cutPower(random: Random): void {
     const lost = this.size - this.durableBytes;
     if (lost === 0) return;
@@ -64,20 +64,19 @@ export class Inode {
 type Names = Map<string, Inode>;
 
 /**
- * One directory on a disk that loses, in a power cut, what was not synced: bytes of a file, and
- * changes of names in the directory.
+ * One directory on a disk. A power cut loses bytes of files, and changes of names in the directory,
+ * that were not synced.
  */
 export class Disk {
   readonly root = new Inode(1, 'directory', DATA);
-  /** Whether files can be opened with O_DSYNC. */
   readonly canDsync: boolean;
   /** If it cannot, changes of names are durable at once. */
   readonly canSyncNames: boolean;
   /** Bytes that can still be written. */
   spaceBytes = Number.POSITIVE_INFINITY;
-  /** What a write gets when the disk is full. Quotas and limits do not show in the free space. */
+  /** The error of a write on the full disk. Quotas and limits do not show in the free space. */
   fullErrno: 'ENOSPC' | 'EDQUOT' | 'EFBIG' = 'ENOSPC';
-  /** Every file that there ever was. */
+  /** All files, removed ones too. */
   readonly inodes: Inode[] = [];
   #names: Names = new Map();
   #durableNames: Names = new Map();
@@ -108,7 +107,7 @@ export class Disk {
     return inode;
   }
 
-  /** Takes the name from a file. A process that has it open can still write to it. */
+  /** Removes a file's name. A process that has the file open can still write to it. */
   detach(name: string, how: 'moved' | 'removed', nowMs: number): void {
     const inode = this.#names.get(name);
     if (inode === undefined) return;

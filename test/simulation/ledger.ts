@@ -5,7 +5,6 @@ import type { Inode } from './disk.ts';
 import { Life } from './life.ts';
 import type { World } from './world.ts';
 
-/** Which part of the storage code asks. */
 export type Part = 'views' | 'refused' | 'retention';
 export type FilePart = 'views' | 'refused';
 
@@ -21,14 +20,14 @@ interface Sent {
   isForbidden?: boolean;
 }
 
-/** What is known of a file's content. */
+/** The known content of a file. */
 interface Content {
   lineStart: number;
   /** The numbers of its lines, in order. */
   readonly lines: number[];
-  /** Where crashes have cut it off within a line. */
+  /** Offsets at which crashes cut it off within a line. */
   readonly tornAt: Set<number>;
-  /** What is left to write after a short write. */
+  /** Bytes that are still to be written after a short write. */
   restBytes: number;
   unlistedBytes: number;
 }
@@ -78,7 +77,7 @@ export class Ledger {
     return this.#sent.length;
   }
 
-  /** A view was handed to the storage code at this moment. */
+  /** Records that a view was passed to the storage code. Returns its number. */
   send(part: FilePart, text: string, isListed = true): number {
     const ts = new Date(this.#world.time.wallMs()).toISOString();
     return this.#sent.push({ part, text, ts, isListed }) - 1;
@@ -115,14 +114,14 @@ export class Ledger {
     this.check(isNamed, `view ${n} was acknowledged before its file's name was synced`);
   }
 
-  /** Whether the view is in a file, as durable as promised. */
+  /** Returns whether the view is in a file, as durable as promised. */
   isStored(n: number): boolean {
     const { place } = this.#sent[n]!;
     if (place === undefined || !this.#isDurable) return place !== undefined;
     return place.end <= place.inode.durableBytes;
   }
 
-  /** @param sinceMs the end of the last trouble. */
+  /** @param sinceMs the end of the last fault. */
   writing(part: Part, inode: Inode, sinceMs: number): void {
     this.check(inode.kind === 'file', `${part}: wrote to ${inode.name}, a ${inode.kind}`);
     if (part !== 'views' || inode.gone === undefined) return;
@@ -140,7 +139,7 @@ export class Ledger {
     if (part === 'views' && operation === 'write' && isFull) this.life.diskFull += 1;
   }
 
-  /** @param attempted what was to be written; `count` bytes of it now are. */
+  /** @param attempted the bytes to write, of which `count` were written. */
   wrote(part: Part, inode: Inode, attempted: Uint8Array, count: number): void {
     if (this.#world.isArchive && inode.name.startsWith(ARCHIVE_RECORD)) return;
     if (part === 'retention' || !inode.name.startsWith(`${part}-`)) {
@@ -163,7 +162,7 @@ export class Ledger {
     if (part === 'refused') this.#checkCap(inode, content);
   }
 
-  /** The process has ended, somehow; what it leaves torn, the next one has to end. */
+  /** Records the end of the process. The next one must end the lines that it left torn. */
   processEnded(): void {
     for (const [inode, content] of this.#contents) {
       if (inode.size > content.lineStart) content.tornAt.add(inode.size);
@@ -171,7 +170,7 @@ export class Ledger {
     }
   }
 
-  /** The power was cut: files may be shorter, and may be gone. */
+  /** Records a power cut: files may be shorter or gone. */
   powerCut(): void {
     for (const [inode, content] of this.#contents) {
       const size = inode.gone?.how === 'lost' ? 0 : inode.size;
@@ -193,7 +192,7 @@ export class Ledger {
     this.processEnded();
   }
 
-  /** The operator has put a file there; what is in it counts as no view. */
+  /** Records a file that the operator created. Its lines do not count as views. */
   adopt(inode: Inode): void {
     const content = this.#contentOf(inode);
     content.lineStart = inode.bytes.lastIndexOf(NEWLINE) + 1;
@@ -221,7 +220,7 @@ export class Ledger {
     }
   }
 
-  /** Returns what is wrong with a line that ends at `end`. */
+  /** Checks a line that ends at `end`. Returns why its text is not that of a sent view, if so. */
   #readLine(
     part: FilePart,
     inode: Inode,

@@ -1,10 +1,10 @@
 import type { Inode } from './disk.ts';
 
-/** What one process has done. */
+/** Records what one process has done. */
 export class Life {
-  /** Files that were opened to be written, and those that were. */
+  /** Files that were opened for writing, and files that were written. */
   readonly opened = new Set<Inode>();
-  /** The names that were opened to be written, or were tried. */
+  /** The names that the process opened for writing, or tried to. */
   readonly names = new Set<string>();
   readonly written = new Set<Inode>();
   readonly lines = { views: 0, refused: 0 };
@@ -12,7 +12,7 @@ export class Life {
   /** Writes that began a batch. */
   batches = 0;
   seals = 0;
-  /** Writes that were told that the disk is full. */
+  /** Writes that failed because the disk is full. */
   diskFull = 0;
   readonly last = { views: { n: -1, id: '' }, refused: { n: -1, id: '' } };
 }

@@ -1,4 +1,4 @@
-// Plants one fault of planted.txt at a time, and says which seed finds it first:
+// Plants one fault of planted.txt at a time, and prints which seed finds it first:
 //
 //   node test/simulation/planted.mjs [a part of a fault's name]
 //
@@ -19,7 +19,7 @@ const faults = readFileSync(join(HERE, 'planted.txt'), 'utf8')
   .map((text) => text.split('\n'))
   .filter(([name]) => name.includes(process.argv[2] ?? ''));
 
-/** The source with the fault in it. */
+/** Returns the source with the fault in it. */
 function plant(source, replacements) {
   let planted = source;
   for (let i = 0; i < replacements.length; i += 2) {

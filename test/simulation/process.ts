@@ -28,14 +28,14 @@ export class Process {
   #store!: LocalViewStore;
   #refused!: RefusedFiles;
   #retention!: Retention;
-  /** Views without an answer, and when each was sent. */
+  /** Views without an answer, with the time at which each was sent. */
   readonly #pending = new Map<number, number>();
   #fatal: Fatal | undefined;
   #keeps = 0;
   #lastKeepMs = 0;
   #isClosing = false;
   #hasAcknowledged = false;
-  /** Since when the disk has been below --min-free. */
+  /** The time since which the disk has been below --min-free. */
   #lowSinceMs = Infinity;
 
   constructor(world: World) {
@@ -52,7 +52,7 @@ export class Process {
     return this.syscalls.isDead || this.#fatal !== undefined;
   }
 
-  /** Returns false if it ended at once. */
+  /** Starts the process; returns false if it ended at once. */
   async start(): Promise<boolean> {
     const { time, ledger, settings } = this.#world;
     const { syscalls } = this;
@@ -155,7 +155,7 @@ export class Process {
     verify('lastAcceptedMs', (state.lastAcceptedMs !== undefined) === this.#hasAcknowledged);
     verify('lines', state.lines <= life.lines.views);
     if (!this.#isCalm() || this.#pending.size > 0) return;
-    // The rest of a line that a full disk cut off is written later, and not counted.
+    // The rest of a line that a full disk cut off is written later, without being counted.
     verify('lines', state.lines >= life.lines.views - life.diskFull);
     verify('bytes', state.bytes === life.bytes.views || state.lines < life.lines.views);
     verify('batches', state.batches >= life.batches || life.diskFull > 0);
@@ -174,7 +174,7 @@ export class Process {
     ledger.check(waitedMs < ANSWER_MS_MAX, `view ${n} got no answer for ${waitedMs} ms`);
   }
 
-  /** SIGTERM. */
+  /** Stops the process as SIGTERM does. */
   async stop(): Promise<void> {
     const { time, ledger } = this.#world;
     const isCalm = this.#isCalm() && this.syscalls.weather === WEATHERS.calm;
@@ -234,7 +234,7 @@ export class Process {
     this.#fatal = fatal;
   }
 
-  /** Whether nothing has been wrong for a while, so that no view may be refused. */
+  /** Returns whether nothing has been wrong for a while, so that no view may be refused. */
   #isCalm(): boolean {
     const { time, ledger, disk } = this.#world;
     if (this.hasEnded || disk.spaceBytes < 100_000) return false;

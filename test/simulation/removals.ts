@@ -5,11 +5,11 @@ import type { World } from './world.ts';
 
 const FILE = /^(views|refused)-(\d{4}-\d\d-\d\d)\.ndjson$/;
 
-/** What retention may remove while one process runs, and what it has. */
+/** Checks what retention removes while one process runs. */
 export class Removals {
   readonly #world: World;
   readonly #startedMs: number;
-  /** When retention last looked at the directory, and last did so to remove a file of each kind. */
+  /** When retention last listed the directory, and when it last did so to remove each kind. */
   #listedMs = 0;
   readonly #removedMs: Partial<Record<FilePart, number>> = {};
 
@@ -18,12 +18,12 @@ export class Removals {
     this.#startedMs = world.time.nowMs;
   }
 
-  /** Retention looks at the directory. */
+  /** Records that retention lists the directory. */
   listing(): void {
     this.#listedMs = this.#world.time.nowMs;
   }
 
-  /** The file is about to be removed, not by the operator. */
+  /** Checks that retention may remove the file. */
   removing(part: Part, inode: Inode, path: string): void {
     const { ledger } = this.#world;
     const name = path.slice(DATA.length + 1);
@@ -49,7 +49,7 @@ export class Removals {
     ledger.check(!(oldest! < day), `retention: removed ${name} before that of ${oldest}`);
   }
 
-  /** One old file of each kind goes within an hour, if there is one. */
+  /** Expects that retention removes one overdue file of each kind within an hour. */
   async check(): Promise<void> {
     const { ledger, time } = this.#world;
     const due = (['views', 'refused'] as const).filter((kind) =>
@@ -64,7 +64,7 @@ export class Removals {
     }
   }
 
-  /** The days whose files may be removed now, oldest first; not those that are in use. */
+  /** Returns the days whose files may be removed now, oldest first, without those in use. */
   overdue(kind: FilePart, inUse: ReadonlySet<Inode>): string[] {
     const { time, settings } = this.#world;
     const today = Date.parse(dayOf(time.wallMs()));
@@ -76,7 +76,7 @@ export class Removals {
       .map(({ day }) => day);
   }
 
-  /** The daily files, oldest first. */
+  /** Returns the daily files, oldest first. */
   filesOf(kind: FilePart): { readonly day: string; readonly inode: Inode }[] {
     const { disk } = this.#world;
     return disk

@@ -2,9 +2,9 @@
 // happens, so the same seed is always the same run, to the last step.
 //
 //   npx vitest run --config test/vitest.config.ts --project unit simulate     300 seeds
-//   SIM_SEEDS=100000 npx vitest …                                             more of them
-//   SIM_SEED=1234 npx vitest …                                                one, with its trace
-//   node test/simulation/planted.mjs                                          does it find faults?
+//   SIM_SEEDS=100000 npx vitest …                                             more seeds
+//   SIM_SEED=1234 npx vitest …                                                one seed, with its trace
+//   node test/simulation/planted.mjs                                          finds planted faults
 //
 // `world.ts`: what happens, to collectors (`collector-world.ts`) and to archives (`archive-world.ts`).
 // `process.ts`, `archive-process.ts`: one life of each. `disk.ts`, `syscalls.ts`: what a disk does and

@@ -5,13 +5,13 @@ import type { Part } from './ledger.ts';
 import type { Removals } from './removals.ts';
 import type { World } from './world.ts';
 
-/** How probable each kind of fault is, from 0 to 1. */
+/** The probability of each kind of fault, from 0 to 1. */
 export interface Weather {
-  /** A write takes only a part. */
+  /** A write stores only a part of its bytes. */
   readonly short: number;
   /** A write gets EINTR or EAGAIN. */
   readonly busy: number;
-  /** An operation fails in a way that passes. */
+  /** An operation fails for a while. */
   readonly errors: number;
   /** A write or a sync fails for good. */
   readonly failures: number;
@@ -55,9 +55,9 @@ export class Syscalls {
   isDead = false;
   /** A write or a sync has failed for good; the view store knows. */
   hasFailed = false;
-  /** The same, before the view store knows. */
+  /** A write or a sync has failed for good; the view store does not know yet. */
   isFailing = false;
-  /** Errors that were passed to the process, EINTR and EAGAIN aside. */
+  /** Errors that the process got, except EINTR and EAGAIN. */
   errors = 0;
   readonly #world: World;
   readonly #removals: Removals;
@@ -122,7 +122,7 @@ export class Syscalls {
     return [...this.#open.values()].map(({ inode }) => inode.name);
   }
 
-  /** kill -9. Each operation that is under way happens or not. */
+  /** Kills the process. Each operation in progress takes effect or not. */
   kill(): void {
     this.isDead = true;
     for (const effect of this.#underWay) if (this.#world.random.chance(0.5)) effect();
@@ -210,7 +210,7 @@ export class Syscalls {
   #write(part: Part, fd: number, bytes: Uint8Array): number {
     const { disk, ledger, random } = this.#world;
     const { inode, isSynchronous } = this.#open.get(fd)!;
-    // Such a write syncs its own bytes, not what an earlier process has left before them.
+    // Such a write syncs its own bytes, not the earlier bytes that another process left.
     const syncs = isSynchronous && inode.durableBytes === inode.size;
     const { busy, failures, short } = this.weather;
     if (random.chance(busy)) throw errnoError(random.pick(['EINTR', 'EAGAIN']), 'write');

@@ -34,7 +34,7 @@ export class SimulatedTime {
   /** The last time at which the process could not run for a while. */
   resumedMs = 0;
   #processStartMs = 0;
-  /** What the wall clock shows beyond `nowMs`. */
+  /** Milliseconds from `nowMs` to the wall clock's time. */
   #wallOffsetMs: number;
   #timers: Timer[] = [];
 
@@ -54,7 +54,7 @@ export class SimulatedTime {
     this.#add({ dueMs: this.nowMs + ms, run, ofProcess: false, unref });
   }
 
-  /** A new process: its monotonic clock starts at zero, and the old one's timers are gone. */
+  /** Begins a new process: its monotonic clock starts at zero, and the old one's timers are gone. */
   restartProcess(): void {
     this.#timers = this.#timers.filter((timer) => !timer.ofProcess);
     this.#processStartMs = this.nowMs;
@@ -86,7 +86,7 @@ export class SimulatedTime {
     return true;
   }
 
-  /** Time passes, but the process does not run: stopped by a signal, or its machine is paused. */
+  /** Lets time pass while the process is stopped by a signal, or its machine is paused. */
   async suspend(ms: number): Promise<void> {
     this.nowMs += ms;
     this.resumedMs = this.nowMs;

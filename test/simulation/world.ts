@@ -76,7 +76,7 @@ export abstract class World<P extends Simulated = Simulated> {
     if (this.ledger.violation === undefined) await this.#liveInPeace();
   }
 
-  /** Lets things happen until the process ends. */
+  /** Lets events happen until the process ends. */
   async #live(): Promise<void> {
     this.process = this.newProcess();
     if (this.random.chance(0.5)) this.setWeather();
@@ -231,7 +231,7 @@ export abstract class World<P extends Simulated = Simulated> {
     this.ledger.operatorMs = this.time.nowMs;
   }
 
-  /** Files of earlier days, some of them torn, and files of other programs. */
+  /** Creates files of earlier days, some of them torn, and files of other programs. */
   #putOldFiles(): void {
     const { random, disk } = this;
     for (let n = random.below(6); n > 0; n--) {

@@ -1,7 +1,7 @@
 const TIMES = 16;
 
 /**
- * Returns the CPU for one text, divided by the CPU for as many characters in 16 texts: about 1 if the
+ * Returns the CPU for one text, divided by the CPU for as many characters in 16 texts: about 1 if
  * work grows with the length, 16 if it grows with its square. Linear work stays below 6.
  * @param make returns a text of about that many characters.
  */

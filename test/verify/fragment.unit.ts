@@ -16,7 +16,7 @@ it('is every start of a line, with NULs or without, and not the line itself', ()
   }
   expect(isFragment('')).toBe(false);
   expect(isFragment(line)).toBe(false);
-  // All but its newline.
+  // Everything except its newline.
   expect(isFragment(`${line}\0`)).toBe(true);
   expect(isFragment(`${line}}\0`)).toBe(false);
 });

@@ -7,7 +7,7 @@ import type { Appended } from '../store.ts';
 /** A batch is written in one piece, however long the queue may be. */
 const BYTES_MAX = 8 * MiB;
 
-/** Lines of one day that are written together, and those who wait for them. */
+/** Lines of one day that are written together, and the answers that wait for them. */
 export class Batch {
   readonly day: string;
   #bytes = 0;
@@ -24,7 +24,7 @@ export class Batch {
     return this.#ids.length;
   }
 
-  /** Who has had no answer yet. */
+  /** Returns how many lines have no answer yet. */
   get waiting(): number {
     return this.#resolvers.length;
   }
@@ -41,7 +41,7 @@ export class Batch {
     return day === this.day && this.#bytes < BYTES_MAX;
   }
 
-  /** @param fields as a line has them; not to be changed from now on. */
+  /** @param fields the line's fields; the caller must not change them any more. */
   add({ ts, id }: Stamp, fields: Uint8Array): Promise<Appended> {
     this.#heads += headOf(ts, id);
     this.#fields.push(fields);
@@ -50,7 +50,7 @@ export class Batch {
     return new Promise((resolve) => this.#resolvers.push(resolve));
   }
 
-  /** Tells the first `lines` of those who wait their ids, the others why not. */
+  /** Answers the first `lines` with their ids, and the others with the reason. */
   answer(lines: number, reason: string): void {
     const resolvers = this.#resolvers;
     this.#resolvers = [];
@@ -60,7 +60,7 @@ export class Batch {
   }
 }
 
-/** How many lines end in `bytes`. */
+/** Returns the number of lines that end in `bytes`. */
 export function countLines(bytes: Uint8Array): number {
   let lines = 0;
   for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) lines++;

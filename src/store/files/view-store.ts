@@ -10,7 +10,7 @@
 // sync, because no later sync reports what that one lost: the process must end.
 //
 // Group commit. While one batch is written and synced, the next one gathers. Under load many views
-// share the cost of a sync; a lone view waits for nobody.
+// share the cost of a sync; a lone view does not wait for others.
 //
 // A crash can lose lines that were not acknowledged. It can leave whole lines that nobody was
 // promised, and half a line at the end of the file. Whoever opens that file next ends the half line
@@ -35,7 +35,7 @@ import type { Appended, StoreState, ViewStore } from '../store.ts';
 import { Batch, countLines } from './batch.ts';
 
 interface Timing {
-  /** How often the file's path, the free space and a stuck disk are looked at. */
+  /** The time between two looks at the file's path, the free space and a stuck disk. */
   readonly pollMs: number;
   /** Views that wait for a disk for longer are refused. */
   readonly stuckMs: number;
@@ -159,7 +159,7 @@ export class LocalViewStore implements ViewStore {
     throw new Fatal(EXIT.ioError, `${what}, after ${seconds}`);
   }
 
-  /** Free disk space at the directory, as of the last look; `undefined` if nothing tells it. */
+  /** Returns the free disk space at the last look; `undefined` if it is unknown. */
   freeBytes(): number | undefined {
     return this.#space.bytes;
   }
@@ -287,7 +287,7 @@ export class LocalViewStore implements ViewStore {
     this.#options.onFatal(error instanceof Fatal ? error : new Fatal(EXIT.ioError, message));
   }
 
-  /** Answers everybody who waits. A batch that is being written is counted once that has ended. */
+  /** Answers all lines that wait. A batch that is being written is counted when the write ends. */
   #refuseAll(reason: string): void {
     this.#batch?.answer(0, reason);
     for (const batch of this.#queue.splice(0)) batch.answer(0, reason);

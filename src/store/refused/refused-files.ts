@@ -1,5 +1,5 @@
 // Keeps refused views in `refused-YYYY-MM-DD.ndjson`, outside the accept path. Best effort: nothing
-// is synced, and no error reaches a client or ends the process. What is not kept is counted.
+// is synced, and no error reaches a client or ends the process. Views not kept are counted.
 import { reasonOf } from '../../base/exit.ts';
 import type { Log } from '../../base/log.ts';
 import { MiB } from '../../base/size.ts';
@@ -109,7 +109,7 @@ export class RefusedFiles implements LocalRefusedStore {
     await this.#writer.close().catch(() => {});
   }
 
-  /** One at a time; what arrives meanwhile is written next. Never rejects. */
+  /** Runs one at a time; lines that arrive meanwhile are written next. Never rejects. */
   async #writeQueue(): Promise<void> {
     await Promise.resolve();
     while (this.#queue.length > 0) {
@@ -134,13 +134,13 @@ export class RefusedFiles implements LocalRefusedStore {
   }
 
   async #openDay(day: string): Promise<void> {
-    // Somebody may have moved the file since the last line.
+    // Another program may have moved the file since the last line.
     await this.#writer.look(day);
     await this.#write(day, NOTHING);
     if (day === this.#day) return;
     this.#day = day;
     this.#isFullLogged = false;
-    // What the file has already may be of listed projects; the other half stays free in any case.
+    // Earlier lines may be of listed projects, but the other half stays free in any case.
     this.#unlistedBytes = this.#writer.fileBytes;
   }
 

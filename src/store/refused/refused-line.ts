@@ -3,9 +3,9 @@ import type { Stamp } from '../stamp.ts';
 import type { RefusedView } from '../store.ts';
 
 /**
- * A refused view's line, newline included. `view` is the request's own text, so that nothing of it
- * is lost in parsing; nested too deep for the usual readers (jq stops at 256 levels, Python at its
- * recursion limit) it is a string that holds that text.
+ * Returns a refused view's line, newline included. `view` is the request's own text, so that
+ * parsing loses nothing. If it is nested too deep for the usual readers (jq stops at 256 levels,
+ * Python at its recursion limit), it is a string of that text.
  */
 export function refusedLine(
   { ts, id }: Stamp,
@@ -13,7 +13,7 @@ export function refusedLine(
 ): string {
   const head = JSON.stringify({ ts, id, code, issues, origin });
   const view = isNestedTooDeep(text) ? JSON.stringify(text) : onOneLine(text);
-  // Readers that end a line at U+2028 exist; JSON allows it in a string, and so its escape.
+  // Some readers end a line at U+2028. In JSON it is always in a string, where an escape is valid.
   return `${head.slice(0, -1)},"view":${view}}\n`.replace(LINE_SEPARATORS, escaped);
 }
 
@@ -22,22 +22,22 @@ const VIEW = ',"view":';
 /** A refused view as it is read back. */
 export interface KeptView {
   readonly id: string;
-  /** When it was refused and why, as far as the line tells. */
+  /** The time and the reason, as the line has them. */
   readonly ts: unknown;
   readonly code: unknown;
   readonly issues: unknown;
   readonly origin: string | undefined;
-  /** What was sent, its line breaks aside. */
+  /** The text that was sent, without its line breaks. */
   readonly text: string;
 }
 
 /**
- * Reads what `refusedLine` wrote; `undefined` for any other line. The view's text is cut out, not
- * parsed and written anew: what parsing loses may be what was wrong with it.
+ * Reads a line of `refusedLine`; returns `undefined` for any other line. The view's text is cut out
+ * instead of parsed, because parsing could lose the very fault.
  */
 export function readRefusedLine(line: string): KeptView | undefined {
-  // The first one: before it there are only texts of viewlog's own JSON, in which a quote has a
-  // backslash in front.
+  // The first match is right, because before it there are only texts of viewlog's own JSON, in
+  // which a quote follows a backslash.
   const at = line.indexOf(VIEW);
   if (at < 0 || !line.endsWith('}')) return undefined;
   const sent = line.slice(at + VIEW.length, -1);
@@ -58,13 +58,13 @@ const LINE_SEPARATORS = /[\u2028\u2029]/g;
 
 const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16)}`;
 
-/** A line break in JSON stands between tokens: strings hold none. */
+/** A line break in JSON is between tokens, because strings contain none. */
 const onOneLine = (text: string): string => text.replace(/^\ufeff/, '').replace(/[\r\n]/g, ' ');
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** As for a view's fields: its own braces are not counted. */
+/** Counts levels as for a view's fields: without the view's own braces. */
 function isNestedTooDeep(text: string): boolean {
   let depth = -1;
   let inString = false;

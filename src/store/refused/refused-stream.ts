@@ -30,9 +30,9 @@ const DAY_NS = DAY_MS * 1e6;
 const DUPLICATE_WINDOW_NS = 5e9;
 
 /**
- * Keeps refused views in a stream of their own, as `refused.<project>` or, for all that are not
- * listed, `refused.unlisted`. The stream drops its oldest messages at its limits. Best effort: no
- * error reaches a client or ends the process; what is not kept is counted.
+ * Keeps refused views in a stream of their own, as `refused.<project>` or, for unlisted ids,
+ * `refused.unlisted`. The stream drops its oldest messages at its limits. Best effort: no error
+ * reaches a client or ends the process, and views that are not kept are counted.
  */
 export async function createRefusedStream(
   options: RefusedStreamOptions,
@@ -48,7 +48,7 @@ export async function createRefusedStream(
   return store;
 }
 
-/** Creates the stream if it is missing; else gives it the limits that were asked for. */
+/** Creates the stream if it is missing; otherwise sets its limits. */
 async function makeStream(options: RefusedStreamOptions): Promise<void> {
   const { cluster, stream, maxBytes, keepDays } = options;
   const limits = { max_bytes: maxBytes, max_age: keepDays * DAY_NS };
@@ -88,7 +88,7 @@ class RefusedStream implements LocalRefusedStore {
     } else void this.#publish(view);
   }
 
-  /** What was sent arrives before the connection ends, but is not counted any more. */
+  /** Views that were sent still arrive before the connection ends, but are not counted. */
   async close(): Promise<void> {
     this.#isClosing = true;
     this.#publisher.close();

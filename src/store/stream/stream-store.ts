@@ -3,9 +3,9 @@
 // Any number of collectors share the stream and know nothing of each other.
 //
 // Durable: `append` resolves to an id once the stream has acknowledged the message, so a quorum of
-// the servers that keep it has it. Whether they have synced it by then is a setting of theirs.
+// the servers that keep it has it. A setting of the servers decides whether they have synced it.
 //
-// Not acknowledged: if nobody answers within 5 seconds, the connection is lost, or the stream has
+// Not acknowledged: if no answer comes within 5 seconds, the connection is lost, or the stream has
 // no leader or refuses the message, the view is refused and not published again. It may be stored
 // all the same.
 //
@@ -38,7 +38,6 @@ export interface StreamStoreOptions {
   readonly log: Log;
 }
 
-/** Plain values, for whoever shows them. */
 export interface StreamStoreState extends StoreState {
   readonly stream: {
     readonly name: string;
@@ -87,7 +86,7 @@ export async function createStreamStore(options: StreamStoreOptions): Promise<St
     subjects: [`${VIEWS}.>`],
     storage: 'file',
     retention: 'limits',
-    // If it is given a limit one day, views are refused rather than acknowledged ones dropped.
+    // If an operator limits it later, new views are refused instead of stored ones dropped.
     discard: 'new',
     duplicate_window: DUPLICATE_WINDOW_NS,
   });

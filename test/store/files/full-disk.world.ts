@@ -37,7 +37,7 @@ describe.skipIf(!canMount())('a disk that is really full', () => {
     acknowledged.push((appended as { id: string }).id);
     expect(text().startsWith(full)).toBe(true);
     const ids = lines().map((line) => (JSON.parse(line) as { id: string }).id);
-    // All that was acknowledged, and the one line that was half on disk.
+    // Every acknowledged view, and the line of which a half was on disk.
     expect(ids).toHaveLength(acknowledged.length + 1);
     expect(acknowledged.every((id) => ids.includes(id))).toBe(true);
     expect(log.lines).toHaveLength(2);
@@ -73,7 +73,7 @@ describe.skipIf(!canMount())('a disk that is really full', () => {
     try {
       fs.writeFileSync(join(dir, 'ballast'), Buffer.alloc(2 * MiB));
     } catch {
-      // Full.
+      // The disk is full.
     }
     const { store, lines } = await openStore({ dir, timing: QUICK });
     expect(await store.append(view(1))).toEqual({ unavailable: 'the disk is full' });

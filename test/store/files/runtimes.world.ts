@@ -38,7 +38,7 @@ describe.each(RUNTIMES)('on $name', (runtime) => {
       const views = 200 + Math.floor(Math.random() * 2000);
       for (let n = 0; n < views; n++) acknowledged.push((await child.next())['id'] as string);
       child.kill('SIGKILL');
-      // What it had said before it died counts too.
+      // Acknowledgements from before the kill count too.
       for (;;) {
         const said = await child.next().catch(() => undefined);
         if (said === undefined) break;
@@ -68,7 +68,7 @@ describe.each(RUNTIMES)('on $name', (runtime) => {
     const end = await child.next();
     expect(end).toMatchObject({ appended: { id: expect.any(String) }, kept: 1 });
     expect(await child.ended).toBe(0);
-    // The one that was half on disk when it was refused.
+    // The line of which a half was on disk when the view was refused.
     const lines = viewLines(dir);
     expect(idsOf(lines)).toHaveLength((full['accepted'] as number) + 2);
     expect(lines).toHaveLength((full['accepted'] as number) + 2);

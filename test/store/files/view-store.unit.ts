@@ -1,4 +1,4 @@
-// What the simulator (test/simulation) does not see: flags, modes, words, and the real file system.
+// Flags, modes, messages and the real file system, which the simulator does not have.
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { openStore, QUICK, until, view } from '../../support/open-store.ts';
 
 const FILE = 'views-2026-03-01.ndjson';
 
-/** The flags with which this process has opened the file. */
+/** Returns the flags with which this process has opened the file. */
 function flagsOf(path: string): number {
   const fd = fs.readdirSync('/proc/self/fd').find((name) => {
     const link = `/proc/self/fd/${name}`;
@@ -18,7 +18,7 @@ function flagsOf(path: string): number {
   return Number.parseInt(/^flags:\s+(\d+)/m.exec(info)![1]!, 8);
 }
 
-/** A store on a disk with faults. */
+/** Opens a store on a disk with faults. */
 async function openFaulty(options: Parameters<typeof openStore>[0] = {}) {
   const disk = new FaultyDisk();
   return { disk, ...(await openStore({ files: disk.files(), timing: QUICK, ...options })) };
