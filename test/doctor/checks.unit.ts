@@ -300,6 +300,18 @@ describe('a proxy cuts bodies:', () => {
   });
 });
 
+it('says to what to raise a limit that is too low', () => {
+  const scene = new Scene([{ id: '1', maxViewsPerMinute: 20 }]);
+  for (let i = 0; i < 150; i++) {
+    scene.nowMs += 400;
+    if (i % 7 === 0) scene.accept(1, '1', 0);
+    else scene.counts.refused({ code: 'rate-limited', detail: '', project: '1' }, undefined);
+  }
+  expect(told(shown(scene))).toStrictEqual([
+    expect.stringMatching(/raise the limit .* activate 1 --max-views-per-minute (29\d|300) /),
+  ]);
+});
+
 it('lists five projects with refusals, and then says how many more', () => {
   const projects = Array.from({ length: 7 }, (_, i) => ({ id: String(i), active: false }));
   const scene = new Scene(projects);
