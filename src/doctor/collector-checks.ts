@@ -83,13 +83,16 @@ function portOf(address: string | undefined): number | undefined {
 
 export function checkCollector(facts: Facts): readonly Verdict[] {
   const { reply, address, holder, settings, status } = facts;
+  const seen = 'seen' in holder ? holder.seen : undefined;
+  const running = typeof seen === 'object' ? seen : undefined;
   if (isFromViewlog(reply)) {
     const { version = '' } = status.overview ?? {};
-    const seen = 'seen' in holder && typeof holder.seen === 'object' ? holder.seen : undefined;
-    const who = seen && `: process ${seen.pid}, running since ${timeOf(seen.sinceMs)}`;
+    const who = running && `: process ${running.pid}, running since ${timeOf(running.sinceMs)}`;
     return [ok(`viewlog ${version} answers at ${address}${who ?? ''}`.replace('  ', ' '))];
   }
   if (!isNobodyThere(reply)) return [anotherProgram(address, described(reply))];
+  // A process without an address, or one that hangs: the check of the lock says so.
+  if (seen !== undefined && running?.address === undefined) return [];
   const start = commands.serveOf(placeOf(facts), settings);
   const what = `No collector answers at ${address}: ${described(reply)}`;
   const fix = `Start it: sudo systemctl restart viewlog, or: ${start}`;

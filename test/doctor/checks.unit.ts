@@ -158,16 +158,19 @@ const MISSING_COMMA = projectsFile('{\n "projects": [\n  { "id": "1" }\n  { "id"
 const VIEWS_FILE = { name: 'views-2026-11-21.ndjson', ...SERVICE, mode: 0o100640 };
 const NO_HEALTH = 'nothing says whether views are accepted. Give --status as the collector has it;';
 
+const NOT_RUNNING = { reply: NOBODY, holder: { seen: undefined }, status: STATUS };
+
 const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'error projects file: /data/projects.json:4:3: expected ","; found {; viewlog does not start with it; a running one keeps the last good list. Correct the file. To see every fault: viewlog check --projects /data/projects.json':
     MISSING_COMMA,
   'error lock: Process 42, running since 2026-11-22T14:00:00Z at http://127.0.0.1:8080, holds the data directory; no other collector can start there. If it should not run any more: sudo kill 42. If it should, examine it with --port 8080':
     { askedPort: 9000 },
   'error lock: Process 42, running since 2026-11-22T14:00:00Z without an address, holds': {
+    ...NOT_RUNNING,
     holder: { seen: { pid: 42, sinceMs: NOON } },
   },
   'error lock: A process that does not answer holds the data directory; no other collector can start there. Find it, and end it if it hangs: sudo ss -xlp | grep viewlog.lock':
-    { holder: { seen: 'unresponsive' } },
+    { ...NOT_RUNNING, holder: { seen: 'unresponsive' } },
   "warning lock: It cannot be looked at: EACCES; it may be ok or not. Run this as the service's": {
     holder: { unseen: 'EACCES' },
   },
@@ -210,7 +213,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'warning free space: Free disk space is unknown: statfs is not permitted; --min-free is off. Start Deno with --allow-sys=statfs':
     inside({ fileSystem: undefined }),
   'warning collector: No collector answers at http://127.0.0.1:8080: connect ECONNREFUSED 127.0.0.1:8080; no view is accepted. Start it: sudo systemctl restart viewlog, or: viewlog serve --data /data --host 127.0.0.1 --port 8080':
-    { reply: NOBODY, holder: { seen: undefined }, status: STATUS },
+    NOT_RUNNING,
   [`warning health: --status is off; ${NO_HEALTH}`]: { status: { address: undefined } },
   [`warning health: Nothing answers at http://127.0.0.1:8081; ${NO_HEALTH}`]: {
     status: { ...STATUS, reply: NOBODY },
@@ -297,6 +300,18 @@ describe('a proxy cuts bodies:', () => {
     cut.accept(300);
     expect(told(shown(cut))).toStrictEqual([]);
   });
+});
+
+it('says to what to raise a limit that is too low', () => {
+  const scene = new Scene([{ id: '1', maxViewsPerMinute: 20 }]);
+  for (let i = 0; i < 150; i++) {
+    scene.nowMs += 400;
+    if (i % 7 === 0) scene.accept(1, '1', 0);
+    else scene.counts.refused({ code: 'rate-limited', detail: '', project: '1' }, undefined);
+  }
+  expect(told(shown(scene))).toStrictEqual([
+    expect.stringMatching(/raise the limit .* activate 1 --max-views-per-minute (29\d|300) /),
+  ]);
 });
 
 it('lists five projects with refusals, and then says how many more', () => {
