@@ -15,11 +15,10 @@ const RUNTIMES = [NODE, DENO, BUN].filter(isPresent);
 async function waitingForServers(runtime: Runtime) {
   const nats = await startNats();
   const proxy = await startNatsProxy(nats.nodes[0]!.port);
-  proxy.isOpen = false;
   const data = dataDirectory();
   const args = ['serve', '--port=0', '--status=127.0.0.1:0', '--store', proxy.url];
   const viewlog = start([...args, '--projects', `${data}/projects.json`], data, { runtime });
-  await until(() => proxy.connections > 0 || hasEnded(viewlog));
+  await until(() => proxy.hasClient() || hasEnded(viewlog));
   return { proxy, viewlog };
 }
 
@@ -36,7 +35,7 @@ describe.skipIf(!canRunNats())('a service that is starting', () => {
     viewlog.child.kill('SIGHUP');
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(hasEnded(viewlog)).toBe(false);
-    proxy.isOpen = true;
+    proxy.open();
     const [, status] = await until(() => /^status page on (\S+)\/$/m.exec(viewlog.stdout()));
     expect((await fetch(`${status}/readyz`)).status).toBe(503);
     expect(viewlog.stdout()).toContain('viewlog about to stop: not ready');

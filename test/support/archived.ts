@@ -1,41 +1,32 @@
-import * as fs from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { Archive } from '../../src/archive/archive.ts';
-import { systemFiles, type FileOps } from '../../src/disk/ops.ts';
+import { Archive, type ArchiveOptions } from '../../src/archive/archive.ts';
+import type { ArchiveRecord } from '../../src/archive/archive-record.ts';
+import { systemFiles } from '../../src/disk/ops.ts';
 import { memoryLog } from './memory-log.ts';
 import type { SimulatedStream } from './stream.ts';
 import { tempDir } from './temp-dir.ts';
 import { linesOf } from './viewlog.ts';
 
-interface Life {
-  readonly dir: string;
-  readonly files?: FileOps;
-  readonly once?: boolean;
-  readonly stop?: AbortSignal;
-}
-
-const NEVER = new AbortController().signal;
-
-/** An archive of the simulated stream, as one process runs it. */
+/** Starts an archive of the simulated stream, as one process runs it. */
 export function archiveOf(
   source: SimulatedStream,
-  { dir, files = systemFiles, once = true, stop = NEVER }: Life,
+  options: Pick<ArchiveOptions, 'dir'> & Partial<ArchiveOptions>,
 ) {
   const log = memoryLog();
-  const timing = { retryMs: 1, retryMaxMs: 2 };
   const archive = new Archive({
     source,
-    dir,
-    files,
+    files: systemFiles,
     minFreeBytes: 0,
-    once,
-    now: Date.now,
     keepDays: 0,
     isLocked: () => true,
+    once: true,
+    now: Date.now,
     log,
-    stop,
-    timing,
+    stop: new AbortController().signal,
+    timing: { retryMs: 1, retryMaxMs: 2 },
+    ...options,
   });
   return { archive, log, running: archive.run() };
 }
@@ -49,13 +40,19 @@ export async function archiveAll(source: SimulatedStream, dir = tempDir()): Prom
 
 export const recordPath = (dir: string): string => join(dir, 'archive.json');
 
-/** Expects the files to hold these lines, each once, and so many fragments. */
+/** Returns the archive's record, if there is one. */
+export function recordIn(dir: string): ArchiveRecord | undefined {
+  if (!existsSync(recordPath(dir))) return undefined;
+  return JSON.parse(readFileSync(recordPath(dir), 'utf8')) as ArchiveRecord;
+}
+
+/** Expects these lines in the files, each once, beside at most so many fragments of crashes. */
 export function expectArchived(dir: string, lines: readonly string[], fragments = 0): void {
   const found = linesOf(dir, 'views');
   const whole = found.filter((line) => line.startsWith('{') && line.endsWith('}'));
   expect(whole.toSorted()).toStrictEqual([...lines].toSorted());
   expect(found.length - whole.length).toBeLessThanOrEqual(fragments);
-  for (const name of fs.readdirSync(dir).filter((one) => one.startsWith('views-'))) {
-    expect(fs.readFileSync(join(dir, name), 'utf8').endsWith('\n')).toBe(true);
+  for (const name of readdirSync(dir).filter((one) => one.startsWith('views-'))) {
+    expect(readFileSync(join(dir, name), 'utf8').endsWith('\n')).toBe(true);
   }
 }
