@@ -13,6 +13,7 @@ import { type Cluster, connectCluster } from './jetstream/connect.ts';
 import type { Settings } from './settings.ts';
 import { openStatus } from './status/app.ts';
 import { archiveStatus } from './status/archive-status.ts';
+import type { StatusServer } from './status/server.ts';
 import { readToken } from './status/token.ts';
 
 export const ARCHIVE_OPTIONS = [
@@ -35,82 +36,66 @@ type ArchiveSettings = Settings<(typeof ARCHIVE_OPTIONS)[number]>;
  * @throws {Fatal} if it cannot start or go on.
  */
 export async function runArchive(settings: ArchiveSettings, log: Log): Promise<ExitCode> {
-  const { data: dir, 'archive-from': address, 'nats-creds': credsFile } = settings;
+  const { data: dir, once, 'min-free': minFreeBytes, 'keep-days': keepDays } = settings;
+  const { 'archive-from': address, 'nats-creds': credsFile, 'nats-stream': stream } = settings;
   if (address === undefined) {
     throw new Fatal(EXIT.usage, 'archive needs --from, such as --from nats://127.0.0.1:4222');
   }
   const stopping = new AbortController();
   const stop = stopping.signal;
-  const stopped = new Promise<undefined>((resolve) => {
+  let onFatal!: (fatal: Fatal) => void;
+  const stopped = new Promise<Fatal | undefined>((resolve) => {
+    onFatal = resolve;
     signals.onStop(() => {
       stopping.abort();
       resolve(undefined);
     });
   });
-  let onFatal!: (fatal: Fatal) => void;
-  const failed = new Promise<never>((_, reject) => (onFatal = reject));
-  // It may fail while nothing waits for it.
-  failed.catch(() => {});
   const token = await readToken(settings);
   const lock = await acquireLock(dir, { log, onLost: onFatal });
   let cluster: Cluster | undefined;
+  let status: StatusServer | undefined;
+  let retention: Retention | undefined;
+  const findStream = async (): Promise<NatsSource> => {
+    cluster = await connectCluster({ address, credsFile, log, now: Date.now, onFatal });
+    return NatsSource.find(stream, cluster, stop);
+  };
   try {
-    const connecting = connectCluster({ address, credsFile, log, now: Date.now, onFatal });
-    cluster = await Promise.race([connecting, stopped, failed]);
-    if (cluster === undefined) return EXIT.done;
-    const finding = NatsSource.find(settings['nats-stream'], cluster, stop);
-    const source = await Promise.race([finding, stopped, failed]);
+    const source = await Promise.race([findStream(), stopped]);
     if (source === undefined) return EXIT.done;
+    if (source instanceof Fatal) throw source;
+    const now = (): number => performance.now();
+    const archive = new Archive({ source, dir, files, minFreeBytes, once, now, log, stop });
+    const service = archiveStatus({
+      state: () => archive.state(),
+      server: () => cluster?.server,
+      isStopping: () => stop.aborted,
+    });
+    status = await openStatus(settings.status, token, service, log);
+    const hasWritten = (_: unknown, day: string): boolean => archive.hasWritten(day);
+    const ages = { keepDays, keepRefusedDays: 0, now: Date.now };
     const isLocked = (): boolean => lock.isHeld();
-    const running = follow(settings, { cluster, source, isLocked, token, log, stop });
-    return await Promise.race([running, stopped.then(late), failed]);
+    retention = new Retention({ dir, ...ages, log, files, hasWritten, isLocked });
+    log.info(`viewlog archiving "${source.name}" to "${dir}"`);
+    if (status !== undefined) log.info(`status page on ${status.url}/`);
+    stop.addEventListener('abort', () => log.info('viewlog stopping'));
+    await Promise.race([archive.run(), stopped.then(late)]);
+    const { lines, sequence } = archive.state();
+    log.info(`Archived ${plural(lines, 'view')}, up to message ${sequence}`);
+    return EXIT.done;
   } finally {
+    retention?.stop();
+    await status?.stop();
     await cluster?.close(LIMITS.closeTimeoutMs);
     await lock.release();
   }
 }
 
-/** @throws {Fatal} exit 74 some time after the stop, because the disk hangs. */
-async function late(): Promise<never> {
+/** @throws {Fatal} the reason for the end; after a stop, exit 74 some time later. */
+async function late(fatal: Fatal | undefined): Promise<never> {
+  if (fatal !== undefined) throw fatal;
   await sleep(LIMITS.drainTimeoutMs);
   const seconds = plural(LIMITS.drainTimeoutMs / 1000, 'second');
   const message = `Stopped before the files were written and synced, after ${seconds}`;
   throw new Fatal(EXIT.ioError, message);
-}
-
-interface Started {
-  readonly cluster: Cluster;
-  readonly source: NatsSource;
-  readonly isLocked: () => boolean;
-  readonly token: string | undefined;
-  readonly log: Log;
-  readonly stop: AbortSignal;
-}
-
-async function follow(settings: ArchiveSettings, started: Started): Promise<ExitCode> {
-  const { data: dir, once, 'min-free': minFreeBytes, 'keep-days': keepDays } = settings;
-  const { cluster, source, isLocked, token, log, stop } = started;
-  const now = (): number => performance.now();
-  const archive = new Archive({ source, dir, files, minFreeBytes, once, now, log, stop });
-  const service = archiveStatus({
-    state: () => archive.state(),
-    server: () => cluster.server,
-    isStopping: () => stop.aborted,
-  });
-  const status = await openStatus(settings.status, token, service, log);
-  const hasWritten = (_: unknown, day: string): boolean => archive.hasWritten(day);
-  const ages = { keepDays, keepRefusedDays: 0, now: Date.now };
-  const retention = new Retention({ dir, ...ages, log, files, hasWritten, isLocked });
-  log.info(`viewlog archiving "${source.name}" to "${dir}"`);
-  if (status !== undefined) log.info(`status page on ${status.url}/`);
-  stop.addEventListener('abort', () => log.info('viewlog stopping'));
-  try {
-    await archive.run();
-  } finally {
-    retention.stop();
-    await status?.stop();
-  }
-  const { lines, sequence } = archive.state();
-  log.info(`Archived ${plural(lines, 'view')}, up to message ${sequence}`);
-  return EXIT.done;
 }
