@@ -4,12 +4,12 @@ import { EXIT, type ExitCode, Fatal } from './base/exit.ts';
 import { plural } from './base/format.ts';
 import { LIMITS } from './base/limits.ts';
 import type { Log } from './base/log.ts';
-import { signals } from './base/signals.ts';
 import { sleep } from './base/time.ts';
 import { acquireLock } from './disk/lock.ts';
 import { systemFiles as files } from './disk/ops.ts';
 import { Retention } from './disk/retention.ts';
 import { type Cluster, connectCluster } from './jetstream/connect.ts';
+import { stopOrFailure } from './serve.ts';
 import type { Settings } from './settings.ts';
 import { openStatus } from './status/app.ts';
 import { archiveStatus } from './status/archive-status.ts';
@@ -43,14 +43,8 @@ export async function runArchive(settings: ArchiveSettings, log: Log): Promise<E
   }
   const stopping = new AbortController();
   const stop = stopping.signal;
-  let onFatal!: (fatal: Fatal) => void;
-  const stopped = new Promise<Fatal | undefined>((resolve) => {
-    onFatal = resolve;
-    signals.onStop(() => {
-      stopping.abort();
-      resolve(undefined);
-    });
-  });
+  const { stopped, fail: onFatal } = stopOrFailure();
+  void stopped.then((fatal) => fatal ?? stopping.abort());
   const token = await readToken(settings);
   const lock = await acquireLock(dir, { log, onLost: onFatal });
   let cluster: Cluster | undefined;
