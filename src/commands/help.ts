@@ -84,7 +84,7 @@ function overview(commands: readonly Command[]): string {
 function commandPage({ name, operands, summary, examples, options, optionHelp }: Command): string {
   const rows = options.map((option) => {
     const { value, help, fallback } = OPTIONS[option];
-    const shown = value === '' || !fallback ? '' : ` (${fallback})`;
+    const shown = value === '' || !fallback ? '' : ` (default: ${fallback})`;
     return [`--${flagOf(option)} ${value}`, `${optionHelp?.[option] ?? help}${shown}`];
   });
   const hasOptions = rows.length > 0;

@@ -17,8 +17,8 @@ export const replay = defineCommand({
   examples: ['viewlog replay /var/lib/viewlog/refused-2026-01-31.ndjson --data /var/lib/viewlog'],
   options: ['replay-to', 'project', 'host', 'port', 'data', 'projects', 'max-view'],
   optionHelp: {
-    host: 'address of the collector, without --to',
-    port: 'port of the collector, without --to',
+    host: 'address of the collector, if --to is not given',
+    port: 'port of the collector, if --to is not given',
     'max-view': 'largest view that the collector accepts',
   },
   async run(settings, files, { print, log }) {
