@@ -104,7 +104,7 @@ export async function serve(
 }
 
 /** `stopped` resolves at SIGTERM or SIGINT, or to the error that `fail` is called with. */
-function stopOrFailure() {
+export function stopOrFailure() {
   let fail!: (fatal: Fatal) => void;
   const stopped = new Promise<Fatal | undefined>((resolve) => {
     signals.onStop(() => resolve(undefined));

@@ -228,7 +228,7 @@ describe('help', () => {
     expect(overview).toMatch(/^ {2}serve .*\(the default\)$/m);
     expect(await said('--data', 'd', '-h')).toBe(overview);
     const page = await said('help', 'serve');
-    expect(page).toMatch(/^ {2}--max-view SIZE .*\(16KiB\)$/m);
+    expect(page).toMatch(/^ {2}--max-view SIZE .*\(default: 16KiB\)$/m);
     expect(await said('--port', '0', 'serve', '--help')).toBe(page);
   });
 

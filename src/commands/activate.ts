@@ -34,8 +34,8 @@ export const activate = defineCommand({
     'projects',
   ],
   optionHelp: {
-    host: 'host in the commands that are printed, if no collector is running',
-    port: 'port in the commands that are printed, if no collector is running',
+    host: 'host in the printed commands, if no collector is running',
+    port: 'port in the printed commands, if no collector is running',
   },
   async run(settings, operands, { print, log }) {
     const id = readId('activate', operands);

@@ -5,11 +5,11 @@ import type { Log } from '../base/log.ts';
 import { echo, printable, shellQuoted } from '../base/text.ts';
 import { type OptionName, OPTIONS, projectsIn, readSettings, type Settings } from '../settings.ts';
 
-/** Where a command puts out what it has to say. */
+/** Where a command prints. */
 export interface Output {
-  /** Prints what was asked for on stdout, with a newline after it. */
+  /** Prints the result on stdout, with a newline after it. */
   readonly print: (text: string) => void;
-  /** Prints what helps with that on stderr. */
+  /** Prints a hint on stderr. */
   readonly note: (text: string) => void;
   readonly log: Log;
 }
@@ -17,13 +17,13 @@ export interface Output {
 /** A command of the command line; `K` are the options that it takes. */
 export interface Command<K extends OptionName = OptionName> {
   readonly name: string;
-  /** As the help shows them; empty if it takes none. */
+  /** What the help shows; empty if the command takes none. */
   readonly operands: string;
   readonly summary: string;
-  /** Lines that can be typed as they stand. */
+  /** Command lines that work as they are. */
   readonly examples: readonly [string, ...string[]];
   readonly options: readonly K[];
-  /** What an option does here, if that is not what it does for `serve`. */
+  /** Help for options that do something else here than in `serve`. */
   readonly optionHelp?: Partial<Record<K, string>>;
   /** Whether it runs until it is stopped, and handles signals from the first line on. */
   readonly isService?: true;

@@ -7,7 +7,7 @@ import { SERVE_OPTIONS } from '../serve.ts';
 import { OPTIONS } from '../settings.ts';
 import { defineCommand } from './command.ts';
 
-/** Exit 78 if there is an error, else 0. */
+/** Examines the installation. Exit 78 if there is an error, else 0. */
 export const doctor = defineCommand({
   name: 'doctor',
   operands: '',
@@ -18,9 +18,9 @@ export const doctor = defineCommand({
   ],
   options: [...SERVE_OPTIONS, 'url', 'probe-project', 'json'],
   optionHelp: {
-    host: "the collector's address, if it does not run",
-    port: "the collector's port, if it does not run",
-    url: 'address that pages post to, through the proxy: what it passes on (one request counts as refused, 405)',
+    host: "the collector's address, if it is not running",
+    port: "the collector's port, if it is not running",
+    url: 'address that pages post to, through the proxy; one request counts as refused (405)',
   },
   async run(settings, _, { print }) {
     const { url, 'probe-project': project, port, json } = settings;

@@ -3,12 +3,9 @@ import { echo, nearest, printable } from '../base/text.ts';
 import { SERVE_OPTIONS } from '../serve.ts';
 import { defineCommand, tableOf } from './command.ts';
 import { clickhouse } from './example/clickhouse.ts';
-import { compose, dockerfile } from './example/containers.ts';
 import { type Installation, readInstallation } from './example/installation.ts';
-import { alerts, prometheus } from './example/metrics.ts';
-import { caddy, nginx } from './example/proxies.ts';
-import { shipper } from './example/shipped.ts';
-import { systemd, systemdSocket } from './example/systemd.ts';
+import { alerts, caddy, nginx, prometheus, shipper } from './example/neighbours.ts';
+import { compose, dockerfile, systemd, systemdSocket } from './example/services.ts';
 
 /** @throws {Fatal} if these settings have no such file. */
 type TextFor = (installation: Installation) => string;

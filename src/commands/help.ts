@@ -7,6 +7,8 @@ import { findPage, READERS, TOPICS } from '../manual/pages.ts';
 import { envName, flagOf, type OptionName, OPTIONS } from '../settings.ts';
 import { type Command, defineCommand, tableOf } from './command.ts';
 
+const NONE: readonly string[] = [];
+
 /** `viewlog help [COMMAND|TOPIC]`. The list of commands contains it, so it is read when it runs. */
 export const helpOn = (commands: () => readonly Command[]): Command =>
   defineCommand({
@@ -38,18 +40,11 @@ export const version = defineCommand({
   },
 });
 
-/**
- * @param others names that may have been meant besides those of commands.
- * @throws {Fatal} exit 64 if there is no such command.
- */
-export function findCommand(
-  name: string,
-  commands: readonly Command[],
-  others: readonly string[] = [],
-): Command {
+/** @throws {Fatal} exit 64 if there is no such command, with the nearest name. */
+export function findCommand(name: string, commands: readonly Command[], topics = NONE): Command {
   const found = commands.find((command) => command.name === name);
   if (found !== undefined) return found;
-  const near = nearest(name, [...commands.map((command) => command.name), ...others]);
+  const near = nearest(name, [...commands.map((command) => command.name), ...topics]);
   const hint = near === undefined ? 'see viewlog --help' : `did you mean ${near}?`;
   throw new Fatal(EXIT.usage, `Unknown command "${echo(name)}"; ${hint}`);
 }
@@ -89,7 +84,7 @@ function overview(commands: readonly Command[]): string {
 function commandPage({ name, operands, summary, examples, options, optionHelp }: Command): string {
   const rows = options.map((option) => {
     const { value, help, fallback } = OPTIONS[option];
-    const shown = value === '' || !fallback ? '' : ` (${fallback})`;
+    const shown = value === '' || !fallback ? '' : ` (default: ${fallback})`;
     return [`--${flagOf(option)} ${value}`, `${optionHelp?.[option] ?? help}${shown}`];
   });
   const hasOptions = rows.length > 0;

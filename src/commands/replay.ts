@@ -7,23 +7,23 @@ import { defineCommand } from './command.ts';
 import { ownAddress } from '../http/own-address.ts';
 
 /**
- * Sends refused views that would be taken now to a running collector. Exit 65 where it is uncertain
- * of a view whether it was stored; 69 where it could not go on to the end.
+ * Sends refused views that would be accepted now to a running collector. Exit 65 if it is unknown
+ * whether a view was stored, 69 if it could not finish.
  */
 export const replay = defineCommand({
   name: 'replay',
   operands: 'FILE…',
-  summary: 'sends refused views that would be taken now to a running collector',
+  summary: 'sends refused views that would be accepted now to a running collector',
   examples: ['viewlog replay /var/lib/viewlog/refused-2026-01-31.ndjson --data /var/lib/viewlog'],
   options: ['replay-to', 'project', 'host', 'port', 'data', 'projects', 'max-view'],
   optionHelp: {
-    host: 'address of the collector, where --to is not given',
-    port: 'port of the collector, for the same',
-    'max-view': 'largest view that the collector takes',
+    host: 'address of the collector, if --to is not given',
+    port: 'port of the collector, if --to is not given',
+    'max-view': 'largest view that the collector accepts',
   },
   async run(settings, files, { print, log }) {
     checkOperands(files);
-    // The first signal ends it after the view under way.
+    // The first signal ends it after the view that is being sent.
     const stopping = new AbortController();
     signals.onStop(() => stopping.abort());
     const isCertain = await replayFiles(files, {

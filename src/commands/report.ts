@@ -15,7 +15,7 @@ import { type ListedProject, Totals } from '../report/totals.ts';
 import type { Settings } from '../settings.ts';
 import { defineCommand } from './command.ts';
 
-const COLUMNS = { fallback: 80, max: 110 };
+const COLUMNS_MAX = 110;
 
 /** Adds up the views of the data directory, or of these files, as text, JSON or a page. */
 export const report = defineCommand({
@@ -59,8 +59,7 @@ export const report = defineCommand({
     }
     if (json) print(jsonReport(model));
     else if (html === undefined) {
-      const columns = process.stdout.columns ?? COLUMNS.fallback;
-      print(textReport(model, Math.min(columns, COLUMNS.max)));
+      print(textReport(model, Math.min(process.stdout.columns ?? 80, COLUMNS_MAX)));
     }
     return EXIT.done;
   },

@@ -7,7 +7,7 @@ import { dayOfName } from '../disk/names.ts';
 import { verifyFile } from '../verify/verify-file.ts';
 import { defineCommand } from './command.ts';
 
-/** Checks that view files hold what a collector writes. Exit 0, or 65 if one has a fault. */
+/** Checks that view files contain only what a collector writes. Exit 65 if one has a fault. */
 export const verify = defineCommand({
   name: 'verify',
   operands: 'FILE…',

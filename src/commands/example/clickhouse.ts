@@ -1,7 +1,7 @@
 import { LineSchema } from '../../view/line.ts';
 import type { SchemaPart } from '../../view/pattern.ts';
 import type { Installation } from './installation.ts';
-import { directoryToRead } from './shipped.ts';
+import { directoryToRead } from './neighbours.ts';
 import { fill } from './templates.ts';
 
 /** Returns a table for the views, and the commands that load it. */

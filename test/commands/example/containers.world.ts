@@ -53,7 +53,7 @@ describe('the Dockerfile', () => {
       'VIEWLOG_STATUS=0.0.0.0:8081',
       'VIEWLOG_STATUS_TOKEN_FILE=/data/status-token',
     ]);
-    expect(after('EXPOSE', text)).toStrictEqual(['9000 8081']);
+    expect(after('EXPOSE', text)).toStrictEqual(['9000', '8081']);
     expect(after('USER', text)).toStrictEqual(['1001:1002']);
     expect(after('RUN', text)).toStrictEqual(['install -d -o 1001 -g 1002 -m 750 /data']);
   });

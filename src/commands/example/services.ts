@@ -1,7 +1,9 @@
-import { dirname } from 'node:path';
+import { dirname, relative } from 'node:path';
 import { EXIT, Fatal } from '../../base/exit.ts';
+import { envName } from '../../settings.ts';
 import { isLoopback } from '../../status/guard.ts';
 import {
+  chosenSettings,
   flagsOf,
   hostAndPort,
   type Installation,
@@ -9,8 +11,11 @@ import {
   reachable,
   realPath,
   type ServeSettings,
+  statusAddress,
 } from './installation.ts';
 import { fill } from './templates.ts';
+
+// Files for the programs that run viewlog: systemd and containers.
 
 /** Returns a service unit for systemd 245 or later. */
 export function systemd(installation: Installation): string {
@@ -69,4 +74,72 @@ function denoFlags(settings: ServeSettings, dir: string): string[] {
     `--allow-read=${[...new Set(paths)].join(',')}`,
     ...(settings.store === undefined ? [`--allow-write=${dir}`] : []),
   ];
+}
+
+/** Returns a Dockerfile for Docker, podman and buildah. */
+export function dockerfile(installation: Installation): string {
+  const { settings, owner, program, runtime } = installation;
+  const { port, status } = settings;
+  const inside = chosenSettings(settingsInside(installation));
+  return fill('dockerfile', {
+    program: plainPath(program),
+    file: runtime === undefined ? 'viewlog' : 'viewlog.mjs',
+    base: runtime === undefined ? 'debian:stable-slim' : 'node:24-slim',
+    settings: inside.map(([name, text]) => `${envName(name)}=${text}`),
+    uid: owner.uid,
+    gid: owner.gid,
+    ports: portsOf(settings).map((address) => `${address.port}`),
+    asked: status === 'off' ? port : status.port,
+    request: status === 'off' ? 'OPTIONS /view' : 'GET /readyz',
+  });
+}
+
+/** Returns a compose.yaml to put beside the Dockerfile. */
+export function compose(installation: Installation): string {
+  const { settings, dir, owner } = installation;
+  const { status, store, 'status-token-file': token } = settings;
+  settingsInside(installation);
+  return fill('compose', {
+    dir,
+    uid: owner.uid,
+    gid: owner.gid,
+    newToken: status === 'off' || token !== undefined ? '' : newToken(dir),
+    ports: portsOf(settings).map((address) => `${hostAndPort(address)}:${address.port}`),
+    store: store === undefined ? '' : 'VIEWLOG_STORE',
+  });
+}
+
+const newToken = (dir: string): string => `${dir}/status-token`;
+
+/**
+ * Returns the settings inside a container: it sees `dir` alone, as /data, and listens on every
+ * address. The status server therefore needs a token.
+ * @throws {Fatal} exit 64 if a file is elsewhere.
+ */
+function settingsInside({ settings, dir }: Installation): ServeSettings {
+  const { projects, status, 'status-token-file': token, 'nats-creds': creds } = settings;
+  const inside = (file: string): string => {
+    const below = relative(dir, file);
+    if (!below.startsWith('..')) return `/data/${below}`;
+    const hint = 'the container sees no other directory; move the file there';
+    throw new Fatal(EXIT.usage, `"${file}" is not in "${dir}", and ${hint}`);
+  };
+  const isOff = status === 'off';
+  return {
+    ...settings,
+    data: '/data',
+    projects: inside(projects),
+    host: '0.0.0.0',
+    status: isOff ? status : { host: '0.0.0.0', port: status.port },
+    'status-token-file': isOff ? undefined : inside(token ?? newToken(dir)),
+    'nats-creds': creds && inside(creds),
+  };
+}
+
+/** Returns the addresses on this machine at which the container is published. */
+function portsOf(settings: ServeSettings) {
+  const { host, status } = settings;
+  const views = { host, port: reachable(settings).port };
+  if (status === 'off') return [views];
+  return [views, { host: status.host, port: statusAddress(settings).port }];
 }
