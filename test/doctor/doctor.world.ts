@@ -104,11 +104,11 @@ describe.skipIf(!canMount())('a disk', () => {
   });
 
   it.skipIf(!canMountThin())('without a journal is told from one with it', async () => {
-    const without = await doctor(installation(undefined, ext4('^has_journal')));
+    const without = await doctor(installation(undefined, ext4({ features: '^has_journal' }).dir));
     expect(without.line('file system')).toMatch(
       /^warning file system: .* on ext4 without a journal; /,
     );
-    const sound = await doctor(installation(undefined, ext4('has_journal')));
+    const sound = await doctor(installation(undefined, ext4().dir));
     expect(sound.line('file system')).toBe('ok file system: The data directory is on ext4');
   });
 });
