@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { systemFiles } from '../../../src/disk/ops.ts';
 import { FaultyDisk } from '../../support/faulty-disk.ts';
-import { openStore, QUICK, until, view } from '../../support/open-store.ts';
+import { openStore, until, view } from '../../support/open-store.ts';
 
 const FILE = 'views-2026-03-01.ndjson';
 const DAY_MS = 86_400_000;
@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 /** A store on a disk with faults. */
 async function openFaulty(options: Parameters<typeof openStore>[0] = {}) {
   const disk = new FaultyDisk();
-  const opened = await openStore({ files: disk.files(), timing: QUICK, ...options });
+  const opened = await openStore({ files: disk.files(), pollMs: 5, ...options });
   return { disk, ...opened, path: join(opened.dir, FILE) };
 }
 
@@ -105,8 +105,7 @@ describe('a full disk', () => {
   });
 
   test('at the stop: half a line stays, exit 74, and the next start ends it', async () => {
-    const timing = { ...QUICK, pollMs: 600_000 };
-    const { store, disk, dir, text, path } = await openFaulty({ timing });
+    const { store, disk, dir, text, path } = await openFaulty({ pollMs: 600_000 });
     disk.spaceBytes = 40;
     await store.append(view(1));
     await expect(store.close(20_000)).rejects.toMatchObject({
@@ -145,7 +144,7 @@ test('free space that the runtime does not tell is said once, and asked once', a
     throw new Error('Requires sys access to "statfs"');
   };
   const files = { ...systemFiles, freeBytes };
-  const { store, log } = await openStore({ files, minFreeBytes: 100, timing: QUICK });
+  const { store, log } = await openStore({ files, minFreeBytes: 100, pollMs: 5 });
   expect(await store.append(view(1))).toHaveProperty('id');
   expect(asked).toBe(1);
   expect(log.lines).toEqual([
