@@ -1,31 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { killAnything, killArchive, killServers } from './support/archive-faults.ts';
-import {
-  disturbFile,
-  type Figures,
-  fillAndEnd,
-  fillAndFree,
-  hangDisk,
-  killRepeatedly,
-  overload,
-  passMidnight,
-  randomFrom,
-  startAtOnce,
-  withstand,
-} from './support/faults.ts';
+import { FAULTS, randomFrom, withstand } from './support/faults.ts';
+import type { Figures } from './support/trial.ts';
 import { WAYS } from './support/attacker.ts';
 import { canRunNats } from './support/nats-server.ts';
-import {
-  BUN,
-  DENO,
-  isHere,
-  isPresent,
-  NEWEST_DENO,
-  NODE,
-  type Runtime,
-} from './support/runtimes.ts';
+import { BUN, DENO, isPresent, NEWEST_DENO, NODE, type Runtime } from './support/runtimes.ts';
 import { simulate } from './simulation/simulate.ts';
-import { canMount, canMountThin } from './support/small-disk.ts';
 import { chaos } from './support/stream-faults.ts';
 
 // Every fault on every runtime, over and over, and thousands of simulated runs of the storage:
@@ -33,29 +13,14 @@ import { chaos } from './support/stream-faults.ts';
 
 const minutes = Number(process.env['SOAK_MINUTES'] ?? 5);
 const seed = Number(process.env['SOAK_SEED'] ?? Math.floor(Math.random() * 1e9));
-const FAKETIME = '/usr/bin/faketime';
 
 type Fault = (runtime: Runtime, random: () => number) => Promise<Figures>;
 
-const FAULTS: Record<string, Fault> = {
-  'kill -9 under load': (runtime, random) => killRepeatedly(runtime, random, 5),
-  'file moved': disturbFile,
-  'starts at once': (runtime, random) => startAtOnce(runtime, 2 + Math.floor(random() * 7)),
-  overload: (runtime) => overload(runtime, 3, 1_500),
-  ...(canMount() && {
-    'disk full, then freed': fillAndFree,
-    'disk full, kill -9': (runtime, random) => fillAndEnd(runtime, random, 'SIGKILL'),
-    'disk full, SIGTERM': (runtime, random) => fillAndEnd(runtime, random, 'SIGTERM'),
-  }),
-  ...(canMountThin() && { 'disk hangs': hangDisk }),
+const EVERYWHERE: Record<string, Fault> = {
+  ...FAULTS,
   ...(canRunNats() && {
     'archive, kill -9': (runtime, random) => killArchive(runtime, random, 5),
-    'archive, servers killed': (_, random) => killServers(random, 3),
-    'archive, anything killed': (_, random) => killAnything(runtimes, random, 6),
   }),
-  ...(isHere(FAKETIME) && { midnight: () => passMidnight(NODE, FAKETIME) }),
-  // Runs a collector on each runtime at the same time.
-  ...(canRunNats() && { 'cluster chaos': (_, random) => chaos(runtimes, random, 5) }),
   ...Object.fromEntries(
     Object.keys(WAYS).map((way) => [
       `a stranger ${way}`,
@@ -64,13 +29,15 @@ const FAULTS: Record<string, Fault> = {
     ]),
   ),
 };
-/** Faults that do not depend on the runtime. */
-const ONCE = new Set([
-  'midnight',
-  'cluster chaos',
-  'archive, servers killed',
-  'archive, anything killed',
-]);
+/** What is not about one runtime. */
+const ONCE: Record<string, Fault> = {
+  ...(canRunNats() && {
+    'archive, servers killed': (_, random) => killServers(random, 3),
+    'archive, anything killed': (_, random) => killAnything(runtimes, random, 6),
+    // With a collector on each runtime at the same time.
+    'cluster chaos': (_, random) => chaos(runtimes, random, 5),
+  }),
+};
 const runtimes = [NODE, DENO, BUN].filter(isPresent);
 const totals = new Map<string, Figures>();
 
@@ -99,8 +66,8 @@ describe(`faults for ${minutes} minutes from seed ${seed}`, () => {
   const ROUNDS_MAX = Math.ceil(minutes * 4) + 1;
 
   it.each(Array.from({ length: ROUNDS_MAX }, (_, i) => seed + i))('round %i', async (roundSeed) => {
-    for (const [fault, happen] of Object.entries(FAULTS)) {
-      for (const runtime of ONCE.has(fault) ? [NODE] : runtimes) {
+    for (const [fault, happen] of Object.entries({ ...EVERYWHERE, ...ONCE })) {
+      for (const runtime of fault in ONCE ? [NODE] : runtimes) {
         if (Date.now() > deadline) return;
         add(`${fault}, ${runtime.name}`, await happen(runtime, randomFrom(roundSeed)));
       }

@@ -63,15 +63,9 @@ function blockOf(bytes: Buffer, encoding: Encoding): Block {
 }
 
 function damagedIn(bytes: Buffer): Set<number> {
-  const damaged = new Set<number>();
-  let start = 0;
-  for (let line = 0; start < bytes.length; line++) {
-    const newline = bytes.indexOf(NEWLINE, start);
-    const end = newline < 0 ? bytes.length : newline;
-    if (!isUtf8(bytes.subarray(start, end))) damaged.add(line);
-    start = end + 1;
-  }
-  return damaged;
+  const lines = bytes.toString('latin1').split('\n');
+  const isDamaged = (line: string): boolean => !isUtf8(Buffer.from(line, 'latin1'));
+  return new Set(lines.flatMap((line, i) => (isDamaged(line) ? [i] : [])));
 }
 
 async function* chunksOf(path: string): AsyncGenerator<Buffer> {

@@ -18,7 +18,7 @@
 import type { Stats } from 'node:fs';
 import { lstat, readdir, stat } from 'node:fs/promises';
 import * as path from 'node:path';
-import { EXIT, type ExitCode, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
+import { EXIT, type ExitCode, errnoOf, Fatal } from '../base/exit.ts';
 import { LIMITS } from '../base/limits.ts';
 import type { Log } from '../base/log.ts';
 import { printable } from '../base/text.ts';
@@ -151,7 +151,6 @@ export class Lock {
   #socket: LockSocket;
   #looking: Promise<void> | undefined;
   #isLost = false;
-  #isFailing = false;
 
   constructor(socket: LockSocket, self: Holder, place: Place, options: LockOptions) {
     this.#socket = socket;
@@ -159,8 +158,11 @@ export class Lock {
     this.#place = place;
     this.#options = options;
     this.#endLooks = every(LOOK_MS, () => {
-      // A file system that hangs holds up one look, not a pile of them.
-      this.#looking ??= this.#look().finally(() => (this.#looking = undefined));
+      // A file system that hangs holds up one look, not a pile of them. After an error, the next
+      // look sees more.
+      this.#looking ??= this.#look()
+        .catch(() => {})
+        .finally(() => (this.#looking = undefined));
     });
   }
 
@@ -182,17 +184,6 @@ export class Lock {
   }
 
   async #look(): Promise<void> {
-    try {
-      await this.#checkPath();
-      this.#isFailing = false;
-    } catch (error) {
-      const message = `Cannot check the lock "${this.#place.path}": ${reasonOf(error)}`;
-      if (!this.#isFailing) this.#options.log?.warn(message);
-      this.#isFailing = true;
-    }
-  }
-
-  async #checkPath(): Promise<void> {
     const { dir, path: lock, directory } = this.#place;
     const isOwn = await this.#socket.hasPath();
     const found = await ifPresent(stat(dir));

@@ -4,28 +4,20 @@ import * as fs from 'node:fs';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { echo, shellQuoted } from '../base/text.ts';
 
-interface Owned {
-  readonly uid: number;
-}
-
 /**
  * @param made a file that this process has just made: Deno might not tell its own user.
- * @param args the command line, without the program.
  * @throws {Fatal} exit 73 if that is root's and the directory another user's.
  */
-export function refuseRoot(
-  dir: string,
-  made: Owned,
-  { uid }: Owned,
-  args: readonly string[] = process.argv.slice(2),
-): void {
-  if (made.uid !== 0 || uid === 0) return;
-  const user = userName(uid);
-  const command = ['sudo', '-u', user, 'viewlog', ...args].map((arg) => shellQuoted(echo(arg)));
+export function refuseRoot(dir: string, made: fs.Stats, directory: fs.Stats): void {
+  if (made.uid !== 0 || directory.uid === 0) return;
+  const user = userName(directory.uid);
+  const command = ['sudo', '-u', user, 'viewlog', ...process.argv.slice(2)]
+    .map((arg) => shellQuoted(echo(arg)))
+    .join(' ');
   throw new Fatal(
     EXIT.cannotCreate,
     `"${dir}" belongs to user ${user}, and viewlog does not run there as root; ` +
-      `run it as that user: ${command.join(' ')}`,
+      `run it as that user: ${command}`,
   );
 }
 

@@ -57,16 +57,6 @@ test('a lock does not keep its process alive, and is dead when that ends', () =>
     expect(fs.readdirSync(dir)).toEqual(['viewlog.lock']);
   }));
 
-test('a path too long for a socket is locked from nearby', () =>
-  onEach(RUNTIMES, async (runtime) => {
-    const dir = join(tempDir(), 'd'.repeat(100));
-    fs.mkdirSync(dir);
-    const holder = begin(runtime, 'start', dir, dir);
-    expect(await holder.next()).toMatchObject({ held: true });
-    expect(fs.readdirSync(dir)).toEqual(['viewlog.lock']);
-    expect(await begin(runtime, 'start', dir, dir).next()).toMatchObject(heldBy(holder));
-  }));
-
 test('Deno names the flag that it lacks for the directory', async () => {
   const allowed = DENO.command(tempDir(), bundle('lock-process'));
   const child = startChild([...allowed, 'start', join(tempDir(), 'data')]);

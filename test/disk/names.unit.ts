@@ -1,22 +1,16 @@
 import { expect, test } from 'vitest';
 import { dayOfFileName, fileNameOf } from '../../src/disk/names.ts';
 
-test('a day and its file name lead to each other', () => {
-  expect(fileNameOf('views', '2026-03-01')).toBe('views-2026-03-01.ndjson');
-  expect(dayOfFileName('views', 'views-2026-03-01.ndjson')).toBe('2026-03-01');
-  expect(dayOfFileName('refused', 'refused-2024-02-29.ndjson')).toBe('2024-02-29');
-});
-
 test.each([
-  'refused-2026-03-01.ndjson',
-  'views-2026-03-01.ndjson.gz',
-  'views-2026-03-01.ndjson\n',
-  'xviews-2026-03-01.ndjson',
-  'views-2026-02-29.ndjson',
-  'views-2026-13-01.ndjson',
-  'views-2026-3-1.ndjson',
-  'views.ndjson',
-  '',
-])('%j is no view file', (name) => {
-  expect(dayOfFileName('views', name)).toBeUndefined();
+  ['views-2026-03-01.ndjson', '2026-03-01'],
+  ['views-2024-02-29.ndjson', '2024-02-29'],
+  ['refused-2026-03-01.ndjson', undefined],
+  ['views-2026-03-01.ndjson.gz', undefined],
+  ['views-2026-03-01.ndjson\n', undefined],
+  ['xviews-2026-03-01.ndjson', undefined],
+  ['views-2026-02-29.ndjson', undefined],
+  ['views-2026-3-1.ndjson', undefined],
+])('the day of %j is %s', (name, day) => {
+  expect(dayOfFileName('views', name)).toBe(day);
+  if (day !== undefined) expect(fileNameOf('views', day)).toBe(name);
 });

@@ -4,7 +4,7 @@ import { jetstream } from '@nats-io/jetstream';
 import { expect } from 'vitest';
 import { isFragment } from '../../src/verify/fragment.ts';
 import { archiveAll, makeStream, startArchive, type ArchiveOptions } from './archive.ts';
-import type { Figures } from './faults.ts';
+import type { Figures } from './trial.ts';
 import { type NatsCluster, startNats, startNatsCluster } from './nats-server.ts';
 import { NODE, type Runtime } from './runtimes.ts';
 import { tempDir } from './temp-dir.ts';

@@ -8,8 +8,6 @@ import { clockAt } from './clock.ts';
 import { memoryLog } from './memory-log.ts';
 import { tempDir } from './temp-dir.ts';
 
-export const QUICK = { pollMs: 5, stuckMs: 60_000 };
-
 interface Opened {
   readonly dir: string;
   readonly clock: ReturnType<typeof clockAt>;

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Figures } from './faults.ts';
+import type { Figures } from './trial.ts';
 import { type Load, startLoad } from './load.ts';
 import { type NatsCluster, type NatsNode, startNatsCluster } from './nats-server.ts';
 import type { Runtime } from './runtimes.ts';

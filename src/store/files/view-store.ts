@@ -34,13 +34,6 @@ import { createStamper, type Stamp } from '../stamp.ts';
 import type { Appended, StoreState, ViewStore } from '../store.ts';
 import { Batch, countLines } from './batch.ts';
 
-interface Timing {
-  /** The time between two looks at the file's path, the free space and a stuck disk. */
-  readonly pollMs: number;
-  /** Views that wait for a disk for longer are refused. */
-  readonly stuckMs: number;
-}
-
 export interface ViewStoreOptions {
   /** Exists, and is locked. */
   readonly dir: string;
@@ -56,10 +49,13 @@ export interface ViewStoreOptions {
    */
   readonly onFatal: (fatal: Fatal) => void;
   readonly files?: FileOps;
-  readonly timing?: Timing;
+  /** How often the file's path, the free space and a stuck disk are looked at. */
+  readonly pollMs?: number;
 }
 
-const TIMING: Timing = { pollMs: 800, stuckMs: 10_000 };
+const POLL_MS = 800;
+/** Views that wait for a disk for longer are refused. */
+const STUCK_MS = 10_000;
 
 const FAILED = 'the disk has failed';
 const STUCK = 'the disk does not answer';
@@ -77,7 +73,6 @@ export interface ViewStoreState extends StoreState {
 
 export class LocalViewStore implements ViewStore {
   readonly #options: ViewStoreOptions;
-  readonly #timing: Timing;
   readonly #stamp: () => Stamp;
   readonly #writer: DayWriter;
   readonly #space: FreeSpace;
@@ -103,9 +98,8 @@ export class LocalViewStore implements ViewStore {
   #lastAcceptedMs: number | undefined;
 
   constructor(options: ViewStoreOptions) {
-    const { now, timing = TIMING, files = systemFiles } = options;
+    const { now, files = systemFiles } = options;
     this.#options = options;
-    this.#timing = timing;
     this.#stamp = createStamper(now);
     this.#writer = new DayWriter({ ...options, kind: 'views', files });
     this.#space = new FreeSpace({ ...options, files });
@@ -120,7 +114,7 @@ export class LocalViewStore implements ViewStore {
     this.#setBlocked(await this.#writer.start(this.#today()));
     await this.#space.poll();
     this.#noteUnavailable();
-    this.#endPolls = every(this.#timing.pollMs, () => this.#poll());
+    this.#endPolls = every(this.#options.pollMs ?? POLL_MS, () => this.#poll());
   }
 
   append(fields: Uint8Array): Promise<Appended> {
@@ -302,9 +296,9 @@ export class LocalViewStore implements ViewStore {
 
   #checkStuck(): void {
     if (this.#isStuck || this.#stepSinceMs === undefined) return;
-    if (performance.now() - this.#stepSinceMs < this.#timing.stuckMs) return;
+    if (performance.now() - this.#stepSinceMs < STUCK_MS) return;
     this.#isStuck = true;
-    const seconds = plural(this.#timing.stuckMs / 1000, 'second');
+    const seconds = plural(STUCK_MS / 1000, 'second');
     const { where } = this.#writer;
     this.#options.log.error(`"${where}" has not answered for ${seconds}; refusing views`);
     this.#refuseAll(STUCK);

@@ -61,23 +61,16 @@ const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16)}
 /** A line break in JSON is between tokens, because strings contain none. */
 const onOneLine = (text: string): string => text.replace(/^\ufeff/, '').replace(/[\r\n]/g, ' ');
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
+/** A string of JSON, or a bracket outside of strings. */
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}]/g;
 
 /** Counts levels as for a view's fields: without the view's own braces. */
 function isNestedTooDeep(text: string): boolean {
   let depth = -1;
-  let inString = false;
-  for (let at = 0; at < text.length; at++) {
-    const char = text.charCodeAt(at);
-    if (inString) {
-      if (char === BACKSLASH) at++;
-      else if (char === QUOTE) inString = false;
-    } else if (char === QUOTE) inString = true;
-    else if (char === 0x5b || char === 0x7b) {
-      depth += 1;
-      if (depth > LIMITS.nestingMax) return true;
-    } else if (char === 0x5d || char === 0x7d) depth -= 1;
+  for (const [token] of text.matchAll(TOKEN)) {
+    if (token === '{' || token === '[') depth += 1;
+    else if (token === '}' || token === ']') depth -= 1;
+    if (depth > LIMITS.nestingMax) return true;
   }
   return false;
 }

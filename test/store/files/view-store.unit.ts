@@ -4,9 +4,17 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { systemFiles } from '../../../src/disk/ops.ts';
 import { FaultyDisk } from '../../support/faulty-disk.ts';
-import { openStore, QUICK, until, view } from '../../support/open-store.ts';
+import { openStore, until, view } from '../../support/open-store.ts';
 
 const FILE = 'views-2026-03-01.ndjson';
+const DAY_MS = 86_400_000;
+
+/** A store on a disk with faults. */
+async function openFaulty(options: Parameters<typeof openStore>[0] = {}) {
+  const disk = new FaultyDisk();
+  const opened = await openStore({ files: disk.files(), pollMs: 5, ...options });
+  return { disk, ...opened, path: join(opened.dir, FILE) };
+}
 
 /** Returns the flags with which this process has opened the file. */
 function flagsOf(path: string): number {
@@ -18,112 +26,69 @@ function flagsOf(path: string): number {
   return Number.parseInt(/^flags:\s+(\d+)/m.exec(info)![1]!, 8);
 }
 
-/** Opens a store on a disk with faults. */
-async function openFaulty(options: Parameters<typeof openStore>[0] = {}) {
-  const disk = new FaultyDisk();
-  return { disk, ...(await openStore({ files: disk.files(), timing: QUICK, ...options })) };
-}
+test.each([
+  ['disk', fs.constants.O_DSYNC],
+  ['os', 0],
+] as const)('with durability %s, a line has its id, and flags %i', async (durability, flags) => {
+  const { store, dir, lines } = await openStore({ durability });
+  const appended = await store.append(Buffer.from('{"p":"1","pn":"Grüße \u{1f600}"}'));
+  const { id } = appended as { id: string };
+  expect(lines()).toEqual([
+    `{"ts":"2026-03-01T12:00:00.000Z","id":"${id}","p":"1","pn":"Grüße \u{1f600}"}`,
+  ]);
+  expect(flagsOf(join(dir, FILE)) & fs.constants.O_DSYNC).toBe(flags);
+  await store.close(20_000);
+});
 
-describe('append', () => {
-  test('resolves to the id of the stored line', async () => {
-    const { store, lines } = await openStore();
-    const appended = await store.append(Buffer.from('{"p":"1","pn":"Grüße \u{1f600}"}'));
-    const { id } = appended as { id: string };
-    expect(lines()).toEqual([
-      `{"ts":"2026-03-01T12:00:00.000Z","id":"${id}","p":"1","pn":"Grüße \u{1f600}"}`,
-    ]);
-    await store.close(20_000);
-  });
+test('views that arrive during a sync are written as one batch', async () => {
+  let writes = 0;
+  const files = {
+    ...systemFiles,
+    write: (...args: Parameters<typeof systemFiles.write>) => (
+      (writes += 1),
+      systemFiles.write(...args)
+    ),
+  };
+  const { store, lines } = await openStore({ files });
+  const first = store.append(view(0));
+  await new Promise((resolve) => setImmediate(resolve));
+  await Promise.all([first, ...Array.from({ length: 500 }, (_, n) => store.append(view(n + 1)))]);
+  expect(lines()).toHaveLength(501);
+  expect(writes).toBeLessThanOrEqual(3);
+  const bytes = fs.statSync(store.state().path!).size;
+  const stored = { lines: 501, batches: writes, bytes, fileBytes: bytes, queuedLines: 0 };
+  expect(store.state()).toMatchObject(stored);
+  expect(store.state().syncSeconds).toBeGreaterThan(0);
+  await store.close(20_000);
+});
 
-  test.each([
-    ['disk', true],
-    ['os', false],
-  ] as const)(
-    'with durability %s opens files so that each write syncs: %s',
-    async (durability, syncs) => {
-      const { store, dir } = await openStore({ durability });
+test('a file has mode 0640 in a directory 0750, whatever the umask', async () => {
+  for (const umask of [0o022, 0o077, 0]) {
+    const before = process.umask(umask);
+    try {
+      const { store, dir } = await openStore();
       await store.append(view(1));
-      expect(flagsOf(join(dir, FILE)) & fs.constants.O_DSYNC).toBe(
-        syncs ? fs.constants.O_DSYNC : 0,
-      );
+      const mode = (path: string): string => (fs.statSync(path).mode & 0o777).toString(8);
+      expect([mode(join(dir, FILE)), mode(dir)]).toEqual(['640', '750']);
       await store.close(20_000);
-    },
-  );
-
-  test('with durability os syncs the file when it closes it', async () => {
-    let syncs = 0;
-    const files = {
-      ...systemFiles,
-      fdatasync: (fd: number) => ((syncs += 1), systemFiles.fdatasync(fd)),
-    };
-    const { store, lines } = await openStore({ files, durability: 'os' });
-    await store.append(view(1));
-    expect(lines()).toHaveLength(1);
-    expect(syncs).toBe(0);
-    await store.close(20_000);
-    expect(syncs).toBe(1);
-  });
-
-  test('writes the views that arrive during a sync as one batch', async () => {
-    const writes: number[] = [];
-    const files = {
-      ...systemFiles,
-      write(fd: number, bytes: Uint8Array, offset: number, length: number) {
-        writes.push(bytes.toString().split('\n').length - 1);
-        return systemFiles.write(fd, bytes, offset, length);
-      },
-    };
-    const { store, lines } = await openStore({ files });
-    const first = store.append(view(0));
-    await new Promise((resolve) => setImmediate(resolve));
-    const rest = Array.from({ length: 500 }, (_, n) => store.append(view(n + 1)));
-    await Promise.all([first, ...rest]);
-    expect(lines()).toHaveLength(501);
-    expect(writes.length).toBeLessThanOrEqual(3);
-    expect(store.state()).toMatchObject({ lines: 501, batches: writes.length, queuedLines: 0 });
-    await store.close(20_000);
-  });
-});
-
-describe('the file', () => {
-  test('has mode 0640 in a directory 0750, whatever the umask', async () => {
-    for (const umask of [0o022, 0o077, 0]) {
-      const before = process.umask(umask);
-      try {
-        const { store, dir } = await openStore();
-        await store.append(view(1));
-        const mode = (path: string): string => (fs.statSync(path).mode & 0o777).toString(8);
-        expect(mode(join(dir, FILE))).toBe('640');
-        expect(mode(dir)).toBe('750');
-        await store.close(20_000);
-      } finally {
-        process.umask(before);
-      }
+    } finally {
+      process.umask(before);
     }
-  });
+  }
 });
 
-describe('close', () => {
-  test('writes and answers what is queued, then refuses', async () => {
-    const { store, lines } = await openStore();
-    const appended = Array.from({ length: 100 }, (_, n) => store.append(view(n)));
-    await store.close(20_000);
-    for (const one of await Promise.all(appended)) expect(one).toHaveProperty('id');
-    expect(lines()).toHaveLength(100);
-    expect(await store.append(view(1))).toEqual({ unavailable: 'shutting down' });
-    expect(lines()).toHaveLength(100);
-  });
-
-  test('can be called twice, and before anything was written', async () => {
-    const { store } = await openStore();
-    const closed = Promise.all([store.close(20_000), store.close(1000)]);
-    await expect(closed).resolves.toHaveLength(2);
-  });
+test('close writes and answers what is queued, then refuses', async () => {
+  const { store, lines } = await openStore();
+  const appended = Array.from({ length: 100 }, (_, n) => store.append(view(n)));
+  await store.close(20_000);
+  for (const one of await Promise.all(appended)) expect(one).toHaveProperty('id');
+  expect(await store.append(view(1))).toEqual({ unavailable: 'shutting down' });
+  expect(lines()).toHaveLength(100);
 });
 
 describe('a full disk', () => {
   test('is logged once when it begins and once when it ends', async () => {
-    const { store, disk, lines, log, dir } = await openFaulty();
+    const { store, disk, lines, log, path } = await openFaulty();
     disk.spaceBytes = 40;
     expect(await store.append(view(1))).toEqual({ unavailable: 'the disk is full' });
     expect(await store.append(view(2))).toEqual({ unavailable: 'the disk is full' });
@@ -132,26 +97,25 @@ describe('a full disk', () => {
     expect(await store.append(view(3))).toHaveProperty('id');
     expect(lines()).toHaveLength(2);
     expect(log.lines).toEqual([
-      `error: Cannot write "${dir}/${FILE}": ENOSPC: made up by the test, write; ` +
+      `error: Cannot write "${path}": ENOSPC: made up by the test, write; ` +
         'refusing views until it succeeds',
-      `info: Writing to "${dir}/${FILE}" again`,
+      `info: Writing to "${path}" again`,
     ]);
     await store.close(20_000);
   });
 
   test('at the stop: half a line stays, exit 74, and the next start ends it', async () => {
-    const timing = { ...QUICK, pollMs: 600_000 };
-    const { store, disk, dir, text } = await openFaulty({ timing });
+    const { store, disk, dir, text, path } = await openFaulty({ pollMs: 600_000 });
     disk.spaceBytes = 40;
     await store.append(view(1));
     await expect(store.close(20_000)).rejects.toMatchObject({
       exitCode: 74,
-      message: `"${dir}/${FILE}" ends in half a line because the disk is full; the next start ends that line`,
+      message: `"${path}" ends in half a line because the disk is full; the next start ends that line`,
     });
     const again = await openStore({ dir });
     expect(text()).toHaveLength(41);
     expect(again.log.lines).toEqual([
-      `warn: "${dir}/${FILE}" ended in half a line after a crash; ended that line with a newline`,
+      `warn: "${path}" ended in half a line after a crash; ended that line with a newline`,
     ]);
     await again.store.close(20_000);
   });
@@ -173,14 +137,14 @@ test('little free space refuses views until there is an eighth more, and says si
   await store.close(20_000);
 });
 
-test('--min-free is off, and logged once, if the runtime forbids to look', async () => {
+test('free space that the runtime does not tell is said once, and asked once', async () => {
   let asked = 0;
   const freeBytes = async (): Promise<number> => {
     asked += 1;
     throw new Error('Requires sys access to "statfs"');
   };
   const files = { ...systemFiles, freeBytes };
-  const { store, log } = await openStore({ files, minFreeBytes: 100, timing: QUICK });
+  const { store, log } = await openStore({ files, minFreeBytes: 100, pollMs: 5 });
   expect(await store.append(view(1))).toHaveProperty('id');
   expect(asked).toBe(1);
   expect(log.lines).toEqual([
@@ -190,15 +154,12 @@ test('--min-free is off, and logged once, if the runtime forbids to look', async
 });
 
 test('a failed sync ends the process with exit 74 and the name of the file', async () => {
-  const { store, disk, fatals, dir } = await openFaulty();
+  const { store, disk, fatals, path } = await openFaulty();
   disk.fault = (operation) => (operation === 'fdatasync' ? { errno: 'ENOSPC' } : undefined);
   expect(await store.append(view(1))).toEqual({ unavailable: 'the disk has failed' });
+  const what = `Cannot sync "${path}": ENOSPC: made up by the test, fdatasync`;
   expect(fatals.map(({ exitCode, message }) => [exitCode, message])).toEqual([
-    [
-      74,
-      `Cannot sync "${dir}/${FILE}": ENOSPC: made up by the test, fdatasync; ` +
-        'check the disk, then start viewlog again',
-    ],
+    [74, `${what}; check the disk, then start viewlog again`],
   ]);
 });
 
@@ -209,90 +170,40 @@ describe('a file that another program', () => {
     ['cuts', (path: string) => fs.truncateSync(path, 10), ['{"ts":"202']],
     ['replaces', (path: string) => fs.writeFileSync(`${path}.new`, 'half a li'), ['half a li']],
   ])('%s is opened again, and logged once', async (_, change, before) => {
-    const { store, dir, lines, log } = await openFaulty();
+    const { store, lines, log, path } = await openFaulty();
     await store.append(view(1));
-    const path = join(dir, FILE);
     change(path);
     if (fs.existsSync(`${path}.new`)) fs.renameSync(`${path}.new`, path);
     await until(() => log.lines.length > 0, 'it is noticed');
     expect(await store.append(view(2))).toHaveProperty('id');
     expect(lines().slice(0, -1)).toEqual(before);
-    expect(
-      log.lines.filter((line) => line.includes(`"${path}" was moved, removed or`)),
-    ).toHaveLength(1);
+    const moved = `"${path}" was moved, removed or emptied by another program`;
+    expect(log.lines.filter((line) => line.includes(moved))).toHaveLength(1);
     await store.close(20_000);
   });
 
   test('empties while half a line waits for space does not get the rest of that line', async () => {
-    const { store, disk, dir, lines } = await openFaulty();
+    const { store, disk, lines, path } = await openFaulty();
     await store.append(view(1));
     disk.spaceBytes = 40;
     await store.append(view(2));
-    fs.truncateSync(join(dir, FILE));
+    fs.truncateSync(path);
     disk.spaceBytes = Number.POSITIVE_INFINITY;
     await until(() => store.state().unavailable === undefined, 'space is noticed');
     expect(await store.append(view(3))).toHaveProperty('id');
     expect(lines().map((line) => (JSON.parse(line) as { n: number }).n)).toEqual([3]);
     await store.close(20_000);
   });
-
-  test('hides from stat is written to as before', async () => {
-    const { store, disk } = await openFaulty();
-    await store.append(view(1));
-    let looks = 0;
-    disk.fault = (operation) => {
-      if (operation !== 'stat') return undefined;
-      looks += 1;
-      return { errno: 'EACCES' };
-    };
-    await until(() => looks > 3, 'some polls');
-    expect(await store.append(view(2))).toHaveProperty('id');
-    await store.close(20_000);
-  });
-
-  test('moves after its day is not created again', async () => {
-    const { store, dir, clock } = await openFaulty();
-    await store.append(view(1));
-    clock.ms += 24 * 3_600_000;
-    fs.rmSync(join(dir, FILE));
-    await until(() => store.state().path === undefined, 'the day is closed');
-    await store.close(20_000);
-    expect(fs.readdirSync(dir)).toEqual([]);
-  });
 });
 
 test('a clock that is set back across midnight is logged, and followed', async () => {
   const { store, clock, lines, log } = await openStore();
   await store.append(view(1));
-  clock.ms -= 24 * 3_600_000;
+  clock.ms -= DAY_MS;
   await store.append(view(2));
   expect(lines('2026-02-28')).toHaveLength(1);
   expect(log.lines).toEqual([
     'warn: The clock went back from 2026-03-01 to 2026-02-28; writing to the file of 2026-02-28 again',
   ]);
-  await store.close(20_000);
-});
-
-test('state tells what was written', async () => {
-  const { store, dir, clock } = await openStore();
-  expect(store.state()).toMatchObject({ path: undefined, lines: 0, lastAcceptedMs: undefined });
-  await store.append(view(1));
-  clock.ms += 5;
-  await store.append(view(2));
-  const size = fs.statSync(join(dir, FILE)).size;
-  expect(store.state()).toMatchObject({
-    path: `${dir}/${FILE}`,
-    fileBytes: size,
-    bytes: size,
-    lines: 2,
-    batches: 2,
-    sealedFragments: 0,
-    lastAcceptedMs: clock.ms,
-    unavailable: undefined,
-    queuedLines: 0,
-    queuedBytes: 0,
-  });
-  expect(store.state().syncSeconds).toBeGreaterThan(0);
-  expect(store.state().freeBytes).toBeGreaterThan(0);
   await store.close(20_000);
 });

@@ -1,0 +1,149 @@
+/* oxlint-disable vitest/no-standalone-expect */
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { type Load, startLoad } from './load.ts';
+import type { Runtime } from './runtimes.ts';
+import { smallDisk } from './small-disk.ts';
+import { MINIMAL_VIEW } from './views.ts';
+import { dataDirectory, startViewlog, until, type Viewlog } from './viewlog.ts';
+
+/** How often each thing was done. */
+export type Figures = Record<string, number>;
+
+export const sleep = (ms: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, ms));
+
+export const DISK_BYTES = 1024 * 1024;
+
+/** A data directory, the collectors that run in it, and all that they acknowledge. */
+export class Trial {
+  readonly runtime: Runtime;
+  readonly data: string;
+  readonly args: readonly string[];
+  readonly acknowledged: string[] = [];
+  #before = new Map<string, Buffer>();
+
+  constructor(runtime: Runtime, data = dataDirectory(), args: readonly string[] = []) {
+    this.runtime = runtime;
+    this.data = data;
+    this.args = args;
+  }
+
+  /** On a file system of its own. */
+  static on(dir: string, runtime: Runtime, args: readonly string[] = []): Trial {
+    const projects = JSON.stringify({ projects: [{ id: MINIMAL_VIEW.p }] });
+    writeFileSync(join(dir, 'projects.json'), projects, { flush: true });
+    return new Trial(runtime, dir, ['--min-free', '0', ...args]);
+  }
+
+  /** On one that is small enough to be filled. */
+  static onSmallDisk(runtime: Runtime): Trial {
+    const trial = Trial.on(smallDisk(DISK_BYTES), runtime);
+    writeFileSync(join(trial.data, 'ballast'), Buffer.alloc(DISK_BYTES / 4));
+    return trial;
+  }
+
+  /** Makes some space on the small disk. */
+  free(): void {
+    rmSync(join(this.data, 'ballast'));
+  }
+
+  start(): Promise<Viewlog> {
+    return startViewlog({ runtime: this.runtime, data: this.data, args: this.args });
+  }
+
+  /** Starts once more, which seals what a crash has torn, and stops. */
+  async restart(): Promise<void> {
+    expect((await (await this.start()).signal('SIGTERM')).code).toBe(0);
+  }
+
+  /** Lets something happen to it while clients send views. Returns the codes of refusals. */
+  async underLoad(
+    viewlog: Viewlog,
+    clients: number,
+    happen: (told: Load['told']) => Promise<unknown>,
+  ): Promise<string[]> {
+    const load = startLoad(viewlog.url, clients);
+    try {
+      await until(() => load.told.acknowledged.length + load.told.refused.size > 20);
+      await happen(load.told);
+    } finally {
+      await load.stop();
+    }
+    this.acknowledged.push(...load.told.acknowledged);
+    return [...load.told.refused.keys()];
+  }
+
+  /** Sends views until the disk is full. */
+  async fill(viewlog: Viewlog, clients: number): Promise<void> {
+    const refused = await this.underLoad(viewlog, clients, async (told) => {
+      await until(() => told.refused.has('storage-unavailable'));
+      await sleep(300);
+    });
+    expect(refused).toStrictEqual(['storage-unavailable']);
+    this.expectGrown();
+  }
+
+  /** Waits until views are accepted again, but sends too few to fill the disk once more. */
+  async expectResumed(viewlog: Viewlog): Promise<void> {
+    await until(async () => (await viewlog.post(MINIMAL_VIEW)).status === 201);
+    const load = startLoad(viewlog.url, 8, 100);
+    await load.ended;
+    await load.stop();
+    expect(load.told.acknowledged).toHaveLength(100);
+    this.acknowledged.push(...load.told.acknowledged);
+  }
+
+  /** Returns the view files by name. */
+  files(): Map<string, Buffer> {
+    const names = readdirSync(this.data).filter((name) => /^views-.*\.ndjson$/.test(name));
+    return new Map(names.toSorted().map((name) => [name, readFileSync(join(this.data, name))]));
+  }
+
+  /** Expects that since the last call no earlier byte has changed, and no file has shrunk. */
+  expectGrown(): void {
+    const after = this.files();
+    for (const [name, bytes] of this.#before) {
+      expect(after.get(name)?.subarray(0, bytes.length).equals(bytes)).toBe(true);
+    }
+    this.#before = after;
+  }
+
+  /**
+   * Expects a line for every acknowledgement, only whole views of the file's day except for one
+   * fragment per crash, and ascending ids.
+   */
+  expectWhole(fragmentsMax = 0): Figures {
+    const ids = new Set<string>();
+    let fragments = 0;
+    for (const [name, bytes] of this.files()) {
+      const lines = bytes.toString().split('\n');
+      expect(lines.pop()).toBe('');
+      let last = '';
+      for (const line of lines) {
+        const view = parsed(line);
+        if (view === undefined) fragments += 1;
+        else {
+          expect(name).toBe(`views-${view.ts.slice(0, 10)}.ndjson`);
+          expect(view.id > last).toBe(true);
+          last = view.id;
+          ids.add(view.id);
+        }
+      }
+    }
+    const { acknowledged } = this;
+    expect(fragments).toBeLessThanOrEqual(fragmentsMax);
+    expect(acknowledged.filter((id) => !ids.has(id))).toStrictEqual([]);
+    expect(new Set(acknowledged).size).toBe(acknowledged.length);
+    return { acknowledged: acknowledged.length, stored: ids.size, lost: 0 };
+  }
+}
+
+export function parsed(line: string): { ts: string; id: string } | undefined {
+  try {
+    return JSON.parse(line) as { ts: string; id: string };
+  } catch {
+    return undefined;
+  }
+}
