@@ -1,4 +1,4 @@
-// Makes src/manual/status-page.png, the README's picture: the real page of a collector with a day and
+// Makes src/manual/status-page.png, the README's picture: the real page of a collector with two days and
 // a half of views of made-up sites. Wants Chromium, and what `npm ci --prefix .ci/tools` installs.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -40,7 +40,7 @@ function writeData(dir) {
   writeFileSync(join(dir, 'projects.json'), text);
   const accepted = new Map(sites.map(({ id }) => [id, []]));
   const refused = [];
-  for (let atMs = nowMs - 40 * HOUR_MS; atMs < nowMs - 5_000; atMs += 10_000) {
+  for (let atMs = nowMs - 60 * HOUR_MS; atMs < nowMs - 5_000; atMs += 10_000) {
     for (const [i, { id, viewsPerHour }] of sites.entries()) {
       // More by day than by night, and never quite the same.
       const hour = (atMs / HOUR_MS) % 24;
@@ -87,7 +87,7 @@ function countsOf(accepted, refused) {
   const all = [...accepted.values()].flat().sort((a, b) => a - b);
   return {
     version: 1,
-    sinceMs: nowMs - 40 * HOUR_MS,
+    sinceMs: nowMs - 60 * HOUR_MS,
     total: activity(all, refused),
     beforeProject: activity([], []),
     unlistedIds: [],

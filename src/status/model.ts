@@ -172,7 +172,7 @@ function reasonFacts(reason: state.JudgedReason, { projects, files }: ModelInput
 
 /** A filter finds part of a name, in any letter case, or part of an id. */
 const matches = ({ id, name = '' }: Project, filter: string): boolean =>
-  id.includes(filter) || name.toLowerCase().includes(filter.toLowerCase());
+  filter === '' || id.includes(filter) || name.toLowerCase().includes(filter.toLowerCase());
 
 function figuresOf(
   { acceptedIn, refusedIn, lastAcceptedMs }: Activity,

@@ -32,7 +32,12 @@ export class Timeline {
   }
 
   lastHour(nowMs: number): number {
-    return this.minutes(nowMs).reduce((sum, minute) => sum + minute, 0);
+    const last = Math.floor(nowMs / MINUTE_MS);
+    let sum = 0;
+    for (const [minute, count] of this.#minutes) {
+      if (minute > last - MINUTES && minute <= last) sum += count;
+    }
+    return sum;
   }
 
   /** Sums the quarters of an hour that begin at or after `fromMs` and before `toMs`. */
