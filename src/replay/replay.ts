@@ -124,23 +124,21 @@ class FileReplay {
     const { url, stop, sentIds } = this.#place;
     await sentIds.record(id, '?');
     let sent = await sendView(url, text, origin);
-    while (typeof sent === 'object' && 'retryAfterSeconds' in sent && !stop.aborted) {
+    while (sent.retryAfterSeconds !== undefined && !stop.aborted) {
       await sleep(1000 * sent.retryAfterSeconds, stop);
       if (!stop.aborted) sent = await sendView(url, text, origin);
     }
-    if (sent === 'accepted') {
-      await sentIds.record(id, '+');
-      return this.#count('sent');
-    }
-    if ('unknown' in sent) {
+    const { state, answer, retryAfterSeconds } = sent;
+    if (state === '?') {
       this.unknownIds.push(id);
-      throw new Fatal(EXIT.unavailable, `The collector at ${url} failed: ${sent.unknown}`);
+      throw new Fatal(EXIT.unavailable, `The collector at ${url} failed: ${answer}`);
     }
-    await sentIds.record(id, '-');
-    if (!('refused' in sent)) return;
+    await sentIds.record(id, state);
+    if (state === '+') return this.#count('sent');
+    if (retryAfterSeconds !== undefined) return;
     throw new Fatal(
       EXIT.badData,
-      `The collector at ${url} refuses a view that is acceptable here (${sent.refused}); ` +
+      `The collector at ${url} refuses a view that is acceptable here (${answer}); ` +
         'give its own --projects, --data and --max-view to this command',
     );
   }

@@ -1,16 +1,16 @@
 // Sends single views to a running collector, and tells what is known of each afterwards.
 import { EXIT, Fatal, fetchFailure } from '../base/exit.ts';
 import { printable } from '../base/text.ts';
+import type { SentState } from './sent-ids.ts';
 
 /** The outcome of sending a view, as far as it is known. */
-export type Sent =
-  | 'accepted'
-  /** Not stored; another attempt may succeed. */
-  | { readonly retryAfterSeconds: number }
-  /** Not stored; another attempt would end the same. */
-  | { readonly refused: string }
-  /** It may be stored. */
-  | { readonly unknown: string };
+interface Sent {
+  /** `?`: the view may be stored. */
+  readonly state: SentState;
+  readonly answer: string;
+  /** With `-`: another attempt may succeed. */
+  readonly retryAfterSeconds?: number;
+}
 
 const TIMEOUT_MS = 60_000;
 const RETRY_SECONDS_MAX = 600;
@@ -37,21 +37,21 @@ export async function sendView(
     const answer = await request(url, { method: 'POST', headers, body: text });
     return sentBy(answer, await answer.text());
   } catch (error) {
-    return { unknown: fetchFailure(error) };
+    return { state: '?', answer: fetchFailure(error) };
   }
 }
 
 function sentBy({ status, headers }: Response, body: string): Sent {
-  if (status === 201) return 'accepted';
   const [, code = ''] = /"code":"([\w-]+)"/.exec(body) ?? [];
+  const answer = `${status} ${printable(code, 64)}`.trim();
+  if (status === 201) return { state: '+', answer };
   if (status === 429 || code === 'overloaded') {
     const seconds = Number(headers.get('retry-after')) || 1;
-    return { retryAfterSeconds: Math.min(RETRY_SECONDS_MAX, seconds) };
+    return { state: '-', answer, retryAfterSeconds: Math.min(RETRY_SECONDS_MAX, seconds) };
   }
-  const answer = `${status} ${printable(code, 64)}`.trim();
   // After any other 5xx, also a proxy's, the view may be stored all the same.
   const isDefinite = status >= 400 && status < 500 && status !== 408;
-  return isDefinite ? { refused: answer } : { unknown: answer };
+  return { state: isDefinite ? '-' : '?', answer };
 }
 
 const request = (url: string, init: RequestInit): Promise<Response> =>

@@ -9,15 +9,12 @@ import { readView } from '../view/read-view.ts';
 import { isRefusal } from '../view/refusal.ts';
 import { isFragment } from './fragment.ts';
 
-/** What `viewlog verify` finds in one file. */
-interface Verdict {
-  readonly isSound: boolean;
-  /** The file's summary, then each kind of fault and remark. */
-  readonly lines: readonly string[];
-}
-
-/** @throws {Fatal} exit 74 if the file cannot be read. */
-export async function verifyFile(file: string): Promise<Verdict> {
+/**
+ * Returns whether the file is what a collector writes, and as lines of text its summary, its
+ * faults and what else is worth knowing.
+ * @throws {Fatal} exit 74 if the file cannot be read.
+ */
+export async function verifyFile(file: string) {
   const check = new FileCheck(dayOfName('views', basename(file)));
   const broken: string[] = [];
   try {
