@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Faulty, FAULTS_MAX, parseProjectsFile } from '../../src/projects/parse.ts';
+import { FAULTS_MAX, parseProjectsFile } from '../../src/projects/parse.ts';
 
 const read = (text: string) => parseProjectsFile(new TextEncoder().encode(text), 'p.json');
 const faultsOf = (text: string): readonly string[] => {
@@ -21,17 +21,14 @@ describe('a file that is not JSON', () => {
     [' \n ', '2:2: expected a value; found the end of the text'],
     ['{"projects":[],}', '1:15: expected no comma before the closing "}"'],
     ['{"projects":[\n{"id":"1"},\n]\n}', '2:11: expected no comma before the closing "]"'],
-    ['[1,\n 2,,3]', '2:4: expected a value; found ,'],
     ['{"projects" []}', '1:13: expected ":"; found ['],
     ['{"a":1\n"projects":[]}', '2:1: expected ","; found "projects"'],
     ['{"projects":[{"id":"1"}', '1:24: expected "]" or ","; found the end of the text'],
     ['{"projects":[]', '1:15: expected "}" or ","; found the end of the text'],
     ['{"projects":[]}}', '1:16: expected the end of the text; found }'],
     ['/* never', '1:1: comments are not allowed in JSON; found /* never'],
-    ['{projects:[]}', `1:2: expected a key in double quotes; found projects`],
     ["{'projects':[]}", `1:2: expected a key in double quotes; found 'projects'`],
     ['{"a":True}', '1:6: expected text in double quotes, … found True'],
-    ['{,}', '1:2: expected a value; found ,'],
     ['{1:2}', '1:2: expected a key in double quotes; found 1'],
     ['{"a":1.}', '1:6: expected a digit at the end of the number; found 1.'],
     ['{"a":"\\u12"}', '1:6: expected four hexadecimal digits … found "\\u12"'],
@@ -56,28 +53,28 @@ describe('a file that is not JSON', () => {
 
   test('or not UTF-8 is faulty where that begins', () => {
     const bytes = Uint8Array.from([...new TextEncoder().encode('{\n"a":"é"\n,"b":"'), 0xe9, 0x0a]);
-    expect(parseProjectsFile(bytes, 'p.json')).toMatchObject({
-      faults: [faultLike('3:7: not UTF-8; … encoding')],
+    expect(parseProjectsFile(bytes, 'p.json')).toEqual({
+      faults: ['p.json:3:7: expected UTF-8; save the file in that encoding'],
     });
   });
 });
 
 describe('a file that is JSON', () => {
   test.each([
-    ['[]', '1:1: the file must be an object … found an empty list'],
+    ['[]', '1:1: the file must be an object with a list "projects"; found an empty list'],
     ['[{"id":"1"}]', '1:1: the file must be … found a list'],
     ['null', '1:1: the file must be … found null'],
     ['{}', '1:1: projects is missing; it must be a list … '],
     ['{"projects":{"id":"1"}}', '1:13: projects must be a list … found an object'],
     ['{"projects":["1"]}', '1:14: projects[0] must be an object … found "1"'],
     ['{"projects":[[]]}', '1:14: projects[0] must be … found an empty list'],
-    ['{"projects":[["id"]]}', '1:14: projects[0] must be … found a list'],
     ['{"projects":[{}]}', '1:14: projects[0].id is missing; it must be … "1000001"'],
-    ['{"projects":[{"id":1000001}]}', '1:20: projects[0].id … found the number 1000001'],
-    ['{"projects":[{"id":1e3}]}', '1:20: projects[0].id … found the number 1000'],
+    [
+      '{"projects":[{"id":1000001}]}',
+      '1:20: projects[0].id must be a string of 1 to 20 digits, such as "1000001"; found the number 1000001',
+    ],
     ['{"projects":[{"id":null}]}', '1:20: projects[0].id … found null'],
     ['{"projects":[{"id":""}]}', '1:20: projects[0].id … found ""'],
-    ['{"projects":[{"id":"12a"}]}', '1:20: projects[0].id … found "12a"'],
     ['{"projects":[{"id":"1\\n"}]}', '1:20: projects[0].id … found "1\\n"'],
     ['{"projects":[{"id":"١"}]}', '1:20: projects[0].id … found "١"'],
     [`{"projects":[{"id":"${'1'.repeat(21)}"}]}`, '1:20: projects[0].id must be … 1"'],
@@ -91,9 +88,8 @@ describe('a file that is JSON', () => {
       project('"maxViewPerMinute":6'),
       '1:24: projects[0]: unknown key "maxViewPerMinute"; did you mean "maxViewsPerMinute"?',
     ],
-    ['{"$schema":1,"projects":[]}', '1:12: $schema must be a string … found the number 1'],
+    ['{"$schema":1,"projects":[]}', '1:12: $schema must be a string; found the number 1'],
     ['{"operator":1,"projects":[]}', '1:13: operator must be an e-mail … found the number 1'],
-    ['{"operator":"views","projects":[]}', '1:13: operator must be … found "views"'],
     ['{"operator":"Jo <jo@x.com>","projects":[]}', '1:13: operator must be … jo@x.com>"'],
     [project('"name":null'), '1:31: projects[0].name must be a string; found null'],
     [project('"contact":["a@b"]'), '1:34: projects[0].contact must be a string; found a list'],
@@ -101,19 +97,17 @@ describe('a file that is JSON', () => {
     [project('"origins":[]'), '1:34: projects[0].origins must be … found an empty list'],
     [project('"origins":"https://a.com"'), '1:34: projects[0].origins must be … a.com"'],
     [project('"origins":[null]'), '1:35: projects[0].origins[0] must be … found null'],
-    [project('"origins":["https://a.com/"]'), '1:35: projects[0].origins[0] must end … a.com/"'],
+    [
+      project('"origins":["https://a.com/"]'),
+      '1:35: projects[0].origins[0] must end after its host and port, as in "https://a.com"; found "https://a.com/"',
+    ],
+    ...['0', '-1', '1.5', '9007199254740992', '"6000"', 'null'].map((limit) => [
+      project(`"maxViewsPerMinute":${limit}`),
+      `1:44: projects[0].maxViewsPerMinute must be a whole number from 1, such as 6000; found … ${limit}`,
+    ]),
   ])('%j', (text, fault) => {
     expect(faultsOf(text)).toEqual([faultLike(fault)]);
   });
-
-  test.each(['0', '-1', '1.5', '9007199254740992', '"6000"', 'null'])(
-    'has no limit of %s views per minute',
-    (limit) => {
-      expect(faultsOf(project(`"maxViewsPerMinute":${limit}`))).toEqual([
-        faultLike(`1:44: projects[0].maxViewsPerMinute must be … ${limit}`),
-      ]);
-    },
-  );
 
   test('has all its faults reported at once, in the order of the file', () => {
     const text =
@@ -154,18 +148,6 @@ describe('a file that is JSON', () => {
   });
 });
 
-test.each([
-  ['{"projects":[{"id":"1"} {"id" : "22"}]}', { line: 1, column: 25 }, ['1', '22']],
-  [
-    '{"projects":[{"id":"1"},\n{"id":"2","nmae":""},{"id":"x"}]}',
-    { line: 2, column: 11 },
-    ['1', '2'],
-  ],
-])('a faulty file tells its first place, and the ids in it: %j', (text, place, ids) => {
-  const { place: found, ids: known } = read(text) as Faulty;
-  expect([found, [...known]]).toEqual([place, ids]);
-});
-
 describe('a file without faults', () => {
   test('needs nothing but a list, and of a project nothing but its id', () => {
     expect(read('{"projects":[]}')).toMatchObject({ file: { projects: [] } });
@@ -182,25 +164,14 @@ describe('a file without faults', () => {
   });
 
   test('is read as JSON.parse reads it', () => {
-    const host = fc.webAuthority({ withPort: true }).map((name) => `https://${name}`);
-    const entry = fc.record(
-      {
-        id: fc.bigInt(0n, 10n ** 20n - 1n).map(String),
-        name: fc.string({ unit: 'binary' }),
-        origins: fc.array(host, { minLength: 1 }),
-        active: fc.boolean(),
-        maxViewsPerMinute: fc.maxSafeNat().map((n) => Math.max(1, n)),
-        contact: fc.string(),
-      },
-      { requiredKeys: ['id'] },
-    );
-    const entries = fc.uniqueArray(entry, { selector: ({ id }) => id });
-    fc.assert(
-      fc.property(entries, fc.nat(4), (projects, indent) => {
-        const text = JSON.stringify({ projects }, null, indent);
-        expect(read(text)).toEqual({ file: JSON.parse(text), bom: '', text });
-      }),
-    );
+    const whole = { id: '07', name: 'é"\n\ud800', active: false, maxViewsPerMinute: 2 ** 53 - 1 };
+    const origins = ['https://a.com', 'https://*.b.com:8443'];
+    const projects = [{ id: '7' }, { ...whole, origins, contact: '' }];
+    const file = { $schema: './s.json', operator: 'a@b', projects };
+    for (const indent of [0, 2]) {
+      const text = JSON.stringify(file, null, indent);
+      expect(read(text)).toEqual({ file, bom: '', text });
+    }
   });
 
   test('is strict JSON: what JSON.parse throws on is a fault, whatever was damaged', () => {
