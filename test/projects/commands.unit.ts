@@ -39,14 +39,6 @@ describe('check', () => {
     const places = [`${path}:1:14: projects[0]`, `${path}:1:16: projects[1].id`];
     expect(err.split('\n').map((line) => line.split(' ', 2).join(' '))).toEqual(places);
   });
-
-  test('names the command that creates a missing file', async () => {
-    const { path, run } = await file();
-    expect(await run(check)).toMatchObject({
-      code: 78,
-      err: `Cannot read projects file "${path}": it doesn't exist; create it: viewlog activate ID --projects ${path}`,
-    });
-  });
 });
 
 test('activate creates the file, its schema and its directory', async () => {
