@@ -78,13 +78,7 @@ export function refuse(
   const { code, issues, project } = reason;
   // A valid JSON text that begins with a brace is an object.
   if (rowOf(code).isKept && text?.trimStart().startsWith('{')) {
-    refused.keep({
-      code,
-      text,
-      ...(issues && { issues }),
-      ...(origin !== undefined && { origin }),
-      ...(project !== undefined && { project }),
-    });
+    refused.keep({ code, text, issues, origin, project });
   }
   return problem(reason, origin);
 }

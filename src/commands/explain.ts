@@ -4,7 +4,7 @@ import { admit } from '../collector/admit.ts';
 import { textOf } from '../collector/read-text.ts';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { cannotRead } from '../disk/lines.ts';
-import { originKey } from '../projects/origins.ts';
+import { exampleOrigin } from '../projects/origins.ts';
 import { loadProjects, type Project, type Projects } from '../projects/project-list.ts';
 import { activationOf } from '../status/shell-commands.ts';
 import { type KeptView, readRefusedLine } from '../store/refused/refused-line.ts';
@@ -107,7 +107,7 @@ function hintFor(
     return `${aim}: ${activationOf(id, remedy.origin, projects)}`;
   }
   if (remedy.kind === 'send-origin') {
-    const example = printable(originKey(project!.origins![0]!).replace('*', 'www'));
+    const example = printable(exampleOrigin(project!.origins![0]!));
     return `To check it as if a page had sent it, add: --origin ${shellQuoted(example)}`;
   }
   if (remedy.kind !== 'raise-max-view') return undefined;

@@ -85,8 +85,7 @@ async function listedIn(path: string, log: Log): Promise<readonly ListedProject[
   const content = await readContent(path);
   const reading = parseContent(content, path);
   if ('file' in reading) return reading.file.projects;
-  const isMissing = 'fault' in content && content.isMissing;
-  if (!isMissing) {
+  if (content !== undefined) {
     const effect = 'the report shows ids instead of names, and counts own pages as sources';
     log.warn(`${reading.faults[0]!}; ${effect}`);
   }

@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { EXIT, Fatal } from '../base/exit.ts';
-import { addItem, addObject, removeItem, setValue } from './json-edit.ts';
+import { addObject, setValue } from './json-edit.ts';
 import { originKey } from './origins.ts';
 import type { ProjectEntry, ProjectsFile } from './projects-schema.ts';
 
@@ -37,10 +38,13 @@ export function changeProject(
   const index = projects.findIndex((project) => project.id === id);
   const before = projects[index];
   const after = merged(before ?? { id, maxViewsPerMinute: VIEWS_PER_MINUTE }, change);
-  const changed =
-    before === undefined
-      ? addObject(text, ['projects'], { ...after })
-      : updated(text, index, before, after);
+  if (before === undefined) return { text: addObject(text, ['projects'], after), before, after };
+  const was: ProjectEntry = { active: true, ...before };
+  let changed = text;
+  for (const key of Object.keys(after) as (keyof ProjectEntry)[]) {
+    if (isDeepStrictEqual(was[key], after[key])) continue;
+    changed = setValue(changed, ['projects', index, key], after[key]);
+  }
   return { text: changed, before, after };
 }
 
@@ -60,39 +64,17 @@ function merged(entry: ProjectEntry, change: Change): ProjectEntry {
 }
 
 function originsAfter(entry: ProjectEntry, { origins: added, removedOrigins }: Change): string[] {
-  const removed = new Set(removedOrigins.map(originKey));
-  const byKey = new Map<string, string>();
-  for (const origin of [...(entry.origins ?? []), ...added]) {
-    const key = originKey(origin);
-    if (!byKey.has(key)) byKey.set(key, origin);
+  const origins = new Map((entry.origins ?? []).map((origin) => [originKey(origin), origin]));
+  for (const origin of added) {
+    if (!origins.has(originKey(origin))) origins.set(originKey(origin), origin);
   }
-  const left = [...byKey].filter(([key]) => !removed.has(key)).map(([, origin]) => origin);
-  if (left.length > 0 || byKey.size === 0) return left;
+  const hadOrigins = origins.size > 0;
+  for (const origin of removedOrigins) origins.delete(originKey(origin));
+  if (origins.size > 0 || !hadOrigins) return [...origins.values()];
   throw new Fatal(
     EXIT.usage,
     `Project ${entry.id} would have no origin left; give the new one with --origin in the same ` +
       'command, delete "origins" from the file to let every site send, ' +
       'or deactivate the project to let none send',
   );
-}
-
-function updated(text: string, index: number, before: ProjectEntry, after: ProjectEntry): string {
-  const path = ['projects', index];
-  let result = text;
-  if (before.active === false) result = setValue(result, [...path, 'active'], true);
-  for (const key of ['name', 'maxViewsPerMinute', 'contact'] as const) {
-    if (after[key] !== before[key]) result = setValue(result, [...path, key], after[key]);
-  }
-  const { origins = [] } = after;
-  if (before.origins === undefined) {
-    return origins.length > 0 ? setValue(result, [...path, 'origins'], origins) : result;
-  }
-  // Added before any is removed: the list is then never empty, and keeps its layout.
-  for (const origin of origins.filter((origin) => !before.origins!.includes(origin))) {
-    result = addItem(result, [...path, 'origins'], origin);
-  }
-  for (const [i, origin] of [...before.origins.entries()].toReversed()) {
-    if (!origins.includes(origin)) result = removeItem(result, [...path, 'origins', i]);
-  }
-  return result;
 }

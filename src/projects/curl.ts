@@ -1,5 +1,5 @@
 import { shellQuoted } from '../base/text.ts';
-import { originKey } from './origins.ts';
+import { exampleOrigin } from './origins.ts';
 
 interface Sender {
   readonly id: string;
@@ -16,8 +16,7 @@ export function curlOf({ id, origins }: Sender, address: string, atMs = Date.now
   const view = JSON.stringify({ pid: 'page-42', p: id, ld, url: '/home' });
   const headers = ['Content-Type: application/json'];
   const [first] = origins ?? [];
-  // A wildcard allows any host below it.
-  if (first !== undefined) headers.push(`Origin: ${originKey(first).replace('*', 'www')}`);
+  if (first !== undefined) headers.push(`Origin: ${exampleOrigin(first)}`);
   const sent = headers.map((header) => `-H ${shellQuoted(header)} `).join('');
   return `curl ${shellQuoted(`${address}/view`)} ${sent}-d ${shellQuoted(view)}`;
 }

@@ -1,4 +1,4 @@
-import { type Node, findNodeAtLocation, type JSONPath, parseTree } from 'jsonc-parser';
+import { findNodeAtLocation, type JSONPath, type Node, parseTree } from 'jsonc-parser';
 
 // Edits of a JSON text that leave every other byte as it is, and format additions like their
 // neighbours. jsonc-parser's own `modify` would reformat the neighbours.
@@ -6,85 +6,79 @@ import { type Node, findNodeAtLocation, type JSONPath, parseTree } from 'jsonc-p
 /** Sets the value at `path`, whose parent is an object; a new key goes last. */
 export function setValue(text: string, path: JSONPath, value: unknown): string {
   const node = nodeAt(text, path);
-  if (node !== undefined) return replace(text, node.offset, node.length, inline(text, value));
-  const object = nodeAt(text, path.slice(0, -1))!;
-  const colon = isCompact(text) ? ':' : ': ';
-  return append(text, object, `${JSON.stringify(path.at(-1))}${colon}${inline(text, value)}`);
-}
-
-/** Adds an item at the end of the list at `path`. */
-export function addItem(text: string, path: JSONPath, item: string): string {
-  return append(text, nodeAt(text, path)!, JSON.stringify(item));
-}
-
-/** Removes the item at `path` of a list, with its comma and the white space on that side. */
-export function removeItem(text: string, path: JSONPath): string {
-  const list = nodeAt(text, path.slice(0, -1))!.children!;
-  const index = Number(path.at(-1));
-  const { offset, length } = list[index]!;
-  const [previous, next] = [list[index - 1], list[index + 1]];
-  const start = previous === undefined ? offset : previous.offset + previous.length;
-  const end = previous === undefined && next !== undefined ? next.offset : offset + length;
-  return replace(text, start, end - start, '');
+  if (node !== undefined) {
+    const list = Array.isArray(value) && node.type === 'array' ? layoutOf(text, node) : undefined;
+    return replace(text, node, spelt(text, value, list));
+  }
+  const key = String(path.at(-1));
+  return append(text, nodeAt(text, path.slice(0, -1))!, member(text, key, value));
 }
 
 /** Adds an object at the end of the list of objects at `path`. */
-export function addObject(text: string, path: JSONPath, object: Record<string, unknown>): string {
+export function addObject(text: string, path: JSONPath, object: object): string {
   const list = nodeAt(text, path)!;
-  const colon = isCompact(text) ? ':' : ': ';
-  const properties = Object.entries(object).map(
-    ([key, value]) => `${JSON.stringify(key)}${colon}${inline(text, value)}`,
-  );
+  const members = Object.entries(object).map(([key, value]) => member(text, key, value));
   const model = list.children?.at(-1);
-  if (model === undefined) return addFirst(text, list, properties);
-  const [first, last] = [model.children![0]!, model.children!.at(-1)!];
-  const open = text.slice(model.offset + 1, first.offset);
-  const close = text.slice(last.offset + last.length, model.offset + model.length - 1);
-  return append(text, list, `{${open}${properties.join(`,${gapIn(text, model)}`)}${close}}`);
-}
-
-/** Adds the first object of an empty list, on lines of its own if the list's key has its own line. */
-function addFirst(text: string, list: Node, properties: readonly string[]): string {
-  const key = list.parent!;
-  const indent = /[\r\n]([ \t]*)$/.exec(text.slice(0, key.offset))?.[1];
-  if (indent === undefined) {
-    const object = `{${properties.join(isCompact(text) ? ',' : ', ')}}`;
-    return replace(text, list.offset, list.length, `[${object}]`);
+  if (model !== undefined) {
+    return append(text, list, `{${laidOut(members, layoutOf(text, model))}}`);
   }
-  const line = (depth: number) =>
+  // The first object has lines of its own if the list's key has one.
+  const indent = /[\r\n]([ \t]*)$/.exec(text.slice(0, list.parent!.offset))?.[1];
+  if (indent === undefined) return replace(text, list, `[{${laidOut(members, inline(text))}}]`);
+  const line = (depth: number): string =>
     `${/\r\n|\r|\n/.exec(text)![0]}${indent}${(indent || '  ').repeat(depth)}`;
-  const object = `{${line(2)}${properties.join(`,${line(2)}`)}${line(1)}}`;
-  return replace(text, list.offset, list.length, `[${line(1)}${object}${line(0)}]`);
+  const added = laidOut(members, { open: line(2), gap: line(2), close: line(1) });
+  return replace(text, list, `[${line(1)}{${added}}${line(0)}]`);
 }
 
-function append(text: string, container: Node, addition: string): string {
-  const last = container.children?.at(-1);
-  if (last === undefined) return replace(text, container.offset + 1, 0, addition);
-  return replace(text, last.offset + last.length, 0, `,${gapIn(text, container)}${addition}`);
+/** The white space in an object or a list: at its start, before its other items, at its end. */
+interface Layout {
+  readonly open: string;
+  readonly gap: string;
+  readonly close: string;
 }
 
-/** Returns the white space before the last child of `container`, for one more child. */
-function gapIn(text: string, container: Node): string {
-  const children = container.children!;
-  const last = children.at(-1)!;
-  const gap = /\s*$/.exec(text.slice(container.offset + 1, last.offset))![0];
-  // ["a"] does not show how two items would be separated.
-  return gap === '' && children.length === 1 && !isCompact(text) ? ' ' : gap;
-}
+const laidOut = (items: readonly string[], { open, gap, close }: Layout): string =>
+  `${open}${items.join(`,${gap}`)}${close}`;
 
-/** Returns the value on one line. */
-function inline(text: string, value: unknown): string {
-  if (!Array.isArray(value)) return JSON.stringify(value);
-  return `[${value.map((item) => JSON.stringify(item)).join(isCompact(text) ? ',' : ', ')}]`;
-}
+const inline = (text: string): Layout => ({ open: '', gap: isCompact(text) ? '' : ' ', close: '' });
 
 const isCompact = (text: string): boolean => !/[:,]\s/.test(text);
+
+function layoutOf(text: string, { offset, length, children = [] }: Node): Layout {
+  const [first, last] = [children[0], children.at(-1)];
+  if (first === undefined || last === undefined) return inline(text);
+  const open = text.slice(offset + 1, first.offset);
+  const before = /\s*$/.exec(text.slice(offset + 1, last.offset))![0];
+  // ["a"] does not show how two items would be separated.
+  const gap = before === '' && children.length === 1 ? inline(text).gap : before;
+  return { open, gap, close: text.slice(last.offset + last.length, offset + length - 1) };
+}
+
+const member = (text: string, key: string, value: unknown): string =>
+  `${JSON.stringify(key)}:${isCompact(text) ? '' : ' '}${spelt(text, value)}`;
+
+function spelt(text: string, value: unknown, list = inline(text)): string {
+  if (!Array.isArray(value)) return JSON.stringify(value);
+  const items = value.map((item) => JSON.stringify(item));
+  return `[${laidOut(items, list)}]`;
+}
+
+/** Adds text at the end of an object or a list. */
+function append(text: string, container: Node, addition: string): string {
+  const last = container.children?.at(-1);
+  if (last === undefined) return insert(text, container.offset + 1, 0, addition);
+  const { gap } = layoutOf(text, container);
+  return insert(text, last.offset + last.length, 0, `,${gap}${addition}`);
+}
 
 function nodeAt(text: string, path: JSONPath): Node | undefined {
   const root = parseTree(text);
   return root && findNodeAtLocation(root, path);
 }
 
-function replace(text: string, offset: number, length: number, addition: string): string {
-  return text.slice(0, offset) + addition + text.slice(offset + length);
-}
+const replace = (text: string, { offset, length }: Node, addition: string): string =>
+  insert(text, offset, length, addition);
+
+const insert = (text: string, offset: number, removed: number, addition: string): string =>
+  text.slice(0, offset) + addition + text.slice(offset + removed);

@@ -7,18 +7,14 @@ const WILDCARD = /^(https?:\/\/)\*\.(?=[^.:])/i;
 const LABELS = /^[\w-]+(?:\.[\w-]+)*$/;
 const EXAMPLE = '"https://www.example.com"';
 
-type Rule = { exact: string } | { prefix: string; suffix: string };
-
 /** Returns what is wrong with an origin of the projects file, as "must …"; `undefined` if it is correct. */
 export function originFault(text: string): string | undefined {
-  if (parseRule(text) !== undefined) return undefined;
-  if (text === 'null') return 'must not be "null", which sandboxed pages of any site send';
+  if (ruleOf(text) !== undefined) return undefined;
   if (text === '*') return 'must be one origin (to accept every origin, leave "origins" out)';
   const scheme = /^https?:\/\//i.exec(text)?.[0];
   if (scheme === undefined) return `must start with https:// or http://, as in ${EXAMPLE}`;
   const [host = ''] = text.slice(scheme.length).split(/[/?#\\]/, 1);
-  if (host.includes('@')) return `must not name a user; expected one such as ${EXAMPLE}`;
-  if (scheme.length + host.length < text.length && parseRule(scheme + host) !== undefined) {
+  if (scheme.length + host.length < text.length && ruleOf(scheme + host) !== undefined) {
     return `must end after its host and port, as in "${scheme}${host}"`;
   }
   if (host.includes('*')) {
@@ -32,21 +28,15 @@ export function originFault(text: string): string | undefined {
  * Browsers send the canonical form, which is found without being parsed.
  */
 export function originTest(list: readonly string[]): (origin: string) => boolean {
-  const exact = new Set<string>();
-  const wildcards: { prefix: string; suffix: string }[] = [];
-  for (const text of list) {
-    const rule = parseRule(text);
-    if (rule === undefined) continue;
-    if ('exact' in rule) exact.add(rule.exact);
-    else wildcards.push(rule);
-  }
+  const rules = list.map(originKey);
+  const exact = new Set(rules.filter((rule) => !rule.includes('*')));
+  const wildcards = rules.filter((rule) => rule.includes('*')).map((rule) => rule.split('*'));
   const matches = (origin: string): boolean => {
     if (exact.has(origin)) return true;
-    for (const { prefix, suffix } of wildcards) {
-      if (!origin.startsWith(prefix) || !origin.endsWith(suffix)) continue;
-      if (LABELS.test(origin.slice(prefix.length, -suffix.length))) return true;
-    }
-    return false;
+    return wildcards.some(([prefix = '', suffix = '']) => {
+      if (!origin.startsWith(prefix) || !origin.endsWith(suffix)) return false;
+      return LABELS.test(origin.slice(prefix.length, -suffix.length));
+    });
   };
   return (origin) => {
     if (matches(origin)) return true;
@@ -56,22 +46,20 @@ export function originTest(list: readonly string[]): (origin: string) => boolean
 }
 
 /** Returns a text that is equal for two origins of the projects file that allow the same. */
-export function originKey(text: string): string {
-  const rule = parseRule(text);
-  if (rule === undefined) return text;
-  return 'exact' in rule ? rule.exact : `${rule.prefix}*${rule.suffix}`;
-}
+export const originKey = (text: string): string => ruleOf(text) ?? text;
+
+/** Returns an origin that a project's pages may have. A wildcard allows any host below it. */
+export const exampleOrigin = (listed: string): string => originKey(listed).replace('*', 'www');
 
 /** Returns an origin in the form in which browsers send it; `undefined` if `text` is none. */
 function canonicalOrigin(text: string): string | undefined {
   return SHAPE.test(text) && URL.canParse(text) ? new URL(text).origin : undefined;
 }
 
-function parseRule(text: string): Rule | undefined {
+/** Returns an origin of the projects file in its canonical form; `undefined` if it has a fault. */
+function ruleOf(text: string): string | undefined {
   // A label replaces the wildcard, so that the rest is checked as a host name.
   const origin = canonicalOrigin(text.replace(WILDCARD, '$1x.'));
   if (origin === undefined || origin.includes('*')) return undefined;
-  if (!WILDCARD.test(text)) return { exact: origin };
-  const host = origin.indexOf('://') + 3;
-  return { prefix: origin.slice(0, host), suffix: origin.slice(host + 1) };
+  return WILDCARD.test(text) ? origin.replace('://x.', '://*.') : origin;
 }

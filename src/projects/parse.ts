@@ -1,10 +1,12 @@
 import { isUtf8 } from 'node:buffer';
-import { parseTree } from 'jsonc-parser';
+import { findNodeAtLocation, type Node, parseTree } from 'jsonc-parser';
 import * as v from 'valibot';
 import { plural } from '../base/format.ts';
-import { type Fault, type Place, placesIn, syntaxFaults } from '../base/json.ts';
-import { keyFaults, schemaFaults } from './projects-faults.ts';
-import { projectsFile, type ProjectsFile } from './projects-schema.ts';
+import { type Fault, placesIn, quote, syntaxFaults } from '../base/json.ts';
+import { nearest } from '../base/text.ts';
+import { KEYS, projectsFile, type ProjectsFile } from './projects-schema.ts';
+
+// The projects file's text, and its faults: each at its place, with what was expected and found.
 
 /** A file without faults, and its text, which follows `bom`. */
 export interface Sound {
@@ -13,20 +15,14 @@ export interface Sound {
   readonly text: string;
 }
 
-/** The faults of a file that cannot be used. */
+/** The faults of a file that cannot be used: one line each, with the file and the place. */
 export interface Faulty {
-  /** One line per fault, each with the file's name and the place in it. */
   readonly faults: readonly string[];
-  /** The place of the first fault; `undefined` if the file could not be read. */
-  readonly place?: Place;
-  /** The project ids in the text, as far as they can be recognised. */
-  readonly ids: ReadonlySet<string>;
 }
 
 export const FAULTS_MAX = 50;
 
 const BOM = '\ufeff';
-const ID = /"id"\s*:\s*"([0-9]{1,20})"/g;
 
 /**
  * Reads the text of a projects file: strict JSON in UTF-8; a byte order mark is ignored.
@@ -36,31 +32,92 @@ export function parseProjectsFile(bytes: Uint8Array, name: string): Sound | Faul
   const decoded = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
   const bom = decoded.startsWith(BOM) ? BOM : '';
   const text = decoded.slice(bom.length);
-  const result = isUtf8(bytes) ? check(text) : notUtf8(text);
+  const result = isUtf8(bytes) ? check(text) : [notUtf8(text)];
   if (!Array.isArray(result)) return { file: result, bom, text };
-  const shown = result.slice(0, FAULTS_MAX);
   const placeOf = placesIn(text);
-  const faults = shown.map(({ offset, message }) => {
+  const faults = result.slice(0, FAULTS_MAX).map(({ offset, message }) => {
     const { line, column } = placeOf(offset);
     return `${name}:${line}:${column}: ${message}`;
   });
-  const more = result.length - shown.length;
-  if (more > 0) faults.push(`${name}: and ${plural(more, 'more fault')}`);
-  const ids = new Set(Array.from(text.matchAll(ID), ([, id]) => id!));
-  return { faults, place: placeOf(shown[0]!.offset), ids };
+  const more = result.length - faults.length;
+  return { faults: more > 0 ? [...faults, `${name}: and ${plural(more, 'more fault')}`] : faults };
 }
+
+/** Bytes that are not UTF-8 decode to U+FFFD. */
+const notUtf8 = (text: string): Fault => ({
+  offset: text.indexOf('\ufffd'),
+  message: 'expected UTF-8; save the file in that encoding',
+});
 
 function check(text: string): ProjectsFile | Fault[] {
   const syntax = syntaxFaults(text);
   if (syntax.length > 0) return syntax;
   const root = parseTree(text)!;
+  const list = findNodeAtLocation(root, ['projects']);
+  const projects = list?.type === 'array' ? list.children! : [];
   const result = v.safeParse(projectsFile, JSON.parse(text), { abortPipeEarly: true });
-  const faults = [...keyFaults(root), ...schemaFaults(root, result.issues ?? [])];
+  const faults = [
+    ...keyFaults(root, '', KEYS.file),
+    ...projects.flatMap((node, i) => keyFaults(node, `projects[${i}]: `, KEYS.project)),
+    ...idFaults(projects),
+    ...(result.issues ?? []).flatMap((issue) => schemaFault(root, issue)),
+  ];
   if (result.success && faults.length === 0) return result.output;
   return faults.sort((a, b) => a.offset - b.offset);
 }
 
-/** Bytes that are not UTF-8 decode to U+FFFD. */
-const notUtf8 = (text: string): Fault[] => [
-  { offset: text.indexOf('\ufffd'), message: 'not UTF-8; save the file in that encoding' },
-];
+/** Valibot reports only the first unknown key of an object, and none that is given twice. */
+function keyFaults({ type, children = [] }: Node, where: string, known: readonly string[]) {
+  const seen = new Set<string>();
+  return (type === 'object' ? children : []).flatMap((property): Fault[] => {
+    const { offset } = property;
+    const key = property.children![0]!.value as string;
+    const name = `"${quote(key)}"`;
+    if (seen.has(key)) return [{ offset, message: `${where}the key ${name} is given twice` }];
+    seen.add(key);
+    if (known.includes(key)) return [];
+    const near = nearest(key, known);
+    const hint = near === undefined ? `known are ${known.join(', ')}` : `did you mean "${near}"?`;
+    return [{ offset, message: `${where}unknown key ${name}; ${hint}` }];
+  });
+}
+
+function idFaults(projects: readonly Node[]): Fault[] {
+  const first = new Map<string, number>();
+  return projects.flatMap((project, index) => {
+    const node = findNodeAtLocation(project, ['id']);
+    if (node?.type !== 'string') return [];
+    const id = node.value as string;
+    const earlier = first.get(id);
+    if (earlier === undefined) {
+      first.set(id, index);
+      return [];
+    }
+    const what = `must be unique; found "${quote(id)}", the id of projects[${earlier}] too`;
+    return [{ offset: node.offset, message: `projects[${index}].id ${what}` }];
+  });
+}
+
+/** Returns a fault that the schema found, unless `keyFaults` finds it too. */
+function schemaFault(root: Node, issue: v.BaseIssue<unknown>): Fault[] {
+  if (issue.type === 'strict_object' && issue.expected === 'never') return [];
+  const path = (issue.path ?? []).map(({ key }) => key as string | number);
+  const parent = findNodeAtLocation(root, path.slice(0, -1)) ?? root;
+  // To valibot, a list instead of an object is an object without keys.
+  if (typeof path.at(-1) === 'string' && parent.type === 'array') path.pop();
+  const node = findNodeAtLocation(root, path);
+  const end = node === undefined ? '' : `; found ${found(node)}`;
+  return [{ offset: (node ?? parent).offset, message: `${name(path)} ${issue.message}${end}` }];
+}
+
+function found({ type, value, children = [] }: Node): string {
+  if (type === 'object') return 'an object';
+  if (type === 'array') return children.length === 0 ? 'an empty list' : 'a list';
+  return type === 'number' ? `the number ${value}` : quote(JSON.stringify(value));
+}
+
+/** `projects[2].origins[0]` */
+function name(path: readonly (string | number)[]): string {
+  const text = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('');
+  return text === '' ? 'the file' : text.replace(/^\./, '');
+}

@@ -1,4 +1,3 @@
-import type { Place } from '../base/json.ts';
 import { plural } from '../base/format.ts';
 import { originTest } from './origins.ts';
 import { readProjectsFile, soundOrFatal } from './projects-file.ts';
@@ -22,12 +21,8 @@ export interface ProjectsFault {
   readonly message: string;
   /** The first fault alone, with the file's name and the place. */
   readonly first: string;
-  /** The place of the first fault; `undefined` if the file could not be read. */
-  readonly place: Place | undefined;
   /** The time since which the file is faulty, in milliseconds since the epoch. */
   readonly sinceMs: number;
-  /** Ids in the faulty text: listed there, but not active unless the last good list has them. */
-  readonly idsInFile: ReadonlySet<string>;
 }
 
 export interface Project extends Omit<ProjectEntry, 'active'> {
@@ -41,26 +36,31 @@ export interface Project extends Omit<ProjectEntry, 'active'> {
   takeToken(nowMs: number, spend?: boolean): number;
 }
 
-/** The projects of one reading of the file. */
+/** The projects of a reading of the file. */
 export class ProjectList implements Projects {
-  readonly operator: string | undefined;
-  readonly fault = undefined;
-  readonly #projects: readonly Project[];
-  readonly #byId: ReadonlyMap<string, Project>;
-  readonly #buckets: ReadonlyMap<string, TokenBucket>;
+  operator: string | undefined;
+  fault: ProjectsFault | undefined;
+  #projects: readonly Project[] = [];
+  #byId: ReadonlyMap<string, Project> = new Map();
+  #buckets = new Map<string, TokenBucket>();
 
-  /** @param previous the list before this one, whose projects keep their spent limits. */
-  constructor({ operator, projects }: ProjectsFile, previous?: ProjectList) {
+  constructor(file: ProjectsFile) {
+    this.replace(file);
+  }
+
+  /** Lists the projects of another reading, which keep their spent limits. */
+  replace({ operator, projects }: ProjectsFile): void {
+    const before = this.#buckets;
+    this.#buckets = new Map();
     this.operator = operator;
-    const buckets = new Map<string, TokenBucket>();
-    for (const { id, maxViewsPerMinute: perMinute } of projects) {
-      if (perMinute === undefined) continue;
-      const bucket = (previous && previous.#buckets.get(id)) ?? new TokenBucket(perMinute);
+    this.#projects = projects.map((entry) => {
+      const { id, maxViewsPerMinute: perMinute } = entry;
+      if (perMinute === undefined) return listedProject(entry);
+      const bucket = before.get(id) ?? new TokenBucket(perMinute);
       bucket.resize(perMinute);
-      buckets.set(id, bucket);
-    }
-    this.#buckets = buckets;
-    this.#projects = projects.map((entry) => listedProject(entry, buckets.get(entry.id)));
+      this.#buckets.set(id, bucket);
+      return listedProject(entry, bucket);
+    });
     this.#byId = new Map(this.#projects.map((project) => [project.id, project]));
   }
 
@@ -73,7 +73,7 @@ export class ProjectList implements Projects {
   }
 }
 
-function listedProject(entry: ProjectEntry, bucket: TokenBucket | undefined): Project {
+function listedProject(entry: ProjectEntry, bucket?: TokenBucket): Project {
   const isListed = entry.origins && originTest(entry.origins);
   return {
     ...entry,

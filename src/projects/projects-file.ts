@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
 import { errnoOf, EXIT, Fatal, reasonOf } from '../base/exit.ts';
 import { formatSize } from '../base/format.ts';
@@ -15,50 +14,46 @@ export const excessOf = (bytes: number): string | undefined =>
     ? undefined
     : `too large (${formatSize(bytes)}, over ${formatSize(FILE_BYTES_MAX)})`;
 
-/** The file's content, or why there is none, in one line that names the file. */
-export type Content =
-  | { readonly bytes: Uint8Array }
-  | { readonly fault: string; readonly isMissing: boolean };
+/** The file's bytes, or why it cannot be read, as a line that names it; `undefined`: no file. */
+export type Content = Uint8Array | string | undefined;
 
 /** Reads the file without holding up the event loop, however long the file system takes. */
 export async function readContent(path: string): Promise<Content> {
-  const name = printable(path, Infinity);
-  const cannot = (reason: string, isMissing = false) => ({
-    fault: `Cannot read projects file "${name}": ${reason}`,
-    isMissing,
-  });
   try {
     // Checks the type first, because reading a named pipe would wait for its writer.
     const stats = await stat(path);
-    if (!stats.isFile()) return cannot("it isn't a regular file");
+    if (!stats.isFile()) return cannotRead(path, "it isn't a regular file");
     const excess = excessOf(stats.size);
-    if (excess !== undefined) return cannot(`it is ${excess}`);
-    return { bytes: await readFile(path) };
+    return excess === undefined ? await readFile(path) : cannotRead(path, `it is ${excess}`);
   } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') return cannot(reasonOf(error));
-    return cannot(
-      `it doesn't exist; create it: viewlog activate ID --projects ${shellQuoted(name)}`,
-      true,
-    );
+    return errnoOf(error) === 'ENOENT' ? undefined : cannotRead(path, causeOf(error));
   }
 }
 
+/** Returns why a file cannot be read or written, and what to do. */
+export const causeOf = (error: unknown): string =>
+  errnoOf(error) === 'EACCES'
+    ? "permission denied; run viewlog as the file's owner"
+    : reasonOf(error);
+
+const cannotRead = (path: string, reason: string): string =>
+  `Cannot read projects file "${printable(path, Infinity)}": ${reason}`;
+
 /** Returns whether two readings found the same. */
-export function isSameContent(a: Content, b: Content | undefined): boolean {
-  if (b === undefined) return false;
-  if ('fault' in a || 'fault' in b) return 'fault' in a && 'fault' in b && a.fault === b.fault;
-  return Buffer.compare(a.bytes, b.bytes) === 0;
+export const isSameContent = (a: Content, b: Content): boolean =>
+  typeof a === 'object' && typeof b === 'object' ? Buffer.compare(a, b) === 0 : a === b;
+
+/** Checks what was read; a missing file is a fault, too. */
+export function parseContent(content: Content, path: string): Sound | Faulty {
+  const name = printable(path, Infinity);
+  if (typeof content === 'object') return parseProjectsFile(content, name);
+  const create = `it doesn't exist; create it: viewlog activate ID --projects ${shellQuoted(name)}`;
+  return { faults: [content ?? cannotRead(path, create)] };
 }
 
 /** Reads and checks the projects file. */
-export async function readProjectsFile(path: string): Promise<Sound | Faulty> {
-  return parseContent(await readContent(path), path);
-}
-
-export function parseContent(content: Content, path: string): Sound | Faulty {
-  if ('fault' in content) return { faults: [content.fault], ids: new Set() };
-  return parseProjectsFile(content.bytes, printable(path, Infinity));
-}
+export const readProjectsFile = async (path: string): Promise<Sound | Faulty> =>
+  parseContent(await readContent(path), path);
 
 /** @throws {Fatal} exit 78 with every fault. */
 export function soundOrFatal(reading: Sound | Faulty): Sound {

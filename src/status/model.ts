@@ -205,11 +205,7 @@ function unlistedFacts(input: ModelInput) {
   const { counts, projects, nowMs } = input;
   return Array.from(counts.unlistedIds)
     .filter(([id, { lastMs }]) => nowMs - lastMs < DAY_MS && projects.find(id) === undefined)
-    .map(([id, reason]) => {
-      /** In the projects file, which is faulty. */
-      const isInFaultyFile = projects.fault?.idsInFile.has(id) === true;
-      return { id, isInFaultyFile, reason: reasonFacts(state.judgeReason(reason, input), input) };
-    })
+    .map(([id, reason]) => ({ id, reason: reasonFacts(state.judgeReason(reason, input), input) }))
     .sort((a, b) => b.reason.lastDay - a.reason.lastDay);
 }
 

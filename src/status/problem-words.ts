@@ -220,12 +220,11 @@ function pageFix({ origin = '', text = '' }: ReasonFacts['sample'], explain?: st
 
 /** Views of ids that are not listed, and what to do about them. */
 export function unlistedTold({ unlisted, unlistedInAll }: StatusModel, place: Place): Told[] {
-  const told = unlisted.map(({ id, isInFaultyFile, reason }): Told => {
+  const told = unlisted.map(({ id, reason }): Told => {
     const { lastDay, lastHour, lastMs, sample } = reason;
     const views = plural(lastDay, 'view');
     const title = say`${id}: ${views} in 24 hours, ${lastHour} in the last hour, ${fromWords(sample)}, the latest ${at(lastMs)}`;
-    const isInFile = { words: ['It is in the file, which is not active.'] };
-    return { title, steps: isInFaultyFile ? [isInFile] : fixSteps(reason, place, '') };
+    return { title, steps: fixSteps(reason, place, '') };
   });
   const left = unlistedInAll - unlisted.length;
   return left === 0 ? told : [...told, { title: [plural(left, 'more id')], steps: [] }];

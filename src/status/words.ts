@@ -54,7 +54,7 @@ const REASONS: Readonly<Record<RefusalCode, string>> = {
   'invalid-view': 'invalid views',
   'rate-limited': 'over its limit',
   overloaded: 'collector overloaded',
-  'storage-unavailable': 'not stored',
+  'storage-unavailable': 'storage unavailable',
 };
 
 export const reasonOf = ({ code, isCut }: Pick<Sample, 'code' | 'isCut'>): string =>

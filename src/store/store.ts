@@ -39,11 +39,11 @@ export interface RefusedStore {
 /** A refused view to keep. */
 export interface RefusedView {
   readonly code: string;
-  readonly issues?: readonly unknown[];
+  readonly issues?: readonly unknown[] | undefined;
   /** The request's `Origin`, if it has one. */
-  readonly origin?: string;
+  readonly origin?: string | undefined;
   /** The view's `p`, if it is a project id (1 to 20 digits). */
-  readonly project?: string;
+  readonly project?: string | undefined;
   /** The request's body: the text of one JSON object. */
   readonly text: string;
 }

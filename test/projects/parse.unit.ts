@@ -1,135 +1,125 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Faulty, FAULTS_MAX, parseProjectsFile } from '../../src/projects/parse.ts';
+import { FAULTS_MAX, parseProjectsFile } from '../../src/projects/parse.ts';
 
 const read = (text: string) => parseProjectsFile(new TextEncoder().encode(text), 'p.json');
 const faultsOf = (text: string): readonly string[] => {
   const result = read(text);
   return 'faults' in result ? result.faults : [];
 };
-const project = (fields: string) => `{"projects":[{"id":"1",${fields}}]}`;
 
-/** A fault of `p.json` that starts and ends like this: `1:2: start … end`. */
-function faultLike(shape: string): unknown {
-  const [start, end = ''] = shape.split(' … ').map((part) => part.replace(/\W/g, String.raw`\$&`));
-  return expect.stringMatching(new RegExp(`^p\\.json:${start}.*${end}$`, 's'));
-}
+/** Reads `text → fault` on each line; ⏎ and ⇥ are line breaks and tabs in the text. */
+const rows = (table: string): [text: string, fault: string][] =>
+  table.split('\n').flatMap((line) => {
+    const [text = '', fault] = line.replaceAll('⏎', '\n').replaceAll('⇥', '\t').split(' → ');
+    return fault === undefined ? [] : [[text, `p.json:${fault}`]];
+  });
+
+const NOT_JSON = String.raw`
+ ⏎  → 2:2: expected a value; found the end of the text
+{"projects":[],} → 1:15: expected no comma before the closing "}"
+{"projects":[⏎{"id":"1"},⏎]⏎} → 2:11: expected no comma before the closing "]"
+{"projects" []} → 1:13: expected ":"; found [
+{"a":1⏎"projects":[]} → 2:1: expected ","; found "projects"
+{"projects":[{"id":"1"} → 1:24: expected "]" or ","; found the end of the text
+{"projects":[] → 1:15: expected "}" or ","; found the end of the text
+{"projects":[]}} → 1:16: expected the end of the text; found }
+/* never → 1:1: comments are not allowed in JSON; found /* never
+{'projects':[]} → 1:2: expected a key in double quotes; found 'projects'
+{"a":True} → 1:6: expected text in double quotes, a number, true, false or null; found True
+{1:2} → 1:2: expected a key in double quotes; found 1
+{"a":1.} → 1:6: expected a digit at the end of the number; found 1.
+{"a":"\u12"} → 1:6: expected four hexadecimal digits after "\u"; found "\u12"
+{"a":"\q"} → 1:6: expected one of "\/bfnrtu after a backslash; found "\q"
+{"a":"⇥"} → 1:6: expected no tab or other control character inside text; found "\u0009"
+`;
 
 describe('a file that is not JSON', () => {
   test.each([
-    ['', '1:1: expected a value; found the end of the text'],
-    [' \n ', '2:2: expected a value; found the end of the text'],
-    ['{"projects":[],}', '1:15: expected no comma before the closing "}"'],
-    ['{"projects":[\n{"id":"1"},\n]\n}', '2:11: expected no comma before the closing "]"'],
-    ['[1,\n 2,,3]', '2:4: expected a value; found ,'],
-    ['{"projects" []}', '1:13: expected ":"; found ['],
-    ['{"a":1\n"projects":[]}', '2:1: expected ","; found "projects"'],
-    ['{"projects":[{"id":"1"}', '1:24: expected "]" or ","; found the end of the text'],
-    ['{"projects":[]', '1:15: expected "}" or ","; found the end of the text'],
-    ['{"projects":[]}}', '1:16: expected the end of the text; found }'],
-    ['/* never', '1:1: comments are not allowed in JSON; found /* never'],
-    ['{projects:[]}', `1:2: expected a key in double quotes; found projects`],
-    ["{'projects':[]}", `1:2: expected a key in double quotes; found 'projects'`],
-    ['{"a":True}', '1:6: expected text in double quotes, … found True'],
-    ['{,}', '1:2: expected a value; found ,'],
-    ['{1:2}', '1:2: expected a key in double quotes; found 1'],
-    ['{"a":1.}', '1:6: expected a digit at the end of the number; found 1.'],
-    ['{"a":"\\u12"}', '1:6: expected four hexadecimal digits … found "\\u12"'],
-    ['{"a":"\\q"}', '1:6: expected one of … found "\\q"'],
-    ['{"a":"\t"}', '1:6: expected no tab … found "\\u0009"'],
-    ['{\u202e}', '1:2: expected a key in double quotes; found \\u202e'],
-    ['['.repeat(100_000), '1:501: expected at most 500 levels of brackets'],
+    ...rows(NOT_JSON),
+    ['', 'p.json:1:1: expected a value; found the end of the text'],
+    ['['.repeat(100_000), 'p.json:1:501: expected at most 500 levels of brackets'],
   ])('%j', (text, fault) => {
-    expect(faultsOf(text)).toEqual([faultLike(fault)]);
+    expect(faultsOf(text)).toEqual([fault]);
   });
 
   test('has a fault for each faulty line, not for what follows from it', () => {
     expect(faultsOf('// ours\n{"projects":[] /* none */}')).toEqual([
-      faultLike('1:1: comments … // ours'),
-      faultLike('2:16: comments … /* none */'),
+      'p.json:1:1: comments are not allowed in JSON; found // ours',
+      'p.json:2:16: comments are not allowed in JSON; found /* none */',
     ]);
     expect(faultsOf('{"a":"x\n')).toEqual([
-      faultLike('1:6: expected text to end … found "x'),
-      faultLike('2:1: expected "}" or "," … the end of the text'),
+      'p.json:1:6: expected text to end with a double quote on the same line; found "x',
+      'p.json:2:1: expected "}" or ","; found the end of the text',
     ]);
   });
 
   test('or not UTF-8 is faulty where that begins', () => {
     const bytes = Uint8Array.from([...new TextEncoder().encode('{\n"a":"é"\n,"b":"'), 0xe9, 0x0a]);
-    expect(parseProjectsFile(bytes, 'p.json')).toMatchObject({
-      faults: [faultLike('3:7: not UTF-8; … encoding')],
+    expect(parseProjectsFile(bytes, 'p.json')).toEqual({
+      faults: ['p.json:3:7: expected UTF-8; save the file in that encoding'],
     });
   });
 });
 
-describe('a file that is JSON', () => {
-  test.each([
-    ['[]', '1:1: the file must be an object … found an empty list'],
-    ['[{"id":"1"}]', '1:1: the file must be … found a list'],
-    ['null', '1:1: the file must be … found null'],
-    ['{}', '1:1: projects is missing; it must be a list … '],
-    ['{"projects":{"id":"1"}}', '1:13: projects must be a list … found an object'],
-    ['{"projects":["1"]}', '1:14: projects[0] must be an object … found "1"'],
-    ['{"projects":[[]]}', '1:14: projects[0] must be … found an empty list'],
-    ['{"projects":[["id"]]}', '1:14: projects[0] must be … found a list'],
-    ['{"projects":[{}]}', '1:14: projects[0].id is missing; it must be … "1000001"'],
-    ['{"projects":[{"id":1000001}]}', '1:20: projects[0].id … found the number 1000001'],
-    ['{"projects":[{"id":1e3}]}', '1:20: projects[0].id … found the number 1000'],
-    ['{"projects":[{"id":null}]}', '1:20: projects[0].id … found null'],
-    ['{"projects":[{"id":""}]}', '1:20: projects[0].id … found ""'],
-    ['{"projects":[{"id":"12a"}]}', '1:20: projects[0].id … found "12a"'],
-    ['{"projects":[{"id":"1\\n"}]}', '1:20: projects[0].id … found "1\\n"'],
-    ['{"projects":[{"id":"١"}]}', '1:20: projects[0].id … found "١"'],
-    [`{"projects":[{"id":"${'1'.repeat(21)}"}]}`, '1:20: projects[0].id must be … 1"'],
-    [
-      '{"projects":[\n{"id":"7"},\n{"id":"07"},\n{"id":"7"}]}',
-      '4:7: projects[2].id must be unique; found "7", the id of projects[0] too',
-    ],
-    ['{"projects":[{"id":"1",\n"id":"2"}]}', '2:1: projects[0]: the key "id" is given twice'],
-    ['{"projects":[],"projects":[]}', '1:16: the key "projects" is given twice'],
-    [
-      project('"maxViewPerMinute":6'),
-      '1:24: projects[0]: unknown key "maxViewPerMinute"; did you mean "maxViewsPerMinute"?',
-    ],
-    ['{"$schema":1,"projects":[]}', '1:12: $schema must be a string … found the number 1'],
-    ['{"operator":1,"projects":[]}', '1:13: operator must be an e-mail … found the number 1'],
-    ['{"operator":"views","projects":[]}', '1:13: operator must be … found "views"'],
-    ['{"operator":"Jo <jo@x.com>","projects":[]}', '1:13: operator must be … jo@x.com>"'],
-    [project('"name":null'), '1:31: projects[0].name must be a string; found null'],
-    [project('"contact":["a@b"]'), '1:34: projects[0].contact must be a string; found a list'],
-    [project('"active":"true"'), '1:33: projects[0].active must be true or false; found "true"'],
-    [project('"origins":[]'), '1:34: projects[0].origins must be … found an empty list'],
-    [project('"origins":"https://a.com"'), '1:34: projects[0].origins must be … a.com"'],
-    [project('"origins":[null]'), '1:35: projects[0].origins[0] must be … found null'],
-    [project('"origins":["https://a.com/"]'), '1:35: projects[0].origins[0] must end … a.com/"'],
-  ])('%j', (text, fault) => {
-    expect(faultsOf(text)).toEqual([faultLike(fault)]);
-  });
+const FAULTY = String.raw`
+[] → 1:1: the file must be an object with a list "projects"; found an empty list
+[{"id":"1"}] → 1:1: the file must be an object with a list "projects"; found a list
+null → 1:1: the file must be an object with a list "projects"; found null
+{} → 1:1: projects is missing; it must be a list of projects, such as [{ "id": "1000001" }]
+{"projects":{"id":"1"}} → 1:13: projects must be a list of projects, such as [{ "id": "1000001" }]; found an object
+{"projects":["1"]} → 1:14: projects[0] must be an object, such as { "id": "1000001" }; found "1"
+{"projects":[[]]} → 1:14: projects[0] must be an object, such as { "id": "1000001" }; found an empty list
+{"projects":[{}]} → 1:14: projects[0].id is missing; it must be a string of 1 to 20 digits, such as "1000001"
+{"projects":[{"id":1000001}]} → 1:20: projects[0].id must be a string of 1 to 20 digits, such as "1000001"; found the number 1000001
+{"projects":[{"id":null}]} → 1:20: projects[0].id must be a string of 1 to 20 digits, such as "1000001"; found null
+{"projects":[{"id":""}]} → 1:20: projects[0].id must be a string of 1 to 20 digits, such as "1000001"; found ""
+{"projects":[{"id":"1\n"}]} → 1:20: projects[0].id must be a string of 1 to 20 digits, such as "1000001"; found "1\n"
+{"projects":[{"id":"١"}]} → 1:20: projects[0].id must be a string of 1 to 20 digits, such as "1000001"; found "١"
+{"projects":[{"id":"111111111111111111111"}]} → 1:20: projects[0].id must be a string of 1 to 20 digits, such as "1000001"; found "111111111111111111111"
+{"projects":[⏎{"id":"7"},⏎{"id":"07"},⏎{"id":"7"}]} → 4:7: projects[2].id must be unique; found "7", the id of projects[0] too
+{"projects":[{"id":"1",⏎"id":"2"}]} → 2:1: projects[0]: the key "id" is given twice
+{"projects":[],"projects":[]} → 1:16: the key "projects" is given twice
+{"projects":[{"id":"1","maxViewPerMinute":6}]} → 1:24: projects[0]: unknown key "maxViewPerMinute"; did you mean "maxViewsPerMinute"?
+{"$schema":1,"projects":[]} → 1:12: $schema must be a string; found the number 1
+{"operator":1,"projects":[]} → 1:13: operator must be an e-mail address, such as "views@example.com"; found the number 1
+{"operator":"Jo <jo@x.com>","projects":[]} → 1:13: operator must be an e-mail address, such as "views@example.com"; found "Jo <jo@x.com>"
+{"projects":[{"id":"1","name":null}]} → 1:31: projects[0].name must be a string; found null
+{"projects":[{"id":"1","contact":["a@b"]}]} → 1:34: projects[0].contact must be a string; found a list
+{"projects":[{"id":"1","active":"true"}]} → 1:33: projects[0].active must be true or false; found "true"
+{"projects":[{"id":"1","origins":[]}]} → 1:34: projects[0].origins must be a list of at least one origin (to accept every origin, leave "origins" out); found an empty list
+{"projects":[{"id":"1","origins":"https://a.com"}]} → 1:34: projects[0].origins must be a list of at least one origin (to accept every origin, leave "origins" out); found "https://a.com"
+{"projects":[{"id":"1","origins":[null]}]} → 1:35: projects[0].origins[0] must be a string, such as "https://www.example.com"; found null
+{"projects":[{"id":"1","origins":["https://a.com/"]}]} → 1:35: projects[0].origins[0] must end after its host and port, as in "https://a.com"; found "https://a.com/"
+{"projects":[{"id":"1","maxViewsPerMinute":0}]} → 1:44: projects[0].maxViewsPerMinute must be a whole number from 1, such as 6000; found the number 0
+{"projects":[{"id":"1","maxViewsPerMinute":-1}]} → 1:44: projects[0].maxViewsPerMinute must be a whole number from 1, such as 6000; found the number -1
+{"projects":[{"id":"1","maxViewsPerMinute":1.5}]} → 1:44: projects[0].maxViewsPerMinute must be a whole number from 1, such as 6000; found the number 1.5
+{"projects":[{"id":"1","maxViewsPerMinute":9007199254740992}]} → 1:44: projects[0].maxViewsPerMinute must be a whole number from 1, such as 6000; found the number 9007199254740992
+{"projects":[{"id":"1","maxViewsPerMinute":"6000"}]} → 1:44: projects[0].maxViewsPerMinute must be a whole number from 1, such as 6000; found "6000"
+{"projects":[{"id":"1","maxViewsPerMinute":null}]} → 1:44: projects[0].maxViewsPerMinute must be a whole number from 1, such as 6000; found null
+`;
 
-  test.each(['0', '-1', '1.5', '9007199254740992', '"6000"', 'null'])(
-    'has no limit of %s views per minute',
-    (limit) => {
-      expect(faultsOf(project(`"maxViewsPerMinute":${limit}`))).toEqual([
-        faultLike(`1:44: projects[0].maxViewsPerMinute must be … ${limit}`),
-      ]);
-    },
-  );
+describe('a file that is JSON', () => {
+  test.each(rows(FAULTY))('%j', (text, fault) => {
+    expect(faultsOf(text)).toEqual([fault]);
+  });
 
   test('has all its faults reported at once, in the order of the file', () => {
     const text =
       '{"__proto__":{},\n"projects":[{"id":2,"active":1,"active":0,"colour":1},\n' +
       '{"id":"1","origins":["https://a.com","a","null"]},\n3]}';
-    expect(faultsOf(text)).toEqual(
-      [
-        '1:2: unknown key "__proto__"; known are $schema, operator, projects',
-        '2:19: projects[0].id … 2',
-        '2:30: projects[0].active … 1',
-        '2:32: projects[0]: the key "active" is given twice',
-        '2:43: projects[0]: unknown key "colour"; known are id, … contact',
-        '3:38: projects[1].origins[1] … "a"',
-        '3:42: projects[1].origins[2] … "null"',
-        '4:1: projects[2] … 3',
-      ].map(faultLike),
+    expect(faultsOf(text).map((fault) => fault.slice(7, 30))).toEqual([
+      '1:2: unknown key "__pro',
+      '2:19: projects[0].id mu',
+      '2:30: projects[0].activ',
+      '2:32: projects[0]: the ',
+      '2:43: projects[0]: unkn',
+      '3:38: projects[1].origi',
+      '3:42: projects[1].origi',
+      '4:1: projects[2] must b',
+    ]);
+    expect(faultsOf(text)[4]).toBe(
+      'p.json:2:43: projects[0]: unknown key "colour"; known are id, name, origins, active, maxViewsPerMinute, contact',
     );
   });
 
@@ -150,20 +140,8 @@ describe('a file that is JSON', () => {
 
   test.each(['\n', '\r\n', '\r'])('has its lines counted as editors do: %j', (eol) => {
     const text = ['{', '"projects":[', '  {"id":1}]}'].join(eol);
-    expect(faultsOf(text)).toEqual([faultLike('3:9: projects[0].id … found the number 1')]);
+    expect(faultsOf(text)).toEqual([expect.stringMatching(/^p\.json:3:9: projects\[0\]\.id /)]);
   });
-});
-
-test.each([
-  ['{"projects":[{"id":"1"} {"id" : "22"}]}', { line: 1, column: 25 }, ['1', '22']],
-  [
-    '{"projects":[{"id":"1"},\n{"id":"2","nmae":""},{"id":"x"}]}',
-    { line: 2, column: 11 },
-    ['1', '2'],
-  ],
-])('a faulty file tells its first place, and the ids in it: %j', (text, place, ids) => {
-  const { place: found, ids: known } = read(text) as Faulty;
-  expect([found, [...known]]).toEqual([place, ids]);
 });
 
 describe('a file without faults', () => {
@@ -177,30 +155,21 @@ describe('a file without faults', () => {
   test('may begin with a byte order mark, which no column counts', () => {
     const text = '{"projects":[]}';
     expect(read(`\ufeff${text}`)).toMatchObject({ file: { projects: [] }, bom: '\ufeff', text });
-    expect(faultsOf('\ufeff[]')).toEqual([faultLike('1:1: the file must be … an empty list')]);
+    expect(faultsOf('\ufeff[]')).toEqual([
+      expect.stringMatching(/^p\.json:1:1: the file must be /),
+    ]);
     expect(faultsOf('\ufeff\ufeff[]')).toHaveLength(1);
   });
 
   test('is read as JSON.parse reads it', () => {
-    const host = fc.webAuthority({ withPort: true }).map((name) => `https://${name}`);
-    const entry = fc.record(
-      {
-        id: fc.bigInt(0n, 10n ** 20n - 1n).map(String),
-        name: fc.string({ unit: 'binary' }),
-        origins: fc.array(host, { minLength: 1 }),
-        active: fc.boolean(),
-        maxViewsPerMinute: fc.maxSafeNat().map((n) => Math.max(1, n)),
-        contact: fc.string(),
-      },
-      { requiredKeys: ['id'] },
-    );
-    const entries = fc.uniqueArray(entry, { selector: ({ id }) => id });
-    fc.assert(
-      fc.property(entries, fc.nat(4), (projects, indent) => {
-        const text = JSON.stringify({ projects }, null, indent);
-        expect(read(text)).toEqual({ file: JSON.parse(text), bom: '', text });
-      }),
-    );
+    const whole = { id: '07', name: 'é"\n\ud800', active: false, maxViewsPerMinute: 2 ** 53 - 1 };
+    const origins = ['https://a.com', 'https://*.b.com:8443'];
+    const projects = [{ id: '7' }, { ...whole, origins, contact: '' }];
+    const file = { $schema: './s.json', operator: 'a@b', projects };
+    for (const indent of [0, 2]) {
+      const text = JSON.stringify(file, null, indent);
+      expect(read(text)).toEqual({ file, bom: '', text });
+    }
   });
 
   test('is strict JSON: what JSON.parse throws on is a fault, whatever was damaged', () => {

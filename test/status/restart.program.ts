@@ -60,7 +60,7 @@ it('prints a replay command that works as printed, until the file is gone', asyn
   expect(await textOf(viewlog)).not.toContain('viewlog replay');
 });
 
-it('tells an id of a faulty projects file from an unlisted one', async () => {
+it('offers no command for an unlisted id while the projects file is faulty', async () => {
   const viewlog = await startWatched();
   writeFileSync(join(viewlog.data, 'projects.json'), '{"projects": [{"id": "555"}}');
   await viewlog.post({ ...MINIMAL_VIEW, p: '555' });
@@ -69,7 +69,8 @@ it('tells an id of a faulty projects file from an unlisted one', async () => {
     return text.startsWith('The projects file is faulty') ? text : undefined;
   });
   expect(text).toContain('projects.json:1:28');
-  expect(text).toContain('It is in the file, which is not active.');
+  expect(text).toContain('Correct the projects file first.');
+  expect(text).not.toContain('viewlog activate');
 });
 
 describe.skipIf(process.getuid?.() !== 0)('commands are run as the service account', () => {

@@ -38,7 +38,7 @@ export const NOON = Date.parse('2026-11-22T14:00:00.000Z');
 interface Around {
   readonly store?: Partial<WatchedState>;
   readonly files?: Partial<FilesSeen>;
-  readonly fault?: { readonly first: string; readonly idsInFile: ReadonlySet<string> };
+  readonly fault?: { readonly first: string };
   readonly minFreeBytes?: number;
   readonly isStopping?: boolean;
   readonly warnings?: readonly string[];
@@ -64,7 +64,7 @@ export class Scene {
 
   /** Replaces the projects file. */
   list(...projects: readonly ProjectEntry[]): void {
-    this.projects = new ProjectList({ projects: [...projects] }, this.projects);
+    this.projects = new ProjectList({ projects: [...projects] });
   }
 
   /** @param everyMs advances the clock by this after each view. */
@@ -118,7 +118,7 @@ export class Scene {
       counts,
       projects: {
         operator: undefined,
-        fault: fault && { ...fault, message: fault.first, place: undefined, sinceMs: NOON },
+        fault: fault && { ...fault, message: fault.first, sinceMs: NOON },
         find: (id: string) => projects.find(id),
         all: () => projects.all(),
       },

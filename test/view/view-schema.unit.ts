@@ -122,6 +122,7 @@ describe('the faults of a view', () => {
     });
     const path = 'string that starts with "/"';
     expect(refused(text)).toMatchObject({ code: 'invalid-view', project: '7' });
+    expect(refused(text.replace('"7"', '"7a"'))).not.toHaveProperty('project');
     expect(refused(text).issues).toStrictEqual([
       { field: 'zz', message: unknown, expected: 'nothing', received: '1' },
       { field: 'url', message: `must be a ${path}`, expected: path, received: '"x"' },
