@@ -82,13 +82,13 @@ export class CountsFile {
   /** Saves the counts if anything was counted since the last time. Never rejects. */
   async save(): Promise<void> {
     const { counts, isLocked, now, log } = this.#options;
-    const requests = counts.total.accepted + counts.total.refused;
-    if (requests === this.#savedRequests) return;
+    const { received } = counts;
+    if (received === this.#savedRequests) return;
     try {
       const saved = await textOf(counts, now());
       if (!isLocked()) return;
       await replaceFile(systemFiles, this.#path, saved);
-      this.#savedRequests = requests;
+      this.#savedRequests = received;
       this.#isFailing = false;
     } catch (error) {
       if (!this.#isFailing) log.warn(`Cannot write "${this.#path}": ${reasonOf(error)}`);
