@@ -55,12 +55,18 @@ export async function syncDirectory(files: FileOps, dir: string): Promise<void> 
  * cut; once this resolves, the new one.
  * @throws {Fatal} exit 74 if a sync fails; else the system's error, and the file is as it was.
  */
-export async function replaceFile(files: FileOps, path: string, text: string): Promise<void> {
+export async function replaceFile(
+  files: FileOps,
+  path: string,
+  text: string | Generator<string>,
+): Promise<void> {
   const draft = `${path}.new`;
   const fd = await files.open(draft, 'w', 0o640);
   try {
-    const { error } = await writeAll(files, fd, Buffer.from(text));
-    if (error !== undefined) throw error;
+    for (const part of typeof text === 'string' ? [text] : text) {
+      const { error } = await writeAll(files, fd, Buffer.from(part));
+      if (error !== undefined) throw error;
+    }
     await synced(draft, files.fdatasync(fd));
   } finally {
     await files.close(fd).catch(() => {});

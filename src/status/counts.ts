@@ -19,7 +19,6 @@ const SAMPLE_ISSUES_MAX = 10;
 export class Activity {
   /** Since the start of the process. */
   accepted = 0;
-  refused = 0;
   lastAcceptedMs: number | undefined;
   acceptedIn = new Timeline();
   /** Most projects have no refused views. */
@@ -33,7 +32,6 @@ export class Activity {
   }
 
   refuse(nowMs: number): void {
-    this.refused += 1;
     this.refusedIn ??= new Timeline();
     this.refusedIn.add(nowMs);
   }
@@ -112,6 +110,11 @@ export class Counts implements RequestCounts {
     // Whether such requests succeed again shows in the views of all projects.
     const { accepted } = project === undefined ? this.total : activity;
     this.keepReason(activity, refusedAgain(reasons.get(key), sample, accepted));
+  }
+
+  /** Requests answered since the start of the process, whether accepted or refused. */
+  get received(): number {
+    return Object.values(this.refusedByCode).reduce((sum, n) => sum + n, this.total.accepted);
   }
 
   activityOf(project: string): Activity {

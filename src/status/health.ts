@@ -53,8 +53,8 @@ export function warningsOf({ store, minFreeBytes }: CollectorState): string[] {
       ? [...warnings]
       : [...warnings, `${lagging} are down or behind: ${seen.lagging.join(', ')}`];
   }
-  if (store.unavailable !== undefined || (store.freeBytes ?? Infinity) >= 2 * minFreeBytes)
-    return [];
+  const isLow = (store.freeBytes ?? Infinity) < 2 * minFreeBytes;
+  if (store.unavailable !== undefined || !isLow) return [];
   const low = `Free disk space is close to --min-free (${formatSize(minFreeBytes)})`;
   return [`${low}; refused views are no longer kept`];
 }

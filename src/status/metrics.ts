@@ -52,7 +52,6 @@ export const collectorMetrics = (state: CollectorState): Metric[] => [
 
 function viewMetrics({ counts, projects, refused }: CollectorState): Metric[] {
   const { total, refusedByCode } = counts;
-  const received = total.accepted + total.refused;
   // From 0, also for a project that has sent nothing yet: an increase has to start somewhere.
   const ids = new Set([...projects.all().map(({ id }) => id), ...counts.projects.keys()]);
   const accepted = Array.from(ids, (id): Labelled => {
@@ -60,7 +59,7 @@ function viewMetrics({ counts, projects, refused }: CollectorState): Metric[] {
   });
   const lastSeconds = total.lastAcceptedMs && total.lastAcceptedMs / 1000;
   return [
-    ['viewlog_views_received_total', 'Requests answered, preflights excluded.', received],
+    ['viewlog_views_received_total', 'Requests answered, preflights excluded.', counts.received],
     ['viewlog_views_accepted_total', 'Views stored and acknowledged.', accepted],
     ['viewlog_views_refused_total', 'Requests refused, by reason.', by('code', refusedByCode)],
     ['viewlog_last_accepted_timestamp_seconds', 'When the last view was accepted.', lastSeconds],

@@ -15,7 +15,7 @@ export const text = v.string();
 const periods = v.custom<number[]>((value) => Array.isArray(value) && value.every(isCount));
 export const timeline = v.pipe(
   v.object({ minutes: periods, quarters: periods }),
-  v.transform((saved) => Timeline.restored(saved)),
+  v.transform((saved) => new Timeline(saved)),
 );
 
 const issue = v.object({ field: text, message: text, expected: text, received: text });

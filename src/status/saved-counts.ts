@@ -5,7 +5,7 @@ import * as fs from 'node:fs/promises';
 import * as v from 'valibot';
 import { errnoOf, reasonOf } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
-import { MiB } from '../base/size.ts';
+import { KiB, MiB } from '../base/size.ts';
 import { printable } from '../base/text.ts';
 import { DAY_MS } from '../base/time.ts';
 import { systemFiles } from '../disk/ops.ts';
@@ -14,8 +14,8 @@ import { type Activity, type Counts, UNLISTED_IDS_MAX } from './counts.ts';
 import { count, reason, text, time, timeline } from './reasons.ts';
 
 const FILE_BYTES_MAX = 256 * MiB;
-/** After so many projects, views have their turn. */
-const SLICE = 100;
+/** After so many characters, views have their turn. */
+const SLICE_LENGTH = 64 * KiB;
 
 const savedActivity = v.object({
   accepted: count,
@@ -82,13 +82,12 @@ export class CountsFile {
   /** Saves the counts if anything was counted since the last time. Never rejects. */
   async save(): Promise<void> {
     const { counts, isLocked, now, log } = this.#options;
-    const requests = counts.total.accepted + counts.total.refused;
-    if (requests === this.#savedRequests) return;
+    const { received } = counts;
+    if (received === this.#savedRequests) return;
     try {
-      const saved = await textOf(counts, now());
       if (!isLocked()) return;
-      await replaceFile(systemFiles, this.#path, saved);
-      this.#savedRequests = requests;
+      await replaceFile(systemFiles, this.#path, slicesOf(counts, now()));
+      this.#savedRequests = received;
       this.#isFailing = false;
     } catch (error) {
       if (!this.#isFailing) log.warn(`Cannot write "${this.#path}": ${reasonOf(error)}`);
@@ -114,7 +113,8 @@ function plain({ accepted, lastAcceptedMs, acceptedIn, refusedIn, reasons }: Act
   return { accepted, lastAcceptedMs, acceptedIn, refusedIn, reasons: [...reasons.values()] };
 }
 
-async function textOf(counts: Counts, nowMs: number): Promise<string> {
+/** Yields the text of the file, some projects at a time. While one slice is written, views have their turn. */
+export function* slicesOf(counts: Counts, nowMs: number): Generator<string> {
   const { sinceMs, total, beforeProject, unlistedIds, projects } = counts;
   const head = JSON.stringify({
     version: 1,
@@ -123,13 +123,17 @@ async function textOf(counts: Counts, nowMs: number): Promise<string> {
     beforeProject: plain(beforeProject),
     unlistedIds: [...unlistedIds],
   });
-  const texts: string[] = [];
+  yield `${head.slice(0, -1)},"projects":[`;
+  let [slice, separator] = ['', ''];
   for (const [id, one] of projects) {
     // What is older than yesterday is not shown.
     const isRecent = nowMs - (one.lastAcceptedMs ?? 0) < 2 * DAY_MS;
     if (!isRecent && one.reasons.size === 0) continue;
-    texts.push(JSON.stringify([id, plain(one)]));
-    if (texts.length % SLICE === 0) await new Promise((resolve) => void setImmediate(resolve));
+    slice += separator + JSON.stringify([id, plain(one)]);
+    separator = ',';
+    if (slice.length < SLICE_LENGTH) continue;
+    yield slice;
+    slice = '';
   }
-  return `${head.slice(0, -1)},"projects":[${texts.join(',')}]}\n`;
+  yield `${slice}]}\n`;
 }

@@ -1,52 +1,98 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/time.ts';
 
-/** Counts by period; a period is its number since the epoch. */
-type Counted = Map<number, number>;
-
 /** In every time zone, days begin with a quarter of an hour. */
 export const QUARTER_MS = 15 * MINUTE_MS;
 const MINUTES = 60;
 /** Today and yesterday: 49 hours when a clock is put back, and the running quarter. */
 const QUARTERS = (49 * HOUR_MS) / QUARTER_MS + 1;
 
-/** A period, its count, the next period, and so on. */
+/** The latest period; then, for each with a count, how many periods it is before that, and its count. */
+type SavedRing = readonly number[];
+
+/**
+ * Counts of the latest periods; a period is its number since the epoch. In a fixed array, because
+ * 40,000 projects have two of these each, and each view adds to some.
+ */
+class Ring {
+  readonly #counts: Uint32Array;
+  #latest = 0;
+
+  constructor(length: number, saved: SavedRing = []) {
+    this.#counts = new Uint32Array(length);
+    this.#latest = saved[0] ?? 0;
+    for (let i = 1; i + 1 < saved.length; i += 2) this.add(this.#latest - saved[i]!, saved[i + 1]);
+  }
+
+  add(period: number, count = 1): void {
+    const { length } = this.#counts;
+    // The clock was set, or no view came for long.
+    if (Math.abs(period - this.#latest) >= length) {
+      this.#counts.fill(0);
+      this.#latest = period;
+    }
+    while (this.#latest < period) this.#counts[++this.#latest % length] = 0;
+    this.#counts[period % length]! += count;
+  }
+
+  /** Sums the periods from `first` on that come before `end`. */
+  sum(first: number, end: number): number {
+    const { length } = this.#counts;
+    const from = Math.max(first, this.#latest + 1 - length, 0);
+    const to = Math.min(end, this.#latest + 1);
+    let sum = 0;
+    for (let period = from; period < to; period++) sum += this.#counts[period % length]!;
+    return sum;
+  }
+
+  /** Returns the counts of `count` periods. */
+  list(first: number, count: number): number[] {
+    return Array.from({ length: count }, (_, i) => this.sum(first + i, first + i + 1));
+  }
+
+  toJSON(): SavedRing {
+    const { length } = this.#counts;
+    const saved = [this.#latest];
+    for (let ago = 0; ago < length; ago++) {
+      const count = this.#counts[(this.#latest - ago) % length];
+      if (count) saved.push(ago, count);
+    }
+    return saved;
+  }
+}
+
 export interface SavedTimeline {
-  readonly minutes: readonly number[];
-  readonly quarters: readonly number[];
+  readonly minutes: SavedRing;
+  readonly quarters: SavedRing;
 }
 
 /** When views came: the last hour by the minute, today and yesterday by quarters of an hour. */
 export class Timeline {
-  #minutes: Counted = new Map();
-  #quarters: Counted = new Map();
+  readonly #minutes: Ring;
+  readonly #quarters: Ring;
+
+  constructor(saved?: SavedTimeline) {
+    this.#minutes = new Ring(MINUTES, saved?.minutes);
+    this.#quarters = new Ring(QUARTERS, saved?.quarters);
+  }
 
   add(nowMs: number): void {
-    count(this.#minutes, Math.floor(nowMs / MINUTE_MS), MINUTES);
-    count(this.#quarters, Math.floor(nowMs / QUARTER_MS), QUARTERS);
+    this.#minutes.add(Math.floor(nowMs / MINUTE_MS));
+    this.#quarters.add(Math.floor(nowMs / QUARTER_MS));
   }
 
   /** Returns the last sixty minutes, a count for each, oldest first. */
   minutes(nowMs: number): number[] {
-    const first = Math.floor(nowMs / MINUTE_MS) + 1 - MINUTES;
-    return Array.from({ length: MINUTES }, (_, i) => this.#minutes.get(first + i) ?? 0);
+    return this.#minutes.list(Math.floor(nowMs / MINUTE_MS) + 1 - MINUTES, MINUTES);
   }
 
   lastHour(nowMs: number): number {
-    const last = Math.floor(nowMs / MINUTE_MS);
-    let sum = 0;
-    for (const [minute, count] of this.#minutes) {
-      if (minute > last - MINUTES && minute <= last) sum += count;
-    }
-    return sum;
+    const minute = Math.floor(nowMs / MINUTE_MS);
+    return this.#minutes.sum(minute + 1 - MINUTES, minute + 1);
   }
 
   /** Sums the quarters of an hour that begin at or after `fromMs` and before `toMs`. */
   between(fromMs: number, toMs: number): number {
-    let sum = 0;
-    for (let quarter = Math.ceil(fromMs / QUARTER_MS); quarter * QUARTER_MS < toMs; quarter++) {
-      sum += this.#quarters.get(quarter) ?? 0;
-    }
-    return sum;
+    return this.#quarters.sum(Math.ceil(fromMs / QUARTER_MS), Math.ceil(toMs / QUARTER_MS));
   }
 
   lastDay(nowMs: number): number {
@@ -62,28 +108,6 @@ export class Timeline {
   }
 
   toJSON(): SavedTimeline {
-    return { minutes: [...this.#minutes].flat(), quarters: [...this.#quarters].flat() };
+    return { minutes: this.#minutes.toJSON(), quarters: this.#quarters.toJSON() };
   }
-
-  static restored({ minutes, quarters }: SavedTimeline): Timeline {
-    const timeline = new Timeline();
-    timeline.#minutes = counted(minutes);
-    timeline.#quarters = counted(quarters);
-    return timeline;
-  }
-}
-
-/** Adds one, and forgets periods that are too far from this one, also if the clock was wrong. */
-function count(counts: Counted, period: number, kept: number): void {
-  const before = counts.get(period);
-  if (before === undefined) {
-    for (const other of counts.keys()) if (Math.abs(period - other) >= kept) counts.delete(other);
-  }
-  counts.set(period, (before ?? 0) + 1);
-}
-
-function counted(saved: readonly number[]): Counted {
-  const counts: Counted = new Map();
-  for (let i = 0; i + 1 < saved.length; i += 2) counts.set(saved[i]!, saved[i + 1]!);
-  return counts;
 }

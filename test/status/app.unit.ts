@@ -11,10 +11,13 @@ import {
 } from '../../src/status/collector-status.ts';
 import type { GuardOptions } from '../../src/status/guard.ts';
 import { type CollectorState, healthOf } from '../../src/status/health.ts';
+import { collectorMetrics, metricsText } from '../../src/status/metrics.ts';
 import { RefusalLog } from '../../src/status/refusal-log.ts';
 import { readToken } from '../../src/status/token.ts';
+import { type RefusalCode, REFUSALS } from '../../src/view/refusal.ts';
 import { memoryLog } from '../support/memory-log.ts';
 import { FILES, NOON, PLACE, Scene } from '../support/status-scene.ts';
+import { parseMetrics, sumOf } from '../support/status.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const LOCAL: GuardOptions = { host: '127.0.0.1', token: undefined };
@@ -232,6 +235,20 @@ it('an archive has its facts as text, and its reasons in its health', async () =
     (await service(server)('/readyz')).json();
   expect(await reasonsOf()).toMatchObject({ reasons: ['no connection to the cluster'] });
   expect(await reasonsOf('n1:4222')).toMatchObject({ reasons: ['the stream is gone'] });
+});
+
+it('the metrics count each request once: received is accepted and refused together', () => {
+  const scene = new Scene([{ id: '1' }]);
+  scene.accept(3);
+  for (const code of Object.keys(REFUSALS) as RefusalCode[]) {
+    for (const whose of [{}, { project: '1' }, { project: '9' }]) {
+      scene.refuse(1, { code, ...whose });
+    }
+  }
+  const metrics = parseMetrics(metricsText(collectorMetrics(stateOf(scene))));
+  expect(metrics['viewlog_views_received_total']).toBe(3 + 12 * 3);
+  expect(sumOf(metrics, 'viewlog_views_accepted_total')).toBe(3);
+  expect(sumOf(metrics, 'viewlog_views_refused_total')).toBe(12 * 3);
 });
 
 it('warns of a stream whose servers are behind, and of little space', () => {
