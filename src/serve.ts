@@ -5,7 +5,7 @@ import type { Log } from './base/log.ts';
 import { ownAddress } from './http/own-address.ts';
 import { openProjects } from './projects/follow.ts';
 import { MemoryBudget } from './http/memory-budget.ts';
-import type { Settings } from './settings.ts';
+import type { ServeSettings } from './settings.ts';
 import { LIMITS } from './base/limits.ts';
 import { openStatus } from './status/app.ts';
 import { collectorStatus, everyMinute } from './status/collector-status.ts';
@@ -15,36 +15,11 @@ import { readToken } from './status/token.ts';
 import { signals } from './base/signals.ts';
 import { openStores } from './store/open-stores.ts';
 
-/** The options of a collector. */
-export const SERVE_OPTIONS = [
-  'host',
-  'port',
-  'data',
-  'projects',
-  'durability',
-  'max-view',
-  'max-queue',
-  'min-free',
-  'max-refused',
-  'keep-refused-days',
-  'keep-days',
-  'store',
-  'nats-stream',
-  'nats-replicas',
-  'nats-creds',
-  'status',
-  'status-token-file',
-  'log',
-] as const;
-
 /**
  * Runs the collector until SIGTERM or SIGINT, or until the store cannot go on.
  * @throws {Fatal} if it cannot start, or cannot write what it accepted when it stops.
  */
-export async function serve(
-  settings: Settings<(typeof SERVE_OPTIONS)[number]>,
-  log: Log,
-): Promise<ExitCode> {
+export async function serve(settings: ServeSettings, log: Log): Promise<ExitCode> {
   const { stopped, fail } = stopOrFailure();
   const now = Date.now;
   const { host, port } = settings;

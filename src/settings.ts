@@ -75,7 +75,8 @@ const ORIGINS: Option<readonly string[]> = {
   isList: true,
 };
 
-export const OPTIONS = {
+/** For a collector; `archive`, `example` and `doctor` have some of them, too. */
+const SERVE = {
   host: option('ADDRESS', text, 'address to listen on', '127.0.0.1'),
   port: option('PORT', whole(0, PORT_MAX), 'port to listen on; 0: any free one', '8080'),
   data: option('DIR', text, 'directory of the view files', './data'),
@@ -94,28 +95,47 @@ export const OPTIONS = {
   status: option('ADDRESS', addressOrOff, 'status page, health, metrics; or off', '127.0.0.1:8081'),
   'status-token-file': option('FILE', text, `file with the token for --status (or ${TOKEN_ENV})`),
   log: option('FORMAT', choice('text', 'json'), 'log lines as text or json', 'text'),
+};
+
+/** For a project. */
+const ACTIVATE = {
+  name: option('NAME', text, "the project's name; only you see it"),
   origin: ORIGINS,
   'remove-origin': { ...ORIGINS, help: 'an origin to remove from the list' },
   'max-views-per-minute': option('COUNT', count, 'more are refused; a new project has 6000'),
   contact: option('TEXT', text, 'whom to ask about the project; only you see it'),
   operator: option('ADDRESS', email, 'your e-mail address, which refusals tell sites to write to'),
-  'archive-from': option('URL', clusterAddress, 'NATS servers of the stream, nats://… or tls://…'),
-  once: toggle('stop after archiving what the stream holds at the start'),
-  name: option('NAME', text, "the project's name; only you see it"),
-  'replay-to': option('URL', httpUrl, 'collector to send to (default: --host and --port)'),
-  url: option('URL', viewUrl, 'address that pages post views to (default: --host and --port)'),
-  campaigns: toggle('keep utm_… parameters in the url of a view'),
-  project: option('ID', projectId, 'this project only'),
-  'probe-project': option('ID', projectId, 'with --url: sends one real view, which is stored'),
+};
+
+/** For a report. */
+const REPORT = {
   'from-day': option('DAY', dayOrWord, 'first day, such as 2026-01-01, today or yesterday'),
   'to-day': option('DAY', dayOrWord, 'last day, such as 2026-01-31, today or yesterday'),
   last: option('DAYS', whole(1, DAYS_MAX), 'this many days, up to --to or today'),
-  query: toggle('keep the query of pages'),
+  project: option('ID', projectId, 'this project only'),
   'time-zone': option('ZONE', timeZone, "time zone of days and hours (default: the system's)"),
   top: option('COUNT', whole(1, 1000), 'length of the lists', '10'),
+  query: toggle('keep the query of pages'),
   html: option('FILE', text, 'write a page to FILE, or stdout (-), instead of text'),
   json: toggle('print JSON instead of text'),
 };
+
+const OTHERS = {
+  'archive-from': option('URL', clusterAddress, 'NATS servers of the stream, nats://… or tls://…'),
+  once: toggle('stop after archiving what the stream holds at the start'),
+  'replay-to': option('URL', httpUrl, 'collector to send to (default: --host and --port)'),
+  url: option('URL', viewUrl, 'address that pages post views to (default: --host and --port)'),
+  campaigns: toggle('keep utm_… parameters in the url of a view'),
+  'probe-project': option('ID', projectId, 'with --url: sends one real view, which is stored'),
+};
+
+export const OPTIONS = { ...SERVE, ...ACTIVATE, ...REPORT, ...OTHERS };
+
+const namesOf = <T extends object>(group: T) => Object.keys(group) as (keyof T)[];
+
+export const SERVE_OPTIONS = namesOf(SERVE);
+export const ACTIVATE_OPTIONS = namesOf(ACTIVATE);
+export const REPORT_OPTIONS = namesOf(REPORT);
 
 export type OptionName = keyof typeof OPTIONS;
 
@@ -139,7 +159,9 @@ export type Settings<K extends OptionName> = {
   readonly [N in K]: (typeof OPTIONS)[N] extends Option<infer V> ? V : never;
 };
 
-const NAMES = Object.keys(OPTIONS) as OptionName[];
+export type ServeSettings = Settings<keyof typeof SERVE>;
+
+const NAMES = namesOf(OPTIONS);
 
 /** Returns what is typed after `--`. */
 export const flagOf = (name: OptionName): string => FLAGS[name] ?? name;

@@ -246,11 +246,16 @@ describe('help', () => {
 
   it.each([
     ['archive', '--from as VIEWLOG_ARCHIVE_FROM;'],
+    ['archive', 'wait below this much free disk'],
+    ['serve', 'refuse views below this much free disk'],
     ['report', '--from as VIEWLOG_FROM_DAY'],
     ['doctor', 'Each option except --project is also read'],
-  ])('of %s names the variables that are not named after their flags', async (command, words) => {
-    expect(await said('help', command)).toContain(words);
-  });
+  ])(
+    'of %s has its own words for an option, and names unusual variables',
+    async (command, words) => {
+      expect(await said('help', command)).toContain(words);
+    },
+  );
 });
 
 it('the version names the commit that it was built from', async () => {

@@ -10,6 +10,7 @@ import { editProjectsFile } from '../projects/edit.ts';
 import { setValue } from '../projects/json-edit.ts';
 import { originFault, originKey } from '../projects/origins.ts';
 import { ID_EXPECTED, type ProjectEntry } from '../projects/projects-schema.ts';
+import { ACTIVATE_OPTIONS } from '../settings.ts';
 import { PROJECT_ID } from '../view/view-schema.ts';
 import { defineCommand, withProjects } from './command.ts';
 
@@ -21,18 +22,7 @@ export const activate = defineCommand({
   operands: 'ID',
   summary: 'activates a project; creates the projects file if it is missing',
   examples: ['viewlog activate 1000001 --name "My site" --origin https://www.example.com'],
-  options: [
-    'name',
-    'origin',
-    'remove-origin',
-    'max-views-per-minute',
-    'contact',
-    'operator',
-    'host',
-    'port',
-    'data',
-    'projects',
-  ],
+  options: [...ACTIVATE_OPTIONS, 'host', 'port', 'data', 'projects'],
   optionHelp: {
     host: 'host in the printed commands, if no collector is running',
     port: 'port in the printed commands, if no collector is running',

@@ -3,8 +3,7 @@ import { VERSION } from '../base/built.ts';
 import { examine, STATES } from '../doctor/checks.ts';
 import { gatherFacts } from '../doctor/facts.ts';
 import type { Finding, State } from '../doctor/finding.ts';
-import { SERVE_OPTIONS } from '../serve.ts';
-import { OPTIONS } from '../settings.ts';
+import { OPTIONS, SERVE_OPTIONS } from '../settings.ts';
 import { defineCommand } from './command.ts';
 
 /** Examines the installation. Exit 78 if there is an error, else 0. */

@@ -1,6 +1,6 @@
 import { EXIT, Fatal } from '../base/exit.ts';
 import { echo, nearest, printable } from '../base/text.ts';
-import { SERVE_OPTIONS } from '../serve.ts';
+import { SERVE_OPTIONS } from '../settings.ts';
 import { defineCommand, tableOf } from './command.ts';
 import { clickhouse } from './example/clickhouse.ts';
 import { type Installation, readInstallation } from './example/installation.ts';

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
 import { isatty } from 'node:tty';
 import { admit } from '../collector/admit.ts';
 import { textOf } from '../collector/read-text.ts';
@@ -57,10 +58,7 @@ export const explain = defineCommand({
 
 async function readInput(file: string): Promise<Buffer> {
   try {
-    if (file !== '-') return await readFile(file);
-    const chunks: Buffer[] = [];
-    for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
-    return Buffer.concat(chunks);
+    return file === '-' ? await buffer(process.stdin) : await readFile(file);
   } catch (error) {
     throw cannotRead(file, error);
   }

@@ -12,7 +12,7 @@ import { addUp, filesWith } from '../report/read.ts';
 import { askedSpan } from '../report/span.ts';
 import { textReport } from '../report/text.ts';
 import { type ListedProject, Totals } from '../report/totals.ts';
-import type { Settings } from '../settings.ts';
+import { REPORT_OPTIONS, type Settings } from '../settings.ts';
 import { defineCommand } from './command.ts';
 
 const COLUMNS_MAX = 110;
@@ -26,19 +26,7 @@ export const report = defineCommand({
     'viewlog report --last 7',
     'viewlog report --from 2026-01-01 --to 2026-01-31 --html january.html',
   ],
-  options: [
-    'data',
-    'projects',
-    'from-day',
-    'to-day',
-    'last',
-    'project',
-    'time-zone',
-    'top',
-    'query',
-    'html',
-    'json',
-  ],
+  options: ['data', 'projects', ...REPORT_OPTIONS],
   async run(settings, operands, { print, log }) {
     const { html, json, top, query: keepsQuery, project } = settings;
     if (html === '-' && json) {

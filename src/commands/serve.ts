@@ -1,5 +1,6 @@
 import { ARCHIVE_OPTIONS, runArchive } from '../run-archive.ts';
-import { serve as runCollector, SERVE_OPTIONS } from '../serve.ts';
+import { serve as runCollector } from '../serve.ts';
+import { SERVE_OPTIONS } from '../settings.ts';
 import { defineCommand } from './command.ts';
 
 /** The commands that run until they are stopped. */

@@ -128,13 +128,6 @@ describe.skipIf(!canRunNats())('archive', () => {
     expect(stdout.match(/Connected to|again/g)).toStrictEqual(['Connected to']);
   });
 
-  it('explains its own options in its help', async () => {
-    const { stdout } = await run(['archive', '--help']);
-    expect(stdout).toMatch(/--nats-stream NAME +the stream to archive \(VIEWS\)\n/);
-    expect(stdout).toMatch(/--min-free SIZE +wait below this much free disk \(64MiB\)\n/);
-    expect((await run(['serve', '--help'])).stdout).toContain('refuse views below');
-  });
-
   it('logs lost messages and messages that are not views, and goes on', async () => {
     const lines = storedLines(DAYS[0]!, 50);
     const { nats, connection, url, data } = await streamOf(lines.slice(0, 5), { max_msgs: 40 });

@@ -298,11 +298,15 @@ describe.skipIf(!hasChromium())('a page with the script, in Chromium', () => {
     expect(views().at(-1)).not.toHaveProperty('ubl');
   });
 
-  it.each(['localhost', '127.0.0.1'])('sends nothing from %s, and says so', async (host) => {
-    const { goto, said, views } = await visit({ host });
+  const AUTOMATED = `<script nonce="test">Object.defineProperty(navigator, 'webdriver', { value: true })</script>`;
+  it.each<[SiteOptions, string]>([
+    [{ host: 'localhost' }, 'local page, no data-local'],
+    [{ host: '127.0.0.1' }, 'local page, no data-local'],
+    [{ html: (path, script, lang) => pageOf(path, AUTOMATED + script, lang) }, 'automated browser'],
+  ])('sends nothing, and says why: %j, %s', async (options, reason) => {
+    const { goto, said, views } = await visit(options);
     await goto('/home');
-    const about = await until(() => said.find((text) => text.includes('is off')));
-    expect(about).toBe('viewlog1000001 is off: local page, no data-local');
+    await until(() => said.includes(`viewlog1000001 is off: ${reason}`));
     await goto('/bare');
     expect(views()).toStrictEqual([]);
   });
@@ -315,18 +319,6 @@ describe.skipIf(!hasChromium())('a page with the script, in Chromium', () => {
     });
     await goto('/home');
     expect(await urlsTo('/home')).toStrictEqual(['/home']);
-  });
-
-  it('sends nothing from an automated browser, and says so', async () => {
-    const automated =
-      '<script nonce="test">Object.defineProperty(navigator, \'webdriver\', { value: true })</script>';
-    const { goto, said, views } = await visit({
-      html: (path, script, lang) => pageOf(path, automated + script, lang),
-    });
-    await goto('/home');
-    await until(() => said.includes('viewlog1000001 is off: automated browser'));
-    await goto('/bare');
-    expect(views()).toStrictEqual([]);
   });
 
   it("sends nothing while the owner's browser has localStorage.viewlog = 'off'", async () => {

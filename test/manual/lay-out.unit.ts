@@ -17,9 +17,21 @@ it('a table that is too wide has its widest column wrapped', () => {
   expect(shown(table, 80)).toMatch(/^ {2}one {2}1 two three four five six seven `x y z` {2}two$/m);
 });
 
-it('a link to a page becomes the command that prints it', () => {
-  expect(shown('See [files](files.md#x).')).toBe('See `viewlog help files`.');
-  expect(shown('See [the lines](files.md), [b](#y).')).toBe(
-    'See the lines (`viewlog help files`), b.',
-  );
+const WORDS = 'one two three four five six `viewlog help trouble` seven';
+
+it.each([
+  ['# A\n\n**b c** d\n', '\u001b[1mA\u001b[22m\n\n\u001b[1mb c\u001b[22m d'],
+  [WORDS, 'one two three four five six\n`viewlog help trouble` seven'],
+  [`- ${WORDS}`, '- one two three four five six\n  `viewlog help trouble` seven'],
+  [
+    '```sh\n# [no](link) **bold**, in a line that is long\n```',
+    '    # [no](link) **bold**, in a line that is long',
+  ],
+  ['| a | b |\n|---|---|\n| long | `x\\|y` |\n', '  a     b\n  long  `x|y`'],
+  ['[a](files.md#x) [b](#y)', 'a (`viewlog help files`) b'],
+  ['See [files](files.md#x).', 'See `viewlog help files`.'],
+  ['[c](https://c.example)', 'c (https://c.example)'],
+  ['[d](../d.json)', 'd'],
+])('a terminal shows %j as %j', (markdown, shown) => {
+  expect(layOut(markdown, { columns: 30, isTerminal: true })).toBe(shown);
 });

@@ -4,7 +4,6 @@ import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/base/exit.ts';
 import { READERS, TOPICS } from '../../src/manual/pages.ts';
-import { layOut } from '../../src/manual/lay-out.ts';
 import { REFUSALS } from '../../src/view/refusal.ts';
 import { blocksOf, MANUAL, PAGES, read, ROOT } from '../support/documents.ts';
 import { isHere, NODE } from '../support/runtimes.ts';
@@ -182,22 +181,4 @@ describe('viewlog help', () => {
     const longest = Math.max(...lines.map((line) => line.replace(/\u001b\[\d+m/g, '').length));
     expect([longest > 40, longest <= 50]).toStrictEqual([true, true]);
   });
-});
-
-const WORDS = 'one two three four five six `viewlog help trouble` seven';
-
-it.each([
-  ['# A\n\n**b c** d\n', '\u001b[1mA\u001b[22m\n\n\u001b[1mb c\u001b[22m d'],
-  [WORDS, 'one two three four five six\n`viewlog help trouble` seven'],
-  [`- ${WORDS}`, '- one two three four five six\n  `viewlog help trouble` seven'],
-  [
-    '```sh\n# [no](link) **bold**, in a line that is long\n```',
-    '    # [no](link) **bold**, in a line that is long',
-  ],
-  ['| a | b |\n|---|---|\n| long | `x\\|y` |\n', '  a     b\n  long  `x|y`'],
-  ['[a](files.md#x) [b](#y)', 'a (`viewlog help files`) b'],
-  ['[c](https://c.example)', 'c (https://c.example)'],
-  ['[d](../d.json)', 'd'],
-])('a terminal shows %j as %j', (markdown, shown) => {
-  expect(layOut(markdown, { columns: 30, isTerminal: true })).toBe(shown);
 });

@@ -6,11 +6,9 @@ import { printable } from '../../base/text.ts';
 import { groupName, userName } from '../../disk/root.ts';
 import { type Address, urlOf } from '../../http/listener.ts';
 import { fromOwnMachine } from '../../http/own-address.ts';
-import { SERVE_OPTIONS } from '../../serve.ts';
-import { OPTIONS, projectsIn, type Settings } from '../../settings.ts';
+import { OPTIONS, projectsIn, SERVE_OPTIONS, type ServeSettings } from '../../settings.ts';
 
-type ServeOption = (typeof SERVE_OPTIONS)[number];
-export type ServeSettings = Settings<ServeOption>;
+type ServeOption = keyof ServeSettings;
 
 /** The values that an example is filled in with: this viewlog, its settings, this machine. */
 export interface Installation {

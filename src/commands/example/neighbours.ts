@@ -2,15 +2,10 @@ import { readEnv } from '../../base/env.ts';
 import { EXIT, Fatal } from '../../base/exit.ts';
 import { KiB } from '../../base/size.ts';
 import { fromOwnMachine } from '../../http/own-address.ts';
+import type { ServeSettings } from '../../settings.ts';
 import { isLoopback } from '../../status/guard.ts';
 import { TOKEN_ENV } from '../../status/token.ts';
-import {
-  hostAndPort,
-  type Installation,
-  reachable,
-  type ServeSettings,
-  statusAddress,
-} from './installation.ts';
+import { hostAndPort, type Installation, reachable, statusAddress } from './installation.ts';
 import { fill } from './templates.ts';
 
 // Files for the programs around viewlog: proxies in front of it, Prometheus, shippers of its files.

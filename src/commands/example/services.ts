@@ -1,6 +1,6 @@
 import { dirname, relative } from 'node:path';
 import { EXIT, Fatal } from '../../base/exit.ts';
-import { envName } from '../../settings.ts';
+import { envName, type ServeSettings } from '../../settings.ts';
 import { isLoopback } from '../../status/guard.ts';
 import {
   chosenSettings,
@@ -10,7 +10,6 @@ import {
   plainPath,
   reachable,
   realPath,
-  type ServeSettings,
   statusAddress,
 } from './installation.ts';
 import { fill } from './templates.ts';
