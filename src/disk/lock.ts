@@ -92,13 +92,14 @@ function lockPath(dir: string, name: string): string {
   );
 }
 
+/** The right of this process to be the only writer in a directory. */
 export class Lock {
   readonly #dir: string;
   readonly #name: string;
   readonly #path: string;
   readonly #options: LockOptions;
   readonly #self: Holder = { pid: process.pid, sinceMs: Math.round(performance.timeOrigin) };
-  /** The one that was at `dir` at the start. */
+  /** The directory that was there at the start. */
   #directory!: Stats;
   #socket!: LockSocket;
   #endLooks = (): void => {};
@@ -112,13 +113,14 @@ export class Lock {
     this.#options = options;
   }
 
+  /** Takes the lock, and looks after it from then on. Throws what `acquireLock` says. */
   async acquire(): Promise<void> {
     this.#directory = await stat(this.#dir);
     if (await this.#mayComeBack()) await sleep(LOOK_MS + STABLE_MS);
     while (!(await this.#tryToAcquire()));
     this.#endLooks = every(LOOK_MS, () => {
-      // A file system that hangs holds up one look, not a pile of them. After an error, the next
-      // look sees more.
+      // A file system that hangs holds up one look, not a pile of them. An error passes, or the
+      // next look finds it again.
       this.#looking ??= this.#look()
         .catch(() => {})
         .finally(() => (this.#looking = undefined));
