@@ -17,7 +17,7 @@
 // This works on one machine. Machines that share a directory (NFS) do not see each other's sockets.
 import type { Stats } from 'node:fs';
 import { lstat, readdir, stat } from 'node:fs/promises';
-import * as path from 'node:path';
+import { relative } from 'node:path';
 import { EXIT, type ExitCode, errnoOf, Fatal } from '../base/exit.ts';
 import { LIMITS } from '../base/limits.ts';
 import type { Log } from '../base/log.ts';
@@ -60,16 +60,13 @@ const PATH_BYTES_MAX = process.platform === 'linux' ? 107 : 103;
 export async function acquireLock(dir: string, options: LockOptions = {}): Promise<Lock> {
   await prepareDirectory(dir, systemFiles);
   const { name = LOCK_NAME } = options;
+  const lock = new Lock(dir, name, options);
   try {
-    const place = { dir, name, path: lockPath(dir, name), directory: await stat(dir) };
-    const self = { pid: process.pid, sinceMs: Math.round(performance.timeOrigin) };
-    if (await mayHaveLostLock(place)) await sleep(LOOK_MS + STABLE_MS);
-    let socket: LockSocket | undefined;
-    while (socket === undefined) socket = await tryLock(place, self, options);
-    return new Lock(socket, self, place, options);
+    await lock.acquire();
   } catch (error) {
     throw error instanceof Fatal ? error : cannotOpen(`${dir}/${name}`, error);
   }
+  return lock;
 }
 
 /**
@@ -86,7 +83,7 @@ export const askHolder = async (dir: string): Promise<Answer> => ask(lockPath(di
 function lockPath(dir: string, name: string): string {
   const fits = (text: string): boolean => Buffer.byteLength(text) + DRAFT_BYTES <= PATH_BYTES_MAX;
   const given = `${dir}/${name}`;
-  const short = fits(given) ? given : path.relative('', given);
+  const short = fits(given) ? given : relative('', given);
   if (fits(short)) return short;
   throw new Fatal(
     EXIT.cannotCreate,
@@ -95,71 +92,35 @@ function lockPath(dir: string, name: string): string {
   );
 }
 
-interface Place {
-  readonly dir: string;
-  readonly name: string;
-  /** The lock's. */
-  readonly path: string;
-  /** The one that was at `dir` at the start. */
-  readonly directory: Stats;
-}
-
-/** Whether a holder may live whose lock was removed: then it takes the lock back soon. */
-async function mayHaveLostLock({ dir, name, path: lock }: Place): Promise<boolean> {
-  if (name !== LOCK_NAME || (await ifPresent(lstat(lock))) !== undefined) return false;
-  return (await readdir(dir)).some((file) => dayOfFileName('views', file) !== undefined);
-}
-
-/** Returns undefined if another starter was faster, or has removed the draft. */
-async function tryLock(
-  place: Place,
-  self: Holder,
-  { onStep = async () => {} }: LockOptions,
-): Promise<LockSocket | undefined> {
-  const { dir, path: lock, directory } = place;
-  const begunMs = performance.now();
-  const holder = await ask(lock);
-  if (holder !== undefined) throw new Fatal(EXIT.cannotCreate, heldBy(holder, place));
-  await onStep('asked');
-  const socket = new LockSocket(lock, self);
-  let isWon = false;
-  try {
-    const file = await socket.listen();
-    await onStep('listening');
-    refuseRoot(dir, file, directory);
-    await socket.takePath();
-    await onStep('renamed');
-    const isFast = performance.now() - begunMs <= FAST_START_MS;
-    await sleep(isFast ? STABLE_MS : STABLE_AFTER_SLOW_START_MS);
-    await onStep('waited');
-    isWon = await socket.hasPath();
-    return isWon ? socket : undefined;
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return undefined;
-    throw error;
-  } finally {
-    if (!isWon) await socket.close();
-  }
-}
-
-/** A lock that this process holds. */
+/** The right of this process to be the only writer in a directory. */
 export class Lock {
-  readonly #self: Holder;
-  readonly #place: Place;
+  readonly #dir: string;
+  readonly #name: string;
+  readonly #path: string;
   readonly #options: LockOptions;
-  readonly #endLooks: () => void;
-  #socket: LockSocket;
+  readonly #self: Holder = { pid: process.pid, sinceMs: Math.round(performance.timeOrigin) };
+  /** The directory that was there at the start. */
+  #directory!: Stats;
+  #socket!: LockSocket;
+  #endLooks = (): void => {};
   #looking: Promise<void> | undefined;
   #isLost = false;
 
-  constructor(socket: LockSocket, self: Holder, place: Place, options: LockOptions) {
-    this.#socket = socket;
-    this.#self = self;
-    this.#place = place;
+  constructor(dir: string, name: string, options: LockOptions) {
+    this.#dir = dir;
+    this.#name = name;
+    this.#path = lockPath(dir, name);
     this.#options = options;
+  }
+
+  /** Takes the lock, and looks after it from then on. Throws what `acquireLock` says. */
+  async acquire(): Promise<void> {
+    this.#directory = await stat(this.#dir);
+    if (await this.#mayComeBack()) await sleep(LOOK_MS + STABLE_MS);
+    while (!(await this.#tryToAcquire()));
     this.#endLooks = every(LOOK_MS, () => {
-      // A file system that hangs holds up one look, not a pile of them. After an error, the next
-      // look sees more.
+      // A file system that hangs holds up one look, not a pile of them. An error passes, or the
+      // next look finds it again.
       this.#looking ??= this.#look()
         .catch(() => {})
         .finally(() => (this.#looking = undefined));
@@ -183,24 +144,58 @@ export class Lock {
     await this.#socket.close();
   }
 
+  /** Whether a holder may live whose lock was removed: then it takes the lock back soon. */
+  async #mayComeBack(): Promise<boolean> {
+    if (this.#name !== LOCK_NAME || (await ifPresent(lstat(this.#path))) !== undefined)
+      return false;
+    return (await readdir(this.#dir)).some((file) => dayOfFileName('views', file) !== undefined);
+  }
+
+  /** Returns false if another starter was faster, or somebody has removed the draft. */
+  async #tryToAcquire(): Promise<boolean> {
+    const { onStep = async () => {} } = this.#options;
+    const begunMs = performance.now();
+    const holder = await ask(this.#path);
+    if (holder !== undefined) throw new Fatal(EXIT.cannotCreate, this.#heldBy(holder));
+    await onStep('asked');
+    const socket = new LockSocket(this.#path, this.#self);
+    this.#socket = socket;
+    let isWon = false;
+    try {
+      const file = await socket.listen();
+      await onStep('listening');
+      refuseRoot(this.#dir, file, this.#directory);
+      await socket.takePath();
+      await onStep('renamed');
+      const isFast = performance.now() - begunMs <= FAST_START_MS;
+      await sleep(isFast ? STABLE_MS : STABLE_AFTER_SLOW_START_MS);
+      await onStep('waited');
+      isWon = await socket.hasPath();
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT') throw error;
+    } finally {
+      if (!isWon) await socket.close();
+    }
+    return isWon;
+  }
+
   async #look(): Promise<void> {
-    const { dir, path: lock, directory } = this.#place;
     const isOwn = await this.#socket.hasPath();
-    const found = await ifPresent(stat(dir));
-    if (!isSame(found, directory)) {
+    const found = await ifPresent(stat(this.#dir));
+    if (!isSame(found, this.#directory)) {
       const what = found === undefined ? 'is missing' : 'is another directory';
-      const message = `"${dir}" ${what} now: it was moved, replaced or mounted over`;
+      const message = `"${this.#dir}" ${what} now: it was moved, replaced or mounted over`;
       return this.#lose(EXIT.ioError, `${message}; start viewlog again to use what is there`);
     }
     if (isOwn) return;
-    const holder = await ask(lock);
-    if (holder !== undefined) return this.#lose(EXIT.cannotCreate, heldBy(holder, this.#place));
-    const socket = new LockSocket(lock, this.#self);
+    const holder = await ask(this.#path);
+    if (holder !== undefined) return this.#lose(EXIT.cannotCreate, this.#heldBy(holder));
+    const socket = new LockSocket(this.#path, this.#self);
     await socket.listen();
     await this.#socket.close();
     this.#socket = socket;
     await socket.takePath();
-    this.#options.log?.warn(`The lock "${lock}" was removed, not by viewlog; it is back`);
+    this.#options.log?.warn(`The lock "${this.#path}" was removed, not by viewlog; it is back`);
   }
 
   #lose(exitCode: ExitCode, message: string): void {
@@ -208,17 +203,17 @@ export class Lock {
     this.#endLooks();
     this.#options.onLost?.(new Fatal(exitCode, message));
   }
-}
 
-function heldBy(holder: Holder | 'unresponsive', { dir, name }: Place): string {
-  let who = `a process that does not answer (find it with: ss -xlp | grep ${name})`;
-  if (holder !== 'unresponsive') {
-    const { pid, sinceMs, address } = holder;
-    const since = new Date(sinceMs).toISOString().replace(/\.\d+/, '');
-    // Root may have asked a process of another user.
-    who = `process ${pid}, running since ${since}${address ? `, at ${printable(address)}` : ''}`;
+  #heldBy(holder: Holder | 'unresponsive'): string {
+    let who = `a process that does not answer (find it with: ss -xlp | grep ${this.#name})`;
+    if (holder !== 'unresponsive') {
+      const { pid, sinceMs, address } = holder;
+      const since = new Date(sinceMs).toISOString().replace(/\.\d+/, '');
+      // Root may have asked a process of another user.
+      who = `process ${pid}, running since ${since}${address ? `, at ${printable(address)}` : ''}`;
+    }
+    return this.#name === LOCK_NAME
+      ? `Another viewlog writes to "${this.#dir}": ${who}; leave it running, or stop it first`
+      : `Another replay runs in "${this.#dir}": ${who}; wait for it, or stop it`;
   }
-  return name === LOCK_NAME
-    ? `Another viewlog writes to "${dir}": ${who}; leave it running, or stop it first`
-    : `Another replay runs in "${dir}": ${who}; wait for it, or stop it`;
 }

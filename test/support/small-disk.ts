@@ -32,14 +32,13 @@ export function smallDisk(bytes: number): string {
 
 /**
  * Mounts an ext4 of 64 MiB until the test is over. It lies in a file in the directory `backing`: if
- * that disk is smaller, writes succeed until a sync fails. That needs the journal: without one, ext4
- * forgets on fsync which of the blocks had been written.
+ * that disk is smaller, writes succeed until a sync fails.
  */
-export function ext4({ backing = tempDir(), features = 'has_journal' } = {}) {
+export function ext4({ backing = tempDir() } = {}) {
   const image = join(backing, 'image');
   const dir = tempDir();
   run('truncate', '--size=64M', image);
-  run('mkfs.ext4', '-q', '-O', features, '-E', 'lazy_itable_init=0,nodiscard', image);
+  run('mkfs.ext4', '-q', '-E', 'lazy_itable_init=0,nodiscard', image);
   const mount = (): void => run('mount', '-o', 'loop', image, dir);
   mount();
   onTestFinished(() => run('umount', '--lazy', dir));

@@ -49,7 +49,7 @@ export interface ViewStoreOptions {
    */
   readonly onFatal: (fatal: Fatal) => void;
   readonly files?: FileOps;
-  /** How often the file's path, the free space and a stuck disk are looked at. */
+  /** The time between two looks at the file's path, the free space and a stuck disk. */
   readonly pollMs?: number;
 }
 

@@ -9,7 +9,7 @@ import { openStore, until, view } from '../../support/open-store.ts';
 const FILE = 'views-2026-03-01.ndjson';
 const DAY_MS = 86_400_000;
 
-/** A store on a disk with faults. */
+/** Opens a store on a disk with faults. */
 async function openFaulty(options: Parameters<typeof openStore>[0] = {}) {
   const disk = new FaultyDisk();
   const opened = await openStore({ files: disk.files(), pollMs: 5, ...options });
