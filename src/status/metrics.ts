@@ -52,7 +52,8 @@ export const collectorMetrics = (state: CollectorState): Metric[] => [
 
 function viewMetrics({ counts, projects, refused }: CollectorState): Metric[] {
   const { total, refusedByCode } = counts;
-  const received = total.accepted + total.refused;
+  const refusals = Object.values(refusedByCode).reduce((sum, count) => sum + count, 0);
+  const received = total.accepted + refusals;
   // From 0, also for a project that has sent nothing yet: an increase has to start somewhere.
   const ids = new Set([...projects.all().map(({ id }) => id), ...counts.projects.keys()]);
   const accepted = Array.from(ids, (id): Labelled => {
