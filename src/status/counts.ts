@@ -93,8 +93,8 @@ export class Counts implements RequestCounts {
     const { atMs, code, project } = sample;
     this.refusedByCode[code] += 1;
     add(this.latestRefused, sample);
-    // Somebody opened the address in a browser, or the doctor asked: that is not a view.
-    if (code === 'method-not-allowed') return;
+    // A scanner, the doctor, or somebody with the address in a browser: these are not views.
+    if (code === 'method-not-allowed' || code === 'not-found') return;
     this.total.refuse(atMs);
     if (project !== undefined && !this.#options.isListed(project)) {
       this.#refusedUnlisted(project, sample);

@@ -1,7 +1,6 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/time.ts';
 import type { Project, Projects } from '../projects/project-list.ts';
 import type { StoreState } from '../store/store.ts';
-import type { RefusalCode } from '../view/refusal.ts';
 import { type Remedy, remedyOf } from '../view/remedy.ts';
 import { Activity, type Counts } from './counts.ts';
 import type { Reason } from './reasons.ts';
@@ -78,7 +77,7 @@ export function judge(
   const reasons = Array.from(activity.reasons.values())
     .filter(({ sample: { code }, lastMs }) => {
       const isCollectors = isDown && code === 'storage-unavailable';
-      return nowMs - lastMs < DAY_MS && !isCollectors && !NO_VIEWS.has(code);
+      return nowMs - lastMs < DAY_MS && !isCollectors;
     })
     .map((reason) => judgeReason(reason, around, views, project))
     .sort((a, b) => b.lastHour - a.lastHour || b.lastDay - a.lastDay);
@@ -90,9 +89,6 @@ export function judge(
   // Accepted and refused are those of the last hour, refused for reasons that are not fixed.
   return { project, activity, state, accepted, refused, acceptedYesterday, reasons };
 }
-
-/** A scanner's requests are no views that got lost. */
-const NO_VIEWS: ReadonlySet<RefusalCode> = new Set(['not-found', 'method-not-allowed']);
 
 /** Stands for requests that failed before their project was known, as if they were a project's. */
 const REQUESTS: Project = {

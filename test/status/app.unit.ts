@@ -303,4 +303,6 @@ it('the log says that views are refused, and accepted again, once an hour', () =
   scene.nowMs = NOON + HOUR_MS + 60_000;
   refuse();
   expect(look()).toHaveLength(3);
+  scene.nowMs += 2 * HOUR_MS;
+  expect(look()).toHaveLength(3);
 });

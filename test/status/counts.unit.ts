@@ -35,6 +35,8 @@ describe('a timeline', () => {
     for (let i = 0; i < 3000; i++) timeline.add(NOON + ((i * i) % 7) * MINUTE_MS * i);
     const nowMs = NOON + 2999 * 6 * MINUTE_MS;
     const saved = JSON.parse(JSON.stringify(timeline)) as ReturnType<Timeline['toJSON']>;
+    // Each period is two numbers, and only periods of the last hour or two days are saved.
+    expect(saved.minutes.length).toBeLessThanOrEqual(2 * 60);
     const again = new Timeline(saved);
     expect(again.minutes(nowMs)).toStrictEqual(timeline.minutes(nowMs));
     expect(again.hours(nowMs)).toStrictEqual(timeline.hours(nowMs));

@@ -6,7 +6,7 @@ import { NOON, PLACE, Scene } from '../support/status-scene.ts';
 // What an operator reads in the middle of the night: from the counts to the text.
 
 const DAY = '2026-11-22';
-const refusedDays = [DAY];
+const refusedDays = ['2026-11-21', DAY, '2026-11-23'];
 const at = (clock: string): string => `${DAY} ${clock} UTC`;
 const MiB = 2 ** 20;
 const AURORA = { id: '1', name: 'Aurora', origins: ['https://aurora.example'] };
@@ -37,6 +37,9 @@ Aurora: refused since ${at('14:00')}, all 69 views of the last hour.
     scene.list({ ...AURORA, origins: [MOVED] }, { id: '2' });
     expect(scene.text()).toContain('They would be accepted now; waiting for the next one.');
     expect(scene.text()).not.toContain('viewlog activate');
+    scene.around = { ...scene.around, place: { viewBytesMax: 65_536 } };
+    expect(scene.text()).toMatch(/ replay .* --max-view 64KiB /);
+    scene.around = { files: { refusedDays } };
     scene.accept();
     expect(scene.text()).toBe(`Views are arriving: 2 of 2 projects; problems fixed
 Aurora: fixed.
@@ -100,7 +103,7 @@ Unreadable requests: fixed.
 
   it('a colleague ran it as root', () => {
     const store = { unavailable: 'permission denied', unavailableSinceMs: NOON };
-    const scene = sceneOf({ store, account: 'viewlog' });
+    const scene = sceneOf({ store, place: { account: 'viewlog' } });
     expect(scene.text()).toBe(`Every view is refused: permission denied
 Views are refused with 503 since ${at('14:00')}: permission denied.
   Check /data: its owner, its disk, quotas and inodes. viewlog continues by itself.
@@ -187,8 +190,9 @@ Aurora: no view for 5 h 0 min, since ${at('09:00')}; 25 came in the same 3 hours
     scene.nowMs += 2 * HOUR_MS;
     scene.refuse(2, { code: 'method-not-allowed' }, MOVED);
     expect(scene.text()).toBe('Quiet: no views in the last hour');
-    scene.refuse(1, { code: 'malformed-json' }, MOVED, 'view');
-    expect(scene.model().headline).toStrictEqual({ kind: 'amber', about: 'requests' });
+    scene.refuse(1, { code: 'malformed-json' }, MOVED, '{"p":1,} ');
+    expect(scene.text()).toMatch(/^100% of requests fail: not JSON\n/);
+    expect(scene.model().headline.kind).toBe('amber');
   });
 
   it('the collector is new', () => {

@@ -3,6 +3,7 @@ import type { FilesSeen } from '../../src/status/look-around.ts';
 import { type Asked, modelOf, type StatusModel } from '../../src/status/model.ts';
 import { judge, type Judged } from '../../src/status/state.ts';
 import { statusText } from '../../src/status/text.ts';
+import type { Place } from '../../src/status/words.ts';
 import type { WatchedState } from '../../src/status/store-facts.ts';
 import { ProjectList } from '../../src/projects/project-list.ts';
 import type { ProjectEntry } from '../../src/projects/projects-schema.ts';
@@ -42,8 +43,7 @@ interface Around {
   readonly minFreeBytes?: number;
   readonly isStopping?: boolean;
   readonly warnings?: readonly string[];
-  /** Whose commands are printed. */
-  readonly account?: string;
+  readonly place?: Partial<Place>;
   readonly asked?: Partial<Asked>;
 }
 
@@ -108,7 +108,7 @@ export class Scene {
   }
 
   whole(): string {
-    return statusText(this.model(), { ...PLACE, account: this.around.account }, 'test');
+    return statusText(this.model(), { ...PLACE, ...this.around.place }, 'test');
   }
 
   #input() {
