@@ -1,8 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { StreamConfig } from '@nats-io/jetstream';
 import { describe, expect, it } from 'vitest';
-import { canRunNats, startNats, startNatsCluster } from '../../support/nats-server.ts';
+import { canRunNats, startNats } from '../../support/nats-server.ts';
 import { pool } from '../../support/pool.ts';
 import {
   BUN,
@@ -115,16 +114,6 @@ describe.skipIf(!canRunNats())('a start', () => {
     );
   });
 
-  it('says in one line that the cluster has no quorum to make the stream', async () => {
-    const nats = await startNatsCluster();
-    const [last, ...others] = nats.nodes;
-    await Promise.all(others.map((node) => node.stop('SIGKILL')));
-    const { code, stdout, stderr } = await serve(`nats://127.0.0.1:${last!.port}`);
-    expect(code).toBe(69);
-    expect(stdout).toBe('');
-    expect(stderr).toMatch(/^error: Cannot use stream VIEWS of the NATS cluster at [^\n]*\n$/);
-  });
-
   it.each([
     ['no credentials', 'nats://HOST', /give --nats-creds, or user:password@HOST$/],
     ['a wrong password', 'nats://viewlog:wr0ng@HOST', /check the credentials$/],
@@ -158,20 +147,15 @@ describe.skipIf(!canRunNats())('a start', () => {
     }
   });
 
-  it.each<[string, Partial<StreamConfig>, RegExp]>([
-    ['keeps them in memory', { storage: 'memory' }, /keeps messages in memory/],
-    ['has other subjects', { subjects: ['views.1', 'x'] }, /do not take views\.<project>/],
-    ['drops what was read', { retention: 'workqueue' }, /drops messages that were read/],
-    ['acknowledges nothing', { no_ack: true }, /acknowledges nothing/],
-  ])('refuses a stream that %s', async (_, config, message) => {
+  it('refuses a stream that keeps views in memory', async () => {
     const nats = await startNats();
     const manager = await nats.manager();
-    await manager.streams.add({ name: 'VIEWS', subjects: ['views.>'], ...config });
+    await manager.streams.add({ name: 'VIEWS', subjects: ['views.>'], storage: 'memory' });
     const { code, stdout, stderr } = await serve(nats.url);
-    expect(code).toBe(78);
-    expect(stdout).toBe('');
-    expect(stderr).toMatch(/^error: Stream VIEWS cannot keep views: [^\n]*\n$/);
-    expect(stderr).toMatch(message);
+    expect([code, stdout]).toStrictEqual([78, '']);
+    expect(stderr).toMatch(
+      /^error: Stream VIEWS cannot keep views: it keeps messages in memory.*\n$/,
+    );
   });
 
   it('warns of a stream that drops old views, or has other replicas', async () => {
