@@ -50,19 +50,6 @@ describe.skipIf(!canRunNats())('a stream with logins', () => {
     expect([code, stderr]).toStrictEqual([0, '']);
     expect(stdout).not.toContain('eyJ');
   });
-
-  it('refuses the credentials of another account', async () => {
-    const nats = await startNats(keysAndTokens().options);
-    const data = dataDirectory();
-    const file = join(data, 'other.creds');
-    writeFileSync(file, keysAndTokens().creds);
-    const args = ['serve', '--port=0', '--status=off', '--store', nats.url, '--nats-creds', file];
-    const { code, stdout, stderr } = await run(args, { data });
-    expect([code, stdout]).toStrictEqual([78, '']);
-    expect(stderr).toMatch(
-      /^error: Cannot log in to the NATS cluster at [^\n]*; check the credentials\n$/,
-    );
-  });
 });
 
 const OPENSSL = '/usr/bin/openssl';

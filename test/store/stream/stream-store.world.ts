@@ -1,5 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { canRunNats, startNats } from '../../support/nats-server.ts';
 import { pool } from '../../support/pool.ts';
@@ -14,7 +13,6 @@ import {
   LTS_DENO,
 } from '../../support/runtimes.ts';
 import { startWatched } from '../../support/status.ts';
-import { tempDir } from '../../support/temp-dir.ts';
 import { dataDirectory, run, startViewlog } from '../../support/viewlog.ts';
 import { FULL_VIEW, MINIMAL_VIEW } from '../../support/views.ts';
 
@@ -130,23 +128,6 @@ describe.skipIf(!canRunNats())('a start', () => {
     expect(stdout + stderr).not.toContain('wr0ng');
   });
 
-  it('says what is wrong with a credentials file, and prints nothing of it', async () => {
-    const nats = await startNats();
-    const file = join(tempDir(), 'viewlog.creds');
-    const missing = await serve(nats.url, '--nats-creds', file);
-    expect(missing.code).toBe(78);
-    expect(missing.stderr).toContain(`Cannot use NATS credentials file "${file}": ENOENT`);
-    for (const text of ['', 's3cret', CREDS.replace('SUA', 'SA'), CREDS.slice(0, 60)]) {
-      writeFileSync(file, text);
-      const { code, stdout, stderr } = await serve(nats.url, '--nats-creds', file);
-      expect(code).toBe(78);
-      expect(stdout).toBe('');
-      expect(stderr).toBe(
-        `error: Cannot use NATS credentials file "${file}": it holds no JWT and seed\n`,
-      );
-    }
-  });
-
   it('refuses a stream that keeps views in memory', async () => {
     const nats = await startNats();
     const manager = await nats.manager();
@@ -191,13 +172,3 @@ describe.skipIf(!canRunNats())('a start', () => {
 
 const LOGIN = { user: 'viewlog', pass: 's3cret' };
 const USERS = 'authorization { users: [ { user: viewlog, password: s3cret } ] }';
-
-/** Of no account anywhere. */
-const CREDS = `-----BEGIN NATS USER JWT-----
-eyJ0eXAiOiJKV1QiLCJhbGciOiJlZDI1NTE5LW5rZXkifQ.e30.AAAA
-------END NATS USER JWT------
-
------BEGIN USER NKEY SEED-----
-SUAOY3AUOCXQ5GYEWNBKJ5GLPNBV4LK2NLHRLQFJKBOIQQDVZJ2LVHBRRY
-------END USER NKEY SEED------
-`;
