@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { killAnything, killArchive, killServers } from './support/archive-faults.ts';
 import { FAULTS, randomFrom, withstand } from './support/faults.ts';
 import type { Figures } from './support/trial.ts';
 import { WAYS } from './support/attacker.ts';
@@ -18,9 +17,6 @@ type Fault = (runtime: Runtime, random: () => number) => Promise<Figures>;
 
 const EVERYWHERE: Record<string, Fault> = {
   ...FAULTS,
-  ...(canRunNats() && {
-    'archive, kill -9': (runtime, random) => killArchive(runtime, random, 5),
-  }),
   ...Object.fromEntries(
     Object.keys(WAYS).map((way) => [
       `a stranger ${way}`,
@@ -31,12 +27,8 @@ const EVERYWHERE: Record<string, Fault> = {
 };
 /** What is not about one runtime. */
 const ONCE: Record<string, Fault> = {
-  ...(canRunNats() && {
-    'archive, servers killed': (_, random) => killServers(random, 3),
-    'archive, anything killed': (_, random) => killAnything(runtimes, random, 6),
-    // With a collector on each runtime at the same time.
-    'cluster chaos': (_, random) => chaos(runtimes, random, 5),
-  }),
+  // With a collector on each runtime at the same time, and an archive.
+  ...(canRunNats() && { 'cluster chaos': (_, random) => chaos(runtimes, random, 8) }),
 };
 const runtimes = [NODE, DENO, BUN].filter(isPresent);
 const totals = new Map<string, Figures>();

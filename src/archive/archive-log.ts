@@ -5,8 +5,6 @@ import { printable } from '../base/text.ts';
 
 /** Under load some messages are always behind. */
 const LAG_MIN = 10_000;
-/** One failure is no news: the servers elect a leader, or have forgotten the reader. */
-const FAILURES_LOGGED = 2;
 const SKIPPED_NAMED_MAX = 10;
 
 /** Logs and counts what the archive meets in the stream. */
@@ -14,7 +12,6 @@ export class ArchiveLog {
   readonly #log: Log;
   readonly #stream: string;
   #loggedLag = 0;
-  #failures = 0;
   /** Messages that are not views. */
   skipped = 0;
   /** Messages that the stream removed before they were archived. */
@@ -47,15 +44,17 @@ export class ArchiveLog {
   }
 
   failed(error: unknown): void {
-    this.unreadable = printable(reasonOf(error));
-    if (++this.#failures !== FAILURES_LOGGED) return;
-    this.#log.warn(`Cannot read stream "${this.#stream}": ${this.unreadable}; retrying`);
+    const reason = printable(reasonOf(error));
+    if (reason !== this.unreadable) {
+      this.#log.warn(`Cannot read stream "${this.#stream}": ${reason}; retrying`);
+    }
+    this.unreadable = reason;
   }
 
   succeeded(): void {
-    if (this.#failures >= FAILURES_LOGGED) this.#log.info(`Reading stream "${this.#stream}" again`);
+    if (this.unreadable === undefined) return;
+    this.#log.info(`Reading stream "${this.#stream}" again`);
     this.unreadable = undefined;
-    this.#failures = 0;
   }
 
   /** Logs how many messages the archive is behind, each time that this has doubled. */

@@ -37,12 +37,13 @@ export function recordText(record: ArchiveRecord): string {
   return `${JSON.stringify({ ...record, files }, undefined, 2)}\n`;
 }
 
-/** Returns how the stream differs from the recorded one; `undefined` if it does not. */
+/** Returns how the stream differs from the recorded one; `undefined` if it does not, or if none is. */
 export async function mismatchOf(
-  record: ArchiveRecord,
+  record: ArchiveRecord | undefined,
   source: StreamSource,
   { created, last }: StreamEnds,
 ): Promise<string | undefined> {
+  if (record === undefined) return undefined;
   const { stream, sequence, id } = record;
   if (stream !== source.name) return `"archive.json" is of stream "${printable(stream)}"`;
   if (created !== record.created) {

@@ -23,7 +23,7 @@ import { Retention } from '../disk/retention.ts';
 import { batchOf } from './archive-batch.ts';
 import { ArchiveLog } from './archive-log.ts';
 import { type ArchiveRecord, mismatchOf, readRecord, recordText } from './archive-record.ts';
-import type { StreamEnds, StreamMessage, StreamSource } from './stream-source.ts';
+import type { StreamMessage, StreamSource } from './stream-source.ts';
 import { ViewFiles } from './view-files.ts';
 
 export interface ArchiveOptions {
@@ -80,7 +80,7 @@ export class Archive {
     this.#timing = timing;
     this.#views = new ViewFiles({
       ...options,
-      retry: (attempt) => this.#retry(attempt),
+      retry: (path, attempt) => this.#retry(path, attempt),
       forget: (name) => this.#forget(name),
     });
     this.#space = new FreeSpace({ ...options, effect: 'archiving waits' });
@@ -98,7 +98,6 @@ export class Archive {
   }
 
   state() {
-    const low = this.#space.isLow ? 'too little free disk space' : undefined;
     const { skipped, lost, unreadable } = this.#log;
     return {
       stream: this.#options.source.name,
@@ -111,7 +110,7 @@ export class Archive {
       path: this.#views.writer.path,
       freeBytes: this.#space.bytes,
       /** Why nothing can be written now, and why nothing can be read. */
-      unavailable: this.#blocked?.reason ?? low,
+      unavailable: this.#blocked?.reason,
       unreadable,
     };
   }
@@ -169,8 +168,14 @@ export class Archive {
 
   /** Makes sure that the record is of this stream; else begins with the stream's first message. */
   async #check(): Promise<void> {
-    const { source, log, once } = this.#options;
-    const { ends, mismatch } = await this.#compare();
+    const { source, log, once, stop } = this.#options;
+    let ends = await source.ends();
+    let mismatch = await mismatchOf(this.#record, source, ends);
+    for (let look = 1; mismatch !== undefined && look < MISMATCH_LOOKS; look++) {
+      await sleep(this.#timing.retryMaxMs / 2, stop);
+      ends = await source.ends();
+      mismatch = await mismatchOf(this.#record, source, ends);
+    }
     this.#end = this.#endAtCheck = ends.last;
     if (once) this.#until = Math.min(this.#until, ends.last);
     if (this.#record !== undefined && mismatch === undefined) return;
@@ -186,26 +191,15 @@ export class Archive {
     await this.#save({ stream: source.name, created, sequence, files: {} });
   }
 
-  /** Compares the record with the stream: more than once, if they differ. */
-  async #compare(): Promise<{ ends: StreamEnds; mismatch: string | undefined }> {
-    const { source, stop } = this.#options;
-    for (let look = 1; ; look++) {
-      const ends = await source.ends();
-      const mismatch = this.#record && (await mismatchOf(this.#record, source, ends));
-      if (mismatch === undefined || look === MISMATCH_LOOKS) return { ends, mismatch };
-      await sleep(this.#timing.retryMaxMs / 2, stop);
-    }
-  }
-
   /** Writes, syncs and records messages. */
   async #take(messages: readonly StreamMessage[]): Promise<void> {
     const { to, id, days, skipped, gaps } = batchOf(messages, this.sequence);
-    for (const [from, last] of gaps) {
-      // Passing over messages is final, and a server that is behind may leave some out.
-      if ((await this.#options.source.message(from)) === undefined) continue;
-      throw new Error(`messages ${from} to ${last} were left out`);
+    // Passing over messages is final, and a server that is behind may leave some out.
+    for (const sequence of gaps.flat()) {
+      if ((await this.#options.source.message(sequence)) === undefined) continue;
+      throw new Error(`message ${sequence} was left out`);
     }
-    await this.#untilEnoughFree();
+    await this.#retry(this.#options.dir, () => this.#enoughFree());
     for (const [day, lines] of days) {
       const written = await this.#views.append(day, lines);
       this.#lines += written.length;
@@ -232,17 +226,8 @@ export class Archive {
   async #save(record: ArchiveRecord): Promise<void> {
     const { dir, files } = this.#options;
     const path = archiveRecordOf(dir);
-    await this.#retry(async () => {
-      try {
-        await replaceFile(files, path, recordText(record));
-        return undefined;
-      } catch (error) {
-        if (error instanceof Fatal) throw error;
-        // The old record is still there, and still true.
-        const reason = "the archive's record cannot be written";
-        return { reason, message: `Cannot write "${path}": ${reasonOf(error)}` };
-      }
-    });
+    // If it cannot be replaced, the old record is still there, and still true.
+    await this.#retry(path, () => replaceFile(files, path, recordText(record)));
     this.#record = record;
   }
 
@@ -271,29 +256,35 @@ export class Archive {
     return true;
   }
 
-  /** Repeats what a full disk prevents until it succeeds. */
-  async #retry(attempt: () => Promise<Blocked | undefined>): Promise<void> {
+  /** Repeats what a full disk or a file that cannot be opened prevents until it succeeds. */
+  async #retry(path: string, attempt: () => Promise<Blocked | void>): Promise<void> {
     const { log, stop } = this.#options;
     for (const waitMs of backOff(this.#timing)) {
-      const blocked = await attempt();
+      const blocked = await attempt().catch((error: unknown) => blockedBy(error, path));
       const before = this.#blocked;
-      this.#blocked = blocked;
-      if (blocked === undefined) {
+      this.#blocked = blocked ?? undefined;
+      if (this.#blocked === undefined) {
         if (before !== undefined) log.info('The archive writes again');
         return;
       }
-      if (blocked.message !== before?.message) log.error(`${blocked.message}; retrying`);
+      const { message } = this.#blocked;
+      // Low space has been logged.
+      if (message !== '' && message !== before?.message) log.error(`${message}; retrying`);
       if (stop.aborted) throw new StoppedWaiting();
       await sleep(waitMs, stop);
     }
   }
 
-  async #untilEnoughFree(): Promise<void> {
-    const { stop } = this.#options;
-    while (this.#space.isLow) {
-      if (stop.aborted) throw new StoppedWaiting();
-      await sleep(this.#timing.retryMaxMs, stop);
-      await this.#space.poll();
-    }
+  async #enoughFree(): Promise<Blocked | undefined> {
+    if (!this.#space.isLow) return undefined;
+    await this.#space.poll();
+    return this.#space.isLow ? { reason: 'too little free disk space', message: '' } : undefined;
   }
+}
+
+/** @throws {Fatal} the error, if it must end the process. */
+function blockedBy(error: unknown, path: string): Blocked {
+  if (error instanceof Fatal) throw error;
+  const message = `Cannot read or write "${path}": ${reasonOf(error)}`;
+  return { reason: message, message };
 }

@@ -18,6 +18,7 @@ const CONSUMER_IDLE_MS = 30_000;
 const FIND_TIMES = 4;
 const FIND_EVERY_MS = 500;
 const CONNECTED_EVERY_MS = 100;
+const TODO = 'start a collector with --store to create it, or name another with --nats-stream';
 
 /** A stream of a NATS cluster, read with the client's ordered consumer. */
 export class NatsSource implements StreamSource {
@@ -37,20 +38,19 @@ export class NatsSource implements StreamSource {
 
   /** @throws {Fatal} exit 78 if there is no such stream, 69 if the cluster does not answer. */
   static async find(name: string, cluster: Cluster, stop: AbortSignal): Promise<NatsSource> {
-    for (let time = 1; ; time++) {
+    let failure: Fatal | undefined;
+    for (let time = 1; time <= FIND_TIMES && !stop.aborted; time++) {
       try {
-        if ((await findStream(cluster, name)) !== undefined) {
-          return new NatsSource(name, cluster, await managerOf(cluster), stop);
-        }
-        if (time === FIND_TIMES) throw new Fatal(EXIT.badConfiguration, noStream(name));
+        const found = await findStream(cluster, name);
+        if (found) return new NatsSource(name, cluster, await managerOf(cluster), stop);
+        failure = new Fatal(EXIT.badConfiguration, `There is no stream "${name}"; ${TODO}`);
       } catch (error) {
-        if (error instanceof Fatal) throw error;
-        if (time < FIND_TIMES && !stop.aborted) continue;
         const message = `Cannot read stream "${name}": ${reasonOf(error)}`;
-        throw new Fatal(EXIT.unavailable, message);
+        failure = new Fatal(EXIT.unavailable, message);
       }
       await sleep(FIND_EVERY_MS, stop);
     }
+    throw failure ?? new Error('stopped');
   }
 
   async ends(): Promise<StreamEnds> {
@@ -97,7 +97,3 @@ export class NatsSource implements StreamSource {
     }
   }
 }
-
-const noStream = (name: string): string =>
-  `There is no stream "${name}"; start a collector with --store to create it, or name another ` +
-  'with --nats-stream';

@@ -1,4 +1,4 @@
-import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
+import { EXIT, Fatal } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
 import { isJson } from '../base/json.ts';
 import type { Log } from '../base/log.ts';
@@ -15,7 +15,7 @@ interface ViewFilesOptions {
   readonly files: FileOps;
   readonly log: Log;
   /** Repeats what a full disk prevents until it succeeds. */
-  readonly retry: (attempt: () => Promise<Blocked | undefined>) => Promise<void>;
+  readonly retry: (path: string, attempt: () => Promise<Blocked | void>) => Promise<void>;
   /** Takes a file out of the record. */
   readonly forget: (name: string) => Promise<void>;
   /** How many ids may be in memory. */
@@ -112,15 +112,8 @@ export class ViewFiles {
     const isShorter = recorded > size;
     const start = isShorter ? 0 : recorded;
     let ids = new Set<string>();
-    await retry(async () => {
-      try {
-        ids = await this.#collect(name, start, size);
-        return undefined;
-      } catch (error) {
-        if (error instanceof Fatal) throw error;
-        const reason = 'a view file cannot be read';
-        return { reason, message: `Cannot read "${name}": ${reasonOf(error)}` };
-      }
+    await retry(name, async () => {
+      ids = await this.#collect(name, start, size);
     });
     // The record has the size of another file, to which this one could grow before a crash.
     if (isShorter) await forget(name);
@@ -148,7 +141,7 @@ export class ViewFiles {
   async #write(day: string, lines: Uint8Array): Promise<void> {
     this.#openDay = day;
     let left = lines;
-    await this.#options.retry(async () => {
+    await this.#options.retry(fileNameOf('views', day), async () => {
       const { blocked: unopened } = await this.writer.write(day, NOTHING);
       if (unopened !== undefined || left.length === 0) return unopened;
       const { lineBytes, blocked } = await this.writer.write(day, left);

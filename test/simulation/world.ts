@@ -6,7 +6,6 @@ import type { Removals } from './removals.ts';
 import { type Syscalls, WEATHERS } from './syscalls.ts';
 import { SimulatedTime } from './time.ts';
 
-const LIVES = 6;
 const STEPS_MAX = 60;
 const NOON = Date.parse('2026-03-01T12:00:00Z');
 const UNLIMITED = Number.POSITIVE_INFINITY;
@@ -48,6 +47,7 @@ export abstract class World<P extends Simulated = Simulated> {
   readonly disk: Disk;
   readonly ledger: Ledger;
   process!: P;
+  protected readonly livesMax: number = 6;
 
   constructor(seed: number, isArchive = false) {
     const random = new Random(seed);
@@ -70,7 +70,7 @@ export abstract class World<P extends Simulated = Simulated> {
   }
 
   async run(): Promise<void> {
-    for (let life = 0; life < LIVES && this.ledger.violation === undefined; life++) {
+    for (let life = 0; life < this.livesMax && this.ledger.violation === undefined; life++) {
       await this.#live();
     }
     if (this.ledger.violation === undefined) await this.#liveInPeace();

@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { onTestFinished } from 'vitest';
@@ -39,13 +37,6 @@ export function startArchive({ runtime, data, url, args = [] }: ArchiveOptions):
       return started.ended;
     },
   };
-}
-
-/** Returns the record of an archive, if it exists. */
-export function recordIn(data: string): Record<string, unknown> | undefined {
-  const path = join(data, 'archive.json');
-  if (!existsSync(path)) return undefined;
-  return JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
 }
 
 /** Archives the stream to its end, and expects success. */

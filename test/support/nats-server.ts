@@ -24,41 +24,11 @@ export interface NatsOptions {
   readonly login?: NodeConnectionOptions;
 }
 
-/** One server, or a cluster of three that stores each message three times. */
-export interface NatsCluster {
-  readonly nodes: readonly NatsNode[];
-  /** The address for `--store`, with every server. */
-  readonly url: string;
-  /** Opens a connection, which ends with the test. */
-  connect(): Promise<NatsConnection>;
-  manager(): Promise<JetStreamManager>;
-  /** Returns the stream as its leader sees it. */
-  stream(name: string): Promise<StreamInfo>;
-  /** Waits until a node leads the stream, and returns it. */
-  leaderOf(name: string): Promise<NatsNode>;
-  /** Returns every message of the stream, as text, in order. */
-  messages(name: string): Promise<StoredMessage[]>;
-  /** Waits until JetStream answers on every running node. */
-  ready(): Promise<void>;
-}
-
-export interface StoredMessage {
+interface StoredMessage {
   readonly seq: number;
   readonly subject: string;
   readonly id: string;
   readonly text: string;
-}
-
-export interface NatsNode {
-  readonly name: string;
-  readonly port: number;
-  readonly isRunning: boolean;
-  readonly storeDir: string;
-  start(): Promise<void>;
-  /** Ends the server and waits for that. */
-  stop(signal: NodeJS.Signals): Promise<void>;
-  /** `SIGSTOP`, `SIGCONT` */
-  signal(signal: NodeJS.Signals): void;
 }
 
 /** Starts a single server. */
@@ -93,18 +63,19 @@ ${options.jetstream === false ? '' : jetstream}
 ${count > 1 ? cluster : ''}
 ${options.config ?? ''}`,
     );
-    return new ServerProcess(`n${i}`, ports[i]!, ports[count + i]!, config, storeDir);
+    return new NatsNode(`n${i}`, ports[i]!, ports[count + i]!, config, storeDir);
   });
   onTestFinished(async () => {
     await Promise.all(nodes.map((node) => node.stop('SIGKILL')));
   });
-  const cluster = new TestCluster(nodes, options);
+  const cluster = new NatsCluster(nodes, options);
   await Promise.all(nodes.map((node) => node.start()));
   await cluster.ready();
   return cluster;
 }
 
-class ServerProcess implements NatsNode {
+/** A server. */
+export class NatsNode {
   readonly name: string;
   readonly port: number;
   readonly monitorPort: number;
@@ -160,18 +131,21 @@ class ServerProcess implements NatsNode {
   }
 }
 
-class TestCluster implements NatsCluster {
-  readonly nodes: readonly ServerProcess[];
+/** One server, or a cluster of three that stores each message three times. */
+export class NatsCluster {
+  readonly nodes: readonly NatsNode[];
+  /** The address for `--store`, with every server. */
   readonly url: string;
   readonly #options: NatsOptions;
   #manager: Promise<JetStreamManager> | undefined;
 
-  constructor(nodes: readonly ServerProcess[], options: NatsOptions) {
+  constructor(nodes: readonly NatsNode[], options: NatsOptions) {
     this.nodes = nodes;
     this.#options = options;
     this.url = `nats://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
   }
 
+  /** Opens a connection, which ends with the test. */
   async connect(): Promise<NatsConnection> {
     const connection = await connect({
       servers: this.nodes.map(({ port }) => `127.0.0.1:${port}`),
@@ -188,11 +162,13 @@ class TestCluster implements NatsCluster {
     return (this.#manager ??= this.connect().then((nats) => jetstreamManager(nats, options)));
   }
 
+  /** Returns the stream as its leader sees it. */
   async stream(name: string): Promise<StreamInfo> {
     const manager = await this.manager();
     return until(() => manager.streams.info(name).catch(() => undefined));
   }
 
+  /** Waits until a node leads the stream, and returns it. */
   async leaderOf(name: string): Promise<NatsNode> {
     return until(async () => {
       const { cluster } = await this.stream(name);
@@ -201,6 +177,7 @@ class TestCluster implements NatsCluster {
     });
   }
 
+  /** Returns every message of the stream, as text, in order. */
   async messages(name: string): Promise<StoredMessage[]> {
     const { state } = await this.stream(name);
     const js = (await this.manager()).jetstream();
@@ -219,6 +196,7 @@ class TestCluster implements NatsCluster {
     return found;
   }
 
+  /** Waits until JetStream answers on every running node. */
   async ready(): Promise<void> {
     const running = this.nodes.filter((node) => node.isRunning);
     if (this.nodes.length === 1) return;

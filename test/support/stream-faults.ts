@@ -1,23 +1,27 @@
 import { expect } from 'vitest';
-import type { Figures } from './trial.ts';
+import { isFragment } from '../../src/verify/fragment.ts';
+import { type Archive, archiveAll, startArchive } from './archive.ts';
 import { type Load, startLoad } from './load.ts';
 import { type NatsCluster, type NatsNode, startNatsCluster } from './nats-server.ts';
 import type { Runtime } from './runtimes.ts';
-import { dataDirectory, startViewlog, until, type Viewlog } from './viewlog.ts';
+import { tempDir } from './temp-dir.ts';
+import type { Figures } from './trial.ts';
+import { dataDirectory, linesOf, run, startViewlog, until, type Viewlog } from './viewlog.ts';
 
-// Faults of a real cluster of three and its collectors, under load.
+// Faults of a real cluster of three, its collectors and its archive, while views come in.
 
 const CLIENTS = 16;
 /** Views that are refused at once must not keep the servers from electing a leader. */
 const REST_MS = 10;
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A collector under load, which is started again after it is killed. */
+/** A collector that is loaded for as long as it lives, and started again when it is killed. */
 class Loaded {
   readonly #nats: NatsCluster;
   readonly #runtime: Runtime;
   readonly #data = dataDirectory();
   readonly acknowledged: string[] = [];
+  /** How often views were refused, by code. */
   readonly refused = new Map<string, number>();
   #viewlog: Viewlog | undefined;
   #load: Load | undefined;
@@ -33,111 +37,136 @@ class Loaded {
     this.#load = startLoad(this.#viewlog.url, CLIENTS, Infinity, REST_MS);
   }
 
-  /** Ends the collector, and adds up its clients' answers. */
+  /** Ends it, and adds up the answers that its clients got. */
   async stop(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     const { code, stderr } = await this.#viewlog!.signal(signal);
     if (signal === 'SIGTERM' && code !== 0) throw new Error(`stopped with ${code}: ${stderr}`);
     await this.#load!.stop();
     const { acknowledged, refused } = this.#load!.told;
     this.acknowledged.push(...acknowledged);
-    for (const [why, times] of refused) {
-      this.refused.set(why, (this.refused.get(why) ?? 0) + times);
+    for (const [code_, times] of refused) {
+      this.refused.set(code_, (this.refused.get(code_) ?? 0) + times);
     }
-  }
-
-  get acknowledgedNow(): number {
-    return this.#load!.told.acknowledged.length;
-  }
-
-  get refusedNow(): number {
-    return this.#load!.told.refused.get('storage-unavailable') ?? 0;
   }
 
   /** Waits until another view is acknowledged. */
   async goesOn(): Promise<void> {
-    const before = this.acknowledgedNow;
-    await until(() => this.acknowledgedNow > before);
+    const { acknowledged } = this.#load!.told;
+    const before = acknowledged.length;
+    await until(() => acknowledged.length > before);
   }
 }
 
-/** Starts three servers, and a collector on each runtime, under load. */
-export async function startLoaded(
-  runtimes: readonly Runtime[],
-): Promise<{ nats: NatsCluster; collectors: Loaded[] }> {
+/** Starts three servers, a collector on each runtime under load, and an archive. */
+export async function startLoaded(runtimes: readonly Runtime[]) {
   const nats = await startNatsCluster();
   const collectors = runtimes.map((runtime) => new Loaded(nats, runtime));
   // One after the other, because the first creates the stream.
   for (const collector of collectors) await collector.start();
-  await Promise.all(collectors.map((collector) => collector.goesOn()));
-  return { nats, collectors };
+  await goOn(collectors);
+  return { nats, collectors, archived: new Archived(nats, runtimes) };
 }
 
-/** Causes a disturbance, and waits until every collector's views are acknowledged again. */
-export async function disturb(
-  collectors: readonly Loaded[],
-  happen: () => Promise<unknown>,
-): Promise<Figures> {
-  const refusedBefore = sum(collectors, ({ refusedNow }) => refusedNow);
-  const before = performance.now();
-  await happen();
+/** Waits until every collector's views are acknowledged. */
+export async function goOn(collectors: readonly Loaded[]): Promise<void> {
   await Promise.all(collectors.map((collector) => collector.goesOn()));
-  const ms = Math.round(performance.now() - before);
-  return { ms, refused: sum(collectors, ({ refusedNow }) => refusedNow) - refusedBefore };
 }
 
-const sum = <T>(of: readonly T[], value: (item: T) => number): number =>
-  of.reduce((total, item) => total + value(item), 0);
+/** An archive of the stream that is started again when it is killed, each time on another runtime. */
+class Archived {
+  readonly #nats: NatsCluster;
+  readonly #runtimes: readonly Runtime[];
+  readonly #data = tempDir();
+  #starts = 0;
+  #archive: Archive;
 
-/** Stops the collectors, and expects each acknowledged view once, and no 5xx except 503. */
-export async function expectStored(
-  nats: NatsCluster,
-  collectors: readonly Loaded[],
-): Promise<Figures> {
+  constructor(nats: NatsCluster, runtimes: readonly Runtime[]) {
+    this.#nats = nats;
+    this.#runtimes = runtimes;
+    this.#archive = this.#start();
+  }
+
+  #start(): Archive {
+    const runtime = this.#runtimes[this.#starts++ % this.#runtimes.length]!;
+    return startArchive({ runtime, url: this.#nats.url, data: this.#data });
+  }
+
+  async kill(): Promise<void> {
+    await until(() => this.#archive.stdout().includes('archiving'));
+    await this.#archive.signal('SIGKILL');
+    this.#archive = this.#start();
+  }
+
+  /** Stops it, archives what is left, and returns the lines, without fragments. */
+  async lines(): Promise<string[]> {
+    await until(() => this.#archive.stdout().includes('archiving'));
+    const stopped = await this.#archive.signal('SIGTERM');
+    await archiveAll({ url: this.#nats.url, data: this.#data });
+    const verified = await run(['verify', this.#data], { data: this.#data });
+    for (const { code, stdout, stderr } of [stopped, verified]) {
+      if (code !== 0) throw new Error(`ended with ${code}: ${stdout}${stderr}`);
+    }
+    return linesOf(this.#data, 'views').filter((line) => !isFragment(line));
+  }
+}
+
+/** Stops all, and expects each acknowledged view once in the stream and once in the files. */
+export async function expectStored({
+  nats,
+  collectors,
+  archived,
+}: Awaited<ReturnType<typeof startLoaded>>): Promise<Figures> {
   await Promise.all(collectors.map((collector) => collector.stop('SIGTERM')));
-  const ids = (await nats.messages('VIEWS')).map(({ id }) => id);
-  const stored = new Set(ids);
-  expect(stored.size).toBe(ids.length);
   const acknowledged = collectors.flatMap((collector) => collector.acknowledged);
-  expect(acknowledged.filter((id) => !stored.has(id))).toStrictEqual([]);
   expect(new Set(acknowledged).size).toBe(acknowledged.length);
+  const lines = await archived.lines();
+  const inFiles = lines.map((line) => (JSON.parse(line) as { id: string }).id);
+  const inStream = (await nats.messages('VIEWS')).map(({ id }) => id);
+  for (const ids of [inFiles, inStream]) {
+    const stored = new Set(ids);
+    expect(stored.size).toBe(ids.length);
+    expect(acknowledged.filter((id) => !stored.has(id))).toStrictEqual([]);
+  }
   const codes = new Set(collectors.flatMap(({ refused }) => [...refused.keys()]));
   codes.delete('storage-unavailable');
   expect([...codes]).toStrictEqual([]);
-  return { acknowledged: acknowledged.length, stored: stored.size, lost: 0 };
+  return { acknowledged: acknowledged.length, stored: inStream.length, archived: lines.length };
 }
 
-/** Kills servers and collectors at random, and starts them again. */
+/** Kills servers, collectors and the archive at random, and starts them again. */
 export async function chaos(
   runtimes: readonly Runtime[],
   random: () => number,
   rounds: number,
 ): Promise<Figures> {
-  const { nats, collectors } = await startLoaded(runtimes);
-  const kills = { nodes: 0, clusters: 0, collectors: 0 };
+  const loaded = await startLoaded(runtimes);
+  const { nats, collectors, archived } = loaded;
+  const kills = { servers: 0, clusters: 0, collectors: 0, archives: 0 };
   const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)]!;
-  const killNode = async (node: NatsNode): Promise<void> => {
+  const killServer = async (node: NatsNode): Promise<void> => {
     await node.stop('SIGKILL');
     await sleep(random() * 1_000);
     await node.start();
-    kills.nodes += 1;
+    kills.servers += 1;
   };
-  const happen = async (): Promise<void> => {
+  for (let round = 0; round < rounds; round++) {
+    await sleep(random() * 1_000);
     const choice = random();
-    if (choice < 0.2) {
+    if (choice < 0.3) {
+      await archived.kill();
+      kills.archives += 1;
+    } else if (choice < 0.5) {
       const collector = pick(collectors);
       await collector.stop('SIGKILL');
       // A collector cannot start while the cluster has no quorum.
       await nats.leaderOf('VIEWS');
       await collector.start();
       kills.collectors += 1;
-    } else if (choice < 0.35) {
-      await Promise.all(nats.nodes.map(killNode));
+    } else if (choice < 0.65) {
+      await Promise.all(nats.nodes.map(killServer));
       kills.clusters += 1;
-    } else await killNode(pick(nats.nodes));
-  };
-  for (let round = 0; round < rounds; round++) {
-    await sleep(random() * 1_000);
-    await disturb(collectors, happen);
+    } else await killServer(pick(nats.nodes));
+    await goOn(collectors);
   }
-  return { ...kills, ...(await expectStored(nats, collectors)) };
+  return { ...kills, ...(await expectStored(loaded)) };
 }

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { randomFrom } from '../../support/faults.ts';
 import { canRunNats, startNatsCluster } from '../../support/nats-server.ts';
 import { BUN, DENO, isPresent, NODE } from '../../support/runtimes.ts';
-import { chaos, disturb, expectStored, startLoaded } from '../../support/stream-faults.ts';
 import { startWatched } from '../../support/status.ts';
+import { chaos, expectStored, goOn, startLoaded } from '../../support/stream-faults.ts';
 import { until } from '../../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../../support/views.ts';
 
@@ -13,21 +13,22 @@ const RUNTIMES = [NODE, DENO, BUN].filter(isPresent);
 
 describe.skipIf(!canRunNats())('a stream that three servers keep', () => {
   it('is created with three replicas, and loses nothing when its leader or a follower is killed', async () => {
-    const { nats, collectors } = await startLoaded(RUNTIMES);
-    const { config } = await nats.stream('VIEWS');
-    expect(config.num_replicas).toBe(3);
-    expect((await nats.stream('VIEWS_REFUSED')).config.num_replicas).toBe(3);
+    const loaded = await startLoaded(RUNTIMES);
+    const { nats, collectors } = loaded;
+    for (const stream of ['VIEWS', 'VIEWS_REFUSED']) {
+      expect((await nats.stream(stream)).config.num_replicas).toBe(3);
+    }
     const leader = await nats.leaderOf('VIEWS');
     const follower = nats.nodes.find((node) => node !== leader)!;
-    const figures = {
-      follower: await disturb(collectors, () => follower.stop('SIGKILL')),
-      back: await disturb(collectors, () => follower.start()),
-      leader: await disturb(collectors, async () => leader.stop('SIGKILL')),
-    };
-    console.log(figures, await expectStored(nats, collectors));
+    await follower.stop('SIGKILL');
+    await goOn(collectors);
+    await follower.start();
+    await leader.stop('SIGKILL');
+    await goOn(collectors);
+    await expectStored(loaded);
   });
 
-  it('takes no views without a quorum, and takes them again by itself', async () => {
+  it('accepts no views without a quorum, and accepts them again by itself', async () => {
     const nats = await startNatsCluster();
     const viewlog = await startWatched({ args: ['--store', nats.url] });
     const accepts = async (): Promise<boolean> => (await viewlog.post(MINIMAL_VIEW)).status === 201;
@@ -36,15 +37,13 @@ describe.skipIf(!canRunNats())('a stream that three servers keep', () => {
       return ((await answer.json()) as { reasons: string[] }).reasons;
     };
     expect(await accepts()).toBe(true);
-    const current = 'viewlog_stream_replicas{state="current"}';
-    await until(async () => (await viewlog.metrics())[current] === 3);
     const [last, ...others] = nats.nodes;
     await Promise.all(others.map((node) => node.stop('SIGKILL')));
     const answers = await Promise.all(Array.from({ length: 20 }, accepts));
-    expect(answers).toStrictEqual(Array.from({ length: 20 }, () => false));
-    // Also where nobody sends a view, so that a balancer in front hears of it.
+    expect(answers).not.toContain(true);
+    // Also if nobody sends a view, so that a balancer in front notices.
     await until(async () => (await reasons()).length > 0);
-    // It may come back, so one starts all the same.
+    // The quorum may come back, so another collector starts all the same.
     const second = await startWatched({ args: ['--store', `nats://127.0.0.1:${last!.port}`] });
     expect((await second.post(MINIMAL_VIEW)).status).toBe(503);
     await Promise.all(others.map((node) => node.start()));
@@ -54,7 +53,7 @@ describe.skipIf(!canRunNats())('a stream that three servers keep', () => {
 
   const seed = Number(process.env['VIEWLOG_TEST_SEED'] ?? Math.floor(Math.random() * 1e9));
 
-  it(`loses nothing in a little chaos from seed ${seed}`, async () => {
-    console.log(await chaos(RUNTIMES, randomFrom(seed), 2));
-  }, 120_000);
+  it(`loses nothing when anything is killed, from seed ${seed}`, async () => {
+    console.log(await chaos(RUNTIMES, randomFrom(seed), 4));
+  }, 150_000);
 });

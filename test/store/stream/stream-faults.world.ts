@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { startLoad } from '../../support/load.ts';
 import { canRunNats, type NatsCluster, startNats } from '../../support/nats-server.ts';
 import { sumOf, startWatched, type Watched } from '../../support/status.ts';
-import { startViewlog, until } from '../../support/viewlog.ts';
+import { until } from '../../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../../support/views.ts';
 
 // What a collector answers while its stream takes no views, and that it goes on by itself.
@@ -93,20 +93,6 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     expect((await viewlog.metrics())['viewlog_queue_bytes']).toBe(0);
   });
 
-  it('answers waiting views as soon as the connection is lost', async () => {
-    const nats = await startNats();
-    const [node] = nats.nodes;
-    const viewlog = await start(nats);
-    expect(await accepts(viewlog)).toBe(true);
-    node!.signal('SIGSTOP');
-    const waits = refusal(viewlog);
-    await until(async () => (await viewlog.metrics())['viewlog_queue_lines'] === 1);
-    await node!.stop('SIGKILL');
-    expect((await waits).detail).toContain('the connection to the cluster was lost');
-    const failures = 'viewlog_publish_failures_total{reason="disconnected"}';
-    expect((await viewlog.metrics())[failures]).toBe(1);
-  });
-
   it('refuses while the stream is full, says so once, and goes on when there is space', async () => {
     const nats = await startNats();
     const manager = await nats.manager();
@@ -129,46 +115,6 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     expect((await readiness(viewlog)).code).toBe(200);
     expect(viewlog.stderr()).toBe('error: Stream VIEWS refuses views: maximum messages exceeded\n');
     expect(viewlog.stdout().match(/^Stream VIEWS takes views again$/gm)).toHaveLength(1);
-  });
-
-  it('refuses views while the stream is gone or has other subjects', async () => {
-    const nats = await startNats();
-    const manager = await nats.manager();
-    const viewlog = await start(nats);
-    expect(await accepts(viewlog)).toBe(true);
-    await manager.streams.delete('VIEWS');
-    await until(async () => (await readiness(viewlog)).reasons[0] === 'the stream is gone');
-    expect((await refusal(viewlog)).detail).toContain('the stream is gone');
-    await manager.streams.add({ name: 'VIEWS', subjects: ['views.>'] });
-    await until(async () => (await readiness(viewlog)).code === 200);
-    expect(await accepts(viewlog)).toBe(true);
-    await manager.streams.update('VIEWS', { subjects: ['other'] });
-    await until(async () => (await readiness(viewlog)).reasons[0]?.startsWith('its subjects'));
-    await refusal(viewlog);
-    await manager.streams.update('VIEWS', { subjects: ['views.>'] });
-    await until(async () => (await readiness(viewlog)).code === 200);
-    expect(await accepts(viewlog)).toBe(true);
-    expect(viewlog.stderr()).toBe(
-      'error: Refusing views: the stream is gone (VIEWS)\n' +
-        'error: Refusing views: its subjects (other) do not take views.<project>; add views.> ' +
-        '(VIEWS)\n',
-    );
-  });
-
-  it('answers views in flight when it is stopped, and loses nothing acknowledged', async () => {
-    const nats = await startNats();
-    const viewlog = await startViewlog({ args: ['--store', nats.url] });
-    const load = startLoad(viewlog.url, 64);
-    await until(() => load.told.acknowledged.length > 500);
-    const { code, stdout, stderr } = await viewlog.signal('SIGTERM');
-    await load.stop();
-    expect([code, stderr]).toStrictEqual([0, '']);
-    expect(stdout).toMatch(/viewlog stopping\n$/);
-    expect([...load.told.refused.keys()]).toStrictEqual([]);
-    const ids = (await nats.messages('VIEWS')).map(({ id }) => id);
-    expect(new Set(ids).size).toBe(ids.length);
-    const stored = new Set(ids);
-    expect(load.told.acknowledged.filter((id) => !stored.has(id))).toStrictEqual([]);
   });
 
   it('stops in time when the server hangs', async () => {

@@ -50,19 +50,6 @@ describe.skipIf(!canRunNats())('a stream with logins', () => {
     expect([code, stderr]).toStrictEqual([0, '']);
     expect(stdout).not.toContain('eyJ');
   });
-
-  it('refuses the credentials of another account', async () => {
-    const nats = await startNats(keysAndTokens().options);
-    const data = dataDirectory();
-    const file = join(data, 'other.creds');
-    writeFileSync(file, keysAndTokens().creds);
-    const args = ['serve', '--port=0', '--status=off', '--store', nats.url, '--nats-creds', file];
-    const { code, stdout, stderr } = await run(args, { data });
-    expect([code, stdout]).toStrictEqual([78, '']);
-    expect(stderr).toMatch(
-      /^error: Cannot log in to the NATS cluster at [^\n]*; check the credentials\n$/,
-    );
-  });
 });
 
 const OPENSSL = '/usr/bin/openssl';
@@ -85,30 +72,6 @@ describe.skipIf(!canRunNats() || !isHere(OPENSSL))('a stream over TLS', () => {
       '(name a private authority with NODE_EXTRA_CA_CERTS, on Deno DENO_CERT)',
     );
   });
-
-  it('is not used without TLS if the operator asked for TLS', async () => {
-    const nats = await startNats();
-    const address = nats.url.replace('nats:', 'tls:');
-    const plain = await run(['serve', '--port=0', '--status=off', '--store', address]);
-    expect(plain.code).toBe(69);
-    expect(plain.stderr).toMatch(/^error: Cannot reach .*does not support 'tls'[^\n]*\n$/);
-    expect(plain.stderr).toContain('(connect with nats://)');
-  });
-
-  // Deno trusts no certificate that is its own authority.
-  it.each(RUNTIMES.filter((runtime) => runtime !== DENO))(
-    'is not used where the server asks for our certificate, on $name',
-    async (runtime) => {
-      const { certificate, options } = certified();
-      const config = options.config!.replace('}', `, ca_file: "${certificate}", verify: true }`);
-      const nats = await startNats({ ...options, config });
-      const store = ['--store', `tls://localhost:${nats.nodes[0]!.port}`];
-      const env = { NODE_EXTRA_CA_CERTS: certificate, DENO_CERT: certificate };
-      const asked = await run(['serve', '--port=0', '--status=off', ...store], { runtime, env });
-      expect(asked.code).toBe(69);
-      expect(asked.stderr).toMatch(/^error: Cannot reach [^\n]*a client's certificate[^\n]*\n$/);
-    },
-  );
 });
 
 function certified(): { certificate: string; options: NatsOptions } {

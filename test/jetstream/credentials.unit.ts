@@ -1,0 +1,60 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { credsAuthenticator, nkeys } from '@nats-io/transport-node';
+import { expect, it } from 'vitest';
+import { credentials } from '../../src/jetstream/credentials.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+const JWT = 'eyJ0eXAiOiJKV1QiLCJhbGciOiJlZDI1NTE5LW5rZXkifQ.e30.AAAA';
+
+/** The text of a credentials file, as `nsc` writes it. */
+function fileOf(seed: string): string {
+  return `-----BEGIN NATS USER JWT-----
+${JWT}
+------END NATS USER JWT------
+
+************************* IMPORTANT *************************
+-----BEGIN USER NKEY SEED-----
+${seed}
+------END USER NKEY SEED------
+`;
+}
+
+const newSeed = (): string => Buffer.from(nkeys.createUser().getSeed()).toString();
+
+it("a login signs the server's nonce as the NATS client does, with the file as it is then", () => {
+  const path = join(tempDir(), 'viewlog.creds');
+  let text = fileOf(newSeed());
+  writeFileSync(path, text);
+  const login = credentials(path);
+  const expected = () => {
+    const theirs = credsAuthenticator(Buffer.from(text.replaceAll('\r', '')))('nonce') as {
+      jwt: string;
+      sig: string;
+    };
+    return { jwt: theirs.jwt, sig: Buffer.from(theirs.sig, 'base64').toString('base64url') };
+  };
+  expect(login('nonce')).toStrictEqual(expected());
+  text = fileOf(newSeed()).replaceAll('\n', '\r\n');
+  writeFileSync(path, text);
+  expect(login('nonce')).toStrictEqual(expected());
+  // The last good ones, while the file is missing or faulty.
+  writeFileSync(path, 'half a fi');
+  expect(login('nonce')).toStrictEqual(expected());
+  rmSync(path);
+  expect(login('nonce')).toStrictEqual(expected());
+});
+
+it.each([
+  ['', 'it holds no JWT and seed'],
+  ['s3cret', 'it holds no JWT and seed'],
+  [fileOf(newSeed().slice(0, -1)), 'it holds no JWT and seed'],
+  [fileOf(newSeed()).replace(JWT, 's3cret'), 'it holds no JWT and seed'],
+  [undefined, 'ENOENT: no such file or directory'],
+])('a file that cannot be used is an error which quotes nothing of it', (text, why) => {
+  const path = join(tempDir(), 'viewlog.creds');
+  if (text !== undefined) writeFileSync(path, text);
+  const message = `Cannot use NATS credentials file "${path}": ${why}`;
+  expect(() => credentials(path)).toThrow(expect.objectContaining({ exitCode: 78 }));
+  expect(() => credentials(path)).toThrow(message);
+});
