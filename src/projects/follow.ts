@@ -96,7 +96,8 @@ export class FollowedProjects extends ProjectList {
     const command = `viewlog check --projects ${shellQuoted(printable(path, Infinity))}`;
     const rest = more.length === 0 ? '' : ` (and ${plural(more.length, 'more fault')}: ${command})`;
     const message = `The last good projects file stays active: ${first}${rest}`;
-    this.fault = { message, first, sinceMs: this.fault?.sinceMs ?? now() };
+    const sinceMs = this.fault?.sinceMs ?? now();
+    this.fault = { message, first, sinceMs, idsInFile: idsIn(content) };
     log.warn(message);
   }
 
@@ -105,4 +106,11 @@ export class FollowedProjects extends ProjectList {
     if (this.fault !== undefined) log.warn(this.fault.message);
     else log.info(`Projects file unchanged: ${summaryOf(this.all())}`);
   }
+}
+
+const ID = /"id"\s*:\s*"([^"]*)"/g;
+
+function idsIn(content: Content): ReadonlySet<string> {
+  const text = typeof content === 'object' ? new TextDecoder().decode(content) : '';
+  return new Set(Array.from(text.matchAll(ID), ([, id]) => id!));
 }

@@ -174,7 +174,7 @@ function reasonWords(reason: ReasonFacts, { id, maxViewsPerMinute: limit }: Row)
   }
   const faults = issues.map(({ field, message, received }) => {
     const name = field === '' ? 'the view' : printable(field);
-    return `${name} ${printable(message)}, received ${printable(received)}`;
+    return `${name} ${printable(message)} (received ${printable(received)})`;
   });
   return `: ${faults.join('; ')}`;
 }
@@ -219,11 +219,16 @@ function pageFix({ origin = '', text = '' }: ReasonFacts['sample'], explain?: st
 }
 
 /** Views of ids that are not listed, and what to do about them. */
-export function unlistedTold({ unlisted, unlistedInAll }: StatusModel, place: Place): Told[] {
+const IN_FAULTY_FILE =
+  'It is in the projects file, which is faulty and so not active. Correct the file first.';
+
+export function unlistedTold(model: StatusModel, place: Place): Told[] {
+  const { unlisted, unlistedInAll, projectsFault } = model;
   const told = unlisted.map(({ id, reason }): Told => {
     const { lastDay, lastHour, lastMs, sample } = reason;
     const views = plural(lastDay, 'view');
     const title = say`${id}: ${views} in 24 hours, ${lastHour} in the last hour, ${fromWords(sample)}, the latest ${at(lastMs)}`;
+    if (projectsFault?.idsInFile.has(id)) return { title, steps: [{ words: [IN_FAULTY_FILE] }] };
     return { title, steps: fixSteps(reason, place, '') };
   });
   const left = unlistedInAll - unlisted.length;

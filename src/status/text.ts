@@ -18,7 +18,7 @@ export function statusText(model: StatusModel, place: words.Place, version: stri
     model.unlisted.length === 0 ? 'No unlisted id sends views.' : 'Unlisted ids that send views:',
     ...unlistedTold(model, place).map(textOf),
     ...words.latest(model).map(eventsOf),
-    `\n${words.fileWords(model)} viewlog ${version}.\n`,
+    `\n${`${words.fileWords(model)} viewlog ${version}.`.trimStart()}\n`,
   ];
   return lines.join('\n');
 }

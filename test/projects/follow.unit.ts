@@ -59,7 +59,8 @@ describe('by polling', () => {
     const first =
       'projects.json:1:31: projects[1].id must be a string of 1 to 20 digits, such as "1000001"; found the number 2';
     const message = `The last good projects file stays active: ${first} (and 1 more fault: viewlog check --projects projects.json)`;
-    expect([idsOf(projects), projects.fault]).toEqual(['1', { message, first, sinceMs: 1_000 }]);
+    const fault = { message, first, sinceMs: 1_000, idsInFile: new Set(['7']) };
+    expect([idsOf(projects), projects.fault]).toEqual(['1', fault]);
     await pass(10_000);
     expect(logged.splice(0)).toEqual([`warn: ${message}`]);
     disk.text = undefined;

@@ -51,15 +51,18 @@ Aurora: fixed.
     const fault = 'projects.json:3:2: expected ","';
     const scene = sceneOf();
     scene.around = {
-      fault: { first: fault },
+      fault: { first: fault, idsInFile: new Set(['78']) },
       files: { refusedDays },
     };
     scene.refuse(1, unlisted('77'));
+    scene.refuse(1, unlisted('78'));
     expect(scene.text()).toBe(`The projects file is faulty
 ${fault}. Faulty since ${at('14:00')}; the last good list stays active.
   Correct the file. Until then no command can change it. To see every fault:
     viewlog check ${FILES}`);
     expect(scene.whole()).toMatch(/\n77: .*\n {2}Correct the projects file first\.\n/);
+    const inFile = 'It is in the projects file, which is faulty and so not active.';
+    expect(scene.whole()).toContain(`\n  ${inFile} Correct the file first.\n`);
     // Also for views that were refused for reasons that no longer are, or that a page must fix.
     scene.refuse(1, moved, MOVED);
     scene.refuse(1, { code: 'invalid-view', project: '2' });
@@ -146,7 +149,7 @@ Project 1: refused since ${at('14:00')}, 130 of 150 views of the last hour.
     scene.refuse(2, { code: 'invalid-view', project: '1', issues }, 'https://a.example', text);
     expect(scene.text()).toBe(`Aurora: all views refused (invalid views)
 Aurora: refused since ${at('14:00')}, all 2 views of the last hour.
-  2 views: mb must be an integer, received "12"; url must start with "/", received "home". Correct the page "home" of https://a.example. To explain the latest:
+  2 views: mb must be an integer (received "12"); url must start with "/" (received "home"). Correct the page "home" of https://a.example. To explain the latest:
     grep 1 /data/refused-${DAY}.ndjson | tail -n 1 | viewlog explain ${FILES}`);
   });
 

@@ -39,7 +39,7 @@ export const NOON = Date.parse('2026-11-22T14:00:00.000Z');
 interface Around {
   readonly store?: Partial<WatchedState>;
   readonly files?: Partial<FilesSeen>;
-  readonly fault?: { readonly first: string };
+  readonly fault?: { readonly first: string; readonly idsInFile?: ReadonlySet<string> };
   readonly minFreeBytes?: number;
   readonly isStopping?: boolean;
   readonly warnings?: readonly string[];
@@ -118,7 +118,12 @@ export class Scene {
       counts,
       projects: {
         operator: undefined,
-        fault: fault && { ...fault, message: fault.first, sinceMs: NOON },
+        fault: fault && {
+          idsInFile: new Set<string>(),
+          ...fault,
+          message: fault.first,
+          sinceMs: NOON,
+        },
         find: (id: string) => projects.find(id),
         all: () => projects.all(),
       },
