@@ -12,35 +12,22 @@ export interface ArchiveLine {
   readonly data: Uint8Array;
 }
 
-/** Messages that are written, synced and recorded together. */
-export interface ArchiveBatch {
-  /** The sequence of the last of them, and the id of its view. */
-  readonly to: number;
-  readonly id: string | undefined;
-  /** Lines in the stream's order, by day. */
-  readonly days: ReadonlyMap<string, readonly ArchiveLine[]>;
-  /** Messages that are not views: `7 (is not UTF-8)`. */
-  readonly skipped: readonly string[];
-  /** Messages that the stream does not have any more: first and last sequence of each gap. */
-  readonly gaps: readonly (readonly [from: number, to: number])[];
-}
-
-/** Makes a batch of messages that come after the message `after`. At least one. */
-export function batchOf(messages: readonly StreamMessage[], after: number): ArchiveBatch {
+/** Makes a batch, to be recorded together, of messages that come after the message `after`. */
+export function batchOf(messages: readonly StreamMessage[], after: number) {
+  /** Lines in the stream's order. */
   const days = new Map<string, ArchiveLine[]>();
+  /** Messages that are not views: `7 (is not UTF-8)`. */
   const skipped: string[] = [];
-  const gaps: [number, number][] = [];
+  /** Messages that the stream does not have any more: first and last sequence of each gap. */
+  const gaps: [from: number, to: number][] = [];
+  /** The sequence of the last message, and the id of its view. */
   let to = after;
   let id: string | undefined;
   for (const { sequence, data } of messages) {
     const line = readMessage(data);
     id = typeof line === 'string' ? undefined : line.id;
-    if (typeof line === 'string') {
-      skipped.push(`${sequence} (${line})`);
-    } else {
-      days.set(line.day, days.get(line.day) ?? []);
-      days.get(line.day)!.push(line);
-    }
+    if (typeof line === 'string') skipped.push(`${sequence} (${line})`);
+    else if (days.get(line.day)?.push(line) === undefined) days.set(line.day, [line]);
     if (sequence > to + 1) gaps.push([to + 1, sequence - 1]);
     to = sequence;
   }

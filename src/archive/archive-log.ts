@@ -28,10 +28,8 @@ export class ArchiveLog {
   skip(messages: readonly string[]): void {
     if (messages.length === 0) return;
     this.skipped += messages.length;
-    const some = messages.slice(0, SKIPPED_NAMED_MAX).join(', ');
-    const more = messages.length > SKIPPED_NAMED_MAX ? ', …' : '';
     const what = `${plural(messages.length, 'message')} of the stream that no collector wrote`;
-    this.#log.error(`Skipped ${what}: ${some}${more}`);
+    this.#log.error(`Skipped ${what}: ${messages.slice(0, SKIPPED_NAMED_MAX).join(', ')}`);
   }
 
   gap(from: number, to: number): void {

@@ -6,7 +6,7 @@ import { MiB } from '../base/size.ts';
 import { NEWLINE } from '../base/text.ts';
 import { type Blocked, DayWriter, NOTHING } from '../disk/day-writer.ts';
 import { fileNameOf } from '../disk/names.ts';
-import type { FileOps } from '../disk/ops.ts';
+import { type FileOps, ifPresent } from '../disk/ops.ts';
 import { readHead } from '../view/line.ts';
 import type { ArchiveLine } from './archive-batch.ts';
 
@@ -65,10 +65,11 @@ export class ViewFiles {
    * @throws {Fatal} exit 65 if the file has too many lines that the record does not cover.
    */
   async append(day: string, lines: readonly ArchiveLine[]): Promise<number[]> {
-    // Space, or the stream, may have been waited for.
-    if (performance.now() - this.#lookedMs >= LOOK_MS) await this.look();
-    await this.#write(day, NOTHING);
-    const known = this.#days.get(day) ?? (await this.#begin(day));
+    let known: Day | undefined;
+    while (known === undefined) {
+      await this.#write(day, NOTHING);
+      known = this.#days.get(day) ?? (await this.#begin(day));
+    }
     const fresh = lines.filter(({ id }) => !known.ids.delete(id));
     await this.#write(day, Buffer.concat(fresh.flatMap(({ data }) => [data, LINE_END])));
     known.size = this.writer.fileBytes;
@@ -103,18 +104,25 @@ export class ViewFiles {
     }
   }
 
-  /** Collects the ids in a file, now open and sealed, that the record does not cover. */
-  async #begin(day: string): Promise<Day> {
+  /**
+   * Collects the ids in a file, now open and sealed, that the record does not cover.
+   * @returns `undefined` if somebody has just moved the file.
+   */
+  async #begin(day: string): Promise<Day | undefined> {
     const { retry, forget } = this.#options;
     const name = fileNameOf('views', day);
     const size = this.writer.fileBytes;
     const recorded = this.#recorded[name] ?? 0;
     const isShorter = recorded > size;
     const start = isShorter ? 0 : recorded;
-    let ids = new Set<string>();
+    let ids: Set<string> | undefined;
     await retry(name, async () => {
-      ids = await this.#collect(name, start, size);
+      ids = await ifPresent(this.#collect(name, start, size));
     });
+    if (ids === undefined) {
+      await this.look();
+      return undefined;
+    }
     // The record has the size of another file, to which this one could grow before a crash.
     if (isShorter) await forget(name);
     const begun = { start, ids, size };
@@ -142,6 +150,9 @@ export class ViewFiles {
     this.#openDay = day;
     let left = lines;
     await this.#options.retry(fileNameOf('views', day), async () => {
+      // Space, or the stream, may have been waited for. Later, a part of the lines may be written.
+      const isLookDue = lines.length === 0 && performance.now() - this.#lookedMs >= LOOK_MS;
+      if (isLookDue) await this.look();
       const { blocked: unopened } = await this.writer.write(day, NOTHING);
       if (unopened !== undefined || left.length === 0) return unopened;
       const { lineBytes, blocked } = await this.writer.write(day, left);

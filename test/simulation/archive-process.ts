@@ -77,8 +77,9 @@ export class ArchiveProcess {
     this.#world.checkArchived();
     const written = disk.find(path ?? '');
     if (written === undefined || !ledger.life.written.has(written)) return;
-    const recorded = this.#world.recordedSizes()[written.name];
-    const isRecorded = recorded === written.size || !stream.has(stream.last);
+    const sizes = this.#world.recordedSizes();
+    const recorded = sizes?.[written.name];
+    const isRecorded = recorded === written.size || !sizes || !stream.has(stream.last);
     ledger.check(isRecorded, `${path} has ${written.size} bytes, recorded are ${recorded}`);
   }
 

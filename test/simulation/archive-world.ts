@@ -2,6 +2,7 @@ import { ARCHIVE_RECORD } from '../../src/disk/names.ts';
 import { SimulatedStream } from '../support/stream.ts';
 import { ArchiveProcess } from './archive-process.ts';
 import { DATA, type Inode } from './disk.ts';
+import { WEATHERS } from './syscalls.ts';
 import { type Event, World } from './world.ts';
 
 /** A read of a stream without new messages ends after this time. */
@@ -22,7 +23,8 @@ export class ArchiveWorld extends World<ArchiveProcess> {
 
   constructor(seed: number) {
     super(seed, true);
-    this.stream.omits = () => this.random.chance(0.002);
+    this.stream.omits = () =>
+      this.process.syscalls.weather !== WEATHERS.calm && this.random.chance(0.03);
     this.stream.answering = async (isIdle) => {
       const ms = isIdle ? IDLE_MS : this.random.between(0.1, 5);
       await new Promise((resolve) => setTimeout(resolve, ms));
@@ -43,7 +45,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
       [4, 'the servers do not answer', () => this.#setDown(true)],
       [4, 'the servers answer', () => this.#setDown(false)],
       [2, 'the connection is lost', () => this.#changeStream(() => stream.disconnect())],
-      [2, 'messages expire', () => this.#expire()],
+      [4, 'messages expire', () => this.#expire()],
       [2, 'a message is removed', () => this.#remove(stream.first + random.below(20))],
       [4, 'the servers lose messages', () => this.#lose()],
       [1, 'the stream is made anew', () => this.#recreate()],
@@ -147,9 +149,9 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     this.#changeStream(() => this.stream.recreate());
   }
 
-  /** The sizes in the archive's record, by file. */
-  recordedSizes(): Readonly<Record<string, number>> {
-    return this.#readRecord().files;
+  /** The sizes in the archive's record, by file; `undefined` if somebody has removed it. */
+  recordedSizes(): Readonly<Record<string, number>> | undefined {
+    return this.#record() && this.#readRecord().files;
   }
 
   #readRecord(): { readonly sequence: number; readonly files: Record<string, number> } {

@@ -37,31 +37,26 @@ const DUPLICATE_WINDOW_NS = 5e9;
 export async function createRefusedStream(
   options: RefusedStreamOptions,
 ): Promise<LocalRefusedStore> {
-  const { maxBytes, log, stream } = options;
-  const store = new RefusedStream(options);
-  if (maxBytes === 0) return store;
+  const { cluster, stream, maxBytes, keepDays, log } = options;
+  const limits = { max_bytes: maxBytes, max_age: keepDays * DAY_NS };
   try {
-    await makeStream(options);
+    if (maxBytes > 0) {
+      const { config } = await prepareStream(options, {
+        name: stream,
+        subjects: ['refused.>'],
+        storage: 'file',
+        discard: 'old',
+        duplicate_window: DUPLICATE_WINDOW_NS,
+        ...limits,
+      });
+      const hasLimits = config.max_bytes === limits.max_bytes && config.max_age === limits.max_age;
+      const { streams } = await managerOf(cluster);
+      if (!hasLimits) await streams.update(stream, { ...config, ...limits });
+    }
   } catch (error) {
     log.warn(`Cannot keep refused views in stream ${stream}: ${printable(reasonOf(error))}`);
   }
-  return store;
-}
-
-/** Creates the stream if it is missing; otherwise sets its limits. */
-async function makeStream(options: RefusedStreamOptions): Promise<void> {
-  const { cluster, stream, maxBytes, keepDays } = options;
-  const limits = { max_bytes: maxBytes, max_age: keepDays * DAY_NS };
-  const { config } = await prepareStream(options, {
-    name: stream,
-    subjects: ['refused.>'],
-    storage: 'file',
-    discard: 'old',
-    duplicate_window: DUPLICATE_WINDOW_NS,
-    ...limits,
-  });
-  if (config.max_bytes === limits.max_bytes && config.max_age === limits.max_age) return;
-  await (await managerOf(cluster)).streams.update(stream, { ...config, ...limits });
+  return new RefusedStream(options);
 }
 
 class RefusedStream implements LocalRefusedStore {

@@ -18,13 +18,13 @@ import { EXIT, Fatal } from '../../base/exit.ts';
 import { formatSize } from '../../base/format.ts';
 import type { Log } from '../../base/log.ts';
 import type { Cluster } from '../../jetstream/connect.ts';
-import { configFault, type StreamSeen, VIEWS } from '../../jetstream/inspect.ts';
+import { configFault, VIEWS } from '../../jetstream/inspect.ts';
 import { type FailureKind, Publisher } from '../../jetstream/publisher.ts';
 import { StreamHealth } from '../../jetstream/stream-health.ts';
 import { findStream, prepareStream } from '../../jetstream/stream.ts';
 import { headOf, linesOf } from '../../view/line.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
-import type { Appended, StoreState, ViewStore } from '../store.ts';
+import type { Appended, ViewStore } from '../store.ts';
 
 export interface StreamStoreOptions {
   readonly cluster: Cluster;
@@ -38,20 +38,8 @@ export interface StreamStoreOptions {
   readonly log: Log;
 }
 
-export interface StreamStoreState extends StoreState {
-  readonly stream: {
-    readonly name: string;
-    /** The server that viewlog is connected to, as `host:port`. */
-    readonly server: string | undefined;
-    readonly disconnectedSinceMs: number | undefined;
-    readonly connectionLosses: number;
-    /** Views that were not acknowledged. */
-    readonly failures: Readonly<Record<FailureKind, number>>;
-    /** The stream when it was last seen: its size, leader and replicas. */
-    readonly seen: StreamSeen;
-    readonly warnings: readonly string[];
-  };
-}
+/** Plain values, for whoever shows them. */
+export type StreamStoreState = ReturnType<StreamStore['state']>;
 
 /** No view is published twice, so the servers need not remember ids for long. */
 const DUPLICATE_WINDOW_NS = 5e9;
@@ -156,7 +144,7 @@ export class StreamStore implements ViewStore {
     this.#publisher.close();
   }
 
-  state(): StreamStoreState {
+  state() {
     const { cluster, stream } = this.#options;
     const { seen, warnings, trouble } = this.#health;
     return {
@@ -169,10 +157,12 @@ export class StreamStore implements ViewStore {
       queuedBytes: this.#publisher.bytes,
       stream: {
         name: stream,
+        /** The server that viewlog is connected to, as `host:port`. */
         server: cluster.server,
-        disconnectedSinceMs: cluster.disconnectedSinceMs,
         connectionLosses: cluster.losses,
+        /** Views that were not acknowledged. */
         failures: { ...this.#failures },
+        /** The stream when it was last seen: its size, leader and replicas. */
         seen,
         warnings,
       },
