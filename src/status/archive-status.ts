@@ -14,7 +14,7 @@ interface ArchiveSource {
 export const archiveStatus = (source: ArchiveSource): Service => ({
   health: () => ({ reasons: reasonsOf(source), warnings: [] }),
   metrics: () => metricsOf(source),
-  pages: { '/': (context) => context.text(factsOf(source)) },
+  pages: { '/': (context) => context.text(pageOf(source)) },
 });
 
 /** Returns why nothing is archived now. */
@@ -25,24 +25,18 @@ function reasonsOf({ state, server, isStopping }: ArchiveSource): string[] {
   return [unavailable, lost].filter((reason) => reason !== undefined);
 }
 
-function factsOf(source: ArchiveSource): string {
+/** Returns a line for each fact and for each metric. */
+function pageOf(source: ArchiveSource): string {
+  const { stream, path = 'none' } = source.state();
   const reasons = reasonsOf(source);
-  const { stream, sequence, lag, lines, skipped, lost, path, freeBytes } = source.state();
-  const facts = {
-    state: reasons.length === 0 ? 'archiving' : reasons.join('; '),
-    server: source.server() ?? 'none',
-    stream,
-    'archived up to': sequence,
-    'messages behind': lag,
-    'views since the start': lines,
-    'skipped, no views': skipped,
-    'lost, removed too early': lost,
-    'file being written': path ?? 'none',
-    'free disk bytes': freeBytes ?? 'unknown',
-  };
-  return Object.entries(facts)
-    .map(([name, fact]) => `${name.padEnd(24)} ${fact}\n`)
-    .join('');
+  const facts = [
+    ['State:', reasons.length === 0 ? 'archiving' : reasons.join('; ')],
+    ['Server:', source.server() ?? 'none'],
+    ['Stream:', stream],
+    ['File being written:', path],
+    ...metricsOf(source).map(([, help, value]) => [help, String(value ?? 'unknown')]),
+  ];
+  return facts.map(([name = '', value]) => `${name.padEnd(48)} ${value}\n`).join('');
 }
 
 function metricsOf(source: ArchiveSource): Metric[] {

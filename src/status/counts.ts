@@ -71,32 +71,34 @@ export class Counts implements RequestCounts {
   readonly latestRefused: Sample[] = [];
   /** The reasons of all activities, the one with the oldest refusal first. */
   readonly #reasons = new Map<Reason, Activity>();
-  readonly #options: CountsOptions;
+  readonly isListed: (project: string) => boolean;
+  readonly #now: () => number;
 
-  constructor(options: CountsOptions) {
-    this.#options = options;
-    this.startMs = options.now();
+  constructor({ now, isListed }: CountsOptions) {
+    this.#now = now;
+    this.isListed = isListed;
+    this.startMs = now();
     this.sinceMs = this.startMs;
     const codes = Object.keys(REFUSALS).map((code) => [code, 0]);
     this.refusedByCode = Object.fromEntries(codes) as Record<RefusalCode, number>;
   }
 
   accepted(project: string, fields: Uint8Array): void {
-    const atMs = this.#options.now();
+    const atMs = this.#now();
     this.total.accept(atMs);
     this.activityOf(project).accept(atMs);
     add(this.latestAccepted, { atMs, project, fields });
   }
 
   refused(refusal: Refusal, origin: string | undefined, text?: string): void {
-    const sample = sampleOf(refusal, origin, text, this.#options.now());
+    const sample = sampleOf(refusal, origin, text, this.#now());
     const { atMs, code, project } = sample;
     this.refusedByCode[code] += 1;
     add(this.latestRefused, sample);
     // A scanner, the doctor, or somebody with the address in a browser: these are not views.
     if (code === 'method-not-allowed' || code === 'not-found') return;
     this.total.refuse(atMs);
-    if (project !== undefined && !this.#options.isListed(project)) {
+    if (project !== undefined && !this.isListed(project)) {
       this.#refusedUnlisted(project, sample);
       return;
     }

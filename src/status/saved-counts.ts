@@ -38,7 +38,6 @@ interface CountsFileOptions {
   readonly counts: Counts;
   /** A process that has lost its lock must not write. */
   readonly isLocked: () => boolean;
-  readonly isListed: (project: string) => boolean;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly log: Pick<Log, 'warn'>;
@@ -58,7 +57,7 @@ export class CountsFile {
 
   /** Adds what earlier processes counted. Never rejects. */
   async restore(): Promise<void> {
-    const { counts, isListed, log } = this.#options;
+    const { counts, log } = this.#options;
     try {
       // Opening a FIFO would wait for its writer.
       const stats = await fs.stat(this.#path);
@@ -70,7 +69,7 @@ export class CountsFile {
       restore(counts, counts.beforeProject, { ...saved.beforeProject, accepted });
       for (const [id, one] of saved.unlistedIds) counts.unlistedIds.set(id, one);
       for (const [id, one] of saved.projects) {
-        if (isListed(id)) restore(counts, counts.activityOf(id), one);
+        if (counts.isListed(id)) restore(counts, counts.activityOf(id), one);
       }
     } catch (error) {
       if (errnoOf(error) === 'ENOENT') return;

@@ -122,8 +122,8 @@ describe.skipIf(!canRunNats())('archive', () => {
     expect(metrics).toContain('\nviewlog_archive_skipped_total 1\n');
     expect(metrics).toContain('\nviewlog_written_lines_total 100\n');
     const page = await (await get('/')).text();
-    expect(page).toMatch(/^state +archiving\n/);
-    expect(page).toMatch(/\narchived up to +101\n/);
+    expect(page).toMatch(/^State: +archiving\n/);
+    expect(page).toMatch(/\nThe last message archived\. +101\n/);
     expect((await get('/', { headers: { origin: 'https://evil.example' } })).status).toBe(403);
     await nats.nodes[0]!.stop('SIGKILL');
     await until(async () => (await get('/readyz')).status === 503);

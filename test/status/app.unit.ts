@@ -228,7 +228,7 @@ it('an archive has its facts as text, and its reasons in its health', async () =
   };
   const service = (server?: string) =>
     asking(archiveStatus({ state: () => state, server: () => server, isStopping: () => false }));
-  expect(await (await service('n1:4222')('/')).text()).toMatch(/^archived up to {11}7$/m);
+  expect(await (await service('n1:4222')('/')).text()).toMatch(/^The last message archived\. +7$/m);
   const metrics = await (await service('n1:4222')('/metrics')).text();
   expect(metrics).toContain('\nviewlog_archive_sequence 7\n');
   const reasonsOf = async (server?: string): Promise<unknown> =>

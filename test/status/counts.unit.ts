@@ -99,13 +99,12 @@ describe('counts', () => {
 
 describe('saved counts', () => {
   const fileOf = (scene: Scene, dir: string, isLocked = true) => {
-    const { counts, projects } = scene;
+    const { counts } = scene;
     const log = memoryLog();
     const file = new CountsFile({
       dir,
       counts,
       isLocked: () => isLocked,
-      isListed: (id) => projects.find(id) !== undefined,
       now: () => scene.nowMs,
       log,
     });
