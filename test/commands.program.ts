@@ -163,14 +163,14 @@ describe('the projects file', () => {
       expect((await run(command.trim().split(' ').slice(1), { data })).stdout).toContain(
         `"${url}/view"`,
       );
-      expect(title).toBe('A test view, to the running viewlog:');
+      expect(title).toBe('A test view, for the running viewlog:');
       viewlog.child.kill('SIGHUP');
       await until(() => viewlog.stdout().includes('1 active'));
       const { stdout } = spawnSync('sh', ['-c', `${curl} -sS`], { encoding: 'utf8' });
       expect(stdout).toMatch(/^\{"id":"/);
       await viewlog.signal('SIGTERM');
       expect((await printed('--port', '8090')).slice(-3)).toStrictEqual([
-        'A test view, once viewlog runs there:',
+        'A test view, once viewlog is running:',
         expect.stringContaining(' http://127.0.0.1:8090/view '),
         '',
       ]);

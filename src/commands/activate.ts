@@ -63,7 +63,7 @@ export const activate = defineCommand({
     }
     const running = await runningAddress([dirname(projects), settings.data]);
     const address = running ?? ownAddress(settings);
-    const where = running === undefined ? 'once viewlog runs there' : 'to the running viewlog';
+    const where = running === undefined ? 'once viewlog is running' : 'for the running viewlog';
     print(`The script for its pages (--url is the address at which browsers reach viewlog):`);
     print(`  ${withProjects(`snippet ${id} --url ${viewsUrl(after, address)}`, projects)}`);
     print(`A test view, ${where}:\n  ${curlOf(after, address)}`);

@@ -38,7 +38,7 @@ export function readInstallation(given: ServeSettings): Installation {
   });
   const settings = Object.fromEntries(entries) as ServeSettings;
   const dir = settings.store === undefined ? settings.data : path.dirname(settings.projects);
-  const stats = statOf(dir);
+  const stats = look(() => fs.statSync(dir), undefined);
   // The user that the manual creates, with the first id of a machine or an image.
   const { uid, gid } = stats ?? { uid: 1000, gid: 1000 };
   const [user, group] =
@@ -63,38 +63,24 @@ export function plainPath(file: string): string {
   );
 }
 
-function statOf(dir: string): fs.Stats | undefined {
+/** Returns `otherwise` if there is no such file, or Deno is not allowed to look. */
+function look<T>(act: () => T, otherwise: T): T {
   try {
-    return fs.statSync(dir);
+    return act();
   } catch {
-    return undefined;
+    return otherwise;
   }
 }
 
+export const realPath = (file: string): string => look(() => fs.realpathSync(file), file);
+
 function ownProgram(): Pick<Installation, 'runtime' | 'program'> {
   const [, script = ''] = process.argv;
-  const runtime = runtimePath();
+  const runtime = look(() => process.execPath || 'deno', 'deno');
   const isRuntime = /^(node|deno|bun)/.test(path.basename(runtime));
   return isRuntime
     ? { runtime, program: realPath(script) }
     : { runtime: undefined, program: realPath(runtime) };
-}
-
-/** Deno gives its own path only if it may read everything. */
-function runtimePath(): string {
-  try {
-    return process.execPath || 'deno';
-  } catch {
-    return 'deno';
-  }
-}
-
-export function realPath(file: string): string {
-  try {
-    return fs.realpathSync(file);
-  } catch {
-    return file;
-  }
 }
 
 /**
