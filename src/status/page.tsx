@@ -69,7 +69,7 @@ const ToldList = ({ told }: { told: readonly Told[] }) => (
             <Text of={of} />
             {command !== undefined && (
               <div class="command">
-                <code tabindex={0}>{command}</code>
+                <code tabindex={0}>{command.split(' ').flatMap(wordOf)}</code>
                 <button type="button">Copy</button>
               </div>
             )}
@@ -79,6 +79,9 @@ const ToldList = ({ told }: { told: readonly Told[] }) => (
     ))}
   </ul>
 );
+
+/** Lines of a command end between its words, not after the first hyphen of an option. */
+const wordOf = (word: string, i: number) => [i === 0 ? '' : ' ', <span>{word}</span>];
 
 const Figures = ({ model }: { model: StatusModel }) => (
   <dl class="figures">

@@ -109,15 +109,21 @@ const shareOf = ({ accepted, refused }: Row): string => {
   return `${accepted === 0 ? 100 : Math.min(99, Math.max(1, share))}%`;
 };
 
-/** How fresh the page is, and since when it counts. */
-export function summaryWords({ total, nowMs, startMs, sinceMs, stream }: StatusModel): Words {
+/** How fresh the page is, since when it counts, and what is far below. */
+export function summaryWords(model: StatusModel): Words {
+  const { total, nowMs, startMs, sinceMs, stream, unlistedInAll } = model;
   const { lastAcceptedMs: lastMs } = total;
-  const age = lastMs === undefined ? 'No view yet' : formatDuration(nowMs - lastMs);
-  const last = lastMs === undefined ? age : `Last view ${age} ago`;
+  const last =
+    lastMs === undefined ? 'No view yet' : `Last view ${formatDuration(nowMs - lastMs)} ago`;
   const alone = stream === undefined ? '' : ', by this collector alone';
-  return sinceMs === startMs
-    ? say`${last}. Counted since ${at(sinceMs)}${alone}.`
-    : say`${last}. Restarted ${at(startMs)}; counted since ${at(sinceMs)}.`;
+  const restart = sinceMs === startMs ? [' '] : say` Restarted ${at(startMs)}. `;
+  const ids = `Views of ${plural(unlistedInAll, 'unlisted id')} are refused, see below.`;
+  return [
+    `${last}.`,
+    ...restart,
+    ...say`Counted since ${at(sinceMs)}${alone}.`,
+    unlistedInAll === 0 ? '' : ` ${ids}`,
+  ];
 }
 
 type Figure = readonly [name: string, value: string, hint: string];

@@ -118,7 +118,7 @@ Views are refused with 503 since ${at('14:00')}: permission denied.
     scene.counts.sinceMs -= DAY_MS;
     scene.accept();
     expect(scene.whole()).toContain(
-      '\nLast view 1 s ago. Restarted 2026-11-19 14:00 UTC; counted since 2026-11-18 14:00 UTC.\n',
+      '\nLast view 1 s ago. Restarted 2026-11-19 14:00 UTC. Counted since 2026-11-18 14:00 UTC.\n',
     );
     expect(scene.whole()).toMatch(
       /\nWriting views-2026-11-22\.ndjson, 1\.2 KiB\. viewlog test\.\n$/,
@@ -244,6 +244,7 @@ it('lists unlisted ids, and the commands that activate them and send their views
   const scene = sceneOf({ files: { refusedDays } });
   scene.refuse(9, unlisted('77'), 'https://x.example');
   scene.refuse(1, unlisted('1000010'), 'https://a;b');
+  expect(scene.whole()).toContain('. Views of 2 unlisted ids are refused, see below.\n');
   expect(scene.whole()).toContain(
     `Unlisted ids that send views:
 77: 9 views in 24 hours, 9 in the last hour, from https://x.example, the latest ${at('14:00')}

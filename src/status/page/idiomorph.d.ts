@@ -1,9 +1,2 @@
-declare module 'idiomorph' {
-  export const Idiomorph: {
-    morph(
-      old: Element,
-      next: Element,
-      options: { morphStyle: 'outerHTML'; ignoreActiveValue: boolean },
-    ): void;
-  };
-}
+// The package has no types of its own.
+declare module 'idiomorph';

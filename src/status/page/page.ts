@@ -27,7 +27,7 @@ function show(next: Document): void {
   if (next.body.dataset['version'] !== document.body.dataset['version']) return location.reload();
   showLocalTimes(next);
   document.title = next.title;
-  const options = { morphStyle: 'outerHTML', ignoreActiveValue: true } as const;
+  const options = { morphStyle: 'outerHTML', ignoreActiveValue: true };
   Idiomorph.morph(document.body, next.body, options);
 }
 
