@@ -95,17 +95,15 @@ function countsOf(accepted, refused) {
   };
 }
 
-/** Each period that has any, and how many. */
+/** The latest period; then, for each with a count, how many periods it is before that, and its count. */
 function timelineOf(times) {
-  const periods = (ms) => {
-    const counts = new Map();
-    for (const atMs of times) {
-      const period = Math.floor(atMs / ms);
-      counts.set(period, (counts.get(period) ?? 0) + 1);
-    }
-    return [...counts].flat();
+  const periods = (ms, kept) => {
+    const latest = Math.floor(nowMs / ms);
+    const counts = Array.from({ length: kept }, () => 0);
+    for (const atMs of times) counts[latest - Math.floor(atMs / ms)] += 1;
+    return [latest, ...counts.slice(0, kept).flatMap((count, ago) => (count ? [ago, count] : []))];
   };
-  return { minutes: periods(60_000), quarters: periods(15 * 60_000) };
+  return { minutes: periods(60_000, 60), quarters: periods(15 * 60_000, 197) };
 }
 
 /** From 0 to 1, the same for the same number. */

@@ -7,6 +7,7 @@ import { rowOf } from '../view/refusal.ts';
 import { type AcceptedView, type Activity } from './counts.ts';
 import type { CollectorState } from './health.ts';
 import type { FilesSeen } from './look-around.ts';
+import type { Sample } from './reasons.ts';
 import * as state from './state.ts';
 import { diskFacts, isStream } from './store-facts.ts';
 import { QUARTER_MS } from './timeline.ts';
@@ -60,16 +61,7 @@ export function modelOf(input: ModelInput, asked: Asked) {
     unlisted: unlisted.slice(0, UNLISTED_MAX),
     unlistedInAll: unlisted.length,
     latestAccepted: counts.latestAccepted.map((view) => shownView(view, projects)),
-    latestRefused: counts.latestRefused.map(
-      ({ atMs, code, project = '', origin, text, isCut }) => ({
-        atMs,
-        code,
-        name: nameOf(project, projects),
-        origin,
-        text,
-        isCut,
-      }),
-    ),
+    latestRefused: counts.latestRefused.map((sample) => shownRefusal(sample, projects)),
     /** The project to begin with, for a collector that has never accepted a view. */
     firstSteps: total.lastAcceptedMs === undefined ? { project: first && named(first) } : undefined,
   };
@@ -215,3 +207,7 @@ function shownView({ atMs, project, fields }: AcceptedView, projects: Projects) 
   const { url } = JSON.parse(decoder.decode(fields)) as { url: string };
   return { atMs, name: nameOf(project, projects), what: clip(url, URL_LENGTH_MAX) };
 }
+
+const shownRefusal = ({ atMs, code, project = '', origin, isCut }: Sample, projects: Projects) => {
+  return { atMs, name: nameOf(project, projects), code, origin, isCut };
+};
