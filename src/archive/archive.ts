@@ -11,9 +11,9 @@
 // one, with no size recorded for any file: whatever is in the files is skipped.
 //
 // One writer: `lock.ts` sees to that.
-import { Fatal, reasonOf } from '../base/exit.ts';
+import { Fatal } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
-import { backOff, type RetryTiming, sleep } from '../base/time.ts';
+import { type RetryTiming, sleep } from '../base/time.ts';
 import type { Blocked } from '../disk/day-writer.ts';
 import { replaceFile } from '../disk/durable.ts';
 import { FreeSpace } from '../disk/free-space.ts';
@@ -23,6 +23,7 @@ import { Retention } from '../disk/retention.ts';
 import { batchOf } from './archive-batch.ts';
 import { ArchiveLog } from './archive-log.ts';
 import { type ArchiveRecord, mismatchOf, readRecord, recordText } from './archive-record.ts';
+import { Retry, StoppedWaiting } from './retry.ts';
 import type { StreamMessage, StreamSource } from './stream-source.ts';
 import { ViewFiles } from './view-files.ts';
 
@@ -55,12 +56,10 @@ const LOOK_MS = 1_000;
 /** A cluster that has just started may not know yet what it has, so a mismatch is looked at again. */
 const MISMATCH_LOOKS = 4;
 
-/** The process was told to stop while it waited for space. */
-class StoppedWaiting extends Error {}
-
 export class Archive {
   readonly #options: ArchiveOptions;
   readonly #timing: RetryTiming;
+  readonly #retry: Retry;
   readonly #views: ViewFiles;
   readonly #space: FreeSpace;
   readonly #log: ArchiveLog;
@@ -70,19 +69,16 @@ export class Archive {
   #endAtCheck = 0;
   #until = Infinity;
   #lookedMs = -Infinity;
-  #blocked: Blocked | undefined;
   #lines = 0;
   #bytes = 0;
 
   constructor(options: ArchiveOptions) {
-    const { source, log, timing = TIMING } = options;
+    const { source, log, stop, timing = TIMING } = options;
+    const retry = new Retry(log, timing, stop);
     this.#options = options;
     this.#timing = timing;
-    this.#views = new ViewFiles({
-      ...options,
-      retry: (path, attempt) => this.#retry(path, attempt),
-      forget: (name) => this.#forget(name),
-    });
+    this.#retry = retry;
+    this.#views = new ViewFiles({ ...options, retry, forget: (name) => this.#forget(name) });
     this.#space = new FreeSpace({ ...options, effect: 'archiving waits' });
     this.#log = new ArchiveLog(log, source.name);
   }
@@ -110,7 +106,7 @@ export class Archive {
       path: this.#views.writer.path,
       freeBytes: this.#space.bytes,
       /** Why nothing can be written now, and why nothing can be read. */
-      unavailable: this.#blocked?.reason,
+      unavailable: this.#retry.blocked?.reason,
       unreadable,
     };
   }
@@ -199,7 +195,7 @@ export class Archive {
       if ((await this.#options.source.message(sequence)) === undefined) continue;
       throw new Error(`message ${sequence} was left out`);
     }
-    await this.#retry(this.#options.dir, () => this.#enoughFree());
+    await this.#retry.run(this.#options.dir, () => this.#enoughFree());
     for (const [day, lines] of days) {
       const written = await this.#views.append(day, lines);
       this.#lines += written.length;
@@ -227,7 +223,7 @@ export class Archive {
     const { dir, files } = this.#options;
     const path = archiveRecordOf(dir);
     // If it cannot be replaced, the old record is still there, and still true.
-    await this.#retry(path, () => replaceFile(files, path, recordText(record)));
+    await this.#retry.run(path, () => replaceFile(files, path, recordText(record)));
     this.#record = record;
   }
 
@@ -256,35 +252,9 @@ export class Archive {
     return true;
   }
 
-  /** Repeats what a full disk or a file that cannot be opened prevents until it succeeds. */
-  async #retry(path: string, attempt: () => Promise<Blocked | void>): Promise<void> {
-    const { log, stop } = this.#options;
-    for (const waitMs of backOff(this.#timing)) {
-      const blocked = await attempt().catch((error: unknown) => blockedBy(error, path));
-      const before = this.#blocked;
-      this.#blocked = blocked ?? undefined;
-      if (this.#blocked === undefined) {
-        if (before !== undefined) log.info('The archive writes again');
-        return;
-      }
-      const { message } = this.#blocked;
-      // Low space has been logged.
-      if (message !== '' && message !== before?.message) log.error(`${message}; retrying`);
-      if (stop.aborted) throw new StoppedWaiting();
-      await sleep(waitMs, stop);
-    }
-  }
-
   async #enoughFree(): Promise<Blocked | undefined> {
     if (!this.#space.isLow) return undefined;
     await this.#space.poll();
     return this.#space.isLow ? { reason: 'too little free disk space', message: '' } : undefined;
   }
-}
-
-/** @throws {Fatal} the error, if it must end the process. */
-function blockedBy(error: unknown, path: string): Blocked {
-  if (error instanceof Fatal) throw error;
-  const message = `Cannot read or write "${path}": ${reasonOf(error)}`;
-  return { reason: message, message };
 }

@@ -4,18 +4,18 @@ import { isJson } from '../base/json.ts';
 import type { Log } from '../base/log.ts';
 import { MiB } from '../base/size.ts';
 import { NEWLINE } from '../base/text.ts';
-import { type Blocked, DayWriter, NOTHING } from '../disk/day-writer.ts';
+import { DayWriter, NOTHING } from '../disk/day-writer.ts';
 import { fileNameOf } from '../disk/names.ts';
 import { type FileOps, ifPresent } from '../disk/ops.ts';
 import { readHead } from '../view/line.ts';
 import type { ArchiveLine } from './archive-batch.ts';
+import type { Retry } from './retry.ts';
 
 interface ViewFilesOptions {
   readonly dir: string;
   readonly files: FileOps;
   readonly log: Log;
-  /** Repeats what a full disk prevents until it succeeds. */
-  readonly retry: (path: string, attempt: () => Promise<Blocked | void>) => Promise<void>;
+  readonly retry: Retry;
   /** Takes a file out of the record. */
   readonly forget: (name: string) => Promise<void>;
   /** How many ids may be in memory. */
@@ -116,7 +116,7 @@ export class ViewFiles {
     const isShorter = recorded > size;
     const start = isShorter ? 0 : recorded;
     let ids: Set<string> | undefined;
-    await retry(name, async () => {
+    await retry.run(name, async () => {
       ids = await ifPresent(this.#collect(name, start, size));
     });
     if (ids === undefined) {
@@ -149,7 +149,7 @@ export class ViewFiles {
   async #write(day: string, lines: Uint8Array): Promise<void> {
     this.#openDay = day;
     let left = lines;
-    await this.#options.retry(fileNameOf('views', day), async () => {
+    await this.#options.retry.run(fileNameOf('views', day), async () => {
       // Space, or the stream, may have been waited for. Later, a part of the lines may be written.
       const isLookDue = lines.length === 0 && performance.now() - this.#lookedMs >= LOOK_MS;
       if (isLookDue) await this.look();

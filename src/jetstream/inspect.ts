@@ -1,15 +1,7 @@
 import type { StreamConfig, StreamInfo } from '@nats-io/jetstream';
 
 /** A stream of views when it was last seen. */
-export interface StreamSeen {
-  readonly messages: number;
-  readonly bytes: number;
-  /** The server that leads the stream; `undefined` while there is none. */
-  readonly leader: string | undefined;
-  /** How many servers keep the stream, and the names of those that are down or behind. */
-  readonly replicas: number;
-  readonly lagging: readonly string[];
-}
+export type StreamSeen = ReturnType<typeof seenOf>;
 
 /** Views are published to `views.<project>`. */
 export const VIEWS = 'views';
@@ -17,19 +9,24 @@ export const VIEWS = 'views';
 /** A leader and its followers hear from each other every second. */
 const SILENT_NS = 5e9;
 
-export function seenOf({ state, cluster, config }: StreamInfo): StreamSeen {
+export function seenOf({ state, cluster, config }: StreamInfo) {
   const lagging = (cluster?.replicas ?? []).filter(
     ({ current, offline, active }) => !current || offline || (active ?? 0) >= SILENT_NS,
   );
   return {
     messages: state.messages,
     bytes: state.bytes,
-    // A server without a cluster names none.
-    leader: cluster === undefined ? 'itself' : cluster.leader || undefined,
+    /** The server that leads the stream; `undefined` while there is none. */
+    leader: leaderOf(cluster),
+    /** How many servers keep the stream, and the names of those that are down or behind. */
     replicas: config.num_replicas,
     lagging: lagging.map(({ name }) => name),
   };
 }
+
+/** A server without a cluster names no leader. */
+const leaderOf = (cluster: StreamInfo['cluster']): string | undefined =>
+  cluster === undefined ? 'itself' : cluster.leader || undefined;
 
 /** Returns why the stream cannot acknowledge views now; `undefined` if it can. */
 export function groupFault({ leader, replicas, lagging }: StreamSeen): string | undefined {

@@ -132,11 +132,7 @@ export class Publisher {
   }
 }
 
-interface Answer {
-  readonly stream?: string;
-  readonly seq?: number;
-  readonly error?: { readonly description?: string };
-}
+type Answer = { stream?: string; seq?: number; error?: { description?: string } };
 
 /** Returns why the message was not stored; `undefined` if it was. */
 function readAnswer(message: Msg, stream: string): Failure | undefined {

@@ -16,6 +16,8 @@ export class ArchiveWorld extends World<ArchiveProcess> {
   /** When something last happened to the stream; infinite while the servers do not answer. */
   quietSinceMs = 0;
   #isDown = false;
+  /** A server that is behind may leave out a message beside others that are gone. */
+  #omitsNext = false;
   /** The servers have lost messages, and the archive may not have noticed yet. */
   #hasLost = false;
   /** An earlier record that still fits the stream, and the files of that time. */
@@ -23,8 +25,11 @@ export class ArchiveWorld extends World<ArchiveProcess> {
 
   constructor(seed: number) {
     super(seed, true);
-    this.stream.omits = () =>
-      this.process.syscalls.weather !== WEATHERS.calm && this.random.chance(0.03);
+    this.stream.omits = () => {
+      const omits = this.#omitsNext || this.random.chance(0.03);
+      this.#omitsNext = false;
+      return omits && this.process.syscalls.weather !== WEATHERS.calm;
+    };
     this.stream.answering = async (isIdle) => {
       const ms = isIdle ? IDLE_MS : this.random.between(0.1, 5);
       await new Promise((resolve) => setTimeout(resolve, ms));
@@ -116,6 +121,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     const { stream, random } = this;
     if (this.#hasLost) return;
     this.#backup = undefined;
+    this.#omitsNext = random.chance(0.5);
     const count = random.below(stream.last - stream.first + 2);
     this.#changeStream(() => stream.expire(stream.first + count));
   }

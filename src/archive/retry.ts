@@ -1,0 +1,52 @@
+import { Fatal, reasonOf } from '../base/exit.ts';
+import type { Log } from '../base/log.ts';
+import { backOff, type RetryTiming, sleep } from '../base/time.ts';
+import type { Blocked } from '../disk/day-writer.ts';
+
+/** The process was told to stop while it waited. */
+export class StoppedWaiting extends Error {}
+
+/** Repeats what a full disk, or a file that cannot be opened, prevents until it succeeds. */
+export class Retry {
+  readonly #log: Log;
+  readonly #timing: RetryTiming;
+  readonly #stop: AbortSignal;
+  /** What it waits for now. */
+  blocked: Blocked | undefined;
+
+  constructor(log: Log, timing: RetryTiming, stop: AbortSignal) {
+    this.#log = log;
+    this.#timing = timing;
+    this.#stop = stop;
+  }
+
+  /**
+   * @param path for the log: what is read or written.
+   * @param attempt may resolve to what blocks it, or throw; a Fatal is not retried.
+   * @throws {StoppedWaiting} if the attempt is blocked and the process is told to stop.
+   */
+  async run(path: string, attempt: () => Promise<Blocked | void>): Promise<void> {
+    for (const waitMs of backOff(this.#timing)) {
+      const before = this.blocked;
+      const blocked = await attempt().catch((error: unknown) => blockedBy(error, path));
+      this.blocked = blocked ?? undefined;
+      if (this.blocked === undefined) {
+        if (before !== undefined) this.#log.info('The archive writes again');
+        return;
+      }
+      const { message } = this.blocked;
+      // Low space has been logged.
+      const isNew = message !== '' && message !== before?.message;
+      if (isNew) this.#log.error(`${message}; retrying`);
+      if (this.#stop.aborted) throw new StoppedWaiting();
+      await sleep(waitMs, this.#stop);
+    }
+  }
+}
+
+/** @throws {Fatal} the error, if it must end the process. */
+function blockedBy(error: unknown, path: string): Blocked {
+  if (error instanceof Fatal) throw error;
+  const message = `Cannot read or write "${path}": ${reasonOf(error)}`;
+  return { reason: message, message };
+}
