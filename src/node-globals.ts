@@ -1,3 +1,2 @@
-// Put into the bundle wherever these are used: Deno's own timers were numbers without `unref`
-// until 2.8.
+// The bundle uses these everywhere: until 2.8, Deno's own timers were numbers without `unref`.
 export { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers';

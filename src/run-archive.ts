@@ -31,7 +31,7 @@ type ArchiveSettings = Settings<(typeof ARCHIVE_OPTIONS)[number]>;
 
 /**
  * Writes the views of a stream to view files, each once, until SIGTERM or SIGINT; with `--once`,
- * until it has come to where the stream ended when it began.
+ * until it has read what the stream held at the start.
  * @throws {Fatal} if it cannot start or go on.
  */
 export async function runArchive(settings: ArchiveSettings, log: Log): Promise<ExitCode> {

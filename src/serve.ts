@@ -25,7 +25,7 @@ export async function serve(settings: ServeSettings, log: Log): Promise<ExitCode
   const { host, port } = settings;
   const token = await readToken(settings);
   const projects = await openProjects({ path: settings.projects, log });
-  // A cluster that does not answer, or a disk that hangs, can hold this up.
+  // A cluster that does not answer, or a disk that hangs, can delay this.
   const opening = openStores({ settings, projects, now, log, onFatal: fail });
   const stores = await Promise.race([opening, stopped]);
   if (stores === undefined) return EXIT.done;
@@ -68,7 +68,7 @@ export async function serve(settings: ServeSettings, log: Log): Promise<ExitCode
   isStopping = true;
   if (fatal === undefined) log.info('viewlog stopping');
   projects.close();
-  // First the requests in flight, each of which waits for its line.
+  // Stops with the requests in flight first: each of them waits for its line.
   await listener.stop(fatal === undefined ? LIMITS.drainTimeoutMs : LIMITS.closeTimeoutMs);
   await stores.close(endMinutes);
   await status?.stop();

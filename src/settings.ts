@@ -48,13 +48,13 @@ const viewSize = size(KiB, LARGEST_MAX_VIEW_BYTES);
 
 /** An option; `V` is the type of its setting. */
 interface Option<V> {
-  /** The help's word for its value; empty for a switch, which has none. */
+  /** The placeholder for its value in the help; empty for a switch, which has no value. */
   readonly value: string;
   readonly parse: Parse<unknown>;
   readonly help: string;
-  /** Its value if none is given, as a text. */
+  /** The text of its value if none is given. */
   readonly fallback?: string | undefined;
-  /** Whether all of several values count, not only the last. */
+  /** True: several values form a list. Otherwise the last value counts. */
   readonly isList?: boolean;
   /** Never set; it carries the type. */
   readonly type?: V;
@@ -75,7 +75,7 @@ const ORIGINS: Option<readonly string[]> = {
   isList: true,
 };
 
-/** For a collector; `archive`, `example` and `doctor` have some of them, too. */
+/** A collector's options; `archive`, `example` and `doctor` have some of them, too. */
 const SERVE = {
   host: option('ADDRESS', text, 'address to listen on', '127.0.0.1'),
   port: option('PORT', whole(0, PORT_MAX), 'port to listen on; 0: any free one', '8080'),
@@ -97,7 +97,7 @@ const SERVE = {
   log: option('FORMAT', choice('text', 'json'), 'log lines as text or json', 'text'),
 };
 
-/** For a project. */
+/** A project's options. */
 const ACTIVATE = {
   name: option('NAME', text, "the project's name; only you see it"),
   origin: ORIGINS,
@@ -107,7 +107,7 @@ const ACTIVATE = {
   operator: option('ADDRESS', email, 'your e-mail address, which refusals tell sites to write to'),
 };
 
-/** For a report. */
+/** A report's options. */
 const REPORT = {
   'from-day': option('DAY', dayOrWord, 'first day, such as 2026-01-01, today or yesterday'),
   'to-day': option('DAY', dayOrWord, 'last day, such as 2026-01-31, today or yesterday'),
@@ -139,7 +139,9 @@ export const REPORT_OPTIONS = namesOf(REPORT);
 
 export type OptionName = keyof typeof OPTIONS;
 
-/** What is typed after `--`, if it is not the option's name: one flag can have several meanings. */
+/**
+ * The names on the command line that differ from the option's: one flag can have several meanings.
+ */
 const FLAGS: Partial<Record<OptionName, string>> = {
   'archive-from': 'from',
   'from-day': 'from',
@@ -154,7 +156,7 @@ const SECRET: ReadonlySet<OptionName> = new Set(['store', 'archive-from']);
 /** Without a variable: VIEWLOG_PROJECT, set for reports, must not make the doctor send a view. */
 const FLAG_ONLY: OptionName = 'probe-project';
 
-/** What the operator chose for the options `K`: sizes in bytes, ages in days. */
+/** The operator's values of the options `K`: sizes in bytes, ages in days. */
 export type Settings<K extends OptionName> = {
   readonly [N in K]: (typeof OPTIONS)[N] extends Option<infer V> ? V : never;
 };
@@ -163,29 +165,29 @@ export type ServeSettings = Settings<keyof typeof SERVE>;
 
 const NAMES = namesOf(OPTIONS);
 
-/** Returns what is typed after `--`. */
+/** Returns the option's name on the command line, without `--`. */
 export const flagOf = (name: OptionName): string => FLAGS[name] ?? name;
 
 /** Returns the environment variable of an option, if it has one. */
 export const envName = (name: OptionName): string | undefined =>
   name === FLAG_ONLY ? undefined : `VIEWLOG_${name.toUpperCase().replaceAll('-', '_')}`;
 
-/** Returns where the projects file is unless `--projects` says otherwise. */
+/** Returns the projects file's path unless `--projects` names another. */
 export const projectsIn = (data: string): string =>
   `${data.replace(/(?<=.)\/+$/, '')}/projects.json`;
 
 /**
- * Takes a command line apart. The command may stand after options, because a flag takes a value
- * or none in all commands alike.
+ * Parses a command line. The command may come after options, because a flag takes a value or none
+ * in all commands alike.
  * @throws {Fatal} exit 64 at an option that no command has, or that lacks its value.
  */
 export const readArguments = (args: readonly string[]): CommandLine =>
   readCommandLine(args, new Map(NAMES.map((name) => [flagOf(name), OPTIONS[name].value])));
 
 /**
- * Returns the settings of a command that takes the options `names`: from flags, else from
+ * * Returns the settings of a command that takes the options `names`: from flags, else from
  * `VIEWLOG_*`, else the defaults.
- * @throws {Fatal} exit 64 with what is wrong and what was expected.
+ * @throws {Fatal} exit 64 with the wrong value and the expected one.
  */
 export function readSettings<K extends OptionName>(
   flags: readonly Flag[],
@@ -236,7 +238,7 @@ function parsed(name: OptionName, source: string, text: string): unknown {
   throw new Fatal(EXIT.usage, `${source} must be ${result.expected}${found}${hint}`);
 }
 
-/** What `serve` needs for files only, and for a stream only. */
+/** Options that `serve` uses with files only, and with a stream only. */
 const FILES_ONLY = ['data', 'durability', 'min-free', 'keep-days'] as const;
 const STREAM_ONLY = ['nats-stream', 'nats-replicas', 'nats-creds'] as const;
 
@@ -249,14 +251,14 @@ function refuseUseless(given: Given, isStream: boolean): void {
   throw new Fatal(EXIT.usage, `--${useless} has no effect ${why}`);
 }
 
-/** What Kubernetes and Docker set for a service called `viewlog`, or `viewlog-…`. */
+/** Variables that Kubernetes and Docker set for a service called `viewlog`, or `viewlog-…`. */
 const SERVICE_LINK =
   /^VIEWLOG(_\w+)?_(SERVICE_(HOST|PORT)(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/;
 
 const isServiceLink = (name: string, value = ''): boolean =>
   SERVICE_LINK.test(name) || (name.endsWith('_PORT') && /^(tcp|udp|sctp):\/\//.test(value));
 
-/** Returns a warning for each variable that looks like a setting and is none of any command. */
+/** Returns a warning for each variable that looks like a setting but belongs to no command. */
 export function strayVariables(variables: readonly string[], env: ReadEnv = readEnv): string[] {
   const known = [...NAMES.flatMap((name) => envName(name) ?? []), TOKEN_ENV];
   return variables

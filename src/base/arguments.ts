@@ -11,7 +11,7 @@ export interface Flag {
   readonly value: string;
 }
 
-/** A command line, taken apart. */
+/** A parsed command line. */
 export interface CommandLine {
   /** The first operand. */
   readonly command: string | undefined;
@@ -21,8 +21,8 @@ export interface CommandLine {
 }
 
 /**
- * Takes a command line apart. `--help` and `--version`, wherever they stand, are the commands of
- * that name, and these ignore every other option.
+ * Parses a command line. `--help` and `--version`, in any position, are the commands of that name,
+ * and these ignore every other option.
  * @param flags those of all commands.
  * @throws {Fatal} exit 64 at a flag that is unknown or lacks its value.
  */
@@ -46,7 +46,7 @@ export function readCommandLine(args: readonly string[], flags: Flags): CommandL
     const placeholder = flags.get(name);
     if (placeholder === undefined) throw unknownOption(rawName, [...flags.keys()]);
     if (placeholder === '') return { name, value: value ?? 'yes' };
-    // `--html --data d`: the value was forgotten, and the next flag stands in its place.
+    // `--html --data d`: the value was forgotten, and the next flag is in its place.
     const next = inlineValue ? '' : (/^--([^=]*)/.exec(value ?? '')?.[1] ?? '');
     if (value !== undefined && !flags.has(next)) return { name, value };
     const found = flags.has(next) ? `, not the flag --${next}` : '';
@@ -55,7 +55,10 @@ export function readCommandLine(args: readonly string[], flags: Flags): CommandL
   return { command, flags: given.map(read), operands };
 }
 
-/** @param flag as it was typed. */
+/**
+ * Returns the error for an unknown option.
+ * @param flag as it was typed.
+ */
 export function unknownOption(flag: string, known: readonly string[]): Fatal {
   const near = nearest(flag.replace(/^--/, ''), known);
   const hint = near === undefined ? 'see --help' : `did you mean --${near}?`;

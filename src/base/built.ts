@@ -1,8 +1,8 @@
-// What build.mjs puts into the bundle.
+// The values that build.mjs puts into the bundle.
 import { brotliDecompressSync } from 'node:zlib';
 import packageJson from '../../package.json' with { type: 'json' };
 
-/** The commit that is built; empty if git doesn't know. */
+/** The commit that is built; empty outside a git checkout. */
 declare const COMMIT: string;
 
 export const VERSION = packageJson.version;

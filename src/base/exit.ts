@@ -1,6 +1,6 @@
 import { printable } from './text.ts';
 
-/** Exit codes, after BSD's sysexits.h, so that a service manager can tell them apart. */
+/** Exit codes, after BSD's sysexits.h, so that a service manager can tell causes apart. */
 export const EXIT = {
   done: 0,
   usage: 64,

@@ -5,7 +5,7 @@ export const PORT_MAX = 65_535;
 /** Limits that no flag changes. Units are in the names. */
 export const LIMITS = {
   bodyTimeoutMs: 10_000,
-  /** A body that is refused before its end is read this far, so that its sender sees the answer. */
+  /** viewlog reads this much of a refused body, so that its sender sees the answer. */
   drainBytesMax: 64 * KiB,
   drainPiecesMax: 256,
   drainMs: 100,

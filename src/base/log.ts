@@ -12,7 +12,7 @@ export interface Log {
 export type LogFormat = 'text' | 'json';
 type Level = keyof Log;
 
-/** Priorities of syslog, which the journal takes from the start of a line: `<4>…`. */
+/** Priorities of syslog, which the journal reads from the start of a line: `<4>…`. */
 const PRIORITIES: Record<Level, number> = { info: 6, warn: 4, error: 3 };
 const PREFIXES: Record<Level, string> = { info: '', warn: 'warning: ', error: 'error: ' };
 
@@ -34,7 +34,7 @@ export function createLog(format: LogFormat, parts = { tell, now: Date.now, isJo
   return { info: write('info'), warn: write('warn'), error: write('error') };
 }
 
-/** systemd names the file that it reads, so that a program can tell whether it writes there. */
+/** Returns whether this output goes to the journal: systemd names the file that it reads. */
 function isJournal(fd: number): boolean {
   const named = readEnv('JOURNAL_STREAM');
   if (!named) return false;

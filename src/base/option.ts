@@ -10,7 +10,7 @@ export type Parse<T> = (text: string) => T | Problem;
 
 export class Problem {
   readonly expected: string;
-  /** Says what was probably meant. */
+  /** The value that was probably meant. */
   readonly hint: string | undefined;
 
   constructor(expected: string, hint?: string) {
@@ -19,7 +19,7 @@ export class Problem {
   }
 }
 
-/** Makes a parser of what reads a text, or gives `undefined` if the text is not as expected. */
+/** Returns a parser. `read` returns `undefined` if the text is not as expected. */
 export const parser =
   <T>(expected: string, read: (text: string) => T | undefined): Parse<T> =>
   (value) =>
@@ -67,7 +67,9 @@ export const addressOrOff = parser(
 
 const DAY_WORDS = new Set(['today', 'yesterday']);
 
-/** `2026-01-31`; `today` and `yesterday` stay words, because they depend on the time zone. */
+/**
+ * Accepts `2026-01-31`; `today` and `yesterday` stay words, because they depend on the time zone.
+ */
 export const dayOrWord = parser('a day such as 2026-01-31, or today or yesterday', (value) =>
   DAY_WORDS.has(value) || isDay(value) ? value : undefined,
 );
@@ -77,7 +79,7 @@ export const httpUrl = parser('an address such as http://127.0.0.1:8080', (value
   return isUrl ? value.replace(/\/$/, '') : undefined;
 });
 
-/** A collector's address, with or without `/view`. The result has it. */
+/** Accepts a collector's address with or without `/view`, and adds `/view` if it is missing. */
 export const viewUrl = parser('an address such as https://views.example.com', (value) => {
   if (!/^https?:\/\/[^\s?#@\\]+$/i.test(value) || !URL.canParse(value)) return undefined;
   const { origin, pathname } = new URL(value);

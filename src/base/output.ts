@@ -42,7 +42,7 @@ export function tell(fd: 1 | 2, line: string): void {
 }
 
 /**
- * Replaces the text of a file, or of whatever is at the path.
+ * Replaces the text of a file, or writes to a device or pipe at the path.
  * @throws {Fatal} exit 73 if it cannot be created or opened, 74 if it cannot be written.
  * @throws {OutputClosed}
  */
@@ -69,7 +69,7 @@ function writeAll(fd: number, text: string, waitMsMax: number): void {
     try {
       written += fs.writeSync(fd, bytes, written);
     } catch (error) {
-      // A full pipe that somebody made non-blocking, as Node does with its own stdout.
+      // Another program made a full pipe non-blocking, as Node does with its own stdout.
       if (errnoOf(error) !== 'EAGAIN' || waitedMs >= waitMsMax) throw error;
       waitedMs += RETRY_MS;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);

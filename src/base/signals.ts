@@ -10,7 +10,7 @@ type Signal = (typeof SIGNALS)[number];
  */
 class Signals {
   readonly #acts = new Map<Signal, () => void>();
-  /** Signals without an act yet. */
+  /** Signals that nothing has acted on yet. */
   readonly #remembered = new Set<Signal>();
   readonly #listeners = SIGNALS.map((signal) => [signal, () => this.#heard(signal)] as const);
   #stops = 0;
@@ -53,7 +53,7 @@ class Signals {
   }
 }
 
-/** Exits with the code that a shell reports for a process that a signal has ended. */
+/** Exits with the code that a shell reports for a process that was ended by this signal. */
 const endBy = (signal: Signal): never => process.exit(128 + constants.signals[signal]);
 
 export const signals = new Signals();

@@ -31,8 +31,8 @@ export function clip(text: string, lengthMax: number): string {
 }
 
 /**
- * Returns the name that `word` was probably meant to be: at most so many typos away, letter case
- * aside. `undefined` if none is near.
+ * Returns the known name that `word` was probably meant to be, ignoring letter case: the nearest
+ * one with at most this many typos. `undefined` if none is near.
  */
 export function nearest(
   word: string,
@@ -52,7 +52,10 @@ export function nearest(
   return undefined;
 }
 
-/** Whether so many typos make `b` of `a`: a letter too many, too few or wrong, or two swapped. */
+/**
+ * Returns whether this many typos can turn `a` into `b`: a letter too many, too few or wrong, or
+ * two swapped.
+ */
 function isWithin(typos: number, a: string, b: string): boolean {
   if (Math.abs(a.length - b.length) > typos) return false;
   let same = 0;
@@ -99,5 +102,5 @@ export function columnOf(texts: readonly string[], isRight = true): string[] {
 export const bytewise = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
 
-/** Returns what the bytes of such a text are in UTF-8. */
+/** Returns the text that these bytes are in UTF-8. */
 export const textOfBytewise = (text: string): string => Buffer.from(text, 'latin1').toString();

@@ -5,7 +5,7 @@ import { refusal } from '../view/refusal.ts';
 import { allowed, preflight } from './answers.ts';
 import { type CollectorParts, refuse, refuseUnexpected, takeView } from './take-view.ts';
 
-/** A request, and the place for its answer. */
+/** A request, and its answer once there is one. */
 interface Asked {
   readonly exchange: Exchange;
   answer: Answer | Promise<Answer> | undefined;

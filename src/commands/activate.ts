@@ -117,7 +117,7 @@ function checkOrigins(flag: string, origins: readonly string[]): void {
   }
 }
 
-/** Returns the listed id that a new one is probably a typo of. Consecutive ids are none. */
+/** Returns the listed id that a new one is probably a typo of. Consecutive ids aren't typos. */
 function typoOf(id: string, listed: readonly ProjectEntry[]): string | undefined {
   const isConsecutive = (other: string): boolean =>
     other.length === id.length && other.slice(0, -1) === id.slice(0, -1);

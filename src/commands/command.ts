@@ -5,7 +5,7 @@ import type { Log } from '../base/log.ts';
 import { echo, printable, shellQuoted } from '../base/text.ts';
 import { type OptionName, OPTIONS, projectsIn, readSettings, type Settings } from '../settings.ts';
 
-/** Where a command prints. */
+/** A command's output. */
 export interface Output {
   /** Prints the result on stdout, with a newline after it. */
   readonly print: (text: string) => void;
@@ -17,7 +17,7 @@ export interface Output {
 /** A command of the command line; `K` are the options that it takes. */
 export interface Command<K extends OptionName = OptionName> {
   readonly name: string;
-  /** What the help shows; empty if the command takes none. */
+  /** The operands in the help's usage line; empty if the command has none. */
   readonly operands: string;
   readonly summary: string;
   /** Command lines that work as they are. */
@@ -25,7 +25,7 @@ export interface Command<K extends OptionName = OptionName> {
   readonly options: readonly K[];
   /** Help for options that do something else here than in `serve`. */
   readonly optionHelp?: Partial<Record<K, string>>;
-  /** Whether it runs until it is stopped, and handles signals from the first line on. */
+  /** True: runs until it is stopped, and handles signals from its first line on. */
   readonly isService?: true;
   /**
    * Gets exactly the options that the command takes.

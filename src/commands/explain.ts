@@ -83,7 +83,10 @@ function describe(refusal: Refusal, projects: Projects): string {
   return [`${REFUSALS[code].status} ${code}: ${detail}`, ...heading, ...lines].join('\n');
 }
 
-/** The answer tells a page whom to ask, and no stranger which ids are listed. This operator may know. */
+/**
+ * Returns the detail for the operator, who may know which ids are listed. The answer to a page
+ * hides that from unknown senders, and names whom to ask.
+ */
 function operatorsDetail({ code, project: id = '', detail }: Refusal, projects: Projects): string {
   if (code !== 'project-not-activated') return detail;
   if (projects.find(id) !== undefined) return `Project ${id} is listed, but inactive.`;
@@ -92,7 +95,7 @@ function operatorsDetail({ code, project: id = '', detail }: Refusal, projects: 
   return `Project ${id} is not listed${near === undefined ? '.' : `; did you mean ${near}?`}`;
 }
 
-/** Returns what the operator can do about it, as a line that ends with what to type. */
+/** Returns the fix as a line that ends with a command. */
 function hintFor(
   { code, project: id = '', bytes }: Refusal,
   project: Project | undefined,

@@ -9,7 +9,10 @@ import { type Command, defineCommand, tableOf } from './command.ts';
 
 const NONE: readonly string[] = [];
 
-/** `viewlog help [COMMAND|TOPIC]`. The list of commands contains it, so it is read when it runs. */
+/**
+ * `viewlog help [COMMAND|TOPIC]`.
+ * @param commands all commands, this one included, so it is called when the command runs.
+ */
 export const helpOn = (commands: () => readonly Command[]): Command =>
   defineCommand({
     name: 'help',

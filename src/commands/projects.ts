@@ -21,7 +21,7 @@ export const projects = defineCommand({
   },
 });
 
-/** Checks the projects file; all its faults are in the error. */
+/** Checks the projects file. Its error has all faults. */
 export const check = defineCommand({
   name: 'check',
   operands: '',

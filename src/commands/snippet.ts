@@ -61,7 +61,7 @@ export const snippet = defineCommand({
   },
 });
 
-/** Returns ASCII text of one line, which HTML reads as nothing but script. */
+/** Returns one line of ASCII text, all of which HTML reads as script. */
 function scriptOf(id: string, url: string, keepsCampaigns: boolean): string {
   if (typeof SNIPPETS === 'undefined') return '/* Only the built viewlog has it. */';
   const script = unpacked(SNIPPETS)[keepsCampaigns ? 'campaigns' : 'plain']!;

@@ -29,7 +29,7 @@ export const verify = defineCommand({
   },
 });
 
-/** Returns the view files of a directory, the oldest first; of a file, the file itself. */
+/** Returns the view files of a directory, the oldest first; for a file, the file itself. */
 function viewFilesOf(operand: string): string[] {
   const name = printable(operand, Infinity);
   if (path.basename(operand).startsWith('refused-')) {

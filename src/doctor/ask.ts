@@ -3,7 +3,7 @@ import { printable } from '../base/text.ts';
 
 const TIMEOUT_MS = 5_000;
 
-/** An answer, whoever gave it, or why there was none. */
+/** An answer, from viewlog or another program, or the reason why there was none. */
 export type Reply =
   | { readonly status: number; readonly headers: Headers; readonly body: string }
   | { readonly failure: string };
@@ -25,7 +25,7 @@ export async function ask(url: string, init: RequestInit = {}): Promise<Reply> {
 const NOBODY =
   /refused|unable to connect|ADDRNOTAVAIL|assign requested|NOTFOUND|lookup|UNREACH|bad port/i;
 
-/** Whether the address has no listener. */
+/** Returns whether nothing listens at the address. */
 export const isNobodyThere = (reply: Reply): boolean =>
   'failure' in reply && NOBODY.test(reply.failure);
 
@@ -39,14 +39,14 @@ export const preflightFrom = (origin: string): RequestInit => ({
   },
 });
 
-/** Whether viewlog itself answered a preflight. */
+/** Returns whether viewlog itself answered a preflight. */
 export const isFromViewlog = (reply: Reply): boolean =>
   'status' in reply &&
   reply.status === 204 &&
   reply.headers.get('access-control-max-age') === '86400' &&
   reply.headers.get('access-control-expose-headers') === 'Retry-After';
 
-/** The fields of a JSON object that was answered, else none. */
+/** Returns the fields of the answered JSON object; none if the answer isn't one. */
 export function fieldsOf(reply: Reply): Readonly<Record<string, unknown>> {
   try {
     return 'failure' in reply ? {} : { ...(JSON.parse(reply.body) as object) };

@@ -5,7 +5,7 @@ import type { Facts } from './facts.ts';
 import type { Finding, State, Verdict } from './finding.ts';
 import * as proxy from './proxy.ts';
 
-/** By name. What matters most comes first. Each check sees the facts alone. */
+/** The checks by name, the most important first. Each check sees the facts alone. */
 const CHECKS: Readonly<Record<string, (facts: Facts) => readonly Verdict[]>> = {
   'projects file': collector.checkProjects,
   lock: collector.checkLock,
@@ -31,10 +31,10 @@ const CHECKS: Readonly<Record<string, (facts: Facts) => readonly Verdict[]>> = {
 /** The worst first. */
 export const STATES: readonly State[] = ['error', 'warning', 'ok'];
 
-/** Names of files, other programs and strangers have a part in what is said. */
+/** The texts contain names of files, answers of other programs and data from unknown senders. */
 const shown = (text: string | undefined): string | undefined => text && printable(text, Infinity);
 
-/** Returns what there is to say: errors, then warnings, then what is ok. */
+/** Returns the findings: errors, then warnings, then what is ok. */
 export function examine(facts: Facts): Finding[] {
   const findings: Finding[] = [];
   for (const [check, run] of Object.entries(CHECKS)) {

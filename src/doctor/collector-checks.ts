@@ -1,4 +1,4 @@
-// Checks of the program, its settings, its projects file and the collector that runs.
+// Checks of the program, its settings, its projects file and the running collector.
 import { plural } from '../base/format.ts';
 import { summaryOf } from '../projects/project-list.ts';
 import { overdueTold, type Told, toldOf } from '../status/problem-words.ts';
@@ -28,7 +28,7 @@ export function checkRuntime({ runtime }: Facts): readonly Verdict[] {
   return [warning(what, 'viewlog is not tested there', fix)];
 }
 
-/** Says so if another data directory is examined than was named. */
+/** Reports that another data directory is examined than the one on the command line. */
 export function checkSettings({ askedData, settings }: Facts): readonly Verdict[] {
   const { data } = settings;
   if (data === askedData) return [];
@@ -54,7 +54,7 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
   return [warning(what, 'every view is refused', fix)];
 }
 
-/** Whether the process that holds the data directory is the collector that was asked about. */
+/** Checks that the process that holds the data directory is the examined collector. */
 export function checkLock({ holder: probe, askedPort }: Facts): readonly Verdict[] {
   if ('unseen' in probe) {
     const fix = "Run this as the service's user or as root";
@@ -91,7 +91,7 @@ export function checkCollector(facts: Facts): readonly Verdict[] {
     return [ok(`viewlog ${version} answers at ${address}${who ?? ''}`.replace('  ', ' '))];
   }
   if (!isNobodyThere(reply)) return [anotherProgram(address, described(reply))];
-  // A process without an address, or one that hangs: the check of the lock says so.
+  // The check of the lock reports a process without an address, or one that hangs.
   if (seen !== undefined && running?.address === undefined) return [];
   const start = commands.serveOf(placeOf(facts), settings);
   const what = `No collector answers at ${address}: ${described(reply)}`;
@@ -108,7 +108,7 @@ function anotherProgram(address: string, answer: string): Verdict {
 const NO_TOKEN = 'the status server says more only to those who have its token';
 const TOKEN = 'Give --status-token-file, as a user who can read it, or VIEWLOG_STATUS_TOKEN';
 
-/** Whether views are accepted, as `/readyz` and the status page say. */
+/** Checks that views are accepted, by `/readyz` and the status page. */
 export function checkHealth(facts: Facts): readonly Verdict[] {
   const { address = '', reply, isReady, overview } = facts.status;
   if (reply === undefined || isNobodyThere(reply)) {
@@ -134,7 +134,7 @@ export function checkHealth(facts: Facts): readonly Verdict[] {
 
 const REFUSALS_MAX = 5;
 
-/** What is refused now and why, as the status page says, and what it warns of. */
+/** Reports refusals with their causes, and the status page's warnings. */
 export function checkRefusals(facts: Facts): readonly Verdict[] {
   const { overview } = facts.status;
   if (overview === undefined) return [];
@@ -145,7 +145,7 @@ export function checkRefusals(facts: Facts): readonly Verdict[] {
     ...overview,
     problems: problems.slice(0, REFUSALS_MAX),
     problemsInAll: problems.length,
-    // Other checks say these.
+    // Other checks report these.
     unavailable: undefined,
     projectsFault: undefined,
     isStopping: false,

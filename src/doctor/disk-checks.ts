@@ -1,4 +1,4 @@
-// Checks of the data directory and what it is on. They have nothing to say about a stream.
+// Checks of the data directory and its disk. They report nothing if views go to a stream.
 import { formatRoundedSize, formatSize, plural } from '../base/format.ts';
 import { echo, shellQuoted } from '../base/text.ts';
 import { dayOf } from '../base/time.ts';
@@ -44,7 +44,7 @@ function writeFault({ directory: { mode }, writing }: Inside): string | undefine
 /** `0640` */
 const modeText = (mode: number): string => (mode & 0o777).toString(8).padStart(4, '0');
 
-/** The service's user is the one that owns the directory. */
+/** Reports the service's user: the one that owns the directory. */
 export const checkUser = inside(({ directory }, { ownUid, args }) => {
   const owner = userName(directory.uid);
   const what = `${owner} owns the data directory, so viewlog runs as ${owner}`;
@@ -56,7 +56,7 @@ export const checkUser = inside(({ directory }, { ownUid, args }) => {
 
 const FILES_MAX = 20;
 
-/** What keeps the service from its own files, and shippers from view files. */
+/** Finds files that the service, or shippers in its group, cannot open. */
 export const checkPermissions = inside(({ directory, files }, { settings: { data = '' } }) => {
   const isShared = (directory.mode & 0o050) === 0o050;
   const wrong = files.filter(({ name, uid, mode }) => {
@@ -108,7 +108,7 @@ const DAYS_LEFT_MIN = 14;
 const FREE_UP =
   'Delete views-*.ndjson of earlier days that are shipped or copied, or use --keep-days';
 
-/** Whether there is space, and how long it lasts by the sizes of the last complete days. */
+/** Checks the free space, and how long it lasts by the sizes of the last complete days. */
 export const checkSpace = inside(({ fileSystem, around, viewDays }, { settings }) => {
   const { data = '', 'min-free': minFreeBytes, 'keep-days': keepDays } = settings;
   if (fileSystem === undefined) {
@@ -127,7 +127,7 @@ export const checkSpace = inside(({ fileSystem, around, viewDays }, { settings }
   if (!bytesPerDay) return [ok(`${what}; how long it lasts is unknown before a full day`)];
   const days = Math.floor((freeBytes - minFreeBytes) / bytesPerDay);
   const told = `${what}; lasts ${plural(days, 'day')} at ${formatRoundedSize(bytesPerDay)} per day`;
-  // With --keep-days as many files are removed as are added.
+  // With --keep-days, as many files are removed as are added.
   const isSteady = keepDays > 0 && viewDays.length >= keepDays;
   if (days >= DAYS_LEFT_MIN || isSteady) return [ok(told)];
   return [warning(told, 'then every view is refused with 503', FREE_UP)];
@@ -148,7 +148,7 @@ export const checkWriting = inside(({ writing }, { settings }) => {
 
 const millis = (ms: number): string => `${ms.toFixed(ms < 10 ? 2 : 0)} ms`;
 
-/** Before this version was made. */
+/** No clock showed an earlier day when this version was made. */
 const EARLIEST_DAY = '2026-01-01';
 
 export function checkClock({ nowMs, disk }: Facts): readonly Verdict[] {

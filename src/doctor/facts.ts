@@ -32,7 +32,7 @@ type Options = Parameters<typeof shownSettings>[0] &
     readonly 'probe-project': string | undefined;
   };
 
-/** Of no page: a name under `.invalid` belongs to nobody. */
+/** The Origin of no page: nobody can own a name under `.invalid`. */
 const NO_ORIGIN = 'https://viewlog-doctor.invalid';
 
 /**
@@ -62,7 +62,7 @@ export async function gatherFacts(
     /** The command line, without the program. */
     args,
     runtime: runtimeHere(),
-    /** `undefined` if the runtime does not tell (Deno without --allow-sys=uid). */
+    /** `undefined` if the runtime does not reveal the user (Deno without --allow-sys=uid). */
     ownUid: 'seen' in uid ? uid.seen : undefined,
     /** The command line's data directory, absolute; `undefined` if views go to a stream. */
     askedData,
@@ -94,7 +94,7 @@ async function askStatus(named: string | undefined, options: Options): Promise<S
   const reply = await ask(`${address}/readyz`);
   const { status } = fieldsOf(reply);
   if (status !== 'ready' && status !== 'not ready') return { address, reply };
-  // Nothing else is shown the token. Without it the status server says less.
+  // Only this request carries the token. Without a token the status server answers with less.
   const token = await readToken(options).catch(() => undefined);
   const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   const fields = fieldsOf(await ask(`${address}/status.json`, { headers }));
@@ -102,7 +102,7 @@ async function askStatus(named: string | undefined, options: Options): Promise<S
   return { address, reply, isReady: status === 'ready', overview };
 }
 
-/** An origin from which a project's pages may send. */
+/** Returns an origin from which a project's pages may send. */
 function senderOf(reading: Sound | Faulty, project: string | undefined): string | undefined {
   const sender = activeIn(reading).find(({ id, origins }) => (project ? id === project : origins));
   return sender?.origins?.[0]?.replace('*', 'www');

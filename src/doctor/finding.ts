@@ -1,7 +1,7 @@
 /** `error`: views are lost or refused until it is fixed. */
 export type State = 'ok' | 'warning' | 'error';
 
-/** What a check has to say. */
+/** The result of a check. */
 export interface Verdict {
   readonly state: State;
   readonly what: string;
@@ -11,7 +11,7 @@ export interface Verdict {
 }
 
 export interface Finding extends Verdict {
-  /** What was checked, in a word or two; stable. */
+  /** The name of the check, in a word or two; stable. */
   readonly check: string;
 }
 

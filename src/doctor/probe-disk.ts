@@ -1,4 +1,4 @@
-// By name, an old Deno would not find `statfs` and not start.
+// A named import would keep an old Deno, which has no `statfs`, from starting.
 import * as fs from 'node:fs/promises';
 import type { Stats } from 'node:fs';
 import { errnoOf, reasonOf } from '../base/exit.ts';
@@ -9,7 +9,7 @@ import { systemFiles } from '../disk/ops.ts';
 import { lookAround } from '../status/look-around.ts';
 import type { ShownSettings } from '../status/shown-settings.ts';
 
-/** What was seen of the data directory. */
+/** The findings about the data directory. */
 export interface Disk {
   /** Why it cannot be looked into. */
   readonly fault?: string;
@@ -19,7 +19,7 @@ export interface Disk {
 
 export type Inside = Awaited<ReturnType<typeof lookInside>>;
 
-/** What was seen, or why the runtime (Deno) or the system did not permit to look. */
+/** A finding, or why the runtime (Deno) or the system did not permit the look. */
 type Probe<T> = { readonly seen: T } | { readonly unseen: string };
 
 /** Runs one look. Never rejects. */
@@ -31,7 +31,7 @@ export async function probe<T>(look: () => T | Promise<T>): Promise<Probe<T>> {
   }
 }
 
-/** Never rejects. */
+/** Examines the data directory. Never rejects. */
 export async function probeDisk(
   dir: string,
   settings: ShownSettings,
@@ -50,7 +50,7 @@ async function lookInside(dir: string, stats: Stats, settings: ShownSettings, no
   const { uid, gid, mode } = stats;
   const keepDays = { views: settings['keep-days'], refused: settings['keep-refused-days'] };
   const fileSystem = await askFileSystem(dir).catch(() => undefined);
-  // A disk that is nearly full is not written to.
+  // A disk that is nearly full is not tested by writing.
   const isFull = (fileSystem?.freeBytes ?? Infinity) < settings['min-free'];
   return {
     directory: { uid, gid, mode },

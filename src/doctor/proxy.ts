@@ -1,4 +1,4 @@
-// What is between pages and viewlog: what of a page's requests gets through.
+// Sends what a page sends, to find out which requests a proxy passes on to viewlog.
 import { formatSize } from '../base/format.ts';
 import { KiB } from '../base/size.ts';
 import { clip } from '../base/text.ts';
@@ -6,19 +6,20 @@ import { ask, described, isFromViewlog, preflightFrom, refusalIn, type Reply } f
 import type { Facts } from './facts.ts';
 import { error, ok, type Verdict, warning } from './finding.ts';
 
-/** What came back from the address that pages post to. */
+/** The answers from the address that pages post to. */
 export type ProxyReplies = Awaited<ReturnType<typeof probeProxy>>;
 
-/** viewlog reads no more than this of a body that it has no use for. */
+/** viewlog reads no more than this of a body that it discards. */
 const LARGE_BYTES_MAX = 64 * KiB;
 
-/** The real view's page, in files and reports. */
+/** The page named in the probe's real view, in files and reports. */
 const PROBE_PAGE = '/viewlog-doctor';
 
 /**
+ * Sends the requests.
  * @param url with `/view`.
- * @param origin the page's that is pretended.
- * @param project of which one real view is sent, if viewlog is reached.
+ * @param origin the page's origin, as the requests claim it.
+ * @param project the project to send one real view of, if viewlog is reached.
  */
 export async function probeProxy(
   url: string,
@@ -29,7 +30,7 @@ export async function probeProxy(
   const asked = preflightFrom(origin);
   const largeBytes = Math.min(viewBytesMax, LARGE_BYTES_MAX);
   const [get, preflight, large] = await Promise.all([
-    // The one request that viewlog counts: any preflight is granted, whatever its path.
+    // viewlog counts only this request: it grants any preflight, whatever its path.
     ask(url, { headers: { Origin: origin } }),
     ask(url, asked),
     // Proxies limit the body of any request.
@@ -77,7 +78,7 @@ export function checkUrl({ proxy }: Facts): readonly Verdict[] {
 }
 
 export const checkCors = reached(({ origin, get, preflight }) => {
-  // A proxy's own answer to GET matters to no page.
+  // The answer to GET may be the proxy's own, which matters to no page.
   const answers = refusalIn(get) === undefined ? [preflight] : [preflight, get];
   const wrong = answers.map(allowedOrigin).find((allowed) => allowed !== origin);
   if (isFromViewlog(preflight) && wrong === undefined) {
@@ -94,7 +95,7 @@ const allowedOrigin = (reply: Reply): string =>
   'failure' in reply ? '' : clip(reply.headers.get('access-control-allow-origin') ?? '', 200);
 
 export const checkSize = reached(({ preflight, large, largeBytes }) => {
-  // Its other faults are those of any preflight.
+  // The preflight's own check reports this.
   if (!isFromViewlog(preflight)) return [];
   const size = formatSize(largeBytes);
   if (isFromViewlog(large)) return [ok(`A body of ${size} reaches viewlog`)];

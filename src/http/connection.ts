@@ -13,7 +13,7 @@ const RESUME_AT = 8;
 /** The interval at which `sweep` must be called. */
 export const SWEEP_MS = 500;
 
-/** A request whose answer is not yet passed to the system. */
+/** A request whose answer the system has not yet received. */
 export interface Pending {
   readonly reservation: Reservation;
   isAnswered: boolean;
@@ -21,15 +21,16 @@ export interface Pending {
 }
 
 /**
- * Bounds what a client can pipeline, which Node's own server does not: it reads on, and keeps every
- * request until those before it are answered. Ends bodies that are not complete in time, and
- * connections whose client reads no answers; a timer for each of them would cost 3% of the speed.
+ * * Bounds what a client can pipeline, which Node's own server does not: it reads on, and keeps
+ * every request until those before it are answered. Also ends bodies that are not complete in time,
+ * and connections if their client reads no answers. A timer for each of them would cost 3% of the
+ * speed.
  */
 export class Connection {
   readonly #socket: Socket;
   /** In the order of their answers. */
   readonly #pending: Pending[] = [];
-  /** Those of them that are not started yet. */
+  /** The pending requests that are not started yet. */
   readonly #waiting: Pending[] = [];
   #isPaused = false;
   #isGone = false;
@@ -60,13 +61,13 @@ export class Connection {
     this.#socket.pause();
   }
 
-  /** The request is answered. Its memory stays reserved until the system has taken the answer. */
+  /** Marks the request as answered. Its memory stays reserved until the system has the answer. */
   answered(request: Pending): void {
     request.isAnswered = true;
     if (this.#isGone) request.reservation.release();
   }
 
-  /** The system has taken the next answer. */
+  /** Called when the system has received the next answer. */
   flushed(): void {
     this.#unreadSweeps = 0;
     this.#pending.shift()?.reservation.release();
@@ -86,7 +87,7 @@ export class Connection {
     if (this.#expireBody === expire) this.#expireBody = undefined;
   }
 
-  /** Ends what takes too long. Called every `SWEEP_MS`. */
+  /** Ends requests and connections that are too slow. Called every `SWEEP_MS`. */
   sweep(): void {
     if (++this.#bodySweeps > LIMITS.bodyTimeoutMs / SWEEP_MS) this.#expireBody?.();
     if (this.#socket.writableLength === 0) this.#unreadSweeps = 0;

@@ -10,7 +10,7 @@ export interface Deadline {
  */
 export class Deadlines {
   readonly #ms: number;
-  /** In the order in which they were set, and so are due. */
+  /** In the order in which they were set, which is the order in which they are due. */
   readonly #all = new Set<Deadline>();
   #isArmed = false;
 

@@ -50,7 +50,10 @@ export function listenOnDeno(deno: Deno, { host, port, handler, budget }: Listen
   };
 }
 
-/** Deno's server ends when `accept` fails, such as for want of file descriptors. This one does not. */
+/**
+ * Deno's server ends when `accept` fails, for example without file descriptors. This server
+ * restarts it.
+ */
 export class LastingServer {
   readonly port: number;
   readonly #stopping = new AbortController();

@@ -12,7 +12,7 @@ import {
 import type { MemoryBudget, Reservation } from './memory-budget.ts';
 
 /**
- * Returns the response to a request whose body is still arriving.
+ * Returns the response to a request that is still sending its body.
  * @param inPieces whether the body is not read on because it comes in too many pieces.
  */
 type Linger = (answer: Answer, request: Request, inPieces: boolean) => Response;

@@ -34,7 +34,7 @@ async function listenOnSocket(fd: number, options: ListenOptions): Promise<Liste
   }
 }
 
-/** @param flags what chooses the address. */
+/** @param flags the options that choose the address. */
 export function cannotListen(error: unknown, { host, port }: Address, flags: string): Fatal {
   const address = urlOf(host, port).slice('http://'.length);
   // Bun names an address in use only in its message.

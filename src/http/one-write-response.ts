@@ -19,7 +19,7 @@ interface Unsent {
 export class OneWriteResponse extends ServerResponse {
   owner: Connection | undefined;
 
-  /** Notices the documented event; a second listener for it would cost a microsecond per view. */
+  /** Catches the documented event; a second listener for it would cost a microsecond per view. */
   override emit(name: string, ...args: unknown[]): boolean {
     if (name === 'finish') this.owner?.flushed();
     return super.emit(name, ...(args as []));

@@ -18,11 +18,11 @@ export function passedSocket(env: ReadEnv, pid: number, canUse: boolean): number
   return FIRST_FD;
 }
 
-/** Removes the variables, which the convention demands: a child must not take them for its own. */
+/** Removes the variables, as the convention demands: a child must not mistake them for its own. */
 export function forgetPassedSocket(): void {
   for (const name of ['LISTEN_FDS', 'LISTEN_PID', 'LISTEN_FDNAMES']) delete process.env[name];
 }
 
-/** @param why with the way out. */
+/** @param why the cause and the fix. */
 export const unusable = (why: string): Fatal =>
   new Fatal(EXIT.badConfiguration, `Cannot listen on the socket of the service manager: ${why}`);

@@ -1,9 +1,9 @@
 const BOLD = '\u001b[1m';
 const BOLD_OFF = '\u001b[22m';
 
-/** Where a page is printed. */
+/** The medium on which a page is printed. */
 export interface Paper {
-  /** Columns that a paragraph may take. */
+  /** The widest paragraph, in columns. */
   readonly columns: number;
   /** A terminal shows headings and strong text in bold; elsewhere the Markdown stays. */
   readonly isTerminal: boolean;
@@ -11,7 +11,7 @@ export interface Paper {
 
 /**
  * Returns a page of Markdown for reading as text: paragraphs, lists and wide tables wrapped, links
- * to pages as commands; code is left as it is.
+ * to pages replaced by commands, code unchanged.
  */
 export function layOut(markdown: string, { columns, isTerminal }: Paper): string {
   const blocks = markdown.trim().split(/(^```\w*\n.*?^```$)/ms);
@@ -27,7 +27,9 @@ export function layOut(markdown: string, { columns, isTerminal }: Paper): string
   return texts.join('');
 }
 
-/** A link to a page becomes the command that prints it, one within the page only its text. */
+/**
+ * Replaces a link to a page by the command that prints it, and a link within the page by its text.
+ */
 const nameLinks = (text: string): string =>
   text.replace(/\[([^\]]+)\]\(([^)\s]+)\)/g, (_, label: string, target: string) => {
     const [, topic] = /^([a-z-]+)\.md(#.*)?$/.exec(target) ?? [];

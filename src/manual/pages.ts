@@ -47,8 +47,8 @@ const SUMMARIES: Readonly<Record<string, string>> = Object.assign({}, ...Object.
 declare const MANUAL: string;
 
 /**
- * Returns the Markdown of a topic's page; for any other word, of the page that has it in a heading,
- * in its summary, or else most often in its text. `undefined` if no page has it.
+ * Returns the Markdown of a topic's page. Any other word finds the page that has the word in a
+ * heading, in its summary, or else most often in its text. `undefined` if no page has it.
  */
 export function findPage(word: string): string | undefined {
   if (typeof MANUAL === 'undefined') return 'Only the built viewlog has its manual.';

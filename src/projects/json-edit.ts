@@ -3,7 +3,7 @@ import { findNodeAtLocation, type JSONPath, type Node, parseTree } from 'jsonc-p
 // Edits of a JSON text that leave every other byte as it is, and format additions like their
 // neighbours. jsonc-parser's own `modify` would reformat the neighbours.
 
-/** Sets the value at `path`, whose parent is an object; a new key goes last. */
+/** Sets the value at `path`, which must be in an existing object; a new key goes last. */
 export function setValue(text: string, path: JSONPath, value: unknown): string {
   const node = nodeAt(text, path);
   if (node !== undefined) {

@@ -24,7 +24,7 @@ export function originFault(text: string): string | undefined {
 }
 
 /**
- * Returns a test for `Origin` headers against a project's list, whose origins have no fault.
+ * Returns a test for `Origin` headers against a project's list of origins, which must be valid.
  * Browsers send the canonical form, which is found without being parsed.
  */
 export function originTest(list: readonly string[]): (origin: string) => boolean {

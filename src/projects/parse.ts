@@ -6,7 +6,8 @@ import { type Fault, placesIn, quote, syntaxFaults } from '../base/json.ts';
 import { nearest } from '../base/text.ts';
 import { KEYS, projectsFile, type ProjectsFile } from './projects-schema.ts';
 
-// The projects file's text, and its faults: each at its place, with what was expected and found.
+// Reads the projects file's text, and reports each fault with its place, what was expected and what
+// was found.
 
 /** A file without faults, and its text, which follows `bom`. */
 export interface Sound {
@@ -66,7 +67,9 @@ function check(text: string): ProjectsFile | Fault[] {
   return faults.sort((a, b) => a.offset - b.offset);
 }
 
-/** Valibot reports only the first unknown key of an object, and none that is given twice. */
+/**
+ * Finds unknown and repeated keys: valibot reports only the first unknown key, and no repeated one.
+ */
 function keyFaults({ type, children = [] }: Node, where: string, known: readonly string[]) {
   const seen = new Set<string>();
   return (type === 'object' ? children : []).flatMap((property): Fault[] => {

@@ -1,7 +1,7 @@
 import { MINUTE_MS } from '../base/time.ts';
 
 /**
- * A token bucket of one minute's views, refilled evenly. Counts in whole sixty-thousandths of a
+ * A token bucket of one minute's views, refilled evenly. It counts in whole sixty-thousandths of a
  * view, so that after the returned wait there is a whole token, not 0.9999 of one.
  */
 export class TokenBucket {

@@ -18,7 +18,7 @@ import { SentIds } from './sent-ids.ts';
 
 /** A running collector follows an edit of the projects file within 2 seconds. */
 const PROJECTS_SETTLED_MS = 3_000;
-/** Far below what a working collector accepts. */
+/** A working collector accepts far more than this. */
 const VIEWS_PER_SECOND_MAX = 200;
 /** The rest of a project's limit is left for the views that its pages send meanwhile. */
 const SHARE_OF_LIMIT = 1 / 4;
@@ -34,13 +34,13 @@ export interface ReplayOptions {
   readonly project: string | undefined;
   /** Ends it after the view being sent. */
   readonly stop: AbortSignal;
-  /** Called for each file with what became of its lines, a text of some lines. */
+  /** Called for each file with the outcome of its lines, a text of some lines. */
   readonly onOutcome: (text: string) => void;
   readonly log: Log;
 }
 
 /**
- * No view is sent twice, however this is interrupted.
+ * Sends the views. Sends no view twice, however the run is interrupted.
  * @returns whether the outcome of every view that was sent is known.
  * @throws {Fatal} exit 69 if the collector does not answer, or fails; 65 if it refuses a view that
  *   would be accepted by the rules here; 73 or 74 if the record of sent ids can't be written.
@@ -53,7 +53,7 @@ export async function replayFiles(
   const projects = await loadProjects(projectsPath);
   await findCollector(url);
   const settledMs = fs.statSync(projectsPath).mtimeMs + PROJECTS_SETTLED_MS - Date.now();
-  // At most that long: the file may be dated in the future.
+  // Waits at most that long: the file may be dated in the future.
   await sleep(Math.max(0, Math.min(settledMs, PROJECTS_SETTLED_MS)), stop);
   let isKnown = true;
   for (const file of files) {
@@ -86,7 +86,7 @@ interface Place extends ReplayOptions {
   readonly sentIds: SentIds;
 }
 
-/** Sends the views of one file, and counts what becomes of its lines. */
+/** Sends the views of one file, and counts the outcomes of its lines. */
 class FileReplay {
   readonly unknownIds: string[] = [];
   readonly #place: Place;
@@ -117,8 +117,8 @@ class FileReplay {
   }
 
   /**
-   * The order keeps a view from being sent twice: its id is on the disk before the view is sent.
-   * After a crash nothing more is known of it, and it is left alone.
+   * The order keeps a view from being sent twice: its id is on the disk before the view is sent. If
+   * a crash leaves the outcome unknown, the view is not sent again.
    */
   async #send({ id, text, origin }: KeptView): Promise<void> {
     const { url, stop, sentIds } = this.#place;
@@ -153,7 +153,7 @@ class FileReplay {
     this.#count(isListed ? reason : 'still refused for other reasons');
   }
 
-  /** Returns what became of the lines: the file, then a line for each kind. */
+  /** Returns the outcome of the lines: the file, then a line for each kind. */
   describe(file: string): string {
     const rows = Array.from(this.#counts, ([what, count]) => `  ${count} ${what}`);
     const count = this.unknownIds.length;
@@ -170,7 +170,9 @@ class FileReplay {
   }
 }
 
-/** How long after a view the next one is sent, so that pages do not notice. */
+/**
+ * Returns the pause between two views, in milliseconds: short of a load that pages would notice.
+ */
 function pauseMs({ maxViewsPerMinute = Infinity }: Project): number {
   return 1000 / Math.min(VIEWS_PER_SECOND_MAX, (maxViewsPerMinute / 60) * SHARE_OF_LIMIT);
 }

@@ -1,9 +1,9 @@
-// Sends single views to a running collector, and tells what is known of each afterwards.
+// Sends single views to a running collector, and returns what is known of each afterwards.
 import { EXIT, Fatal, fetchFailure } from '../base/exit.ts';
 import { printable } from '../base/text.ts';
 import type { SentState } from './sent-ids.ts';
 
-/** The outcome of sending a view, as far as it is known. */
+/** The outcome of sending a view, as far as known. */
 interface Sent {
   /** `?`: the view may be stored. */
   readonly state: SentState;
@@ -15,7 +15,10 @@ interface Sent {
 const TIMEOUT_MS = 60_000;
 const RETRY_SECONDS_MAX = 600;
 
-/** @throws {Fatal} exit 69 unless a collector answers at the address. Sends no view. */
+/**
+ * Asks whether a collector is there, without sending a view.
+ * @throws {Fatal} exit 69 unless a collector answers at the address.
+ */
 export async function findCollector(url: string): Promise<void> {
   const found = await request(url, { method: 'OPTIONS' }).then(
     ({ status }) => (status === 204 ? undefined : `it answers ${status} to OPTIONS /view`),
@@ -26,7 +29,7 @@ export async function findCollector(url: string): Promise<void> {
   throw new Fatal(EXIT.unavailable, message);
 }
 
-/** Sends one view once, as it was sent first, with its Origin. Never rejects. */
+/** Sends one view once, with the Origin of its first request. Never rejects. */
 export async function sendView(
   url: string,
   text: string,
@@ -49,7 +52,7 @@ function sentBy({ status, headers }: Response, body: string): Sent {
     const seconds = Number(headers.get('retry-after')) || 1;
     return { state: '-', answer, retryAfterSeconds: Math.min(RETRY_SECONDS_MAX, seconds) };
   }
-  // After any other 5xx, also a proxy's, the view may be stored all the same.
+  // After any other 5xx, a proxy's included, the view may be stored all the same.
   const isDefinite = status >= 400 && status < 500 && status !== 408;
   return { state: isDefinite ? '-' : '?', answer };
 }

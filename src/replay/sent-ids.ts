@@ -1,7 +1,8 @@
-// Which views of a file of refused views were sent. The record is a text file beside that file, only
-// ever appended to, one line per event: an id and a state. `?` is written and synced before a view
-// is sent, `+` after it was accepted, `-` after it was definitely not. So an id whose last state is
-// `?` may have been accepted, and is never sent again unless the operator appends a `-`.
+// Records which views of a file of refused views were sent. The record is a text file beside that
+// file, only ever appended to, one line per event: an id and a state. `?` is written and synced
+// before a view is sent, `+` after it was accepted, `-` after it was definitely not accepted. An id
+// with `?` as its last state may have been accepted, and is never sent again unless the operator
+// appends a `-`.
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { EXIT, Fatal, reasonOf } from '../base/exit.ts';

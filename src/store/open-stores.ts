@@ -16,7 +16,7 @@ import { LocalViewStore } from './files/view-store.ts';
 interface Stores {
   readonly store: LocalViewStore | StreamStore;
   readonly refused: LocalRefusedStore;
-  /** Tells a second collector that starts in the directory where this one listens. */
+  /** Makes this collector's addresses known to a second collector that starts in the directory. */
   announce(url: string, status: string | undefined): void;
   /** The data directory, if there is one. */
   readonly directory?: DataDirectory;
@@ -54,7 +54,10 @@ interface StoresOptions {
   readonly onFatal: (fatal: Fatal) => void;
 }
 
-/** @throws {Fatal} if the settings cannot be met. */
+/**
+ * Opens the stores that the settings choose.
+ * @throws {Fatal} if the settings cannot be met.
+ */
 export function openStores(options: StoresOptions): Promise<Stores> {
   const { store: address } = options.settings;
   return address === undefined ? openFiles(options) : openStreams(options, address);
@@ -134,7 +137,7 @@ async function openStreams(
     refused,
     announce() {},
     async close() {
-      // Every request has had its answer.
+      // Called when every request has had its answer.
       store.close();
       await refused.close(LIMITS.closeTimeoutMs);
       await cluster.close(LIMITS.closeTimeoutMs);

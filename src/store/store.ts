@@ -1,4 +1,5 @@
-// The contract of a store. The collector knows no files and no servers; a store knows no HTTP.
+// The contract of a store. The collector knows neither files nor servers; a store does not know
+// HTTP.
 
 export interface ViewStore {
   /**
@@ -30,13 +31,13 @@ export interface StoreState {
   readonly queuedBytes: number;
 }
 
-/** Keeps refused views for the operator, outside the accept path. */
+/** Stores refused views for the operator, outside the accept path. */
 export interface RefusedStore {
   /** Queues the view; returns at once, whatever the disk does. */
   keep(view: RefusedView): void;
 }
 
-/** A refused view to keep. */
+/** A refused view to store. */
 export interface RefusedView {
   readonly code: string;
   readonly issues?: readonly unknown[] | undefined;

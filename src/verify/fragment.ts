@@ -1,19 +1,20 @@
 import { type ParseErrorCode, printParseErrorCode, visit } from 'jsonc-parser';
 import { hasHeadWithin, LARGEST_MAX_VIEW_BYTES, LINE_START } from '../view/line.ts';
 
-/** What a string, a number or a word is called that the text ends in the middle of. */
+/** jsonc-parser's names of a string, a number or a word that the end of the text cuts off. */
 const UNFINISHED = /^(UnexpectedEnd|InvalidSymbol)/;
 
 /**
- * Whether the line is the start of one, which a crash cut off and the next start ended with a
- * newline; a power cut can leave NULs where the rest should be, be it only the newline. A start
- * that another line follows at once is none: there a whole line was lost.
+ * Returns whether the line is a fragment: the start of a line that a crash cut off, and that the
+ * next start ended with a newline. A power cut can leave NULs in place of the rest, or of the
+ * newline alone. A start that another line follows at once is not a fragment: a whole line was lost
+ * there.
  */
 export function isFragment(line: string): boolean {
   const [text = ''] = line.split('\0', 1);
   if (line === '' || text.padEnd(line.length, '\0') !== line) return false;
   if (text.length <= LINE_START.length) return LINE_START.startsWith(text);
-  // What a crash cut off was shorter than a line.
+  // A crash cuts off lines, which are never longer than this.
   if (text.length > LARGEST_MAX_VIEW_BYTES) return false;
   if (!text.startsWith(LINE_START) || hasHeadWithin(text)) return false;
   let isWhole = true;

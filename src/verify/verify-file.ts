@@ -10,8 +10,9 @@ import { isRefusal } from '../view/refusal.ts';
 import { isFragment } from './fragment.ts';
 
 /**
- * Returns whether the file is what a collector writes, and as lines of text its summary, its
- * faults and what else is worth knowing.
+ * Checks a view file.
+ * @returns whether the file is as a collector writes it, and as lines of text its summary, its
+ *   faults and remarks.
  * @throws {Fatal} exit 74 if the file cannot be read.
  */
 export async function verifyFile(file: string) {
@@ -34,13 +35,15 @@ const FAULTS = ['invalid line', 'duplicate id', 'misplaced line'] as const;
 type Kind = (typeof FAULTS)[number] | 'sealed fragment';
 
 const NUMBERS_MAX = 10;
-/** A duplicate id is found if the first one is at most this many lines before it, or more. */
+/**
+ * A duplicate id is found if the first one is at most this many lines before it, sometimes if more.
+ */
 const RECENT_MIN = 100_000;
 
-/** What is in one view file, and what is wrong with it. */
+/** Collects the contents and the faults of one view file. */
 class FileCheck {
   readonly #day: string | undefined;
-  /** Where lines of each kind are: the first numbers, as text, and how many there are. */
+  /** The lines of each kind: the first line numbers, as text, and how many there are. */
   readonly #found = new Map<Kind, { count: number; readonly places: string[] }>();
   #ids = new Set<string>();
   #idsBefore = new Set<string>();
@@ -50,7 +53,7 @@ class FileCheck {
   #lastTs: string | undefined;
   #isUnended = false;
 
-  /** @param day of all lines, if the file's name has one. */
+  /** @param day the day that all lines must have, if the file's name has one. */
   constructor(day: string | undefined) {
     this.#day = day;
   }
@@ -67,7 +70,7 @@ class FileCheck {
     }
   }
 
-  /** Returns why the line is not one that a collector writes. */
+  /** Returns why a collector would not have written the line. */
   #checkLine(line: string): string | undefined {
     const head = readHead(line);
     if (head === undefined) return line === '' ? 'is blank' : 'does not start with ts and id';
@@ -112,7 +115,7 @@ class FileCheck {
     return `${plural(this.#lines, 'line')}, ${plural(this.#bytes, 'byte')}${span}`;
   }
 
-  /** Returns what is worth knowing and not a fault. */
+  /** Returns remarks that are not faults. */
   remarks(): string[] {
     const crash = '; not a fault: a crash cut it off, never acknowledged';
     const unended = 'the last line has no newline: it is being written; not a fault';

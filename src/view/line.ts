@@ -1,6 +1,6 @@
-// The stored line of a view, the one file that knows how it is spelt: `ts` and `id`, then the
-// view's fields. `ts` and `id` come first because tailers tell files apart by their first bytes.
-// The lines of refused views start alike.
+// The stored line of a view. Only this file knows the line's format: `ts` and `id`, then the view's
+// fields. `ts` and `id` come first because tailers identify files by their first bytes. The lines
+// of refused views begin with `ts` and `id` as well.
 import * as v from 'valibot';
 import { MiB } from '../base/size.ts';
 import { NEWLINE } from '../base/text.ts';
@@ -10,24 +10,24 @@ import { ViewSchema } from './view-schema.ts';
 export const LARGEST_MAX_VIEW_BYTES = MiB;
 
 /**
- * What a line has before its view's fields.
+ * Returns the part of a line before its view's fields.
  * @param ts RFC 3339, UTC, milliseconds.
  * @param id UUIDv7.
  */
 export const headOf = (ts: string, id: string): string => `{"ts":"${ts}","id":"${id}",`;
 
-/** Its bytes, and its characters: always as many. */
+/** The head's length in bytes, and in characters: it is ASCII. */
 export const HEAD_BYTES = headOf('t'.repeat(24), 'i'.repeat(36)).length;
-/** What a line has beyond its view's fields, in bytes: `ts`, `id` and the newline. */
+/** The bytes of a line that are not its view's fields: `ts`, `id` and the newline. */
 export const STAMP_BYTES = HEAD_BYTES - '{'.length + '\n'.length;
 
-/** The bytes of the line that these fields become, its newline included. */
+/** Returns the bytes of the line that these fields become, its newline included. */
 export const lineBytesOf = (fields: Uint8Array): number => fields.length + STAMP_BYTES;
 
 const encoder = new TextEncoder();
 
 /**
- * @param heads the lines' heads, one behind the other.
+ * * @param heads the lines' heads, one after another.
  * @param fields each line's view as JSON text in UTF-8, one object on one line, not empty.
  * @returns the lines, their newlines included.
  */
@@ -35,7 +35,7 @@ export function linesOf(heads: string, fields: readonly Uint8Array[]): Uint8Arra
   let bytes = 0;
   for (const one of fields) bytes += lineBytesOf(one);
   const lines = new Uint8Array(bytes);
-  // All at once: of each head alone it would take twice the time.
+  // Encodes all heads at once: encoding each head alone would take twice the time.
   const headsBytes = encoder.encode(heads);
   let at = 0;
   for (let i = 0; i < fields.length; i++) {
@@ -48,7 +48,7 @@ export function linesOf(heads: string, fields: readonly Uint8Array[]): Uint8Arra
   return lines;
 }
 
-/** What a report reads a line by. */
+/** A report validates stored lines with this schema. */
 export const LineSchema = v.strictObject(
   { ts: v.string('string'), id: v.string('string'), ...ViewSchema.entries },
   'object',
@@ -60,17 +60,20 @@ const HEAD = String.raw`\{"ts":"(${TS})","id":"(${ID})"`;
 const AT_START = new RegExp(`^${HEAD},`);
 const WITHIN = new RegExp(`.${HEAD},`);
 
-/** What a line starts with, however little of it there is. */
+/** Every line starts with this, also an incomplete one. */
 export const LINE_START = '{"ts":"';
 
-/** `ts` and `id` of a line, whole or not; `undefined` where it does not start with them. */
+/**
+ * Returns `ts` and `id` of a line, which may be incomplete; `undefined` if it does not start with
+ * them.
+ */
 export function readHead(line: string): { readonly ts: string; readonly id: string } | undefined {
   const [, ts, id] = AT_START.exec(line) ?? [];
   return ts === undefined || id === undefined ? undefined : { ts, id };
 }
 
-/** The fields of a line that has a head, as JSON text. */
+/** Returns the fields of a line that has a head, as JSON text. */
 export const fieldsOf = (line: string): string => `{${line.slice(HEAD_BYTES)}`;
 
-/** Whether a line's head stands within the text, not at its start. */
+/** Returns whether a line's head occurs in the text after its start. */
 export const hasHeadWithin = (text: string): boolean => WITHIN.test(text);

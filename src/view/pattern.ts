@@ -1,17 +1,18 @@
-// Most pages spell a view as JSON.stringify does, with its fields in the schema's order. Such a view
-// is stored byte for byte. A regular expression, made from the schema, recognizes it in a fifth of
-// the time that parsing, validating and stringifying take: 1.4 to 1.5 times the speed. Reports read
-// stored lines with one too, three times as fast.
-//
-// A pattern may match less than what is valid, never more, because what it does not match is
-// parsed. It handles the kinds of schema that a view has. Any other kind costs speed, nothing else.
-//
-// It matches text with one character per byte of UTF-8. So a condition on characters beyond ASCII
-// cannot be tested, except a few.
+// Most pages spell a view as JSON.stringify does, with its fields in the schema's order. Such a
+// view is stored byte for byte. A regular expression, made from the schema, recognizes it in a
+// fifth of the time that parsing, validating and stringifying take: 1.4 to 1.5 times the speed.
+// Reports also read stored lines with such an expression, three times as fast as by parsing.
+//  A pattern may match less than what is valid, never more, because what it does not match is
+//  parsed. It handles the kinds of schema that a view has. Any other kind costs speed, nothing
+//  else.
+//  It matches text with one character per byte of UTF-8. So a condition on characters beyond ASCII
+//  cannot be tested, except a few.
 import * as v from 'valibot';
 import { bytewise } from '../base/text.ts';
 
-/** What is read of a schema of valibot, or of an action in its pipe, by code that walks through it. */
+/**
+ * A valibot schema, or an action in its pipe: the properties that are read when walking through it.
+ */
 export interface SchemaPart {
   readonly type: string;
   /** The first item is the schema itself, and may be a pipe. */
@@ -103,7 +104,7 @@ export function patternOf(
   return part.type === 'strict_object' ? objectPattern(part, path, captured) : undefined;
 }
 
-/** Whether the schema supplies a value, which no pattern can. */
+/** Returns whether the schema supplies or changes a value, which no pattern can express. */
 const isChanging = (part: SchemaPart): boolean =>
   part.default !== undefined || part.fallback !== undefined;
 
@@ -128,7 +129,7 @@ function stringPattern(
   return { source: `"(${characters})"`, groups: [{ path, tests }] };
 }
 
-/** Whether a test that passes for the bytes of a text passes for the text too. */
+/** Returns whether a test that passes for the bytes of a text also passes for the text. */
 const holdsForBytes = ({ type }: SchemaPart): boolean =>
   type === 'non_empty' || type === 'max_length' || type === 'starts_with';
 
@@ -143,7 +144,7 @@ function testOf({ type, requirement }: SchemaPart): Test | undefined {
   return (text) => text.startsWith(start);
 }
 
-/** An array of items without conditions; else an empty one. */
+/** Returns the pattern of an array; without a pattern for its items, that of an empty array. */
 function arrayPattern(
   part: SchemaPart,
   actions: readonly SchemaPart[],

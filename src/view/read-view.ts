@@ -59,10 +59,10 @@ export function readAnySpelling(text: string): StorableView | Refusal {
   return { project: output.p, fields: Buffer.from(storedText(output)) };
 }
 
-/** An escape of JSON.stringify. The long ones for surrogates are those of lone ones. */
+/** An escape that JSON.stringify writes; the long ones are those of lone surrogates. */
 const ESCAPE = /\\(?:ud[89a-f]..|.)/g;
 
-/** Returns what JSON.stringify makes of it, without characters that a line must not have. */
+/** Returns what JSON.stringify makes of the value, without characters that a line must not have. */
 function storedText(value: unknown): string {
   const text = JSON.stringify(value);
   const wellFormed = text.includes('\\ud')

@@ -3,7 +3,7 @@ interface Row {
   readonly title: string;
   /** Header fields of its answer beyond those of every refusal. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether the view goes to the file of refused views, because its cause can be fixed. */
+  /** True: the view goes to the file of refused views, because its cause can be fixed. */
   readonly isKept?: true;
 }
 
@@ -48,7 +48,7 @@ export interface Issue {
 /** Why a view was refused: a value, because clients cause it. */
 export interface Refusal {
   readonly code: RefusalCode;
-  /** What is wrong and what to do, for the page's developer. */
+  /** The fault and its fix, for the page's developer. */
   readonly detail: string;
   readonly issues?: readonly Issue[];
   readonly retryAfterSeconds?: number;
@@ -70,7 +70,7 @@ export function problemDetails({ code, detail, issues }: Refusal): object {
   return { type, title, status, code, detail, ...(issues && { issues }) };
 }
 
-/** Makes a refusal, for the check that finds its reason. */
+/** Returns a refusal. Called by the check that finds its reason. */
 export const refusal = (code: RefusalCode, detail: string, more?: Partial<Refusal>): Refusal => ({
   code,
   detail,
@@ -89,6 +89,8 @@ export const tooLarge = (bytes: number | undefined, bytesMax: number, what = 'bo
     bytes === undefined ? {} : { bytes },
   );
 
-/** Returns the refusal of a body of so many bytes; `undefined` if they are not too many. */
+/**
+ * Returns the refusal of a body of this many bytes; `undefined` if the size is within the limit.
+ */
 export const sizeFault = (bytes: number, bytesMax: number): Refusal | undefined =>
   bytes > bytesMax ? tooLarge(bytes, bytesMax) : undefined;

@@ -1,14 +1,14 @@
-// What fixes a refusal, as a value: the status page, the doctor and `explain` each word it in their
+// The fix of a refusal, as a value: the status page, the doctor and `explain` each word it in their
 // own way, as a sentence or as a command. Nothing here is quoted for a shell.
 import { KiB } from '../base/size.ts';
 import { LARGEST_MAX_VIEW_BYTES, STAMP_BYTES } from './line.ts';
 import type { RefusalCode } from './refusal.ts';
 
-/** What fixes a refusal: the kind of fix and what it needs. */
+/** The fix of a refusal: its kind and what it needs. */
 export type Remedy =
   /**
    * Activate the project, or add this origin to it. An inactive project may need the origin too, or
-   * its views stay refused. Then `replay` sends the views that were kept.
+   * its views stay refused. `replay` then sends the stored refused views.
    */
   | { readonly kind: 'activate' | 'add-origin'; readonly origin: string | undefined }
   | { readonly kind: 'raise-limit'; readonly viewsPerMinute: number }
@@ -30,12 +30,12 @@ export type Remedy =
   /** There is no fix to print. */
   | { readonly kind: 'none' };
 
-/** What is known about refused views of one code. */
+/** The facts about refused views of one code. */
 export interface Refused {
   readonly code: RefusalCode;
   /** The entry in the projects file of the id that they name; `undefined` if it is not listed. */
   readonly project?: ProjectNow | undefined;
-  /** Whether the projects file is faulty now. */
+  /** True: the projects file is faulty now. */
   readonly isProjectsFileFaulty?: boolean;
   /** The Origin header of the views, if they have one. */
   readonly origin?: string | undefined;
@@ -43,7 +43,7 @@ export interface Refused {
   readonly sentPerMinute?: number | undefined;
   /** The size of the body or line that is too large. */
   readonly bytes?: number | undefined;
-  /** Whether the bodies end before their JSON does. */
+  /** True: the bodies end before their JSON does. */
   readonly isCut?: boolean;
   /** The file system of the data directory. */
   readonly disk?: Disk | undefined;
@@ -86,8 +86,8 @@ const REMEDIES: Readonly<Record<RefusalCode, (refused: Refused) => Remedy>> = {
 /** Returns what fixes these refusals, by what is true now. */
 export const remedyOf = (refused: Refused): Remedy => REMEDIES[refused.code](refused);
 
-// Origins come from strangers and end up in commands, so only plain ones pass: no "null", nothing
-// that a shell interprets.
+// Anyone can choose an Origin header, and origins end up in commands, so only plain ones pass: no
+// "null", nothing that a shell interprets.
 const PLAIN_ORIGIN = /^https?:\/\/[a-z0-9.-]+(:\d+)?$/;
 
 /** Makes the project active and allows the origin, as far as either is missing. */

@@ -4,7 +4,7 @@ import { LIMITS } from '../base/limits.ts';
 // The view, and the only list of its fields: names, types and order. Each schema's message says
 // what is expected, as a noun, so that a missing field can say it too.
 
-/** What a project's id looks like, in a view, in the projects file and on the command line. */
+/** The form of a project's id, in a view, in the projects file and on the command line. */
 export const PROJECT_ID = /^[0-9]{1,20}$/;
 
 const string = v.string('string');
@@ -40,10 +40,13 @@ const timestamp = v.pipe(
   v.check(dayExists, 'day that exists'),
 );
 
-/** Whether the month of a well-formed timestamp has its day. `Date` would take a microsecond. */
+/**
+ * Returns whether the month of a well-formed timestamp has its day. `Date` would take a
+ * microsecond.
+ */
 function dayExists(text: string): boolean {
   const tens = text.charCodeAt(8) - 48;
-  // Most days; it is asked of every view.
+  // Most days end here; every view comes through.
   if (tens < 2) return true;
   const day = 10 * tens + text.charCodeAt(9) - 48;
   const month = Number(text.slice(5, 7));

@@ -15,11 +15,11 @@ export const clickhouse = ({ settings }: Installation): string =>
 interface Column {
   readonly name: string;
   readonly type: string;
-  /** The expression that takes it from a line. */
+  /** The expression that reads the column from a line. */
   readonly from: string;
 }
 
-/** Made from the stored line's schema, so that no field is forgotten. */
+/** Made from the stored line's schema, so that no field is missing. */
 const COLUMNS = Object.entries(LineSchema.entries).map(([name, part]) => column(name, part));
 
 function column(name: string, part: SchemaPart): Column {
@@ -33,7 +33,7 @@ function column(name: string, part: SchemaPart): Column {
   return { name, type, from: `JSONExtract(line, '${name}', '${type}')` };
 }
 
-/** A field that a line does not have becomes 0, false or empty. */
+/** ClickHouse reads a field that is missing in a line as 0, false or empty. */
 function typeOf({ type, wrapped, entries, item }: SchemaPart): string {
   if (wrapped !== undefined) return typeOf(wrapped);
   if (item !== undefined) return `Array(${typeOf(item)})`;

@@ -16,7 +16,7 @@ export interface Installation {
   readonly settings: ServeSettings;
   /** `--data`; with a stream store, the projects file's directory. */
   readonly dir: string;
-  /** Whom `dir` belongs to; a guess if it does not exist. Ids are names if the machine has any. */
+  /** The owner of `dir`; a guess if it does not exist. Ids are names if the machine has any. */
   readonly owner: {
     readonly user: string;
     readonly group: string;
@@ -24,7 +24,7 @@ export interface Installation {
     readonly gid: number;
   };
   readonly isDirMissing: boolean;
-  /** The program that runs this bundle, by its path; `undefined` for the single executable. */
+  /** The path of the program that runs this bundle; `undefined` for the single executable. */
   readonly runtime: string | undefined;
   /** The bundle or the executable. */
   readonly program: string;
@@ -48,8 +48,8 @@ export function readInstallation(given: ServeSettings): Installation {
 }
 
 /**
- * Returns the path if every template can contain it as it is. The programs that read the files
- * disagree about quotes, so there are none.
+ * * Returns the path if every template can contain it as it is. The programs that read the files
+ * disagree about quotes, so the templates use none.
  * @throws {Fatal} exit 64 if they would interpret a character of it.
  */
 export function plainPath(file: string): string {

@@ -16,7 +16,7 @@ export const caddy = ({ settings }: Installation): string =>
     healthPort: healthPort(settings),
   });
 
-/** Caddy asks for health at the host that views go to; at another one nobody would answer. */
+/** Caddy asks for health at the host that views go to; no other host would answer. */
 function healthPort({ host, status }: ServeSettings): number | '' {
   if (status === 'off') return '';
   const isSame = ['0.0.0.0', '::', host].includes(status.host);

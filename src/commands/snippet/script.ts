@@ -6,7 +6,7 @@
 declare const PROJECT: string;
 /** The address that views are posted to. */
 declare const VIEW_URL: string;
-/** Whether `url` keeps the `utm_*` parameters; the build makes one script for each value. */
+/** True: `url` keeps the `utm_*` parameters. The build makes one script for each value. */
 declare const CAMPAIGNS: boolean;
 
 ((id: string, address: string) => {
@@ -76,7 +76,7 @@ declare const CAMPAIGNS: boolean;
         // oxlint-disable-next-line no-console -- the page's developer looks there
         if (!answer.ok) console.warn(key, (await answer.json()).detail);
       })
-      // The browser logs what could not be sent, or was not answered by viewlog.
+      // The browser logs a view that could not be sent, and an answer that is not viewlog's.
       .catch(() => {});
   };
 
@@ -91,7 +91,7 @@ declare const CAMPAIGNS: boolean;
     ld = new Date().toJSON();
   };
 
-  /** Called when a single-page site changes its address. It sets its title a moment later. */
+  /** Called when a single-page site changes its address. The site sets its title a moment later. */
   const moved = (): void => {
     if (path === where.pathname) return;
     begin(where.origin + path);

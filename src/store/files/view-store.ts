@@ -54,7 +54,7 @@ export interface ViewStoreOptions {
 }
 
 const POLL_MS = 800;
-/** Views that wait for a disk for longer are refused. */
+/** Views that wait longer than this for the disk are refused. */
 const STUCK_MS = 10_000;
 
 const FAILED = 'the disk has failed';
@@ -223,7 +223,7 @@ export class LocalViewStore implements ViewStore {
       }
       this.#endStep(this.#stepSinceMs);
     }
-    // In the same turn as the decision that nothing is due, so that no wake-up is lost.
+    // Set in the same turn as the decision that nothing is due, so that no wake-up is lost.
     this.#isLooping = false;
     this.#onIdle?.();
   }
@@ -249,7 +249,9 @@ export class LocalViewStore implements ViewStore {
     this.#setBlocked(blocked);
   }
 
-  /** While nothing can be written, also tries to write what the file is owed, or to open it. */
+  /**
+   * Also tries to write the rest of a half line, or to open the file, while nothing can be written.
+   */
   async #look(): Promise<void> {
     this.#isLookDue = false;
     // A move must show within a second; free space need not. Fewer calls save an idle machine work.
@@ -281,7 +283,7 @@ export class LocalViewStore implements ViewStore {
     this.#options.onFatal(error instanceof Fatal ? error : new Fatal(EXIT.ioError, message));
   }
 
-  /** Answers all lines that wait. A batch that is being written is counted when the write ends. */
+  /** Answers all waiting lines. A batch that is being written is counted when the write ends. */
   #refuseAll(reason: string): void {
     this.#batch?.answer(0, reason);
     for (const batch of this.#queue.splice(0)) batch.answer(0, reason);
@@ -304,7 +306,7 @@ export class LocalViewStore implements ViewStore {
     this.#refuseAll(STUCK);
   }
 
-  /** Called by the polls, so that it costs a view nothing. */
+  /** Called by the polls, so that a view costs nothing more. */
   #noteUnavailable(): void {
     if (this.#unavailable() === undefined) this.#unavailableSinceMs = undefined;
     else this.#unavailableSinceMs ??= this.#options.now();

@@ -1,5 +1,6 @@
-// Keeps refused views in `refused-YYYY-MM-DD.ndjson`, outside the accept path. Best effort: nothing
-// is synced, and no error reaches a client or ends the process. Views not kept are counted.
+// Stores refused views in `refused-YYYY-MM-DD.ndjson`, outside the accept path. Best effort:
+// nothing is synced, and no error reaches a client or ends the process. Views that are not stored
+// are counted.
 import { reasonOf } from '../../base/exit.ts';
 import type { Log } from '../../base/log.ts';
 import { MiB } from '../../base/size.ts';
@@ -14,9 +15,9 @@ import { refusedLine } from './refused-line.ts';
 export interface RefusedStoreOptions {
   /** Exists, and is locked. */
   readonly dir: string;
-  /** 0: keep none. */
+  /** 0: store none. */
   readonly maxBytesPerDay: number;
-  /** Nothing is kept below twice as much free disk space, because accepted views come first. */
+  /** Nothing is stored below twice as much free disk space, because accepted views come first. */
   readonly minFreeBytes: number;
   readonly freeBytes: () => number | undefined;
   readonly isListed: (projectId: string) => boolean;
@@ -27,11 +28,11 @@ export interface RefusedStoreOptions {
 
 /** Counts since the start. */
 export interface RefusedState {
-  /** The file being written, if views are kept in files. */
+  /** The file being written, if views are stored in files. */
   readonly path?: string | undefined;
   readonly keptLines: number;
   readonly keptBytes: number;
-  /** Refused views that were not kept. */
+  /** Refused views that were not stored. */
   readonly droppedLines: number;
 }
 

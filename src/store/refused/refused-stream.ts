@@ -15,7 +15,7 @@ interface RefusedStreamOptions {
   readonly cluster: Cluster;
   readonly stream: string;
   readonly replicas: number;
-  /** 0: keep none. */
+  /** 0: store none. */
   readonly maxBytes: number;
   /** 0: forever. */
   readonly keepDays: number;
@@ -24,15 +24,15 @@ interface RefusedStreamOptions {
   readonly log: Log;
 }
 
-/** Of views that wait for their acknowledgement: enough for a burst. */
+/** Enough memory for a burst of views that wait for their acknowledgement. */
 const WAITING_BYTES_MAX = MiB;
 const DAY_NS = DAY_MS * 1e6;
 const DUPLICATE_WINDOW_NS = 5e9;
 
 /**
- * Keeps refused views in a stream of their own, as `refused.<project>` or, for unlisted ids,
+ * Stores refused views in a stream of their own, as `refused.<project>` or, for unlisted ids,
  * `refused.unlisted`. The stream drops its oldest messages at its limits. Best effort: no error
- * reaches a client or ends the process, and views that are not kept are counted.
+ * reaches a client or ends the process, and views that are not stored are counted.
  */
 export async function createRefusedStream(
   options: RefusedStreamOptions,
