@@ -71,18 +71,27 @@ const pairs = RUNTIMES.flatMap((a, i) =>
   RUNTIMES.slice(i).map((b): [string, Runtime, Runtime] => [`${a.name} and ${b.name}`, a, b]),
 );
 
-test.each(pairs)('%s that start at the same moment, after a kill -9: one wins', async (_, a, b) => {
-  const dir = tempDir();
-  for (let round = 0; round < ROUNDS; round++) {
-    const children = [a, b].map((runtime) => begin(runtime, 'at go', dir));
-    for (const child of children) expect(await child.next()).toMatchObject({ ready: true });
-    fs.writeFileSync(join(dir, 'go'), '');
-    const said = await Promise.all(children.map((child) => child.next()));
-    const winner = children[said.findIndex(({ held }) => held === true)];
-    expect(said).toContainEqual(expect.objectContaining({ held: true }));
-    expect(said).toContainEqual(expect.objectContaining(heldBy(winner!)));
-    for (const child of children) child.kill('SIGKILL');
-    await Promise.all(children.map((child) => child.ended));
-    fs.rmSync(join(dir, 'go'));
-  }
-});
+test.each(pairs)(
+  '%s that start at the same moment, after a kill -9: one stays',
+  async (_, a, b) => {
+    const dir = tempDir();
+    for (let round = 0; round < ROUNDS; round++) {
+      const children = [a, b].map((runtime) => begin(runtime, 'at go', dir));
+      for (const child of children) expect(await child.next()).toMatchObject({ ready: true });
+      fs.writeFileSync(join(dir, 'go'), '');
+      const said = await Promise.all(children.map((child) => child.next()));
+      const holders = children.filter((_, i) => said[i]!.held === true);
+      if (holders.length === 2) {
+        // On a busy machine, one was slow to start: it waited until the other had noticed.
+        const ended = await Promise.race(holders.map((child) => child.next()));
+        expect(ended).toMatchObject({ lost: expect.any(String), exitCode: 73 });
+      } else {
+        expect(holders).toHaveLength(1);
+        expect(said).toContainEqual(expect.objectContaining(heldBy(holders[0]!)));
+      }
+      for (const child of children) child.kill('SIGKILL');
+      await Promise.all(children.map((child) => child.ended));
+      fs.rmSync(join(dir, 'go'));
+    }
+  },
+);
