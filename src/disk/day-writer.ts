@@ -153,7 +153,8 @@ export class DayWriter {
   async close(): Promise<void> {
     const file = this.#file;
     if (file === undefined || (await this.#leave()) === undefined) return;
-    const isWhole = await endsInNewline(this.#options.files, file.fd, file.size);
+    // A file that cannot be read may end in half a line.
+    const isWhole = await endsInNewline(this.#options.files, file.fd, file.size).catch(() => false);
     await this.#close(file);
     if (isWhole) return;
     throw new Fatal(

@@ -25,8 +25,8 @@ export class ArchiveWorld extends World<ArchiveProcess> {
 
   constructor(seed: number) {
     super(seed, true);
-    this.stream.omits = () => {
-      const omits = this.#omitsNext || this.random.chance(0.03);
+    this.stream.omits = (isLast) => {
+      const omits = this.#omitsNext || this.random.chance(isLast ? 0.2 : 0.05);
       this.#omitsNext = false;
       return omits && this.process.syscalls.weather !== WEATHERS.calm;
     };
@@ -47,10 +47,12 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     return [
       [30, 'views arrive', () => this.burst()],
       ...this.commonEvents(),
+      [4, 'kill -9 at a file operation', () => this.#killAtOperation()],
+      [2, 'a file is removed before many views arrive', () => this.#rotate()],
       [4, 'the servers do not answer', () => this.#setDown(true)],
       [4, 'the servers answer', () => this.#setDown(false)],
       [2, 'the connection is lost', () => this.#changeStream(() => stream.disconnect())],
-      [4, 'messages expire', () => this.#expire()],
+      [6, 'messages expire', () => this.#expire()],
       [2, 'a message is removed', () => this.#remove(stream.first + random.below(20))],
       [4, 'the servers lose messages', () => this.#lose()],
       [1, 'the stream is made anew', () => this.#recreate()],
@@ -63,6 +65,14 @@ export class ArchiveWorld extends World<ArchiveProcess> {
       await this.time.advance(ms);
       this.process.check();
     }
+  }
+
+  /** An archive has more to catch up with than a collector. */
+  protected override async calm(spaceBytes: number): Promise<void> {
+    this.clear(spaceBytes);
+    await this.time.advance(8_000);
+    this.process.check();
+    await this.burst();
   }
 
   protected override clear(spaceBytes: number): void {
@@ -95,6 +105,19 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     this.#backup ??= { bytes: Buffer.from(record.bytes), files };
   }
 
+  async #killAtOperation(): Promise<void> {
+    this.process.syscalls.operationsLeft = this.random.below(60);
+    await this.time.advance(3_000);
+  }
+
+  async #rotate(): Promise<void> {
+    this.take(this.todaysFile(), 'removed');
+    await this.time.advance(1_500);
+    this.stream.batch = 50;
+    this.#publish(50);
+    await this.#killAtOperation();
+  }
+
   #publish(count: number): void {
     const lines = Array.from({ length: count }, () => this.#newLine());
     this.#changeStream(() => this.stream.publish(lines));
@@ -121,7 +144,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     const { stream, random } = this;
     if (this.#hasLost) return;
     this.#backup = undefined;
-    this.#omitsNext = random.chance(0.5);
+    this.#omitsNext = true;
     const count = random.below(stream.last - stream.first + 2);
     this.#changeStream(() => stream.expire(stream.first + count));
   }

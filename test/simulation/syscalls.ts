@@ -59,6 +59,8 @@ export class Syscalls {
   isFailing = false;
   /** Errors that the process got, except EINTR and EAGAIN. */
   errors = 0;
+  /** How many operations the process lives for. */
+  operationsLeft = Infinity;
   readonly #world: World;
   readonly #removals: Removals;
   readonly #open = new Map<number, { inode: Inode; isSynchronous: boolean }>();
@@ -130,6 +132,7 @@ export class Syscalls {
   }
 
   #call<T>(part: Part, operation: Operation, on: string | number, act: () => T): Promise<T> {
+    if (this.operationsLeft-- <= 0) this.#world.process.kill();
     const { ledger, random, time } = this.#world;
     const hangMs = random.chance(this.weather.hangs) ? random.between(500, 60_000) : 0;
     const [beforeMs, afterMs] = random.chance(0.5) ? [hangMs, 0] : [0, hangMs];

@@ -127,8 +127,8 @@ export abstract class World<P extends Simulated = Simulated> {
       [4, 'midnight', () => this.#setClock(this.#nearMidnight())],
       [2, 'the clock is wrong for a while', () => this.#mistime()],
       [3, 'the clock is set', () => this.#setClock(this.#anotherTime())],
-      [3, 'a file is moved', () => this.take(this.#todaysFile(), 'moved')],
-      [2, 'a file is removed', () => this.take(this.#todaysFile(), 'removed')],
+      [3, 'a file is moved', () => this.take(this.todaysFile(), 'moved')],
+      [2, 'a file is removed', () => this.take(this.todaysFile(), 'removed')],
       [1, 'an old file is removed', () => this.take(this.disk.names()[0] ?? '', 'removed')],
       [2, 'something is in the way', () => this.#obstruct()],
       [3, 'kill -9', () => this.process.kill()],
@@ -213,7 +213,7 @@ export abstract class World<P extends Simulated = Simulated> {
 
   /** Puts another file, a directory or a FIFO in the place of one of viewlog's files. */
   #obstruct(): void {
-    const name = this.#todaysFile();
+    const name = this.todaysFile();
     const kind = this.random.pick(['directory', 'fifo', 'file'] as const);
     this.take(name, 'moved');
     if (kind === 'file') this.#putFile(name);
@@ -221,7 +221,7 @@ export abstract class World<P extends Simulated = Simulated> {
     this.noteChange(`${name} is a ${kind}`);
   }
 
-  #todaysFile(): string {
+  protected todaysFile(): string {
     const kind = this.isArchive || this.random.chance(0.8) ? 'views' : 'refused';
     return `${kind}-${dayOf(this.time.wallMs())}.ndjson`;
   }

@@ -11,7 +11,7 @@ export class SimulatedStream implements StreamSource {
   answering: (isIdle: boolean) => Promise<void> = () =>
     new Promise((resolve) => setImmediate(resolve));
   /** Whether a reader leaves a message out, as one of a server does that is behind. */
-  omits: () => boolean = () => false;
+  omits: (isLast: boolean) => boolean = () => false;
   first = 1;
   last = 0;
   readonly #messages = new Map<number, Uint8Array>();
@@ -83,7 +83,8 @@ export class SimulatedStream implements StreamSource {
       const messages: StreamMessage[] = [];
       while (read < this.last && messages.length < this.batch) {
         const data = this.#messages.get(++read);
-        if (data !== undefined && !this.omits()) messages.push({ sequence: read, data });
+        if (data !== undefined && !this.omits(read === this.last))
+          messages.push({ sequence: read, data });
       }
       yield messages;
     }
