@@ -10,7 +10,7 @@ import { linesOf, startViewlog } from './support/viewlog.ts';
 
 async function storedViews() {
   const viewlog = await startViewlog();
-  for (const [, change] of ACCEPTED) await viewlog.post({ ...FULL_VIEW, ...change });
+  for (const change of ACCEPTED) await viewlog.post({ ...FULL_VIEW, ...change });
   await viewlog.post(MINIMAL_VIEW);
   await viewlog.signal('SIGTERM');
   return { data: viewlog.data, lines: linesOf(viewlog.data, 'views') };

@@ -62,46 +62,51 @@ describe('a file that is not JSON', () => {
   });
 });
 
+const LIST = 'projects must be a list of projects, such as [{ "id": "1000001" }]';
 const FAULTY = String.raw`
 [] → 1:1: the file must be an object with a list "projects"; found an empty list
 [{"id":"1"}] → 1:1: the file must be an object with a list "projects"; found a list
 null → 1:1: the file must be an object with a list "projects"; found null
-{} → 1:1: projects is missing; it must be a list of projects, such as [{ "id": "1000001" }]
-{"projects":{"id":"1"}} → 1:13: projects must be a list of projects, such as [{ "id": "1000001" }]; found an object
+{} → 1:1: ${LIST.replace('must', 'is missing; it must')}
+{"projects":{"id":"1"}} → 1:13: ${LIST}; found an object
 {"projects":["1"]} → 1:14: projects[0] must be an object, such as { "id": "1000001" }; found "1"
 {"projects":[[]]} → 1:14: projects[0] must be an object, such as { "id": "1000001" }; found an empty list
 {"projects":[{}]} → 1:14: projects[0].id is missing; it must be a string of 1 to 20 digits, such as "1000001"
-{"projects":[{"id":1000001}]} → 1:20: projects[0].id must be a string of 1 to 20 digits, such as "1000001"; found the number 1000001
-{"projects":[{"id":null}]} → 1:20: projects[0].id must be a string of 1 to 20 digits, such as "1000001"; found null
-{"projects":[{"id":""}]} → 1:20: projects[0].id must be a string of 1 to 20 digits, such as "1000001"; found ""
-{"projects":[{"id":"1\n"}]} → 1:20: projects[0].id must be a string of 1 to 20 digits, such as "1000001"; found "1\n"
-{"projects":[{"id":"١"}]} → 1:20: projects[0].id must be a string of 1 to 20 digits, such as "1000001"; found "١"
-{"projects":[{"id":"111111111111111111111"}]} → 1:20: projects[0].id must be a string of 1 to 20 digits, such as "1000001"; found "111111111111111111111"
 {"projects":[⏎{"id":"7"},⏎{"id":"07"},⏎{"id":"7"}]} → 4:7: projects[2].id must be unique; found "7", the id of projects[0] too
 {"projects":[{"id":"1",⏎"id":"2"}]} → 2:1: projects[0]: the key "id" is given twice
 {"projects":[],"projects":[]} → 1:16: the key "projects" is given twice
 {"projects":[{"id":"1","maxViewPerMinute":6}]} → 1:24: projects[0]: unknown key "maxViewPerMinute"; did you mean "maxViewsPerMinute"?
 {"$schema":1,"projects":[]} → 1:12: $schema must be a string; found the number 1
-{"operator":1,"projects":[]} → 1:13: operator must be an e-mail address, such as "views@example.com"; found the number 1
 {"operator":"Jo <jo@x.com>","projects":[]} → 1:13: operator must be an e-mail address, such as "views@example.com"; found "Jo <jo@x.com>"
-{"projects":[{"id":"1","name":null}]} → 1:31: projects[0].name must be a string; found null
-{"projects":[{"id":"1","contact":["a@b"]}]} → 1:34: projects[0].contact must be a string; found a list
-{"projects":[{"id":"1","active":"true"}]} → 1:33: projects[0].active must be true or false; found "true"
-{"projects":[{"id":"1","origins":[]}]} → 1:34: projects[0].origins must be a list of at least one origin (to accept every origin, leave "origins" out); found an empty list
-{"projects":[{"id":"1","origins":"https://a.com"}]} → 1:34: projects[0].origins must be a list of at least one origin (to accept every origin, leave "origins" out); found "https://a.com"
-{"projects":[{"id":"1","origins":[null]}]} → 1:35: projects[0].origins[0] must be a string, such as "https://www.example.com"; found null
-{"projects":[{"id":"1","origins":["https://a.com/"]}]} → 1:35: projects[0].origins[0] must end after its host and port, as in "https://a.com"; found "https://a.com/"
-{"projects":[{"id":"1","maxViewsPerMinute":0}]} → 1:44: projects[0].maxViewsPerMinute must be a whole number from 1, such as 6000; found the number 0
-{"projects":[{"id":"1","maxViewsPerMinute":-1}]} → 1:44: projects[0].maxViewsPerMinute must be a whole number from 1, such as 6000; found the number -1
-{"projects":[{"id":"1","maxViewsPerMinute":1.5}]} → 1:44: projects[0].maxViewsPerMinute must be a whole number from 1, such as 6000; found the number 1.5
-{"projects":[{"id":"1","maxViewsPerMinute":9007199254740992}]} → 1:44: projects[0].maxViewsPerMinute must be a whole number from 1, such as 6000; found the number 9007199254740992
-{"projects":[{"id":"1","maxViewsPerMinute":"6000"}]} → 1:44: projects[0].maxViewsPerMinute must be a whole number from 1, such as 6000; found "6000"
-{"projects":[{"id":"1","maxViewsPerMinute":null}]} → 1:44: projects[0].maxViewsPerMinute must be a whole number from 1, such as 6000; found null
+`;
+
+/** Fields of a project, with values that they may not have. */
+const WRONG_VALUES = String.raw`
+id: 1000001 null "" "1\n" "١" "111111111111111111111" → must be a string of 1 to 20 digits, such as "1000001"
+name: null 1 [] → must be a string
+contact: ["a@b"] → must be a string
+active: "true" 1 → must be true or false
+origins: [] "https://a.com" → must be a list of at least one origin (to accept every origin, leave "origins" out)
+origins[0]: [null] → must be a string, such as "https://www.example.com"
+origins[0]: ["https://a.com/"] → must end after its host and port, as in "https://a.com"
+maxViewsPerMinute: 0 -1 1.5 9007199254740992 "6000" null → must be a whole number from 1, such as 6000
 `;
 
 describe('a file that is JSON', () => {
   test.each(rows(FAULTY))('%j', (text, fault) => {
     expect(faultsOf(text)).toEqual([fault]);
+  });
+
+  test.each(rows(WRONG_VALUES))('with a wrong value of %s', (row, expected) => {
+    const [field = '', ...values] = row.split(/:? /);
+    const key = field.replace('[0]', '');
+    for (const value of values) {
+      const id = key === 'id' ? '' : '"id":"1",';
+      const faults = faultsOf(`{"projects":[{${id}"${key}":${value}}]}`);
+      expect(faults.map((fault) => fault.replace(/:\d+:\d+: (.*); found .*/, ':$1'))).toEqual([
+        expected.replace(':', `:projects[0].${field} `),
+      ]);
+    }
   });
 
   test('has all its faults reported at once, in the order of the file', () => {

@@ -51,12 +51,3 @@ test('gives no more than it held and time refilled, and no less, whatever the cl
     }),
   );
 });
-
-test('takes another limit at once, and what was spent stays spent', () => {
-  const bucket = new TokenBucket(10);
-  for (let i = 0; i < 4; i++) bucket.take(0);
-  bucket.resize(20);
-  expect(drain(bucket, 0)).toBe(16);
-  bucket.resize(5);
-  expect([bucket.take(0), bucket.take(12_000)]).toEqual([12, 0]);
-});

@@ -13,22 +13,6 @@ function place(text?: string) {
   return { file, record, text: () => readFileSync(record, 'utf8') };
 }
 
-it('appends each event, and knows the last of each id', async () => {
-  const { file, text } = place();
-  const first = await SentIds.open(file);
-  expect(first.states.get(ID(1))).toBeUndefined();
-  await first.record(ID(1), '?');
-  expect(text()).toBe(`${ID(1)} ?\n`);
-  await first.record(ID(1), '+');
-  await first.record(ID(2), '?');
-  await first.close();
-  const second = await SentIds.open(file);
-  expect([1, 2, 3].map((n) => second.states.get(ID(n)))).toStrictEqual(['+', '?', undefined]);
-  await second.record(ID(2), '-');
-  await second.close();
-  expect(text()).toBe(`${ID(1)} ?\n${ID(1)} +\n${ID(2)} ?\n${ID(2)} -\n`);
-});
-
 it.each([ID(2).slice(0, 20), ID(2), `${ID(2)} \0\0`, '\0\0\0\0'])(
   'goes on after a crash that left %j',
   async (torn) => {

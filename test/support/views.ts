@@ -34,146 +34,90 @@ export const MINIMAL_VIEW = {
 
 const nested = (levels: number): unknown[] => (levels === 1 ? [] : [nested(levels - 1)]);
 
-/** Changes to a full view that leave it acceptable. */
-export const ACCEPTED: [string, object][] = [
-  ['a project id of 1 digit', { p: '7' }],
-  ['a project id of 20 digits', { p: '12345678901234567890' }],
-  ['a project id with leading zeros', { p: '007' }],
-  ['the largest safe integer', { mb: 9007199254740991 }],
-  ['the smallest safe integer', { mb: -9007199254740991 }],
-  ['zero counters', { mv: { vt: 0, v30: 0, dlv: 0 } }],
-  ['no previous pages', { mp: { p: [] } }],
-  ['an empty string as a previous page', { mp: { p: [''] } }],
-  ['cf with any JSON', { cf: [1, 'two', null, true, { three: [3.5] }] }],
-  ['cf nested 32 deep', { cf: nested(32) }],
-  ['csf nested 32 deep', { csf: nested(32) }],
-  ['csf nested 32 deep, behind a key named cf', { cf: undefined, csf: [{ cf: nested(30) }] }],
-  ['a language alone', { ubl: 'en' }],
-  ['a language of 3 letters', { ubl: 'haw' }],
-  ['a lower-case region', { ubl: 'en-us' }],
-  ['a script', { ubl: 'zh-Hant-TW' }],
-  ['a region of 3 digits', { ubl: 'es-419' }],
-  ['a variant', { ubl: 'ca-ES-valencia' }],
-  ['an extended language', { ubl: 'zh-cmn-Hans-CN' }],
-  ['an extension', { ubl: 'de-DE-u-co-phonebk' }],
-  ['a private use subtag', { ubl: 'de-CH-x-phonebk' }],
-  ['a language tag of 64 characters', { ubl: `en-x${'-abcdefg1'.repeat(6)}-abcde` }],
-  ['an empty page name', { pn: '' }],
-  ['29 February of a leap year', { ld: '2024-02-29T00:00:00.000Z' }],
-  ['the last millisecond of a year', { ld: '2026-12-31T23:59:59.999Z' }],
-  ['the year 0000', { ld: '0000-01-01T00:00:00.000Z' }],
-  ['the year 9999', { ld: '9999-12-31T23:59:59.999Z' }],
-  ['a url with anything after the slash', { url: '/å?ä=ö#\u0000 "quoted"' }],
-  ['text beyond the BMP', { pn: '🎈 𝒱iew' }],
-  ['hc false', { hc: false }],
-];
+/** Reads `a | b | c` on each line. */
+const rows = (table: string): [string, ...string[]][] =>
+  table
+    .trim()
+    .split('\n')
+    .map((line) => line.split(' | ') as [string, ...string[]]);
+
+/** Changes to a full view that leave it acceptable. A field, and values as JSON. */
+export const ACCEPTED: object[] = rows(String.raw`
+p | "7" | "12345678901234567890" | "007"
+mb | 9007199254740991 | -9007199254740991
+mv | {"vt":0,"v30":0,"dlv":0}
+mp | {"p":[]} | {"p":[""]}
+cf | [1,"two",null,true,{"three":[3.5]}]
+ubl | "en" | "haw" | "en-us" | "zh-Hant-TW" | "es-419" | "ca-ES-valencia" | "zh-cmn-Hans-CN"
+ubl | "de-DE-u-co-phonebk" | "de-CH-x-phonebk" | "en-x${'-abcdefg1'.repeat(6)}-abcde"
+pn | "" | "🎈 𝒱iew"
+ld | "2024-02-29T00:00:00.000Z" | "2026-12-31T23:59:59.999Z"
+ld | "0000-01-01T00:00:00.000Z" | "9999-12-31T23:59:59.999Z"
+url | "/å?ä=ö#\u0000 \"quoted\""
+hc | false
+`).flatMap(([field, ...values]) => values.map((value) => ({ [field]: JSON.parse(value) })));
+ACCEPTED.push(
+  { cf: nested(32) },
+  { csf: nested(32) },
+  { cf: undefined, csf: [{ cf: nested(30) }] },
+);
+
+const TIMESTAMP = 'UTC timestamp such as "2026-01-31T23:59:59.999Z"';
+const TAG = 'BCP 47 language tag such as "nb-NO"';
+const INTEGER = 'integer from -9007199254740991 to 9007199254740991';
+const DEPTH = 'array nested at most 32 levels deep';
 
 /** Changes to a full view that make it invalid, with the field and what was expected. */
-export const INVALID: [string, object, string, string][] = [
-  ['no p', { p: undefined }, 'p', 'string of 1 to 20 digits'],
-  ['an empty p', { p: '' }, 'p', 'string of 1 to 20 digits'],
-  ['a p of 21 digits', { p: '123456789012345678901' }, 'p', 'string of 1 to 20 digits'],
-  ['p as a number', { p: 1000001 }, 'p', 'string of 1 to 20 digits'],
-  ['p with a letter', { p: '100a' }, 'p', 'string of 1 to 20 digits'],
-  ['p with a newline', { p: '1000001\n' }, 'p', 'string of 1 to 20 digits'],
-  ['p in other digits', { p: '١٢٣' }, 'p', 'string of 1 to 20 digits'],
-  ['no pid', { pid: undefined }, 'pid', 'non-empty string'],
-  ['an empty pid', { pid: '' }, 'pid', 'non-empty string'],
-  ['pid null', { pid: null }, 'pid', 'non-empty string'],
-  ['no url', { url: undefined }, 'url', 'string that starts with "/"'],
-  ['a url without its slash', { url: 'home' }, 'url', 'string that starts with "/"'],
-  ['an empty url', { url: '' }, 'url', 'string that starts with "/"'],
-  ['pn as a number', { pn: 1 }, 'pn', 'string'],
-  ['pn null', { pn: null }, 'pn', 'string'],
-  ['mb as text', { mb: '1' }, 'mb', 'integer'],
-  ['mb with a fraction', { mb: 1.5 }, 'mb', 'integer'],
-  [
-    'mb beyond the safe integers',
-    { mb: 9007199254740992 },
-    'mb',
-    'integer from -9007199254740991 to 9007199254740991',
-  ],
-  [
-    'mb below the safe integers',
-    { mb: -9007199254740992 },
-    'mb',
-    'integer from -9007199254740991 to 9007199254740991',
-  ],
-  ['mv as an array', { mv: [] }, 'mv', 'object'],
-  ['mv as an array of the right length', { mv: [1, 2, 3] }, 'mv', 'object'],
-  ['mv null', { mv: null }, 'mv', 'object'],
-  ['mv without dlv', { mv: { vt: 1, v30: 1 } }, 'mv.dlv', 'integer'],
-  ['mv.vt as text', { mv: { vt: '12', v30: 1, dlv: 1 } }, 'mv.vt', 'integer'],
-  ['an unknown field in mv', { mv: { vt: 1, v30: 1, dlv: 1, v31: 1 } }, 'mv.v31', 'mv.v30'],
-  ['mp without p', { mp: {} }, 'mp.p', 'array of strings'],
-  ['mp as an array', { mp: ['a'] }, 'mp', 'object'],
-  ['mp.p as a string', { mp: { p: 'a' } }, 'mp.p', 'array of strings'],
-  ['a number in mp.p', { mp: { p: ['a', 7] } }, 'mp.p[1]', 'string'],
-  ['cf as an object', { cf: {} }, 'cf', 'array'],
-  ['cf nested 33 deep', { cf: nested(33) }, 'cf', 'array nested at most 32 levels deep'],
-  ['csf nested 33 deep', { csf: nested(33) }, 'csf', 'array nested at most 32 levels deep'],
-  [
-    'csf nested 33 deep, behind a key named cf',
-    { cf: undefined, csf: [{ cf: nested(31) }] },
-    'csf',
-    'array nested at most 32 levels deep',
-  ],
-  ['csf null', { csf: null }, 'csf', 'array'],
-  ['an underscore in ubl', { ubl: 'en_US' }, 'ubl', 'BCP 47 language tag such as "nb-NO"'],
-  ['a word as ubl', { ubl: 'english' }, 'ubl', 'BCP 47 language tag such as "nb-NO"'],
-  ['one letter as ubl', { ubl: 'e' }, 'ubl', 'BCP 47 language tag such as "nb-NO"'],
-  ['an empty ubl', { ubl: '' }, 'ubl', 'BCP 47 language tag such as "nb-NO"'],
-  ['a subtag of 9 letters', { ubl: 'en-abcdefghi' }, 'ubl', 'BCP 47 language tag such as "nb-NO"'],
-  ['a hyphen at the end of ubl', { ubl: 'en-' }, 'ubl', 'BCP 47 language tag such as "nb-NO"'],
-  [
-    'a language tag of 65 characters',
-    { ubl: `en-x${'-abcdefg1'.repeat(6)}-abcdef` },
-    'ubl',
-    'BCP 47 language tag such as "nb-NO", at most 64 characters long',
-  ],
-  ['no ld', { ld: undefined }, 'ld', 'UTC timestamp such as "2026-01-31T23:59:59.999Z"'],
-  ['ld as a number', { ld: 1e12 }, 'ld', 'UTC timestamp such as "2026-01-31T23:59:59.999Z"'],
-  ...[
-    '2026-01-31T23:59:59Z',
-    '2026-01-31T23:59:59.999',
-    '2026-01-31T23:59:59.999+00:00',
-    '2026-01-31T23:59:59.999z',
-    '2026-01-31 23:59:59.999Z',
-    '2026-01-31T24:00:00.000Z',
-    '2026-01-31T23:60:00.000Z',
-    '2026-01-31T23:59:60.000Z',
-    '2026-13-01T00:00:00.000Z',
-    '2026-00-01T00:00:00.000Z',
-    '2026-01-00T00:00:00.000Z',
-    '2026-01-32T00:00:00.000Z',
-    '+002026-01-31T00:00:00.000Z',
-    ' 2026-01-31T00:00:00.000Z',
-    '2026-01-31T00:00:00.000Z\n',
-  ].map((ld): [string, object, string, string] => [
-    `ld ${JSON.stringify(ld)}`,
-    { ld },
-    'ld',
-    'UTC timestamp such as "2026-01-31T23:59:59.999Z"',
-  ]),
-  ['30 February', { ld: '2026-02-30T00:00:00.000Z' }, 'ld', 'day that exists'],
-  ['29 February of a common year', { ld: '2026-02-29T00:00:00.000Z' }, 'ld', 'day that exists'],
-  ['31 April', { ld: '2026-04-31T00:00:00.000Z' }, 'ld', 'day that exists'],
-  ['content without templateId', { content: {} }, 'content.templateId', 'non-empty string'],
-  [
-    'an empty templateId',
-    { content: { templateId: '' } },
-    'content.templateId',
-    'non-empty string',
-  ],
-  ['content as a string', { content: 'template-7' }, 'content', 'object'],
-  ['hc as text', { hc: 'true' }, 'hc', 'boolean'],
-  ['hc as a number', { hc: 1 }, 'hc', 'boolean'],
-  ['orgreferer null', { orgreferer: null }, 'orgreferer', 'string'],
-  ['a misspelt field', { orgReferer: '' }, 'orgReferer', 'orgreferer'],
-  ['an unknown field', { visitor: 1 }, 'visitor', 'nothing'],
-  ['a field named toString', { toString: 1 }, 'toString', 'nothing'],
-  ['a field named constructor', { constructor: 1 }, 'constructor', 'nothing'],
-];
+export const INVALID: [change: object, field: string, expected: string][] = rows(String.raw`
+p | string of 1 to 20 digits | "" | "123456789012345678901" | 1000001 | "100a" | "1000001\n" | "١٢٣"
+pid | non-empty string | "" | null
+url | string that starts with "/" | "home" | ""
+pn | string | 1 | null
+mb | integer | "1" | 1.5
+mb | ${INTEGER} | 9007199254740992 | -9007199254740992
+mv | object | [] | [1,2,3] | null
+mv.dlv | integer | {"vt":1,"v30":1}
+mv.vt | integer | {"vt":"12","v30":1,"dlv":1}
+mv.v31 | mv.v30 | {"vt":1,"v30":1,"dlv":1,"v31":1}
+mp | object | ["a"]
+mp.p | array of strings | {} | {"p":"a"}
+mp.p[1] | string | {"p":["a",7]}
+cf | array | {}
+csf | array | null
+ubl | ${TAG} | "en_US" | "english" | "e" | "" | "en-abcdefghi" | "en-"
+ubl | ${TAG}, at most 64 characters long | "en-x${'-abcdefg1'.repeat(6)}-abcdef"
+ld | ${TIMESTAMP} | 1e12 | "2026-01-31T23:59:59Z" | "2026-01-31T23:59:59.999"
+ld | ${TIMESTAMP} | "2026-01-31T23:59:59.999+00:00" | "2026-01-31T23:59:59.999z"
+ld | ${TIMESTAMP} | "2026-01-31 23:59:59.999Z" | "2026-01-31T24:00:00.000Z"
+ld | ${TIMESTAMP} | "2026-01-31T23:60:00.000Z" | "2026-01-31T23:59:60.000Z"
+ld | ${TIMESTAMP} | "2026-13-01T00:00:00.000Z" | "2026-00-01T00:00:00.000Z"
+ld | ${TIMESTAMP} | "2026-01-00T00:00:00.000Z" | "2026-01-32T00:00:00.000Z"
+ld | ${TIMESTAMP} | "+002026-01-31T00:00:00.000Z" | " 2026-01-31T00:00:00.000Z"
+ld | ${TIMESTAMP} | "2026-01-31T00:00:00.000Z\n"
+ld | day that exists | "2026-02-30T00:00:00.000Z" | "2026-02-29T00:00:00.000Z"
+content | object | "template-7"
+content.templateId | non-empty string | {} | {"templateId":""}
+hc | boolean | "true" | 1
+orgreferer | string | null
+orgReferer | orgreferer | ""
+visitor | nothing | 1
+toString | nothing | 1
+constructor | nothing | 1
+`).flatMap(([field, expected = '', ...values]) =>
+  values.map((json): [object, string, string] => {
+    const [key = ''] = field.split(/[.[]/);
+    return [{ [key]: JSON.parse(json) }, field, expected];
+  }),
+);
+INVALID.push(
+  [{ p: undefined }, 'p', 'string of 1 to 20 digits'],
+  [{ pid: undefined }, 'pid', 'non-empty string'],
+  [{ url: undefined }, 'url', 'string that starts with "/"'],
+  [{ ld: undefined }, 'ld', TIMESTAMP],
+  [{ cf: nested(33) }, 'cf', DEPTH],
+  [{ csf: nested(33) }, 'csf', DEPTH],
+  [{ cf: undefined, csf: [{ cf: nested(31) }] }, 'csf', DEPTH],
+);
 
 /** Generates any valid view, or views of some kinds. */
 export function anyView({

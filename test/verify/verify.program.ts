@@ -15,7 +15,7 @@ const text = (lines: readonly string[]): string => `${lines.join('\n')}\n`;
 describe('verify', () => {
   it('finds no fault in what the collector writes', async () => {
     const viewlog = await startViewlog();
-    for (const [, change] of ACCEPTED) await viewlog.post({ ...FULL_VIEW, ...change });
+    for (const change of ACCEPTED) await viewlog.post({ ...FULL_VIEW, ...change });
     const lines = viewlog.lines();
     await viewlog.signal('SIGTERM');
     const file = join(viewlog.data, `views-${lines[0]!.slice(7, 17)}.ndjson`);

@@ -25,12 +25,12 @@ const put = (field: string, json: string): string =>
   changed({ [field]: 0 }).replace(`"${field}":0`, `"${field}":${json}`);
 
 describe('a view', () => {
-  it.each(ACCEPTED)('is accepted with %s', (_, change) => {
+  it.each(ACCEPTED)('is accepted with %j', (change) => {
     const text = changed(change);
     expect(JSON.parse(accepted(text))).toStrictEqual(JSON.parse(text));
   });
 
-  it.each(INVALID)('is refused with %s', (_, change, field, expected) => {
+  it.each(INVALID)('is refused with %j', (change, field, expected) => {
     expect(refused(changed(change))).toMatchObject({
       code: 'invalid-view',
       issues: [{ field, expected }],
