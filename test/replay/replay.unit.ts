@@ -48,10 +48,13 @@ function refusedViews(lines: readonly string[], projects: unknown = [{ id: '1000
   /** Replays the file to a server that answers by `respond`; returns the bodies that it gets. */
   const replay = async (respond: Respond = accept, options: Partial<ReplayOptions> = {}) => {
     const bodies: { readonly text: string; readonly origin: string | undefined }[] = [];
-    const server = createServer(async (request, response) => {
-      if (request.method === 'OPTIONS') return response.writeHead(204).end();
+    const server = createServer((request, response) => {
+      if (request.method === 'OPTIONS') {
+        response.writeHead(204).end();
+        return;
+      }
       const { origin } = request.headers;
-      respond(response, bodies.push({ text: await text(request), origin }));
+      void text(request).then((body) => respond(response, bodies.push({ text: body, origin })));
     });
     const said: string[] = [];
     const end = await replayFiles([file], {
