@@ -1,5 +1,5 @@
-// The status server's app: health, metrics and the service's pages, for those whom the guard lets
-// in. It reads and changes nothing, and a fault in it ends only the request.
+// The status server's app: health, metrics and the service's pages, for clients that the guard
+// accepts. It only reads, and a fault in it ends only the request.
 import { type Context, Hono } from 'hono';
 import { reasonOf } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
@@ -9,7 +9,7 @@ import { type Health, isReady } from './health.ts';
 import { type Metric, metricsText } from './metrics.ts';
 import { serveStatus, type StatusServer } from './server.ts';
 
-/** What the status server shows of a service: of a collector or of an archive. */
+/** A service as the status server shows it: a collector or an archive. */
 export interface Service {
   health(): Health;
   metrics(): readonly Metric[];
@@ -17,12 +17,12 @@ export interface Service {
   readonly pages: Readonly<Record<string, (context: Context) => Response | Promise<Response>>>;
 }
 
-/** Trusted types keep the page from ever making markup of text, also by mistake. */
+/** Trusted types keep the page's script from making markup of text by mistake. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
 
-/** They keep a browser from doing more with an answer than to show it. */
+/** These keep a browser from doing anything with an answer except showing it. */
 const HEADERS = Object.entries({
   'Content-Security-Policy': POLICY,
   'X-Content-Type-Options': 'nosniff',

@@ -6,8 +6,8 @@ import { type CollectorState, healthOf, isReady } from './health.ts';
 import { isStream, type WatchedState } from './store-facts.ts';
 
 /**
- * One value, or one for each label. A value that is unknown is left out. Counters, whose names end
- * in `_total`, start at zero with the process.
+ * One value, or one for each label. A value that is unknown is left out. Counters have names that
+ * end in `_total`, and start at zero with the process.
  */
 export type Metric = readonly [
   name: string,
@@ -17,7 +17,7 @@ export type Metric = readonly [
 /** The label, `project="1"`: its value is digits or one of viewlog's own words. */
 type Labelled = readonly [label: string, value: number];
 
-/** Returns the metrics as text, and behind them the process's own. */
+/** Returns the metrics as text, followed by those of the process. */
 export const metricsText = (metrics: readonly Metric[]): string =>
   [...metrics, ...processMetrics()].map(metricText).join('');
 
