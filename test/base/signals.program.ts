@@ -30,7 +30,7 @@ describe.skipIf(!canRunNats())('a service that is starting', () => {
     const { proxy, viewlog } = await waitingForServers(runtime);
     viewlog.child.kill('SIGHUP');
     viewlog.child.kill('SIGUSR2');
-    // Two of a kind are as good as one.
+    // Two signals of a kind that arrive together count as one.
     await new Promise((resolve) => setTimeout(resolve, 100));
     viewlog.child.kill('SIGHUP');
     await new Promise((resolve) => setTimeout(resolve, 100));

@@ -10,7 +10,7 @@ import type { ProjectEntry } from '../../src/projects/projects-schema.ts';
 import type { Refusal } from '../../src/view/refusal.ts';
 import { NOON, Scene } from '../support/status-scene.ts';
 
-// What the doctor makes of facts: no test here looks at a machine.
+// The doctor's findings about given facts: no test here looks at a machine.
 
 const MiB = 1024 * 1024;
 const SERVICE = { uid: 4711, gid: 4712 };
@@ -123,7 +123,7 @@ const examined = (facts: Partial<Facts>) =>
     ...facts,
   });
 
-/** What is not ok, as `state check: what; why. fix`. */
+/** Returns the findings that are not ok, as `state check: what; why. fix`. */
 const told = (facts: Partial<Facts>): string[] =>
   examined(facts)
     .filter(({ state }) => state !== 'ok')

@@ -50,7 +50,7 @@ it('five seconds without any acknowledgement refuse views at once, until a probe
   servers.nowMs += 1;
   health.failed({ kind: 'timeout' });
   expect([health.unavailable, health.trouble]).toStrictEqual([SILENT, SILENT]);
-  // The stream tells of itself that it is well.
+  // The stream's own state looks sound.
   await health.look();
   await health.look();
   expect([servers.probes, health.unavailable]).toStrictEqual([2, SILENT]);

@@ -86,7 +86,7 @@ describe.skipIf(!canRunNats())('views in a stream', () => {
     const days3 = 3 * 24 * 3_600e9;
     const limits = { discard: 'old', storage: 'file', max_bytes: 1024 * 1024, max_age: days3 };
     expect(refused).toMatchObject(limits);
-    // A second collector with other limits gives it those, and takes the stream as it is.
+    // A second collector with other limits sets them, and leaves the stream's other settings.
     await startViewlog({ args: [...args, '--max-refused', '2MiB'] });
     expect((await nats.stream('MINE_REFUSED')).config.max_bytes).toBe(2 * 1024 * 1024);
     await startViewlog({ args: [...args, '--nats-stream', 'MINE', '--max-refused', '0'] });
