@@ -141,7 +141,7 @@ function readAnswer(message: Msg, stream: string): Failure | undefined {
   try {
     answer = message.json<Answer>();
   } catch {
-    // Somebody else takes the subject too.
+    // Another program accepts the subject, too.
   }
   if (answer?.stream === stream && answer.seq !== undefined && !answer.error) return undefined;
   const detail = answer?.error?.description ?? `its subject is not taken by stream ${stream}`;

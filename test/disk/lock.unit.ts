@@ -132,7 +132,7 @@ function gate() {
   return { open, opened };
 }
 
-/** Starts a process that stops at a step until `go` is called, and then writes while it may. */
+/** Starts a process that stops at a step until `goOn` is called, and then writes while it may. */
 function starter(dir: string, name: string, stopAt: Step | 'held', written: string[]) {
   const going = gate();
   const arrived = gate();
