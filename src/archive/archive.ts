@@ -1,13 +1,16 @@
 // Turns the messages of a stream into view files, each view once, by its id.
-//  A batch of messages is appended to the files of its days, the files are synced, and then the
-//  record is replaced: the position in the stream, and the size of each file. A process that dies
-//  in between leaves lines after the recorded sizes. The next process reads on from the recorded
-//  position, and skips messages whose ids are among those lines.
-//  The record is checked against the stream before any message is read: at the start, and whenever
-//  the connection was lost or the servers have forgotten the reader. If it does not match, the
-//  servers have lost messages, or it is another stream. Its messages are then read from the first
-//  one, with no size recorded for any file: whatever is in the files is skipped.
-//  One writer: `lock.ts` sees to that.
+//
+// A batch of messages is appended to the files of its days, the files are synced, and then the
+// record is replaced: the position in the stream, and the size of each file. A process that dies in
+// between leaves lines after the recorded sizes. The next process continues from the recorded
+// position, and skips messages that have the id of one of those lines.
+//
+// The record is checked against the stream before any message is read: at the start, and whenever
+// the connection was lost or the servers have forgotten the reader. If it does not match, the
+// servers have lost messages, or it is another stream. Its messages are then read from the first
+// one, with no size recorded for any file, so views that are in the files are skipped.
+//
+// One writer: the lock (`disk/lock.ts`) makes sure of it.
 import { Fatal } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { type RetryTiming, sleep } from '../base/time.ts';
