@@ -52,7 +52,10 @@ export async function* readBlocks(
     pendingBytes += chunk.length - end;
     if (pendingBytes > READ_LINE_BYTES_MAX) {
       const most = formatSize(READ_LINE_BYTES_MAX);
-      throw new Fatal(EXIT.badData, `"${path}" has a line of more than ${most}, so no views`);
+      throw new Fatal(
+        EXIT.badData,
+        `"${path}" has a line longer than ${most}, so it is not a view file`,
+      );
     }
   }
   if (pendingBytes > 0) yield blockOf(Buffer.concat(pending), encoding);

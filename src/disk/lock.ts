@@ -208,7 +208,9 @@ export class Lock {
     await this.#socket.close();
     this.#socket = socket;
     await socket.takePath();
-    this.#options.log?.warn(`The lock "${this.#path}" was removed, not by viewlog; it is back`);
+    this.#options.log?.warn(
+      `The lock "${this.#path}" was removed by another program; viewlog has created it again`,
+    );
   }
 
   #lose(exitCode: ExitCode, message: string): void {

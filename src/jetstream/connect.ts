@@ -137,11 +137,13 @@ export class Cluster {
       } else if (status.type === 'error' && status.error.message !== this.#lastError) {
         // A permission is missing, or credentials have expired.
         this.#lastError = status.error.message;
-        log.error(`The NATS server says: ${printable(this.#lastError)}`);
+        log.error(`The NATS server reports: ${printable(this.#lastError)}`);
       }
     }
     if (this.#isClosing) return;
-    onFatal(new Fatal(EXIT.unavailable, 'The NATS client has given the cluster up'));
+    onFatal(
+      new Fatal(EXIT.unavailable, 'The NATS client has given up connecting; start viewlog again'),
+    );
   }
 
   #set(server: string | undefined, disconnectedSinceMs: number | undefined): void {

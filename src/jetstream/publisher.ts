@@ -144,6 +144,6 @@ function readAnswer(message: Msg, stream: string): Failure | undefined {
     // Another program accepts the subject, too.
   }
   if (answer?.stream === stream && answer.seq !== undefined && !answer.error) return undefined;
-  const detail = answer?.error?.description ?? `its subject is not taken by stream ${stream}`;
+  const detail = answer?.error?.description ?? `its subject is not accepted by stream ${stream}`;
   return { kind: 'refused', detail };
 }

@@ -59,7 +59,7 @@ export class StreamHealth {
   /** Why views are refused now: the same, or because the stream has just refused one. */
   get trouble(): string | undefined {
     const isRefusing = this.#options.now() < (this.#refusing?.untilMs ?? 0);
-    return this.unavailable ?? (isRefusing ? 'the stream does not take it' : undefined);
+    return this.unavailable ?? (isRefusing ? 'the stream does not accept it' : undefined);
   }
 
   /** The stream has acknowledged a view. */
@@ -67,7 +67,7 @@ export class StreamHealth {
     const { now, log, stream } = this.#options;
     this.#acknowledgedMs = this.#answeredMs = now();
     this.#set(undefined, false);
-    if (this.#refusing !== undefined) log.info(`Stream ${stream} takes views again`);
+    if (this.#refusing !== undefined) log.info(`Stream ${stream} accepts views again`);
     this.#refusing = undefined;
   }
 
@@ -139,7 +139,7 @@ export class StreamHealth {
     if (why === this.#logged) return;
     this.#logged = why;
     const { log, stream } = this.#options;
-    if (why === undefined) log.info(`Stream ${stream} takes views again`);
+    if (why === undefined) log.info(`Stream ${stream} accepts views again`);
     else log.error(`Refusing views: ${why} (${stream})`);
   }
 }

@@ -72,7 +72,7 @@ export async function prepareStream(
         // A server may still be down, and the stream would have one replica for good.
         cluster.servers.length < REPLICAS
       ) {
-        log.warn(`Fewer than ${REPLICAS} NATS servers are up; stream ${name} is kept by one`);
+        log.warn(`Fewer than ${REPLICAS} NATS servers are up; stream ${name} is stored on one`);
         count = 1;
       } else {
         const isUnanswered = error instanceof cluster.client.errors.TimeoutError;

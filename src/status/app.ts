@@ -74,7 +74,10 @@ export function statusApp(
     // A page that is open asks every two seconds.
     if (reason !== logged) log.error(`The status server failed: ${error.stack ?? reason}`);
     logged = reason;
-    return context.text('This failed, and the log says why. Views are accepted as before.\n', 500);
+    return context.text(
+      'The request failed; the log has the reason. Views are still accepted.\n',
+      500,
+    );
   });
   return (request) => app.fetch(request);
 }

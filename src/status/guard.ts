@@ -32,7 +32,7 @@ export function createGuard({
     const named = headers.get('host') ?? '';
     const isPlainCheck = named === '' && HEALTH_PATHS.has(path);
     if (isLocal && !isPlainCheck && !LOCAL_HOST.test(named) && !isHost(named, host)) {
-      return refused(403, 'Ask for it by the name localhost, 127.0.0.1 or [::1].');
+      return refused(403, 'Use the host name localhost, 127.0.0.1 or [::1].');
     }
     if (isCrossSite(headers, named)) {
       return refused(403, 'Another site sent you here: enter the address in a new tab instead.');
@@ -41,7 +41,7 @@ export function createGuard({
     const given = tokenOf(headers.get('authorization') ?? '');
     if (given !== undefined && timingSafeEqual(sha256(given), digest)) return 'trusted';
     if (HEALTH_PATHS.has(path)) return 'open';
-    return refused(401, 'The token is needed: as a Bearer token, or as the password of any user.');
+    return refused(401, 'A token is required: as a Bearer token, or as the password of any user.');
   };
 }
 

@@ -63,9 +63,9 @@ function viewMetrics({ counts, projects, refused }: CollectorState): Metric[] {
     ['viewlog_views_accepted_total', 'Views stored and acknowledged.', accepted],
     ['viewlog_views_refused_total', 'Requests refused, by reason.', by('code', refusedByCode)],
     ['viewlog_last_accepted_timestamp_seconds', 'When the last view was accepted.', lastSeconds],
-    ['viewlog_refused_kept_total', 'Refused views kept to be replayed.', refused.keptLines],
-    ['viewlog_refused_kept_bytes_total', 'Bytes of refused views kept.', refused.keptBytes],
-    ['viewlog_refused_dropped_total', 'Refused views that were not kept.', refused.droppedLines],
+    ['viewlog_refused_kept_total', 'Refused views stored for replay.', refused.keptLines],
+    ['viewlog_refused_kept_bytes_total', 'Bytes of refused views stored.', refused.keptBytes],
+    ['viewlog_refused_dropped_total', 'Refused views that were not stored.', refused.droppedLines],
   ];
 }
 

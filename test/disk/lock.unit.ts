@@ -201,7 +201,9 @@ describe('a holder', () => {
     await until(() => log.lines.length === 2, 'it is logged again');
     await until(() => fs.statSync(path).isSocket(), 'it is taken back');
     await expectRefused(dir, `process ${process.pid}`);
-    expect(log.lines[0]).toBe(`warn: The lock "${path}" was removed, not by viewlog; it is back`);
+    expect(log.lines[0]).toBe(
+      `warn: The lock "${path}" was removed by another program; viewlog has created it again`,
+    );
     expect([lock.isHeld(), lost]).toEqual([true, []]);
   });
 

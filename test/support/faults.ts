@@ -193,7 +193,7 @@ const obstruct =
     const unlisted = { ...MINIMAL_VIEW, p: '9' };
     expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(503);
     expect((await viewlog.post(unlisted)).status).toBe(403);
-    await until(() => /Cannot keep refused views in .*move it away/.test(viewlog.stderr()));
+    await until(() => /Cannot store refused views in .*move it away/.test(viewlog.stderr()));
     expect(viewlog.stderr()).toMatch(/^error: .*views-.*ndjson" for writing.*; move it away/m);
     for (const path of paths) rmSync(path, { recursive: true });
     await trial.expectResumed(viewlog);

@@ -53,7 +53,7 @@ const REASONS: Record<FailureKind, string> = {
   disconnected: 'the connection to the cluster was lost',
   timeout: 'the cluster has not acknowledged it in time',
   'no-leader': 'the stream has no leader',
-  refused: 'the stream does not take it',
+  refused: 'the stream does not accept it',
 };
 
 /**
@@ -66,7 +66,7 @@ export async function createStreamStore(options: StreamStoreOptions): Promise<St
   if (viewBytesMax + HEADER_BYTES > payloadMax) {
     throw new Fatal(
       EXIT.badConfiguration,
-      `The NATS servers take messages of ${formatSize(payloadMax)} at most (max_payload), ` +
+      `The NATS servers accept messages of at most ${formatSize(payloadMax)} (max_payload), ` +
         `too little for --max-view ${formatSize(viewBytesMax)}`,
     );
   }
@@ -81,7 +81,7 @@ export async function createStreamStore(options: StreamStoreOptions): Promise<St
   });
   const fault = configFault(info.config);
   if (fault === undefined) return new StreamStore(options, info);
-  throw new Fatal(EXIT.badConfiguration, `Stream ${stream} cannot keep views: ${fault}`);
+  throw new Fatal(EXIT.badConfiguration, `Stream ${stream} cannot store views: ${fault}`);
 }
 
 export class StreamStore implements ViewStore {

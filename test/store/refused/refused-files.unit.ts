@@ -124,7 +124,7 @@ describe('a day keeps', () => {
     expect(size).toBeGreaterThan(480_000);
     expect(second.store.state().droppedLines).toBe(11);
     expect(second.log.lines).toEqual([
-      'warn: Refused views of 2026-03-01 have reached --max-refused; some are no longer kept',
+      'warn: Refused views of 2026-03-01 have reached --max-refused; some are no longer stored',
     ]);
   });
 

@@ -101,11 +101,11 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     const viewlog = await start(nats);
     for (let i = 0; i < 3; i++) expect(await accepts(viewlog)).toBe(true);
     for (let i = 0; i < 5; i++) {
-      expect((await refusal(viewlog)).detail).toContain('the stream does not take it');
+      expect((await refusal(viewlog)).detail).toContain('the stream does not accept it');
     }
     expect(await readiness(viewlog)).toMatchObject({
       code: 503,
-      reasons: ['the stream does not take it'],
+      reasons: ['the stream does not accept it'],
     });
     const metrics = await viewlog.metrics();
     expect(metrics['viewlog_publish_failures_total{reason="refused"}']).toBe(5);
@@ -114,7 +114,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     expect(await accepts(viewlog)).toBe(true);
     expect((await readiness(viewlog)).code).toBe(200);
     expect(viewlog.stderr()).toBe('error: Stream VIEWS refuses views: maximum messages exceeded\n');
-    expect(viewlog.stdout().match(/^Stream VIEWS takes views again$/gm)).toHaveLength(1);
+    expect(viewlog.stdout().match(/^Stream VIEWS accepts views again$/gm)).toHaveLength(1);
   });
 
   it('stops in time when the server hangs', async () => {

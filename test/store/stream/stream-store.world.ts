@@ -135,7 +135,7 @@ describe.skipIf(!canRunNats())('a start', () => {
     const { code, stdout, stderr } = await serve(nats.url);
     expect([code, stdout]).toStrictEqual([78, '']);
     expect(stderr).toMatch(
-      /^error: Stream VIEWS cannot keep views: it keeps messages in memory.*\n$/,
+      /^error: Stream VIEWS cannot store views: it keeps messages in memory.*\n$/,
     );
   });
 
@@ -148,7 +148,7 @@ describe.skipIf(!canRunNats())('a start', () => {
     const viewlog = await startWatched({ args });
     expect(viewlog.stderr().split('\n')).toStrictEqual([
       'warning: Stream VIEWS drops its oldest views at a limit (max_bytes)',
-      'warning: Stream VIEWS is kept by 1 of the servers, not by --nats-replicas 3; change it on ' +
+      'warning: Stream VIEWS is stored on 1 server, not --nats-replicas 3; change the number on ' +
         'the servers',
       '',
     ]);
