@@ -19,8 +19,8 @@ import { build, transform } from 'esbuild';
 
 const dist = join(import.meta.dirname, 'dist');
 
-// The NATS client is CommonJS and asks for modules of the runtime's own when it is evaluated, which
-// is when a cluster is connected to; in an ES module nothing else has a `require` for it.
+// The NATS client is CommonJS, and asks for modules of the runtime when it is evaluated, which is
+// when a cluster is connected to. An ES module has no `require` of its own for it.
 const REQUIRE = `import { createRequire } from 'node:module'; const require = (id) => createRequire('/')(id);`;
 
 const page = await statusPage(join(import.meta.dirname, 'src/status/page'));
@@ -30,7 +30,10 @@ const snippets = { plain: await snippet(script, false), campaigns: await snippet
 const manual = texts(join(import.meta.dirname, 'src/manual'), '.md');
 const templates = texts(join(import.meta.dirname, 'src/commands/example/templates'), '.template');
 
-/** Half of the bundle is packages, whose inner names no stack trace of ours needs. */
+/**
+ * Shortens the inner names of packages, half of the bundle: no stack trace of viewlog's own code
+ * needs them.
+ */
 const shortNames = {
   name: 'short-names',
   setup({ onLoad }) {
@@ -42,9 +45,9 @@ const shortNames = {
 };
 
 /**
- * Parts of packages that nobody here calls. Hono's server for Node asks for HTTP/2: 3 % of a start.
- * The NATS client has WebSockets, a benchmark, consumers that servers push to, and cryptography of
- * its own for logins: 80 KiB.
+ * Leaves out parts of packages that viewlog never calls. Hono's server for Node asks for HTTP/2: 3%
+ * of a start. The NATS client has WebSockets, a benchmark, consumers that servers push to, and
+ * cryptography of its own for logins: 80 KiB.
  */
 const without = {
   name: 'without',
@@ -58,7 +61,7 @@ const without = {
       contents:
         path === 'http2' ? 'export class Http2ServerRequest {} export const constants = {};' : '',
     }));
-    // Its public names are those of the internal module, which all parts of the client import.
+    // The internal module, which all parts of the client import, has all its public names.
     onResolve({ filter: /^@nats-io\/nats-core$/ }, ({ path, ...from }) =>
       resolve(`${path}/internal`, from),
     );
@@ -82,7 +85,7 @@ const bundle = {
     SNIPPETS: packed(snippets),
   },
   legalComments: 'none',
-  // Smaller, and still of lines and names that a stack trace can tell.
+  // Smaller, but with the lines and names that a stack trace needs.
   minifyWhitespace: true,
   minifySyntax: true,
   lineLimit: 100,
@@ -100,7 +103,7 @@ chmodSync(join(dist, 'viewlog.mjs'), 0o755);
 
 if (process.argv.includes('--compile')) await compile(join(dist, 'viewlog'));
 
-/** The commit that is built, marked if files differ from it; empty outside a git checkout. */
+/** Returns the built commit, marked if files differ from it; empty outside a git checkout. */
 function commit() {
   if (!existsSync(join(import.meta.dirname, '.git'))) return '';
   try {
@@ -116,7 +119,7 @@ function commit() {
   }
 }
 
-/** The status page, as the texts that a browser asks for. */
+/** Returns the status page's script and style. */
 async function statusPage(folder) {
   const options = { bundle: true, minify: true, write: false, target: 'es2022' };
   const entryPoints = [join(folder, 'page.ts'), join(folder, 'page.css')];
@@ -133,7 +136,7 @@ async function minified(stylesheet) {
   return code.trim();
 }
 
-/** The texts in a folder, by the names of their files. */
+/** Returns the texts in a folder, by the names of their files. */
 function texts(folder, extension) {
   const files = readdirSync(folder).filter((file) => file.endsWith(extension));
   return Object.fromEntries(
@@ -141,12 +144,12 @@ function texts(folder, extension) {
   );
 }
 
-/** Texts by name, as `src/base/built.ts` reads them, at less than half their size. */
+/** Packs texts by name, for `src/base/built.ts`, into less than half their size. */
 function packed(byName) {
   return JSON.stringify(brotliCompressSync(JSON.stringify(byName)).toString('base64'));
 }
 
-/** The script for a project's pages, on one line. */
+/** Returns the script for a project's pages, on one line. */
 async function snippet(entryPoint, keepsCampaigns) {
   const { outputFiles } = await build({
     entryPoints: [entryPoint],
@@ -160,8 +163,8 @@ async function snippet(entryPoint, keepsCampaigns) {
 }
 
 /**
- * Node's single executable: a copy of the Node that runs this, with the bundle inside. Made the
- * way that works from Node 20 on, so from CommonJS and with postject.
+ * Makes Node's single executable: a copy of the running Node with the bundle inside. Uses the way
+ * that works since Node 20: CommonJS and postject.
  */
 async function compile(executable) {
   const postject = createRequire(import.meta.url).resolve('postject/dist/cli.js');
@@ -176,11 +179,11 @@ async function compile(executable) {
       JSON.stringify({ main, output: blob, disableExperimentalSEAWarning: true }),
     );
     execFileSync(process.execPath, ['--experimental-sea-config', config], { stdio: 'pipe' });
-    rmSync(executable, { force: true }); // one that runs cannot be written over
+    rmSync(executable, { force: true }); // a running executable cannot be overwritten
     copyFileSync(process.execPath, executable);
     const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
     const inject = [postject, executable, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', fuse];
-    // Piped, for it warns about each section of Node's that it does not know.
+    // Piped, because it warns about each of Node's sections that it does not know.
     execFileSync(process.execPath, inject, { stdio: 'pipe' });
     chmodSync(executable, 0o755);
   } finally {

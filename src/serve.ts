@@ -44,7 +44,7 @@ export async function serve(settings: ServeSettings, log: Log): Promise<ExitCode
   // Sent before a stop, so that a proxy that checks health has time to send views elsewhere.
   signals.on('SIGUSR2', () => {
     isStopping = true;
-    log.info('viewlog about to stop: not ready, but views are still accepted');
+    log.info('viewlog is about to stop: not ready, but still accepting views');
   });
   const look = () => ({
     counts,

@@ -85,7 +85,7 @@ const SERVE = {
   'max-view': option('SIZE', viewSize, 'largest view, as sent and as stored', '16KiB'),
   'max-queue': option('SIZE', queueSize, 'memory for views being processed', '32MiB'),
   'min-free': option('SIZE', anySize, 'refuse views below this much free disk', '64MiB'),
-  'max-refused': option('SIZE', anySize, 'refused views to keep per day', '64MiB'),
+  'max-refused': option('SIZE', anySize, 'refused views to store per day', '64MiB'),
   'keep-refused-days': option('DAYS', days, 'keep refused views this long', '14'),
   'keep-days': option('DAYS', days, 'keep view files this long; 0: forever', '0'),
   store: option('URL', clusterAddress, 'keep views in NATS, at nats://HOST[,HOST]…, not in files'),

@@ -96,7 +96,7 @@ describe('explain', () => {
     expect(directory.stderr).toContain(`error: Cannot read "${data}": EISDIR: `);
   });
 
-  it('judges a kept view by the origin that it came from, and says so', async () => {
+  it('judges a stored refused view by the origin that it came from, and says so', async () => {
     const viewlog = await startViewlog();
     const view = { ...MINIMAL_VIEW, p: '1000003', pn: 'x'.repeat(15_000) };
     await viewlog.post(view, { origin: 'https://elsewhere.example' });
@@ -109,7 +109,7 @@ describe('explain', () => {
       expect.stringMatching(/^403 origin-not-allowed: .*"https:\/\/elsewhere\.example"/),
     ]);
     expect(judged.stderr).toMatch(
-      /^This is a kept view, refused with origin-not-allowed at \S+Z\. Now, with the Origin https:\/\/elsewhere\.example:\n$/,
+      /^This view was refused with origin-not-allowed at \S+Z\. The answer now, with the Origin https:\/\/elsewhere\.example:\n$/,
     );
     expect((await said('--origin', 'https://www.example.com')).code).toBe(0);
   });

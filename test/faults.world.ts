@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FAULTS, randomFrom } from './support/faults.ts';
 import { BUN, DENO, isPresent, NODE } from './support/runtimes.ts';
 
-// Every fault once on every runtime; `npm run soak` repeats them for as long as it is told.
+// Every fault once on every runtime; `npm run soak` repeats them.
 
 const seed = Number(process.env['VIEWLOG_TEST_SEED'] ?? Math.floor(Math.random() * 1e9));
 console.log(`faults from seed ${seed}; repeat them with VIEWLOG_TEST_SEED=${seed}`);

@@ -13,7 +13,7 @@ const VERSION = (
   JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }
 ).version;
 
-/** npm, which asks nobody: neither a registry nor the settings of whoever tests. */
+/** Runs npm without a registry, and without the settings of the user who runs the tests. */
 function npm(...args: string[]): string {
   const home = tempDir();
   const env = { PATH: process.env['PATH'], HOME: home, npm_config_cache: join(home, 'cache') };

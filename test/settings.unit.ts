@@ -11,7 +11,7 @@ import {
 } from '../src/settings.ts';
 
 const ALL = Object.keys(OPTIONS) as OptionName[];
-/** All except those whose flag means something else in another command. */
+/** Every option except those with a flag that means something else in another command. */
 const DISTINCT = ALL.filter((name) => !/-day$|^probe-project$/.test(name));
 type Env = Record<string, string>;
 

@@ -25,7 +25,7 @@ const EVERYWHERE: Record<string, Fault> = {
     ]),
   ),
 };
-/** What is not about one runtime. */
+/** Faults that do not depend on a runtime. */
 const ONCE: Record<string, Fault> = {
   // With a collector on each runtime at the same time, and an archive.
   ...(canRunNats() && { 'cluster chaos': (_, random) => chaos(runtimes, random, 8) }),

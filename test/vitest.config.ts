@@ -1,6 +1,6 @@
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
-// Four kinds of tests, told apart by the end of a file's name:
+// Four kinds of tests, by the end of a file's name:
 //   *.unit.ts      functions and classes in this process; no process, no bundle, no system tool
 //   *.program.ts   the bundle as a process on Node
 //   *.runtimes.ts  one short list, on every runtime

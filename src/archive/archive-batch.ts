@@ -12,13 +12,13 @@ export interface ArchiveLine {
   readonly data: Uint8Array;
 }
 
-/** Makes a batch, to be recorded together, of messages that come after the message `after`. */
+/** Makes a batch, to be recorded as a whole, of messages that come after the message `after`. */
 export function batchOf(messages: readonly StreamMessage[], after: number) {
   /** Lines in the stream's order. */
   const days = new Map<string, ArchiveLine[]>();
   /** Messages that are not views: `7 (is not UTF-8)`. */
   const skipped: string[] = [];
-  /** Messages that the stream does not have any more: first and last sequence of each gap. */
+  /** Messages that the stream no longer has: first and last sequence of each gap. */
   const gaps: [from: number, to: number][] = [];
   /** The sequence of the last message, and the id of its view. */
   let to = after;
@@ -37,10 +37,11 @@ export function batchOf(messages: readonly StreamMessage[], after: number) {
 /**
  * Reads a line that a collector wrote. Its fields are not checked, so that views of a newer
  * collector are archived too.
- * @returns the line, or why the message is none.
+ * @returns the line, or why the message isn't one.
  */
 export function readMessage(data: Uint8Array): ArchiveLine | string {
-  // The newline is still to come. A collector's --max-view may be larger than ours.
+  // The archive will add a newline. A collector's --max-view may be larger than the archive's
+  // limit.
   if (data.length >= LARGEST_MAX_VIEW_BYTES) return `has ${data.length} bytes`;
   if (!isUtf8(data)) return 'is not UTF-8';
   const text = Buffer.from(data.buffer, data.byteOffset, data.length).toString('utf8');

@@ -3,11 +3,11 @@ import { plural } from '../base/format.ts';
 import type { Log } from '../base/log.ts';
 import { printable } from '../base/text.ts';
 
-/** Under load some messages are always behind. */
+/** Under load, the archive is always some messages behind. */
 const LAG_MIN = 10_000;
 const SKIPPED_NAMED_MAX = 10;
 
-/** Logs and counts what the archive meets in the stream. */
+/** Logs and counts gaps, foreign messages and errors of the stream. */
 export class ArchiveLog {
   readonly #log: Log;
   readonly #stream: string;
@@ -55,7 +55,7 @@ export class ArchiveLog {
     this.unreadable = undefined;
   }
 
-  /** Logs how many messages the archive is behind, each time that this has doubled. */
+  /** Logs how many messages the archive is behind, each time the number has doubled. */
   lag(messages: number): void {
     if (messages >= Math.max(LAG_MIN, 2 * this.#loggedLag)) {
       this.#loggedLag = messages;

@@ -18,17 +18,20 @@ const RECORD = v.strictObject({
   id: v.optional(v.string()),
   /**
    * Sizes in bytes by file name. No line before that size belongs to a message after `sequence`;
-   * the lines behind it may.
+   * lines after that size may.
    */
   files: v.record(v.string(), whole),
 });
 
-/** How far an archive has come. The servers keep nothing for the archive. */
+/** The position of an archive in the stream. The servers store nothing for the archive. */
 export type ArchiveRecord = v.InferOutput<typeof RECORD>;
 
-/** A file that is not in the record is compared as a whole, so old days may leave it. */
+/**
+ * A file that is not in the record is compared as a whole, so old days may be left out of the
+ * record.
+ */
 const FILES_MAX = 31;
-/** Several times the text of so many files. */
+/** Several times the text of that many files. */
 const TEXT_BYTES_MAX = 64 * KiB;
 
 export function recordText(record: ArchiveRecord): string {
@@ -37,7 +40,10 @@ export function recordText(record: ArchiveRecord): string {
   return `${JSON.stringify({ ...record, files }, undefined, 2)}\n`;
 }
 
-/** Returns how the stream differs from the recorded one; `undefined` if it does not, or if none is. */
+/**
+ * Returns how the stream differs from the recorded one; `undefined` if it is the same, or none is
+ * recorded.
+ */
 export async function mismatchOf(
   record: ArchiveRecord | undefined,
   source: StreamSource,

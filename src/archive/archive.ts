@@ -1,16 +1,16 @@
 // Turns the messages of a stream into view files, each view once, by its id.
 //
 // A batch of messages is appended to the files of its days, the files are synced, and then the
-// record is replaced: how far the archive has come with the stream, and how long each file is. A
-// process that dies in between leaves lines behind the recorded sizes. The next one reads on from
-// the recorded position, and skips messages whose ids are among those lines.
+// record is replaced: the position in the stream, and the size of each file. A process that dies in
+// between leaves lines after the recorded sizes. The next process continues from the recorded
+// position, and skips messages that have the id of one of those lines.
 //
 // The record is checked against the stream before any message is read: at the start, and whenever
 // the connection was lost or the servers have forgotten the reader. If it does not match, the
 // servers have lost messages, or it is another stream. Its messages are then read from the first
-// one, with no size recorded for any file: whatever is in the files is skipped.
+// one, with no size recorded for any file, so views that are in the files are skipped.
 //
-// One writer: `lock.ts` sees to that.
+// One writer: the lock (`disk/lock.ts`) makes sure of it.
 import { Fatal } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { type RetryTiming, sleep } from '../base/time.ts';
@@ -35,7 +35,7 @@ export interface ArchiveOptions {
   readonly minFreeBytes: number;
   /** View files more than this many days old are removed; 0: none. */
   readonly keepDays: number;
-  /** Whether this process may remove files now. */
+  /** Returns whether this process may remove files now. */
   readonly isLocked: () => boolean;
   /** Ends at the message that was the stream's last one when the archive started. */
   readonly once: boolean;
@@ -44,7 +44,7 @@ export interface ArchiveOptions {
   readonly log: Log;
   readonly stop: AbortSignal;
   readonly timing?: RetryTiming;
-  /** How many ids of lines that the record does not cover may be in memory. */
+  /** The most ids in memory, of lines that the record does not cover. */
   readonly idsMax?: number;
 }
 
@@ -53,7 +53,10 @@ export type ArchiveState = ReturnType<Archive['state']>;
 
 const TIMING: RetryTiming = { retryMs: 100, retryMaxMs: 1_000 };
 const LOOK_MS = 1_000;
-/** A cluster that has just started may not know yet what it has, so a mismatch is looked at again. */
+/**
+ * A cluster that has just started may not have its latest state yet, so a mismatch is checked
+ * again.
+ */
 const MISMATCH_LOOKS = 4;
 
 export class Archive {
@@ -64,7 +67,10 @@ export class Archive {
   readonly #space: FreeSpace;
   readonly #log: ArchiveLog;
   #record: ArchiveRecord | undefined;
-  /** The stream's last message, when it was last asked, and when the record was last checked. */
+  /**
+   * The sequence of the stream's last message, at the last question and at the last check of the
+   * record.
+   */
   #end = 0;
   #endAtCheck = 0;
   #until = Infinity;
@@ -88,7 +94,7 @@ export class Archive {
     return this.#record?.sequence ?? 0;
   }
 
-  /** Messages that the stream has after that. */
+  /** The number of messages in the stream that are not archived yet. */
   get #lag(): number {
     return Math.max(0, this.#end - this.sequence);
   }
@@ -105,14 +111,14 @@ export class Archive {
       lost,
       path: this.#views.writer.path,
       freeBytes: this.#space.bytes,
-      /** Why nothing can be written now, and why nothing can be read. */
+      /** Why nothing can be written or read now. */
       unavailable: this.#retry.blocked?.reason,
       unreadable,
     };
   }
 
   /**
-   * Archives until it is told to stop or, with `once`, has come to the end.
+   * Archives until it is stopped or, with `once`, until the end of the stream.
    * @throws {Fatal} exit 65 if the record's format is unknown or covers too little of the files, 74
    *   if a sync or write fails.
    */
@@ -162,7 +168,7 @@ export class Archive {
     }
   }
 
-  /** Makes sure that the record is of this stream; else begins with the stream's first message. */
+  /** Checks that the record is of this stream; otherwise starts at the stream's first message. */
   async #check(): Promise<void> {
     const { source, log, once, stop } = this.#options;
     let ends = await source.ends();
@@ -207,7 +213,7 @@ export class Archive {
   }
 
   #advance(sequence: number, id: string | undefined): Promise<void> {
-    // Whatever an earlier process has written came from messages up to there.
+    // Lines of an earlier process come from messages up to this one.
     if (sequence >= this.#endAtCheck) this.#views.caughtUp();
     const { stream, created } = this.#record!;
     const files = this.#views.sizes();
@@ -222,15 +228,15 @@ export class Archive {
   async #save(record: ArchiveRecord): Promise<void> {
     const { dir, files } = this.#options;
     const path = archiveRecordOf(dir);
-    // If it cannot be replaced, the old record is still there, and still true.
+    // If the record cannot be replaced, the old one is still there, and still true.
     await this.#retry.run(path, () => replaceFile(files, path, recordText(record)));
     this.#record = record;
   }
 
   /**
-   * Looks at free space, moved files and the end of the stream.
+   * Checks free space, moved files and the end of the stream.
    * @param isIdle no message has come for a while.
-   * @returns whether reading can go on; if not, the stream is to be checked again.
+   * @returns whether reading can go on; if not, the stream must be checked again.
    */
   async #look(isIdle: boolean): Promise<boolean> {
     const { source } = this.#options;
@@ -242,7 +248,7 @@ export class Archive {
     this.#end = last;
     this.#log.lag(this.#lag);
     if (!isIdle || this.#lag === 0) return true;
-    // The stream has later messages that do not come: they were removed, or the reader is lost.
+    // The stream has later messages that do not arrive: they were removed, or the reader is lost.
     const from = this.sequence + 1;
     let to = Math.max(from, first) - 1;
     while (to < last && (await source.message(to + 1)) === undefined) to += 1;

@@ -6,11 +6,11 @@ import type { Cluster } from '../jetstream/connect.ts';
 import { findStream, managerOf } from '../jetstream/stream.ts';
 import type { StreamEnds, StreamMessage, StreamSource } from './stream-source.ts';
 
-/** How many messages are read at once: by the size of the largest of the last ones. */
+/** The bytes of messages to read at once, by the size of the largest recent one. */
 const FETCH_BYTES = 8 * MiB;
 const FETCH_MIN = 20;
 const FETCH_MAX = 2_000;
-/** How long to wait for more of them. */
+/** The wait for more of them. */
 const FETCH_MS = 1_000;
 /** The servers forget an archive's consumer after it has been gone for this time. */
 const CONSUMER_IDLE_MS = 30_000;
@@ -83,7 +83,8 @@ export class NatsSource implements StreamSource {
         const messages: StreamMessage[] = [];
         let largest = FETCH_BYTES / FETCH_MAX;
         for await (const { info, seq, data } of this.#fetching) {
-          // The client makes a consumer anew that the servers have lost, with what they have now.
+          // The client replaces a consumer that the servers have lost, but they may have lost
+          // messages too.
           if (info.consumer !== name) throw new Error('the servers have forgotten its consumer');
           messages.push({ sequence: seq, data });
           largest = Math.max(largest, data.length);

@@ -3,7 +3,7 @@ import type { Log } from '../base/log.ts';
 import { backOff, type RetryTiming, sleep } from '../base/time.ts';
 import type { Blocked } from '../disk/day-writer.ts';
 
-/** The process was told to stop while it waited. */
+/** The process was stopped while it waited. */
 export class StoppedWaiting extends Error {}
 
 /** Repeats what a full disk, or a file that cannot be opened, prevents until it succeeds. */
@@ -11,7 +11,7 @@ export class Retry {
   readonly #log: Log;
   readonly #timing: RetryTiming;
   readonly #stop: AbortSignal;
-  /** What it waits for now. */
+  /** The cause that it waits for now. */
   blocked: Blocked | undefined;
 
   constructor(log: Log, timing: RetryTiming, stop: AbortSignal) {
@@ -21,9 +21,9 @@ export class Retry {
   }
 
   /**
-   * @param path for the log: what is read or written.
+   * @param path the file that is read or written, for the log.
    * @param attempt may resolve to what blocks it, or throw; a Fatal is not retried.
-   * @throws {StoppedWaiting} if the attempt is blocked and the process is told to stop.
+   * @throws {StoppedWaiting} if the attempt is blocked and the process is stopped.
    */
   async run(path: string, attempt: () => Promise<Blocked | void>): Promise<void> {
     for (const waitMs of backOff(this.#timing)) {

@@ -5,9 +5,11 @@ export interface StreamMessage {
 }
 
 export interface StreamEnds {
-  /** When the stream was created: a stream of the same name that was made later is another one. */
+  /**
+   * The time at which the stream was created. A later stream of the same name is another stream.
+   */
   readonly created: string;
-  /** The sequence of the first message that the stream still has, and of its last one. */
+  /** The sequence of the first message that the stream still has, and of the last one. */
   readonly first: number;
   readonly last: number;
 }
@@ -16,7 +18,7 @@ export interface StreamEnds {
 export interface StreamSource {
   readonly name: string;
   ends(): Promise<StreamEnds>;
-  /** Returns the message's data, or `undefined` if the stream does not have it any more. */
+  /** Returns the message's data, or `undefined` if the stream no longer has it. */
   message(sequence: number): Promise<Uint8Array | undefined>;
   /**
    * Yields the messages after `after` in the stream's order, as they come, and an empty list when

@@ -16,17 +16,17 @@ interface ViewFilesOptions {
   readonly files: FileOps;
   readonly log: Log;
   readonly retry: Retry;
-  /** Takes a file out of the record. */
+  /** Removes a file from the record. */
   readonly forget: (name: string) => Promise<void>;
-  /** How many ids may be in memory. */
+  /** The most ids in memory. */
   readonly idsMax?: number;
 }
 
-/** A day whose file this process has written to. */
+/** A day with a file that this process has written to. */
 interface Day {
   /** The recorded size when the file was opened. */
   readonly start: number;
-  /** The views behind that whose messages have not come yet. */
+  /** The ids of later lines, as long as their messages have not come. */
   readonly ids: Set<string>;
   size: number;
 }
@@ -35,11 +35,14 @@ interface Day {
 export type Sizes = Readonly<Record<string, number>>;
 
 const LOOK_MS = 1_000;
-/** Some 300 MiB. */
+/** About 300 MiB. */
 const IDS_MAX = 3_000_000;
 const LINE_END = Uint8Array.of(NEWLINE);
 
-/** The view files, one of which is open. A full disk is waited for. Calls must not overlap. */
+/**
+ * The view files, one of which is open. Every call waits while the disk is full. Calls must not
+ * overlap.
+ */
 export class ViewFiles {
   readonly #options: ViewFilesOptions;
   readonly writer: DayWriter;
@@ -53,7 +56,7 @@ export class ViewFiles {
     this.writer = new DayWriter({ ...options, kind: 'views', durability: 'disk' });
   }
 
-  /** Forgets what is known of the files, and takes these recorded sizes as true. */
+  /** Forgets the state of the files, and trusts these recorded sizes. */
   reset(recorded: Sizes): void {
     this.#days.clear();
     this.#recorded = recorded;
@@ -76,14 +79,14 @@ export class ViewFiles {
     return fresh.map(({ data }) => data.length + 1);
   }
 
-  /** No message that is still to come can be in the files. */
+  /** Called when no message that is still to come can be in the files. */
   caughtUp(): void {
     for (const { ids } of this.#days.values()) ids.clear();
   }
 
   /**
-   * Returns the sizes to record now. A file with lines whose messages may still come keeps its
-   * former size: with its present one, the next process would write these views again.
+   * Returns the sizes to record now. A file with lines from messages that may still come keeps its
+   * former size: if the present size were recorded, the next process would write these views again.
    */
   sizes(): Sizes {
     const sizes: Record<string, number> = { ...this.#recorded };
@@ -93,12 +96,12 @@ export class ViewFiles {
     return (this.#recorded = sizes);
   }
 
-  /** Opens the file again if somebody has moved or emptied it. */
+  /** Opens the file again if another program has moved or emptied it. */
   async look(): Promise<void> {
     this.#lookedMs = performance.now();
-    // If it cannot be opened, the next write says so.
+    // If the file cannot be opened, the next write reports it.
     await this.writer.look(this.#openDay);
-    // Another file has another size, or is a file that was begun anew.
+    // A different size shows that this is another file, or one that was started anew.
     if (this.#days.get(this.#openDay)?.size !== this.writer.fileBytes) {
       this.#days.delete(this.#openDay);
     }
@@ -106,7 +109,7 @@ export class ViewFiles {
 
   /**
    * Collects the ids in a file, now open and sealed, that the record does not cover.
-   * @returns `undefined` if somebody has just moved the file.
+   * @returns `undefined` if another program has just moved the file.
    */
   async #begin(day: string): Promise<Day | undefined> {
     const { retry, forget } = this.#options;
@@ -123,7 +126,7 @@ export class ViewFiles {
       await this.look();
       return undefined;
     }
-    // The record has the size of another file, to which this one could grow before a crash.
+    // The record has the size of another file, and this one could grow to that size before a crash.
     if (isShorter) await forget(name);
     const begun = { start, ids, size };
     this.#days.set(day, begun);
@@ -150,13 +153,14 @@ export class ViewFiles {
     this.#openDay = day;
     let left = lines;
     await this.#options.retry.run(fileNameOf('views', day), async () => {
-      // Space, or the stream, may have been waited for. Later, a part of the lines may be written.
+      // There may have been a wait for space, or for the stream. Later, a part of the lines may be
+      // written.
       const isLookDue = lines.length === 0 && performance.now() - this.#lookedMs >= LOOK_MS;
       if (isLookDue) await this.look();
       const { blocked: unopened } = await this.writer.write(day, NOTHING);
       if (unopened !== undefined || left.length === 0) return unopened;
       const { lineBytes, blocked } = await this.writer.write(day, left);
-      // The file itself completes the line that it could not finish.
+      // The writer itself completes the line that it could not finish.
       left = left.subarray(left.indexOf(NEWLINE, lineBytes) + 1);
       return blocked;
     });
@@ -181,7 +185,7 @@ async function* linesOf(files: FileOps, path: string, start: number, end: number
     for (let at = start; at < end;) {
       const chunk = Buffer.alloc(Math.min(MiB, end - at));
       const count = await files.read(fd, chunk, at);
-      // Somebody has cut the file short.
+      // Another program has cut the file short.
       if (count === 0) return;
       at += count;
       const lines = (rest + chunk.toString('latin1', 0, count)).split('\n');

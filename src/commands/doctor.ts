@@ -10,7 +10,7 @@ import { defineCommand } from './command.ts';
 export const doctor = defineCommand({
   name: 'doctor',
   operands: '',
-  summary: 'examines this installation: what is wrong, and how to fix it',
+  summary: 'checks this installation: problems, and how to fix them',
   examples: [
     'viewlog doctor --data /var/lib/viewlog --url https://views.example.com',
     'sudo -u viewlog viewlog doctor --data /var/lib/viewlog',

@@ -23,7 +23,7 @@ import { defineCommand } from './command.ts';
 export const explain = defineCommand({
   name: 'explain',
   operands: '[FILE]',
-  summary: 'says what POST /view would answer to a view (FILE or stdin), and why',
+  summary: 'shows how POST /view would answer a view (FILE or stdin), and why',
   examples: [
     'viewlog explain view.json --origin https://www.example.com',
     'tail -n 1 /var/lib/viewlog/refused-2026-01-31.ndjson | viewlog explain --data /var/lib/viewlog',
@@ -67,7 +67,7 @@ async function readInput(file: string): Promise<Buffer> {
 function whatIsJudged({ ts, code }: KeptView, origin: string | undefined): string {
   const then = `refused with ${printable(String(code))} at ${printable(String(ts))}`;
   const now = origin === undefined ? 'without an Origin' : `with the Origin ${printable(origin)}`;
-  return `This is a kept view, ${then}. Now, ${now}:`;
+  return `This view was ${then}. The answer now, ${now}:`;
 }
 
 /** The status and code, the detail, and each fault on a line. */

@@ -31,7 +31,8 @@ export const snippet = defineCommand({
     const id = readId('snippet', operands);
     const { projects: path, campaigns } = settings;
     const url = settings.url ?? viewUrl(ownAddress(settings));
-    if (url instanceof Problem) throw new Fatal(EXIT.usage, '--host is no address; give --url');
+    if (url instanceof Problem)
+      throw new Fatal(EXIT.usage, 'browsers cannot reach --host; give --url');
     const script = scriptOf(id, url, campaigns);
     const element = `<script>${script}</script>`;
     const excess = element.length + 1 - BYTES_MAX; // ASCII, and a newline

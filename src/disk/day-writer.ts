@@ -1,5 +1,6 @@
-// Writes whole lines to the file of their day, one day at a time. It opens and seals files, leaves
-// one that was moved or whose day is over, and decides which errors pass and which end the process.
+// Writes whole lines to the file of their day, one day at a time. It opens and seals files, closes
+// a file that was moved or belongs to a past day, and decides which errors are retried and which
+// end the process.
 import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { NEWLINE } from '../base/text.ts';
@@ -12,11 +13,11 @@ import { type FileOps, ifPresent } from './ops.ts';
 export interface Written {
   /** Bytes of whole lines that are in the file, and as durable as promised. */
   readonly lineBytes: number;
-  /** Why the rest is not. */
+  /** The reason why the rest is not written. */
   readonly blocked?: Blocked;
 }
 
-/** Why nothing can be written for now: for the client, and for the log. */
+/** Why nothing can be written for now: one text for the client, one for the log. */
 export interface Blocked {
   readonly reason: string;
   readonly message: string;
@@ -37,20 +38,20 @@ interface OpenFile {
   readonly day: string;
   readonly path: string;
   readonly fd: number;
-  /** Whether each write is durable when it returns. */
+  /** True: each write is durable when it returns. */
   readonly isDsync: boolean;
   readonly dev: number;
   readonly ino: number;
   size: number;
   /**
-   * What is written before anything else: the newline that ends a torn last line, or the rest of
-   * the first line that a full disk cut off. Half of that line may be in the file, and a file that
-   * shippers read is never truncated or overwritten.
+   * Bytes that are written before anything else: the newline that ends a torn last line, or the
+   * rest of the first line that a full disk cut off. Half of that line may be in the file, and a
+   * file that shippers read is never truncated or overwritten.
    */
   owed: Uint8Array;
 }
 
-/** A FIFO or /dev/null would accept lines and keep none of them, so it is never written to. */
+/** A FIFO or /dev/null would accept lines and discard them, so viewlog never writes to one. */
 export class NotRegularFile extends Error {
   override readonly name = 'NotRegularFile';
 
@@ -86,7 +87,7 @@ export class DayWriter {
     return this.#file?.path;
   }
 
-  /** For a message: the open file, or the directory. */
+  /** The open file, or the directory, for a message. */
   get where(): string {
     return this.path ?? this.#options.dir;
   }
@@ -96,7 +97,7 @@ export class DayWriter {
     return this.#file?.size ?? 0;
   }
 
-  /** Whether this writer has opened the day's file for writing. */
+  /** Returns whether this writer has opened the day's file for writing. */
   hasWritten(day: string): boolean {
     return this.#written.has(day);
   }
@@ -119,7 +120,7 @@ export class DayWriter {
     return undefined;
   }
 
-  /** Writes whole lines to the day's file. No lines: only what the file is owed. */
+  /** Writes whole lines to the day's file. Without lines, it writes only what is `owed`. */
   async write(day: string, lines: Uint8Array): Promise<Written> {
     if (this.#file?.day !== day) {
       const blocked = (await this.#leave()) ?? (await this.#tryOpen(day));
@@ -128,7 +129,10 @@ export class DayWriter {
     return this.#append(this.#file!, lines);
   }
 
-  /** Opens the file again if its path no longer names it, or not all of it; closes a past day's. */
+  /**
+   * Opens the file again if its path names another file or if it has shrunk; closes a past day's
+   * file.
+   */
   async look(today: string): Promise<Blocked | undefined> {
     const file = this.#file;
     if (file === undefined) return undefined;
@@ -138,8 +142,8 @@ export class DayWriter {
     if (isThere && found.size >= file.size) {
       return file.day === today ? undefined : this.#leave();
     }
-    // The rest of a half line belongs into a file that was moved, not into one that was emptied.
-    // Nobody waits for its space, which may come back only when the file is closed.
+    // The rest of a half line belongs into a file that was moved, but not into one that was
+    // emptied. It is tried once: a moved file's disk may have no space until the file is closed.
     if (!isThere && file.owed.length > 0) await this.#append(file, NOTHING);
     await this.#close(file);
     if (file.day !== today) return undefined;
@@ -186,7 +190,7 @@ export class DayWriter {
       file.owed = Uint8Array.from(lines.subarray(written, lines.indexOf(NEWLINE, lineBytes) + 1));
     }
     const blocked = error === undefined ? undefined : blockedBy(error, file.path);
-    // Also after an error: the lines before it are in the file and get their answer.
+    // Syncs after an error too: the lines before the error are in the file and get their answer.
     const mustSync = this.#options.durability === 'disk' && !file.isDsync && file.size > before;
     if (mustSync) await this.#sync(file);
     this.syncSeconds += (performance.now() - begunMs) / 1000;
@@ -196,7 +200,7 @@ export class DayWriter {
   #writeTo(file: OpenFile, bytes: Uint8Array): ReturnType<typeof writeAll> {
     const { files } = this.#options;
     return writeAll(files, file.fd, bytes, async (error, written) => {
-      // Bytes in the file and an error all the same: the sync failed.
+      // An error although all bytes are in the file: the sync failed.
       if (!file.isDsync || (await files.fstat(file.fd)).size <= file.size + written) return;
       throw cannotSync(file.path, error);
     });
@@ -224,7 +228,10 @@ export class DayWriter {
     await this.#options.files.close(file.fd);
   }
 
-  /** @throws {Fatal} exit 74. No later sync reports what a failed one has lost: never retried. */
+  /**
+   * A failed sync is never retried, because no later sync reports what it lost.
+   * @throws {Fatal} exit 74.
+   */
   #sync({ path, fd }: OpenFile): Promise<void> {
     return synced(path, this.#options.files.fdatasync(fd));
   }
@@ -233,7 +240,7 @@ export class DayWriter {
     return `${this.#options.dir}/${fileNameOf(this.#options.kind, day)}`;
   }
 
-  /** No line is at stake yet, so whatever the reason, it may pass. */
+  /** Opens the day's file. No line is lost by waiting, so any error may be retried. */
   async #tryOpen(day: string): Promise<Blocked | undefined> {
     try {
       await this.#open(day);
@@ -255,28 +262,29 @@ export class DayWriter {
     const { dir, durability, files } = this.#options;
     const path = this.#pathOf(day);
     this.#written.add(day);
-    // Opening alone does something to some devices, and on Deno waits for the reader of a FIFO.
+    // Some devices act when they are opened, and on Deno opening a FIFO waits for its reader.
     const found = await ifPresent(files.stat(path));
     if (found?.isFile() === false) throw new NotRegularFile();
-    // One call that writes and syncs, in place of two: a third more views on Node and Bun, whose
-    // event loop is too busy under load to start the second when the first has ended.
+    // One call that writes and syncs brings a third more views on Node and Bun than two calls,
+    // because their event loop is too busy under load to start the second call when the first has
+    // ended.
     const isDsync = durability === 'disk' && files.canDsync;
     const fd = await files.open(path, isDsync ? 'ad' : 'a', 0o640);
     try {
       // A service's umask is often 077, and then the shipper's group could not read the file. A
-      // file system without modes refuses; it then has its own rules.
+      // file system without modes refuses chmod, and has rules of its own.
       if (found === undefined) await files.chmod(path, 0o640).catch(() => {});
       const there = await files.fstat(fd);
-      // Something else may have taken the file's place since the first look.
+      // Another program may have replaced the file since the first look.
       if (!there.isFile()) throw new NotRegularFile();
       const { dev, ino, size } = there;
       const owed = (await endsInNewline(files, fd, size)) ? NOTHING : SEAL;
       if (size > 0) await synced(path, files.fdatasync(fd));
-      // Even if the file was there: its maker may have died before it had synced the directory.
+      // Also if the file was there: its creator may have died before it synced the directory.
       await syncDirectory(files, dir);
       this.#file = { day, path, fd, isDsync, dev, ino, size, owed };
     } catch (error) {
-      // Not awaited: a disk that hangs must not hold the error up.
+      // Not awaited, because a disk that hangs must not delay the error.
       void files.close(fd).catch(() => {});
       throw error;
     }

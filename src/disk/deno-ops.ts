@@ -1,6 +1,6 @@
 import type { FileOps, FileStat } from './ops.ts';
 
-/** What is used of Deno's own files. */
+/** The part of Deno's file API that viewlog uses. */
 interface DenoFile {
   write(bytes: Uint8Array): Promise<number>;
   read(bytes: Uint8Array): Promise<number | null>;
@@ -25,9 +25,9 @@ const OPENINGS = {
 };
 
 /**
- * Open files, as Deno has them itself. Its node:fs (2.9) writes on the main thread, where a disk
- * that hangs stops everything; and goes on after a short write, so that on a full disk half a line
- * would be taken for none, and written twice.
+ * File operations on files that Deno's own API opened. Deno's node:fs (2.9) writes on the main
+ * thread, where a disk that hangs stops everything. It also continues after a short write, so on a
+ * full disk viewlog would believe that half a line is not in the file, and write it twice.
  * @param others does the rest.
  */
 export function denoFiles(deno: DenoFiles, others: FileOps): FileOps {

@@ -15,8 +15,8 @@ export async function prepareDirectory(dir: string, files: FileOps): Promise<voi
     if (made === undefined) return;
     // A service's umask is often 077, and then the shipper's group could not enter it.
     fs.chmodSync(dir, 0o750);
-    // Deno does not open what it was not allowed: the parent. The name is then as durable as the
-    // file system makes it by itself.
+    // Deno refuses to open the parent, which is not in its permissions. The new name is then as
+    // durable as the file system makes it by itself.
     await syncDirectory(files, dirname(made)).catch(() => {});
   } catch (error) {
     throw cannotOpen(dir, error);
@@ -44,7 +44,7 @@ const ADVICE: Record<string, string> = {
   ENOSPC: 'make space on the disk',
 };
 
-/** What could not be opened, why, and what to do. Exit 73. */
+/** Returns a Fatal with exit 73: the file, the reason and the fix. */
 export function cannotOpen(name: string, error: unknown): Fatal {
   const advice = ADVICE[errnoOf(error) ?? ''];
   const hint = advice === undefined ? '' : `; ${advice}`;

@@ -1,11 +1,11 @@
-// Writing that is durable once it resolves.
+// Writes that are durable once they resolve.
 import { dirname } from 'node:path';
 import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
 import type { FileOps } from './ops.ts';
 
 /**
- * Writes all of `bytes`. Short writes are ordinary, and EINTR and EAGAIN pass.
- * @param onError looks at an error, and at how much was written before it; what it throws is thrown.
+ * Writes all of `bytes`. Short writes are ordinary, and EINTR and EAGAIN are retried.
+ * @param onError gets an error, and the bytes written before it; its own exceptions are thrown.
  */
 export async function writeAll(
   files: FileOps,
@@ -45,7 +45,7 @@ export async function syncDirectory(files: FileOps, dir: string): Promise<void> 
       if (errnoOf(error) !== 'EINVAL') throw cannotSync(dir, error);
     });
   } finally {
-    // Not awaited: a disk that hangs must not hold an error up.
+    // Not awaited, because a disk that hangs must not delay an error.
     void files.close(fd).catch(() => {});
   }
 }

@@ -13,12 +13,12 @@ interface FreeSpaceOptions {
   readonly effect?: string;
 }
 
-/** The free space of a directory's file system, as of the last poll; never asked for a view. */
+/** The free space of a directory's file system at the last poll, so that no view waits for it. */
 export class FreeSpace {
   readonly #options: FreeSpaceOptions;
-  /** `undefined` if the runtime or the file system does not tell. */
+  /** `undefined` if the runtime or the file system does not report it. */
   bytes: number | undefined;
-  /** Whether it fell below the minimum, and is not an eighth above it again. */
+  /** True from a fall below the minimum until an eighth above the minimum. */
   isLow = false;
   #isUnknown = false;
 
@@ -35,7 +35,7 @@ export class FreeSpace {
       this.#fail(error);
       return;
     }
-    // The margin keeps it from flapping.
+    // The margin avoids frequent changes.
     const isLow = this.bytes < minFreeBytes * (this.isLow ? 9 / 8 : 1);
     if (isLow === this.isLow) return;
     this.isLow = isLow;
@@ -45,7 +45,7 @@ export class FreeSpace {
   }
 
   #fail(error: unknown): void {
-    // Without an errno it is Deno that forbids the call, for as long as the process lives.
+    // An error without an errno is Deno's: it forbids the call for the life of the process.
     if (errnoOf(error) !== undefined) return;
     this.#isUnknown = true;
     if (this.#options.minFreeBytes === 0) return;

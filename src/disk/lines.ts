@@ -15,7 +15,10 @@ export interface Block {
   readonly damaged: ReadonlySet<number>;
   /** Bytes of these lines, newlines included, and of a last line without one. */
   readonly bytes: number;
-  /** Whether the file ends in a line without a newline. It may still be written, and is left out. */
+  /**
+   * True: the file ends in a line without a newline. That line may still be written, and is left
+   * out.
+   */
   readonly isUnended: boolean;
 }
 
@@ -49,7 +52,10 @@ export async function* readBlocks(
     pendingBytes += chunk.length - end;
     if (pendingBytes > READ_LINE_BYTES_MAX) {
       const most = formatSize(READ_LINE_BYTES_MAX);
-      throw new Fatal(EXIT.badData, `"${path}" has a line of more than ${most}, so no views`);
+      throw new Fatal(
+        EXIT.badData,
+        `"${path}" has a line longer than ${most}, so it is not a view file`,
+      );
     }
   }
   if (pendingBytes > 0) yield blockOf(Buffer.concat(pending), encoding);
@@ -82,10 +88,10 @@ async function* chunksOf(path: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** Returns a Fatal with exit 74: which file could not be read, why, and what to do. */
+/** Returns a Fatal with exit 74: the file, the reason and the fix. */
 export function cannotRead(path: string, error: unknown): Fatal {
   const errno = errnoOf(error) ?? '';
-  // Without the name of the system call and the path, which the message has already.
+  // The message already has the path, and the name of the system call helps nobody.
   const reason = reasonOf(error).replace(/, \w+( '.*')?$/s, '');
   const hint = Object.hasOwn(ADVICE, errno) ? `; ${ADVICE[errno]}` : '';
   return new Fatal(EXIT.ioError, `Cannot read "${printable(path, Infinity)}": ${reason}${hint}`);

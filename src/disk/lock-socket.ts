@@ -1,5 +1,6 @@
-// The socket of a lock. The process that listens on it holds the lock, and answers each connection
-// with one line of JSON that says who it is. The kernel refuses connections once the process is gone.
+// The socket of a lock. The process that listens on the socket holds the lock, and answers each
+// connection with one line of JSON that identifies the process. The kernel refuses connections once
+// the process is gone.
 import { randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { lstat, rename, rm } from 'node:fs/promises';
@@ -22,7 +23,7 @@ const HOLDER = v.object({
 /** The process that holds a lock. */
 export type Holder = v.InferOutput<typeof HOLDER>;
 
-/** What listens at a lock's path; undefined if nothing does. */
+/** The process that listens at a lock's path; `undefined` if there is none. */
 export type Answer = Holder | 'unresponsive' | undefined;
 
 const DRAFT = '.new-';
@@ -30,7 +31,7 @@ export const DRAFT_BYTES = DRAFT.length + 8;
 const ANSWER_TIMEOUT_MS = 2_000;
 const HANG_UP_POLL_MS = 100;
 
-/** Whether these are the same file, of all that exist at this time. */
+/** Returns whether both are the same file, if both exist at this time. */
 export const isSame = (a: Stats | undefined, b: Stats | undefined): boolean =>
   a !== undefined && a.dev === b?.dev && a.ino === b.ino;
 
@@ -60,22 +61,22 @@ export class LockSocket {
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', reject).listen(this.#draft, resolve);
     });
-    // The lock alone must not keep the process alive either.
+    // The lock must not keep the process alive.
     this.#server.on('error', () => {}).unref();
     return (this.#file = await lstat(this.#draft));
   }
 
-  /** Takes the lock's path, whatever is there. */
+  /** Takes over the lock's path, whatever file is there. */
   takePath(): Promise<void> {
     return rename(this.#draft, this.#lock);
   }
 
-  /** Whether the lock's path names this socket. */
+  /** Returns whether the lock's path names this socket. */
   async hasPath(): Promise<boolean> {
     return isSame(await ifPresent(lstat(this.#lock)), this.#file);
   }
 
-  /** Stops listening. A file that has the lock's path stays there. */
+  /** Stops listening. A file at the lock's path stays there. */
   async close(): Promise<void> {
     await new Promise<void>((resolve) => void this.#server.close(() => resolve()));
     await rm(this.#draft, { force: true });
@@ -83,7 +84,7 @@ export class LockSocket {
 }
 
 /**
- * Asks who listens at the path.
+ * Asks which process listens at the path.
  * @throws the system's error if this user may not ask.
  */
 export async function ask(lock: string): Promise<Answer> {
@@ -99,7 +100,7 @@ export async function ask(lock: string): Promise<Answer> {
       if (errno === 'ECONNREFUSED' || errno === 'ENOENT') return undefined;
       if (errno === undefined || errno === 'EACCES' || errno === 'EPERM') throw error;
     }
-    // No answer and no time-out: a process that is being killed hangs up, and is gone in a moment.
+    // A process that is being killed hangs up without an answer, and is gone in a moment.
     await sleep(HANG_UP_POLL_MS);
   } while (performance.now() < endMs);
   return 'unresponsive';

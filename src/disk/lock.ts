@@ -4,15 +4,15 @@
 // A starter
 // 1. connects to the lock. Anything but "refused" or "no such file" means that a process holds it.
 // 2. listens on a draft beside the lock, and renames the draft to the lock.
-// 3. waits, and looks whether the lock is still its own. Only then does it hold the lock, and may
-//    open, seal or write anything.
+// 3. waits, and checks that the lock is still its own. Only then does it hold the lock, and may open,
+//    seal or write anything.
 //
-// Of two that start together, the last to rename wins: the other one looks after 150 ms, and a
-// starter that takes more than 100 ms from step 1 to its rename waits for longer. Such a slow starter
-// may have replaced a holder, which looks every 0.8 s, and ends if another process has the lock.
+// If two start together, the last to rename wins: the other starter checks after 150 ms. A starter that
+// takes more than 100 ms from step 1 to its rename waits longer, because it may have replaced a
+// holder. A holder checks every 0.8 s, and ends if another process has the lock.
 //
-// viewlog never unlinks a lock. An operator might, so the holder of a missing lock takes it back, and
-// a starter that finds files but no lock gives it the time to.
+// viewlog never unlinks a lock. An operator might, so the holder of a missing lock creates it again,
+// and a starter that finds files but no lock gives the holder time to do so.
 //
 // This works on one machine. Machines that share a directory (NFS) do not see each other's sockets.
 import type { Stats } from 'node:fs';
@@ -35,13 +35,16 @@ export const REPLAY_LOCK_NAME = 'viewlog.replay.lock';
 interface LockOptions {
   readonly name?: typeof LOCK_NAME | typeof REPLAY_LOCK_NAME;
   readonly log?: Log;
-  /** Called at most once: this process has to end, with exit 73 or 74. */
+  /** Called at most once: this process must end, with exit 73 or 74. */
   readonly onLost?: (fatal: Fatal) => void;
   /** Called after each step of a start. Tests stop it there. */
   readonly onStep?: (step: Step) => Promise<void>;
 }
 
-/** Asked whether a process holds the lock; listening on a draft; renamed that; waited. */
+/**
+ * The step that ended: the lock was asked, the draft listens, the draft was renamed, the wait is
+ * over.
+ */
 export type Step = 'asked' | 'listening' | 'renamed' | 'waited';
 
 const LOOK_MS = 800;
@@ -52,10 +55,10 @@ const STABLE_AFTER_SLOW_START_MS = 2_000;
 const PATH_BYTES_MAX = process.platform === 'linux' ? 107 : 103;
 
 /**
- * Makes this process the only writer in the directory (or the only replay), which is made if it is
- * missing.
- * @throws {Fatal} exit 73 if another process is, if root runs this in another user's directory, or
- * if there can be no lock.
+ * Makes this process the only writer in the directory (or the only replay). Creates the directory
+ * if it is missing.
+ * @throws {Fatal} exit 73 if another process holds the lock, if root runs this in another user's
+ *   directory, or if no lock is possible there.
  */
 export async function acquireLock(dir: string, options: LockOptions = {}): Promise<Lock> {
   await prepareDirectory(dir, systemFiles);
@@ -70,15 +73,16 @@ export async function acquireLock(dir: string, options: LockOptions = {}): Promi
 }
 
 /**
- * Asks who writes to the directory.
+ * Asks which process writes to the directory.
  * @throws the system's error if this user may not ask.
  */
 export const askHolder = async (dir: string): Promise<Answer> => ask(lockPath(dir, LOCK_NAME));
 
 /**
- * Returns a path of the lock that is short enough for a socket. Node 20 would cut a longer one off
- * without an error, and so listen at another path.
- * @throws {Fatal} exit 73 if neither the path nor the one from the working directory is.
+ * Returns a path of the lock that is short enough for a socket. Node 20 would cut off a longer path
+ * without an error, and listen at another path.
+ * @throws {Fatal} exit 73 if neither the path nor the one from the working directory is short
+ *   enough.
  */
 function lockPath(dir: string, name: string): string {
   const fits = (text: string): boolean => Buffer.byteLength(text) + DRAFT_BYTES <= PATH_BYTES_MAX;
@@ -113,45 +117,54 @@ export class Lock {
     this.#options = options;
   }
 
-  /** Takes the lock, and looks after it from then on. Throws what `acquireLock` says. */
+  /**
+   * Takes the lock, and checks it from then on.
+   * @throws {Fatal} as `acquireLock`.
+   */
   async acquire(): Promise<void> {
     this.#directory = await stat(this.#dir);
     if (await this.#mayComeBack()) await sleep(LOOK_MS + STABLE_MS);
     while (!(await this.#tryToAcquire()));
     this.#endLooks = every(LOOK_MS, () => {
-      // A file system that hangs holds up one look, not a pile of them. An error passes, or the
-      // next look finds it again.
+      // On a file system that hangs only one check waits, not many. An error passes, or the next
+      // check meets it again.
       this.#looking ??= this.#look()
         .catch(() => {})
         .finally(() => (this.#looking = undefined));
     });
   }
 
-  /** Whether the lock was this process's own when it last looked. */
+  /** Returns whether this process held the lock at its last check. */
   isHeld(): boolean {
     return !this.#isLost;
   }
 
-  /** Tells whoever asks the lock where this process listens, and where its status server does. */
+  /**
+   * Makes the addresses of this process, and of its status server, known to processes that ask the
+   * lock.
+   */
   announce(address: string, status?: string): void {
     Object.assign(this.#self, { address, status });
   }
 
-  /** Leaves a file that nobody listens on. */
+  /** Stops listening; the lock's file stays. */
   async release(): Promise<void> {
     this.#endLooks();
     if (this.#looking !== undefined) await within(LIMITS.closeTimeoutMs, this.#looking);
     await this.#socket.close();
   }
 
-  /** Whether a holder may live whose lock was removed: then it takes the lock back soon. */
+  /**
+   * Returns whether the lock's file is missing although its holder may be alive, and about to
+   * restore it.
+   */
   async #mayComeBack(): Promise<boolean> {
     if (this.#name !== LOCK_NAME || (await ifPresent(lstat(this.#path))) !== undefined)
       return false;
     return (await readdir(this.#dir)).some((file) => dayOfFileName('views', file) !== undefined);
   }
 
-  /** Returns false if another starter was faster, or somebody has removed the draft. */
+  /** Returns false if another starter was faster, or if another program removed the draft. */
   async #tryToAcquire(): Promise<boolean> {
     const { onStep = async () => {} } = this.#options;
     const begunMs = performance.now();
@@ -195,7 +208,9 @@ export class Lock {
     await this.#socket.close();
     this.#socket = socket;
     await socket.takePath();
-    this.#options.log?.warn(`The lock "${this.#path}" was removed, not by viewlog; it is back`);
+    this.#options.log?.warn(
+      `The lock "${this.#path}" was removed by another program; viewlog has created it again`,
+    );
   }
 
   #lose(exitCode: ExitCode, message: string): void {

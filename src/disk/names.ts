@@ -17,9 +17,12 @@ export function dayOfFileName(kind: FileKind, name: string): string | undefined 
 export const dayOfName = (kind: FileKind, name: string): string | undefined =>
   dayOfFileName(kind, name.replace(/\.gz$/, ''));
 
-/** What has been replayed of a file of refused views, beside it. No shipper's pattern matches it. */
+/**
+ * Returns the path of the record of replayed views, beside a file of refused views. No shipper's
+ * pattern matches it.
+ */
 export const replayRecordOf = (refusedPath: string): string => `${refusedPath}.replayed`;
 
-/** How far an archive has come, beside its files. No shipper's pattern matches it, either. */
+/** The record of an archive's position, beside its files. No shipper's pattern matches it. */
 export const ARCHIVE_RECORD = 'archive.json';
 export const archiveRecordOf = (dir: string): string => `${dir}/${ARCHIVE_RECORD}`;

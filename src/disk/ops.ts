@@ -6,20 +6,22 @@ export interface FileStat {
   readonly dev: number;
   readonly ino: number;
   readonly size: number;
-  /** Whether it is a regular file. */
+  /** Returns whether this is a regular file. */
   isFile(): boolean;
 }
 
 /**
- * The file operations that a fault can strike, as the operating system has them: one call each, a
- * short write is a short write, errors are Node-style (`code` is the errno's name). Tests pass
- * their own.
+ * File operations that faults can strike, as the operating system has them: one call each, a short
+ * write is a short write, errors are Node-style (`code` is the errno's name). Tests pass their own.
  */
 export interface FileOps {
-  /** Whether `ad` opens a file of which each write is durable when it returns (O_DSYNC). */
+  /** True: `ad` opens a file so that each write is durable when it returns (O_DSYNC). */
   readonly canDsync: boolean;
   open(path: string, flags: OpenFlags, mode?: number): Promise<number>;
-  /** Writes at the end (the file is open for append); resolves to the bytes written, if any. */
+  /**
+   * Writes at the end (the file is open for append); resolves to the number of bytes written, at
+   * least 0.
+   */
   write(fd: number, bytes: Uint8Array, offset: number, length: number): Promise<number>;
   read(fd: number, bytes: Uint8Array, position: number): Promise<number>;
   fdatasync(fd: number): Promise<void>;
@@ -38,13 +40,15 @@ export interface FileOps {
   freeBytes(dir: string): Promise<number>;
 }
 
-/** Read; write anew; read and append; the same with O_DSYNC. All but `r` create the file. */
+/**
+ * Read; write anew; read and append; the same with O_DSYNC. Every mode except `r` creates the file.
+ */
 export type OpenFlags = 'r' | 'w' | 'a' | 'ad';
 
 type Callback<T> = (error: Error | null, value: T) => void;
 
-// By hand: `util.promisify(fs.write)` resolves to an object, and FileHandle's writeFile and
-// appendFile have cut files short on Bun.
+// Not `util.promisify(fs.write)`, which resolves to an object, and not FileHandle's writeFile or
+// appendFile, which have cut files short on Bun.
 function called<T>(call: (done: Callback<T>) => void): Promise<T> {
   return new Promise((resolve, reject) => {
     call((error, value) => {
@@ -55,7 +59,7 @@ function called<T>(call: (done: Callback<T>) => void): Promise<T> {
 }
 
 const { O_APPEND, O_CREAT, O_DSYNC, O_NONBLOCK, O_RDWR, O_TRUNC, O_WRONLY } = fs.constants;
-// With O_NONBLOCK, opening a FIFO or a device never waits. For a regular file it means nothing.
+// With O_NONBLOCK, opening a FIFO or a device never waits. It has no effect on a regular file.
 const CREATE = O_CREAT | O_NONBLOCK;
 const FLAGS = {
   r: 'r',
@@ -65,7 +69,7 @@ const FLAGS = {
 } as const;
 
 const nodeFiles: FileOps = {
-  // What other systems mean by it may be less than what fdatasync does there, as on macOS.
+  // On other systems, such as macOS, O_DSYNC may do less than fdatasync does there.
   canDsync: process.platform === 'linux',
   open: (path, flags, mode) => called((done) => fs.open(path, FLAGS[flags], mode, done)),
   write: (fd, bytes, offset, length) =>
@@ -91,7 +95,7 @@ const nodeFiles: FileOps = {
 
 const { Deno: deno } = globalThis as { Deno?: DenoFiles };
 
-/** The runtime's own. */
+/** The operations of this runtime. */
 export const systemFiles: FileOps = deno === undefined ? nodeFiles : denoFiles(deno, nodeFiles);
 
 /** Resolves to `undefined` if the call fails because there is no such file. */

@@ -18,14 +18,14 @@ export interface RetentionOptions {
   readonly now: () => number;
   readonly log: Log;
   readonly files: FileOps;
-  /** Whether this process has written the day's file. Such a file is never removed. */
+  /** Returns whether this process has written the day's file. Such a file is never removed. */
   readonly hasWritten: (kind: FileKind, day: string) => boolean;
-  /** Whether this process may remove files now. */
+  /** Returns whether this process may remove files now. */
   readonly isLocked: () => boolean;
 }
 
 /**
- * Returns the days whose files are more than `keepDays` days old, oldest first. The newest day is
+ * Returns the days that have files more than `keepDays` days old, oldest first. The newest day is
  * never among them.
  * @param days all days that have a file, ascending.
  */
@@ -54,7 +54,7 @@ export class Retention {
     setTimeout(() => void this.#look(), HOUR_MS).unref();
   }
 
-  /** Never rejects. */
+  /** Removes one overdue file of each kind. Never rejects. */
   async #look(): Promise<void> {
     const { keepDays, keepRefusedDays, dir, log } = this.#options;
     for (const [kind, days] of [
@@ -73,7 +73,7 @@ export class Retention {
   async #removeOldest(kind: FileKind, keepDays: number): Promise<void> {
     if (keepDays === 0 || this.#isStopped) return;
     const { dir, files, now, log, hasWritten, isLocked } = this.#options;
-    // Only regular files are viewlog's own: not directories, FIFOs or links of such a name.
+    // viewlog's own files are regular files: never directories, FIFOs or links of such a name.
     const regular: string[] = [];
     for (const day of await daysIn(files, dir, kind)) {
       const found = await ifPresent(files.lstat(`${dir}/${fileNameOf(kind, day)}`));

@@ -1,12 +1,13 @@
-// Root in the directory of a service. A collector that root runs there would leave files that the
-// service's own user cannot write to, so viewlog refuses.
+// Refuses to run as root in the directory of a service. A collector that root runs there would
+// leave files that the service's own user cannot write to.
 import * as fs from 'node:fs';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { echo, shellQuoted } from '../base/text.ts';
 
 /**
- * @param made a file that this process has just made: Deno might not tell its own user.
- * @throws {Fatal} exit 73 if that is root's and the directory another user's.
+ * Refuses root in another user's directory.
+ * @param made a file that this process has just made: Deno might not reveal its own user.
+ * @throws {Fatal} exit 73 if the file is root's and the directory another user's.
  */
 export function refuseRoot(dir: string, made: fs.Stats, directory: fs.Stats): void {
   if (made.uid !== 0 || directory.uid === 0) return;
@@ -26,8 +27,8 @@ const isService = (uid: number): boolean =>
   (uid > 0 && uid < 1000) || (uid >= 61_184 && uid <= 65_534);
 
 /**
- * Returns the service account that the directory belongs to, for `sudo -u`: `viewlog`, `#998`.
- * `undefined` if it belongs to root or a person, or cannot be looked at.
+ * Returns the service account that owns the directory, for `sudo -u`: `viewlog`, `#998`.
+ * `undefined` if root or a person owns it, or if it cannot be looked at.
  */
 export function accountOf(dir: string): string | undefined {
   try {

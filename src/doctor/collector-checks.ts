@@ -32,7 +32,7 @@ export function checkRuntime({ runtime }: Facts): readonly Verdict[] {
 export function checkSettings({ askedData, settings }: Facts): readonly Verdict[] {
   const { data } = settings;
   if (data === askedData) return [];
-  const what = `The collector runs with --data ${data}, and this examines that, not ${askedData}`;
+  const what = `The collector runs with --data ${data}, so the doctor examines that directory, not ${askedData}`;
   return [warning(what, undefined, 'To examine another collector, give its --data or --status')];
 }
 
@@ -58,7 +58,13 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
 export function checkLock({ holder: probe, askedPort }: Facts): readonly Verdict[] {
   if ('unseen' in probe) {
     const fix = "Run this as the service's user or as root";
-    return [warning(`It cannot be looked at: ${probe.unseen}`, 'it may be ok or not', fix)];
+    return [
+      warning(
+        `The lock cannot be read: ${probe.unseen}`,
+        'another process may hold the data directory',
+        fix,
+      ),
+    ];
   }
   const holder = probe.seen;
   const why = 'no other collector can start there';
@@ -105,7 +111,7 @@ function anotherProgram(address: string, answer: string): Verdict {
   return error(what, 'viewlog cannot listen there', fix);
 }
 
-const NO_TOKEN = 'the status server says more only to those who have its token';
+const NO_TOKEN = 'the status server shows details only to clients with its token';
 const TOKEN = 'Give --status-token-file, as a user who can read it, or VIEWLOG_STATUS_TOKEN';
 
 /** Checks that views are accepted, by `/readyz` and the status page. */
@@ -115,14 +121,14 @@ export function checkHealth(facts: Facts): readonly Verdict[] {
     if (!isFromViewlog(facts.reply)) return [];
     const what = address === '' ? '--status is off' : `Nothing answers at ${address}`;
     const fix = 'Give --status as the collector has it; its log says where it is';
-    return [warning(what, 'nothing says whether views are accepted', fix)];
+    return [warning(what, 'it is unknown whether views are accepted', fix)];
   }
   if (isReady === undefined) return [anotherProgram(address, described(reply))];
   if (overview === undefined) {
-    const what = isReady ? 'Ready, but more is not known' : 'Not ready';
+    const what = isReady ? 'Ready; details are unknown' : 'Not ready';
     return [(isReady ? warning : error)(what, NO_TOKEN, TOKEN)];
   }
-  if (isReady) return [ok(`Ready, says ${address}/readyz`)];
+  if (isReady) return [ok(`Ready, according to ${address}/readyz`)];
   const { unavailable } = overview;
   if (unavailable === undefined) {
     const why = 'views are accepted until it stops, and then refused';

@@ -50,7 +50,7 @@ export const checkUser = inside(({ directory }, { ownUid, args }) => {
   const what = `${owner} owns the data directory, so viewlog runs as ${owner}`;
   if ([undefined, 0, directory.uid].includes(ownUid)) return [ok(what)];
   const command = ['sudo', '-u', owner, 'viewlog', ...args.map(echo)];
-  const why = `this runs as ${userName(ownUid!)}, and may see less`;
+  const why = `the doctor runs as ${userName(ownUid!)}, and may see less`;
   return [warning(what, why, command.map(shellQuoted).join(' '))];
 });
 
@@ -69,7 +69,7 @@ export const checkPermissions = inside(({ directory, files }, { settings: { data
   const rest = wrong.length === 1 ? '' : `, and ${plural(wrong.length - 1, 'more file')} too`;
   const what = `"${first.name}" belongs to ${userName(first.uid)}, with mode ${modeText(first.mode)}${rest}`;
   const [user, group] = [userName(directory.uid), groupName(directory.gid)];
-  const why = `${user}, who runs viewlog, or shippers in group ${group} may be unable to open it`;
+  const why = `${user}, which runs viewlog, or shippers in group ${group} may be unable to open it`;
   const paths = wrong.slice(0, FILES_MAX).map(({ name }) => shellQuoted(`${data}/${name}`));
   const names = paths.join(' ');
   const owners = `${user}:${group}`.replaceAll('#', '');
@@ -78,7 +78,7 @@ export const checkPermissions = inside(({ directory, files }, { settings: { data
 
 const LOCAL = 'Move the data directory to a disk of this machine';
 const NETWORK = [
-  'a sync is only as good as its server, and the lock works on one machine',
+  'how safe a sync is depends on the file server, and the lock works on one machine only',
   LOCAL,
 ] as const;
 
@@ -155,7 +155,7 @@ export function checkClock({ nowMs, disk }: Facts): readonly Verdict[] {
   const newest = disk?.inside?.viewDays.at(-1);
   const what = `It is ${timeOf(nowMs)}`;
   if (dayOf(nowMs) >= (newest ?? EARLIEST_DAY)) return [ok(what)];
-  const but = newest ? `there are views of ${newest}` : 'this program is newer than that';
+  const but = newest ? `there are views of ${newest}` : 'this version of viewlog is newer';
   const why = 'the clock names the files, is in every line, and says which files are old';
   return [warning(`${what}, but ${but}`, why, 'Synchronise it: sudo timedatectl set-ntp true')];
 }

@@ -86,7 +86,7 @@ export const checkCors = reached(({ origin, get, preflight }) => {
   }
   const what = isFromViewlog(preflight)
     ? `Answers to pages of ${origin} allow ${wrong === '' ? 'no origin' : `"${wrong}"`} to read them`
-    : `Something else than viewlog answers preflights: ${described(preflight)}`;
+    : `Another program answers preflights: ${described(preflight)}`;
   const fix = 'Have the proxy pass OPTIONS and Origin on, and leave Access-Control-… to viewlog';
   return [warning(what, 'browsers do not let pages send, or read answers', `${fix}: ${PROXIES}`)];
 });

@@ -1,11 +1,11 @@
 import { PORT_MAX } from '../base/limits.ts';
 
-/** Where a NATS cluster is, and how to log in. It has secrets: log only its `servers`. */
+/** The servers of a NATS cluster and the login. The login is secret: log only the `servers`. */
 export interface ClusterAddress {
   /** Each as `host:port`, at least one. */
   readonly servers: readonly string[];
   readonly isTls: boolean;
-  /** What was before an `@`. */
+  /** The text before an `@`. */
   readonly login: Login | undefined;
 }
 

@@ -14,14 +14,14 @@ export interface ConnectOptions {
   readonly log: Log;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** The client has given up, which it should not: the process must end. */
+  /** Called when the client has given up, which it should not do: the process must end. */
   readonly onFatal: (fatal: Fatal) => void;
 }
 
 type Client = typeof client;
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** A server that does not answer three of these is given up. */
+/** The client gives up a server that does not answer three pings. */
 const PING_MS = 3_000;
 const RECONNECT_MS = 500;
 
@@ -76,11 +76,11 @@ function cannotConnect(error: unknown, { address, credsFile }: ConnectOptions, n
 
 const AUTHORITY = ' (name a private authority with NODE_EXTRA_CA_CERTS, on Deno DENO_CERT)';
 
-/** A connection to a NATS cluster, which is made again whenever it is lost. */
+/** A connection to a NATS cluster. The client connects again whenever the connection is lost. */
 export class Cluster {
   readonly client: Client;
   readonly connection: NatsConnection;
-  /** The servers that the operator has named, as `host:port`. */
+  /** The servers that the operator named, as `host:port`. */
   readonly servers: readonly string[];
   /** The server at the other end, as `host:port`; `undefined` while there is none. */
   server: string | undefined;
@@ -110,7 +110,7 @@ export class Cluster {
     this.#listeners.push(listener);
   }
 
-  /** Sends what is to be sent, as far as the time allows, and ends the connection. */
+  /** Sends queued messages, as far as the time allows, and ends the connection. */
   async close(timeoutMs: number): Promise<void> {
     this.#isClosing = true;
     // Draining would wait for a server.
@@ -135,13 +135,15 @@ export class Cluster {
         this.#lastError = '';
         this.#set(server, undefined);
       } else if (status.type === 'error' && status.error.message !== this.#lastError) {
-        // A permission that is missing, or credentials that have expired.
+        // A permission is missing, or credentials have expired.
         this.#lastError = status.error.message;
-        log.error(`The NATS server says: ${printable(this.#lastError)}`);
+        log.error(`The NATS server reports: ${printable(this.#lastError)}`);
       }
     }
     if (this.#isClosing) return;
-    onFatal(new Fatal(EXIT.unavailable, 'The NATS client has given the cluster up'));
+    onFatal(
+      new Fatal(EXIT.unavailable, 'The NATS client has given up connecting; start viewlog again'),
+    );
   }
 
   #set(server: string | undefined, disconnectedSinceMs: number | undefined): void {

@@ -12,7 +12,7 @@ const JWT = /^eyJ[\w-]+\.[\w-]+\.[\w-]+(?=\s*$)/m;
 /** A user's Ed25519 seed in base 32: a prefix of 2 bytes, the seed's 32, and a checksum. */
 const SEED = /^SU[A-Z2-7]{56}(?=\s*$)/m;
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
-/** The head of a PKCS #8 key whose 32 bytes of Ed25519 seed follow. */
+/** The head of a PKCS #8 key; 32 bytes of Ed25519 seed follow. */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 /**
@@ -36,7 +36,7 @@ export function credentials(path: string): Authenticator {
   try {
     login();
   } catch (error) {
-    // An error that is not the system's could quote a piece of the secret.
+    // Only a system error is quoted, because any other could contain a piece of the secret.
     const isOfSystem = /^E[A-Z]+$/.test(errnoOf(error) ?? '');
     const why = isOfSystem ? reasonOf(error) : 'it holds no JWT and seed';
     throw new Fatal(EXIT.badConfiguration, `Cannot use NATS credentials file "${path}": ${why}`);
@@ -44,7 +44,7 @@ export function credentials(path: string): Authenticator {
   return login;
 }
 
-/** The runtime signs: the client's own cryptography would be 60 KiB more. */
+/** The runtime signs: the client's own cryptography would add 60 KiB. */
 function loginOf(text: string, nonce: string): Login {
   const [jwt] = JWT.exec(text) ?? [];
   const [seed] = SEED.exec(text) ?? [];

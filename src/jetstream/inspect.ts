@@ -1,4 +1,5 @@
 import type { StreamConfig, StreamInfo } from '@nats-io/jetstream';
+import { plural } from '../base/format.ts';
 
 /** A stream of views when it was last seen. */
 export type StreamSeen = ReturnType<typeof seenOf>;
@@ -43,12 +44,12 @@ export function configFault(config: StreamConfig): string | undefined {
   // A stream that other streams feed has none.
   const subjects = (config.subjects as string[] | undefined) ?? [];
   if (subjects.some((subject) => /^(>|(views|\*)\.[*>])$/.test(subject))) return undefined;
-  return `its subjects (${subjects.join(', ')}) do not take ${VIEWS}.<project>; add ${VIEWS}.>`;
+  return `its subjects (${subjects.join(', ')}) do not include ${VIEWS}.<project>; add ${VIEWS}.>`;
 }
 
 /** Returns what the operator should know about a stream that takes views. */
 export function configWarnings(config: StreamConfig, replicas: number | undefined): string[] {
-  const { name, discard, num_replicas: kept } = config;
+  const { name, discard, num_replicas: copies } = config;
   const warnings: string[] = [];
   const dropsOld = discard === 'old' ? (['max_msgs', 'max_bytes'] as const) : [];
   const limits = [...dropsOld, 'max_msgs_per_subject' as const, 'max_age' as const];
@@ -56,9 +57,9 @@ export function configWarnings(config: StreamConfig, replicas: number | undefine
   if (set.length > 0) {
     warnings.push(`Stream ${name} drops its oldest views at a limit (${set.join(', ')})`);
   }
-  if (replicas !== undefined && replicas !== kept) {
-    const asked = `not by --nats-replicas ${replicas}; change it on the servers`;
-    warnings.push(`Stream ${name} is kept by ${kept} of the servers, ${asked}`);
+  if (replicas !== undefined && replicas !== copies) {
+    const asked = `not --nats-replicas ${replicas}; change the number on the servers`;
+    warnings.push(`Stream ${name} is stored on ${plural(copies, 'server')}, ${asked}`);
   }
   return warnings;
 }

@@ -3,7 +3,7 @@ import type { Msg } from '@nats-io/transport-node';
 import { reasonOf } from '../base/exit.ts';
 import type { Cluster } from './connect.ts';
 
-/** Why a message is not known to be stored. */
+/** The reason why a message may not be stored. */
 export interface Failure {
   readonly kind: FailureKind;
   /** For the operator, if the kind does not say it all. */
@@ -13,11 +13,11 @@ export interface Failure {
 export type FailureKind =
   /** The connection was lost before an answer. */
   | 'disconnected'
-  /** Nobody answered in time. */
+  /** No server answered in time. */
   | 'timeout'
-  /** Nobody takes the subject: there is no such stream, or it has no leader. */
+  /** No stream accepts the subject: there is no such stream, or it has no leader. */
   | 'no-leader'
-  /** The stream answered that it does not take the message. */
+  /** The stream answered that it does not accept the message. */
   | 'refused';
 
 interface Pending {
@@ -35,8 +35,8 @@ const SWEEP_MS = 250;
  * Publishes messages to a stream, many at a time, and awaits each one's acknowledgement.
  *
  * The client's own `js.publish` costs twice the CPU: a promise race, a timer and a random inbox for
- * each message. Here one inbox takes all answers, told apart by a number, and one timer looks for
- * those that are late. Messages published in one turn of the event loop go out in one write.
+ * each message. Here one inbox receives all answers, each with its message's number, and one timer
+ * finds late ones. Messages published in one turn of the event loop are sent in one write.
  */
 export class Publisher {
   readonly #cluster: Cluster;
@@ -47,7 +47,7 @@ export class Publisher {
   #count = 0;
   /** The numbers of messages that are not sent yet. */
   #unsent: string[] = [];
-  /** Of messages without an answer yet. */
+  /** The bytes of messages without an answer yet. */
   bytes = 0;
 
   constructor(cluster: Cluster, stream: string) {
@@ -88,7 +88,7 @@ export class Publisher {
     });
   }
 
-  /** Sends what is to be sent, and answers everyone who waits. */
+  /** Sends queued messages, and answers every waiting caller. */
   close(): void {
     clearInterval(this.#sweep);
     this.#send();
@@ -111,7 +111,7 @@ export class Publisher {
 
   #settle(number: string, failure: Failure | undefined): void {
     const pending = this.#pending.get(number);
-    // An answer that came too late.
+    // The answer came too late.
     if (pending === undefined) return;
     this.#pending.delete(number);
     this.bytes -= pending.payload.length;
@@ -141,9 +141,9 @@ function readAnswer(message: Msg, stream: string): Failure | undefined {
   try {
     answer = message.json<Answer>();
   } catch {
-    // Somebody else takes the subject too.
+    // Another program accepts the subject, too.
   }
   if (answer?.stream === stream && answer.seq !== undefined && !answer.error) return undefined;
-  const detail = answer?.error?.description ?? `its subject is not taken by stream ${stream}`;
+  const detail = answer?.error?.description ?? `its subject is not accepted by stream ${stream}`;
   return { kind: 'refused', detail };
 }

@@ -6,24 +6,27 @@ import type { Failure } from './publisher.ts';
 
 interface HealthOptions {
   readonly stream: string;
-  /** What the operator asked for. */
+  /** The operator's setting. */
   readonly replicas: number | undefined;
   readonly isConnected: () => boolean;
-  /** Asks the stream how it is. Resolves to `undefined` if there is none; rejects if nobody answers. */
+  /**
+   * Asks for the stream's state. Resolves to `undefined` if there is no such stream; rejects if no
+   * server answers.
+   */
   readonly inspect: () => Promise<StreamInfo | undefined>;
   /** Resolves once the stream has answered a message; rejects if it does not. */
   readonly probe: () => Promise<unknown>;
-  /** Milliseconds that pass evenly. */
+  /** Returns monotonic time in milliseconds. */
   readonly now: () => number;
   readonly log: Log;
 }
 
-/** Without an acknowledgement for so long, views are refused at once. */
+/** Without an acknowledgement for this long, views are refused at once. */
 const SILENCE_MAX_MS = 5_000;
-/** How long a stream that has refused a view counts as one that does. */
+/** A stream that has refused a view counts as refusing for this long. */
 const REFUSING_MS = 5_000;
 
-/** Knows whether the stream takes views, so that none is published to wait in vain. */
+/** Knows whether the stream accepts views, so that none is published only to time out. */
 export class StreamHealth {
   readonly #options: HealthOptions;
   #isLooking = false;
@@ -31,7 +34,7 @@ export class StreamHealth {
   #acknowledgedMs = -Infinity;
   #answeredMs: number;
   #fault: string | undefined;
-  /** Views get no answer; what the stream tells of itself may look sound. */
+  /** True: views get no answer, although the stream's own state may look sound. */
   #isSilent = false;
   #refusing: { readonly why: string; readonly untilMs: number } | undefined;
   #logged: string | undefined;
@@ -56,7 +59,7 @@ export class StreamHealth {
   /** Why views are refused now: the same, or because the stream has just refused one. */
   get trouble(): string | undefined {
     const isRefusing = this.#options.now() < (this.#refusing?.untilMs ?? 0);
-    return this.unavailable ?? (isRefusing ? 'the stream does not take it' : undefined);
+    return this.unavailable ?? (isRefusing ? 'the stream does not accept it' : undefined);
   }
 
   /** The stream has acknowledged a view. */
@@ -64,7 +67,7 @@ export class StreamHealth {
     const { now, log, stream } = this.#options;
     this.#acknowledgedMs = this.#answeredMs = now();
     this.#set(undefined, false);
-    if (this.#refusing !== undefined) log.info(`Stream ${stream} takes views again`);
+    if (this.#refusing !== undefined) log.info(`Stream ${stream} accepts views again`);
     this.#refusing = undefined;
   }
 
@@ -81,15 +84,15 @@ export class StreamHealth {
     }
   }
 
-  /** The connection was lost or made again; another server may do better. */
+  /** Called when the connection is lost or made again; another server may do better. */
   reconnected(): void {
     this.#answeredMs = this.#options.now();
     this.#set(this.#fault, false);
   }
 
   /**
-   * Asks the stream how it is and, if it acknowledges nothing, whether it answers at all. To be
-   * called every second.
+   * Asks for the stream's state and, if the stream acknowledges nothing, whether it answers at all.
+   * To be called every second.
    */
   async look(): Promise<void> {
     // Questions to a server that hangs must not pile up.
@@ -128,7 +131,7 @@ export class StreamHealth {
     }
   }
 
-  /** Logs when views begin to be refused, and when they are taken again. */
+  /** Logs when views begin to be refused, and when they are accepted again. */
   #set(fault: string | undefined, isSilent = this.#isSilent): void {
     this.#fault = fault;
     this.#isSilent = isSilent;
@@ -136,7 +139,7 @@ export class StreamHealth {
     if (why === this.#logged) return;
     this.#logged = why;
     const { log, stream } = this.#options;
-    if (why === undefined) log.info(`Stream ${stream} takes views again`);
+    if (why === undefined) log.info(`Stream ${stream} accepts views again`);
     else log.error(`Refusing views: ${why} (${stream})`);
   }
 }

@@ -5,7 +5,7 @@ import { sleep } from '../base/time.ts';
 import type { Cluster } from './connect.ts';
 
 const REQUEST_TIMEOUT_MS = 2_000;
-/** A cluster that starts has elected its leaders by then. */
+/** A cluster that is starting elects its leaders within this time. */
 const PREPARE_TIMEOUT_MS = 10_000;
 const RETRY_MS = 250;
 const REPLICAS = 3;
@@ -43,9 +43,9 @@ interface PrepareOptions {
 type Config = Pick<StreamConfig, 'name' | 'subjects'> & Partial<StreamConfig>;
 
 /**
- * Finds the stream, or creates it with `config`. A cluster that does not answer yet is asked again
- * for a while.
- * @throws {Fatal} exit 69 if it does not answer, 78 if it answers that it will not.
+ * * Finds the stream, or creates it with `config`. A cluster that does not answer yet is asked
+ * again for a while.
+ * @throws {Fatal} exit 69 if it does not answer, 78 if it refuses.
  */
 export async function prepareStream(
   { cluster, replicas, log }: PrepareOptions,
@@ -72,7 +72,7 @@ export async function prepareStream(
         // A server may still be down, and the stream would have one replica for good.
         cluster.servers.length < REPLICAS
       ) {
-        log.warn(`Fewer than ${REPLICAS} NATS servers are up; stream ${name} is kept by one`);
+        log.warn(`Fewer than ${REPLICAS} NATS servers are up; stream ${name} is stored on one`);
         count = 1;
       } else {
         const isUnanswered = error instanceof cluster.client.errors.TimeoutError;
@@ -91,7 +91,7 @@ export async function prepareStream(
 const apiErrorOf = (error: unknown, { client }: Cluster) =>
   error instanceof client.JetStreamApiError ? error : undefined;
 
-/** Whether asking again is useless. */
+/** Returns whether asking again is useless. */
 function isRefusal(error: unknown, cluster: Cluster): boolean {
   const answer = apiErrorOf(error, cluster);
   if (answer !== undefined) {

@@ -76,7 +76,7 @@ function keyFaults({ type, children = [] }: Node, where: string, known: readonly
     const { offset } = property;
     const key = property.children![0]!.value as string;
     const name = `"${quote(key)}"`;
-    if (seen.has(key)) return [{ offset, message: `${where}the key ${name} is given twice` }];
+    if (seen.has(key)) return [{ offset, message: `${where}the key ${name} occurs twice` }];
     seen.add(key);
     if (known.includes(key)) return [];
     const near = nearest(key, known);

@@ -1,5 +1,5 @@
-// The status server's app: health, metrics and the service's pages, for those whom the guard lets
-// in. It reads and changes nothing, and a fault in it ends only the request.
+// The status server's app: health, metrics and the service's pages, for clients that the guard
+// accepts. It only reads, and a fault in it ends only the request.
 import { type Context, Hono } from 'hono';
 import { reasonOf } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
@@ -9,7 +9,7 @@ import { type Health, isReady } from './health.ts';
 import { type Metric, metricsText } from './metrics.ts';
 import { serveStatus, type StatusServer } from './server.ts';
 
-/** What the status server shows of a service: of a collector or of an archive. */
+/** A service as the status server shows it: a collector or an archive. */
 export interface Service {
   health(): Health;
   metrics(): readonly Metric[];
@@ -17,12 +17,12 @@ export interface Service {
   readonly pages: Readonly<Record<string, (context: Context) => Response | Promise<Response>>>;
 }
 
-/** Trusted types keep the page from ever making markup of text, also by mistake. */
+/** Trusted types keep the page's script from making markup of text by mistake. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
 
-/** They keep a browser from doing more with an answer than to show it. */
+/** These keep a browser from doing anything with an answer except showing it. */
 const HEADERS = Object.entries({
   'Content-Security-Policy': POLICY,
   'X-Content-Type-Options': 'nosniff',
@@ -74,7 +74,10 @@ export function statusApp(
     // A page that is open asks every two seconds.
     if (reason !== logged) log.error(`The status server failed: ${error.stack ?? reason}`);
     logged = reason;
-    return context.text('This failed, and the log says why. Views are accepted as before.\n', 500);
+    return context.text(
+      'The request failed; the log has the reason. Views are still accepted.\n',
+      500,
+    );
   });
   return (request) => app.fetch(request);
 }

@@ -2,7 +2,7 @@ import type { ArchiveState } from '../archive/archive.ts';
 import type { Service } from './app.ts';
 import type { Metric } from './metrics.ts';
 
-/** What an archive's status needs to know. */
+/** An archive, as its status reads it. */
 interface ArchiveSource {
   readonly state: () => ArchiveState;
   /** The server that it is connected to. */

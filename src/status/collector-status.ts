@@ -16,7 +16,7 @@ import { type ShownSettings, shownSettings } from './shown-settings.ts';
 import { type Judged, judgeAll } from './state.ts';
 import { statusText } from './text.ts';
 
-/** A collector, to be looked at. */
+/** A collector, as its status reads it. */
 export interface CollectorSource {
   readonly settings: Parameters<typeof shownSettings>[0];
   /** Its own address, without a slash at its end. */
@@ -24,14 +24,14 @@ export interface CollectorSource {
   readonly look: () => CollectorState;
 }
 
-/** What `/status.json` says beside the model. */
+/** Facts in `/status.json` beside the model. */
 export interface About {
   readonly version: string;
   readonly pid: number;
   readonly settings: ShownSettings;
 }
 
-/** What is in `page/`, put here by build.mjs, so that viewlog stays one file. */
+/** The files of `page/`; put here by build.mjs, so that viewlog stays one file. */
 declare const STATUS_PAGE: string;
 
 const OPEN_MAX = 20;

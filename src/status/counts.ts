@@ -5,9 +5,9 @@ import { type Refusal, type RefusalCode, REFUSALS } from '../view/refusal.ts';
 import { keyOf, type Reason, refusedAgain, type Sample } from './reasons.ts';
 import { Timeline } from './timeline.ts';
 
-/** The latest accepted views and refusals that are kept to be shown. */
+/** The latest accepted views and refusals that are stored for the page. */
 export const LATEST_MAX = 20;
-/** Strangers choose origins and ids, so all of these are bounded. */
+/** Anyone can choose origins and ids, so all of these are bounded. */
 const ORIGINS_MAX = 8;
 const REASONS_MAX = 2_000;
 export const UNLISTED_IDS_MAX = 100;
@@ -15,7 +15,7 @@ const SAMPLE_TEXT_MAX = 1_000;
 const SAMPLE_ORIGIN_MAX = 200;
 const SAMPLE_ISSUES_MAX = 10;
 
-/** What is counted for one project, and for all requests together. */
+/** Counts for one project, or for all requests together. */
 export class Activity {
   /** Since the start of the process. */
   accepted = 0;
@@ -51,8 +51,8 @@ interface CountsOptions {
 }
 
 /**
- * Counts what the collector answers. Each view is counted, and a bounded number of samples is kept.
- * Nothing here may throw or take long: it is called for every view.
+ * Counts the collector's answers. Counts each view, and stores a bounded number of samples. Nothing
+ * here may throw or take long: it is called for every view.
  */
 export class Counts implements RequestCounts {
   /** When this process began to count. */
@@ -95,7 +95,8 @@ export class Counts implements RequestCounts {
     const { atMs, code, project } = sample;
     this.refusedByCode[code] += 1;
     add(this.latestRefused, sample);
-    // A scanner, the doctor, or somebody with the address in a browser: these are not views.
+    // A scanner, the doctor, or a person with the address in a browser sends these; they are not
+    // views.
     if (code === 'method-not-allowed' || code === 'not-found') return;
     this.total.refuse(atMs);
     if (project !== undefined && !this.isListed(project)) {
@@ -109,7 +110,7 @@ export class Counts implements RequestCounts {
     const key = keyOf(sample);
     const isNew = !reasons.has(key);
     if (isNew && code === 'origin-not-allowed' && reasons.size >= ORIGINS_MAX) return;
-    // Whether such requests succeed again shows in the views of all projects.
+    // The views of all projects show whether such requests succeed again.
     const { accepted } = project === undefined ? this.total : activity;
     this.keepReason(activity, refusedAgain(reasons.get(key), sample, accepted));
   }
@@ -135,7 +136,7 @@ export class Counts implements RequestCounts {
     this.#reasons.set(reason, activity);
   }
 
-  /** Makes way for one more reason, and drops those that were not refused for a day. */
+  /** Makes space for one more reason, and drops reasons without a refusal for a day. */
   #dropOldReasons(nowMs: number): void {
     for (const [reason, { reasons }] of this.#reasons) {
       if (this.#reasons.size < REASONS_MAX && nowMs - reason.lastMs < DAY_MS) return;

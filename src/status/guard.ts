@@ -1,26 +1,26 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** Whom the operator's listener answers. */
+/** The listener's address, and its token. */
 export interface GuardOptions {
   /** The host listened on. */
   readonly host: string;
   readonly token: string | undefined;
 }
 
-/** Who asks: nobody we answer, with the reason; somebody; or somebody who has shown the token. */
+/** A refusal with its reason; `open`: anyone may ask; `token`: the request has the token. */
 export type Verdict = { readonly refused: 403 | 401; readonly reason: string } | 'open' | 'trusted';
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i;
 const LOCAL_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i;
 
-/** Whether an address to listen on is this machine's own. */
+/** Returns whether an address to listen on is this machine's own. */
 export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
 
 /**
- * On loopback a page of any site could ask through the operator's own browser, under a name of its
- * own that it made point here (DNS rebinding): only the machine's own names are answered there.
- * Elsewhere the token protects: a browser sends it to nobody but us. A request without a Host comes
- * from no browser.
+ * On loopback, a page of any site could ask through the operator's own browser, under a name that
+ * the site points at this machine (DNS rebinding), so only the machine's own names are answered.
+ * Elsewhere the token protects: a browser sends it only to viewlog. A request without a Host does
+ * not come from a browser.
  */
 export function createGuard({
   host,
@@ -32,7 +32,7 @@ export function createGuard({
     const named = headers.get('host') ?? '';
     const isPlainCheck = named === '' && HEALTH_PATHS.has(path);
     if (isLocal && !isPlainCheck && !LOCAL_HOST.test(named) && !isHost(named, host)) {
-      return refused(403, 'Ask for it by the name localhost, 127.0.0.1 or [::1].');
+      return refused(403, 'Use the host name localhost, 127.0.0.1 or [::1].');
     }
     if (isCrossSite(headers, named)) {
       return refused(403, 'Another site sent you here: enter the address in a new tab instead.');
@@ -41,7 +41,7 @@ export function createGuard({
     const given = tokenOf(headers.get('authorization') ?? '');
     if (given !== undefined && timingSafeEqual(sha256(given), digest)) return 'trusted';
     if (HEALTH_PATHS.has(path)) return 'open';
-    return refused(401, 'The token is needed: as a Bearer token, or as the password of any user.');
+    return refused(401, 'A token is required: as a Bearer token, or as the password of any user.');
   };
 }
 
@@ -69,5 +69,5 @@ function tokenOf(authorization: string): string | undefined {
   return colon < 0 ? undefined : pair.slice(colon + 1);
 }
 
-/** Of equal length whatever is compared, so that the time tells nothing. */
+/** Hashes have equal length, so the time of a comparison reveals nothing. */
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();

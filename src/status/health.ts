@@ -7,11 +7,11 @@ import { isStream, type WatchedState } from './store-facts.ts';
 export interface Health {
   /** Why the service must not be sent requests now. */
   readonly reasons: readonly string[];
-  /** What the operator should look at, although the service works. */
+  /** Problems that the operator should look at, although the service works. */
   readonly warnings: readonly string[];
 }
 
-/** What is looked at of a collector, as it is now. */
+/** A collector's current state. */
 export interface CollectorState {
   readonly counts: Counts;
   readonly projects: Projects;
@@ -29,8 +29,8 @@ const NONE_ACTIVE =
 export const isReady = ({ reasons }: Health): boolean => reasons.length === 0;
 
 /**
- * Only what would refuse every view makes a collector unready, and a stop: with a faulty projects
- * file it continues with the last good one, and must stay in service.
+ * * A collector is unready only if it would refuse every view, or is about to stop. With a faulty
+ * projects file it continues with the last good one, and must stay in service.
  */
 export function healthOf(state: CollectorState): Health {
   const { projects, store, isStopping } = state;
@@ -44,7 +44,7 @@ export function healthOf(state: CollectorState): Health {
 
 const isPresent = (text: string | undefined): text is string => text !== undefined;
 
-/** Warnings that the status page does not have a place of its own for. */
+/** Returns the warnings that have no place of their own on the status page. */
 export function warningsOf({ store, minFreeBytes }: CollectorState): string[] {
   if (isStream(store)) {
     const { name, warnings, seen } = store.stream;
@@ -56,5 +56,5 @@ export function warningsOf({ store, minFreeBytes }: CollectorState): string[] {
   const isLow = (store.freeBytes ?? Infinity) < 2 * minFreeBytes;
   if (store.unavailable !== undefined || !isLow) return [];
   const low = `Free disk space is close to --min-free (${formatSize(minFreeBytes)})`;
-  return [`${low}; refused views are no longer kept`];
+  return [`${low}; refused views are no longer stored`];
 }

@@ -1,10 +1,10 @@
-// By name, an old Deno would not find `statfs` and not start.
+// A named import would keep an old Deno, which has no `statfs`, from starting.
 import * as fs from 'node:fs/promises';
 import { DAY_MS, dayOf } from '../base/time.ts';
 import { dayOfFileName, fileNameOf, type FileKind } from '../disk/names.ts';
 import { overdueDays } from '../disk/retention.ts';
 
-/** What the page shows of files, read while somebody looks at it. */
+/** The files as the page shows them, read when somebody looks at it. */
 export interface FilesSeen {
   /** Average size of a view file, over the last complete days. */
   readonly bytesPerDay?: number | undefined;
@@ -19,9 +19,9 @@ export interface FilesSeen {
 const DAYS_MAX = 7;
 
 /**
- * Never rejects: what cannot be read is left out.
+ * Reads the directory. Never rejects: what cannot be read is left out.
  * @param dir the data directory, if there is one.
- * @param keepDays how long files are kept; 0: for ever.
+ * @param keepDays the days for which files are kept; 0: forever.
  */
 export async function lookAround(
   dir: string | undefined,

@@ -6,8 +6,8 @@ import { type CollectorState, healthOf, isReady } from './health.ts';
 import { isStream, type WatchedState } from './store-facts.ts';
 
 /**
- * One value, or one for each label. A value that is unknown is left out. Counters, whose names end
- * in `_total`, start at zero with the process.
+ * One value, or one for each label. A value that is unknown is left out. Counters have names that
+ * end in `_total`, and start at zero with the process.
  */
 export type Metric = readonly [
   name: string,
@@ -17,7 +17,7 @@ export type Metric = readonly [
 /** The label, `project="1"`: its value is digits or one of viewlog's own words. */
 type Labelled = readonly [label: string, value: number];
 
-/** Returns the metrics as text, and behind them the process's own. */
+/** Returns the metrics as text, followed by those of the process. */
 export const metricsText = (metrics: readonly Metric[]): string =>
   [...metrics, ...processMetrics()].map(metricText).join('');
 
@@ -63,9 +63,9 @@ function viewMetrics({ counts, projects, refused }: CollectorState): Metric[] {
     ['viewlog_views_accepted_total', 'Views stored and acknowledged.', accepted],
     ['viewlog_views_refused_total', 'Requests refused, by reason.', by('code', refusedByCode)],
     ['viewlog_last_accepted_timestamp_seconds', 'When the last view was accepted.', lastSeconds],
-    ['viewlog_refused_kept_total', 'Refused views kept to be replayed.', refused.keptLines],
-    ['viewlog_refused_kept_bytes_total', 'Bytes of refused views kept.', refused.keptBytes],
-    ['viewlog_refused_dropped_total', 'Refused views that were not kept.', refused.droppedLines],
+    ['viewlog_refused_kept_total', 'Refused views stored for replay.', refused.keptLines],
+    ['viewlog_refused_kept_bytes_total', 'Bytes of refused views stored.', refused.keptBytes],
+    ['viewlog_refused_dropped_total', 'Refused views that were not stored.', refused.droppedLines],
   ];
 }
 

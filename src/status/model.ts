@@ -1,5 +1,5 @@
-// What the status page shows, as values: one pure function of what is counted and what is true now.
-// How it is worded is up to `words.ts`, `problem-words.ts` and the renderers.
+// The contents of the status page, as values: one pure function of the counts and the current
+// state. `words.ts`, `problem-words.ts` and the renderers word them.
 import { clip } from '../base/text.ts';
 import { DAY_MS, dayOf } from '../base/time.ts';
 import type { Project, Projects } from '../projects/project-list.ts';
@@ -19,7 +19,7 @@ export interface ModelInput extends CollectorState {
   readonly warnings: readonly string[];
 }
 
-/** What a reader asked for. */
+/** The reader's request. */
 export interface Asked {
   /** The ids of open rows. */
   readonly open: ReadonlySet<string>;
@@ -77,12 +77,12 @@ function projectsFacts(input: ModelInput, { open, filter }: Asked) {
   const toRow = (one: state.Judged) => rowFacts(one, input, open);
   return {
     headline: headlineOf(input, problems, requests),
-    /** Those that failed before their project was known, if they are more than one in ten. */
+    /** Requests that failed before their project was known, if they are more than one in ten. */
     requests: state.isProblem(requests) ? toRow(requests) : undefined,
-    /** Of projects, the worst first. */
+    /** The projects with problems, the worst first. */
     problems: problems.slice(0, PROBLEMS_MAX).map(toRow),
     problemsInAll: problems.length,
-    /** Some of their views of the last hour were refused, and now they are accepted again. */
+    /** Projects that had views refused in the last hour, and now have views accepted again. */
     fixed: fixed.slice(0, PROBLEMS_MAX).map(toRow),
     projectsActive: judged.filter(({ project }) => project.active).length,
     projectsArriving: judged.filter((one) => one.state === 'arriving').length,
@@ -92,7 +92,7 @@ function projectsFacts(input: ModelInput, { open, filter }: Asked) {
   };
 }
 
-/** Red before amber, active projects before inactive ones, and what loses the most views first. */
+/** Red before amber, active projects before inactive ones, then by the number of lost views. */
 const byRank = (a: state.Judged, b: state.Judged): number =>
   Number(b.state === 'refused') - Number(a.state === 'refused') ||
   Number(b.project.active) - Number(a.project.active) ||
@@ -152,7 +152,10 @@ function rowFacts(judged: state.Judged, input: ModelInput, open: ReadonlySet<str
   };
 }
 
-/** With the days whose files have some of the refused views, if commands can read them now. */
+/**
+ * Returns a reason with the days of files that have its refused views, if commands can read them
+ * now.
+ */
 function reasonFacts(reason: state.JudgedReason, { projects, files }: ModelInput) {
   const { code, project } = reason.sample;
   // Commands that read refused views read the projects file, too.

@@ -96,7 +96,7 @@ const Figures = ({ model }: { model: StatusModel }) => (
   </dl>
 );
 
-/** Fewer projects are found at a glance. */
+/** Fewer projects need no filter. */
 const FILTER_MIN = 10;
 
 function Projects({ model, place, filter }: Pick<Shown, 'model' | 'place'> & { filter: string }) {

@@ -1,4 +1,4 @@
-// What is wrong and what to do about it, for the page and for plain text.
+// Words problems and their fixes, for the page and for plain text.
 import {
   formatCount,
   formatDuration,
@@ -14,14 +14,14 @@ import * as commands from './shell-commands.ts';
 import { isProblem } from './state.ts';
 import { at, named, type Place, reasonOf, say, type Step, type Words } from './words.ts';
 
-/** Something wrong, and what to do about it. */
+/** A problem and its fix. */
 export interface Told {
   readonly kind?: 'red' | 'amber' | 'green';
   readonly title: Words;
   readonly steps: readonly Step[];
 }
 
-/** What is wrong, the worst first, then what is fixed by now. */
+/** Returns the problems, the worst first, then those that are fixed by now. */
 export function toldOf(model: StatusModel, place: Place): Told[] {
   const { projectsFault: fault, requests, problems, problemsInAll, overdue, unavailable } = model;
   const more = problemsInAll - problems.length;
@@ -99,7 +99,7 @@ export function diskAdvice(
   return `Check ${dataDir}: its owner, its disk, quotas and inodes. viewlog continues by itself.`;
 }
 
-/** Views of a project, or requests that name none. */
+/** Returns the problem of a project's views, or of requests that name no project. */
 export function problemTold(row: Row, model: StatusModel, place: Place): Told {
   const { state, id, name, accepted, refused, active, sinceMs = model.nowMs, reasons } = row;
   if (state === 'silent') return silentTold(row, model);
@@ -124,7 +124,9 @@ function silentTold(row: Row, { nowMs }: StatusModel): Told {
   return { kind: 'amber', title, steps: [{ words, command }] };
 }
 
-/** Why views of the last 24 hours were refused. A problem's steps are above the table. */
+/**
+ * Returns the reasons of refusals in the last 24 hours. The fixes of a problem are above the table.
+ */
 export const reasonsTold = (row: Row, place: Place): Told[] =>
   row.reasons.map((reason) => {
     const { sample, lastDay, lastMs } = reason;
@@ -137,7 +139,7 @@ export const reasonsTold = (row: Row, place: Place): Told[] =>
 
 const nounOf = ({ id }: Row): string => (id === '' ? 'request' : 'view');
 
-/** Why views of the last hour were refused, what fixes that, and how to send them again. */
+/** Returns the fixes for a reason of refusals, and how to send the views again. */
 export function reasonSteps(reason: ReasonFacts, row: Row, place: Place): Step[] {
   const { lastHour, lastMs, isFixed } = reason;
   if (lastHour === 0) return [];
@@ -148,7 +150,7 @@ export function reasonSteps(reason: ReasonFacts, row: Row, place: Place): Step[]
   return [{ words: say`${what} Fixed since ${at(lastMs)}.${again}`, command: replay }];
 }
 
-/** Views that are faulty stay so. */
+/** Faulty views stay faulty, so only others can be sent again. */
 const replayOf = ({ sample, keptDays }: ReasonFacts, place: Place): string | undefined =>
   keptDays.length === 0 || sample.code === 'invalid-view'
     ? undefined
@@ -218,7 +220,7 @@ function pageFix({ origin = '', text = '' }: ReasonFacts['sample'], explain?: st
   return explain === undefined ? [advice] : [`${advice} To explain the latest:`, explain];
 }
 
-/** Views of ids that are not listed, and what to do about them. */
+/** Shown for views of ids that are not listed. */
 const IN_FAULTY_FILE =
   'It is in the projects file, which is faulty and so not active. Correct the file first.';
 
@@ -240,7 +242,7 @@ const fromWords = ({ origin }: ReasonFacts['sample']): string =>
 
 const EXAMPLE = { id: '1000001', active: false, origins: ['https://www.example.com'] };
 
-/** What to do first, for a collector that has never accepted a view. */
+/** Returns the first steps, for a collector that has never accepted a view. */
 function firstSteps(model: StatusModel, place: Place): Told[] {
   const { firstSteps: first, projectsFault, unavailable, startMs } = model;
   if (first === undefined || projectsFault !== undefined || unavailable !== undefined) return [];

@@ -1,4 +1,5 @@
-// Why requests are refused: per reason a sample and when. As schemas, because they are saved too.
+// Why requests are refused: a sample for each reason, and its times. As schemas, because they are
+// saved too.
 import * as v from 'valibot';
 import { HOUR_MS } from '../base/time.ts';
 import { type RefusalCode, REFUSALS } from '../view/refusal.ts';
@@ -20,7 +21,7 @@ export const timeline = v.pipe(
 
 const issue = v.object({ field: text, message: text, expected: text, received: text });
 
-/** One refused request, with everything that strangers sent cut to a bounded length. */
+/** One refused request. Each text from an unknown sender is cut to a bounded length. */
 export type Sample = v.InferOutput<typeof sample>;
 const sample = v.object({
   atMs: time,
@@ -33,7 +34,7 @@ const sample = v.object({
   bytes: v.optional(count),
   /** The body, if it was read. */
   text: v.optional(text),
-  /** Whether the body is the beginning of an object, without its end. */
+  /** True: the body is the beginning of an object, without its end. */
   isCut: v.boolean(),
 });
 
@@ -52,10 +53,10 @@ export const reason = v.object({
   sample,
 });
 
-/** Returns what tells a project's reasons apart. */
+/** Returns a key that differs for each reason of a project. */
 export function keyOf({ code, origin = '', isCut }: Sample): string {
   if (code === 'origin-not-allowed') return `${code} ${origin}`;
-  // A body that arrives cut off either ends too early, or is waited for in vain.
+  // A body that arrives cut off either ends too early, or never ends.
   return isCut ? 'request-timeout' : code;
 }
 

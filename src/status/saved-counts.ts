@@ -14,7 +14,7 @@ import { type Activity, type Counts, UNLISTED_IDS_MAX } from './counts.ts';
 import { count, reason, text, time, timeline } from './reasons.ts';
 
 const FILE_BYTES_MAX = 256 * MiB;
-/** After so many characters, views have their turn. */
+/** After this many characters, views get their turn. */
 const SLICE_LENGTH = 64 * KiB;
 
 const savedActivity = v.object({
@@ -43,7 +43,7 @@ interface CountsFileOptions {
   readonly log: Pick<Log, 'warn'>;
 }
 
-/** The file that the counts are saved in. */
+/** The file of saved counts. */
 export class CountsFile {
   readonly #options: CountsFileOptions;
   readonly #path: string;
@@ -112,7 +112,7 @@ function plain({ accepted, lastAcceptedMs, acceptedIn, refusedIn, reasons }: Act
   return { accepted, lastAcceptedMs, acceptedIn, refusedIn, reasons: [...reasons.values()] };
 }
 
-/** Yields the text of the file, some projects at a time. While one slice is written, views have their turn. */
+/** Yields the text of the file, some projects at a time. Views get their turn after each slice. */
 export function* slicesOf(counts: Counts, nowMs: number): Generator<string> {
   const { sinceMs, total, beforeProject, unlistedIds, projects } = counts;
   const head = JSON.stringify({
@@ -125,7 +125,7 @@ export function* slicesOf(counts: Counts, nowMs: number): Generator<string> {
   yield `${head.slice(0, -1)},"projects":[`;
   let [slice, separator] = ['', ''];
   for (const [id, one] of projects) {
-    // What is older than yesterday is not shown.
+    // The page shows nothing older than yesterday.
     const isRecent = nowMs - (one.lastAcceptedMs ?? 0) < 2 * DAY_MS;
     if (!isRecent && one.reasons.size === 0) continue;
     slice += separator + JSON.stringify([id, plain(one)]);

@@ -1,5 +1,5 @@
-// The status server, on each runtime's ordinary HTTP server. It may be exposed to a network, so heads
-// have time-outs, connections are few, and no body is read.
+// The status server, on each runtime's ordinary HTTP server. It may be exposed to a network, so it
+// limits the time for a head and the number of connections, and reads no body.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { LastingServer } from '../http/deno.ts';
@@ -49,7 +49,7 @@ export async function serveStatus(address: Address, handler: Handler): Promise<S
 
 /**
  * Without a Host (HTTP/1.0), or with an odd one, runtimes differ: Bun's request has a bare path for
- * its URL, Deno's a URL that cannot be parsed. So the path gets a host that stands in for any.
+ * its URL, Deno's a URL that cannot be parsed. The path therefore gets a fixed host.
  */
 const onLocalhost = ({ url, method, headers }: Request): Request =>
   new Request(`http://localhost${url.replace(/^https?:\/\/[^/?#]*/i, '')}`, { method, headers });
@@ -98,7 +98,7 @@ async function serveOnNode({ host, port }: Address, handler: Handler): Promise<S
     server.once('error', reject);
     server.listen(port, host, resolve);
   });
-  // Such as running out of file descriptors.
+  // Errors such as running out of file descriptors end nothing.
   server.on('error', () => {});
   return {
     url: urlOf(host, (server.address() as AddressInfo).port),
@@ -109,14 +109,14 @@ async function serveOnNode({ host, port }: Address, handler: Handler): Promise<S
   };
 }
 
-/** With it comes Node's Fetch API, a tenth of a start and 5 MiB: only once somebody looks. */
+/** Loads Node's Fetch API only at the first request: it takes a tenth of a start and 5 MiB. */
 async function loadListener(handler: Handler): Promise<NodeListener> {
   const { getRequestListener } = await import('@hono/node-server');
   return getRequestListener((request) => handler(onLocalhost(request)), {
     overrideGlobalObjects: true,
-    // It reads up to 64 MiB.
+    // Cleaning up would read up to 64 MiB.
     autoCleanupIncoming: false,
     errorHandler: unreadable,
-    hostname: 'localhost', // stands in for the Host that HTTP/1.0 does not have
+    hostname: 'localhost', // the fixed host for HTTP/1.0, which may have none
   });
 }

@@ -5,8 +5,8 @@ import { shellQuoted } from '../base/text.ts';
 import { accountOf } from '../disk/root.ts';
 import { fileNameOf } from '../disk/names.ts';
 
-// Commands that an operator pastes into a shell on the collector's machine. Everything in them that
-// somebody chose is quoted; origins that strangers chose are those that `view/remedy.ts` lets pass.
+// Commands that an operator pastes into a shell on the collector's machine. Every text that a
+// person chose is quoted; origins of unknown senders must first pass `view/remedy.ts`.
 
 /** An address at which browsers might reach a collector. */
 export const VIEWS_SITE = 'https://views.example.com';
@@ -14,7 +14,7 @@ export const VIEWS_SITE = 'https://views.example.com';
 /** The default of `--max-view`. */
 const VIEW_BYTES_MAX = 16 * KiB;
 
-/** Where a command has to work. */
+/** The installation that a command is for. */
 export interface Installation {
   /** Absolute. */
   readonly projectsPath: string;
@@ -24,7 +24,7 @@ export interface Installation {
   readonly account: string | undefined;
 }
 
-/** @param chosen by the operator; if there is a store, views go there. */
+/** @param chosen the operator's settings; with a store, views go to the store. */
 export function installationOf(chosen: {
   readonly data: string;
   readonly projects: string;
@@ -39,7 +39,7 @@ export function installationOf(chosen: {
   };
 }
 
-/** Deno does not give the working directory without permission to read it. */
+/** Deno does not reveal the working directory without permission to read it. */
 function absolute(path: string): string {
   try {
     return resolve(path);
@@ -53,12 +53,12 @@ const as = (account: string | undefined, command: string): string =>
 
 type Owned = Pick<Installation, 'projectsPath' | 'account'>;
 
-/** A command that reads or edits the projects file. */
+/** Returns a command that reads or edits the projects file. */
 const withProjects = (command: string, { projectsPath, account }: Owned): string =>
   as(account, `viewlog ${command} --projects ${shellQuoted(projectsPath)}`);
 
 /**
- * Activates a project, and allows the origin if there is one.
+ * Returns a command that activates a project, and allows the origin if there is one.
  * @param id digits only.
  */
 export function activationOf(
@@ -77,7 +77,7 @@ export const raisedLimitOf = (id: string, viewsPerMinute: number, place: Install
 const refusedFile = (dataDir: string | undefined, day: string): string =>
   shellQuoted(`${dataDir}/${fileNameOf('refused', day)}`);
 
-/** Sends the kept views of these days again. */
+/** Returns a command that sends the stored refused views of these days again. */
 export function replayOf(
   id: string,
   days: readonly string[],
@@ -90,7 +90,10 @@ export function replayOf(
   return withProjects(`replay ${files} --to ${shellQuoted(url)} --project ${id}${size}`, place);
 }
 
-/** Explains the latest kept view that names a project; `undefined` if none is kept. */
+/**
+ * Returns a command that explains the latest stored refused view of a project; `undefined` if there
+ * is none.
+ */
 export function explainOf(
   id: string,
   days: readonly string[],
@@ -102,23 +105,23 @@ export function explainOf(
   return `${line} | tail -n 1 | ${withProjects('explain', place)}`;
 }
 
-/** Lists every fault of the projects file. */
+/** Returns a command that lists every fault of the projects file. */
 export const checkOf = (place: Installation): string => withProjects('check', place);
 
 /** A longer command is hard to paste. */
 const REMOVED_MAX = 20;
 
-/** Removes files of the data directory, as many as fit into a command. */
+/** Returns a command that removes files of the data directory, as many as fit. */
 export function removalOf(names: readonly string[], { dataDir = '.', account }: Installation) {
   const files = names.slice(0, REMOVED_MAX).map((name) => shellQuoted(`${dataDir}/${name}`));
   return { files: files.length, command: as(account, `rm ${files.join(' ')}`) };
 }
 
-/** Examines the installation; `undefined` if there is no data directory. */
+/** Returns a command that examines the installation; `undefined` if there is no data directory. */
 export const doctorOf = ({ dataDir, account }: Installation): string | undefined =>
   dataDir === undefined ? undefined : as(account, `viewlog doctor --data ${shellQuoted(dataDir)}`);
 
-/** Starts a collector. */
+/** Returns a command that starts a collector. */
 export function serveOf(
   { dataDir, projectsPath, account }: Installation,
   { host, port }: { readonly host: string; readonly port: number },
@@ -129,10 +132,10 @@ export function serveOf(
   return as(account, `viewlog serve${data}${projects} --host ${host} --port ${port}`);
 }
 
-/** Prints the script for a project's pages. */
+/** Returns a command that prints the script for a project's pages. */
 export const snippetOf = (id: string, place: Installation): string =>
   withProjects(`snippet ${id} --url ${VIEWS_SITE}`, place);
 
-/** Prints the line of a site's home page that has the project's script. */
+/** Returns a command that prints the line of a site's home page that has the project's script. */
 export const scriptCheckOf = (id: string, site: string): string =>
   `curl -sSL ${shellQuoted(`${site}/`)} | grep ${id}`;

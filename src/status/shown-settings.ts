@@ -14,12 +14,12 @@ export interface ShownSettings {
   readonly 'keep-refused-days': number;
 }
 
-/** What the operator chose. */
+/** The operator's settings. */
 export type Chosen = ShownSettings & { readonly data: string; readonly store: object | undefined };
 
 /**
- * The doctor asks for the settings, so that it examines what the collector really does.
- * @param url where it listens, if it does already: `--port 0` does not say.
+ * Returns the settings as the doctor reads them, so that it examines the running collector.
+ * @param url the address listened on, if there is one already: `--port 0` does not contain it.
  */
 export function shownSettings(chosen: Chosen, url = ''): ShownSettings {
   const { dataDir, projectsPath } = installationOf(chosen);

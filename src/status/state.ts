@@ -16,7 +16,7 @@ export type ProjectState =
   | 'quiet'
   | 'inactive';
 
-/** What decides on a project's state. */
+/** The numbers that decide on a project's state. */
 interface Arrivals {
   readonly active: boolean;
   /** In the last hour. */
@@ -48,21 +48,21 @@ export const isRefused = ({ state }: { readonly state: ProjectState }): boolean 
 export const isProblem = (one: { readonly state: ProjectState }): boolean =>
   isRefused(one) || one.state === 'silent';
 
-/** What is true beside a project's own counts. */
+/** Facts beside a project's own counts. */
 export interface Surroundings {
   readonly projects: Pick<Projects, 'fault'>;
   readonly store: Pick<StoreState, 'unavailable'>;
   readonly nowMs: number;
 }
 
-/** A project with its state, and with why its views were refused in the last 24 hours. */
+/** A project with its state, and the reasons of its refusals in the last 24 hours. */
 export type Judged = ReturnType<typeof judge>;
-/** Refusals for one reason, with what fixes them now. */
+/** Refusals for one reason, and the fix that applies now. */
 export type JudgedReason = ReturnType<typeof judgeReason>;
 
 const NO_ACTIVITY = new Activity();
 
-/** @param views what shows that such requests are accepted again. */
+/** @param views the views that show that such requests are accepted again. */
 export function judge(
   project: Project,
   activity: Activity = NO_ACTIVITY,
@@ -72,7 +72,8 @@ export function judge(
   const { nowMs, store } = around;
   const { active } = project;
   const isDown = store.unavailable !== undefined;
-  // While nothing can be stored, no views arrive, and that is the collector's problem.
+  // While nothing can be stored no views arrive, which is the collector's problem, not the
+  // project's.
   const accepted = isDown ? 0 : activity.acceptedIn.lastHour(nowMs);
   const reasons = Array.from(activity.reasons.values())
     .filter(({ sample: { code }, lastMs }) => {
@@ -86,11 +87,11 @@ export function judge(
   const acceptedYesterday = activity.acceptedIn.between(agoMs - SILENT_MS, agoMs);
   const isHeardLately = nowMs - (activity.lastAcceptedMs ?? 0) < SILENT_MS;
   const state = stateOf({ active, accepted, refused, isHeardLately, acceptedYesterday });
-  // Accepted and refused are those of the last hour, refused for reasons that are not fixed.
+  // Accepted and refused are counts of the last hour; refused leaves out reasons that are fixed.
   return { project, activity, state, accepted, refused, acceptedYesterday, reasons };
 }
 
-/** Stands for requests that failed before their project was known, as if they were a project's. */
+/** A stand-in project for requests that failed before their project was known. */
 const REQUESTS: Project = {
   id: '',
   name: 'Unreadable requests',
@@ -133,7 +134,7 @@ export function judgeReason(
           sentPerMinute: Math.max(...sent),
         });
   const [lastHour, lastDay] = [refusedIn.lastHour(nowMs), refusedIn.lastDay(nowMs)];
-  /** Views are accepted again, and none is refused for this reason. */
+  /** True: views are accepted again, and none is refused for this reason. */
   const isFixed = hasRecovered(reason, views, remedy.kind === 'fixed', nowMs);
   return { sinceMs, lastMs, sample, lastHour, lastDay, remedy, isFixed };
 }
@@ -158,13 +159,13 @@ function hasRecovered(
   return nowMs - lastMs >= PAUSE_MS && since >= 3 + 5 * between;
 }
 
-/** Whether views of the last hour were refused for it, and still would be. */
+/** Returns whether views of the last hour were refused for this reason, which is not fixed yet. */
 export const isOpen = ({
   isFixed,
   lastHour,
 }: Pick<JudgedReason, 'isFixed' | 'lastHour'>): boolean => !isFixed && lastHour > 0;
 
-/** After so many projects, views have their turn. */
+/** After this many projects, views get their turn. */
 const SLICE = 500;
 
 /** Judges every listed project, in slices that do not hold up views. */

@@ -9,7 +9,7 @@ export type WatchedState = ViewStoreState | StreamStoreState;
 
 export const isStream = (state: StoreState): state is StreamStoreState => 'stream' in state;
 
-/** What is known of the disk that views go to; `undefined` if they go to a stream. */
+/** Returns the facts about the disk that views go to; `undefined` if they go to a stream. */
 export function diskFacts(
   state: WatchedState,
   { bytesPerDay, sizeBytes }: FilesSeen,
@@ -25,7 +25,7 @@ export function diskFacts(
     fileBytes,
     freeBytes,
     minFreeBytes,
-    /** How long the free space lasts, by the last complete days. */
+    /** The days until the disk is full, by the last complete days. */
     daysLeft: spareBytes !== undefined && bytesPerDay ? spareBytes / bytesPerDay : undefined,
     remedy: remedyOf({ code: 'storage-unavailable', disk }),
   };

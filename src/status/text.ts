@@ -3,7 +3,7 @@ import type { StatusModel } from './model.ts';
 import { type Told, toldOf, unlistedTold } from './problem-words.ts';
 import * as words from './words.ts';
 
-/** What the status page says, for a terminal. Times are in UTC. */
+/** Returns the status page's contents for a terminal. Times are in UTC. */
 export function statusText(model: StatusModel, place: words.Place, version: string): string {
   const lines = [
     words.headlineWords(model),

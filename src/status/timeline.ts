@@ -10,8 +10,8 @@ const QUARTERS = (49 * HOUR_MS) / QUARTER_MS + 1;
 type SavedRing = readonly number[];
 
 /**
- * Counts of the latest periods; a period is its number since the epoch. In a fixed array, because
- * 40,000 projects have two of these each, and each view adds to some.
+ * Counts of the latest periods; a period is its number since the epoch. The array has a fixed
+ * length, because 40,000 projects have two of these each, and each view adds to some.
  */
 class Ring {
   readonly #counts: Uint32Array;
@@ -25,7 +25,7 @@ class Ring {
 
   add(period: number, count = 1): void {
     const { length } = this.#counts;
-    // The clock was set, or no view came for long.
+    // The clock was set, or no view came for a long time.
     if (Math.abs(period - this.#latest) >= length) {
       this.#counts.fill(0);
       this.#latest = period;
@@ -65,7 +65,9 @@ export interface SavedTimeline {
   readonly quarters: SavedRing;
 }
 
-/** When views came: the last hour by the minute, today and yesterday by quarters of an hour. */
+/**
+ * Counts views by time: the last hour by the minute, today and yesterday by quarters of an hour.
+ */
 export class Timeline {
   readonly #minutes: Ring;
   readonly #quarters: Ring;

@@ -7,15 +7,15 @@ import { isLoopback } from './guard.ts';
 export const TOKEN_ENV = 'VIEWLOG_STATUS_TOKEN';
 const LENGTH_MIN = 16;
 
-/** What the operator chose, of the listener. */
+/** The operator's settings of the listener. */
 interface TokenOptions {
   readonly status: { readonly host: string } | 'off';
   readonly 'status-token-file': string | undefined;
 }
 
 /**
- * Returns the token that the status server asks for: from a file or from the environment, never a
- * flag, which every user of the machine could read.
+ * * Returns the token of the status server. It comes from a file or from the environment, never
+ * from a flag, which every user of the machine could read.
  * @throws {Fatal} exit 78 if the server needs one and there is none, or if it is no good.
  */
 export async function readToken(

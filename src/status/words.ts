@@ -1,4 +1,4 @@
-// How the status page words what the model says, for the page and for plain text.
+// Words the model of the status page, for the page and for plain text.
 import {
   formatCount,
   formatDuration,
@@ -13,7 +13,7 @@ import type { Installation } from './shell-commands.ts';
 import type { Sample } from './reasons.ts';
 import { isOpen, type JudgedReason } from './state.ts';
 
-/** Where the printed commands have to work. */
+/** The installation that the printed commands are for. */
 export interface Place extends Installation {
   /** The collector's own address, without a slash at its end. */
   readonly url: string;
@@ -23,7 +23,7 @@ export interface Place extends Installation {
 /** A sentence; its times are shown in the reader's time zone. */
 export type Words = readonly (string | Date)[];
 
-/** What to do, and the command that does it. */
+/** A fix, and the command for it. */
 export interface Step {
   readonly words: Words;
   readonly command?: string | undefined;
@@ -64,7 +64,10 @@ export const reasonOf = ({ code, isCut }: Pick<Sample, 'code' | 'isCut'>): strin
 export const reasonsOf = ({ reasons }: { readonly reasons: readonly JudgedReason[] }): string =>
   [...new Set(reasons.filter(isOpen).map(({ sample }) => reasonOf(sample)))].join(', ');
 
-/** Operators' names and strangers' texts, without characters that reorder a sentence. */
+/**
+ * Operators choose names and anyone can choose other texts, so characters that reorder a sentence
+ * are escaped.
+ */
 export const named = (text: string): string => printable(text, 60);
 
 const countOrDash = (count: number | undefined): string =>
@@ -109,7 +112,7 @@ const shareOf = ({ accepted, refused }: Row): string => {
   return `${accepted === 0 ? 100 : Math.min(99, Math.max(1, share))}%`;
 };
 
-/** How fresh the page is, since when it counts, and what is far below. */
+/** Returns the page's age, the time since which it counts, and a note on what is further down. */
 export function summaryWords(model: StatusModel): Words {
   const { total, nowMs, startMs, sinceMs, stream, unlistedInAll } = model;
   const { lastAcceptedMs: lastMs } = total;
@@ -175,11 +178,11 @@ export const COLUMNS = ['Last hour', 'Today', 'By now yesterday', 'Refused, 24 h
 export const cells = ({ figures: f }: Row): string[] =>
   [f.lastHour, f.today, f.yesterdayByNow, f.refusedLastDay].map(countOrDash);
 
-/** What is under the chart of a row. */
+/** Returns the text under the chart of a row. */
 export const chartWords = ({ hours, figures: { today, yesterday } }: Row): Words =>
   say`Views of the last 24 hours, at most ${Math.max(...hours)} an hour. Today ${today}, yesterday ${countOrDash(yesterday)}.`;
 
-/** How many projects are not shown. */
+/** Returns how many projects are not shown. */
 export function leftOut({ projects, projectsFound }: StatusModel): string {
   if (projectsFound === 0) return 'No project found.';
   const left = projectsFound - projects.length;

@@ -131,7 +131,7 @@ async function openStreams(
     log,
   });
   const { server } = cluster;
-  log.info(`Keeping views in stream ${stream}, connected to NATS server ${server}`);
+  log.info(`Storing views in stream ${stream}, connected to NATS server ${server}`);
   return {
     store,
     refused,

@@ -2,11 +2,12 @@
 // view is stored byte for byte. A regular expression, made from the schema, recognizes it in a
 // fifth of the time that parsing, validating and stringifying take: 1.4 to 1.5 times the speed.
 // Reports also read stored lines with such an expression, three times as fast as by parsing.
-//  A pattern may match less than what is valid, never more, because what it does not match is
-//  parsed. It handles the kinds of schema that a view has. Any other kind costs speed, nothing
-//  else.
-//  It matches text with one character per byte of UTF-8. So a condition on characters beyond ASCII
-//  cannot be tested, except a few.
+//
+// A pattern may match less than what is valid, never more, because a text that it does not match is
+// parsed. It handles the kinds of schema that a view has. Any other kind costs speed, nothing else.
+//
+// It matches text with one character per byte of UTF-8, so it can test only a few conditions on
+// characters beyond ASCII.
 import * as v from 'valibot';
 import { bytewise } from '../base/text.ts';
 

@@ -15,8 +15,8 @@ import { linesOfDays, SimulatedStream } from '../support/stream.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { until } from '../support/viewlog.ts';
 
-// What an archive writes, records and logs. That each view is written once, whatever happens to the
-// disk, the stream and the process, is for `test/simulation`.
+// An archive's files, record and log. `test/simulation` tests that each view is written once,
+// whatever happens to the disk, the stream and the process.
 
 const DAYS = ['2026-02-28', '2026-03-01', '2026-03-02'];
 const LINES = linesOfDays(DAYS, 20);

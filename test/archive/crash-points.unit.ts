@@ -12,10 +12,10 @@ const VIEWS = /views-.*\.ndjson$/;
 const RECORD = /archive\.json$/;
 
 type Operation = 'write' | 'fdatasync' | 'rename';
-/** When the process dies at an operation; for a write also after so many bytes. */
+/** The moment at which the process dies: before or after an operation, or within a write. */
 type Moment = 'before' | 'after' | { readonly bytes: number };
 
-/** The files of a process that dies: nothing that it does then has an effect. */
+/** The files of a process that dies: later operations have no effect. */
 function dyingFiles(wanted: Operation, file: RegExp, times: number, moment: Moment) {
   const paths = new Map<number, string>();
   let count = 0;

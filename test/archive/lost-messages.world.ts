@@ -9,13 +9,13 @@ import { tempDir } from '../support/temp-dir.ts';
 import { until } from '../support/viewlog.ts';
 
 // Servers that come back without messages that they had delivered, and give their numbers to
-// others: real servers, whose directories are put back to what they were.
+// others: real servers, with an earlier copy of their directories.
 
 const FIRST = storedLines('2026-02-28', 10);
 const LOST = storedLines('2026-03-01', 10);
 const FRESH = storedLines('2026-03-02', 15);
 
-/** Servers whose stream has the first lines, and a way back to there. */
+/** Starts servers with a stream of the first lines, and returns a way back to that state. */
 async function scene(startServers = startNats) {
   const nats = await startServers();
   await makeStream(nats);
@@ -25,7 +25,7 @@ async function scene(startServers = startNats) {
   const each = async (work: (node: NatsNode) => unknown): Promise<void> => {
     await Promise.all(nats.nodes.map((node) => work(node)));
   };
-  /** Does something to their directories while they are down. */
+  /** Changes their directories while they are down. */
   const whileDown = async (work: (dir: string, copy: string) => void): Promise<void> => {
     await each((node) => node.stop('SIGTERM'));
     await each(({ storeDir, name }) => work(storeDir, join(copies, name)));
@@ -37,7 +37,7 @@ async function scene(startServers = startNats) {
   return {
     url: nats.url,
     publish: (lines: readonly string[]) => publish(connection, lines),
-    /** What is published then is there before the archive looks. */
+    /** Publishes these lines before the archive looks again. */
     goBack: async (lines: readonly string[], archive?: Archive): Promise<void> => {
       archive?.child.kill('SIGSTOP');
       await whileDown((dir, copy) => {
@@ -63,7 +63,7 @@ describe.skipIf(!canRunNats())('archive of servers that have lost messages', () 
     const archive = startArchive({ url, data });
     await publish(LOST);
     await until(hasRecorded(data, 20));
-    // One of them comes again, under another number.
+    // One of the lost messages comes again, with another number.
     await goBack([LOST[3]!, ...FRESH], archive);
     await until(hasRecorded(data, 26));
     const { code, stderr } = await archive.signal('SIGTERM');

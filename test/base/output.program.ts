@@ -28,7 +28,7 @@ function inShell(line: string, args: readonly string[], runtime: Runtime, data =
   return start(args, data, { runtime: { ...runtime, command } }).ended;
 }
 
-/** They stand for all commands, because every command prints in one place. */
+/** These represent all commands, because every command prints in one place. */
 const COMMANDS = ['version', 'help serve', 'check --data .', `verify ${VIEWS} ${VIEWS}`];
 
 describe.each(RUNTIMES)('on $name', (runtime) => {

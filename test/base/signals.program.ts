@@ -30,7 +30,7 @@ describe.skipIf(!canRunNats())('a service that is starting', () => {
     const { proxy, viewlog } = await waitingForServers(runtime);
     viewlog.child.kill('SIGHUP');
     viewlog.child.kill('SIGUSR2');
-    // Two of a kind are as good as one.
+    // Two signals of a kind that arrive together count as one.
     await new Promise((resolve) => setTimeout(resolve, 100));
     viewlog.child.kill('SIGHUP');
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -38,7 +38,7 @@ describe.skipIf(!canRunNats())('a service that is starting', () => {
     proxy.open();
     const [, status] = await until(() => /^status page on (\S+)\/$/m.exec(viewlog.stdout()));
     expect((await fetch(`${status}/readyz`)).status).toBe(503);
-    expect(viewlog.stdout()).toContain('viewlog about to stop: not ready');
+    expect(viewlog.stdout()).toContain('viewlog is about to stop: not ready');
     await until(() => viewlog.stdout().includes('Projects file unchanged'));
     viewlog.child.kill('SIGTERM');
     expect(await viewlog.ended).toMatchObject({ code: 0 });

@@ -1,5 +1,5 @@
-// Fluent Bit, measured if it is on the PATH. It answers when a view is in its memory, before it is
-// in the file.
+// Fluent Bit, measured if it is on the PATH. It answers once a view is in its memory, before the
+// view is in the file.
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 

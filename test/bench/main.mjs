@@ -1,4 +1,4 @@
-// Speed, measured side by side in one run: full load over kept connections, in interleaved rounds.
+// Speed, measured side by side in one run: full load over keep-alive connections, in interleaved rounds.
 // BENCH_ROUNDS=5 BENCH_SECONDS=6 npm run bench
 // BENCH_ONLY=nodeDisk,nginx: only these subjects.
 // BENCH_BASE=path/to/another/viewlog.mjs: that build too, in pairs.
@@ -15,7 +15,9 @@ import { BUNDLE } from './viewlog.mjs';
 const WARM_UP_SECONDS = Math.min(2, SECONDS);
 const ONLY = process.env.BENCH_ONLY?.split(',') ?? Object.keys(SUBJECTS);
 
-/** Keys of the subjects to measure: those that are wanted, and are on this machine. */
+/**
+ * Returns the keys of the subjects to measure: those that were asked for and are on this machine.
+ */
 function wanted() {
   const unknown = ONLY.filter((key) => !(key in SUBJECTS));
   if (unknown.length > 0) {
@@ -58,7 +60,7 @@ function row(rounds) {
   };
 }
 
-/** Medians of this build's figures divided by the other one's, round by round. */
+/** Returns medians of this build's figures divided by the other build's, round by round. */
 function pair(results, key) {
   const by = (field) => ratios(results, key, `${key}Base`, field);
   return {

@@ -1,4 +1,5 @@
-// nginx, which logs the body. It reads a body only to pass it on; so it passes it on, to itself.
+// nginx, which logs the body. nginx reads a body only to pass it on, so it passes the body to
+// itself.
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -10,8 +10,8 @@ export const rounded = (value, digits = 0) =>
   value === undefined || Number.isNaN(value) ? '' : Number(value.toFixed(digits));
 
 /**
- * Runs each subject once per round. Each round begins with another one and reverses the order, so
- * that no subject is always the first, and either of two neighbours comes first.
+ * Runs each subject once per round. Each round begins with the next subject and reverses the order,
+ * so that no subject is always first, and each neighbour comes first in turn.
  * @returns the results of all rounds, by the subject's key.
  */
 export async function inRounds(keys, run) {

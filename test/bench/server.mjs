@@ -10,7 +10,7 @@ import { cpuUsBetween, peakMemoryMiB, threadTimes } from './cost.mjs';
 const START_MS = 30_000;
 let nextPort = 20_000 + Math.floor(Math.random() * 10_000);
 
-/** The bench ends them when it ends, however that is. */
+/** Ended with the bench, however it ends. */
 const running = new Set();
 process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));

@@ -1,11 +1,11 @@
-// A collector whose views three servers keep, on the same machine.
+// A collector with its views on three NATS servers, on the same machine.
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { NODE, viewlog } from './viewlog.mjs';
 
 const NATS = '/usr/sbin/nats-server';
 
-/** Ports of a cluster's three servers: for clients, for each other, and to ask how they are. */
+/** The ports of a cluster's three servers: for clients, for each other, and for monitoring. */
 const natsPorts = (port, kind) => [0, 1, 2].map((i) => 10_000 + (port % 1_000) * 9 + 3 * kind + i);
 const servers = (port) => natsPorts(port, 0).map((client) => `127.0.0.1:${client}`);
 

@@ -27,7 +27,7 @@ export const bare = (name, { program, args }, file) => ({
   command: (port, dir) => [program, ...args(dir), join(import.meta.dirname, file), String(port)],
 });
 
-/** @param place the options that say where views go; by default, to files in its directory. */
+/** @param place the options that choose the store; by default, files in its directory. */
 export function viewlog(
   name,
   { program, args },

@@ -14,7 +14,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const PAGE = 'https://page.example';
 
 const viewOf = (change: object): string => JSON.stringify({ ...MINIMAL_VIEW, ...change });
-/** Returns a view whose JSON text has so many bytes. */
+/** Returns a view with a JSON text of this many bytes. */
 const viewOfSize = (bytes: number): string =>
   viewOf({ pn: 'x'.repeat(bytes - viewOf({ pn: '' }).length) });
 
@@ -22,7 +22,7 @@ interface Sent {
   readonly method?: string;
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What reading the body gives. */
+  /** The result of reading the body. */
   readonly body?: string | Buffer | { readonly fault: BodyFault };
 }
 
@@ -79,7 +79,7 @@ describe('a refusal', () => {
   const smaller = 'Send a smaller view, or ask the operator to raise --max-view.';
 
   it('comes from the first check that fails, and says what to do', async () => {
-    // Each also has what a later check refuses.
+    // Each request also has the fault that a later check refuses.
     const sent: Sent[] = [
       { method: 'PUT', path: '/nowhere', headers: text, body: large },
       { method: 'PUT', headers: text, body: large },

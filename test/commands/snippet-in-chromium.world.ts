@@ -13,8 +13,8 @@ import {
 } from '../support/chromium.ts';
 import { run, startViewlog, until } from '../support/viewlog.ts';
 
-// Pages with the script that `viewlog snippet` prints, on another origin than viewlog's, and with the
-// policy that it prints. What arrived is what the collector stored.
+// Pages with the script that `viewlog snippet` prints, on another origin than viewlog's, and with
+// the policy that it prints. The tests read the views that the collector stored.
 
 const SEARCH = 'https://search.example/find';
 
@@ -38,14 +38,14 @@ interface Asked {
   readonly answer: ServerResponse;
 }
 
-/** What keeps the answer from its end. */
+/** Delays the end of the answer. */
 const SLOW = `<!-- slow -->${' '.repeat(4096)}`;
 
 const pageOf = (path: string, script: string, lang: string): string =>
   `<!doctype html><html lang="${lang}"><title>Title of ${path}</title>${script}
    <p>A page</p><a href="/second?a=b#c">on</a></html>`;
 
-/** A site whose pages have the script, and its collector. */
+/** Starts a site with the script in its pages, and its collector. */
 async function openSite(options: SiteOptions = {}) {
   const { project = '1000001', args = [], html = pageOf, lang = 'nb-NO' } = options;
   const viewlog = await startViewlog();
@@ -76,7 +76,7 @@ async function openSite(options: SiteOptions = {}) {
     origin,
     views,
     requests,
-    /** The `url` of all views, once the last of them is that. */
+    /** Returns the `url` of all views, once the last one is `last`. */
     urlsTo: async (last: string) => {
       await until(() => views().at(-1)?.['url'] === last);
       return views().map(({ url }) => url);
@@ -187,7 +187,7 @@ describe.skipIf(!hasChromium())('a page with the script, in Chromium', () => {
       html: (path, script, lang) =>
         path === '/early'
           ? `<meta http-equiv="refresh" content="0; url=/bare">${pageOf(path, script, lang)}`
-          : // Its title never comes.
+          : // The title never comes.
             path === '/slow'
             ? script + SLOW
             : pageOf(path, script, lang),
@@ -236,7 +236,7 @@ describe.skipIf(!hasChromium())('a page with the script, in Chromium', () => {
     openUnwatched(`${origin}/first`);
     await until(() => requests.some(({ path }) => path === '/seen.png'));
     await urlsTo('/first');
-    // Nothing comes of the other page.
+    // The other page sends nothing in this time.
     await sleep(500);
     expect(views().map(({ url }) => url)).toStrictEqual(['/first']);
     const shownAfter = Date.now();

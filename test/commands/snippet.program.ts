@@ -4,7 +4,7 @@ import { viewUrl, Problem } from '../../src/base/option.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { dataDirectory, run } from '../support/viewlog.ts';
 
-// What `viewlog snippet` prints; in snippet-in-chromium.world.ts pages have the script in them.
+// The output of `viewlog snippet`; in snippet-in-chromium.world.ts pages have the script in them.
 
 const SCRIPT = /^<script>(.*)<\/script>\n$/;
 const ADDRESS = 'https://views.example.com';

@@ -44,6 +44,6 @@ it('a line that is not UTF-8 damages no other', async () => {
 it('a line without end is refused, and never held in memory', async () => {
   await expect(read(Buffer.alloc(READ_LINE_BYTES_MAX + 100_000))).rejects.toMatchObject({
     exitCode: 65,
-    message: expect.stringContaining('has a line of more than 16 MiB'),
+    message: expect.stringContaining('has a line longer than 16 MiB'),
   });
 });

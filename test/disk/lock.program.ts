@@ -5,7 +5,7 @@ import { NODE } from '../support/runtimes.ts';
 import { parsed, Trial } from '../support/trial.ts';
 import { linesOf } from '../support/viewlog.ts';
 
-// Somebody removes the lock of a collector under load, or replaces its data directory.
+// Another program removes the lock of a collector under load, or replaces its data directory.
 
 test('a collector whose lock is removed goes on, and a second one does not start', async () => {
   const trial = new Trial(NODE);

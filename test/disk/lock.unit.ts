@@ -125,14 +125,14 @@ describe('a lock', () => {
 
 const STEPS = ['asked', 'listening', 'renamed', 'waited'] as const;
 
-/** A promise, and what fulfils it. */
+/** A promise, and the function that fulfils it. */
 function gate() {
   let open = (): void => {};
   const opened = new Promise<void>((resolve) => (open = resolve));
   return { open, opened };
 }
 
-/** One that starts, stops at a step until it is told to go on, and then writes while it may. */
+/** Starts a process that stops at a step until `goOn` is called, and then writes while it may. */
 function starter(dir: string, name: string, stopAt: Step | 'held', written: string[]) {
   const going = gate();
   const arrived = gate();
@@ -173,7 +173,7 @@ test('two that start are each stopped at each step: one holds the lock and write
     const what = `the first stopped when it had ${stopFirst}, the second ${stopSecond}`;
     // A holder that was replaced notices by itself.
     await until(() => locks.filter((lock) => lock?.isHeld()).length === 1, what);
-    // Where one has written, the other one never writes again.
+    // Once a process has written, an earlier one never writes again.
     const turns = written.filter((name, i) => name !== written[i - 1]);
     expect(turns.length, `${what}: ${turns.join()}`).toBe(new Set(written).size);
     for (const { exitCode } of [...first.lost, ...second.lost]) expect(exitCode, what).toBe(73);
@@ -181,7 +181,7 @@ test('two that start are each stopped at each step: one holds the lock and write
   await Promise.all(STEPS.flatMap((a) => [...STEPS, 'held' as const].map((b) => race(a, b))));
 });
 
-/** A holder, and what it has been told. */
+/** Acquires the lock, and records its log and its losses. */
 async function holder() {
   const dir = join(tempDir(), 'data');
   const log = memoryLog();
@@ -201,7 +201,9 @@ describe('a holder', () => {
     await until(() => log.lines.length === 2, 'it is logged again');
     await until(() => fs.statSync(path).isSocket(), 'it is taken back');
     await expectRefused(dir, `process ${process.pid}`);
-    expect(log.lines[0]).toBe(`warn: The lock "${path}" was removed, not by viewlog; it is back`);
+    expect(log.lines[0]).toBe(
+      `warn: The lock "${path}" was removed by another program; viewlog has created it again`,
+    );
     expect([lock.isHeld(), lost]).toEqual([true, []]);
   });
 

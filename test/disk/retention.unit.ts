@@ -6,7 +6,7 @@ import { overdueDays, Retention } from '../../src/disk/retention.ts';
 import { memoryLog } from '../support/memory-log.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
-// The simulator tries which files go, and when. Here are the words, and the real file system.
+// The log lines and the real file system. The simulator tests which files are removed, and when.
 
 const march = (day: number): string => `2026-03-${String(day).padStart(2, '0')}`;
 const HOUR_MS = 3_600_000;

@@ -76,7 +76,7 @@ const owners = (dir: string): string[] => {
     .filter((text) => !text.endsWith(` ${SERVICE.uid}`));
 };
 
-/** The file of refused views, once it has a line. */
+/** Returns the file of refused views, once it has a line. */
 const keptIn = (data: string): string | undefined =>
   fs
     .readdirSync(data)

@@ -10,7 +10,7 @@ import type { ProjectEntry } from '../../src/projects/projects-schema.ts';
 import type { Refusal } from '../../src/view/refusal.ts';
 import { NOON, Scene } from '../support/status-scene.ts';
 
-// What the doctor makes of facts: no test here looks at a machine.
+// The doctor's findings about given facts: no test here looks at a machine.
 
 const MiB = 1024 * 1024;
 const SERVICE = { uid: 4711, gid: 4712 };
@@ -123,7 +123,7 @@ const examined = (facts: Partial<Facts>) =>
     ...facts,
   });
 
-/** What is not ok, as `state check: what; why. fix`. */
+/** Returns the findings that are not ok, as `state check: what; why. fix`. */
 const told = (facts: Partial<Facts>): string[] =>
   examined(facts)
     .filter(({ state }) => state !== 'ok')
@@ -156,7 +156,8 @@ it.each<[Partial<Facts>, string]>([
 
 const MISSING_COMMA = projectsFile('{\n "projects": [\n  { "id": "1" }\n  { "id": "2" } ] }');
 const VIEWS_FILE = { name: 'views-2026-11-21.ndjson', ...SERVICE, mode: 0o100640 };
-const NO_HEALTH = 'nothing says whether views are accepted. Give --status as the collector has it;';
+const NO_HEALTH =
+  'it is unknown whether views are accepted. Give --status as the collector has it;';
 
 const NOT_RUNNING = { reply: NOBODY, holder: { seen: undefined }, status: STATUS };
 
@@ -171,9 +172,10 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   },
   'error lock: A process that does not answer holds the data directory; no other collector can start there. Find it, and end it if it hangs: sudo ss -xlp | grep viewlog.lock':
     { ...NOT_RUNNING, holder: { seen: 'unresponsive' } },
-  "warning lock: It cannot be looked at: EACCES; it may be ok or not. Run this as the service's": {
-    holder: { unseen: 'EACCES' },
-  },
+  "warning lock: The lock cannot be read: EACCES; another process may hold the data directory. Run this as the service's":
+    {
+      holder: { unseen: 'EACCES' },
+    },
   'error data directory: "/data" cannot be written to: EACCES: permission denied; viewlog does not start, or refuses every view. sudo chmod u+rwx /data':
     inside({ writing: { unseen: 'EACCES: permission denied' } }),
   'error data directory: "/data" cannot be written to: its owner may not, by its mode 0550;':
@@ -197,7 +199,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     shown(sceneOf({ isStopping: true })),
   'error health: Not ready: no space left; every view is refused. Check the disk (df -h; df -i;':
     shown(sceneOf({ store: { unavailable: 'no space left' } })),
-  'error health: Not ready; the status server says more only to those who have its token. Give': {
+  'error health: Not ready; the status server shows details only to clients with its token. Give': {
     status: { ...STATUS, reply: answer(503), isReady: false },
   },
   'error url: https://views.example/view does not reach viewlog: 502 from nginx; views of pages do not arrive. Start viewlog, and have the proxy pass /view on to it: viewlog help proxies':
@@ -218,7 +220,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   [`warning health: Nothing answers at http://127.0.0.1:8081; ${NO_HEALTH}`]: {
     status: { ...STATUS, reply: NOBODY },
   },
-  'warning health: Ready, but more is not known; the status server says more only to those who have its token. Give --status-token-file,':
+  'warning health: Ready; details are unknown; the status server shows details only to clients with its token. Give --status-token-file,':
     { status: { ...STATUS, reply: answer(200), isReady: true } },
   [String.raw`warning refusals: \u001b[2J. `]: shown(sceneOf({}), ['\u001b[2J']),
   'warning refusals: Aurora: refused since 2026-11-22T14:01:40Z, 2 of 102 views of the last hour. 2 views from https://b.example: origin not allowed. If it is one of its sites, add it: viewlog activate 1 --origin https://b.example --projects /data/projects.json':
@@ -231,9 +233,9 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     }),
   'warning cors: Answers to pages of https://a.example allow no origin to read them; browsers':
     proxied({ preflight: answer(204, { ...GRANTED, 'access-control-allow-origin': '' }) }),
-  'warning cors: Something else than viewlog answers preflights: 405 from nginx; browsers': proxied(
-    { preflight: answer(405, { server: 'nginx' }) },
-  ),
+  'warning cors: Another program answers preflights: 405 from nginx; browsers': proxied({
+    preflight: answer(405, { server: 'nginx' }),
+  }),
   'warning size: A body of 16 KiB does not reach viewlog: 413 from nginx; large views are lost. Have the proxy pass it on (nginx: client_max_body_size; Caddy: request_body, max_size)':
     proxied({ large: answer(413, { server: 'nginx' }) }),
   'warning view: A view of project 7 from https://a.example is refused, project-not-activated: No;':
@@ -244,15 +246,15 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     inside({ writing: { seen: [51, 51, 200] } }),
   'warning clock: It is 2026-11-20T00:00:00Z, but there are views of 2026-11-21; the clock names the files, is in every line, and says which files are old. Synchronise it: sudo timedatectl set-ntp true':
     { nowMs: Date.UTC(2026, 10, 20) },
-  'warning clock: It is 1970-01-01T00:00:00Z, but this program is newer than that; the clock': {
+  'warning clock: It is 1970-01-01T00:00:00Z, but this version of viewlog is newer; the clock': {
     ...inside({ viewDays: [] }),
     nowMs: 0,
   },
   'warning file system: The data directory is on tmpfs; it is memory, and lost when this machine':
     inside({ fileSystem: { type: 0x01021994, freeBytes: 8192 * MiB } }),
-  "warning user: #4711 owns the data directory, so viewlog runs as #4711; this runs as #4713, and may see less. sudo -u '#4711' viewlog doctor --data /data":
+  "warning user: #4711 owns the data directory, so viewlog runs as #4711; the doctor runs as #4713, and may see less. sudo -u '#4711' viewlog doctor --data /data":
     { ownUid: 4713 },
-  'warning permissions: "views-2026-11-21.ndjson" belongs to root, with mode 0600, and 1 more file too; #4711, who runs viewlog, or shippers in group #4712 may be unable to open it. sudo chown -h 4711:4712 /data/views-2026-11-21.ndjson /data/refused-2026-11-21.ndjson && sudo chmod 640 /data/views-2026-11-21.ndjson /data/refused-2026-11-21.ndjson':
+  'warning permissions: "views-2026-11-21.ndjson" belongs to root, with mode 0600, and 1 more file too; #4711, which runs viewlog, or shippers in group #4712 may be unable to open it. sudo chown -h 4711:4712 /data/views-2026-11-21.ndjson /data/refused-2026-11-21.ndjson && sudo chmod 640 /data/views-2026-11-21.ndjson /data/refused-2026-11-21.ndjson':
     inside({
       files: [
         { name: 'projects.json', uid: 0, gid: 0, mode: 0o100644 },
@@ -265,9 +267,10 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   ),
   'warning runtime: Node 20.18.3 on linux; viewlog is not tested there. Run it on Linux, with Node 20.19 or later':
     { runtime: { name: 'Node', version: '20.18.3', platform: 'linux' } },
-  'warning settings: The collector runs with --data /data, and this examines that, not /other. ': {
-    askedData: '/other',
-  },
+  'warning settings: The collector runs with --data /data, so the doctor examines that directory, not /other. ':
+    {
+      askedData: '/other',
+    },
 };
 
 it.each(Object.entries(FINDINGS))('says only: %s', (finding, facts) => {

@@ -71,9 +71,11 @@ describe('a collector that runs', () => {
     const { code, line } = await doctor(undefined, [`--status=127.0.0.1:${viewlog.statusPort}`]);
     expect(code).toBe(0);
     expect(line('collector')).toMatch(/^ok collector: viewlog \d.* answers at /);
-    expect(line('health')).toBe(`ok health: Ready, says ${viewlog.statusUrl}/readyz`);
+    expect(line('health')).toBe(`ok health: Ready, according to ${viewlog.statusUrl}/readyz`);
     expect(line('free space')).toContain('--min-free 1 MiB; ');
-    expect(line('settings')).toContain(`runs with --data ${viewlog.data}, and this examines that`);
+    expect(line('settings')).toContain(
+      `runs with --data ${viewlog.data}, so the doctor examines that`,
+    );
     // It was asked, and not disturbed.
     expect(viewlog.stderr()).toBe('');
     expect(sumOf(await viewlog.metrics(), 'viewlog_views_received_total')).toBe(0);

@@ -3,7 +3,7 @@ import { type ProxyFaults, startProxy } from '../support/bad-proxy.ts';
 import { doctor, installation, namesIn, NOWHERE, of } from '../support/doctor.ts';
 import { startWatched, type Watched } from '../support/status.ts';
 
-// What `viewlog doctor --url` learns of the way from a page to this collector.
+// The findings of `viewlog doctor --url` about a proxy between a page and this collector.
 
 /** Runs the doctor for a collector behind a proxy. */
 async function behind(faults: ProxyFaults, args: readonly string[] = []) {
@@ -28,7 +28,7 @@ it('that passes everything on is ok; one request is counted, against no site', a
   expect(line('size')).toBe('ok size: A body of 16 KiB reaches viewlog');
   expect([line('view'), viewlog.stderr()]).toStrictEqual(['', '']);
   expect(await refusals(viewlog)).toStrictEqual({ 'method-not-allowed': 1 });
-  // The status page calls nothing broken for it, and nor does the next doctor.
+  // The request is no problem on the status page, nor for the next doctor.
   expect(await (await fetch(`${viewlog.statusUrl}/status.txt`)).text()).not.toMatch(
     /requests fail|Unreadable/,
   );

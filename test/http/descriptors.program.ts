@@ -40,7 +40,7 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('on $name', (runtime) => {
     );
     const letGo = (): void => connections.forEach((connection) => connection.destroy());
     onTestFinished(letGo);
-    // Nobody else gets through.
+    // No other connection gets through.
     await until(async () => !(await taken()));
     letGo();
     await until(taken);

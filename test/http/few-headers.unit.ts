@@ -18,7 +18,7 @@ const ASKED = [
   'transfer-encoding',
 ] as const;
 
-/** What a server makes of a request's header lines, and what it answers. */
+/** Returns the headers that a server makes of a request's header lines, and its answer. */
 async function headersOf(
   request: string,
   Request: typeof IncomingMessage,

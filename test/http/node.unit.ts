@@ -19,7 +19,7 @@ async function listen(handler: Handler, unreadMs = 10_000, bytesMax = 64 * 1024)
 }
 
 it('a client that never reads its answer loses its connection, and frees its memory', async () => {
-  // More than a socket's buffers take.
+  // More than the buffers of a socket hold.
   const body = 'x'.repeat(32 * 1024 * 1024);
   const { budget, port } = await listen(() => ({ status: 200, headers: {}, body }), 500);
   const client = connect(port, '127.0.0.1');
@@ -28,7 +28,7 @@ it('a client that never reads its answer loses its connection, and frees its mem
   client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
   await until(() => budget.bytes > 0);
   await until(() => budget.bytes === 0);
-  // What it reads now was on its way already.
+  // Bytes that were already on their way.
   let read = 0;
   client.on('data', (piece) => (read += piece.length)).resume();
   await new Promise((resolve) => client.on('close', resolve));

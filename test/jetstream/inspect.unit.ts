@@ -21,8 +21,8 @@ describe('the stream of views', () => {
       { subjects: ['other', subject] },
       undefined,
     ]),
-    [{ subjects: ['views', 'views.1', 'views.*.x', '*', 'view.>'] }, /take views\.<project>/],
-    [{ subjects: undefined }, /do not take/],
+    [{ subjects: ['views', 'views.1', 'views.*.x', '*', 'view.>'] }, /include views\.<project>/],
+    [{ subjects: undefined }, /do not include/],
     [{ storage: 'memory' }, /in memory/],
     [{ retention: 'workqueue' }, /drops messages that were read/],
     [{ retention: 'interest' }, /drops messages that were read/],
@@ -48,7 +48,7 @@ describe('the stream of views', () => {
   });
 
   it('gets a warning if it has other replicas than the operator asked for', () => {
-    expect(configWarnings(CONFIG, 1)[0]).toContain('is kept by 3 of the servers');
+    expect(configWarnings(CONFIG, 1)[0]).toContain('is stored on 3 servers');
   });
 });
 

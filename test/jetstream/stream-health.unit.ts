@@ -4,7 +4,7 @@ import { StreamHealth } from '../../src/jetstream/stream-health.ts';
 import { memoryLog } from '../support/memory-log.ts';
 
 const SILENT = 'the cluster acknowledges nothing';
-const AGAIN = 'info: Stream VIEWS takes views again';
+const AGAIN = 'info: Stream VIEWS accepts views again';
 
 const info = (change: object = {}, cluster: object = { leader: 'a', replicas: [] }): StreamInfo => {
   const subjects = ['views.>'];
@@ -50,7 +50,7 @@ it('five seconds without any acknowledgement refuse views at once, until a probe
   servers.nowMs += 1;
   health.failed({ kind: 'timeout' });
   expect([health.unavailable, health.trouble]).toStrictEqual([SILENT, SILENT]);
-  // The stream tells of itself that it is well.
+  // The stream's own state looks sound.
   await health.look();
   await health.look();
   expect([servers.probes, health.unavailable]).toStrictEqual([2, SILENT]);
@@ -89,7 +89,7 @@ it('a refused view makes the stream not ready for five seconds, but the next one
   health.failed({ kind: 'refused', detail: 'full' });
   expect([health.unavailable, health.trouble]).toStrictEqual([
     undefined,
-    'the stream does not take it',
+    'the stream does not accept it',
   ]);
   servers.nowMs += 5_000;
   expect(health.trouble).toBeUndefined();

@@ -17,7 +17,7 @@ export class ArchiveProcess {
   readonly #world: ArchiveWorld;
   readonly #stopping = new AbortController();
   #archive!: Archive;
-  /** How `run` has ended. */
+  /** How `run` ended. */
   #outcome: string | undefined;
 
   constructor(world: ArchiveWorld) {
@@ -117,7 +117,7 @@ export class ArchiveProcess {
     ledger.check(isMeant, `it ended for no reason: ${this.#outcome}`);
   }
 
-  /** Whether nothing has been wrong for a while, so that everything must be archived. */
+  /** Returns whether nothing has been wrong for a while, so that everything must be archived. */
   #isCalm(): boolean {
     const { time, ledger, disk, settings, quietSinceMs } = this.#world;
     if (this.hasEnded || this.syscalls.weather !== WEATHERS.calm) return false;

@@ -9,7 +9,7 @@ import { type Event, World } from './world.ts';
 const IDLE_MS = 1_000;
 const NUMBER = /"n":(\d+)/;
 
-/** A stream whose servers may lose messages, and archives of it on one data directory. */
+/** A stream on servers that may lose messages, and archives of it in one data directory. */
 export class ArchiveWorld extends World<ArchiveProcess> {
   readonly stream = new SimulatedStream();
   protected override readonly livesMax = 4;
@@ -92,7 +92,10 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     await this.process.stop();
   }
 
-  /** Every view in the stream is in a file, or in one that somebody took away. */
+  /**
+   * Checks that every view in the stream is in a file, or was in a file that the operator moved
+   * away.
+   */
   checkArchived(): void {
     for (const line of this.stream.lines()) {
       const n = Number(NUMBER.exec(line)![1]);
@@ -192,7 +195,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     return this.disk.find(`${DATA}/${ARCHIVE_RECORD}`);
   }
 
-  /** The operator puts an earlier record back, or removes the record. */
+  /** Lets the operator restore an earlier record, or remove the record. */
   #changeRecord(): void {
     const { disk, random, time, ledger } = this;
     const record = this.#record();

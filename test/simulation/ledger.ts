@@ -1,5 +1,5 @@
-// What was sent, acknowledged and written, and what must hold of it. Every check is made at the
-// moment at which it can first fail, so that the trace ends there.
+// The views that were sent, acknowledged and written, and the checks on them. Every check is made
+// at the moment at which it can first fail, so that the trace ends there.
 import { ARCHIVE_RECORD } from '../../src/disk/names.ts';
 import type { Inode } from './disk.ts';
 import { Life } from './life.ts';
@@ -90,7 +90,7 @@ export class Ledger {
     return `{"ts":"${sent.ts}","id":"${sent.id}",${sent.text}`;
   }
 
-  /** Whether the view is in a file, or was in one that somebody took away. */
+  /** Returns whether the view is in a file, or was in a file that the operator moved away. */
   isArchived(n: number): boolean {
     return this.#sent[n]!.place !== undefined;
   }
@@ -178,7 +178,7 @@ export class Ledger {
       for (let n = content.lines.at(-1); n !== undefined; n = content.lines.at(-1)) {
         const sent = this.#sent[n]!;
         const { inode: where, start, end } = sent.place ?? { start: 0, end: 0 };
-        // NULs may have taken the place of a line that was not synced.
+        // NULs may have replaced a line that was not synced.
         if (where === inode && end <= size && inode.bytes[end - 1] === NEWLINE) break;
         content.lines.pop();
         // An archive has written it again, to another file.
@@ -235,7 +235,7 @@ export class Ledger {
     if (ts === undefined || id === undefined || sent === undefined) return 'no line that was sent';
     const isWhole = part === 'views' ? rest === sent.text : rest!.endsWith(sent.text);
     if (sent.part !== part || !isWhole) return 'not as it was sent';
-    // An archive that reads a stream again does not look for views in files that were taken away.
+    // An archive that reads a stream again does not look for views in files that were moved away.
     const isAgain = this.#world.isArchive && sent.place?.inode.gone !== undefined;
     this.check(sent.place === undefined || isAgain, `view ${n} was written twice`);
     this.check(!this.#ids.has(id) || sent.id === id, `the id of view ${n} was used before`);

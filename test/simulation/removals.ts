@@ -64,7 +64,7 @@ export class Removals {
     }
   }
 
-  /** Returns the days whose files may be removed now, oldest first, without those in use. */
+  /** Returns the days with files that may be removed now, oldest first, without those in use. */
   overdue(kind: FilePart, inUse: ReadonlySet<Inode>): string[] {
     const { time, settings } = this.#world;
     const today = Date.parse(dayOf(time.wallMs()));

@@ -3,8 +3,8 @@ import { CollectorWorld } from './collector-world.ts';
 import type { World } from './world.ts';
 
 /**
- * Runs the simulations of a seed, of collectors and then of archives. Returns what happened, and
- * what did not hold, if anything.
+ * Runs the simulations of a seed, of collectors and then of archives. Returns a trace, and the
+ * violated check, if any.
  */
 export async function simulate(seed: number) {
   const collectors = new CollectorWorld(seed);

@@ -185,7 +185,7 @@ export class Syscalls {
     throw errnoError(typeof on === 'string' ? 'ENOENT' : 'EBADF', operation);
   }
 
-  /** Whether it is the next record of an archive, the one file that is ever replaced. */
+  /** Returns whether this is the next record of an archive, the one file that is ever replaced. */
   #isDraft(path: string): boolean {
     return this.#world.isArchive && path === `${archiveRecordOf(DATA)}.new`;
   }

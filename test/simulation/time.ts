@@ -1,6 +1,6 @@
-// Simulated time. It stands still while code runs, and jumps to the next timer when none does, so a
-// simulated hour takes milliseconds. While installed, it replaces the timers and the monotonic clock
-// that the storage code uses.
+// Simulated time. Time does not pass while code runs, and jumps to the next timer when no code
+// runs, so a simulated hour takes milliseconds. While installed, it replaces the timers and the
+// monotonic clock that the storage code uses.
 
 interface Timer {
   dueMs: number;

@@ -11,7 +11,7 @@ const NOON = Date.parse('2026-03-01T12:00:00Z');
 const UNLIMITED = Number.POSITIVE_INFINITY;
 const CLOCK_STEPS_MS = [1_000, 5 * 60_000, DAY_MS, 2 * DAY_MS, 365 * DAY_MS];
 
-/** What can happen while a process runs: how often, its name, and what it is. */
+/** An event while a process runs: its frequency, its name, and the function. */
 export type Event = readonly [number, string, () => Promise<void> | void];
 
 /** A process of viewlog that writes files. */
@@ -25,7 +25,7 @@ interface Simulated {
   check(): void;
   /** SIGTERM. */
   stop(): Promise<void>;
-  /** After what it did, whatever that was, the process is gone. */
+  /** Ends the process, whatever it did before. */
   end(): Promise<void>;
   kill(): void;
 }
@@ -40,7 +40,7 @@ interface Settings {
 /** One data directory, its operator, and the processes that live on it one after the other. */
 export abstract class World<P extends Simulated = Simulated> {
   readonly random: Random;
-  /** Whether its processes archive a stream; else they collect views. */
+  /** True: its processes archive a stream. False: they collect views. */
   readonly isArchive: boolean;
   readonly settings: Settings;
   readonly time: SimulatedTime;
@@ -103,7 +103,7 @@ export abstract class World<P extends Simulated = Simulated> {
     this.#cutPower();
   }
 
-  /** What happens: views arrive, and everything else that can happen to such a process. */
+  /** The events: views arrive, and everything else that can happen to such a process. */
   protected abstract events(): readonly Event[];
   protected abstract newProcess(): P;
   /** Views arrive, and are stored without any trouble. */

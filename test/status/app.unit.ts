@@ -270,7 +270,7 @@ it('warns of a stream whose servers are behind, and of little space', () => {
     reasons: [],
     warnings: [
       none,
-      'Free disk space is close to --min-free (8 GiB); refused views are no longer kept',
+      'Free disk space is close to --min-free (8 GiB); refused views are no longer stored',
     ],
   });
 });

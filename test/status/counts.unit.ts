@@ -111,7 +111,7 @@ describe('saved counts', () => {
     return { file, log };
   };
 
-  /** What another process shows that starts in the directory. */
+  /** Returns the counts that another process restores in the directory. */
   async function reopened(dir: string, { projects, nowMs }: Scene) {
     const again = new Scene([], nowMs);
     Object.assign(again, { projects, nowMs });

@@ -33,7 +33,10 @@ const readiness = async ({ statusUrl }: Watched): Promise<[number, unknown]> => 
   return [answer.status, await answer.json()];
 };
 
-/** Views of every fate, ten at once; how many answers of each status there were. */
+/**
+ * Sends views with each possible outcome, ten at once; returns the number of answers of each
+ * status.
+ */
 async function mixedLoad(viewlog: Watched, rounds: number): Promise<Record<number, number>> {
   const seen: Record<number, number> = {};
   const { url } = viewlog;

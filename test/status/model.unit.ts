@@ -3,7 +3,7 @@ import { DAY_MS, HOUR_MS } from '../../src/base/time.ts';
 import { page } from '../../src/status/page.tsx';
 import { NOON, PLACE, Scene } from '../support/status-scene.ts';
 
-// What an operator reads in the middle of the night: from the counts to the text.
+// The status page in the middle of the night: from the counts to the text.
 
 const DAY = '2026-11-22';
 const refusedDays = ['2026-11-21', DAY, '2026-11-23'];
@@ -16,7 +16,7 @@ const unlisted = (project: string) => ({ code: 'project-not-activated', project 
 const FILES = '--projects /data/projects.json';
 const REPLAY = `viewlog replay /data/refused-${DAY}.ndjson --to http://127.0.0.1:8080 --project 1 ${FILES}`;
 
-/** A collector of Aurora and another project, whose views arrive. */
+/** A collector of Aurora and another project, with views arriving for both. */
 function sceneOf(around: Scene['around'] = {}, ...projects: { id: string }[]): Scene {
   const scene = new Scene([AURORA, { id: '2' }, ...projects]);
   scene.around = around;
@@ -63,7 +63,7 @@ ${fault}. Faulty since ${at('14:00')}; the last good list stays active.
     expect(scene.whole()).toMatch(/\n77: .*\n {2}Correct the projects file first\.\n/);
     const inFile = 'It is in the projects file, which is faulty and so not active.';
     expect(scene.whole()).toContain(`\n  ${inFile} Correct the file first.\n`);
-    // Also for views that were refused for reasons that no longer are, or that a page must fix.
+    // Also for views that were refused for reasons that are gone, or that a page must fix.
     scene.refuse(1, moved, MOVED);
     scene.refuse(1, { code: 'invalid-view', project: '2' });
     scene.accept(9, '2', 10_000);

@@ -18,7 +18,7 @@ import { MINIMAL_VIEW } from '../support/views.ts';
 
 // The status page in a real browser, used as an operator would.
 
-/** The status page, and everything that a browser complains of on it. */
+/** Opens the status page, and collects the browser's complaints about it. */
 async function open(
   { statusUrl }: Pick<Watched, 'statusUrl'>,
   options?: PageOptions,

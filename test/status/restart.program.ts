@@ -9,7 +9,7 @@ import { tempDir } from '../support/temp-dir.ts';
 import { dataDirectory, until } from '../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
 
-// What a restart leaves to see, with the built bundle.
+// The status page after a restart, with the built bundle.
 
 const modelOf = async ({ statusUrl }: Watched): Promise<StatusModel> =>
   (await (await fetch(`${statusUrl}/status.json`)).json()) as StatusModel;

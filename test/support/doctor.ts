@@ -41,10 +41,10 @@ export interface RunOptions {
   readonly command?: readonly [string, ...string[]];
 }
 
-/** An address at which nothing listens. Free ports of 127.0.0.1 are soon taken by other tests. */
+/** An address at which nothing listens. Other tests soon use any free port of 127.0.0.1. */
 export const NOWHERE = { host: '127.86.73.69', port: 18080 };
 
-/** Runs the doctor. Unless `args` say otherwise, no collector is at its address. */
+/** Runs the doctor. By default no collector is at its address. */
 export async function doctor(
   data: string | undefined,
   args: readonly string[] = [],

@@ -37,7 +37,8 @@ async function endRepeatedly(runtime: Runtime, random: () => number): Promise<Fi
       await viewlog.signal(random() < 0.5 ? 'SIGTERM' : 'SIGINT');
     });
     const { code, stderr } = await viewlog.ended;
-    // Of two that are pending the system delivers one first; one that comes when all is done ends it.
+    // The system delivers one of two pending signals first; a signal that comes at the very end
+    // ends it.
     expect(isKill ? [null] : [0, 143, 130, null]).toContain(code);
     expect(stderr).not.toMatch(/error/i);
     if (code !== 0) crashes += 1;
@@ -192,7 +193,7 @@ const obstruct =
     const unlisted = { ...MINIMAL_VIEW, p: '9' };
     expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(503);
     expect((await viewlog.post(unlisted)).status).toBe(403);
-    await until(() => /Cannot keep refused views in .*move it away/.test(viewlog.stderr()));
+    await until(() => /Cannot store refused views in .*move it away/.test(viewlog.stderr()));
     expect(viewlog.stderr()).toMatch(/^error: .*views-.*ndjson" for writing.*; move it away/m);
     for (const path of paths) rmSync(path, { recursive: true });
     await trial.expectResumed(viewlog);
@@ -235,9 +236,9 @@ const peakKiB = ({ child }: Viewlog): number =>
   Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]);
 
 /**
- * Strangers attack in these ways, `clients` in each, for as long, and then are gone. Views beside
- * them are answered all the time, memory stays bounded, and nothing acknowledged is lost. Not for
- * Deno below 2.9.6, which reads a refused body to its end.
+ * Attacks in these ways, with `clients` in each, for as long as given. Views beside the attacks are
+ * answered all the time, memory stays bounded, and nothing acknowledged is lost. Not for Deno below
+ * 2.9.6, which reads a refused body to its end.
  */
 export async function withstand(
   runtime: Runtime,

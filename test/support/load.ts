@@ -7,7 +7,7 @@ export interface Told {
   readonly acknowledged: string[];
   /** The number of other answers by code. */
   readonly refused: Map<string, number>;
-  /** Views whose connection broke before an answer. */
+  /** Views without an answer, because their connection broke first. */
   unanswered: number;
 }
 
@@ -78,7 +78,7 @@ function send(url: string, agent: Agent): Promise<Answer | undefined> {
       response.on('data', (piece: string) => (text += piece));
       response.on('error', () => resolve(undefined));
       response.on('end', () => {
-        // An answer that is cut off counts as none, whatever its status.
+        // An answer that is cut off counts as no answer, whatever its status.
         resolve(response.complete ? (JSON.parse(text) as Answer) : undefined);
       });
     });

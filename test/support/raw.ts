@@ -17,7 +17,7 @@ export interface RawOptions {
 
 export interface RawResult {
   readonly answers: readonly RawAnswer[];
-  /** True if the server closed the connection; false if it kept it open. */
+  /** True if the server closed the connection; false if the connection stayed open. */
   readonly closed: boolean;
   readonly sentBytes: number;
   readonly received: string;

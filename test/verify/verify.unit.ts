@@ -11,7 +11,7 @@ const DAY = '2026-03-01';
 const LINES = storedLines(DAY, 40);
 const FIFTH = LINES[4]!;
 
-/** Returns whether a file of that content is sound, its summary, and what is said of it. */
+/** Returns whether a file of that content is sound, its summary, and its remarks. */
 async function verify(content: string | Buffer, name = `views-${DAY}.ndjson`) {
   const file = join(tempDir(), name);
   writeFileSync(file, content);

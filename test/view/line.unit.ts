@@ -40,7 +40,7 @@ it('is recognised, and gives back what it was made of', () => {
       expect(fieldsOf(text)).toBe(fields);
       expect(text.startsWith(LINE_START)).toBe(true);
       expect(hasHeadWithin(text)).toBe(false);
-      // Measured before it was made.
+      // The length is computed before the line is made.
       expect(Buffer.byteLength(line)).toBe(lineBytesOf(Buffer.from(fields)));
     }),
   );

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { expect, it } from 'vitest';
 import { verbatim } from '../../src/view/pattern.ts';
 
-/** Asked as it is asked: of a character for each byte. */
+/** Calls it as the collector does: with a character for each byte. */
 const bytewise = (schema: object, key: string): ((text: string) => string | undefined) => {
   const valueOf = verbatim(schema, key);
   return (text) => valueOf(Buffer.from(text).toString('latin1'));

@@ -7,7 +7,7 @@ import { ACCEPTED, anyView, FULL_VIEW, MINIMAL_VIEW } from '../support/views.ts'
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const whole = JSON.stringify(FULL_VIEW);
 
-/** What parsing stores of a text. */
+/** Returns the fields that parsing a text stores. */
 function parsed(text: string) {
   const view = readAnySpelling(text);
   if (isRefusal(view)) throw new Error(view.detail);
@@ -71,7 +71,7 @@ describe('a body is stored as it was sent', () => {
       }),
       { numRuns: 1500 },
     );
-    // Or it has shown nothing.
+    // Otherwise the test has compared too little.
     expect(taken).toBeGreaterThan(150);
   });
 });

@@ -14,7 +14,7 @@ function refresh(): void {
   request.responseType = 'document';
   request.timeout = TIMEOUT_MS;
   request.addEventListener('loadend', () => {
-    // The reader has opened a row or typed since then.
+    // The reader has opened a row or typed since the request.
     if (href !== location.href) return;
     if (request.status === 200 && request.responseXML) return show(request.responseXML);
     document.body.dataset['lost'] = '';

@@ -9,20 +9,20 @@
 // survives kill -9, not a power cut. Nothing is acknowledged from memory, and nothing after a failed
 // sync, because no later sync reports what that one lost: the process must end.
 //
-// Group commit. While one batch is written and synced, the next one gathers. Under load many views
+// Group commit. While one batch is written and synced, the next one fills. Under load many views
 // share the cost of a sync; a lone view does not wait for others.
 //
-// A crash can lose lines that were not acknowledged. It can leave whole lines that nobody was
-// promised, and half a line at the end of the file. Whoever opens that file next ends the half line
-// with a newline.
+// A crash can lose lines that were not acknowledged. It can leave whole lines that were not
+// acknowledged, and half a line at the end of the file. The next process that opens the file ends the
+// half line with a newline.
 //
-// A full disk. Whole lines that are in the file are synced and acknowledged. The first line that is
-// not is refused, but half of it may be in the file, which is never truncated or overwritten. Its
-// rest is kept in memory and written before anything else once there is space. That view is then
-// stored although its sender was told "not promised". Writing the rest is also the test for space.
+// A full disk. Whole lines that are in the file are synced and acknowledged. The first line that does
+// not fit is refused, but half of it may be in the file, which is never truncated or overwritten. The
+// rest stays in memory, and is written before anything else once there is space. That view is then
+// stored although its sender got a 503. Writing the rest is also the test for space.
 //
-// One loop does everything that touches the disk, a step at a time: commit a batch, or look after the
-// file and the free space and, after an error, try again. A timer only says what is due.
+// One loop does everything that touches the disk, one step at a time: commit a batch, or check the
+// file and the free space and, after an error, try again. Timers only set what is due.
 import { EXIT, Fatal, reasonOf } from '../../base/exit.ts';
 import { plural } from '../../base/format.ts';
 import type { Log } from '../../base/log.ts';

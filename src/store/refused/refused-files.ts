@@ -121,11 +121,12 @@ export class RefusedFiles implements LocalRefusedStore {
       try {
         await this.#openDay(day);
         await this.#write(day, Buffer.concat(this.#linesWithinLimits(day, some)));
-        if (this.#isFailing) this.#options.log.info('Keeping refused views again');
+        if (this.#isFailing) this.#options.log.info('Storing refused views again');
         this.#isFailing = false;
       } catch (error) {
         const { dir, log } = this.#options;
-        if (!this.#isFailing) log.warn(`Cannot keep refused views in "${dir}": ${reasonOf(error)}`);
+        if (!this.#isFailing)
+          log.warn(`Cannot store refused views in "${dir}": ${reasonOf(error)}`);
         this.#isFailing = true;
       }
       this.#droppedLines += some.length - (this.#keptLines - keptBefore);
@@ -169,7 +170,7 @@ export class RefusedFiles implements LocalRefusedStore {
         lines.push(line);
       } else if (!this.#isFullLogged) {
         this.#isFullLogged = true;
-        log.warn(`Refused views of ${day} have reached --max-refused; some are no longer kept`);
+        log.warn(`Refused views of ${day} have reached --max-refused; some are no longer stored`);
       }
     }
     return lines;

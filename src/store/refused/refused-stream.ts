@@ -54,7 +54,7 @@ export async function createRefusedStream(
       if (!hasLimits) await streams.update(stream, { ...config, ...limits });
     }
   } catch (error) {
-    log.warn(`Cannot keep refused views in stream ${stream}: ${printable(reasonOf(error))}`);
+    log.warn(`Cannot store refused views in stream ${stream}: ${printable(reasonOf(error))}`);
   }
   return new RefusedStream(options);
 }

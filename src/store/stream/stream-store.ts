@@ -1,15 +1,19 @@
 // Views in a NATS JetStream stream: one message for each view, published once.
-//  Any number of collectors share the stream and know nothing of each other.
-//  Durable: `append` resolves to an id once the stream has acknowledged the message, so a quorum of
-//  the servers that keep it has it. A setting of the servers decides whether they have synced the
-//  view.
-//  Not acknowledged: if no answer comes within 5 seconds, the connection is lost, or the stream has
-//  no leader or refuses the message, the view is refused and not published again. It may be stored
-//  all the same.
-//  While the stream is known to take no views, they are refused at once. Every second the store
-//  asks the stream how it is. A stream that looks sound may still acknowledge nothing: after 5
-//  seconds without an acknowledgement views are refused too, and a message that the stream must
-//  refuse is sent every second as a probe. Once that is answered, views are published again.
+//
+// Any number of collectors share the stream and know nothing of each other.
+//
+// Durable: `append` resolves to an id once the stream has acknowledged the message, so a quorum of
+// the stream's servers has it. A setting of the servers decides whether they have synced the view.
+//
+// Not acknowledged: if no answer comes within 5 seconds, the connection is lost, or the stream has
+// no leader or refuses the message, the view is refused and not published again. It may be stored
+// all the same.
+//
+// While the stream is known to accept no views, they are refused at once. Every second the store
+// asks for the stream's state. A stream that looks sound may still acknowledge nothing: after 5
+// seconds without an acknowledgement views are refused too, and every second the store sends a
+// probe, a message that the stream must refuse. Once the stream answers the probe, views are
+// published again.
 import type { StreamInfo } from '@nats-io/jetstream';
 import { EXIT, Fatal } from '../../base/exit.ts';
 import { formatSize } from '../../base/format.ts';
@@ -49,7 +53,7 @@ const REASONS: Record<FailureKind, string> = {
   disconnected: 'the connection to the cluster was lost',
   timeout: 'the cluster has not acknowledged it in time',
   'no-leader': 'the stream has no leader',
-  refused: 'the stream does not take it',
+  refused: 'the stream does not accept it',
 };
 
 /**
@@ -62,7 +66,7 @@ export async function createStreamStore(options: StreamStoreOptions): Promise<St
   if (viewBytesMax + HEADER_BYTES > payloadMax) {
     throw new Fatal(
       EXIT.badConfiguration,
-      `The NATS servers take messages of ${formatSize(payloadMax)} at most (max_payload), ` +
+      `The NATS servers accept messages of at most ${formatSize(payloadMax)} (max_payload), ` +
         `too little for --max-view ${formatSize(viewBytesMax)}`,
     );
   }
@@ -77,7 +81,7 @@ export async function createStreamStore(options: StreamStoreOptions): Promise<St
   });
   const fault = configFault(info.config);
   if (fault === undefined) return new StreamStore(options, info);
-  throw new Fatal(EXIT.badConfiguration, `Stream ${stream} cannot keep views: ${fault}`);
+  throw new Fatal(EXIT.badConfiguration, `Stream ${stream} cannot store views: ${fault}`);
 }
 
 export class StreamStore implements ViewStore {

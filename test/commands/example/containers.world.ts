@@ -9,7 +9,7 @@ import { dataDirectory, run, type RunOptions, startViewlog } from '../../support
 
 // Parsed and checked; test/real/container.sh builds and runs the image, on a machine that can.
 
-/** What follows an instruction of a Dockerfile, for each line that has it. */
+/** Returns the arguments of an instruction in a Dockerfile, one for each line. */
 const after = (instruction: string, text: string): string[] =>
   Array.from(text.matchAll(new RegExp(`^${instruction} (.*)$`, 'gm')), ([, rest]) => rest!);
 

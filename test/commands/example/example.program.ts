@@ -7,7 +7,7 @@ import { BUN, isPresent } from '../../support/runtimes.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { dataDirectory, run, start } from '../../support/viewlog.ts';
 
-// The command itself. In other files, the programs that the printed files are for read them.
+// The command itself. In other files, real programs read the printed files.
 
 const SERVERS = ['systemd', 'systemd-socket', 'caddy', 'nginx', 'dockerfile', 'compose'];
 const METRICS = ['prometheus', 'alerts'];

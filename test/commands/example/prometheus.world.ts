@@ -30,7 +30,7 @@ describe.skipIf(!isHere('/usr/bin/promtool'))('Prometheus accepts', () => {
     writeFileSync(join(data, 'token'), 'a-token-of-32-characters-or-more');
     const text = await exampleOf('prometheus', args, { data });
     const config = fileOf('prometheus.yml', text);
-    // The alerts are beside it, under the name that its head gives.
+    // The alerts are in a file beside it, with the name in its first line.
     const [, rules = '', name = ''] = /^# (rule_files: \[(.*)\])$/m.exec(text) ?? [];
     writeFileSync(config, `${text}\n${rules}\n`);
     writeFileSync(join(dirname(config), name), await exampleOf('alerts'));
@@ -57,7 +57,7 @@ const series = (name: string, values: string, labels = ''): object => ({
 });
 const here = { job: 'viewlog', instance: 'a' };
 const OF_PROJECT = ',project="1"';
-/** A day of a view a minute, and an hour of what comes then. */
+/** A day with a view per minute, followed by an hour of `then`. */
 const day = (then: string): string => `0+1x1440 ${then}`;
 const fires = (alertname: string, summary?: string, exp_labels: object = here): object => ({
   eval_time: '25h',
@@ -65,7 +65,7 @@ const fires = (alertname: string, summary?: string, exp_labels: object = here): 
   exp_alerts: summary === undefined ? [] : [{ exp_labels, exp_annotations: { summary } }],
 });
 
-/** What Prometheus sees, in a collector's troubles and without any. */
+/** Metrics of a collector with problems and without any, and the alerts that fire. */
 const TESTS = [
   {
     interval: '1m',
@@ -94,7 +94,7 @@ const TESTS = [
       series('viewlog_views_accepted_total', day('1440x60'), OF_PROJECT),
       series('viewlog_views_received_total', '0+1x1500'),
       series('viewlog_views_refused_total', '0+0.5x1500', ',code="invalid-view"'),
-      // 1 GiB is left to be used for a day.
+      // 1 GiB lasts less than a day.
       series('viewlog_disk_free_bytes', '3.6e9-1e6x1500'),
     ],
     alert_rule_test: [

@@ -6,11 +6,11 @@ import { startWatched, type Watched } from '../../support/status.ts';
 import { dataDirectory, startViewlog, until } from '../../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../../support/views.ts';
 
-// Real proxies, by the files that are printed for them, in front of real collectors.
+// Real proxies with printed configurations, in front of real collectors.
 
 const KiB = 1024;
 
-/** The options by which an example is printed for a collector that runs. */
+/** Returns the options that print an example for a running collector. */
 const optionsOf = ({ port, statusPort }: Pick<Watched, 'port' | 'statusPort'>): string[] => [
   `--port=${port}`,
   `--status=127.0.0.1:${statusPort}`,
@@ -74,7 +74,7 @@ describe.skipIf(!isHere(CADDY))('caddy, while viewlog is away', () => {
     const ports = [`--port=${first.port}`, `--status=127.0.0.1:${first.statusPort}`];
     const proxy = await caddy(await exampleOf('caddy', ports, { data }));
     await until(async () => (await proxy.post(MINIMAL_VIEW)).status === 201);
-    // What the unit does for a restart.
+    // The unit does the same for a restart.
     first.child.kill('SIGUSR2');
     await until(async () => (await fetch(`${first.statusUrl}/readyz`)).status === 503);
     await new Promise((resolve) => setTimeout(resolve, 500));

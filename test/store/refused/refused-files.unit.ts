@@ -39,7 +39,7 @@ function openRefused(options: Partial<RefusedStoreOptions> = {}) {
       const { keptLines, droppedLines } = store.state();
       return keptLines + droppedLines === count;
     }, `${count} settled`);
-  /** Keeps views of about 10,000 bytes each. */
+  /** Stores refused views of about 10,000 bytes each. */
   const keepMany = async (count: number, project?: string): Promise<void> => {
     const sent = JSON.stringify({ x: 'x'.repeat(9_900) });
     const { keptLines, droppedLines } = store.state();
@@ -110,7 +110,7 @@ describe('a refused view', () => {
   });
 });
 
-// How many bytes, and of which projects: the simulator tries that.
+// The simulator tests how many bytes, and of which projects.
 describe('a day keeps', () => {
   it('at most its maximum, including what an earlier process has kept', async () => {
     const first = openRefused({ maxBytesPerDay: 500_000 });
@@ -124,7 +124,7 @@ describe('a day keeps', () => {
     expect(size).toBeGreaterThan(480_000);
     expect(second.store.state().droppedLines).toBe(11);
     expect(second.log.lines).toEqual([
-      'warn: Refused views of 2026-03-01 have reached --max-refused; some are no longer kept',
+      'warn: Refused views of 2026-03-01 have reached --max-refused; some are no longer stored',
     ]);
   });
 

@@ -5,7 +5,7 @@ import { sumOf, startWatched, type Watched } from '../../support/status.ts';
 import { until } from '../../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../../support/views.ts';
 
-// What a collector answers while its stream takes no views, and that it goes on by itself.
+// The answers of a collector while its stream accepts no views, and its recovery.
 
 interface Refusal {
   readonly code: string;
@@ -76,7 +76,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
       const metrics = await viewlog.metrics();
       expect(metrics['viewlog_queue_bytes']).toBeLessThanOrEqual(64 * 1024);
       expect(metrics['viewlog_publish_failures_total{reason="timeout"}']).toBeGreaterThan(0);
-      // Soon none is even tried, and then the server is given up.
+      // Soon no view is even tried, and then the client gives up the server.
       await until(async () => (await readiness(viewlog)).code === 503);
       await until(() => viewlog.stderr().includes('is lost; connecting again'));
     } finally {
@@ -101,11 +101,11 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     const viewlog = await start(nats);
     for (let i = 0; i < 3; i++) expect(await accepts(viewlog)).toBe(true);
     for (let i = 0; i < 5; i++) {
-      expect((await refusal(viewlog)).detail).toContain('the stream does not take it');
+      expect((await refusal(viewlog)).detail).toContain('the stream does not accept it');
     }
     expect(await readiness(viewlog)).toMatchObject({
       code: 503,
-      reasons: ['the stream does not take it'],
+      reasons: ['the stream does not accept it'],
     });
     const metrics = await viewlog.metrics();
     expect(metrics['viewlog_publish_failures_total{reason="refused"}']).toBe(5);
@@ -114,7 +114,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     expect(await accepts(viewlog)).toBe(true);
     expect((await readiness(viewlog)).code).toBe(200);
     expect(viewlog.stderr()).toBe('error: Stream VIEWS refuses views: maximum messages exceeded\n');
-    expect(viewlog.stdout().match(/^Stream VIEWS takes views again$/gm)).toHaveLength(1);
+    expect(viewlog.stdout().match(/^Stream VIEWS accepts views again$/gm)).toHaveLength(1);
   });
 
   it('stops in time when the server hangs', async () => {
@@ -135,7 +135,8 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
   });
 
   it('finds a server again that was down when it started', async () => {
-    // Two that know nothing of each other, so that nobody tells it of the other.
+    // Two servers that do not know each other, so that neither tells the client the other's
+    // address.
     const [first, second] = [await startNats(), await startNats()];
     await (await second.manager()).streams.add({ name: 'VIEWS', subjects: ['views.>'] });
     await first.nodes[0]!.stop('SIGTERM');

@@ -10,7 +10,8 @@ import { tempDir } from '../../support/temp-dir.ts';
 import { dataDirectory, run } from '../../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../../support/views.ts';
 
-// Who may write to a stream: by password, by a credentials file, over TLS. No secret is ever told.
+// Permission to write to a stream: by password, by a credentials file, over TLS. No secret is ever
+// printed.
 
 const RUNTIMES = [NODE, DENO, BUN].filter(isPresent);
 const PASSWORD = 's3cret-p@ss';

@@ -86,7 +86,7 @@ describe.skipIf(!canRunNats())('views in a stream', () => {
     const days3 = 3 * 24 * 3_600e9;
     const limits = { discard: 'old', storage: 'file', max_bytes: 1024 * 1024, max_age: days3 };
     expect(refused).toMatchObject(limits);
-    // A second collector with other limits gives it those, and takes the stream as it is.
+    // A second collector with other limits sets them, and leaves the stream's other settings.
     await startViewlog({ args: [...args, '--max-refused', '2MiB'] });
     expect((await nats.stream('MINE_REFUSED')).config.max_bytes).toBe(2 * 1024 * 1024);
     await startViewlog({ args: [...args, '--nats-stream', 'MINE', '--max-refused', '0'] });
@@ -135,7 +135,7 @@ describe.skipIf(!canRunNats())('a start', () => {
     const { code, stdout, stderr } = await serve(nats.url);
     expect([code, stdout]).toStrictEqual([78, '']);
     expect(stderr).toMatch(
-      /^error: Stream VIEWS cannot keep views: it keeps messages in memory.*\n$/,
+      /^error: Stream VIEWS cannot store views: it keeps messages in memory.*\n$/,
     );
   });
 
@@ -148,7 +148,7 @@ describe.skipIf(!canRunNats())('a start', () => {
     const viewlog = await startWatched({ args });
     expect(viewlog.stderr().split('\n')).toStrictEqual([
       'warning: Stream VIEWS drops its oldest views at a limit (max_bytes)',
-      'warning: Stream VIEWS is kept by 1 of the servers, not by --nats-replicas 3; change it on ' +
+      'warning: Stream VIEWS is stored on 1 server, not --nats-replicas 3; change the number on ' +
         'the servers',
       '',
     ]);
