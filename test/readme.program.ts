@@ -25,10 +25,10 @@ describe('its first view', () => {
     const taken = await viewlog.post(body);
     expect(taken.status).toBe(201);
     const { id } = (await taken.json()) as { id: string };
-    const told = (JSON.parse(answer!) as { id: string }).id;
+    const storedId = (JSON.parse(answer!) as { id: string }).id;
     const [stored = ''] = viewlog.lines();
     const sameTime = stored.replace(/"ts":"[^"]+"/, /"ts":"[^"]+"/.exec(line!)![0]);
-    expect(sameTime.replace(id, told)).toBe(line!.trimEnd());
+    expect(sameTime.replace(id, storedId)).toBe(line!.trimEnd());
   });
 
   it('without its slash is refused as it says', async () => {

@@ -1,7 +1,7 @@
 // Checks of the program, its settings, its projects file and the running collector.
 import { plural } from '../base/format.ts';
 import { summaryOf } from '../projects/project-list.ts';
-import { overdueTold, type Told, toldOf } from '../status/problem-words.ts';
+import { overdueNotice, type Notice, noticesOf } from '../status/problem-words.ts';
 import * as commands from '../status/shell-commands.ts';
 import { isOpen } from '../status/state.ts';
 import type { Place, Words } from '../status/words.ts';
@@ -158,19 +158,21 @@ export function checkRefusals(facts: Facts): readonly Verdict[] {
     overdue: [],
     firstSteps: undefined,
   };
-  const told = toldOf(shown, placeOf(facts)).filter(({ kind }) => kind !== 'green');
-  return told.length > 0 ? told.map(verdictOf) : [ok('No view of a listed project is refused now')];
+  const notices = noticesOf(shown, placeOf(facts)).filter(({ kind }) => kind !== 'green');
+  return notices.length > 0
+    ? notices.map(verdictOf)
+    : [ok('No view of a listed project is refused now')];
 }
 
 export function checkOverdue(facts: Facts): readonly Verdict[] {
   const { overdue = [] } = facts.disk?.inside?.around ?? {};
-  return overdue.length === 0 ? [] : [verdictOf(overdueTold(overdue, placeOf(facts)))];
+  return overdue.length === 0 ? [] : [verdictOf(overdueNotice(overdue, placeOf(facts)))];
 }
 
-const verdictOf = (told: Told): Verdict =>
-  warning(wordsOf(told.title).replace(/\.$/, ''), undefined, stepsOf(told));
+const verdictOf = (notice: Notice): Verdict =>
+  warning(wordsOf(notice.title).replace(/\.$/, ''), undefined, stepsOf(notice));
 
-const stepsOf = ({ steps }: Told): string =>
+const stepsOf = ({ steps }: Notice): string =>
   steps
     .map(({ words, command }) => `${wordsOf(words)}${command === undefined ? '' : ` ${command};`}`)
     .join(' ')

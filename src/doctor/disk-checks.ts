@@ -126,11 +126,11 @@ export const checkSpace = inside(({ fileSystem, around, viewDays }, { settings }
   }
   if (!bytesPerDay) return [ok(`${what}; how long it lasts is unknown before a full day`)];
   const days = Math.floor((freeBytes - minFreeBytes) / bytesPerDay);
-  const told = `${what}; lasts ${plural(days, 'day')} at ${formatRoundedSize(bytesPerDay)} per day`;
+  const estimate = `${what}; lasts ${plural(days, 'day')} at ${formatRoundedSize(bytesPerDay)} per day`;
   // With --keep-days, as many files are removed as are added.
   const isSteady = keepDays > 0 && viewDays.length >= keepDays;
-  if (days >= DAYS_LEFT_MIN || isSteady) return [ok(told)];
-  return [warning(told, 'then every view is refused with 503', FREE_UP)];
+  if (days >= DAYS_LEFT_MIN || isSteady) return [ok(estimate)];
+  return [warning(estimate, 'then every view is refused with 503', FREE_UP)];
 });
 
 const SLOW_MS = 50;

@@ -1,7 +1,7 @@
 // The status page as HTML. `page/page.ts` fetches it anew every two seconds and swaps it in place.
 import { printable } from '../base/text.ts';
 import type { Asked, Row, StatusModel } from './model.ts';
-import { reasonsTold, type Told, toldOf, unlistedTold } from './problem-words.ts';
+import { reasonNotices, type Notice, noticesOf, unlistedNotices } from './problem-words.ts';
 import * as words from './words.ts';
 
 interface Shown {
@@ -33,12 +33,12 @@ export function page({ model, place, asked, version }: Shown): string {
           <p class="lost">No contact with viewlog. What is below is no longer up to date.</p>
         </header>
         <main>
-          <ToldList told={toldOf(model, place)} />
+          <NoticeList notices={noticesOf(model, place)} />
           <Figures model={model} />
           <Projects model={model} place={place} filter={asked.filter} />
           <section hidden={model.unlisted.length === 0}>
             <h2>Unlisted ids that send views</h2>
-            <ToldList told={unlistedTold(model, place)} />
+            <NoticeList notices={unlistedNotices(model, place)} />
           </section>
           <div class="two">{words.latest(model).map(Latest)}</div>
         </main>
@@ -59,9 +59,9 @@ const Text = ({ of }: { of: words.Words }) => (
 /** In UTC, until the script shows it in the reader's time zone. */
 const Time = ({ at }: { at: Date }) => <time datetime={at.toISOString()}>{words.utc(at)}</time>;
 
-const ToldList = ({ told }: { told: readonly Told[] }) => (
-  <ul class="told">
-    {told.map(({ kind, title, steps }) => (
+const NoticeList = ({ notices }: { notices: readonly Notice[] }) => (
+  <ul class="notices">
+    {notices.map(({ kind, title, steps }) => (
       <li class={kind}>
         <Text of={title} />
         {steps.map(({ words: of, command }) => (
@@ -146,7 +146,7 @@ function ProjectRow({ row, place }: { row: Row; place: words.Place }) {
         <div class="details">
           <Bars row={row} />
           <Text of={words.chartWords(row)} />
-          <ToldList told={reasonsTold(row, place)} />
+          <NoticeList notices={reasonNotices(row, place)} />
           <Latest title="Last views" items={latest} />
         </div>
       )}

@@ -15,14 +15,14 @@ import { isProblem } from './state.ts';
 import { at, named, type Place, reasonOf, say, type Step, type Words } from './words.ts';
 
 /** A problem and its fix. */
-export interface Told {
+export interface Notice {
   readonly kind?: 'red' | 'amber' | 'green';
   readonly title: Words;
   readonly steps: readonly Step[];
 }
 
 /** Returns the problems, the worst first, then those that are fixed by now. */
-export function toldOf(model: StatusModel, place: Place): Told[] {
+export function noticesOf(model: StatusModel, place: Place): Notice[] {
   const { projectsFault: fault, requests, problems, problemsInAll, overdue, unavailable } = model;
   const more = problemsInAll - problems.length;
   const notes = [
@@ -31,13 +31,13 @@ export function toldOf(model: StatusModel, place: Place): Told[] {
     ...model.warnings,
   ];
   return [
-    ...(unavailable === undefined ? [] : [storeTold(model, place)]),
-    ...(fault === undefined ? [] : [faultTold(fault, place)]),
-    ...problems.map((problem) => problemTold(problem, model, place)),
-    ...(requests === undefined ? [] : [problemTold(requests, model, place)]),
-    ...(overdue.length === 0 ? [] : [overdueTold(overdue, place)]),
-    ...notes.map((note): Told => ({ kind: 'amber', title: [note], steps: [] })),
-    ...model.fixed.map((row): Told => {
+    ...(unavailable === undefined ? [] : [storeNotice(model, place)]),
+    ...(fault === undefined ? [] : [faultNotice(fault, place)]),
+    ...problems.map((problem) => problemNotice(problem, model, place)),
+    ...(requests === undefined ? [] : [problemNotice(requests, model, place)]),
+    ...(overdue.length === 0 ? [] : [overdueNotice(overdue, place)]),
+    ...notes.map((note): Notice => ({ kind: 'amber', title: [note], steps: [] })),
+    ...model.fixed.map((row): Notice => {
       const steps = row.reasons.flatMap((reason) => reasonSteps(reason, row, place));
       return { kind: 'green', title: [`${named(row.name)}: fixed.`], steps };
     }),
@@ -45,7 +45,7 @@ export function toldOf(model: StatusModel, place: Place): Told[] {
   ];
 }
 
-function faultTold(fault: NonNullable<StatusModel['projectsFault']>, place: Place): Told {
+function faultNotice(fault: NonNullable<StatusModel['projectsFault']>, place: Place): Notice {
   const words = ['Correct the file. Until then no command can change it. To see every fault:'];
   return {
     kind: 'amber',
@@ -54,7 +54,7 @@ function faultTold(fault: NonNullable<StatusModel['projectsFault']>, place: Plac
   };
 }
 
-export function overdueTold(overdue: readonly string[], place: Place): Told {
+export function overdueNotice(overdue: readonly string[], place: Place): Notice {
   const { files, command } = commands.removalOf(overdue, place);
   const title = `${plural(overdue.length, 'file')} should have been removed by now.`;
   const which = files < overdue.length ? `the oldest ${files}` : 'them';
@@ -62,10 +62,10 @@ export function overdueTold(overdue: readonly string[], place: Place): Told {
   return { kind: 'amber', title: [title], steps: [{ words, command }] };
 }
 
-function storeTold(
+function storeNotice(
   { unavailable = '', unavailableSinceMs: ms, disk, nowMs }: StatusModel,
   place: Place,
-): Told {
+): Notice {
   const title = say`Views are refused with 503 since ${at(ms ?? nowMs)}: ${unavailable}.`;
   if (disk === undefined) return { kind: 'red', title, steps: [] };
   const { dataDir = '' } = place;
@@ -100,9 +100,9 @@ export function diskAdvice(
 }
 
 /** Returns the problem of a project's views, or of requests that name no project. */
-export function problemTold(row: Row, model: StatusModel, place: Place): Told {
+export function problemNotice(row: Row, model: StatusModel, place: Place): Notice {
   const { state, id, name, accepted, refused, active, sinceMs = model.nowMs, reasons } = row;
-  if (state === 'silent') return silentTold(row, model);
+  if (state === 'silent') return silentNotice(row, model);
   const all = plural(accepted + refused, nounOf(row));
   const many = accepted === 0 ? `all ${all}` : `${formatCount(refused)} of ${all}`;
   const still = active ? '' : ' (inactive, but still sending)';
@@ -113,7 +113,7 @@ export function problemTold(row: Row, model: StatusModel, place: Place): Told {
   };
 }
 
-function silentTold(row: Row, { nowMs }: StatusModel): Told {
+function silentNotice(row: Row, { nowMs }: StatusModel): Notice {
   const { id, name, sinceMs = nowMs, acceptedYesterday, origins = [] } = row;
   const site = origins.find((origin) => !origin.includes('*'));
   const age = formatDuration(nowMs - sinceMs);
@@ -127,7 +127,7 @@ function silentTold(row: Row, { nowMs }: StatusModel): Told {
 /**
  * Returns the reasons of refusals in the last 24 hours. The fixes of a problem are above the table.
  */
-export const reasonsTold = (row: Row, place: Place): Told[] =>
+export const reasonNotices = (row: Row, place: Place): Notice[] =>
   row.reasons.map((reason) => {
     const { sample, lastDay, lastMs } = reason;
     const title = say`${lastDay} refused in 24 hours, the latest ${at(lastMs)}: ${reasonOf(sample)}`;
@@ -224,9 +224,9 @@ function pageFix({ origin = '', text = '' }: ReasonFacts['sample'], explain?: st
 const IN_FAULTY_FILE =
   'It is in the projects file, which is faulty and so not active. Correct the file first.';
 
-export function unlistedTold(model: StatusModel, place: Place): Told[] {
+export function unlistedNotices(model: StatusModel, place: Place): Notice[] {
   const { unlisted, unlistedInAll, projectsFault } = model;
-  const told = unlisted.map(({ id, reason }): Told => {
+  const notices = unlisted.map(({ id, reason }): Notice => {
     const { lastDay, lastHour, lastMs, sample } = reason;
     const views = plural(lastDay, 'view');
     const title = say`${id}: ${views} in 24 hours, ${lastHour} in the last hour, ${fromWords(sample)}, the latest ${at(lastMs)}`;
@@ -234,7 +234,7 @@ export function unlistedTold(model: StatusModel, place: Place): Told[] {
     return { title, steps: fixSteps(reason, place, '') };
   });
   const left = unlistedInAll - unlisted.length;
-  return left === 0 ? told : [...told, { title: [plural(left, 'more id')], steps: [] }];
+  return left === 0 ? notices : [...notices, { title: [plural(left, 'more id')], steps: [] }];
 }
 
 const fromWords = ({ origin }: ReasonFacts['sample']): string =>
@@ -243,7 +243,7 @@ const fromWords = ({ origin }: ReasonFacts['sample']): string =>
 const EXAMPLE = { id: '1000001', active: false, origins: ['https://www.example.com'] };
 
 /** Returns the first steps, for a collector that has never accepted a view. */
-function firstSteps(model: StatusModel, place: Place): Told[] {
+function firstSteps(model: StatusModel, place: Place): Notice[] {
   const { firstSteps: first, projectsFault, unavailable, startMs } = model;
   if (first === undefined || projectsFault !== undefined || unavailable !== undefined) return [];
   const { id, active, origins } = first.project ?? EXAMPLE;

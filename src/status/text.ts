@@ -1,6 +1,6 @@
 import { printable } from '../base/text.ts';
 import type { StatusModel } from './model.ts';
-import { type Told, toldOf, unlistedTold } from './problem-words.ts';
+import { type Notice, noticesOf, unlistedNotices } from './problem-words.ts';
 import * as words from './words.ts';
 
 /** Returns the status page's contents for a terminal. Times are in UTC. */
@@ -8,7 +8,7 @@ export function statusText(model: StatusModel, place: words.Place, version: stri
   const lines = [
     words.headlineWords(model),
     `${plain(words.summaryWords(model))}\n`,
-    ...toldOf(model, place).map((told) => `${textOf(told)}\n`),
+    ...noticesOf(model, place).map((notice) => `${textOf(notice)}\n`),
     ...words.figures(model).map(([name, value, hint]) => `${name}: ${value} (${hint})`),
     `\n${rowOf(words.COLUMNS, 'State', 'Project')}`,
     ...model.projects.map((row) =>
@@ -16,14 +16,14 @@ export function statusText(model: StatusModel, place: words.Place, version: stri
     ),
     words.leftOut(model),
     model.unlisted.length === 0 ? 'No unlisted id sends views.' : 'Unlisted ids that send views:',
-    ...unlistedTold(model, place).map(textOf),
+    ...unlistedNotices(model, place).map(textOf),
     ...words.latest(model).map(eventsOf),
     `\n${`${words.fileWords(model)} viewlog ${version}.`.trimStart()}\n`,
   ];
   return lines.join('\n');
 }
 
-const textOf = ({ title, steps }: Told): string =>
+const textOf = ({ title, steps }: Notice): string =>
   steps.reduce(
     (text, { words: of, command }) =>
       `${text}\n  ${plain(of)}${command === undefined ? '' : `\n    ${command}`}`,

@@ -46,7 +46,7 @@ describe('an archive', () => {
     expect(files['views-2026-02-28.ndjson']).toBe(fs.statSync(fileOf(dir)).size);
   });
 
-  it('follows the stream until it is told to stop', async () => {
+  it('follows the stream until it is stopped', async () => {
     const dir = tempDir();
     const stream = streamOf(LINES.slice(0, 10));
     const stopping = new AbortController();

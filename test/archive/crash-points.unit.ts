@@ -85,7 +85,7 @@ describe('an archive that dies', () => {
 
 const failing = (code: string): Error => Object.assign(new Error(`${code}: simulated`), { code });
 
-it('an archive on a full disk stops when it is told to; the next start ends the half line', async () => {
+it('an archive on a full disk stops on a signal; the next start ends the half line', async () => {
   const dir = tempDir();
   const stopping = new AbortController();
   let writes = 0;

@@ -44,7 +44,7 @@ describe.skipIf(!canRunNats())('a service that is starting', () => {
     expect(await viewlog.ended).toMatchObject({ code: 0 });
   });
 
-  it.each(RUNTIMES)('ends with 0 as soon as it is told to, on $name', async (runtime) => {
+  it.each(RUNTIMES)('ends with 0 as soon as it is stopped, on $name', async (runtime) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       const { viewlog } = await waitingForServers(runtime);
       viewlog.child.kill(signal);

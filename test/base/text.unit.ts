@@ -26,8 +26,8 @@ it.each([
   ['--nats://user:secret@host', '…@host'],
   ['nats://host:4222', 'nats://host:4222'],
   ['serv\u0007', String.raw`serv\u0007`],
-])('what was typed is told without a password: %j', (typed, told) => {
-  expect(echo(typed)).toBe(told);
+])('a message quotes typed text without a password: %j', (typed, quoted) => {
+  expect(echo(typed)).toBe(quoted);
 });
 
 describe('the nearest name', () => {

@@ -46,8 +46,8 @@ cluster { name: bench, listen: "127.0.0.1:${routes[i]}", routes: [
           () => ({}),
         ),
       );
-      const told = await Promise.all(answers);
-      const current = told.flatMap(({ meta_cluster: meta }) =>
+      const replies = await Promise.all(answers);
+      const current = replies.flatMap(({ meta_cluster: meta }) =>
         (meta?.replicas ?? []).filter((peer) => peer.current),
       );
       if (current.length === 2) return;

@@ -21,7 +21,7 @@ test('only looks if it is not to be spent', () => {
   expect([false, false, true, false].map((spend) => bucket.take(0, spend))).toEqual([0, 0, 0, 60]);
 });
 
-test('has a token for a caller who waited as long as told, at least a second', () => {
+test('has a token for a caller who waited for the returned time, at least a second', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 10_000 }), fc.nat(1e12), (limit, nowMs) => {
       const bucket = new TokenBucket(limit);

@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http';
 import { FULL_VIEW } from './views.ts';
 
 /** The answers to a client's views. */
-export interface Told {
+export interface Answers {
   /** Ids of the views that were acknowledged. */
   readonly acknowledged: string[];
   /** The number of other answers by code. */
@@ -12,7 +12,7 @@ export interface Told {
 }
 
 export interface Load {
-  readonly told: Told;
+  readonly answers: Answers;
   /** Resolves when every client has stopped. */
   readonly ended: Promise<unknown>;
   /** Stops sending, and waits for requests in flight. */
@@ -34,7 +34,7 @@ export function startLoad(
   restMs = 0,
   keepAlive = true,
 ): Load {
-  const told: Told = { acknowledged: [], refused: new Map(), unanswered: 0 };
+  const answers: Answers = { acknowledged: [], refused: new Map(), unanswered: 0 };
   const agent = new Agent({ keepAlive, maxSockets: clients });
   let stopping = false;
   let sent = 0;
@@ -42,19 +42,19 @@ export function startLoad(
     while (!stopping && sent++ < viewsMax) {
       const answer = await send(url, agent);
       if (answer === undefined) {
-        told.unanswered += 1;
+        answers.unanswered += 1;
         // Otherwise a stopped collector would be asked a thousand times per second.
         await new Promise((resolve) => setTimeout(resolve, 20));
-      } else if ('id' in answer) told.acknowledged.push(answer.id);
+      } else if ('id' in answer) answers.acknowledged.push(answer.id);
       else {
-        told.refused.set(answer.code, (told.refused.get(answer.code) ?? 0) + 1);
+        answers.refused.set(answer.code, (answers.refused.get(answer.code) ?? 0) + 1);
         if (restMs > 0) await new Promise((resolve) => setTimeout(resolve, restMs));
       }
     }
   };
   const ended = Promise.all(Array.from({ length: clients }, client));
   return {
-    told,
+    answers,
     ended,
     async stop() {
       stopping = true;

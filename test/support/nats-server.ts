@@ -201,8 +201,8 @@ export class NatsCluster {
     const running = this.nodes.filter((node) => node.isRunning);
     if (this.nodes.length === 1) return;
     await until(async () => {
-      const told = await Promise.all(running.map((node) => node.metaCluster()));
-      const leader = told.find((meta, i) => meta?.leader === running[i]!.name);
+      const seen = await Promise.all(running.map((node) => node.metaCluster()));
+      const leader = seen.find((meta, i) => meta?.leader === running[i]!.name);
       const current = leader?.replicas?.filter((peer) => peer.current && !peer.offline);
       return current?.length === running.length - 1;
     });

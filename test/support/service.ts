@@ -243,12 +243,12 @@ function service(runtime: Runtime): void {
   it('stores each view that it acknowledges while it stops under load', async () => {
     const viewlog = await start();
     const load = startLoad(viewlog.url, 16);
-    await until(() => load.told.acknowledged.length > 300);
+    await until(() => load.answers.acknowledged.length > 300);
     const { code } = await viewlog.signal('SIGTERM');
     await load.stop();
     const stored = viewlog.lines().map((line) => (JSON.parse(line) as { id: string }).id);
     expect(stored).toStrictEqual([...new Set(stored)].toSorted());
-    expect(load.told.acknowledged.filter((id) => !stored.includes(id))).toStrictEqual([]);
+    expect(load.answers.acknowledged.filter((id) => !stored.includes(id))).toStrictEqual([]);
     expect(code).toBe(0);
   });
 

@@ -42,7 +42,7 @@ class Loaded {
     const { code, stderr } = await this.#viewlog!.signal(signal);
     if (signal === 'SIGTERM' && code !== 0) throw new Error(`stopped with ${code}: ${stderr}`);
     await this.#load!.stop();
-    const { acknowledged, refused } = this.#load!.told;
+    const { acknowledged, refused } = this.#load!.answers;
     this.acknowledged.push(...acknowledged);
     for (const [code_, times] of refused) {
       this.refused.set(code_, (this.refused.get(code_) ?? 0) + times);
@@ -51,7 +51,7 @@ class Loaded {
 
   /** Waits until another view is acknowledged. */
   async goesOn(): Promise<void> {
-    const { acknowledged } = this.#load!.told;
+    const { acknowledged } = this.#load!.answers;
     const before = acknowledged.length;
     await until(() => acknowledged.length > before);
   }

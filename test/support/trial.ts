@@ -62,23 +62,23 @@ export class Trial {
   async underLoad(
     viewlog: Viewlog,
     clients: number,
-    happen: (told: Load['told']) => Promise<unknown>,
+    happen: (answers: Load['answers']) => Promise<unknown>,
   ): Promise<string[]> {
     const load = startLoad(viewlog.url, clients);
     try {
-      await until(() => load.told.acknowledged.length + load.told.refused.size > 20);
-      await happen(load.told);
+      await until(() => load.answers.acknowledged.length + load.answers.refused.size > 20);
+      await happen(load.answers);
     } finally {
       await load.stop();
     }
-    this.acknowledged.push(...load.told.acknowledged);
-    return [...load.told.refused.keys()];
+    this.acknowledged.push(...load.answers.acknowledged);
+    return [...load.answers.refused.keys()];
   }
 
   /** Sends views until the disk is full. */
   async fill(viewlog: Viewlog, clients: number): Promise<void> {
-    const refused = await this.underLoad(viewlog, clients, async (told) => {
-      await until(() => told.refused.has('storage-unavailable'));
+    const refused = await this.underLoad(viewlog, clients, async (answers) => {
+      await until(() => answers.refused.has('storage-unavailable'));
       await sleep(300);
     });
     expect(refused).toStrictEqual(['storage-unavailable']);
@@ -91,8 +91,8 @@ export class Trial {
     const load = startLoad(viewlog.url, 8, 100);
     await load.ended;
     await load.stop();
-    expect(load.told.acknowledged).toHaveLength(100);
-    this.acknowledged.push(...load.told.acknowledged);
+    expect(load.answers.acknowledged).toHaveLength(100);
+    this.acknowledged.push(...load.answers.acknowledged);
   }
 
   /** Returns the view files by name. */

@@ -71,8 +71,8 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     node!.signal('SIGSTOP');
     const load = startLoad(viewlog.url, 300);
     try {
-      await until(() => load.told.refused.has('overloaded'));
-      await until(() => load.told.refused.has('storage-unavailable'));
+      await until(() => load.answers.refused.has('overloaded'));
+      await until(() => load.answers.refused.has('storage-unavailable'));
       const metrics = await viewlog.metrics();
       expect(metrics['viewlog_queue_bytes']).toBeLessThanOrEqual(64 * 1024);
       expect(metrics['viewlog_publish_failures_total{reason="timeout"}']).toBeGreaterThan(0);
@@ -84,12 +84,12 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     }
     await load.stop();
     await until(() => accepts(viewlog));
-    expect([...load.told.refused.keys()].toSorted()).toStrictEqual([
+    expect([...load.answers.refused.keys()].toSorted()).toStrictEqual([
       'overloaded',
       'storage-unavailable',
     ]);
     const ids = new Set((await nats.messages('VIEWS')).map(({ id }) => id));
-    expect(load.told.acknowledged.filter((id) => !ids.has(id))).toStrictEqual([]);
+    expect(load.answers.acknowledged.filter((id) => !ids.has(id))).toStrictEqual([]);
     expect((await viewlog.metrics())['viewlog_queue_bytes']).toBe(0);
   });
 

@@ -27,14 +27,14 @@ describe.skipIf(!canRunNats())('a stream with logins', () => {
     const viewlog = await startWatched({ env: { VIEWLOG_STORE: address } });
     expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
     await nats.nodes[0]!.stop('SIGKILL');
-    const told = [await (await viewlog.post(MINIMAL_VIEW)).text()];
+    const said = [await (await viewlog.post(MINIMAL_VIEW)).text()];
     for (const path of ['/', '/readyz', '/metrics', '/status.json']) {
-      told.push(await (await fetch(`${viewlog.statusUrl}${path}`)).text());
+      said.push(await (await fetch(`${viewlog.statusUrl}${path}`)).text());
     }
     await viewlog.signal('SIGTERM');
-    told.push(viewlog.stdout(), viewlog.stderr());
-    expect(told.join('\n')).toContain(`127.0.0.1:${nats.nodes[0]!.port}`);
-    expect(told.join('\n')).not.toMatch(/s3cret/);
+    said.push(viewlog.stdout(), viewlog.stderr());
+    expect(said.join('\n')).toContain(`127.0.0.1:${nats.nodes[0]!.port}`);
+    expect(said.join('\n')).not.toMatch(/s3cret/);
   });
 
   it.each(RUNTIMES)('accepts a credentials file, on $name', async (runtime) => {
