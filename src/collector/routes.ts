@@ -3,7 +3,7 @@ import { printable } from '../base/text.ts';
 import type { Answer, Exchange, Handler } from '../http/exchange.ts';
 import { refusal } from '../view/refusal.ts';
 import { allowed, preflight } from './answers.ts';
-import { type CollectorParts, refuse, refuseUnexpected, takeView } from './take-view.ts';
+import { type CollectorParts, refuse, refuseUnexpected, receiveView } from './receive-view.ts';
 
 /** A request, and its answer once there is one. */
 interface Asked {
@@ -28,7 +28,7 @@ export function createCollector(parts: CollectorParts): Handler {
     },
   });
   // One handler per route: Hono would compose several for each request.
-  app.post(PATH, ({ env }) => give(env, takeView(env.exchange, parts)));
+  app.post(PATH, ({ env }) => give(env, receiveView(env.exchange, parts)));
   app.options('*', ({ env }) => {
     const { exchange } = env;
     if (exchange.header('access-control-request-method') !== undefined) {

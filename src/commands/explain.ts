@@ -8,7 +8,7 @@ import { cannotRead } from '../disk/lines.ts';
 import { exampleOrigin } from '../projects/origins.ts';
 import { loadProjects, type Project, type Projects } from '../projects/project-list.ts';
 import { activationOf } from '../status/shell-commands.ts';
-import { type KeptView, readRefusedLine } from '../store/refused/refused-line.ts';
+import { type StoredRefusal, readRefusedLine } from '../store/refused/refused-line.ts';
 import { readView } from '../view/read-view.ts';
 import { isRefusal, type Refusal, REFUSALS, sizeFault } from '../view/refusal.ts';
 import { remedyOf } from '../view/remedy.ts';
@@ -38,10 +38,10 @@ export const explain = defineCommand({
     const [file = '-'] = operands;
     if (file === '-' && isatty(0)) note('Enter a view, then Ctrl-D on a line of its own.');
     const bytes = await readInput(file);
-    const kept = readRefusedLine(bytes.toString().trim());
-    const [origin = kept?.origin] = settings.origin;
-    if (kept !== undefined) note(whatIsJudged(kept, origin));
-    const body = kept === undefined ? bytes : Buffer.from(kept.text);
+    const stored = readRefusedLine(bytes.toString().trim());
+    const [origin = stored?.origin] = settings.origin;
+    if (stored !== undefined) note(whatIsJudged(stored, origin));
+    const body = stored === undefined ? bytes : Buffer.from(stored.text);
     const text = sizeFault(body.length, viewBytesMax) ?? textOf(body);
     const rules = { projects, viewBytesMax, now: Date.now };
     const verdict = typeof text === 'string' ? admit(readView(text), origin, rules) : text;
@@ -64,7 +64,7 @@ async function readInput(file: string): Promise<Buffer> {
   }
 }
 
-function whatIsJudged({ ts, code }: KeptView, origin: string | undefined): string {
+function whatIsJudged({ ts, code }: StoredRefusal, origin: string | undefined): string {
   const then = `refused with ${printable(String(code))} at ${printable(String(ts))}`;
   const now = origin === undefined ? 'without an Origin' : `with the Origin ${printable(origin)}`;
   return `This view was ${then}. The answer now, ${now}:`;

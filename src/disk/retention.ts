@@ -31,8 +31,8 @@ export interface RetentionOptions {
  */
 export function overdueDays(days: readonly string[], keepDays: number, nowMs: number): string[] {
   if (keepDays === 0) return [];
-  const oldestKept = dayOf(nowMs - keepDays * DAY_MS);
-  return days.slice(0, -1).filter((day) => day < oldestKept);
+  const oldestDay = dayOf(nowMs - keepDays * DAY_MS);
+  return days.slice(0, -1).filter((day) => day < oldestDay);
 }
 
 /** Removes at most one overdue file of each kind per hour, the first an hour from now. */

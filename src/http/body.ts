@@ -41,7 +41,7 @@ export class Body {
   /** Makes the buffer large enough for `bytes`, and charges the budget for all of it. */
   #grow(bytes: number): boolean {
     const capacity = Math.min(this.#bytesMax, Math.max(bytes, 2 * this.#buffer.length));
-    if (!this.#reservation.take(capacity - this.#buffer.length)) return false;
+    if (!this.#reservation.tryReserve(capacity - this.#buffer.length)) return false;
     const buffer = Buffer.allocUnsafe(capacity);
     buffer.set(this.whole);
     this.#buffer = buffer;

@@ -85,7 +85,7 @@ class FetchExchange implements Exchange {
     const body = await inTime(this.#request.arrayBuffer(), this.#deadlines);
     if (body === undefined) return 'incomplete';
     this.isRead = true;
-    return this.#reservation.take(body.byteLength) ? new Uint8Array(body) : 'over-budget';
+    return this.#reservation.tryReserve(body.byteLength) ? new Uint8Array(body) : 'over-budget';
   }
 
   async #readPieces(bytesMax: number): Promise<Uint8Array | BodyFault> {

@@ -20,7 +20,7 @@ export class MemoryBudget {
   }
 
   /** Reserves `bytes` more. Returns false, and reserves nothing, if that exceeds the budget. */
-  take(bytes: number): boolean {
+  tryReserve(bytes: number): boolean {
     if (this.bytes + bytes > this.#bytesMax) return false;
     this.bytes += bytes;
     return true;
@@ -34,7 +34,7 @@ export class Reservation {
 
   constructor(budget: MemoryBudget) {
     this.#budget = budget;
-    if (budget.take(REQUEST_BYTES)) this.#bytes = REQUEST_BYTES;
+    if (budget.tryReserve(REQUEST_BYTES)) this.#bytes = REQUEST_BYTES;
   }
 
   /** True if the budget had no memory for this request. Then it has none for its body either. */
@@ -43,8 +43,8 @@ export class Reservation {
   }
 
   /** Reserves `bytes` more. Returns false if the budget is exhausted. */
-  take(bytes: number): boolean {
-    if (this.isRefused || !this.#budget.take(bytes)) return false;
+  tryReserve(bytes: number): boolean {
+    if (this.isRefused || !this.#budget.tryReserve(bytes)) return false;
     this.#bytes += bytes;
     return true;
   }

@@ -10,7 +10,7 @@ import { admit } from '../collector/admit.ts';
 import { readBlocks } from '../disk/lines.ts';
 import { acquireLock, REPLAY_LOCK_NAME } from '../disk/lock.ts';
 import { loadProjects, type Project, type ProjectList } from '../projects/project-list.ts';
-import { type KeptView, readRefusedLine } from '../store/refused/refused-line.ts';
+import { type StoredRefusal, readRefusedLine } from '../store/refused/refused-line.ts';
 import { readView } from '../view/read-view.ts';
 import { isRefusal, type Refusal, sizeFault } from '../view/refusal.ts';
 import { findCollector, sendView } from './send.ts';
@@ -120,7 +120,7 @@ class FileReplay {
    * The order keeps a view from being sent twice: its id is on the disk before the view is sent. If
    * a crash leaves the outcome unknown, the view is not sent again.
    */
-  async #send({ id, text, origin }: KeptView): Promise<void> {
+  async #send({ id, text, origin }: StoredRefusal): Promise<void> {
     const { url, stop, sentIds } = this.#place;
     await sentIds.record(id, '?');
     let sent = await sendView(url, text, origin);

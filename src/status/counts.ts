@@ -1,4 +1,4 @@
-import type { RequestCounts } from '../collector/take-view.ts';
+import type { RequestCounts } from '../collector/receive-view.ts';
 import { clip } from '../base/text.ts';
 import { DAY_MS } from '../base/time.ts';
 import { type Refusal, type RefusalCode, REFUSALS } from '../view/refusal.ts';

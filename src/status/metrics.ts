@@ -63,8 +63,8 @@ function viewMetrics({ counts, projects, refused }: CollectorState): Metric[] {
     ['viewlog_views_accepted_total', 'Views stored and acknowledged.', accepted],
     ['viewlog_views_refused_total', 'Requests refused, by reason.', by('code', refusedByCode)],
     ['viewlog_last_accepted_timestamp_seconds', 'When the last view was accepted.', lastSeconds],
-    ['viewlog_refused_kept_total', 'Refused views stored for replay.', refused.keptLines],
-    ['viewlog_refused_kept_bytes_total', 'Bytes of refused views stored.', refused.keptBytes],
+    ['viewlog_refused_kept_total', 'Refused views stored for replay.', refused.storedLines],
+    ['viewlog_refused_kept_bytes_total', 'Bytes of refused views stored.', refused.storedBytes],
     ['viewlog_refused_dropped_total', 'Refused views that were not stored.', refused.droppedLines],
   ];
 }

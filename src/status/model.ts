@@ -159,7 +159,7 @@ function rowFacts(judged: state.Judged, input: ModelInput, open: ReadonlySet<str
 function reasonFacts(reason: state.JudgedReason, { projects, files }: ModelInput) {
   const { code, project } = reason.sample;
   // Commands that read refused views read the projects file, too.
-  const canRead = rowOf(code).isKept && project !== undefined && projects.fault === undefined;
+  const canRead = rowOf(code).isStored && project !== undefined && projects.fault === undefined;
   const [from, to] = [dayOf(reason.sinceMs), dayOf(reason.lastMs)];
   const keptDays = files.refusedDays.filter((day) => canRead && day >= from && day <= to);
   return { ...reason, keptDays };

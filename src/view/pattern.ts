@@ -158,8 +158,8 @@ function arrayPattern(
     return unnamed(String.raw`\[(?:${item.source}(?:,${item.source})*)?\]`);
   }
   const empty = v.safeParse(part as unknown as v.GenericSchema, []);
-  const isKept = empty.success && Array.isArray(empty.output) && empty.output.length === 0;
-  return isKept ? unnamed(String.raw`\[\]`) : undefined;
+  const isUnchanged = empty.success && Array.isArray(empty.output) && empty.output.length === 0;
+  return isUnchanged ? unnamed(String.raw`\[\]`) : undefined;
 }
 
 /** A comma follows each field before the first required one, and precedes each after it. */

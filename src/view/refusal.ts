@@ -4,14 +4,14 @@ interface Row {
   /** Header fields of its answer beyond those of every refusal. */
   readonly headers?: Readonly<Record<string, string>>;
   /** True: the view goes to the file of refused views, because its cause can be fixed. */
-  readonly isKept?: true;
+  readonly isStored?: true;
 }
 
 /** Every reason to refuse a view. */
 export const REFUSALS = {
   'malformed-json': { status: 400, title: 'The body is not JSON' },
-  'project-not-activated': { status: 403, title: 'The project is not activated', isKept: true },
-  'origin-not-allowed': { status: 403, title: 'The origin is not allowed', isKept: true },
+  'project-not-activated': { status: 403, title: 'The project is not activated', isStored: true },
+  'origin-not-allowed': { status: 403, title: 'The origin is not allowed', isStored: true },
   'not-found': { status: 404, title: 'There is nothing at this path' },
   'method-not-allowed': {
     status: 405,
@@ -25,7 +25,7 @@ export const REFUSALS = {
     title: 'The body must be sent as application/json',
     headers: { 'Accept-Post': 'application/json' },
   },
-  'invalid-view': { status: 422, title: 'The view is not valid', isKept: true },
+  'invalid-view': { status: 422, title: 'The view is not valid', isStored: true },
   'rate-limited': { status: 429, title: 'The project is over its limit of views per minute' },
   overloaded: { status: 503, title: 'Too many requests are in progress' },
   // A 503 never claims that the view was not stored: viewlog cannot know that.

@@ -77,7 +77,7 @@ const owners = (dir: string): string[] => {
 };
 
 /** Returns the file of refused views, once it has a line. */
-const keptIn = (data: string): string | undefined =>
+const refusedFileIn = (data: string): string | undefined =>
   fs
     .readdirSync(data)
     .filter((name) => /^refused-.*ndjson$/.test(name))
@@ -109,8 +109,8 @@ describe.skipIf(!isRoot)('root in the directory of a service', () => {
       expect(archive).toContain("sudo -u '#4711' viewlog archive --from 'nats://…@127.0.0.1:1'");
       const services = await serve(runtime, SERVICE, dir);
       expect(await services.post({ p: '99' })).toBe(403);
-      const kept = await until(() => keptIn(data));
-      const replay = ['replay', kept, '--to', services.url];
+      const file = await until(() => refusedFileIn(data));
+      const replay = ['replay', file, '--to', services.url];
       expect(await refused(...replay)).toContain(`sudo -u '#4711' viewlog ${replay.join(' ')}`);
       expect(await run(runtime, ROOT, dir, 'activate', '99')).toMatchObject({ code: 0 });
       expect(await run(runtime, SERVICE, dir, ...replay)).toMatchObject({ code: 0 });

@@ -162,10 +162,10 @@ export class Process {
     verify('sealedFragments', state.sealedFragments === life.seals);
     verify('fileBytes', state.fileBytes === (state.path ? disk.find(state.path)?.size : 0));
     if (time.nowMs - this.#lastKeepMs < CALM_MS) return;
-    const { keptLines, keptBytes, droppedLines } = this.#refused.state();
-    ledger.check(keptLines + droppedLines === this.#keeps, `droppedLines is ${droppedLines}`);
-    ledger.check(keptLines <= life.lines.refused, `keptLines is ${keptLines}`);
-    ledger.check(keptBytes <= life.bytes.refused, `keptBytes is ${keptBytes}`);
+    const { storedLines, storedBytes, droppedLines } = this.#refused.state();
+    ledger.check(storedLines + droppedLines === this.#keeps, `droppedLines is ${droppedLines}`);
+    ledger.check(storedLines <= life.lines.refused, `storedLines is ${storedLines}`);
+    ledger.check(storedBytes <= life.bytes.refused, `storedBytes is ${storedBytes}`);
   }
 
   #checkWait(n: number): void {

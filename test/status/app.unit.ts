@@ -55,7 +55,7 @@ const stateOf = ({ counts, projects, nowMs }: Scene, store = FILES): CollectorSt
   counts,
   projects,
   store,
-  refused: { keptLines: 0, keptBytes: 0, droppedLines: 0 },
+  refused: { storedLines: 0, storedBytes: 0, droppedLines: 0 },
   queue: { bytes: 0, bytesMax: 1024 },
   minFreeBytes: 0,
   isStopping: false,

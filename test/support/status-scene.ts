@@ -128,7 +128,7 @@ export class Scene {
         all: () => projects.all(),
       },
       store: { ...FILES, ...store } as WatchedState,
-      refused: { keptLines: 0, keptBytes: 0, droppedLines: 0 },
+      refused: { storedLines: 0, storedBytes: 0, droppedLines: 0 },
       queue: { bytes: 0, bytesMax: 2 ** 25 },
       minFreeBytes,
       isStopping,

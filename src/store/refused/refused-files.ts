@@ -30,8 +30,8 @@ export interface RefusedStoreOptions {
 export interface RefusedState {
   /** The file being written, if views are stored in files. */
   readonly path?: string | undefined;
-  readonly keptLines: number;
-  readonly keptBytes: number;
+  readonly storedLines: number;
+  readonly storedBytes: number;
   /** Refused views that were not stored. */
   readonly droppedLines: number;
 }
@@ -63,8 +63,8 @@ export class RefusedFiles implements LocalRefusedStore {
   #isFullLogged = false;
   #isFailing = false;
   #isClosing = false;
-  #keptLines = 0;
-  #keptBytes = 0;
+  #storedLines = 0;
+  #storedBytes = 0;
   #droppedLines = 0;
 
   constructor(options: RefusedStoreOptions) {
@@ -95,8 +95,8 @@ export class RefusedFiles implements LocalRefusedStore {
   state(): RefusedState {
     return {
       path: this.#writer.path,
-      keptLines: this.#keptLines,
-      keptBytes: this.#keptBytes,
+      storedLines: this.#storedLines,
+      storedBytes: this.#storedBytes,
       droppedLines: this.#droppedLines,
     };
   }
@@ -117,7 +117,7 @@ export class RefusedFiles implements LocalRefusedStore {
       const { day } = this.#queue[0]!.stamp;
       const end = this.#queue.findIndex(({ stamp }) => stamp.day !== day);
       const some = this.#queue.splice(0, end < 0 ? this.#queue.length : end);
-      const keptBefore = this.#keptLines;
+      const linesBefore = this.#storedLines;
       try {
         await this.#openDay(day);
         await this.#write(day, Buffer.concat(this.#linesWithinLimits(day, some)));
@@ -129,7 +129,7 @@ export class RefusedFiles implements LocalRefusedStore {
           log.warn(`Cannot store refused views in "${dir}": ${reasonOf(error)}`);
         this.#isFailing = true;
       }
-      this.#droppedLines += some.length - (this.#keptLines - keptBefore);
+      this.#droppedLines += some.length - (this.#storedLines - linesBefore);
       for (const { view } of some) this.#queuedChars -= view.text.length;
     }
     this.#writing = undefined;
@@ -148,8 +148,8 @@ export class RefusedFiles implements LocalRefusedStore {
 
   async #write(day: string, bytes: Buffer | typeof NOTHING): Promise<void> {
     const { lineBytes, blocked } = await this.#writer.write(day, bytes);
-    this.#keptLines += countLines(bytes.subarray(0, lineBytes));
-    this.#keptBytes += lineBytes;
+    this.#storedLines += countLines(bytes.subarray(0, lineBytes));
+    this.#storedBytes += lineBytes;
     if (blocked !== undefined) throw new Error(blocked.message);
   }
 

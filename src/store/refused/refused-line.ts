@@ -20,7 +20,7 @@ export function refusedLine(
 const VIEW = ',"view":';
 
 /** A refused view as it is read back. */
-export interface KeptView {
+export interface StoredRefusal {
   readonly id: string;
   /** The time and the reason, as the line has them. */
   readonly ts: unknown;
@@ -35,7 +35,7 @@ export interface KeptView {
  * Reads a line of `refusedLine`; returns `undefined` for any other line. The view's text is cut out
  * instead of parsed, because parsing could lose the very fault.
  */
-export function readRefusedLine(line: string): KeptView | undefined {
+export function readRefusedLine(line: string): StoredRefusal | undefined {
   // The first match is right, because before it there are only texts of viewlog's own JSON, in
   // which a quote follows a backslash.
   const at = line.indexOf(VIEW);

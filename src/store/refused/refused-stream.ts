@@ -64,8 +64,8 @@ class RefusedStream implements LocalRefusedStore {
   readonly #stamp: () => Stamp;
   readonly #publisher: Publisher;
   #isClosing = false;
-  #keptLines = 0;
-  #keptBytes = 0;
+  #storedLines = 0;
+  #storedBytes = 0;
   #droppedLines = 0;
 
   constructor(options: RefusedStreamOptions) {
@@ -91,8 +91,8 @@ class RefusedStream implements LocalRefusedStore {
 
   state(): RefusedState {
     return {
-      keptLines: this.#keptLines,
-      keptBytes: this.#keptBytes,
+      storedLines: this.#storedLines,
+      storedBytes: this.#storedBytes,
       droppedLines: this.#droppedLines,
     };
   }
@@ -108,7 +108,7 @@ class RefusedStream implements LocalRefusedStore {
       this.#droppedLines += 1;
       return;
     }
-    this.#keptLines += 1;
-    this.#keptBytes += line.length;
+    this.#storedLines += 1;
+    this.#storedBytes += line.length;
   }
 }

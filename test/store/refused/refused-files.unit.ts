@@ -36,16 +36,16 @@ function openRefused(options: Partial<RefusedStoreOptions> = {}) {
       .map((line) => (JSON.parse(line) as { view: unknown }).view);
   const settled = (count: number): Promise<void> =>
     until(() => {
-      const { keptLines, droppedLines } = store.state();
-      return keptLines + droppedLines === count;
+      const { storedLines, droppedLines } = store.state();
+      return storedLines + droppedLines === count;
     }, `${count} settled`);
   /** Stores refused views of about 10,000 bytes each. */
   const keepMany = async (count: number, project?: string): Promise<void> => {
     const sent = JSON.stringify({ x: 'x'.repeat(9_900) });
-    const { keptLines, droppedLines } = store.state();
+    const { storedLines, droppedLines } = store.state();
     for (let n = 1; n <= count; n++) {
       store.keep({ code: 'a', text: sent, ...(project !== undefined && { project }) });
-      if (n % 50 === 0 || n === count) await settled(keptLines + droppedLines + n);
+      if (n % 50 === 0 || n === count) await settled(storedLines + droppedLines + n);
     }
   };
   return { dir, clock, log, store, text, views, settled, keepMany };
@@ -73,8 +73,8 @@ describe('a refused view', () => {
           `${stamp}"code":"project-not-activated","view":\\{"p":"2"\\}\\}\n$`,
       ),
     );
-    expect(store.state()).toMatchObject({ keptLines: 2, droppedLines: 0 });
-    expect(store.state().keptBytes).toBe(Buffer.byteLength(text()));
+    expect(store.state()).toMatchObject({ storedLines: 2, droppedLines: 0 });
+    expect(store.state().storedBytes).toBe(Buffer.byteLength(text()));
   });
 
   it('stays its own text, on one line', async () => {
@@ -131,10 +131,10 @@ describe('a day keeps', () => {
   it('more again when the next one begins', async () => {
     const { store, clock, keepMany } = openRefused({ maxBytesPerDay: 100_000 });
     await keepMany(20, '1');
-    const before = store.state().keptLines;
+    const before = store.state().storedLines;
     clock.ms += 24 * 3_600_000;
     await keepMany(5, '1');
-    expect(store.state().keptLines).toBe(before + 5);
+    expect(store.state().storedLines).toBe(before + 5);
     await store.close(20_000);
   });
 
@@ -153,7 +153,7 @@ describe('a day keeps', () => {
     free = 200;
     store.keep(view(2));
     await store.close(20_000);
-    expect(store.state()).toMatchObject({ keptLines: 1, droppedLines: 1 });
+    expect(store.state()).toMatchObject({ storedLines: 1, droppedLines: 1 });
   });
 });
 
@@ -170,7 +170,7 @@ describe('a disk that', () => {
     for (let n = 0; n < 200; n++) store.keep({ code: 'a', project: '1', text });
     expect(store.state().droppedLines).toBe(200 - Math.floor(MiB / text.length));
     await store.close(20);
-    expect(store.state().keptLines).toBe(0);
+    expect(store.state().storedLines).toBe(0);
   });
 
   it('is full is logged once, counted, and completed before anything else', async () => {
@@ -178,7 +178,7 @@ describe('a disk that', () => {
     disk.spaceBytes = 150;
     for (let n = 0; n < 3; n++) store.keep(view(n));
     await settled(3);
-    expect(store.state()).toMatchObject({ keptLines: 1, droppedLines: 2 });
+    expect(store.state()).toMatchObject({ storedLines: 1, droppedLines: 2 });
     store.keep(view(3));
     await settled(4);
     disk.spaceBytes = Number.POSITIVE_INFINITY;

@@ -30,7 +30,7 @@ export interface RequestCounts {
 }
 
 /** Answers `POST /view`: body → view → verdict → line on disk → answer. Never rejects. */
-export async function takeView(request: Exchange, parts: CollectorParts): Promise<Answer> {
+export async function receiveView(request: Exchange, parts: CollectorParts): Promise<Answer> {
   const origin = request.header('origin');
   try {
     const body = mediaTypeFault(request) ?? (await readBody(request, parts.viewBytesMax));
@@ -77,7 +77,7 @@ export function refuse(
   counts.refused(reason, origin, text);
   const { code, issues, project } = reason;
   // A valid JSON text that begins with a brace is an object.
-  if (rowOf(code).isKept && text?.trimStart().startsWith('{')) {
+  if (rowOf(code).isStored && text?.trimStart().startsWith('{')) {
     refused.keep({ code, text, issues, origin, project });
   }
   return problem(reason, origin);
