@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Calendar } from '../../src/report/calendar.ts';
-import { localHours } from '../../src/report/local-hour.ts';
 import { filesWith } from '../../src/report/read.ts';
 import { Sources } from '../../src/report/sources.ts';
 import { askedSpan } from '../../src/report/span.ts';
@@ -85,18 +84,26 @@ it('a tally is exact up to its limit, and then keeps what is frequent', () => {
 });
 
 it('the local hour is right in every zone and quarter', () => {
+  const now = new Date('2026-04-05T12:00:00Z');
+  const all = { fromDay: undefined, toDay: undefined, project: undefined };
+  const calendarOf = (timeZone: string) => new Calendar({ ...all, timeZone }, now);
   for (const timeZone of ['Asia/Kathmandu', 'America/St_Johns', 'Australia/Lord_Howe', 'UTC']) {
-    const hourOf = localHours(timeZone);
-    const fresh = (ts: string) => localHours(timeZone)(ts);
+    const calendar = calendarOf(timeZone);
     for (let i = 0; i < 300; i++) {
       const ts = new Date(Date.parse('2026-04-04T12:07:00Z') + i * 7 * 60_000).toISOString();
-      expect([ts, hourOf(ts)]).toStrictEqual([ts, fresh(ts)]);
+      expect([ts, calendar.hourOf(ts)]).toStrictEqual([ts, calendarOf(timeZone).hourOf(ts)]);
     }
   }
-  const kathmandu = localHours('Asia/Kathmandu');
-  expect(kathmandu('2026-03-01T18:14:59.999Z')).toStrictEqual({ day: '2026-03-01', hour: 23 });
-  expect(kathmandu('2026-03-01T18:15:00.000Z')).toStrictEqual({ day: '2026-03-02', hour: 0 });
+  const kathmandu = calendarOf('Asia/Kathmandu');
+  expect(kathmandu.hourOf('2026-03-01T18:14:59.999Z')).toMatchObject({
+    day: '2026-03-01',
+    hour: 23,
+  });
+  expect(kathmandu.hourOf('2026-03-01T18:15:00.000Z')).toMatchObject({
+    day: '2026-03-02',
+    hour: 0,
+  });
   for (const wrong of ['', '2026-03-01', '2026-13-01T00:00:00.000Z', '2026-03-01T00:00:00.000+']) {
-    expect(localHours('UTC')(wrong)).toBeUndefined();
+    expect(calendarOf('UTC').hourOf(wrong)).toBeUndefined();
   }
 });

@@ -1,4 +1,4 @@
-import { Calendar } from '../../src/report/calendar.ts';
+import { Calendar, type Selection } from '../../src/report/calendar.ts';
 import { reportOf } from '../../src/report/model.ts';
 import { parseViewLine } from '../../src/report/report-line.ts';
 import type { Report } from '../../src/report/schema.ts';
@@ -14,11 +14,7 @@ export const SITE: ListedProject = {
   origins: ['https://www.example.com', 'https://*.example.org'],
 };
 
-interface Asked {
-  readonly fromDay?: string;
-  readonly toDay?: string;
-  readonly project?: string;
-  readonly timeZone?: string;
+interface Asked extends Partial<Selection> {
   readonly listed?: readonly ListedProject[];
   readonly keepsQuery?: boolean;
   readonly top?: number;
@@ -28,12 +24,11 @@ export const bytes = (text: string): string => Buffer.from(text).toString('latin
 
 /** Returns the report on these lines, made at `NOW`. */
 export function reportOn(lines: readonly string[], asked: Asked = {}): Report {
-  const { fromDay, toDay, project, timeZone = 'UTC', top = 10, ...options } = asked;
-  const selection = { fromDay, toDay, project, timeZone };
-  const calendar = new Calendar(selection, NOW);
-  const totals = new Totals(calendar, { listed: [SITE], project, ...options });
+  const { listed = [SITE], keepsQuery = false, top = 10, ...selected } = asked;
+  const all = { fromDay: undefined, toDay: undefined, project: undefined, timeZone: 'UTC' };
+  const totals = new Totals(new Calendar({ ...all, ...selected }, NOW), listed, keepsQuery);
   for (const line of lines) totals.addView(parseViewLine(bytes(line)));
-  return reportOf(totals, selection, { now: NOW, top });
+  return reportOf(totals, top);
 }
 
 /** Returns a view's line; by default without a referrer. */
