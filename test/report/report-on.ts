@@ -45,7 +45,8 @@ export const daily = (fromDay: string, counts: readonly number[], change: object
     return Array.from({ length: count }, () => viewAt(day, change));
   });
 
-/** Returns the rows of a list as `[key, count]`; a page's key is its `url`. */
+/** Returns the rows of a list as `key count`; a page's key is its `url`. */
 export const rowsOf = (list: {
   readonly top: readonly { readonly key: unknown; readonly count: number }[];
-}): unknown[] => list.top.map(({ key, count }) => [(key as { url?: string }).url ?? key, count]);
+}): string[] =>
+  list.top.map(({ key, count }) => `${(key as { url?: string }).url ?? key} ${count}`);
