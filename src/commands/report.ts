@@ -3,13 +3,14 @@ import type { Log } from '../base/log.ts';
 import { writeFile } from '../base/output.ts';
 import { printable } from '../base/text.ts';
 import { parseContent, readContent } from '../projects/projects-file.ts';
+import type { ProjectEntry } from '../projects/projects-schema.ts';
 import { Calendar, dayIn, type Selection } from '../report/calendar.ts';
 import { htmlReport } from '../report/html.tsx';
 import { reportOf } from '../report/model.ts';
 import { addUp, filesWith } from '../report/read.ts';
 import { askedSpan } from '../report/span.ts';
 import { jsonReport, textReport } from '../report/text.ts';
-import { type ListedProject, Totals } from '../report/totals.ts';
+import { Totals } from '../report/totals.ts';
 import { REPORT_OPTIONS, type Settings } from '../settings.ts';
 import { defineCommand } from './command.ts';
 
@@ -66,7 +67,7 @@ function selectionOf(settings: Asked, now: Date): Selection {
 }
 
 /** A report works without the projects file, which need not be where the views are. */
-async function listedIn(path: string, log: Log): Promise<readonly ListedProject[]> {
+async function listedIn(path: string, log: Log): Promise<readonly ProjectEntry[]> {
   const content = await readContent(path);
   const reading = parseContent(content, path);
   if ('file' in reading) return reading.file.projects;

@@ -1,4 +1,4 @@
-import { formatCount, plural } from '../base/format.ts';
+import { formatCount } from '../base/format.ts';
 import { columnOf, printable, widthOf } from '../base/text.ts';
 import type { Report } from './schema.ts';
 import { type Section, sectionsOf } from './sections.ts';
@@ -40,12 +40,12 @@ export const jsonReport = (report: Report): string =>
 
 /** Says what the report is about, and what is most important in it. */
 function head(report: Report): string[] {
-  const { views, project, timeZone } = report;
-  const about = project === undefined ? 'all projects' : printable(projectInWords(report, project));
+  const { project, timeZone } = report;
+  const about = project === undefined ? 'All projects' : printable(projectInWords(report, project));
   const span = spanOf(report);
   const days = span === undefined ? 'no days' : `${span.fromDay} to ${span.toDay}`;
   return [
-    `${plural(views, 'view')}: ${about}, ${days} (${timeZone})`,
+    `${about}, ${days} (${timeZone})`,
     headline(report),
     lastWeekInWords(report),
     ...figuresOf(report).map(([name, value, note]) => `${name}: ${value}, ${note}`),

@@ -1,16 +1,9 @@
+import type { ProjectEntry } from '../projects/projects-schema.ts';
 import type { Calendar } from './calendar.ts';
 import { campaignIn, withoutQuery } from './page-url.ts';
 import type { ViewLine } from './report-line.ts';
 import { INTERNAL, NONE, Sources } from './sources.ts';
 import { Tally } from './tally.ts';
-
-/** A project as the projects file lists it. */
-export interface ListedProject {
-  readonly id: string;
-  readonly name?: string | undefined;
-  readonly active?: boolean | undefined;
-  readonly origins?: readonly string[] | undefined;
-}
 
 interface Project {
   /** The local days with views, the previous period's too. */
@@ -40,11 +33,11 @@ export class Totals {
   readonly languages = new Tally();
   readonly templates = new Tally();
   readonly calendar: Calendar;
-  readonly listed: readonly ListedProject[];
+  readonly listed: readonly ProjectEntry[];
   readonly #keepsQuery: boolean;
 
   /** @param keepsQuery true: pages keep their query. */
-  constructor(calendar: Calendar, listed: readonly ListedProject[], keepsQuery: boolean) {
+  constructor(calendar: Calendar, listed: readonly ProjectEntry[], keepsQuery: boolean) {
     this.calendar = calendar;
     this.listed = listed;
     this.#keepsQuery = keepsQuery;

@@ -1,21 +1,22 @@
+import type { ProjectEntry } from '../../src/projects/projects-schema.ts';
 import { Calendar, type Selection } from '../../src/report/calendar.ts';
 import { reportOf } from '../../src/report/model.ts';
 import { parseViewLine } from '../../src/report/report-line.ts';
 import type { Report } from '../../src/report/schema.ts';
-import { type ListedProject, Totals } from '../../src/report/totals.ts';
+import { Totals } from '../../src/report/totals.ts';
 import { storedLines } from '../support/stored-lines.ts';
 
 /** Saturday noon. */
 export const NOW = new Date('2026-03-14T12:00:00Z');
 
-export const SITE: ListedProject = {
+export const SITE: ProjectEntry = {
   id: '1000001',
   name: 'Example site',
   origins: ['https://www.example.com', 'https://*.example.org'],
 };
 
 interface Asked extends Partial<Selection> {
-  readonly listed?: readonly ListedProject[];
+  readonly listed?: readonly ProjectEntry[];
   readonly keepsQuery?: boolean;
   readonly top?: number;
 }

@@ -103,7 +103,8 @@ it('reads the files that it is given, and stdin, and writes a page', async () =>
   const data = dataWith({ 'some.ndjson.gz': gzipSync(text(storedLines(DAY, 3))) });
   const options = { data, input: text(storedLines(DAY, 4)) };
   const said = await run(['report', 'some.ndjson.gz', '-', '--time-zone', 'UTC'], options);
-  expect(said.stdout.split('\n')[0]).toBe(`7 views: all projects, ${DAY} to ${DAY} (UTC)`);
+  expect(said.stdout).toContain('\n7 views.\n');
+  expect(said.stdout.split('\n')[0]).toBe(`All projects, ${DAY} to ${DAY} (UTC)`);
   const file = `${data}/a.html`;
   const html = await run(['report', 'some.ndjson.gz', '--html', file], options);
   expect([html.code, html.stdout]).toStrictEqual([0, `Wrote ${file}\n`]);
@@ -120,7 +121,7 @@ it('names projects as the projects file does; a faulty one gets a warning', asyn
   const projects = [{ id: '1000001', name: 'Example site' }];
   writeFileSync(join(data, 'projects.json'), JSON.stringify({ projects }));
   const named = await run(['report', '--project', '1000001'], { data });
-  expect(named.stdout).toMatch(/^1 view: Example site, /);
+  expect(named.stdout).toMatch(/^Example site, .*\n1 view\.\n/);
   writeFileSync(join(data, 'projects.json'), '{');
   const faulty = await run(['report', '--json'], { data });
   expect(faulty.code).toBe(0);
