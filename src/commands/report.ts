@@ -3,15 +3,14 @@ import type { Log } from '../base/log.ts';
 import { writeFile } from '../base/output.ts';
 import { printable } from '../base/text.ts';
 import { parseContent, readContent } from '../projects/projects-file.ts';
-import { Calendar, type Selection } from '../report/calendar.ts';
+import type { ProjectEntry } from '../projects/projects-schema.ts';
+import { Calendar, dayIn, type Selection } from '../report/calendar.ts';
 import { htmlReport } from '../report/html.tsx';
-import { jsonReport } from '../report/json.ts';
-import { localHours } from '../report/local-hour.ts';
 import { reportOf } from '../report/model.ts';
 import { addUp, filesWith } from '../report/read.ts';
 import { askedSpan } from '../report/span.ts';
-import { textReport } from '../report/text.ts';
-import { type ListedProject, Totals } from '../report/totals.ts';
+import { jsonReport, textReport } from '../report/text.ts';
+import { Totals } from '../report/totals.ts';
 import { REPORT_OPTIONS, type Settings } from '../settings.ts';
 import { defineCommand } from './command.ts';
 
@@ -28,18 +27,17 @@ export const report = defineCommand({
   ],
   options: ['data', 'projects', ...REPORT_OPTIONS],
   async run(settings, operands, { print, log }) {
-    const { html, json, top, query: keepsQuery, project } = settings;
+    const { html, json, top, query: keepsQuery } = settings;
     if (html === '-' && json) {
       throw new Fatal(EXIT.usage, '--html - and --json both go to stdout; give --html a FILE');
     }
     const now = new Date();
-    const selection = selectionOf(settings, now);
-    const calendar = new Calendar(selection, now);
+    const calendar = new Calendar(selectionOf(settings, now), now);
     const listed = await listedIn(settings.projects, log);
-    const totals = new Totals(calendar, { listed, keepsQuery, project });
+    const totals = new Totals(calendar, listed, keepsQuery);
     const files = operands.length > 0 ? operands : filesWith(settings.data, calendar.spans);
     await addUp(files, totals, (message) => log.warn(message));
-    const model = reportOf(totals, selection, { now, top });
+    const model = reportOf(totals, top);
     if (html === '-') print(htmlReport(model));
     else if (html !== undefined) {
       writeFile(html, htmlReport(model));
@@ -62,14 +60,14 @@ function selectionOf(settings: Asked, now: Date): Selection {
     throw new Fatal(EXIT.usage, '--last counts back from --to, or from today; leave out --from');
   }
   const timeZone = settings['time-zone'] ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const span = askedSpan({ from, to, last }, localHours(timeZone)(now.toISOString())!.day);
+  const span = askedSpan({ from, to, last }, dayIn(timeZone, now));
   const { fromDay = '', toDay = fromDay } = span;
   if (fromDay > toDay) throw new Fatal(EXIT.usage, `--from ${fromDay} is after --to ${toDay}`);
   return { timeZone, ...span, project };
 }
 
 /** A report works without the projects file, which need not be where the views are. */
-async function listedIn(path: string, log: Log): Promise<readonly ListedProject[]> {
+async function listedIn(path: string, log: Log): Promise<readonly ProjectEntry[]> {
   const content = await readContent(path);
   const reading = parseContent(content, path);
   if ('file' in reading) return reading.file.projects;

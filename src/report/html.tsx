@@ -5,17 +5,15 @@ import { formatCount } from '../base/format.ts';
 import { printable } from '../base/text.ts';
 import { BarChart } from './chart.tsx';
 import type { Report } from './schema.ts';
-import { type Table, tablesOf } from './tables.ts';
+import { type Section, sectionsOf } from './sections.ts';
 import {
-  dayBars,
-  dayBarsTitle,
   faultsOf,
   figuresOf,
   headline,
-  hourBars,
   lastWeekInWords,
+  projectInWords,
+  share,
   silenceInWords,
-  siteOf,
   spanInWords,
   spanOf,
 } from './words.ts';
@@ -28,8 +26,11 @@ const POLICY = "default-src 'none'; style-src 'unsafe-inline'";
 
 /** Returns the report as one page that stands alone: no script, nothing loaded. */
 export function htmlReport(report: Report): string {
-  const site = siteOf(report);
-  const title = site === undefined ? 'Page views' : `Page views of ${shown(site)}`;
+  const { project, projects, views } = report;
+  const site = project ?? (projects.distinct === 1 ? projects.top[0]?.key : undefined);
+  const of = site === undefined ? '' : ` of ${shown(projectInWords(report, site))}`;
+  const title = `Page views${of}`;
+  const silence = silenceInWords(report);
   const page = (
     <html lang="en">
       <head>
@@ -46,7 +47,35 @@ export function htmlReport(report: Report): string {
           <p class="headline">{headline(report)}</p>
           <p>{lastWeekInWords(report)}</p>
           <p class="faint">{about(report)}</p>
-          {report.views === 0 ? NOTHING : <Content report={report} />}
+          {views === 0 ? <p>viewlog’s status page shows whether views arrive.</p> : ''}
+          <dl class="figures">
+            {figuresOf(report).map(([name, value, note]) => (
+              <div>
+                <dt>{name}</dt>
+                <dd>
+                  <b>{value}</b> {note}
+                </dd>
+              </div>
+            ))}
+          </dl>
+          <div class="sections">
+            {sectionsOf(report, DAYS_MAX).map(({ title, remark, total, isChart, rows }) => (
+              <Titled title={title}>
+                {remark && <p class="faint">{remark}</p>}
+                {isChart && <BarChart rows={rows} />}
+                {!isChart && rows.length > 0 && <Table rows={rows} total={total} />}
+              </Titled>
+            ))}
+          </div>
+          {silence.length > 0 && (
+            <Titled title="Days without views">
+              {silence.map(({ name, days }) => (
+                <p>
+                  <Text>{name}</Text>: {days}
+                </p>
+              ))}
+            </Titled>
+          )}
           <p class="faint">{faultsOf(report).join(' ')}</p>
         </main>
       </body>
@@ -54,8 +83,6 @@ export function htmlReport(report: Report): string {
   ) as HtmlEscapedString;
   return `<!doctype html>\n${page}\n`;
 }
-
-const NOTHING = <p>viewlog’s status page shows whether views arrive.</p>;
 
 function about(report: Report): string {
   const { before, madeAt, timeZone, version } = report;
@@ -67,84 +94,34 @@ function about(report: Report): string {
   return `${days}Made ${made} by viewlog ${version}. Days and hours in ${timeZone}.`;
 }
 
-function Content({ report }: { readonly report: Report }) {
-  const silence = silenceInWords(report);
-  return (
-    <>
-      <dl class="figures">
-        {figuresOf(report).map(([name, value, note]) => (
-          <div>
-            <dt>{name}</dt>
-            <dd>
-              <b>{value}</b> {note}
-            </dd>
-          </div>
-        ))}
-      </dl>
-      {report.days.length > 1 && (
-        <Section title={dayBarsTitle(report, DAYS_MAX)}>
-          <BarChart bars={dayBars(report, DAYS_MAX)} />
-        </Section>
-      )}
-      <div class="lists">
-        {tablesOf(report).map((table) => (
-          <ListTable table={table} />
-        ))}
-      </div>
-      <Section title="Views per hour of the day">
-        <BarChart bars={hourBars(report)} />
-      </Section>
-      {silence.length > 0 && (
-        <Section title="Days without views">
-          {silence.map(({ name, days }) => (
-            <p>
-              <Text>{name}</Text>: {days}
-            </p>
-          ))}
-        </Section>
-      )}
-    </>
-  );
-}
-
-function ListTable({ table }: { readonly table: Table }) {
-  const { title, remark, rows, total } = table;
-  const isCompared = rows.some(({ change }) => change !== undefined);
-  const headings = ['Views', 'Share', ...(isCompared ? ['Change'] : [])];
-  return (
-    <Section title={title}>
-      <p class="faint">{remark}</p>
-      {rows.length > 0 && (
-        <table>
-          <thead>
-            <tr>
-              <td></td>
-              {headings.map((heading) => (
-                <th scope="col">{heading}</th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(({ texts, count, share, change }) => (
-              <tr>
-                <th scope="row" style={`--part: ${((100 * count) / total).toFixed(1)}%`}>
-                  {texts.map((text) => (
-                    <Text>{text}</Text>
-                  ))}
-                </th>
-                <td>{formatCount(count)}</td>
-                <td>{share}</td>
-                {change !== undefined && <td>{change}</td>}
-              </tr>
+const Table = ({ rows, total }: Pick<Section, 'rows' | 'total'>) => (
+  <table>
+    <thead>
+      <tr>
+        <td></td>
+        <th scope="col">Views</th>
+        <th scope="col">Share</th>
+        {rows[0]?.change !== undefined && <th scope="col">Change</th>}
+      </tr>
+    </thead>
+    <tbody>
+      {rows.map(({ texts, count, change }) => (
+        <tr>
+          <th scope="row" style={`--part: ${((100 * count) / total).toFixed(1)}%`}>
+            {texts.map((text) => (
+              <Text>{text}</Text>
             ))}
-          </tbody>
-        </table>
-      )}
-    </Section>
-  );
-}
+          </th>
+          <td>{formatCount(count)}</td>
+          <td>{share(count, total)}</td>
+          {change !== undefined && <td>{change}</td>}
+        </tr>
+      ))}
+    </tbody>
+  </table>
+);
 
-const Section = ({ title, children }: { readonly title: string; readonly children: Child }) => (
+const Titled = ({ title, children }: { readonly title: string; readonly children: Child }) => (
   <section id={title.toLowerCase().replaceAll(' ', '-')}>
     <h2>{title}</h2>
     {children}

@@ -1,65 +1,59 @@
-import { textOfBytewise } from '../base/text.ts';
-import { clip } from '../base/text.ts';
 import { VERSION } from '../base/built.ts';
-import type { Selection } from './calendar.ts';
+import { clip, textOfBytewise } from '../base/text.ts';
 import { readable, readableParameter } from './page-url.ts';
 import type { List, Report } from './schema.ts';
-import { daysOf, lengthOf, shifted, spansOf } from './span.ts';
+import { daysOf, lengthOf, spansOf } from './span.ts';
 import type { Tally } from './tally.ts';
 import type { Totals } from './totals.ts';
 
 type Day = Report['days'][number];
 
-interface ModelOptions {
-  readonly now: Date;
-  /** The length of the lists. */
-  readonly top: number;
-}
-
 /** A longer span is not filled with days without views: one clock was probably years off. */
 const DAYS_FILLED_MAX = 3_660;
 const TEXT_LENGTH_MAX = 200;
 
-/** Summarizes totals: everything that a report says, as values. */
-export function reportOf(totals: Totals, selection: Selection, options: ModelOptions): Report {
-  const days = filledDays(totals, selection);
+/**
+ * Summarizes totals: everything that a report says, as values.
+ * @param top the length of the lists.
+ */
+export function reportOf(totals: Totals, top: number): Report {
+  const { calendar, listed, projects } = totals;
+  const days = filledDays(totals);
   const full = days.filter(({ isPartial }) => isPartial !== true);
   const hours = Array.from({ length: 24 }, (_, hour) => sum(days.map((day) => day.hours[hour]!)));
-  const shown = totals.listed.filter(
-    ({ id, active }) => totals.projectsById.has(id) || active !== false,
-  );
   return {
     version: VERSION,
-    madeAt: options.now.toISOString(),
-    ...selection,
-    projectNames: Object.fromEntries(shown.flatMap(({ id, name }) => (name ? [[id, name]] : []))),
-    views: totals.views,
+    madeAt: calendar.now.toISOString(),
+    ...calendar.selection,
+    projectNames: Object.fromEntries(listed.flatMap(({ id, name }) => (name ? [[id, name]] : []))),
+    views: projects.count,
     ...compared(totals, full),
     ...(full.length > 0 && { averageDay: Math.round(viewsOf(full) / full.length) }),
-    ...(totals.views > 0 && busiest(days, hours)),
+    ...(projects.count > 0 && busiest(days, hours)),
     invalidLines: totals.invalidLines,
     brokenFiles: totals.brokenFiles,
     days,
     hours,
     silentSpans: spansOf(full.filter(({ views }) => views === 0).map(({ day }) => day)),
-    silentDays: silentDays(totals, full, selection),
-    ...lists(totals, options.top),
+    silentDays: silentDays(totals, full),
+    ...lists(totals, top),
   };
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, n) => total + n, 0);
 const viewsOf = (days: readonly Day[]): number => sum(days.map(({ views }) => views));
 
-function filledDays({ calendar, days }: Totals, { fromDay, toDay }: Selection): Day[] {
-  const { before, today } = calendar;
+function filledDays({ calendar, days }: Totals): Day[] {
+  const { before, today, selection } = calendar;
+  const { fromDay, toDay = today } = selection;
   const seen = [...days.keys()].filter((day) => before === undefined || day > before.toDay).sort();
   // Days to come are there only if a clock that was ahead has left views of them.
-  const asked = fromDay === undefined ? '' : [toDay ?? today, today].sort()[0]!;
+  const asked = fromDay === undefined ? '' : [toDay, today].sort()[0]!;
   const first = fromDay ?? seen[0];
   const last = [asked, seen.at(-1) ?? ''].sort()[1]!;
   const span = first !== undefined && last !== '' && { fromDay: first, toDay: last };
   const isFilled = span && lengthOf(span) <= DAYS_FILLED_MAX;
-  return (isFilled ? daysOf(span) : seen).map((day): Day => {
+  return (isFilled ? daysOf(span) : seen).map((day) => {
     const hours = days.get(day) ?? Array.from({ length: 24 }, () => 0);
     const one = { day, views: sum(hours), hours };
     return day === today ? Object.assign(one, { isPartial: true }) : one;
@@ -67,25 +61,22 @@ function filledDays({ calendar, days }: Totals, { fromDay, toDay }: Selection): 
 }
 
 /** @param full the days that are over. */
-function compared(totals: Totals, full: readonly Day[]): Partial<Report> {
-  const { calendar, days, todayViews, yesterdayViews } = totals;
-  const { before, isBeforeCut, today } = calendar;
+function compared({ calendar, days, yesterdayViews }: Totals, full: readonly Day[]) {
+  const { before, hasToday, today } = calendar;
+  const viewsOn = (day: string): number => sum(days.get(day) ?? []);
   const weeks = full.slice(-14);
-  const lastFull = before && (isBeforeCut ? shifted(before.toDay, -1) : before.toDay);
+  const fullBefore = before ? daysOf(before).slice(0, before.isCut ? -1 : undefined) : [];
   return {
     ...(before && {
       before: {
         ...before,
-        isCut: isBeforeCut,
-        views: sum(daysOf(before).map((day) => sum(days.get(day) ?? []))),
-        silentSpans: spansOf(
-          daysOf({ ...before, toDay: lastFull! }).filter((day) => !days.has(day)),
-        ),
+        views: sum(daysOf(before).map(viewsOn)),
+        silentSpans: spansOf(fullBefore.filter((day) => !days.has(day))),
       },
     }),
-    ...(calendar.hasToday &&
-      todayViews + yesterdayViews > 0 && {
-        today: { day: today, views: todayViews, yesterday: yesterdayViews },
+    ...(hasToday &&
+      viewsOn(today) + yesterdayViews > 0 && {
+        today: { day: today, views: viewsOn(today), yesterday: yesterdayViews },
       }),
     ...(weeks.length === 14 && {
       lastWeek: { views: viewsOf(weeks.slice(7)), before: viewsOf(weeks.slice(0, 7)) },
@@ -93,37 +84,22 @@ function compared(totals: Totals, full: readonly Day[]): Partial<Report> {
   };
 }
 
-function busiest(days: readonly Day[], hours: readonly number[]): Partial<Report> {
+function busiest(days: readonly Day[], hours: readonly number[]) {
   const { day, views } = days.reduce((a, b) => (b.views > a.views ? b : a));
   const most = Math.max(...hours);
-  return {
-    busiestDay: { day, views },
-    busiestHour: { hour: hours.indexOf(most), views: most },
-  };
+  return { busiestDay: { day, views }, busiestHour: { hour: hours.indexOf(most), views: most } };
 }
 
-function silentDays(totals: Totals, full: readonly Day[], selection: Selection) {
-  const { listed, projects, projectsById } = totals;
-  const asked = full.map(({ day }) => day);
-  const unseen = listed.filter(
-    ({ id, active }) =>
-      active !== false && !projectsById.has(id) && (selection.project ?? id) === id,
-  );
-  const silent = [
-    ...unseen.map(({ id }) => ({ id, days: asked })),
-    ...Array.from(projectsById, ([id, { days }]) => {
-      const first = [...days].sort()[0]!;
-      return { id, days: asked.filter((day) => day > first && !days.has(day)) };
-    }),
-  ];
-  return silent
-    .filter(({ days }) => days.length > 0)
-    .map(({ id, days }) => ({
-      project: id,
-      views: projects.countOf(id),
-      days: days.length,
-      spans: spansOf(days),
-    }));
+function silentDays({ calendar, listed, projects, projectsById }: Totals, full: readonly Day[]) {
+  const { project } = calendar.selection;
+  const asked = listed.filter(({ id, active }) => active !== false && (project ?? id) === id);
+  const ids = new Set([...asked.map(({ id }) => id), ...projectsById.keys()]);
+  return Array.from(ids, (id) => {
+    const seen = projectsById.get(id)?.days ?? new Set();
+    const first = [...seen].sort()[0] ?? '';
+    const days = full.map(({ day }) => day).filter((day) => day > first && !seen.has(day));
+    return { project: id, views: projects.countOf(id), days: days.length, spans: spansOf(days) };
+  }).filter(({ days }) => days > 0);
 }
 
 /** Returns the text of bytes, cut if it is long. */
@@ -155,11 +131,11 @@ function lists(totals: Totals, top: number) {
     projects: list(totals.projects, text),
     pages: list(totals.pages, page),
     entryPages: list(totals.entryPages, page),
-    entryViews: totals.entryViews,
+    entryViews: totals.entryPages.count,
     referrers: list(totals.referrers, text),
-    internalViews: totals.internalViews,
+    internalViews: totals.projects.count - totals.referrers.count,
     campaigns: list(totals.campaigns, campaign),
-    campaignViews: totals.campaignViews,
+    campaignViews: totals.campaigns.count,
     languages: list(totals.languages, text),
     templates: list(totals.templates, text),
   };

@@ -3,10 +3,7 @@ import { printable } from '../base/text.ts';
 // The page and the campaign in a view's `url`, which is a path with a query and a fragment.
 
 /** Returns `/a` for `/a?b=c#d`. */
-export function withoutQuery(url: string): string {
-  const end = url.search(/[?#]/);
-  return end < 0 ? url : url.slice(0, end);
-}
+export const withoutQuery = (url: string): string => url.replace(/[?#].*/s, '');
 
 const ESCAPES = /(?:%[0-9a-f]{2})+/gi;
 

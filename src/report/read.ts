@@ -9,19 +9,18 @@ import type { Totals } from './totals.ts';
 /** Returns the view files that can hold lines of these local days. */
 export function filesWith(dir: string, spans: readonly OpenSpan[]): string[] {
   const names = namesIn(dir);
-  return [...names]
-    .filter((name) => {
-      const day = dayOfName('views', name);
-      // While a day is being packed, it is there twice.
-      const isTwice = name.endsWith('.gz') && names.has(name.slice(0, -'.gz'.length));
-      return day !== undefined && !isTwice && spans.some((span) => mayHoldLinesOf(span, day));
-    })
-    .map((name) => `${dir}/${name}`);
+  const isWanted = (name: string): boolean => {
+    const day = dayOfName('views', name);
+    // While a day is being packed, it is there twice.
+    const isTwice = name.endsWith('.gz') && names.includes(name.slice(0, -'.gz'.length));
+    return day !== undefined && !isTwice && spans.some((span) => mayHoldLinesOf(span, day));
+  };
+  return names.filter(isWanted).map((name) => `${dir}/${name}`);
 }
 
-function namesIn(dir: string): Set<string> {
+function namesIn(dir: string): string[] {
   try {
-    return new Set(fs.readdirSync(dir).sort());
+    return fs.readdirSync(dir).sort();
   } catch (error) {
     throw cannotRead(dir, error);
   }

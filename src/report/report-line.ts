@@ -20,28 +20,23 @@ export function parseViewLine(line: string): ViewLine | undefined {
   const parsed = parseLine(line);
   if (parsed === undefined) return undefined;
   const { templateId } = (parsed['content'] ?? {}) as { templateId?: unknown };
-  const isView = ['ts', 'p', 'url'].every((field) => typeof parsed[field] === 'string');
-  return isView
-    ? viewLine((field) => (field === 'content.templateId' ? templateId : parsed[field]))
-    : undefined;
+  if (!['ts', 'p', 'url'].every((field) => typeof parsed[field] === 'string')) return undefined;
+  return viewLine((field) => (field === 'content.templateId' ? templateId : parsed[field]));
 }
+
+const PATTERN = patternOf(LineSchema, new Set<string>(FIELDS));
+/** Matches nothing if no pattern can be made of the schema. */
+const USUAL = new RegExp(`^${PATTERN?.source ?? '(?!)'}$`, 'u');
+const PATHS = PATTERN?.groups.map(({ path }, i) => [path, 1 + i]) ?? [];
+const GROUPS = Object.fromEntries(PATHS) as Record<keyof ViewLine, number>;
 
 /**
  * Reads a view's line if it is spelt as the collector spells it, no text that is wanted has an
  * escape, and `cf` and `csf` are empty: the usual line. Takes a third of the time of `JSON.parse`.
  */
-export const usualViewLine: (line: string) => ViewLine | undefined = usualLines();
-
-function usualLines(): typeof usualViewLine {
-  const pattern = patternOf(LineSchema, new Set<string>(FIELDS));
-  const paths = pattern?.groups.map(({ path }) => path) ?? [];
-  const groups = Object.fromEntries(FIELDS.map((field) => [field, 1 + paths.indexOf(field)]));
-  if (pattern === undefined || Object.values(groups).includes(0)) return () => undefined;
-  const whole = new RegExp(`^${pattern.source}$`, 'u');
-  return (line) => {
-    const found = whole.exec(line);
-    return found === null ? undefined : viewLine((field) => found[groups[field]!]);
-  };
+export function usualViewLine(line: string): ViewLine | undefined {
+  const found = USUAL.exec(line);
+  return found === null ? undefined : viewLine((field) => found[GROUPS[field]]);
 }
 
 function viewLine(valueOf: (field: keyof ViewLine) => unknown): ViewLine {

@@ -5,75 +5,68 @@ import * as v from 'valibot';
 const described = <S extends v.GenericSchema>(schema: S, description: string) =>
   v.pipe(schema, v.description(description));
 
+const text = v.string();
+const textOf = (description: string) => described(text, description);
+const flagOf = (description: string) => described(v.boolean(), description);
 const views = v.pipe(v.number(), v.integer(), v.minValue(0));
 const viewsOf = (description: string) => described(views, description);
-const day = v.pipe(v.string(), v.regex(/^\d{4}-\d\d-\d\d$/));
+const day = v.pipe(text, v.regex(/^\d{4}-\d\d-\d\d$/));
 const span = v.object({ fromDay: day, toDay: day });
 const hours = described(v.array(views), '24 numbers: views by local hour.');
 
-const listOf = <K extends v.GenericSchema>(key: K, description: string) =>
-  described(
-    v.object({
-      top: described(
-        v.array(
-          v.object({
-            key,
-            count: views,
-            before: v.optional(viewsOf('Views in the previous period, if that has views.')),
-          }),
-        ),
-        'The most frequent, as many as --top says.',
-      ),
-      distinct: viewsOf('How many different ones there are.'),
-      isExact: described(v.boolean(), 'false if some were forgotten to limit memory.'),
-    }),
-    description,
-  );
+const viewsBefore = v.optional(viewsOf('Views in the previous period, if that has views.'));
+
+function listOf<K extends v.GenericSchema>(key: K, description: string) {
+  const row = v.object({ key, count: views, before: viewsBefore });
+  const list = v.object({
+    top: described(v.array(row), 'The most frequent, as many as --top says.'),
+    distinct: viewsOf('How many different ones there are.'),
+    isExact: flagOf('false if some were forgotten to limit memory.'),
+  });
+  return described(list, description);
+}
 
 const page = v.object({
-  project: v.string(),
-  url: described(v.string(), 'The decoded path; with its query only if --query is given.'),
-  name: described(v.string(), 'The name with which the page was first seen.'),
+  project: text,
+  url: textOf('The decoded path; with its query only if --query is given.'),
+  name: textOf('The name with which the page was first seen.'),
 });
+
+const campaign = v.object({ campaign: text, source: text, medium: text });
 
 const before = v.object({
   ...span.entries,
-  isCut: described(v.boolean(), 'Whether its last day counts only up to the present time of day.'),
+  isCut: flagOf('Whether its last day counts only up to the present time of day.'),
   views,
   silentSpans: described(v.array(span), 'Its whole days without views.'),
 });
 
-const today = v.object({
-  day,
-  views,
-  yesterday: viewsOf('Views of yesterday up to this time of day.'),
-});
+const yesterday = viewsOf('Views of yesterday up to this time of day.');
+const today = v.object({ day, views, yesterday });
+const lastWeek = v.object({ views, before: views });
 
-const oneDay = v.object({
-  day,
-  views,
-  hours,
-  isPartial: v.optional(described(v.boolean(), 'true for today, which is not over.')),
-});
+const isPartial = v.optional(flagOf('true for today, which is not over.'));
+const days = v.array(v.object({ day, views, hours, isPartial }));
 
 const silence = v.object({
-  project: v.string(),
+  project: text,
   views: viewsOf('Its views on the other days.'),
   days: viewsOf('How many days.'),
   spans: v.array(span),
 });
 
-const text = v.string();
-const lastWeek = v.object({ views, before: views });
-const campaign = v.object({ campaign: text, source: text, medium: text });
+const DAYS = 'Every day asked for; without a first day, from the first to the last that has views.';
+const SILENT_DAYS =
+  'Full days without views of a project, from its first view on; every day asked for if a ' +
+  'listed active project has no views at all.';
 
 export const ReportSchema = v.object({
-  version: described(text, 'The version of viewlog that made the report.'),
-  madeAt: described(text, 'When the report was made: RFC 3339, UTC.'),
-  timeZone: described(text, 'The time zone of all days and hours.'),
+  version: textOf('The version of viewlog that made the report.'),
+  madeAt: textOf('When the report was made: RFC 3339, UTC.'),
+  timeZone: textOf('The time zone of all days and hours.'),
   fromDay: v.optional(described(day, 'The first day asked for.')),
   toDay: v.optional(described(day, 'The last day asked for.')),
-  project: v.optional(described(text, 'The only project asked for.')),
+  project: v.optional(textOf('The only project asked for.')),
   projectNames: described(v.record(text, text), 'Names by id, from the projects file.'),
   views: viewsOf('All views of the days asked for.'),
   before: v.optional(described(before, 'As many days before, if a first day was asked for.')),
@@ -84,17 +77,10 @@ export const ReportSchema = v.object({
   busiestHour: v.optional(v.object({ hour: views, views })),
   invalidLines: viewsOf('Lines skipped because they are not a view in JSON.'),
   brokenFiles: viewsOf('Packed files that could be read only in part.'),
-  days: described(
-    v.array(oneDay),
-    'Every day asked for; without a first day, from the first to the last that has views.',
-  ),
+  days: described(days, DAYS),
   hours,
   silentSpans: described(v.array(span), 'Full days without any view.'),
-  silentDays: described(
-    v.array(silence),
-    'Full days without views of a project, from its first view on; every day asked for if a ' +
-      'listed active project has no views at all.',
-  ),
+  silentDays: described(v.array(silence), SILENT_DAYS),
   projects: listOf(text, 'Views by project id.'),
   pages: listOf(page, 'Views by page.'),
   entryPages: listOf(page, 'Views that came from elsewhere, by page.'),

@@ -1,8 +1,70 @@
 import { originKey } from '../projects/origins.ts';
-import { sourceOf, withoutWww } from './source-names.ts';
 
+// Hosts that a site's owner sees as one source: searches, networks and mail services, by their hosts
+// and by the ids of their Android apps (`android-app://com.slack`). Any other host is its own source.
+const HOSTS: Readonly<Record<string, string>> = {
+  Baidu: 'baidu.com',
+  Bing: 'bing.com',
+  Bluesky: 'bsky.app',
+  'Brave Search': 'search.brave.com',
+  ChatGPT: 'chatgpt.com chat.openai.com',
+  Claude: 'claude.ai',
+  Copilot: 'copilot.microsoft.com',
+  DuckDuckGo: 'duckduckgo.com com.duckduckgo.mobile.android',
+  Ecosia: 'ecosia.org com.ecosia.android',
+  Facebook: 'facebook.com fb.me com.facebook.katana',
+  Gemini: 'gemini.google.com',
+  GitHub: 'github.com',
+  Gmail: 'mail.google.com com.google.android.gm',
+  Google: 'com.google.android.googlequicksearchbox',
+  'Google News': 'news.google.com com.google.android.apps.magazines',
+  'Hacker News': 'news.ycombinator.com',
+  Instagram: 'instagram.com com.instagram.android',
+  Kagi: 'kagi.com',
+  LinkedIn: 'linkedin.com lnkd.in com.linkedin.android',
+  Messenger: 'messenger.com com.facebook.orca',
+  'Microsoft Teams': 'teams.microsoft.com com.microsoft.teams',
+  Outlook: 'outlook.live.com outlook.office.com outlook.office365.com outlook.cloud.microsoft',
+  Perplexity: 'perplexity.ai',
+  Pinterest: 'com.pinterest',
+  Qwant: 'qwant.com',
+  Reddit: 'reddit.com com.reddit.frontpage',
+  Slack: 'slack.com com.slack',
+  Startpage: 'startpage.com',
+  Telegram: 't.me telegram.org org.telegram.messenger',
+  Threads: 'threads.net threads.com',
+  TikTok: 'tiktok.com',
+  VK: 'vk.com com.vkontakte.android',
+  WhatsApp: 'whatsapp.com wa.me com.whatsapp',
+  Wikipedia: 'wikipedia.org',
+  X: 'x.com twitter.com t.co com.twitter.android',
+  Yandex: 'ya.ru',
+  YouTube: 'youtube.com youtu.be com.google.android.youtube',
+};
+
+const NAMES = new Map(
+  Object.entries(HOSTS).flatMap(([name, hosts]) => hosts.split(' ').map((host) => [host, name])),
+);
+
+/** Sources with a host per country: `google.no`, `google.co.uk`, `no.search.yahoo.com`. */
+const EVERYWHERE = /(?:^|\.)(google|pinterest|yahoo|yandex)\.(?:com?\.)?[a-z]{2,3}$/;
+
+/** Returns the source's name for a host in lower case; if it has no name, the host. */
+function sourceOf(host: string): string {
+  for (let rest = host; rest !== ''; rest = rest.slice(rest.indexOf('.') + 1 || rest.length)) {
+    const name = NAMES.get(rest);
+    if (name !== undefined) return name;
+  }
+  const word = EVERYWHERE.exec(host)?.[1];
+  if (word !== undefined) return word.charAt(0).toUpperCase() + word.slice(1);
+  return withoutWww(host);
+}
+
+const withoutWww = (host: string): string => host.replace(/^www\.(?=.)/, '');
+
+/** Stands for a text that is absent. */
+export const NONE = '(none)';
 /** Sources that are not a name or a host. */
-export const NO_SOURCE = '(none)';
 export const INTERNAL = '(internal)';
 export const NOT_AN_ADDRESS = '(not an address)';
 
@@ -27,9 +89,9 @@ export class Sources {
     }
   }
 
-  /** Returns a name, a host, or one of the three constants above. */
+  /** Returns a name, a host, or one of the constants above. */
   of(referrer: string): string {
-    if (referrer === '') return NO_SOURCE;
+    if (referrer === '') return NONE;
     // The site is the text before the path. Remembering its source is faster than matching its host.
     const end = referrer.indexOf('/', referrer.indexOf('://') + '://'.length);
     const site = (end < 0 ? referrer : referrer.slice(0, end)).slice(0, SITE_LENGTH_MAX);

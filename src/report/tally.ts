@@ -17,7 +17,8 @@ interface Entry {
  */
 export class Tally {
   isExact = true;
-  /** The sum of all counts of the previous period. */
+  /** The sums of all counts, also of texts that were forgotten. */
+  count = 0;
   before = 0;
   readonly #textsMax: number;
   readonly #entries = new Map<string, Entry>();
@@ -32,18 +33,13 @@ export class Tally {
     let entry = this.#entries.get(key);
     if (entry === undefined) {
       if (this.#entries.size >= this.#textsMax) this.#forgetRarerHalf();
-      entry = {
-        text: copyOf(key),
-        name: copyOf(name.slice(0, TEXT_LENGTH_MAX)),
-        count: 0,
-        before: 0,
-      };
+      const kept = name.slice(0, TEXT_LENGTH_MAX);
+      entry = { text: copyOf(key), name: copyOf(kept), count: 0, before: 0 };
       this.#entries.set(entry.text, entry);
     }
-    if (isBefore) {
-      entry.before += 1;
-      this.before += 1;
-    } else entry.count += 1;
+    const period = isBefore ? 'before' : 'count';
+    entry[period] += 1;
+    this[period] += 1;
   }
 
   /** Returns how many different texts there are, without those of the previous period only. */

@@ -1,15 +1,11 @@
-import { formatCount, plural } from '../base/format.ts';
+import { formatCount } from '../base/format.ts';
 import { columnOf, printable, widthOf } from '../base/text.ts';
 import type { Report } from './schema.ts';
-import { tablesOf } from './tables.ts';
+import { type Section, sectionsOf } from './sections.ts';
 import {
-  type Bar,
-  dayBars,
-  dayBarsTitle,
   faultsOf,
   figuresOf,
   headline,
-  hourBars,
   lastWeekInWords,
   projectInWords,
   share,
@@ -21,82 +17,58 @@ const DAYS_MAX = 62;
 const LABEL_LENGTH_MAX = 56;
 const BAR_WIDTH_MIN = 10;
 
-interface Row {
-  readonly label: string;
-  readonly count: number;
-  readonly share: string;
-  readonly change?: string | undefined;
-}
-
 /** Returns the report for a terminal of so many columns. */
 export function textReport(report: Report, columns: number): string {
-  const { views } = report;
-  const faults = faultsOf(report).map((fault) => `${fault} "viewlog verify" shows which.`);
-  const end = faults.length === 0 ? [] : ['', ...faults];
-  if (views === 0) return [...head(report), ...end].join('\n');
-  const chart = (title: string, bars: readonly Bar[]): string[] => {
-    const rows = bars.map(({ label, count, isPartial }) => ({
-      label: isPartial ? `${label} so far` : label,
-      count,
-      share: share(count, views),
-    }));
-    return section(title, rows, columns);
-  };
-  const tables = tablesOf(report).flatMap(({ title, remark, rows }) => {
-    const labelled = rows.map(({ texts, count, share, change }) => ({
-      label: texts
-        .map((text) => printable(text, Math.floor(LABEL_LENGTH_MAX / texts.length)))
-        .join(' · '),
-      count,
-      share,
-      change,
-    }));
-    return section(remark === '' ? title : `${title}: ${remark}`, labelled, columns);
-  });
   const silence = silenceInWords(report).map(
     ({ name, days }) => `  ${printable(name, LABEL_LENGTH_MAX)}: ${days}`,
   );
+  const faults = faultsOf(report).map((fault) => `${fault} "viewlog verify" shows which.`);
   return [
     ...head(report),
-    ...chart(dayBarsTitle(report, DAYS_MAX), dayBars(report, DAYS_MAX)),
-    ...tables,
-    ...chart('Views per hour of the day', hourBars(report)),
+    ...sectionsOf(report, DAYS_MAX).flatMap((section) => sectionLines(section, columns)),
     ...(silence.length === 0 ? [] : ['', 'Days without views', ...silence]),
-    ...end,
+    ...(faults.length === 0 ? [] : ['', ...faults]),
   ].join('\n');
 }
 
+/** Returns the report as JSON, in which characters that a terminal would obey are escaped. */
+export const jsonReport = (report: Report): string =>
+  JSON.stringify(report, null, 2)
+    .split('\n')
+    .map((line) => printable(line, Infinity))
+    .join('\n');
+
 /** Says what the report is about, and what is most important in it. */
 function head(report: Report): string[] {
-  const { views, project, timeZone } = report;
-  const about = project === undefined ? 'all projects' : printable(projectInWords(report, project));
+  const { project, timeZone } = report;
+  const about = project === undefined ? 'All projects' : printable(projectInWords(report, project));
   const span = spanOf(report);
   const days = span === undefined ? 'no days' : `${span.fromDay} to ${span.toDay}`;
   return [
-    `${plural(views, 'view')}: ${about}, ${days} (${timeZone})`,
+    `${about}, ${days} (${timeZone})`,
     headline(report),
     lastWeekInWords(report),
-    ...(views === 0 ? [] : figuresOf(report)).map(
-      ([name, value, note]) => `${name}: ${value}, ${note}`,
-    ),
+    ...figuresOf(report).map(([name, value, note]) => `${name}: ${value}, ${note}`),
   ].filter((line) => line !== '');
 }
 
-/** Returns a line per row: label, views, share, change, bar. */
-function section(title: string, rows: readonly Row[], columns: number): string[] {
-  if (rows.length === 0) return ['', title];
-  const texts = [
-    columnOf(
-      rows.map(({ label }) => label),
-      false,
-    ),
+/** Returns an empty line, a title, and a line per row: label, views, share, change, bar. */
+function sectionLines({ title, remark, total, rows }: Section, columns: number): string[] {
+  const heading = remark === '' ? title : `${title}: ${remark}`;
+  if (rows.length === 0) return ['', heading];
+  const labels = rows.map(({ texts }) => {
+    const lengthMax = Math.floor(LABEL_LENGTH_MAX / texts.length);
+    return texts.map((text) => printable(text, lengthMax)).join(' · ');
+  });
+  const cells = [
+    columnOf(labels, false),
     columnOf(rows.map(({ count }) => formatCount(count))),
-    columnOf(rows.map((row) => row.share)),
+    columnOf(rows.map(({ count }) => share(count, total))),
     columnOf(rows.map(({ change = '' }) => change)),
   ].filter(([first]) => first !== '');
-  const lines = rows.map((_, i) => texts.map((column) => `  ${column[i]!}`).join(''));
+  const lines = rows.map((_, i) => cells.map((column) => `  ${column[i]!}`).join(''));
   const barWidth = Math.max(BAR_WIDTH_MIN, columns - widthOf(lines[0]!) - 2);
   const most = Math.max(...rows.map(({ count }) => count), 1);
   const bars = rows.map(({ count }) => '█'.repeat(Math.round((count / most) * barWidth)));
-  return ['', title, ...lines.map((line, i) => `${line}  ${bars[i]!}`.trimEnd())];
+  return ['', heading, ...lines.map((line, i) => `${line}  ${bars[i]!}`.trimEnd())];
 }

@@ -1,24 +1,9 @@
+import type { ProjectEntry } from '../projects/projects-schema.ts';
 import type { Calendar } from './calendar.ts';
 import { campaignIn, withoutQuery } from './page-url.ts';
 import type { ViewLine } from './report-line.ts';
-import { INTERNAL, Sources } from './sources.ts';
+import { INTERNAL, NONE, Sources } from './sources.ts';
 import { Tally } from './tally.ts';
-
-/** A project as the projects file lists it. */
-export interface ListedProject {
-  readonly id: string;
-  readonly name?: string | undefined;
-  readonly active?: boolean | undefined;
-  readonly origins?: readonly string[] | undefined;
-}
-
-export interface TotalsOptions {
-  /** True: pages keep their query. */
-  readonly keepsQuery?: boolean;
-  readonly listed?: readonly ListedProject[];
-  /** The only project whose views count. */
-  readonly project?: string | undefined;
-}
 
 interface Project {
   /** The local days with views, the previous period's too. */
@@ -26,18 +11,10 @@ interface Project {
   readonly sources: Sources;
 }
 
-export const NONE = '(none)';
-
 /** Adds up views. */
 export class Totals {
-  views = 0;
-  todayViews = 0;
   /** Views of yesterday up to this time of day. */
   yesterdayViews = 0;
-  /** Views that did not come from the project's own pages. */
-  entryViews = 0;
-  internalViews = 0;
-  campaignViews = 0;
   invalidLines = 0;
   /** Packed files that could be read only in part. */
   brokenFiles = 0;
@@ -48,6 +25,7 @@ export class Totals {
   readonly projects = new Tally();
   /** A project, a space and a page; the same for entry pages. */
   readonly pages = new Tally();
+  /** The pages of views that did not come from the project's own pages. */
   readonly entryPages = new Tally();
   readonly referrers = new Tally();
   /** Texts of `campaignIn`. */
@@ -55,15 +33,14 @@ export class Totals {
   readonly languages = new Tally();
   readonly templates = new Tally();
   readonly calendar: Calendar;
-  readonly listed: readonly ListedProject[];
-  readonly #project: string | undefined;
+  readonly listed: readonly ProjectEntry[];
   readonly #keepsQuery: boolean;
 
-  constructor(calendar: Calendar, options: TotalsOptions = {}) {
+  /** @param keepsQuery true: pages keep their query. */
+  constructor(calendar: Calendar, listed: readonly ProjectEntry[], keepsQuery: boolean) {
     this.calendar = calendar;
-    this.listed = options.listed ?? [];
-    this.#project = options.project;
-    this.#keepsQuery = options.keepsQuery ?? false;
+    this.listed = listed;
+    this.#keepsQuery = keepsQuery;
   }
 
   /** @param view `undefined` for a line that is not a view's. */
@@ -74,9 +51,8 @@ export class Totals {
       return;
     }
     const { ts, p } = view;
-    const { today, yesterday, yesterdayEndTs, beforeEndTs } = this.calendar;
-    if (this.#project !== undefined && p !== this.#project) return;
-    if (at.day === today) this.todayViews += 1;
+    const { selection, yesterday, yesterdayEndTs, beforeEndTs } = this.calendar;
+    if (selection.project !== undefined && p !== selection.project) return;
     if (at.day === yesterday && ts < yesterdayEndTs) this.yesterdayViews += 1;
     const isBefore = at.isBefore && ts < beforeEndTs;
     if (!at.isSelected && !isBefore) return;
@@ -100,29 +76,23 @@ export class Totals {
     if (campaign !== undefined) this.campaigns.add(campaign, isBefore);
     this.languages.add(view.ubl || NONE, isBefore);
     this.templates.add(view['content.templateId'] || NONE, isBefore);
-    if (isBefore) return;
-    this.views += 1;
-    if (isEntry) this.entryViews += 1;
-    if (source === INTERNAL) this.internalViews += 1;
-    if (campaign !== undefined) this.campaignViews += 1;
   }
 
   #hoursOf(day: string): number[] {
-    let hours = this.days.get(day);
-    if (hours === undefined) {
-      hours = Array.from({ length: 24 }, () => 0);
-      this.days.set(day, hours);
-    }
-    return hours;
+    return valueOf(this.days, day, () => Array.from({ length: 24 }, () => 0));
   }
 
   #projectOf(id: string): Project {
-    let project = this.projectsById.get(id);
-    if (project === undefined) {
+    return valueOf(this.projectsById, id, () => {
       const origins = this.listed.find((entry) => entry.id === id)?.origins;
-      project = { days: new Set(), sources: new Sources(origins) };
-      this.projectsById.set(id, project);
-    }
-    return project;
+      return { days: new Set(), sources: new Sources(origins) };
+    });
   }
+}
+
+/** Returns the value of a key, made if it is missing. */
+function valueOf<V>(map: Map<string, V>, key: string, make: () => V): V {
+  const value = map.get(key) ?? make();
+  if (!map.has(key)) map.set(key, value);
+  return value;
 }

@@ -5,25 +5,23 @@ import { readable } from '../../src/report/page-url.ts';
 import { ReportSchema } from '../../src/report/schema.ts';
 import { daily, reportOn, rowsOf, SITE, viewAt } from './report-on.ts';
 
-describe('pages', () => {
-  const urls = ['/a?x=1', '/a?x=2#top', '/a#end', '/caf%C3%A9'];
-  const views = urls.map((url) => viewAt('2026-03-10', { url }));
+const DAY = '2026-03-10';
+const viewsOf = (...changes: object[]): string[] => changes.map((change) => viewAt(DAY, change));
+const oneDay = (day: string) => ({ fromDay: day, toDay: day });
 
+describe('pages', () => {
   it('are counted without query and fragment, and shown decoded', () => {
+    const urls = ['/a?x=1', '/a?x=2#top', '/a#end', '/caf%C3%A9', '/new\n?\n'];
+    const views = viewsOf(...urls.map((url) => ({ url })));
     const { pages } = reportOn(views);
-    expect(rowsOf(pages)).toStrictEqual([
-      ['/a', 3],
-      ['/café', 1],
-    ]);
-    expect(pages.distinct).toBe(2);
-    expect(reportOn(views, { keepsQuery: true }).pages.distinct).toBe(4);
+    const rows = ['/a 3', '/café 1', '/new\n 1'];
+    expect([rowsOf(pages), pages.distinct]).toStrictEqual([rows, 3]);
+    expect(reportOn(views, { keepsQuery: true }).pages.distinct).toBe(5);
   });
 
   it('of each project are apart, with the name that came first', () => {
     const names = [{ pn: 'Å' }, { pn: 'Other' }, { p: '2', pn: undefined }];
-    const { pages } = reportOn(
-      names.map((change) => viewAt('2026-03-10', { ...change, url: '/å' })),
-    );
+    const { pages } = reportOn(viewsOf(...names.map((change) => ({ ...change, url: '/å' }))));
     expect(pages.top).toStrictEqual([
       { key: { project: '1000001', url: '/å', name: 'Å' }, count: 2 },
       { key: { project: '2', url: '/å', name: '' }, count: 1 },
@@ -38,99 +36,84 @@ describe('pages', () => {
   });
 
   it('of a long address are one if they start alike, and cut at a character', () => {
-    const long = ['a', 'b'].map((end) => ({ url: `/${'🎈'.repeat(4000)}${end}` }));
-    const { pages } = reportOn(long.map((change) => viewAt('2026-03-10', change)));
-    expect(rowsOf(pages)).toStrictEqual([[`/${'🎈'.repeat(99)}…`, 2]]);
+    const { pages } = reportOn(
+      viewsOf(...['a', 'b'].map((end) => ({ url: `/${'🎈'.repeat(4000)}${end}` }))),
+    );
+    expect(rowsOf(pages)).toStrictEqual([`/${'🎈'.repeat(99)}… 2`]);
   });
 
   it('are entry pages if the view before was not on the site itself', () => {
     const site = 'https://example.com/a';
     const news = 'https://news.example/';
-    const { entryPages, entryViews } = reportOn([
-      viewAt('2026-03-10', { url: '/in', ref: news }),
-      viewAt('2026-03-10', { url: '/direct' }),
-      viewAt('2026-03-10', { url: '/next', ref: site, orgreferer: news }),
-      viewAt('2026-03-10', { url: '/next', ref: '/in' }),
-      viewAt('2026-03-10', { url: '/next', ref: '', orgreferer: site }),
-    ]);
-    expect(rowsOf(entryPages)).toStrictEqual([
-      ['/in', 1],
-      ['/direct', 1],
-    ]);
-    expect([entryPages.distinct, entryViews]).toStrictEqual([2, 2]);
+    const { entryPages, entryViews } = reportOn(
+      viewsOf(
+        { url: '/in', ref: news },
+        { url: '/direct' },
+        { url: '/next', ref: site, orgreferer: news },
+        { url: '/next', ref: '/in' },
+        { url: '/next', ref: '', orgreferer: site },
+      ),
+    );
+    const rows = ['/in 1', '/direct 1'];
+    expect([rowsOf(entryPages), entryPages.distinct, entryViews]).toStrictEqual([rows, 2, 2]);
   });
 });
 
 it('sources leave out the views from the own pages of a project', () => {
-  const refs = ['https://www.example.com/', 'https://www.bing.com/'];
-  const { referrers, internalViews } = reportOn(refs.map((ref) => viewAt('2026-03-10', { ref })));
-  expect([rowsOf(referrers), internalViews]).toStrictEqual([[['Bing', 1]], 1]);
+  const refs = [{ ref: 'https://www.example.com/' }, { ref: 'https://www.bing.com/' }];
+  const { referrers, internalViews } = reportOn(viewsOf(...refs));
+  expect([rowsOf(referrers), internalViews]).toStrictEqual([['Bing 1'], 1]);
 });
 
 it('campaigns are the utm parameters of the page, decoded', () => {
-  const { campaigns, campaignViews } = reportOn([
-    viewAt('2026-03-10', { url: '/?utm_source=mail&a=1&utm_campaign=spring+sal%C3%A9#x' }),
-    viewAt('2026-03-10', { url: '/b?utm_campaign=spring+sal%C3%A9&utm_source=mail' }),
-    viewAt('2026-03-10', { url: '/?xutm_source=no&utm_medium=' }),
-    viewAt('2026-03-10', { url: '/?a=1#utm_source=no' }),
-  ]);
+  const { campaigns, campaignViews } = reportOn(
+    viewsOf(
+      { url: '/?utm_source=mail&a=1&utm_campaign=spring+sal%C3%A9#x' },
+      { url: '/b?utm_campaign=spring+sal%C3%A9&utm_source=mail' },
+      { url: '/?xutm_source=no&utm_medium=' },
+      { url: '/?a=1#utm_source=no' },
+    ),
+  );
   const key = { campaign: 'spring salé', source: 'mail', medium: '' };
   expect([campaigns.top, campaignViews]).toStrictEqual([[{ key, count: 2 }], 2]);
 });
 
-it('languages and templates are ids, or (none)', () => {
-  const { languages, templates } = reportOn([
-    viewAt('2026-03-10', { ubl: 'en' }),
-    viewAt('2026-03-10', { ubl: undefined, content: undefined }),
-  ]);
-  expect(rowsOf(languages)).toStrictEqual([
-    ['en', 1],
-    ['(none)', 1],
-  ]);
-  expect(rowsOf(templates)).toStrictEqual([
-    ['template-7', 1],
-    ['(none)', 1],
-  ]);
-});
-
-it('lists are as long as --top says, and know how many there are', () => {
-  const views = ['/a', '/b', '/b', '/c'].map((url) => viewAt('2026-03-10', { url }));
-  const { pages } = reportOn(views, { top: 1 });
-  expect([rowsOf(pages), pages.distinct, pages.isExact]).toStrictEqual([[['/b', 2]], 3, true]);
+it('languages and templates are ids, or (none); only so many as asked for are listed', () => {
+  const none = { ubl: undefined, content: undefined };
+  const { languages, templates } = reportOn(viewsOf({ ubl: 'en' }, none, none));
+  expect(rowsOf(languages)).toStrictEqual(['(none) 2', 'en 1']);
+  expect(rowsOf(templates)[0]).toStrictEqual('(none) 2');
+  const first = reportOn(viewsOf({ ubl: 'en' }, none, none), { top: 1 }).languages;
+  expect([rowsOf(first), first.distinct, first.isExact]).toStrictEqual([['(none) 2'], 2, true]);
 });
 
 describe('days', () => {
   it('are those of the time zone, through its changes', () => {
+    const times = [
+      '2026-03-28T22:59:59.999Z', // 23:59 in Oslo
+      '2026-03-28T23:00:00.000Z', // the next day
+      '2026-03-29T00:59:00.000Z', // 01:59, the last minute of winter time
+      '2026-03-29T01:00:00.000Z', // 03:00
+      '2026-03-31T21:59:00.000Z',
+    ];
     const { days } = reportOn(
-      [
-        '2026-03-28T22:59:59.999Z', // 23:59 in Oslo
-        '2026-03-28T23:00:00.000Z', // the next day
-        '2026-03-29T00:59:00.000Z', // 01:59, the last minute of winter time
-        '2026-03-29T01:00:00.000Z', // 03:00
-        '2026-03-31T21:59:00.000Z',
-      ].map((time) => viewAt(time)),
+      times.map((time) => viewAt(time)),
       { timeZone: 'Europe/Oslo' },
     );
-    expect(days.map(({ day, views }) => [day, views])).toStrictEqual([
-      ['2026-03-28', 1],
-      ['2026-03-29', 3],
-      ['2026-03-30', 0],
-      ['2026-03-31', 1],
-    ]);
+    expect(days.map(({ views }) => views)).toStrictEqual([1, 3, 0, 1]);
+    expect(days[0]!.day).toBe('2026-03-28');
     expect(days[1]!.hours.slice(0, 4)).toStrictEqual([1, 1, 0, 1]);
     expect(days[3]!.hours[23]).toBe(1);
   });
 
   it('are every day asked for, up to today, which is partial', () => {
-    const { days, averageDay } = reportOn(daily('2026-03-11', [0, 3, 2, 1]), {
-      fromDay: '2026-03-11',
-      toDay: '2026-03-20',
-    });
-    expect(days.map(({ day, views, isPartial }) => [day, views, isPartial])).toStrictEqual([
-      ['2026-03-11', 0, undefined],
-      ['2026-03-12', 3, undefined],
-      ['2026-03-13', 2, undefined],
-      ['2026-03-14', 1, true],
+    const asked = { fromDay: '2026-03-11', toDay: '2026-03-20' };
+    const { days, averageDay } = reportOn(daily('2026-03-11', [0, 3, 2, 1]), asked);
+    const rows = days.map(({ day, views, isPartial = false }) => `${day} ${views} ${isPartial}`);
+    expect([rows.length, rows[0], rows.at(-1)]).toStrictEqual([
+      4,
+      '2026-03-11 0 false',
+      '2026-03-14 1 true',
     ]);
     expect(averageDay).toBe(2); // of 5 views on 3 full days
   });
@@ -141,8 +124,8 @@ describe('days', () => {
   });
 
   it('have a busiest one and a busiest hour', () => {
-    const views = ['2026-03-10T07:00:00.000Z', '2026-03-11T08:00:00.000Z', '2026-03-11'];
-    const report = reportOn([...views, '2026-03-12'].map((time) => viewAt(time)));
+    const times = ['2026-03-10T07:00:00.000Z', '2026-03-11T08:00:00.000Z', '2026-03-11'];
+    const report = reportOn([...times, '2026-03-12'].map((time) => viewAt(time)));
     expect(report.busiestDay).toStrictEqual({ day: '2026-03-11', views: 2 });
     expect(report.busiestHour).toStrictEqual({ hour: 10, views: 2 });
     expect(reportOn([])).not.toHaveProperty('busiestDay');
@@ -161,57 +144,41 @@ describe('the comparison', () => {
   ];
 
   it('is with as many days before, up to this time of day if today counts', () => {
-    const report = reportOn(views, { fromDay: '2026-03-13' });
+    const { before, pages, referrers, ...report } = reportOn(views, { fromDay: '2026-03-13' });
+    const cut = { fromDay: '2026-03-11', toDay: '2026-03-12', isCut: true };
     expect(report.views).toBe(3);
-    expect(report.before).toStrictEqual({
-      fromDay: '2026-03-11',
-      toDay: '2026-03-12',
-      isCut: true,
-      views: 1,
-      silentSpans: [{ fromDay: '2026-03-11', toDay: '2026-03-11' }],
-    });
-    expect(report.pages.top.map(({ key, count, before }) => [key.url, count, before])).toEqual([
-      ['/a', 2, 1],
-      ['/new', 1, 0],
-    ]);
-    expect(report.pages.distinct).toBe(2);
-    expect(report.referrers.top).toContainEqual({ key: 'X', count: 1, before: 1 });
+    expect(before).toStrictEqual({ ...cut, views: 1, silentSpans: [oneDay('2026-03-11')] });
+    expect(pages.top.map(({ before }) => before)).toStrictEqual([1, 0]);
+    expect(rowsOf(pages)).toStrictEqual(['/a 2', '/new 1']);
+    expect(pages.distinct).toBe(2);
+    expect(referrers.top).toContainEqual({ key: 'X', count: 1, before: 1 });
+    // The last day may get views later on.
+    const early = reportOn([viewAt('2026-03-11')], { fromDay: '2026-03-13' });
+    expect(early.before).toStrictEqual({ ...cut, views: 1, silentSpans: [] });
   });
 
-  it('does not list the day before that is cut as one without views', () => {
-    const { before } = reportOn([viewAt('2026-03-11')], { fromDay: '2026-03-13' });
-    expect(before).toMatchObject({ isCut: true, views: 1, silentSpans: [] });
-  });
-
-  it('is with whole days if all days are over', () => {
-    const report = reportOn(views, { fromDay: '2026-03-13', toDay: '2026-03-13' });
-    expect(report.before).toMatchObject({ fromDay: '2026-03-12', isCut: false, views: 2 });
+  it('is with whole days if all days are over, and absent without a first day', () => {
+    const report = reportOn(views, oneDay('2026-03-13'));
+    expect(report.before).toMatchObject({ ...oneDay('2026-03-12'), isCut: false, views: 2 });
     expect(report).not.toHaveProperty('today');
-  });
-
-  it('is absent without a first day', () => {
-    expect(reportOn(views)).not.toHaveProperty('before');
-    expect(reportOn(views).pages.top[0]).not.toHaveProperty('before');
+    const all = reportOn(views);
+    expect(all).not.toHaveProperty('before');
+    expect(all.pages.top[0]).not.toHaveProperty('before');
   });
 
   it('of today is with yesterday up to this time', () => {
-    const { today } = reportOn(views, { fromDay: '2026-03-13' });
-    expect(today).toStrictEqual({ day: '2026-03-14', views: 1, yesterday: 1 });
-    expect(reportOn(views, { fromDay: '2026-03-14' }).today).toStrictEqual(today);
+    const today = { day: '2026-03-14', views: 1, yesterday: 1 };
+    for (const fromDay of ['2026-03-13', '2026-03-14']) {
+      expect(reportOn(views, { fromDay }).today).toStrictEqual(today);
+    }
+    expect(reportOn(views).today).toStrictEqual(today);
   });
 
   it('of the last week is with the week before, of full days', () => {
     const counts = [...Array.from({ length: 13 }, (_, i) => i + 1), 100, 1000];
     const { lastWeek } = reportOn(daily('2026-02-28', counts));
     expect(lastWeek).toStrictEqual({ views: 163, before: 28 });
-    expect(
-      reportOn(
-        daily(
-          '2026-03-01',
-          Array.from({ length: 13 }, () => 1),
-        ),
-      ),
-    ).not.toHaveProperty('lastWeek');
+    expect(reportOn(daily('2026-03-01', counts.slice(1)))).not.toHaveProperty('lastWeek');
   });
 });
 
@@ -222,55 +189,41 @@ describe('days without views', () => {
     const { silentSpans } = reportOn(daily(fromDay, [1, 0, 0, 1, 0, 1]), { fromDay });
     expect(silentSpans).toStrictEqual([
       { fromDay: '2026-03-09', toDay: '2026-03-10' },
-      { fromDay: '2026-03-12', toDay: '2026-03-12' },
+      oneDay('2026-03-12'),
     ]);
   });
 
   it('are listed for each project from its first view on, and for a project without any', () => {
     const listed = [SITE, { id: '2', name: 'New' }, { id: '3', active: false }];
-    const days = ['2026-03-09', '2026-03-10', '2026-03-12'];
-    const views = days.map((day) => viewAt(day));
+    const views = ['2026-03-09', '2026-03-10', '2026-03-12'].map((day) => viewAt(day));
+    const spans = [oneDay('2026-03-11'), oneDay('2026-03-13')];
+    const silent = { project: '2', views: 0, days: 6, spans: [{ fromDay, toDay: '2026-03-13' }] };
     expect(reportOn(views, { fromDay, listed }).silentDays).toStrictEqual([
-      { project: '2', views: 0, days: 6, spans: [{ fromDay, toDay: '2026-03-13' }] },
-      {
-        project: '1000001',
-        views: 3,
-        days: 2,
-        spans: [
-          { fromDay: '2026-03-11', toDay: '2026-03-11' },
-          { fromDay: '2026-03-13', toDay: '2026-03-13' },
-        ],
-      },
+      { project: '1000001', views: 3, days: 2, spans },
+      silent,
     ]);
-    const ofOne = reportOn(views, { fromDay, listed, project: '2' });
-    expect(ofOne.silentDays.map(({ project }) => project)).toStrictEqual(['2']);
+    expect(reportOn(views, { fromDay, listed, project: '2' }).silentDays).toStrictEqual([silent]);
   });
 });
 
 it('projects have their names, and only the one asked for counts', () => {
-  const views = [viewAt('2026-03-10'), viewAt('2026-03-10', { p: '2' }), viewAt('2026-03-11')];
+  const views = viewsOf({}, { p: '2' }, {});
   const report = reportOn(views);
-  expect(rowsOf(report.projects)).toStrictEqual([
-    ['1000001', 2],
-    ['2', 1],
-  ]);
+  expect(rowsOf(report.projects)).toStrictEqual(['1000001 2', '2 1']);
   expect(report.projectNames).toStrictEqual({ '1000001': 'Example site' });
   expect(reportOn(views, { project: '2' }).views).toBe(1);
 });
 
 it('lines that are not a view are counted as invalid', () => {
-  const view = viewAt('2026-03-10');
+  const view = viewAt(DAY);
   const lines = ['', 'x', '[]', '{"ts":1}', view.slice(0, 90), view.replace('03-10', '99-01')];
   const { views, invalidLines } = reportOn([...lines, view]);
   expect([views, invalidLines]).toStrictEqual([1, lines.length]);
 });
 
 it('the JSON is as its schema says', async () => {
-  const views = daily(
-    '2026-03-01',
-    Array.from({ length: 14 }, () => 2),
-    { url: '/?utm_source=a' },
-  );
+  const counts = Array.from({ length: 14 }, () => 2);
+  const views = daily('2026-03-01', counts, { url: '/?utm_source=a' });
   const json: unknown = JSON.parse(JSON.stringify(reportOn(views, { fromDay: '2026-02-28' })));
   expect(v.parse(v.strictObject(ReportSchema.entries), json)).toStrictEqual(json);
   const schema = toJsonSchema(ReportSchema, { errorMode: 'throw' });

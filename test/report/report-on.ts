@@ -1,25 +1,22 @@
-import { Calendar } from '../../src/report/calendar.ts';
+import type { ProjectEntry } from '../../src/projects/projects-schema.ts';
+import { Calendar, type Selection } from '../../src/report/calendar.ts';
 import { reportOf } from '../../src/report/model.ts';
 import { parseViewLine } from '../../src/report/report-line.ts';
 import type { Report } from '../../src/report/schema.ts';
-import { type ListedProject, Totals } from '../../src/report/totals.ts';
+import { Totals } from '../../src/report/totals.ts';
 import { storedLines } from '../support/stored-lines.ts';
 
 /** Saturday noon. */
 export const NOW = new Date('2026-03-14T12:00:00Z');
 
-export const SITE: ListedProject = {
+export const SITE: ProjectEntry = {
   id: '1000001',
   name: 'Example site',
   origins: ['https://www.example.com', 'https://*.example.org'],
 };
 
-interface Asked {
-  readonly fromDay?: string;
-  readonly toDay?: string;
-  readonly project?: string;
-  readonly timeZone?: string;
-  readonly listed?: readonly ListedProject[];
+interface Asked extends Partial<Selection> {
+  readonly listed?: readonly ProjectEntry[];
   readonly keepsQuery?: boolean;
   readonly top?: number;
 }
@@ -28,12 +25,11 @@ export const bytes = (text: string): string => Buffer.from(text).toString('latin
 
 /** Returns the report on these lines, made at `NOW`. */
 export function reportOn(lines: readonly string[], asked: Asked = {}): Report {
-  const { fromDay, toDay, project, timeZone = 'UTC', top = 10, ...options } = asked;
-  const selection = { fromDay, toDay, project, timeZone };
-  const calendar = new Calendar(selection, NOW);
-  const totals = new Totals(calendar, { listed: [SITE], project, ...options });
+  const { listed = [SITE], keepsQuery = false, top = 10, ...selected } = asked;
+  const all = { fromDay: undefined, toDay: undefined, project: undefined, timeZone: 'UTC' };
+  const totals = new Totals(new Calendar({ ...all, ...selected }, NOW), listed, keepsQuery);
   for (const line of lines) totals.addView(parseViewLine(bytes(line)));
-  return reportOf(totals, selection, { now: NOW, top });
+  return reportOf(totals, top);
 }
 
 /** Returns a view's line; by default without a referrer. */
@@ -50,7 +46,8 @@ export const daily = (fromDay: string, counts: readonly number[], change: object
     return Array.from({ length: count }, () => viewAt(day, change));
   });
 
-/** Returns the rows of a list as `[key, count]`; a page's key is its `url`. */
+/** Returns the rows of a list as `key count`; a page's key is its `url`. */
 export const rowsOf = (list: {
   readonly top: readonly { readonly key: unknown; readonly count: number }[];
-}): unknown[] => list.top.map(({ key, count }) => [(key as { url?: string }).url ?? key, count]);
+}): string[] =>
+  list.top.map(({ key, count }) => `${(key as { url?: string }).url ?? key} ${count}`);

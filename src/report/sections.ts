@@ -1,0 +1,109 @@
+import { formatCount, plural } from '../base/format.ts';
+import type { List, Report } from './schema.ts';
+import { NONE, NOT_AN_ADDRESS } from './sources.ts';
+import { changeOf, clockOf, dayInWords, projectInWords } from './words.ts';
+
+// The report's charts and lists as rows of texts, for the terminal and the page.
+
+export interface Row {
+  /** The label, and notes that explain it. */
+  readonly texts: readonly string[];
+  readonly count: number;
+  /** `undefined` if nothing is compared. */
+  readonly change?: string | undefined;
+}
+
+export interface Section {
+  readonly title: string;
+  readonly remark: string;
+  /** The number of views that the counts are shares of. */
+  readonly total: number;
+  readonly isChart: boolean;
+  readonly rows: readonly Row[];
+}
+
+/**
+ * Returns what the report shows below its figures, in order; nothing if there are no views.
+ * @param daysMax if there are more days, the chart has a bar per month.
+ */
+export function sectionsOf(report: Report, daysMax: number): Section[] {
+  const { campaignViews, days, entryViews, hours, internalViews, projects, views } = report;
+  if (views === 0) return [];
+  const hasSeveral = projects.distinct > 1;
+  const languages = new Intl.DisplayNames('en', { type: 'language' });
+  const page = ({ project, url, name }: Report['pages']['top'][number]['key']) =>
+    [name, url, hasSeveral ? projectInWords(report, project) : ''].filter(Boolean);
+  const own = `, not counting ${formatCount(internalViews)} from the site's own pages`;
+  const outside = views - internalViews;
+  const fromElsewhere = `from elsewhere${internalViews === 0 ? '' : own}`;
+  const hourRows = hours.map((count, hour) => ({ texts: [clockOf(hour)], count }));
+  const perDay = days.length > daysMax ? 'Views per month' : 'Views per day';
+  const chart = { remark: '', total: views, isChart: true };
+  return [
+    ...(days.length > 1 ? [{ ...chart, title: perDay, rows: dayRows(report, daysMax) }] : []),
+    ...(hasSeveral
+      ? [listOf('Projects', projects, (id) => [projectInWords(report, id)], views)]
+      : []),
+    listOf('Pages', report.pages, page, views),
+    listOf('Sources', report.referrers, source, outside, fromElsewhere),
+    listOf('Campaigns', report.campaigns, campaign, campaignViews, 'from a tagged link (utm_*)'),
+    listOf('Entry pages', report.entryPages, page, entryViews, 'that began a visit'),
+    listOf('Languages', report.languages, (tag) => [languageInWords(languages, tag)], views),
+    listOf('Templates', report.templates, (id) => [id === NONE ? 'Unknown' : id], views),
+    { ...chart, title: 'Views per hour of the day', rows: hourRows },
+  ];
+}
+
+/** Returns a row per day, or per month. A day or month that is not over says `so far`. */
+function dayRows({ days }: Report, daysMax: number): Row[] {
+  const rows = new Map<string, Row>();
+  for (const { day, views, isPartial } of days) {
+    // `Mon 9 Mar` or `Mar 2026`
+    const label =
+      days.length <= daysMax ? dayInWords(day) : new Date(day).toUTCString().slice(8, 16);
+    const { texts, count } = rows.get(label) ?? { texts: [label], count: 0 };
+    rows.set(label, { texts: isPartial ? [label, 'so far'] : texts, count: count + views });
+  }
+  return [...rows.values()];
+}
+
+/** @param which views the counts are shares of; empty for all. */
+function listOf<T>(
+  title: string,
+  { top, distinct, isExact }: List<T>,
+  textsOf: (key: T) => readonly string[],
+  total: number,
+  which = '',
+): Section {
+  const of = `${isExact ? '' : 'more than '}${formatCount(distinct)}`;
+  const remarks = [
+    top.length < distinct ? `${top.length} of ${of}` : '',
+    isExact ? '' : 'counts are approximate',
+    which && (total === 0 ? `no views ${which}` : `share of ${plural(total, 'view')} ${which}`),
+  ];
+  const rows = top.map(({ key, count, before }) => ({
+    texts: textsOf(key),
+    count,
+    change: before === undefined ? undefined : changeOf(count, before),
+  }));
+  return { title, remark: remarks.filter(Boolean).join(', '), total, isChart: false, rows };
+}
+
+const source = (key: string): string[] => [SOURCES.get(key) ?? key];
+
+const campaign = (key: Report['campaigns']['top'][number]['key']): string[] =>
+  [key.campaign, key.source, key.medium].filter(Boolean);
+
+const SOURCES = new Map([
+  [NONE, 'Direct or unknown'],
+  [NOT_AN_ADDRESS, 'Not an address'],
+]);
+
+/** Returns `Norwegian Bokmål (Norway)` for `nb-NO`. */
+function languageInWords(languages: Intl.DisplayNames, tag: string): string {
+  try {
+    return tag === NONE ? 'Unknown' : (languages.of(tag) ?? tag);
+  } catch {
+    return tag; // the line was not written by a collector
+  }
+}
