@@ -261,6 +261,26 @@ it('lists unlisted ids, and the commands that activate them and send their views
   );
 });
 
+it('says that an id was activated, and keeps the command that sends its views again', () => {
+  const scene = sceneOf({ files: { refusedDays } });
+  scene.refuse(9, unlisted('77'), 'https://x.example');
+  scene.list(AURORA, { id: '2' }, { id: '77', name: 'New' });
+  const again = `\n    ${REPLAY.replace('--project 1', '--project 77')}`;
+  const row = '               9   ';
+  expect(scene.text()).toMatch(/^New: all views refused \(project not active\)\n/);
+  expect(scene.text()).toContain('They would be accepted now; waiting for the next one.');
+  expect(scene.text()).toContain(again);
+  expect(scene.whole()).toContain(`${row}all refused     77  New\n`);
+  scene.accept(1, '77');
+  expect(scene.text()).toMatch(/^Views are arriving: 2 of 3 projects; problems fixed\nNew: fixed/);
+  expect(scene.text()).toContain(again);
+  expect(scene.whole()).toContain(`${row}arriving        77  New\n`);
+  // Removed and listed again, it waits for a view again.
+  scene.list(AURORA, { id: '2' });
+  scene.refuse(1, unlisted('77'), 'https://x.example');
+  expect(scene.whole()).toContain('\n77: 1 view in 24 hours');
+});
+
 it('says how long the disk lasts, by the last complete days', () => {
   const scene = sceneOf();
   expect(scene.whole()).toContain('Free disk: 8.0 GiB (lasts: unknown before a full day)');
