@@ -81,8 +81,11 @@ function pageFile(context: Context, name: string, type: string): Response {
   return context.body(text, 200, { 'Content-Type': `${type}; charset=utf-8` });
 }
 
-const judgeListed = (state: CollectorState): Promise<Judged[]> =>
-  judgeAll(state.projects.all(), state.counts.projects, state);
+function judgeListed(state: CollectorState): Promise<Judged[]> {
+  const { counts, projects } = state;
+  counts.adoptListed();
+  return judgeAll(projects.all(), counts.projects, state);
+}
 
 /**
  * Once a minute saves the counts, and logs which projects' views begin to be refused.

@@ -130,6 +130,17 @@ export class Counts implements RequestCounts {
     return activity;
   }
 
+  /** Refusals of ids that are listed by now become those of their projects. */
+  adoptListed(): void {
+    for (const [id, reason] of this.unlistedIds) {
+      if (!this.isListed(id)) continue;
+      this.unlistedIds.delete(id);
+      const activity = this.activityOf(id);
+      activity.refusedIn ??= new Timeline(reason.refusedIn.toJSON());
+      if (!activity.reasons.has(keyOf(reason.sample))) this.keepReason(activity, reason);
+    }
+  }
+
   keepReason(activity: Activity, reason: Reason): void {
     activity.reasons.set(keyOf(reason.sample), reason);
     this.#reasons.delete(reason);
@@ -147,7 +158,8 @@ export class Counts implements RequestCounts {
 
   #refusedUnlisted(id: string, sample: Sample): void {
     const ids = this.unlistedIds;
-    const reason = refusedAgain(ids.get(id), sample, 0);
+    const accepted = this.projects.get(id)?.accepted ?? 0;
+    const reason = refusedAgain(ids.get(id), sample, accepted);
     if (!ids.has(id) && ids.size >= UNLISTED_IDS_MAX) ids.delete(rarestOf(ids, sample.atMs));
     ids.set(id, reason);
   }

@@ -141,13 +141,14 @@ const nounOf = ({ id }: Row): string => (id === '' ? 'request' : 'view');
 
 /** Returns the fixes for a reason of refusals, and how to send the views again. */
 export function reasonSteps(reason: ReasonFacts, row: Row, place: Place): Step[] {
-  const { lastHour, lastMs, isFixed } = reason;
+  const { lastHour, sinceMs, lastMs, isFixed } = reason;
   if (lastHour === 0) return [];
   const what = `${plural(lastHour, nounOf(row))}${reasonWords(reason, row)}.`;
   const replay = replayOf(reason, place);
   if (!isFixed) return fixSteps(reason, place, `${what} `);
   const again = replay === undefined ? '' : ' To send them again:';
-  return [{ words: say`${what} Fixed since ${at(lastMs)}.${again}`, command: replay }];
+  const fixed = say`${what} The first was refused ${at(sinceMs)}, the last ${at(lastMs)}.${again}`;
+  return [{ words: fixed, command: replay }];
 }
 
 /** Faulty views stay faulty, so only others can be sent again. */
@@ -164,11 +165,13 @@ function fixSteps(reason: ReasonFacts, place: Place, what: string): Step[] {
 }
 
 function reasonWords(reason: ReasonFacts, { id, maxViewsPerMinute: limit }: Row): string {
-  const { sample } = reason;
+  const { sample, isFixed } = reason;
   const { code, issues } = sample;
+  // The limit may have been raised since.
+  const isOver = code === 'rate-limited' && !isFixed;
   const from = fromWords(sample);
   if (code === 'origin-not-allowed') return ` ${from}: origin not allowed`;
-  if (code === 'rate-limited' && limit !== undefined) {
+  if (isOver && limit !== undefined) {
     return `: over its limit of ${plural(limit, 'view')} a minute`;
   }
   if (code !== 'invalid-view') {

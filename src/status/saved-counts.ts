@@ -67,7 +67,9 @@ export class CountsFile {
       counts.sinceMs = saved.sinceMs;
       restore(counts, counts.total, saved.total);
       restore(counts, counts.beforeProject, { ...saved.beforeProject, accepted });
-      for (const [id, one] of saved.unlistedIds) counts.unlistedIds.set(id, one);
+      for (const [id, one] of saved.unlistedIds) {
+        counts.unlistedIds.set(id, { ...one, acceptedThen: 0 });
+      }
       for (const [id, one] of saved.projects) {
         if (counts.isListed(id)) restore(counts, counts.activityOf(id), one);
       }

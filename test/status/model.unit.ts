@@ -43,7 +43,7 @@ Aurora: refused since ${at('14:00')}, all 69 views of the last hour.
     scene.accept();
     expect(scene.text()).toBe(`Views are arriving: 2 of 2 projects; problems fixed
 Aurora: fixed.
-  69 views from ${MOVED}: origin not allowed. Fixed since ${at('14:01')}. To send them again:
+  69 views from ${MOVED}: origin not allowed. The first was refused ${at('14:00')}, the last ${at('14:01')}. To send them again:
     ${REPLAY}`);
   });
 
@@ -101,7 +101,7 @@ Unreadable requests: refused since ${at('14:00')}, 134 of 194 requests of the la
     scene.accept(10, '1', 10_000);
     expect(scene.text()).toBe(`Views are arriving: 2 of 2 projects; problems fixed
 Unreadable requests: fixed.
-  134 requests, the latest from ${MOVED}: arrived cut off. Fixed since ${at('14:03')}.`);
+  134 requests, the latest from ${MOVED}: arrived cut off. The first was refused ${at('14:00')}, the last ${at('14:03')}.`);
   });
 
   it('a colleague ran it as root', () => {
@@ -136,7 +136,8 @@ Project 1: refused since ${at('14:00')}, 130 of 150 views of the last hour.
     viewlog activate 1 --max-views-per-minute 300 ${FILES}`);
     scene.list({ id: '1', maxViewsPerMinute: 300 }, { id: '2' });
     scene.accept();
-    expect(scene.text()).toMatch(/\n {2}130 views: .* Fixed since 2026-11-22 14:00 UTC\.$/);
+    const times = `The first was refused ${at('14:00')}, the last ${at('14:00')}`;
+    expect(scene.text()).toContain(`\n  130 views: over its limit. ${times}.`);
   });
 
   it('a page sends two faults', () => {
@@ -259,6 +260,26 @@ it('lists unlisted ids, and the commands that activate them and send their views
     ${REPLAY.replace('--project 1', '--project 1000010')}
 `,
   );
+});
+
+it('says that an id was activated, and keeps the command that sends its views again', () => {
+  const scene = sceneOf({ files: { refusedDays } });
+  scene.refuse(9, unlisted('77'), 'https://x.example');
+  scene.list(AURORA, { id: '2' }, { id: '77', name: 'New' });
+  const again = `\n    ${REPLAY.replace('--project 1', '--project 77')}`;
+  const row = '               9   ';
+  expect(scene.text()).toMatch(/^New: all views refused \(project not active\)\n/);
+  expect(scene.text()).toContain('They would be accepted now; waiting for the next one.');
+  expect(scene.text()).toContain(again);
+  expect(scene.whole()).toContain(`${row}all refused     77  New\n`);
+  scene.accept(1, '77');
+  expect(scene.text()).toMatch(/^Views are arriving: 2 of 3 projects; problems fixed\nNew: fixed/);
+  expect(scene.text()).toContain(again);
+  expect(scene.whole()).toContain(`${row}arriving        77  New\n`);
+  // Removed and listed again, it waits for a view again.
+  scene.list(AURORA, { id: '2' });
+  scene.refuse(1, unlisted('77'), 'https://x.example');
+  expect(scene.whole()).toContain('\n77: 1 view in 24 hours');
 });
 
 it('says how long the disk lasts, by the last complete days', () => {

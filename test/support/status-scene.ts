@@ -90,6 +90,7 @@ export class Scene {
 
   judged(): Judged[] {
     const around = this.#input();
+    this.counts.adoptListed();
     return this.projects.all().map((one) => judge(one, this.counts.projects.get(one.id), around));
   }
 
