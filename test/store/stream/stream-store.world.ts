@@ -159,7 +159,7 @@ describe.skipIf(!canRunNats())('a start', () => {
 
   it.each<[string, Parameters<typeof startNats>[0], string[], RegExp]>([
     ['more replicas than servers', {}, ['--nats-replicas', '3'], /replicas > 1 not supported/],
-    ['too large views', {}, ['--max-view', '1MiB'], /messages of 1 MiB at most/],
+    ['too large views', {}, ['--max-view', '1MiB'], /messages of at most 1 MiB/],
     ['no JetStream', { jetstream: false }, [], /jetstream is not enabled/i],
   ])('is refused with %s', async (_, options, args, message) => {
     const nats = await startNats(options);
