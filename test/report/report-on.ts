@@ -48,6 +48,9 @@ export const daily = (fromDay: string, counts: readonly number[], change: object
 
 /** Returns the rows of a list as `key count`; a page's key is its `url`. */
 export const rowsOf = (list: {
-  readonly top: readonly { readonly key: unknown; readonly count: number }[];
+  readonly top: readonly {
+    readonly key: string | { readonly url: string };
+    readonly count: number;
+  }[];
 }): string[] =>
-  list.top.map(({ key, count }) => `${(key as { url?: string }).url ?? key} ${count}`);
+  list.top.map(({ key, count }) => `${typeof key === 'string' ? key : key.url} ${count}`);
