@@ -159,9 +159,8 @@ export function checkRefusals(facts: Facts): readonly Verdict[] {
     firstSteps: undefined,
   };
   const notices = noticesOf(shown, placeOf(facts)).filter(({ kind }) => kind !== 'green');
-  return notices.length > 0
-    ? notices.map(verdictOf)
-    : [ok('No view of a listed project is refused now')];
+  if (notices.length > 0 || overview.unavailable !== undefined) return notices.map(verdictOf);
+  return [ok('No view of a listed project is refused now')];
 }
 
 export function checkOverdue(facts: Facts): readonly Verdict[] {

@@ -137,6 +137,8 @@ function rowFacts(judged: state.Judged, input: ModelInput, open: ReadonlySet<str
   return {
     ...named(project),
     ...rest,
+    /** Its views would be refused, because nothing can be stored. */
+    isUnstored: project.active && input.store.unavailable !== undefined,
     sinceMs: isSilent ? activity.lastAcceptedMs : starts.sort((a, b) => a - b)[0],
     reasons: reasons.map((reason) => reasonFacts(reason, input)),
     figures: figuresOf(activity, input),

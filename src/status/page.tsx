@@ -126,7 +126,7 @@ function Projects({ model, place, filter }: Pick<Shown, 'model' | 'place'> & { f
 }
 
 function ProjectRow({ row, place }: { row: Row; place: words.Place }) {
-  const { id, name, state, latest } = row;
+  const { id, name, state, isUnstored, latest } = row;
   return (
     <details class="row" id={`project-${id}`} data-id={id} open={latest !== undefined}>
       <summary>
@@ -140,7 +140,7 @@ function ProjectRow({ row, place }: { row: Row; place: words.Place }) {
             {cell}
           </span>
         ))}
-        <span class={`state ${state}`}>{words.stateWords(row)}</span>
+        <span class={`state ${isUnstored ? 'refused' : state}`}>{words.stateWords(row)}</span>
       </summary>
       {latest !== undefined && (
         <div class="details">

@@ -11,7 +11,7 @@ import type { RefusalCode } from '../view/refusal.ts';
 import type { Row, StatusModel } from './model.ts';
 import type { Installation } from './shell-commands.ts';
 import type { Sample } from './reasons.ts';
-import { isOpen, type JudgedReason } from './state.ts';
+import { isOpen, isRefused, type JudgedReason } from './state.ts';
 
 /** The installation that the printed commands are for. */
 export interface Place extends Installation {
@@ -159,7 +159,8 @@ function storeFigure({ disk, stream }: StatusModel): Figure {
 }
 
 export function stateWords(row: Row): string {
-  const { state, active, figures } = row;
+  const { state, active, figures, isUnstored } = row;
+  if (isUnstored && !isRefused(row)) return 'not stored';
   if (state === 'refused') return active ? 'all refused' : 'inactive, sends';
   if (state === 'partly-refused') return `${shareOf(row)} refused`;
   return state === 'quiet' && figures.lastAcceptedMs === undefined ? 'no view yet' : state;

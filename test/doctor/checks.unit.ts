@@ -311,6 +311,13 @@ it('says to what to raise a limit that is too low', () => {
   ]);
 });
 
+it('does not say that no view is refused while nothing can be stored', () => {
+  const store = { unavailable: 'no space left' };
+  const checks = examined(shown(sceneOf({ store }))).map(({ check }) => check);
+  expect(checks).toContain('health');
+  expect(checks).not.toContain('refusals');
+});
+
 it('lists five projects with refusals, and then says how many more', () => {
   const projects = Array.from({ length: 7 }, (_, i) => ({ id: String(i), active: false }));
   const scene = new Scene(projects);

@@ -76,6 +76,7 @@ ${fault}. Faulty since ${at('14:00')}; the last good list stays active.
     const unavailable = 'too little free disk space';
     const store = { unavailable, unavailableSinceMs: NOON, freeBytes: 58 * MiB };
     const scene = sceneOf({ store, files: { sizeBytes: 60 * MiB } });
+    scene.list(AURORA, { id: '2' }, { id: '3', active: false });
     expect(scene.text()).toBe(`Every view is refused: too little free disk space
 Views are refused with 503 since ${at('14:00')}: too little free disk space.
   --min-free is 64 MiB, but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB, or use a larger disk.`);
@@ -84,7 +85,12 @@ Views are refused with 503 since ${at('14:00')}: too little free disk space.
       /58 MiB are free, and 6\.0 MiB more are needed: delete views-.*\n {4}ls -lh \/data$/,
     );
     expect(scene.model().headline.kind).toBe('red');
-    expect(scene.model().projects.map(({ state }) => state)).toStrictEqual(['quiet', 'quiet']);
+    expect(scene.whole()).toMatch(/ not stored {6}1 .* not stored {6}2 .* inactive {8}3 /s);
+    expect(scene.model().projects.map(({ state }) => state)).toStrictEqual([
+      'quiet',
+      'quiet',
+      'inactive',
+    ]);
   });
 
   it('a proxy cuts bodies', () => {
