@@ -10,7 +10,7 @@ interface ArchiveSource {
   readonly isStopping: () => boolean;
 }
 
-/** Returns the service of an archive, whose page is its facts as text. */
+/** Returns the service of an archive. Its page shows the facts as text. */
 export const archiveStatus = (source: ArchiveSource): Service => ({
   health: () => ({ reasons: reasonsOf(source), warnings: [] }),
   metrics: () => metricsOf(source),
