@@ -95,7 +95,11 @@ function streamMetrics(stream: Extract<WatchedState, { stream: unknown }>['strea
   const hasLeader = Number(seen.leader !== undefined);
   const replicas = by('state', { current: seen.replicas - lagging, lagging });
   return [
-    ['viewlog_nats_connected', '1 if a NATS server is connected, else 0.', Number(server !== undefined)],
+    [
+      'viewlog_nats_connected',
+      '1 if a NATS server is connected, else 0.',
+      Number(server !== undefined),
+    ],
     ['viewlog_nats_connection_losses_total', 'Connections to NATS lost.', connectionLosses],
     ['viewlog_publish_failures_total', 'Views not acknowledged.', by('reason', failures)],
     ['viewlog_stream_has_leader', '1 if a server leads the stream, else 0.', hasLeader],
