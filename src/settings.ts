@@ -185,7 +185,7 @@ export const readArguments = (args: readonly string[]): CommandLine =>
   readCommandLine(args, new Map(NAMES.map((name) => [flagOf(name), OPTIONS[name].value])));
 
 /**
- * * Returns the settings of a command that takes the options `names`: from flags, else from
+ * Returns the settings of a command that takes the options `names`: from flags, else from
  * `VIEWLOG_*`, else the defaults.
  * @throws {Fatal} exit 64 with the wrong value and the expected one.
  */

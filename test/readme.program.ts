@@ -20,7 +20,7 @@ describe('its first view', () => {
   const [, curl, answer, line, refusal] = blocksOf(README).map(({ text }) => text);
   const [, body = ''] = /-d '(.*)'/.exec(curl!) ?? [];
 
-  it('is taken, answered and stored as it says', async () => {
+  it('is accepted, answered and stored as the README says', async () => {
     const viewlog = await startViewlog();
     const taken = await viewlog.post(body);
     expect(taken.status).toBe(201);

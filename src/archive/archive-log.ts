@@ -24,7 +24,7 @@ export class ArchiveLog {
     this.#stream = stream;
   }
 
-  /** Logs one line for a batch, however many such messages somebody publishes. */
+  /** Logs one line for a batch, so that foreign messages cannot flood the log. */
   skip(messages: readonly string[]): void {
     if (messages.length === 0) return;
     this.skipped += messages.length;

@@ -1,5 +1,5 @@
-// main.ts imports this first, so it runs first. The rest of the program takes long enough to
-// evaluate for a reload to arrive that follows a restart. A file of its own, because tests import
+// main.ts imports this first, so it runs first. Evaluating the rest of the program takes so long
+// that a reload after a restart could arrive earlier. In a file of its own, because tests import
 // signals.ts without this effect.
 import { signals } from './signals.ts';
 

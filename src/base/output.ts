@@ -2,9 +2,9 @@ import * as fs from 'node:fs';
 import { errnoOf, EXIT, Fatal, reasonOf } from './exit.ts';
 
 // Commands print through these functions, not through `console` or `process.stdout`: those hide a
-// full disk, and on Node end with a stack trace if nobody reads a pipe any more.
+// full disk, and on Node end with a stack trace once a pipe's reader is gone.
 
-/** Nobody reads the output any more. The command ends without a message. */
+/** The reader of the output is gone. The command ends without a message. */
 export class OutputClosed extends Error {
   override readonly name = 'OutputClosed';
 }

@@ -102,7 +102,7 @@ function commandPage({ name, operands, summary, examples, options, optionHelp }:
   ].join('\n');
 }
 
-/** Names one variable as an example, and those that are not named after their flags. */
+/** Names one variable as an example, and each variable with another name than its flag. */
 function environment(options: readonly OptionName[]): string {
   const flagOnly = options.filter((option) => envName(option) === undefined);
   const except = flagOnly.map((option) => ` except --${flagOf(option)}`).join('');

@@ -126,8 +126,8 @@ export class Lock {
     if (await this.#mayComeBack()) await sleep(LOOK_MS + STABLE_MS);
     while (!(await this.#tryToAcquire()));
     this.#endLooks = every(LOOK_MS, () => {
-      // On a file system that hangs only one check waits, not many. An error passes, or the next
-      // check meets it again.
+      // On a file system that hangs only one check waits, not many. An error is left to the next
+      // check.
       this.#looking ??= this.#look()
         .catch(() => {})
         .finally(() => (this.#looking = undefined));

@@ -48,7 +48,7 @@ function sendView(url: string, origin: string, project: string): Promise<Reply> 
   return ask(url, { method: 'POST', headers, body: JSON.stringify(view) });
 }
 
-/** A proxy may pass on nothing but POST and OPTIONS, or answer OPTIONS itself. */
+/** A proxy may pass on only POST and OPTIONS, or answer OPTIONS itself. */
 const isReached = ({ get, preflight }: Record<'get' | 'preflight', Reply>): boolean =>
   refusalIn(get) !== undefined || isFromViewlog(preflight);
 

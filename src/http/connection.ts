@@ -21,7 +21,7 @@ export interface Pending {
 }
 
 /**
- * * Bounds what a client can pipeline, which Node's own server does not: it reads on, and keeps
+ * Bounds what a client can pipeline, which Node's own server does not: it reads on, and keeps
  * every request until those before it are answered. Also ends bodies that are not complete in time,
  * and connections if their client reads no answers. A timer for each of them would cost 3% of the
  * speed.

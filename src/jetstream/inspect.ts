@@ -19,7 +19,9 @@ export function seenOf({ state, cluster, config }: StreamInfo) {
     bytes: state.bytes,
     /** The server that leads the stream; `undefined` while there is none. */
     leader: leaderOf(cluster),
-    /** How many servers keep the stream, and the names of those that are down or behind. */
+    /**
+     * The number of servers that store the stream, and the names of those that are down or behind.
+     */
     replicas: config.num_replicas,
     lagging: lagging.map(({ name }) => name),
   };

@@ -43,7 +43,7 @@ interface PrepareOptions {
 type Config = Pick<StreamConfig, 'name' | 'subjects'> & Partial<StreamConfig>;
 
 /**
- * * Finds the stream, or creates it with `config`. A cluster that does not answer yet is asked
+ * Finds the stream, or creates it with `config`. A cluster that does not answer yet is asked
  * again for a while.
  * @throws {Fatal} exit 69 if it does not answer, 78 if it refuses.
  */

@@ -21,7 +21,9 @@ import {
 // that is cut short leaves the old file or the new one, and two edits at once do not undo each
 // other.
 
-/** An edit takes milliseconds; one that waits this long waits for a draft that was left behind. */
+/**
+ * An edit takes milliseconds. After this wait the draft was probably left behind by a killed edit.
+ */
 const WAIT_MS = 2_000;
 const RETRY_MS = 20;
 

@@ -51,7 +51,9 @@ export const originKey = (text: string): string => ruleOf(text) ?? text;
 /** Returns an origin that a project's pages may have. A wildcard allows any host below it. */
 export const exampleOrigin = (listed: string): string => originKey(listed).replace('*', 'www');
 
-/** Returns an origin in the form in which browsers send it; `undefined` if `text` is none. */
+/**
+ * Returns an origin in the form in which browsers send it; `undefined` if `text` isn't an origin.
+ */
 function canonicalOrigin(text: string): string | undefined {
   return SHAPE.test(text) && URL.canParse(text) ? new URL(text).origin : undefined;
 }

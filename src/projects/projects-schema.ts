@@ -18,7 +18,7 @@ const PROJECTS_EXPECTED = 'must be a list of projects, such as [{ "id": "1000001
 const id = v.pipe(
   v.string(ID_EXPECTED),
   v.regex(PROJECT_ID, ID_EXPECTED),
-  v.description('What the field "p" of a page view names: 1 to 20 digits, as a string.'),
+  v.description('The id in the field "p" of a page view: 1 to 20 digits, as a string.'),
 );
 
 const origin = v.pipe(
@@ -55,7 +55,7 @@ const project = v.strictObject(
     active: v.optional(
       v.pipe(
         v.boolean('must be true or false'),
-        v.description('Whether views of this project are accepted. Absent: true.'),
+        v.description('true if views of this project are accepted. Absent: true.'),
       ),
     ),
     maxViewsPerMinute: v.optional(
@@ -74,7 +74,7 @@ const project = v.strictObject(
 export const projectsFile = v.pipe(
   v.strictObject(
     {
-      $schema: text('Where editors find the schema of this file.'),
+      $schema: text('The schema of this file, for editors.'),
       operator: v.optional(
         v.pipe(
           v.string(EMAIL_EXPECTED),

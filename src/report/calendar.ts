@@ -23,18 +23,18 @@ const HOUR_LENGTH = 14;
 /** Later than any `ts`. */
 const NEVER = '~';
 
-/** Knows which part of the report a view belongs to. */
+/** Finds the part of the report that a view belongs to. */
 export class Calendar {
   readonly selection: Selection;
   readonly now: Date;
   readonly today: string;
   readonly yesterday: string;
   readonly hasToday: boolean;
-  /** Views of yesterday with a later `ts` came after this time of day. */
+  /** A later `ts` of yesterday is past this time of day. */
   readonly yesterdayEndTs: string;
   /**
    * The same number of days just before; `undefined` if nothing is compared. If today is in the
-   * report, its last day is cut at this time of day.
+   * report, the last of these days ends at this time of day.
    */
   readonly before: (Span & { readonly isCut: boolean }) | undefined;
   /** Views with a later `ts` do not count for the previous period. */
@@ -57,7 +57,7 @@ export class Calendar {
     this.beforeEndTs = before && this.hasToday ? tsDaysAgo(lengthOf(before)) : NEVER;
   }
 
-  /** Returns all days whose views are counted. Yesterday is among them if today is. */
+  /** Returns all days with views to count: if today is one of them, yesterday too. */
   get spans(): readonly OpenSpan[] {
     return this.before === undefined ? [this.selection] : [this.before, this.selection];
   }

@@ -1,10 +1,10 @@
 import { formatCount, plural } from '../base/format.ts';
 import type { Row } from './sections.ts';
 
-/** As many labels fit under the chart on a phone; twice as many on a wider page. */
+/** A phone has space for this many labels under the chart; a wider page for twice as many. */
 const TICKS_MAX = 7;
 
-/** Bars that name themselves on hovering; to a screen reader, a list of these names. */
+/** Renders bars that show their names on hovering; a screen reader reads a list of these names. */
 export function BarChart({ rows }: { readonly rows: readonly Row[] }) {
   const top = Math.max(...rows.map(({ count }) => count), 1);
   const isShort = rows.length <= 2 * TICKS_MAX;
@@ -42,5 +42,5 @@ export function BarChart({ rows }: { readonly rows: readonly Row[] }) {
   );
 }
 
-/** Lets `Mon 16 Nov` break after the weekday only. */
+/** Allows a line break in `Mon 16 Nov` after the weekday only. */
 const twoLines = (label: string): string => label.replace(/( \S+) /, '$1\u00a0');

@@ -24,7 +24,7 @@ declare const REPORT_STYLE: string;
 const DAYS_MAX = 200;
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'";
 
-/** Returns the report as one page that stands alone: no script, nothing loaded. */
+/** Returns the report as one self-contained page, without scripts and without anything to load. */
 export function htmlReport(report: Report): string {
   const { project, projects, views } = report;
   const site = project ?? (projects.distinct === 1 ? projects.top[0]?.key : undefined);
@@ -128,7 +128,7 @@ const Titled = ({ title, children }: { readonly title: string; readonly children
   </section>
 );
 
-/** Characters that join others into one: words of Persian and some emoji need them. */
+/** Characters that join others into one: Persian words and some emoji need them. */
 const WITHOUT_JOINERS = /[^\u200c\u200d]+/g;
 
 /** Returns a text in which characters that reorder or hide text are escaped. */

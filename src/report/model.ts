@@ -13,7 +13,7 @@ const DAYS_FILLED_MAX = 3_660;
 const TEXT_LENGTH_MAX = 200;
 
 /**
- * Summarizes totals: everything that a report says, as values.
+ * Summarizes totals: all facts of a report, as values.
  * @param top the length of the lists.
  */
 export function reportOf(totals: Totals, top: number): Report {
@@ -47,7 +47,7 @@ function filledDays({ calendar, days }: Totals): Day[] {
   const { before, today, selection } = calendar;
   const { fromDay, toDay = today } = selection;
   const seen = [...days.keys()].filter((day) => before === undefined || day > before.toDay).sort();
-  // Days to come are there only if a clock that was ahead has left views of them.
+  // Days after today have views only if a clock was ahead.
   const asked = fromDay === undefined ? '' : [toDay, today].sort()[0]!;
   const first = fromDay ?? seen[0];
   const last = [asked, seen.at(-1) ?? ''].sort()[1]!;
@@ -102,7 +102,7 @@ function silentDays({ calendar, listed, projects, projectsById }: Totals, full: 
   }).filter(({ days }) => days > 0);
 }
 
-/** Returns the text of bytes, cut if it is long. */
+/** Returns the text that bytes spell in UTF-8, cut if it is long. */
 const textOf = (bytes: string, change = (text: string): string => text): string =>
   clip(change(textOfBytewise(bytes)), TEXT_LENGTH_MAX);
 

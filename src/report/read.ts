@@ -11,7 +11,7 @@ export function filesWith(dir: string, spans: readonly OpenSpan[]): string[] {
   const names = namesIn(dir);
   const isWanted = (name: string): boolean => {
     const day = dayOfName('views', name);
-    // While a day is being packed, it is there twice.
+    // A day that is being packed has two files.
     const isTwice = name.endsWith('.gz') && names.includes(name.slice(0, -'.gz'.length));
     return day !== undefined && !isTwice && spans.some((span) => mayHoldLinesOf(span, day));
   };

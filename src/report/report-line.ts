@@ -3,7 +3,7 @@ import { LineSchema } from '../view/line.ts';
 import { patternOf } from '../view/pattern.ts';
 
 // Lines and their texts have a character for each byte, because decoding UTF-8 would take half of a
-// report's time, and most texts are never shown. The model decodes those that are.
+// report's time, and most texts are never shown. The model decodes the ones that are shown.
 
 const FIELDS = ['ts', 'p', 'url', 'pn', 'ubl', 'ref', 'orgreferer', 'content.templateId'] as const;
 
@@ -31,8 +31,8 @@ const PATHS = PATTERN?.groups.map(({ path }, i) => [path, 1 + i]) ?? [];
 const GROUPS = Object.fromEntries(PATHS) as Record<keyof ViewLine, number>;
 
 /**
- * Reads a view's line if it is spelt as the collector spells it, no text that is wanted has an
- * escape, and `cf` and `csf` are empty: the usual line. Takes a third of the time of `JSON.parse`.
+ * Reads a usual line: spelt as the collector spells it, without escapes in the texts to read, and
+ * with empty `cf` and `csf`. Takes a third of the time of `JSON.parse`.
  */
 export function usualViewLine(line: string): ViewLine | undefined {
   const found = USUAL.exec(line);
@@ -56,7 +56,10 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 
 const ESCAPE = String.raw`\u`;
 
-/** Parses a line and gives its texts a character for each byte; `undefined` if not an object. */
+/**
+ * Parses a line and gives its texts a character for each byte; `undefined` if the line isn't an
+ * object.
+ */
 function parseLine(line: string): Record<string, unknown> | undefined {
   try {
     // An escape would put a character among the bytes.

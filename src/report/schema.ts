@@ -19,8 +19,8 @@ const viewsBefore = v.optional(viewsOf('Views in the previous period, if that ha
 function listOf<K extends v.GenericSchema>(key: K, description: string) {
   const row = v.object({ key, count: views, before: viewsBefore });
   const list = v.object({
-    top: described(v.array(row), 'The most frequent, as many as --top says.'),
-    distinct: viewsOf('How many different ones there are.'),
+    top: described(v.array(row), 'The most frequent ones, at most --top.'),
+    distinct: viewsOf('The number of different ones.'),
     isExact: flagOf('false if some were forgotten to limit memory.'),
   });
   return described(list, description);
@@ -36,7 +36,7 @@ const campaign = v.object({ campaign: text, source: text, medium: text });
 
 const before = v.object({
   ...span.entries,
-  isCut: flagOf('Whether its last day counts only up to the present time of day.'),
+  isCut: flagOf('true if its last day counts only up to the present time of day.'),
   views,
   silentSpans: described(v.array(span), 'Its whole days without views.'),
 });
@@ -51,7 +51,7 @@ const days = v.array(v.object({ day, views, hours, isPartial }));
 const silence = v.object({
   project: text,
   views: viewsOf('Its views on the other days.'),
-  days: viewsOf('How many days.'),
+  days: viewsOf('The number of days.'),
   spans: v.array(span),
 });
 

@@ -6,7 +6,7 @@ import { changeOf, clockOf, dayInWords, projectInWords } from './words.ts';
 // The report's charts and lists as rows of texts, for the terminal and the page.
 
 export interface Row {
-  /** The label, and notes that explain it. */
+  /** The label, and notes on it. */
   readonly texts: readonly string[];
   readonly count: number;
   /** `undefined` if nothing is compared. */
@@ -23,8 +23,8 @@ export interface Section {
 }
 
 /**
- * Returns what the report shows below its figures, in order; nothing if there are no views.
- * @param daysMax if there are more days, the chart has a bar per month.
+ * Returns the sections below the report's figures, in order; none if there are no views.
+ * @param daysMax with more days, the chart has a bar per month.
  */
 export function sectionsOf(report: Report, daysMax: number): Section[] {
   const { campaignViews, days, entryViews, hours, internalViews, projects, views } = report;
@@ -54,7 +54,9 @@ export function sectionsOf(report: Report, daysMax: number): Section[] {
   ];
 }
 
-/** Returns a row per day, or per month. A day or month that is not over says `so far`. */
+/**
+ * Returns a row per day, or per month. The label of an unfinished day or month ends in `so far`.
+ */
 function dayRows({ days }: Report, daysMax: number): Row[] {
   const rows = new Map<string, Row>();
   for (const { day, views, isPartial } of days) {
@@ -67,7 +69,7 @@ function dayRows({ days }: Report, daysMax: number): Row[] {
   return [...rows.values()];
 }
 
-/** @param which views the counts are shares of; empty for all. */
+/** @param which describes the views that the counts are shares of; empty for all. */
 function listOf<T>(
   title: string,
   { top, distinct, isExact }: List<T>,

@@ -62,16 +62,16 @@ function sourceOf(host: string): string {
 
 const withoutWww = (host: string): string => host.replace(/^www\.(?=.)/, '');
 
-/** Stands for a text that is absent. */
+/** The label of an absent text. */
 export const NONE = '(none)';
-/** Sources that are not a name or a host. */
+/** Labels of sources that have neither a name nor a host. */
 export const INTERNAL = '(internal)';
 export const NOT_AN_ADDRESS = '(not an address)';
 
 const HOST = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#:]+)/i;
 /** A host name has at most 253 characters. */
 const SITE_LENGTH_MAX = 300;
-/** The number of sources that are remembered per project. */
+/** The number of sources in memory per project. */
 const REMEMBERED_MAX = 1_000;
 
 /** Finds the sources of a project's views. */
@@ -113,5 +113,5 @@ export class Sources {
   }
 }
 
-/** Bytes beyond ASCII, which are parts of characters, must stay. */
+/** Changes ASCII letters only: bytes beyond ASCII are parts of characters. */
 const lowerCase = (letters: string): string => letters.toLowerCase();

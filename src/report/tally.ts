@@ -1,6 +1,6 @@
-/** Counts are exact up to this many different texts, and more are not held at once. */
+/** Counts are exact up to this many different texts. Memory holds no more. */
 export const TEXTS_MAX = 100_000;
-/** Longer texts count as one if they are equal up to here. */
+/** Longer texts count as one if they are equal up to this length. */
 const TEXT_LENGTH_MAX = 800;
 
 interface Entry {
@@ -12,8 +12,9 @@ interface Entry {
 }
 
 /**
- * Counts texts in bounded memory. If there are too many different ones, the rarer half is forgotten
- * and counts become approximate: too low by what a text had when it was forgotten.
+ * Counts texts in bounded memory. If there are too many different texts, the rarer half is
+ * forgotten. Counts then become approximate: too low by the count that a text had when it was
+ * forgotten.
  */
 export class Tally {
   isExact = true;
@@ -27,7 +28,7 @@ export class Tally {
     this.#textsMax = textsMax;
   }
 
-  /** @param name kept from the first time that the text is added. */
+  /** @param name ignored after the text's first time. */
   add(text: string, isBefore = false, name = ''): void {
     const key = text.length <= TEXT_LENGTH_MAX ? text : text.slice(0, TEXT_LENGTH_MAX);
     let entry = this.#entries.get(key);
@@ -73,5 +74,8 @@ export class Tally {
   }
 }
 
-/** A part of a string keeps the whole in memory; a copy, a character for each byte, does not. */
+/**
+ * Copies a text with a character for each byte. A part of a string would hold the whole string in
+ * memory.
+ */
 const copyOf = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');

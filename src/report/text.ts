@@ -17,7 +17,7 @@ const DAYS_MAX = 62;
 const LABEL_LENGTH_MAX = 56;
 const BAR_WIDTH_MIN = 10;
 
-/** Returns the report for a terminal of so many columns. */
+/** Returns the report for a terminal with this many columns. */
 export function textReport(report: Report, columns: number): string {
   const silence = silenceInWords(report).map(
     ({ name, days }) => `  ${printable(name, LABEL_LENGTH_MAX)}: ${days}`,
@@ -38,7 +38,7 @@ export const jsonReport = (report: Report): string =>
     .map((line) => printable(line, Infinity))
     .join('\n');
 
-/** Says what the report is about, and what is most important in it. */
+/** Returns the report's subject and its most important facts. */
 function head(report: Report): string[] {
   const { project, timeZone } = report;
   const about = project === undefined ? 'All projects' : printable(projectInWords(report, project));

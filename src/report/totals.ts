@@ -13,7 +13,7 @@ interface Project {
 
 /** Adds up views. */
 export class Totals {
-  /** Views of yesterday up to this time of day. */
+  /** Views of yesterday before this time of day. */
   yesterdayViews = 0;
   invalidLines = 0;
   /** Packed files that could be read only in part. */
@@ -21,7 +21,7 @@ export class Totals {
   /** Views by local hour, for each local day with views, the previous period's too. */
   readonly days = new Map<string, number[]>();
   readonly projectsById = new Map<string, Project>();
-  // All texts that are counted have a character for each byte.
+  // All counted texts have a character for each byte.
   readonly projects = new Tally();
   /** A project, a space and a page; the same for entry pages. */
   readonly pages = new Tally();
@@ -43,7 +43,7 @@ export class Totals {
     this.#keepsQuery = keepsQuery;
   }
 
-  /** @param view `undefined` for a line that is not a view's. */
+  /** @param view `undefined` for a line that isn't a view. */
   addView(view: ViewLine | undefined): void {
     const at = view && this.calendar.hourOf(view.ts);
     if (view === undefined || at === undefined) {
@@ -90,7 +90,7 @@ export class Totals {
   }
 }
 
-/** Returns the value of a key, made if it is missing. */
+/** Returns the value of a key; adds a new value if the key is missing. */
 function valueOf<V>(map: Map<string, V>, key: string, make: () => V): V {
   const value = map.get(key) ?? make();
   if (!map.has(key)) map.set(key, value);

@@ -2,7 +2,7 @@ import { formatCount, plural } from '../base/format.ts';
 import type { Report } from './schema.ts';
 import { lengthOf, type Span } from './span.ts';
 
-// The sentences and figures that the terminal and the page share.
+// Sentences and figures that both the terminal and the page show.
 
 /** Returns `12%`. */
 export function share(count: number, total: number): string {
@@ -10,7 +10,7 @@ export function share(count: number, total: number): string {
   return count > 0 && percent < 1 ? '<1%' : `${Math.round(percent)}%`;
 }
 
-/** Below this, one view more would be several percent, so a change is in views. */
+/** Below this count one view is several percent, so changes are given in views. */
 const PERCENT_FROM = 100;
 
 /** Returns the amount of a change: `12%`, `3 views`; empty if it rounds to nothing. */
@@ -37,7 +37,7 @@ export function changeInWords(count: number, before: number): string {
   return `${how} ${formatCount(before)}`;
 }
 
-/** Says how many views there are, how that compares, and which days are missing. */
+/** Returns the number of views, its change, and the days without views. */
 export function headline({ views, before, silentSpans }: Report): string {
   const count = views === 0 ? 'No views' : plural(views, 'view');
   const gaps = views === 0 ? '' : gapsInWords('No views', silentSpans);
@@ -87,14 +87,14 @@ export function figuresOf(report: Report): Figure[] {
 const timeMade = ({ madeAt, timeZone }: Report): string =>
   new Intl.DateTimeFormat('en-GB', { timeZone, timeStyle: 'short' }).format(new Date(madeAt));
 
-/** Returns which days each project had no views on. */
+/** Returns the days without views of each project. */
 export const silenceInWords = (report: Report): { name: string; days: string }[] =>
   report.silentDays.map(({ project, days, spans }) => ({
     name: projectInWords(report, project),
     days: `${plural(days, 'day')}, ${daysInShort(spans)}`,
   }));
 
-/** Says which lines and files could not be counted. */
+/** Returns the faults of lines and files that were not counted. */
 export const faultsOf = ({ invalidLines, brokenFiles }: Report): string[] => [
   ...(invalidLines > 0 ? [`${plural(invalidLines, 'invalid line')} skipped.`] : []),
   ...(brokenFiles > 0
@@ -128,7 +128,7 @@ export function daysInShort(spans: readonly Span[]): string {
 /** Returns `07:00`. */
 export const clockOf = (hour: number): string => `${String(hour).padStart(2, '0')}:00`;
 
-/** Returns the days that the report is about; `undefined` if there are none. */
+/** Returns the days of the report; `undefined` if there are none. */
 export function spanOf({ fromDay, toDay, days }: Report): Span | undefined {
   const from = fromDay ?? days[0]?.day;
   const to = toDay ?? days.at(-1)?.day;

@@ -10,7 +10,7 @@ interface ArchiveSource {
   readonly isStopping: () => boolean;
 }
 
-/** Returns the service of an archive, whose page is its facts as text. */
+/** Returns the service of an archive. Its page shows the facts as text. */
 export const archiveStatus = (source: ArchiveSource): Service => ({
   health: () => ({ reasons: reasonsOf(source), warnings: [] }),
   metrics: () => metricsOf(source),
@@ -48,10 +48,10 @@ function metricsOf(source: ArchiveSource): Metric[] {
     ['viewlog_archive_lag_messages', 'Messages of the stream not yet archived.', lag],
     ['viewlog_archive_skipped_total', 'Messages that no collector wrote.', skipped],
     ['viewlog_archive_lost_total', 'Messages removed before they were archived.', lost],
-    ['viewlog_archive_connected', 'Whether a NATS server is connected.', isConnected],
+    ['viewlog_archive_connected', '1 if a NATS server is connected, else 0.', isConnected],
     ['viewlog_written_lines_total', 'Lines archived.', lines],
     ['viewlog_written_bytes_total', 'Bytes archived.', bytes],
     ['viewlog_disk_free_bytes', 'Free disk space at the data directory.', freeBytes],
-    ['viewlog_ready', 'Whether messages are archived (1) or not (0).', isReady],
+    ['viewlog_ready', '1 if messages are archived, else 0.', isReady],
   ];
 }

@@ -109,7 +109,7 @@ export function everyMinute(
         const state = look();
         if (!isLast) refusals.look(await judgeListed(state), state.nowMs);
       } catch (error) {
-        log.error(`The status page’s minute failed: ${reasonOf(error)}`);
+        log.error(`Cannot check for refused views: ${reasonOf(error)}; trying again in a minute`);
       }
     }
   };

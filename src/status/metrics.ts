@@ -95,10 +95,14 @@ function streamMetrics(stream: Extract<WatchedState, { stream: unknown }>['strea
   const hasLeader = Number(seen.leader !== undefined);
   const replicas = by('state', { current: seen.replicas - lagging, lagging });
   return [
-    ['viewlog_nats_connected', 'Whether a NATS server is connected.', Number(server !== undefined)],
+    [
+      'viewlog_nats_connected',
+      '1 if a NATS server is connected, else 0.',
+      Number(server !== undefined),
+    ],
     ['viewlog_nats_connection_losses_total', 'Connections to NATS lost.', connectionLosses],
     ['viewlog_publish_failures_total', 'Views not acknowledged.', by('reason', failures)],
-    ['viewlog_stream_has_leader', 'Whether a server leads the stream.', hasLeader],
+    ['viewlog_stream_has_leader', '1 if a server leads the stream, else 0.', hasLeader],
     ['viewlog_stream_replicas', 'Servers that keep the stream.', replicas],
     ['viewlog_stream_messages', 'Messages in the stream.', seen.messages],
     ['viewlog_stream_bytes', 'Bytes in the stream.', seen.bytes],

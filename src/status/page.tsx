@@ -30,7 +30,7 @@ export function page({ model, place, asked, version }: Shown): string {
             <span role="status">{headline}</span>
           </h1>
           <Text of={words.summaryWords(model)} />
-          <p class="lost">No contact with viewlog. What is below is no longer up to date.</p>
+          <p class="lost">No contact with viewlog. This page is out of date.</p>
         </header>
         <main>
           <NoticeList notices={noticesOf(model, place)} />

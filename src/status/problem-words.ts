@@ -1,4 +1,4 @@
-// Words problems and their fixes, for the page and for plain text.
+// Renders problems and their fixes as sentences and commands, for the page and for plain text.
 import {
   formatCount,
   formatDuration,

@@ -1,4 +1,4 @@
-// Words the model of the status page, for the page and for plain text.
+// Renders the model of the status page as words, for the page and for plain text.
 import {
   formatCount,
   formatDuration,

@@ -27,7 +27,7 @@ export function isFragment(line: string): boolean {
   try {
     visit(text, { onError }, { disallowComments: true });
   } catch {
-    // The parser calls itself for each level, and no view has so many.
+    // The parser calls itself for each level of nesting, and a view never has that many.
     return false;
   }
   // Cut off right before its newline; without NULs it would be a line.

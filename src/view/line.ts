@@ -27,7 +27,7 @@ export const lineBytesOf = (fields: Uint8Array): number => fields.length + STAMP
 const encoder = new TextEncoder();
 
 /**
- * * @param heads the lines' heads, one after another.
+ * @param heads the lines' heads, one after another.
  * @param fields each line's view as JSON text in UTF-8, one object on one line, not empty.
  * @returns the lines, their newlines included.
  */

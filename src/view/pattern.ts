@@ -81,10 +81,10 @@ export function verbatim(schema: object, key: string): (text: string) => string 
 }
 
 /**
- * Returns a pattern of a schema's values, spelt as `JSON.stringify` spells them. `undefined`: there
- * is none, parse instead.
- * @param captured the paths of the strings to capture, of values that are known to be valid. Without
- *   it, all strings with conditions are captured, for the caller to test.
+ * Returns a pattern of a schema's values, spelt as `JSON.stringify` spells them. `undefined`: not
+ * supported, parse instead.
+ * @param captured the paths of the strings to capture, of values that are known to be valid.
+ *   Without it, all strings with conditions are captured, for the caller to test.
  */
 export function patternOf(
   schema: object,

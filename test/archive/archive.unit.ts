@@ -179,7 +179,7 @@ describe('a stream that does not match the record', () => {
 });
 
 describe('the record of an archive', () => {
-  it('that is cut off, or of an unknown format, is an error that says what to do', async () => {
+  it('that is cut off, or has an unknown format, is an error with the fix', async () => {
     const dir = tempDir();
     const stream = streamOf(LINES);
     await archiveAll(stream, dir);

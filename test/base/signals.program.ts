@@ -59,7 +59,7 @@ it('the program heeds signals before it does anything else', () => {
   expect(main).toMatch(/^import .* from '.\/base\/heed-signals.ts';\n/);
 });
 
-it.each(RUNTIMES)('SIGHUP ends a command that is no service, on $name', async (runtime) => {
+it.each(RUNTIMES)('SIGHUP ends a command that is not a service, on $name', async (runtime) => {
   const data = dataDirectory();
   const pipe = join(data, 'view.json');
   execFileSync('mkfifo', [pipe]);

@@ -2,7 +2,7 @@ import { formatRoundedSize, formatSize, plural } from '../../src/base/format.ts'
 import { describe, expect, it } from 'vitest';
 import { clip, echo, nearest, printable } from '../../src/base/text.ts';
 
-describe("a stranger's text", () => {
+describe('untrusted text', () => {
   it('loses what a terminal would obey or hide', () => {
     expect(printable('a\u0000\u001b[31m\r\n\u007f\u0085\u202e\u2066\u200b\ufeff\u2028z')).toBe(
       String.raw`a\u0000\u001b[31m\u000d\u000a\u007f\u0085\u202e\u2066\u200b\ufeff\u2028z`,

@@ -16,7 +16,7 @@ const heldBy = ({ pid }: Child): object => ({
   refused: expect.stringContaining(`process ${pid}, running since 2`),
 });
 
-test('a killed holder keeps nobody from starting, a suspended one does', () =>
+test('a killed holder does not prevent a start, a suspended one does', () =>
   onEach(RUNTIMES, async (runtime) => {
     const dir = tempDir();
     const first = begin(runtime, 'start', dir);

@@ -61,7 +61,7 @@ describe('a lock', () => {
     }
   });
 
-  test('is taken over from a file that nobody listens on, whatever pid it has', async () => {
+  test('replaces a file on which no process listens, whatever pid it has', async () => {
     const dir = tempDir();
     fs.writeFileSync(join(dir, LOCK), `{"pid":${process.ppid},"sinceMs":0}`);
     await locked(dir);
@@ -191,7 +191,7 @@ async function holder() {
 }
 
 describe('a holder', () => {
-  test('whose lock is removed takes it back, also before one that starts', async () => {
+  test('creates its removed lock again, also before another process that starts', async () => {
     const { dir, log, lock, lost, path } = await holder();
     fs.writeFileSync(join(dir, 'views-2026-01-01.ndjson'), '');
     fs.rmSync(path);

@@ -75,7 +75,7 @@ it('one file of each kind goes per hour, oldest first, and is logged', async () 
   expect(left()).toStrictEqual([...refused(5), record(5), ...views(1, 5)].sort());
 });
 
-it('what is no regular file stays, and is not the newest', async () => {
+it('only regular files are removed, or count as the newest', async () => {
   const { dir, log, pass, left } = started(views(2, 3));
   fs.mkdirSync(join(dir, views(4)[0]!));
   fs.symlinkSync('elsewhere', join(dir, 'views-2026-02-01.ndjson'));

@@ -19,7 +19,7 @@ const limited = (runtime: Runtime): Runtime => ({
 });
 
 describe.each([NODE, DENO, BUN].filter(isPresent))('on $name', (runtime) => {
-  it('running out of file descriptors ends nothing, and views are taken afterwards', async () => {
+  it('running out of file descriptors ends nothing, and views are accepted afterwards', async () => {
     const viewlog = await startViewlog({ runtime: limited(runtime) });
     // On a connection of its own each time.
     const taken = (): Promise<boolean> =>

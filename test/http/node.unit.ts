@@ -35,7 +35,7 @@ it('a client that never reads its answer loses its connection, and frees its mem
   expect(read).toBeLessThan(body.length);
 });
 
-it('a kept connection goes on if Node detaches its sockets without a method of ours', async () => {
+it('a keep-alive connection continues if Node detaches its sockets without our method', async () => {
   const { prototype } = OneWriteResponse;
   Object.defineProperty(prototype, 'detachSocket', {
     // oxlint-disable-next-line unbound-method -- it becomes a method again

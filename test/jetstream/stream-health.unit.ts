@@ -73,7 +73,7 @@ it.each<[string, (health: StreamHealth) => void]>([
   expect(health.unavailable).toBeUndefined();
 });
 
-it('a lost connection is no silence, and refuses views while it lasts', async () => {
+it('a lost connection does not count as silence, and refuses views while it lasts', async () => {
   const { servers, health } = scene();
   health.failed({ kind: 'disconnected' });
   expect(health.unavailable).toBeUndefined();

@@ -94,7 +94,7 @@ test('a reload acts at once, and says so even if nothing changed', async () => {
   ]);
 });
 
-test('what a project has spent stays spent, whatever its new limit', async () => {
+test('a new limit does not give a project its spent views back', async () => {
   const limited = (limit: number) =>
     JSON.stringify({ projects: [{ id: '1', maxViewsPerMinute: limit }] });
   const { disk, projects } = await followed(limited(2));

@@ -108,7 +108,9 @@ describe('every minute', () => {
     const end = everyMinute(broken, async () => {}, log, 1);
     await expect.poll(() => log.lines.length).toBeGreaterThan(1);
     await end();
-    expect(log.lines[0]).toBe('error: The status page’s minute failed: a secret place');
+    expect(log.lines[0]).toBe(
+      'error: Cannot check for refused views: a secret place; trying again in a minute',
+    );
   });
 });
 

@@ -44,7 +44,7 @@ describe('a timeline', () => {
 });
 
 describe('counts', () => {
-  it('stay bounded, whatever strangers send', () => {
+  it('stay bounded, whatever unknown senders send', () => {
     const ids = Array.from({ length: 400 }, (_, i) => ({ id: String(i + 1) }));
     const scene = new Scene(ids);
     const refuse = (project: string, i: number): void => {
@@ -86,7 +86,7 @@ describe('counts', () => {
     expect([0, 50, 100, 160, 200].map(refuse)).toStrictEqual([0, 0, 0, 160, 160]);
   });
 
-  it('cut what strangers send', () => {
+  it('cut the texts of unknown senders', () => {
     const scene = new Scene([{ id: '1' }]);
     const issue = { field: 'x', message: 'x', expected: 'x', received: 'x' };
     const issues = Array.from({ length: 50 }, () => issue);
@@ -199,7 +199,7 @@ describe('saved counts', () => {
     expect(existsSync(path)).toBe(true);
   });
 
-  it('that cannot be written are warned of once', async () => {
+  it('that cannot be written cause one warning', async () => {
     const scene = new Scene([{ id: '1' }]);
     const { file, log } = fileOf(scene, join(tempDir(), 'gone'));
     scene.accept();

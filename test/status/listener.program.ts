@@ -186,7 +186,7 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('the status server on $name',
   });
 });
 
-it('a token that is no good keeps viewlog from starting, and is not shown', async () => {
+it('with an unusable token viewlog does not start, and does not print the token', async () => {
   const { code, stderr } = await run(['serve', '--port=0', '--status=0.0.0.0:0'], {
     env: { VIEWLOG_STATUS_TOKEN: 'short horse' },
   });

@@ -34,7 +34,7 @@ it.each([
   expect((await look(sizes)).bytesPerDay).toBe(expected);
 });
 
-it('the size of the file system is known, and which files are kept and overdue', async () => {
+it('finds the size of the file system, the days of refused views and overdue files', async () => {
   const sizes = {
     'views-2026-11-01.ndjson': 1,
     'views-2026-11-22.ndjson': 1,

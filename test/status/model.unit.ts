@@ -318,7 +318,7 @@ it('shows 200 of many projects, problems first, and finds the others', () => {
   expect(scene.model().projects.map(({ id }) => id)).toHaveLength(10);
 });
 
-it('writes strangers’ texts into the page as text, in every place', () => {
+it('writes untrusted texts into the page as text, in every place', () => {
   const evil = '<script>x</script>"\'<img src=x>';
   const scene = new Scene([{ id: '1', name: evil, origins: ['https://a.example'] }, { id: '2' }]);
   const issues = [{ field: evil, message: 'is bad', expected: 'x', received: evil }];

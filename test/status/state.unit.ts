@@ -79,7 +79,7 @@ describe('a refusal', () => {
     expect(state(scene)).toBe('arriving');
   });
 
-  it('that the disk caused is no problem of the project while the disk is full', () => {
+  it('caused by the disk is not a problem of the project while the disk is full', () => {
     const scene = new Scene([{ id: '1' }]);
     scene.refuse(5, { code: 'storage-unavailable', project: '1' });
     scene.around = { store: { unavailable: 'the disk is full' } };

@@ -1,7 +1,7 @@
 import type { StreamEnds, StreamMessage, StreamSource } from '../../src/archive/stream-source.ts';
 import { storedLines } from './stored-lines.ts';
 
-/** A stream in memory, whose servers may lose messages. */
+/** A stream in memory, on servers that may lose messages. */
 export class SimulatedStream implements StreamSource {
   readonly name = 'VIEWS';
   created = '2026-01-01T00:00:00Z';
@@ -10,7 +10,7 @@ export class SimulatedStream implements StreamSource {
   /** Awaited before each answer; may fail. */
   answering: (isIdle: boolean) => Promise<void> = () =>
     new Promise((resolve) => setImmediate(resolve));
-  /** Whether a reader leaves a message out, as one of a server does that is behind. */
+  /** Returns whether a reader skips a message, as happens on a server that is behind. */
   omits: (isLast: boolean) => boolean = () => false;
   first = 1;
   last = 0;
@@ -56,7 +56,7 @@ export class SimulatedStream implements StreamSource {
     this.#connections += 1;
   }
 
-  /** What the stream has, in its order. */
+  /** Returns the lines of the stream, in its order. */
   lines(): string[] {
     return [...this.#messages.values()].map((data) => Buffer.from(data).toString());
   }

@@ -21,7 +21,7 @@ it('is every start of a line, with NULs or without, and not the line itself', ()
   expect(isFragment(`${line}}\0`)).toBe(false);
 });
 
-it('is no start that another line follows without a newline: that one is lost', () => {
+it('is not a start that another line follows without a newline: a line is lost there', () => {
   for (let length = 1; length <= line.length; length++) {
     const glued = line.slice(0, length) + next;
     expect([length, isFragment(glued)]).toStrictEqual([length, false]);

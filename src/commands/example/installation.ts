@@ -48,7 +48,7 @@ export function readInstallation(given: ServeSettings): Installation {
 }
 
 /**
- * * Returns the path if every template can contain it as it is. The programs that read the files
+ * Returns the path if every template can contain it as it is. The programs that read the files
  * disagree about quotes, so the templates use none.
  * @throws {Fatal} exit 64 if they would interpret a character of it.
  */

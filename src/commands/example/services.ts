@@ -93,7 +93,7 @@ export function dockerfile(installation: Installation): string {
   });
 }
 
-/** Returns a compose.yaml to put beside the Dockerfile. */
+/** Returns a compose.yaml for the directory of the Dockerfile. */
 export function compose(installation: Installation): string {
   const { settings, dir, owner } = installation;
   const { status, store, 'status-token-file': token } = settings;

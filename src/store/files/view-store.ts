@@ -44,8 +44,8 @@ export interface ViewStoreOptions {
   readonly now: () => number;
   readonly log: Log;
   /**
-   * The store can't go on: the process must end with this exit code and message, which the store
-   * has not logged. Called once.
+   * Called once if the store can't continue: the process must end with this exit code and message.
+   * The store has not logged them.
    */
   readonly onFatal: (fatal: Fatal) => void;
   readonly files?: FileOps;

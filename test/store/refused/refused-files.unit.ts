@@ -54,7 +54,7 @@ function openRefused(options: Partial<RefusedStoreOptions> = {}) {
 const view = (n: number) => ({ code: 'a', project: '1', text: JSON.stringify({ n }) });
 
 describe('a refused view', () => {
-  it('is kept with all that is known, in this order', async () => {
+  it('is stored with all that is known, in this order', async () => {
     const { store, text } = openRefused();
     store.keep({
       code: 'invalid-view',
@@ -112,7 +112,7 @@ describe('a refused view', () => {
 
 // The simulator tests how many bytes, and of which projects.
 describe('a day keeps', () => {
-  it('at most its maximum, including what an earlier process has kept', async () => {
+  it('at most its maximum, including lines of an earlier process', async () => {
     const first = openRefused({ maxBytesPerDay: 500_000 });
     await first.keepMany(30, '1');
     await first.store.close(20_000);
