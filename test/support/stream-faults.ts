@@ -63,8 +63,11 @@ export async function startLoaded(runtimes: readonly Runtime[]) {
   const collectors = runtimes.map((runtime) => new Loaded(nats, runtime));
   // One after the other, because the first creates the stream.
   for (const collector of collectors) await collector.start();
+  const archived = new Archived(nats, runtimes);
+  // An archive that starts while there is no leader ends with 69.
+  await archived.started();
   await goOn(collectors);
-  return { nats, collectors, archived: new Archived(nats, runtimes) };
+  return { nats, collectors, archived };
 }
 
 /** Waits until every collector's views are acknowledged. */
@@ -91,15 +94,19 @@ class Archived {
     return startArchive({ runtime, url: this.#nats.url, data: this.#data });
   }
 
-  async kill(): Promise<void> {
+  async started(): Promise<void> {
     await until(() => this.#archive.stdout().includes('archiving'));
+  }
+
+  async kill(): Promise<void> {
+    await this.started();
     await this.#archive.signal('SIGKILL');
     this.#archive = this.#start();
   }
 
   /** Stops it, archives what is left, and returns the lines, without fragments. */
   async lines(): Promise<string[]> {
-    await until(() => this.#archive.stdout().includes('archiving'));
+    await this.started();
     const stopped = await this.#archive.signal('SIGTERM');
     await archiveAll({ url: this.#nats.url, data: this.#data });
     const verified = await run(['verify', this.#data], { data: this.#data });
