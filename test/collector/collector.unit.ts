@@ -134,10 +134,6 @@ describe('a refusal', () => {
     expect((await inactive!).body!.replace('1000002', '9')).toBe((await unlisted!).body);
   });
 
-  it.each(['/', '', '/view/', '/views', '/VIEW', '//view'])('is 404 at "%s"', async (path) => {
-    expect((await send({ path })).status).toBe(404);
-  });
-
   it('names the methods and types that are accepted, and when to come back', async () => {
     for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'PATCH']) {
       const { status, headers } = await send({ method });

@@ -131,14 +131,16 @@ describe.skipIf(!hasChromium())('a page with the script, in Chromium', () => {
     expect(await urlsTo('/a')).toHaveLength(3);
   });
 
-  it('sends data-pid as pid', async () => {
+  it('waits for the title that comes after it, and obeys data-pid and data-local', async () => {
     const { goto, views, urlsTo } = await visit({
-      html: (path, script, lang) =>
-        pageOf(path, script.replace('<script', `<script data-pid="page-42"`), lang),
+      host: 'localhost',
+      html: (_, script) =>
+        `${script.replace('<script', '<script data-pid="page-42" data-local')}
+         <script src="/x.js"></script><title>Late</title>`,
     });
     await goto('/home');
     await urlsTo('/home');
-    expect(views()[0]).toMatchObject({ pid: 'page-42', url: '/home' });
+    expect(views()).toMatchObject([{ pn: 'Late', pid: 'page-42', url: '/home' }]);
   });
 
   it('keeps the first referrer of the visit', async () => {
@@ -210,15 +212,6 @@ describe.skipIf(!hasChromium())('a page with the script, in Chromium', () => {
     await left.waitFor({ state: 'attached' });
     await goto('/end');
     expect(await urlsTo('/end')).toStrictEqual(['/early', '/slow', '/a', '/b', '/end']);
-  });
-
-  it('waits for the title that comes after it', async () => {
-    const { goto, views, urlsTo } = await visit({
-      html: (path, script) => `${script}<script src="/x.js"></script><title>Late</title>`,
-    });
-    await goto('/home');
-    await urlsTo('/home');
-    expect(views()[0]).toMatchObject({ pn: 'Late' });
   });
 
   it('sends nothing while it is prerendered, and its view when it is shown', async () => {
@@ -309,16 +302,6 @@ describe.skipIf(!hasChromium())('a page with the script, in Chromium', () => {
     await until(() => said.includes(`viewlog1000001 is off: ${reason}`));
     await goto('/bare');
     expect(views()).toStrictEqual([]);
-  });
-
-  it('sends from localhost if the script has data-local', async () => {
-    const { goto, urlsTo } = await visit({
-      host: 'localhost',
-      html: (path, script, lang) =>
-        pageOf(path, script.replace('<script', '<script data-local'), lang),
-    });
-    await goto('/home');
-    expect(await urlsTo('/home')).toStrictEqual(['/home']);
   });
 
   it("sends nothing while the owner's browser has localStorage.viewlog = 'off'", async () => {

@@ -184,8 +184,6 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     }),
   'error data directory: "/data" cannot be written to: EROFS; viewlog does not start, or refuses every view. Mount the file system read-write':
     inside({ writing: { unseen: 'EROFS' } }),
-  'error data directory: "/data" cannot be written to: it isn\'t a directory; viewlog does not start, or refuses every view. Correct --data,':
-    { disk: { fault: "it isn't a directory" } },
   'error free space: 3.0 MiB free, --min-free 64 MiB; every view is refused with 503. 3.0 MiB are free, and 61 MiB more are needed: delete views-*.ndjson':
     inside(free(3 * MiB)),
   'error free space: 57 MiB free, --min-free 64 MiB; every view is refused with 503. --min-free is 64 MiB, but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB, or use a larger disk.':
@@ -204,12 +202,8 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   },
   'error url: https://views.example/view does not reach viewlog: 502 from nginx; views of pages do not arrive. Start viewlog, and have the proxy pass /view on to it: viewlog help proxies':
     proxied({ get: answer(502, { server: 'nginx' }), preflight: answer(502) }),
-  'error url: https://views.example/view does not reach viewlog as /view: There is nothing at /; views of pages do not arrive. Have the proxy pass the path on unchanged: viewlog help proxies':
-    proxied({ get: problem('not-found', 'There is nothing at /.') }),
   'warning projects file: "/data/projects.json" has 1 project, 0 active; every view is refused. viewlog activate 1 --projects /data/projects.json':
     projectsFile('{"projects":[{"id":"1","active":false}]}'),
-  'warning data directory: "/data" does not exist; there are no views yet. viewlog creates it when it starts, if it may. Otherwise correct --data, or: sudo install -d -o viewlog':
-    { disk: {} },
   'warning free space: 8.0 GiB free, --min-free 64 MiB; lasts 7 days at 1.0 GiB per day; then every view is refused with 503. Delete views-*.ndjson of earlier days that are shipped or copied, or use --keep-days':
     around({ bytesPerDay: 1024 * MiB }),
   'warning free space: Free disk space is unknown: statfs is not permitted; --min-free is off. Start Deno with --allow-sys=statfs':
@@ -236,8 +230,6 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'warning cors: Another program answers preflights: 405 from nginx; browsers': proxied({
     preflight: answer(405, { server: 'nginx' }),
   }),
-  'warning size: A body of 16 KiB does not reach viewlog: 413 from nginx; large views are lost. Have the proxy pass it on (nginx: client_max_body_size; Caddy: request_body, max_size)':
-    proxied({ large: answer(413, { server: 'nginx' }) }),
   'warning view: A view of project 7 from https://a.example is refused, project-not-activated: No;':
     { ...proxied({ view: problem('project-not-activated', 'No.') }), project: '7' },
   'warning overdue files: 1 file should have been removed by now. viewlog removes one of each kind an hour. To remove them now: rm /data/views-2026-01-01.ndjson':

@@ -77,25 +77,18 @@ function service(runtime: Runtime): void {
       ['POST', '/view/', json, VIEW, 404],
       ['POST', '//view', json, VIEW, 404],
       ['PUT', '/view', 'text/plain', LARGE, 405],
-      ['POST', '/view', 'text/plain', LARGE, 415],
       ['POST', '/view', json, LARGE, 413],
-      ['POST', '/view', json, '{', 400],
       ['POST', '/view', json, '', 400],
       ['POST', '/view', json, '['.repeat(16_000), 400],
       ['POST', '/view', json, deep, 422],
       ['POST', '/view', json, VIEW.replace('{', `{"cf":${deep},`), 422],
-      ['POST', '/view', json, VIEW.replace('1000001', '1000003'), 403],
       ['POST', '/view?a=b&c', json, VIEW, 201],
     ];
     for (const [method, path, type, body, status] of cases) {
       const headers = { 'content-type': type };
       const answer = await fetch(shared.url + path, { method, headers, body });
-      expect([method, path, body.slice(0, 9), answer.status]).toStrictEqual([
-        method,
-        path,
-        body.slice(0, 9),
-        status,
-      ]);
+      const sent = `${method} ${path} ${body.slice(0, 9)}`;
+      expect(`${sent} ${answer.status}`).toBe(`${sent} ${status}`);
       await answer.arrayBuffer();
     }
     for (const target of ['/view', 'http://[']) {

@@ -62,15 +62,6 @@ describe('a view', () => {
     const view = accepted(JSON.stringify(MINIMAL_VIEW).replace('{', '{"url":"nowhere",'));
     expect(JSON.parse(view)).toStrictEqual(MINIMAL_VIEW);
   });
-
-  it('or a refusal is what any text becomes', () => {
-    const text = fc.oneof(fc.json({ stringUnit: 'binary' }), fc.string());
-    fc.assert(
-      fc.property(text, (sent) => {
-        expect(['malformed-json', 'invalid-view']).toContain(refused(sent).code);
-      }),
-    );
-  });
 });
 
 describe('the detail of a refusal', () => {
