@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { post, speak } from './support/raw.ts';
 import { DENO, isPresent } from './support/runtimes.ts';
-import { tempDir } from './support/temp-dir.ts';
 import { MINIMAL_VIEW } from './support/views.ts';
 import { dataDirectory, run, start, startViewlog, until } from './support/viewlog.ts';
 

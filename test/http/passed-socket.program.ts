@@ -38,7 +38,7 @@ it('ten restarts under load refuse no connection and lose no answer', async () =
   const { port, starts } = await holdSocket(data);
   const url = `http://127.0.0.1:${port}`;
   const loads = [true, false].map((keepAlive) => startLoad(url, 4, Infinity, 0, keepAlive));
-  const accepted = () => loads.flatMap(({ told }) => told.acknowledged);
+  const accepted = () => loads.flatMap(({ answers }) => answers.acknowledged);
   for (let restart = 1; restart <= 10; restart++) {
     const before = accepted().length;
     await until(() => starts().length === restart && accepted().length > before + 200);
@@ -46,7 +46,7 @@ it('ten restarts under load refuse no connection and lose no answer', async () =
     await until(() => starts().length === restart + 1);
   }
   for (const load of loads) await load.stop();
-  expect(loads.map(({ told }) => [told.unanswered, told.refused.size])).toEqual([
+  expect(loads.map(({ answers }) => [answers.unanswered, answers.refused.size])).toEqual([
     [0, 0],
     [0, 0],
   ]);

@@ -36,6 +36,8 @@ export interface RunOptions {
   readonly data?: string;
   readonly env?: NodeJS.ProcessEnv;
   readonly input?: string;
+  /** By default the owner of the data directory. */
+  readonly user?: { readonly uid: number; readonly gid: number };
 }
 
 export function dataDirectory(projects: unknown = PROJECTS): string {
@@ -52,7 +54,7 @@ export function start(args: readonly string[], data: string, options: RunOptions
     cwd: data,
     env: { PATH: process.env['PATH'], NO_COLOR: '1', ...options.env },
     stdio: ['pipe', 'pipe', 'pipe'],
-    ...ownerOf(data),
+    ...(options.user ?? ownerOf(data)),
   });
   let stdout = '';
   let stderr = '';
