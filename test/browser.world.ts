@@ -72,30 +72,22 @@ describe.skipIf(!hasChromium()).each(runtimes)(
     it('reads why a view was refused, whatever the reason', async () => {
       const viewlog = await startViewlog({ runtime });
       const page = await openPage();
-      expect(await post(page, viewlog, { body: '{"p":"1000001"}' })).toMatchObject({
-        status: 422,
-        body: {
-          code: 'invalid-view',
-          issues: [{ field: 'pid' }, { field: 'ld' }, { field: 'url' }],
-        },
-      });
-      expect(await post(page, viewlog, { body: '{"p":' })).toMatchObject({ status: 400 });
-      expect(await post(page, viewlog, { body, type: 'text/plain' })).toMatchObject({
-        status: 415,
-        body: { code: 'unsupported-media-type' },
-      });
-      const large = JSON.stringify({ ...MINIMAL_VIEW, pn: 'x'.repeat(20_000) });
-      expect(await post(page, viewlog, { body: large })).toMatchObject({ status: 413 });
-      const limited = JSON.stringify({ ...MINIMAL_VIEW, p: '1000004' });
+      const viewOf = (change: object): string => JSON.stringify({ ...MINIMAL_VIEW, ...change });
+      const issues = [{ field: 'pid' }, { field: 'ld' }, { field: 'url' }];
+      for (const [sent, status, problem] of [
+        [{ body: '{"p":"1000001"}' }, 422, { code: 'invalid-view', issues }],
+        [{ body: '{"p":' }, 400, { code: 'malformed-json' }],
+        [{ body, type: 'text/plain' }, 415, { code: 'unsupported-media-type' }],
+        [{ body: viewOf({ pn: 'x'.repeat(20_000) }) }, 413, { code: 'view-too-large' }],
+        [{ body: viewOf({ p: '1000003' }) }, 403, { code: 'origin-not-allowed' }],
+      ] as const) {
+        expect(await post(page, viewlog, sent)).toMatchObject({ status, body: problem });
+      }
+      const limited = viewOf({ p: '1000004' });
       const answers = [];
       for (let i = 0; i < 3; i++) answers.push(await post(page, viewlog, { body: limited }));
       expect(answers.map(({ status }) => status)).toStrictEqual([201, 201, 429]);
       expect(answers[2]!.retryAfter).toMatch(/^\d+$/);
-      const foreign = JSON.stringify({ ...MINIMAL_VIEW, p: '1000003' });
-      expect(await post(page, viewlog, { body: foreign })).toMatchObject({
-        status: 403,
-        body: { code: 'origin-not-allowed' },
-      });
       // sendBeacon sends a bare string as text/plain, which is refused.
       expect(await beacon(page, viewlog, body)).toBe(true);
       expect(viewlog.lines()).toHaveLength(2);

@@ -1,10 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { post, speak } from './support/raw.ts';
 import { DENO, isPresent } from './support/runtimes.ts';
-import { tempDir } from './support/temp-dir.ts';
 import { MINIMAL_VIEW } from './support/views.ts';
 import { dataDirectory, run, start, startViewlog, until } from './support/viewlog.ts';
 
@@ -123,28 +122,6 @@ describe('explain', () => {
 });
 
 describe('the projects file', () => {
-  it('is created, checked and edited, and a running collector follows', async () => {
-    const data = join(tempDir(), 'data');
-    mkdirSync(data);
-    expect((await run(['check'], { data })).code).toBe(78);
-    expect((await run(['activate', '1000001', '--name', 'My site'], { data })).code).toBe(0);
-    expect(readdirSync(data)).toStrictEqual(['projects.json', 'projects.schema.json']);
-    expect((await run(['check'], { data })).stdout).toBe(
-      `${join(data, 'projects.json')}: 1 project, 1 active\n`,
-    );
-    expect((await run(['projects'], { data })).stdout).toMatch(/1000001.*My site/);
-
-    const viewlog = await startViewlog({ data });
-    expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
-    for (const [command, status] of [
-      ['deactivate', 403],
-      ['activate', 201],
-    ] as const) {
-      expect((await run([command, '1000001'], { data })).code).toBe(0);
-      await until(async () => (await viewlog.post(MINIMAL_VIEW)).status === status);
-    }
-  });
-
   it.each([
     [[], undefined],
     [['--origin', 'https://www.example.com'], 'https://www.example.com'],
@@ -179,7 +156,9 @@ describe('the projects file', () => {
 
   it('has all its faults named by every command that reads it, in one form', async () => {
     const data = dataDirectory({ projects: [{ id: 7 }, { id: '8', nmae: 'x' }] });
-    const commands = ['check', 'projects', 'serve --port=0', 'activate 1', 'explain'];
+    const path = join(data, 'projects.json');
+    const text = readFileSync(path, 'utf8');
+    const commands = 'check,projects,serve --port=0,activate 1,deactivate 8,explain'.split(',');
     for (const command of commands) {
       const { code, stdout, stderr } = await run(command.split(' '), { data });
       expect([command, code, stdout]).toStrictEqual([command, 78, '']);
@@ -188,6 +167,7 @@ describe('the projects file', () => {
         expect.stringMatching(/^error: .*unknown key "nmae"; did you mean "name"\?$/),
       ]);
     }
+    expect(readFileSync(path, 'utf8')).toBe(text);
   });
 });
 

@@ -1,26 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { spawn } from 'node:child_process';
+import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isHere } from './support/runtimes.ts';
 import { FULL_VIEW } from './support/views.ts';
-import {
-  dataDirectory,
-  linesOf,
-  run,
-  startViewlog,
-  until,
-  type Viewlog,
-} from './support/viewlog.ts';
 import { tempDir } from './support/temp-dir.ts';
+import { dataDirectory, linesOf, run, startViewlog, type Started } from './support/viewlog.ts';
+import { until, type Viewlog, watch } from './support/viewlog.ts';
 
 // Real programs that follow the files through restarts, crashes, midnights and removals.
 
@@ -30,9 +16,10 @@ const present = isHere(RSYSLOGD) && isHere(FAKETIME);
 
 /** Loads faketime's library without its program, so that signals reach the collector itself. */
 function fakeClock(at: string): NodeJS.ProcessEnv {
-  const library = readdirSync('/usr/lib')
+  const library = fs
+    .readdirSync('/usr/lib')
     .map((name) => `/usr/lib/${name}/faketime/libfaketime.so.1`)
-    .find((path) => existsSync(path));
+    .find((path) => fs.existsSync(path));
   return {
     LD_PRELOAD: library,
     FAKETIME: `@${at}`,
@@ -49,47 +36,41 @@ interface Tailer {
   readonly restart?: () => Promise<void>;
 }
 
-function started(
-  program: string,
-  args: readonly string[],
-): { child: ChildProcess; out: () => string } {
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'] });
-  let out = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
+/** Starts a program, and kills it when the test is over. */
+function started(program: string, args: readonly string[]): Started {
+  const running = watch(spawn(program, args));
   onTestFinished(async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    child.kill('SIGKILL');
-    await new Promise((resolve) => child.on('close', resolve));
+    running.child.kill('SIGKILL');
+    await running.ended;
   });
-  return { child, out: () => out };
+  return running;
 }
 
 /** Starts GNU tail, from each file's first line; it waits for files that do not exist yet. */
 function tail(data: string, days: readonly string[]): Tailer {
   const files = days.map((day) => join(data, `views-${day}.ndjson`));
-  const { out } = started('tail', ['-q', '-s', '0.1', '-n', '+1', '-F', ...files]);
-  return { lines: () => out().split('\n').slice(0, -1) };
+  const { stdout } = started('tail', ['-q', '-s', '0.1', '-n', '+1', '-F', ...files]);
+  return { lines: () => stdout().split('\n').slice(0, -1) };
 }
 
 /** Starts an rsyslog of its own with the printed configuration. */
 async function rsyslog(data: string): Promise<Tailer> {
   const dir = tempDir();
   const [work, out, config] = [join(dir, 'work'), join(dir, 'out'), join(dir, 'rsyslog.conf')];
-  mkdirSync(work);
+  fs.mkdirSync(work);
   const { stdout } = await run(['example', 'rsyslog'], { data });
   const own = stdout
     .replaceAll('/var/spool/rsyslog', work)
     .replace('/var/log/viewlog-shipped.ndjson', out);
-  writeFileSync(config, own);
-  const start = (): ChildProcess =>
-    started(RSYSLOGD, ['-n', '-f', config, '-i', join(dir, 'pid')]).child;
-  let child = start();
+  fs.writeFileSync(config, own);
+  const start = (): Started => started(RSYSLOGD, ['-n', '-f', config, '-i', join(dir, 'pid')]);
+  let running = start();
   return {
-    lines: () => (existsSync(out) ? readFileSync(out, 'utf8').split('\n').slice(0, -1) : []),
+    lines: () => (fs.existsSync(out) ? fs.readFileSync(out, 'utf8').split('\n').slice(0, -1) : []),
     async restart() {
-      child.kill('SIGTERM');
-      await new Promise((resolve) => child.on('close', resolve));
-      child = start();
+      running.child.kill('SIGTERM');
+      await running.ended;
+      running = start();
     },
   };
 }
@@ -140,7 +121,8 @@ describe.skipIf(!present)('tail -F and rsyslog', () => {
     tailers.push(tail(data, days), await rsyslog(data));
     await postFor(first, 300, stored);
     // Ten seconds are left for slow machines to get here.
-    while (!existsSync(join(data, `views-${days[1]!}.ndjson`))) await postFor(first, 300, stored);
+    while (!fs.existsSync(join(data, `views-${days[1]!}.ndjson`)))
+      await postFor(first, 300, stored);
     await postFor(first, 500, stored);
     const unanswered = Array.from({ length: 50 }, () => first.post(FULL_VIEW).catch(() => {}));
     await first.signal('SIGKILL');
@@ -150,7 +132,7 @@ describe.skipIf(!present)('tail -F and rsyslog', () => {
     );
 
     // A fragment, as a crash leaves it, which the next start seals.
-    appendFileSync(
+    fs.appendFileSync(
       join(data, `views-${days[1]!}.ndjson`),
       '{"ts":"2026-03-02T00:00:01.000Z","id":"',
     );
@@ -163,7 +145,7 @@ describe.skipIf(!present)('tail -F and rsyslog', () => {
     await allShipped();
 
     // As retention does. The first day's inode number may go to the last.
-    rmSync(join(data, `views-${days[0]!}.ndjson`));
+    fs.rmSync(join(data, `views-${days[0]!}.ndjson`));
     const third = await start('2026-03-03 12:00:00');
     await postFor(third, 300, stored);
     await third.signal('SIGTERM');

@@ -17,7 +17,7 @@ import { PROJECT_ID, ViewSchema } from './view-schema.ts';
 export function invalidView(value: unknown): Refusal {
   const { count, issues } = new Faults(value);
   const leftOut = count - issues.length;
-  const listed = leftOut > 0 ? `the first ${issues.length}; ${leftOut} more are left out` : 'all';
+  const listed = leftOut > 0 ? `the first ${issues.length}, and leaves out ${leftOut} more` : 'all';
   const many = count > 1 ? ` The view has ${plural(count, 'fault')}; issues lists ${listed}.` : '';
   const project = (value as { p?: unknown } | null)?.p;
   return {

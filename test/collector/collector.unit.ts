@@ -134,10 +134,6 @@ describe('a refusal', () => {
     expect((await inactive!).body!.replace('1000002', '9')).toBe((await unlisted!).body);
   });
 
-  it.each(['/', '', '/view/', '/views', '/VIEW', '//view'])('is 404 at "%s"', async (path) => {
-    expect((await send({ path })).status).toBe(404);
-  });
-
   it('names the methods and types that are accepted, and when to come back', async () => {
     for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'PATCH']) {
       const { status, headers } = await send({ method });
@@ -186,50 +182,6 @@ it('a limit of views a minute counts only good views, and says when to come back
   );
   expect(Number(headers['Retry-After'])).toBeGreaterThan(0);
   expect((await send()).status).toBe(201);
-});
-
-describe('a page of any origin', () => {
-  const { send } = newCollector();
-  const cors = { 'Access-Control-Allow-Origin': PAGE, 'Access-Control-Allow-Credentials': 'true' };
-
-  it('can read every answer, and a 201 has no header that it could do without', async () => {
-    const headers = { ...JSON_TYPE, origin: PAGE };
-    const created = { 'Content-Type': 'application/json', Vary: 'Origin' };
-    expect((await send({ headers })).headers).toStrictEqual({ ...created, ...cors });
-    expect(await send()).toStrictEqual({ status: 201, headers: created, body: '{"id":"id-2"}' });
-    for (const sent of [{ body: '{' }, { method: 'GET' }, { path: '/nowhere' }]) {
-      expect((await send({ ...sent, headers })).headers).toMatchObject({
-        ...cors,
-        Vary: 'Origin',
-        'Access-Control-Expose-Headers': 'Retry-After',
-        'Cache-Control': 'no-store',
-        'X-Content-Type-Options': 'nosniff',
-      });
-    }
-  });
-
-  it('gets every preflight granted, on any path', async () => {
-    const headers = {
-      origin: PAGE,
-      'access-control-request-method': 'PUT',
-      'access-control-request-headers': 'content-type, x-other',
-    };
-    for (const path of ['/view', '/nowhere', '']) {
-      const answer = await send({ method: 'OPTIONS', path, headers });
-      expect([answer.status, answer.headers]).toMatchObject([
-        204,
-        {
-          ...cors,
-          'Access-Control-Allow-Methods': 'PUT',
-          'Access-Control-Allow-Headers': 'content-type, x-other',
-          'Access-Control-Max-Age': '86400',
-          Vary: 'Origin',
-        },
-      ]);
-    }
-    const plain = await send({ method: 'OPTIONS', headers: {} });
-    expect([plain.status, plain.headers['Allow']]).toStrictEqual([204, 'POST, OPTIONS']);
-  });
 });
 
 it('answers anything with 201 or its own refusal, and stores what it accepted', async () => {

@@ -159,6 +159,7 @@ const VIEWS_FILE = { name: 'views-2026-11-21.ndjson', ...SERVICE, mode: 0o100640
 const NO_HEALTH =
   'it is unknown whether views are accepted. Give --status as the collector has it;';
 
+const statusOf = (change: object): Partial<Facts> => ({ status: { ...STATUS, ...change } });
 const NOT_RUNNING = { reply: NOBODY, holder: { seen: undefined }, status: STATUS };
 
 const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
@@ -179,37 +180,28 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'error data directory: "/data" cannot be written to: EACCES: permission denied; viewlog does not start, or refuses every view. sudo chmod u+rwx /data':
     inside({ writing: { unseen: 'EACCES: permission denied' } }),
   'error data directory: "/data" cannot be written to: its owner may not, by its mode 0550;':
-    inside({
-      directory: { ...SERVICE, mode: 0o40550 },
-    }),
+    inside({ directory: { ...SERVICE, mode: 0o40550 } }),
   'error data directory: "/data" cannot be written to: EROFS; viewlog does not start, or refuses every view. Mount the file system read-write':
     inside({ writing: { unseen: 'EROFS' } }),
-  'error data directory: "/data" cannot be written to: it isn\'t a directory; viewlog does not start, or refuses every view. Correct --data,':
-    { disk: { fault: "it isn't a directory" } },
   'error free space: 3.0 MiB free, --min-free 64 MiB; every view is refused with 503. 3.0 MiB are free, and 61 MiB more are needed: delete views-*.ndjson':
     inside(free(3 * MiB)),
   'error free space: 57 MiB free, --min-free 64 MiB; every view is refused with 503. --min-free is 64 MiB, but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB, or use a larger disk.':
     inside({ ...free(57 * MiB), around: { ...INSIDE.around, sizeBytes: 60 * MiB } }),
   "error collector: Another program answers at http://127.0.0.1:8080: no answer in 5 s; viewlog cannot listen there. Find it and stop it, or choose another address: sudo ss -ltnp 'sport = :8080'":
     { reply: { failure: 'no answer in 5 s' }, status: STATUS },
-  'error health: Another program answers at http://127.0.0.1:8081: 200 from x/1; viewlog': {
-    status: { ...STATUS, reply: answer(200, { server: 'x/1' }) },
-  },
+  'error health: Another program answers at http://127.0.0.1:8081: 200 from x/1; viewlog': statusOf(
+    { reply: answer(200, { server: 'x/1' }) },
+  ),
   'error health: Not ready: about to stop; views are accepted until it stops, and then refused.':
     shown(sceneOf({ isStopping: true })),
   'error health: Not ready: no space left; every view is refused. Check the disk (df -h; df -i;':
     shown(sceneOf({ store: { unavailable: 'no space left' } })),
-  'error health: Not ready; the status server shows details only to clients with its token. Give': {
-    status: { ...STATUS, reply: answer(503), isReady: false },
-  },
+  'error health: Not ready; the status server shows details only to clients with its token. Give':
+    statusOf({ reply: answer(503), isReady: false }),
   'error url: https://views.example/view does not reach viewlog: 502 from nginx; views of pages do not arrive. Start viewlog, and have the proxy pass /view on to it: viewlog help proxies':
     proxied({ get: answer(502, { server: 'nginx' }), preflight: answer(502) }),
-  'error url: https://views.example/view does not reach viewlog as /view: There is nothing at /; views of pages do not arrive. Have the proxy pass the path on unchanged: viewlog help proxies':
-    proxied({ get: problem('not-found', 'There is nothing at /.') }),
   'warning projects file: "/data/projects.json" has 1 project, 0 active; every view is refused. viewlog activate 1 --projects /data/projects.json':
     projectsFile('{"projects":[{"id":"1","active":false}]}'),
-  'warning data directory: "/data" does not exist; there are no views yet. viewlog creates it when it starts, if it may. Otherwise correct --data, or: sudo install -d -o viewlog':
-    { disk: {} },
   'warning free space: 8.0 GiB free, --min-free 64 MiB; lasts 7 days at 1.0 GiB per day; then every view is refused with 503. Delete views-*.ndjson of earlier days that are shipped or copied, or use --keep-days':
     around({ bytesPerDay: 1024 * MiB }),
   'warning free space: Free disk space is unknown: statfs is not permitted; --min-free is off. Start Deno with --allow-sys=statfs':
@@ -217,27 +209,21 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'warning collector: No collector answers at http://127.0.0.1:8080: connect ECONNREFUSED 127.0.0.1:8080; no view is accepted. Start it: sudo systemctl restart viewlog, or: viewlog serve --data /data --host 127.0.0.1 --port 8080':
     NOT_RUNNING,
   [`warning health: --status is off; ${NO_HEALTH}`]: { status: { address: undefined } },
-  [`warning health: Nothing answers at http://127.0.0.1:8081; ${NO_HEALTH}`]: {
-    status: { ...STATUS, reply: NOBODY },
-  },
+  [`warning health: Nothing answers at http://127.0.0.1:8081; ${NO_HEALTH}`]: statusOf({
+    reply: NOBODY,
+  }),
   'warning health: Ready; details are unknown; the status server shows details only to clients with its token. Give --status-token-file,':
-    { status: { ...STATUS, reply: answer(200), isReady: true } },
+    statusOf({ reply: answer(200), isReady: true }),
   [String.raw`warning refusals: \u001b[2J. `]: shown(sceneOf({}), ['\u001b[2J']),
   'warning refusals: Aurora: refused since 2026-11-22T14:01:40Z, 2 of 102 views of the last hour. 2 views from https://b.example: origin not allowed. If it is one of its sites, add it: viewlog activate 1 --origin https://b.example --projects /data/projects.json':
     shown(sceneOf({}, 2, 'origin-not-allowed')),
   'warning cors: Answers to pages of https://a.example allow "*" to read them; browsers do not let pages send, or read answers. Have the proxy pass OPTIONS and Origin on, and leave Access-Control-… to viewlog: viewlog help proxies':
-    proxied({
-      get: problem('method-not-allowed', '', {
-        'access-control-allow-origin': '*',
-      }),
-    }),
+    proxied({ get: problem('method-not-allowed', '', { 'access-control-allow-origin': '*' }) }),
   'warning cors: Answers to pages of https://a.example allow no origin to read them; browsers':
     proxied({ preflight: answer(204, { ...GRANTED, 'access-control-allow-origin': '' }) }),
   'warning cors: Another program answers preflights: 405 from nginx; browsers': proxied({
     preflight: answer(405, { server: 'nginx' }),
   }),
-  'warning size: A body of 16 KiB does not reach viewlog: 413 from nginx; large views are lost. Have the proxy pass it on (nginx: client_max_body_size; Caddy: request_body, max_size)':
-    proxied({ large: answer(413, { server: 'nginx' }) }),
   'warning view: A view of project 7 from https://a.example is refused, project-not-activated: No;':
     { ...proxied({ view: problem('project-not-activated', 'No.') }), project: '7' },
   'warning overdue files: 1 file should have been removed by now. viewlog removes one of each kind an hour. To remove them now: rm /data/views-2026-01-01.ndjson':

@@ -26,9 +26,13 @@ describe('without a collector', () => {
     const data = installation();
     const projects = ['--projects', `${data}/projects.json`];
     const none = await doctor(`${data}/none`, projects);
-    expect(none.outcome('data directory')).toMatch(/^0 warning .*none" does not exist; /);
+    expect(none.outcome('data directory')).toMatch(
+      /^0 warning .*none" does not exist; there are no views yet\. .*sudo install -d -o viewlog/,
+    );
     const file = await doctor(`${data}/projects.json`, projects);
-    expect(file.outcome('data directory')).toMatch(/^78 error .*: it isn't a directory; viewlog/);
+    expect(file.outcome('data directory')).toMatch(
+      /^78 error .*: it isn't a directory; viewlog .*\. Correct --data,/,
+    );
     expect(namesIn(data)).toStrictEqual(['projects.json']);
   });
 
@@ -65,33 +69,28 @@ describe('without a collector', () => {
 });
 
 describe('a collector that runs', () => {
-  it('is asked for its own settings, which are used instead of the command line', async () => {
+  it('is found, and asked for its own settings, which are used instead of the options', async () => {
     const args = ['--min-free=1MiB', '--max-view=20KiB'];
     const viewlog = await startWatched({ data: installation(), args });
-    const { code, line } = await doctor(undefined, [`--status=127.0.0.1:${viewlog.statusPort}`]);
-    expect(code).toBe(0);
-    expect(line('collector')).toMatch(/^ok collector: viewlog \d.* answers at /);
-    expect(line('health')).toBe(`ok health: Ready, according to ${viewlog.statusUrl}/readyz`);
-    expect(line('free space')).toContain('--min-free 1 MiB; ');
-    expect(line('settings')).toContain(
-      `runs with --data ${viewlog.data}, so the doctor examines that`,
+    const { url, statusUrl, statusPort, data, child } = viewlog;
+    const byStatus = await doctor(undefined, [`--status=127.0.0.1:${statusPort}`]);
+    expect(byStatus.line('settings')).toContain(
+      `runs with --data ${data}, so the doctor examines that`,
     );
+    const byData = await doctor(data, ['--port=8080']);
+    expect(byData.line('settings')).toBe('');
+    expect(byData.line('collector')).toContain(`: process ${child.pid}, running since 20`);
+    for (const { code, line } of [byStatus, byData]) {
+      expect(code).toBe(0);
+      expect(line('collector')).toMatch(/^ok collector: viewlog \d/);
+      expect(line('collector')).toContain(` answers at ${url}`);
+      expect(line('health')).toBe(`ok health: Ready, according to ${statusUrl}/readyz`);
+      expect(line('free space')).toContain('--min-free 1 MiB; ');
+    }
     // It was asked, and not disturbed.
     expect(viewlog.stderr()).toBe('');
     expect(sumOf(await viewlog.metrics(), 'viewlog_views_received_total')).toBe(0);
-    const left = namesIn(viewlog.data).filter((name) => /^(views|refused|\.)/.test(name));
-    expect(left).toStrictEqual([]);
-  });
-
-  it('on ports of its own is found by the data directory alone', async () => {
-    const viewlog = await startWatched({ data: installation(), args: ['--min-free=1MiB'] });
-    const { code, line } = await doctor(viewlog.data, ['--port=8080']);
-    expect([code, line('settings')]).toStrictEqual([0, '']);
-    expect(line('collector')).toContain(
-      ` answers at ${viewlog.url}: process ${viewlog.child.pid}, running since 20`,
-    );
-    expect(line('health')).toMatch(/^ok /);
-    expect(line('free space')).toContain('--min-free 1 MiB; ');
+    expect(namesIn(data).filter((name) => /^(views|refused|\.)/.test(name))).toStrictEqual([]);
   });
 
   it('is an error if another port was meant, which says since when and where it runs', async () => {

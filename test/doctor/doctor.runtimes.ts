@@ -9,7 +9,9 @@ it.each([DENO, LTS_DENO, BUN].filter(isPresent))(
     const data = installation();
     const viewlog = await startWatched({ data });
     const args = [...of(viewlog), '--url', viewlog.url];
-    const { code, line, out } = await doctor(data, args, { command: runtime.command(data) });
+    const { code, line, out } = await doctor(data, args, {
+      runtime: { ...runtime, command: () => runtime.command(data) },
+    });
     expect([code, out]).toStrictEqual([0, expect.not.stringMatching(/^error|    at /m)]);
     for (const check of ['write and sync', 'clock', 'collector', 'health', 'url', 'cors', 'size']) {
       expect(line(check)).toMatch(/^ok /);

@@ -2,17 +2,9 @@ import { execSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import {
-  doctor,
-  installation,
-  isRoot,
-  namesIn,
-  of,
-  type RunOptions,
-  SERVICE,
-} from '../support/doctor.ts';
+import { doctor, installation, isRoot, namesIn, of, SERVICE } from '../support/doctor.ts';
 import { CADDY, caddy, NGINX, nginx } from '../support/proxies.ts';
-import { BUNDLE, isHere } from '../support/runtimes.ts';
+import { BUNDLE, isHere, NODE } from '../support/runtimes.ts';
 import { canMount, remount, smallDisk } from '../support/small-disk.ts';
 import { startWatched } from '../support/status.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -22,29 +14,33 @@ import { tempDir } from '../support/temp-dir.ts';
 const MiB = 1024 * 1024;
 
 describe.skipIf(!isRoot)('users', () => {
-  const elsewhere = (): NonNullable<RunOptions['command']> => {
+  /** Runs the doctor as that user, who may not be able to read the checkout. */
+  const doctorAs = (user: typeof SERVICE, data: string) => {
     const dir = tempDir();
     fs.chmodSync(dir, 0o755);
-    fs.copyFileSync(BUNDLE, join(dir, 'viewlog.mjs'));
-    return [process.execPath, join(dir, 'viewlog.mjs')];
+    const bundle = join(dir, 'viewlog.mjs');
+    fs.copyFileSync(BUNDLE, bundle);
+    return doctor(data, [], {
+      user,
+      runtime: { ...NODE, command: () => NODE.command(dir, bundle) },
+    });
   };
 
   it('are named; who may not write there gets an error', async () => {
     const data = installation();
     fs.chmodSync(data, 0o755);
-    const own = await doctor(data, [], { user: SERVICE, command: elsewhere() });
+    const own = await doctorAs(SERVICE, data);
     const line = '0 ok user: #4711 owns the data directory, so viewlog runs as #4711';
     expect(own.outcome('user')).toBe(line);
     expect(own.line('data directory')).toMatch(/^ok /);
     expect(namesIn(data)).toStrictEqual(['projects.json']);
-    const user = { uid: 4713, gid: 4713 };
-    const other = await doctor(data, [], { user, command: elsewhere() });
+    const other = await doctorAs({ uid: 4713, gid: 4713 }, data);
     expect(other.line('user')).toContain("sudo -u '#4711' viewlog doctor --host");
     expect(other.outcome('data directory')).toMatch(
       /^78 error .*" cannot be written to: EACCES: .*Run viewlog as its owner, #4711$/,
     );
     fs.chmodSync(join(data, '..'), 0o700);
-    const shut = await doctor(data, [], { user: SERVICE, command: elsewhere() });
+    const shut = await doctorAs(SERVICE, data);
     expect(shut.outcome('data directory')).toMatch(/^78 .*EACCES: .*Correct --data, run this as/);
   });
 

@@ -34,18 +34,13 @@ describe('the pages', () => {
   });
 
   it.each(DOCUMENTS)('%s links to files and headings that there are', (path) => {
-    const gone = Array.from(
-      withoutCode(read(path)).matchAll(/\]\(([^)\s]+)\)/g),
-      ([, link]) => link!,
-    )
-      .filter((link) => !/^https?:/.test(link))
-      .filter((link) => {
-        const [file = '', anchor] = link.split('#');
-        const target = file === '' ? path : join(dirname(path), file);
-        if (!existsSync(join(ROOT, target))) return true;
-        return anchor !== undefined && !anchorsOf(read(target)).includes(anchor);
-      });
-    expect(gone).toStrictEqual([]);
+    const links = withoutCode(read(path)).matchAll(/\]\((?!https?:)([^#)\s]*)(?:#([^)\s]+))?\)/g);
+    const gone = Array.from(links).filter(([, file, anchor]) => {
+      const target = file === '' ? path : join(dirname(path), file!);
+      if (!existsSync(join(ROOT, target))) return true;
+      return anchor !== undefined && !anchorsOf(read(target)).includes(anchor);
+    });
+    expect(gone.map(([link]) => link)).toStrictEqual([]);
   });
 
   it.each(PAGES)('%s begins with its one title, and names no heading twice', (path) => {
@@ -150,10 +145,7 @@ describe('viewlog help', () => {
     ['caddy', /^## Caddy$/m],
     ['nginx', /^## nginx$/m],
     ['retention', /^## .*retention/im],
-    ['update', /\bupdate/i],
-    ['backup', /\bback/i],
     ['docker', /docker compose/],
-    ['systemd', /systemd/],
     ['429', /\b429\b/],
     ['keep-days', /--keep-days/],
   ])('%s leads to a page that covers it', async (word, text) => {

@@ -18,10 +18,8 @@ export interface Page {
   evaluate<T>(run: string | (() => T | Promise<T>)): Promise<T>;
   evaluate<T, A>(run: (argument: A) => T | Promise<T>, argument: A): Promise<T>;
   locator(selector: string, options?: { hasText?: string | RegExp }): Locator;
-  emulateMedia(options: { media: 'print' | 'screen' }): Promise<void>;
   title(): Promise<string>;
   screenshot(options: { path: string; fullPage?: boolean }): Promise<unknown>;
-  setViewportSize(size: { width: number; height: number }): Promise<void>;
   readonly keyboard: { press(key: string): Promise<void> };
   on(event: 'request', listener: (request: Request) => void): void;
   on(event: 'console', listener: (message: { type(): string; text(): string }) => void): void;
@@ -43,13 +41,10 @@ export interface Locator {
   first(): Locator;
   waitFor(options?: { state?: 'visible' | 'hidden' | 'attached' }): Promise<void>;
   textContent(): Promise<string | null>;
-  allTextContents(): Promise<string[]>;
   getAttribute(name: string): Promise<string | null>;
   count(): Promise<number>;
   click(): Promise<void>;
   fill(text: string): Promise<void>;
-  isVisible(): Promise<boolean>;
-  hover(options?: { position?: { x: number; y: number } }): Promise<void>;
   focus(): Promise<void>;
 }
 

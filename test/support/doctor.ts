@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { NODE } from './runtimes.ts';
 import type { Watched } from './status.ts';
 import { tempDir } from './temp-dir.ts';
+import { type RunOptions, start } from './viewlog.ts';
 
 // `viewlog doctor` on an installation, as an operator runs it.
 
@@ -23,22 +22,10 @@ export function installation(projects?: unknown, dir = join(tempDir(), 'data')):
   };
   if (projects !== null)
     fs.writeFileSync(join(dir, 'projects.json'), JSON.stringify(projects ?? sound));
-  if (isRoot) give(dir, '.', 'projects.json');
-  return dir;
-}
-
-function give(dir: string, ...names: string[]): void {
-  for (const name of names) {
-    const path = join(dir, name);
-    if (fs.existsSync(path)) fs.chownSync(path, SERVICE.uid, SERVICE.gid);
+  for (const path of [dir, join(dir, 'projects.json')]) {
+    if (isRoot && fs.existsSync(path)) fs.chownSync(path, SERVICE.uid, SERVICE.gid);
   }
-}
-
-export interface RunOptions {
-  readonly user?: { readonly uid: number; readonly gid: number };
-  readonly env?: NodeJS.ProcessEnv;
-  /** Replaces the command that starts viewlog. */
-  readonly command?: readonly [string, ...string[]];
+  return dir;
 }
 
 /** An address at which nothing listens. Other tests soon use any free port of 127.0.0.1. */
@@ -50,19 +37,12 @@ export async function doctor(
   args: readonly string[] = [],
   options: RunOptions = {},
 ) {
-  const [program, ...before] = options.command ?? NODE.command('');
   const at = data === undefined ? [] : ['--data', data];
   const { host, port } = NOWHERE;
   const places = [`--host=${host}`, `--port=${port}`, `--status=${host}:${port + 1}`, ...at];
-  const child = spawn(program, [...before, 'doctor', ...places, ...args], {
-    env: { PATH: process.env['PATH'], ...options.env },
-    ...options.user,
-  });
-  let out = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => (out += text));
-  }
-  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  const { ended } = start(['doctor', ...places, ...args], '/', options);
+  const { code, stdout, stderr } = await ended;
+  const out = stdout + stderr;
   const lines = out.trimEnd().split('\n');
   /** Returns the line of a check, or else the first line, without padding. */
   const line = (check?: string): string =>

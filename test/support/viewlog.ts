@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -36,6 +36,8 @@ export interface RunOptions {
   readonly data?: string;
   readonly env?: NodeJS.ProcessEnv;
   readonly input?: string;
+  /** By default the owner of the data directory. */
+  readonly user?: { readonly uid: number; readonly gid: number };
 }
 
 export function dataDirectory(projects: unknown = PROJECTS): string {
@@ -51,14 +53,18 @@ export function start(args: readonly string[], data: string, options: RunOptions
   const child = spawn(program, [...before, ...args], {
     cwd: data,
     env: { PATH: process.env['PATH'], NO_COLOR: '1', ...options.env },
-    stdio: ['pipe', 'pipe', 'pipe'],
-    ...ownerOf(data),
+    ...(options.user ?? ownerOf(data)),
   });
+  child.stdin.on('error', () => {}).end(options.input ?? '');
+  return watch(child);
+}
+
+/** Collects what a program says. */
+export function watch(child: ChildProcessWithoutNullStreams): Started {
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  child.stdin.on('error', () => {}).end(options.input ?? '');
   const ended = new Promise<Ended>((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr }));

@@ -4,7 +4,6 @@ import { isRefusal } from '../../src/view/refusal.ts';
 import { createStamper } from '../../src/store/stamp.ts';
 import {
   fieldsOf,
-  hasHeadWithin,
   HEAD_BYTES,
   headOf,
   LINE_START,
@@ -13,7 +12,6 @@ import {
   readHead,
 } from '../../src/view/line.ts';
 import { readView } from '../../src/view/read-view.ts';
-import { isFragment } from '../../src/verify/fragment.ts';
 import { anyView, lineOf } from '../support/views.ts';
 
 const stamps = fc
@@ -39,21 +37,8 @@ it('is recognised, and gives back what it was made of', () => {
       expect(readHead(text.slice(0, HEAD_BYTES - 1))).toBeUndefined();
       expect(fieldsOf(text)).toBe(fields);
       expect(text.startsWith(LINE_START)).toBe(true);
-      expect(hasHeadWithin(text)).toBe(false);
       // The length is computed before the line is made.
       expect(Buffer.byteLength(line)).toBe(lineBytesOf(Buffer.from(fields)));
-    }),
-  );
-});
-
-it('is a fragment if it has lost its end; another line behind it is found', () => {
-  fc.assert(
-    fc.property(stamps, stamps, anyFields, fc.nat(), (first, second, fields, cut) => {
-      const line = lineOf(first.ts, first.id, fields);
-      const next = lineOf(second.ts, second.id, fields);
-      const start = next.slice(0, (cut % (next.length - 1)) + 1);
-      expect(hasHeadWithin(start + line)).toBe(true);
-      expect(isFragment(start.trimEnd())).toBe(start.length < next.length - 1);
     }),
   );
 });

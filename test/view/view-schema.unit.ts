@@ -62,15 +62,6 @@ describe('a view', () => {
     const view = accepted(JSON.stringify(MINIMAL_VIEW).replace('{', '{"url":"nowhere",'));
     expect(JSON.parse(view)).toStrictEqual(MINIMAL_VIEW);
   });
-
-  it('or a refusal is what any text becomes', () => {
-    const text = fc.oneof(fc.json({ stringUnit: 'binary' }), fc.string());
-    fc.assert(
-      fc.property(text, (sent) => {
-        expect(['malformed-json', 'invalid-view']).toContain(refused(sent).code);
-      }),
-    );
-  });
 });
 
 describe('the detail of a refusal', () => {
@@ -94,10 +85,6 @@ describe('the detail of a refusal', () => {
     [
       changed({ mv: { vtt: 1, vt: 1, v30: 1, dlv: 1 }, url: 'x' }),
       '"mv.vtt" is not a field of a view; did you mean "mv.vt"? The view has 2 faults; issues lists all.',
-    ],
-    [
-      changed({ mp: { p: Array(62).fill(1) } }),
-      '"mp.p[0]" must be a string; received 1. The view has 62 faults; issues lists the first 50; 12 more are left out.',
     ],
   ])('%s', (text, detail) => {
     expect(refused(text).detail).toBe(detail);
@@ -149,13 +136,12 @@ describe('the faults of a view', () => {
   });
 
   it.each([
-    [49, 49],
-    [50, 50],
-    [51, 50],
-  ])('%i are counted to the last, and %i listed', (count, listed) => {
-    const unknown = Array.from({ length: count }, (_, i) => [`unknown${i}`, i]);
-    const { detail, issues } = refused(changed(Object.fromEntries(unknown)));
-    expect(detail).toContain(`The view has ${count} faults`);
+    [50, 50, 'The view has 50 faults; issues lists all.'],
+    [51, 50, 'The view has 51 faults; issues lists the first 50, and leaves out 1 more.'],
+    [62, 50, 'The view has 62 faults; issues lists the first 50, and leaves out 12 more.'],
+  ])('%i are counted to the last, and %i listed', (count, listed, said) => {
+    const { detail, issues } = refused(changed({ mp: { p: Array(count).fill(1) } }));
+    expect(detail).toBe(`"mp.p[0]" must be a string; received 1. ${said}`);
     expect(issues).toHaveLength(listed);
   });
 
