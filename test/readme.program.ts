@@ -22,9 +22,9 @@ describe('its first view', () => {
 
   it('is accepted, answered and stored as the README says', async () => {
     const viewlog = await startViewlog();
-    const taken = await viewlog.post(body);
-    expect(taken.status).toBe(201);
-    const { id } = (await taken.json()) as { id: string };
+    const accepted = await viewlog.post(body);
+    expect(accepted.status).toBe(201);
+    const { id } = (await accepted.json()) as { id: string };
     const storedId = (JSON.parse(answer!) as { id: string }).id;
     const [stored = ''] = viewlog.lines();
     const sameTime = stored.replace(/"ts":"[^"]+"/, /"ts":"[^"]+"/.exec(line!)![0]);

@@ -1,6 +1,6 @@
 import { fstatSync } from 'node:fs';
 import { readEnv } from './env.ts';
-import { tell } from './output.ts';
+import { writeLine } from './output.ts';
 
 /** One line per event. Pass untrusted text through `printable` first. */
 export interface Log {
@@ -21,14 +21,14 @@ const PREFIXES: Record<Level, string> = { info: '', warn: 'warning: ', error: 'e
  * time, because the journal and container runtimes add theirs; lines of JSON do:
  * `{"time","level","message"}`.
  */
-export function createLog(format: LogFormat, parts = { tell, now: Date.now, isJournal }): Log {
+export function createLog(format: LogFormat, parts = { writeLine, now: Date.now, isJournal }): Log {
   const write = (level: Level): ((message: string) => void) => {
     const fd = level === 'info' ? 1 : 2;
     const prefix = parts.isJournal(fd) ? `<${PRIORITIES[level]}>` : PREFIXES[level];
     return (message) => {
       const time = new Date(parts.now()).toISOString();
       const isText = format === 'text';
-      parts.tell(fd, isText ? prefix + message : JSON.stringify({ time, level, message }));
+      parts.writeLine(fd, isText ? prefix + message : JSON.stringify({ time, level, message }));
     };
   };
   return { info: write('info'), warn: write('warn'), error: write('error') };

@@ -14,7 +14,7 @@ const STDERR = 2;
 /** Between two attempts to write to a full pipe that doesn't block. */
 const RETRY_MS = 5;
 /** A service doesn't wait longer for a reader of its log. */
-const TELL_MS_MAX = 100;
+const LOG_WAIT_MS_MAX = 100;
 
 /**
  * Prints a text and a newline on stdout.
@@ -30,12 +30,12 @@ export function print(text: string): void {
 }
 
 /** Prints a hint about the output on stderr, so that a redirected stdout does not contain it. */
-export const note = (text: string): void => tell(STDERR, text);
+export const note = (text: string): void => writeLine(STDERR, text);
 
 /** Writes a line of a log. A line that cannot be written is lost: a service outlives its log. */
-export function tell(fd: 1 | 2, line: string): void {
+export function writeLine(fd: 1 | 2, line: string): void {
   try {
-    writeAll(fd, `${line}\n`, TELL_MS_MAX);
+    writeAll(fd, `${line}\n`, LOG_WAIT_MS_MAX);
   } catch {
     // There is nowhere to report it.
   }

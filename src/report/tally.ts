@@ -34,8 +34,8 @@ export class Tally {
     let entry = this.#entries.get(key);
     if (entry === undefined) {
       if (this.#entries.size >= this.#textsMax) this.#forgetRarerHalf();
-      const kept = name.slice(0, TEXT_LENGTH_MAX);
-      entry = { text: copyOf(key), name: copyOf(kept), count: 0, before: 0 };
+      const cut = name.slice(0, TEXT_LENGTH_MAX);
+      entry = { text: copyOf(key), name: copyOf(cut), count: 0, before: 0 };
       this.#entries.set(entry.text, entry);
     }
     const period = isBefore ? 'before' : 'count';

@@ -15,8 +15,8 @@ it.each([
   ],
 ] as const)('the log as %s, read by the journal: %s', (format, isJournal, expected) => {
   const lines: string[] = [];
-  const tell = (fd: number, line: string): void => void lines.push(`${fd} ${line}`);
-  const log = createLog(format, { tell, now: () => 0, isJournal: () => isJournal });
+  const writeLine = (fd: number, line: string): void => void lines.push(`${fd} ${line}`);
+  const log = createLog(format, { writeLine, now: () => 0, isJournal: () => isJournal });
   log.info('begun');
   log.warn('odd');
   log.error('"broken"');

@@ -199,7 +199,7 @@ describe('a holder', () => {
     fs.rmSync(path);
     fs.writeFileSync(path, 'from a backup');
     await until(() => log.lines.length === 2, 'it is logged again');
-    await until(() => fs.statSync(path).isSocket(), 'it is taken back');
+    await until(() => fs.statSync(path).isSocket(), 'the lock is created again');
     await expectRefused(dir, `process ${process.pid}`);
     expect(log.lines[0]).toBe(
       `warn: The lock "${path}" was removed by another program; viewlog has created it again`,

@@ -22,7 +22,7 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('on $name', (runtime) => {
   it('running out of file descriptors ends nothing, and views are accepted afterwards', async () => {
     const viewlog = await startViewlog({ runtime: limited(runtime) });
     // On a connection of its own each time.
-    const taken = (): Promise<boolean> =>
+    const accepted = (): Promise<boolean> =>
       new Promise((resolve) => {
         const headers = { 'content-type': 'application/json' };
         const options = { method: 'POST', headers, agent: false, timeout: 2_000 };
@@ -41,9 +41,9 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('on $name', (runtime) => {
     const letGo = (): void => connections.forEach((connection) => connection.destroy());
     onTestFinished(letGo);
     // No other connection gets through.
-    await until(async () => !(await taken()));
+    await until(async () => !(await accepted()));
     letGo();
-    await until(taken);
+    await until(accepted);
     expect((await viewlog.signal('SIGTERM')).code).toBe(0);
   });
 });

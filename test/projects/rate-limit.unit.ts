@@ -4,9 +4,9 @@ import { TokenBucket } from '../../src/projects/rate-limit.ts';
 
 /** Spends all tokens at one instant; returns how many there were. */
 function drain(bucket: TokenBucket, nowMs: number): number {
-  let taken = 0;
-  while (bucket.take(nowMs) === 0) taken++;
-  return taken;
+  let spent = 0;
+  while (bucket.take(nowMs) === 0) spent++;
+  return spent;
 }
 
 test('starts full, and is refilled evenly, up to a minute of views', () => {
@@ -40,14 +40,14 @@ test('gives no more than it held and time refilled, and no less, whatever the cl
       const bucket = new TokenBucket(limit);
       let nowMs = 1e9;
       let forwardMs = 0;
-      let taken = 0;
+      let spent = 0;
       for (const stepMs of stepsMs) {
         nowMs += stepMs;
         forwardMs += Math.max(0, stepMs);
-        if (bucket.take(nowMs) === 0) taken++;
+        if (bucket.take(nowMs) === 0) spent++;
       }
-      expect(taken).toBeLessThanOrEqual(limit + (forwardMs * limit) / 60_000);
-      expect(taken).toBeGreaterThanOrEqual(Math.min(limit, stepsMs.length));
+      expect(spent).toBeLessThanOrEqual(limit + (forwardMs * limit) / 60_000);
+      expect(spent).toBeGreaterThanOrEqual(Math.min(limit, stepsMs.length));
     }),
   );
 });

@@ -160,13 +160,13 @@ export class ArchiveWorld extends World<ArchiveProcess> {
   /** Some of the lost messages may come again, and others in their place. */
   #lose(): void {
     const { stream, random, ledger } = this;
-    const kept = stream.last - random.below(25);
-    if (kept < stream.first || !stream.has(this.#readRecord().sequence) || !stream.has(stream.last))
+    const last = stream.last - random.below(25);
+    if (last < stream.first || !stream.has(this.#readRecord().sequence) || !stream.has(stream.last))
       return;
     this.#hasLost = true;
     this.#backup = undefined;
     this.#changeStream(() => {
-      const lost = stream.lose(kept);
+      const lost = stream.lose(last);
       const again = lost.filter(() => random.chance(0.1));
       // An archive knows its position by the id there, so no view comes again with its number.
       const least = again.length === 0 ? 0 : lost.length;

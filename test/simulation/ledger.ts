@@ -241,7 +241,7 @@ export class Ledger {
     this.check(!this.#ids.has(id) || sent.id === id, `the id of view ${n} was used before`);
     this.check(ts === sent.ts, `view ${n} was sent at ${sent.ts}, and has ${ts}`);
     this.check(inode.name === `${part}-${ts.slice(0, 10)}.ndjson`, `view ${n} is in ${inode.name}`);
-    this.check(!sent.isForbidden, `view ${n} was kept, though the disk is nearly full`);
+    this.check(!sent.isForbidden, `view ${n} was stored, although the disk is nearly full`);
     this.#ids.add(id);
     // A line of which a crash took only the newline is the last process's.
     if (!content.tornAt.has(end - 1)) this.#countLine(part, n, id, end - content.lineStart);

@@ -240,8 +240,12 @@ function service(runtime: Runtime): void {
     const viewlog = await start();
     const view = { ...MINIMAL_VIEW, p: '1000002' };
     expect((await viewlog.post(view, { origin: PAGE })).status).toBe(403);
-    const kept = await until(() => viewlog.refusedLines()[0]);
-    expect(JSON.parse(kept)).toMatchObject({ code: 'project-not-activated', origin: PAGE, view });
+    const refused = await until(() => viewlog.refusedLines()[0]);
+    expect(JSON.parse(refused)).toMatchObject({
+      code: 'project-not-activated',
+      origin: PAGE,
+      view,
+    });
     const projects = [{ id: '1000002' }];
     writeFileSync(join(viewlog.data, 'projects.json'), JSON.stringify({ ...PROJECTS, projects }));
     await until(async () => (await viewlog.post(view)).status === 201);

@@ -19,7 +19,7 @@ const checked = v.pipe(
 );
 
 // Each as an optional field beside a required one.
-const KINDS: [string, v.GenericSchema, taken: unknown[], parsed: unknown[]][] = [
+const KINDS: [string, v.GenericSchema, matched: unknown[], parsed: unknown[]][] = [
   ['any string', string, ['', 'å家🎈', '"\\\b\f\n\r\t/'], ['\u2028', '\u2029', '\u0001']],
   ['a longest length', v.pipe(string, v.maxLength(4)), ['åå', '🎈'], ['ååååå']],
   ['a start beyond ASCII', v.pipe(string, v.startsWith('å')), ['å', 'å家'], ['a', 'Å']],
@@ -48,8 +48,8 @@ const KINDS: [string, v.GenericSchema, taken: unknown[], parsed: unknown[]][] = 
 it.each(KINDS)('%s: takes what it knows, and leaves the rest to parsing', (_, field, ...values) => {
   const idOf = bytewise(v.strictObject({ pid, field: v.optional(field) }), 'pid');
   const valueOf = (value: unknown) => idOf(JSON.stringify({ pid: '1', field: value }));
-  const [taken, parsed] = values;
-  for (const value of taken) expect([value, valueOf(value)]).toStrictEqual([value, '1']);
+  const [matched, parsed] = values;
+  for (const value of matched) expect([value, valueOf(value)]).toStrictEqual([value, '1']);
   for (const value of parsed) expect([value, valueOf(value)]).toStrictEqual([value, undefined]);
   expect(idOf('{"pid":"1"}')).toBe('1');
   expect(idOf('{"pid":"1",}')).toBeUndefined();

@@ -85,8 +85,8 @@ declare const CAMPAIGNS: boolean;
     ref = from;
     url = path = where.pathname;
     if (CAMPAIGNS) {
-      const kept = where.search.match(/[?&]utm_[^&]*/g) || [];
-      url += kept.join('').replace(/^&/, '?');
+      const tags = where.search.match(/[?&]utm_[^&]*/g) || [];
+      url += tags.join('').replace(/^&/, '?');
     }
     ld = new Date().toJSON();
   };

@@ -30,11 +30,11 @@ describe.each([
   it.skipIf(!isIt)('passes views, and refusals with their reason', async () => {
     const viewlog = await startWatched();
     const proxy = await start(await exampleOf(name, optionsOf(viewlog)));
-    const taken = await until(async () => {
+    const accepted = await until(async () => {
       const answer = await proxy.post(MINIMAL_VIEW);
       return answer.status === 201 ? answer : undefined; // Caddy asks for its health first
     });
-    const { id } = (await taken.json()) as { id: string };
+    const { id } = (await accepted.json()) as { id: string };
     expect(viewlog.lines().join('\n')).toContain(id);
     const refused = await proxy.post({ ...MINIMAL_VIEW, url: 'home' });
     expect(refused.status).toBe(422);

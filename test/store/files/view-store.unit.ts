@@ -137,7 +137,7 @@ test('little free space refuses views until there is an eighth more, and says si
   await store.close(20_000);
 });
 
-test('free space that the runtime does not tell is said once, and asked once', async () => {
+test('unknown free space is logged once, and asked for once', async () => {
   let asked = 0;
   const freeBytes = async (): Promise<number> => {
     asked += 1;

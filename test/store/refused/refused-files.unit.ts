@@ -90,7 +90,7 @@ describe('a refused view', () => {
     [33, true],
     [34, false],
     [100_000, false],
-  ])('that is nested %i levels deep is kept as an object: %s', async (depth, isObject) => {
+  ])('that is nested %i levels deep is stored as an object: %s', async (depth, isObject) => {
     const { store, views } = openRefused();
     const inner = depth - 1;
     const sent = `{"a\\"[[[":"{{{","cf":${'['.repeat(inner)}${']'.repeat(inner)}}`;
@@ -190,7 +190,7 @@ describe('a disk that', () => {
   });
 
   it.each(['open', 'fdatasync', 'fsync', 'write'] as const)(
-    'fails in %s ends nothing: the view is counted, and later ones are kept',
+    'fails in %s ends nothing: the view is counted, and later ones are stored',
     async (failing) => {
       const { disk, store, views, log, settled, dir } = openFaulty();
       fs.writeFileSync(join(dir, FILE), '{}\n');

@@ -54,13 +54,13 @@ describe.skipIf(!canRunNats())('views in a stream', () => {
     const [full, minimal] = messages.map(({ text }) => text);
     expect(full).toBe(JSON.stringify({ ts: tsOf(full!), id: ids[0], ...FULL_VIEW }));
     expect(minimal).toContain(String.raw`ü\u2028😀`);
-    const kept = await nats.messages('VIEWS_REFUSED');
-    expect(kept.map(({ subject }) => subject)).toStrictEqual([
+    const stored = await nats.messages('VIEWS_REFUSED');
+    expect(stored.map(({ subject }) => subject)).toStrictEqual([
       'refused.unlisted',
       'refused.1000002',
     ]);
-    expect(JSON.parse(kept[0]!.text)).toMatchObject({
-      id: kept[0]!.id,
+    expect(JSON.parse(stored[0]!.text)).toMatchObject({
+      id: stored[0]!.id,
       code: 'invalid-view',
       origin: 'https://a.b',
       view: { p: '77', x: 1 },
