@@ -295,6 +295,14 @@ it('says how long the disk lasts, by the last complete days', () => {
   expect(scene.whole()).toContain('Free disk: 8.0 GiB (lasts: 7 days)');
 });
 
+it('says that the last view is later than the clock', () => {
+  const scene = new Scene([{ id: '1' }], NOON - HOUR_MS);
+  scene.accept();
+  scene.nowMs = NOON - HOUR_MS;
+  const last = `Last view ${at('14:00')}, which is later than this clock’s time. `;
+  expect(scene.whole()).toContain(`\n${last}Counted since ${at('13:00')}.\n`);
+});
+
 it('compares today with yesterday, the running quarter of an hour by its share', () => {
   const scene = new Scene([{ id: '1' }], NOON - 3 * DAY_MS);
   scene.nowMs = NOON - DAY_MS - HOUR_MS;
