@@ -78,7 +78,8 @@ type About = StatusModel['headline']['about'];
 const HEADLINES: Readonly<Record<About, (model: StatusModel) => string>> = {
   storage: ({ unavailable = '' }) => `Every view is refused: ${unavailable}`,
   projects: problemsWords,
-  'projects-file': () => 'The projects file is faulty',
+  'projects-file': ({ projectsFault: fault }) =>
+    `The projects file is ${fault?.isMissing ? 'missing' : 'faulty'}`,
   requests: ({ requests }) =>
     requests === undefined ? '' : `${shareOf(requests)} of requests fail: ${reasonsOf(requests)}`,
   arriving: ({ projectsArriving: arriving, projectsActive, fixed }) =>

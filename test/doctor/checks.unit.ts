@@ -311,6 +311,15 @@ it('says to what to raise a limit that is too low', () => {
   ]);
 });
 
+it('offers no command that would shorten the list of a running collector', () => {
+  const fault = { first: 'projects.json is gone', isMissing: true };
+  const [first = ''] = told({
+    projects: { faults: ['create it: viewlog activate ID'] },
+    ...shown(sceneOf({ fault })),
+  });
+  expect(first).toMatch(/^error projects file: projects.json is gone; .* Restore it from a backup/);
+});
+
 it('does not say that no view is refused while nothing can be stored', () => {
   const store = { unavailable: 'no space left' };
   const checks = examined(shown(sceneOf({ store }))).map(({ check }) => check);

@@ -72,6 +72,13 @@ ${fault}. Faulty since ${at('14:00')}; the last good list stays active.
     expect(scene.whole()).not.toMatch(/viewlog (activate|replay|explain|snippet)/);
   });
 
+  it('the projects file was removed', () => {
+    const scene = sceneOf({ fault: { first: 'projects.json is gone', isMissing: true } });
+    expect(scene.text()).toBe(`The projects file is missing
+projects.json is gone. Faulty since ${at('14:00')}; the last good list stays active.
+  Restore it from a backup, or write it again. viewlog activate would create one that lists a single project, and views of all others would be refused.`);
+  });
+
   it('--min-free is more than the file system has', () => {
     const unavailable = 'too little free disk space';
     const store = { unavailable, unavailableSinceMs: NOON, freeBytes: 58 * MiB };
