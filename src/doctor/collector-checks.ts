@@ -1,7 +1,12 @@
 // Checks of the program, its settings, its projects file and the running collector.
 import { plural } from '../base/format.ts';
 import { summaryOf } from '../projects/project-list.ts';
-import { overdueNotice, type Notice, noticesOf } from '../status/problem-words.ts';
+import {
+  overdueNotice,
+  type Notice,
+  noticesOf,
+  RESTORE_PROJECTS,
+} from '../status/problem-words.ts';
 import * as commands from '../status/shell-commands.ts';
 import { isOpen } from '../status/state.ts';
 import type { Place, Words } from '../status/words.ts';
@@ -43,6 +48,8 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
     const [first = '', ...more] = reading.faults;
     const rest = more.length === 0 ? '' : ` (and ${plural(more.length, 'more fault')})`;
     const why = 'viewlog does not start with it; a running one keeps the last good list';
+    const { projectsFault: fault } = facts.status.overview ?? {};
+    if (fault?.isMissing) return [error(fault.first, why, RESTORE_PROJECTS)];
     const fix = `Correct the file. To see every fault: ${commands.checkOf(place)}`;
     return [error(`${first}${rest}`, why, fix)];
   }

@@ -69,7 +69,8 @@ export const checkPermissions = inside(({ directory, files }, { settings: { data
   const rest = wrong.length === 1 ? '' : `, and ${plural(wrong.length - 1, 'more file')} too`;
   const what = `"${first.name}" belongs to ${userName(first.uid)}, with mode ${modeText(first.mode)}${rest}`;
   const [user, group] = [userName(directory.uid), groupName(directory.gid)];
-  const why = `${user}, which runs viewlog, or shippers in group ${group} may be unable to open it`;
+  const service = first.uid === directory.uid ? '' : `${user}, which runs viewlog, or `;
+  const why = `${service}shippers in group ${group} may be unable to open it`;
   const paths = wrong.slice(0, FILES_MAX).map(({ name }) => shellQuoted(`${data}/${name}`));
   const names = paths.join(' ');
   const owners = `${user}:${group}`.replaceAll('#', '');

@@ -6,6 +6,7 @@ import {
   type Content,
   isSameContent,
   parseContent,
+  removedFault,
   readContent,
   soundOrFatal,
 } from './projects-file.ts';
@@ -92,12 +93,15 @@ export class FollowedProjects extends ProjectList {
       log.info(`Projects file ${what}: ${summaryOf(this.all())}`);
       return;
     }
-    const [first = '', ...more] = reading.faults;
+    const isMissing = content === undefined;
+    const [fault = '', ...more] = reading.faults;
+    // A command that creates the file would shorten the list to one project.
+    const first = isMissing ? removedFault(path) : fault;
     const command = `viewlog check --projects ${shellQuoted(printable(path, Infinity))}`;
     const rest = more.length === 0 ? '' : ` (and ${plural(more.length, 'more fault')}: ${command})`;
     const message = `The last good projects file stays active: ${first}${rest}`;
     const sinceMs = this.fault?.sinceMs ?? now();
-    this.fault = { message, first, sinceMs, idsInFile: idsIn(content) };
+    this.fault = { message, first, sinceMs, isMissing, idsInFile: idsIn(content) };
     log.warn(message);
   }
 

@@ -23,6 +23,8 @@ export interface ProjectsFault {
   readonly first: string;
   /** The time since which the file is faulty, in milliseconds since the epoch. */
   readonly sinceMs: number;
+  /** There is no file any more. */
+  readonly isMissing: boolean;
   /** The ids that the file contains, as far as they can be recognised. */
   readonly idsInFile: ReadonlySet<string>;
 }

@@ -39,6 +39,10 @@ export const causeOf = (error: unknown): string =>
 const cannotRead = (path: string, reason: string): string =>
   `Cannot read projects file "${printable(path, Infinity)}": ${reason}`;
 
+/** The file was there, and is not any more. */
+export const removedFault = (path: string): string =>
+  cannotRead(path, "it doesn't exist any more; restore it, with every project");
+
 /** Returns whether two readings found the same. */
 export const isSameContent = (a: Content, b: Content): boolean =>
   typeof a === 'object' && typeof b === 'object' ? Buffer.compare(a, b) === 0 : a === b;

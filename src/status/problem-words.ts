@@ -45,12 +45,17 @@ export function noticesOf(model: StatusModel, place: Place): Notice[] {
   ];
 }
 
+export const RESTORE_PROJECTS =
+  'Restore it from a backup, or write it again. viewlog activate would create one that lists a ' +
+  'single project, and views of all others would be refused.';
+
 function faultNotice(fault: NonNullable<StatusModel['projectsFault']>, place: Place): Notice {
   const words = ['Correct the file. Until then no command can change it. To see every fault:'];
+  const restore = { words: [RESTORE_PROJECTS] };
   return {
     kind: 'amber',
     title: say`${fault.first}. Faulty since ${at(fault.sinceMs)}; the last good list stays active.`,
-    steps: [{ words, command: commands.checkOf(place) }],
+    steps: [fault.isMissing ? restore : { words, command: commands.checkOf(place) }],
   };
 }
 

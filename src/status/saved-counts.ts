@@ -64,7 +64,8 @@ export class CountsFile {
       if (!stats.isFile() || stats.size > FILE_BYTES_MAX) throw new Error('not a file of counts');
       const saved = v.parse(savedCounts, JSON.parse(await fs.readFile(this.#path, 'utf8')));
       const { accepted } = saved.total;
-      counts.sinceMs = saved.sinceMs;
+      // The clock may have been set back since.
+      counts.sinceMs = Math.min(saved.sinceMs, counts.startMs);
       restore(counts, counts.total, saved.total);
       restore(counts, counts.beforeProject, { ...saved.beforeProject, accepted });
       for (const [id, one] of saved.unlistedIds) {

@@ -78,7 +78,8 @@ type About = StatusModel['headline']['about'];
 const HEADLINES: Readonly<Record<About, (model: StatusModel) => string>> = {
   storage: ({ unavailable = '' }) => `Every view is refused: ${unavailable}`,
   projects: problemsWords,
-  'projects-file': () => 'The projects file is faulty',
+  'projects-file': ({ projectsFault: fault }) =>
+    `The projects file is ${fault?.isMissing ? 'missing' : 'faulty'}`,
   requests: ({ requests }) =>
     requests === undefined ? '' : `${shareOf(requests)} of requests fail: ${reasonsOf(requests)}`,
   arriving: ({ projectsArriving: arriving, projectsActive, fixed }) =>
@@ -116,17 +117,21 @@ const shareOf = ({ accepted, refused }: Row): string => {
 export function summaryWords(model: StatusModel): Words {
   const { total, nowMs, startMs, sinceMs, stream, unlistedInAll } = model;
   const { lastAcceptedMs: lastMs } = total;
-  const last =
-    lastMs === undefined ? 'No view yet' : `Last view ${formatDuration(nowMs - lastMs)} ago`;
   const alone = stream === undefined ? '' : ', by this collector alone';
   const restart = sinceMs === startMs ? [' '] : say` Restarted ${at(startMs)}. `;
   const ids = `Views of ${plural(unlistedInAll, 'unlisted id')} are refused, see below.`;
   return [
-    `${last}.`,
+    ...lastWords(lastMs, nowMs),
     ...restart,
     ...say`Counted since ${at(sinceMs)}${alone}.`,
     unlistedInAll === 0 ? '' : ` ${ids}`,
   ];
+}
+
+function lastWords(lastMs: number | undefined, nowMs: number): Words {
+  if (lastMs === undefined) return ['No view yet.'];
+  if (lastMs <= nowMs) return [`Last view ${formatDuration(nowMs - lastMs)} ago.`];
+  return say`Last view ${at(lastMs)}, which is later than this clock’s time.`;
 }
 
 type Figure = readonly [name: string, value: string, hint: string];

@@ -248,9 +248,8 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
         { ...VIEWS_FILE, name: 'refused-2026-11-21.ndjson', uid: 0 },
       ],
     }),
-  'warning permissions: "views-2026-11-21.ndjson" belongs to #4711, with mode 0600; #4711,': inside(
-    { files: [{ ...VIEWS_FILE, mode: 0o100600 }] },
-  ),
+  'warning permissions: "views-2026-11-21.ndjson" belongs to #4711, with mode 0600; shippers in group #4712 may be unable to open it. sudo ':
+    inside({ files: [{ ...VIEWS_FILE, mode: 0o100600 }] }),
   'warning runtime: Node 20.18.3 on linux; viewlog is not tested there. Run it on Linux, with Node 20.19 or later':
     { runtime: { name: 'Node', version: '20.18.3', platform: 'linux' } },
   'warning settings: The collector runs with --data /data, so the doctor examines that directory, not /other. ':
@@ -295,6 +294,15 @@ it('says to what to raise a limit that is too low', () => {
   expect(told(shown(scene))).toStrictEqual([
     expect.stringMatching(/raise the limit .* activate 1 --max-views-per-minute (29\d|300) /),
   ]);
+});
+
+it('offers no command that would shorten the list of a running collector', () => {
+  const fault = { first: 'projects.json is gone', isMissing: true };
+  const [first = ''] = told({
+    projects: { faults: ['create it: viewlog activate ID'] },
+    ...shown(sceneOf({ fault })),
+  });
+  expect(first).toMatch(/^error projects file: projects.json is gone; .* Restore it from a backup/);
 });
 
 it('does not say that no view is refused while nothing can be stored', () => {

@@ -150,6 +150,10 @@ describe('saved counts', () => {
     expect(again.model()).toMatchObject({ projects, total, unlisted });
     expect(again.model().fixed.map(({ id }) => id)).toStrictEqual(['3']);
     expect(again.counts.received).toBe(0);
+    // The clock was set back.
+    scene.nowMs = NOON - HOUR_MS;
+    const earlier = await reopened(dir, scene);
+    expect(earlier.again.counts.sinceMs).toBe(scene.nowMs);
     expect(again.model().latestAccepted).toStrictEqual([]);
     expect(again.counts.projects.has('4')).toBe(false);
     const acceptedSince = ({ counts: { total, beforeProject } }: Scene) =>

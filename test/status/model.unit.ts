@@ -72,6 +72,13 @@ ${fault}. Faulty since ${at('14:00')}; the last good list stays active.
     expect(scene.whole()).not.toMatch(/viewlog (activate|replay|explain|snippet)/);
   });
 
+  it('the projects file was removed', () => {
+    const scene = sceneOf({ fault: { first: 'projects.json is gone', isMissing: true } });
+    expect(scene.text()).toBe(`The projects file is missing
+projects.json is gone. Faulty since ${at('14:00')}; the last good list stays active.
+  Restore it from a backup, or write it again. viewlog activate would create one that lists a single project, and views of all others would be refused.`);
+  });
+
   it('--min-free is more than the file system has', () => {
     const unavailable = 'too little free disk space';
     const store = { unavailable, unavailableSinceMs: NOON, freeBytes: 58 * MiB };
@@ -293,6 +300,14 @@ it('says how long the disk lasts, by the last complete days', () => {
   expect(scene.whole()).toContain('Free disk: 8.0 GiB (lasts: unknown before a full day)');
   scene.around = { files: { bytesPerDay: 2 ** 30 } };
   expect(scene.whole()).toContain('Free disk: 8.0 GiB (lasts: 7 days)');
+});
+
+it('says that the last view is later than the clock', () => {
+  const scene = new Scene([{ id: '1' }], NOON - HOUR_MS);
+  scene.accept();
+  scene.nowMs = NOON - HOUR_MS;
+  const last = `Last view ${at('14:00')}, which is later than this clock’s time. `;
+  expect(scene.whole()).toContain(`\n${last}Counted since ${at('13:00')}.\n`);
 });
 
 it('compares today with yesterday, the running quarter of an hour by its share', () => {

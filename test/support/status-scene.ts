@@ -39,7 +39,11 @@ export const NOON = Date.parse('2026-11-22T14:00:00.000Z');
 interface Around {
   readonly store?: Partial<WatchedState>;
   readonly files?: Partial<FilesSeen>;
-  readonly fault?: { readonly first: string; readonly idsInFile?: ReadonlySet<string> };
+  readonly fault?: {
+    readonly first: string;
+    readonly isMissing?: boolean;
+    readonly idsInFile?: ReadonlySet<string>;
+  };
   readonly minFreeBytes?: number;
   readonly isStopping?: boolean;
   readonly warnings?: readonly string[];
@@ -120,6 +124,7 @@ export class Scene {
       projects: {
         operator: undefined,
         fault: fault && {
+          isMissing: false,
           idsInFile: new Set<string>(),
           ...fault,
           message: fault.first,
