@@ -157,10 +157,11 @@ export function reasonSteps(reason: ReasonFacts, row: Row, place: Place): Step[]
 }
 
 /** Faulty views stay faulty, so only others can be sent again. */
-const replayOf = ({ sample, keptDays }: ReasonFacts, place: Place): string | undefined =>
-  keptDays.length === 0 || sample.code === 'invalid-view'
-    ? undefined
-    : commands.replayOf(sample.project ?? '', keptDays, place);
+function replayOf({ sample, remedy, keptDays }: ReasonFacts, place: Place): string | undefined {
+  const staysRefused = sample.code === 'invalid-view' || remedy.kind === 'send-origin';
+  if (staysRefused || keptDays.length === 0) return undefined;
+  return commands.replayOf(sample.project ?? '', keptDays, place);
+}
 
 function fixSteps(reason: ReasonFacts, place: Place, what: string): Step[] {
   const [advice, command] = fixOf(reason, place);

@@ -1,59 +1,11 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server } from 'node:net';
-import { expect, it, onTestFinished } from 'vitest';
-import { startLoad } from '../support/load.ts';
-import { BUN, DENO, isPresent, NODE } from '../support/runtimes.ts';
-import { dataDirectory, linesOf, until } from '../support/viewlog.ts';
-
-/** Runs its arguments as a service manager would, with a socket as descriptor 3. */
-const PASS = `LISTEN_FDS=1 sh -c 'echo "pid $$"; LISTEN_PID=$$ exec "$0" "$@"' "$@"`;
-const ENV = { PATH: process.env['PATH'] };
-
-const fdOf = (server: Server): number =>
-  // oxlint-disable-next-line no-underscore-dangle -- Node has no public way to a server's descriptor
-  (server as unknown as { _handle: { fd: number } })._handle.fd;
-
-/** A process that holds a listening socket and starts the collector again whenever it ends. */
-async function holdSocket(data: string) {
-  const socket = createServer();
-  await once(socket.listen(0, '127.0.0.1'), 'listening');
-  const { port } = socket.address() as AddressInfo;
-  const args = [...NODE.command(data), 'serve', '--data', data, '--status=off', '--port=1'];
-  const holder = spawn('sh', ['-c', `while ${PASS}; do :; done`, 'sh', ...args], {
-    stdio: ['ignore', 'pipe', 'inherit', fdOf(socket)],
-    detached: true,
-    env: ENV,
-  });
-  socket.close();
-  let output = '';
-  holder.stdout!.setEncoding('utf8').on('data', (text: string) => (output += text));
-  onTestFinished(() => void process.kill(-holder.pid!, 'SIGKILL'));
-  const starts = () => Array.from(output.matchAll(/^pid (\d+)\n(viewlog listening .*)/gm));
-  return { port, starts };
-}
+import { spawnSync } from 'node:child_process';
+import { expect, it } from 'vitest';
+import { ENV, PASS, restartUnderLoad } from '../support/held-socket.ts';
+import { BUN, DENO, isPresent } from '../support/runtimes.ts';
+import { dataDirectory } from '../support/viewlog.ts';
 
 it('ten restarts under load refuse no connection and lose no answer', async () => {
-  const data = dataDirectory();
-  const { port, starts } = await holdSocket(data);
-  const url = `http://127.0.0.1:${port}`;
-  const loads = [true, false].map((keepAlive) => startLoad(url, 4, Infinity, 0, keepAlive));
-  const accepted = () => loads.flatMap(({ answers }) => answers.acknowledged);
-  for (let restart = 1; restart <= 10; restart++) {
-    const before = accepted().length;
-    await until(() => starts().length === restart && accepted().length > before + 200);
-    process.kill(Number(starts().at(-1)![1]), 'SIGTERM');
-    await until(() => starts().length === restart + 1);
-  }
-  for (const load of loads) await load.stop();
-  expect(loads.map(({ answers }) => [answers.unanswered, answers.refused.size])).toEqual([
-    [0, 0],
-    [0, 0],
-  ]);
-  const lines = starts().map(([, , line]) => line);
-  expect(lines).toStrictEqual(Array(11).fill(`viewlog listening on ${url}`));
-  const stored = linesOf(data, 'views').map((line) => (JSON.parse(line) as { id: string }).id);
-  expect(stored.toSorted()).toStrictEqual(accepted().toSorted());
+  await restartUnderLoad(async (port) => `http://127.0.0.1:${port}`);
 });
 
 it.each([

@@ -28,6 +28,8 @@ it('the fast way reads what parsing reads, escapes or not', () => {
       const spaced = line.replace('{', '{ ');
       expect(usualViewLine(spaced)).toBeUndefined();
       expect(parseViewLine(line)).toStrictEqual(parseViewLine(spaced));
+      const escaped = line.replaceAll(bytes('\u2028'), String.raw`\u2028`);
+      expect(parseViewLine(escaped)).toStrictEqual(parseViewLine(line));
       const { pn = '' } = view as { pn?: string };
       expect(parseViewLine(line)?.pn).toBe(bytes(pn));
       if (usualViewLine(line) !== undefined) usual += 1;

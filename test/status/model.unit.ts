@@ -47,6 +47,13 @@ Aurora: fixed.
     ${REPLAY}`);
   });
 
+  it('views come without an Origin, so sending them again would not help', () => {
+    const scene = sceneOf({ files: { refusedDays } });
+    scene.refuse(3, moved);
+    expect(scene.text()).toContain('Send them from a browser, or with an Origin header.');
+    expect(scene.text()).not.toContain('viewlog replay');
+  });
+
   it('a comma is missing in the projects file', () => {
     const fault = 'projects.json:3:2: expected ","';
     const scene = sceneOf();

@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest';
+import { exampleOf } from '../support/examples.ts';
+import { restartUnderLoad } from '../support/held-socket.ts';
+import { NGINX, nginx } from '../support/proxies.ts';
+import { isHere } from '../support/runtimes.ts';
+
+it.skipIf(!isHere(NGINX))(
+  'ten restarts behind nginx: no view of thousands gets a 502',
+  async () => {
+    const views = await restartUnderLoad(async (port) => {
+      const printed = await exampleOf('nginx', [`--port=${port}`]);
+      // One machine sends them all.
+      const proxy = await nginx(printed.replace(/ *limit_req.*;\n/g, ''));
+      return `http://127.0.0.1:${proxy.port}`;
+    });
+    expect(views).toBeGreaterThan(1000);
+  },
+);
