@@ -103,7 +103,7 @@ const ACTIVATE = {
   origin: ORIGINS,
   'remove-origin': { ...ORIGINS, help: 'an origin to remove from the list' },
   'max-views-per-minute': option('COUNT', count, 'more are refused; a new project has 6000'),
-  contact: option('TEXT', text, 'whom to ask about the project; only you see it'),
+  contact: option('TEXT', text, 'your contact for the project; only you see it'),
   operator: option('ADDRESS', email, 'your e-mail address, which refusals tell sites to write to'),
 };
 

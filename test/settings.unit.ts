@@ -57,7 +57,7 @@ describe('settings', () => {
     });
   });
 
-  it('are read from the environment, and flags win', () => {
+  it('are read from the environment, and options win', () => {
     const env = { VIEWLOG_PORT: '1', VIEWLOG_MAX_VIEW: '2KiB', VIEWLOG_KEEP_REFUSED_DAYS: '3' };
     expect(read([], env)).toMatchObject({ port: 1, 'max-view': 2048, 'keep-refused-days': 3 });
     expect(read(['--port', '4'], env).port).toBe(4);

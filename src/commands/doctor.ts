@@ -35,10 +35,14 @@ export const doctor = defineCommand({
   },
 });
 
-function lineOf({ check, state, what, why, fix }: Finding): string {
-  const reason = why === undefined ? '' : `; ${why}`;
-  return `${state.padEnd('warning'.length)}  ${check}: ${what}${reason}${fix === undefined ? '' : `. ${fix}`}`;
+/** Returns a line; a fix with commands has lines of its own below it. */
+function lineOf({ check, state, what, why, fix = '' }: Finding): string {
+  const finding = `${state.padEnd(INDENT.length - 2)}  ${check}: ${what}${why === undefined ? '' : `; ${why}`}`;
+  if (fix.includes('\n')) return `${finding}.\n${fix}`.replaceAll('\n', `\n${INDENT}`);
+  return fix === '' ? finding : `${finding}. ${fix}`;
 }
+
+const INDENT = ' '.repeat('warning  '.length);
 
 /** `1 error, 2 warnings, 7 ok` */
 function summaryOf(findings: readonly Finding[]): string {

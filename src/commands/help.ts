@@ -110,5 +110,5 @@ function environment(options: readonly OptionName[]): string {
     .filter((option) => !flagOnly.includes(option))
     .filter((option, i) => i === 0 || flagOf(option) !== option)
     .map((option) => `--${flagOf(option)} as ${envName(option)}`);
-  return `Each option${except} is also read from the environment, ${named.join(', ')}; flags win.`;
+  return `Each option${except} is also read from the environment, ${named.join(', ')}; an option on the command line wins.`;
 }

@@ -20,7 +20,7 @@ const COLUMNS_MAX = 110;
 export const report = defineCommand({
   name: 'report',
   operands: '[FILE…]',
-  summary: 'adds up the views: by day, hour, page, source, campaign, language, template',
+  summary: 'summarises the views: by day, hour, page, source, campaign, language, template',
   examples: [
     'viewlog report --last 7',
     'viewlog report --from 2026-01-01 --to 2026-01-31 --html january.html',

@@ -98,6 +98,6 @@ export function cannotRead(path: string, error: unknown): Fatal {
 }
 
 const ADVICE: Readonly<Record<string, string>> = {
-  EACCES: 'let this user read it',
+  EACCES: 'run viewlog as the owner of the file',
   EISDIR: 'give the names of the files in it',
 };

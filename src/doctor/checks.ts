@@ -32,7 +32,11 @@ const CHECKS: Readonly<Record<string, (facts: Facts) => readonly Verdict[]>> = {
 export const STATES: readonly State[] = ['error', 'warning', 'ok'];
 
 /** The texts contain names of files, answers of other programs and data from unknown senders. */
-const shown = (text: string | undefined): string | undefined => text && printable(text, Infinity);
+const shown = (text: string | undefined): string | undefined =>
+  text
+    ?.split('\n')
+    .map((line) => printable(line, Infinity))
+    .join('\n');
 
 /** Returns the findings: errors, then warnings, then what is ok. */
 export function examine(facts: Facts): Finding[] {

@@ -178,11 +178,14 @@ export function checkOverdue(facts: Facts): readonly Verdict[] {
 const verdictOf = (notice: Notice): Verdict =>
   warning(wordsOf(notice.title).replace(/\.$/, ''), undefined, stepsOf(notice));
 
+/** Returns the steps, a line each, and each command on a line of its own, ready to copy. */
 const stepsOf = ({ steps }: Notice): string =>
   steps
-    .map(({ words, command }) => `${wordsOf(words)}${command === undefined ? '' : ` ${command};`}`)
-    .join(' ')
-    .replace(/[.;]$/, '');
+    .flatMap(({ words, command }) => [
+      wordsOf(words),
+      ...(command === undefined ? [] : [`  ${command}`]),
+    ])
+    .join('\n');
 
 const wordsOf = (words: Words): string =>
   words.map((word) => (typeof word === 'string' ? word : timeOf(word.getTime()))).join('');

@@ -109,7 +109,8 @@ export function problemNotice(row: Row, model: StatusModel, place: Place): Notic
   const { state, id, name, accepted, refused, active, sinceMs = model.nowMs, reasons } = row;
   if (state === 'silent') return silentNotice(row, model);
   const all = plural(accepted + refused, nounOf(row));
-  const many = accepted === 0 ? `all ${all}` : `${formatCount(refused)} of ${all}`;
+  const only = refused === 1 ? `the only ${nounOf(row)}` : `all ${all}`;
+  const many = accepted === 0 ? only : `${formatCount(refused)} of ${all}`;
   const still = active ? '' : ' (inactive, but still sending)';
   return {
     kind: state === 'refused' && id !== '' ? 'red' : 'amber',

@@ -123,12 +123,13 @@ const examined = (facts: Partial<Facts>) =>
     ...facts,
   });
 
-/** Returns the findings that are not ok, as `state check: what; why. fix`. */
+/** Returns the findings that are not ok, each in one line: `state check: what; why. fix`. */
 const told = (facts: Partial<Facts>): string[] =>
   examined(facts)
     .filter(({ state }) => state !== 'ok')
     .map(({ check, state, what, why, fix }) => {
-      return `${state} ${check}: ${[what, why].filter(Boolean).join('; ')}. ${fix}`;
+      const finding = [what, why].filter(Boolean).join('; ');
+      return `${state} ${check}: ${finding}. ${fix}`.replaceAll(/\n */g, ' ');
     });
 
 it('has nothing to complain about if nothing is wrong', () => {
