@@ -54,7 +54,7 @@ function faultNotice(fault: NonNullable<StatusModel['projectsFault']>, place: Pl
   const restore = { words: [RESTORE_PROJECTS] };
   return {
     kind: 'amber',
-    title: say`${fault.first}. Faulty since ${at(fault.sinceMs)}; the last good list stays active.`,
+    title: say`${fault.first.replace(/[^?]$/, '$&.')} Faulty since ${at(fault.sinceMs)}; the last good list stays active.`,
     steps: [fault.isMissing ? restore : { words, command: commands.checkOf(place) }],
   };
 }
