@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { Random } from '../simulation/random.ts';
@@ -106,19 +114,35 @@ async function remountReadOnly(runtime: Runtime): Promise<Figures> {
   return trial.expectWhole();
 }
 
-/** Lets a sync fail, because the disk below is full: every acknowledged view is on the medium. */
+/**
+ * Lets a sync fail, because the disk below is full: viewlog ends. A sync that meets the error may be
+ * reported as done although its transaction is lost, to any program (ext4 of Linux 6.18). So only
+ * views that were acknowledged while there was space below are expected on the medium.
+ */
 async function failSync(runtime: Runtime): Promise<Figures> {
-  const disk = ext4({ backing: smallDisk(12 * DISK_BYTES) });
+  const backing = smallDisk(12 * DISK_BYTES);
+  const disk = ext4({ backing });
   const trial = Trial.on(disk.dir, runtime);
   const viewlog = await trial.start();
-  await trial.underLoad(viewlog, 64, () => viewlog.ended);
+  let acknowledged = 0;
+  await trial.underLoad(viewlog, 64, async (answers) => {
+    await until(() => freeBytes(backing) < 3 * DISK_BYTES);
+    acknowledged = answers.acknowledged.length;
+    await viewlog.ended;
+  });
   const { code, stderr } = await viewlog.ended;
   expect([code, stderr]).toStrictEqual([74, expect.stringMatching(/^error: Cannot sync ".*/m)]);
   disk.remount();
   const lines = [...trial.files().values()].join('').split('\n');
   const stored = new Set(lines.map((line) => parsed(line)?.id));
-  expect(trial.acknowledged.filter((id) => !stored.has(id))).toStrictEqual([]);
-  return { acknowledged: trial.acknowledged.length, stored: stored.size };
+  const expected = trial.acknowledged.slice(0, acknowledged);
+  expect(expected.filter((id) => !stored.has(id))).toStrictEqual([]);
+  return { acknowledged, stored: stored.size };
+}
+
+function freeBytes(dir: string): number {
+  const { bavail, bsize } = statfsSync(dir);
+  return bavail * bsize;
 }
 
 /**
