@@ -13,6 +13,8 @@ import {
 import type { MemoryBudget, Reservation } from './memory-budget.ts';
 import type { OneWriteResponse } from './one-write-response.ts';
 
+const EMPTY = Buffer.alloc(0);
+
 /** A request on Node's HTTP server. The Fetch API's objects would cost 40% of the speed. */
 export class NodeExchange implements Exchange, Pending {
   readonly reservation: Reservation;
@@ -57,9 +59,12 @@ export class NodeExchange implements Exchange, Pending {
 
   read(bytesMax: number): Promise<Uint8Array | BodyFault> {
     const incoming = this.#incoming;
-    if (Number(incoming.headers['content-length']) > bytesMax) return Promise.resolve('too-large');
+    const length = Number(incoming.headers['content-length']);
+    if (length > bytesMax) return Promise.resolve('too-large');
     return new Promise((resolve) => {
-      const body = new Body(bytesMax, this.reservation);
+      const { reservation } = this;
+      let body: Body | undefined;
+      let whole: Buffer | undefined;
       const expire = (): void => finish('incomplete');
       const finish = (result: Uint8Array | BodyFault): void => {
         this.#connection.endRead(expire);
@@ -67,10 +72,16 @@ export class NodeExchange implements Exchange, Pending {
       };
       this.#connection.beginRead(expire);
       incoming.on('data', (piece: Buffer) => {
+        // Most views arrive in one piece. Copying it would cost 2% of the speed.
+        if (piece.length === length && reservation.tryReserve(length)) {
+          whole = piece;
+          return;
+        }
+        body ??= new Body(bytesMax, reservation);
         const fault = body.add(piece);
         if (fault !== undefined) finish(fault);
       });
-      incoming.on('end', () => finish(body.whole));
+      incoming.on('end', () => finish(whole ?? body?.whole ?? EMPTY));
     });
   }
 
