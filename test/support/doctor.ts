@@ -43,7 +43,8 @@ export async function doctor(
   const { ended } = start(['doctor', ...places, ...args], '/', options);
   const { code, stdout, stderr } = await ended;
   const out = stdout + stderr;
-  const lines = out.trimEnd().split('\n');
+  // The lines of a fix are indented below its check's.
+  const lines = out.trimEnd().replaceAll(/\n +/g, ' ').split('\n');
   /** Returns the line of a check, or else the first line, without padding. */
   const line = (check?: string): string =>
     lines
