@@ -5,8 +5,7 @@ export interface Deadline {
 }
 
 /**
- * Many deadlines of one length, on one timer: a timer for each view costs Node 1% of its speed and
- * Deno 8%.
+ * Many deadlines of one length, on one timer: a timer for each view would cost Deno 8% of its speed.
  */
 export class Deadlines {
   readonly #ms: number;

@@ -13,8 +13,6 @@ import {
 import type { MemoryBudget, Reservation } from './memory-budget.ts';
 import type { OneWriteResponse } from './one-write-response.ts';
 
-const EMPTY = Buffer.alloc(0);
-
 /** A request on Node's HTTP server. The Fetch API's objects would cost 40% of the speed. */
 export class NodeExchange implements Exchange, Pending {
   readonly reservation: Reservation;
@@ -63,7 +61,7 @@ export class NodeExchange implements Exchange, Pending {
     if (length > bytesMax) return Promise.resolve('too-large');
     return new Promise((resolve) => {
       const { reservation } = this;
-      let body: Body | undefined;
+      const body = new Body(bytesMax, reservation);
       let whole: Buffer | undefined;
       const expire = (): void => finish('incomplete');
       const finish = (result: Uint8Array | BodyFault): void => {
@@ -72,16 +70,15 @@ export class NodeExchange implements Exchange, Pending {
       };
       this.#connection.beginRead(expire);
       incoming.on('data', (piece: Buffer) => {
-        // Most views arrive in one piece. Copying it would cost 2% of the speed.
+        // Most views arrive in one piece, which Node has already copied out of what it read.
         if (piece.length === length && reservation.tryReserve(length)) {
           whole = piece;
           return;
         }
-        body ??= new Body(bytesMax, reservation);
         const fault = body.add(piece);
         if (fault !== undefined) finish(fault);
       });
-      incoming.on('end', () => finish(whole ?? body?.whole ?? EMPTY));
+      incoming.on('end', () => finish(whole ?? body.whole));
     });
   }
 
