@@ -2,7 +2,7 @@ import { createCollector } from './collector/routes.ts';
 import { EXIT, type ExitCode, Fatal } from './base/exit.ts';
 import { listen } from './http/listen.ts';
 import type { Log } from './base/log.ts';
-import { ownAddress } from './http/own-address.ts';
+import { ownAddress } from './http/listener.ts';
 import { openProjects } from './projects/follow.ts';
 import { MemoryBudget } from './http/memory-budget.ts';
 import type { ServeSettings } from './settings.ts';

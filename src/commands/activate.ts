@@ -3,7 +3,7 @@ import { EXIT, Fatal } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
 import { echo, nearest, printable, shellQuoted } from '../base/text.ts';
 import { askHolder } from '../disk/lock.ts';
-import { ownAddress } from '../http/own-address.ts';
+import { ownAddress } from '../http/listener.ts';
 import { type Changed, changeProject } from '../projects/change-project.ts';
 import { curlOf } from '../projects/curl.ts';
 import { editProjectsFile } from '../projects/edit.ts';

@@ -2,7 +2,7 @@ import type { CommandLine } from '../base/arguments.ts';
 import type { ReadEnv } from '../base/env.ts';
 import { EXIT, type ExitCode, Fatal } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
-import { echo, printable, shellQuoted } from '../base/text.ts';
+import { columnOf, echo, printable, shellQuoted } from '../base/text.ts';
 import { type OptionName, OPTIONS, projectsIn, readSettings, type Settings } from '../settings.ts';
 
 /** A command's output. */
@@ -61,9 +61,14 @@ export const withProjects = (command: string, projects: string): string =>
     ? `viewlog ${command}`
     : `viewlog ${command} --projects ${shellQuoted(printable(projects, Infinity))}`;
 
-/** Returns lines of two columns, for a list on a terminal. */
-export function tableOf(rows: Iterable<readonly string[]>): string[] {
-  const cells = Array.from(rows, ([left = '', right = '']) => [left.trimEnd(), right] as const);
-  const width = Math.max(...cells.map(([left]) => left.length));
-  return cells.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
+/** Returns lines of columns, for a terminal. Every row has a text for each column. */
+export function tableOf(rows: readonly (readonly string[])[], indent = '  '): string[] {
+  const cells = rows.map((row) => row.map((text) => text.trimEnd()));
+  const columns = cells[0]!.map((_, i) =>
+    columnOf(
+      cells.map((row) => row[i]!),
+      false,
+    ),
+  );
+  return rows.map((_, i) => (indent + columns.map((texts) => texts[i]).join('  ')).trimEnd());
 }

@@ -1,7 +1,7 @@
 import { EXIT } from '../base/exit.ts';
-import { columnOf, printable } from '../base/text.ts';
+import { printable } from '../base/text.ts';
 import { loadProjects, type Project, summaryOf } from '../projects/project-list.ts';
-import { defineCommand, withProjects } from './command.ts';
+import { defineCommand, tableOf, withProjects } from './command.ts';
 
 const HEAD = ['ID', 'ACTIVE', 'NAME', 'ORIGINS', 'VIEWS/MINUTE', 'CONTACT'];
 
@@ -15,7 +15,7 @@ export const projects = defineCommand({
   async run({ projects: path }, _, { print }) {
     const listed = (await loadProjects(path)).all();
     const add = `add one: ${withProjects('activate ID', path)}`;
-    if (listed.length > 0) print(tableOf([HEAD, ...listed.map(rowOf)]));
+    if (listed.length > 0) print(tableOf([HEAD, ...listed.map(rowOf)], '').join('\n'));
     else print(`No projects in ${printable(path, Infinity)}; ${add}`);
     return EXIT.done;
   },
@@ -42,16 +42,3 @@ const rowOf = (project: Project): string[] => [
   String(project.maxViewsPerMinute ?? 'no limit'),
   printable(project.contact ?? '') || '-',
 ];
-
-function tableOf(rows: readonly (readonly string[])[]): string {
-  const cells = HEAD.map((_, i) => rows.map((row) => row[i]!));
-  const columns = cells.map((texts) => columnOf(texts, false));
-  return rows
-    .map((_, i) =>
-      columns
-        .map((texts) => texts[i])
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
-}

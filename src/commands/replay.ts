@@ -4,7 +4,7 @@ import { signals } from '../base/signals.ts';
 import { echo } from '../base/text.ts';
 import { replayFiles } from '../replay/replay.ts';
 import { defineCommand } from './command.ts';
-import { ownAddress } from '../http/own-address.ts';
+import { ownAddress } from '../http/listener.ts';
 
 /**
  * Sends refused views that would be accepted now to a running collector. Exit 65 if it is unknown

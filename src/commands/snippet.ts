@@ -4,7 +4,7 @@ import { plural } from '../base/format.ts';
 import { Problem, viewUrl } from '../base/option.ts';
 import { unpacked } from '../base/built.ts';
 import { printable } from '../base/text.ts';
-import { ownAddress } from '../http/own-address.ts';
+import { ownAddress } from '../http/listener.ts';
 import { readProjectsFile } from '../projects/projects-file.ts';
 import { isLoopback } from '../status/guard.ts';
 import { readId } from './activate.ts';

@@ -1,5 +1,5 @@
 import { askHolder } from '../disk/lock.ts';
-import { ownAddress } from '../http/own-address.ts';
+import { ownAddress } from '../http/listener.ts';
 import type { Faulty, Sound } from '../projects/parse.ts';
 import { readProjectsFile } from '../projects/projects-file.ts';
 import type { About } from '../status/collector-status.ts';

@@ -5,7 +5,7 @@ import { formatSize } from '../../base/format.ts';
 import { printable } from '../../base/text.ts';
 import { groupName, userName } from '../../disk/root.ts';
 import { type Address, urlOf } from '../../http/listener.ts';
-import { fromOwnMachine } from '../../http/own-address.ts';
+import { fromOwnMachine } from '../../http/listener.ts';
 import { OPTIONS, projectsIn, SERVE_OPTIONS, type ServeSettings } from '../../settings.ts';
 
 type ServeOption = keyof ServeSettings;

@@ -1,7 +1,7 @@
 import { readEnv } from '../../base/env.ts';
 import { EXIT, Fatal } from '../../base/exit.ts';
 import { KiB } from '../../base/size.ts';
-import { fromOwnMachine } from '../../http/own-address.ts';
+import { fromOwnMachine } from '../../http/listener.ts';
 import type { ServeSettings } from '../../settings.ts';
 import { isLoopback } from '../../status/guard.ts';
 import { TOKEN_ENV } from '../../status/token.ts';
