@@ -2,7 +2,7 @@ import { createCollector } from './collector/routes.ts';
 import { EXIT, type ExitCode, Fatal } from './base/exit.ts';
 import { listen } from './http/listen.ts';
 import type { Log } from './base/log.ts';
-import { ownAddress } from './http/listener.ts';
+import { ownAddress, portOf } from './http/listener.ts';
 import { openProjects } from './projects/follow.ts';
 import { MemoryBudget } from './http/memory-budget.ts';
 import type { ServeSettings } from './settings.ts';
@@ -61,7 +61,7 @@ export async function serve(settings: ServeSettings, log: Log): Promise<ExitCode
   const endMinutes = everyMinute(look, async () => file?.save(), log);
   const listener = await listen({ host, port, budget, handler: createCollector(parts) });
   log.info(`viewlog listening on ${listener.url}`);
-  url = ownAddress({ host, port: Number(new URL(listener.url).port) });
+  url = ownAddress({ host, port: portOf(listener.url)! });
   stores.announce(url, status?.url);
   if (status !== undefined) log.info(`status page on ${status.url}/`);
   const fatal = await stopped;

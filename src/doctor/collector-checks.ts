@@ -1,5 +1,6 @@
 // Checks of the program, its settings, its projects file and the running collector.
 import { plural } from '../base/format.ts';
+import { portOf } from '../http/listener.ts';
 import { summaryOf } from '../projects/project-list.ts';
 import {
   overdueNotice,
@@ -37,7 +38,11 @@ export function checkRuntime({ runtime }: Facts): readonly Verdict[] {
 export function checkSettings({ askedData, settings }: Facts): readonly Verdict[] {
   const { data } = settings;
   if (data === askedData) return [];
-  const what = `The collector runs with --data ${data}, so the doctor examines that directory, not ${askedData}`;
+  const instead = askedData === undefined ? '' : `, not ${askedData}`;
+  const what =
+    data === undefined
+      ? `The collector runs with --store, so the doctor does not examine ${askedData}`
+      : `The collector runs with --data ${data}, so the doctor examines that directory${instead}`;
   return [warning(what, undefined, 'To examine another collector, give its --data or --status')];
 }
 
@@ -87,11 +92,6 @@ export function checkLock({ holder: probe, askedPort }: Facts): readonly Verdict
   const what = `Process ${pid}, running since ${timeOf(sinceMs)} ${where}, holds the data directory`;
   const examine = port === undefined ? '' : `. If it should, examine it with --port ${port}`;
   return [error(what, why, `If it should not run any more: sudo kill ${pid}${examine}`)];
-}
-
-function portOf(address: string | undefined): number | undefined {
-  const [, port] = /:(\d+)$/.exec(address ?? '') ?? [];
-  return port === undefined ? undefined : Number(port);
 }
 
 export function checkCollector(facts: Facts): readonly Verdict[] {

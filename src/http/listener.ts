@@ -52,3 +52,9 @@ export const ownAddress = ({ host, port }: Address): string => urlOf(fromOwnMach
 /** Returns the host to connect to for a host to listen on, which may be a wildcard. */
 export const fromOwnMachine = (host: string): string =>
   host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+
+/** Returns the port at the end of an address; `new URL` would leave out port 80. */
+export function portOf(address = ''): number | undefined {
+  const [, port] = /:(\d+)$/.exec(address) ?? [];
+  return port === undefined ? undefined : Number(port);
+}

@@ -61,7 +61,10 @@ export async function replayFiles(
     const onLost = (fatal: Fatal): void => void (lost = fatal);
     const dir = path.dirname(path.resolve(file));
     const lock = await acquireLock(dir, { name: REPLAY_LOCK_NAME, log, onLost });
-    const sentIds = await SentIds.open(file);
+    const sentIds = await SentIds.open(file).catch(async (error: unknown) => {
+      await lock.release();
+      throw error;
+    });
     const replay = new FileReplay({ ...options, projects, sentIds });
     try {
       for await (const { lines, damaged } of readBlocks(file)) {

@@ -1,3 +1,4 @@
+import { portOf } from '../http/listener.ts';
 import { installationOf } from './shell-commands.ts';
 
 /** How a collector was started, by option, with absolute paths and without secrets. */
@@ -25,7 +26,7 @@ export function shownSettings(chosen: Chosen, url = ''): ShownSettings {
   const { dataDir, projectsPath } = installationOf(chosen);
   return {
     host: chosen.host,
-    port: Number(/:(\d+)$/.exec(url)?.[1] ?? chosen.port),
+    port: portOf(url) ?? chosen.port,
     data: dataDir,
     projects: projectsPath,
     durability: chosen.durability,

@@ -257,6 +257,11 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     {
       askedData: '/other',
     },
+  'warning settings: The collector runs with --data /data, so the doctor examines that directory. ':
+    { askedData: undefined },
+  'warning settings: The collector runs with --store, so the doctor does not examine /data. ': {
+    settings: { ...SETTINGS, data: undefined },
+  },
 };
 
 it.each(Object.entries(FINDINGS))('says only: %s', (finding, facts) => {
