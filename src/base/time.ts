@@ -51,3 +51,6 @@ export async function within(timeMs: number, done: Promise<void>): Promise<void>
   const over = new AbortController();
   await Promise.race([done, sleep(timeMs, over.signal)]).finally(() => over.abort());
 }
+
+/** Returns `2026-01-31T11:59:59Z`. */
+export const timeOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;

@@ -105,7 +105,7 @@ function hintFor(
   const remedy = remedyOf({ code, project, origin, bytes });
   if (remedy.kind === 'activate' || remedy.kind === 'add-origin') {
     const aim = remedy.kind === 'activate' ? 'To accept it' : 'To allow the origin';
-    return `${aim}: ${activationOf(id, remedy.origin, projects)}`;
+    return `${aim}: ${activationOf(id, remedy.origin, { projectsPath: projects, account: undefined })}`;
   }
   if (remedy.kind === 'send-origin') {
     const example = printable(exampleOrigin(project!.origins![0]!));

@@ -24,13 +24,15 @@ export async function prepareDirectory(dir: string, files: FileOps): Promise<voi
 }
 
 /** Returns the days of all daily files of this kind, ascending. Other names are ignored. */
-export async function daysIn(files: FileOps, dir: string, kind: FileKind): Promise<string[]> {
-  const names = await files.list(dir);
-  return names
+export const daysIn = async (files: FileOps, dir: string, kind: FileKind): Promise<string[]> =>
+  daysAmong(await files.list(dir), kind);
+
+/** Returns the days of the daily files of this kind among these names, ascending. */
+export const daysAmong = (names: readonly string[], kind: FileKind): string[] =>
+  names
     .map((name) => dayOfFileName(kind, name))
     .filter((day) => day !== undefined)
     .sort();
-}
 
 const DENIED = 'let the user that runs viewlog write there';
 const OCCUPIED = 'move that file away, or choose another --data';

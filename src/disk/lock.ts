@@ -16,16 +16,15 @@
 //
 // This works on one machine. Machines that share a directory (NFS) do not see each other's sockets.
 import type { Stats } from 'node:fs';
-import { lstat, readdir, stat } from 'node:fs/promises';
+import { lstat, stat } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { EXIT, type ExitCode, errnoOf, Fatal } from '../base/exit.ts';
 import { LIMITS } from '../base/limits.ts';
 import type { Log } from '../base/log.ts';
 import { printable } from '../base/text.ts';
-import { every, sleep, within } from '../base/time.ts';
-import { cannotOpen, prepareDirectory } from './directory.ts';
+import { every, sleep, timeOf, within } from '../base/time.ts';
+import { cannotOpen, daysIn, prepareDirectory } from './directory.ts';
 import { type Answer, ask, DRAFT_BYTES, type Holder, isSame, LockSocket } from './lock-socket.ts';
-import { dayOfFileName } from './names.ts';
 import { ifPresent, systemFiles } from './ops.ts';
 import { refuseRoot } from './root.ts';
 
@@ -161,7 +160,7 @@ export class Lock {
   async #mayComeBack(): Promise<boolean> {
     if (this.#name !== LOCK_NAME || (await ifPresent(lstat(this.#path))) !== undefined)
       return false;
-    return (await readdir(this.#dir)).some((file) => dayOfFileName('views', file) !== undefined);
+    return (await daysIn(systemFiles, this.#dir, 'views')).length > 0;
   }
 
   /** Returns false if another starter was faster, or if another program removed the draft. */
@@ -223,9 +222,8 @@ export class Lock {
     let who = `a process that does not answer (find it with: ss -xlp | grep ${this.#name})`;
     if (holder !== 'unresponsive') {
       const { pid, sinceMs, address } = holder;
-      const since = new Date(sinceMs).toISOString().replace(/\.\d+/, '');
       // Root may have asked a process of another user.
-      who = `process ${pid}, running since ${since}${address ? `, at ${printable(address)}` : ''}`;
+      who = `process ${pid}, running since ${timeOf(sinceMs)}${address ? `, at ${printable(address)}` : ''}`;
     }
     return this.#name === LOCK_NAME
       ? `Another viewlog writes to "${this.#dir}": ${who}; leave it running, or stop it first`

@@ -1,4 +1,5 @@
 // Checks of the program, its settings, its projects file and the running collector.
+import { timeOf } from '../base/time.ts';
 import { plural } from '../base/format.ts';
 import { portOf } from '../http/listener.ts';
 import { summaryOf } from '../projects/project-list.ts';
@@ -13,7 +14,7 @@ import { isOpen } from '../status/state.ts';
 import type { Place, Words } from '../status/words.ts';
 import { described, isNobodyThere, isFromViewlog } from './ask.ts';
 import { activeIn, type Facts } from './facts.ts';
-import { error, ok, timeOf, type Verdict, warning } from './finding.ts';
+import { error, ok, type Verdict, warning } from './finding.ts';
 
 function placeOf({ settings, address }: Facts): Place {
   const { data, projects } = settings;
@@ -62,7 +63,7 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
   const what = `"${settings.projects}" has ${summaryOf(projects)}`;
   if (activeIn(reading).length > 0) return [ok(what)];
   const id = projects[0]?.id ?? 'ID';
-  const fix = commands.activationOf(id, undefined, settings.projects, place.account);
+  const fix = commands.activationOf(id, undefined, place);
   return [warning(what, 'every view is refused', fix)];
 }
 

@@ -1,12 +1,12 @@
 // Checks of the data directory and its disk. They report nothing if views go to a stream.
 import { formatRoundedSize, formatSize, plural } from '../base/format.ts';
 import { echo, shellQuoted } from '../base/text.ts';
-import { dayOf } from '../base/time.ts';
+import { dayOf, timeOf } from '../base/time.ts';
 import { groupName, userName } from '../disk/root.ts';
 import { diskAdvice } from '../status/problem-words.ts';
 import { remedyOf } from '../view/remedy.ts';
 import type { Facts } from './facts.ts';
-import { error, ok, timeOf, type Verdict, warning } from './finding.ts';
+import { error, ok, type Verdict, warning } from './finding.ts';
 import type { Inside } from './probe-disk.ts';
 
 /** A check that needs a directory to look into. */

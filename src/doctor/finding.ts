@@ -23,6 +23,3 @@ const bad =
 
 export const warning = bad('warning');
 export const error = bad('error');
-
-/** `2026-01-31T11:59:59Z` */
-export const timeOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;

@@ -1,9 +1,8 @@
 import type { Context } from 'hono';
 import { reasonOf } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
-import { unpacked } from '../base/built.ts';
 import { MINUTE_MS, sleep } from '../base/time.ts';
-import { BUILD } from '../base/built.ts';
+import { BUILD, unpacked } from '../base/built.ts';
 import type { Service } from './app.ts';
 import { type CollectorState, healthOf, warningsOf } from './health.ts';
 import { lookAround } from './look-around.ts';

@@ -37,12 +37,12 @@ export function healthOf(state: CollectorState): Health {
   const isAnyActive = projects.all().some(({ active }) => active);
   const warnings = [projects.fault?.message, isAnyActive ? undefined : NONE_ACTIVE];
   return {
-    reasons: [isStopping ? 'shutting down' : store.unavailable].filter(isPresent),
-    warnings: [...warnings.filter(isPresent), ...warningsOf(state)],
+    reasons: [isStopping ? 'shutting down' : store.unavailable].filter(
+      (text) => text !== undefined,
+    ),
+    warnings: [...warnings.filter((text) => text !== undefined), ...warningsOf(state)],
   };
 }
-
-const isPresent = (text: string | undefined): text is string => text !== undefined;
 
 /** Returns the warnings that have no place of their own on the status page. */
 export function warningsOf({ store, minFreeBytes }: CollectorState): string[] {

@@ -1,7 +1,8 @@
 // A named import would keep an old Deno, which has no `statfs`, from starting.
 import * as fs from 'node:fs/promises';
 import { DAY_MS, dayOf } from '../base/time.ts';
-import { dayOfFileName, fileNameOf, type FileKind } from '../disk/names.ts';
+import { daysAmong } from '../disk/directory.ts';
+import { fileNameOf, type FileKind } from '../disk/names.ts';
 import { overdueDays } from '../disk/retention.ts';
 
 /** The files as the page shows them, read when somebody looks at it. */
@@ -29,17 +30,14 @@ export async function lookAround(
   nowMs: number,
 ): Promise<FilesSeen> {
   const names = dir === undefined ? [] : await fs.readdir(dir).catch(() => []);
-  const daysOf = (kind: FileKind): string[] =>
-    names
-      .map((name) => dayOfFileName(kind, name))
-      .filter((day) => day !== undefined)
-      .sort();
   const overdue = (kind: FileKind): string[] =>
-    overdueDays(daysOf(kind), keepDays[kind], nowMs).map((day) => fileNameOf(kind, day));
+    overdueDays(daysAmong(names, kind), keepDays[kind], nowMs).map((day) => fileNameOf(kind, day));
   return {
-    bytesPerDay: await bytesPerDay(dir ?? '', daysOf('views'), nowMs).catch(() => undefined),
+    bytesPerDay: await bytesPerDay(dir ?? '', daysAmong(names, 'views'), nowMs).catch(
+      () => undefined,
+    ),
     sizeBytes: dir === undefined ? undefined : await sizeOf(dir).catch(() => undefined),
-    refusedDays: daysOf('refused'),
+    refusedDays: daysAmong(names, 'refused'),
     overdue: [...overdue('views'), ...overdue('refused')],
   };
 }

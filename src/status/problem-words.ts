@@ -150,8 +150,8 @@ export function reasonSteps(reason: ReasonFacts, row: Row, place: Place): Step[]
   const { lastHour, sinceMs, lastMs, isFixed } = reason;
   if (lastHour === 0) return [];
   const what = `${plural(lastHour, nounOf(row))}${reasonWords(reason, row)}.`;
-  const replay = replayOf(reason, place);
   if (!isFixed) return fixSteps(reason, place, `${what} `);
+  const replay = replayOf(reason, place);
   const again = replay === undefined ? '' : ' To send them again:';
   const fixed = say`${what} The first was refused ${at(sinceMs)}, the last ${at(lastMs)}.${again}`;
   return [{ words: fixed, command: replay }];
@@ -198,7 +198,7 @@ function fixOf({ remedy, sample, keptDays }: ReasonFacts, place: Place): Fix {
   const { kind } = remedy;
   const advice = ADVICE[kind] ?? 'If this continues: viewlog help trouble';
   if (kind === 'activate' || kind === 'add-origin') {
-    return [advice, commands.activationOf(id, remedy.origin, place.projectsPath, place.account)];
+    return [advice, commands.activationOf(id, remedy.origin, place)];
   }
   if (kind === 'raise-limit') {
     return [advice, commands.raisedLimitOf(id, remedy.viewsPerMinute, place)];
@@ -258,13 +258,12 @@ function firstSteps(model: StatusModel, place: Place): Notice[] {
   if (first === undefined || projectsFault !== undefined || unavailable !== undefined) return [];
   const { id, active, origins } = first.project ?? EXAMPLE;
   const origin = first.project === undefined ? EXAMPLE.origins[0] : undefined;
-  const { projectsPath, account } = place;
   const activate = 'Activate a project, with an id and an address of your own:';
   const script =
     'Print the script for its pages, with the address at which browsers reach viewlog:';
   const test = 'Or try it from this machine; the view counts:';
   const steps = [
-    { words: [activate], command: commands.activationOf(id, origin, projectsPath, account) },
+    { words: [activate], command: commands.activationOf(id, origin, place) },
     { words: [script], command: commands.snippetOf(id, place) },
     { words: [test], command: curlOf({ id, origins }, place.url, startMs) },
   ];

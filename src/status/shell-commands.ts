@@ -61,14 +61,9 @@ const withProjects = (command: string, { projectsPath, account }: Owned): string
  * Returns a command that activates a project, and allows the origin if there is one.
  * @param id digits only.
  */
-export function activationOf(
-  id: string,
-  origin: string | undefined,
-  projectsPath: string,
-  account?: string,
-): string {
+export function activationOf(id: string, origin: string | undefined, place: Owned): string {
   const from = origin === undefined ? '' : ` --origin ${shellQuoted(origin)}`;
-  return withProjects(`activate ${id}${from}`, { projectsPath, account });
+  return withProjects(`activate ${id}${from}`, place);
 }
 
 export const raisedLimitOf = (id: string, viewsPerMinute: number, place: Installation): string =>

@@ -119,8 +119,6 @@ export function judgeReason(
 ) {
   const { sinceMs, lastMs, sample, refusedIn } = reason;
   const { code, origin, isCut, bytes } = sample;
-  const refused = views.refusedIn?.minutes(nowMs) ?? [];
-  const sent = views.acceptedIn.minutes(nowMs).map((count, i) => count + (refused[i] ?? 0));
   const remedy: Remedy =
     code === 'storage-unavailable'
       ? { kind: 'fixed' }
@@ -131,12 +129,19 @@ export function judgeReason(
           origin,
           isCut,
           bytes,
-          sentPerMinute: Math.max(...sent),
+          // Costly, and only this code's remedy needs it.
+          sentPerMinute: code === 'rate-limited' ? busiestMinute(views, nowMs) : undefined,
         });
   const [lastHour, lastDay] = [refusedIn.lastHour(nowMs), refusedIn.lastDay(nowMs)];
   /** True: views are accepted again, and none is refused for this reason. */
   const isFixed = hasRecovered(reason, views, remedy.kind === 'fixed', nowMs);
   return { sinceMs, lastMs, sample, lastHour, lastDay, remedy, isFixed };
+}
+
+/** Returns how many views were sent in the busiest minute of the last hour. */
+function busiestMinute({ acceptedIn, refusedIn }: Activity, nowMs: number): number {
+  const refused = refusedIn?.minutes(nowMs) ?? [];
+  return Math.max(...acceptedIn.minutes(nowMs).map((count, i) => count + (refused[i] ?? 0)));
 }
 
 /** While refused and accepted views alternate, a pause is no fix. */
