@@ -46,10 +46,11 @@ export const sleep = (ms: number, stop?: AbortSignal): Promise<void> =>
     if (stop?.aborted) end();
   });
 
-/** Waits for `done`, but no longer than `timeMs`. */
-export async function within(timeMs: number, done: Promise<void>): Promise<void> {
+/** Waits for `done`, but no longer than `timeMs`. Returns whether it is done. */
+export function within(timeMs: number, done: Promise<void>): Promise<boolean> {
   const over = new AbortController();
-  await Promise.race([done, sleep(timeMs, over.signal)]).finally(() => over.abort());
+  const late = sleep(timeMs, over.signal).then(() => false);
+  return Promise.race([done.then(() => true), late]).finally(() => over.abort());
 }
 
 /** Returns `2026-01-31T11:59:59Z`. */

@@ -200,10 +200,19 @@ export class DayWriter {
   #writeTo(file: OpenFile, bytes: Uint8Array): ReturnType<typeof writeAll> {
     const { files } = this.#options;
     return writeAll(files, file.fd, bytes, async (error, written) => {
+      if (!file.isDsync) return;
       // An error although all bytes are in the file: the sync failed.
-      if (!file.isDsync || (await files.fstat(file.fd)).size <= file.size + written) return;
-      throw cannotSync(file.path, error);
+      if ((await this.#sizeOf(file)) > file.size + written) throw cannotSync(file.path, error);
     });
+  }
+
+  /** Returns Infinity if nothing tells the size: then nothing can be written after an error. */
+  async #sizeOf(file: OpenFile): Promise<number> {
+    try {
+      return (await this.#options.files.fstat(file.fd)).size;
+    } catch {
+      return Infinity;
+    }
   }
 
   #noteSealed(path: string): void {

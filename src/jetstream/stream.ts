@@ -9,6 +9,9 @@ const REQUEST_TIMEOUT_MS = 2_000;
 const PREPARE_TIMEOUT_MS = 10_000;
 const RETRY_MS = 250;
 const REPLICAS = 3;
+/** Nothing is published twice, so the servers can soon forget its id. */
+const DUPLICATE_WINDOW_NS = 5e9;
+const COMMON = { storage: 'file', duplicate_window: DUPLICATE_WINDOW_NS } as const;
 
 /** JetStream's error codes. */
 const NO_SUITABLE_PEERS = 10_005;
@@ -43,7 +46,7 @@ interface PrepareOptions {
 type Config = Pick<StreamConfig, 'name' | 'subjects'> & Partial<StreamConfig>;
 
 /**
- * Finds the stream, or creates it with `config`. A cluster that does not answer yet is asked
+ * Finds the stream, or creates it in files, with `config`. A cluster that does not answer yet is asked
  * again for a while.
  * @throws {Fatal} exit 69 if it does not answer, 78 if it refuses.
  */
@@ -57,7 +60,7 @@ export async function prepareStream(
   for (let count = replicas ?? REPLICAS; ;) {
     try {
       const found = await findStream(cluster, name);
-      return found ?? (await streams.add({ ...config, num_replicas: count }));
+      return found ?? (await streams.add({ ...COMMON, ...config, num_replicas: count }));
     } catch (error) {
       const code = apiErrorOf(error, cluster)?.code;
       const mayBeOne = replicas === undefined && count > 1;

@@ -24,7 +24,7 @@ interface Stores {
   close(save?: () => Promise<void>): Promise<void>;
 }
 
-export interface DataDirectory {
+interface DataDirectory {
   readonly dir: string;
   /** While it returns false, nothing may be written there. */
   readonly isLocked: () => boolean;

@@ -138,15 +138,9 @@ export class LocalViewStore implements ViewStore {
   async close(timeoutMs: number): Promise<void> {
     this.#isClosing = true;
     this.#endPolls?.();
-    let isFinished = false;
-    try {
-      await within(
-        timeoutMs,
-        this.#finish().then(() => void (isFinished = true)),
-      );
-    } finally {
+    const isFinished = await within(timeoutMs, this.#finish()).finally(() => {
       this.#refuseAll(SHUTTING_DOWN);
-    }
+    });
     if (isFinished) return;
     const seconds = plural(timeoutMs / 1000, 'second');
     const what = `Stopped before "${this.#writer.where}" was written and synced`;

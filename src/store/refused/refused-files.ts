@@ -146,7 +146,7 @@ export class RefusedFiles implements LocalRefusedStore {
     this.#unlistedBytes = this.#writer.fileBytes;
   }
 
-  async #write(day: string, bytes: Buffer | typeof NOTHING): Promise<void> {
+  async #write(day: string, bytes: Uint8Array): Promise<void> {
     const { lineBytes, blocked } = await this.#writer.write(day, bytes);
     this.#storedLines += countLines(bytes.subarray(0, lineBytes));
     this.#storedBytes += lineBytes;

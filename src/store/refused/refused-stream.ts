@@ -27,7 +27,6 @@ interface RefusedStreamOptions {
 /** Enough memory for a burst of views that wait for their acknowledgement. */
 const WAITING_BYTES_MAX = MiB;
 const DAY_NS = DAY_MS * 1e6;
-const DUPLICATE_WINDOW_NS = 5e9;
 
 /**
  * Stores refused views in a stream of their own, as `refused.<project>` or, for unlisted ids,
@@ -44,9 +43,7 @@ export async function createRefusedStream(
       const { config } = await prepareStream(options, {
         name: stream,
         subjects: ['refused.>'],
-        storage: 'file',
         discard: 'old',
-        duplicate_window: DUPLICATE_WINDOW_NS,
         ...limits,
       });
       const hasLimits = config.max_bytes === limits.max_bytes && config.max_age === limits.max_age;

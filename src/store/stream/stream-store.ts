@@ -27,7 +27,7 @@ import { headOf, linesOf } from '../../view/line.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
 import type { Appended, ViewStore } from '../store.ts';
 
-export interface StreamStoreOptions {
+interface StreamStoreOptions {
   readonly cluster: Cluster;
   readonly stream: string;
   /** `undefined`: 3 if there are as many servers, else 1. */
@@ -42,8 +42,6 @@ export interface StreamStoreOptions {
 /** Plain values for renderers. */
 export type StreamStoreState = ReturnType<StreamStore['state']>;
 
-/** No view is published twice, so the servers can soon forget its id. */
-const DUPLICATE_WINDOW_NS = 5e9;
 const HEADER_BYTES = 128;
 const LOOK_MS = 1_000;
 const PROBE_TIMEOUT_MS = 1_000;
@@ -73,11 +71,9 @@ export async function createStreamStore(options: StreamStoreOptions): Promise<St
   const info = await prepareStream(options, {
     name: stream,
     subjects: [`${VIEWS}.>`],
-    storage: 'file',
     retention: 'limits',
     // If an operator limits it later, new views are refused instead of stored ones dropped.
     discard: 'new',
-    duplicate_window: DUPLICATE_WINDOW_NS,
   });
   const fault = configFault(info.config);
   if (fault === undefined) return new StreamStore(options, info);

@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { systemFiles } from '../../../src/disk/ops.ts';
-import { FaultyDisk } from '../../support/faulty-disk.ts';
+import { errnoError, FaultyDisk } from '../../support/faulty-disk.ts';
 import { openStore, until, view } from '../../support/open-store.ts';
 
 const FILE = 'views-2026-03-01.ndjson';
@@ -151,6 +151,25 @@ test('unknown free space is logged once, and asked for once', async () => {
     'warn: --min-free is off: free disk space is unknown: Requires sys access to "statfs"; start Deno with --allow-sys=statfs',
   ]);
   await store.close(20_000);
+});
+
+test('a failed write ends the process if nothing tells how much of it is in the file', async () => {
+  let hasFailed = false;
+  const { store, fatals, dir } = await openStore({
+    files: {
+      ...systemFiles,
+      canDsync: true,
+      write() {
+        hasFailed = true;
+        return Promise.reject(errnoError('EIO', 'write'));
+      },
+      fstat: (fd) =>
+        hasFailed ? Promise.reject(errnoError('ESTALE', 'fstat')) : systemFiles.fstat(fd),
+    },
+  });
+  expect(await store.append(view(1))).toEqual({ unavailable: 'the disk has failed' });
+  const message = expect.stringContaining(`Cannot sync "${join(dir, FILE)}": EIO`);
+  expect(fatals.map((fatal) => [fatal.exitCode, fatal.message])).toEqual([[74, message]]);
 });
 
 test('a failed sync ends the process with exit 74 and the name of the file', async () => {
