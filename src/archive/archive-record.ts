@@ -57,9 +57,9 @@ export async function mismatchOf(
   }
   const lost = `The servers have lost messages of stream "${stream}" that are archived`;
   if (last < sequence) return `${lost}: it ends at ${last}, not at ${sequence}`;
-  const data = id === undefined ? undefined : await source.message(sequence);
-  if (data === undefined) return undefined;
-  const there = readMessage(data);
+  const found = id === undefined ? undefined : await source.next(sequence);
+  if (found?.sequence !== sequence) return undefined;
+  const there = readMessage(found.data);
   if (typeof there === 'object' && there.id === id) return undefined;
   return `${lost}: message ${sequence} is another one`;
 }

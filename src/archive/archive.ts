@@ -67,12 +67,10 @@ export class Archive {
   readonly #space: FreeSpace;
   readonly #log: ArchiveLog;
   #record: ArchiveRecord | undefined;
-  /**
-   * The sequence of the stream's last message, at the last question and at the last check of the
-   * record.
-   */
+  /** The sequence of the stream's last message. */
   #end = 0;
-  #endAtCheck = 0;
+  /** The same, when this connection began to read; infinite before it is known. */
+  #endAtStart = Infinity;
   #until = Infinity;
   #lookedMs = -Infinity;
   #lines = 0;
@@ -154,6 +152,9 @@ export class Archive {
     try {
       await this.#check();
       if (this.#isDone()) return;
+      // Servers may have lost messages since the check.
+      this.#endAtStart = Infinity;
+      this.#lookedMs = -Infinity;
       for await (const messages of source.read(this.sequence, stop)) {
         this.#log.succeeded();
         const isIdle = messages.length === 0;
@@ -178,7 +179,7 @@ export class Archive {
       ends = await source.ends();
       mismatch = await mismatchOf(this.#record, source, ends);
     }
-    this.#end = this.#endAtCheck = ends.last;
+    this.#end = ends.last;
     if (once) this.#until = Math.min(this.#until, ends.last);
     if (this.#record !== undefined && mismatch === undefined) return;
     if (mismatch !== undefined) {
@@ -197,9 +198,11 @@ export class Archive {
   async #take(messages: readonly StreamMessage[]): Promise<void> {
     const { to, id, days, skipped, gaps } = batchOf(messages, this.sequence);
     // Passing over messages is final, and a server that is behind may leave some out.
-    for (const sequence of gaps.flat()) {
-      if ((await this.#options.source.message(sequence)) === undefined) continue;
-      throw new Error(`message ${sequence} was left out`);
+    for (const [from, last] of gaps) {
+      const next = await this.#options.source.next(from);
+      if (next !== undefined && next.sequence <= last) {
+        throw new Error(`message ${next.sequence} was left out`);
+      }
     }
     await this.#retry.run(this.#options.dir, () => this.#enoughFree());
     for (const [day, lines] of days) {
@@ -214,7 +217,7 @@ export class Archive {
 
   #advance(sequence: number, id: string | undefined): Promise<void> {
     // Lines of an earlier process come from messages up to this one.
-    if (sequence >= this.#endAtCheck) this.#views.caughtUp();
+    if (sequence >= this.#endAtStart) this.#views.caughtUp();
     const { stream, created } = this.#record!;
     const files = this.#views.sizes();
     return this.#save({ stream, created, sequence, ...(id !== undefined && { id }), files });
@@ -243,23 +246,24 @@ export class Archive {
     this.#lookedMs = performance.now();
     await this.#space.poll();
     await this.#views.look();
-    const { created, first, last } = await source.ends();
+    const { created, last } = await source.ends();
     if (created !== this.#record!.created || last < this.sequence) return false;
     this.#end = last;
+    if (this.#endAtStart === Infinity) this.#endAtStart = last;
     this.#log.lag(this.#lag);
     if (!isIdle || this.#lag === 0) return true;
     // The stream has later messages that do not arrive: they were removed, or the reader is lost.
     const from = this.sequence + 1;
-    let to = Math.max(from, first) - 1;
-    while (to < last && (await source.message(to + 1)) === undefined) to += 1;
-    if (to < last) return false;
-    await this.#advance(to, undefined);
-    this.#log.gap(from, to);
+    const next = await source.next(from);
+    if (next !== undefined && next.sequence <= last) return false;
+    await this.#advance(last, undefined);
+    this.#log.gap(from, last);
     return true;
   }
 
   async #enoughFree(): Promise<Blocked | undefined> {
     if (!this.#space.isLow) return undefined;
+    await this.#views.look();
     await this.#space.poll();
     return this.#space.isLow ? { reason: 'too little free disk space', message: '' } : undefined;
   }

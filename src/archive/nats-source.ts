@@ -63,8 +63,10 @@ export class NatsSource implements StreamSource {
     return { created, first: state.first_seq, last: state.last_seq };
   }
 
-  async message(sequence: number): Promise<Uint8Array | undefined> {
-    return (await this.#manager.streams.getMessage(this.name, { seq: sequence }))?.data;
+  async next(sequence: number): Promise<StreamMessage | undefined> {
+    const query = { seq: sequence, next_by_subj: '>' };
+    const found = await this.#manager.streams.getMessage(this.name, query);
+    return found === null ? undefined : { sequence: found.seq, data: found.data };
   }
 
   async *read(after: number, stop: AbortSignal): AsyncGenerator<readonly StreamMessage[]> {

@@ -18,8 +18,8 @@ export interface StreamEnds {
 export interface StreamSource {
   readonly name: string;
   ends(): Promise<StreamEnds>;
-  /** Returns the message's data, or `undefined` if the stream no longer has it. */
-  message(sequence: number): Promise<Uint8Array | undefined>;
+  /** Returns the first message of the stream with this sequence or a later one. */
+  next(sequence: number): Promise<StreamMessage | undefined>;
   /**
    * Yields the messages after `after` in the stream's order, as they come, and an empty list when
    * none has come for a while. Ends, or throws, as soon as the connection is lost or the servers

@@ -71,7 +71,9 @@ export class ViewFiles {
     let known: Day | undefined;
     while (known === undefined) {
       await this.#write(day, NOTHING);
-      known = this.#days.get(day) ?? (await this.#begin(day));
+      const before = this.#days.get(day);
+      // A different size shows that this is another file, or one that was begun anew.
+      known = before?.size === this.writer.fileBytes ? before : await this.#begin(day);
     }
     const fresh = lines.filter(({ id }) => !known.ids.delete(id));
     await this.#write(day, Buffer.concat(fresh.flatMap(({ data }) => [data, LINE_END])));
@@ -101,10 +103,6 @@ export class ViewFiles {
     this.#lookedMs = performance.now();
     // If the file cannot be opened, the next write reports it.
     await this.writer.look(this.#openDay);
-    // A different size shows that this is another file, or one that was started anew.
-    if (this.#days.get(this.#openDay)?.size !== this.writer.fileBytes) {
-      this.#days.delete(this.#openDay);
-    }
   }
 
   /**

@@ -19,7 +19,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
   /** A server that is behind may leave out a message beside others that are gone. */
   #omitsNext = false;
   /** The servers have lost messages, and the archive may not have noticed yet. */
-  #hasLost = false;
+  hasLost = false;
   /** An earlier record that still fits the stream, and the files of that time. */
   #backup: { readonly bytes: Buffer; readonly files: readonly Inode[] } | undefined;
 
@@ -28,7 +28,9 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     this.stream.omits = (isLast) => {
       const omits = this.#omitsNext || this.random.chance(isLast ? 0.2 : 0.05);
       this.#omitsNext = false;
-      return omits && this.process.syscalls.weather !== WEATHERS.calm;
+      if (!omits || this.process.syscalls.weather === WEATHERS.calm) return false;
+      this.quietSinceMs = Math.max(this.quietSinceMs, this.time.nowMs);
+      return true;
     };
     this.stream.answering = async (isIdle) => {
       const ms = isIdle ? IDLE_MS : this.random.between(0.1, 5);
@@ -101,24 +103,31 @@ export class ArchiveWorld extends World<ArchiveProcess> {
       const n = Number(NUMBER.exec(line)![1]);
       this.ledger.check(this.ledger.isArchived(n), `view ${n} is in the stream, but in no file`);
     }
-    this.#hasLost = false;
+    this.hasLost = false;
     const record = this.#record();
     if (record === undefined) return;
     const files = this.process.removals.filesOf('views').map(({ inode }) => inode);
+    // The record still names files that the operator has removed, until they are begun anew.
+    const sizes = Object.entries(this.#readRecord().files);
+    const isThere = ([name, size]: [string, number]): boolean =>
+      files.some((file) => file.name === name && file.size >= size);
+    if (!sizes.every(isThere)) return;
     this.#backup ??= { bytes: Buffer.from(record.bytes), files };
   }
 
-  async #killAtOperation(): Promise<void> {
-    this.process.syscalls.operationsLeft = this.random.below(60);
+  async #killAtOperation(operations = 60): Promise<void> {
+    this.process.syscalls.operationsLeft = this.random.below(operations);
     await this.time.advance(3_000);
   }
 
   async #rotate(): Promise<void> {
+    // The archive may have another day's file open.
+    if (this.random.chance(0.5)) await this.mistime();
     this.take(this.todaysFile(), 'removed');
     await this.time.advance(1_500);
     this.stream.batch = 50;
     this.#publish(50);
-    await this.#killAtOperation();
+    await this.#killAtOperation(20);
   }
 
   #publish(count: number): void {
@@ -145,7 +154,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
   /** Without the message at its position an archive cannot know that others were lost. */
   #expire(): void {
     const { stream, random } = this;
-    if (this.#hasLost) return;
+    if (this.hasLost) return;
     this.#backup = undefined;
     this.#omitsNext = true;
     const count = random.below(stream.last - stream.first + 2);
@@ -153,7 +162,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
   }
 
   #remove(sequence: number): void {
-    if (this.#hasLost || sequence > this.stream.last) return;
+    if (this.hasLost || sequence > this.stream.last) return;
     this.#changeStream(() => this.stream.remove(sequence));
   }
 
@@ -163,7 +172,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     const last = stream.last - random.below(25);
     if (last < stream.first || !stream.has(this.#readRecord().sequence) || !stream.has(stream.last))
       return;
-    this.#hasLost = true;
+    this.hasLost = true;
     this.#backup = undefined;
     this.#changeStream(() => {
       const lost = stream.lose(last);

@@ -125,7 +125,7 @@ export abstract class World<P extends Simulated = Simulated> {
       [4, 'the disk fills up', () => this.#fill()],
       [4, 'the disk is freed', () => this.#setSpace(UNLIMITED)],
       [4, 'midnight', () => this.#setClock(this.#nearMidnight())],
-      [2, 'the clock is wrong for a while', () => this.#mistime()],
+      [2, 'the clock is wrong for a while', () => this.mistime()],
       [3, 'the clock is set', () => this.#setClock(this.#anotherTime())],
       [3, 'a file is moved', () => this.take(this.todaysFile(), 'moved')],
       [2, 'a file is removed', () => this.take(this.todaysFile(), 'removed')],
@@ -190,7 +190,7 @@ export abstract class World<P extends Simulated = Simulated> {
     this.noteChange(`it is ${new Date(this.time.wallMs()).toISOString()}`);
   }
 
-  async #mistime(): Promise<void> {
+  protected async mistime(): Promise<void> {
     const offsetMs = this.random.pick([-4, -2, 2]) * DAY_MS;
     this.#setClock(this.time.wallMs() + offsetMs);
     await this.burst();

@@ -70,9 +70,13 @@ export class SimulatedStream implements StreamSource {
     return { created: this.created, first: this.first, last: this.last };
   }
 
-  async message(sequence: number): Promise<Uint8Array | undefined> {
+  async next(sequence: number): Promise<StreamMessage | undefined> {
     await this.answering(false);
-    return this.#messages.get(sequence);
+    for (let at = sequence; at <= this.last; at++) {
+      const data = this.#messages.get(at);
+      if (data !== undefined) return { sequence: at, data };
+    }
+    return undefined;
   }
 
   async *read(after: number, stop: AbortSignal): AsyncGenerator<readonly StreamMessage[]> {
