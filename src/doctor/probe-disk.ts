@@ -3,10 +3,9 @@ import * as fs from 'node:fs/promises';
 import type { Stats } from 'node:fs';
 import { errnoOf, reasonOf } from '../base/exit.ts';
 import { within } from '../base/time.ts';
-import { daysIn } from '../disk/directory.ts';
-import { dayOfFileName } from '../disk/names.ts';
-import { systemFiles } from '../disk/ops.ts';
-import { lookAround } from '../status/look-around.ts';
+import { fileNameOf } from '../disk/names.ts';
+import { ifPresent } from '../disk/ops.ts';
+import { type FilesSeen, lookAround } from '../status/look-around.ts';
 import type { ShownSettings } from '../status/shown-settings.ts';
 
 /** The findings about the data directory. */
@@ -49,41 +48,32 @@ export async function probeDisk(
 async function lookInside(dir: string, stats: Stats, settings: ShownSettings, nowMs: number) {
   const { uid, gid, mode } = stats;
   const keepDays = { views: settings['keep-days'], refused: settings['keep-refused-days'] };
-  const fileSystem = await askFileSystem(dir).catch(() => undefined);
+  const around = await lookAround(dir, keepDays, nowMs);
+  const { fileSystem, viewDays } = around;
   // A disk that is nearly full is not tested by writing.
   const isFull = (fileSystem?.freeBytes ?? Infinity) < settings['min-free'];
   return {
     directory: { uid, gid, mode },
     /** The files that viewlog opens. */
-    files: await openedFiles(dir).catch(() => []),
+    files: await openedFiles(dir, around).catch(() => []),
     /** `undefined` if the runtime does not permit to ask. */
     fileSystem,
-    /** The days of view files, ascending. */
-    viewDays: await daysIn(systemFiles, dir, 'views').catch(() => []),
-    around: await lookAround(dir, keepDays, nowMs),
+    viewDays,
+    around,
     /** How long each write and sync took, in milliseconds; `undefined` if none was tried. */
     writing: await probe(() => (isFull ? undefined : writeTimes(dir))),
   };
 }
 
-/** Returns the kernel's number of the type, and the bytes that users may still write. */
-async function askFileSystem(dir: string) {
-  const { type, bavail, bsize } = await fs.statfs(dir);
-  return { type, freeBytes: bavail * bsize };
-}
-
-async function openedFiles(dir: string) {
-  const looks = (await fs.readdir(dir)).filter(isOpened).map(async (name) => {
-    const { uid, gid, mode } = await fs.lstat(`${dir}/${name}`);
-    return { name, uid, gid, mode };
+async function openedFiles(dir: string, { viewDays, refusedDays }: FilesSeen) {
+  const views = viewDays.map((day) => fileNameOf('views', day));
+  const refused = refusedDays.map((day) => fileNameOf('refused', day));
+  const looks = ['projects.json', ...views, ...refused].map(async (name) => {
+    const seen = await ifPresent(fs.lstat(`${dir}/${name}`));
+    return seen === undefined ? [] : [{ name, uid: seen.uid, gid: seen.gid, mode: seen.mode }];
   });
-  return Promise.all(looks);
+  return (await Promise.all(looks)).flat();
 }
-
-const isOpened = (name: string): boolean =>
-  name === 'projects.json' ||
-  dayOfFileName('views', name) !== undefined ||
-  dayOfFileName('refused', name) !== undefined;
 
 const WRITES = 15;
 const TIMEOUT_MS = 5_000;

@@ -9,8 +9,12 @@ import { overdueDays } from '../disk/retention.ts';
 export interface FilesSeen {
   /** Average size of a view file, over the last complete days. */
   readonly bytesPerDay?: number | undefined;
-  /** The most that could be free on the file system of the data directory. */
+  /** The kernel's number of the type, and the bytes that users may still write. */
+  readonly fileSystem?: { readonly type: number; readonly freeBytes: number } | undefined;
+  /** The most that could be free on it. */
   readonly sizeBytes?: number | undefined;
+  /** The days of the view files, ascending. */
+  readonly viewDays: readonly string[];
   /** The days of the files of refused views. */
   readonly refusedDays: readonly string[];
   /** The names of files that should have been removed by now. */
@@ -30,14 +34,14 @@ export async function lookAround(
   nowMs: number,
 ): Promise<FilesSeen> {
   const names = dir === undefined ? [] : await fs.readdir(dir).catch(() => []);
+  const days = { views: daysAmong(names, 'views'), refused: daysAmong(names, 'refused') };
   const overdue = (kind: FileKind): string[] =>
-    overdueDays(daysAmong(names, kind), keepDays[kind], nowMs).map((day) => fileNameOf(kind, day));
+    overdueDays(days[kind], keepDays[kind], nowMs).map((day) => fileNameOf(kind, day));
   return {
-    bytesPerDay: await bytesPerDay(dir ?? '', daysAmong(names, 'views'), nowMs).catch(
-      () => undefined,
-    ),
-    sizeBytes: dir === undefined ? undefined : await sizeOf(dir).catch(() => undefined),
-    refusedDays: daysAmong(names, 'refused'),
+    ...(dir && (await fileSystemOf(dir).catch(() => undefined))),
+    bytesPerDay: await bytesPerDay(dir ?? '', days.views, nowMs).catch(() => undefined),
+    viewDays: days.views,
+    refusedDays: days.refused,
     overdue: [...overdue('views'), ...overdue('refused')],
   };
 }
@@ -60,7 +64,8 @@ async function bytesPerDay(
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0) / count;
 }
 
-async function sizeOf(dir: string): Promise<number> {
-  const { blocks, bfree, bavail, bsize } = await fs.statfs(dir);
-  return (blocks - (bfree - bavail)) * bsize;
+async function fileSystemOf(dir: string) {
+  const { type, blocks, bfree, bavail, bsize } = await fs.statfs(dir);
+  const fileSystem = { type, freeBytes: bavail * bsize };
+  return { fileSystem, sizeBytes: (blocks - (bfree - bavail)) * bsize };
 }

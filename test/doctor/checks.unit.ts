@@ -37,7 +37,7 @@ const INSIDE: Inside = {
   files: [{ name: 'views-2026-11-21.ndjson', ...SERVICE, mode: 0o100640 }],
   fileSystem: { type: 0x58465342, freeBytes: 8192 * MiB },
   viewDays: ['2026-11-21'],
-  around: { refusedDays: [], overdue: [], bytesPerDay: MiB, sizeBytes: 10_000 * MiB },
+  around: { viewDays: [], refusedDays: [], overdue: [], bytesPerDay: MiB, sizeBytes: 10_000 * MiB },
   writing: { seen: Array.from({ length: 15 }, () => 2) },
 };
 

@@ -24,7 +24,7 @@ export const FILES: WatchedState = {
   freeBytes: 2 ** 33,
 };
 
-const NO_FILES: FilesSeen = { refusedDays: [], overdue: [] };
+const NO_FILES: FilesSeen = { viewDays: [], refusedDays: [], overdue: [] };
 export const PLACE = {
   projectsPath: '/data/projects.json',
   dataDir: '/data',
