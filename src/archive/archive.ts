@@ -13,7 +13,7 @@
 // One writer: the lock (`disk/lock.ts`) makes sure of it.
 import { Fatal } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
-import { type RetryTiming, sleep } from '../base/time.ts';
+import { sleep } from '../base/time.ts';
 import type { Blocked } from '../disk/day-writer.ts';
 import { replaceFile } from '../disk/durable.ts';
 import { FreeSpace } from '../disk/free-space.ts';
@@ -23,7 +23,7 @@ import { Retention } from '../disk/retention.ts';
 import { batchOf } from './archive-batch.ts';
 import { ArchiveLog } from './archive-log.ts';
 import { type ArchiveRecord, mismatchOf, readRecord, recordText } from './archive-record.ts';
-import { Retry, StoppedWaiting } from './retry.ts';
+import { Retry, type RetryTiming, StoppedWaiting } from './retry.ts';
 import type { StreamMessage, StreamSource } from './stream-source.ts';
 import { ViewFiles } from './view-files.ts';
 

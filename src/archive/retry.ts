@@ -1,7 +1,13 @@
 import { Fatal, reasonOf } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
-import { backOff, type RetryTiming, sleep } from '../base/time.ts';
+import { sleep } from '../base/time.ts';
 import type { Blocked } from '../disk/day-writer.ts';
+
+/** The wait between two attempts, which doubles each time: the first, and the longest. */
+export interface RetryTiming {
+  readonly retryMs: number;
+  readonly retryMaxMs: number;
+}
 
 /** The process was stopped while it waited. */
 export class StoppedWaiting extends Error {}
@@ -26,7 +32,8 @@ export class Retry {
    * @throws {StoppedWaiting} if the attempt is blocked and the process is stopped.
    */
   async run(path: string, attempt: () => Promise<Blocked | void>): Promise<void> {
-    for (const waitMs of backOff(this.#timing)) {
+    const { retryMs, retryMaxMs } = this.#timing;
+    for (let waitMs = retryMs; ; waitMs = Math.min(2 * waitMs, retryMaxMs)) {
       const before = this.blocked;
       const blocked = await attempt().catch((error: unknown) => blockedBy(error, path));
       this.blocked = blocked ?? undefined;

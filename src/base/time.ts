@@ -12,17 +12,6 @@ export function isDay(text: string): boolean {
 /** Returns the UTC day, `YYYY-MM-DD`, of a time in milliseconds since the epoch. */
 export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
-/** The wait between two attempts: the first, and the longest. */
-export interface RetryTiming {
-  readonly retryMs: number;
-  readonly retryMaxMs: number;
-}
-
-/** Yields the waits before the next attempts, in milliseconds: each twice the one before. */
-export function* backOff({ retryMs, retryMaxMs }: RetryTiming): Generator<number, never> {
-  for (let ms = retryMs; ; ms = Math.min(2 * ms, retryMaxMs)) yield ms;
-}
-
 /**
  * Calls `run` every `ms` milliseconds, without keeping the process alive.
  * @returns a function that stops it.
