@@ -32,8 +32,8 @@ export async function serve(settings: ServeSettings, log: Log): Promise<ExitCode
   if (stores instanceof Fatal) throw stores;
   const { store, refused } = stores;
   const budget = new MemoryBudget(settings['max-queue']);
-  const counts = new Counts({ now, isListed: (id) => projects.find(id) !== undefined });
-  const file = stores.directory && new CountsFile({ ...stores.directory, counts, now, log });
+  const counts = new Counts(now, (id) => projects.find(id) !== undefined);
+  const file = stores.directory && new CountsFile({ ...stores.directory, counts, log });
   await file?.restore();
   const viewBytesMax = settings['max-view'];
   const parts = { projects, store, refused, counts, viewBytesMax, now, log };

@@ -79,14 +79,13 @@ function countsOf(accepted, refused) {
   const cause = { code: 'origin-not-allowed', project, origin, detail };
   const sample = { atMs: lastMs, ...cause, issues: [], isCut: false };
   const reason = { refusedIn: timelineOf(refused), sinceMs, lastMs, acceptedThen: 0, sample };
-  const reasonsOf = (id) => (id === project ? [reason] : []);
+  const reasonsOf = (id) => (id === project ? [[`${cause.code} ${origin}`, reason]] : []);
   const projects = [...accepted].map(([id, times]) => [
     id,
     activity(times, id === project ? refused : [], reasonsOf(id)),
   ]);
   const all = [...accepted.values()].flat().sort((a, b) => a - b);
   return {
-    version: 1,
     sinceMs: nowMs - 60 * HOUR_MS,
     total: activity(all, refused),
     beforeProject: activity([], []),

@@ -2,7 +2,15 @@ import type { RequestCounts } from '../collector/receive-view.ts';
 import { clip } from '../base/text.ts';
 import { DAY_MS } from '../base/time.ts';
 import { type Refusal, type RefusalCode, REFUSALS } from '../view/refusal.ts';
-import { keyOf, type Reason, refusedAgain, type Sample } from './reasons.ts';
+import {
+  Activity,
+  keyOf,
+  type Reason,
+  refusedAgain,
+  SavedMap,
+  type Sample,
+  type SavedCounts,
+} from './reasons.ts';
 import { Timeline } from './timeline.ts';
 
 /** The latest accepted views and refusals that are stored for the page. */
@@ -10,32 +18,10 @@ export const LATEST_MAX = 20;
 /** Anyone can choose origins and ids, so all of these are bounded. */
 const ORIGINS_MAX = 8;
 const REASONS_MAX = 2_000;
-export const UNLISTED_IDS_MAX = 100;
+const UNLISTED_IDS_MAX = 100;
 const SAMPLE_TEXT_MAX = 1_000;
 const SAMPLE_ORIGIN_MAX = 200;
 const SAMPLE_ISSUES_MAX = 10;
-
-/** Counts for one project, or for all requests together. */
-export class Activity {
-  /** Since the start of the process. */
-  accepted = 0;
-  lastAcceptedMs: number | undefined;
-  acceptedIn = new Timeline();
-  /** Most projects have no refused views. */
-  refusedIn: Timeline | undefined;
-  readonly reasons = new Map<string, Reason>();
-
-  accept(nowMs: number): void {
-    this.accepted += 1;
-    this.lastAcceptedMs = nowMs;
-    this.acceptedIn.add(nowMs);
-  }
-
-  refuse(nowMs: number): void {
-    this.refusedIn ??= new Timeline();
-    this.refusedIn.add(nowMs);
-  }
-}
 
 export interface AcceptedView {
   readonly atMs: number;
@@ -44,28 +30,23 @@ export interface AcceptedView {
   readonly fields: Uint8Array;
 }
 
-interface CountsOptions {
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  readonly isListed: (project: string) => boolean;
-}
-
 /**
  * Counts the collector's answers. Counts each view, and stores a bounded number of samples. Nothing
  * here may throw or take long: it is called for every view.
  */
-export class Counts implements RequestCounts {
+export class Counts implements RequestCounts, SavedCounts {
   /** When this process began to count. */
   readonly startMs: number;
   /** When counting began; earlier than `startMs` if counts were restored. */
   sinceMs: number;
-  readonly total = new Activity();
-  readonly refusedByCode: Record<RefusalCode, number>;
-  /** Only projects that were listed when a view of theirs was counted. */
-  readonly projects = new Map<string, Activity>();
-  /** Requests that were refused before their project was known. */
-  readonly beforeProject = new Activity();
-  readonly unlistedIds = new Map<string, Reason>();
+  total = new Activity();
+  beforeProject = new Activity();
+  unlistedIds: SavedCounts['unlistedIds'] = new SavedMap();
+  projects: SavedCounts['projects'] = new SavedMap();
+  /** Since the start of the process. */
+  readonly refusedByCode = Object.fromEntries(
+    Object.keys(REFUSALS).map((code) => [code, 0]),
+  ) as Record<RefusalCode, number>;
   /** Newest first. */
   readonly latestAccepted: AcceptedView[] = [];
   readonly latestRefused: Sample[] = [];
@@ -74,13 +55,24 @@ export class Counts implements RequestCounts {
   readonly isListed: (project: string) => boolean;
   readonly #now: () => number;
 
-  constructor({ now, isListed }: CountsOptions) {
+  /** @param now milliseconds since the epoch. */
+  constructor(now: () => number, isListed: (project: string) => boolean) {
     this.#now = now;
     this.isListed = isListed;
     this.startMs = now();
     this.sinceMs = this.startMs;
-    const codes = Object.keys(REFUSALS).map((code) => [code, 0]);
-    this.refusedByCode = Object.fromEntries(codes) as Record<RefusalCode, number>;
+  }
+
+  /** Continues from what earlier processes counted; to be called before the first request. */
+  restore(saved: SavedCounts): void {
+    // The clock may have been set back since.
+    Object.assign(this, saved, { sinceMs: Math.min(saved.sinceMs, this.startMs) });
+    for (const id of this.projects.keys()) if (!this.isListed(id)) this.projects.delete(id);
+    for (const activity of [this.beforeProject, ...this.projects.values()]) {
+      for (const reason of activity.reasons.values()) this.#reasons.set(reason, activity);
+    }
+    // Views of an id that was listed before are no longer counted.
+    for (const reason of this.unlistedIds.values()) reason.acceptedThen = 0;
   }
 
   accepted(project: string, fields: Uint8Array): void {
@@ -92,32 +84,26 @@ export class Counts implements RequestCounts {
 
   refused(refusal: Refusal, origin: string | undefined, text?: string): void {
     const sample = sampleOf(refusal, origin, text, this.#now());
-    const { atMs, code, project } = sample;
+    const { code, project } = sample;
     this.refusedByCode[code] += 1;
     add(this.latestRefused, sample);
     // A scanner, the doctor, or a person with the address in a browser sends these; they are not
     // views.
     if (code === 'method-not-allowed' || code === 'not-found') return;
-    this.total.refuse(atMs);
-    if (project !== undefined && !this.isListed(project)) {
-      this.#refusedUnlisted(project, sample);
-      return;
-    }
-    const activity = project === undefined ? this.beforeProject : this.activityOf(project);
-    activity.refuse(atMs);
-    this.#dropOldReasons(atMs);
-    const { reasons } = activity;
-    const key = keyOf(sample);
-    const isNew = !reasons.has(key);
-    if (isNew && code === 'origin-not-allowed' && reasons.size >= ORIGINS_MAX) return;
-    // The views of all projects show whether such requests succeed again.
-    const { accepted } = project === undefined ? this.total : activity;
-    this.keepReason(activity, refusedAgain(reasons.get(key), sample, accepted));
+    this.total.refuse(sample.atMs);
+    if (project === undefined) {
+      // The views of all projects show whether such requests succeed again.
+      this.#refusedFor(this.beforeProject, sample, this.total);
+    } else if (this.isListed(project)) {
+      this.#refusedFor(this.activityOf(project), sample);
+    } else this.#refusedUnlisted(project, sample);
   }
 
   /** Requests answered since the start of the process, whether accepted or refused. */
   get received(): number {
-    return Object.values(this.refusedByCode).reduce((sum, n) => sum + n, this.total.accepted);
+    const { accepted, acceptedEarlier } = this.total;
+    const refused = Object.values(this.refusedByCode).reduce((sum, n) => sum + n, 0);
+    return accepted - acceptedEarlier + refused;
   }
 
   activityOf(project: string): Activity {
@@ -136,24 +122,33 @@ export class Counts implements RequestCounts {
       if (!this.isListed(id)) continue;
       this.unlistedIds.delete(id);
       const activity = this.activityOf(id);
-      activity.refusedIn ??= new Timeline(reason.refusedIn.toJSON());
-      if (!activity.reasons.has(keyOf(reason.sample))) this.keepReason(activity, reason);
+      const { minutes, quarters } = reason.refusedIn;
+      const saved = { minutes: minutes.toJSON(), quarters: quarters.toJSON() };
+      activity.refusedIn ??= new Timeline(saved);
+      if (!activity.reasons.has(keyOf(reason.sample))) this.#keepReason(activity, reason);
     }
   }
 
-  keepReason(activity: Activity, reason: Reason): void {
-    activity.reasons.set(keyOf(reason.sample), reason);
-    this.#reasons.delete(reason);
-    this.#reasons.set(reason, activity);
-  }
-
-  /** Makes space for one more reason, and drops reasons without a refusal for a day. */
-  #dropOldReasons(nowMs: number): void {
+  #refusedFor(activity: Activity, sample: Sample, { accepted } = activity): void {
+    const { atMs, code } = sample;
+    activity.refuse(atMs);
+    const key = keyOf(sample);
+    // Makes space, and drops reasons without a refusal for a day.
     for (const [reason, { reasons }] of this.#reasons) {
-      if (this.#reasons.size < REASONS_MAX && nowMs - reason.lastMs < DAY_MS) return;
+      if (this.#reasons.size < REASONS_MAX && atMs - reason.lastMs < DAY_MS) break;
       this.#reasons.delete(reason);
       reasons.delete(keyOf(reason.sample));
     }
+    const { reasons } = activity;
+    const seen = reasons.get(key);
+    if (!seen && code === 'origin-not-allowed' && reasons.size >= ORIGINS_MAX) return;
+    this.#keepReason(activity, refusedAgain(seen, sample, accepted));
+  }
+
+  #keepReason(activity: Activity, reason: Reason): void {
+    activity.reasons.set(keyOf(reason.sample), reason);
+    this.#reasons.delete(reason);
+    this.#reasons.set(reason, activity);
   }
 
   #refusedUnlisted(id: string, sample: Sample): void {
@@ -177,22 +172,21 @@ function rarestOf(ids: ReadonlyMap<string, Reason>, nowMs: number): string {
 }
 
 function sampleOf(
-  { code, detail, issues = [], project, bytes }: Refusal,
+  refusal: Refusal,
   origin: string | undefined,
   text: string | undefined,
   atMs: number,
 ): Sample {
+  const { code, detail, issues = [] } = refusal;
   const isObject = text?.trimStart().startsWith('{') === true;
   // Written and parsed again, because engines make a part of a string a slice of the whole: a few
   // words of each sample would keep its whole body in memory.
   const json = JSON.stringify({
+    ...refusal,
     atMs,
-    code,
-    project,
     origin: origin && clip(origin, SAMPLE_ORIGIN_MAX),
     detail: clip(detail, SAMPLE_TEXT_MAX),
     issues: issues.slice(0, SAMPLE_ISSUES_MAX),
-    bytes,
     text: text && clip(text, SAMPLE_TEXT_MAX),
     isCut: code === 'malformed-json' && isObject && !text.trimEnd().endsWith('}'),
   });

@@ -55,7 +55,8 @@ function viewMetrics({ counts, projects, refused }: CollectorState): Metric[] {
   // From 0, also for a project that has sent nothing yet: an increase has to start somewhere.
   const ids = new Set([...projects.all().map(({ id }) => id), ...counts.projects.keys()]);
   const accepted = Array.from(ids, (id): Labelled => {
-    return [`project="${id}"`, counts.projects.get(id)?.accepted ?? 0];
+    const { accepted = 0, acceptedEarlier = 0 } = counts.projects.get(id) ?? {};
+    return [`project="${id}"`, accepted - acceptedEarlier];
   });
   const lastSeconds = total.lastAcceptedMs && total.lastAcceptedMs / 1000;
   return [

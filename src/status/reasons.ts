@@ -1,5 +1,4 @@
-// Why requests are refused: a sample for each reason, and its times. As schemas, because they are
-// saved too.
+// Counts and refusals of projects. As schemas, because they are saved as they are.
 import * as v from 'valibot';
 import { HOUR_MS } from '../base/time.ts';
 import { type RefusalCode, REFUSALS } from '../view/refusal.ts';
@@ -7,19 +6,17 @@ import { Timeline } from './timeline.ts';
 
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
 
-export const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 /** Milliseconds since the epoch; JavaScript has no dates after these. */
-export const time = v.pipe(count, v.maxValue(8.64e15));
-export const text = v.string();
+const time = v.pipe(count, v.maxValue(8.64e15));
+const text = v.string();
 
 // A plain loop, because 40,000 projects have millions of these numbers.
 const periods = v.custom<number[]>((value) => Array.isArray(value) && value.every(isCount));
-export const timeline = v.pipe(
+const timeline = v.pipe(
   v.object({ minutes: periods, quarters: periods }),
   v.transform((saved) => new Timeline(saved)),
 );
-
-const issue = v.object({ field: text, message: text, expected: text, received: text });
 
 /** One refused request. Each text from an unknown sender is cut to a bounded length. */
 export type Sample = v.InferOutput<typeof sample>;
@@ -29,7 +26,7 @@ const sample = v.object({
   project: v.optional(text),
   origin: v.optional(text),
   detail: text,
-  issues: v.array(issue),
+  issues: v.array(v.object({ field: text, message: text, expected: text, received: text })),
   /** The size of the body or line that is too large, if it is known. */
   bytes: v.optional(count),
   /** The body, if it was read. */
@@ -40,17 +37,73 @@ const sample = v.object({
 
 /** Refusals with one code, and for `origin-not-allowed` from one origin; or of one unlisted id. */
 export type Reason = v.InferOutput<typeof reason>;
-export const reason = v.object({
+const reason = v.object({
   refusedIn: timeline,
   /** When the refusals began, after at least an hour without one. */
   sinceMs: time,
   lastMs: time,
-  /**
-   * The accepted views at that time: of the project, or of all if it was not known. Below zero if
-   * none was accepted since the restart.
-   */
-  acceptedThen: v.pipe(v.number(), v.safeInteger()),
+  /** The accepted views at that time: of the project, or of all if it was not known. */
+  acceptedThen: count,
   sample,
+});
+
+/** A map that is saved as a list of its entries. */
+export class SavedMap<V> extends Map<string, V> {
+  toJSON(): [string, V][] {
+    return [...this];
+  }
+}
+
+const mapOf = <S extends v.GenericSchema>(value: S) =>
+  v.pipe(
+    v.array(v.tuple([text, value])),
+    v.transform((entries) => new SavedMap(entries)),
+  );
+
+/** Counts for one project, or for all requests together. */
+export class Activity {
+  accepted = 0;
+  /** Of these, the views that earlier processes accepted. */
+  acceptedEarlier = 0;
+  lastAcceptedMs: number | undefined;
+  acceptedIn = new Timeline();
+  /** Most projects have no refused views. */
+  refusedIn: Timeline | undefined;
+  reasons = new SavedMap<Reason>();
+
+  accept(nowMs: number): void {
+    this.accepted += 1;
+    this.lastAcceptedMs = nowMs;
+    this.acceptedIn.add(nowMs);
+  }
+
+  refuse(nowMs: number): void {
+    this.refusedIn ??= new Timeline();
+    this.refusedIn.add(nowMs);
+  }
+}
+
+const activity = v.pipe(
+  v.object({
+    accepted: count,
+    lastAcceptedMs: v.optional(time),
+    acceptedIn: timeline,
+    refusedIn: v.optional(timeline),
+    reasons: mapOf(reason),
+  }),
+  v.transform((saved) => Object.assign(new Activity(), saved, { acceptedEarlier: saved.accepted })),
+);
+
+/** What is saved for later processes. */
+export type SavedCounts = v.InferOutput<typeof savedCounts>;
+export const savedCounts = v.object({
+  sinceMs: time,
+  total: activity,
+  /** Requests that were refused before their project was known. */
+  beforeProject: activity,
+  unlistedIds: mapOf(reason),
+  /** Only projects that were listed when a view of theirs was counted. */
+  projects: mapOf(activity),
 });
 
 /** Returns a key that differs for each reason of a project. */

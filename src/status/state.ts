@@ -2,8 +2,8 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/time.ts';
 import type { Project, Projects } from '../projects/project-list.ts';
 import type { StoreState } from '../store/store.ts';
 import { type Remedy, remedyOf } from '../view/remedy.ts';
-import { Activity, type Counts } from './counts.ts';
-import type { Reason } from './reasons.ts';
+import type { Counts } from './counts.ts';
+import { Activity, type Reason } from './reasons.ts';
 
 export type ProjectState =
   /** All views of the last hour were refused. */
@@ -140,8 +140,8 @@ export function judgeReason(
 
 /** Returns how many views were sent in the busiest minute of the last hour. */
 function busiestMinute({ acceptedIn, refusedIn }: Activity, nowMs: number): number {
-  const refused = refusedIn?.minutes(nowMs) ?? [];
-  return Math.max(...acceptedIn.minutes(nowMs).map((count, i) => count + (refused[i] ?? 0)));
+  const refused = refusedIn?.byMinute(nowMs) ?? [];
+  return Math.max(...acceptedIn.byMinute(nowMs).map((count, i) => count + (refused[i] ?? 0)));
 }
 
 /** While refused and accepted views alternate, a pause is no fix. */

@@ -6,24 +6,25 @@ const MINUTES = 60;
 /** Today and yesterday: 49 hours when a clock is put back, and the running quarter. */
 const QUARTERS = (49 * HOUR_MS) / QUARTER_MS + 1;
 
-/** The latest period; then, for each with a count, how many periods it is before that, and its count. */
-type SavedRing = readonly number[];
-
 /**
  * Counts of the latest periods; a period is its number since the epoch. The array has a fixed
  * length, because 40,000 projects have two of these each, and each view adds to some.
  */
 class Ring {
+  readonly #periodMs: number;
   readonly #counts: Uint32Array;
   #latest = 0;
 
-  constructor(length: number, saved: SavedRing = []) {
+  constructor(periodMs: number, length: number, [latest = 0, ...saved]: readonly number[]) {
+    this.#periodMs = periodMs;
     this.#counts = new Uint32Array(length);
-    this.#latest = saved[0] ?? 0;
-    for (let i = 1; i + 1 < saved.length; i += 2) this.add(this.#latest - saved[i]!, saved[i + 1]);
+    this.#latest = latest;
+    for (let i = 0; i + 1 < saved.length; i += 2) {
+      this.#counts[(latest - saved[i]!) % length] = saved[i + 1]!;
+    }
   }
 
-  add(period: number, count = 1): void {
+  add(period: number): void {
     const { length } = this.#counts;
     // The clock was set, or no view came for a long time.
     if (Math.abs(period - this.#latest) >= length) {
@@ -31,25 +32,24 @@ class Ring {
       this.#latest = period;
     }
     while (this.#latest < period) this.#counts[++this.#latest % length] = 0;
-    this.#counts[period % length]! += count;
+    this.#counts[period % length]! += 1;
   }
 
-  /** Sums the periods from `first` on that come before `end`. */
-  sum(first: number, end: number): number {
+  /** Sums the periods that begin at or after `fromMs` and before `toMs`. */
+  between(fromMs: number, toMs: number): number {
     const { length } = this.#counts;
-    const from = Math.max(first, this.#latest + 1 - length, 0);
-    const to = Math.min(end, this.#latest + 1);
+    const from = Math.max(Math.ceil(fromMs / this.#periodMs), this.#latest + 1 - length, 0);
+    const to = Math.min(Math.ceil(toMs / this.#periodMs), this.#latest + 1);
     let sum = 0;
     for (let period = from; period < to; period++) sum += this.#counts[period % length]!;
     return sum;
   }
 
-  /** Returns the counts of `count` periods. */
-  list(first: number, count: number): number[] {
-    return Array.from({ length: count }, (_, i) => this.sum(first + i, first + i + 1));
-  }
-
-  toJSON(): SavedRing {
+  /**
+   * Returns the latest period; then, for each with a count, how many periods it is before that, and
+   * its count.
+   */
+  toJSON(): number[] {
     const { length } = this.#counts;
     const saved = [this.#latest];
     for (let ago = 0; ago < length; ago++) {
@@ -60,41 +60,40 @@ class Ring {
   }
 }
 
-export interface SavedTimeline {
-  readonly minutes: SavedRing;
-  readonly quarters: SavedRing;
-}
-
 /**
  * Counts views by time: the last hour by the minute, today and yesterday by quarters of an hour.
+ * Its JSON is what the constructor takes.
  */
 export class Timeline {
-  readonly #minutes: Ring;
-  readonly #quarters: Ring;
+  readonly minutes: Ring;
+  readonly quarters: Ring;
 
-  constructor(saved?: SavedTimeline) {
-    this.#minutes = new Ring(MINUTES, saved?.minutes);
-    this.#quarters = new Ring(QUARTERS, saved?.quarters);
+  constructor(saved = { minutes: [] as readonly number[], quarters: [] as readonly number[] }) {
+    this.minutes = new Ring(MINUTE_MS, MINUTES, saved.minutes);
+    this.quarters = new Ring(QUARTER_MS, QUARTERS, saved.quarters);
   }
 
   add(nowMs: number): void {
-    this.#minutes.add(Math.floor(nowMs / MINUTE_MS));
-    this.#quarters.add(Math.floor(nowMs / QUARTER_MS));
+    // Divided by constants, because this is done for every view.
+    this.minutes.add(Math.floor(nowMs / MINUTE_MS));
+    this.quarters.add(Math.floor(nowMs / QUARTER_MS));
   }
 
   /** Returns the last sixty minutes, a count for each, oldest first. */
-  minutes(nowMs: number): number[] {
-    return this.#minutes.list(Math.floor(nowMs / MINUTE_MS) + 1 - MINUTES, MINUTES);
+  byMinute(nowMs: number): number[] {
+    return Array.from({ length: MINUTES }, (_, i) => {
+      const fromMs = nowMs - (MINUTES - i) * MINUTE_MS + 1;
+      return this.minutes.between(fromMs, fromMs + MINUTE_MS);
+    });
   }
 
   lastHour(nowMs: number): number {
-    const minute = Math.floor(nowMs / MINUTE_MS);
-    return this.#minutes.sum(minute + 1 - MINUTES, minute + 1);
+    return this.minutes.between(nowMs - HOUR_MS + 1, nowMs + 1);
   }
 
   /** Sums the quarters of an hour that begin at or after `fromMs` and before `toMs`. */
   between(fromMs: number, toMs: number): number {
-    return this.#quarters.sum(Math.ceil(fromMs / QUARTER_MS), Math.ceil(toMs / QUARTER_MS));
+    return this.quarters.between(fromMs, toMs);
   }
 
   lastDay(nowMs: number): number {
@@ -107,9 +106,5 @@ export class Timeline {
     return Array.from({ length: 24 }, (_, i) =>
       this.between(firstMs + i * HOUR_MS, firstMs + (i + 1) * HOUR_MS),
     );
-  }
-
-  toJSON(): SavedTimeline {
-    return { minutes: this.#minutes.toJSON(), quarters: this.#quarters.toJSON() };
   }
 }

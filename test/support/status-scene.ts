@@ -61,8 +61,8 @@ export class Scene {
   constructor(projects: readonly ProjectEntry[], sinceMs = NOON) {
     this.projects = new ProjectList({ projects: [...projects] });
     this.nowMs = sinceMs;
-    const isListed = (id: string): boolean => this.projects.find(id) !== undefined;
-    this.counts = new Counts({ now: () => this.nowMs, isListed });
+    const now = (): number => this.nowMs;
+    this.counts = new Counts(now, (id) => this.projects.find(id) !== undefined);
     this.nowMs = NOON;
   }
 
