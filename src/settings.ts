@@ -239,8 +239,8 @@ function parsed(name: OptionName, source: string, text: string): unknown {
 }
 
 /** Options that `serve` uses with files only, and with a stream only. */
-const FILES_ONLY = ['data', 'durability', 'min-free', 'keep-days'] as const;
-const STREAM_ONLY = ['nats-stream', 'nats-replicas', 'nats-creds'] as const;
+export const FILES_ONLY = ['data', 'durability', 'min-free', 'keep-days'] as const;
+export const STREAM_ONLY = ['nats-stream', 'nats-replicas', 'nats-creds'] as const;
 
 /** Refuses flags without effect. Variables may be set for other commands. */
 function refuseUseless(given: Given, isStream: boolean): void {

@@ -26,6 +26,10 @@ export function formatSize(bytes: number): string {
   return unit === undefined ? `${bytes} bytes` : `${bytes / unit[1]} ${unit[0]}`;
 }
 
+/** Returns bytes as the value of an option: `16KiB`, `1025B`. */
+export const formatSizeOption = (bytes: number): string =>
+  formatSize(bytes).replace(' bytes', 'B').replace(' ', '');
+
 /** Returns bytes rounded, for a measured size: `1.5 GiB`, `12 MiB`, `87 bytes`. */
 export function formatRoundedSize(bytes: number): string {
   const unit = UNITS.find(([, factor]) => bytes >= factor);

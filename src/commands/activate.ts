@@ -1,18 +1,15 @@
-import { dirname } from 'node:path';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
 import { echo, nearest, printable, shellQuoted } from '../base/text.ts';
-import { askHolder } from '../disk/lock.ts';
-import { ownAddress } from '../http/listener.ts';
 import { type Changed, changeProject } from '../projects/change-project.ts';
 import { curlOf } from '../projects/curl.ts';
 import { editProjectsFile } from '../projects/edit.ts';
 import { setValue } from '../projects/json-edit.ts';
 import { originFault, originKey } from '../projects/origins.ts';
-import { ID_EXPECTED, type ProjectEntry } from '../projects/projects-schema.ts';
+import type { ProjectEntry } from '../projects/projects-schema.ts';
 import { ACTIVATE_OPTIONS } from '../settings.ts';
-import { PROJECT_ID } from '../view/view-schema.ts';
-import { defineCommand, withProjects } from './command.ts';
+import { withProjects } from '../status/shell-commands.ts';
+import { collectorAddress, defineCommand } from './command.ts';
 
 const SOON = '; a running viewlog applies it within 2 seconds';
 
@@ -28,7 +25,7 @@ export const activate = defineCommand({
     port: 'port in the printed commands, if no collector is running',
   },
   async run(settings, operands, { print, log }) {
-    const id = readId('activate', operands);
+    const id = operands[0]!;
     const { operator, projects, origin: origins, 'remove-origin': removedOrigins } = settings;
     checkOrigins('origin', origins);
     checkOrigins('remove-origin', removedOrigins);
@@ -48,7 +45,7 @@ export const activate = defineCommand({
     });
     const { before, after } = changed!;
     if (near !== undefined) {
-      const undo = withProjects(`deactivate ${id}`, projects);
+      const undo = withProjects(`deactivate ${id}`, { projectsPath: projects });
       log.warn(`Project ${id} is new, and one typo away from ${near}; to undo it: ${undo}`);
     }
     if (before !== undefined && before.active !== false && !before.origins && after.origins) {
@@ -61,11 +58,11 @@ export const activate = defineCommand({
     if (edited === 'created' && operator === undefined) {
       print(`Add your address to ${path}, as "operator": refusals tell sites to write to it`);
     }
-    const running = await runningAddress([dirname(projects), settings.data]);
-    const address = running ?? ownAddress(settings);
-    const where = running === undefined ? 'once viewlog is running' : 'for the running viewlog';
+    const { address, isRunning } = await collectorAddress(settings);
+    const where = isRunning ? 'for the running viewlog' : 'once viewlog is running';
     print(`The script for its pages (--url is the address at which browsers reach viewlog):`);
-    print(`  ${withProjects(`snippet ${id} --url ${viewsUrl(after, address)}`, projects)}`);
+    const script = `snippet ${id} --url ${viewsUrl(after, address)}`;
+    print(`  ${withProjects(script, { projectsPath: projects })}`);
     print(`A test view, ${where}:\n  ${curlOf(after, address)}`);
     return EXIT.done;
   },
@@ -79,7 +76,7 @@ export const deactivate = defineCommand({
   examples: ['viewlog deactivate 1000001'],
   options: ['data', 'projects'],
   async run({ projects: path }, operands, { print }) {
-    const id = readId('deactivate', operands);
+    const id = operands[0]!;
     const name = printable(path, Infinity);
     const edited = await editProjectsFile({
       path,
@@ -96,17 +93,6 @@ export const deactivate = defineCommand({
     return EXIT.done;
   },
 });
-
-/** @throws {Fatal} exit 64 if the operands are not one project id. */
-export function readId(command: string, operands: readonly string[]): string {
-  const [id = '', ...more] = operands;
-  if (operands.length === 0 || more.length > 0) {
-    const example = `viewlog ${command} 1000001`;
-    throw new Fatal(EXIT.usage, `${command} takes one project id, as in "${example}"`);
-  }
-  if (PROJECT_ID.test(id)) return id;
-  throw new Fatal(EXIT.usage, `A project id ${ID_EXPECTED}; found "${echo(id)}"`);
-}
 
 /** @throws {Fatal} exit 64 for an origin that no project can list. */
 function checkOrigins(flag: string, origins: readonly string[]): void {
@@ -135,15 +121,6 @@ function rulesOf({ origins, maxViewsPerMinute: limit }: ProjectEntry): string {
   const from = origins === undefined ? 'any origin' : origins.map((o) => printable(o)).join(' ');
   const rate = limit === undefined ? 'no limit' : `at most ${plural(limit, 'view')} a minute`;
   return `active, ${from}, ${rate}`;
-}
-
-/** Returns the address of the collector that runs in one of these directories. */
-async function runningAddress(dirs: readonly string[]): Promise<string | undefined> {
-  for (const dir of dirs) {
-    const holder = await askHolder(dir).catch(() => undefined);
-    if (typeof holder === 'object' && holder.address !== undefined) return holder.address;
-  }
-  return undefined;
 }
 
 /** Behind a proxy as in our examples, pages send to their own origin. */

@@ -1,9 +1,14 @@
+import { dirname } from 'node:path';
 import type { CommandLine } from '../base/arguments.ts';
 import type { ReadEnv } from '../base/env.ts';
 import { EXIT, type ExitCode, Fatal } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
-import { columnOf, echo, printable, shellQuoted } from '../base/text.ts';
-import { type OptionName, OPTIONS, projectsIn, readSettings, type Settings } from '../settings.ts';
+import { columnOf, echo } from '../base/text.ts';
+import { askHolder } from '../disk/lock.ts';
+import { type Address, ownAddress } from '../http/listener.ts';
+import { ID_EXPECTED } from '../projects/projects-schema.ts';
+import { type OptionName, readSettings, type Settings } from '../settings.ts';
+import { PROJECT_ID } from '../view/view-schema.ts';
 
 /** A command's output. */
 export interface Output {
@@ -17,8 +22,8 @@ export interface Output {
 /** A command of the command line; `K` are the options that it takes. */
 export interface Command<K extends OptionName = OptionName> {
   readonly name: string;
-  /** The operands in the help's usage line; empty if the command has none. */
-  readonly operands: string;
+  /** As in the help's usage line: in brackets if none are needed, with `…` if there may be several. */
+  readonly operands?: string;
   readonly summary: string;
   /** Command lines that work as they are. */
   readonly examples: readonly [string, ...string[]];
@@ -43,23 +48,39 @@ export const defineCommand = <const K extends OptionName>(command: Command<K>): 
  * @throws {Fatal} exit 64.
  */
 export function readCommand<K extends OptionName>(
-  { name, operands: wanted, options }: Command<K>,
+  { name, operands: wanted = '', options, examples }: Command<K>,
   { flags, operands }: CommandLine,
   env?: ReadEnv,
 ): { settings: Settings<K>; operands: readonly string[] } {
   const settings = readSettings(flags, options, env);
-  const [first] = operands;
-  if (wanted === '' && first !== undefined) {
-    throw new Fatal(EXIT.usage, `${name} takes no argument, not "${echo(first)}"`);
+  if (operands.length === 0 && /^\w/.test(wanted)) {
+    throw new Fatal(EXIT.usage, `${name} needs ${wanted}, as in "${examples[0]}"`);
+  }
+  const excess = wanted.includes('…') ? undefined : operands[wanted === '' ? 0 : 1];
+  if (excess !== undefined) {
+    const taken = wanted === '' ? 'no argument' : `only ${wanted}`;
+    throw new Fatal(EXIT.usage, `${name} takes ${taken}, not "${echo(excess)}"`);
+  }
+  if (wanted === 'ID' && !PROJECT_ID.test(operands[0]!)) {
+    throw new Fatal(EXIT.usage, `A project id ${ID_EXPECTED}; found "${echo(operands[0]!)}"`);
   }
   return { settings, operands };
 }
 
-/** Returns a command line for this projects file: `viewlog check --projects p.json`. */
-export const withProjects = (command: string, projects: string): string =>
-  projects === projectsIn(OPTIONS.data.fallback!)
-    ? `viewlog ${command}`
-    : `viewlog ${command} --projects ${shellQuoted(printable(projects, Infinity))}`;
+/**
+ * Returns the address of the collector that uses these files. If none is running, the address that
+ * it would have by its options.
+ */
+export async function collectorAddress(
+  options: Address & { readonly data: string; readonly projects: string },
+): Promise<{ readonly address: string; readonly isRunning: boolean }> {
+  for (const dir of [dirname(options.projects), options.data]) {
+    const holder = await askHolder(dir).catch(() => undefined);
+    const address = typeof holder === 'object' ? holder.address : undefined;
+    if (address !== undefined) return { address, isRunning: true };
+  }
+  return { address: ownAddress(options), isRunning: false };
+}
 
 /** Returns lines of columns, for a terminal. Every row has a text for each column. */
 export function tableOf(rows: readonly (readonly string[])[], indent = '  '): string[] {

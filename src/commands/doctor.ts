@@ -9,7 +9,6 @@ import { defineCommand } from './command.ts';
 /** Examines the installation. Exit 78 if there is an error, else 0. */
 export const doctor = defineCommand({
   name: 'doctor',
-  operands: '',
   summary: 'checks this installation: problems, and how to fix them',
   examples: [
     'viewlog doctor --data /var/lib/viewlog --url https://views.example.com',

@@ -3,17 +3,16 @@ import { buffer } from 'node:stream/consumers';
 import { isatty } from 'node:tty';
 import { admit } from '../collector/admit.ts';
 import { textOf } from '../collector/read-text.ts';
-import { EXIT, Fatal } from '../base/exit.ts';
+import { EXIT } from '../base/exit.ts';
 import { cannotRead } from '../disk/lines.ts';
 import { exampleOrigin } from '../projects/origins.ts';
-import { loadProjects, type Project, type Projects } from '../projects/project-list.ts';
-import { activationOf } from '../status/shell-commands.ts';
+import { loadProjects, type Projects } from '../projects/project-list.ts';
+import { fixOf } from '../status/problem-words.ts';
 import { type StoredRefusal, readRefusedLine } from '../store/refused/refused-line.ts';
 import { readView } from '../view/read-view.ts';
 import { isRefusal, type Refusal, REFUSALS, sizeFault } from '../view/refusal.ts';
 import { remedyOf } from '../view/remedy.ts';
-import { KiB } from '../base/size.ts';
-import { nearest, printable, shellQuoted } from '../base/text.ts';
+import { printable, shellQuoted } from '../base/text.ts';
 import { defineCommand } from './command.ts';
 
 /**
@@ -31,15 +30,12 @@ export const explain = defineCommand({
   options: ['origin', 'data', 'projects', 'max-view'],
   async run(settings, operands, { print, note }) {
     const { projects: path, 'max-view': viewBytesMax } = settings;
-    if (operands.length > 1 || settings.origin.length > 1) {
-      throw new Fatal(EXIT.usage, 'explain takes at most one FILE and one --origin');
-    }
     const projects = await loadProjects(path);
     const [file = '-'] = operands;
     if (file === '-' && isatty(0)) note('Enter a view, then Ctrl-D on a line of its own.');
     const bytes = await readInput(file);
     const stored = readRefusedLine(bytes.toString().trim());
-    const [origin = stored?.origin] = settings.origin;
+    const origin = settings.origin.at(-1) ?? stored?.origin;
     if (stored !== undefined) note(whatIsJudged(stored, origin));
     const body = stored === undefined ? bytes : Buffer.from(stored.text);
     const text = sizeFault(body.length, viewBytesMax) ?? textOf(body);
@@ -50,8 +46,7 @@ export const explain = defineCommand({
       return EXIT.done;
     }
     print(describe(verdict, projects));
-    const hint = hintFor(verdict, projects.find(verdict.project ?? ''), origin, path);
-    if (hint !== undefined) print(`  ${hint}`);
+    print(`  ${hintFor(verdict, projects, origin, body.toString(), path)}`);
     return EXIT.badData;
   },
 });
@@ -89,28 +84,24 @@ function describe(refusal: Refusal, projects: Projects): string {
  */
 function operatorsDetail({ code, project: id = '', detail }: Refusal, projects: Projects): string {
   if (code !== 'project-not-activated') return detail;
-  if (projects.find(id) !== undefined) return `Project ${id} is listed, but inactive.`;
-  const listed = projects.all().map((one) => one.id);
-  const near = nearest(id, listed);
-  return `Project ${id} is not listed${near === undefined ? '.' : `; did you mean ${near}?`}`;
+  const isListed = projects.find(id) !== undefined;
+  return `Project ${id} is ${isListed ? 'listed, but inactive' : 'not listed'}.`;
 }
 
-/** Returns the fix as a line that ends with a command. */
+/** Returns the fix as a line that ends with a command, if there is one. */
 function hintFor(
-  { code, project: id = '', bytes }: Refusal,
-  project: Project | undefined,
+  refusal: Refusal,
+  projects: Projects,
   origin: string | undefined,
-  projects: string,
-): string | undefined {
-  const remedy = remedyOf({ code, project, origin, bytes });
-  if (remedy.kind === 'activate' || remedy.kind === 'add-origin') {
-    const aim = remedy.kind === 'activate' ? 'To accept it' : 'To allow the origin';
-    return `${aim}: ${activationOf(id, remedy.origin, { projectsPath: projects, account: undefined })}`;
-  }
+  text: string,
+  projectsPath: string,
+): string {
+  const project = projects.find(refusal.project ?? '');
+  const remedy = remedyOf({ ...refusal, project, origin });
   if (remedy.kind === 'send-origin') {
     const example = printable(exampleOrigin(project!.origins![0]!));
     return `To check it as if a page had sent it, add: --origin ${shellQuoted(example)}`;
   }
-  if (remedy.kind !== 'raise-max-view') return undefined;
-  return `To accept it, start viewlog with: --max-view ${remedy.bytes / KiB}KiB`;
+  const reason = { remedy, sample: { ...refusal, origin, text }, keptDays: [] };
+  return fixOf(reason, { projectsPath }).filter(Boolean).join(' ');
 }

@@ -4,7 +4,7 @@ import { echo, nearest } from '../base/text.ts';
 import { BUILD } from '../base/built.ts';
 import { layOut } from '../manual/lay-out.ts';
 import { findPage, READERS, TOPICS } from '../manual/pages.ts';
-import { envName, flagOf, type OptionName, OPTIONS } from '../settings.ts';
+import { envName, flagOf, OPTIONS } from '../settings.ts';
 import { type Command, defineCommand, tableOf } from './command.ts';
 
 const NONE: readonly string[] = [];
@@ -21,11 +21,7 @@ export const helpOn = (commands: () => readonly Command[]): Command =>
     examples: ['viewlog help activate', 'viewlog help trouble', 'viewlog help caddy'],
     options: [],
     async run(_, operands, { print }) {
-      const [name, more] = operands;
-      if (more !== undefined) {
-        const message = 'help takes one command or topic, as in "viewlog help activate"';
-        throw new Fatal(EXIT.usage, message);
-      }
+      const [name] = operands;
       print(name === undefined ? overview(commands()) : textOn(name, commands()));
       return EXIT.done;
     },
@@ -33,7 +29,6 @@ export const helpOn = (commands: () => readonly Command[]): Command =>
 
 export const version = defineCommand({
   name: 'version',
-  operands: '',
   summary: 'prints the version, and the commit that it was built from',
   examples: ['viewlog version'],
   options: [],
@@ -64,7 +59,7 @@ function textOn(name: string, commands: readonly Command[]): string {
 }
 
 function overview(commands: readonly Command[]): string {
-  const rows = commands.map(({ name, operands, summary }) => [`${name} ${operands}`, summary]);
+  const rows = commands.map(({ name, operands = '', summary }) => [`${name} ${operands}`, summary]);
   const topics = Object.entries(READERS).flatMap(([reader, pages]) =>
     ['', reader].concat(tableOf(Object.entries(pages))),
   );
@@ -84,31 +79,28 @@ function overview(commands: readonly Command[]): string {
   ].join('\n');
 }
 
-function commandPage({ name, operands, summary, examples, options, optionHelp }: Command): string {
+function commandPage(command: Command): string {
+  const { name, operands = '', summary, examples, options, optionHelp } = command;
   const rows = options.map((option) => {
     const { value, help, fallback } = OPTIONS[option];
     const shown = value === '' || !fallback ? '' : ` (default: ${fallback})`;
-    return [`--${flagOf(option)} ${value}`, `${optionHelp?.[option] ?? help}${shown}`];
+    // Only options that share their flag with another one have another variable than usual.
+    const isUsual = flagOf(option) === option;
+    const variable = isUsual ? '' : ` (variable: ${envName(option) ?? 'none'})`;
+    return [`--${flagOf(option)} ${value}`, `${optionHelp?.[option] ?? help}${shown}${variable}`];
   });
-  const hasOptions = rows.length > 0;
+  const [first] = options;
   return [
-    ['viewlog', name, operands, hasOptions ? '[options]' : ''].filter(Boolean).join(' '),
+    ['viewlog', name, operands, first && '[options]'].filter(Boolean).join(' '),
     summary,
     '',
-    ...(hasOptions ? [...tableOf(rows), ''] : []),
+    ...(first === undefined ? [] : [...tableOf(rows), '']),
     'For example:',
     ...examples.map((example) => `  ${example}`),
-    ...(hasOptions ? ['', environment(options)] : []),
+    ...(first === undefined ? [] : ['', ENVIRONMENT]),
   ].join('\n');
 }
 
-/** Names one variable as an example, and each variable with another name than its flag. */
-function environment(options: readonly OptionName[]): string {
-  const flagOnly = options.filter((option) => envName(option) === undefined);
-  const except = flagOnly.map((option) => ` except --${flagOf(option)}`).join('');
-  const named = options
-    .filter((option) => !flagOnly.includes(option))
-    .filter((option, i) => i === 0 || flagOf(option) !== option)
-    .map((option) => `--${flagOf(option)} as ${envName(option)}`);
-  return `Each option${except} is also read from the environment, ${named.join(', ')}; an option on the command line wins.`;
-}
+const ENVIRONMENT =
+  'Each option is also read from the environment, such as --data from VIEWLOG_DATA. An option on ' +
+  'the\ncommand line wins.';

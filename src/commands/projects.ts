@@ -1,20 +1,20 @@
 import { EXIT } from '../base/exit.ts';
 import { printable } from '../base/text.ts';
 import { loadProjects, type Project, summaryOf } from '../projects/project-list.ts';
-import { defineCommand, tableOf, withProjects } from './command.ts';
+import { withProjects } from '../status/shell-commands.ts';
+import { defineCommand, tableOf } from './command.ts';
 
 const HEAD = ['ID', 'ACTIVE', 'NAME', 'ORIGINS', 'VIEWS/MINUTE', 'CONTACT'];
 
 /** Prints the projects file as a table. */
 export const projects = defineCommand({
   name: 'projects',
-  operands: '',
   summary: 'lists the projects',
   examples: ['viewlog projects --data /var/lib/viewlog'],
   options: ['data', 'projects'],
   async run({ projects: path }, _, { print }) {
     const listed = (await loadProjects(path)).all();
-    const add = `add one: ${withProjects('activate ID', path)}`;
+    const add = `add one: ${withProjects('activate ID', { projectsPath: path })}`;
     if (listed.length > 0) print(tableOf([HEAD, ...listed.map(rowOf)], '').join('\n'));
     else print(`No projects in ${printable(path, Infinity)}; ${add}`);
     return EXIT.done;
@@ -24,7 +24,6 @@ export const projects = defineCommand({
 /** Checks the projects file. Its error has all faults. */
 export const check = defineCommand({
   name: 'check',
-  operands: '',
   summary: 'checks the projects file',
   examples: ['viewlog check --data /var/lib/viewlog'],
   options: ['data', 'projects'],

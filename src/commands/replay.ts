@@ -22,7 +22,10 @@ export const replay = defineCommand({
     'max-view': 'largest view that the collector accepts',
   },
   async run(settings, files, { print, log }) {
-    checkOperands(files);
+    const wrong = files.find((file) => path.basename(file).startsWith('views-'));
+    if (wrong !== undefined) {
+      throw new Fatal(EXIT.usage, `replay sends files of refused views, not "${echo(wrong)}"`);
+    }
     // The first signal ends it after the view that is being sent.
     const stopping = new AbortController();
     signals.onStop(() => stopping.abort());
@@ -41,11 +44,3 @@ export const replay = defineCommand({
     return isCertain ? EXIT.done : EXIT.badData;
   },
 });
-
-function checkOperands(files: readonly string[]): void {
-  const wrong = files.find((file) => file === '-' || path.basename(file).startsWith('views-'));
-  if (files.length > 0 && wrong === undefined) return;
-  const found = wrong === undefined ? '' : `, not "${echo(wrong)}"`;
-  const wanted = 'a FILE of refused views, such as data/refused-2026-01-31.ndjson';
-  throw new Fatal(EXIT.usage, `replay needs ${wanted}${found}`);
-}

@@ -6,7 +6,6 @@ import { defineCommand } from './command.ts';
 /** The commands that run until they are stopped. */
 export const serve = defineCommand({
   name: 'serve',
-  operands: '',
   summary: 'runs the collector (the default)',
   examples: ['viewlog serve --data /var/lib/viewlog --port 8080'],
   options: SERVE_OPTIONS,
@@ -16,7 +15,6 @@ export const serve = defineCommand({
 
 export const archive = defineCommand({
   name: 'archive',
-  operands: '',
   summary: 'writes the views of a JetStream stream to view files, each once',
   examples: ['viewlog archive --from nats://127.0.0.1:4222 --data /var/lib/viewlog'],
   options: ARCHIVE_OPTIONS,

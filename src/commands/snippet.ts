@@ -4,11 +4,11 @@ import { plural } from '../base/format.ts';
 import { Problem, viewUrl } from '../base/option.ts';
 import { unpacked } from '../base/built.ts';
 import { printable } from '../base/text.ts';
-import { ownAddress } from '../http/listener.ts';
+import type { Faulty, Sound } from '../projects/parse.ts';
 import { readProjectsFile } from '../projects/projects-file.ts';
 import { isLoopback } from '../status/guard.ts';
-import { readId } from './activate.ts';
-import { defineCommand, withProjects } from './command.ts';
+import { withProjects } from '../status/shell-commands.ts';
+import { collectorAddress, defineCommand } from './command.ts';
 
 /** `script.ts`, put here as text by build.mjs, so that viewlog stays one file. */
 declare const SNIPPETS: string;
@@ -17,8 +17,8 @@ declare const SNIPPETS: string;
 const BYTES_MAX = 1500;
 
 /**
- * Prints the script for a project's pages. It can be ready before the collector is: an unlisted
- * project's script is printed too, with exit 64.
+ * Prints the script for a project's pages. It can be ready before the collector is, so an unlisted
+ * project has its script, too.
  */
 export const snippet = defineCommand({
   name: 'snippet',
@@ -26,11 +26,14 @@ export const snippet = defineCommand({
   summary: "prints the script for a project's pages",
   examples: ['viewlog snippet 1000001 --url https://views.example.com'],
   options: ['url', 'campaigns', 'host', 'port', 'data', 'projects'],
-  optionHelp: { host: "the collector's address", port: "the collector's port" },
+  optionHelp: {
+    host: 'host of --url, if no collector is running',
+    port: 'port of --url, if no collector is running',
+  },
   async run(settings, operands, { print, note, log }) {
-    const id = readId('snippet', operands);
+    const id = operands[0]!;
     const { projects: path, campaigns } = settings;
-    const url = settings.url ?? viewUrl(ownAddress(settings));
+    const url = settings.url ?? viewUrl((await collectorAddress(settings)).address);
     if (url instanceof Problem)
       throw new Fatal(EXIT.usage, 'browsers cannot reach --host; give --url');
     const script = scriptOf(id, url, campaigns);
@@ -44,23 +47,24 @@ export const snippet = defineCommand({
     if (isLoopback(hostname)) {
       log.warn(`Only browsers on this machine reach ${url}; give --url the address for others`);
     }
-    const reading = await readProjectsFile(path);
-    if ('faults' in reading) reading.faults.forEach((fault) => log.warn(fault));
+    for (const problem of problemsOf(await readProjectsFile(path), id, path)) log.warn(problem);
     print(element);
     const hash = createHash('sha256').update(script).digest('base64');
     const policy = `script-src 'sha256-${hash}'; connect-src ${origin}`;
     note(`Pages with a Content-Security-Policy need this in it: ${policy}`);
-    if ('faults' in reading) return EXIT.done;
-    const project = reading.file.projects.find((listed) => listed.id === id);
-    if (project !== undefined && project.active !== false) return EXIT.done;
-    const what = project === undefined ? 'not listed' : 'inactive';
-    const fix = withProjects(`activate ${id}`, path);
-    const fault = `Project ${id} is ${what} in ${printable(path, Infinity)}, so its views are refused; run: ${fix}`;
-    if (project === undefined) throw new Fatal(EXIT.usage, fault);
-    log.warn(fault);
     return EXIT.done;
   },
 });
+
+/** Returns why the project's views would be refused. */
+function problemsOf(reading: Sound | Faulty, id: string, path: string): readonly string[] {
+  if ('faults' in reading) return reading.faults;
+  const project = reading.file.projects.find((listed) => listed.id === id);
+  if (project !== undefined && project.active !== false) return [];
+  const what = `${project === undefined ? 'not listed' : 'inactive'} in ${printable(path, Infinity)}`;
+  const fix = withProjects(`activate ${id}`, { projectsPath: path });
+  return [`Project ${id} is ${what}, so its views are refused; run: ${fix}`];
+}
 
 /** Returns one line of ASCII text, all of which HTML reads as script. */
 function scriptOf(id: string, url: string, keepsCampaigns: boolean): string {

@@ -15,9 +15,6 @@ export const verify = defineCommand({
   examples: ['viewlog verify data/views-2026-01-31.ndjson', 'viewlog verify /var/lib/viewlog'],
   options: [],
   async run(_, operands, { print }) {
-    if (operands.length === 0) {
-      throw new Fatal(EXIT.usage, 'verify needs a FILE, such as data/views-2026-01-31.ndjson');
-    }
     const files = operands.flatMap(viewFilesOf);
     let isSound = true;
     for (const file of files) {

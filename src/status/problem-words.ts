@@ -4,6 +4,7 @@ import {
   formatDuration,
   formatRoundedSize,
   formatSize,
+  formatSizeOption,
   plural,
 } from '../base/format.ts';
 import { MiB } from '../base/size.ts';
@@ -192,8 +193,13 @@ function reasonWords(reason: ReasonFacts, { id, maxViewsPerMinute: limit }: Row)
 }
 
 type Fix = readonly [advice: string, command?: string | undefined];
+type Sent = Pick<ReasonFacts['sample'], 'code' | 'project' | 'origin' | 'text'>;
 
-function fixOf({ remedy, sample, keptDays }: ReasonFacts, place: Place): Fix {
+/** Returns what to do about refusals. */
+export function fixOf(
+  { remedy, sample, keptDays }: Pick<ReasonFacts, 'remedy' | 'keptDays'> & { sample: Sent },
+  place: commands.Owned,
+): Fix {
   const { project: id = '', code } = sample;
   const { kind } = remedy;
   const advice = ADVICE[kind] ?? 'If this continues: viewlog help trouble';
@@ -204,7 +210,7 @@ function fixOf({ remedy, sample, keptDays }: ReasonFacts, place: Place): Fix {
     return [advice, commands.raisedLimitOf(id, remedy.viewsPerMinute, place)];
   }
   if (kind === 'raise-max-view') {
-    return [`${advice} ${formatSize(remedy.bytes).replace(' ', '')}.`];
+    return [`${advice} ${formatSizeOption(remedy.bytes)}.`];
   }
   if (kind !== 'fix-page' || code === 'unsupported-media-type') return [advice];
   return pageFix(sample, commands.explainOf(id, keptDays, place));
@@ -223,7 +229,7 @@ const ADVICE: Readonly<Partial<Record<ReasonFacts['remedy']['kind'], string>>> =
   fixed: 'They would be accepted now; waiting for the next one.',
 };
 
-function pageFix({ origin = '', text = '' }: ReasonFacts['sample'], explain?: string): Fix {
+function pageFix({ origin = '', text = '' }: Sent, explain?: string): Fix {
   const [, url] = /"url"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(text) ?? [];
   const page = url === undefined ? 'that sends them' : `"${printable(url, 100)}"`;
   const advice = `Correct the page ${page}${origin === '' ? '' : ` of ${printable(origin)}`}.`;

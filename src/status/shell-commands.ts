@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import { formatSize } from '../base/format.ts';
+import { formatSizeOption } from '../base/format.ts';
 import { KiB } from '../base/size.ts';
 import { shellQuoted } from '../base/text.ts';
 import { accountOf } from '../disk/root.ts';
@@ -51,10 +51,11 @@ function absolute(path: string): string {
 const as = (account: string | undefined, command: string): string =>
   account === undefined ? command : `sudo -u ${shellQuoted(account)} ${command}`;
 
-type Owned = Pick<Installation, 'projectsPath' | 'account'>;
+/** Where the projects file is; other parts if they are known. */
+export type Owned = Pick<Installation, 'projectsPath'> & Partial<Installation>;
 
 /** Returns a command that reads or edits the projects file. */
-const withProjects = (command: string, { projectsPath, account }: Owned): string =>
+export const withProjects = (command: string, { projectsPath, account }: Owned): string =>
   as(account, `viewlog ${command} --projects ${shellQuoted(projectsPath)}`);
 
 /**
@@ -66,7 +67,7 @@ export function activationOf(id: string, origin: string | undefined, place: Owne
   return withProjects(`activate ${id}${from}`, place);
 }
 
-export const raisedLimitOf = (id: string, viewsPerMinute: number, place: Installation): string =>
+export const raisedLimitOf = (id: string, viewsPerMinute: number, place: Owned): string =>
   withProjects(`activate ${id} --max-views-per-minute ${viewsPerMinute}`, place);
 
 const refusedFile = (dataDir: string | undefined, day: string): string =>
@@ -80,8 +81,8 @@ export function replayOf(
 ): string {
   const { dataDir, url, viewBytesMax } = place;
   const files = days.map((day) => refusedFile(dataDir, day)).join(' ');
-  const bytes = formatSize(viewBytesMax).replace(' bytes', 'B').replace(' ', '');
-  const size = viewBytesMax === VIEW_BYTES_MAX ? '' : ` --max-view ${bytes}`;
+  const size =
+    viewBytesMax === VIEW_BYTES_MAX ? '' : ` --max-view ${formatSizeOption(viewBytesMax)}`;
   return withProjects(`replay ${files} --to ${shellQuoted(url)} --project ${id}${size}`, place);
 }
 
@@ -89,11 +90,7 @@ export function replayOf(
  * Returns a command that explains the latest stored refused view of a project; `undefined` if there
  * is none.
  */
-export function explainOf(
-  id: string,
-  days: readonly string[],
-  place: Installation,
-): string | undefined {
+export function explainOf(id: string, days: readonly string[], place: Owned): string | undefined {
   const day = days.at(-1);
   if (day === undefined) return undefined;
   const line = as(place.account, `grep ${id} ${refusedFile(place.dataDir, day)}`);

@@ -1,16 +1,5 @@
 import { LineSchema } from '../../view/line.ts';
 import type { SchemaPart } from '../../view/pattern.ts';
-import type { Installation } from './installation.ts';
-import { directoryToRead } from './neighbours.ts';
-import { fill } from './templates.ts';
-
-/** Returns a table for the views, and the commands that load it. */
-export const clickhouse = ({ settings }: Installation): string =>
-  fill('clickhouse', {
-    dir: directoryToRead(settings),
-    columns: COLUMNS.map(({ name, type }) => `  ${name} ${type}`).join(',\n'),
-    values: COLUMNS.map(({ name, from }) => `  ${from} AS ${name}`).join(',\n'),
-  });
 
 interface Column {
   readonly name: string;
@@ -19,8 +8,8 @@ interface Column {
   readonly from: string;
 }
 
-/** Made from the stored line's schema, so that no field is missing. */
-const COLUMNS = Object.entries(LineSchema.entries).map(([name, part]) => column(name, part));
+/** The columns of a table for views, made from the line's schema, so that no field is missing. */
+export const COLUMNS = Object.entries(LineSchema.entries).map(([name, part]) => column(name, part));
 
 function column(name: string, part: SchemaPart): Column {
   if (name === 'ts' || name === 'ld') {

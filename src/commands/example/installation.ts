@@ -1,12 +1,18 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { EXIT, Fatal } from '../../base/exit.ts';
-import { formatSize } from '../../base/format.ts';
+import { formatSizeOption } from '../../base/format.ts';
 import { printable } from '../../base/text.ts';
 import { groupName, userName } from '../../disk/root.ts';
-import { type Address, urlOf } from '../../http/listener.ts';
-import { fromOwnMachine } from '../../http/listener.ts';
-import { OPTIONS, projectsIn, SERVE_OPTIONS, type ServeSettings } from '../../settings.ts';
+import { type Address, fromOwnMachine, urlOf } from '../../http/listener.ts';
+import {
+  FILES_ONLY,
+  OPTIONS,
+  projectsIn,
+  SERVE_OPTIONS,
+  type ServeSettings,
+  STREAM_ONLY,
+} from '../../settings.ts';
 
 type ServeOption = keyof ServeSettings;
 
@@ -16,14 +22,12 @@ export interface Installation {
   readonly settings: ServeSettings;
   /** `--data`; with a stream store, the projects file's directory. */
   readonly dir: string;
-  /** The owner of `dir`; a guess if it does not exist. Ids are names if the machine has any. */
-  readonly owner: {
-    readonly user: string;
-    readonly group: string;
-    readonly uid: number;
-    readonly gid: number;
-  };
   readonly isDirMissing: boolean;
+  /** The owner of `dir`; a guess if it does not exist. A user or group without a name is its id. */
+  readonly user: string;
+  readonly group: string;
+  readonly uid: number;
+  readonly gid: number;
   /** The path of the program that runs this bundle; `undefined` for the single executable. */
   readonly runtime: string | undefined;
   /** The bundle or the executable. */
@@ -39,12 +43,17 @@ export function readInstallation(given: ServeSettings): Installation {
   const settings = Object.fromEntries(entries) as ServeSettings;
   const dir = settings.store === undefined ? settings.data : path.dirname(settings.projects);
   const stats = look(() => fs.statSync(dir), undefined);
-  // The user that the manual creates, with the first id of a machine or an image.
-  const { uid, gid } = stats ?? { uid: 1000, gid: 1000 };
-  const [user, group] =
-    stats === undefined ? ['viewlog', 'viewlog'] : [userName(uid), groupName(gid)];
-  const owner = { user: user.replace('#', ''), group: group.replace('#', ''), uid, gid };
-  return { settings, dir, owner, isDirMissing: stats === undefined, ...ownProgram() };
+  return {
+    settings,
+    dir,
+    isDirMissing: stats === undefined,
+    user: stats === undefined ? 'viewlog' : userName(stats.uid).replace('#', ''),
+    group: stats === undefined ? 'viewlog' : groupName(stats.gid).replace('#', ''),
+    // The first id of a machine or an image.
+    uid: stats?.uid ?? 1000,
+    gid: stats?.gid ?? 1000,
+    ...ownProgram(),
+  };
 }
 
 /**
@@ -92,24 +101,22 @@ export function chosenSettings(
   names: readonly ServeOption[] = SERVE_OPTIONS,
 ): [name: ServeOption, text: string][] {
   const isStream = settings.store !== undefined;
-  const left = new Set<ServeOption>(isStream ? ['store', 'data'] : ['store']);
+  const left = new Set<ServeOption>(['store', ...(isStream ? FILES_ONLY : STREAM_ONLY)]);
   return names.flatMap((name) => {
     const value = settings[name];
     if (value === undefined || left.has(name)) return [];
-    const { fallback, parse } = OPTIONS[name];
-    const isDefault =
-      name === 'projects'
-        ? !isStream && value === projectsIn(settings.data)
-        : fallback !== undefined && textOf(name, value) === textOf(name, parse(fallback));
-    return isDefault ? [] : [[name, textOf(name, value)]];
+    const text = textOf(name, value);
+    const { fallback = '', parse } = OPTIONS[name];
+    const ownProjects = isStream ? '' : projectsIn(settings.data);
+    const usual =
+      name === 'projects' ? ownProjects : fallback && textOf(name, parse(fallback) as string);
+    return text === usual ? [] : [[name, text]];
   });
 }
 
-function textOf(name: ServeOption, value: unknown): string {
-  if (typeof value === 'string') return value;
-  if (typeof value !== 'number') return hostAndPort(value as Address);
-  if (OPTIONS[name].value !== 'SIZE') return `${value}`;
-  return formatSize(value).replace(' bytes', 'B').replace(' ', '');
+function textOf(name: ServeOption, value: string | number | object): string {
+  if (typeof value === 'object') return hostAndPort(value as Address);
+  return OPTIONS[name].value === 'SIZE' ? formatSizeOption(value as number) : String(value);
 }
 
 /** Returns these settings as flags on a command line. */

@@ -1,0 +1,186 @@
+import { dirname, relative } from 'node:path';
+import { readEnv } from '../../base/env.ts';
+import { EXIT, Fatal } from '../../base/exit.ts';
+import { KiB } from '../../base/size.ts';
+import { fromOwnMachine } from '../../http/listener.ts';
+import { envName, type ServeSettings } from '../../settings.ts';
+import { isLoopback } from '../../status/guard.ts';
+import { TOKEN_ENV } from '../../status/token.ts';
+import { COLUMNS } from './clickhouse.ts';
+import {
+  chosenSettings,
+  flagsOf,
+  hostAndPort,
+  type Installation,
+  plainPath,
+  reachable,
+  realPath,
+  statusAddress,
+} from './installation.ts';
+
+/** A text; empty if there is nothing to say. A list has a line for each item. */
+export type Value = string | number | readonly string[];
+
+/** @throws {Fatal} exit 64 if an example with this value makes no sense with these settings. */
+type ValueOf = (installation: Installation, example: string) => Value;
+
+/** What templates contain as `<<name>>`. Only the values of the printed template are computed. */
+export const VALUES: Readonly<Record<string, ValueOf>> = {
+  dir: ({ dir }) => dir,
+  user: ({ user }) => user,
+  group: ({ group }) => group,
+  uid: ({ uid }) => uid,
+  gid: ({ gid }) => gid,
+  address: ({ settings }) => hostAndPort(reachable(settings)),
+  statusAddress: ({ settings }) => hostAndPort(statusAddress(settings)),
+  // A stream's address may contain a password, so it comes from a variable.
+  storeVariable: ({ settings }) => (settings.store === undefined ? '' : envName('store')!),
+  minFreeBytes: ({ settings }) => (settings.store === undefined ? settings['min-free'] : ''),
+
+  // systemd, for version 245 or later
+  run: runCommand,
+  serveFlags: ({ settings }) => flagsOf(settings),
+  checkFlags: ({ settings }) => flagsOf(settings, ['data', 'projects']),
+  secrets: ({ settings }) => secretsOf(settings).join(', '),
+  writable: ({ settings, dir }) => (settings.store === undefined ? dir : ''),
+  // A place that contains any of viewlog's files must stay visible.
+  protectHome: (of) => (isAnyUnder(/^\/(home|root|run\/user)(\/|$)/, of) ? 'read-only' : 'yes'),
+  privateTmp: (of) => (isAnyUnder(/^\/(var\/)?tmp(\/|$)/, of) ? 'no' : 'yes'),
+  capability: ({ settings: { port, status } }) => {
+    const ports = [port, status === 'off' ? 0 : status.port];
+    return ports.some((one) => one > 0 && one < 1024) ? 'CAP_NET_BIND_SERVICE' : '';
+  },
+  socketAddress,
+
+  // Containers
+  program: ({ program }) => plainPath(program),
+  programName: ({ runtime }) => (runtime === undefined ? 'viewlog' : 'viewlog.mjs'),
+  baseImage: ({ runtime }) => (runtime === undefined ? 'debian:stable-slim' : 'node:24-slim'),
+  settingsInside: (of) =>
+    chosenSettings(settingsInside(of)).map(([name, text]) => `${envName(name)}=${text}`),
+  exposedPorts: ({ settings }) => publishedAt(settings).map(({ port }) => `${port}`),
+  publishedPorts: ({ settings }) =>
+    publishedAt(settings).map((at) => `${hostAndPort(at)}:${at.port}`),
+  healthPort: ({ settings: { port, status } }) => (status === 'off' ? port : status.port),
+  healthRequest: ({ settings: { status } }) => (status === 'off' ? 'OPTIONS /view' : 'GET /readyz'),
+  mountedDir: (of) => {
+    settingsInside(of); // throws if a file is elsewhere
+    return of.dir;
+  },
+  newToken: ({ settings: { status, 'status-token-file': token }, dir }) =>
+    status === 'off' || token !== undefined ? '' : newToken(dir),
+
+  // Proxies
+  caddyHealthPort,
+  bodyKiB: ({ settings }) => Math.ceil(settings['max-view'] / KiB) + REFUSED_KIB,
+
+  // Prometheus
+  tokenFile: ({ settings: { status, 'status-token-file': file } }) => {
+    const isOpen = status !== 'off' && !isLoopback(status.host);
+    const needsToken = isOpen || readEnv(TOKEN_ENV) !== undefined;
+    return file ?? (needsToken ? '/etc/prometheus/viewlog-token' : '');
+  },
+
+  // Programs that read the view files
+  viewsDir: ({ settings: { store, data } }) => {
+    if (store === undefined) return data;
+    const hint = "leave out --store, and give the archive's --data";
+    throw new Fatal(EXIT.usage, `A stream has no files to read; ${hint}`);
+  },
+  // The user that the shipper's package creates.
+  shipperUser: (_, example) => (example === 'rsyslog' ? 'syslog' : example),
+  lineBytesMax: ({ settings }) => settings['max-view'],
+  chunkKiB: (of) => Math.min(bufferKiB(of), 512),
+  bufferKiB,
+  // rsyslog's own default is 8 KiB.
+  messageBytesMax: ({ settings }) => Math.max(8 * KiB, settings['max-view']),
+  columns: () => COLUMNS.map(({ name, type }) => `  ${name} ${type}`).join(',\n'),
+  columnValues: () => COLUMNS.map(({ name, from }) => `  ${from} AS ${name}`).join(',\n'),
+};
+
+/** nginx accepts this much more than --max-view, so that viewlog can refuse it with a reason. */
+const REFUSED_KIB = 64;
+
+/** Fluent Bit's buffer also holds the start of the next line. */
+function bufferKiB({ settings }: Installation): number {
+  return Math.max(64, Math.ceil((2 * settings['max-view']) / KiB));
+}
+
+/** Caddy asks for health at the host that views go to; no other host would answer. */
+function caddyHealthPort({ settings: { host, status } }: Installation): Value {
+  if (status === 'off') return '';
+  const isSame = ['0.0.0.0', '::', host].includes(status.host);
+  const isThere = isSame || fromOwnMachine(host) === fromOwnMachine(status.host);
+  return isThere ? reachable(status, '--status with port').port : '';
+}
+
+/** Uses real paths, so that neither PATH nor a symlink changes what runs. */
+function runCommand({ settings, dir, program, runtime }: Installation): string {
+  const file = plainPath(program);
+  if (runtime === undefined) return file;
+  if (!/(^|\/)deno[^/]*$/.test(runtime)) return `${plainPath(runtime)} ${file}`;
+  const { projects, store, 'status-token-file': token, 'nats-creds': creds } = settings;
+  const paths = [dir, dirname(projects), token, creds].filter((path) => path !== undefined);
+  const read = `--allow-read=${[...new Set(paths)].join(',')}`;
+  const write = store === undefined ? ` --allow-write=${dir}` : '';
+  const flags = `--no-prompt --allow-net --allow-env --allow-sys=statfs ${read}${write}`;
+  return `${plainPath(runtime)} run ${flags} ${file}`;
+}
+
+function secretsOf({ store, status, 'status-token-file': token }: ServeSettings): string[] {
+  const needsToken = status !== 'off' && !isLoopback(status.host) && token === undefined;
+  const names = [store && envName('store'), needsToken && TOKEN_ENV];
+  return names.filter(Boolean).map((name) => `${name}=…`);
+}
+
+function isAnyUnder(places: RegExp, { settings, dir, program, runtime }: Installation): boolean {
+  const { projects, 'status-token-file': token, 'nats-creds': creds } = settings;
+  return [dir, projects, token, creds, program, runtime].some(
+    (path) => path !== undefined && (places.test(path) || places.test(realPath(path))),
+  );
+}
+
+/** @throws {Fatal} exit 64 if viewlog runs on Deno or Bun, which cannot take over a socket. */
+function socketAddress({ settings: { host, port }, runtime = 'node' }: Installation): string {
+  if (!/(^|\/)node[^/]*$/.test(runtime)) {
+    const hint = 'run viewlog on Node, or as a single executable';
+    throw new Fatal(EXIT.usage, `Deno and Bun cannot take over a socket of systemd; ${hint}`);
+  }
+  reachable({ host, port });
+  return hostAndPort({ host, port });
+}
+
+const newToken = (dir: string): string => `${dir}/status-token`;
+
+/**
+ * Returns the settings inside a container: it sees `dir` alone, as /data, and listens on every
+ * address. The status server therefore needs a token.
+ * @throws {Fatal} exit 64 if a file is elsewhere.
+ */
+function settingsInside({ settings, dir }: Installation): ServeSettings {
+  const { projects, status, 'status-token-file': token, 'nats-creds': creds } = settings;
+  const inside = (file: string): string => {
+    const below = relative(dir, file);
+    if (!below.startsWith('..')) return `/data/${below}`;
+    const hint = 'the container sees no other directory; move the file there';
+    throw new Fatal(EXIT.usage, `"${file}" is not in "${dir}", and ${hint}`);
+  };
+  const isOff = status === 'off';
+  return {
+    ...settings,
+    data: '/data',
+    projects: inside(projects),
+    host: '0.0.0.0',
+    status: isOff ? status : { host: '0.0.0.0', port: status.port },
+    'status-token-file': isOff ? undefined : inside(token ?? newToken(dir)),
+    'nats-creds': creds && inside(creds),
+  };
+}
+
+/** Returns the addresses on this machine at which a container is published. */
+function publishedAt(settings: ServeSettings) {
+  const { host, status } = settings;
+  const views = { host, port: reachable(settings).port };
+  if (status === 'off') return [views];
+  return [views, { host: status.host, port: statusAddress(settings).port }];
+}
