@@ -45,7 +45,7 @@ export const activate = defineCommand({
     });
     const { before, after } = changed!;
     if (near !== undefined) {
-      const undo = withProjects(`deactivate ${id}`, { projectsPath: projects });
+      const undo = withProjects(`deactivate ${id}`, { projects });
       log.warn(`Project ${id} is new, and one typo away from ${near}; to undo it: ${undo}`);
     }
     if (before !== undefined && before.active !== false && !before.origins && after.origins) {
@@ -62,7 +62,7 @@ export const activate = defineCommand({
     const where = isRunning ? 'for the running viewlog' : 'once viewlog is running';
     print(`The script for its pages (--url is the address at which browsers reach viewlog):`);
     const script = `snippet ${id} --url ${viewsUrl(after, address)}`;
-    print(`  ${withProjects(script, { projectsPath: projects })}`);
+    print(`  ${withProjects(script, { projects })}`);
     print(`A test view, ${where}:\n  ${curlOf(after, address)}`);
     return EXIT.done;
   },

@@ -103,5 +103,6 @@ function hintFor(
     return `To check it as if a page had sent it, add: --origin ${shellQuoted(example)}`;
   }
   const reason = { remedy, sample: { ...refusal, origin, text }, keptDays: [] };
-  return fixOf(reason, { projectsPath }).filter(Boolean).join(' ');
+  const { words, command = '' } = fixOf(reason, { projects: projectsPath });
+  return [...words, ` ${command}`].join('').trimEnd();
 }

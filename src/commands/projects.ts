@@ -14,7 +14,7 @@ export const projects = defineCommand({
   options: ['data', 'projects'],
   async run({ projects: path }, _, { print }) {
     const listed = (await loadProjects(path)).all();
-    const add = `add one: ${withProjects('activate ID', { projectsPath: path })}`;
+    const add = `add one: ${withProjects('activate ID', { projects: path })}`;
     if (listed.length > 0) print(tableOf([HEAD, ...listed.map(rowOf)], '').join('\n'));
     else print(`No projects in ${printable(path, Infinity)}; ${add}`);
     return EXIT.done;

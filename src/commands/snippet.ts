@@ -62,7 +62,7 @@ function problemsOf(reading: Sound | Faulty, id: string, path: string): readonly
   const project = reading.file.projects.find((listed) => listed.id === id);
   if (project !== undefined && project.active !== false) return [];
   const what = `${project === undefined ? 'not listed' : 'inactive'} in ${printable(path, Infinity)}`;
-  const fix = withProjects(`activate ${id}`, { projectsPath: path });
+  const fix = withProjects(`activate ${id}`, { projects: path });
   return [`Project ${id} is ${what}, so its views are refused; run: ${fix}`];
 }
 

@@ -6,22 +6,18 @@ import { summaryOf } from '../projects/project-list.ts';
 import {
   overdueNotice,
   type Notice,
-  noticesOf,
+  problemNotice,
   RESTORE_PROJECTS,
 } from '../status/problem-words.ts';
 import * as commands from '../status/shell-commands.ts';
 import { isOpen } from '../status/state.ts';
-import type { Place, Words } from '../status/words.ts';
+import type { Words } from '../status/words.ts';
 import { described, isNobodyThere, isFromViewlog } from './ask.ts';
 import { activeIn, type Facts } from './facts.ts';
 import { error, ok, type Verdict, warning } from './finding.ts';
 
-function placeOf({ settings, address }: Facts): Place {
-  const { data, projects } = settings;
-  const store = data === undefined ? {} : undefined;
-  const installation = commands.installationOf({ data: data ?? '', projects, store });
-  return { ...installation, url: address, viewBytesMax: settings['max-view'] };
-}
+const placeOf = ({ settings, address }: Facts): commands.Place =>
+  commands.placeOf(settings, address);
 
 /** The oldest versions that viewlog is tested on. */
 const OLDEST = { Node: '20.19', Deno: '2.5', Bun: '1.0' } as const;
@@ -56,14 +52,14 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
     const why = 'viewlog does not start with it; a running one keeps the last good list';
     const { projectsFault: fault } = facts.status.overview ?? {};
     if (fault?.isMissing) return [error(fault.first, why, RESTORE_PROJECTS)];
-    const fix = `Correct the file. To see every fault: ${commands.checkOf(place)}`;
+    const fix = `Correct the file. To see every fault: ${commands.withProjects('check', place)}`;
     return [error(`${first}${rest}`, why, fix)];
   }
   const { projects } = reading.file;
   const what = `"${settings.projects}" has ${summaryOf(projects)}`;
   if (activeIn(reading).length > 0) return [ok(what)];
   const id = projects[0]?.id ?? 'ID';
-  const fix = commands.activationOf(id, undefined, place);
+  const fix = commands.activationOf(id, {}, place);
   return [warning(what, 'every view is refused', fix)];
 }
 
@@ -152,22 +148,21 @@ const REFUSALS_MAX = 5;
 export function checkRefusals(facts: Facts): readonly Verdict[] {
   const { overview } = facts.status;
   if (overview === undefined) return [];
-  const problems = overview.projects.filter(
+  const { projects, problems, warnings } = overview;
+  // Also those that are too few for the page.
+  const refused = [...projects, ...problems.filter(({ id }) => id === '')].filter(
     ({ state, reasons }) => state === 'silent' || reasons.some(isOpen),
   );
-  const shown = {
-    ...overview,
-    problems: problems.slice(0, REFUSALS_MAX),
-    problemsInAll: problems.length,
-    // Other checks report these.
-    unavailable: undefined,
-    projectsFault: undefined,
-    isStopping: false,
-    overdue: [],
-    firstSteps: undefined,
-  };
-  const notices = noticesOf(shown, placeOf(facts)).filter(({ kind }) => kind !== 'green');
-  if (notices.length > 0 || overview.unavailable !== undefined) return notices.map(verdictOf);
+  const more = refused.length - REFUSALS_MAX;
+  const notes = [
+    ...(more > 0 ? [`${plural(more, 'more project')} with problems`] : []),
+    ...warnings,
+  ];
+  const found = [
+    ...refused.slice(0, REFUSALS_MAX).map((row) => verdictOf(problemNotice(row, placeOf(facts)))),
+    ...notes.map((note) => warning(note, undefined, '')),
+  ];
+  if (found.length > 0 || overview.unavailable !== undefined) return found;
   return [ok('No view of a listed project is refused now')];
 }
 

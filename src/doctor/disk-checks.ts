@@ -3,8 +3,8 @@ import { formatRoundedSize, formatSize, plural } from '../base/format.ts';
 import { echo, shellQuoted } from '../base/text.ts';
 import { dayOf, timeOf } from '../base/time.ts';
 import { groupName, userName } from '../disk/root.ts';
-import { diskAdvice } from '../status/problem-words.ts';
-import { remedyOf } from '../view/remedy.ts';
+import { spaceAdvice } from '../status/problem-words.ts';
+import { spaceOf } from '../status/store-facts.ts';
 import type { Facts } from './facts.ts';
 import { error, ok, type Verdict, warning } from './finding.ts';
 import type { Inside } from './probe-disk.ts';
@@ -117,16 +117,16 @@ export const checkSpace = inside(({ fileSystem, around, viewDays }, { settings }
     return [warning(what, '--min-free is off', 'Start Deno with --allow-sys=statfs')];
   }
   const { freeBytes } = fileSystem;
-  const { sizeBytes = Infinity, bytesPerDay } = around;
+  const space = spaceOf(freeBytes, minFreeBytes, around);
   const what = `${formatRoundedSize(freeBytes)} free, --min-free ${formatSize(minFreeBytes)}`;
-  if (freeBytes < minFreeBytes) {
-    const disk = { sizeBytes, freeBytes, minFreeBytes };
-    const remedy = remedyOf({ code: 'storage-unavailable', disk });
-    const advice = diskAdvice({ freeBytes, minFreeBytes, remedy }, data);
-    return [error(what, 'every view is refused with 503', advice)];
+  if (space.remedy.kind !== 'none') {
+    return [error(what, 'every view is refused with 503', spaceAdvice(space, data))];
   }
-  if (!bytesPerDay) return [ok(`${what}; how long it lasts is unknown before a full day`)];
-  const days = Math.floor((freeBytes - minFreeBytes) / bytesPerDay);
+  const { bytesPerDay } = around;
+  if (space.daysLeft === undefined || !bytesPerDay) {
+    return [ok(`${what}; how long it lasts is unknown before a full day`)];
+  }
+  const days = Math.floor(space.daysLeft);
   const estimate = `${what}; lasts ${plural(days, 'day')} at ${formatRoundedSize(bytesPerDay)} per day`;
   // With --keep-days, as many files are removed as are added.
   const isSteady = keepDays > 0 && viewDays.length >= keepDays;

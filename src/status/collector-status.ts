@@ -7,10 +7,10 @@ import type { Service } from './app.ts';
 import { type CollectorState, healthOf, warningsOf } from './health.ts';
 import { lookAround } from './look-around.ts';
 import { collectorMetrics } from './metrics.ts';
-import { type Asked, type StatusModel, modelOf } from './model.ts';
-import { page } from './page.tsx';
+import { type StatusModel, modelOf } from './model.ts';
+import { type Asked, page } from './page.tsx';
 import { RefusalLog } from './refusal-log.ts';
-import { installationOf } from './shell-commands.ts';
+import { placeOf } from './shell-commands.ts';
 import { type ShownSettings, shownSettings } from './shown-settings.ts';
 import { type Judged, judgeAll } from './state.ts';
 import { statusText } from './text.ts';
@@ -38,15 +38,15 @@ const FILTER_LENGTH_MAX = 100;
 
 /** A collector's status: its page, the same as text, and as JSON for the doctor. */
 export function collectorStatus(source: CollectorSource): Service {
-  const { settings, url } = source;
-  const installation = installationOf(settings);
-  const place = () => ({ ...installation, url: url(), viewBytesMax: settings['max-view'] });
+  const settings = shownSettings(source.settings);
+  const first = placeOf(settings, '');
+  const place = () => ({ ...first, url: source.url() });
   const keepDays = { views: settings['keep-days'], refused: settings['keep-refused-days'] };
-  const modelFor = async (asked: Asked): Promise<StatusModel> => {
-    const files = await lookAround(installation.dataDir, keepDays, source.look().nowMs);
+  const modelFor = async (filter: string): Promise<StatusModel> => {
+    const files = await lookAround(settings.data, keepDays, source.look().nowMs);
     const judged = await judgeListed(source.look());
     const state = source.look();
-    return modelOf({ ...state, judged, files, warnings: warningsOf(state) }, asked);
+    return modelOf({ ...state, judged, files, warnings: warningsOf(state) }, filter);
   };
   return {
     health: () => healthOf(source.look()),
@@ -54,17 +54,22 @@ export function collectorStatus(source: CollectorSource): Service {
     pages: {
       '/': async (context) => {
         const asked = askedIn(context);
-        const shown = { model: await modelFor(asked), place: place(), asked, version: BUILD };
+        const shown = {
+          model: await modelFor(asked.filter),
+          place: place(),
+          asked,
+          version: BUILD,
+        };
         return context.html(page(shown));
       },
       '/page.css': (context) => pageFile(context, 'css', 'text/css'),
       '/page.js': (context) => pageFile(context, 'js', 'text/javascript'),
       '/status.txt': async (context) =>
-        context.text(statusText(await modelFor(askedIn(context)), place(), BUILD)),
+        context.text(statusText(await modelFor(askedIn(context).filter), place(), BUILD)),
       '/status.json': async (context) => {
-        const shown = shownSettings(settings, url());
+        const shown = shownSettings(source.settings, source.url());
         const about: About = { version: BUILD, pid: process.pid, settings: shown };
-        return context.json({ ...(await modelFor(askedIn(context))), ...about });
+        return context.json({ ...(await modelFor(askedIn(context).filter)), ...about });
       },
     },
   };

@@ -9,22 +9,14 @@ import type { CollectorState } from './health.ts';
 import type { FilesSeen } from './look-around.ts';
 import type { Activity, Sample } from './reasons.ts';
 import * as state from './state.ts';
-import { diskFacts, isStream } from './store-facts.ts';
+import { isStream, spaceOf } from './store-facts.ts';
 import { QUARTER_MS } from './timeline.ts';
 
-export interface ModelInput extends CollectorState {
+interface ModelInput extends CollectorState {
   /** Every listed project, from `judgeAll`. */
   readonly judged: readonly state.Judged[];
   readonly files: FilesSeen;
   readonly warnings: readonly string[];
-}
-
-/** The reader's request. */
-export interface Asked {
-  /** The ids of open rows. */
-  readonly open: ReadonlySet<string>;
-  /** Part of a name or an id. */
-  readonly filter: string;
 }
 
 export type StatusModel = ReturnType<typeof modelOf>;
@@ -34,11 +26,11 @@ export type ReasonFacts = Row['reasons'][number];
 const ROWS_MAX = 200;
 const PROBLEMS_MAX = 10;
 const UNLISTED_MAX = 20;
-const NAME_LENGTH_MAX = 100;
 const URL_LENGTH_MAX = 200;
 
-export function modelOf(input: ModelInput, asked: Asked) {
-  const { counts, projects, store, files, isStopping, warnings, nowMs } = input;
+/** @param filter part of the names or ids of the projects to be listed. */
+export function modelOf(input: ModelInput, filter: string) {
+  const { counts, projects, store, files, isStopping, warnings, nowMs, judged } = input;
   const { startMs, sinceMs, total } = counts;
   const unlisted = unlistedFacts(input);
   const first = projects.all().find(({ active }) => active) ?? projects.all()[0];
@@ -52,119 +44,110 @@ export function modelOf(input: ModelInput, asked: Asked) {
     projectsFault: projects.fault,
     unavailable: store.unavailable,
     unavailableSinceMs: store.unavailableSinceMs,
-    disk: diskFacts(store, files, input.minFreeBytes),
     stream: isStream(store) ? store.stream : undefined,
+    /** `undefined` if views go to a stream. */
+    disk: isStream(store)
+      ? undefined
+      : {
+          path: store.path,
+          fileBytes: store.fileBytes,
+          ...spaceOf(store.freeBytes, input.minFreeBytes, files),
+        },
     /** The names of files that should have been removed by now. */
     overdue: files.overdue,
-    ...projectsFacts(input, asked),
+    ...rowsOf(input, filter),
+    projectsActive: judged.filter(({ project }) => project.active).length,
+    projectsArriving: judged.filter((one) => one.state === 'arriving').length,
+    projectsListed: judged.length,
     total: figuresOf(total, input),
     unlisted: unlisted.slice(0, UNLISTED_MAX),
     unlistedInAll: unlisted.length,
     latestAccepted: counts.latestAccepted.map((view) => shownView(view, projects)),
     latestRefused: counts.latestRefused.map((sample) => shownRefusal(sample, projects)),
-    /** The project to begin with, for a collector that has never accepted a view. */
-    firstSteps: total.lastAcceptedMs === undefined ? { project: first && named(first) } : undefined,
+    /** The project to begin with. */
+    first: first && named(first),
   };
 }
 
-function projectsFacts(input: ModelInput, { open, filter }: Asked) {
+/** Returns the rows with problems, the worst first, and the rows of the projects asked for. */
+function rowsOf(input: ModelInput, filter: string) {
   const { counts, judged } = input;
   const requests = state.judgeRequests(counts, input);
-  const problems = judged.filter(state.isProblem).sort(byRank);
-  const others = judged.filter((one) => !state.isProblem(one));
-  const found = [...problems, ...others].filter(({ project }) => matches(project, filter));
-  const fixed = [...others, requests].filter((one) => !state.isProblem(one) && isFixedLately(one));
-  const toRow = (one: state.Judged) => rowFacts(one, input, open);
+  const problems = [...judged, requests].filter(kindOf).sort(byRank);
+  const others = judged.filter((one) => kindOf(one) === undefined);
+  const found = [...problems, ...others].filter(
+    (one) => one !== requests && matches(one.project, filter),
+  );
+  const toRow = (one: state.Judged) => rowFacts(one, input);
   return {
-    headline: headlineOf(input, problems, requests),
-    /** Requests that failed before their project was known, if they are more than one in ten. */
-    requests: state.isProblem(requests) ? toRow(requests) : undefined,
-    /** The projects with problems, the worst first. */
+    /** Projects, and the requests that name none, with problems or with problems that are fixed. */
     problems: problems.slice(0, PROBLEMS_MAX).map(toRow),
-    problemsInAll: problems.length,
-    /** Projects that had views refused in the last hour, and now have views accepted again. */
-    fixed: fixed.slice(0, PROBLEMS_MAX).map(toRow),
-    projectsActive: judged.filter(({ project }) => project.active).length,
-    projectsArriving: judged.filter((one) => one.state === 'arriving').length,
-    projectsListed: judged.length,
+    /** Without those that are fixed. */
+    problemsInAll: problems.filter((one) => kindOf(one) !== 'green').length,
     projectsFound: found.length,
     projects: found.slice(0, ROWS_MAX).map(toRow),
   };
 }
 
+const KINDS = ['red', 'amber', 'green'] as const;
+
+/** Returns how bad a problem is; green if it is fixed, `undefined` if there is none. */
+function kindOf({ project, state: is, reasons }: state.Judged) {
+  if (is === 'refused' && project.id !== '') return 'red';
+  if (state.isProblem({ state: is })) return 'amber';
+  const isFixed = reasons.some(({ fixedMs, lastHour }) => fixedMs !== undefined && lastHour > 0);
+  return isFixed ? 'green' : undefined;
+}
+
 /** Red before amber, active projects before inactive ones, then by the number of lost views. */
 const byRank = (a: state.Judged, b: state.Judged): number =>
-  Number(b.state === 'refused') - Number(a.state === 'refused') ||
-  Number(b.project.active) - Number(a.project.active) ||
+  KINDS.indexOf(kindOf(a)!) - KINDS.indexOf(kindOf(b)!) ||
+  Number(b.active) - Number(a.active) ||
   b.refused + b.acceptedYesterday - a.refused - a.acceptedYesterday;
 
-const isFixedLately = ({ reasons }: Pick<state.Judged, 'reasons'>): boolean =>
-  reasons.some(({ isFixed, lastHour }) => isFixed && lastHour > 0);
-
-function headlineOf(
-  { counts, projects, judged, store }: ModelInput,
-  problems: readonly state.Judged[],
-  requests: state.Judged,
-) {
-  if (store.unavailable !== undefined) return { kind: 'red', about: 'storage' } as const;
-  if (problems[0]?.state === 'refused') return { kind: 'red', about: 'projects' } as const;
-  if (projects.fault !== undefined) return { kind: 'amber', about: 'projects-file' } as const;
-  if (problems.length > 0) return { kind: 'amber', about: 'projects' } as const;
-  if (state.isProblem(requests)) return { kind: 'amber', about: 'requests' } as const;
-  const isArriving = judged.some((one) => one.state === 'arriving');
-  if (isArriving) return { kind: 'green', about: 'arriving' } as const;
-  const isActive = judged.some(({ project }) => project.active);
-  if (!isActive) return { kind: 'grey', about: 'no-active-project' } as const;
-  const isNew = counts.total.lastAcceptedMs === undefined;
-  return { kind: 'grey', about: isNew ? 'first-view' : 'quiet' } as const;
-}
-
-function named({ id, name, active, origins, maxViewsPerMinute }: Project) {
-  const shown = name === undefined ? `Project ${id}` : clip(name, NAME_LENGTH_MAX);
-  return { id, name: shown, active, origins, maxViewsPerMinute };
-}
+const named = ({ id, name = `Project ${id}`, active, origins }: Project) => {
+  return { id, name, active, origins };
+};
 
 function nameOf(id: string, projects: Projects): string {
   const project = projects.find(id);
   return project === undefined ? id : named(project).name;
 }
 
-function rowFacts(judged: state.Judged, input: ModelInput, open: ReadonlySet<string>) {
+function rowFacts(judged: state.Judged, input: ModelInput) {
   const { project, activity, reasons, ...rest } = judged;
-  const { counts, projects, nowMs } = input;
-  const starts = reasons.filter(state.isOpen).map(({ sinceMs }) => sinceMs);
-  const isSilent = judged.state === 'silent';
+  const { nowMs, store } = input;
+  const begun = reasons.filter(state.isOpen).map(({ sinceMs }) => sinceMs);
+  const fixed = reasons.map(({ fixedMs = 0 }) => fixedMs);
+  const refusedMs = begun.length > 0 ? Math.min(...begun) : Math.max(0, ...fixed);
   return {
-    ...named(project),
     ...rest,
-    /** Its views would be refused, because nothing can be stored. */
-    isUnstored: project.active && input.store.unavailable !== undefined,
-    sinceMs: isSilent ? activity.lastAcceptedMs : starts.sort((a, b) => a - b)[0],
+    ...named(project),
+    kind: kindOf(judged),
+    /** No view was refused yet, but would be, because nothing can be stored. */
+    isUnstored: project.active && store.unavailable !== undefined && !state.isRefused(judged),
+    /** Since when views are missing or refused, or accepted again. */
+    sinceMs: judged.state === 'silent' ? activity.lastAcceptedMs : refusedMs,
     reasons: reasons.map((reason) => reasonFacts(reason, input)),
     figures: figuresOf(activity, input),
     /** The last 24 hours, oldest first; the newest is still running. */
     hours: activity.acceptedIn.hours(nowMs),
     refusedHours: activity.refusedIn?.hours(nowMs) ?? [],
-    /** Only if the row is open. */
-    latest: open.has(project.id)
-      ? counts.latestAccepted
-          .filter((view) => view.project === project.id)
-          .map((view) => shownView(view, projects))
-      : undefined,
   };
 }
 
-/**
- * Returns a reason with the days of files that have its refused views, if commands can read them
- * now.
- */
 function reasonFacts(reason: state.JudgedReason, { projects, files }: ModelInput) {
-  const { code, project } = reason.sample;
+  const { code, project = '' } = reason.sample;
   // Commands that read refused views read the projects file, too.
-  const canRead = rowOf(code).isStored && project !== undefined && projects.fault === undefined;
+  const canRead = rowOf(code).isStored && project !== '' && projects.fault === undefined;
   const [from, to] = [dayOf(reason.sinceMs), dayOf(reason.lastMs)];
-  const keptDays = files.refusedDays.filter((day) => canRead && day >= from && day <= to);
-  return { ...reason, keptDays };
+  return {
+    ...reason,
+    /** The days of files that have its refused views, if commands can read them now. */
+    keptDays: files.refusedDays.filter((day) => canRead && day >= from && day <= to),
+    /** The project is in the projects file, which is faulty. */
+    isInFaultyFile: projects.fault?.idsInFile.has(project) === true,
+  };
 }
 
 /** A filter finds part of a name, in any letter case, or part of an id. */
@@ -210,9 +193,9 @@ const decoder = new TextDecoder();
 
 function shownView({ atMs, project, fields }: AcceptedView, projects: Projects) {
   const { url } = JSON.parse(decoder.decode(fields)) as { url: string };
-  return { atMs, name: nameOf(project, projects), what: clip(url, URL_LENGTH_MAX) };
+  return { atMs, project, name: nameOf(project, projects), what: clip(url, URL_LENGTH_MAX) };
 }
 
 const shownRefusal = ({ atMs, code, project = '', origin, isCut }: Sample, projects: Projects) => {
-  return { atMs, name: nameOf(project, projects), code, origin, isCut };
+  return { atMs, project, name: nameOf(project, projects), code, origin, isCut };
 };

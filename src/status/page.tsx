@@ -1,19 +1,29 @@
 // The status page as HTML. `page/page.ts` fetches it anew every two seconds and swaps it in place.
 import { printable } from '../base/text.ts';
-import type { Asked, Row, StatusModel } from './model.ts';
+import type { Row, StatusModel } from './model.ts';
 import { reasonNotices, type Notice, noticesOf, unlistedNotices } from './problem-words.ts';
+import type { Place } from './shell-commands.ts';
 import * as words from './words.ts';
+
+/** The reader's request. */
+export interface Asked {
+  /** The ids of open rows. */
+  readonly open: ReadonlySet<string>;
+  /** Part of a name or an id. */
+  readonly filter: string;
+}
 
 interface Shown {
   readonly model: StatusModel;
-  readonly place: words.Place;
+  readonly place: Place;
   readonly asked: Asked;
   /** The program's version, with its commit. */
   readonly version: string;
 }
 
-export function page({ model, place, asked, version }: Shown): string {
-  const headline = words.headlineWords(model);
+export function page(shown: Shown): string {
+  const { model, place, version } = shown;
+  const [kind, headline] = words.headlineOf(model);
   const html = (
     <html lang="en">
       <head>
@@ -24,7 +34,7 @@ export function page({ model, place, asked, version }: Shown): string {
         <link rel="stylesheet" href="page.css" />
         <script type="module" src="page.js"></script>
       </head>
-      <body data-kind={model.headline.kind} data-version={version}>
+      <body data-kind={kind} data-version={version}>
         <header>
           <h1>
             <span role="status">{headline}</span>
@@ -35,7 +45,7 @@ export function page({ model, place, asked, version }: Shown): string {
         <main>
           <NoticeList notices={noticesOf(model, place)} />
           <Figures model={model} />
-          <Projects model={model} place={place} filter={asked.filter} />
+          <Projects shown={shown} />
           <section hidden={model.unlisted.length === 0}>
             <h2>Unlisted ids that send views</h2>
             <NoticeList notices={unlistedNotices(model, place)} />
@@ -99,14 +109,15 @@ const Figures = ({ model }: { model: StatusModel }) => (
 /** Fewer projects need no filter. */
 const FILTER_MIN = 10;
 
-function Projects({ model, place, filter }: Pick<Shown, 'model' | 'place'> & { filter: string }) {
+function Projects({ shown }: { shown: Shown }) {
+  const { model, asked } = shown;
   const { projects, projectsListed } = model;
   return (
     <section hidden={projectsListed === 0}>
       <h2>Projects</h2>
       <input
         type="search"
-        value={filter}
+        value={asked.filter}
         placeholder="Filter"
         aria-label="Filter by name or id"
         autocomplete="off"
@@ -118,17 +129,20 @@ function Projects({ model, place, filter }: Pick<Shown, 'model' | 'place'> & { f
         ))}
       </div>
       {projects.map((row) => (
-        <ProjectRow row={row} place={place} />
+        <ProjectRow row={row} shown={shown} />
       ))}
       <p class="faint">{words.leftOut(model)}</p>
     </section>
   );
 }
 
-function ProjectRow({ row, place }: { row: Row; place: words.Place }) {
-  const { id, name, state, isUnstored, latest } = row;
+function ProjectRow({ row, shown }: { row: Row; shown: Shown }) {
+  const { id, name, state, isUnstored } = row;
+  const { model, place, asked } = shown;
+  const isOpen = asked.open.has(id);
+  const views = model.latestAccepted.filter(({ project }) => project === id);
   return (
-    <details class="row" id={`project-${id}`} data-id={id} open={latest !== undefined}>
+    <details class="row" id={`project-${id}`} data-id={id} open={isOpen}>
       <summary>
         <span>
           <bdi>{printable(name)}</bdi> <small>{id}</small>
@@ -142,12 +156,12 @@ function ProjectRow({ row, place }: { row: Row; place: words.Place }) {
         ))}
         <span class={`state ${isUnstored ? 'refused' : state}`}>{words.stateWords(row)}</span>
       </summary>
-      {latest !== undefined && (
+      {isOpen && (
         <div class="details">
           <Bars row={row} />
           <Text of={words.chartWords(row)} />
           <NoticeList notices={reasonNotices(row, place)} />
-          <Latest title="Last views" items={latest} />
+          <Latest title="Last views" items={views} />
         </div>
       )}
     </details>

@@ -1,48 +1,46 @@
 // Renders problems and their fixes as sentences and commands, for the page and for plain text.
-import {
-  formatCount,
-  formatDuration,
-  formatRoundedSize,
-  formatSize,
-  formatSizeOption,
-  plural,
-} from '../base/format.ts';
+import { formatRoundedSize, formatSize, formatSizeOption, plural } from '../base/format.ts';
 import { MiB } from '../base/size.ts';
 import { printable, shellQuoted } from '../base/text.ts';
 import { curlOf } from '../projects/curl.ts';
 import type { ReasonFacts, Row, StatusModel } from './model.ts';
 import * as commands from './shell-commands.ts';
-import { isProblem } from './state.ts';
-import { at, named, type Place, reasonOf, say, type Step, type Words } from './words.ts';
+import type { Remedy } from '../view/remedy.ts';
+import type { Space } from './store-facts.ts';
+import { at, named, nounOf, problemWords, reasonOf, say, type Words } from './words.ts';
+
+/** A fix, and the command for it. */
+interface Step {
+  readonly words: Words;
+  readonly command?: string | undefined;
+}
 
 /** A problem and its fix. */
 export interface Notice {
-  readonly kind?: 'red' | 'amber' | 'green';
+  readonly kind?: Row['kind'];
   readonly title: Words;
   readonly steps: readonly Step[];
 }
 
+type Place = commands.Place;
+
 /** Returns the problems, the worst first, then those that are fixed by now. */
 export function noticesOf(model: StatusModel, place: Place): Notice[] {
-  const { projectsFault: fault, requests, problems, problemsInAll, overdue, unavailable } = model;
-  const more = problemsInAll - problems.length;
+  const { projectsFault: fault, problems, problemsInAll, overdue, unavailable } = model;
+  const more = problemsInAll - problems.filter(({ kind }) => kind !== 'green').length;
   const notes = [
     ...(more > 0 ? [`${plural(more, 'more project')} with problems.`] : []),
     ...(model.isStopping ? ['viewlog is about to stop. It accepts views until it does.'] : []),
     ...model.warnings,
   ];
+  const isNew = model.total.lastAcceptedMs === undefined;
   return [
     ...(unavailable === undefined ? [] : [storeNotice(model, place)]),
     ...(fault === undefined ? [] : [faultNotice(fault, place)]),
-    ...problems.map((problem) => problemNotice(problem, model, place)),
-    ...(requests === undefined ? [] : [problemNotice(requests, model, place)]),
+    ...problems.map((row) => problemNotice(row, place)),
     ...(overdue.length === 0 ? [] : [overdueNotice(overdue, place)]),
     ...notes.map((note): Notice => ({ kind: 'amber', title: [note], steps: [] })),
-    ...model.fixed.map((row): Notice => {
-      const steps = row.reasons.flatMap((reason) => reasonSteps(reason, row, place));
-      return { kind: 'green', title: [`${named(row.name)}: fixed.`], steps };
-    }),
-    ...firstSteps(model, place),
+    ...(isNew && !fault && !unavailable ? [firstSteps(model, place)] : []),
   ];
 }
 
@@ -52,20 +50,19 @@ export const RESTORE_PROJECTS =
 
 function faultNotice(fault: NonNullable<StatusModel['projectsFault']>, place: Place): Notice {
   const words = ['Correct the file. Until then no command can change it. To see every fault:'];
-  const restore = { words: [RESTORE_PROJECTS] };
+  const correct = { words, command: commands.withProjects('check', place) };
   return {
     kind: 'amber',
     title: say`${fault.first.replace(/[^?]$/, '$&.')} Faulty since ${at(fault.sinceMs)}; the last good list stays active.`,
-    steps: [fault.isMissing ? restore : { words, command: commands.checkOf(place) }],
+    steps: [fault.isMissing ? { words: [RESTORE_PROJECTS] } : correct],
   };
 }
 
 export function overdueNotice(overdue: readonly string[], place: Place): Notice {
-  const { files, command } = commands.removalOf(overdue, place);
   const title = `${plural(overdue.length, 'file')} should have been removed by now.`;
-  const which = files < overdue.length ? `the oldest ${files}` : 'them';
-  const words = [`viewlog removes one of each kind an hour. To remove ${which} now:`];
-  return { kind: 'amber', title: [title], steps: [{ words, command }] };
+  const words = ['viewlog removes one of each kind an hour. To remove the oldest now:'];
+  const steps = [{ words, command: commands.removalOf(overdue, place) }];
+  return { kind: 'amber', title: [title], steps };
 }
 
 function storeNotice(
@@ -74,19 +71,14 @@ function storeNotice(
 ): Notice {
   const title = say`Views are refused with 503 since ${at(ms ?? nowMs)}: ${unavailable}.`;
   if (disk === undefined) return { kind: 'red', title, steps: [] };
-  const { dataDir = '' } = place;
+  const { data = '' } = place;
   const { kind } = disk.remedy;
   const look = kind === 'none' ? commands.doctorOf(place) : undefined;
-  const command = kind === 'free-disk-space' ? `ls -lh ${shellQuoted(dataDir)}` : look;
-  return { kind: 'red', title, steps: [{ words: [diskAdvice(disk, dataDir)], command }] };
+  const command = kind === 'free-disk-space' ? `ls -lh ${shellQuoted(data)}` : look;
+  return { kind: 'red', title, steps: [{ words: [spaceAdvice(disk, data)], command }] };
 }
 
-type DiskFacts = NonNullable<StatusModel['disk']>;
-
-export function diskAdvice(
-  { freeBytes = 0, minFreeBytes, remedy }: Pick<DiskFacts, 'freeBytes' | 'minFreeBytes' | 'remedy'>,
-  dataDir: string,
-): string {
+export function spaceAdvice({ freeBytes = 0, minFreeBytes, remedy }: Space, data: string): string {
   if (remedy.kind === 'lower-min-free') {
     const most = formatRoundedSize(remedy.diskBytes);
     const lower = Math.max(1, Math.floor(Math.min(64, remedy.diskBytes / 8 / MiB)));
@@ -102,121 +94,66 @@ export function diskAdvice(
       'refused-*.ndjson. viewlog then continues by itself.'
     );
   }
-  return `Check ${dataDir}: its owner, its disk, quotas and inodes. viewlog continues by itself.`;
+  return `Check ${data}: its owner, its disk, quotas and inodes. viewlog continues by itself.`;
 }
 
 /** Returns the problem of a project's views, or of requests that name no project. */
-export function problemNotice(row: Row, model: StatusModel, place: Place): Notice {
-  const { state, id, name, accepted, refused, active, sinceMs = model.nowMs, reasons } = row;
-  if (state === 'silent') return silentNotice(row, model);
-  const all = plural(accepted + refused, nounOf(row));
-  const only = refused === 1 ? `the only ${nounOf(row)}` : `all ${all}`;
-  const many = accepted === 0 ? only : `${formatCount(refused)} of ${all}`;
+export function problemNotice(row: Row, place: Place): Notice {
+  const { kind, state, refused, name, active, sinceMs = 0, reasons } = row;
   const still = active ? '' : ' (inactive, but still sending)';
+  const isFixed = state !== 'silent' && refused === 0;
+  const what = isFixed ? 'fixed' : problemWords(row);
+  const lately = reasons.filter(({ lastHour }) => lastHour > 0);
   return {
-    kind: state === 'refused' && id !== '' ? 'red' : 'amber',
-    title: say`${named(name)}${still}: refused since ${at(sinceMs)}, ${many} of the last hour.`,
-    steps: reasons.flatMap((reason) => reasonSteps(reason, row, place)),
+    kind,
+    title: say`${named(name)}${still}: ${what}, since ${at(sinceMs)}.`,
+    steps:
+      state === 'silent' ? [scriptStep(row)] : lately.flatMap((one) => reasonSteps(one, place)),
   };
 }
 
-function silentNotice(row: Row, { nowMs }: StatusModel): Notice {
-  const { id, name, sinceMs = nowMs, acceptedYesterday, origins = [] } = row;
+function scriptStep({ id, origins = [] }: Row): Step {
   const site = origins.find((origin) => !origin.includes('*'));
-  const age = formatDuration(nowMs - sinceMs);
-  const title = say`${named(name)}: no view for ${age}, since ${at(sinceMs)}; ${acceptedYesterday} came in the same 3 hours yesterday.`;
   const check = "Check that the site's pages still contain the script.";
-  const command = site === undefined ? undefined : commands.scriptCheckOf(id, site);
-  const words = [`${check}${site === undefined ? '' : ' This prints it from the home page:'}`];
-  return { kind: 'amber', title, steps: [{ words, command }] };
+  if (site === undefined) return { words: [check] };
+  const command = `curl -sSL ${shellQuoted(`${site}/`)} | grep ${id}`;
+  return { words: [`${check} This prints it from the home page:`], command };
 }
 
-/**
- * Returns the reasons of refusals in the last 24 hours. The fixes of a problem are above the table.
- */
+/** Returns the reasons of refusals in the last 24 hours, with a sample of each. */
 export const reasonNotices = (row: Row, place: Place): Notice[] =>
   row.reasons.map((reason) => {
-    const { sample, lastDay, lastMs } = reason;
-    const title = say`${lastDay} refused in 24 hours, the latest ${at(lastMs)}: ${reasonOf(sample)}`;
-    const text = sample.text && printable(sample.text, 1000);
-    const detail = { words: [printable(sample.detail, 500)], command: text };
-    const steps = isProblem(row) ? [] : reasonSteps(reason, row, place);
-    return { title, steps: [detail, ...steps] };
+    const { detail, text } = reason.sample;
+    const sample = { words: ['The latest:'], command: text && printable(text, 1000) };
+    const steps = reasonSteps(reason, place);
+    return { title: [printable(detail, 500)], steps: text ? [...steps, sample] : steps };
   });
 
-const nounOf = ({ id }: Row): string => (id === '' ? 'request' : 'view');
-
-/** Returns the fixes for a reason of refusals, and how to send the views again. */
-export function reasonSteps(reason: ReasonFacts, row: Row, place: Place): Step[] {
-  const { lastHour, sinceMs, lastMs, isFixed } = reason;
-  if (lastHour === 0) return [];
-  const what = `${plural(lastHour, nounOf(row))}${reasonWords(reason, row)}.`;
-  if (!isFixed) return fixSteps(reason, place, `${what} `);
-  const replay = replayOf(reason, place);
-  const again = replay === undefined ? '' : ' To send them again:';
-  const fixed = say`${what} The first was refused ${at(sinceMs)}, the last ${at(lastMs)}.${again}`;
-  return [{ words: fixed, command: replay }];
+/** Returns the reason of refusals, its fix, and how to send the views again. */
+function reasonSteps(reason: ReasonFacts, place: Place): Step[] {
+  const { sample, lastDay, lastMs, remedy, keptDays } = reason;
+  const { code, project = '', origin } = sample;
+  const views = plural(lastDay, nounOf(project));
+  const from = origin === undefined ? 'without an Origin' : `from ${printable(origin)}`;
+  const why = code === 'invalid-view' ? faultsOf(sample) : reasonOf(sample);
+  const what = say`${views} in 24 hours, the latest ${at(lastMs)} ${from}: ${why}.`;
+  const steps = [{ words: what }, fixOf(reason, place)];
+  // Faulty views stay faulty, so only others can be sent again.
+  const staysRefused = code === 'invalid-view' || remedy.kind === 'send-origin';
+  if (staysRefused || keptDays.length === 0) return steps;
+  const command = commands.replayOf(project, keptDays, place);
+  return [...steps, { words: ['Then send the refused views again:'], command }];
 }
 
-/** Faulty views stay faulty, so only others can be sent again. */
-function replayOf({ sample, remedy, keptDays }: ReasonFacts, place: Place): string | undefined {
-  const staysRefused = sample.code === 'invalid-view' || remedy.kind === 'send-origin';
-  if (staysRefused || keptDays.length === 0) return undefined;
-  return commands.replayOf(sample.project ?? '', keptDays, place);
-}
+const faultsOf = ({ issues }: ReasonFacts['sample']): string =>
+  issues
+    .map(({ field, message, received }) => {
+      const name = field === '' ? 'the view' : printable(field);
+      return `${name} ${printable(message)} (received ${printable(received)})`;
+    })
+    .join('; ');
 
-function fixSteps(reason: ReasonFacts, place: Place, what: string): Step[] {
-  const [advice, command] = fixOf(reason, place);
-  const replay = replayOf(reason, place);
-  const again = { words: ['Then send the refused views again:'], command: replay };
-  return [{ words: [what + advice], command }, ...(replay === undefined ? [] : [again])];
-}
-
-function reasonWords(reason: ReasonFacts, { id, maxViewsPerMinute: limit }: Row): string {
-  const { sample, isFixed } = reason;
-  const { code, issues } = sample;
-  // The limit may have been raised since.
-  const isOver = code === 'rate-limited' && !isFixed;
-  const from = fromWords(sample);
-  if (code === 'origin-not-allowed') return ` ${from}: origin not allowed`;
-  if (isOver && limit !== undefined) {
-    return `: over its limit of ${plural(limit, 'view')} a minute`;
-  }
-  if (code !== 'invalid-view') {
-    return `${id === '' ? `, the latest ${from}` : ''}: ${reasonOf(sample)}`;
-  }
-  const faults = issues.map(({ field, message, received }) => {
-    const name = field === '' ? 'the view' : printable(field);
-    return `${name} ${printable(message)} (received ${printable(received)})`;
-  });
-  return `: ${faults.join('; ')}`;
-}
-
-type Fix = readonly [advice: string, command?: string | undefined];
-type Sent = Pick<ReasonFacts['sample'], 'code' | 'project' | 'origin' | 'text'>;
-
-/** Returns what to do about refusals. */
-export function fixOf(
-  { remedy, sample, keptDays }: Pick<ReasonFacts, 'remedy' | 'keptDays'> & { sample: Sent },
-  place: commands.Owned,
-): Fix {
-  const { project: id = '', code } = sample;
-  const { kind } = remedy;
-  const advice = ADVICE[kind] ?? 'If this continues: viewlog help trouble';
-  if (kind === 'activate' || kind === 'add-origin') {
-    return [advice, commands.activationOf(id, remedy.origin, place)];
-  }
-  if (kind === 'raise-limit') {
-    return [advice, commands.raisedLimitOf(id, remedy.viewsPerMinute, place)];
-  }
-  if (kind === 'raise-max-view') {
-    return [`${advice} ${formatSizeOption(remedy.bytes)}.`];
-  }
-  if (kind !== 'fix-page' || code === 'unsupported-media-type') return [advice];
-  return pageFix(sample, commands.explainOf(id, keptDays, place));
-}
-
-const ADVICE: Readonly<Partial<Record<ReasonFacts['remedy']['kind'], string>>> = {
+const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
   activate: 'If it is a site of yours, activate it; if not, remove the script from its pages:',
   'add-origin': 'If it is one of its sites, add it:',
   'raise-limit': 'Unless this is a flood, raise the limit to twice what is sent:',
@@ -229,49 +166,63 @@ const ADVICE: Readonly<Partial<Record<ReasonFacts['remedy']['kind'], string>>> =
   fixed: 'They would be accepted now; waiting for the next one.',
 };
 
-function pageFix({ origin = '', text = '' }: Sent, explain?: string): Fix {
+const IN_FAULTY_FILE =
+  'The project is in the projects file, which is faulty and so not active. Correct the file first.';
+
+type Refused = Pick<ReasonFacts, 'remedy' | 'keptDays'> &
+  Partial<Pick<ReasonFacts, 'fixedMs' | 'isInFaultyFile'>> & {
+    readonly sample: Pick<ReasonFacts['sample'], 'code' | 'project' | 'text'>;
+  };
+
+/** Returns what to do about refusals. */
+export function fixOf(reason: Refused, place: commands.Owned): Step {
+  const { remedy, sample, keptDays, fixedMs, isInFaultyFile } = reason;
+  const { project: id = '', code, text = '' } = sample;
+  const { kind } = remedy;
+  const advice = ADVICE[kind] ?? 'If this continues: viewlog help trouble';
+  const words = [advice];
+  if (fixedMs !== undefined) return { words: say`Accepted again since ${at(fixedMs)}.` };
+  if (kind === 'activate' || kind === 'add-origin' || kind === 'raise-limit') {
+    return { words, command: commands.activationOf(id, remedy, place) };
+  }
+  if (kind === 'fix-projects-file' && isInFaultyFile) return { words: [IN_FAULTY_FILE] };
+  if (kind === 'raise-max-view') {
+    return { words: [`${advice} ${formatSizeOption(remedy.bytes)}.`] };
+  }
+  if (kind !== 'fix-page' || code === 'unsupported-media-type') return { words };
   const [, url] = /"url"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(text) ?? [];
   const page = url === undefined ? 'that sends them' : `"${printable(url, 100)}"`;
-  const advice = `Correct the page ${page}${origin === '' ? '' : ` of ${printable(origin)}`}.`;
-  return explain === undefined ? [advice] : [`${advice} To explain the latest:`, explain];
+  const day = keptDays.at(-1);
+  if (day === undefined) return { words: [`Correct the page ${page}.`] };
+  const command = commands.explainOf(id, day, place);
+  return { words: [`Correct the page ${page}. To explain the latest:`], command };
 }
 
-/** Shown for views of ids that are not listed. */
-const IN_FAULTY_FILE =
-  'It is in the projects file, which is faulty and so not active. Correct the file first.';
-
-export function unlistedNotices(model: StatusModel, place: Place): Notice[] {
-  const { unlisted, unlistedInAll, projectsFault } = model;
-  const notices = unlisted.map(({ id, reason }): Notice => {
-    const { lastDay, lastHour, lastMs, sample } = reason;
-    const views = plural(lastDay, 'view');
-    const title = say`${id}: ${views} in 24 hours, ${lastHour} in the last hour, ${fromWords(sample)}, the latest ${at(lastMs)}`;
-    if (projectsFault?.idsInFile.has(id)) return { title, steps: [{ words: [IN_FAULTY_FILE] }] };
-    return { title, steps: fixSteps(reason, place, '') };
-  });
+export function unlistedNotices({ unlisted, unlistedInAll }: StatusModel, place: Place): Notice[] {
   const left = unlistedInAll - unlisted.length;
-  return left === 0 ? notices : [...notices, { title: [plural(left, 'more id')], steps: [] }];
+  const more = left === 0 ? [] : [{ title: [plural(left, 'more id')], steps: [] }];
+  return [
+    ...unlisted.map(({ id, reason }) => ({ title: [id], steps: reasonSteps(reason, place) })),
+    ...more,
+  ];
 }
-
-const fromWords = ({ origin }: ReasonFacts['sample']): string =>
-  origin === undefined ? 'without an Origin' : `from ${printable(origin)}`;
 
 const EXAMPLE = { id: '1000001', active: false, origins: ['https://www.example.com'] };
+/** An address at which browsers might reach a collector. */
+const VIEWS_SITE = 'https://views.example.com';
 
 /** Returns the first steps, for a collector that has never accepted a view. */
-function firstSteps(model: StatusModel, place: Place): Notice[] {
-  const { firstSteps: first, projectsFault, unavailable, startMs } = model;
-  if (first === undefined || projectsFault !== undefined || unavailable !== undefined) return [];
-  const { id, active, origins } = first.project ?? EXAMPLE;
-  const origin = first.project === undefined ? EXAMPLE.origins[0] : undefined;
+function firstSteps({ first, startMs }: StatusModel, place: Place): Notice {
+  const { id, active, origins } = first ?? EXAMPLE;
+  const origin = first === undefined ? EXAMPLE.origins[0] : undefined;
   const activate = 'Activate a project, with an id and an address of your own:';
   const script =
     'Print the script for its pages, with the address at which browsers reach viewlog:';
   const test = 'Or try it from this machine; the view counts:';
   const steps = [
-    { words: [activate], command: commands.activationOf(id, origin, place) },
-    { words: [script], command: commands.snippetOf(id, place) },
+    { words: [activate], command: commands.activationOf(id, { origin }, place) },
+    { words: [script], command: commands.withProjects(`snippet ${id} --url ${VIEWS_SITE}`, place) },
     { words: [test], command: curlOf({ id, origins }, place.url, startMs) },
   ];
-  return [{ title: ['To get the first view'], steps: active ? steps.slice(1) : steps }];
+  return { title: ['To get the first view'], steps: active ? steps.slice(1) : steps };
 }

@@ -1,20 +1,17 @@
-import { plural } from '../base/format.ts';
 import type { Log } from '../base/log.ts';
-import { printable } from '../base/text.ts';
 import { HOUR_MS } from '../base/time.ts';
 import { isRefused, type Judged } from './state.ts';
-import { reasonsOf } from './words.ts';
+import { named, problemAndReasons } from './words.ts';
 
 /**
  * Logs that views of a listed project begin to be refused, and that they are accepted again: at most
  * one line of each per project and hour.
  */
 export class RefusalLog {
-  /** By project: what was logged last, and when each of the two was. */
-  readonly #logged = new Map<
-    string,
-    { isRefused: boolean; atMs: [again: number, begun: number] }
-  >();
+  /** The projects whose views are refused, by what was logged last. */
+  readonly #refused = new Set<string>();
+  /** When each of the two was logged last, by project. */
+  readonly #loggedMs = { true: new Map<string, number>(), false: new Map<string, number>() };
   readonly #log: Pick<Log, 'info' | 'warn'>;
 
   constructor(log: Pick<Log, 'info' | 'warn'>) {
@@ -24,21 +21,21 @@ export class RefusalLog {
   /** @param judged every listed project. */
   look(judged: readonly Judged[], nowMs: number): void {
     for (const one of judged) {
-      const { project, accepted, refused } = one;
-      const { id, name } = project;
-      const logged = this.#logged.get(id) ?? { isRefused: false, atMs: [-Infinity, -Infinity] };
+      const { id, name } = one.project;
       const isNow = isRefused(one);
-      if (isNow === logged.isRefused || (!isNow && accepted === 0)) continue;
-      if (nowMs - logged.atMs[Number(isNow)]! < HOUR_MS) continue;
-      logged.isRefused = isNow;
-      logged.atMs[Number(isNow)] = nowMs;
-      this.#logged.set(id, logged);
-      const whose = `Views of project ${id}${name === undefined ? '' : ` (${printable(name, 60)})`}`;
-      const views = plural(accepted + refused, 'view');
-      const many = accepted === 0 ? `all ${views}` : `${refused} of ${views}`;
-      const why = reasonsOf(one);
-      if (isNow) this.#log.warn(`${whose} are refused: ${why}; ${many} of the last hour`);
-      else this.#log.info(`${whose} are accepted again`);
+      const isAgain = !isNow && one.accepted > 0;
+      if (this.#refused.has(id) ? !isAgain : !isNow) continue;
+      const loggedMs = this.#loggedMs[`${isNow}`];
+      if (nowMs - (loggedMs.get(id) ?? -Infinity) < HOUR_MS) continue;
+      loggedMs.set(id, nowMs);
+      const who = `Project ${id}${name === undefined ? '' : ` (${named(name)})`}`;
+      if (isNow) {
+        this.#refused.add(id);
+        this.#log.warn(`${who}: ${problemAndReasons(one)}`);
+      } else {
+        this.#refused.delete(id);
+        this.#log.info(`${who}: views are accepted again`);
+      }
     }
   }
 }

@@ -1,5 +1,5 @@
+import { resolve } from 'node:path';
 import { portOf } from '../http/listener.ts';
-import { installationOf } from './shell-commands.ts';
 
 /** How a collector was started, by option, with absolute paths and without secrets. */
 export interface ShownSettings {
@@ -15,24 +15,33 @@ export interface ShownSettings {
   readonly 'keep-refused-days': number;
 }
 
-/** The operator's settings. */
-export type Chosen = ShownSettings & { readonly data: string; readonly store: object | undefined };
-
 /**
  * Returns the settings as the doctor reads them, so that it examines the running collector.
+ * @param chosen the operator's settings; with a store, views go to the store.
  * @param url the address listened on, if there is one already: `--port 0` does not contain it.
  */
-export function shownSettings(chosen: Chosen, url = ''): ShownSettings {
-  const { dataDir, projectsPath } = installationOf(chosen);
+export function shownSettings(
+  chosen: ShownSettings & { readonly data: string; readonly store: object | undefined },
+  url = '',
+): ShownSettings {
   return {
     host: chosen.host,
     port: portOf(url) ?? chosen.port,
-    data: dataDir,
-    projects: projectsPath,
+    data: chosen.store === undefined ? absolute(chosen.data) : undefined,
+    projects: absolute(chosen.projects),
     durability: chosen.durability,
     'max-view': chosen['max-view'],
     'min-free': chosen['min-free'],
     'keep-days': chosen['keep-days'],
     'keep-refused-days': chosen['keep-refused-days'],
   };
+}
+
+/** Deno does not reveal the working directory without permission to read it. */
+function absolute(path: string): string {
+  try {
+    return resolve(path);
+  } catch {
+    return path;
+  }
 }

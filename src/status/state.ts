@@ -49,7 +49,7 @@ export const isProblem = (one: { readonly state: ProjectState }): boolean =>
   isRefused(one) || one.state === 'silent';
 
 /** Facts beside a project's own counts. */
-export interface Surroundings {
+interface Surroundings {
   readonly projects: Pick<Projects, 'fault'>;
   readonly store: Pick<StoreState, 'unavailable'>;
   readonly nowMs: number;
@@ -70,11 +70,7 @@ export function judge(
   views = activity,
 ) {
   const { nowMs, store } = around;
-  const { active } = project;
   const isDown = store.unavailable !== undefined;
-  // While nothing can be stored no views arrive, which is the collector's problem, not the
-  // project's.
-  const accepted = isDown ? 0 : activity.acceptedIn.lastHour(nowMs);
   const reasons = Array.from(activity.reasons.values())
     .filter(({ sample: { code }, lastMs }) => {
       const isCollectors = isDown && code === 'storage-unavailable';
@@ -82,13 +78,17 @@ export function judge(
     })
     .map((reason) => judgeReason(reason, around, views, project))
     .sort((a, b) => b.lastHour - a.lastHour || b.lastDay - a.lastDay);
-  const refused = reasons.filter(isOpen).reduce((sum, { lastHour }) => sum + lastHour, 0);
   const agoMs = nowMs - DAY_MS;
-  const acceptedYesterday = activity.acceptedIn.between(agoMs - SILENT_MS, agoMs);
-  const isHeardLately = nowMs - (activity.lastAcceptedMs ?? 0) < SILENT_MS;
-  const state = stateOf({ active, accepted, refused, isHeardLately, acceptedYesterday });
-  // Accepted and refused are counts of the last hour; refused leaves out reasons that are fixed.
-  return { project, activity, state, accepted, refused, acceptedYesterday, reasons };
+  const arrivals = {
+    active: project.active,
+    // While nothing can be stored no views arrive, which is the collector's problem, not the
+    // project's.
+    accepted: isDown ? 0 : activity.acceptedIn.lastHour(nowMs),
+    refused: reasons.filter(isOpen).reduce((sum, { lastHour }) => sum + lastHour, 0),
+    isHeardLately: nowMs - (activity.lastAcceptedMs ?? 0) < SILENT_MS,
+    acceptedYesterday: activity.acceptedIn.between(agoMs - SILENT_MS, agoMs),
+  };
+  return { project, activity, ...arrivals, state: stateOf(arrivals), reasons };
 }
 
 /** A stand-in project for requests that failed before their project was known. */
@@ -105,38 +105,41 @@ export function judgeRequests({ total, beforeProject }: Counts, around: Surround
   const judged = judge(REQUESTS, beforeProject, around, total);
   const lastHour = ({ acceptedIn, refusedIn }: Activity): number =>
     acceptedIn.lastHour(around.nowMs) + (refusedIn?.lastHour(around.nowMs) ?? 0);
-  const accepted = lastHour(total) - lastHour(beforeProject);
-  const state = stateOf({ ...judged, active: true, accepted, isHeardLately: false });
-  return { ...judged, accepted, state };
+  const arrivals = { ...judged, accepted: lastHour(total) - lastHour(beforeProject) };
+  return { ...arrivals, state: stateOf(arrivals) };
 }
 
 /** @param project `undefined` if it is not listed. */
 export function judgeReason(
-  reason: Reason,
+  { refusedIn, acceptedThen, ...reason }: Reason,
   { projects, nowMs }: Surroundings,
   views: Activity = NO_ACTIVITY,
   project?: Project,
 ) {
-  const { sinceMs, lastMs, sample, refusedIn } = reason;
-  const { code, origin, isCut, bytes } = sample;
+  const { sample } = reason;
+  // Costly, and only this code's remedy needs it.
+  const sentPerMinute = sample.code === 'rate-limited' ? busiestMinute(views, nowMs) : undefined;
+  const isProjectsFileFaulty = projects.fault !== undefined;
   const remedy: Remedy =
-    code === 'storage-unavailable'
+    sample.code === 'storage-unavailable'
       ? { kind: 'fixed' }
-      : remedyOf({
-          code,
-          project,
-          isProjectsFileFaulty: projects.fault !== undefined,
-          origin,
-          isCut,
-          bytes,
-          // Costly, and only this code's remedy needs it.
-          sentPerMinute: code === 'rate-limited' ? busiestMinute(views, nowMs) : undefined,
-        });
+      : remedyOf({ ...sample, project, isProjectsFileFaulty, sentPerMinute });
   const [lastHour, lastDay] = [refusedIn.lastHour(nowMs), refusedIn.lastDay(nowMs)];
-  /** True: views are accepted again, and none is refused for this reason. */
-  const isFixed = hasRecovered(reason, views, remedy.kind === 'fixed', nowMs);
-  return { sinceMs, lastMs, sample, lastHour, lastDay, remedy, isFixed };
+  const since = views.accepted - acceptedThen;
+  const before = Math.max(0, views.acceptedIn.lastHour(nowMs) - since);
+  // If the cause is gone, one accepted view shows that it works again. Otherwise, as for a page that
+  // was corrected, it takes more accepted views in a row than came between two refusals before, and
+  // a pause without refusals, because refused and accepted views may alternate.
+  const isFixed =
+    remedy.kind === 'fixed'
+      ? since > 0
+      : nowMs - reason.lastMs >= PAUSE_MS && since >= 3 + (5 * before) / Math.max(1, lastHour);
+  /** When a view was first accepted again; `undefined` if the reason is not fixed. */
+  const fixedMs = isFixed ? Math.max(reason.lastMs, firstOf(since, views, nowMs)) : undefined;
+  return { ...reason, lastHour, lastDay, remedy, fixedMs };
 }
+
+const PAUSE_MS = MINUTE_MS / 2;
 
 /** Returns how many views were sent in the busiest minute of the last hour. */
 function busiestMinute({ acceptedIn, refusedIn }: Activity, nowMs: number): number {
@@ -144,31 +147,19 @@ function busiestMinute({ acceptedIn, refusedIn }: Activity, nowMs: number): numb
   return Math.max(...acceptedIn.byMinute(nowMs).map((count, i) => count + (refused[i] ?? 0)));
 }
 
-/** While refused and accepted views alternate, a pause is no fix. */
-const PAUSE_MS = MINUTE_MS / 2;
-
-/**
- * If the cause is gone, one accepted view shows that it works again. Otherwise, as for a page that
- * was corrected, it takes more accepted views in a row than came between two refusals before.
- */
-function hasRecovered(
-  { acceptedThen, lastMs, refusedIn }: Reason,
-  { accepted, acceptedIn }: Activity,
-  isCauseGone: boolean,
-  nowMs: number,
-): boolean {
-  const since = accepted - acceptedThen;
-  if (since === 0 || isCauseGone) return since > 0;
-  const before = Math.max(0, acceptedIn.lastHour(nowMs) - since);
-  const between = before / Math.max(1, refusedIn.lastHour(nowMs));
-  return nowMs - lastMs >= PAUSE_MS && since >= 3 + 5 * between;
+/** Returns when the first of the last views was accepted, to the minute; 0 before the last hour. */
+function firstOf(views: number, { acceptedIn }: Activity, nowMs: number): number {
+  let left = views;
+  const minutes = acceptedIn.byMinute(nowMs).toReversed();
+  const ago = minutes.findIndex((count) => (left -= count) <= 0);
+  return ago === -1 ? 0 : (Math.floor(nowMs / MINUTE_MS) - ago) * MINUTE_MS;
 }
 
 /** Returns whether views of the last hour were refused for this reason, which is not fixed yet. */
 export const isOpen = ({
-  isFixed,
+  fixedMs,
   lastHour,
-}: Pick<JudgedReason, 'isFixed' | 'lastHour'>): boolean => !isFixed && lastHour > 0;
+}: Pick<JudgedReason, 'fixedMs' | 'lastHour'>): boolean => fixedMs === undefined && lastHour > 0;
 
 /** After this many projects, views get their turn. */
 const SLICE = 500;

@@ -9,24 +9,21 @@ export type WatchedState = ViewStoreState | StreamStoreState;
 
 export const isStream = (state: StoreState): state is StreamStoreState => 'stream' in state;
 
-/** Returns the facts about the disk that views go to; `undefined` if they go to a stream. */
-export function diskFacts(
-  state: WatchedState,
-  { bytesPerDay, sizeBytes }: FilesSeen,
+export type Space = ReturnType<typeof spaceOf>;
+
+/** Judges the free space of the data directory's disk; nothing is known without `freeBytes`. */
+export function spaceOf(
+  freeBytes: number | undefined,
   minFreeBytes: number,
+  { bytesPerDay, sizeBytes = Infinity }: Pick<FilesSeen, 'bytesPerDay' | 'sizeBytes'>,
 ) {
-  if (isStream(state)) return undefined;
-  const { path, fileBytes, freeBytes } = state;
-  const isKnown = sizeBytes !== undefined && freeBytes !== undefined;
-  const disk = isKnown ? { sizeBytes, freeBytes, minFreeBytes } : undefined;
-  const spareBytes = freeBytes === undefined ? undefined : Math.max(0, freeBytes - minFreeBytes);
+  const disk = freeBytes === undefined ? undefined : { sizeBytes, freeBytes, minFreeBytes };
+  const spareBytes = Math.max(0, (freeBytes ?? 0) - minFreeBytes);
   return {
-    path,
-    fileBytes,
     freeBytes,
     minFreeBytes,
     /** The days until the disk is full, by the last complete days. */
-    daysLeft: spareBytes !== undefined && bytesPerDay ? spareBytes / bytesPerDay : undefined,
+    daysLeft: disk && bytesPerDay ? spareBytes / bytesPerDay : undefined,
     remedy: remedyOf({ code: 'storage-unavailable', disk }),
   };
 }

@@ -1,12 +1,13 @@
 import { printable } from '../base/text.ts';
 import type { StatusModel } from './model.ts';
 import { type Notice, noticesOf, unlistedNotices } from './problem-words.ts';
+import type { Place } from './shell-commands.ts';
 import * as words from './words.ts';
 
 /** Returns the status page's contents for a terminal. Times are in UTC. */
-export function statusText(model: StatusModel, place: words.Place, version: string): string {
+export function statusText(model: StatusModel, place: Place, version: string): string {
   const lines = [
-    words.headlineWords(model),
+    words.headlineOf(model)[1],
     `${plain(words.summaryWords(model))}\n`,
     ...noticesOf(model, place).map((notice) => `${textOf(notice)}\n`),
     ...words.figures(model).map(([name, value, hint]) => `${name}: ${value} (${hint})`),

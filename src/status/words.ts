@@ -7,27 +7,12 @@ import {
   plural,
 } from '../base/format.ts';
 import { printable } from '../base/text.ts';
-import type { RefusalCode } from '../view/refusal.ts';
 import type { Row, StatusModel } from './model.ts';
-import type { Installation } from './shell-commands.ts';
 import type { Sample } from './reasons.ts';
-import { isOpen, isRefused, type JudgedReason } from './state.ts';
-
-/** The installation that the printed commands are for. */
-export interface Place extends Installation {
-  /** The collector's own address, without a slash at its end. */
-  readonly url: string;
-  readonly viewBytesMax: number;
-}
+import { isOpen, type Judged } from './state.ts';
 
 /** A sentence; its times are shown in the reader's time zone. */
 export type Words = readonly (string | Date)[];
-
-/** A fix, and the command for it. */
-export interface Step {
-  readonly words: Words;
-  readonly command?: string | undefined;
-}
 
 /** Makes words of a template with strings, numbers and times in it. */
 export const say = (texts: TemplateStringsArray, ...values: (string | number | Date)[]): Words =>
@@ -42,27 +27,9 @@ export const at = (ms: number): Date => new Date(ms);
 export const utc = (date: Date): string =>
   `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
-const REASONS: Readonly<Record<RefusalCode, string>> = {
-  'malformed-json': 'not JSON',
-  'project-not-activated': 'project not active',
-  'origin-not-allowed': 'origin not allowed',
-  'not-found': 'unknown path',
-  'method-not-allowed': 'wrong method',
-  'request-timeout': 'arrived cut off',
-  'view-too-large': 'too large',
-  'unsupported-media-type': 'wrong content type',
-  'invalid-view': 'invalid views',
-  'rate-limited': 'over its limit',
-  overloaded: 'collector overloaded',
-  'storage-unavailable': 'storage unavailable',
-};
-
+/** Returns why a request was refused: its code, as words. */
 export const reasonOf = ({ code, isCut }: Pick<Sample, 'code' | 'isCut'>): string =>
-  REASONS[isCut ? 'request-timeout' : code];
-
-/** Each reason that is not fixed, once, the most frequent first. */
-export const reasonsOf = ({ reasons }: { readonly reasons: readonly JudgedReason[] }): string =>
-  [...new Set(reasons.filter(isOpen).map(({ sample }) => reasonOf(sample)))].join(', ');
+  isCut || code === 'request-timeout' ? 'arrived cut off' : code.replaceAll('-', ' ');
 
 /**
  * Operators choose names and anyone can choose other texts, so characters that reorder a sentence
@@ -70,69 +37,76 @@ export const reasonsOf = ({ reasons }: { readonly reasons: readonly JudgedReason
  */
 export const named = (text: string): string => printable(text, 60);
 
-const countOrDash = (count: number | undefined): string =>
-  count === undefined ? '–' : formatCount(count);
+export const nounOf = (id: string | undefined): string => (id === '' ? 'request' : 'view');
 
-type About = StatusModel['headline']['about'];
-
-const HEADLINES: Readonly<Record<About, (model: StatusModel) => string>> = {
-  storage: ({ unavailable = '' }) => `Every view is refused: ${unavailable}`,
-  projects: problemsWords,
-  'projects-file': ({ projectsFault: fault }) =>
-    `The projects file is ${fault?.isMissing ? 'missing' : 'faulty'}`,
-  requests: ({ requests }) =>
-    requests === undefined ? '' : `${shareOf(requests)} of requests fail: ${reasonsOf(requests)}`,
-  arriving: ({ projectsArriving: arriving, projectsActive, fixed }) =>
-    `Views are arriving: ${formatCount(arriving)} of ${plural(projectsActive, 'project')}` +
-    (fixed.length > 0 ? '; problems fixed' : ''),
-  'no-active-project': () => 'No project is active, so every view is refused',
-  'first-view': () => 'Waiting for the first view',
-  quiet: () => 'Quiet: no views in the last hour',
+type Problem = Pick<Judged, 'state' | 'accepted' | 'refused' | 'acceptedYesterday'> & {
+  readonly id?: string;
 };
 
-export const headlineWords = (model: StatusModel): string => HEADLINES[model.headline.about](model);
-
-const NAMES_MAX = 3;
-const LATEST_SHOWN = 10;
-
-/** `Aurora: all views refused (origin not allowed); Bergen: no views in 3 hours; 2 more` */
-function problemsWords({ problems, problemsInAll }: StatusModel): string {
-  const each = problems.slice(0, NAMES_MAX).map((row) => {
-    const silent = 'no views in 3 hours, unlike yesterday';
-    const share = row.state === 'refused' ? 'all' : `${shareOf(row)} of`;
-    const refused = `${share} views refused (${reasonsOf(row)})`;
-    return `${named(row.name)}: ${row.state === 'silent' ? silent : refused}`;
-  });
-  const more = problemsInAll - each.length;
-  return [...each, ...(more > 0 ? [`${formatCount(more)} more`] : [])].join('; ');
+/** `all 69 views of the last hour refused` */
+export function problemWords({ id, state, accepted, refused, acceptedYesterday }: Problem): string {
+  if (state === 'silent') {
+    return `no views in 3 hours (${formatCount(acceptedYesterday)} in the same hours yesterday)`;
+  }
+  const noun = nounOf(id);
+  const all = plural(accepted + refused, noun);
+  const none = refused === 1 ? `the only ${noun}` : `all ${all}`;
+  const many = accepted === 0 ? none : `${formatCount(refused)} of ${all}`;
+  return `${many} of the last hour refused`;
 }
 
-/** `23%`: never 0% or 100% if that is not all of the truth. */
-const shareOf = ({ accepted, refused }: Row): string => {
-  const share = Math.round((100 * refused) / (accepted + refused));
-  return `${accepted === 0 ? 100 : Math.min(99, Math.max(1, share))}%`;
-};
+/** Returns a problem with its reasons: each that is not fixed, once, the most frequent first. */
+export function problemAndReasons(problem: Problem & Pick<Judged, 'reasons'>): string {
+  const open = problem.reasons.filter(isOpen).map(({ sample }) => reasonOf(sample));
+  const why = open.length === 0 ? '' : ` (${[...new Set(open)].join(', ')})`;
+  return `${problemWords(problem)}${why}`;
+}
+
+const NAMES_MAX = 3;
+
+/** Returns the headline, with its colour. */
+export function headlineOf(model: StatusModel): [kind: string, text: string] {
+  const { unavailable, projectsFault: fault, problems, problemsInAll, total } = model;
+  const { projectsActive, projectsArriving: arriving } = model;
+  const open = problems.filter(({ kind }) => kind !== 'green');
+  const worst = open[0]?.kind;
+  if (unavailable !== undefined) return ['red', `Every view is refused: ${unavailable}`];
+  if (worst !== 'red' && fault !== undefined) {
+    return ['amber', `The projects file is ${fault.isMissing ? 'missing' : 'faulty'}`];
+  }
+  if (worst !== undefined) {
+    const each = open
+      .slice(0, NAMES_MAX)
+      .map((row) => `${named(row.name)}: ${problemAndReasons(row)}`);
+    const more = problemsInAll - each.length;
+    return [worst, [...each, ...(more > 0 ? [`${formatCount(more)} more`] : [])].join('; ')];
+  }
+  if (arriving > 0) {
+    const fixed = problems.length > 0 ? '; problems fixed' : '';
+    const projects = plural(projectsActive, 'project');
+    return ['green', `Views are arriving: ${formatCount(arriving)} of ${projects}${fixed}`];
+  }
+  if (projectsActive === 0) return ['grey', 'No project is active, so every view is refused'];
+  const isNew = total.lastAcceptedMs === undefined;
+  return ['grey', isNew ? 'Waiting for the first view' : 'Quiet: no views in the last hour'];
+}
 
 /** Returns the page's age, the time since which it counts, and a note on what is further down. */
 export function summaryWords(model: StatusModel): Words {
   const { total, nowMs, startMs, sinceMs, stream, unlistedInAll } = model;
   const { lastAcceptedMs: lastMs } = total;
   const alone = stream === undefined ? '' : ', by this collector alone';
-  const restart = sinceMs === startMs ? [' '] : say` Restarted ${at(startMs)}. `;
   const ids = `Views of ${plural(unlistedInAll, 'unlisted id')} are refused, see below.`;
   return [
-    ...lastWords(lastMs, nowMs),
-    ...restart,
-    ...say`Counted since ${at(sinceMs)}${alone}.`,
+    lastMs === undefined ? 'No view yet.' : `Last view ${formatDuration(nowMs - lastMs)} ago.`,
+    ...(sinceMs === startMs ? [] : say` Restarted ${at(startMs)}.`),
+    ...say` Counted since ${at(sinceMs)}${alone}.`,
     unlistedInAll === 0 ? '' : ` ${ids}`,
   ];
 }
 
-function lastWords(lastMs: number | undefined, nowMs: number): Words {
-  if (lastMs === undefined) return ['No view yet.'];
-  if (lastMs <= nowMs) return [`Last view ${formatDuration(nowMs - lastMs)} ago.`];
-  return say`Last view ${at(lastMs)}, which is later than this clock’s time.`;
-}
+const countOrDash = (count: number | undefined): string =>
+  count === undefined ? '–' : formatCount(count);
 
 type Figure = readonly [name: string, value: string, hint: string];
 
@@ -164,11 +138,14 @@ function storeFigure({ disk, stream }: StatusModel): Figure {
 }
 
 export function stateWords(row: Row): string {
-  const { state, active, figures, isUnstored } = row;
-  if (isUnstored && !isRefused(row)) return 'not stored';
+  const { state, active, accepted, refused, figures, isUnstored } = row;
+  if (isUnstored) return 'not stored';
   if (state === 'refused') return active ? 'all refused' : 'inactive, sends';
-  if (state === 'partly-refused') return `${shareOf(row)} refused`;
-  return state === 'quiet' && figures.lastAcceptedMs === undefined ? 'no view yet' : state;
+  if (state !== 'partly-refused') {
+    return state === 'quiet' && figures.lastAcceptedMs === undefined ? 'no view yet' : state;
+  }
+  // 100% would not be all of the truth.
+  return `${Math.min(99, Math.round((100 * refused) / (accepted + refused)))}% refused`;
 }
 
 /** `Writing views-2026-11-22.ndjson, 1.2 KiB.` */
@@ -195,22 +172,21 @@ export function leftOut({ projects, projectsFound }: StatusModel): string {
   return left === 0 ? '' : `${plural(left, 'more project')}: filter by name or id.`;
 }
 
+const LATEST_SHOWN = 10;
+
 export interface Events {
   readonly title: string;
-  readonly items: readonly {
-    readonly atMs: number;
-    readonly name: string;
-    readonly what: string;
-  }[];
+  readonly items: StatusModel['latestAccepted'];
 }
 
 /** The last views and refusals. */
 export function latest({ latestAccepted, latestRefused }: StatusModel): Events[] {
   const refusals = latestRefused.map((one) => {
-    const { atMs, name, origin = '' } = one;
-    const reason = reasonOf(one);
-    return { atMs, name, what: origin === '' ? reason : `${reason}, from ${origin}` };
+    const from = one.origin === undefined ? '' : `, from ${one.origin}`;
+    return { ...one, what: reasonOf(one) + from };
   });
-  const views = { title: 'Last views', items: latestAccepted.slice(0, LATEST_SHOWN) };
-  return [views, { title: 'Last refusals', items: refusals.slice(0, LATEST_SHOWN) }];
+  return [
+    { title: 'Last views', items: latestAccepted.slice(0, LATEST_SHOWN) },
+    { title: 'Last refusals', items: refusals.slice(0, LATEST_SHOWN) },
+  ];
 }

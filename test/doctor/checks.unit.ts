@@ -216,7 +216,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'warning health: Ready; details are unknown; the status server shows details only to clients with its token. Give --status-token-file,':
     statusOf({ reply: answer(200), isReady: true }),
   [String.raw`warning refusals: \u001b[2J. `]: shown(sceneOf({}), ['\u001b[2J']),
-  'warning refusals: Aurora: refused since 2026-11-22T14:01:40Z, 2 of 102 views of the last hour. 2 views from https://b.example: origin not allowed. If it is one of its sites, add it: viewlog activate 1 --origin https://b.example --projects /data/projects.json':
+  'warning refusals: Aurora: 2 of 102 views of the last hour refused, since 2026-11-22T14:01:40Z. 2 views in 24 hours, the latest 2026-11-22T14:01:41Z from https://b.example: origin not allowed. If it is one of its sites, add it: viewlog activate 1 --origin https://b.example --projects /data/projects.json':
     shown(sceneOf({}, 2, 'origin-not-allowed')),
   'warning cors: Answers to pages of https://a.example allow "*" to read them; browsers do not let pages send, or read answers. Have the proxy pass OPTIONS and Origin on, and leave Access-Control-… to viewlog: viewlog help proxies':
     proxied({ get: problem('method-not-allowed', '', { 'access-control-allow-origin': '*' }) }),
@@ -227,7 +227,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   }),
   'warning view: A view of project 7 from https://a.example is refused, project-not-activated: No;':
     { ...proxied({ view: problem('project-not-activated', 'No.') }), project: '7' },
-  'warning overdue files: 1 file should have been removed by now. viewlog removes one of each kind an hour. To remove them now: rm /data/views-2026-01-01.ndjson':
+  'warning overdue files: 1 file should have been removed by now. viewlog removes one of each kind an hour. To remove the oldest now: rm /data/views-2026-01-01.ndjson':
     around({ overdue: ['views-2026-01-01.ndjson'] }),
   'warning write and sync: A write and sync take 51 ms (the slowest of 3: 200 ms); answers wait':
     inside({ writing: { seen: [51, 51, 200] } }),
@@ -282,7 +282,7 @@ it('names the settings of proxies that cut bodies, until views are accepted agai
   }
   expect(told(shown(cut))).toStrictEqual([
     expect.stringMatching(
-      /^warning refusals: .* 134 of 137 requests .*134 requests, .*arrived cut off.*proxy's size limit \(nginx: client_max_body_size; Caddy: request_body\)/,
+      /^warning refusals: .* 134 of 137 requests .*134 requests in .*arrived cut off.*proxy's size limit \(nginx: client_max_body_size; Caddy: request_body\)/,
     ),
   ]);
   cut.nowMs += 31_000;

@@ -99,7 +99,7 @@ describe('every minute', () => {
     await end();
     expect(saves).toBeGreaterThan(before);
     expect(log.lines).toStrictEqual([
-      'warn: Views of project 1 are refused: invalid views; all 2 views of the last hour',
+      'warn: Project 1: all 2 views of the last hour refused (invalid view)',
     ]);
   });
 
@@ -292,12 +292,12 @@ it('the log says that views are refused, and accepted again, once an hour', () =
   expect(look()).toStrictEqual([]);
   refuse();
   const refused =
-    'warn: Views of project 1 (Aurora) are refused: origin not allowed; all 9 views of the last hour';
+    'warn: Project 1 (Aurora): all 9 views of the last hour refused (origin not allowed)';
   expect(look()).toStrictEqual([refused]);
   scene.list({ id: '1', name: 'Aurora' });
   expect(look()).toStrictEqual([refused]);
   scene.accept();
-  const accepted = 'info: Views of project 1 (Aurora) are accepted again';
+  const accepted = 'info: Project 1 (Aurora): views are accepted again';
   expect(look()).toStrictEqual([refused, accepted]);
   scene.list(closed);
   refuse();

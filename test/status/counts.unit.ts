@@ -147,7 +147,12 @@ describe('saved counts', () => {
     );
     const { projects, total, unlisted } = scene.model();
     expect(again.model()).toMatchObject({ projects, total, unlisted });
-    expect(again.model().fixed.map(({ id }) => id)).toStrictEqual(['3']);
+    expect(
+      again
+        .model()
+        .problems.filter(({ kind }) => kind === 'green')
+        .map(({ id }) => id),
+    ).toStrictEqual(['3']);
     expect(again.counts.received).toBe(0);
     // The clock was set back.
     scene.nowMs = NOON - HOUR_MS;
@@ -182,7 +187,7 @@ describe('saved counts', () => {
       expect.stringMatching(/^warn: Cannot read ".*status\.json": .*counts from this start$/),
     ]);
     expect(again.model()).toMatchObject({
-      headline: { about: 'first-view' },
+      total: { lastAcceptedMs: undefined },
       sinceMs: scene.nowMs,
       projects: [{ figures: { refusedLastDay: 0 } }],
     });

@@ -30,8 +30,8 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('a restart on $name', (runtim
     await first.signal('SIGTERM');
     const again = await startWatched({ runtime, data: first.data });
     const after = await modelOf(again);
-    const { headline, total, projects, unlisted, sinceMs } = before;
-    expect(after).toMatchObject({ headline, total, projects, unlisted, sinceMs });
+    const { problems, total, projects, unlisted, sinceMs } = before;
+    expect(after).toMatchObject({ problems, total, projects, unlisted, sinceMs });
     expect(after.startMs).toBeGreaterThan(before.startMs);
     expect([after.latestAccepted, after.latestRefused]).toStrictEqual([[], []]);
     expect((await again.metrics())['viewlog_views_received_total']).toBe(0);

@@ -47,7 +47,9 @@ describe('a refusal', () => {
     scene.refuse(5, refusal, 'https://c.example');
     scene.list({ id: '1', origins: ['https://b.example'] });
     scene.accept();
-    const reasons = scene.judged()[0]!.reasons.map((one) => [one.sample.origin, one.isFixed]);
+    const reasons = scene
+      .judged()[0]!
+      .reasons.map((one) => [one.sample.origin, one.fixedMs !== undefined]);
     expect(new Map(reasons as [string, boolean][])).toStrictEqual(
       new Map([
         ['https://b.example', true],

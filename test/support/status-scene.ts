@@ -1,9 +1,9 @@
 import { Counts } from '../../src/status/counts.ts';
 import type { FilesSeen } from '../../src/status/look-around.ts';
-import { type Asked, modelOf, type StatusModel } from '../../src/status/model.ts';
+import { modelOf, type StatusModel } from '../../src/status/model.ts';
 import { judge, type Judged } from '../../src/status/state.ts';
 import { statusText } from '../../src/status/text.ts';
-import type { Place } from '../../src/status/words.ts';
+import type { Place } from '../../src/status/shell-commands.ts';
 import type { WatchedState } from '../../src/status/store-facts.ts';
 import { ProjectList } from '../../src/projects/project-list.ts';
 import type { ProjectEntry } from '../../src/projects/projects-schema.ts';
@@ -26,11 +26,11 @@ export const FILES: WatchedState = {
 
 const NO_FILES: FilesSeen = { viewDays: [], refusedDays: [], overdue: [] };
 export const PLACE = {
-  projectsPath: '/data/projects.json',
-  dataDir: '/data',
+  projects: '/data/projects.json',
+  data: '/data',
   account: undefined,
   url: 'http://127.0.0.1:8080',
-  viewBytesMax: 16 * 1024,
+  'max-view': 16 * 1024,
 };
 
 /** 14:00 in UTC, a Sunday. */
@@ -48,7 +48,7 @@ interface Around {
   readonly isStopping?: boolean;
   readonly warnings?: readonly string[];
   readonly place?: Partial<Place>;
-  readonly asked?: Partial<Asked>;
+  readonly filter?: string;
 }
 
 /** A collector's counts with a clock of their own, and the status page that they make. */
@@ -101,8 +101,7 @@ export class Scene {
   model(): StatusModel {
     const files = { ...NO_FILES, ...this.around.files };
     const findings = { judged: this.judged(), files, warnings: this.around.warnings ?? [] };
-    const asked = { open: new Set<string>(), filter: '', ...this.around.asked };
-    return modelOf({ ...this.#input(), ...findings }, asked);
+    return modelOf({ ...this.#input(), ...findings }, this.around.filter ?? '');
   }
 
   /** Returns the headline, and what the status page says before its figures. */

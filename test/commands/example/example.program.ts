@@ -89,17 +89,20 @@ describe('example', () => {
     ]);
   });
 
-  it.each([...SERVERS, ...METRICS])('has no secret in it, and no option that is refused with a stream: %s', async (name) => {
-    const env = {
-      VIEWLOG_STATUS_TOKEN: 'a-secret-of-the-operator',
-      VIEWLOG_STORE: 'nats://user:s3cret@nats-1.example.com',
-      VIEWLOG_STATUS: '0.0.0.0:8081',
-      VIEWLOG_KEEP_DAYS: '30',
-    };
-    const { code, stdout, stderr } = await run(['example', name], { env });
-    expect(code).toBe(0);
-    expect(stdout + stderr).not.toMatch(/a-secret|s3cret|nats-1|keep.days/i);
-  });
+  it.each([...SERVERS, ...METRICS])(
+    'has no secret in it, and no option that is refused with a stream: %s',
+    async (name) => {
+      const env = {
+        VIEWLOG_STATUS_TOKEN: 'a-secret-of-the-operator',
+        VIEWLOG_STORE: 'nats://user:s3cret@nats-1.example.com',
+        VIEWLOG_STATUS: '0.0.0.0:8081',
+        VIEWLOG_KEEP_DAYS: '30',
+      };
+      const { code, stdout, stderr } = await run(['example', name], { env });
+      expect(code).toBe(0);
+      expect(stdout + stderr).not.toMatch(/a-secret|s3cret|nats-1|keep.days/i);
+    },
+  );
 });
 
 // test/real/clickhouse.py runs it with ClickHouse's own engine.
