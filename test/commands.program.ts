@@ -60,7 +60,7 @@ describe('explain', () => {
     [{ p: '1000003' }, '', '', 'as if a page had sent it, add: --origin https://www.example.com\n'],
     [{ p: '1000003' }, 'https://a.example', '', 'viewlog activate 1000003 --origin https://a.ex'],
     [{ p: '1000003' }, 'https://a;rm', '', 'If this continues: viewlog help trouble\n'],
-    [{ url: 'x' }, 'https://a.example', '', 'Correct the page "x" of https://a.example.'],
+    [{ url: 'x' }, 'https://a.example', '', 'Correct the page "x".'],
     [{ pn: LARGE }, '', '', 'Send less, or start viewlog with --max-view 32KiB.'],
   ])(
     'tells the operator why %j from "%s" is refused, and the fix',

@@ -113,7 +113,7 @@ describe('a collector that runs', () => {
     });
     const { outcome } = await doctor(viewlog.data, of(viewlog));
     expect(outcome('refusals')).toMatch(
-      /^0 warning refusals: Project 1000001: refused since \S+Z, the only view of the last hour\. .*viewlog activate 1000001 --origin https:\/\/shop\.example\.net --projects \S+projects\.json Then .*viewlog replay /,
+      /^0 warning refusals: Project 1000001: the only view of the last hour refused, since \S+Z\. .*viewlog activate 1000001 --origin https:\/\/shop\.example\.net --projects \S+projects\.json Then .*viewlog replay /,
     );
   });
 
