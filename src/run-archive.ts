@@ -10,9 +10,8 @@ import { systemFiles as files } from './disk/ops.ts';
 import { type Cluster, connectCluster } from './jetstream/connect.ts';
 import { stopOrFailure } from './serve.ts';
 import type { Settings } from './settings.ts';
-import { openStatus } from './status/app.ts';
 import { archiveStatus } from './status/archive-status.ts';
-import type { StatusServer } from './status/server.ts';
+import { openStatus, type StatusServer } from './status/server.ts';
 import { readToken } from './status/token.ts';
 
 export const ARCHIVE_OPTIONS = [

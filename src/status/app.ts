@@ -3,11 +3,10 @@
 import { type Context, Hono } from 'hono';
 import { reasonOf } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
-import type { Address } from '../http/listener.ts';
+import { pathOf } from '../http/exchange.ts';
 import { createGuard, type GuardOptions } from './guard.ts';
 import { type Health, isReady } from './health.ts';
 import { type Metric, metricsText } from './metrics.ts';
-import { serveStatus, type StatusServer } from './server.ts';
 
 /** A service as the status server shows it: a collector or an archive. */
 export interface Service {
@@ -35,13 +34,18 @@ const HEADERS = Object.entries({
 const CHALLENGE = 'Basic realm="viewlog", charset="UTF-8"';
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
+export type Handler = (request: Request) => Response | Promise<Response>;
+
 export function statusApp(
   service: Service,
   guarded: GuardOptions,
   log: Pick<Log, 'error'>,
-): (request: Request) => Response | Promise<Response> {
+): Handler {
   const guard = createGuard(guarded);
-  const app = new Hono<{ Variables: { mayKnowWhy: boolean } }>();
+  const app = new Hono<{ Variables: { mayKnowWhy: boolean } }>({
+    // Without a Host (HTTP/1.0), or with an odd one, a request on Bun has a bare path for its URL.
+    getPath: ({ url }) => pathOf(url),
+  });
   app.use(async (context, next) => {
     const { req } = context;
     for (const [name, value] of HEADERS) context.header(name, value);
@@ -80,18 +84,4 @@ export function statusApp(
     );
   });
   return (request) => app.fetch(request);
-}
-
-/**
- * Opens the status server of a service.
- * @throws {Fatal} exit 69 if the address cannot be listened on.
- */
-export async function openStatus(
-  address: Address | 'off',
-  token: string | undefined,
-  service: Service,
-  log: Pick<Log, 'error'>,
-): Promise<StatusServer | undefined> {
-  if (address === 'off') return undefined;
-  return serveStatus(address, statusApp(service, { host: address.host, token }, log));
 }

@@ -41,14 +41,6 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('a restart on $name', (runtim
   });
 });
 
-it('ignores counts that it cannot read, with a warning', async () => {
-  const data = dataDirectory();
-  execFileSync('mkfifo', [join(data, 'status.json')]);
-  const viewlog = await startWatched({ data });
-  expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
-  expect(viewlog.stderr()).toMatch(/^warning: Cannot read ".*status\.json": .*from this start\n/);
-});
-
 it('prints commands that work as printed, for a project and for an unlisted id', async () => {
   const projects = [{ id: '1000001', origins: ['https://www.example.com'] }];
   const viewlog = await startWatched({ data: dataDirectory({ projects }) });
