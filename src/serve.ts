@@ -1,19 +1,27 @@
 import { createCollector } from './collector/routes.ts';
 import { EXIT, type ExitCode, Fatal } from './base/exit.ts';
-import { listen } from './http/listen.ts';
-import type { Log } from './base/log.ts';
-import { ownAddress, portOf } from './http/listener.ts';
-import { openProjects } from './projects/follow.ts';
-import { MemoryBudget } from './http/memory-budget.ts';
-import type { ServeSettings } from './settings.ts';
 import { LIMITS } from './base/limits.ts';
+import type { Log } from './base/log.ts';
+import { signals } from './base/signals.ts';
+import { within } from './base/time.ts';
+import { acquireLock } from './disk/lock.ts';
+import { systemFiles } from './disk/ops.ts';
+import { Retention } from './disk/retention.ts';
+import { listen } from './http/listen.ts';
+import { ownAddress, portOf } from './http/listener.ts';
+import { MemoryBudget } from './http/memory-budget.ts';
+import { connectCluster } from './jetstream/connect.ts';
+import { openProjects } from './projects/follow.ts';
+import type { ServeSettings } from './settings.ts';
 import { collectorStatus, everyMinute } from './status/collector-status.ts';
 import { Counts } from './status/counts.ts';
 import { CountsFile } from './status/saved-counts.ts';
 import { openStatus } from './status/server.ts';
 import { readToken } from './status/token.ts';
-import { signals } from './base/signals.ts';
-import { openStores } from './store/open-stores.ts';
+import { LocalViewStore } from './store/files/view-store.ts';
+import { RefusedFiles } from './store/refused/refused-files.ts';
+import { createRefusedStream } from './store/refused/refused-stream.ts';
+import { createStreamStore } from './store/stream/stream-store.ts';
 
 /**
  * Runs the collector until SIGTERM or SIGINT, or until the store cannot go on.
@@ -25,15 +33,17 @@ export async function serve(settings: ServeSettings, log: Log): Promise<ExitCode
   const { host, port } = settings;
   const token = await readToken(settings);
   const projects = await openProjects({ path: settings.projects, log });
+  const isListed = (id: string): boolean => projects.find(id) !== undefined;
+  const open = settings.store === undefined ? openFiles : openStreams;
   // A cluster that does not answer, or a disk that hangs, can delay this.
-  const opening = openStores({ settings, projects, now, log, onFatal: fail });
+  const opening = open(settings, { isListed, now, log, onFatal: fail });
   const stores = await Promise.race([opening, stopped]);
   if (stores === undefined) return EXIT.done;
   if (stores instanceof Fatal) throw stores;
-  const { store, refused } = stores;
+  const { store, refused, lock } = stores;
   const budget = new MemoryBudget(settings['max-queue']);
-  const counts = new Counts(now, (id) => projects.find(id) !== undefined);
-  const file = stores.directory && new CountsFile({ ...stores.directory, counts, log });
+  const counts = new Counts(now, isListed);
+  const file = lock && new CountsFile({ dir: settings.data, counts, lock, log });
   await file?.restore();
   const viewBytesMax = settings['max-view'];
   const parts = { projects, store, refused, counts, viewBytesMax, now, log };
@@ -62,7 +72,7 @@ export async function serve(settings: ServeSettings, log: Log): Promise<ExitCode
   const listener = await listen({ host, port, budget, handler: createCollector(parts) });
   log.info(`viewlog listening on ${listener.url}`);
   url = ownAddress({ host, port: portOf(listener.url)! });
-  stores.announce(url, status?.url);
+  lock?.announce(url, status?.url);
   if (status !== undefined) log.info(`status page on ${status.url}/`);
   const fatal = await stopped;
   isStopping = true;
@@ -70,10 +80,90 @@ export async function serve(settings: ServeSettings, log: Log): Promise<ExitCode
   projects.close();
   // Stops with the requests in flight first: each of them waits for its line.
   await listener.stop(fatal === undefined ? LIMITS.drainTimeoutMs : LIMITS.closeTimeoutMs);
-  await stores.close(endMinutes);
+  await stores.close(within(LIMITS.closeTimeoutMs, endMinutes()));
   await status?.stop();
   if (fatal !== undefined) throw fatal;
   return EXIT.done;
+}
+
+interface StoresOptions {
+  readonly isListed: (id: string) => boolean;
+  readonly now: () => number;
+  readonly log: Log;
+  /** Called if a store can't continue and the process must end. */
+  readonly onFatal: (fatal: Fatal) => void;
+}
+
+/**
+ * Locks the data directory, seals its view file, and begins to remove old files.
+ * @throws {Fatal} if the settings cannot be met.
+ */
+async function openFiles(settings: ServeSettings, options: StoresOptions) {
+  const { data: dir, durability, 'min-free': minFreeBytes } = settings;
+  const { log, onFatal } = options;
+  const lock = await acquireLock(dir, { log, onLost: onFatal });
+  const common = { ...options, dir, minFreeBytes };
+  const store = new LocalViewStore({ ...common, durability });
+  await store.start();
+  const freeBytes = () => store.freeBytes();
+  const maxBytesPerDay = settings['max-refused'];
+  const refused = new RefusedFiles({ ...common, maxBytesPerDay, freeBytes });
+  const retention = new Retention({
+    ...common,
+    keepDays: settings['keep-days'],
+    keepRefusedDays: settings['keep-refused-days'],
+    files: systemFiles,
+    hasWritten: (kind, day) => (kind === 'views' ? store : refused).hasWritten(day),
+    isLocked: () => lock.isHeld(),
+  });
+  return {
+    store,
+    refused,
+    lock,
+    /** @param saving writes more to the data directory, while it is still locked. */
+    async close(saving: Promise<unknown>) {
+      retention.stop();
+      await Promise.all([refused.close(LIMITS.closeTimeoutMs), saving]);
+      await store.close(LIMITS.closeTimeoutMs);
+      await lock.release();
+    },
+  };
+}
+
+/**
+ * Opens the streams of views and of refused views in a cluster.
+ * @throws {Fatal} if the settings cannot be met.
+ */
+async function openStreams(settings: ServeSettings, options: StoresOptions) {
+  const { store: address, 'nats-stream': stream, 'nats-creds': credsFile } = settings;
+  const cluster = await connectCluster({ ...options, address: address!, credsFile });
+  const common = { ...options, cluster };
+  const store = await createStreamStore({
+    ...common,
+    stream,
+    replicas: settings['nats-replicas'],
+    viewBytesMax: settings['max-view'],
+  });
+  const refused = await createRefusedStream({
+    ...common,
+    stream: `${stream}_REFUSED`,
+    replicas: store.state().stream.seen.replicas,
+    maxBytes: settings['max-refused'],
+    keepDays: settings['keep-refused-days'],
+  });
+  options.log.info(`Storing views in stream ${stream}, connected to NATS server ${cluster.server}`);
+  return {
+    store,
+    refused,
+    lock: undefined,
+    async close(saving: Promise<unknown>) {
+      await saving;
+      // Called when every request has had its answer.
+      store.close();
+      await refused.close(LIMITS.closeTimeoutMs);
+      await cluster.close(LIMITS.closeTimeoutMs);
+    },
+  };
 }
 
 /** `stopped` resolves at SIGTERM or SIGINT, or to the error that `fail` is called with. */

@@ -8,6 +8,7 @@ import type { Log } from '../base/log.ts';
 import { printable } from '../base/text.ts';
 import { DAY_MS } from '../base/time.ts';
 import { replaceFile } from '../disk/durable.ts';
+import type { Lock } from '../disk/lock.ts';
 import { systemFiles } from '../disk/ops.ts';
 import type { Counts } from './counts.ts';
 import { savedCounts } from './reasons.ts';
@@ -19,7 +20,7 @@ interface CountsFileOptions {
   readonly dir: string;
   readonly counts: Counts;
   /** A process that has lost its lock must not write. */
-  readonly isLocked: () => boolean;
+  readonly lock: Pick<Lock, 'isHeld'>;
   readonly log: Pick<Log, 'warn'>;
 }
 
@@ -49,9 +50,9 @@ export class CountsFile {
 
   /** Saves the counts if anything was counted since the last time. Never rejects. */
   async save(): Promise<void> {
-    const { counts, isLocked, log } = this.#options;
+    const { counts, lock, log } = this.#options;
     const { received } = counts;
-    if (received === this.#savedRequests || !isLocked()) return;
+    if (received === this.#savedRequests || !lock.isHeld()) return;
     try {
       await replaceFile(systemFiles, this.#path, slicesOf(counts));
       this.#savedRequests = received;

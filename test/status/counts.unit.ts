@@ -104,7 +104,7 @@ describe('saved counts', () => {
     const file = new CountsFile({
       dir,
       counts,
-      isLocked: () => isLocked,
+      lock: { isHeld: () => isLocked },
       log,
     });
     return { file, log };
