@@ -11,26 +11,15 @@ export interface Fault {
   readonly message: string;
 }
 
-/** Line and column as editors count them: from 1, columns in UTF-16 units. */
-export interface Place {
-  readonly line: number;
-  readonly column: number;
-}
-
-/** Returns a function that finds the place of an offset in the text. */
-export function placesIn(text: string): (offset: number) => Place {
-  const ends = Array.from(text.matchAll(/\r\n|\r|\n/g), ({ index, 0: end }) => index + end.length);
-  const starts = [0, ...ends];
-  return (offset) => {
-    const line = starts.findLastIndex((start) => start <= offset);
-    return { line: line + 1, column: offset - starts[line]! + 1 };
-  };
+/** Returns the place of an offset as editors count: from 1, columns in UTF-16 units. */
+export function placeOf(text: string, offset: number): { line: number; column: number } {
+  const lines = text.slice(0, offset).split(/\r\n|\r|\n/);
+  return { line: lines.length, column: lines.at(-1)!.length + 1 };
 }
 
 // jsonc-parser's names of faults, in words.
 const SYNTAX: Record<string, string> = {
   InvalidSymbol: 'expected text in double quotes, a number, true, false or null',
-  InvalidNumberFormat: 'expected a number',
   PropertyNameExpected: 'expected a key in double quotes',
   ValueExpected: 'expected a value',
   ColonExpected: 'expected ":"',
@@ -39,7 +28,6 @@ const SYNTAX: Record<string, string> = {
   CloseBracketExpected: 'expected "]" or ","',
   EndOfFileExpected: 'expected the end of the text',
   InvalidCommentToken: 'comments are not allowed in JSON',
-  UnexpectedEndOfComment: 'comments are not allowed in JSON',
   UnexpectedEndOfString: 'expected text to end with a double quote on the same line',
   UnexpectedEndOfNumber: 'expected a digit at the end of the number',
   InvalidUnicode: 'expected four hexadecimal digits after "\\u"',
@@ -49,27 +37,31 @@ const SYNTAX: Record<string, string> = {
 
 /** The parser is recursive, and deeper texts would exhaust the stack. */
 const DEPTH_MAX = 500;
-const STOP = new Error('No more faults are wanted');
+const STOP = new Error('One fault is enough');
 
-/**
- * Returns the faults of a text that is not JSON, at most one per line, because one mistake makes
- * the parser stumble several times. Stops at `countMax` faults.
- */
-export function syntaxFaults(text: string, countMax = Infinity): Fault[] {
-  const faults: Fault[] = [];
-  let [depth, faultyLine] = [0, -1];
-  const add = (fault: Fault, isLast = false): void => {
-    faults.push(fault);
-    if (isLast || faults.length >= countMax) throw STOP;
+/** Returns the first place where a text is not JSON. The parser only guesses at what follows. */
+export function syntaxFault(text: string): Fault | undefined {
+  let fault: Fault | undefined;
+  let depth = 0;
+  const stop = (offset: number, message: string): never => {
+    fault = { offset, message };
+    throw STOP;
   };
   const enter = (offset: number): void => {
-    const message = `expected at most ${DEPTH_MAX} levels of brackets`;
-    if (++depth > DEPTH_MAX) add({ offset, message }, true);
+    if (++depth > DEPTH_MAX) stop(offset, `expected at most ${DEPTH_MAX} levels of brackets`);
   };
   const leave = (): void => void depth--;
-  const onError = (code: ParseErrorCode, offset: number, length: number, line: number): void => {
-    if (line !== faultyLine) add(syntaxFault(text, code, offset, length));
-    faultyLine = line;
+  const onError = (error: ParseErrorCode, offset: number, length: number): void => {
+    const end = text.charAt(offset);
+    const before = text.slice(0, offset).trimEnd().length - 1;
+    if ((end === ']' || end === '}') && text.charAt(before) === ',') {
+      stop(before, `expected no comma before the closing "${end}"`);
+    }
+    const code = printParseErrorCode(error);
+    const isKey = code === 'InvalidSymbol' && text.charAt(before) === '{';
+    const expected = SYNTAX[isKey ? 'PropertyNameExpected' : code] ?? 'is not JSON';
+    const found = length === 0 ? 'the end of the text' : quote(text.slice(offset, offset + length));
+    stop(offset, `${expected}; found ${found}`);
   };
   const onBegin = { onObjectBegin: enter, onArrayBegin: enter };
   const onEnd = { onObjectEnd: leave, onArrayEnd: leave };
@@ -78,23 +70,7 @@ export function syntaxFaults(text: string, countMax = Infinity): Fault[] {
   } catch (error) {
     if (error !== STOP) throw error;
   }
-  return faults;
-}
-
-/** Returns the first place where a text is not JSON. */
-export const firstFault = (text: string): Fault | undefined => syntaxFaults(text, 1)[0];
-
-function syntaxFault(text: string, error: ParseErrorCode, offset: number, length: number): Fault {
-  const end = text.charAt(offset);
-  const before = text.slice(0, offset).trimEnd().length - 1;
-  if ((end === ']' || end === '}') && text.charAt(before) === ',') {
-    return { offset: before, message: `expected no comma before the closing "${end}"` };
-  }
-  const code = printParseErrorCode(error);
-  const isKey = code === 'InvalidSymbol' && text.charAt(before) === '{';
-  const expected = SYNTAX[isKey ? 'PropertyNameExpected' : code] ?? 'is not JSON';
-  const found = length === 0 ? 'the end of the text' : quote(text.slice(offset, offset + length));
-  return { offset, message: `${expected}; found ${found}` };
+  return fault;
 }
 
 /** Returns untrusted text as a fault quotes it: escaped and cut. */

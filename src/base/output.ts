@@ -9,8 +9,6 @@ export class OutputClosed extends Error {
   override readonly name = 'OutputClosed';
 }
 
-const STDOUT = 1;
-const STDERR = 2;
 /** Between two attempts to write to a full pipe that doesn't block. */
 const RETRY_MS = 5;
 /** A service doesn't wait longer for a reader of its log. */
@@ -23,14 +21,14 @@ const LOG_WAIT_MS_MAX = 100;
  */
 export function print(text: string): void {
   try {
-    writeAll(STDOUT, `${text}\n`, Infinity);
+    writeAll(1, `${text}\n`, Infinity);
   } catch (error) {
     throw notWritten('stdout', error);
   }
 }
 
 /** Prints a hint about the output on stderr, so that a redirected stdout does not contain it. */
-export const note = (text: string): void => writeLine(STDERR, text);
+export const note = (text: string): void => writeLine(2, text);
 
 /** Writes a line of a log. A line that cannot be written is lost: a service outlives its log. */
 export function writeLine(fd: 1 | 2, line: string): void {

@@ -14,26 +14,20 @@ class Signals {
   readonly #remembered = new Set<Signal>();
   readonly #listeners = SIGNALS.map((signal) => [signal, () => this.#heard(signal)] as const);
   #stops = 0;
-  #isHeeding = false;
 
   heed(): void {
-    if (this.#isHeeding) return;
-    this.#isHeeding = true;
     // Not `once`: a listener added while Deno calls this one is called for the same signal.
     for (const [signal, listener] of this.#listeners) process.on(signal, listener);
   }
 
   /** For a command that isn't a service: every signal has its usual effect, remembered ones too. */
   release(): void {
-    if (!this.#isHeeding) return;
-    this.#isHeeding = false;
     for (const [signal, listener] of this.#listeners) process.off(signal, listener);
     for (const signal of this.#remembered) endBy(signal);
   }
 
   /** Calls `act` for each of these signals; at once if one is remembered. */
   on(signal: Signal, act: () => void): void {
-    this.heed();
     this.#acts.set(signal, act);
     if (this.#remembered.delete(signal)) act();
   }

@@ -21,6 +21,7 @@ export const replay = defineCommand({
     port: 'port of the collector, if --to is not given',
     'max-view': 'largest view that the collector accepts',
   },
+  isService: true,
   async run(settings, files, { print, log }) {
     const wrong = files.find((file) => path.basename(file).startsWith('views-'));
     if (wrong !== undefined) {

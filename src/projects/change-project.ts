@@ -37,43 +37,36 @@ export function changeProject(
 ): Changed {
   const index = projects.findIndex((project) => project.id === id);
   const before = projects[index];
-  const after = merged(before ?? { id, maxViewsPerMinute: VIEWS_PER_MINUTE }, change);
+  const { name, contact, maxViewsPerMinute = before ? undefined : VIEWS_PER_MINUTE } = change;
+  const origins = originsAfter(id, before?.origins, change);
+  // In the order of the schema.
+  const fields = Object.entries({ id, name, origins, active: true, maxViewsPerMinute, contact });
+  const wanted = fields.filter(([, value]) => value !== undefined);
+  const after: ProjectEntry = { ...before, id, ...Object.fromEntries(wanted) };
   if (before === undefined) return { text: addObject(text, ['projects'], after), before, after };
-  const was: ProjectEntry = { active: true, ...before };
-  let changed = text;
-  for (const key of Object.keys(after) as (keyof ProjectEntry)[]) {
-    if (isDeepStrictEqual(was[key], after[key])) continue;
-    changed = setValue(changed, ['projects', index, key], after[key]);
-  }
-  return { text: changed, before, after };
+  const was = new Map<string, unknown>(Object.entries({ active: true, ...before }));
+  const changed = wanted.filter(([key, value]) => !isDeepStrictEqual(was.get(key), value));
+  const set = (before: string, [key, value]: [string, unknown]): string =>
+    setValue(before, ['projects', index, key], value);
+  return { text: changed.reduce(set, text), before, after };
 }
 
-/** Returns the project after the change, its keys in the order of the schema. */
-function merged(entry: ProjectEntry, change: Change): ProjectEntry {
-  const { name = entry.name, contact = entry.contact } = change;
-  const { maxViewsPerMinute = entry.maxViewsPerMinute } = change;
-  const origins = originsAfter(entry, change);
-  return {
-    id: entry.id,
-    ...(name !== undefined && { name }),
-    ...(origins.length > 0 && { origins }),
-    active: true,
-    ...(maxViewsPerMinute !== undefined && { maxViewsPerMinute }),
-    ...(contact !== undefined && { contact }),
-  };
-}
-
-function originsAfter(entry: ProjectEntry, { origins: added, removedOrigins }: Change): string[] {
-  const origins = new Map((entry.origins ?? []).map((origin) => [originKey(origin), origin]));
-  for (const origin of added) {
+function originsAfter(
+  id: string,
+  before: readonly string[] = [],
+  { origins: added, removedOrigins }: Change,
+): string[] | undefined {
+  const origins = new Map<string, string>();
+  for (const origin of [...before, ...added]) {
+    // The spelling in the file stays.
     if (!origins.has(originKey(origin))) origins.set(originKey(origin), origin);
   }
-  const hadOrigins = origins.size > 0;
   for (const origin of removedOrigins) origins.delete(originKey(origin));
-  if (origins.size > 0 || !hadOrigins) return [...origins.values()];
+  if (origins.size > 0) return [...origins.values()];
+  if (before.length + added.length === 0) return undefined;
   throw new Fatal(
     EXIT.usage,
-    `Project ${entry.id} would have no origin left; give the new one with --origin in the same ` +
+    `Project ${id} would have no origin left; give the new one with --origin in the same ` +
       'command, delete "origins" from the file to let every site send, ' +
       'or deactivate the project to let none send',
   );

@@ -1,15 +1,13 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import schema from '../../data/projects.schema.json' with { type: 'json' };
 import { errnoOf, EXIT, Fatal } from '../base/exit.ts';
 import { printable } from '../base/text.ts';
 import { systemFiles } from '../disk/ops.ts';
 import { syncDirectory } from '../disk/durable.ts';
-import { parseProjectsFile, type Sound } from './parse.ts';
+import type { Sound } from './parse.ts';
 import {
   causeOf,
-  excessOf,
   isSameContent,
   parseContent,
   readContent,
@@ -21,12 +19,6 @@ import {
 // that is cut short leaves the old file or the new one, and two edits at once do not undo each
 // other.
 
-/**
- * An edit takes milliseconds. After this wait the draft was probably left behind by a killed edit.
- */
-const WAIT_MS = 2_000;
-const RETRY_MS = 20;
-
 const EMPTY = Buffer.from('{\n  "$schema": "./projects.schema.json",\n  "projects": []\n}\n');
 const FILE_MODE = 0o640;
 
@@ -36,103 +28,78 @@ interface EditOptions {
   readonly path: string;
   /** True: a missing file is created, with its schema and its directory. */
   readonly canCreate: boolean;
-  /**
-   * Returns the new text of a file without faults. It is called again if another program changes
-   * the file meanwhile.
-   */
+  /** Returns the new text of a file without faults. */
   readonly change: (text: string, file: Sound['file']) => string;
 }
 
 /**
  * Changes the projects file, through symbolic links, keeping its mode and owner.
  * @throws {Fatal} exit 78 with every fault of a faulty file, 73 or 74 if it can't be written, or
- *   would be larger than what a collector reads.
+ *   another program writes it at the same time.
  */
-export async function editProjectsFile(options: EditOptions): Promise<Edited> {
-  const { path } = options;
-  try {
-    for (const untilMs = Date.now() + WAIT_MS; Date.now() < untilMs; await sleep(RETRY_MS)) {
-      const edited = await edit(options);
-      if (edited !== undefined) return edited;
-    }
-  } catch (error) {
-    if (error instanceof Fatal) throw error;
-    const isIo = ['EIO', 'ENOSPC', 'EDQUOT'].includes(errnoOf(error) ?? '');
-    throw new Fatal(isIo ? EXIT.ioError : EXIT.cannotCreate, cannotWrite(path, causeOf(error)));
-  }
-  const why = 'exists: another edit is running, or was killed; if none is running, delete it';
-  throw new Fatal(EXIT.cannotCreate, `"${printable(draftOf(realPath(path)), Infinity)}" ${why}`);
-}
-
-const cannotWrite = (path: string, reason: string): string =>
-  `Cannot write projects file "${printable(path, Infinity)}": ${reason}`;
-
-const draftOf = (target: string): string => `${target}.draft`;
-
-/** @returns `undefined` if another edit is under way, or another program changed the file. */
-async function edit({ path, canCreate, change }: EditOptions): Promise<Edited | undefined> {
+export async function editProjectsFile({ path, canCreate, change }: EditOptions): Promise<Edited> {
   const before = await readContent(path);
   const isNew = before === undefined && canCreate;
   const { bom, text, file } = soundOrFatal(parseContent(isNew ? EMPTY : before, path));
   const changed = change(text, file);
   if (changed === text) return 'unchanged';
-  const after = Buffer.from(bom + changed);
-  soundOrFatal(parseProjectsFile(after, printable(path, Infinity)));
-  const excess = excessOf(after.length);
-  if (excess !== undefined) {
-    throw new Fatal(EXIT.cannotCreate, cannotWrite(path, `it would be ${excess}`));
-  }
-  const directory = dirname(path);
-  const created = isNew && fs.mkdirSync(directory, { recursive: true, mode: 0o750 });
-  // A service's umask is often 077, which would lock out the shipper's group.
-  if (created) fs.chmodSync(directory, 0o750);
-  const target = realPath(path);
-  const draft = draftOf(target);
-  if (!createLike(target, draft, after)) return undefined;
   try {
-    if (!isSameContent(await readContent(target), before)) {
-      fs.rmSync(draft);
-      return undefined;
+    if (isNew) createDirectory(dirname(path));
+    const target = realPath(path);
+    const draft = `${target}.draft`;
+    const like = fs.statSync(target, { throwIfNoEntry: false });
+    const owner = like ?? fs.statSync(dirname(target));
+    const mode = like === undefined ? FILE_MODE : like.mode & 0o7777;
+    const fd = openDraft(draft);
+    try {
+      fill(fd, bom + changed, owner, mode);
+      if (!isSameContent(await readContent(target), before)) throw new Error(SAVED_MEANWHILE);
+      if (isNew) createSchema(dirname(target), owner);
+      fs.renameSync(draft, target);
+    } catch (error) {
+      fs.rmSync(draft, { force: true });
+      throw error;
     }
-    if (isNew) createSchema(dirname(target));
-    fs.renameSync(draft, target);
+    await syncDirectory(systemFiles, dirname(target));
+    return isNew ? 'created' : 'changed';
   } catch (error) {
-    fs.rmSync(draft, { force: true });
-    throw error;
+    if (error instanceof Fatal) throw error;
+    const isIo = ['EIO', 'ENOSPC', 'EDQUOT'].includes(errnoOf(error) ?? '');
+    const message = `Cannot write projects file "${printable(path, Infinity)}": ${causeOf(error)}`;
+    throw new Fatal(isIo ? EXIT.ioError : EXIT.cannotCreate, message);
   }
-  await syncDirectory(systemFiles, dirname(target));
-  return isNew ? 'created' : 'changed';
+}
+
+const SAVED_MEANWHILE = 'another program has just saved it; run the command again';
+
+function createDirectory(path: string): void {
+  const isCreated = fs.mkdirSync(path, { recursive: true, mode: 0o750 }) !== undefined;
+  // A service's umask is often 077, which would lock out the shipper's group.
+  if (isCreated) fs.chmodSync(path, 0o750);
 }
 
 /** A rename onto a symbolic link would replace the link. */
 const realPath = (path: string): string =>
   fs.lstatSync(path, { throwIfNoEntry: false }) === undefined ? path : fs.realpathSync(path);
 
-/**
- * Creates a file with the owner and mode of `model`, or with its directory's owner if there is no
- * model. Only root can give a file to another user.
- * @returns whether it did not exist.
- */
-function createLike(model: string, path: string, bytes: Uint8Array): boolean {
-  const like = fs.statSync(model, { throwIfNoEntry: false });
-  const { uid, gid } = like ?? fs.statSync(dirname(path));
-  let fd: number;
+function openDraft(path: string): number {
   try {
-    fd = fs.openSync(path, 'wx', FILE_MODE);
+    return fs.openSync(path, 'wx', FILE_MODE);
   } catch (error) {
-    if (errnoOf(error) === 'EEXIST') return false;
-    throw error;
+    if (errnoOf(error) !== 'EEXIST') throw error;
+    const what = `"${printable(path, Infinity)}" exists: another edit is running, or was killed`;
+    throw new Error(`${what}; if none is running, delete it`, { cause: error });
   }
+}
+
+/** Writes a new file's text durably and closes it. Only root can give a file to another user. */
+function fill(fd: number, text: string, { uid, gid }: fs.Stats, mode: number): void {
   try {
-    for (let done = 0; done < bytes.length;) done += fs.writeSync(fd, bytes, done);
+    fs.writeFileSync(fd, text);
     const own = fs.fstatSync(fd);
     if (own.uid !== uid || own.gid !== gid) giveAway(fd, uid, gid);
-    fs.fchmodSync(fd, like === undefined ? FILE_MODE : like.mode & 0o7777);
+    fs.fchmodSync(fd, mode);
     fs.fsyncSync(fd);
-    return true;
-  } catch (error) {
-    fs.rmSync(path, { force: true });
-    throw error;
   } finally {
     fs.closeSync(fd);
   }
@@ -146,9 +113,10 @@ function giveAway(fd: number, uid: number, gid: number): void {
   }
 }
 
-function createSchema(directory: string): void {
+function createSchema(directory: string, owner: fs.Stats): void {
   const path = `${directory}/projects.schema.json`;
   // Root must not write through a link.
   fs.rmSync(path, { force: true });
-  createLike(path, path, Buffer.from(`${JSON.stringify(schema, null, 2)}\n`));
+  const text = `${JSON.stringify(schema, null, 2)}\n`;
+  fill(fs.openSync(path, 'wx', FILE_MODE), text, owner, FILE_MODE);
 }

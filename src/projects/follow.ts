@@ -1,6 +1,7 @@
 import { plural } from '../base/format.ts';
 import type { Log } from '../base/log.ts';
 import { printable, shellQuoted } from '../base/text.ts';
+import { every } from '../base/time.ts';
 import { ProjectList, summaryOf } from './project-list.ts';
 import {
   type Content,
@@ -41,15 +42,14 @@ export class FollowedProjects extends ProjectList {
   readonly #options: Options;
   /** The content that the active list or the fault comes from. */
   #content: Content;
-  #timer: ReturnType<typeof setTimeout> | undefined;
   #lastCheck: Promise<void> = Promise.resolve();
-  #isClosed = false;
+  /** Stops following the file. */
+  readonly close = every(POLL_MS, () => void this.#check(false));
 
   constructor(options: Options, content: Content, file: ProjectsFile) {
     super(file);
     this.#options = options;
     this.#content = content;
-    this.#schedule();
   }
 
   /** Reads the file now, acts on what it finds, and logs that even if nothing changed. */
@@ -57,41 +57,30 @@ export class FollowedProjects extends ProjectList {
     return this.#check(true);
   }
 
-  /** Stops following the file. */
-  close(): void {
-    this.#isClosed = true;
-    clearTimeout(this.#timer);
-  }
-
-  #schedule(): void {
-    if (this.#isClosed) return;
-    const check = (): void => void this.#check(false).then(() => this.#schedule());
-    this.#timer = setTimeout(check, POLL_MS);
-    this.#timer.unref();
-  }
-
   /** One check at a time; never rejects. */
   #check(isReload: boolean): Promise<void> {
-    const { path, read = readContent } = this.#options;
+    const { path, log, read = readContent } = this.#options;
     this.#lastCheck = this.#lastCheck.then(async () => {
       const content = await read(path);
-      if (this.#isClosed) return;
-      if (!isSameContent(content, this.#content)) this.#apply(content);
-      else if (isReload) this.#sayUnchanged();
+      const isSame = isSameContent(content, this.#content);
+      if (isSame && !isReload) return;
+      const what = isSame ? 'unchanged' : this.#apply(content);
+      if (this.fault !== undefined) log.warn(this.fault.message);
+      else log.info(`Projects file ${what}: ${summaryOf(this.all())}`);
     });
     return this.#lastCheck;
   }
 
-  #apply(content: Content): void {
-    const { path, log, now = Date.now } = this.#options;
+  /** Returns what happened to the list, for the log. */
+  #apply(content: Content): string {
+    const { path, now = Date.now } = this.#options;
     const reading = parseContent(content, path);
     this.#content = content;
     if ('file' in reading) {
       const what = this.fault === undefined ? 'reloaded' : 'fixed';
       this.fault = undefined;
       this.replace(reading.file);
-      log.info(`Projects file ${what}: ${summaryOf(this.all())}`);
-      return;
+      return what;
     }
     const isMissing = content === undefined;
     const [fault = '', ...more] = reading.faults;
@@ -102,13 +91,7 @@ export class FollowedProjects extends ProjectList {
     const message = `The last good projects file stays active: ${first}${rest}`;
     const sinceMs = this.fault?.sinceMs ?? now();
     this.fault = { message, first, sinceMs, isMissing, idsInFile: idsIn(content) };
-    log.warn(message);
-  }
-
-  #sayUnchanged(): void {
-    const { log } = this.#options;
-    if (this.fault !== undefined) log.warn(this.fault.message);
-    else log.info(`Projects file unchanged: ${summaryOf(this.all())}`);
+    return 'faulty';
   }
 }
 

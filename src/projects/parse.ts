@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { findNodeAtLocation, type Node, parseTree } from 'jsonc-parser';
 import * as v from 'valibot';
 import { plural } from '../base/format.ts';
-import { type Fault, placesIn, quote, syntaxFaults } from '../base/json.ts';
+import { type Fault, placeOf, quote, syntaxFault } from '../base/json.ts';
 import { nearest } from '../base/text.ts';
 import { KEYS, projectsFile, type ProjectsFile } from './projects-schema.ts';
 
@@ -35,9 +35,8 @@ export function parseProjectsFile(bytes: Uint8Array, name: string): Sound | Faul
   const text = decoded.slice(bom.length);
   const result = isUtf8(bytes) ? check(text) : [notUtf8(text)];
   if (!Array.isArray(result)) return { file: result, bom, text };
-  const placeOf = placesIn(text);
   const faults = result.slice(0, FAULTS_MAX).map(({ offset, message }) => {
-    const { line, column } = placeOf(offset);
+    const { line, column } = placeOf(text, offset);
     return `${name}:${line}:${column}: ${message}`;
   });
   const more = result.length - faults.length;
@@ -51,8 +50,8 @@ const notUtf8 = (text: string): Fault => ({
 });
 
 function check(text: string): ProjectsFile | Fault[] {
-  const syntax = syntaxFaults(text);
-  if (syntax.length > 0) return syntax;
+  const syntax = syntaxFault(text);
+  if (syntax !== undefined) return [syntax];
   const root = parseTree(text)!;
   const list = findNodeAtLocation(root, ['projects']);
   const projects = list?.type === 'array' ? list.children! : [];
@@ -86,18 +85,13 @@ function keyFaults({ type, children = [] }: Node, where: string, known: readonly
 }
 
 function idFaults(projects: readonly Node[]): Fault[] {
-  const first = new Map<string, number>();
-  return projects.flatMap((project, index) => {
-    const node = findNodeAtLocation(project, ['id']);
-    if (node?.type !== 'string') return [];
-    const id = node.value as string;
-    const earlier = first.get(id);
-    if (earlier === undefined) {
-      first.set(id, index);
-      return [];
-    }
-    const what = `must be unique; found "${quote(id)}", the id of projects[${earlier}] too`;
-    return [{ offset: node.offset, message: `projects[${index}].id ${what}` }];
+  const ids = projects.map((project) => findNodeAtLocation(project, ['id']));
+  const firstOf = new Map(ids.map((node, i) => [node?.value, i] as const).toReversed());
+  return ids.flatMap((node, i): Fault[] => {
+    const first = firstOf.get(node?.value);
+    if (node?.type !== 'string' || first === i) return [];
+    const found = `found "${quote(node.value)}", the id of projects[${first}] too`;
+    return [{ offset: node.offset, message: `projects[${i}].id must be unique; ${found}` }];
   });
 }
 

@@ -6,14 +6,7 @@ import { TokenBucket } from './rate-limit.ts';
 
 // The projects that the collector asks about. It knows no file; `follow.ts` keeps it up to date.
 
-export interface Projects {
-  /** The address that a site's owner asks for activation. */
-  readonly operator: string | undefined;
-  /** The fault of the projects file now. The last good list stays active meanwhile. */
-  readonly fault: ProjectsFault | undefined;
-  find(id: string): Project | undefined;
-  all(): readonly Project[];
-}
+export type Projects = Pick<ProjectList, 'operator' | 'fault' | 'find' | 'all'>;
 
 /** A projects file that cannot be used. */
 export interface ProjectsFault {
@@ -41,12 +34,14 @@ export interface Project extends Omit<ProjectEntry, 'active'> {
 }
 
 /** The projects of a reading of the file. */
-export class ProjectList implements Projects {
+export class ProjectList {
+  /** The address that a site's owner asks for activation. */
   operator: string | undefined;
+  /** The fault of the projects file now. The last good list stays active meanwhile. */
   fault: ProjectsFault | undefined;
-  #projects: readonly Project[] = [];
   #byId: ReadonlyMap<string, Project> = new Map();
-  #buckets = new Map<string, TokenBucket>();
+  /** What each id has spent of its limit, whether or not it is still listed. */
+  readonly #buckets = new Map<string, TokenBucket>();
 
   constructor(file: ProjectsFile) {
     this.replace(file);
@@ -54,18 +49,8 @@ export class ProjectList implements Projects {
 
   /** Lists the projects of another reading, which keep their spent limits. */
   replace({ operator, projects }: ProjectsFile): void {
-    const before = this.#buckets;
-    this.#buckets = new Map();
     this.operator = operator;
-    this.#projects = projects.map((entry) => {
-      const { id, maxViewsPerMinute: perMinute } = entry;
-      if (perMinute === undefined) return listedProject(entry);
-      const bucket = before.get(id) ?? new TokenBucket(perMinute);
-      bucket.resize(perMinute);
-      this.#buckets.set(id, bucket);
-      return listedProject(entry, bucket);
-    });
-    this.#byId = new Map(this.#projects.map((project) => [project.id, project]));
+    this.#byId = new Map(projects.map((entry) => [entry.id, this.#listed(entry)]));
   }
 
   find(id: string): Project | undefined {
@@ -73,18 +58,21 @@ export class ProjectList implements Projects {
   }
 
   all(): readonly Project[] {
-    return this.#projects;
+    return [...this.#byId.values()];
   }
-}
 
-function listedProject(entry: ProjectEntry, bucket?: TokenBucket): Project {
-  const isListed = entry.origins && originTest(entry.origins);
-  return {
-    ...entry,
-    active: entry.active ?? true,
-    allowsOrigin: (origin) => isListed === undefined || (origin !== undefined && isListed(origin)),
-    takeToken: (nowMs, spend) => bucket?.take(nowMs, spend) ?? 0,
-  };
+  #listed(entry: ProjectEntry): Project {
+    const { id, active = true, origins, maxViewsPerMinute: limit } = entry;
+    const isListed = origins && originTest(origins);
+    const bucket = this.#buckets.get(id) ?? new TokenBucket();
+    this.#buckets.set(id, bucket);
+    return {
+      ...entry,
+      active,
+      allowsOrigin: (origin) => !isListed || (origin !== undefined && isListed(origin)),
+      takeToken: (nowMs, spend) => (limit ? bucket.take(limit, nowMs, spend) : 0),
+    };
+  }
 }
 
 /** `3 projects, 2 active` */

@@ -8,12 +8,6 @@ import { type Faulty, parseProjectsFile, type Sound } from './parse.ts';
 /** Enough for some tens of thousands of projects. Parsing them delays views for a moment. */
 export const FILE_BYTES_MAX = 4 * MiB;
 
-/** Returns `too large (5 MiB, over 4 MiB)`, or `undefined` for a file that isn't. */
-export const excessOf = (bytes: number): string | undefined =>
-  bytes <= FILE_BYTES_MAX
-    ? undefined
-    : `too large (${formatSize(bytes)}, over ${formatSize(FILE_BYTES_MAX)})`;
-
 /** The file's bytes, or why it cannot be read, as a line that names it; `undefined`: no file. */
 export type Content = Uint8Array | string | undefined;
 
@@ -23,8 +17,9 @@ export async function readContent(path: string): Promise<Content> {
     // Checks the type first, because reading a named pipe would wait for its writer.
     const stats = await stat(path);
     if (!stats.isFile()) return cannotRead(path, "it isn't a regular file");
-    const excess = excessOf(stats.size);
-    return excess === undefined ? await readFile(path) : cannotRead(path, `it is ${excess}`);
+    if (stats.size <= FILE_BYTES_MAX) return await readFile(path);
+    const [size, max] = [stats.size, FILE_BYTES_MAX].map(formatSize);
+    return cannotRead(path, `it is too large (${size}, over ${max})`);
   } catch (error) {
     return errnoOf(error) === 'ENOENT' ? undefined : cannotRead(path, causeOf(error));
   }

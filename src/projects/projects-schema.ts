@@ -35,36 +35,31 @@ const origin = v.pipe(
 const ORIGINS_EXPECTED =
   'must be a list of at least one origin (to accept every origin, leave "origins" out)';
 
-const text = (description: string) =>
-  v.optional(v.pipe(v.string('must be a string'), v.description(description)));
+const optional = <I, O>(schema: v.BaseSchema<I, O, v.BaseIssue<unknown>>, description: string) =>
+  v.optional(v.pipe(schema, v.description(description)));
+
+const text = (description: string) => optional(v.string('must be a string'), description);
 
 const project = v.strictObject(
   {
     id,
     name: text("For the operator's eyes only."),
-    origins: v.optional(
-      v.pipe(
-        v.array(origin, ORIGINS_EXPECTED),
-        v.minLength(1, ORIGINS_EXPECTED),
-        v.description(
-          'Sites whose pages may send views: scheme, host and port. "https://*.example.org" is ' +
-            'every host below example.org, not example.org itself. Absent: any site.',
-        ),
-      ),
+    origins: optional(
+      v.pipe(v.array(origin, ORIGINS_EXPECTED), v.minLength(1, ORIGINS_EXPECTED)),
+      'Sites whose pages may send views: scheme, host and port. "https://*.example.org" is ' +
+        'every host below example.org, not example.org itself. Absent: any site.',
     ),
-    active: v.optional(
-      v.pipe(
-        v.boolean('must be true or false'),
-        v.description('true if views of this project are accepted. Absent: true.'),
-      ),
+    active: optional(
+      v.boolean('must be true or false'),
+      'true if views of this project are accepted. Absent: true.',
     ),
-    maxViewsPerMinute: v.optional(
+    maxViewsPerMinute: optional(
       v.pipe(
         v.number(LIMIT_EXPECTED),
         v.safeInteger(LIMIT_EXPECTED),
         v.minValue(1, LIMIT_EXPECTED),
-        v.description('Views beyond this rate are refused. Absent: no limit.'),
       ),
+      'Views beyond this rate are refused. Absent: no limit.',
     ),
     contact: text("Whom to ask about this project. For the operator's eyes only."),
   },
@@ -75,12 +70,9 @@ export const projectsFile = v.pipe(
   v.strictObject(
     {
       $schema: text('The schema of this file, for editors.'),
-      operator: v.optional(
-        v.pipe(
-          v.string(EMAIL_EXPECTED),
-          v.regex(EMAIL, EMAIL_EXPECTED),
-          v.description("The e-mail address that a site's owner asks for activation."),
-        ),
+      operator: optional(
+        v.pipe(v.string(EMAIL_EXPECTED), v.regex(EMAIL, EMAIL_EXPECTED)),
+        "The e-mail address that a site's owner asks for activation.",
       ),
       projects: v.pipe(
         v.array(project, PROJECTS_EXPECTED),

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { isUtf8 } from 'node:buffer';
-import { firstFault, placesIn } from '../base/json.ts';
+import { placeOf, syntaxFault } from '../base/json.ts';
 import { KiB } from '../base/size.ts';
 import { bytewise } from '../base/text.ts';
 import { verbatim } from './pattern.ts';
@@ -73,8 +73,8 @@ function storedText(value: unknown): string {
 
 function whereNotJson(text: string): string {
   if (text.trim() === '') return 'The body is empty; send one JSON object.';
-  const fault = firstFault(text);
+  const fault = syntaxFault(text);
   if (fault === undefined) return 'The body is not JSON; send one JSON object.';
-  const { line, column } = placesIn(text.slice(0, fault.offset + 1))(fault.offset);
+  const { line, column } = placeOf(text, fault.offset);
   return `Line ${line}, column ${column}: ${fault.message}.`;
 }
