@@ -2,21 +2,7 @@ import { type CommandLine, type Flag, readCommandLine, unknownOption } from './b
 import { type ReadEnv, readEnv } from './base/env.ts';
 import { EXIT, Fatal } from './base/exit.ts';
 import { PORT_MAX } from './base/limits.ts';
-import {
-  addressOrOff,
-  choice,
-  dayOrWord,
-  httpUrl,
-  type Parse,
-  parser,
-  Problem,
-  size,
-  text,
-  timeZone,
-  viewUrl,
-  whole,
-  yesOrNo,
-} from './base/option.ts';
+import * as o from './base/option.ts';
 import { KiB, TiB } from './base/size.ts';
 import { echo, nearest } from './base/text.ts';
 import { parseClusterAddress } from './jetstream/address.ts';
@@ -28,29 +14,25 @@ import { PROJECT_ID } from './view/view-schema.ts';
 // Every option with its default and its limits. Limits without an option are in `base/limits.ts`.
 
 const NATS_ADDRESS = 'an address such as nats://host:4222,host2:4222';
-const clusterAddress = parser(NATS_ADDRESS, parseClusterAddress);
-
-const matching = (pattern: RegExp, expected: string): Parse<string> =>
-  parser(expected, (value) => (pattern.test(value) ? value : undefined));
-
-const projectId = matching(PROJECT_ID, '1 to 20 digits');
-const streamName = matching(/^[\w-]{1,200}$/, 'letters, digits, _ and -');
-const email = matching(EMAIL, 'an e-mail address, such as views@example.com');
+const clusterAddress = o.parser(NATS_ADDRESS, parseClusterAddress);
+const projectId = o.matching(PROJECT_ID, '1 to 20 digits');
+const streamName = o.matching(/^[\w-]{1,200}$/, 'letters, digits, _ and -');
+const email = o.matching(EMAIL, 'an e-mail address, such as views@example.com');
 
 const DAYS_MAX = 36_500;
 const SIZE_MAX = 1024 * TiB;
-const durability = choice('disk', 'os');
-const days = whole(0, DAYS_MAX);
-const count = whole(1, Number.MAX_SAFE_INTEGER);
-const anySize = size(0, SIZE_MAX);
-const queueSize = size(64 * KiB, SIZE_MAX);
-const viewSize = size(KiB, LARGEST_MAX_VIEW_BYTES);
+const durability = o.choice('disk', 'os');
+const count = o.whole(1, Number.MAX_SAFE_INTEGER);
+const days = o.whole(0, DAYS_MAX);
+const anySize = o.size(0, SIZE_MAX);
+const queueSize = o.size(64 * KiB, SIZE_MAX);
+const viewSize = o.size(KiB, LARGEST_MAX_VIEW_BYTES);
 
 /** An option; `V` is the type of its setting. */
 interface Option<V> {
   /** The placeholder for its value in the help; empty for a switch, which has no value. */
   readonly value: string;
-  readonly parse: Parse<unknown>;
+  readonly parser: o.Parser<unknown>;
   readonly help: string;
   /** The text of its value if none is given. */
   readonly fallback?: string | undefined;
@@ -60,27 +42,27 @@ interface Option<V> {
   readonly type?: V;
 }
 
-function option<V>(value: string, parse: Parse<V>, help: string, fallback: string): Option<V>;
-function option<V>(value: string, parse: Parse<V>, help: string): Option<V | undefined>;
-function option(value: string, parse: Parse<unknown>, help: string, fallback?: string) {
-  return { value, parse, help, fallback };
+function option<V>(value: string, parser: o.Parser<V>, help: string, fallback: string): Option<V>;
+function option<V>(value: string, parser: o.Parser<V>, help: string): Option<V | undefined>;
+function option(value: string, parser: o.Parser<unknown>, help: string, fallback?: string) {
+  return { value, parser, help, fallback };
 }
 
-const toggle = (help: string) => option('', yesOrNo, help, 'no');
+const toggle = (help: string) => option('', o.yesOrNo, help, 'no');
 
 const ORIGINS: Option<readonly string[]> = {
   value: 'ORIGIN',
-  parse: text,
+  parser: o.text,
   help: 'an origin, such as https://www.example.com',
   isList: true,
 };
 
 /** A collector's options; `archive`, `example` and `doctor` have some of them, too. */
 const SERVE = {
-  host: option('ADDRESS', text, 'address to listen on', '127.0.0.1'),
-  port: option('PORT', whole(0, PORT_MAX), 'port to listen on; 0: any free one', '8080'),
-  data: option('DIR', text, 'directory of the view files', './data'),
-  projects: option('FILE', text, 'projects file (default: projects.json in --data)', ''),
+  host: option('ADDRESS', o.text, 'address to listen on', '127.0.0.1'),
+  port: option('PORT', o.whole(0, PORT_MAX), 'port to listen on; 0: any free one', '8080'),
+  data: option('DIR', o.text, 'directory of the view files', './data'),
+  projects: option('FILE', o.text, 'projects file (default: projects.json in --data)', ''),
   durability: option('WHEN', durability, 'disk: acknowledge after sync; os: after write', 'disk'),
   'max-view': option('SIZE', viewSize, 'largest view, as sent and as stored', '16KiB'),
   'max-queue': option('SIZE', queueSize, 'memory for views being processed', '32MiB'),
@@ -90,41 +72,50 @@ const SERVE = {
   'keep-days': option('DAYS', days, 'keep view files this long; 0: forever', '0'),
   store: option('URL', clusterAddress, 'keep views in NATS, at nats://HOST[,HOST]…, not in files'),
   'nats-stream': option('NAME', streamName, 'the stream; created if missing', 'VIEWS'),
-  'nats-replicas': option('COUNT', whole(1, 5), 'copies per view (default: 3 if possible, else 1)'),
-  'nats-creds': option('FILE', text, 'NATS credentials file'),
-  status: option('ADDRESS', addressOrOff, 'status page, health, metrics; or off', '127.0.0.1:8081'),
-  'status-token-file': option('FILE', text, `file with the token for --status (or ${TOKEN_ENV})`),
-  log: option('FORMAT', choice('text', 'json'), 'log lines as text or json', 'text'),
+  'nats-replicas': option(
+    'COUNT',
+    o.whole(1, 5),
+    'copies per view (default: 3 if possible, else 1)',
+  ),
+  'nats-creds': option('FILE', o.text, 'NATS credentials file'),
+  status: option(
+    'ADDRESS',
+    o.addressOrOff,
+    'status page, health, metrics; or off',
+    '127.0.0.1:8081',
+  ),
+  'status-token-file': option('FILE', o.text, `file with the token for --status (or ${TOKEN_ENV})`),
+  log: option('FORMAT', o.choice('text', 'json'), 'log lines as text or json', 'text'),
 };
 
 /** A project's options. */
 const ACTIVATE = {
-  name: option('NAME', text, "the project's name; only you see it"),
+  name: option('NAME', o.text, "the project's name; only you see it"),
   origin: ORIGINS,
   'remove-origin': { ...ORIGINS, help: 'an origin to remove from the list' },
   'max-views-per-minute': option('COUNT', count, 'more are refused; a new project has 6000'),
-  contact: option('TEXT', text, 'your contact for the project; only you see it'),
+  contact: option('TEXT', o.text, 'your contact for the project; only you see it'),
   operator: option('ADDRESS', email, 'your e-mail address, which refusals tell sites to write to'),
 };
 
 /** A report's options. */
 const REPORT = {
-  'from-day': option('DAY', dayOrWord, 'first day, such as 2026-01-01, today or yesterday'),
-  'to-day': option('DAY', dayOrWord, 'last day, such as 2026-01-31, today or yesterday'),
-  last: option('DAYS', whole(1, DAYS_MAX), 'this many days, up to --to or today'),
+  'from-day': option('DAY', o.dayOrWord, 'first day, such as 2026-01-01, today or yesterday'),
+  'to-day': option('DAY', o.dayOrWord, 'last day, such as 2026-01-31, today or yesterday'),
+  last: option('DAYS', o.whole(1, DAYS_MAX), 'this many days, up to --to or today'),
   project: option('ID', projectId, 'this project only'),
-  'time-zone': option('ZONE', timeZone, "time zone of days and hours (default: the system's)"),
-  top: option('COUNT', whole(1, 1000), 'length of the lists', '10'),
+  'time-zone': option('ZONE', o.timeZone, "time zone of days and hours (default: the system's)"),
+  top: option('COUNT', o.whole(1, 1000), 'length of the lists', '10'),
   query: toggle('keep the query of pages'),
-  html: option('FILE', text, 'write a page to FILE, or stdout (-), instead of text'),
+  html: option('FILE', o.text, 'write a page to FILE, or stdout (-), instead of text'),
   json: toggle('print JSON instead of text'),
 };
 
 const OTHERS = {
   'archive-from': option('URL', clusterAddress, 'NATS servers of the stream, nats://… or tls://…'),
   once: toggle('stop after archiving what the stream holds at the start'),
-  'replay-to': option('URL', httpUrl, 'collector to send to (default: --host and --port)'),
-  url: option('URL', viewUrl, 'address that pages post views to (default: --host and --port)'),
+  'replay-to': option('URL', o.httpUrl, 'collector to send to (default: --host and --port)'),
+  url: option('URL', o.viewUrl, 'address that pages post views to (default: --host and --port)'),
   campaigns: toggle('keep utm_… parameters in the url of a view'),
   'probe-project': option('ID', projectId, 'with --url: sends one real view, which is stored'),
 };
@@ -200,8 +191,7 @@ export function readSettings<K extends OptionName>(
     if (name === undefined) throw unknownOption(`--${flag}`, names.map(flagOf));
     given.set(name, [...(given.get(name) ?? []), value]);
   }
-  const settings = new Map(names.map((name) => [name, settingOf(name, given, env)]));
-  if (settings.has('store' as K)) refuseUseless(given, settings.get('store' as K) !== undefined);
+  const settings = names.map((name) => [name, settingOf(name, given, env)] as const);
   return Object.fromEntries(settings) as Settings<K>;
 }
 
@@ -231,24 +221,13 @@ function fromEnv(name: OptionName, env: ReadEnv): string | undefined {
 }
 
 function parsed(name: OptionName, source: string, text: string): unknown {
-  const result = OPTIONS[name].parse(text);
-  if (!(result instanceof Problem)) return result;
+  const { read, expected, meant }: o.Parser<unknown> = OPTIONS[name].parser;
+  const value = read(text);
+  if (value !== undefined) return value;
   const found = SECRET.has(name) ? '' : `, not "${echo(text)}"`;
-  const hint = result.hint === undefined ? '' : `; ${result.hint}`;
-  throw new Fatal(EXIT.usage, `${source} must be ${result.expected}${found}${hint}`);
-}
-
-/** Options that `serve` uses with files only, and with a stream only. */
-export const FILES_ONLY = ['data', 'durability', 'min-free', 'keep-days'] as const;
-export const STREAM_ONLY = ['nats-stream', 'nats-replicas', 'nats-creds'] as const;
-
-/** Refuses flags without effect. Variables may be set for other commands. */
-function refuseUseless(given: Given, isStream: boolean): void {
-  const useless = (isStream ? FILES_ONLY : STREAM_ONLY).find((name) => given.has(name));
-  if (useless === undefined) return;
-  const hint = useless === 'data' ? '; name the projects file with --projects' : '';
-  const why = isStream ? `with --store${hint}` : 'without --store nats://…';
-  throw new Fatal(EXIT.usage, `--${useless} has no effect ${why}`);
+  const near = meant?.(text);
+  const hint = near === undefined ? '' : `; did you mean ${near}?`;
+  throw new Fatal(EXIT.usage, `${source} must be ${expected}${found}${hint}`);
 }
 
 /** Variables that Kubernetes and Docker set for a service called `viewlog`, or `viewlog-…`. */

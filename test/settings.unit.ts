@@ -139,23 +139,6 @@ describe('settings', () => {
     );
   });
 
-  it.each([
-    ['--data', 'with --store; name the projects file with --projects', 'nats://a'],
-    ['--durability', 'with --store', 'nats://a'],
-    ['--min-free', 'with --store', 'nats://a'],
-    ['--keep-days', 'with --store', 'nats://a'],
-    ['--nats-stream', 'without --store nats://…', undefined],
-    ['--nats-replicas', 'without --store nats://…', undefined],
-    ['--nats-creds', 'without --store nats://…', undefined],
-  ])('refuse %s, which has no effect %s', (flag, when, store = '') => {
-    const text = { '--durability': 'os', '--min-free': '1B', '--keep-days': '1' }[flag] ?? '3';
-    const message = `${flag} has no effect ${when}`;
-    expect(usageError([`${flag}=${text}`], { VIEWLOG_STORE: store })).toBe(message);
-    // Variables may be set for other commands.
-    const env = { [flag.replace('--', 'viewlog-').replaceAll('-', '_').toUpperCase()]: text };
-    expect(() => read([], { ...env, VIEWLOG_STORE: store })).not.toThrow();
-  });
-
   it.each(['A.B', 'A B', '>', '../A', 'A\nB', ''])('refuse the stream %j', (name) => {
     expect(usageError(['--store=nats://a', '--nats-stream', name])).toContain(
       '--nats-stream must be letters, digits, _ and -',

@@ -5,50 +5,50 @@ import { isDay } from './time.ts';
 
 // Parsers of options' values.
 
-/** Returns the value of a text, or what was expected instead. */
-export type Parse<T> = (text: string) => T | Problem;
-
-export class Problem {
+export interface Parser<T> {
+  /** What is expected, for an error. */
   readonly expected: string;
-  /** The value that was probably meant. */
-  readonly hint: string | undefined;
-
-  constructor(expected: string, hint?: string) {
-    this.expected = expected;
-    this.hint = hint;
-  }
+  /** Returns the value of a text; `undefined` if it is not as expected. */
+  readonly read: (text: string) => T | undefined;
+  /** Returns the text that was probably meant. */
+  readonly meant?: (text: string) => string | undefined;
 }
 
-/** Returns a parser. `read` returns `undefined` if the text is not as expected. */
-export const parser =
-  <T>(expected: string, read: (text: string) => T | undefined): Parse<T> =>
-  (value) =>
-    read(value) ?? new Problem(expected);
+export const parser = <T>(
+  expected: string,
+  read: Parser<T>['read'],
+  meant?: Parser<T>['meant'],
+): Parser<T> => ({ expected, read, ...(meant && { meant }) });
 
-export const text = parser('some text', (value) => value || undefined);
+export const matching = (pattern: RegExp, expected: string): Parser<string> =>
+  parser(expected, (value) => (pattern.test(value) ? value : undefined));
 
-export const whole = (min: number, max: number): Parse<number> =>
+export const text = matching(/./s, 'some text');
+
+export const whole = (min: number, max: number): Parser<number> =>
   parser(`a whole number from ${min} to ${max}`, (value) => {
     const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
     return number >= min && number <= max ? number : undefined;
   });
 
 /** A whole number with its unit. */
-export const size =
-  (min: number, max: number): Parse<number> =>
-  (value) => {
-    const bytes = parseSize(value);
-    if (bytes >= min && bytes <= max) return bytes;
-    const [unit, example] = max < 64 * MiB ? ['KiB', '16KiB'] : ['MiB', '64MiB'];
-    const fits = [unit, 'B'].find((one) => parseSize(value + one) <= Math.min(max, TiB));
-    const isBare = /^[1-9]\d*$/.test(value) && fits !== undefined;
-    return new Problem(
-      `a size with its unit, from ${formatSize(min)} to ${formatSize(max)}, such as ${example}`,
-      isBare ? `did you mean ${value}${fits}?` : undefined,
-    );
-  };
+export function size(min: number, max: number): Parser<number> {
+  const [unit, example] = max < 64 * MiB ? ['KiB', '16KiB'] : ['MiB', '64MiB'];
+  return parser(
+    `a size with its unit, from ${formatSize(min)} to ${formatSize(max)}, such as ${example}`,
+    (value) => {
+      const bytes = parseSize(value);
+      return bytes >= min && bytes <= max ? bytes : undefined;
+    },
+    (value) => {
+      if (!/^[1-9]\d*$/.test(value)) return undefined;
+      const meant = [value + unit, `${value}B`];
+      return meant.find((one) => parseSize(one) <= Math.min(max, TiB));
+    },
+  );
+}
 
-export const choice = <const T extends string>(...choices: T[]): Parse<T> =>
+export const choice = <const T extends string>(...choices: T[]): Parser<T> =>
   parser(choices.join(' or '), (value) => choices.find((name) => name === value));
 
 const HOST_AND_PORT = /^(?:\[([\da-f:.]+)\]|([^\s:/]+)):(\d{1,5})$/i;
@@ -65,13 +65,11 @@ export const addressOrOff = parser(
   },
 );
 
-const DAY_WORDS = new Set(['today', 'yesterday']);
-
 /**
  * Accepts `2026-01-31`; `today` and `yesterday` stay words, because they depend on the time zone.
  */
 export const dayOrWord = parser('a day such as 2026-01-31, or today or yesterday', (value) =>
-  DAY_WORDS.has(value) || isDay(value) ? value : undefined,
+  /^(today|yesterday)$/.test(value) || isDay(value) ? value : undefined,
 );
 
 export const httpUrl = parser('an address such as http://127.0.0.1:8080', (value) => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
-import { Problem, viewUrl } from '../base/option.ts';
+import { viewUrl } from '../base/option.ts';
 import { unpacked } from '../base/built.ts';
 import { printable } from '../base/text.ts';
 import type { Faulty, Sound } from '../projects/parse.ts';
@@ -33,9 +33,8 @@ export const snippet = defineCommand({
   async run(settings, operands, { print, note, log }) {
     const id = operands[0]!;
     const { projects: path, campaigns } = settings;
-    const url = settings.url ?? viewUrl((await collectorAddress(settings)).address);
-    if (url instanceof Problem)
-      throw new Fatal(EXIT.usage, 'browsers cannot reach --host; give --url');
+    const url = settings.url ?? viewUrl.read((await collectorAddress(settings)).address);
+    if (url === undefined) throw new Fatal(EXIT.usage, 'browsers cannot reach --host; give --url');
     const script = scriptOf(id, url, campaigns);
     const element = `<script>${script}</script>`;
     const excess = element.length + 1 - BYTES_MAX; // ASCII, and a newline

@@ -5,16 +5,13 @@ import { formatSizeOption } from '../../base/format.ts';
 import { printable } from '../../base/text.ts';
 import { groupName, userName } from '../../disk/root.ts';
 import { type Address, fromOwnMachine, urlOf } from '../../http/listener.ts';
-import {
-  FILES_ONLY,
-  OPTIONS,
-  projectsIn,
-  SERVE_OPTIONS,
-  type ServeSettings,
-  STREAM_ONLY,
-} from '../../settings.ts';
+import { OPTIONS, projectsIn, SERVE_OPTIONS, type ServeSettings } from '../../settings.ts';
 
 type ServeOption = keyof ServeSettings;
+
+/** Options that have no effect with a stream, and with files. */
+const FILES_ONLY = ['data', 'durability', 'min-free', 'keep-days'] as const;
+const STREAM_ONLY = ['nats-stream', 'nats-replicas', 'nats-creds'] as const;
 
 /** The values that an example is filled in with: this viewlog, its settings, this machine. */
 export interface Installation {
@@ -106,10 +103,10 @@ export function chosenSettings(
     const value = settings[name];
     if (value === undefined || left.has(name)) return [];
     const text = textOf(name, value);
-    const { fallback = '', parse } = OPTIONS[name];
+    const { fallback = '', parser } = OPTIONS[name];
     const ownProjects = isStream ? '' : projectsIn(settings.data);
     const usual =
-      name === 'projects' ? ownProjects : fallback && textOf(name, parse(fallback) as string);
+      name === 'projects' ? ownProjects : fallback && textOf(name, parser.read(fallback) as string);
     return text === usual ? [] : [[name, text]];
   });
 }
