@@ -52,16 +52,8 @@ interface OpenFile {
 }
 
 /** A FIFO or /dev/null would accept lines and discard them, so viewlog never writes to one. */
-export class NotRegularFile extends Error {
-  override readonly name = 'NotRegularFile';
-
-  constructor() {
-    super(
-      'it is not a regular file, but a directory, a FIFO, a device or a link to one; move it away',
-    );
-  }
-}
-
+const NOT_REGULAR =
+  'it is not a regular file, but a directory, a FIFO, a device or a link to one; move it away';
 const SEAL = Uint8Array.of(NEWLINE);
 export const NOTHING = new Uint8Array(0);
 
@@ -108,16 +100,12 @@ export class DayWriter {
    */
   async start(today: string): Promise<Blocked | undefined> {
     const { dir, files, kind } = this.#options;
-    for (const day of (await daysIn(files, dir, kind)).toReversed()) {
-      try {
-        await this.#open(day);
-      } catch (error) {
-        if (error instanceof NotRegularFile) continue;
-        throw error instanceof Fatal ? error : cannotOpen(this.#pathOf(day), error);
-      }
-      return (await this.write(day, NOTHING)).blocked ?? this.look(today);
-    }
-    return undefined;
+    const newest = (await daysIn(files, dir, kind)).at(-1);
+    if (newest === undefined) return undefined;
+    await this.#open(newest).catch((error: unknown) => {
+      throw error instanceof Fatal ? error : cannotOpen(this.#pathOf(newest), error);
+    });
+    return (await this.write(newest, NOTHING)).blocked ?? this.look(today);
   }
 
   /** Writes whole lines to the day's file. Without lines, it writes only what is `owed`. */
@@ -265,7 +253,7 @@ export class DayWriter {
 
   /**
    * Opens the day's file, made if missing, and syncs what an earlier process left in it.
-   * @throws {Fatal} exit 74 if a sync fails; else a `NotRegularFile` or the system's error.
+   * @throws {Fatal} exit 74 if a sync fails; else the reason, or the system's error.
    */
   async #open(day: string): Promise<void> {
     const { dir, durability, files } = this.#options;
@@ -273,7 +261,7 @@ export class DayWriter {
     this.#written.add(day);
     // Some devices act when they are opened, and on Deno opening a FIFO waits for its reader.
     const found = await ifPresent(files.stat(path));
-    if (found?.isFile() === false) throw new NotRegularFile();
+    if (found?.isFile() === false) throw new Error(NOT_REGULAR);
     // One call that writes and syncs brings a third more views on Node and Bun than two calls,
     // because their event loop is too busy under load to start the second call when the first has
     // ended.
@@ -285,7 +273,7 @@ export class DayWriter {
       if (found === undefined) await files.chmod(path, 0o640).catch(() => {});
       const there = await files.fstat(fd);
       // Another program may have replaced the file since the first look.
-      if (!there.isFile()) throw new NotRegularFile();
+      if (!there.isFile()) throw new Error(NOT_REGULAR);
       const { dev, ino, size } = there;
       const owed = (await endsInNewline(files, fd, size)) ? NOTHING : SEAL;
       if (size > 0) await synced(path, files.fdatasync(fd));

@@ -5,17 +5,14 @@ interface DenoFile {
   write(bytes: Uint8Array): Promise<number>;
   read(bytes: Uint8Array): Promise<number | null>;
   seek(offset: number, whence: 0): Promise<number>;
-  stat(): Promise<DenoStat>;
+  stat(): Promise<Omit<FileStat, 'isFile'> & { readonly isFile: boolean }>;
   sync(): Promise<void>;
   syncData(): Promise<void>;
   close(): void;
 }
 
-type DenoStat = Omit<FileStat, 'isFile'> & { readonly isFile: boolean };
-
 export interface DenoFiles {
   open(path: string, options: object): Promise<DenoFile>;
-  stat(path: string): Promise<DenoStat>;
 }
 
 const OPENINGS = {
@@ -52,18 +49,13 @@ export function denoFiles(deno: DenoFiles, others: FileOps): FileOps {
     },
     fdatasync: (fd) => files.get(fd)!.syncData(),
     fsync: (fd) => files.get(fd)!.sync(),
-    fstat: async (fd) => statOf(await files.get(fd)!.stat()),
-    stat: async (path) => statOf(await deno.stat(path)),
+    async fstat(fd) {
+      const { dev, ino, size, isFile } = await files.get(fd)!.stat();
+      return { dev, ino, size, isFile: () => isFile };
+    },
     async close(fd) {
       files.get(fd)!.close();
       files.delete(fd);
     },
   };
 }
-
-const statOf = ({ dev, ino, size, isFile }: DenoStat): FileStat => ({
-  dev,
-  ino,
-  size,
-  isFile: () => isFile,
-});

@@ -23,7 +23,7 @@ export async function prepareDirectory(dir: string, files: FileOps): Promise<voi
   }
 }
 
-/** Returns the days of all daily files of this kind, ascending. Other names are ignored. */
+/** Returns the days of all daily files of this kind, ascending. Ignores all other files. */
 export const daysIn = async (files: FileOps, dir: string, kind: FileKind): Promise<string[]> =>
   daysAmong(await files.list(dir), kind);
 

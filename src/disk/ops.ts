@@ -29,9 +29,7 @@ export interface FileOps {
   chmod(path: string, mode: number): Promise<void>;
   fstat(fd: number): Promise<FileStat>;
   stat(path: string): Promise<FileStat>;
-  /** Like `stat`, but of a link itself. */
-  lstat(path: string): Promise<FileStat>;
-  /** The names in a directory, in no particular order. */
+  /** The names of the regular files in a directory, in no particular order. */
   list(dir: string): Promise<string[]>;
   close(fd: number): Promise<void>;
   rename(from: string, to: string): Promise<void>;
@@ -81,8 +79,12 @@ const nodeFiles: FileOps = {
   chmod: (path, mode) => called<void>((done) => fs.chmod(path, mode, done)),
   fstat: (fd) => called<fs.Stats>((done) => fs.fstat(fd, done)),
   stat: (path) => called<fs.Stats>((done) => fs.stat(path, done)),
-  lstat: (path) => called<fs.Stats>((done) => fs.lstat(path, done)),
-  list: (dir) => called<string[]>((done) => fs.readdir(dir, done)),
+  async list(dir) {
+    const found = await called<fs.Dirent[]>((done) =>
+      fs.readdir(dir, { withFileTypes: true }, done),
+    );
+    return found.filter((entry) => entry.isFile()).map(({ name }) => name);
+  },
   close: (fd) => called<void>((done) => fs.close(fd, done)),
   rename: (from, to) => called<void>((done) => fs.rename(from, to, done)),
   unlink: (path) => called<void>((done) => fs.unlink(path, done)),

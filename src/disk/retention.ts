@@ -73,13 +73,7 @@ export class Retention {
   async #removeOldest(kind: FileKind, keepDays: number): Promise<void> {
     if (keepDays === 0 || this.#isStopped) return;
     const { dir, files, now, log, hasWritten, isLocked } = this.#options;
-    // viewlog's own files are regular files: never directories, FIFOs or links of such a name.
-    const regular: string[] = [];
-    for (const day of await daysIn(files, dir, kind)) {
-      const found = await ifPresent(files.lstat(`${dir}/${fileNameOf(kind, day)}`));
-      if (found?.isFile() === true) regular.push(day);
-    }
-    const overdue = overdueDays(regular, keepDays, now());
+    const overdue = overdueDays(await daysIn(files, dir, kind), keepDays, now());
     const oldest = overdue.find((day) => !hasWritten(kind, day));
     if (oldest === undefined || !isLocked()) return;
     const path = `${dir}/${fileNameOf(kind, oldest)}`;

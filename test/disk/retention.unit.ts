@@ -26,8 +26,7 @@ it.each([
 /** The real files, without threads: every look is over after one turn of the event loop. */
 const files: FileOps = {
   ...systemFiles,
-  list: async (dir) => fs.readdirSync(dir),
-  lstat: async (path) => fs.lstatSync(path),
+  list: async (dir) => fs.readdirSync(dir).filter((name) => fs.lstatSync(join(dir, name)).isFile()),
   unlink: async (path) => fs.unlinkSync(path),
 };
 

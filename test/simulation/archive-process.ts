@@ -46,7 +46,6 @@ export class ArchiveProcess {
       files: {
         ...syscalls.files('views'),
         list: (dir) => removing.list(dir),
-        lstat: (path) => removing.lstat(path),
         unlink: (path) => removing.unlink(path),
       },
       minFreeBytes: settings.minFreeBytes,

@@ -34,7 +34,6 @@ const TRANSIENT: Partial<Record<Operation, readonly string[]>> = {
   write: ['ENOSPC', 'EDQUOT'],
   read: ['EIO'],
   stat: ['EIO'],
-  lstat: ['EIO'],
   list: ['EIO', 'EMFILE'],
   unlink: ['EIO', 'EACCES'],
   chmod: ['EPERM'],
@@ -102,11 +101,12 @@ export class Syscalls {
       chmod: call('chmod', (_inode, _path: string) => {}),
       fstat: call('fstat', (inode, _fd: number) => statOf(inode)),
       stat: call('stat', (inode, _path: string) => statOf(inode)),
-      lstat: call('lstat', (inode, _path: string) => statOf(inode)),
       close: call('close', (_inode, fd: number) => void this.#open.delete(fd)),
       list: (path) => {
         if (part === 'retention') this.#removals.listing();
-        return this.#call(part, 'list', path, () => disk.names());
+        return this.#call(part, 'list', path, () =>
+          disk.names().filter((name) => disk.find(`${DATA}/${name}`)!.kind === 'file'),
+        );
       },
       unlink: call('unlink', (inode, path: string) => {
         this.#removals.removing(part, inode, path);
