@@ -19,10 +19,9 @@ import type { Stats } from 'node:fs';
 import { lstat, stat } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { EXIT, type ExitCode, errnoOf, Fatal } from '../base/exit.ts';
-import { LIMITS } from '../base/limits.ts';
 import type { Log } from '../base/log.ts';
 import { printable } from '../base/text.ts';
-import { every, sleep, timeOf, within } from '../base/time.ts';
+import { sleep, timeOf } from '../base/time.ts';
 import { cannotOpen, daysIn, prepareDirectory } from './directory.ts';
 import { type Answer, ask, DRAFT_BYTES, type Holder, isSame, LockSocket } from './lock-socket.ts';
 import { ifPresent, systemFiles } from './ops.ts';
@@ -32,7 +31,7 @@ export const LOCK_NAME = 'viewlog.lock';
 export const REPLAY_LOCK_NAME = 'viewlog.replay.lock';
 
 interface LockOptions {
-  readonly name?: typeof LOCK_NAME | typeof REPLAY_LOCK_NAME;
+  readonly name?: string;
   readonly log?: Log;
   /** Called at most once: this process must end, with exit 73 or 74. */
   readonly onLost?: (fatal: Fatal) => void;
@@ -105,9 +104,8 @@ export class Lock {
   /** The directory that was there at the start. */
   #directory!: Stats;
   #socket!: LockSocket;
-  #endLooks = (): void => {};
-  #looking: Promise<void> | undefined;
-  #isLost = false;
+  /** True: lost or released. */
+  #isOver = false;
 
   constructor(dir: string, name: string, options: LockOptions) {
     this.#dir = dir;
@@ -122,20 +120,18 @@ export class Lock {
    */
   async acquire(): Promise<void> {
     this.#directory = await stat(this.#dir);
-    if (await this.#mayComeBack()) await sleep(LOOK_MS + STABLE_MS);
+    const isMissing = (await ifPresent(lstat(this.#path))) === undefined;
+    // If there are files, their writer may be alive, and about to restore its lock.
+    if (isMissing && (await daysIn(systemFiles, this.#dir, 'views')).length > 0) {
+      await sleep(LOOK_MS + STABLE_MS);
+    }
     while (!(await this.#tryToAcquire()));
-    this.#endLooks = every(LOOK_MS, () => {
-      // On a file system that hangs only one check waits, not many. An error is left to the next
-      // check.
-      this.#looking ??= this.#look()
-        .catch(() => {})
-        .finally(() => (this.#looking = undefined));
-    });
+    this.#lookLater();
   }
 
   /** Returns whether this process held the lock at its last check. */
   isHeld(): boolean {
-    return !this.#isLost;
+    return !this.#isOver;
   }
 
   /**
@@ -148,19 +144,8 @@ export class Lock {
 
   /** Stops listening; the lock's file stays. */
   async release(): Promise<void> {
-    this.#endLooks();
-    if (this.#looking !== undefined) await within(LIMITS.closeTimeoutMs, this.#looking);
+    this.#isOver = true;
     await this.#socket.close();
-  }
-
-  /**
-   * Returns whether the lock's file is missing although its holder may be alive, and about to
-   * restore it.
-   */
-  async #mayComeBack(): Promise<boolean> {
-    if (this.#name !== LOCK_NAME || (await ifPresent(lstat(this.#path))) !== undefined)
-      return false;
-    return (await daysIn(systemFiles, this.#dir, 'views')).length > 0;
   }
 
   /** Returns false if another starter was faster, or if another program removed the draft. */
@@ -191,6 +176,16 @@ export class Lock {
     return isWon;
   }
 
+  /** After the last look has ended: on a file system that hangs, only one look waits. */
+  #lookLater(): void {
+    setTimeout(async () => {
+      if (this.#isOver) return;
+      // An error is left to the next look.
+      await this.#look().catch(() => {});
+      this.#lookLater();
+    }, LOOK_MS).unref();
+  }
+
   async #look(): Promise<void> {
     const isOwn = await this.#socket.hasPath();
     const found = await ifPresent(stat(this.#dir));
@@ -213,8 +208,8 @@ export class Lock {
   }
 
   #lose(exitCode: ExitCode, message: string): void {
-    this.#isLost = true;
-    this.#endLooks();
+    if (this.#isOver) return;
+    this.#isOver = true;
     this.#options.onLost?.(new Fatal(exitCode, message));
   }
 
