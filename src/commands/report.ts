@@ -60,7 +60,7 @@ function selectionOf(settings: Asked, now: Date): Selection {
     throw new Fatal(EXIT.usage, '--last counts back from --to, or from today; leave out --from');
   }
   const timeZone = settings['time-zone'] ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const span = askedSpan({ from, to, last }, dayIn(timeZone, now));
+  const span = askedSpan(from, to, last, dayIn(timeZone, now));
   const { fromDay = '', toDay = fromDay } = span;
   if (fromDay > toDay) throw new Fatal(EXIT.usage, `--from ${fromDay} is after --to ${toDay}`);
   return { timeZone, ...span, project };

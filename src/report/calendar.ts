@@ -36,7 +36,7 @@ export class Calendar {
    * The same number of days just before; `undefined` if nothing is compared. If today is in the
    * report, the last of these days ends at this time of day.
    */
-  readonly before: (Span & { readonly isCut: boolean }) | undefined;
+  readonly before: Span | undefined;
   /** Views with a later `ts` do not count for the previous period. */
   readonly beforeEndTs: string;
   readonly #format: Intl.DateTimeFormat;
@@ -52,9 +52,8 @@ export class Calendar {
     this.yesterday = shifted(this.today, -1);
     this.yesterdayEndTs = tsDaysAgo(1);
     this.hasToday = isWithin(selection, this.today);
-    const before = previousSpan(selection, this.today);
-    this.before = before && { ...before, isCut: this.hasToday };
-    this.beforeEndTs = before && this.hasToday ? tsDaysAgo(lengthOf(before)) : NEVER;
+    this.before = previousSpan(selection, this.today);
+    this.beforeEndTs = this.before && this.hasToday ? tsDaysAgo(lengthOf(this.before)) : NEVER;
   }
 
   /** Returns all days with views to count: if today is one of them, yesterday too. */
@@ -88,6 +87,7 @@ export class Calendar {
 export const dayIn = (timeZone: string, date: Date): string =>
   localHour(hourFormat(timeZone), date).day;
 
+/** English, because Alpine's data for Node has no other language. */
 const hourFormat = (timeZone: string): Intl.DateTimeFormat =>
   new Intl.DateTimeFormat('en', {
     timeZone,

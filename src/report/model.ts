@@ -55,8 +55,7 @@ function filledDays({ calendar, days }: Totals): Day[] {
   const isFilled = span && lengthOf(span) <= DAYS_FILLED_MAX;
   return (isFilled ? daysOf(span) : seen).map((day) => {
     const hours = days.get(day) ?? Array.from({ length: 24 }, () => 0);
-    const one = { day, views: sum(hours), hours };
-    return day === today ? Object.assign(one, { isPartial: true }) : one;
+    return { day, views: sum(hours), hours, ...(day === today && { isPartial: true }) };
   });
 }
 
@@ -65,11 +64,12 @@ function compared({ calendar, days, yesterdayViews }: Totals, full: readonly Day
   const { before, hasToday, today } = calendar;
   const viewsOn = (day: string): number => sum(days.get(day) ?? []);
   const weeks = full.slice(-14);
-  const fullBefore = before ? daysOf(before).slice(0, before.isCut ? -1 : undefined) : [];
+  const fullBefore = before ? daysOf(before).slice(0, hasToday ? -1 : undefined) : [];
   return {
     ...(before && {
       before: {
         ...before,
+        isCut: hasToday,
         views: sum(daysOf(before).map(viewsOn)),
         silentSpans: spansOf(fullBefore.filter((day) => !days.has(day))),
       },

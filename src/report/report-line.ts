@@ -6,29 +6,25 @@ import { patternOf } from '../view/pattern.ts';
 // report's time, and most texts are never shown. The model decodes the ones that are shown.
 
 const FIELDS = ['ts', 'p', 'url', 'pn', 'ubl', 'ref', 'orgreferer', 'content.templateId'] as const;
+type Field = (typeof FIELDS)[number];
 
 /** The fields of a view that a report reads; empty if absent or of another type. */
-export type ViewLine = Readonly<Record<(typeof FIELDS)[number], string>>;
+export type ViewLine = Readonly<Record<Field, string>>;
 
 /**
  * Reads a view's line, a character for each byte.
  * @returns `undefined` if it is not a JSON object with `ts`, `p` and `url`.
  */
-export function parseViewLine(line: string): ViewLine | undefined {
-  const usual = usualViewLine(line);
-  if (usual !== undefined) return usual;
-  const parsed = parseLine(line);
-  if (parsed === undefined) return undefined;
-  const { templateId } = (parsed['content'] ?? {}) as { templateId?: unknown };
-  if (!['ts', 'p', 'url'].every((field) => typeof parsed[field] === 'string')) return undefined;
-  return viewLine((field) => (field === 'content.templateId' ? templateId : parsed[field]));
-}
+export const parseViewLine = (line: string): ViewLine | undefined =>
+  usualViewLine(line) ?? anyViewLine(line);
 
-const PATTERN = patternOf(LineSchema, new Set<string>(FIELDS));
 /** Matches nothing if no pattern can be made of the schema. */
-const USUAL = new RegExp(`^${PATTERN?.source ?? '(?!)'}$`, 'u');
-const PATHS = PATTERN?.groups.map(({ path }, i) => [path, 1 + i]) ?? [];
-const GROUPS = Object.fromEntries(PATHS) as Record<keyof ViewLine, number>;
+const { source, groups } = patternOf(LineSchema, new Set<string>(FIELDS)) ?? {
+  source: '(?!)',
+  groups: [],
+};
+const USUAL = new RegExp(`^${source}$`, 'u');
+const GROUPS = new Map(groups.map(({ path }, i) => [path, 1 + i]));
 
 /**
  * Reads a usual line: spelt as the collector spells it, without escapes in the texts to read, and
@@ -36,41 +32,34 @@ const GROUPS = Object.fromEntries(PATHS) as Record<keyof ViewLine, number>;
  */
 export function usualViewLine(line: string): ViewLine | undefined {
   const found = USUAL.exec(line);
-  return found === null ? undefined : viewLine((field) => found[GROUPS[field]]);
+  return found === null ? undefined : viewLine((field) => found[GROUPS.get(field)!]);
 }
 
-function viewLine(valueOf: (field: keyof ViewLine) => unknown): ViewLine {
-  return {
-    ts: textOf(valueOf('ts')),
-    p: textOf(valueOf('p')),
-    url: textOf(valueOf('url')),
-    pn: textOf(valueOf('pn')),
-    ubl: textOf(valueOf('ubl')),
-    ref: textOf(valueOf('ref')),
-    orgreferer: textOf(valueOf('orgreferer')),
-    'content.templateId': textOf(valueOf('content.templateId')),
-  };
-}
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-
-const ESCAPE = String.raw`\u`;
-
-/**
- * Parses a line and gives its texts a character for each byte; `undefined` if the line isn't an
- * object.
- */
-function parseLine(line: string): Record<string, unknown> | undefined {
+function anyViewLine(line: string): ViewLine | undefined {
+  // An escape would put a character among the bytes.
+  const hasEscape = line.includes(String.raw`\u`);
   try {
-    // An escape would put a character among the bytes.
-    const value: unknown = line.includes(ESCAPE)
-      ? JSON.parse(textOfBytewise(line), (_, item: unknown) =>
-          typeof item === 'string' ? bytewise(Buffer.from(item)) : item,
-        )
-      : JSON.parse(line);
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? (value as Record<string, unknown>) : undefined;
+    const view = JSON.parse(hasEscape ? textOfBytewise(line) : line) as Record<string, unknown>;
+    const { templateId } = (view['content'] ?? {}) as { templateId?: unknown };
+    if (!['ts', 'p', 'url'].every((field) => typeof view[field] === 'string')) return undefined;
+    return viewLine((field) => {
+      const value = field === 'content.templateId' ? templateId : view[field];
+      if (typeof value !== 'string') return undefined;
+      return hasEscape ? bytewise(Buffer.from(value)) : value;
+    });
   } catch {
-    return undefined;
+    return undefined; // not JSON, or null
   }
 }
+
+// Listed one by one, because a loop takes twice the time.
+const viewLine = (textOf: (field: Field) => string | undefined): ViewLine => ({
+  ts: textOf('ts') ?? '',
+  p: textOf('p') ?? '',
+  url: textOf('url') ?? '',
+  pn: textOf('pn') ?? '',
+  ubl: textOf('ubl') ?? '',
+  ref: textOf('ref') ?? '',
+  orgreferer: textOf('orgreferer') ?? '',
+  'content.templateId': textOf('content.templateId') ?? '',
+});

@@ -13,15 +13,6 @@ export interface OpenSpan {
   readonly toDay: string | undefined;
 }
 
-/** The options of the command line. */
-export interface SpanOptions {
-  /** A day, `today` or `yesterday`; so is `to`. */
-  readonly from: string | undefined;
-  readonly to: string | undefined;
-  /** A number of days. */
-  readonly last: number | undefined;
-}
-
 export const shifted = (day: string, days: number): string =>
   dayOf(Date.parse(day) + days * DAY_MS);
 
@@ -44,8 +35,17 @@ export function spansOf(days: readonly string[]): Span[] {
   return spans;
 }
 
-/** Returns the days that the options ask for. */
-export function askedSpan({ from, to, last }: SpanOptions, today: string): OpenSpan {
+/**
+ * Returns the days that the command line asks for.
+ * @param from a day, `today` or `yesterday`; so is `to`.
+ * @param last a number of days.
+ */
+export function askedSpan(
+  from: string | undefined,
+  to: string | undefined,
+  last: number | undefined,
+  today: string,
+): OpenSpan {
   const fromDay = dayNamed(from, today);
   const toDay = dayNamed(to, today);
   if (last === undefined) return { fromDay, toDay };

@@ -41,7 +41,7 @@ describe('the source', () => {
 
 it('the days asked for may be words or a number of days', () => {
   const span = (from?: string, to?: string, last?: number) => {
-    const { fromDay, toDay } = askedSpan({ from, to, last }, '2026-03-14');
+    const { fromDay, toDay } = askedSpan(from, to, last, '2026-03-14');
     return `${fromDay} ${toDay}`;
   };
   expect(span('yesterday', 'today')).toBe('2026-03-13 2026-03-14');
