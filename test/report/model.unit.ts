@@ -6,85 +6,84 @@ import { ReportSchema } from '../../src/report/schema.ts';
 import { daily, reportOn, rowsOf, SITE, viewAt } from './report-on.ts';
 
 const DAY = '2026-03-10';
+type ListName = 'entryPages' | 'languages' | 'pages' | 'projects' | 'referrers' | 'templates';
 const viewsOf = (...changes: object[]): string[] => changes.map((change) => viewAt(DAY, change));
 const oneDay = (day: string) => ({ fromDay: day, toDay: day });
 
-describe('pages', () => {
-  it('are counted without query and fragment, and shown decoded', () => {
-    const urls = ['/a?x=1', '/a?x=2#top', '/a#end', '/caf%C3%A9', '/new\n?\n'];
-    const views = viewsOf(...urls.map((url) => ({ url })));
-    const { pages } = reportOn(views);
-    const rows = ['/a 3', '/café 1', '/new\n 1'];
-    expect([rowsOf(pages), pages.distinct]).toStrictEqual([rows, 3]);
-    expect(reportOn(views, { keepsQuery: true }).pages.distinct).toBe(5);
-  });
+const ELSEWHERE = 'https://news.example/';
+const OWN = 'https://example.com/a';
+const NONE = { ubl: undefined, content: undefined };
+const LONG = `/${'🎈'.repeat(4000)}`;
 
-  it('of each project are apart, with the name that came first', () => {
-    const names = [{ pn: 'Å' }, { pn: 'Other' }, { p: '2', pn: undefined }];
-    const { pages } = reportOn(viewsOf(...names.map((change) => ({ ...change, url: '/å' }))));
-    expect(pages.top).toStrictEqual([
-      { key: { project: '1000001', url: '/å', name: 'Å' }, count: 2 },
-      { key: { project: '2', url: '/å', name: '' }, count: 1 },
-    ]);
-  });
-
-  it('are never decoded into a delimiter, a control or a mark that reorders text', () => {
-    expect(readable('/%C3%A6/%e5%ae%b6')).toBe('/æ/家');
-    for (const text of ['/a%2Fb%3F', '/%1B[2J', '/%E2%80%AEtxt', '/%00', '/%C2%85', '/%FF', '/%']) {
-      expect(readable(text)).toBe(text);
-    }
-  });
-
-  it('of a long address are one if they start alike, and cut at a character', () => {
-    const { pages } = reportOn(
-      viewsOf(...['a', 'b'].map((end) => ({ url: `/${'🎈'.repeat(4000)}${end}` }))),
-    );
-    expect(rowsOf(pages)).toStrictEqual([`/${'🎈'.repeat(99)}… 2`]);
-  });
-
-  it('are entry pages if the view before was not on the site itself', () => {
-    const site = 'https://example.com/a';
-    const news = 'https://news.example/';
-    const { entryPages, entryViews } = reportOn(
-      viewsOf(
-        { url: '/in', ref: news },
-        { url: '/direct' },
-        { url: '/next', ref: site, orgreferer: news },
-        { url: '/next', ref: '/in' },
-        { url: '/next', ref: '', orgreferer: site },
-      ),
-    );
-    const rows = ['/in 1', '/direct 1'];
-    expect([rowsOf(entryPages), entryPages.distinct, entryViews]).toStrictEqual([rows, 2, 2]);
-  });
+/** Views by the field in which they differ, and the rows of a list of the report. */
+it.each<[what: string, list: ListName, changes: object[], rows: string[]]>([
+  [
+    'pages without query and fragment, decoded',
+    'pages',
+    ['/a?x=1', '/a?x=2#top', '/a#end', '/caf%C3%A9', '/new\n?\n'].map((url) => ({ url })),
+    ['/a 3', '/café 1', '/new\n 1'],
+  ],
+  ['pages of one start', 'pages', [{ url: `${LONG}a` }, { url: LONG }], [`/${'🎈'.repeat(99)}… 2`]],
+  [
+    'entry pages, if the view before was not on the site itself',
+    'entryPages',
+    [
+      { url: '/in', ref: ELSEWHERE },
+      { url: '/direct' },
+      { url: '/next', ref: OWN, orgreferer: ELSEWHERE },
+      { url: '/next', ref: '/in' },
+      { url: '/next', ref: '', orgreferer: OWN },
+    ],
+    ['/in 1', '/direct 1'],
+  ],
+  ['sources elsewhere', 'referrers', [{ ref: OWN }, { ref: 'https://www.bing.com/' }], ['Bing 1']],
+  ['languages', 'languages', [{ ubl: 'en' }, NONE, NONE], ['(none) 2', 'en 1']],
+  ['templates', 'templates', [{}, NONE, NONE], ['(none) 2', 'template-7 1']],
+  ['projects', 'projects', [{}, { p: '2' }, {}], ['1000001 2', '2 1']],
+])('the lists count %s', (_, name, changes, rows) => {
+  const list = reportOn(viewsOf(...changes))[name];
+  expect([rowsOf(list), list.distinct, list.isExact]).toStrictEqual([rows, rows.length, true]);
 });
 
-it('sources leave out the views from the own pages of a project', () => {
-  const refs = [{ ref: 'https://www.example.com/' }, { ref: 'https://www.bing.com/' }];
-  const { referrers, internalViews } = reportOn(viewsOf(...refs));
-  expect([rowsOf(referrers), internalViews]).toStrictEqual([['Bing 1'], 1]);
+it('a report has as many rows as asked for, queries if asked for, and one project if asked for', () => {
+  const views = viewsOf({ url: '/?a' }, { url: '/?b', p: '2' }, { url: '/', p: '2' });
+  const { pages, projectNames } = reportOn(views, { top: 1, keepsQuery: true });
+  expect([pages.top.length, pages.distinct]).toStrictEqual([1, 3]);
+  expect(projectNames).toStrictEqual({ '1000001': 'Example site' });
+  expect(reportOn(views, { project: '2' }).views).toBe(2);
+});
+
+it('pages of each project are apart, with the name that came first', () => {
+  const names = [{ pn: 'Å' }, { pn: 'Other' }, { p: '2', pn: undefined }];
+  const { pages } = reportOn(viewsOf(...names.map((change) => ({ ...change, url: '/å' }))));
+  expect(pages.top).toStrictEqual([
+    { key: { project: '1000001', url: '/å', name: 'Å' }, count: 2 },
+    { key: { project: '2', url: '/å', name: '' }, count: 1 },
+  ]);
+});
+
+it('paths are never decoded into a delimiter, a control or a mark that reorders text', () => {
+  expect(readable('/%C3%A6/%e5%ae%b6')).toBe('/æ/家');
+  for (const text of ['/a%2Fb%3F', '/%1B[2J', '/%E2%80%AEtxt', '/%00', '/%C2%85', '/%FF', '/%']) {
+    expect(readable(text)).toBe(text);
+  }
 });
 
 it('campaigns are the utm parameters of the page, decoded', () => {
-  const { campaigns, campaignViews } = reportOn(
-    viewsOf(
-      { url: '/?utm_source=mail&a=1&utm_campaign=spring+sal%C3%A9#x' },
-      { url: '/b?utm_campaign=spring+sal%C3%A9&utm_source=mail' },
-      { url: '/?xutm_source=no&utm_medium=' },
-      { url: '/?a=1#utm_source=no' },
-    ),
-  );
+  const urls = [
+    '/?utm_source=mail&a=1&utm_campaign=spring+sal%C3%A9#x',
+    '/b?utm_campaign=spring+sal%C3%A9&utm_source=mail',
+    '/?xutm_source=no&utm_medium=',
+    '/?a=1#utm_source=no',
+  ];
+  const { campaigns, campaignViews } = reportOn(viewsOf(...urls.map((url) => ({ url }))));
   const key = { campaign: 'spring salé', source: 'mail', medium: '' };
   expect([campaigns.top, campaignViews]).toStrictEqual([[{ key, count: 2 }], 2]);
 });
 
-it('languages and templates are ids, or (none); only so many as asked for are listed', () => {
-  const none = { ubl: undefined, content: undefined };
-  const { languages, templates } = reportOn(viewsOf({ ubl: 'en' }, none, none));
-  expect(rowsOf(languages)).toStrictEqual(['(none) 2', 'en 1']);
-  expect(rowsOf(templates)[0]).toStrictEqual('(none) 2');
-  const first = reportOn(viewsOf({ ubl: 'en' }, none, none), { top: 1 }).languages;
-  expect([rowsOf(first), first.distinct, first.isExact]).toStrictEqual([['(none) 2'], 2, true]);
+it('views of own pages and of entries are counted', () => {
+  const { entryViews, internalViews } = reportOn(viewsOf({ ref: OWN }, { ref: ELSEWHERE }, {}));
+  expect([entryViews, internalViews]).toStrictEqual([2, 1]);
 });
 
 describe('days', () => {
@@ -204,14 +203,6 @@ describe('days without views', () => {
     ]);
     expect(reportOn(views, { fromDay, listed, project: '2' }).silentDays).toStrictEqual([silent]);
   });
-});
-
-it('projects have their names, and only the one asked for counts', () => {
-  const views = viewsOf({}, { p: '2' }, {});
-  const report = reportOn(views);
-  expect(rowsOf(report.projects)).toStrictEqual(['1000001 2', '2 1']);
-  expect(report.projectNames).toStrictEqual({ '1000001': 'Example site' });
-  expect(reportOn(views, { project: '2' }).views).toBe(1);
 });
 
 it('lines that are not a view are counted as invalid', () => {

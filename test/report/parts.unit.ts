@@ -59,7 +59,10 @@ it.each([
 ])('from %s to %s, on %s, the files of March %s are read', (fromDay, toDay, today, read) => {
   const dir = tempDir();
   const names = Array.from({ length: 9 }, (_, i) => `views-2026-03-0${i + 1}.ndjson`);
-  for (const name of [...names, 'refused-2026-03-05.ndjson', 'views.ndjson']) {
+  names[5] += '.gz';
+  // A day that is being packed is read once.
+  const others = ['refused-2026-03-05.ndjson', 'views.ndjson', `${names[4]!}.gz`];
+  for (const name of [...names, ...others]) {
     writeFileSync(join(dir, name), '');
   }
   const selection = { fromDay, toDay, timeZone: 'UTC', project: undefined };
