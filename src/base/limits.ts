@@ -7,7 +7,6 @@ export const LIMITS = {
   bodyTimeoutMs: 10_000,
   /** viewlog reads this much of a refused body, so that its sender sees the answer. */
   drainBytesMax: 64 * KiB,
-  drainPiecesMax: 256,
   drainMs: 100,
   /** The connection then stays open this long, so that the answer arrives. */
   lingerMs: 300,

@@ -1,8 +1,8 @@
 import { LIMITS } from '../base/limits.ts';
 import { sleep } from '../base/time.ts';
 import type { Answer } from './exchange.ts';
-import { fetchHandler, onServerError, responseOf } from './fetch-exchange.ts';
-import { type Listener, type ListenOptions, TIMING, until, urlOf } from './listener.ts';
+import { FetchHandler, onServerError, responseOf } from './fetch-exchange.ts';
+import { KEEP_ALIVE_MS, type Listener, type ListenOptions, until, urlOf } from './listener.ts';
 
 export interface Bun {
   serve(options: {
@@ -18,21 +18,21 @@ export interface Bun {
 }
 
 export function listenOnBun(bun: Bun, { host, port, handler, budget }: ListenOptions): Listener {
-  const respond = fetchHandler(handler, budget, linger);
+  const { answer } = new FetchHandler(handler, budget, (ready, { isRead, inPieces }) => {
+    if (ready.status === 201) return responseOf(ready);
+    // Bun reads megabytes of one connection before it looks at another; in pieces of one byte this
+    // takes seconds.
+    return refuse(ready, isRead || inPieces ? 0 : LIMITS.lingerMs);
+  });
   const server = bun.serve({
     hostname: host,
     port,
     // By default a second process on Bun may listen on the same port, and get some of the views.
     reusePort: false,
-    async fetch(request) {
-      const response = await respond(request);
-      // If it is answered at once, Bun reads the connection's next request before any other's.
-      if (response.status !== 201) await sleep(0);
-      return response;
-    },
+    fetch: answer,
     error: onServerError,
     development: false,
-    idleTimeout: TIMING.keepAliveMs / 1000,
+    idleTimeout: KEEP_ALIVE_MS / 1000,
     // The collector itself refuses bodies that are too large, and says why.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
   });
@@ -47,16 +47,19 @@ export function listenOnBun(bun: Bun, { host, port, handler, budget }: ListenOpt
   };
 }
 
-/** Sends the text at once and ends the response later: only then does Bun close the connection. */
-function linger(answer: Answer, _: Request, inPieces: boolean): Response {
-  // Bun reads megabytes of one connection before it looks at another; in pieces of one byte this
-  // takes seconds.
-  if (inPieces) return responseOf(answer);
+/**
+ * @param lingerMs the time between the text and the end of the response; only then does Bun close
+ *   the connection.
+ */
+async function refuse(answer: Answer, lingerMs: number): Promise<Response> {
+  // If it is answered at once, Bun reads the connection's next request before any other's.
+  await sleep(0);
+  if (lingerMs === 0) return responseOf(answer);
   const { status, headers, body } = answer;
   const stream = new ReadableStream({
     async start(controller) {
       controller.enqueue(new TextEncoder().encode(body ?? ''));
-      await sleep(LIMITS.lingerMs);
+      await sleep(lingerMs);
       controller.close();
     },
   });

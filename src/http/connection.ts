@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { LIMITS } from '../base/limits.ts';
-import type { Reservation } from './memory-budget.ts';
+import type { NodeExchange } from './node-exchange.ts';
 
 /**
  * Requests of one connection that are handled at the same time. A single read can contain hundreds,
@@ -13,13 +13,6 @@ const RESUME_AT = 8;
 /** The interval at which `sweep` must be called. */
 export const SWEEP_MS = 500;
 
-/** A request whose answer the system has not yet received. */
-export interface Pending {
-  readonly reservation: Reservation;
-  isAnswered: boolean;
-  start(): void;
-}
-
 /**
  * Bounds what a client can pipeline, which Node's own server does not: it reads on, and keeps
  * every request until those before it are answered. Also ends bodies that are not complete in time,
@@ -28,14 +21,12 @@ export interface Pending {
  */
 export class Connection {
   readonly #socket: Socket;
-  /** In the order of their answers. */
-  readonly #pending: Pending[] = [];
+  /** Those whose answer the system has not yet received, in the order of their answers. */
+  readonly #pending: NodeExchange[] = [];
   /** The pending requests that are not started yet. */
-  readonly #waiting: Pending[] = [];
+  readonly #waiting: NodeExchange[] = [];
   #isPaused = false;
-  #isGone = false;
-  /** Stops waiting for the request's body that is incomplete; only the last one can be. */
-  #expireBody: (() => void) | undefined;
+  /** Since the last request, whose body is the only one that can be incomplete. */
   #bodySweeps = 0;
   readonly #unreadMs: number;
   #unreadSweeps = 0;
@@ -52,8 +43,9 @@ export class Connection {
   }
 
   /** Starts the request at once, or after others of this connection. */
-  enqueue(request: Pending): void {
+  enqueue(request: NodeExchange): void {
     this.#pending.push(request);
+    this.#bodySweeps = 0;
     if (this.#pending.length <= PENDING_MAX) return request.start();
     this.#waiting.push(request);
     if (this.#isPaused) return;
@@ -62,9 +54,9 @@ export class Connection {
   }
 
   /** Marks the request as answered. Its memory stays reserved until the system has the answer. */
-  answered(request: Pending): void {
+  answered(request: NodeExchange): void {
     request.isAnswered = true;
-    if (this.#isGone) request.reservation.release();
+    if (this.#socket.destroyed) request.reservation.release();
   }
 
   /** Called when the system has received the next answer. */
@@ -77,26 +69,15 @@ export class Connection {
     this.#socket.resume();
   }
 
-  /** Calls `expire` if the client leaves, or after `LIMITS.bodyTimeoutMs`, unless `endRead` comes first. */
-  beginRead(expire: () => void): void {
-    this.#expireBody = expire;
-    this.#bodySweeps = 0;
-  }
-
-  endRead(expire: () => void): void {
-    if (this.#expireBody === expire) this.#expireBody = undefined;
-  }
-
   /** Ends requests and connections that are too slow. Called every `SWEEP_MS`. */
   sweep(): void {
-    if (++this.#bodySweeps > LIMITS.bodyTimeoutMs / SWEEP_MS) this.#expireBody?.();
+    if (++this.#bodySweeps > LIMITS.bodyTimeoutMs / SWEEP_MS) this.#pending.at(-1)?.giveUp();
     if (this.#socket.writableLength === 0) this.#unreadSweeps = 0;
     else if (++this.#unreadSweeps > this.#unreadMs / SWEEP_MS) this.#socket.destroy();
   }
 
   #disconnected(): void {
-    this.#isGone = true;
-    this.#expireBody?.();
+    this.#pending.at(-1)?.giveUp();
     for (const { reservation } of this.#waiting.splice(0)) reservation.release();
     for (const { isAnswered, reservation } of this.#pending) if (isAnswered) reservation.release();
   }

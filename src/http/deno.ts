@@ -1,7 +1,6 @@
 import { LIMITS } from '../base/limits.ts';
 import { sleep } from '../base/time.ts';
-import type { Answer } from './exchange.ts';
-import { fetchHandler, onServerError, responseOf } from './fetch-exchange.ts';
+import { FetchHandler, onServerError, responseOf } from './fetch-exchange.ts';
 import { type Listener, type ListenOptions, until, urlOf } from './listener.ts';
 
 interface Server {
@@ -20,34 +19,30 @@ export interface Deno {
   ): Server;
 }
 
-/** For answers that are still being sent. */
-const SHUTDOWN_MS = 1_000;
 /** Between attempts to listen again. */
 const RETRY_MS = 100;
 
 /** Deno's server has no time-outs, neither for a request's head nor for idle connections. */
 export function listenOnDeno(deno: Deno, { host, port, handler, budget }: ListenOptions): Listener {
-  const respond = fetchHandler(handler, budget, linger);
-  const beforeStop = { requests: 0 };
-  let counted = beforeStop;
-  const server = new LastingServer(deno, host, port, async (request) => {
-    const at = counted;
-    at.requests += 1;
-    try {
-      return await respond(request);
-    } finally {
-      at.requests -= 1;
-    }
+  const { reads, answer } = new FetchHandler(handler, budget, (ready, { request, isRead }) => {
+    if (!isRead) cancelLater(request.body);
+    return responseOf(ready);
   });
+  const server = new LastingServer(deno, host, port, answer);
   return {
     url: urlOf(host, server.port),
     async stop(timeoutMs) {
-      counted = { requests: 0 };
       // A shutdown breaks off bodies that are still arriving, so these come first.
-      await until(() => beforeStop.requests === 0, timeoutMs - SHUTDOWN_MS);
-      await server.stop();
+      const arriving = [...reads.keys()];
+      await until(() => !arriving.some((read) => reads.has(read)), timeoutMs / 2);
+      await server.stop(timeoutMs / 2);
     },
   };
+}
+
+/** Deno reads the request to its end; newer versions stop when its body is cancelled. */
+function cancelLater(body: Request['body']): void {
+  setTimeout(() => void body?.cancel().catch(() => {}), LIMITS.lingerMs);
 }
 
 /**
@@ -56,41 +51,34 @@ export function listenOnDeno(deno: Deno, { host, port, handler, budget }: Listen
  */
 export class LastingServer {
   readonly port: number;
-  readonly #stopping = new AbortController();
-  readonly #serve: (port: number) => Server;
+  readonly #listen: (port: number) => Server;
   #server: Server;
+  #isStopping = false;
 
   constructor(deno: Deno, hostname: string, port: number, respond: Respond) {
     const common = { hostname, onListen: () => {}, onError: onServerError };
-    this.#serve = (at) => {
+    this.#listen = (at) => {
       const server = deno.serve({ ...common, port: at }, respond);
-      void server.finished.catch(() => this.#serveAgain());
+      void server.finished.catch(() => this.#listenAgain());
       return server;
     };
-    this.#server = this.#serve(port);
+    this.#server = this.#listen(port);
     this.port = this.#server.addr.port;
   }
 
-  async #serveAgain(): Promise<void> {
-    while (!this.#stopping.signal.aborted) {
-      await sleep(RETRY_MS, this.#stopping.signal);
-      try {
-        this.#server = this.#serve(this.port);
-        return;
-      } catch {
-        // There are still no descriptors.
-      }
+  async #listenAgain(): Promise<void> {
+    await sleep(RETRY_MS);
+    if (this.#isStopping) return;
+    try {
+      this.#server = this.#listen(this.port);
+    } catch {
+      return this.#listenAgain(); // there are still no descriptors
     }
   }
 
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await Promise.race([this.#server.shutdown(), sleep(SHUTDOWN_MS)]);
+  /** Waits up to `timeoutMs` for answers that are still being sent. */
+  async stop(timeoutMs = 1_000): Promise<void> {
+    this.#isStopping = true;
+    await Promise.race([this.#server.shutdown(), sleep(timeoutMs)]);
   }
-}
-
-/** Deno reads the request to its end; newer versions stop when its body is cancelled. */
-function linger(answer: Answer, { body }: Request): Response {
-  setTimeout(() => void body?.cancel().catch(() => {}), LIMITS.lingerMs);
-  return responseOf(answer);
 }

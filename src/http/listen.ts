@@ -1,9 +1,8 @@
-import { readEnv } from '../base/env.ts';
+import { type ReadEnv, readEnv } from '../base/env.ts';
 import { EXIT, Fatal, errnoOf, reasonOf } from '../base/exit.ts';
 import type { Bun } from './bun.ts';
 import type { Deno } from './deno.ts';
 import { type Address, type Listener, type ListenOptions, urlOf } from './listener.ts';
-import { forgetPassedSocket, passedSocket, unusable } from './passed-socket.ts';
 
 export const runtime = globalThis as { readonly Deno?: Deno; readonly Bun?: Bun };
 
@@ -26,7 +25,8 @@ export async function listen(options: ListenOptions): Promise<Listener> {
 }
 
 async function listenOnSocket(fd: number, options: ListenOptions): Promise<Listener> {
-  forgetPassedSocket();
+  // The convention demands it: a child must not mistake them for its own.
+  for (const name of ['LISTEN_FDS', 'LISTEN_PID', 'LISTEN_FDNAMES']) delete process.env[name];
   try {
     return await (await import('./node.ts')).listenOnNode(options, fd);
   } catch (error) {
@@ -44,3 +44,24 @@ export function cannotListen(error: unknown, { host, port }: Address, flags: str
     : `${reasonOf(error)}. Choose another with ${flags}`;
   return new Fatal(EXIT.unavailable, `Cannot listen on ${address}: ${why}`);
 }
+
+/** The first descriptor that a service manager passes, by systemd's convention. */
+const FIRST_FD = 3;
+
+/**
+ * Returns the descriptor of the listening socket that a service manager passed to this process
+ * (`LISTEN_FDS`, `LISTEN_PID`), or `undefined` if there is none or another process is meant.
+ * @param canUse whether this runtime can listen on a descriptor.
+ * @throws {Fatal} exit 78 if it is not exactly one socket, or if the runtime cannot use it.
+ */
+export function passedSocket(env: ReadEnv, pid: number, canUse: boolean): number | undefined {
+  const count = env('LISTEN_FDS');
+  if (count === undefined || Number(env('LISTEN_PID')) !== pid) return undefined;
+  if (!canUse) throw unusable('this runtime cannot. Run viewlog on Node, or without the socket');
+  if (count !== '1') throw unusable(`LISTEN_FDS is ${count}. Pass exactly one socket`);
+  return FIRST_FD;
+}
+
+/** @param why the cause and the fix. */
+const unusable = (why: string): Fatal =>
+  new Fatal(EXIT.badConfiguration, `Cannot listen on the socket of the service manager: ${why}`);

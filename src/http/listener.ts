@@ -21,20 +21,13 @@ export interface Listener {
 export interface ListenOptions extends Address {
   readonly handler: Handler;
   readonly budget: MemoryBudget;
-  /** The time for which a client may leave its answers unread. */
-  readonly unreadMs?: number;
 }
 
-export const TIMING = {
-  // Longer than the reverse proxies in front keep theirs (nginx 60 s, Traefik 90 s, Caddy 120 s): a
-  // proxy that reuses a connection while it is being closed loses the view that it sends.
-  keepAliveMs: 130_000,
-  headersTimeoutMs: 10_000,
-  /** Above the body's own time-out, which answers with its reason. */
-  requestTimeoutMs: 25_000,
-  /** For Node only, which would otherwise keep unread answers forever. */
-  unreadMs: 30_000,
-} as const;
+/**
+ * Longer than the reverse proxies in front keep theirs (nginx 60 s, Traefik 90 s, Caddy 120 s): a
+ * proxy that reuses a connection while it is being closed loses the view that it sends.
+ */
+export const KEEP_ALIVE_MS = 130_000;
 
 export async function until(isDone: () => boolean, timeoutMs: number): Promise<void> {
   const deadline = Date.now() + timeoutMs;

@@ -14,11 +14,6 @@ export class MemoryBudget {
     this.#bytesMax = bytesMax;
   }
 
-  /** Reserves the memory of one request. */
-  reserve(): Reservation {
-    return new Reservation(this);
-  }
-
   /** Reserves `bytes` more. Returns false, and reserves nothing, if that exceeds the budget. */
   tryReserve(bytes: number): boolean {
     if (this.bytes + bytes > this.#bytesMax) return false;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { LIMITS } from '../base/limits.ts';
 import { Body } from './body.ts';
-import type { Connection, Pending } from './connection.ts';
+import type { Connection } from './connection.ts';
 import {
   type Answer,
   type BodyFault,
@@ -10,17 +10,20 @@ import {
   type HeaderName,
   pathOf,
 } from './exchange.ts';
-import type { MemoryBudget, Reservation } from './memory-budget.ts';
+import { type MemoryBudget, Reservation } from './memory-budget.ts';
 import type { OneWriteResponse } from './one-write-response.ts';
 
 /** A request on Node's HTTP server. The Fetch API's objects would cost 40% of the speed. */
-export class NodeExchange implements Exchange, Pending {
+export class NodeExchange implements Exchange {
   readonly reservation: Reservation;
+  /** True once the answer is written, but perhaps not yet sent. */
   isAnswered = false;
   readonly #incoming: IncomingMessage;
   readonly #outgoing: OneWriteResponse;
   readonly #connection: Connection;
   readonly #handler: Handler;
+  /** Set by the first `read` that waits for the body. */
+  #finish: ((result: Uint8Array | BodyFault) => void) | undefined;
 
   constructor(
     incoming: IncomingMessage,
@@ -33,7 +36,7 @@ export class NodeExchange implements Exchange, Pending {
     this.#outgoing = outgoing;
     this.#connection = connection;
     this.#handler = handler;
-    this.reservation = budget.reserve();
+    this.reservation = new Reservation(budget);
     outgoing.owner = connection;
   }
 
@@ -60,15 +63,10 @@ export class NodeExchange implements Exchange, Pending {
     const length = Number(incoming.headers['content-length']);
     if (length > bytesMax) return Promise.resolve('too-large');
     return new Promise((resolve) => {
+      this.#finish = resolve;
       const { reservation } = this;
       const body = new Body(bytesMax, reservation);
       let whole: Buffer | undefined;
-      const expire = (): void => finish('incomplete');
-      const finish = (result: Uint8Array | BodyFault): void => {
-        this.#connection.endRead(expire);
-        resolve(result);
-      };
-      this.#connection.beginRead(expire);
       incoming.on('data', (piece: Buffer) => {
         // Most views arrive in one piece, which Node has already copied out of what it read.
         if (piece.length === length && reservation.tryReserve(length)) {
@@ -76,16 +74,31 @@ export class NodeExchange implements Exchange, Pending {
           return;
         }
         const fault = body.add(piece);
-        if (fault !== undefined) finish(fault);
+        if (fault !== undefined) resolve(fault);
       });
-      incoming.on('end', () => finish(whole ?? body.whole));
+      incoming.on('end', () => resolve(whole ?? body.whole));
     });
+  }
+
+  /** Stops waiting for the rest of the body. */
+  giveUp(): void {
+    this.#finish?.('incomplete');
   }
 
   #answer(answer: Answer): void {
     const incoming = this.#incoming;
     if (incoming.complete || !hasBody(incoming)) this.#write(answer, true);
-    else void drain(incoming).then((isWhole) => this.#write(answer, isWhole));
+    else void this.#drain().then((isWhole) => this.#write(answer, isWhole));
+  }
+
+  /** Reads a body that is not needed. Resolves to whether it ended within the limits. */
+  async #drain(): Promise<boolean> {
+    const timer = setTimeout(() => this.giveUp(), LIMITS.drainMs);
+    if (this.#finish === undefined) await this.read(LIMITS.drainBytesMax);
+    clearTimeout(timer);
+    const { complete } = this.#incoming;
+    if (!complete) stopReading(this.#incoming);
+    return complete;
   }
 
   /** @param isWhole whether the request was read to its end. */
@@ -119,35 +132,9 @@ function fieldsOf(headers: Answer['headers'], body: string | null, isWhole: bool
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 
-/** Reads on and discards. Resolves to whether the body ended within the limits. */
-function drain(incoming: IncomingMessage): Promise<boolean> {
-  if (incoming.readableEnded) return Promise.resolve(true);
-  if (incoming.destroyed) return Promise.resolve(false);
-  return new Promise((resolve) => {
-    let bytes = 0;
-    let pieces = 0;
-    let isDone = false;
-    const finish = (isWhole: boolean): void => {
-      if (isDone) return;
-      isDone = true;
-      clearTimeout(timer);
-      if (!isWhole) stopReading(incoming);
-      resolve(isWhole);
-    };
-    const timer = setTimeout(finish, LIMITS.drainMs, false);
-    incoming.on('data', (piece: Buffer) => {
-      bytes += piece.length;
-      if (bytes > LIMITS.drainBytesMax || ++pieces > LIMITS.drainPiecesMax) finish(false);
-    });
-    incoming.on('end', () => finish(true));
-    incoming.on('close', () => finish(false));
-    incoming.resume();
-  });
-}
-
 /**
  * Pauses the socket, not the request: the rest of the current read still goes to the listeners,
- * which discard it. A paused request would keep it; in chunks of one byte that is 11,000 objects.
+ * which drop it. A paused request would keep it; in chunks of one byte that is 11,000 objects.
  */
 function stopReading(incoming: IncomingMessage): void {
   // oxlint-disable-next-line no-underscore-dangle -- the documented hook of a stream; Node's own would start the socket again

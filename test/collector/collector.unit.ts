@@ -82,6 +82,7 @@ describe('a refusal', () => {
     // Each request also has the fault that a later check refuses.
     const sent: Sent[] = [
       { method: 'PUT', path: '/nowhere', headers: text, body: large },
+      { method: 'HEAD', path: '' },
       { method: 'PUT', headers: text, body: large },
       { headers: text, body: large },
       { headers: declared, body: `{${large}` },
@@ -100,6 +101,7 @@ describe('a refusal', () => {
     const problems = await Promise.all(sent.map(problem));
     expect(problems.map(({ code, detail }) => `${code}: ${detail}`)).toEqual([
       'not-found: There is nothing at /nowhere; send views to /view.',
+      'not-found: There is nothing at this address; send views to /view.',
       'method-not-allowed: PUT is not allowed on /view; send views with POST.',
       'unsupported-media-type: The body was sent as "text/plain". Send it as plain application/json in UTF-8; with navigator.sendBeacon, as a Blob of that type.',
       `view-too-large: The body is 20000 bytes; at most 16384 are accepted. ${smaller}`,

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { Body, piecesMaxOf } from '../../src/http/body.ts';
-import { MemoryBudget } from '../../src/http/memory-budget.ts';
+import { MemoryBudget, Reservation } from '../../src/http/memory-budget.ts';
 
 const newBody = (bytesMax: number, budget = new MemoryBudget(1024 * 1024)) => {
-  const reservation = budget.reserve();
+  const reservation = new Reservation(budget);
   const before = budget.bytes;
   return {
     body: new Body(bytesMax, reservation),

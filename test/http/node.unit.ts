@@ -13,7 +13,7 @@ const CHUNKED = { 'Content-Length': '', 'Transfer-Encoding': 'chunked' };
 async function listen(handler: Handler, unreadMs = 10_000, bytesMax = 64 * 1024) {
   const budget = new MemoryBudget(bytesMax);
   const address = { host: '127.0.0.1', port: 0 };
-  const listener = await listenOnNode({ ...address, budget, unreadMs, handler });
+  const listener = await listenOnNode({ ...address, budget, handler }, undefined, unreadMs);
   onTestFinished(() => listener.stop(0));
   return { budget, port: Number(new URL(listener.url).port) };
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { passedSocket } from '../../src/http/passed-socket.ts';
+import { passedSocket } from '../../src/http/listen.ts';
 
 const passed = (env: Readonly<Record<string, string>>, canUse = true): number | undefined =>
   passedSocket((name) => env[name], 7, canUse);
