@@ -15,13 +15,13 @@ export const CONNECTIONS = 64;
  * @param server a started subject.
  * @returns requests per second, p50 and p99 in microseconds, failed requests.
  */
-export async function load({ subject, port, dir }, seconds) {
+export async function load({ name, port, dir }, seconds) {
   const file = join(dir, 'request');
   writeFileSync(file, REQUEST);
   const where = `http://127.0.0.1:${port}/view`;
   const args = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', SCRIPT, where, '--', file];
   const { stdout } = await run('wrk', args);
   const result = JSON.parse(/^RESULT (.*)$/m.exec(stdout)[1]);
-  if (result.failed > 0) throw new Error(`${subject.name}: ${result.failed} requests failed`);
+  if (result.failed > 0) throw new Error(`${name}: ${result.failed} requests failed`);
   return { ...result, perSecond: result.requests / (result.microseconds / 1e6) };
 }

@@ -3,14 +3,13 @@
 // BENCH_ONLY=nodeDisk,nginx: only these subjects.
 // BENCH_BASE=path/to/another/viewlog.mjs: that build too, in pairs.
 import { spawnSync } from 'node:child_process';
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { CONNECTIONS, load } from './load.mjs';
 import { BODY_BYTES, REQUEST } from './request.mjs';
 import { inRounds, median, ratios, rounded, ROUNDS, SECONDS } from './rounds.mjs';
 import { start } from './server.mjs';
-import { SUBJECTS } from './subjects.mjs';
-import { BUNDLE } from './viewlog.mjs';
+import { BUNDLE, SUBJECTS } from './subjects.mjs';
 
 const WARM_UP_SECONDS = Math.min(2, SECONDS);
 const ONLY = process.env.BENCH_ONLY?.split(',') ?? Object.keys(SUBJECTS);
@@ -25,9 +24,10 @@ function wanted() {
   }
   return Object.keys(SUBJECTS).filter((key) => {
     if (!ONLY.includes(key.replace(/Base$/, ''))) return false;
-    const { missing, name } = SUBJECTS[key];
-    if (missing) console.log(`not measured: ${name}: there is no ${missing}`);
-    return !missing;
+    const { name, program } = SUBJECTS[key];
+    if (existsSync(program)) return true;
+    console.log(`not measured: ${name}: there is no ${program}`);
+    return false;
   });
 }
 
@@ -35,16 +35,12 @@ function wanted() {
 async function measure(subject) {
   const server = await start(subject);
   await load(server, WARM_UP_SECONDS);
-  const before = server.cpu();
-  const writtenBefore = await subject.batches?.(server.port);
+  const beforeUs = server.cpuUs();
   const result = await load(server, SECONDS);
-  const cpuUs = server.cpuUsSince(before) / result.requests;
-  const written = await subject.batches?.(server.port);
-  const batch =
-    written && (written.lines - writtenBefore.lines) / (written.batches - writtenBefore.batches);
+  const cpuUs = (server.cpuUs() - beforeUs) / result.requests;
   const peakRssMiB = server.peakRssMiB();
   await server.stop();
-  return { ...result, cpuUs, peakRssMiB, batch, startMs: server.startMs };
+  return { ...result, cpuUs, peakRssMiB, startMs: server.startMs };
 }
 
 function row(rounds) {
@@ -54,7 +50,6 @@ function row(rounds) {
     'p50 µs': of('p50'),
     'p99 µs': of('p99'),
     'CPU µs/view': rounded(of('cpuUs'), 1),
-    'views/batch': rounded(of('batch')),
     'peak RSS MiB': rounded(of('peakRssMiB')),
     'start ms': rounded(of('startMs')),
   };

@@ -1,58 +1,41 @@
-// Starts a subject, and stops it.
+// Starts a subject, and stops it. Reads its cost from /proc.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cpuUsBetween, peakMemoryMiB, threadTimes } from './cost.mjs';
 
 const START_MS = 30_000;
 let nextPort = 20_000 + Math.floor(Math.random() * 10_000);
 
 /** Ended with the bench, however it ends. */
-const running = new Set();
-process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
+let running;
+process.on('exit', () => running?.kill('SIGKILL'));
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
 
-function run([program, ...args], options) {
-  const child = spawn(program, args, options);
-  running.add(child);
-  return child.once('exit', () => running.delete(child));
-}
-
 /** Starts a subject, and waits until it accepts connections. */
-export async function start(subject) {
+export async function start({ name, program, args }) {
   const dir = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), 'viewlog-bench-'));
   const port = (nextPort += 2);
-  const companions = (subject.companions?.(port, dir) ?? []).map((command) =>
-    run(command, { stdio: 'ignore' }),
-  );
-  await subject.ready?.(port);
-  const command = subject.command(port, dir);
+  const all = args(port, dir);
   const startedMs = performance.now();
-  const child = run(command, { cwd: dir, stdio: ['ignore', 'ignore', 'inherit'] });
-  await listening(port, child, subject.name);
+  const child = spawn(program, all, { cwd: dir, stdio: ['ignore', 'ignore', 'inherit'] });
+  running = child;
+  await listening(port, child, name);
   return {
-    subject,
+    name,
     port,
     dir,
     startMs: performance.now() - startedMs,
-    cpu: () => threadTimes(child.pid),
-    cpuUsSince: (before) => cpuUsBetween(before, threadTimes(child.pid)),
-    peakRssMiB: () => peakMemoryMiB(child.pid),
+    cpuUs: () => cpuUsOf(child.pid),
+    peakRssMiB: () => peakRssMiBOf(child.pid),
     async stop() {
-      await end(child, subject.stopSignal ?? 'SIGTERM');
-      for (const companion of companions) await end(companion, 'SIGKILL');
+      child.kill('SIGTERM');
+      if (child.exitCode === null) await once(child, 'exit');
       rmSync(dir, { recursive: true, force: true });
     },
   };
-}
-
-async function end(child, signal) {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill(signal);
-  await once(child, 'exit');
 }
 
 async function listening(port, child, name) {
@@ -69,3 +52,13 @@ async function listening(port, child, name) {
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
 }
+
+/** Returns the process's time on a CPU, in steps of 10 ms. */
+function cpuUsOf(pid) {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10_000; // in user mode, and in the kernel
+}
+
+const peakRssMiBOf = (pid) =>
+  Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
