@@ -137,9 +137,9 @@ test('projects lists what is in the file, as text that is safe to show', async (
 });
 
 test.each([
-  [activate, '', 'activate takes one project id'],
-  [activate, '1 2', 'activate takes one project id'],
-  [deactivate, '', 'deactivate takes one project id'],
+  [activate, '', 'activate needs ID, as in'],
+  [activate, '1 2', 'activate needs ID, as in'],
+  [deactivate, '', 'deactivate needs ID, as in'],
   [deactivate, '2', /^Project 2 is not listed in /],
   [activate, 'x1', 'found "x1"'],
   [activate, '1'.repeat(21), 'must be a string of 1 to 20 digits'],
