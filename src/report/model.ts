@@ -55,7 +55,8 @@ function filledDays({ calendar, days }: Totals): Day[] {
   const isFilled = span && lengthOf(span) <= DAYS_FILLED_MAX;
   return (isFilled ? daysOf(span) : seen).map((day) => {
     const hours = days.get(day) ?? Array.from({ length: 24 }, () => 0);
-    return { day, views: sum(hours), hours, ...(day === today && { isPartial: true }) };
+    const views = sum(hours);
+    return day === today ? { day, views, hours, isPartial: true } : { day, views, hours };
   });
 }
 

@@ -138,7 +138,7 @@ test('projects lists what is in the file, as text that is safe to show', async (
 
 test.each([
   [activate, '', 'activate needs ID, as in'],
-  [activate, '1 2', 'activate needs ID, as in'],
+  [activate, '1 2', 'activate takes only ID, not "2"'],
   [deactivate, '', 'deactivate needs ID, as in'],
   [deactivate, '2', /^Project 2 is not listed in /],
   [activate, 'x1', 'found "x1"'],
