@@ -3,7 +3,8 @@ import { formatRoundedSize, formatSize, plural } from '../base/format.ts';
 import { echo, shellQuoted } from '../base/text.ts';
 import { dayOf, timeOf } from '../base/time.ts';
 import { groupName, userName } from '../disk/root.ts';
-import { spaceAdvice } from '../status/problem-words.ts';
+import { spaceStep } from '../status/problem-words.ts';
+import { placeOf } from '../status/shell-commands.ts';
 import { spaceOf } from '../status/store-facts.ts';
 import type { Facts } from './facts.ts';
 import { error, ok, type Verdict, warning } from './finding.ts';
@@ -110,8 +111,8 @@ const FREE_UP =
   'Delete views-*.ndjson of earlier days that are shipped or copied, or use --keep-days';
 
 /** Checks the free space, and how long it lasts by the sizes of the last complete days. */
-export const checkSpace = inside(({ fileSystem, around, viewDays }, { settings }) => {
-  const { data = '', 'min-free': minFreeBytes, 'keep-days': keepDays } = settings;
+export const checkSpace = inside(({ fileSystem, around, viewDays }, { settings, address }) => {
+  const { 'min-free': minFreeBytes, 'keep-days': keepDays } = settings;
   if (fileSystem === undefined) {
     const what = 'Free disk space is unknown: statfs is not permitted';
     return [warning(what, '--min-free is off', 'Start Deno with --allow-sys=statfs')];
@@ -120,7 +121,8 @@ export const checkSpace = inside(({ fileSystem, around, viewDays }, { settings }
   const space = spaceOf(freeBytes, minFreeBytes, around);
   const what = `${formatRoundedSize(freeBytes)} free, --min-free ${formatSize(minFreeBytes)}`;
   if (space.remedy.kind !== 'none') {
-    return [error(what, 'every view is refused with 503', spaceAdvice(space, data))];
+    const { words } = spaceStep(space, placeOf(settings, address));
+    return [error(what, 'every view is refused with 503', words.join(''))];
   }
   const { bytesPerDay } = around;
   if (space.daysLeft === undefined || !bytesPerDay) {

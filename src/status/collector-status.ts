@@ -12,7 +12,7 @@ import { type Asked, page } from './page.tsx';
 import { RefusalLog } from './refusal-log.ts';
 import { placeOf } from './shell-commands.ts';
 import { type ShownSettings, shownSettings } from './shown-settings.ts';
-import { type Judged, judgeAll } from './state.ts';
+import { judgeListed } from './state.ts';
 import { statusText } from './text.ts';
 
 /** A collector, as its status reads it. */
@@ -83,12 +83,6 @@ const askedIn = ({ req }: Context): Asked => ({
 function pageFile(context: Context, name: string, type: string): Response {
   const text = typeof STATUS_PAGE === 'undefined' ? '' : unpacked(STATUS_PAGE)[name]!;
   return context.body(text, 200, { 'Content-Type': `${type}; charset=utf-8` });
-}
-
-function judgeListed(state: CollectorState): Promise<Judged[]> {
-  const { counts, projects } = state;
-  counts.adoptListed();
-  return judgeAll(projects.all(), counts.projects, state);
 }
 
 /**

@@ -40,6 +40,7 @@ export class Counts implements RequestCounts, SavedCounts {
   /** When counting began; earlier than `startMs` if counts were restored. */
   sinceMs: number;
   total = new Activity();
+  /** All requests: accepted if their project is known, refused if they fail before that. */
   beforeProject = new Activity();
   unlistedIds: SavedCounts['unlistedIds'] = new SavedMap();
   projects: SavedCounts['projects'] = new SavedMap();
@@ -78,6 +79,7 @@ export class Counts implements RequestCounts, SavedCounts {
   accepted(project: string, fields: Uint8Array): void {
     const atMs = this.#now();
     this.total.accept(atMs);
+    this.beforeProject.accept(atMs);
     this.activityOf(project).accept(atMs);
     add(this.latestAccepted, { atMs, project, fields });
   }
@@ -91,12 +93,10 @@ export class Counts implements RequestCounts, SavedCounts {
     // views.
     if (code === 'method-not-allowed' || code === 'not-found') return;
     this.total.refuse(sample.atMs);
-    if (project === undefined) {
-      // The views of all projects show whether such requests succeed again.
-      this.#refusedFor(this.beforeProject, sample, this.total);
-    } else if (this.isListed(project)) {
-      this.#refusedFor(this.activityOf(project), sample);
-    } else this.#refusedUnlisted(project, sample);
+    if (project === undefined) return this.#refusedFor(this.beforeProject, sample);
+    this.beforeProject.accept(sample.atMs);
+    if (this.isListed(project)) this.#refusedFor(this.activityOf(project), sample);
+    else this.#refusedUnlisted(project, sample);
   }
 
   /** Requests answered since the start of the process, whether accepted or refused. */
@@ -129,7 +129,7 @@ export class Counts implements RequestCounts, SavedCounts {
     }
   }
 
-  #refusedFor(activity: Activity, sample: Sample, { accepted } = activity): void {
+  #refusedFor(activity: Activity, sample: Sample): void {
     const { atMs, code } = sample;
     activity.refuse(atMs);
     const key = keyOf(sample);
@@ -142,7 +142,7 @@ export class Counts implements RequestCounts, SavedCounts {
     const { reasons } = activity;
     const seen = reasons.get(key);
     if (!seen && code === 'origin-not-allowed' && reasons.size >= ORIGINS_MAX) return;
-    this.#keepReason(activity, refusedAgain(seen, sample, accepted));
+    this.#keepReason(activity, refusedAgain(seen, sample, activity.accepted));
   }
 
   #keepReason(activity: Activity, reason: Reason): void {

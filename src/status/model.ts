@@ -13,7 +13,7 @@ import { isStream, spaceOf } from './store-facts.ts';
 import { QUARTER_MS } from './timeline.ts';
 
 interface ModelInput extends CollectorState {
-  /** Every listed project, from `judgeAll`. */
+  /** Every listed project, from `judgeListed`. */
   readonly judged: readonly state.Judged[];
   readonly files: FilesSeen;
   readonly warnings: readonly string[];
@@ -72,7 +72,7 @@ export function modelOf(input: ModelInput, filter: string) {
 /** Returns the rows with problems, the worst first, and the rows of the projects asked for. */
 function rowsOf(input: ModelInput, filter: string) {
   const { counts, judged } = input;
-  const requests = state.judgeRequests(counts, input);
+  const requests = state.judge(state.REQUESTS, counts.beforeProject, input);
   const problems = [...judged, requests].filter(kindOf).sort(byRank);
   const others = judged.filter((one) => kindOf(one) === undefined);
   const found = [...problems, ...others].filter(

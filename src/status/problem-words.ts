@@ -70,37 +70,35 @@ function storeNotice(
   place: Place,
 ): Notice {
   const title = say`Views are refused with 503 since ${at(ms ?? nowMs)}: ${unavailable}.`;
-  if (disk === undefined) return { kind: 'red', title, steps: [] };
-  const { data = '' } = place;
-  const { kind } = disk.remedy;
-  const look = kind === 'none' ? commands.doctorOf(place) : undefined;
-  const command = kind === 'free-disk-space' ? `ls -lh ${shellQuoted(data)}` : look;
-  return { kind: 'red', title, steps: [{ words: [spaceAdvice(disk, data)], command }] };
+  return { kind: 'red', title, steps: disk === undefined ? [] : [spaceStep(disk, place)] };
 }
 
-export function spaceAdvice({ freeBytes = 0, minFreeBytes, remedy }: Space, data: string): string {
+/** Returns what to do if views cannot be stored, by the free space of the disk. */
+export function spaceStep({ freeBytes = 0, minFreeBytes, remedy }: Space, place: Place): Step {
+  const { data = '' } = place;
   if (remedy.kind === 'lower-min-free') {
     const most = formatRoundedSize(remedy.diskBytes);
     const lower = Math.max(1, Math.floor(Math.min(64, remedy.diskBytes / 8 / MiB)));
-    return (
+    const words =
       `--min-free is ${formatSize(minFreeBytes)}, but this file system can never have more than ` +
-      `${most} free. Start viewlog with --min-free ${lower}MiB, or use a larger disk.`
-    );
+      `${most} free. Start viewlog with --min-free ${lower}MiB, or use a larger disk.`;
+    return { words: [words] };
   }
   if (remedy.kind === 'free-disk-space') {
-    return (
+    const words =
       `${formatRoundedSize(freeBytes)} are free, and ${formatRoundedSize(remedy.bytes)} more are ` +
       'needed: delete views-*.ndjson of earlier days that are shipped or copied, or ' +
-      'refused-*.ndjson. viewlog then continues by itself.'
-    );
+      'refused-*.ndjson. viewlog then continues by itself.';
+    return { words: [words], command: `ls -lh ${shellQuoted(data)}` };
   }
-  return `Check ${data}: its owner, its disk, quotas and inodes. viewlog continues by itself.`;
+  const words = `Check ${data}: its owner, its disk, quotas and inodes. viewlog continues by itself.`;
+  return { words: [words], command: commands.doctorOf(place) };
 }
 
 /** Returns the problem of a project's views, or of requests that name no project. */
 export function problemNotice(row: Row, place: Place): Notice {
-  const { kind, state, refused, name, active, sinceMs = 0, reasons } = row;
-  const still = active ? '' : ' (inactive, but still sending)';
+  const { kind, state, id, refused, name, active, sinceMs = 0, reasons } = row;
+  const still = active || id === '' ? '' : ' (inactive, but still sending)';
   const isFixed = state !== 'silent' && refused === 0;
   const what = isFixed ? 'fixed' : problemWords(row);
   const lately = reasons.filter(({ lastHour }) => lastHour > 0);

@@ -62,13 +62,7 @@ export type JudgedReason = ReturnType<typeof judgeReason>;
 
 const NO_ACTIVITY = new Activity();
 
-/** @param views the views that show that such requests are accepted again. */
-export function judge(
-  project: Project,
-  activity: Activity = NO_ACTIVITY,
-  around: Surroundings,
-  views = activity,
-) {
+export function judge(project: Project, activity: Activity = NO_ACTIVITY, around: Surroundings) {
   const { nowMs, store } = around;
   const isDown = store.unavailable !== undefined;
   const reasons = Array.from(activity.reasons.values())
@@ -76,14 +70,12 @@ export function judge(
       const isCollectors = isDown && code === 'storage-unavailable';
       return nowMs - lastMs < DAY_MS && !isCollectors;
     })
-    .map((reason) => judgeReason(reason, around, views, project))
+    .map((reason) => judgeReason(reason, around, activity, project))
     .sort((a, b) => b.lastHour - a.lastHour || b.lastDay - a.lastDay);
   const agoMs = nowMs - DAY_MS;
   const arrivals = {
     active: project.active,
-    // While nothing can be stored no views arrive, which is the collector's problem, not the
-    // project's.
-    accepted: isDown ? 0 : activity.acceptedIn.lastHour(nowMs),
+    accepted: activity.acceptedIn.lastHour(nowMs),
     refused: reasons.filter(isOpen).reduce((sum, { lastHour }) => sum + lastHour, 0),
     isHeardLately: nowMs - (activity.lastAcceptedMs ?? 0) < SILENT_MS,
     acceptedYesterday: activity.acceptedIn.between(agoMs - SILENT_MS, agoMs),
@@ -92,22 +84,14 @@ export function judge(
 }
 
 /** A stand-in project for requests that failed before their project was known. */
-const REQUESTS: Project = {
+export const REQUESTS: Project = {
   id: '',
   name: 'Unreadable requests',
-  active: true,
+  // Like an inactive project, it is never silent.
+  active: false,
   allowsOrigin: () => true,
   takeToken: () => 0,
 };
-
-/** Judges requests that failed before their project was known, among all requests. */
-export function judgeRequests({ total, beforeProject }: Counts, around: Surroundings): Judged {
-  const judged = judge(REQUESTS, beforeProject, around, total);
-  const lastHour = ({ acceptedIn, refusedIn }: Activity): number =>
-    acceptedIn.lastHour(around.nowMs) + (refusedIn?.lastHour(around.nowMs) ?? 0);
-  const arrivals = { ...judged, accepted: lastHour(total) - lastHour(beforeProject) };
-  return { ...arrivals, state: stateOf(arrivals) };
-}
 
 /** @param project `undefined` if it is not listed. */
 export function judgeReason(
@@ -165,14 +149,14 @@ export const isOpen = ({
 const SLICE = 500;
 
 /** Judges every listed project, in slices that do not hold up views. */
-export async function judgeAll(
-  projects: readonly Project[],
-  activities: ReadonlyMap<string, Activity>,
-  around: Surroundings,
+export async function judgeListed(
+  around: Surroundings & { readonly counts: Counts; readonly projects: Projects },
 ): Promise<Judged[]> {
+  const { counts, projects } = around;
+  counts.adoptListed();
   const judged: Judged[] = [];
-  for (const project of projects) {
-    judged.push(judge(project, activities.get(project.id), around));
+  for (const project of projects.all()) {
+    judged.push(judge(project, counts.projects.get(project.id), around));
     if (judged.length % SLICE === 0) await new Promise((resolve) => void setImmediate(resolve));
   }
   return judged;

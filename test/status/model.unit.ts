@@ -107,7 +107,7 @@ Views are refused with 503 since ${at('14:00')}: too little free disk space.
     expect(scene.whole()).toMatch(/ not stored {6}1 .* not stored {6}2 .* inactive {8}3 /s);
     expect(scene.model().projects.map(({ state }) => state)).toStrictEqual([
       'quiet',
-      'quiet',
+      'arriving',
       'inactive',
     ]);
   });

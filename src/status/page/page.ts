@@ -33,15 +33,10 @@ function show(next: Document): void {
 
 /** The server writes times in UTC. */
 function showLocalTimes(page: Document): void {
-  const today = new Date().toDateString();
+  const shown = { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' } as const;
   for (const time of page.querySelectorAll('time')) {
     const at = new Date(time.dateTime);
-    const day = { day: 'numeric', month: 'short' } as const;
-    const clock = { hour: '2-digit', minute: '2-digit' } as const;
-    time.textContent = at.toLocaleString([], {
-      ...(at.toDateString() === today ? {} : day),
-      ...clock,
-    });
+    time.textContent = at.toLocaleString([], shown);
     time.title = at.toLocaleString();
   }
 }
