@@ -20,20 +20,18 @@ export class FreeSpace {
   bytes: number | undefined;
   /** True from a fall below the minimum until an eighth above the minimum. */
   isLow = false;
-  #isUnknown = false;
+  #isLogged = false;
 
   constructor(options: FreeSpaceOptions) {
     this.#options = options;
   }
 
   async poll(): Promise<void> {
-    if (this.#isUnknown) return;
     const { dir, minFreeBytes, files, log, effect = 'refusing views' } = this.#options;
     try {
       this.bytes = await files.freeBytes(dir);
     } catch (error) {
-      this.#fail(error);
-      return;
+      return this.#fail(error);
     }
     // The margin avoids frequent changes.
     const isLow = this.bytes < minFreeBytes * (this.isLow ? 9 / 8 : 1);
@@ -45,11 +43,11 @@ export class FreeSpace {
   }
 
   #fail(error: unknown): void {
+    const { minFreeBytes, log } = this.#options;
     // An error without an errno is Deno's: it forbids the call for the life of the process.
-    if (errnoOf(error) !== undefined) return;
-    this.#isUnknown = true;
-    if (this.#options.minFreeBytes === 0) return;
-    this.#options.log.warn(
+    if (errnoOf(error) !== undefined || this.#isLogged || minFreeBytes === 0) return;
+    this.#isLogged = true;
+    log.warn(
       `--min-free is off: free disk space is unknown: ${reasonOf(error)}; ` +
         'start Deno with --allow-sys=statfs',
     );

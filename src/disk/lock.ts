@@ -178,12 +178,13 @@ export class Lock {
 
   /** After the last look has ended: on a file system that hangs, only one look waits. */
   #lookLater(): void {
-    setTimeout(async () => {
+    const look = async (): Promise<void> => {
       if (this.#isOver) return;
       // An error is left to the next look.
       await this.#look().catch(() => {});
       this.#lookLater();
-    }, LOOK_MS).unref();
+    };
+    setTimeout(() => void look(), LOOK_MS).unref();
   }
 
   async #look(): Promise<void> {

@@ -2,7 +2,7 @@
 // the counter of section 6.2, method 1): the time in milliseconds, a 12-bit counter, 62 random bits.
 // They ascend within a process, also when the clock is set back: the id's time then stays at the
 // last id's until the clock has caught up.
-import { randomFillSync } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 
 export interface Stamp {
   /** RFC 3339, UTC, milliseconds. */
@@ -18,7 +18,6 @@ const HEX3 = Array.from({ length: COUNTER_MAX + 1 }, (_, n) => n.toString(16).pa
 
 /** @param now milliseconds since the epoch. */
 export function createStamper(now: () => number): () => Stamp {
-  const nextTail = randomTails();
   let tsMs = Number.NaN;
   let ts = '';
   let day = '';
@@ -33,17 +32,14 @@ export function createStamper(now: () => number): () => Stamp {
       ts = new Date(ms).toISOString();
       day = ts.slice(0, 10);
     }
-    if (ms > idMs) {
-      idMs = ms;
-      idHead = headOf(idMs);
-      // Leaves at least half of the counter's range for the rest of the millisecond.
-      counter = (Math.random() * ((COUNTER_MAX + 1) / 2)) | 0;
-    } else if (++counter > COUNTER_MAX) {
-      idMs += 1;
+    if (ms > idMs || ++counter > COUNTER_MAX) {
+      idMs = Math.max(ms, idMs + 1);
       idHead = headOf(idMs);
       counter = 0;
     }
-    return { ts, id: idHead + HEX3[counter] + nextTail(), day };
+    // A random UUID ends with the same variant and 62 random bits. The runtimes draw its bits from
+    // a pool.
+    return { ts, id: idHead + HEX3[counter] + randomUUID().slice(18), day };
   };
 }
 
@@ -51,28 +47,4 @@ export function createStamper(now: () => number): () => Stamp {
 function headOf(ms: number): string {
   const hex = ms.toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7`;
-}
-
-const ID_BYTES = 8;
-const POOL_IDS = 512;
-
-/**
- * Returns a function that makes an id's end, `-vrrr-rrrrrrrrrrrr`: the variant and 62 random bits.
- * The bits come from a pool, because a call to the system's generator takes a microsecond.
- */
-function randomTails(): () => string {
-  const bytes = Buffer.alloc(POOL_IDS * ID_BYTES);
-  let hex = '';
-  let at = 0;
-  return () => {
-    if (at === hex.length) {
-      randomFillSync(bytes);
-      for (let i = 0; i < bytes.length; i += ID_BYTES) bytes[i] = (bytes[i]! & 0x3f) | 0x80;
-      hex = bytes.toString('hex');
-      at = 0;
-    }
-    const from = at;
-    at += 2 * ID_BYTES;
-    return `-${hex.slice(from, from + 4)}-${hex.slice(from + 4, at)}`;
-  };
 }

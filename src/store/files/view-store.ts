@@ -79,13 +79,12 @@ export class LocalViewStore implements ViewStore {
   readonly #queue: Batch[] = [];
   #day = '';
 
-  #isLooping = false;
+  #looping: Promise<void> | undefined;
   /** When the loop's step began, on the monotonic clock, and the batch that it commits. */
   #stepSinceMs: number | undefined;
   #batch: Batch | undefined;
   #isLookDue = false;
   #looks = 0;
-  #onIdle: (() => void) | undefined;
   #endPolls: (() => void) | undefined;
 
   #blocked: Blocked | undefined;
@@ -121,13 +120,13 @@ export class LocalViewStore implements ViewStore {
     const unavailable = this.#unavailable();
     if (unavailable !== undefined) return Promise.resolve({ unavailable });
     const stamp = this.#stamp();
-    if (stamp.day !== this.#day) this.#beginDay(stamp);
+    if (stamp.day !== this.#day) this.#beginDay(stamp.day);
     let batch = this.#queue.at(-1);
     if (batch === undefined || !batch.takes(stamp.day)) {
       batch = new Batch(stamp.day);
       this.#queue.push(batch);
     }
-    this.#wake();
+    this.#looping ??= this.#loop();
     return batch.add(stamp, fields);
   }
 
@@ -186,19 +185,13 @@ export class LocalViewStore implements ViewStore {
     return dayOf(this.#options.now());
   }
 
-  #beginDay({ day }: Stamp): void {
+  #beginDay(day: string): void {
     if (day < this.#day) {
       this.#options.log.warn(
         `The clock went back from ${this.#day} to ${day}; writing to the file of ${day} again`,
       );
     }
     this.#day = day;
-  }
-
-  #wake(): void {
-    if (this.#isLooping) return;
-    this.#isLooping = true;
-    void this.#loop();
   }
 
   async #loop(): Promise<void> {
@@ -218,8 +211,7 @@ export class LocalViewStore implements ViewStore {
       this.#endStep(this.#stepSinceMs);
     }
     // Set in the same turn as the decision that nothing is due, so that no wake-up is lost.
-    this.#isLooping = false;
-    this.#onIdle?.();
+    this.#looping = undefined;
   }
 
   #endStep(sinceMs: number): void {
@@ -287,7 +279,7 @@ export class LocalViewStore implements ViewStore {
     this.#checkStuck();
     this.#noteUnavailable();
     this.#isLookDue = true;
-    this.#wake();
+    this.#looping ??= this.#loop();
   }
 
   #checkStuck(): void {
@@ -307,7 +299,7 @@ export class LocalViewStore implements ViewStore {
   }
 
   async #finish(): Promise<void> {
-    if (this.#isLooping) await new Promise<void>((resolve) => (this.#onIdle = resolve));
+    await this.#looping;
     if (!this.#isDead) await this.#writer.close();
   }
 }

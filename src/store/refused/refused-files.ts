@@ -119,8 +119,7 @@ export class RefusedFiles implements LocalRefusedStore {
       const some = this.#queue.splice(0, end < 0 ? this.#queue.length : end);
       const linesBefore = this.#storedLines;
       try {
-        await this.#openDay(day);
-        await this.#write(day, Buffer.concat(this.#linesWithinLimits(day, some)));
+        await this.#store(day, some);
         if (this.#isFailing) this.#options.log.info('Storing refused views again');
         this.#isFailing = false;
       } catch (error) {
@@ -135,15 +134,17 @@ export class RefusedFiles implements LocalRefusedStore {
     this.#writing = undefined;
   }
 
-  async #openDay(day: string): Promise<void> {
+  async #store(day: string, queued: readonly Queued[]): Promise<void> {
     // Another program may have moved the file since the last line.
     await this.#writer.look(day);
     await this.#write(day, NOTHING);
-    if (day === this.#day) return;
-    this.#day = day;
-    this.#isFullLogged = false;
-    // Earlier lines may be of listed projects, but the other half stays free in any case.
-    this.#unlistedBytes = this.#writer.fileBytes;
+    if (day !== this.#day) {
+      this.#day = day;
+      this.#isFullLogged = false;
+      // Earlier lines may be of listed projects, but the other half stays free in any case.
+      this.#unlistedBytes = this.#writer.fileBytes;
+    }
+    await this.#write(day, Buffer.concat(this.#linesWithinLimits(day, queued)));
   }
 
   async #write(day: string, bytes: Uint8Array): Promise<void> {

@@ -137,7 +137,7 @@ test('little free space refuses views until there is an eighth more, and says si
   await store.close(20_000);
 });
 
-test('unknown free space is logged once, and asked for once', async () => {
+test('unknown free space is logged once', async () => {
   let asked = 0;
   const freeBytes = async (): Promise<number> => {
     asked += 1;
@@ -146,7 +146,7 @@ test('unknown free space is logged once, and asked for once', async () => {
   const files = { ...systemFiles, freeBytes };
   const { store, log } = await openStore({ files, minFreeBytes: 100, pollMs: 5 });
   expect(await store.append(view(1))).toHaveProperty('id');
-  expect(asked).toBe(1);
+  await until(() => asked > 2, 'it is asked again');
   expect(log.lines).toEqual([
     'warn: --min-free is off: free disk space is unknown: Requires sys access to "statfs"; start Deno with --allow-sys=statfs',
   ]);
