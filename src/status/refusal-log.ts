@@ -1,7 +1,7 @@
 import type { Log } from '../base/log.ts';
 import { HOUR_MS } from '../base/time.ts';
 import { isRefused, type Judged } from './state.ts';
-import { named, problemAndReasons } from './words.ts';
+import { named, problemWords, reasonsOf } from './words.ts';
 
 /**
  * Logs that views of a listed project begin to be refused, and that they are accepted again: at most
@@ -31,7 +31,7 @@ export class RefusalLog {
       const who = `Project ${id}${name === undefined ? '' : ` (${named(name)})`}`;
       if (isNow) {
         this.#refused.add(id);
-        this.#log.warn(`${who}: ${problemAndReasons(one)}`);
+        this.#log.warn(`${who}: ${problemWords(one)}${reasonsOf(one)}`);
       } else {
         this.#refused.delete(id);
         this.#log.info(`${who}: views are accepted again`);

@@ -77,7 +77,8 @@ export function judge(project: Project, activity: Activity = NO_ACTIVITY, around
     active: project.active,
     accepted: activity.acceptedIn.lastHour(nowMs),
     refused: reasons.filter(isOpen).reduce((sum, { lastHour }) => sum + lastHour, 0),
-    isHeardLately: nowMs - (activity.lastAcceptedMs ?? 0) < SILENT_MS,
+    // Requests that name no project are never missed.
+    isHeardLately: project === REQUESTS || nowMs - (activity.lastAcceptedMs ?? 0) < SILENT_MS,
     acceptedYesterday: activity.acceptedIn.between(agoMs - SILENT_MS, agoMs),
   };
   return { project, activity, ...arrivals, state: stateOf(arrivals), reasons };
@@ -87,8 +88,7 @@ export function judge(project: Project, activity: Activity = NO_ACTIVITY, around
 export const REQUESTS: Project = {
   id: '',
   name: 'Unreadable requests',
-  // Like an inactive project, it is never silent.
-  active: false,
+  active: true,
   allowsOrigin: () => true,
   takeToken: () => 0,
 };

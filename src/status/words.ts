@@ -55,11 +55,10 @@ export function problemWords({ id, state, accepted, refused, acceptedYesterday }
   return `${many} of the last hour refused`;
 }
 
-/** Returns a problem with its reasons: each that is not fixed, once, the most frequent first. */
-export function problemAndReasons(problem: Problem & Pick<Judged, 'reasons'>): string {
-  const open = problem.reasons.filter(isOpen).map(({ sample }) => reasonOf(sample));
-  const why = open.length === 0 ? '' : ` (${[...new Set(open)].join(', ')})`;
-  return `${problemWords(problem)}${why}`;
+/** ` (origin not allowed)`: each reason that is not fixed, once, the most frequent first. */
+export function reasonsOf({ reasons }: Pick<Judged, 'reasons'>): string {
+  const open = new Set(reasons.filter(isOpen).map(({ sample }) => reasonOf(sample)));
+  return open.size === 0 ? '' : ` (${[...open].join(', ')})`;
 }
 
 const NAMES_MAX = 3;
@@ -77,7 +76,7 @@ export function headlineOf(model: StatusModel): [kind: string, text: string] {
   if (worst !== undefined) {
     const each = open
       .slice(0, NAMES_MAX)
-      .map((row) => `${named(row.name)}: ${problemAndReasons(row)}`);
+      .map((row) => `${named(row.name)}: ${stateWords(row)}${reasonsOf(row)}`);
     const more = problemsInAll - each.length;
     return [worst, [...each, ...(more > 0 ? [`${formatCount(more)} more`] : [])].join('; ')];
   }
