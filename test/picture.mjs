@@ -125,7 +125,7 @@ async function take(dir) {
       said += text;
       if (said.includes('status page on ')) break;
     }
-    const page = await browser.newPage({ viewport: { width: 1000, height: 622 } });
+    const page = await browser.newPage({ viewport: { width: 1000, height: 656 } });
     await page.goto(/status page on (\S+)/.exec(said)[1]);
     await page.getByText('all refused').first().waitFor();
     await page.screenshot({ path: picture });
