@@ -109,10 +109,10 @@ const named = ({ id, name = `Project ${id}`, active, origins }: Project) => {
   return { id, name, active, origins };
 };
 
-function nameOf(id: string, projects: Projects): string {
+const nameOf = (id: string, projects: Projects): string => {
   const project = projects.find(id);
   return project === undefined ? id : named(project).name;
-}
+};
 
 function rowFacts(judged: state.Judged, input: ModelInput) {
   const { project, activity, reasons, ...rest } = judged;

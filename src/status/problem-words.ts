@@ -196,14 +196,9 @@ export function fixOf(reason: Refused, place: commands.Owned): Step {
   return { words: [`Correct the page ${page}. To explain the latest:`], command };
 }
 
-export function unlistedNotices({ unlisted, unlistedInAll }: StatusModel, place: Place): Notice[] {
-  const left = unlistedInAll - unlisted.length;
-  const more = left === 0 ? [] : [{ title: [plural(left, 'more id')], steps: [] }];
-  return [
-    ...unlisted.map(({ id, reason }) => ({ title: [id], steps: reasonSteps(reason, place) })),
-    ...more,
-  ];
-}
+/** The headline's summary says how many there are in all. */
+export const unlistedNotices = ({ unlisted }: StatusModel, place: Place): Notice[] =>
+  unlisted.map(({ id, reason }) => ({ title: [id], steps: reasonSteps(reason, place) }));
 
 const EXAMPLE = { id: '1000001', active: false, origins: ['https://www.example.com'] };
 /** An address at which browsers might reach a collector. */

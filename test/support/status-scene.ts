@@ -5,7 +5,7 @@ import { judge, type Judged } from '../../src/status/state.ts';
 import { statusText } from '../../src/status/text.ts';
 import type { Place } from '../../src/status/shell-commands.ts';
 import type { WatchedState } from '../../src/status/store-facts.ts';
-import { ProjectList } from '../../src/projects/project-list.ts';
+import { ProjectList, type ProjectsFault } from '../../src/projects/project-list.ts';
 import type { ProjectEntry } from '../../src/projects/projects-schema.ts';
 import type { Refusal } from '../../src/view/refusal.ts';
 
@@ -36,15 +36,18 @@ export const PLACE = {
 /** 14:00 in UTC, a Sunday. */
 export const NOON = Date.parse('2026-11-22T14:00:00.000Z');
 
+const NO_FAULT = {
+  message: '',
+  first: '',
+  sinceMs: NOON,
+  isMissing: false,
+  idsInFile: new Set<string>(),
+};
+
 interface Around {
   readonly store?: Partial<WatchedState>;
   readonly files?: Partial<FilesSeen>;
-  readonly fault?: {
-    readonly first: string;
-    readonly isMissing?: boolean;
-    readonly idsInFile?: ReadonlySet<string>;
-  };
-  readonly minFreeBytes?: number;
+  readonly fault?: Partial<ProjectsFault>;
   readonly isStopping?: boolean;
   readonly warnings?: readonly string[];
   readonly place?: Partial<Place>;
@@ -67,8 +70,8 @@ export class Scene {
   }
 
   /** Replaces the projects file. */
-  list(...projects: readonly ProjectEntry[]): void {
-    this.projects = new ProjectList({ projects: [...projects] });
+  list(...projects: ProjectEntry[]): void {
+    this.projects = new ProjectList({ projects });
   }
 
   /** @param everyMs advances the clock by this after each view. */
@@ -117,25 +120,15 @@ export class Scene {
 
   #input() {
     const { counts, projects, nowMs } = this;
-    const { store = {}, fault, minFreeBytes = 2 ** 26, isStopping = false } = this.around;
+    const { store, fault, isStopping = false } = this.around;
+    projects.fault = fault && { ...NO_FAULT, ...fault };
     return {
       counts,
-      projects: {
-        operator: undefined,
-        fault: fault && {
-          isMissing: false,
-          idsInFile: new Set<string>(),
-          ...fault,
-          message: fault.first,
-          sinceMs: NOON,
-        },
-        find: (id: string) => projects.find(id),
-        all: () => projects.all(),
-      },
+      projects,
       store: { ...FILES, ...store } as WatchedState,
       refused: { storedLines: 0, storedBytes: 0, droppedLines: 0 },
       queue: { bytes: 0, bytesMax: 2 ** 25 },
-      minFreeBytes,
+      minFreeBytes: 2 ** 26,
       isStopping,
       nowMs,
     };
