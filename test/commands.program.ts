@@ -90,7 +90,7 @@ describe('explain', () => {
     ]);
   });
 
-  it('judges a stored refused view by the origin that it came from, and says so', async () => {
+  it('judges a stored refused view by the origin that it came from', async () => {
     const viewlog = await startViewlog();
     const view = { ...MINIMAL_VIEW, p: '1000003', pn: 'x'.repeat(15_000) };
     await viewlog.post(view, { origin: 'https://elsewhere.example' });
@@ -102,9 +102,6 @@ describe('explain', () => {
       65,
       expect.stringMatching(/^403 origin-not-allowed: .*"https:\/\/elsewhere\.example"/),
     ]);
-    expect(judged.stderr).toMatch(
-      /^This view was refused with origin-not-allowed at \S+Z\. The answer now, with the Origin https:\/\/elsewhere\.example:\n$/,
-    );
     expect((await said('--origin', 'https://www.example.com')).code).toBe(0);
   });
 
@@ -167,21 +164,16 @@ describe('the projects file', () => {
 });
 
 describe('the environment', () => {
-  it('of other commands is ignored', async () => {
-    const env = { VIEWLOG_TOP: 'abc', VIEWLOG_ONCE: 'perhaps', VIEWLOG_FROM_DAY: 'x' };
-    const checked = await run(['check'], { env });
-    expect([checked.code, checked.stderr]).toStrictEqual([0, '']);
-    expect((await run(['report'], { env })).stderr).toMatch(/^error: VIEWLOG_\w+ must be/);
-  });
-
   it('gets a warning about what no command reads, in the format of the log', async () => {
     const stray =
       'No command reads the environment variable VIEWLOG_MAXVIEW; did you mean VIEWLOG_MAX_VIEW?';
-    const env = { VIEWLOG_MAXVIEW: '1KiB', VIEWLOG_SERVICE_HOST: '10.0.0.1' };
+    // Another command's variable is ignored.
+    const env = { VIEWLOG_MAXVIEW: '1KiB', VIEWLOG_SERVICE_HOST: '10.0.0.1', VIEWLOG_TOP: 'abc' };
     const checked = await run(['check'], { env });
     expect([checked.code, checked.stderr]).toStrictEqual([0, `warning: ${stray}\n`]);
     const viewlog = await startViewlog({ env, args: ['--log', 'json'] });
     expect(JSON.parse(viewlog.stderr())).toMatchObject({ level: 'warn', message: stray });
+    expect((await run(['report'], { env })).stderr).toMatch(/error: VIEWLOG_TOP must be/);
   });
 
   it.skipIf(!isPresent(DENO))('is not mentioned where Deno does not show it', async () => {
@@ -198,13 +190,11 @@ describe('help', () => {
     return stdout;
   };
 
-  it('is printed however it is asked for', async () => {
+  it('lists the commands, and the options of one', async () => {
     const overview = await said('help');
     expect(overview).toMatch(/^ {2}serve .*\(the default\)$/m);
-    expect(await said('--data', 'd', '-h')).toBe(overview);
     const page = await said('help', 'serve');
     expect(page).toMatch(/^ {2}--max-view SIZE .*\(default: 16KiB\)$/m);
-    expect(await said('--port', '0', 'serve', '--help')).toBe(page);
   });
 
   it('has an example of every command, with options that the command has', async () => {

@@ -8,7 +8,7 @@ import { cannotRead } from '../disk/lines.ts';
 import { exampleOrigin } from '../projects/origins.ts';
 import { loadProjects, type Projects } from '../projects/project-list.ts';
 import { fixOf } from '../status/problem-words.ts';
-import { type StoredRefusal, readRefusedLine } from '../store/refused/refused-line.ts';
+import { readRefusedLine } from '../store/refused/refused-line.ts';
 import { readView } from '../view/read-view.ts';
 import { isRefusal, type Refusal, REFUSALS, sizeFault } from '../view/refusal.ts';
 import { remedyOf } from '../view/remedy.ts';
@@ -36,7 +36,6 @@ export const explain = defineCommand({
     const bytes = await readInput(file);
     const stored = readRefusedLine(bytes.toString().trim());
     const origin = settings.origin.at(-1) ?? stored?.origin;
-    if (stored !== undefined) note(whatIsJudged(stored, origin));
     const body = stored === undefined ? bytes : Buffer.from(stored.text);
     const text = sizeFault(body.length, viewBytesMax) ?? textOf(body);
     const rules = { projects, viewBytesMax, now: Date.now };
@@ -57,12 +56,6 @@ async function readInput(file: string): Promise<Buffer> {
   } catch (error) {
     throw cannotRead(file, error);
   }
-}
-
-function whatIsJudged({ ts, code }: StoredRefusal, origin: string | undefined): string {
-  const then = `refused with ${printable(String(code))} at ${printable(String(ts))}`;
-  const now = origin === undefined ? 'without an Origin' : `with the Origin ${printable(origin)}`;
-  return `This view was ${then}. The answer now, ${now}:`;
 }
 
 /** The status and code, the detail, and each fault on a line. */

@@ -28,10 +28,6 @@ export const verify = defineCommand({
 
 /** Returns the view files of a directory, the oldest first; for a file, the file itself. */
 function viewFilesOf(operand: string): string[] {
-  const name = printable(operand, Infinity);
-  if (path.basename(operand).startsWith('refused-')) {
-    throw new Fatal(EXIT.usage, `verify reads view files; "${name}" holds refused views`);
-  }
   if (operand === '-') return [operand];
   try {
     if (!statSync(operand).isDirectory()) return [operand];
@@ -40,5 +36,6 @@ function viewFilesOf(operand: string): string[] {
   } catch (error) {
     throw cannotRead(operand, error);
   }
+  const name = printable(operand, Infinity);
   throw new Fatal(EXIT.badData, `No view files in "${name}"; name the collector's data directory`);
 }

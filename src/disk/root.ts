@@ -12,15 +12,16 @@ import { echo, shellQuoted } from '../base/text.ts';
 export function refuseRoot(dir: string, made: fs.Stats, directory: fs.Stats): void {
   if (made.uid !== 0 || directory.uid === 0) return;
   const user = userName(directory.uid);
-  const command = ['sudo', '-u', user, 'viewlog', ...process.argv.slice(2)]
-    .map((arg) => shellQuoted(echo(arg)))
-    .join(' ');
   throw new Fatal(
     EXIT.cannotCreate,
     `"${dir}" belongs to user ${user}, and viewlog does not run there as root; ` +
-      `run it as that user: ${command}`,
+      `run it as that user: ${commandAs(user, process.argv.slice(2))}`,
   );
 }
+
+/** Returns a command that runs viewlog as that user. */
+export const commandAs = (user: string, args: readonly string[]): string =>
+  ['sudo', '-u', user, 'viewlog', ...args].map((arg) => shellQuoted(echo(arg))).join(' ');
 
 /** Service accounts have ids below 1000, or in systemd's range for dynamic users. */
 const isService = (uid: number): boolean =>

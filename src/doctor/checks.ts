@@ -40,11 +40,10 @@ const shown = (text: string | undefined): string | undefined =>
 
 /** Returns the findings: errors, then warnings, then what is ok. */
 export function examine(facts: Facts): Finding[] {
-  const findings: Finding[] = [];
-  for (const [check, run] of Object.entries(CHECKS)) {
-    for (const { state, what, why, fix } of run(facts)) {
-      findings.push({ check, state, what: shown(what)!, why: shown(why), fix: shown(fix) });
-    }
-  }
+  const findings = Object.entries(CHECKS).flatMap(([check, run]) =>
+    run(facts).map(({ state, what, why, fix }): Finding => {
+      return { check, state, what: shown(what)!, why: shown(why), fix: shown(fix) };
+    }),
+  );
   return STATES.flatMap((state) => findings.filter((finding) => finding.state === state));
 }

@@ -11,13 +11,10 @@ import {
 } from '../status/problem-words.ts';
 import * as commands from '../status/shell-commands.ts';
 import { isOpen } from '../status/state.ts';
-import type { Words } from '../status/words.ts';
+import { textOf } from '../status/text.ts';
 import { described, isNobodyThere, isFromViewlog } from './ask.ts';
 import { activeIn, type Facts } from './facts.ts';
 import { error, ok, type Verdict, warning } from './finding.ts';
-
-const placeOf = ({ settings, address }: Facts): commands.Place =>
-  commands.placeOf(settings, address);
 
 /** The oldest versions that viewlog is tested on. */
 const OLDEST = { Node: '20.19', Deno: '2.5', Bun: '1.0' } as const;
@@ -31,51 +28,37 @@ export function checkRuntime({ runtime }: Facts): readonly Verdict[] {
   return [warning(what, 'viewlog is not tested there', fix)];
 }
 
-/** Reports that another data directory is examined than the one on the command line. */
-export function checkSettings({ askedData, settings }: Facts): readonly Verdict[] {
-  const { data } = settings;
+/** Reports that the collector's data directory is examined, not the one on the command line. */
+export function checkSettings({ askedData, settings: { data } }: Facts): readonly Verdict[] {
   if (data === askedData) return [];
-  const instead = askedData === undefined ? '' : `, not ${askedData}`;
-  const what =
-    data === undefined
-      ? `The collector runs with --store, so the doctor does not examine ${askedData}`
-      : `The collector runs with --data ${data}, so the doctor examines that directory${instead}`;
+  const [own, asked] = [data, askedData].map((dir) => (dir ? `--data ${dir}` : '--store'));
+  const what = `The collector runs with ${own}, so the doctor examines that, not ${asked}`;
   return [warning(what, undefined, 'To examine another collector, give its --data or --status')];
 }
 
-export function checkProjects(facts: Facts): readonly Verdict[] {
-  const { projects: reading, settings } = facts;
-  const place = placeOf(facts);
+export function checkProjects({ projects: reading, ...facts }: Facts): readonly Verdict[] {
+  const { settings, hasReadProjects, status } = facts;
   if ('faults' in reading) {
     const [first = '', ...more] = reading.faults;
     const rest = more.length === 0 ? '' : ` (and ${plural(more.length, 'more fault')})`;
     const why = 'viewlog does not start with it; a running one keeps the last good list';
-    const { projectsFault: fault } = facts.status.overview ?? {};
+    const { projectsFault: fault } = status.overview ?? {};
     if (fault?.isMissing) return [error(fault.first, why, RESTORE_PROJECTS)];
-    const fix = `Correct the file. To see every fault: ${commands.withProjects('check', place)}`;
+    // A file that cannot be read has its fix in the message.
+    if (!hasReadProjects) return [error(first, why)];
+    const fix = `Correct the file. To see every fault: ${commands.withProjects('check', settings)}`;
     return [error(`${first}${rest}`, why, fix)];
   }
   const { projects } = reading.file;
   const what = `"${settings.projects}" has ${summaryOf(projects)}`;
   if (activeIn(reading).length > 0) return [ok(what)];
   const id = projects[0]?.id ?? 'ID';
-  const fix = commands.activationOf(id, {}, place);
+  const fix = commands.activationOf(id, {}, settings);
   return [warning(what, 'every view is refused', fix)];
 }
 
 /** Checks that the process that holds the data directory is the examined collector. */
-export function checkLock({ holder: probe, askedPort }: Facts): readonly Verdict[] {
-  if ('unseen' in probe) {
-    const fix = "Run this as the service's user or as root";
-    return [
-      warning(
-        `The lock cannot be read: ${probe.unseen}`,
-        'another process may hold the data directory',
-        fix,
-      ),
-    ];
-  }
-  const holder = probe.seen;
+export function checkLock({ holder, askedPort }: Facts): readonly Verdict[] {
   const why = 'no other collector can start there';
   if (holder === undefined) return [];
   if (holder === 'unresponsive') {
@@ -92,18 +75,18 @@ export function checkLock({ holder: probe, askedPort }: Facts): readonly Verdict
 }
 
 export function checkCollector(facts: Facts): readonly Verdict[] {
-  const { reply, address, holder, settings, status } = facts;
-  const seen = 'seen' in holder ? holder.seen : undefined;
-  const running = typeof seen === 'object' ? seen : undefined;
+  const { reply, holder, settings, status } = facts;
+  const { url: address } = settings;
+  const running = typeof holder === 'object' ? holder : undefined;
   if (isFromViewlog(reply)) {
-    const { version = '' } = status.overview ?? {};
-    const who = running && `: process ${running.pid}, running since ${timeOf(running.sinceMs)}`;
-    return [ok(`viewlog ${version} answers at ${address}${who ?? ''}`.replace('  ', ' '))];
+    const version = status.overview === undefined ? '' : ` ${status.overview.version}`;
+    const who = running ? `: process ${running.pid}, running since ${timeOf(running.sinceMs)}` : '';
+    return [ok(`viewlog${version} answers at ${address}${who}`)];
   }
   if (!isNobodyThere(reply)) return [anotherProgram(address, described(reply))];
   // The check of the lock reports a process without an address, or one that hangs.
-  if (seen !== undefined && running?.address === undefined) return [];
-  const start = commands.serveOf(placeOf(facts), settings);
+  if (holder !== undefined && running?.address === undefined) return [];
+  const start = commands.serveOf(settings);
   const what = `No collector answers at ${address}: ${described(reply)}`;
   const fix = `Start it: sudo systemctl restart viewlog, or: ${start}`;
   return [warning(what, 'no view is accepted', fix)];
@@ -154,34 +137,24 @@ export function checkRefusals(facts: Facts): readonly Verdict[] {
     ({ state, reasons }) => state === 'silent' || reasons.some(isOpen),
   );
   const more = refused.length - REFUSALS_MAX;
-  const notes = [
-    ...(more > 0 ? [`${plural(more, 'more project')} with problems`] : []),
-    ...warnings,
-  ];
+  const notes =
+    more > 0 ? [...warnings, `${plural(more, 'more project')} with problems`] : warnings;
   const found = [
-    ...refused.slice(0, REFUSALS_MAX).map((row) => verdictOf(problemNotice(row, placeOf(facts)))),
-    ...notes.map((note) => warning(note, undefined, '')),
+    ...refused.slice(0, REFUSALS_MAX).map((row) => verdictOf(problemNotice(row, facts.settings))),
+    ...notes.map((note) => warning(note)),
   ];
   if (found.length > 0 || overview.unavailable !== undefined) return found;
   return [ok('No view of a listed project is refused now')];
 }
 
 export function checkOverdue(facts: Facts): readonly Verdict[] {
-  const { overdue = [] } = facts.disk?.inside?.around ?? {};
-  return overdue.length === 0 ? [] : [verdictOf(overdueNotice(overdue, placeOf(facts)))];
+  const { overdue = [] } = facts.disk?.inside ?? {};
+  return overdue.length === 0 ? [] : [verdictOf(overdueNotice(overdue, facts.settings))];
 }
 
-const verdictOf = (notice: Notice): Verdict =>
-  warning(wordsOf(notice.title).replace(/\.$/, ''), undefined, stepsOf(notice));
-
-/** Returns the steps, a line each, and each command on a line of its own, ready to copy. */
-const stepsOf = ({ steps }: Notice): string =>
-  steps
-    .flatMap(({ words, command }) => [
-      wordsOf(words),
-      ...(command === undefined ? [] : [`  ${command}`]),
-    ])
-    .join('\n');
-
-const wordsOf = (words: Words): string =>
-  words.map((word) => (typeof word === 'string' ? word : timeOf(word.getTime()))).join('');
+/** Returns the notice as a warning, each of its commands on a line of its own, ready to copy. */
+function verdictOf(notice: Notice): Verdict {
+  const [title = '', ...steps] = textOf(notice).split('\n');
+  const fix = steps.map((line) => line.replace('  ', '')).join('\n');
+  return warning(title.replace(/\.$/, ''), undefined, fix);
+}

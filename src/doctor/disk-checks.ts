@@ -1,10 +1,9 @@
 // Checks of the data directory and its disk. They report nothing if views go to a stream.
 import { formatRoundedSize, formatSize, plural } from '../base/format.ts';
-import { echo, shellQuoted } from '../base/text.ts';
+import { shellQuoted } from '../base/text.ts';
 import { dayOf, timeOf } from '../base/time.ts';
-import { groupName, userName } from '../disk/root.ts';
+import { commandAs, groupName, userName } from '../disk/root.ts';
 import { spaceStep } from '../status/problem-words.ts';
-import { placeOf } from '../status/shell-commands.ts';
 import { spaceOf } from '../status/store-facts.ts';
 import type { Facts } from './facts.ts';
 import { error, ok, type Verdict, warning } from './finding.ts';
@@ -21,7 +20,7 @@ export function checkDirectory({ disk, settings, ownUid }: Facts): readonly Verd
   const { inside } = disk;
   const path = settings.data ?? '';
   const create = `sudo install -d -o viewlog -g viewlog -m 750 ${shellQuoted(path)}`;
-  const fault = disk.fault ?? (inside && writeFault(inside));
+  const fault = typeof inside?.writing === 'string' ? inside.writing : disk.fault;
   if (fault === undefined) {
     if (inside !== undefined) return [ok(`"${path}" can be written to`)];
     const fix = `viewlog creates it when it starts, if it may. Otherwise correct --data, or: ${create}`;
@@ -36,12 +35,6 @@ export function checkDirectory({ disk, settings, ownUid }: Facts): readonly Verd
   return [error(`"${path}" cannot be written to: ${fault}`, why, fix)];
 }
 
-function writeFault({ directory: { mode }, writing }: Inside): string | undefined {
-  if ('unseen' in writing) return writing.unseen;
-  // Root may write anywhere; the service's user only if the mode says so.
-  return (mode & 0o700) === 0o700 ? undefined : `its owner may not, by its mode ${modeText(mode)}`;
-}
-
 /** `0640` */
 const modeText = (mode: number): string => (mode & 0o777).toString(8).padStart(4, '0');
 
@@ -50,9 +43,8 @@ export const checkUser = inside(({ directory }, { ownUid, args }) => {
   const owner = userName(directory.uid);
   const what = `${owner} owns the data directory, so viewlog runs as ${owner}`;
   if ([undefined, 0, directory.uid].includes(ownUid)) return [ok(what)];
-  const command = ['sudo', '-u', owner, 'viewlog', ...args.map(echo)];
   const why = `the doctor runs as ${userName(ownUid!)}, and may see less`;
-  return [warning(what, why, command.map(shellQuoted).join(' '))];
+  return [warning(what, why, commandAs(owner, args))];
 });
 
 const FILES_MAX = 20;
@@ -111,38 +103,36 @@ const FREE_UP =
   'Delete views-*.ndjson of earlier days that are shipped or copied, or use --keep-days';
 
 /** Checks the free space, and how long it lasts by the sizes of the last complete days. */
-export const checkSpace = inside(({ fileSystem, around, viewDays }, { settings, address }) => {
+export const checkSpace = inside((seen, { settings }) => {
   const { 'min-free': minFreeBytes, 'keep-days': keepDays } = settings;
-  if (fileSystem === undefined) {
+  if (seen.fileSystem === undefined) {
     const what = 'Free disk space is unknown: statfs is not permitted';
     return [warning(what, '--min-free is off', 'Start Deno with --allow-sys=statfs')];
   }
-  const { freeBytes } = fileSystem;
-  const space = spaceOf(freeBytes, minFreeBytes, around);
+  const { freeBytes } = seen.fileSystem;
+  const space = spaceOf(freeBytes, minFreeBytes, seen);
   const what = `${formatRoundedSize(freeBytes)} free, --min-free ${formatSize(minFreeBytes)}`;
   if (space.remedy.kind !== 'none') {
-    const { words } = spaceStep(space, placeOf(settings, address));
+    const { words } = spaceStep(space, settings);
     return [error(what, 'every view is refused with 503', words.join(''))];
   }
-  const { bytesPerDay } = around;
-  if (space.daysLeft === undefined || !bytesPerDay) {
-    return [ok(`${what}; how long it lasts is unknown before a full day`)];
-  }
-  const days = Math.floor(space.daysLeft);
-  const estimate = `${what}; lasts ${plural(days, 'day')} at ${formatRoundedSize(bytesPerDay)} per day`;
+  const { daysLeft = Infinity } = space;
+  const lasts = `lasts ${plural(Math.floor(daysLeft), 'day')} at the present rate`;
+  const isKnown = daysLeft !== Infinity;
+  const estimate = `${what}; ${isKnown ? lasts : 'how long it lasts is unknown before a full day'}`;
   // With --keep-days, as many files are removed as are added.
-  const isSteady = keepDays > 0 && viewDays.length >= keepDays;
-  if (days >= DAYS_LEFT_MIN || isSteady) return [ok(estimate)];
+  const isSteady = keepDays > 0 && seen.viewDays.length >= keepDays;
+  if (daysLeft >= DAYS_LEFT_MIN || isSteady) return [ok(estimate)];
   return [warning(estimate, 'then every view is refused with 503', FREE_UP)];
 });
 
 const SLOW_MS = 50;
 
 export const checkWriting = inside(({ writing }, { settings }) => {
-  const times = 'seen' in writing ? writing.seen : undefined;
-  if (times === undefined) return [];
-  const sorted = times.toSorted((a, b) => a - b);
-  const median = sorted[sorted.length >> 1]!;
+  if (typeof writing === 'string') return [];
+  const sorted = writing.toSorted((a, b) => a - b);
+  const median = sorted[sorted.length >> 1];
+  if (median === undefined) return [];
   const slowest = `the slowest of ${sorted.length}: ${millis(sorted.at(-1)!)}`;
   const what = `A write and sync take ${millis(median)} (${slowest})`;
   if (median <= SLOW_MS || settings.durability === 'os') return [ok(what)];
@@ -151,14 +141,16 @@ export const checkWriting = inside(({ writing }, { settings }) => {
 
 const millis = (ms: number): string => `${ms.toFixed(ms < 10 ? 2 : 0)} ms`;
 
-/** No clock showed an earlier day when this version was made. */
-const EARLIEST_DAY = '2026-01-01';
-
 export function checkClock({ nowMs, disk }: Facts): readonly Verdict[] {
-  const newest = disk?.inside?.viewDays.at(-1);
+  const newest = disk?.inside?.viewDays.at(-1) ?? '';
   const what = `It is ${timeOf(nowMs)}`;
-  if (dayOf(nowMs) >= (newest ?? EARLIEST_DAY)) return [ok(what)];
-  const but = newest ? `there are views of ${newest}` : 'this version of viewlog is newer';
+  if (dayOf(nowMs) >= newest) return [ok(what)];
   const why = 'the clock names the files, is in every line, and says which files are old';
-  return [warning(`${what}, but ${but}`, why, 'Synchronise it: sudo timedatectl set-ntp true')];
+  return [
+    warning(
+      `${what}, but there are views of ${newest}`,
+      why,
+      'Synchronise it: sudo timedatectl set-ntp true',
+    ),
+  ];
 }

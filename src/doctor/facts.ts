@@ -1,13 +1,14 @@
 import { askHolder } from '../disk/lock.ts';
 import { ownAddress } from '../http/listener.ts';
 import type { Faulty, Sound } from '../projects/parse.ts';
-import { readProjectsFile } from '../projects/projects-file.ts';
+import { parseContent, readContent } from '../projects/projects-file.ts';
 import type { About } from '../status/collector-status.ts';
+import { placeOf } from '../status/shell-commands.ts';
 import type { StatusModel } from '../status/model.ts';
 import { shownSettings } from '../status/shown-settings.ts';
 import { readToken } from '../status/token.ts';
 import { ask, fieldsOf, preflightFrom, type Reply } from './ask.ts';
-import { probe, probeDisk } from './probe-disk.ts';
+import { probeDisk } from './probe-disk.ts';
 import { probeProxy } from './proxy.ts';
 
 /** Everything that the checks judge. */
@@ -47,36 +48,39 @@ export async function gatherFacts(
   const { url, 'probe-project': project } = options;
   const commandLine = shownSettings(options);
   const { data: askedData } = commandLine;
-  const holder = await probe(() => (askedData ? askHolder(askedData) : undefined));
-  const seen = 'seen' in holder && typeof holder.seen === 'object' ? holder.seen : undefined;
-  const status = await askStatus(seen?.status, options);
+  const holder = askedData ? await askHolder(askedData).catch(() => undefined) : undefined;
+  const running = typeof holder === 'object' ? holder : undefined;
+  const status = await askStatus(running?.status, options);
   const settings = status.overview?.settings ?? commandLine;
   const { data } = settings;
-  const address = seen?.address ?? ownAddress(settings);
-  const projects = await readProjectsFile(settings.projects);
+  const address = running?.address ?? ownAddress(settings);
+  const content = await readContent(settings.projects);
+  const projects = parseContent(content, settings.projects);
   const origin = senderOf(projects, project) ?? NO_ORIGIN;
   const nowMs = Date.now();
-  const uid = await probe(() => process.getuid?.());
   return {
     nowMs,
     /** The command line, without the program. */
     args,
     runtime: runtimeHere(),
     /** `undefined` if the runtime does not reveal the user (Deno without --allow-sys=uid). */
-    ownUid: 'seen' in uid ? uid.seen : undefined,
+    ownUid: await Promise.resolve()
+      .then(() => process.getuid?.())
+      .catch(() => undefined),
     /** The command line's data directory, absolute; `undefined` if views go to a stream. */
     askedData,
     /** The command line's port; `undefined` if it was not chosen. */
     askedPort,
-    /** The running collector's own settings, else those of the command line. */
-    settings,
+    /** The running collector's own settings, else those of the command line; its address. */
+    settings: placeOf(settings, address),
     /** `undefined` if views go to a stream. */
     disk: data === undefined ? undefined : await probeDisk(data, settings, nowMs),
     projects,
-    /** Which process holds the data directory. */
+    /** True: there is a projects file that this user can read, faulty or not. */
+    hasReadProjects: typeof content === 'object',
+    /** Which process holds the data directory; `undefined` if this user may not ask, too. */
     holder,
-    /** The collector's address, and what answers there. */
-    address,
+    /** What answers at the collector's address. */
     reply: await ask(`${address}/view`, preflightFrom(NO_ORIGIN)),
     status,
     /** If `--url` is given. */

@@ -19,7 +19,7 @@ export const ok = (what: string, why?: string): Verdict => ({ state: 'ok', what,
 
 const bad =
   (state: State) =>
-  (what: string, why: string | undefined, fix: string): Verdict => ({ state, what, why, fix });
+  (what: string, why?: string, fix?: string): Verdict => ({ state, what, why, fix });
 
 export const warning = bad('warning');
 export const error = bad('error');

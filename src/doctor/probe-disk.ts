@@ -18,18 +18,6 @@ export interface Disk {
 
 export type Inside = Awaited<ReturnType<typeof lookInside>>;
 
-/** A finding, or why the runtime (Deno) or the system did not permit the look. */
-type Probe<T> = { readonly seen: T } | { readonly unseen: string };
-
-/** Runs one look. Never rejects. */
-export async function probe<T>(look: () => T | Promise<T>): Promise<Probe<T>> {
-  try {
-    return { seen: await look() };
-  } catch (error) {
-    return { unseen: reasonOf(error) };
-  }
-}
-
 /** Examines the data directory. Never rejects. */
 export async function probeDisk(
   dir: string,
@@ -48,20 +36,16 @@ export async function probeDisk(
 async function lookInside(dir: string, stats: Stats, settings: ShownSettings, nowMs: number) {
   const { uid, gid, mode } = stats;
   const keepDays = { views: settings['keep-days'], refused: settings['keep-refused-days'] };
-  const around = await lookAround(dir, keepDays, nowMs);
-  const { fileSystem, viewDays } = around;
+  const seen = await lookAround(dir, keepDays, nowMs);
   // A disk that is nearly full is not tested by writing.
-  const isFull = (fileSystem?.freeBytes ?? Infinity) < settings['min-free'];
+  const isFull = (seen.fileSystem?.freeBytes ?? Infinity) < settings['min-free'];
   return {
+    ...seen,
     directory: { uid, gid, mode },
     /** The files that viewlog opens. */
-    files: await openedFiles(dir, around).catch(() => []),
-    /** `undefined` if the runtime does not permit to ask. */
-    fileSystem,
-    viewDays,
-    around,
-    /** How long each write and sync took, in milliseconds; `undefined` if none was tried. */
-    writing: await probe(() => (isFull ? undefined : writeTimes(dir))),
+    files: await openedFiles(dir, seen).catch(() => []),
+    /** How long each write and sync took, in milliseconds, or why none is possible. */
+    writing: isFull ? [] : await writeTimes(dir).catch(reasonOf),
   };
 }
 

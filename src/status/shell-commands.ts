@@ -20,7 +20,7 @@ export interface Place extends Pick<ShownSettings, 'data' | 'projects' | 'max-vi
   readonly url: string;
 }
 
-export const placeOf = (settings: ShownSettings, url: string): Place => ({
+export const placeOf = (settings: ShownSettings, url: string): ShownSettings & Place => ({
   ...settings,
   account: accountOf(dirname(settings.projects)),
   url,
@@ -84,7 +84,8 @@ export const doctorOf = ({ data = '', account }: Place): string =>
   as(account, `viewlog doctor --data ${shellQuoted(data)}`);
 
 /** Returns a command that starts a collector. */
-export function serveOf({ data, projects, account }: Place, { host, port }: ShownSettings): string {
+export function serveOf(settings: ShownSettings & Place): string {
+  const { data, projects, account, host, port } = settings;
   const dir = data === undefined ? '' : ` --data ${shellQuoted(data)}`;
   const isUsual = projects === `${data}/projects.json`;
   const list = isUsual ? '' : ` --projects ${shellQuoted(projects)}`;

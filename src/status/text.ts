@@ -24,7 +24,8 @@ export function statusText(model: StatusModel, place: Place, version: string): s
   return lines.join('\n');
 }
 
-const textOf = ({ title, steps }: Notice): string =>
+/** Returns a notice as lines: its title, and below it each step and command. */
+export const textOf = ({ title, steps }: Notice): string =>
   steps.reduce(
     (text, { words: of, command }) =>
       `${text}\n  ${plain(of)}${command === undefined ? '' : `\n    ${command}`}`,

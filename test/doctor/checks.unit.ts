@@ -6,6 +6,7 @@ import type { Facts } from '../../src/doctor/facts.ts';
 import type { Inside } from '../../src/doctor/probe-disk.ts';
 import type { ProxyReplies } from '../../src/doctor/proxy.ts';
 import { parseProjectsFile } from '../../src/projects/parse.ts';
+import { causeOf, parseContent } from '../../src/projects/projects-file.ts';
 import type { ProjectEntry } from '../../src/projects/projects-schema.ts';
 import type { Refusal } from '../../src/view/refusal.ts';
 import { NOON, Scene } from '../support/status-scene.ts';
@@ -37,8 +38,11 @@ const INSIDE: Inside = {
   files: [{ name: 'views-2026-11-21.ndjson', ...SERVICE, mode: 0o100640 }],
   fileSystem: { type: 0x58465342, freeBytes: 8192 * MiB },
   viewDays: ['2026-11-21'],
-  around: { viewDays: [], refusedDays: [], overdue: [], bytesPerDay: MiB, sizeBytes: 10_000 * MiB },
-  writing: { seen: Array.from({ length: 15 }, () => 2) },
+  refusedDays: [],
+  overdue: [],
+  bytesPerDay: MiB,
+  sizeBytes: 10_000 * MiB,
+  writing: [2, 2, 2],
 };
 
 const SETTINGS: Facts['settings'] = {
@@ -51,6 +55,8 @@ const SETTINGS: Facts['settings'] = {
   'min-free': 64 * MiB,
   'keep-days': 0,
   'keep-refused-days': 14,
+  account: undefined,
+  url: 'http://127.0.0.1:8080',
 };
 
 const HOLDER = { pid: 42, sinceMs: NOON, address: 'http://127.0.0.1:8080' };
@@ -74,7 +80,7 @@ function sceneOf(around: Scene['around'], refused = 0, code: Refusal['code'] = '
   return scene;
 }
 
-const projectsFile = (text: string) => ({
+const projectsFile = (text: string): Partial<Facts> => ({
   projects: parseProjectsFile(Buffer.from(text), '/data/projects.json'),
 });
 
@@ -82,8 +88,6 @@ const inside = (change: Partial<Inside>, settings: object = {}): Partial<Facts> 
   disk: { inside: { ...INSIDE, ...change } },
   settings: { ...SETTINGS, ...settings },
 });
-const around = (change: Partial<Inside['around']>, settings: object = {}): Partial<Facts> =>
-  inside({ around: { ...INSIDE.around, ...change } }, settings);
 const free = (freeBytes: number): Partial<Inside> => ({
   fileSystem: { type: 0x58465342, freeBytes },
 });
@@ -112,9 +116,9 @@ const examined = (facts: Partial<Facts>) =>
     askedPort: undefined,
     settings: SETTINGS,
     disk: { inside: INSIDE },
-    ...projectsFile(JSON.stringify({ projects: PROJECTS })),
-    holder: { seen: HOLDER },
-    address: 'http://127.0.0.1:8080',
+    projects: parseProjectsFile(Buffer.from(JSON.stringify({ projects: PROJECTS })), ''),
+    hasReadProjects: true,
+    holder: HOLDER,
     reply: VIEWLOG,
     status: STATUS,
     proxy: undefined,
@@ -129,7 +133,7 @@ const told = (facts: Partial<Facts>): string[] =>
     .filter(({ state }) => state !== 'ok')
     .map(({ check, state, what, why, fix }) => {
       const finding = [what, why].filter(Boolean).join('; ');
-      return `${state} ${check}: ${finding}. ${fix}`.replaceAll(/\n */g, ' ');
+      return `${state} ${check}: ${finding}. ${fix ?? ''}`.replaceAll(/\n */g, ' ');
     });
 
 it('has nothing to complain about if nothing is wrong', () => {
@@ -145,9 +149,9 @@ it.each<[Partial<Facts>, string]>([
   [{ ownUid: undefined }, 'user'],
   [{ runtime: { name: 'Node', version: '20.19.0', platform: 'linux' } }, 'runtime'],
   [{ runtime: { name: 'Bun', version: '1.0.0', platform: 'linux' } }, 'runtime'],
-  [around({ bytesPerDay: 1024 * MiB }, { 'keep-days': 1 }), 'free space'],
-  [around({ bytesPerDay: undefined }), 'free space'],
-  [inside({ writing: { seen: [99] } }, { durability: 'os' }), 'write and sync'],
+  [inside({ bytesPerDay: 1024 * MiB }, { 'keep-days': 1 }), 'free space'],
+  [inside({ bytesPerDay: undefined }), 'free space'],
+  [inside({ writing: [99] }, { durability: 'os' }), 'write and sync'],
   [proxied({ get: answer(403) }), 'url'],
   [proxied({ get: problem('overloaded'), preflight: VIEWLOG }), 'url'],
 ])('%# is ok', (facts, check) => {
@@ -155,39 +159,39 @@ it.each<[Partial<Facts>, string]>([
   expect(examined(facts)).toContainEqual(expect.objectContaining({ check, state: 'ok' }));
 });
 
+const DENIED = Object.assign(new Error('no'), { code: 'EACCES' });
 const MISSING_COMMA = projectsFile('{\n "projects": [\n  { "id": "1" }\n  { "id": "2" } ] }');
 const VIEWS_FILE = { name: 'views-2026-11-21.ndjson', ...SERVICE, mode: 0o100640 };
 const NO_HEALTH =
   'it is unknown whether views are accepted. Give --status as the collector has it;';
 
 const statusOf = (change: object): Partial<Facts> => ({ status: { ...STATUS, ...change } });
-const NOT_RUNNING = { reply: NOBODY, holder: { seen: undefined }, status: STATUS };
+const NOT_RUNNING = { reply: NOBODY, holder: undefined, status: STATUS };
 
 const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'error projects file: /data/projects.json:4:3: expected ","; found {; viewlog does not start with it; a running one keeps the last good list. Correct the file. To see every fault: viewlog check --projects /data/projects.json':
     MISSING_COMMA,
+  'error projects file: Cannot read projects file "/p": permission denied; run viewlog as the file\'s owner; viewlog does not start with it; a running one keeps the last good list. ':
+    {
+      projects: parseContent(`Cannot read projects file "/p": ${causeOf(DENIED)}`, '/p'),
+      hasReadProjects: false,
+    },
   'error lock: Process 42, running since 2026-11-22T14:00:00Z at http://127.0.0.1:8080, holds the data directory; no other collector can start there. If it should not run any more: sudo kill 42. If it should, examine it with --port 8080':
     { askedPort: 9000 },
   'error lock: Process 42, running since 2026-11-22T14:00:00Z without an address, holds': {
     ...NOT_RUNNING,
-    holder: { seen: { pid: 42, sinceMs: NOON } },
+    holder: { pid: 42, sinceMs: NOON },
   },
   'error lock: A process that does not answer holds the data directory; no other collector can start there. Find it, and end it if it hangs: sudo ss -xlp | grep viewlog.lock':
-    { ...NOT_RUNNING, holder: { seen: 'unresponsive' } },
-  "warning lock: The lock cannot be read: EACCES; another process may hold the data directory. Run this as the service's":
-    {
-      holder: { unseen: 'EACCES' },
-    },
+    { ...NOT_RUNNING, holder: 'unresponsive' },
   'error data directory: "/data" cannot be written to: EACCES: permission denied; viewlog does not start, or refuses every view. sudo chmod u+rwx /data':
-    inside({ writing: { unseen: 'EACCES: permission denied' } }),
-  'error data directory: "/data" cannot be written to: its owner may not, by its mode 0550;':
-    inside({ directory: { ...SERVICE, mode: 0o40550 } }),
+    inside({ writing: 'EACCES: permission denied' }),
   'error data directory: "/data" cannot be written to: EROFS; viewlog does not start, or refuses every view. Mount the file system read-write':
-    inside({ writing: { unseen: 'EROFS' } }),
+    inside({ writing: 'EROFS' }),
   'error free space: 3.0 MiB free, --min-free 64 MiB; every view is refused with 503. 3.0 MiB are free, and 61 MiB more are needed: delete views-*.ndjson':
     inside(free(3 * MiB)),
   'error free space: 57 MiB free, --min-free 64 MiB; every view is refused with 503. --min-free is 64 MiB, but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB, or use a larger disk.':
-    inside({ ...free(57 * MiB), around: { ...INSIDE.around, sizeBytes: 60 * MiB } }),
+    inside({ ...free(57 * MiB), sizeBytes: 60 * MiB }),
   "error collector: Another program answers at http://127.0.0.1:8080: no answer in 5 s; viewlog cannot listen there. Find it and stop it, or choose another address: sudo ss -ltnp 'sport = :8080'":
     { reply: { failure: 'no answer in 5 s' }, status: STATUS },
   'error health: Another program answers at http://127.0.0.1:8081: 200 from x/1; viewlog': statusOf(
@@ -201,10 +205,18 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     statusOf({ reply: answer(503), isReady: false }),
   'error url: https://views.example/view does not reach viewlog: 502 from nginx; views of pages do not arrive. Start viewlog, and have the proxy pass /view on to it: viewlog help proxies':
     proxied({ get: answer(502, { server: 'nginx' }), preflight: answer(502) }),
+  'error url: https://views.example/view does not reach viewlog as /view: Nothing at /; views of pages do not arrive. Have the proxy pass the path on unchanged: viewlog help proxies':
+    proxied({ get: problem('not-found', 'Nothing at /.') }),
+  'error url: https://views.example/view does not reach viewlog: 308, a redirect to https://b.example/; views':
+    proxied({ get: answer(308, { location: 'https://b.example/' }), preflight: answer(308) }),
+  'error url: https://views.example/view does not reach viewlog: no route; views of pages do not arrive. Check its name in the DNS, its certificate, the proxy and the firewall':
+    proxied({ get: { failure: 'no route' }, preflight: { failure: 'no route' } }),
+  'warning size: A body of 16 KiB does not reach viewlog: 413 from nginx; large views are lost. Have the proxy pass it on (nginx: client_max_body_size; Caddy: request_body, max_size)':
+    proxied({ large: answer(413, { server: 'nginx' }) }),
   'warning projects file: "/data/projects.json" has 1 project, 0 active; every view is refused. viewlog activate 1 --projects /data/projects.json':
     projectsFile('{"projects":[{"id":"1","active":false}]}'),
-  'warning free space: 8.0 GiB free, --min-free 64 MiB; lasts 7 days at 1.0 GiB per day; then every view is refused with 503. Delete views-*.ndjson of earlier days that are shipped or copied, or use --keep-days':
-    around({ bytesPerDay: 1024 * MiB }),
+  'warning free space: 8.0 GiB free, --min-free 64 MiB; lasts 7 days at the present rate; then every view is refused with 503. Delete views-*.ndjson of earlier days that are shipped or copied, or use --keep-days':
+    inside({ bytesPerDay: 1024 * MiB }),
   'warning free space: Free disk space is unknown: statfs is not permitted; --min-free is off. Start Deno with --allow-sys=statfs':
     inside({ fileSystem: undefined }),
   'warning collector: No collector answers at http://127.0.0.1:8080: connect ECONNREFUSED 127.0.0.1:8080; no view is accepted. Start it: sudo systemctl restart viewlog, or: viewlog serve --data /data --host 127.0.0.1 --port 8080':
@@ -216,7 +228,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'warning health: Ready; details are unknown; the status server shows details only to clients with its token. Give --status-token-file,':
     statusOf({ reply: answer(200), isReady: true }),
   [String.raw`warning refusals: \u001b[2J. `]: shown(sceneOf({}), ['\u001b[2J']),
-  'warning refusals: Aurora: 2 of 102 views of the last hour refused, since 2026-11-22T14:01:40Z. 2 views in 24 hours, the latest 2026-11-22T14:01:41Z from https://b.example: origin not allowed. If it is one of its sites, add it: viewlog activate 1 --origin https://b.example --projects /data/projects.json':
+  'warning refusals: Aurora: 2 of 102 views of the last hour refused, since 2026-11-22 14:01 UTC. 2 views in 24 hours, the latest 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If it is one of its sites, add it: viewlog activate 1 --origin https://b.example --projects /data/projects.json':
     shown(sceneOf({}, 2, 'origin-not-allowed')),
   'warning cors: Answers to pages of https://a.example allow "*" to read them; browsers do not let pages send, or read answers. Have the proxy pass OPTIONS and Origin on, and leave Access-Control-… to viewlog: viewlog help proxies':
     proxied({ get: problem('method-not-allowed', '', { 'access-control-allow-origin': '*' }) }),
@@ -228,15 +240,11 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'warning view: A view of project 7 from https://a.example is refused, project-not-activated: No;':
     { ...proxied({ view: problem('project-not-activated', 'No.') }), project: '7' },
   'warning overdue files: 1 file should have been removed by now. viewlog removes one of each kind an hour. To remove the oldest now: rm /data/views-2026-01-01.ndjson':
-    around({ overdue: ['views-2026-01-01.ndjson'] }),
+    inside({ overdue: ['views-2026-01-01.ndjson'] }),
   'warning write and sync: A write and sync take 51 ms (the slowest of 3: 200 ms); answers wait':
-    inside({ writing: { seen: [51, 51, 200] } }),
+    inside({ writing: [51, 51, 200] }),
   'warning clock: It is 2026-11-20T00:00:00Z, but there are views of 2026-11-21; the clock names the files, is in every line, and says which files are old. Synchronise it: sudo timedatectl set-ntp true':
     { nowMs: Date.UTC(2026, 10, 20) },
-  'warning clock: It is 1970-01-01T00:00:00Z, but this version of viewlog is newer; the clock': {
-    ...inside({ viewDays: [] }),
-    nowMs: 0,
-  },
   'warning file system: The data directory is on tmpfs; it is memory, and lost when this machine':
     inside({ fileSystem: { type: 0x01021994, freeBytes: 8192 * MiB } }),
   "warning user: #4711 owns the data directory, so viewlog runs as #4711; the doctor runs as #4713, and may see less. sudo -u '#4711' viewlog doctor --data /data":
@@ -253,15 +261,10 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     inside({ files: [{ ...VIEWS_FILE, mode: 0o100600 }] }),
   'warning runtime: Node 20.18.3 on linux; viewlog is not tested there. Run it on Linux, with Node 20.19 or later':
     { runtime: { name: 'Node', version: '20.18.3', platform: 'linux' } },
-  'warning settings: The collector runs with --data /data, so the doctor examines that directory, not /other. ':
-    {
-      askedData: '/other',
-    },
-  'warning settings: The collector runs with --data /data, so the doctor examines that directory. ':
-    { askedData: undefined },
-  'warning settings: The collector runs with --store, so the doctor does not examine /data. ': {
-    settings: { ...SETTINGS, data: undefined },
-  },
+  'warning settings: The collector runs with --data /data, so the doctor examines that, not --data /other. To':
+    { askedData: '/other' },
+  'warning settings: The collector runs with --store, so the doctor examines that, not --data /data. ':
+    { settings: { ...SETTINGS, data: undefined }, disk: undefined },
 };
 
 it.each(Object.entries(FINDINGS))('says only: %s', (finding, facts) => {
@@ -269,7 +272,7 @@ it.each(Object.entries(FINDINGS))('says only: %s', (finding, facts) => {
 });
 
 it('puts errors first, and warnings before what is ok', () => {
-  const found = examined({ ...MISSING_COMMA, nowMs: 0, disk: { fault: 'EACCES' } });
+  const found = examined({ ...MISSING_COMMA, askedData: '', disk: { fault: 'EACCES' } });
   const states = found.map(({ state }) => state);
   expect(states.slice(0, 4)).toStrictEqual(['error', 'error', 'warning', 'ok']);
 });

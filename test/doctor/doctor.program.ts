@@ -1,11 +1,10 @@
 import * as http from 'node:http';
 import * as net from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { listening } from '../support/bad-proxy.ts';
+import { listening } from '../support/listening.ts';
 import { doctor, installation, namesIn, of } from '../support/doctor.ts';
 import { startWatched, sumOf } from '../support/status.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
-import { until } from '../support/viewlog.ts';
 
 // `viewlog doctor` on installations, as an operator runs it.
 
@@ -46,7 +45,7 @@ describe('without a collector', () => {
     expect(findings).toContainEqual({ check: 'runtime', state: 'ok', what: text });
     const what = expect.stringContaining(`create it: viewlog activate ID --projects ${data}/proj`);
     const check = 'projects file';
-    expect(findings?.[0]).toStrictEqual({ check, state: 'error', what, why: text, fix: text });
+    expect(findings?.[0]).toStrictEqual({ check, state: 'error', what, why: text });
     const faulty = await doctor(installation({ projects: [{ id: 7 }, { id: '\u001b[2J' }] }));
     expect(faulty.outcome()).toMatch(/^78 error .*projects\[0\]\.id must be .* \(and 1 more fault/);
   });
@@ -58,14 +57,6 @@ describe('without a collector', () => {
       'error: --project sends one real view, so it needs --url\n',
     ]);
   });
-
-  it('a stream has no directory to look at', async () => {
-    const data = installation();
-    const args = ['--store=nats://127.0.0.1:1', '--projects', `${data}/projects.json`];
-    const { line, out } = await doctor(undefined, args);
-    expect(line('projects file')).toMatch(/^ok /);
-    expect(out).not.toMatch(/directory|file system|free space/);
-  });
 });
 
 describe('a collector that runs', () => {
@@ -75,7 +66,7 @@ describe('a collector that runs', () => {
     const { url, statusUrl, statusPort, data, child } = viewlog;
     const byStatus = await doctor(undefined, [`--status=127.0.0.1:${statusPort}`]);
     expect(byStatus.line('settings')).toContain(
-      `runs with --data ${data}, so the doctor examines that`,
+      `runs with --data ${data}, so the doctor examines that, not --data `,
     );
     const byData = await doctor(data, ['--port=8080']);
     expect(byData.line('settings')).toBe('');
@@ -113,17 +104,7 @@ describe('a collector that runs', () => {
     });
     const { outcome } = await doctor(viewlog.data, of(viewlog));
     expect(outcome('refusals')).toMatch(
-      /^0 warning refusals: Project 1000001: the only view of the last hour refused, since \S+Z\. .*viewlog activate 1000001 --origin https:\/\/shop\.example\.net --projects \S+projects\.json Then .*viewlog replay /,
-    );
-  });
-
-  it('and is not ready is an error', async () => {
-    const viewlog = await startWatched({ data: installation() });
-    viewlog.child.kill('SIGUSR2');
-    await until(async () => (await fetch(`${viewlog.statusUrl}/readyz`)).status === 503);
-    const { outcome } = await doctor(viewlog.data, of(viewlog));
-    expect(outcome()).toMatch(
-      /^78 error health: Not ready: about to stop; views are accepted until/,
+      /^0 warning refusals: Project 1000001: the only view of the last hour refused, since \S+ \S+ UTC\. .*viewlog activate 1000001 --origin https:\/\/shop\.example\.net --projects \S+projects\.json Then .*viewlog replay /,
     );
   });
 
@@ -158,5 +139,40 @@ describe('another program on the port', () => {
       const none = await doctor(installation(), [place]);
       expect(none.outcome('collector')).toMatch(/^0 warning collector: No collector answers at /);
     }
+  });
+});
+
+describe('the address that pages post to', () => {
+  it('is ok if viewlog is reached; one request is counted, against no site', async () => {
+    const viewlog = await startWatched({ data: installation() });
+    const { url, statusUrl, data } = viewlog;
+    const { code, line } = await doctor(data, [...of(viewlog), '--url', url]);
+    expect([code, line('view')]).toStrictEqual([0, '']);
+    expect(line('url')).toBe(`ok url: ${url}/view reaches viewlog`);
+    expect(line('cors')).toBe('ok cors: Preflights are granted, and pages can read answers');
+    expect(line('size')).toBe('ok size: A body of 16 KiB reaches viewlog');
+    const metrics = await viewlog.metrics();
+    expect(sumOf(metrics, 'viewlog_views_received_total')).toBe(1);
+    expect(metrics['viewlog_views_refused_total{code="method-not-allowed"}']).toBe(1);
+    // The request is no problem on the status page, nor for the next doctor.
+    const page = await (await fetch(`${statusUrl}/status.txt`)).text();
+    expect(page).not.toContain('requests fail');
+    expect((await doctor(data, of(viewlog))).line('refusals')).toMatch(/^ok /);
+  });
+
+  it('is tried with one real view if a project is named', async () => {
+    const viewlog = await startWatched({ data: installation() });
+    const args = [...of(viewlog), '--url', viewlog.url];
+    const { outcome } = await doctor(viewlog.data, [...args, '--project=1000001']);
+    expect(outcome('view')).toMatch(
+      /^0 ok view: A view of project 1000001 from https:\/\/www\.example\.com is stored: \{"id":".*"\}; reports count it as a visitor's, of page \/viewlog-doctor$/,
+    );
+    expect(viewlog.lines().map((text) => JSON.parse(text) as unknown)).toStrictEqual([
+      expect.objectContaining({ pid: 'viewlog-doctor', url: '/viewlog-doctor' }),
+    ]);
+    const refused = await doctor(viewlog.data, [...args, '--project=7']);
+    expect(refused.outcome('view')).toMatch(
+      /^0 warning view: .* is refused, project-not-activated: Project 7 is not/,
+    );
   });
 });

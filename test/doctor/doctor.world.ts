@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { doctor, installation, isRoot, namesIn, of, SERVICE } from '../support/doctor.ts';
 import { CADDY, caddy, NGINX, nginx } from '../support/proxies.ts';
 import { BUNDLE, isHere, NODE } from '../support/runtimes.ts';
-import { canMount, remount, smallDisk } from '../support/small-disk.ts';
+import { canMount, smallDisk } from '../support/small-disk.ts';
 import { startWatched } from '../support/status.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -70,16 +70,6 @@ describe.skipIf(!canMount())('a disk', () => {
     expect(line('file system')).toMatch(/^warning file system: .* on tmpfs; it is memory, /);
     expect(line('write and sync')).toBe('');
     expect((await doctor(data, ['--min-free=7MiB'])).code).toBe(0);
-  });
-
-  it('that can only be read is an error', async () => {
-    const data = installation(undefined, smallDisk(256 * MiB));
-    remount(data, 'ro');
-    const { outcome } = await doctor(data);
-    remount(data, 'rw');
-    expect(outcome('data directory')).toMatch(
-      /^78 .*cannot be written to: EROFS.*Mount the file system read-write/,
-    );
   });
 });
 

@@ -7,7 +7,7 @@ import { Fatal } from '../../src/base/exit.ts';
 import { acquireLock, REPLAY_LOCK_NAME } from '../../src/disk/lock.ts';
 import { type ReplayOptions, replayFiles } from '../../src/replay/replay.ts';
 import { refusedLine } from '../../src/store/refused/refused-line.ts';
-import { listening } from '../support/bad-proxy.ts';
+import { listening } from '../support/listening.ts';
 import { memoryLog } from '../support/memory-log.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';

@@ -4,14 +4,10 @@ import { EXIT, Fatal } from '../../base/exit.ts';
 import { formatSizeOption } from '../../base/format.ts';
 import { printable } from '../../base/text.ts';
 import { groupName, userName } from '../../disk/root.ts';
-import { type Address, fromOwnMachine, urlOf } from '../../http/listener.ts';
+import { type Address, urlOf } from '../../http/listener.ts';
 import { OPTIONS, projectsIn, SERVE_OPTIONS, type ServeSettings } from '../../settings.ts';
 
 type ServeOption = keyof ServeSettings;
-
-/** Options that have no effect with a stream, and with files. */
-const FILES_ONLY = ['data', 'durability', 'min-free', 'keep-days'] as const;
-const STREAM_ONLY = ['nats-stream', 'nats-replicas', 'nats-creds'] as const;
 
 /** The values that an example is filled in with: this viewlog, its settings, this machine. */
 export interface Installation {
@@ -98,7 +94,7 @@ export function chosenSettings(
   names: readonly ServeOption[] = SERVE_OPTIONS,
 ): [name: ServeOption, text: string][] {
   const isStream = settings.store !== undefined;
-  const left = new Set<ServeOption>(['store', ...(isStream ? FILES_ONLY : STREAM_ONLY)]);
+  const left = new Set<ServeOption>(isStream ? ['store', 'data'] : ['store']);
   return names.flatMap((name) => {
     const value = settings[name];
     if (value === undefined || left.has(name)) return [];
@@ -125,19 +121,3 @@ export const flagsOf = (settings: ServeSettings, names?: readonly ServeOption[])
 /** `127.0.0.1:8080`, `[::1]:8080` */
 export const hostAndPort = ({ host, port }: Address): string =>
   urlOf(host, port).replace('http://', '');
-
-/**
- * Returns the address that other programs connect to.
- * @param flag the option that gave it.
- * @throws {Fatal} exit 64 for port 0, which is known only once viewlog listens.
- */
-export function reachable({ host, port }: Address, flag = '--port'): Address {
-  if (port !== 0) return { host: fromOwnMachine(host), port };
-  throw new Fatal(EXIT.usage, `${flag} 0 means any free port; give the one to connect to`);
-}
-
-/** Returns the address of the status server. @throws {Fatal} exit 64 with `--status off`. */
-export function statusAddress({ status }: ServeSettings): Address {
-  if (status !== 'off') return reachable(status, '--status with port');
-  throw new Fatal(EXIT.usage, '--status off has no metrics; give --status an address');
-}

@@ -2,7 +2,7 @@ import { dirname, relative } from 'node:path';
 import { readEnv } from '../../base/env.ts';
 import { EXIT, Fatal } from '../../base/exit.ts';
 import { KiB } from '../../base/size.ts';
-import { fromOwnMachine } from '../../http/listener.ts';
+import { type Address, fromOwnMachine } from '../../http/listener.ts';
 import { envName, type ServeSettings } from '../../settings.ts';
 import { isLoopback } from '../../status/guard.ts';
 import { TOKEN_ENV } from '../../status/token.ts';
@@ -13,9 +13,7 @@ import {
   hostAndPort,
   type Installation,
   plainPath,
-  reachable,
   realPath,
-  statusAddress,
 } from './installation.ts';
 
 /** A text; empty if there is nothing to say. A list has a line for each item. */
@@ -31,8 +29,8 @@ export const VALUES: Readonly<Record<string, ValueOf>> = {
   group: ({ group }) => group,
   uid: ({ uid }) => uid,
   gid: ({ gid }) => gid,
-  address: ({ settings }) => hostAndPort(reachable(settings)),
-  statusAddress: ({ settings }) => hostAndPort(statusAddress(settings)),
+  address: ({ settings: { host, port } }) => hostAndPort({ host: fromOwnMachine(host), port }),
+  statusAddress,
   // A stream's address may contain a password, so it comes from a variable.
   storeVariable: ({ settings }) => (settings.store === undefined ? '' : envName('store')!),
   minFreeBytes: ({ settings }) => (settings.store === undefined ? settings['min-free'] : ''),
@@ -98,6 +96,14 @@ export const VALUES: Readonly<Record<string, ValueOf>> = {
   columnValues: () => COLUMNS.map(({ name, from }) => `  ${from} AS ${name}`).join(',\n'),
 };
 
+/** @throws {Fatal} exit 64 with `--status off`. */
+function statusAddress({ settings: { status } }: Installation): string {
+  if (status !== 'off') {
+    return hostAndPort({ host: fromOwnMachine(status.host), port: status.port });
+  }
+  throw new Fatal(EXIT.usage, '--status off has no metrics; give --status an address');
+}
+
 /** nginx accepts this much more than --max-view, so that viewlog can refuse it with a reason. */
 const REFUSED_KIB = 64;
 
@@ -111,7 +117,7 @@ function caddyHealthPort({ settings: { host, status } }: Installation): Value {
   if (status === 'off') return '';
   const isSame = ['0.0.0.0', '::', host].includes(status.host);
   const isThere = isSame || fromOwnMachine(host) === fromOwnMachine(status.host);
-  return isThere ? reachable(status, '--status with port').port : '';
+  return isThere ? status.port : '';
 }
 
 /** Uses real paths, so that neither PATH nor a symlink changes what runs. */
@@ -146,7 +152,6 @@ function socketAddress({ settings: { host, port }, runtime = 'node' }: Installat
     const hint = 'run viewlog on Node, or as a single executable';
     throw new Fatal(EXIT.usage, `Deno and Bun cannot take over a socket of systemd; ${hint}`);
   }
-  reachable({ host, port });
   return hostAndPort({ host, port });
 }
 
@@ -178,9 +183,7 @@ function settingsInside({ settings, dir }: Installation): ServeSettings {
 }
 
 /** Returns the addresses on this machine at which a container is published. */
-function publishedAt(settings: ServeSettings) {
-  const { host, status } = settings;
-  const views = { host, port: reachable(settings).port };
-  if (status === 'off') return [views];
-  return [views, { host: status.host, port: statusAddress(settings).port }];
-}
+const publishedAt = ({ host, port, status }: ServeSettings): Address[] => [
+  { host, port },
+  ...(status === 'off' ? [] : [status]),
+];

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { exampleOf } from '../../support/examples.ts';
 import { BUNDLE, EXECUTABLE, isPresent } from '../../support/runtimes.ts';
 import { startWatched } from '../../support/status.ts';
-import { dataDirectory, run, type RunOptions, startViewlog } from '../../support/viewlog.ts';
+import { dataDirectory, type RunOptions, startViewlog } from '../../support/viewlog.ts';
 
 // Parsed and checked; test/real/container.sh builds and runs the image, on a machine that can.
 
@@ -58,16 +58,6 @@ describe('the Dockerfile', () => {
     expect(after('RUN', text)).toStrictEqual(['install -d -o 1001 -g 1002 -m 750 /data']);
   });
 
-  it('has the projects file and the credentials of a stream', async () => {
-    const args = ['--store', 'nats://u:s3cret@host', '--nats-creds', 'c', '--status=off'];
-    expect(after('ENV', await exampleOf('dockerfile', args))).toStrictEqual([
-      'VIEWLOG_HOST=0.0.0.0',
-      'VIEWLOG_PROJECTS=/data/projects.json',
-      'VIEWLOG_NATS_CREDS=/data/c',
-      'VIEWLOG_STATUS=off',
-    ]);
-  });
-
   it('checks whether the collector accepts views', async () => {
     const viewlog = await startWatched();
     const ports = [`--port=${viewlog.port}`, `--status=127.0.0.1:${viewlog.statusPort}`];
@@ -110,16 +100,7 @@ describe('the service of Compose', () => {
     expect(service['ports']).toStrictEqual(['[::1]:9000:9000', '10.0.0.1:9001:9001']);
     expect(service['environment']).toBe(undefined);
     const stream = await serviceOf(['--status=off', '--store', 'nats://u:s3cret@host']);
-    expect(stream.service['ports']).toStrictEqual(['127.0.0.1:8080:8080']);
     expect(stream.service['environment']).toStrictEqual(['VIEWLOG_STORE']);
     expect(stream.text).not.toContain('token');
-  });
-
-  it.each(['dockerfile', 'compose'])('cannot see a file elsewhere: %s', async (name) => {
-    const data = dataDirectory();
-    const args = ['example', name, '--projects=/etc/viewlog/projects.json'];
-    const { code, stdout, stderr } = await run(args, { data });
-    const reason = `error: "/etc/viewlog/projects.json" is not in "${data}", and the container sees no other directory; move the file there\n`;
-    expect([code, stdout, stderr]).toStrictEqual([64, '', reason]);
   });
 });

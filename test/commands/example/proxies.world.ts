@@ -87,24 +87,4 @@ describe.skipIf(!isHere(CADDY))('caddy, while viewlog is away', () => {
     expect(answers.map(({ status }) => status)).toStrictEqual([201, 201, 201, 201, 201]);
     expect(again.lines().length).toBe(before + 5);
   });
-
-  it.each([
-    [['--status=off'], false],
-    [['--host=10.0.0.5'], false],
-    [['--host=10.0.0.5', '--status=0.0.0.0:81'], true],
-    [['--host=0.0.0.0'], true],
-  ])('asks for health only where there is somebody to ask: %s', async (args, isAsked) => {
-    expect((await exampleOf('caddy', args)).includes('health_uri')).toBe(isAsked);
-  });
-});
-
-describe.each(['caddy', 'nginx'])('%s passes views on', (name) => {
-  it.each([
-    [['--host=::1', '--port=9000'], '[::1]:9000'],
-    [['--host=0.0.0.0'], '127.0.0.1:8080'],
-    [['--host=::', '--port=9000'], '[::1]:9000'],
-  ])('to the address of %s', async (args, address) => {
-    const line = name === 'caddy' ? `reverse_proxy /view ${address} {` : `server ${address};`;
-    expect(await exampleOf(name, args)).toContain(line);
-  });
 });

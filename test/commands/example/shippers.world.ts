@@ -89,15 +89,6 @@ it.each([
   },
 );
 
-it.each([
-  ['16KiB', '64k', '64k'],
-  ['100KiB', '200k', '200k'],
-  ['1MiB', '512k', '2048k'],
-])('Fluent Bit holds lines of --max-view %s', async (max, chunk, buffer) => {
-  const { text } = await printed('fluent-bit', ['--max-view', max]);
-  expect(text).toContain(`buffer_chunk_size: ${chunk}\n      buffer_max_size: ${buffer}\n`);
-});
-
 const RSYSLOGD = '/usr/sbin/rsyslogd';
 
 describe('rsyslog', () => {
@@ -113,12 +104,6 @@ describe('rsyslog', () => {
     expect(check).not.toThrow();
     writeFileSync(file, own.replace('ruleset(', 'rulesets('));
     expect(check).toThrow('line');
-  });
-
-  it('holds lines of --max-view, which are split at 8 KiB by default', async () => {
-    expect((await printed('rsyslog')).text).toContain('maxMessageSize="16384"');
-    const small = await printed('rsyslog', ['--max-view', '1KiB']);
-    expect(small.text).toContain('maxMessageSize="8192"');
   });
 });
 

@@ -1,0 +1,109 @@
+import { expect, it } from 'vitest';
+import {
+  type Installation,
+  plainPath,
+  readInstallation,
+} from '../../../src/commands/example/installation.ts';
+import { VALUES } from '../../../src/commands/example/values.ts';
+import { readArguments, readSettings, SERVE_OPTIONS } from '../../../src/settings.ts';
+
+// What templates are filled in with, by the options of `serve`.
+
+const DATA = '/srv/viewlog';
+
+function valueOf(name: string, options: string, here: Partial<Installation> = {}) {
+  const args = ['example', '--data', DATA, ...options.split(' ').filter(Boolean)];
+  const { flags } = readArguments(args);
+  const given = flags.filter((flag) => !options.includes('--store') || flag.value !== DATA);
+  const installation = readInstallation(readSettings(given, SERVE_OPTIONS, () => undefined));
+  const program = { program: '/opt/viewlog.mjs', runtime: '/usr/bin/node' };
+  return VALUES[name]!({ ...installation, ...program, ...here }, 'vector');
+}
+
+const STREAM = '--store nats://u:s3cret@host --projects /srv/viewlog/projects.json';
+
+it.each([
+  ['address', '--host 0.0.0.0', '127.0.0.1:8080'],
+  ['address', '--host :: --port 9000', '[::1]:9000'],
+  ['socketAddress', '--host :: --port 9000', '[::]:9000'],
+  ['statusAddress', '--status 0.0.0.0:9000', '127.0.0.1:9000'],
+  ['tokenFile', '', ''],
+  ['tokenFile', '--status 0.0.0.0:9000', '/etc/prometheus/viewlog-token'],
+  ['tokenFile', '--status-token-file /run/t', '/run/t'],
+  ['caddyHealthPort', '', 8081],
+  ['caddyHealthPort', '--status off', ''],
+  ['caddyHealthPort', '--host 10.0.0.5', ''],
+  ['caddyHealthPort', '--host 10.0.0.5 --status 0.0.0.0:81', 81],
+  ['caddyHealthPort', '--host 0.0.0.0', 8081],
+  [
+    'serveFlags',
+    '--keep-days 30 --max-view 65536B',
+    ` --data ${DATA} --max-view 64KiB --keep-days 30`,
+  ],
+  ['serveFlags', STREAM, ` --projects ${DATA}/projects.json`],
+  ['secrets', STREAM, 'VIEWLOG_STORE=…'],
+  ['secrets', '--status 0.0.0.0:8081', 'VIEWLOG_STATUS_TOKEN=…'],
+  ['secrets', '--status 0.0.0.0:8081 --status-token-file t', ''],
+  ['writable', STREAM, ''],
+  ['protectHome', '', 'yes'],
+  ['protectHome', '--data /home/me/viewlog', 'read-only'],
+  ['protectHome', '--projects /root/p.json', 'read-only'],
+  ['privateTmp', '', 'yes'],
+  ['privateTmp', '--data /var/tmp/viewlog', 'no'],
+  ['capability', '--port 80', 'CAP_NET_BIND_SERVICE'],
+  ['capability', '--status 127.0.0.1:81', 'CAP_NET_BIND_SERVICE'],
+  ['publishedPorts', '--status off', ['127.0.0.1:8080:8080']],
+  ['publishedPorts', '--host ::1 --status 10.0.0.1:81', ['[::1]:8080:8080', '10.0.0.1:81:81']],
+  // rsyslog splits longer lines; its own minimum is 8 KiB.
+  ['messageBytesMax', '--max-view 1KiB', 8192],
+  ['messageBytesMax', '--max-view 16KiB', 16_384],
+  ['chunkKiB', '--max-view 16KiB', 64],
+  ['bufferKiB', '--max-view 16KiB', 64],
+  ['chunkKiB', '--max-view 1MiB', 512],
+  ['bufferKiB', '--max-view 1MiB', 2048],
+])('%s with "%s" is %j', (name, options, value) => {
+  expect(valueOf(name, options)).toStrictEqual(value);
+});
+
+it('the settings in a container are those of a directory that is /data', () => {
+  const options = `${STREAM} --nats-creds /srv/viewlog/c --status off`;
+  expect(valueOf('settingsInside', options)).toStrictEqual([
+    'VIEWLOG_HOST=0.0.0.0',
+    'VIEWLOG_PROJECTS=/data/projects.json',
+    'VIEWLOG_NATS_CREDS=/data/c',
+    'VIEWLOG_STATUS=off',
+  ]);
+});
+
+const DENO = { runtime: '/usr/bin/deno' };
+
+it.each([
+  ['statusAddress', '--status off', {}, '--status off has no metrics'],
+  ['viewsDir', STREAM, {}, 'A stream has no files to read'],
+  [
+    'mountedDir',
+    '--projects /etc/p.json',
+    {},
+    `"/etc/p.json" is not in "${DATA}", and the container`,
+  ],
+  ['settingsInside', '--status-token-file /etc/t', {}, `"/etc/t" is not in "${DATA}"`],
+  ['socketAddress', '', DENO, 'Deno and Bun cannot take over a socket of systemd'],
+  ['run', '', { program: '/opt/a b' }, 'Cannot put "/opt/a b" into a configuration file'],
+])('%s with "%s" is refused', (name, options, here, reason) => {
+  expect(() => valueOf(name, options, here)).toThrow(reason);
+});
+
+it('a program is run by the real path of its runtime, which has the rights that it needs', () => {
+  expect(valueOf('run', '--projects /etc/viewlog/p.json', DENO)).toBe(
+    '/usr/bin/deno run --no-prompt --allow-net --allow-env --allow-sys=statfs ' +
+      `--allow-read=${DATA},/etc/viewlog --allow-write=${DATA} /opt/viewlog.mjs`,
+  );
+});
+
+it.each([' ', '"', "'", '$', '%', '*', '\\', '\n', ',', '#', '\u202e'])(
+  'no path has %j, which some program interprets',
+  (odd) => {
+    expect(() => plainPath(`/etc/a${odd}b`)).toThrow('into a configuration file: programs interp');
+    expect(plainPath('/srv/Ærlig_1.2-x@y+z=:')).toBe('/srv/Ærlig_1.2-x@y+z=:');
+  },
+);
