@@ -84,17 +84,6 @@ describe('a collector that runs', () => {
     expect(namesIn(data).filter((name) => /^(views|refused|\.)/.test(name))).toStrictEqual([]);
   });
 
-  it('is an error if another port was meant, which says since when and where it runs', async () => {
-    const viewlog = await startWatched({ data: installation() });
-    const { outcome } = await doctor(viewlog.data);
-    const { url, child, port } = viewlog;
-    expect(outcome()).toContain(`78 error lock: Process ${child.pid}, running since 20`);
-    expect(outcome()).toContain(`Z at ${url}, holds the data directory; `);
-    expect(outcome()).toMatch(new RegExp(`sudo kill ${child.pid}\\. .* --port ${port}$`));
-    await viewlog.signal('SIGTERM');
-    expect((await doctor(viewlog.data)).line('lock')).toBe('');
-  });
-
   it('has its refusals shown, with the command that fixes them', async () => {
     const viewlog = await startWatched({ data: installation() });
     await fetch(`${viewlog.url}/view`, {

@@ -115,9 +115,7 @@ function bufferKiB({ settings }: Installation): number {
 /** Caddy asks for health at the host that views go to; no other host would answer. */
 function caddyHealthPort({ settings: { host, status } }: Installation): Value {
   if (status === 'off') return '';
-  const isSame = ['0.0.0.0', '::', host].includes(status.host);
-  const isThere = isSame || fromOwnMachine(host) === fromOwnMachine(status.host);
-  return isThere ? status.port : '';
+  return ['0.0.0.0', '::', host, fromOwnMachine(host)].includes(status.host) ? status.port : '';
 }
 
 /** Uses real paths, so that neither PATH nor a symlink changes what runs. */

@@ -20,9 +20,10 @@ function valueOf(name: string, options: string, here: Partial<Installation> = {}
   return VALUES[name]!({ ...installation, ...program, ...here }, 'vector');
 }
 
+const DENO = { runtime: '/usr/bin/deno' };
 const STREAM = '--store nats://u:s3cret@host --projects /srv/viewlog/projects.json';
 
-it.each([
+it.each<[name: string, options: string, value: unknown, here?: Partial<Installation>]>([
   ['address', '--host 0.0.0.0', '127.0.0.1:8080'],
   ['address', '--host :: --port 9000', '[::1]:9000'],
   ['socketAddress', '--host :: --port 9000', '[::]:9000'],
@@ -61,21 +62,26 @@ it.each([
   ['bufferKiB', '--max-view 16KiB', 64],
   ['chunkKiB', '--max-view 1MiB', 512],
   ['bufferKiB', '--max-view 1MiB', 2048],
-])('%s with "%s" is %j', (name, options, value) => {
-  expect(valueOf(name, options)).toStrictEqual(value);
+  [
+    'settingsInside',
+    `${STREAM} --nats-creds /srv/viewlog/c --status off`,
+    [
+      'VIEWLOG_HOST=0.0.0.0',
+      'VIEWLOG_PROJECTS=/data/projects.json',
+      'VIEWLOG_NATS_CREDS=/data/c',
+      'VIEWLOG_STATUS=off',
+    ],
+  ],
+  ['run', '', '/opt/viewlog.mjs', { runtime: undefined }],
+  [
+    'run',
+    '--projects /etc/p.json',
+    `/usr/bin/deno run --no-prompt --allow-net --allow-env --allow-sys=statfs --allow-read=${DATA},/etc --allow-write=${DATA} /opt/viewlog.mjs`,
+    DENO,
+  ],
+])('%s with "%s" is %j', (name, options, value, here = {}) => {
+  expect(valueOf(name, options, here)).toStrictEqual(value);
 });
-
-it('the settings in a container are those of a directory that is /data', () => {
-  const options = `${STREAM} --nats-creds /srv/viewlog/c --status off`;
-  expect(valueOf('settingsInside', options)).toStrictEqual([
-    'VIEWLOG_HOST=0.0.0.0',
-    'VIEWLOG_PROJECTS=/data/projects.json',
-    'VIEWLOG_NATS_CREDS=/data/c',
-    'VIEWLOG_STATUS=off',
-  ]);
-});
-
-const DENO = { runtime: '/usr/bin/deno' };
 
 it.each([
   ['statusAddress', '--status off', {}, '--status off has no metrics'],
@@ -91,13 +97,6 @@ it.each([
   ['run', '', { program: '/opt/a b' }, 'Cannot put "/opt/a b" into a configuration file'],
 ])('%s with "%s" is refused', (name, options, here, reason) => {
   expect(() => valueOf(name, options, here)).toThrow(reason);
-});
-
-it('a program is run by the real path of its runtime, which has the rights that it needs', () => {
-  expect(valueOf('run', '--projects /etc/viewlog/p.json', DENO)).toBe(
-    '/usr/bin/deno run --no-prompt --allow-net --allow-env --allow-sys=statfs ' +
-      `--allow-read=${DATA},/etc/viewlog --allow-write=${DATA} /opt/viewlog.mjs`,
-  );
 });
 
 it.each([' ', '"', "'", '$', '%', '*', '\\', '\n', ',', '#', '\u202e'])(
