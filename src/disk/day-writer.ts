@@ -164,7 +164,11 @@ export class DayWriter {
     if (file.owed.length > 0) {
       ({ written, error } = await this.#writeTo(file, file.owed));
       file.size += written;
-      if (file.owed === SEAL && written > 0) this.#noteSealed(file.path);
+      if (file.owed === SEAL && written > 0) {
+        this.sealedFragments += 1;
+        const what = 'ended in half a line after a crash; ended that line with a newline';
+        this.#options.log.warn(`"${file.path}" ${what}`);
+      }
       if (written > 0) file.owed = file.owed.subarray(written);
     }
     if (error === undefined) {
@@ -180,34 +184,19 @@ export class DayWriter {
     const blocked = error === undefined ? undefined : blockedBy(error, file.path);
     // Syncs after an error too: the lines before the error are in the file and get their answer.
     const mustSync = this.#options.durability === 'disk' && !file.isDsync && file.size > before;
-    if (mustSync) await this.#sync(file);
+    if (mustSync) await synced(file.path, this.#options.files.fdatasync(file.fd));
     this.syncSeconds += (performance.now() - begunMs) / 1000;
     return blocked === undefined ? { lineBytes } : { lineBytes, blocked };
   }
 
   #writeTo(file: OpenFile, bytes: Uint8Array): ReturnType<typeof writeAll> {
     const { files } = this.#options;
-    return writeAll(files, file.fd, bytes, async (error, written) => {
+    return writeAll(files, file.fd, bytes, async (cause, written) => {
       if (!file.isDsync) return;
-      // An error although all bytes are in the file: the sync failed.
-      if ((await this.#sizeOf(file)) > file.size + written) throw cannotSync(file.path, error);
+      const found = await files.fstat(file.fd).catch(() => undefined);
+      // The sync failed, if all bytes are in the file, or if nothing tells how many are.
+      if ((found?.size ?? Infinity) > file.size + written) throw cannotSync(file.path, cause);
     });
-  }
-
-  /** Returns Infinity if nothing tells the size: then nothing can be written after an error. */
-  async #sizeOf(file: OpenFile): Promise<number> {
-    try {
-      return (await this.#options.files.fstat(file.fd)).size;
-    } catch {
-      return Infinity;
-    }
-  }
-
-  #noteSealed(path: string): void {
-    this.sealedFragments += 1;
-    this.#options.log.warn(
-      `"${path}" ended in half a line after a crash; ended that line with a newline`,
-    );
   }
 
   /** Completes, syncs and closes the file, which stays open if it cannot be completed. */
@@ -219,18 +208,11 @@ export class DayWriter {
     return blocked;
   }
 
-  async #close(file: OpenFile): Promise<void> {
+  async #close({ path, fd }: OpenFile): Promise<void> {
+    const { durability, files } = this.#options;
     this.#file = undefined;
-    if (this.#options.durability === 'os') await this.#sync(file);
-    await this.#options.files.close(file.fd);
-  }
-
-  /**
-   * A failed sync is never retried, because no later sync reports what it lost.
-   * @throws {Fatal} exit 74.
-   */
-  #sync({ path, fd }: OpenFile): Promise<void> {
-    return synced(path, this.#options.files.fdatasync(fd));
+    if (durability === 'os') await synced(path, files.fdatasync(fd));
+    await files.close(fd);
   }
 
   #pathOf(day: string): string {

@@ -25,7 +25,10 @@ export async function writeAll(
   return { written };
 }
 
-/** @throws {Fatal} exit 74 with the file's name if the sync fails, whatever the error. */
+/**
+ * A failed sync is never retried, because no later sync reports what it lost.
+ * @throws {Fatal} exit 74 with the file's name if the sync fails, whatever the error.
+ */
 export const synced = (path: string, sync: Promise<void>): Promise<void> =>
   sync.catch((error: unknown) => {
     throw cannotSync(path, error);

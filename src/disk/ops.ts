@@ -1,4 +1,5 @@
 import * as fs from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { errnoOf } from '../base/exit.ts';
 import { denoFiles, type DenoFiles } from './deno-ops.ts';
 
@@ -80,9 +81,7 @@ const nodeFiles: FileOps = {
   fstat: (fd) => called<fs.Stats>((done) => fs.fstat(fd, done)),
   stat: (path) => called<fs.Stats>((done) => fs.stat(path, done)),
   async list(dir) {
-    const found = await called<fs.Dirent[]>((done) =>
-      fs.readdir(dir, { withFileTypes: true }, done),
-    );
+    const found = await readdir(dir, { withFileTypes: true });
     return found.filter((entry) => entry.isFile()).map(({ name }) => name);
   },
   close: (fd) => called<void>((done) => fs.close(fd, done)),
