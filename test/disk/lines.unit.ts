@@ -8,37 +8,29 @@ async function read(content: string | Buffer) {
   const file = join(tempDir(), 'file');
   writeFileSync(file, content);
   const lines: string[] = [];
-  const damaged: number[] = [];
   let bytes = 0;
   let isUnended = false;
   for await (const block of readBlocks(file)) {
-    for (const index of block.damaged) damaged.push(lines.length + index);
     lines.push(...block.lines);
     bytes += block.bytes;
     ({ isUnended } = block);
   }
-  return { lines, damaged, bytes, isUnended };
+  return { lines, bytes, isUnended };
 }
 
 it('lines come whole, wherever the file is cut into blocks', async () => {
   const lines = Array.from({ length: 4000 }, (_, i) => `${i} æøå🎈${'x'.repeat((i * 7) % 300)}`);
   const content = `${lines.join('\n')}\n`;
   const bytes = Buffer.byteLength(content);
-  expect(await read(content)).toStrictEqual({ lines, damaged: [], bytes, isUnended: false });
+  expect(await read(content)).toStrictEqual({ lines, bytes, isUnended: false });
   expect(await read(`${content}end`)).toStrictEqual({
     // It may still be written.
     lines,
-    damaged: [],
     bytes: bytes + 3,
     isUnended: true,
   });
-  expect(await read('')).toStrictEqual({ lines: [], damaged: [], bytes: 0, isUnended: false });
+  expect(await read('')).toStrictEqual({ lines: [], bytes: 0, isUnended: false });
   expect((await read('\n\n')).lines).toStrictEqual(['', '']);
-});
-
-it('a line that is not UTF-8 damages no other', async () => {
-  const { lines, damaged } = await read(Buffer.from('first\nsec\xf8nd\nlast', 'latin1'));
-  expect([lines.length, damaged]).toStrictEqual([2, [1]]);
 });
 
 it('a line without end is refused, and never held in memory', async () => {
