@@ -12,7 +12,6 @@ const kind = (name: string, timeoutMs: number): TestProjectInlineConfiguration =
 
 export default defineConfig({
   test: {
-    globalSetup: ['test/support/pool.ts'],
     // More than the two cores of a small machine: the tests of processes mostly wait.
     maxWorkers: Number(process.env['TEST_WORKERS'] ?? 6),
     projects: [

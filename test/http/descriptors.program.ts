@@ -1,6 +1,6 @@
-import { request } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { post, speak } from '../support/raw.ts';
 import { BUN, DENO, isPresent, NODE, type Runtime } from '../support/runtimes.ts';
 import { startViewlog, until } from '../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
@@ -22,19 +22,11 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('on $name', (runtime) => {
   it('running out of file descriptors ends nothing, and views are accepted afterwards', async () => {
     const viewlog = await startViewlog({ runtime: limited(runtime) });
     // On a connection of its own each time.
-    const accepted = (): Promise<boolean> =>
-      new Promise((resolve) => {
-        const headers = { 'content-type': 'application/json' };
-        const options = { method: 'POST', headers, agent: false, timeout: 2_000 };
-        const sent = request(`${viewlog.url}/view`, options, ({ statusCode }) => {
-          sent.destroy();
-          resolve(statusCode === 201);
-        });
-        sent.on('timeout', () => sent.destroy());
-        sent.on('close', () => resolve(false));
-        sent.on('error', () => resolve(false));
-        sent.end(JSON.stringify(MINIMAL_VIEW));
-      });
+    const accepted = async (): Promise<boolean> => {
+      const pieces = [post(JSON.stringify(MINIMAL_VIEW))];
+      const { answers } = await speak(viewlog.port, { pieces, abortMs: 2_000 }, 100);
+      return answers[0]?.status === 201;
+    };
     const connections = Array.from({ length: 2 * DESCRIPTORS }, () =>
       connect(viewlog.port, '127.0.0.1').on('error', () => {}),
     );

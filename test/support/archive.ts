@@ -5,7 +5,6 @@ import { onTestFinished } from 'vitest';
 import type { NatsCluster } from './nats-server.ts';
 import type { Runtime } from './runtimes.ts';
 import { linesOf, start, type Ended, type Started } from './viewlog.ts';
-import { pool } from './pool.ts';
 
 export interface Archive extends Started {
   readonly data: string;
@@ -43,7 +42,6 @@ export function startArchive({ runtime, data, url, args = [] }: ArchiveOptions):
 export async function archiveAll(options: ArchiveOptions): Promise<Ended> {
   const ended = await startArchive({ ...options, args: ['--once', ...(options.args ?? [])] }).ended;
   if (ended.code !== 0) throw new Error(`archive --once: ${ended.code}\n${ended.stderr}`);
-  pool(linesOf(options.data, 'views'));
   return ended;
 }
 

@@ -29,6 +29,14 @@ const flood =
     while (!isOver()) await write(text);
   };
 
+/** Sends the text, and leaves the connection open. */
+const stall =
+  (text: string): Way =>
+  async ({ isOver, write, rest }) => {
+    await write(text);
+    while (!isOver()) await rest(50);
+  };
+
 export const WAYS: Readonly<Record<string, Way>> = {
   'pipelines, and does not read': flood(bare.repeat(200)),
   'pipelines refusals, and does not read': flood(post('{}').repeat(300)),
@@ -66,18 +74,11 @@ export const WAYS: Readonly<Record<string, Way>> = {
       if (sent % 20 === 0) await rest(1);
     }
   },
-  async 'declares a body, and sends none'({ isOver, write, rest }) {
-    await write(post('', { 'Content-Length': '16000' }));
-    while (!isOver()) await rest(50);
-  },
-  async 'sends half a body, and stalls'({ isOver, write, rest }) {
-    await write(post('{'.repeat(8_000), { 'Content-Length': '16000' }));
-    while (!isOver()) await rest(50);
-  },
-  async 'sends half a head, and stalls'({ isOver, write, rest }) {
-    await write(`POST /view HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(8_000)}`);
-    while (!isOver()) await rest(50);
-  },
+  'declares a body, and sends none': stall(post('', { 'Content-Length': '16000' })),
+  'sends half a body, and stalls': stall(post('{'.repeat(8_000), { 'Content-Length': '16000' })),
+  'sends half a head, and stalls': stall(
+    `POST /view HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(8_000)}`,
+  ),
   async 'sends bodies full of faults'({ socket, isOver, write, rest }) {
     socket.resume();
     while (!isOver()) {

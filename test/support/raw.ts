@@ -44,9 +44,7 @@ export function speak(port: number, options: RawOptions, quietMs = 700): Promise
       clearTimeout(quiet);
       quiet = setTimeout(end, quietMs, false);
     });
-    socket.on('end', () => end(true));
-    socket.on('error', () => end(true));
-    socket.on('close', () => end(true));
+    for (const event of ['end', 'error', 'close']) socket.on(event, () => end(true));
     const write = (piece: string | Buffer): Promise<void> =>
       new Promise((done) => {
         sentBytes += piece.length;

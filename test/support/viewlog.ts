@@ -2,7 +2,6 @@ import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'n
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { pool } from './pool.ts';
 import { NODE, type Runtime } from './runtimes.ts';
 import { tempDir, whenOver } from './temp-dir.ts';
 
@@ -127,7 +126,6 @@ export async function startViewlog(
   whenOver(async () => {
     started.child.kill('SIGKILL');
     await started.ended;
-    pool(linesOf(data, 'views'));
   });
   const url = await listening(started);
   return {

@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { canRunNats, startNats } from '../../support/nats-server.ts';
-import { pool } from '../../support/pool.ts';
 import {
   BUN,
   DENO,
@@ -45,7 +44,6 @@ describe.skipIf(!canRunNats())('views in a stream', () => {
     expect([code, stderr]).toStrictEqual([0, '']);
 
     const messages = await nats.messages('VIEWS');
-    pool(messages.map(({ text }) => text));
     expect(messages.map(({ id }) => id)).toStrictEqual(ids);
     expect(messages.map(({ subject }) => subject)).toStrictEqual([
       'views.1000001',
