@@ -34,8 +34,7 @@ export class Body {
   }
 
   get whole(): Uint8Array {
-    const buffer = this.#buffer;
-    return this.#bytes === buffer.length ? buffer : buffer.subarray(0, this.#bytes);
+    return this.#buffer.subarray(0, this.#bytes);
   }
 
   /** Makes the buffer large enough for `bytes`, and charges the budget for all of it. */

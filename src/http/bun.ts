@@ -1,7 +1,7 @@
 import { LIMITS } from '../base/limits.ts';
 import { sleep } from '../base/time.ts';
 import type { Answer } from './exchange.ts';
-import { FetchHandler, onServerError, responseOf } from './fetch-exchange.ts';
+import { type FetchExchange, FetchHandler, onServerError, responseOf } from './fetch-exchange.ts';
 import { KEEP_ALIVE_MS, type Listener, type ListenOptions, until, urlOf } from './listener.ts';
 
 export interface Bun {
@@ -18,12 +18,7 @@ export interface Bun {
 }
 
 export function listenOnBun(bun: Bun, { host, port, handler, budget }: ListenOptions): Listener {
-  const { answer } = new FetchHandler(handler, budget, (ready, { isRead, inPieces }) => {
-    if (ready.status === 201) return responseOf(ready);
-    // Bun reads megabytes of one connection before it looks at another; in pieces of one byte this
-    // takes seconds.
-    return refuse(ready, isRead || inPieces ? 0 : LIMITS.lingerMs);
-  });
+  const { answer } = new FetchHandler(handler, budget, respond);
   const server = bun.serve({
     hostname: host,
     port,
@@ -47,21 +42,23 @@ export function listenOnBun(bun: Bun, { host, port, handler, budget }: ListenOpt
   };
 }
 
-/**
- * @param lingerMs the time between the text and the end of the response; only then does Bun close
- *   the connection.
- */
-async function refuse(answer: Answer, lingerMs: number): Promise<Response> {
+function respond(answer: Answer, exchange: FetchExchange): Response | Promise<Response> {
+  return answer.status === 201 ? responseOf(answer, exchange) : refuse(answer, exchange);
+}
+
+async function refuse(answer: Answer, exchange: FetchExchange): Promise<Response> {
   // If it is answered at once, Bun reads the connection's next request before any other's.
   await sleep(0);
-  if (lingerMs === 0) return responseOf(answer);
-  const { status, headers, body } = answer;
+  // Bun reads megabytes of one connection before it looks at another; in pieces of one byte this
+  // takes seconds.
+  if (exchange.isRead || exchange.inPieces) return responseOf(answer, exchange);
+  // Bun closes the connection only when the response ends.
   const stream = new ReadableStream({
     async start(controller) {
-      controller.enqueue(new TextEncoder().encode(body ?? ''));
-      await sleep(lingerMs);
+      controller.enqueue(new TextEncoder().encode(answer.body ?? ''));
+      await sleep(LIMITS.lingerMs);
       controller.close();
     },
   });
-  return new Response(stream, { status, headers });
+  return responseOf(answer, exchange, stream);
 }

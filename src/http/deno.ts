@@ -24,9 +24,9 @@ const RETRY_MS = 100;
 
 /** Deno's server has no time-outs, neither for a request's head nor for idle connections. */
 export function listenOnDeno(deno: Deno, { host, port, handler, budget }: ListenOptions): Listener {
-  const { reads, answer } = new FetchHandler(handler, budget, (ready, { request, isRead }) => {
-    if (!isRead) cancelLater(request.body);
-    return responseOf(ready);
+  const { reads, answer } = new FetchHandler(handler, budget, (ready, exchange) => {
+    if (!exchange.isRead) cancelLater(exchange.request.body);
+    return responseOf(ready, exchange);
   });
   const server = new LastingServer(deno, host, port, answer);
   return {

@@ -35,9 +35,8 @@ export class FetchHandler {
       try {
         const exchange = new FetchExchange(request, this.reads, reservation);
         const answer = await handler(exchange);
-        if (exchange.isRead || (await exchange.drain())) return respond(answer, exchange);
-        const headers = { ...answer.headers, Connection: 'close' };
-        return respond({ ...answer, headers }, exchange);
+        if (!exchange.isRead) await exchange.drain();
+        return respond(answer, exchange);
       } finally {
         reservation.release();
       }
@@ -45,13 +44,20 @@ export class FetchHandler {
   }
 }
 
-export const responseOf = ({ status, headers, body }: Answer): Response =>
-  new Response(body, { status, headers });
+/** @param text the answer's body, or a stream of it. */
+export function responseOf(
+  { status, headers, body }: Answer,
+  { isRead }: FetchExchange,
+  text: string | ReadableStream | null = body,
+): Response {
+  const init = { status, headers: isRead ? headers : { ...headers, Connection: 'close' } };
+  return new Response(text, init);
+}
 
 /** The answer if a response fails. Deno would log a stack trace, Bun would show source code. */
 export const onServerError = (): Response => new Response(null, { status: 500 });
 
-class FetchExchange implements Exchange {
+export class FetchExchange implements Exchange {
   readonly request: Request;
   readonly #reads: Reads;
   readonly #reservation: Reservation;
@@ -89,10 +95,9 @@ class FetchExchange implements Exchange {
     return Number(declared) > bytesMax ? Promise.resolve('too-large') : this.#readWhole();
   }
 
-  /** Reads a body that is not needed. Resolves to whether it ended within the limits. */
-  async drain(): Promise<boolean> {
+  /** Reads a body that is not needed, within limits. */
+  async drain(): Promise<void> {
     if (!this.request.bodyUsed) await this.#readPieces(LIMITS.drainBytesMax, LIMITS.drainMs);
-    return this.isRead;
   }
 
   #readWhole(): Promise<Uint8Array | BodyFault> {

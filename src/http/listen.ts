@@ -14,23 +14,13 @@ export const runtime = globalThis as { readonly Deno?: Deno; readonly Bun?: Bun 
 export async function listen(options: ListenOptions): Promise<Listener> {
   const { Deno, Bun } = runtime;
   const fd = passedSocket(readEnv, process.pid, !Deno && !Bun);
-  if (fd !== undefined) return listenOnSocket(fd, options);
   try {
     if (Deno) return (await import('./deno.ts')).listenOnDeno(Deno, options);
     if (Bun) return (await import('./bun.ts')).listenOnBun(Bun, options);
-    return await (await import('./node.ts')).listenOnNode(options);
-  } catch (error) {
-    throw cannotListen(error, options, '--host and --port');
-  }
-}
-
-async function listenOnSocket(fd: number, options: ListenOptions): Promise<Listener> {
-  // The convention demands it: a child must not mistake them for its own.
-  for (const name of ['LISTEN_FDS', 'LISTEN_PID', 'LISTEN_FDNAMES']) delete process.env[name];
-  try {
     return await (await import('./node.ts')).listenOnNode(options, fd);
   } catch (error) {
-    throw unusable(`${reasonOf(error)}. Pass a TCP socket that listens`);
+    if (fd !== undefined) throw unusable(`${reasonOf(error)}. Pass a TCP socket that listens`);
+    throw cannotListen(error, options, '--host and --port');
   }
 }
 

@@ -104,17 +104,12 @@ export class NodeExchange implements Exchange {
   /** @param isWhole whether the request was read to its end. */
   #write({ status, headers, body }: Answer, isWhole: boolean): void {
     const outgoing = this.#outgoing;
-    try {
-      outgoing.writeHead(status, fieldsOf(headers, body, isWhole));
-      if (isWhole) {
-        outgoing.end(body ?? '');
-      } else {
-        outgoing.write(body ?? '');
-        setTimeout(() => outgoing.end(), LIMITS.lingerMs);
-      }
-    } catch {
-      // A header that Node refuses to send, such as an Origin outside Latin-1.
-      outgoing.destroy();
+    outgoing.writeHead(status, fieldsOf(headers, body, isWhole));
+    if (isWhole) {
+      outgoing.end(body ?? '');
+    } else {
+      outgoing.write(body ?? '');
+      setTimeout(() => outgoing.end(), LIMITS.lingerMs);
     }
     this.#connection.answered(this);
   }

@@ -36,6 +36,8 @@ export async function listenOnNode(
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       connectionsCheckingInterval: 5_000,
+      // The other parser accepts headers that Node refuses to send back.
+      insecureHTTPParser: false,
       ServerResponse: OneWriteResponse,
       IncomingMessage: FewHeaders,
     },
