@@ -92,9 +92,10 @@ function rowsOf(input: ModelInput, filter: string) {
 const KINDS = ['red', 'amber', 'green'] as const;
 
 /** Returns how bad a problem is; green if it is fixed, `undefined` if there is none. */
-function kindOf({ project, state: is, reasons }: state.Judged) {
+function kindOf(judged: state.Judged) {
+  const { project, state: is, reasons } = judged;
   if (is === 'refused' && project.id !== '') return 'red';
-  if (state.isProblem({ state: is })) return 'amber';
+  if (is === 'silent' || state.isRefused(judged)) return 'amber';
   const isFixed = reasons.some(({ fixedMs, lastHour }) => fixedMs !== undefined && lastHour > 0);
   return isFixed ? 'green' : undefined;
 }

@@ -45,9 +45,6 @@ export function stateOf(arrivals: Arrivals): ProjectState {
 export const isRefused = ({ state }: { readonly state: ProjectState }): boolean =>
   state === 'refused' || state === 'partly-refused';
 
-export const isProblem = (one: { readonly state: ProjectState }): boolean =>
-  isRefused(one) || one.state === 'silent';
-
 /** Facts beside a project's own counts. */
 interface Surroundings {
   readonly projects: Pick<Projects, 'fault'>;
