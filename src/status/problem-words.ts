@@ -26,10 +26,8 @@ type Place = commands.Place;
 
 /** Returns the problems, the worst first, then those that are fixed by now. */
 export function noticesOf(model: StatusModel, place: Place): Notice[] {
-  const { projectsFault: fault, problems, problemsInAll, overdue, unavailable } = model;
-  const more = problemsInAll - problems.filter(({ kind }) => kind !== 'green').length;
+  const { projectsFault: fault, problems, overdue, unavailable } = model;
   const notes = [
-    ...(more > 0 ? [`${plural(more, 'more project')} with problems.`] : []),
     ...(model.isStopping ? ['viewlog is about to stop. It accepts views until it does.'] : []),
     ...model.warnings,
   ];
