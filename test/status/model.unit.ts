@@ -67,6 +67,7 @@ ${fault}. Faulty since ${at('14:00')}; the last good list stays active.
     );
     // Also for views that were refused for reasons that are gone, or that a page must fix.
     scene.refuse(1, moved, MOVED);
+    expect(headlineOf(scene.model())[0]).toBe('red');
     scene.refuse(1, { code: 'invalid-view', project: '2' });
     scene.accept(9, '2', 10_000);
     scene.list({ id: '1' }, { id: '2' });
