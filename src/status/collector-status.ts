@@ -3,12 +3,13 @@ import { reasonOf } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { MINUTE_MS, sleep } from '../base/time.ts';
 import { BUILD, unpacked } from '../base/built.ts';
+import { portOf } from '../http/listener.ts';
 import type { Service } from './app.ts';
 import { type CollectorState, healthOf, warningsOf } from './health.ts';
 import { lookAround } from './look-around.ts';
 import { collectorMetrics } from './metrics.ts';
-import { type StatusModel, modelOf } from './model.ts';
-import { type Asked, page } from './page.tsx';
+import { modelOf } from './model.ts';
+import { page } from './page.tsx';
 import { RefusalLog } from './refusal-log.ts';
 import { placeOf } from './shell-commands.ts';
 import { type ShownSettings, shownSettings } from './shown-settings.ts';
@@ -37,48 +38,40 @@ const OPEN_MAX = 20;
 const FILTER_LENGTH_MAX = 100;
 
 /** A collector's status: its page, the same as text, and as JSON for the doctor. */
-export function collectorStatus(source: CollectorSource): Service {
-  const settings = shownSettings(source.settings);
-  const first = placeOf(settings, '');
-  const place = () => ({ ...first, url: source.url() });
+export function collectorStatus({ settings: chosen, url, look }: CollectorSource): Service {
+  const settings = shownSettings(chosen);
+  const placeAtStart = placeOf(settings, '');
   const keepDays = { views: settings['keep-days'], refused: settings['keep-refused-days'] };
-  const modelFor = async (filter: string): Promise<StatusModel> => {
-    const files = await lookAround(settings.data, keepDays, source.look().nowMs);
-    const judged = await judgeListed(source.look());
-    const state = source.look();
-    return modelOf({ ...state, judged, files, warnings: warningsOf(state) }, filter);
+  const shownFor = async ({ req }: Context) => {
+    const open = new Set(req.queries('open')?.slice(0, OPEN_MAX));
+    const filter = (req.query('filter') ?? '').trim().slice(0, FILTER_LENGTH_MAX);
+    const files = await lookAround(settings.data, keepDays, look().nowMs);
+    const judged = await judgeListed(look());
+    const state = look();
+    const model = modelOf({ ...state, judged, files, warnings: warningsOf(state) }, filter);
+    const place = { ...placeAtStart, url: url() };
+    return { model, place, asked: { open, filter }, version: BUILD };
   };
   return {
-    health: () => healthOf(source.look()),
-    metrics: () => collectorMetrics(source.look()),
+    health: () => healthOf(look()),
+    metrics: () => collectorMetrics(look()),
     pages: {
-      '/': async (context) => {
-        const asked = askedIn(context);
-        const shown = {
-          model: await modelFor(asked.filter),
-          place: place(),
-          asked,
-          version: BUILD,
-        };
-        return context.html(page(shown));
-      },
+      '/': async (context) => context.html(page(await shownFor(context))),
       '/page.css': (context) => pageFile(context, 'css', 'text/css'),
       '/page.js': (context) => pageFile(context, 'js', 'text/javascript'),
-      '/status.txt': async (context) =>
-        context.text(statusText(await modelFor(askedIn(context).filter), place(), BUILD)),
+      '/status.txt': async (context) => {
+        const { model, place } = await shownFor(context);
+        return context.text(statusText(model, place, BUILD));
+      },
       '/status.json': async (context) => {
-        const shown = shownSettings(source.settings, source.url());
-        const about: About = { version: BUILD, pid: process.pid, settings: shown };
-        return context.json({ ...(await modelFor(askedIn(context).filter)), ...about });
+        const { model } = await shownFor(context);
+        const running = { ...settings, port: portOf(url()) ?? settings.port };
+        const about: About = { version: BUILD, pid: process.pid, settings: running };
+        return context.json({ ...model, ...about });
       },
     },
   };
 }
-
-const askedIn = ({ req }: Context): Asked => ({
-  open: new Set(req.queries('open')?.slice(0, OPEN_MAX)),
-  filter: (req.query('filter') ?? '').trim().slice(0, FILTER_LENGTH_MAX),
-});
 
 function pageFile(context: Context, name: string, type: string): Response {
   const text = typeof STATUS_PAGE === 'undefined' ? '' : unpacked(STATUS_PAGE)[name]!;

@@ -1,8 +1,15 @@
 import { formatSize } from '../base/format.ts';
 import type { Projects } from '../projects/project-list.ts';
 import type { RefusedState } from '../store/refused/refused-files.ts';
+import type { StoreState } from '../store/store.ts';
+import type { ViewStoreState } from '../store/files/view-store.ts';
+import type { StreamStoreState } from '../store/stream/stream-store.ts';
 import type { Counts } from './counts.ts';
-import { isStream, type WatchedState } from './store-facts.ts';
+
+/** The state of a store of files, or of one that is a stream. */
+export type WatchedState = ViewStoreState | StreamStoreState;
+
+export const isStream = (state: StoreState): state is StreamStoreState => 'stream' in state;
 
 export interface Health {
   /** Why the service must not be sent requests now. */
@@ -35,12 +42,13 @@ export const isReady = ({ reasons }: Health): boolean => reasons.length === 0;
 export function healthOf(state: CollectorState): Health {
   const { projects, store, isStopping } = state;
   const isAnyActive = projects.all().some(({ active }) => active);
-  const warnings = [projects.fault?.message, isAnyActive ? undefined : NONE_ACTIVE];
+  const none = isAnyActive ? undefined : NONE_ACTIVE;
+  const reason = isStopping ? 'shutting down' : store.unavailable;
   return {
-    reasons: [isStopping ? 'shutting down' : store.unavailable].filter(
-      (text) => text !== undefined,
+    reasons: reason === undefined ? [] : [reason],
+    warnings: [projects.fault?.message, none, ...warningsOf(state)].filter(
+      (one) => one !== undefined,
     ),
-    warnings: [...warnings.filter((text) => text !== undefined), ...warningsOf(state)],
   };
 }
 
@@ -48,10 +56,9 @@ export function healthOf(state: CollectorState): Health {
 export function warningsOf({ store, minFreeBytes }: CollectorState): string[] {
   if (isStream(store)) {
     const { name, warnings, seen } = store.stream;
+    if (seen.lagging.length === 0) return [...warnings];
     const lagging = `${seen.lagging.length} of the ${seen.replicas} servers that keep stream ${name}`;
-    return seen.lagging.length === 0
-      ? [...warnings]
-      : [...warnings, `${lagging} are down or behind: ${seen.lagging.join(', ')}`];
+    return [...warnings, `${lagging} are down or behind: ${seen.lagging.join(', ')}`];
   }
   const isLow = (store.freeBytes ?? Infinity) < 2 * minFreeBytes;
   if (store.unavailable !== undefined || !isLow) return [];

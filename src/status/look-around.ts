@@ -4,6 +4,8 @@ import { DAY_MS, dayOf } from '../base/time.ts';
 import { daysAmong } from '../disk/directory.ts';
 import { fileNameOf, type FileKind } from '../disk/names.ts';
 import { overdueDays } from '../disk/retention.ts';
+import { remedyOf } from '../view/remedy.ts';
+import { isStream, type WatchedState } from './health.ts';
 
 /** The files as the page shows them, read when somebody looks at it. */
 export interface FilesSeen {
@@ -68,4 +70,23 @@ async function fileSystemOf(dir: string) {
   const { type, blocks, bfree, bavail, bsize } = await fs.statfs(dir);
   const fileSystem = { type, freeBytes: bavail * bsize };
   return { fileSystem, sizeBytes: (blocks - (bfree - bavail)) * bsize };
+}
+
+export type Space = ReturnType<typeof spaceOf>;
+
+/** Judges the free space of the data directory's disk; nothing is known without `freeBytes`. */
+export function spaceOf(
+  freeBytes: number | undefined,
+  minFreeBytes: number,
+  { bytesPerDay, sizeBytes = Infinity }: Pick<FilesSeen, 'bytesPerDay' | 'sizeBytes'>,
+) {
+  const disk = freeBytes === undefined ? undefined : { sizeBytes, freeBytes, minFreeBytes };
+  const spareBytes = Math.max(0, (freeBytes ?? 0) - minFreeBytes);
+  return {
+    freeBytes,
+    minFreeBytes,
+    /** The days until the disk is full, by the last complete days. */
+    daysLeft: disk && bytesPerDay ? spareBytes / bytesPerDay : undefined,
+    remedy: remedyOf({ code: 'storage-unavailable', disk }),
+  };
 }

@@ -2,8 +2,9 @@
 // asks. prom-client works on every runtime, but looks a labelled series up for every view: 80 to
 // 150 ns each, where adding to a number takes 5.
 import { VERSION } from '../base/built.ts';
-import { type CollectorState, healthOf, isReady } from './health.ts';
-import { isStream, type WatchedState } from './store-facts.ts';
+import { type CollectorState, healthOf, isReady, isStream } from './health.ts';
+import type { ViewStoreState } from '../store/files/view-store.ts';
+import type { StreamStoreState } from '../store/stream/stream-store.ts';
 
 /**
  * One value, or one for each label. A value that is unknown is left out. Counters have names that
@@ -40,84 +41,39 @@ function processMetrics(): Metric[] {
   ];
 }
 
+const by = (label: string, values: Readonly<Record<string, number>>): Labelled[] =>
+  Object.entries(values).map(([name, value]) => [`${label}="${name}"`, value]);
+
 /**
  * Returns a collector's metrics. The number of series is bounded: only listed ids become labels.
  * Received is the sum of accepted and refused, whenever it is read.
  */
-export const collectorMetrics = (state: CollectorState): Metric[] => [
-  ...viewMetrics(state),
-  ...storeMetrics(state.store),
-  ...stateMetrics(state),
-];
-
-function viewMetrics({ counts, projects, refused }: CollectorState): Metric[] {
-  const { total, refusedByCode } = counts;
+export function collectorMetrics(state: CollectorState): Metric[] {
+  const { counts, projects, queue, refused, store } = state;
+  const { total } = counts;
+  const all = projects.all();
   // From 0, also for a project that has sent nothing yet: an increase has to start somewhere.
-  const ids = new Set([...projects.all().map(({ id }) => id), ...counts.projects.keys()]);
+  const ids = new Set([...all.map(({ id }) => id), ...counts.projects.keys()]);
   const accepted = Array.from(ids, (id): Labelled => {
     const { accepted = 0, acceptedEarlier = 0 } = counts.projects.get(id) ?? {};
     return [`project="${id}"`, accepted - acceptedEarlier];
   });
   const lastSeconds = total.lastAcceptedMs && total.lastAcceptedMs / 1000;
-  return [
-    ['viewlog_views_received_total', 'Requests answered, preflights excluded.', counts.received],
-    ['viewlog_views_accepted_total', 'Views stored and acknowledged.', accepted],
-    ['viewlog_views_refused_total', 'Requests refused, by reason.', by('code', refusedByCode)],
-    ['viewlog_last_accepted_timestamp_seconds', 'When the last view was accepted.', lastSeconds],
-    ['viewlog_refused_kept_total', 'Refused views stored for replay.', refused.storedLines],
-    ['viewlog_refused_kept_bytes_total', 'Bytes of refused views stored.', refused.storedBytes],
-    ['viewlog_refused_dropped_total', 'Refused views that were not stored.', refused.droppedLines],
-  ];
-}
-
-const by = (label: string, values: Readonly<Record<string, number>>): Labelled[] =>
-  Object.entries(values).map(([name, value]) => [`${label}="${name}"`, value]);
-
-function storeMetrics(state: WatchedState): Metric[] {
-  const { bytes, lines } = state;
-  return [
-    ['viewlog_written_bytes_total', 'Bytes of views stored.', bytes],
-    ['viewlog_written_lines_total', 'Lines stored; divided by batches, the batch size.', lines],
-    ...(isStream(state) ? streamMetrics(state.stream) : fileMetrics(state)),
-  ];
-}
-
-const fileMetrics = (state: Exclude<WatchedState, { stream: unknown }>): Metric[] => [
-  ['viewlog_written_batches_total', 'Batches of lines written and synced together.', state.batches],
-  ['viewlog_sync_seconds_total', 'Time until lines were durable.', state.syncSeconds],
-  ['viewlog_sealed_fragments_total', 'Half lines that were ended.', state.sealedFragments],
-  ['viewlog_disk_free_bytes', 'Free disk space at the data directory.', state.freeBytes],
-  ['viewlog_file_bytes', 'Size of the view file being written.', state.fileBytes],
-];
-
-function streamMetrics(stream: Extract<WatchedState, { stream: unknown }>['stream']): Metric[] {
-  const { server, connectionLosses, failures, seen } = stream;
-  const lagging = seen.lagging.length;
-  const hasLeader = Number(seen.leader !== undefined);
-  const replicas = by('state', { current: seen.replicas - lagging, lagging });
-  return [
-    [
-      'viewlog_nats_connected',
-      '1 if a NATS server is connected, else 0.',
-      Number(server !== undefined),
-    ],
-    ['viewlog_nats_connection_losses_total', 'Connections to NATS lost.', connectionLosses],
-    ['viewlog_publish_failures_total', 'Views not acknowledged.', by('reason', failures)],
-    ['viewlog_stream_has_leader', '1 if a server leads the stream, else 0.', hasLeader],
-    ['viewlog_stream_replicas', 'Servers that keep the stream.', replicas],
-    ['viewlog_stream_messages', 'Messages in the stream.', seen.messages],
-    ['viewlog_stream_bytes', 'Bytes in the stream.', seen.bytes],
-  ];
-}
-
-function stateMetrics(state: CollectorState): Metric[] {
-  const { projects, queue, store, counts } = state;
-  const all = projects.all();
   const active = all.filter((project) => project.active).length;
   const listed = by('state', { active, inactive: all.length - active });
   const isSound = projects.fault === undefined;
   const ready = Number(isReady(healthOf(state)));
   return [
+    ['viewlog_views_received_total', 'Requests answered, preflights excluded.', counts.received],
+    ['viewlog_views_accepted_total', 'Views stored and acknowledged.', accepted],
+    ['viewlog_views_refused_total', 'Requests refused.', by('code', counts.refusedByCode)],
+    ['viewlog_last_accepted_timestamp_seconds', 'When the last view was accepted.', lastSeconds],
+    ['viewlog_refused_kept_total', 'Refused views stored for replay.', refused.storedLines],
+    ['viewlog_refused_kept_bytes_total', 'Bytes of refused views stored.', refused.storedBytes],
+    ['viewlog_refused_dropped_total', 'Refused views that were not stored.', refused.droppedLines],
+    ['viewlog_written_bytes_total', 'Bytes of views stored.', store.bytes],
+    ['viewlog_written_lines_total', 'Lines stored.', store.lines],
+    ...(isStream(store) ? streamMetrics(store) : fileMetrics(store)),
     ['viewlog_ready', '0 if views are refused, or a stop is near; else 1.', ready],
     ['viewlog_queue_bytes', 'Bytes of views in flight.', queue.bytes],
     ['viewlog_queue_limit_bytes', '--max-queue.', queue.bytesMax],
@@ -125,5 +81,30 @@ function stateMetrics(state: CollectorState): Metric[] {
     ['viewlog_projects', 'Projects listed.', listed],
     ['viewlog_projects_file_ok', '0 if the projects file is faulty, else 1.', Number(isSound)],
     ['viewlog_start_timestamp_seconds', 'When counting began.', counts.startMs / 1000],
+  ];
+}
+
+const fileMetrics = (store: ViewStoreState): Metric[] => [
+  ['viewlog_written_batches_total', 'Batches of lines written and synced together.', store.batches],
+  ['viewlog_sync_seconds_total', 'Time until lines were durable.', store.syncSeconds],
+  ['viewlog_sealed_fragments_total', 'Half lines that were ended.', store.sealedFragments],
+  ['viewlog_disk_free_bytes', 'Free disk space at the data directory.', store.freeBytes],
+  ['viewlog_file_bytes', 'Size of the view file being written.', store.fileBytes],
+];
+
+function streamMetrics({ stream }: StreamStoreState): Metric[] {
+  const { connectionLosses, failures, seen } = stream;
+  const lagging = seen.lagging.length;
+  const hasLeader = Number(seen.leader !== undefined);
+  const connected = Number(stream.server !== undefined);
+  const replicas = by('state', { current: seen.replicas - lagging, lagging });
+  return [
+    ['viewlog_nats_connected', '1 if a NATS server is connected, else 0.', connected],
+    ['viewlog_nats_connection_losses_total', 'Connections to NATS lost.', connectionLosses],
+    ['viewlog_publish_failures_total', 'Views not acknowledged.', by('reason', failures)],
+    ['viewlog_stream_has_leader', '1 if a server leads the stream, else 0.', hasLeader],
+    ['viewlog_stream_replicas', 'Servers that keep the stream.', replicas],
+    ['viewlog_stream_messages', 'Messages in the stream.', seen.messages],
+    ['viewlog_stream_bytes', 'Bytes in the stream.', seen.bytes],
   ];
 }

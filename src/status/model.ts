@@ -5,11 +5,10 @@ import { DAY_MS, dayOf } from '../base/time.ts';
 import type { Project, Projects } from '../projects/project-list.ts';
 import { rowOf } from '../view/refusal.ts';
 import type { AcceptedView } from './counts.ts';
-import type { CollectorState } from './health.ts';
-import type { FilesSeen } from './look-around.ts';
+import { type CollectorState, isStream } from './health.ts';
+import { type FilesSeen, spaceOf } from './look-around.ts';
 import type { Activity, Sample } from './reasons.ts';
 import * as state from './state.ts';
-import { isStream, spaceOf } from './store-facts.ts';
 import { QUARTER_MS } from './timeline.ts';
 
 interface ModelInput extends CollectorState {

@@ -6,7 +6,7 @@ import { curlOf } from '../projects/curl.ts';
 import type { ReasonFacts, Row, StatusModel } from './model.ts';
 import * as commands from './shell-commands.ts';
 import type { Remedy } from '../view/remedy.ts';
-import type { Space } from './store-facts.ts';
+import type { Space } from './look-around.ts';
 import { at, named, nounOf, problemWords, reasonOf, say, type Words } from './words.ts';
 
 /** A fix, and the command for it. */

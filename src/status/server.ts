@@ -1,7 +1,7 @@
 // The status server, on each runtime's ordinary HTTP server. It may be exposed to a network, so it
 // limits the time for a head and the number of connections, and reads no body.
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Log } from '../base/log.ts';
 import { LastingServer } from '../http/deno.ts';
@@ -76,15 +76,28 @@ function bounded(handler: Handler): Handler {
   };
 }
 
+const ADAPTER = {
+  overrideGlobalObjects: false,
+  // Cleaning up would read up to 64 MiB.
+  autoCleanupIncoming: false,
+  errorHandler: unreadable,
+  hostname: 'localhost', // for HTTP/1.0, which may have no Host
+};
+
 async function listenOnNode(host: string, port: number, handler: Handler) {
-  const server = createServer(
-    {
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: 5_000,
-    },
-    (incoming, outgoing) => void answerOnNode(incoming, outgoing, handler),
-  );
+  const server = createServer({
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: HEADERS_TIMEOUT_MS,
+    connectionsCheckingInterval: 5_000,
+  });
+  server.on('request', (incoming, outgoing) => {
+    // To keep the connection, Node would read the body.
+    outgoing.shouldKeepAlive = false;
+    // Loaded only at the first request: it takes a tenth of a start and 5 MiB.
+    import('@hono/node-server')
+      .then((hono) => hono.getRequestListener(handler, ADAPTER)(incoming, outgoing))
+      .catch(() => incoming.socket.destroy());
+  });
   server.maxConnections = CONNECTIONS_MAX;
   // A client that does not read its answer is cut off, too.
   server.timeout = IDLE_TIMEOUT_MS;
@@ -99,27 +112,4 @@ async function listenOnNode(host: string, port: number, handler: Handler) {
       server.closeAllConnections();
     },
   };
-}
-
-async function answerOnNode(
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  handler: Handler,
-): Promise<void> {
-  // To keep the connection, Node would read the body.
-  outgoing.shouldKeepAlive = false;
-  try {
-    // Loaded only at the first request: it takes a tenth of a start and 5 MiB.
-    const { getRequestListener } = await import('@hono/node-server');
-    const answer = getRequestListener(handler, {
-      overrideGlobalObjects: false,
-      // Cleaning up would read up to 64 MiB.
-      autoCleanupIncoming: false,
-      errorHandler: unreadable,
-      hostname: 'localhost', // for HTTP/1.0, which may have no Host
-    });
-    await answer(incoming, outgoing);
-  } catch {
-    incoming.socket.destroy();
-  }
 }

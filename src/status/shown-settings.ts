@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { portOf } from '../http/listener.ts';
 
 /** How a collector was started, by option, with absolute paths and without secrets. */
 export interface ShownSettings {
@@ -18,15 +17,13 @@ export interface ShownSettings {
 /**
  * Returns the settings as the doctor reads them, so that it examines the running collector.
  * @param chosen the operator's settings; with a store, views go to the store.
- * @param url the address listened on, if there is one already: `--port 0` does not contain it.
  */
 export function shownSettings(
   chosen: ShownSettings & { readonly data: string; readonly store: object | undefined },
-  url = '',
 ): ShownSettings {
   return {
     host: chosen.host,
-    port: portOf(url) ?? chosen.port,
+    port: chosen.port,
     data: chosen.store === undefined ? absolute(chosen.data) : undefined,
     projects: absolute(chosen.projects),
     durability: chosen.durability,

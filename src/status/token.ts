@@ -5,7 +5,6 @@ import { printable } from '../base/text.ts';
 import { isLoopback } from './guard.ts';
 
 export const TOKEN_ENV = 'VIEWLOG_STATUS_TOKEN';
-const LENGTH_MIN = 16;
 
 /** The operator's settings of the listener. */
 interface TokenOptions {
@@ -30,11 +29,9 @@ export async function readToken(
     const why = `--status ${printable(status.host)} is not loopback, so it needs a token`;
     throw misconfigured(`${why}: --status-token-file FILE, or ${TOKEN_ENV}`);
   }
-  if (!/^[\x21-\x7e]+$/.test(token)) {
-    throw misconfigured(`The status token in ${source} must be printable ASCII`);
-  }
-  if (token.length >= LENGTH_MIN) return token;
-  throw misconfigured(`The status token in ${source} must have at least ${LENGTH_MIN} characters`);
+  if (/^[\x21-\x7e]{16,}$/.test(token)) return token;
+  const rule = 'at least 16 characters of printable ASCII, without spaces';
+  throw misconfigured(`The status token in ${source} must have ${rule}`);
 }
 
 const misconfigured = (message: string): Fatal => new Fatal(EXIT.badConfiguration, message);

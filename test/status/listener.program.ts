@@ -191,7 +191,7 @@ it('with an unusable token viewlog does not start, and does not print the token'
     env: { VIEWLOG_STATUS_TOKEN: 'short horse' },
   });
   expect([code, stderr.split('\n').length]).toStrictEqual([78, 2]);
-  expect(stderr).toMatch(/^error: The status token in VIEWLOG_STATUS_TOKEN must be/);
+  expect(stderr).toMatch(/^error: The status token in VIEWLOG_STATUS_TOKEN must have/);
   expect(stderr).not.toContain('horse');
 });
 

@@ -4,7 +4,7 @@ import { modelOf, type StatusModel } from '../../src/status/model.ts';
 import { judge, type Judged } from '../../src/status/state.ts';
 import { statusText } from '../../src/status/text.ts';
 import type { Place } from '../../src/status/shell-commands.ts';
-import type { WatchedState } from '../../src/status/store-facts.ts';
+import type { WatchedState } from '../../src/status/health.ts';
 import { ProjectList, type ProjectsFault } from '../../src/projects/project-list.ts';
 import type { ProjectEntry } from '../../src/projects/projects-schema.ts';
 import type { Refusal } from '../../src/view/refusal.ts';
