@@ -96,7 +96,7 @@ export class Scene {
   }
 
   judged(): Judged[] {
-    const around = this.#input();
+    const around = this.state();
     this.counts.adoptListed();
     return this.projects.all().map((one) => judge(one, this.counts.projects.get(one.id), around));
   }
@@ -104,7 +104,7 @@ export class Scene {
   model(): StatusModel {
     const files = { ...NO_FILES, ...this.around.files };
     const findings = { judged: this.judged(), files, warnings: this.around.warnings ?? [] };
-    return modelOf({ ...this.#input(), ...findings }, this.around.filter ?? '');
+    return modelOf({ ...this.state(), ...findings }, this.around.filter ?? '');
   }
 
   /** Returns the headline, and what the status page says before its figures. */
@@ -118,7 +118,8 @@ export class Scene {
     return statusText(this.model(), { ...PLACE, ...this.around.place }, 'test');
   }
 
-  #input() {
+  /** Returns the state of the collector now. */
+  state() {
     const { counts, projects, nowMs } = this;
     const { store, fault, isStopping = false } = this.around;
     projects.fault = fault && { ...NO_FAULT, ...fault };
