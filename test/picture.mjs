@@ -6,6 +6,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import * as esbuild from 'esbuild';
 
 const root = join(import.meta.dirname, '..');
 const tools = createRequire(join(root, '.ci/tools/package.json'));
@@ -27,31 +28,40 @@ const moved = { id: '1000004', origin: 'https://shop.example.com', sinceMs: nowM
 const data = join(tmpdir(), 'viewlog');
 mkdirSync(data);
 try {
-  writeData(data);
+  await writeData(data);
   await take(data);
 } finally {
   rmSync(data, { recursive: true });
 }
 
 /** The projects file, the counts of the time before, and view files that say how long the disk lasts. */
-function writeData(dir) {
+async function writeData(dir) {
   const projects = sites.map(({ id, name, origins }) => ({ id, name, origins }));
   const text = JSON.stringify({ operator: 'a@example.com', projects });
   writeFileSync(join(dir, 'projects.json'), text);
-  const accepted = new Map(sites.map(({ id }) => [id, []]));
+  const { Counts, slicesOf } = await countsModule();
+  let atMs = nowMs - 60 * HOUR_MS;
+  const counts = new Counts(
+    () => atMs,
+    () => true,
+  );
   const refused = [];
-  for (let atMs = nowMs - 60 * HOUR_MS; atMs < nowMs - 5_000; atMs += 10_000) {
+  for (; atMs < nowMs - 5_000; atMs += 10_000) {
     for (const [i, { id, viewsPerHour }] of sites.entries()) {
       // More by day than by night, and never quite the same.
       const hour = (atMs / HOUR_MS) % 24;
       const share = 0.55 - 0.45 * Math.cos(((hour - 2) / 24) * 2 * Math.PI);
       const wave = 1 + 0.3 * Math.sin(atMs / 700_000 + i);
       if (noise(atMs + i) * 360 >= viewsPerHour * share * wave) continue;
-      if (id !== moved.id || atMs < moved.sinceMs) accepted.get(id).push(atMs);
-      else refused.push(atMs);
+      if (id !== moved.id || atMs < moved.sinceMs) counts.accepted(id, new Uint8Array());
+      else {
+        const detail = `Project ${id} takes views only from the origins that its operator listed.`;
+        counts.refused({ code: 'origin-not-allowed', project: id, detail }, moved.origin);
+        refused.push(atMs);
+      }
     }
   }
-  writeFileSync(join(dir, 'status.json'), JSON.stringify(countsOf(accepted, refused)));
+  writeFileSync(join(dir, 'status.json'), [...slicesOf(counts)].join(''));
   const sample = refused.map((atMs) => JSON.stringify({ ts: new Date(atMs).toISOString() }));
   writeFileSync(join(dir, `refused-${dayOf(nowMs)}.ndjson`), `${sample.join('\n')}\n`);
   for (const agoDays of [1, 2]) {
@@ -64,45 +74,13 @@ function dayOf(ms) {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-/** As viewlog saves them. */
-function countsOf(accepted, refused) {
-  const activity = (acceptedTimes, refusedTimes, reasons = []) => ({
-    accepted: 0,
-    lastAcceptedMs: acceptedTimes.at(-1),
-    acceptedIn: timelineOf(acceptedTimes),
-    refusedIn: timelineOf(refusedTimes),
-    reasons,
-  });
-  const { id: project, origin, sinceMs } = moved;
-  const lastMs = refused.at(-1);
-  const detail = `Project ${project} takes views only from the origins that its operator listed.`;
-  const cause = { code: 'origin-not-allowed', project, origin, detail };
-  const sample = { atMs: lastMs, ...cause, issues: [], isCut: false };
-  const reason = { refusedIn: timelineOf(refused), sinceMs, lastMs, acceptedThen: 0, sample };
-  const reasonsOf = (id) => (id === project ? [[`${cause.code} ${origin}`, reason]] : []);
-  const projects = [...accepted].map(([id, times]) => [
-    id,
-    activity(times, id === project ? refused : [], reasonsOf(id)),
-  ]);
-  const all = [...accepted.values()].flat().sort((a, b) => a - b);
-  return {
-    sinceMs: nowMs - 60 * HOUR_MS,
-    total: activity(all, refused),
-    beforeProject: activity([], []),
-    unlistedIds: [],
-    projects,
-  };
-}
-
-/** The latest period; then, for each with a count, how many periods it is before that, and its count. */
-function timelineOf(times) {
-  const periods = (ms, kept) => {
-    const latest = Math.floor(nowMs / ms);
-    const counts = Array.from({ length: kept }, () => 0);
-    for (const atMs of times) counts[latest - Math.floor(atMs / ms)] += 1;
-    return [latest, ...counts.slice(0, kept).flatMap((count, ago) => (count ? [ago, count] : []))];
-  };
-  return { minutes: periods(60_000, 60), quarters: periods(15 * 60_000, 197) };
+/** Imports viewlog's own counts, which know how they are saved. */
+async function countsModule() {
+  const counts = "export * from './counts.ts'; export * from './saved-counts.ts';";
+  const stdin = { contents: counts, resolveDir: join(root, 'src/status') };
+  const options = { bundle: true, platform: 'node', format: 'esm', write: false };
+  const { outputFiles } = await esbuild.build({ ...options, stdin });
+  return import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
 }
 
 /** From 0 to 1, the same for the same number. */

@@ -5,7 +5,6 @@ import { daysAmong } from '../disk/directory.ts';
 import { fileNameOf, type FileKind } from '../disk/names.ts';
 import { overdueDays } from '../disk/retention.ts';
 import { remedyOf } from '../view/remedy.ts';
-import { isStream, type WatchedState } from './health.ts';
 
 /** The files as the page shows them, read when somebody looks at it. */
 export interface FilesSeen {
