@@ -1,5 +1,5 @@
 // Makes src/manual/status-page.png, the README's picture: the real page of a collector with 60
-// hours of views of made-up sites. tools` installs./tools` installs.
+// hours of views of made-up sites. Needs Chromium, and what `npm ci --prefix .ci/tools` installs.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';

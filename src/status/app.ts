@@ -42,7 +42,7 @@ export function statusApp(
   log: Pick<Log, 'error'>,
 ): Handler {
   const guard = createGuard(guarded);
-  const app = new Hono<{ Variables: { mayKnowWhy: boolean } }>({
+  const app = new Hono({
     // Without a Host (HTTP/1.0), or with an odd one, a request on Bun has a bare path for its URL.
     getPath: ({ url }) => pathOf(url),
   });
@@ -57,14 +57,13 @@ export function statusApp(
       if (verdict.refused === 401) context.header('WWW-Authenticate', CHALLENGE);
       return context.text(`${verdict.reason}\n`, verdict.refused);
     }
-    context.set('mayKnowWhy', verdict === 'trusted');
     return next();
   });
   app.get('/healthz', (context) => context.json({ status: 'alive' }));
   app.get('/readyz', (context) => {
     const health = service.health();
     const status = isReady(health) ? 'ready' : 'not ready';
-    const why = context.get('mayKnowWhy') ? health : {};
+    const why = guard(context.req.raw, context.req.path) === 'trusted' ? health : {};
     return context.json({ status, ...why }, isReady(health) ? 200 : 503);
   });
   app.get('/metrics', (context) =>

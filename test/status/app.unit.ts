@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS } from '../../src/base/time.ts';
+import type { Fatal } from '../../src/base/exit.ts';
 import { type Service, statusApp } from '../../src/status/app.ts';
 import { archiveStatus } from '../../src/status/archive-status.ts';
 import { collectorStatus, everyMinute } from '../../src/status/collector-status.ts';
@@ -71,13 +72,10 @@ describe('the status server answers', () => {
   it.each<[number, Record<string, string>]>([
     [200, { host: 'localhost:1234' }],
     [200, { host: '[::1]:80' }],
-    ...[
-      'evil.example',
-      '127.0.0.1.evil.example:8081',
-      'localhost.evil.example',
-      '127.0.0.2',
-      '',
-    ].map((host): [number, { host: string }] => [403, { host }]),
+    [403, { host: 'evil.example' }],
+    [403, { host: '127.0.0.1.evil.example:8081' }],
+    [403, { host: '127.0.0.2' }],
+    [403, { host: '' }],
     [200, { 'sec-fetch-site': 'none' }],
     [200, { 'sec-fetch-site': 'same-origin', origin: 'http://localhost' }],
     [403, { 'sec-fetch-site': 'same-site' }],
@@ -130,28 +128,22 @@ describe('the status server answers', () => {
 });
 
 it.each([
-  ['from the file', 'status.example', 'token', undefined, TOKEN],
-  ['from the environment', 'status.example', undefined, TOKEN, TOKEN],
+  ['from the file', '0.0.0.0', 'token', undefined, TOKEN],
+  ['from the environment', '0.0.0.0', undefined, TOKEN, TOKEN],
   ['not on loopback', '127.0.0.1', undefined, undefined, undefined],
-  [
-    'not on any other address',
-    'status.example',
-    undefined,
-    undefined,
-    /^--status status\.example is/,
-  ],
-  ['too short', 'status.example', undefined, 'x'.repeat(15), /at least 16 characters/],
-  ['with spaces', 'status.example', undefined, 'correct horse battery staple', /printable ASCII/],
-  ['from no file', 'status.example', 'no/where', undefined, /^Cannot read --status-token-file "/],
+  ['not elsewhere', '0.0.0.0', undefined, undefined, /^--status 0\.0\.0\.0 is not loopback/],
+  ['too short', '0.0.0.0', undefined, 'x'.repeat(15), /at least 16 characters/],
+  ['with spaces', '0.0.0.0', undefined, 'correct horse battery staple', /printable ASCII/],
+  ['from no file', '0.0.0.0', 'none', undefined, /^Cannot read --status-token-file "/],
 ])('the status token comes %s', async (_, host, file, env, expected) => {
   const dir = tempDir();
   writeFileSync(join(dir, 'token'), `${TOKEN}\n`);
   const options = { status: { host }, 'status-token-file': file && join(dir, file) };
   const reading = readToken(options, () => env);
   if (!(expected instanceof RegExp)) return expect(await reading).toBe(expected);
-  const message = expect.stringMatching(expected);
-  await expect(reading).rejects.toMatchObject({ exitCode: 78, message });
-  await expect(reading).rejects.not.toThrow(env ?? TOKEN);
+  const error = (await reading.catch((one: unknown) => one)) as Fatal;
+  expect([error.exitCode, error.message]).toStrictEqual([78, expect.stringMatching(expected)]);
+  expect(error.message).not.toContain(env ?? TOKEN);
 });
 
 it('an archive has its facts as text, and its reasons in its health', async () => {

@@ -101,15 +101,8 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('the status server on $name',
     const viewlog = await startWatched({ runtime });
     const said = viewlog.stderr();
     const odd = ['a b<>"', '[', 'localhost:x', '\u00e9\u00ff', 'a/b', 'a?b', '%'];
-    const cases: [start: string, status: RegExp, text?: string][] = [
-      ['GET /healthz HTTP/1.0', /^200$/, '{"status":"alive"}'],
-      ['GET /readyz HTTP/1.0', /^200$/, '{"status":"ready"}'],
-      ['GET /readyz?now HTTP/1.0\r\nHost:', /^200$/, '{"status":"ready"}'],
-    ];
     const refused = [
-      'GET / HTTP/1.0',
-      'GET /metrics HTTP/1.0',
-      'GET //readyz HTTP/1.0',
+      ...['/', '/metrics', '//readyz'].map((path) => `GET ${path} HTTP/1.0`),
       'HEAD / HTTP/1.0',
       ...odd.map((host) => `GET /readyz HTTP/1.1\r\nHost: ${host}`),
       ...odd.map((host) => `GET / HTTP/1.0\r\nHost: ${host}`),
@@ -118,15 +111,16 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('the status server on $name',
       'GET http:///x HTTP/1.1\r\nHost: [',
       'TRACE / HTTP/1.1\r\nHost: a b',
     ];
-    for (const start of refused) cases.push([start, /^40[035]$/]);
-    for (const [start, status, text] of cases) {
+    const cases: [start: string, answer: RegExp][] = [
+      ['GET /healthz HTTP/1.0', /^200 \{"status":"alive"\}$/],
+      ['GET /readyz HTTP/1.0', /^200 \{"status":"ready"\}$/],
+      ['GET /readyz?now HTTP/1.0\r\nHost:', /^200 \{"status":"ready"\}$/],
+      ...refused.map((start): [string, RegExp] => [start, /^40[035] /]),
+    ];
+    for (const [start, answer] of cases) {
       const pieces = [Buffer.from(`${start}\r\n\r\n`, 'latin1')];
       const { answers, received } = await speak(viewlog.statusPort, { pieces }, 100);
-      expect([start, String(answers[0]?.status)]).toStrictEqual([
-        start,
-        expect.stringMatching(status),
-      ]);
-      if (text !== undefined) expect([start, answers[0]!.body]).toStrictEqual([start, text]);
+      expect(`${answers[0]?.status} ${answers[0]?.body}`, start).toMatch(answer);
       expect(received).not.toMatch(/viewlog\.mjs|\.ts|at |<html/);
     }
     expect(viewlog.stderr()).toBe(said);
@@ -140,18 +134,18 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('the status server on $name',
     const { statusPort } = await startWatched({ runtime, data, args });
     const url = `http://127.0.0.1:${statusPort}`;
     const headers = { authorization: `Bearer ${TOKEN}` };
-    for (const [path, type] of [
-      ['/', 'text/html; charset=utf-8'],
-      ['/status.txt', 'text/plain; charset=utf-8'],
-      ['/page.css', 'text/css; charset=utf-8'],
-      ['/page.js', 'text/javascript; charset=utf-8'],
-      ['/metrics', 'text/plain; version=0.0.4; charset=utf-8'],
-    ] as const) {
-      expect([path, (await fetch(url + path)).status]).toStrictEqual([path, 401]);
+    const types = {
+      '/': 'text/html; charset=utf-8',
+      '/status.txt': 'text/plain; charset=utf-8',
+      '/page.css': 'text/css; charset=utf-8',
+      '/page.js': 'text/javascript; charset=utf-8',
+      '/metrics': 'text/plain; version=0.0.4; charset=utf-8',
+    };
+    for (const [path, type] of Object.entries(types)) {
+      expect((await fetch(url + path)).status, path).toBe(401);
       const answer = await fetch(url + path, { headers });
-      expect([path, answer.status]).toStrictEqual([path, 200]);
       expect(answer.headers.get('content-type')?.toLowerCase()).toBe(type);
-      expect((await answer.text()).length).toBeGreaterThan(path === '/status.txt' ? 200 : 500);
+      expect((await answer.text()).length).toBeGreaterThan(200);
     }
     expect(await (await fetch(`${url}/readyz`)).json()).toStrictEqual({ status: 'ready' });
   });

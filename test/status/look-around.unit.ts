@@ -34,17 +34,17 @@ it.each([
   expect((await look(sizes)).bytesPerDay).toBe(expected);
 });
 
-it('finds the size of the file system, the days of refused views and overdue files', async () => {
-  const sizes = {
-    'views-2026-11-01.ndjson': 1,
-    'views-2026-11-22.ndjson': 1,
-    'refused-2026-11-02.ndjson': 1,
-    'refused-2026-11-21.ndjson': 1,
-  };
-  const { sizeBytes, refusedDays, overdue } = await look(sizes, { views: 7, refused: 30 });
-  expect(sizeBytes).toBeGreaterThan(2 ** 20);
-  expect(refusedDays).toStrictEqual(['2026-11-02', '2026-11-21']);
-  expect(overdue).toStrictEqual(['views-2026-11-01.ndjson']);
+it('finds the file system, the days of the files and those that are overdue', async () => {
+  const days = ['views-2026-11-01', 'views-2026-11-22', 'refused-2026-11-02', 'refused-2026-11-21'];
+  const sizes = Object.fromEntries(days.map((day) => [`${day}.ndjson`, 1]));
+  const seen = await look(sizes, { views: 7, refused: 30 });
+  expect(seen.sizeBytes).toBeGreaterThan(2 ** 20);
+  expect(seen.fileSystem!.freeBytes).toBeGreaterThan(2 ** 20);
+  expect(seen).toMatchObject({
+    viewDays: ['2026-11-01', '2026-11-22'],
+    refusedDays: ['2026-11-02', '2026-11-21'],
+    overdue: ['views-2026-11-01.ndjson'],
+  });
 });
 
 it('a directory that is gone breaks nothing', async () => {
