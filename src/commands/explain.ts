@@ -7,7 +7,7 @@ import { EXIT } from '../base/exit.ts';
 import { cannotRead } from '../disk/lines.ts';
 import { exampleOrigin } from '../projects/origins.ts';
 import { loadProjects, type Projects } from '../projects/project-list.ts';
-import { fixOf } from '../status/problem-words.ts';
+import { faultWords, fixOf } from '../status/problem-words.ts';
 import { readRefusedLine } from '../store/refused/refused-line.ts';
 import { readView } from '../view/read-view.ts';
 import { isRefusal, type Refusal, REFUSALS, sizeFault } from '../view/refusal.ts';
@@ -44,8 +44,8 @@ export const explain = defineCommand({
       print(`201: the view would be stored, for project ${verdict.project}`);
       return EXIT.done;
     }
-    print(describe(verdict, projects));
-    print(`  ${hintFor(verdict, projects, origin, body.toString(), path)}`);
+    print(describe(verdict));
+    print(`  ${hintFor({ ...verdict, origin, text: body.toString() }, projects, path)}`);
     return EXIT.badData;
   },
 });
@@ -59,43 +59,25 @@ async function readInput(file: string): Promise<Buffer> {
 }
 
 /** The status and code, the detail, and each fault on a line. */
-function describe(refusal: Refusal, projects: Projects): string {
-  const { code, issues = [] } = refusal;
-  const lines = issues.map(
-    ({ field, message, received }) =>
-      `  ${printable(field) || 'the view'} ${printable(message)} (received ${printable(received)})`,
-  );
-  const detail = printable(operatorsDetail(refusal, projects), 1000);
+function describe({ code, detail, issues = [] }: Refusal): string {
+  const answer = `${REFUSALS[code].status} ${code}: ${printable(detail, 1000)}`;
+  if (issues.length === 0) return answer;
   // "issues" is what the detail calls them.
-  const heading = lines.length > 0 ? ['issues:'] : [];
-  return [`${REFUSALS[code].status} ${code}: ${detail}`, ...heading, ...lines].join('\n');
-}
-
-/**
- * Returns the detail for the operator, who may know which ids are listed. The answer to a page
- * hides that from unknown senders, and names whom to ask.
- */
-function operatorsDetail({ code, project: id = '', detail }: Refusal, projects: Projects): string {
-  if (code !== 'project-not-activated') return detail;
-  const isListed = projects.find(id) !== undefined;
-  return `Project ${id} is ${isListed ? 'listed, but inactive' : 'not listed'}.`;
+  return [answer, 'issues:', ...issues.map((issue) => `  ${faultWords(issue)}`)].join('\n');
 }
 
 /** Returns the fix as a line that ends with a command, if there is one. */
 function hintFor(
-  refusal: Refusal,
-  projects: Projects,
-  origin: string | undefined,
-  text: string,
-  projectsPath: string,
+  sample: Refusal & { readonly origin: string | undefined; readonly text: string },
+  all: Projects,
+  path: string,
 ): string {
-  const project = projects.find(refusal.project ?? '');
-  const remedy = remedyOf({ ...refusal, project, origin });
+  const project = all.find(sample.project ?? '');
+  const remedy = remedyOf({ ...sample, project });
   if (remedy.kind === 'send-origin') {
     const example = printable(exampleOrigin(project!.origins![0]!));
     return `To check it as if a page had sent it, add: --origin ${shellQuoted(example)}`;
   }
-  const reason = { remedy, sample: { ...refusal, origin, text }, keptDays: [] };
-  const { words, command = '' } = fixOf(reason, { projects: projectsPath });
+  const { words, command = '' } = fixOf({ remedy, sample, keptDays: [] }, { projects: path });
   return [...words, ` ${command}`].join('').trimEnd();
 }

@@ -4,6 +4,7 @@ import { MiB } from '../base/size.ts';
 import { printable, shellQuoted } from '../base/text.ts';
 import { curlOf } from '../projects/curl.ts';
 import type { ReasonFacts, Row, StatusModel } from './model.ts';
+import type { Issue } from '../view/refusal.ts';
 import * as commands from './shell-commands.ts';
 import type { Remedy } from '../view/remedy.ts';
 import type { Space } from './look-around.ts';
@@ -131,7 +132,7 @@ function reasonSteps(reason: ReasonFacts, place: Place): Step[] {
   const { code, project = '', origin } = sample;
   const views = plural(lastDay, nounOf(project));
   const from = origin === undefined ? 'without an Origin' : `from ${printable(origin)}`;
-  const why = code === 'invalid-view' ? faultsOf(sample) : reasonOf(sample);
+  const why = code === 'invalid-view' ? sample.issues.map(faultWords).join('; ') : reasonOf(sample);
   const what = say`${views} in 24 hours, the latest ${at(lastMs)} ${from}: ${why}.`;
   const steps = [{ words: what }, fixOf(reason, place)];
   // Faulty views stay faulty, so only others can be sent again.
@@ -141,13 +142,11 @@ function reasonSteps(reason: ReasonFacts, place: Place): Step[] {
   return [...steps, { words: ['Then send the refused views again:'], command }];
 }
 
-const faultsOf = ({ issues }: ReasonFacts['sample']): string =>
-  issues
-    .map(({ field, message, received }) => {
-      const name = field === '' ? 'the view' : printable(field);
-      return `${name} ${printable(message)} (received ${printable(received)})`;
-    })
-    .join('; ');
+/** `mb must be an integer (received "12")` */
+export function faultWords({ field, message, received }: Omit<Issue, 'expected'>): string {
+  const name = field === '' ? 'the view' : printable(field);
+  return `${name} ${printable(message)} (received ${printable(received)})`;
+}
 
 const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
   activate: 'If it is a site of yours, activate it; if not, remove the script from its pages:',
