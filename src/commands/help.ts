@@ -7,8 +7,6 @@ import { findPage, READERS, TOPICS } from '../manual/pages.ts';
 import { envName, flagOf, OPTIONS } from '../settings.ts';
 import { type Command, defineCommand, tableOf } from './command.ts';
 
-const NONE: readonly string[] = [];
-
 /**
  * `viewlog help [COMMAND|TOPIC]`.
  * @param commands all commands, this one included, so it is called when the command runs.
@@ -39,7 +37,11 @@ export const version = defineCommand({
 });
 
 /** @throws {Fatal} exit 64 if there is no such command, with the nearest name. */
-export function findCommand(name: string, commands: readonly Command[], topics = NONE): Command {
+export function findCommand(
+  name: string,
+  commands: readonly Command[],
+  topics: readonly string[] = [],
+): Command {
   const found = commands.find((command) => command.name === name);
   if (found !== undefined) return found;
   const near = nearest(name, [...commands.map((command) => command.name), ...topics]);
