@@ -110,8 +110,7 @@ async function openFiles(settings: ServeSettings, options: StoresOptions) {
   const refused = new RefusedFiles({ ...common, maxBytesPerDay, freeBytes });
   const retention = new Retention({
     ...common,
-    keepDays: settings['keep-days'],
-    keepRefusedDays: settings['keep-refused-days'],
+    keepDays: { views: settings['keep-days'], refused: settings['keep-refused-days'] },
     files: systemFiles,
     hasWritten: (kind, day) => (kind === 'views' ? store : refused).hasWritten(day),
     isLocked: () => lock.isHeld(),

@@ -124,7 +124,8 @@ export class Archive {
     const { dir, files, stop } = this.#options;
     const { writer } = this.#views;
     const hasWritten = (_: string, day: string): boolean => writer.hasWritten(day);
-    const retention = new Retention({ ...this.#options, keepRefusedDays: 0, hasWritten });
+    const keepDays = { views: this.#options.keepDays, refused: 0 };
+    const retention = new Retention({ ...this.#options, keepDays, hasWritten });
     try {
       this.#record = await readRecord(files, dir);
       this.#views.reset(this.#record?.files ?? {});

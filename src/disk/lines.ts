@@ -39,18 +39,13 @@ export async function* readBlocks(
   path: string,
   encoding: Encoding = 'utf8',
 ): AsyncGenerator<Block> {
-  let pending: Buffer[] = [];
-  let pendingBytes = 0;
+  let rest = Buffer.alloc(0);
   for await (const chunk of chunksOf(path)) {
-    const end = chunk.lastIndexOf(NEWLINE) + 1;
-    if (end > 0) {
-      yield blockOf(Buffer.concat([...pending, chunk.subarray(0, end)]), encoding);
-      pending = [];
-      pendingBytes = 0;
-    }
-    pending.push(chunk.subarray(end));
-    pendingBytes += chunk.length - end;
-    if (pendingBytes > READ_LINE_BYTES_MAX) {
+    const bytes = Buffer.concat([rest, chunk]);
+    const end = bytes.lastIndexOf(NEWLINE) + 1;
+    if (end > 0) yield blockOf(bytes.subarray(0, end), encoding);
+    rest = bytes.subarray(end);
+    if (rest.length > READ_LINE_BYTES_MAX) {
       const most = formatSize(READ_LINE_BYTES_MAX);
       throw new Fatal(
         EXIT.badData,
@@ -58,7 +53,7 @@ export async function* readBlocks(
       );
     }
   }
-  if (pendingBytes > 0) yield blockOf(Buffer.concat(pending), encoding);
+  if (rest.length > 0) yield blockOf(rest, encoding);
 }
 
 function blockOf(bytes: Buffer, encoding: Encoding): Block {

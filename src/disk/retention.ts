@@ -10,10 +10,8 @@ import { type FileOps, ifPresent } from './ops.ts';
 
 export interface RetentionOptions {
   readonly dir: string;
-  /** View files more than this many days old are removed; 0: none. */
-  readonly keepDays: number;
-  /** The same for files of refused views. */
-  readonly keepRefusedDays: number;
+  /** Files more than this many days old are removed; 0: none. */
+  readonly keepDays: Readonly<Record<FileKind, number>>;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly log: Log;
@@ -56,13 +54,10 @@ export class Retention {
 
   /** Removes one overdue file of each kind. Never rejects. */
   async #look(): Promise<void> {
-    const { keepDays, keepRefusedDays, dir, log } = this.#options;
-    for (const [kind, days] of [
-      ['views', keepDays],
-      ['refused', keepRefusedDays],
-    ] as const) {
+    const { dir, log } = this.#options;
+    for (const kind of ['views', 'refused'] as const) {
       try {
-        await this.#removeOldest(kind, days);
+        await this.#removeOldest(kind);
       } catch (error) {
         log.warn(`Cannot remove old files of ${kind} from "${dir}": ${reasonOf(error)}`);
       }
@@ -70,9 +65,10 @@ export class Retention {
     this.#lookLater();
   }
 
-  async #removeOldest(kind: FileKind, keepDays: number): Promise<void> {
-    if (keepDays === 0 || this.#isStopped) return;
+  async #removeOldest(kind: FileKind): Promise<void> {
     const { dir, files, now, log, hasWritten, isLocked } = this.#options;
+    const keepDays = this.#options.keepDays[kind];
+    if (keepDays === 0 || this.#isStopped) return;
     const overdue = overdueDays(await daysIn(files, dir, kind), keepDays, now());
     const oldest = overdue.find((day) => !hasWritten(kind, day));
     if (oldest === undefined || !isLocked()) return;

@@ -1,5 +1,5 @@
 import { type ParseErrorCode, printParseErrorCode, visit } from 'jsonc-parser';
-import { hasHeadWithin, LARGEST_MAX_VIEW_BYTES, LINE_START } from '../view/line.ts';
+import { hasHeadWithin, LINE_START } from '../view/line.ts';
 
 /** jsonc-parser's names of a string, a number or a word that the end of the text cuts off. */
 const UNFINISHED = /^(UnexpectedEnd|InvalidSymbol)/;
@@ -14,8 +14,6 @@ export function isFragment(line: string): boolean {
   const [text = ''] = line.split('\0', 1);
   if (line === '' || text.padEnd(line.length, '\0') !== line) return false;
   if (text.length <= LINE_START.length) return LINE_START.startsWith(text);
-  // A crash cuts off lines, which are never longer than this.
-  if (text.length > LARGEST_MAX_VIEW_BYTES) return false;
   if (!text.startsWith(LINE_START) || hasHeadWithin(text)) return false;
   let isWhole = true;
   let isCut = true;

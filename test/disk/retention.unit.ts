@@ -40,8 +40,7 @@ function started(names: readonly string[]) {
   const may = { remove: true };
   const retention = new Retention({
     dir,
-    keepDays: 2,
-    keepRefusedDays: 2,
+    keepDays: { views: 2, refused: 2 },
     now: () => Date.parse(`${march(6)}T12:00:00Z`),
     log,
     files,

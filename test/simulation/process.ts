@@ -88,8 +88,7 @@ export class Process {
     });
     this.#retention = new Retention({
       ...common,
-      keepDays: settings.keepDays.views,
-      keepRefusedDays: settings.keepDays.refused,
+      keepDays: settings.keepDays,
       hasWritten: (kind, day) => (kind === 'views' ? this.#store : this.#refused).hasWritten(day),
       isLocked: () => true,
       files: syscalls.files('retention'),

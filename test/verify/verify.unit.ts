@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { plural } from '../../src/base/format.ts';
 import { verifyFile } from '../../src/verify/verify-file.ts';
 import { storedLines } from '../support/stored-lines.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -22,16 +21,6 @@ async function verify(content: string | Buffer, name = `views-${DAY}.ndjson`) {
 
 const text = (lines: readonly string[]): string => `${lines.join('\n')}\n`;
 const withFifth = (line: string): string => text(LINES.with(4, line));
-
-it('tells lines, bytes, first and last ts', async () => {
-  const content = text(LINES);
-  const bytes = plural(Buffer.byteLength(content), 'byte');
-  expect(await verify(content)).toStrictEqual({
-    isSound: true,
-    summary: `FILE: 40 lines, ${bytes}, ${DAY}T00:00:00.000Z to ${DAY}T00:00:39.000Z`,
-    said: [],
-  });
-});
 
 it.each([
   ['a blank line', '', 'is blank'],
