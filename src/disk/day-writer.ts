@@ -98,14 +98,14 @@ export class DayWriter {
    * Opens, syncs and seals the newest file, which is the one that a crash may have torn.
    * @throws {Fatal} exit 73 if it can't be opened.
    */
-  async start(today: string): Promise<Blocked | undefined> {
+  async start(): Promise<Blocked | undefined> {
     const { dir, files, kind } = this.#options;
     const newest = (await daysIn(files, dir, kind)).at(-1);
     if (newest === undefined) return undefined;
     await this.#open(newest).catch((error: unknown) => {
       throw error instanceof Fatal ? error : cannotOpen(this.#pathOf(newest), error);
     });
-    return (await this.write(newest, NOTHING)).blocked ?? this.look(today);
+    return (await this.write(newest, NOTHING)).blocked;
   }
 
   /** Writes whole lines to the day's file. Without lines, it writes only what is `owed`. */

@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { lstat, rename, rm } from 'node:fs/promises';
 import * as net from 'node:net';
+import { text } from 'node:stream/consumers';
 import * as v from 'valibot';
 import { errnoOf } from '../base/exit.ts';
 import { sleep } from '../base/time.ts';
@@ -19,6 +20,8 @@ const HOLDER = v.object({
   /** The URL of its status server, if it has one. */
   status: v.optional(v.string()),
 });
+
+const ANSWER = v.pipe(v.string(), v.parseJson(), HOLDER);
 
 /** The process that holds a lock. */
 export type Holder = v.InferOutput<typeof HOLDER>;
@@ -93,7 +96,9 @@ export async function ask(lock: string): Promise<Answer> {
     // Seen on Deno 2.5: a connection to a path that does not exist ends without an error.
     if ((await ifPresent(lstat(lock))) === undefined) return undefined;
     try {
-      const answer = v.safeParse(v.pipe(v.string(), v.parseJson(), HOLDER), await read(lock));
+      const connection = net.connect(lock);
+      connection.setTimeout(ANSWER_TIMEOUT_MS, () => connection.destroy());
+      const answer = v.safeParse(ANSWER, await text(connection));
       if (answer.success) return answer.output;
     } catch (error) {
       const errno = errnoOf(error);
@@ -104,17 +109,4 @@ export async function ask(lock: string): Promise<Answer> {
     await sleep(HANG_UP_POLL_MS);
   } while (performance.now() < endMs);
   return 'unresponsive';
-}
-
-/** Reads until the other side hangs up, or time is over. */
-function read(lock: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let text = '';
-    const connection = net.connect(lock);
-    connection.setTimeout(ANSWER_TIMEOUT_MS, () => connection.destroy());
-    connection.setEncoding('utf8');
-    connection.on('data', (chunk: string) => (text += chunk));
-    connection.on('error', reject);
-    connection.on('close', () => resolve(text));
-  });
 }

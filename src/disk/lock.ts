@@ -48,7 +48,8 @@ export type Step = 'asked' | 'listening' | 'renamed' | 'waited';
 const LOOK_MS = 800;
 const FAST_START_MS = 100;
 const STABLE_MS = 150;
-const STABLE_AFTER_SLOW_START_MS = 2_000;
+/** Every holder has checked its lock within this time. */
+const NOTICED_MS = 2_000;
 /** Linux allows 108 bytes for the path of a socket, others 104, including the NUL at its end. */
 const PATH_BYTES_MAX = process.platform === 'linux' ? 107 : 103;
 
@@ -123,7 +124,7 @@ export class Lock {
     const isMissing = (await ifPresent(lstat(this.#path))) === undefined;
     // If there are files, their writer may be alive, and about to restore its lock.
     if (isMissing && (await daysIn(systemFiles, this.#dir, 'views')).length > 0) {
-      await sleep(LOOK_MS + STABLE_MS);
+      await sleep(NOTICED_MS);
     }
     while (!(await this.#tryToAcquire()));
     this.#lookLater();
@@ -165,7 +166,7 @@ export class Lock {
       await socket.takePath();
       await onStep('renamed');
       const isFast = performance.now() - begunMs <= FAST_START_MS;
-      await sleep(isFast ? STABLE_MS : STABLE_AFTER_SLOW_START_MS);
+      await sleep(isFast ? STABLE_MS : NOTICED_MS);
       await onStep('waited');
       isWon = await socket.hasPath();
     } catch (error) {

@@ -110,7 +110,7 @@ export class LocalViewStore implements ViewStore {
    * @throws {Fatal} exit 73 if the newest file can't be opened, 74 if a sync fails.
    */
   async start(): Promise<void> {
-    this.#setBlocked(await this.#writer.start(this.#today()));
+    this.#setBlocked(await this.#writer.start());
     await this.#space.poll();
     this.#noteUnavailable();
     this.#endPolls = every(this.#options.pollMs ?? POLL_MS, () => this.#poll());
