@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { listening } from './support/listening.ts';
 import { hasChromium, newPage, type Page } from './support/chromium.ts';
 import { BUN, DENO, isPresent, NODE } from './support/runtimes.ts';
 import { MINIMAL_VIEW } from './support/views.ts';
@@ -13,12 +13,8 @@ async function openPage(): Promise<Page> {
   const server = createServer((_, answer) => {
     answer.setHeader('content-type', 'text/html').end('<!doctype html><title>A page</title>');
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  onTestFinished(() => void server.close());
   const page = await newPage();
-  await page.goto(`http://localhost:${(server.address() as AddressInfo).port}/`);
+  await page.goto(`http://localhost:${await listening(server)}/`);
   return page;
 }
 

@@ -1,12 +1,11 @@
-import { spawn } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isHere } from './support/runtimes.ts';
 import { FULL_VIEW } from './support/views.ts';
 import { tempDir } from './support/temp-dir.ts';
-import { dataDirectory, linesOf, run, startViewlog, type Started } from './support/viewlog.ts';
-import { until, type Viewlog, watch } from './support/viewlog.ts';
+import { dataDirectory, linesOf, run, startProgram, startViewlog } from './support/viewlog.ts';
+import { type Started, until, type Viewlog } from './support/viewlog.ts';
 
 // Real programs that follow the files through restarts, crashes, midnights and removals.
 
@@ -36,20 +35,10 @@ interface Tailer {
   readonly restart?: () => Promise<void>;
 }
 
-/** Starts a program, and kills it when the test is over. */
-function started(program: string, args: readonly string[]): Started {
-  const running = watch(spawn(program, args));
-  onTestFinished(async () => {
-    running.child.kill('SIGKILL');
-    await running.ended;
-  });
-  return running;
-}
-
 /** Starts GNU tail, from each file's first line; it waits for files that do not exist yet. */
 function tail(data: string, days: readonly string[]): Tailer {
   const files = days.map((day) => join(data, `views-${day}.ndjson`));
-  const { stdout } = started('tail', ['-q', '-s', '0.1', '-n', '+1', '-F', ...files]);
+  const { stdout } = startProgram(['tail', '-q', '-s', '0.1', '-n', '+1', '-F', ...files]);
   return { lines: () => stdout().split('\n').slice(0, -1) };
 }
 
@@ -63,7 +52,7 @@ async function rsyslog(data: string): Promise<Tailer> {
     .replaceAll('/var/spool/rsyslog', work)
     .replace('/var/log/viewlog-shipped.ndjson', out);
   fs.writeFileSync(config, own);
-  const start = (): Started => started(RSYSLOGD, ['-n', '-f', config, '-i', join(dir, 'pid')]);
+  const start = (): Started => startProgram([RSYSLOGD, '-n', '-f', config, '-i', join(dir, 'pid')]);
   let running = start();
   return {
     lines: () => (fs.existsSync(out) ? fs.readFileSync(out, 'utf8').split('\n').slice(0, -1) : []),

@@ -1,9 +1,9 @@
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sleep } from '../../src/base/time.ts';
 import { verbatim } from '../../src/view/pattern.ts';
 import { ViewSchema } from '../../src/view/view-schema.ts';
+import { listening } from '../support/listening.ts';
 import {
   hasChromium,
   newPage,
@@ -63,14 +63,7 @@ async function openSite(options: SiteOptions = {}) {
     answer.write(text);
     if (!text.includes(SLOW)) answer.end();
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const origin = `http://${options.host ?? SITE_HOST}:${(server.address() as AddressInfo).port}`;
+  const origin = `http://${options.host ?? SITE_HOST}:${await listening(server)}`;
   const views = () => viewlog.lines().map((line) => JSON.parse(line) as Record<string, string>);
   return {
     origin,

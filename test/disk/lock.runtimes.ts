@@ -2,18 +2,18 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { bundle } from '../support/bundle.ts';
-import { type Child, startChild } from '../support/child.ts';
 import { BUN, DENO, isPresent, NODE, onEach, type Runtime } from '../support/runtimes.ts';
 import { tempDir } from '../support/temp-dir.ts';
+import { startTalker, type Talker } from '../support/viewlog.ts';
 
 const RUNTIMES = [NODE, DENO, BUN].filter(isPresent);
 
-const begin = (runtime: Runtime, mode: string, dir: string, cwd?: string): Child =>
-  startChild([...runtime.command(dir, bundle('lock-process')), mode, dir], cwd);
+const begin = (runtime: Runtime, mode: string, dir: string, cwd?: string): Talker =>
+  startTalker([...runtime.command(dir, bundle('lock-process')), mode, dir], cwd);
 
-const heldBy = ({ pid }: Child): object => ({
+const heldBy = ({ child }: Talker): object => ({
   exitCode: 73,
-  refused: expect.stringContaining(`process ${pid}, running since 2`),
+  refused: expect.stringContaining(`process ${child.pid}, running since 2`),
 });
 
 test('a killed holder does not prevent a start, a suspended one does', () =>
@@ -22,12 +22,12 @@ test('a killed holder does not prevent a start, a suspended one does', () =>
     const first = begin(runtime, 'start', dir);
     expect(await first.next()).toMatchObject({ held: true });
     expect(await begin(runtime, 'start', dir).next()).toMatchObject(heldBy(first));
-    first.kill('SIGSTOP');
+    first.child.kill('SIGSTOP');
     expect(await begin(runtime, 'start', dir).next()).toMatchObject({
       exitCode: 73,
       refused: expect.stringContaining('a process that does not answer'),
     });
-    first.kill('SIGKILL');
+    first.child.kill('SIGKILL');
     expect(await begin(runtime, 'start', dir).next()).toMatchObject({ held: true });
   }));
 
@@ -52,14 +52,14 @@ test('a lock does not keep its process alive, and is dead when that ends', () =>
     for (let round = 0; round < 2; round++) {
       const child = begin(runtime, 'end', dir);
       expect(await child.next()).toMatchObject({ held: true });
-      expect(await child.ended).toBe(0);
+      expect(await child.ended).toMatchObject({ code: 0 });
     }
     expect(fs.readdirSync(dir)).toEqual(['viewlog.lock']);
   }));
 
 test('Deno names the flag that it lacks for the directory', async () => {
   const allowed = DENO.command(tempDir(), bundle('lock-process'));
-  const child = startChild([...allowed, 'start', join(tempDir(), 'data')]);
+  const child = startTalker([...allowed, 'start', join(tempDir(), 'data')]);
   expect(await child.next()).toMatchObject({
     exitCode: 73,
     refused: expect.stringMatching(/^Cannot open ".*data" for writing: Requires .*--allow-/),
@@ -89,7 +89,7 @@ test.each(pairs)(
         expect(holders).toHaveLength(1);
         expect(said).toContainEqual(expect.objectContaining(heldBy(holders[0]!)));
       }
-      for (const child of children) child.kill('SIGKILL');
+      for (const { child } of children) child.kill('SIGKILL');
       await Promise.all(children.map((child) => child.ended));
       fs.rmSync(join(dir, 'go'));
     }

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Fatal } from '../../src/base/exit.ts';
 import { acquireLock, askHolder, type Lock, type Step } from '../../src/disk/lock.ts';
 import { memoryLog } from '../support/memory-log.ts';
-import { until } from '../support/open-store.ts';
+import { until } from '../support/viewlog.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const LOCK = 'viewlog.lock';
@@ -162,7 +162,7 @@ test('two that start are each stopped at each step: one holds the lock and write
     const locks = [await first.ended, await second.ended];
     const what = `the first stopped when it had ${stopFirst}, the second ${stopSecond}`;
     // A holder that was replaced notices by itself.
-    await until(() => locks.filter((lock) => lock?.isHeld()).length === 1, what);
+    await until(() => locks.filter((lock) => lock?.isHeld()).length === 1);
     // Once a process has written, an earlier one never writes again.
     const turns = written.filter((name, i) => name !== written[i - 1]);
     expect(turns.length, `${what}: ${turns.join()}`).toBe(new Set(written).size);
@@ -188,8 +188,8 @@ describe('a holder', () => {
     await expectRefused(dir, `process ${process.pid}`);
     fs.rmSync(path);
     fs.writeFileSync(path, 'from a backup');
-    await until(() => log.lines.length === 2, 'it is logged again');
-    await until(() => fs.statSync(path).isSocket(), 'the lock is created again');
+    await until(() => log.lines.length === 2);
+    await until(() => fs.statSync(path).isSocket());
     await expectRefused(dir, `process ${process.pid}`);
     expect(log.lines[0]).toBe(
       `warn: The lock "${path}" was removed by another program; viewlog has created it again`,
@@ -201,7 +201,7 @@ describe('a holder', () => {
     const { lost, lock, path } = await holder();
     fs.rmSync(path);
     await listenAt(path, (connection) => connection.end('{"pid":4711,"sinceMs":0}\n'));
-    await until(() => lost.length === 1, 'it is lost');
+    await until(() => lost.length === 1);
     const message = expect.stringContaining('process 4711, running since 1970-01-01T00:00:00Z');
     expect(lost[0]).toMatchObject({ exitCode: 73, message });
     expect(lock.isHeld()).toBe(false);
@@ -210,7 +210,7 @@ describe('a holder', () => {
   test('whose directory is moved away ends with 74, and makes no other', async () => {
     const { dir, lost, lock } = await holder();
     fs.renameSync(dir, `${dir}.old`);
-    await until(() => lost.length === 1, 'it is lost');
+    await until(() => lost.length === 1);
     const message = expect.stringContaining('is missing now');
     expect(lost[0]).toMatchObject({ exitCode: 74, message });
     expect([lock.isHeld(), fs.existsSync(dir)]).toEqual([false, false]);

@@ -1,9 +1,9 @@
-import { once } from 'node:events';
 import { createServer, IncomingMessage, type IncomingHttpHeaders } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import { FewHeaders } from '../../src/http/few-headers.ts';
+import { listening } from '../support/listening.ts';
 
 const ASKED = [
   'access-control-request-headers',
@@ -30,12 +30,9 @@ async function headersOf(
     outgoing.sendDate = false;
     outgoing.end('taken');
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const socket = connect(await listening(server), '127.0.0.1');
   socket.end(request);
-  const answer = await text(socket);
-  server.close();
-  return { headers, answer };
+  return { answer: await text(socket), headers };
 }
 
 const PLAIN = ASKED.filter((name) => !/^(te|tr|ex|content-length)/.test(name));

@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { MINIMAL_VIEW } from '../support/views.ts';
-import { dataDirectory, run, startCommand, startViewlog, until } from '../support/viewlog.ts';
+import { dataDirectory, run, start, startViewlog, until } from '../support/viewlog.ts';
 
 /** A collector that has refused `count` views of a project that is active by now. */
 async function afterRefusals(count: number) {
@@ -28,8 +28,7 @@ it('killed again and again, never sends a view twice', async () => {
   const before = stored().length;
   for (let kills = 0; ; kills++) {
     const sentBefore = stored().length;
-    const args = ['replay', file, `--port=${viewlog.port}`];
-    const started = startCommand(args, data);
+    const started = start(['replay', file, `--port=${viewlog.port}`, `--data=${data}`], data);
     await Promise.race([until(() => stored().length > sentBefore + (kills % 4)), started.ended]);
     if (kills < 6) started.child.kill('SIGKILL');
     if ((await started.ended).signal === null) break;

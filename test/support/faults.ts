@@ -12,12 +12,11 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { Random } from '../simulation/random.ts';
 import { bundle } from './bundle.ts';
-import { startChild } from './child.ts';
 import { NODE, type Runtime } from './runtimes.ts';
 import { canMount, canMountThin, ext4, remount, smallDisk } from './small-disk.ts';
 import { DISK_BYTES, type Figures, parsed, sleep, Trial } from './trial.ts';
 import { MINIMAL_VIEW } from './views.ts';
-import { until, type Viewlog } from './viewlog.ts';
+import { startTalker, until, type Viewlog } from './viewlog.ts';
 
 // Faults of a real collector. Each function takes its random numbers, so that the soak can repeat it
 // for hours, and returns figures about what it did.
@@ -273,7 +272,7 @@ export async function withstand(
   const viewlog = await trial.start();
   expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
   const firstKiB = peakKiB(viewlog);
-  const attackers = startChild([
+  const attackers = startTalker([
     ...NODE.command('', bundle('attacker-process')),
     String(viewlog.port),
     String(clients),
@@ -294,7 +293,7 @@ export async function withstand(
       expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
     }
   }
-  attackers.kill('SIGKILL');
+  attackers.child.kill('SIGKILL');
   await attackers.ended;
   await sleep(2_000);
   expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);

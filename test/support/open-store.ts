@@ -49,12 +49,3 @@ export async function openStore(options: Partial<ViewStoreOptions> = {}): Promis
 
 /** Returns a view's fields, as the collector passes them. */
 export const view = (n: number): Buffer => Buffer.from(JSON.stringify({ p: '1', n }));
-
-/** Waits for a condition. */
-export async function until(condition: () => boolean, what: string): Promise<void> {
-  const endMs = performance.now() + 20_000;
-  while (!condition()) {
-    if (performance.now() > endMs) throw new Error(`Never happened: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
-}

@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import { tempDir } from './temp-dir.ts';
-import { until } from './viewlog.ts';
+import { startProgram, until } from './viewlog.ts';
 
 export const CADDY = '/usr/bin/caddy';
 export const NGINX = '/usr/sbin/nginx';
@@ -23,23 +22,11 @@ export interface Proxy {
 
 async function startProxy(port: number, [program, ...args]: readonly [string, ...string[]]) {
   const env = { PATH: process.env['PATH'], HOME: tempDir() };
-  const child = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
-  const ended = new Promise((resolve) => child.on('close', resolve));
-  onTestFinished(async () => {
-    child.kill('SIGTERM');
-    await ended;
-  });
+  const { ended } = startProgram([program, ...args], { env });
   const url = `http://127.0.0.1:${port}`;
-  const answers = until(() =>
-    fetch(url).then(
-      () => true,
-      () => false,
-    ),
-  );
-  const isUp = await Promise.race([answers, ended.then(() => false)]);
-  if (!isUp) throw new Error(`${program} ended: ${said}`);
+  const answers = until(() => fetch(url).catch(() => undefined));
+  const up = await Promise.race([answers, ended]);
+  if ('stderr' in up) throw new Error(`${program} ended: ${up.stderr}`);
   const proxy: Proxy = {
     port,
     post: (view) =>

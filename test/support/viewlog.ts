@@ -1,7 +1,7 @@
-import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, type SpawnOptionsWithoutStdio } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { createInterface } from 'node:readline';
 import { NODE, type Runtime } from './runtimes.ts';
 import { tempDir, whenOver } from './temp-dir.ts';
 
@@ -45,46 +45,60 @@ export function dataDirectory(projects: unknown = PROJECTS): string {
   return data;
 }
 
-/** Starts the built bundle. */
-export function start(args: readonly string[], data: string, options: RunOptions): Started {
-  const runtime = options.runtime ?? NODE;
-  const [program, ...before] = runtime.command(data);
-  const child = spawn(program, [...before, ...args], {
-    cwd: data,
-    env: { PATH: process.env['PATH'], NO_COLOR: '1', ...options.env },
-    ...(options.user ?? ownerOf(data)),
-  });
-  child.stdin.on('error', () => {}).end(options.input ?? '');
-  return watch(child);
-}
-
-/** Collects what a program says. */
-export function watch(child: ChildProcessWithoutNullStreams): Started {
+/** Starts a program, collects what it says, and kills it when the test is over. */
+export function startProgram(
+  [program, ...args]: readonly [string, ...string[]],
+  options: SpawnOptionsWithoutStdio & { readonly input?: string | undefined } = {},
+): Started {
+  const child = spawn(program, args, options);
   let stdout = '';
   let stderr = '';
+  child.stdin.on('error', () => {}).end(options.input ?? '');
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
   const ended = new Promise<Ended>((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr }));
   });
+  whenOver(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
   return { child, ended, stdout: () => stdout, stderr: () => stderr };
+}
+
+/** Starts the built bundle. */
+export function start(args: readonly string[], data: string, options: RunOptions = {}): Started {
+  const [program, ...before] = (options.runtime ?? NODE).command(data);
+  return startProgram([program, ...before, ...args], {
+    cwd: data,
+    env: { PATH: process.env['PATH'], NO_COLOR: '1', ...options.env },
+    input: options.input,
+    ...(options.user ?? ownerOf(data)),
+  });
+}
+
+/** A program that prints lines of JSON. */
+export interface Talker extends Started {
+  /** Resolves with the next line; rejects if the program ends first. */
+  next(): Promise<Record<string, unknown>>;
+}
+
+export function startTalker(command: readonly [string, ...string[]], cwd?: string): Talker {
+  const started = startProgram(command, { cwd });
+  const lines = createInterface({ input: started.child.stdout! })[Symbol.asyncIterator]();
+  const next = async (): Promise<Record<string, unknown>> => {
+    const { value, done } = await lines.next();
+    if (done) throw new Error(`${command[0]} ended without a word: ${started.stderr()}`);
+    return JSON.parse(value) as Record<string, unknown>;
+  };
+  return { ...started, next };
 }
 
 /** Returns the directory's owner, as whom viewlog runs, because it refuses to run there as root. */
 function ownerOf(data: string): { uid: number; gid: number } | undefined {
   const { uid, gid } = statSync(data);
   return process.getuid?.() === 0 && uid !== 0 ? { uid, gid } : undefined;
-}
-
-/** Starts a command of the built bundle, and kills it when the test is over. */
-export function startCommand(args: readonly string[], data: string): Started {
-  const started = start([...args, '--data', data], data, {});
-  onTestFinished(async () => {
-    started.child.kill('SIGKILL');
-    await started.ended;
-  });
-  return started;
 }
 
 /** Runs a command of the built bundle to its end. */
@@ -114,7 +128,7 @@ export interface Viewlog extends Started {
   signal(signal: NodeJS.Signals): Promise<Ended>;
 }
 
-/** Starts the built bundle, waits until it listens, and kills it when the test is over. */
+/** Starts the built bundle, and waits until it listens. */
 export async function startViewlog(
   options: RunOptions & { readonly args?: readonly string[] } = {},
 ): Promise<Viewlog> {
@@ -123,10 +137,6 @@ export async function startViewlog(
   const first = ['serve', '--port=0', '--status=off', ...(options.args ?? [])];
   const args = [...first, ...placeOf(first, data, options)];
   const started = start(args, data, options);
-  whenOver(async () => {
-    started.child.kill('SIGKILL');
-    await started.ended;
-  });
   const url = await listening(started);
   return {
     ...started,

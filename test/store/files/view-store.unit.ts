@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { systemFiles } from '../../../src/disk/ops.ts';
 import { errnoError, FaultyDisk } from '../../support/faulty-disk.ts';
-import { openStore, until, view } from '../../support/open-store.ts';
+import { openStore, view } from '../../support/open-store.ts';
+import { until } from '../../support/viewlog.ts';
 
 const FILE = 'views-2026-03-01.ndjson';
 const DAY_MS = 86_400_000;
@@ -93,7 +94,7 @@ describe('a full disk', () => {
     expect(await store.append(view(1))).toEqual({ unavailable: 'the disk is full' });
     expect(await store.append(view(2))).toEqual({ unavailable: 'the disk is full' });
     disk.spaceBytes = Number.POSITIVE_INFINITY;
-    await until(() => store.state().unavailable === undefined, 'space is noticed');
+    await until(() => store.state().unavailable === undefined);
     expect(await store.append(view(3))).toHaveProperty('id');
     expect(lines()).toHaveLength(2);
     expect(log.lines).toEqual([
@@ -124,15 +125,15 @@ describe('a full disk', () => {
 test('little free space refuses views until there is an eighth more, and says since when', async () => {
   const { store, disk, log } = await openFaulty({ minFreeBytes: 800_000 });
   disk.spaceBytes = 799_999;
-  await until(() => store.state().unavailable !== undefined, 'low space is noticed');
+  await until(() => store.state().unavailable !== undefined);
   expect(await store.append(view(2))).toEqual({ unavailable: 'too little free disk space' });
-  await until(() => store.state().unavailableSinceMs !== undefined, 'the time is noted');
+  await until(() => store.state().unavailableSinceMs !== undefined);
   disk.spaceBytes = 899_999;
-  await until(() => store.state().freeBytes === 899_999, 'a poll');
+  await until(() => store.state().freeBytes === 899_999);
   expect(store.state().unavailable).toBe('too little free disk space');
   disk.spaceBytes = 900_000;
-  await until(() => store.state().unavailable === undefined, 'space is noticed');
-  await until(() => store.state().unavailableSinceMs === undefined, 'the end is noted');
+  await until(() => store.state().unavailable === undefined);
+  await until(() => store.state().unavailableSinceMs === undefined);
   expect(log.lines).toHaveLength(2);
   await store.close(20_000);
 });
@@ -146,7 +147,7 @@ test('unknown free space is logged once', async () => {
   const files = { ...systemFiles, freeBytes };
   const { store, log } = await openStore({ files, minFreeBytes: 100, pollMs: 5 });
   expect(await store.append(view(1))).toHaveProperty('id');
-  await until(() => asked > 2, 'it is asked again');
+  await until(() => asked > 2);
   expect(log.lines).toEqual([
     'warn: --min-free is off: free disk space is unknown: Requires sys access to "statfs"; start Deno with --allow-sys=statfs',
   ]);
@@ -193,7 +194,7 @@ describe('a file that another program', () => {
     await store.append(view(1));
     change(path);
     if (fs.existsSync(`${path}.new`)) fs.renameSync(`${path}.new`, path);
-    await until(() => log.lines.length > 0, 'it is noticed');
+    await until(() => log.lines.length > 0);
     expect(await store.append(view(2))).toHaveProperty('id');
     expect(lines().slice(0, -1)).toEqual(before);
     const moved = `"${path}" was moved, removed or emptied by another program`;
@@ -208,7 +209,7 @@ describe('a file that another program', () => {
     await store.append(view(2));
     fs.truncateSync(path);
     disk.spaceBytes = Number.POSITIVE_INFINITY;
-    await until(() => store.state().unavailable === undefined, 'space is noticed');
+    await until(() => store.state().unavailable === undefined);
     expect(await store.append(view(3))).toHaveProperty('id');
     expect(lines().map((line) => (JSON.parse(line) as { n: number }).n)).toEqual([3]);
     await store.close(20_000);

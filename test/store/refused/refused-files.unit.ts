@@ -8,7 +8,7 @@ import {
 import { clockAt } from '../../support/clock.ts';
 import { FaultyDisk } from '../../support/faulty-disk.ts';
 import { memoryLog } from '../../support/memory-log.ts';
-import { until } from '../../support/open-store.ts';
+import { until } from '../../support/viewlog.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 const MiB = 1024 * 1024;
@@ -34,11 +34,11 @@ function openRefused(options: Partial<RefusedStoreOptions> = {}) {
       .split('\n')
       .slice(0, -1)
       .map((line) => (JSON.parse(line) as { view: unknown }).view);
-  const settled = (count: number): Promise<void> =>
+  const settled = (count: number): Promise<boolean> =>
     until(() => {
       const { storedLines, droppedLines } = store.state();
       return storedLines + droppedLines === count;
-    }, `${count} settled`);
+    });
   return { dir, clock, log, store, text, views, settled };
 }
 

@@ -1,0 +1,73 @@
+// Makes src/manual/status-page.png, the README's picture: the page of a collector that has counted
+// the views of made-up sites for 60 hours. Run it with `npm run picture`.
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { it, onTestFinished } from 'vitest';
+import { dayOf, HOUR_MS } from '../src/base/time.ts';
+import { Counts } from '../src/status/counts.ts';
+import { slicesOf } from '../src/status/saved-counts.ts';
+import { newPage } from './support/chromium.ts';
+import { startWatched } from './support/status.ts';
+
+const PICTURE = join(import.meta.dirname, '../src/manual/status-page.png');
+const SITES = [
+  { id: '1000001', name: 'Aurora Travel', viewsPerHour: 320 },
+  { id: '1000002', name: 'Bergen Books', viewsPerHour: 90 },
+  { id: '1000003', name: 'Café Ørnen', viewsPerHour: 24 },
+  { id: '1000004', name: 'Fjord Ferries', viewsPerHour: 150, origins: ['https://www.example.com'] },
+];
+/** Its views have been refused since then: the shop has moved to an address that is not listed. */
+const MOVED = { id: '1000004', origin: 'https://shop.example.com', agoMs: 1.2 * HOUR_MS };
+
+/** Returns a number from 0 to 1, the same for the same number. */
+const noise = (n: number): number => Math.abs(Math.sin(n) * 43_758.5453) % 1;
+
+/** Returns the views until now, as a collector counts them. */
+function countsUntil(endMs: number): Counts {
+  let atMs = endMs - 60 * HOUR_MS;
+  const counts = new Counts(
+    () => atMs,
+    () => true,
+  );
+  for (; atMs < endMs - 5_000; atMs += 10_000) {
+    for (const [i, { id, viewsPerHour }] of SITES.entries()) {
+      // More by day than by night, and never quite the same.
+      const hour = (atMs / HOUR_MS) % 24;
+      const share = 0.55 - 0.45 * Math.cos(((hour - 2) / 24) * 2 * Math.PI);
+      const wave = 1 + 0.3 * Math.sin(atMs / 700_000 + i);
+      if (noise(atMs + i) * 360 >= viewsPerHour * share * wave) continue;
+      if (id !== MOVED.id || atMs < endMs - MOVED.agoMs) counts.accepted(id, Buffer.from('{}'));
+      else {
+        const detail = `Project ${id} takes views only from the origins that its operator listed.`;
+        const cause = { code: 'origin-not-allowed', project: id, detail } as const;
+        counts.refused(cause, MOVED.origin);
+      }
+    }
+  }
+  return counts;
+}
+
+it('makes the picture', async () => {
+  // Its name is in the picture.
+  const data = join(tmpdir(), 'viewlog');
+  mkdirSync(data);
+  onTestFinished(() => rmSync(data, { recursive: true }));
+  const nowMs = Date.now();
+  const projects = SITES.map(({ id, name, origins }) => ({ id, name, origins }));
+  const files = {
+    'projects.json': JSON.stringify({ operator: 'a@example.com', projects }),
+    'status.json': [...slicesOf(countsUntil(nowMs))].join(''),
+    // The refused views were stored, so the page can offer to send them again.
+    [`refused-${dayOf(nowMs)}.ndjson`]: `{"ts":"${new Date(nowMs).toISOString()}"}\n`,
+    // The disk lasts as long as files of this size fit on it.
+    [`views-${dayOf(nowMs - 24 * HOUR_MS)}.ndjson`]: `${'{}'.padEnd(3_000_000)}\n`,
+    [`views-${dayOf(nowMs - 48 * HOUR_MS)}.ndjson`]: `${'{}'.padEnd(3_000_000)}\n`,
+  };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(data, name), text);
+  const { statusUrl } = await startWatched({ data });
+  const page = await newPage({ viewport: { width: 1000, height: 656 } });
+  await page.goto(statusUrl);
+  await page.locator('*', { hasText: 'all refused' }).first().waitFor();
+  await page.screenshot({ path: PICTURE });
+});
