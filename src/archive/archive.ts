@@ -23,7 +23,7 @@ import { Retention } from '../disk/retention.ts';
 import { batchOf } from './archive-batch.ts';
 import { ArchiveLog } from './archive-log.ts';
 import { type ArchiveRecord, mismatchOf, readRecord, recordText } from './archive-record.ts';
-import { Retry, type RetryTiming, StoppedWaiting } from './retry.ts';
+import { Retry, StoppedWaiting } from './retry.ts';
 import type { StreamMessage, StreamSource } from './stream-source.ts';
 import { ViewFiles } from './view-files.ts';
 
@@ -43,7 +43,8 @@ export interface ArchiveOptions {
   readonly now: () => number;
   readonly log: Log;
   readonly stop: AbortSignal;
-  readonly timing?: RetryTiming;
+  /** The longest wait between two attempts. */
+  readonly waitMsMax?: number;
   /** The most ids in memory, of lines that the record does not cover. */
   readonly idsMax?: number;
 }
@@ -51,7 +52,7 @@ export interface ArchiveOptions {
 /** Plain values for the metrics and the status page; counts since the start. */
 export type ArchiveState = ReturnType<Archive['state']>;
 
-const TIMING: RetryTiming = { retryMs: 100, retryMaxMs: 1_000 };
+const WAIT_MS_MAX = 1_000;
 const LOOK_MS = 1_000;
 /**
  * A cluster that has just started may not have its latest state yet, so a mismatch is checked
@@ -61,7 +62,7 @@ const MISMATCH_LOOKS = 4;
 
 export class Archive {
   readonly #options: ArchiveOptions;
-  readonly #timing: RetryTiming;
+  readonly #waitMsMax: number;
   readonly #retry: Retry;
   readonly #views: ViewFiles;
   readonly #space: FreeSpace;
@@ -77,10 +78,10 @@ export class Archive {
   #bytes = 0;
 
   constructor(options: ArchiveOptions) {
-    const { source, log, stop, timing = TIMING } = options;
-    const retry = new Retry(log, timing, stop);
+    const { source, log, stop, waitMsMax = WAIT_MS_MAX } = options;
+    const retry = new Retry(log, waitMsMax, stop);
     this.#options = options;
-    this.#timing = timing;
+    this.#waitMsMax = waitMsMax;
     this.#retry = retry;
     this.#views = new ViewFiles({ ...options, retry, forget: (name) => this.#forget(name) });
     this.#space = new FreeSpace({ ...options, effect: 'archiving waits' });
@@ -132,7 +133,7 @@ export class Archive {
       await this.#space.poll();
       while (!this.#isDone()) {
         await this.#readOn();
-        if (!this.#isDone()) await sleep(this.#timing.retryMaxMs, stop);
+        if (!this.#isDone()) await sleep(this.#waitMsMax, stop);
       }
     } catch (error) {
       if (!(error instanceof StoppedWaiting)) throw error;
@@ -176,7 +177,7 @@ export class Archive {
     let ends = await source.ends();
     let mismatch = await mismatchOf(this.#record, source, ends);
     for (let look = 1; mismatch !== undefined && look < MISMATCH_LOOKS; look++) {
-      await sleep(this.#timing.retryMaxMs / 2, stop);
+      await sleep(this.#waitMsMax / 2, stop);
       ends = await source.ends();
       mismatch = await mismatchOf(this.#record, source, ends);
     }

@@ -38,8 +38,8 @@ export class NatsSource implements StreamSource {
 
   /** @throws {Fatal} exit 78 if there is no such stream, 69 if the cluster does not answer. */
   static async find(name: string, cluster: Cluster, stop: AbortSignal): Promise<NatsSource> {
-    let failure: Fatal | undefined;
-    for (let time = 1; time <= FIND_TIMES && !stop.aborted; time++) {
+    for (let time = 1; ; time++) {
+      let failure: Fatal;
       try {
         const found = await findStream(cluster, name);
         if (found) return new NatsSource(name, cluster, await managerOf(cluster), stop);
@@ -48,9 +48,9 @@ export class NatsSource implements StreamSource {
         const message = `Cannot read stream "${name}": ${reasonOf(error)}`;
         failure = new Fatal(EXIT.unavailable, message);
       }
+      if (time === FIND_TIMES || stop.aborted) throw failure;
       await sleep(FIND_EVERY_MS, stop);
     }
-    throw failure ?? new Error('stopped');
   }
 
   async ends(): Promise<StreamEnds> {

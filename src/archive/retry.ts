@@ -3,26 +3,21 @@ import type { Log } from '../base/log.ts';
 import { sleep } from '../base/time.ts';
 import type { Blocked } from '../disk/day-writer.ts';
 
-/** The wait between two attempts, which doubles each time: the first, and the longest. */
-export interface RetryTiming {
-  readonly retryMs: number;
-  readonly retryMaxMs: number;
-}
-
 /** The process was stopped while it waited. */
 export class StoppedWaiting extends Error {}
 
 /** Repeats what a full disk, or a file that cannot be opened, prevents until it succeeds. */
 export class Retry {
   readonly #log: Log;
-  readonly #timing: RetryTiming;
+  readonly #waitMsMax: number;
   readonly #stop: AbortSignal;
   /** The cause that it waits for now. */
   blocked: Blocked | undefined;
 
-  constructor(log: Log, timing: RetryTiming, stop: AbortSignal) {
+  /** @param waitMsMax the longest wait; the first is a tenth of it, and they double. */
+  constructor(log: Log, waitMsMax: number, stop: AbortSignal) {
     this.#log = log;
-    this.#timing = timing;
+    this.#waitMsMax = waitMsMax;
     this.#stop = stop;
   }
 
@@ -32,8 +27,8 @@ export class Retry {
    * @throws {StoppedWaiting} if the attempt is blocked and the process is stopped.
    */
   async run(path: string, attempt: () => Promise<Blocked | void>): Promise<void> {
-    const { retryMs, retryMaxMs } = this.#timing;
-    for (let waitMs = retryMs; ; waitMs = Math.min(2 * waitMs, retryMaxMs)) {
+    const most = this.#waitMsMax;
+    for (let waitMs = most / 10; ; waitMs = Math.min(2 * waitMs, most)) {
       const before = this.blocked;
       const blocked = await attempt().catch((error: unknown) => blockedBy(error, path));
       this.blocked = blocked ?? undefined;

@@ -37,7 +37,6 @@ export class StreamHealth {
   /** True: views get no answer, although the stream's own state may look sound. */
   #isSilent = false;
   #refusing: { readonly why: string; readonly untilMs: number } | undefined;
-  #logged: string | undefined;
   seen: StreamSeen;
   warnings: readonly string[];
 
@@ -53,13 +52,18 @@ export class StreamHealth {
   /** Why no view is published now. */
   get unavailable(): string | undefined {
     if (!this.#options.isConnected()) return 'there is no connection to the cluster';
-    return this.#fault ?? (this.#isSilent ? 'the cluster acknowledges nothing' : undefined);
+    return this.#why;
   }
 
   /** Why views are refused now: the same, or because the stream has just refused one. */
   get trouble(): string | undefined {
     const isRefusing = this.#options.now() < (this.#refusing?.untilMs ?? 0);
     return this.unavailable ?? (isRefusing ? 'the stream does not accept it' : undefined);
+  }
+
+  /** Why the cluster stores nothing, although there may be a connection. */
+  get #why(): string | undefined {
+    return this.#fault ?? (this.#isSilent ? 'the cluster acknowledges nothing' : undefined);
   }
 
   /** The stream has acknowledged a view. */
@@ -133,11 +137,11 @@ export class StreamHealth {
 
   /** Logs when views begin to be refused, and when they are accepted again. */
   #set(fault: string | undefined, isSilent = this.#isSilent): void {
+    const before = this.#why;
     this.#fault = fault;
     this.#isSilent = isSilent;
-    const why = fault ?? (isSilent ? 'the cluster acknowledges nothing' : undefined);
-    if (why === this.#logged) return;
-    this.#logged = why;
+    const why = this.#why;
+    if (why === before) return;
     const { log, stream } = this.#options;
     if (why === undefined) log.info(`Stream ${stream} accepts views again`);
     else log.error(`Refusing views: ${why} (${stream})`);

@@ -2,43 +2,22 @@ import { Archive } from '../../src/archive/archive.ts';
 import { Fatal } from '../../src/base/exit.ts';
 import type { ArchiveWorld } from './archive-world.ts';
 import { DATA } from './disk.ts';
-import { Life } from './life.ts';
-import { Removals } from './removals.ts';
-import { Syscalls, WEATHERS } from './syscalls.ts';
+import { SimulatedProcess } from './simulated-process.ts';
+import { WEATHERS } from './syscalls.ts';
 
 const STOP_MS = 10_000;
 /** Looking at a stream that does not match, waiting between attempts, and all batches of it. */
 const CATCH_UP_MS = 7_000;
 
-/** One process that archives a stream, from its start until it stops, fails or is killed. */
-export class ArchiveProcess {
-  readonly syscalls: Syscalls;
-  readonly removals: Removals;
-  readonly #world: ArchiveWorld;
+/** One process that archives a stream. */
+export class ArchiveProcess extends SimulatedProcess {
+  declare protected readonly world: ArchiveWorld;
   readonly #stopping = new AbortController();
   #archive!: Archive;
-  /** How `run` ended. */
-  #outcome: string | undefined;
 
-  constructor(world: ArchiveWorld) {
-    this.#world = world;
-    this.removals = new Removals(world);
-    this.syscalls = new Syscalls(world, this.removals);
-  }
-
-  get hasEnded(): boolean {
-    return this.syscalls.isDead || this.#outcome !== undefined;
-  }
-
-  async start(): Promise<boolean> {
-    const { time, ledger, settings, stream } = this.#world;
+  protected async run(): Promise<boolean> {
+    const { time, ledger, settings, stream } = this.world;
     const { syscalls } = this;
-    time.restartProcess();
-    syscalls.troubleMs = time.nowMs;
-    ledger.life = new Life();
-    const note = (message: string): void => {
-      if (!syscalls.isDead) ledger.note(`log: ${message}`);
-    };
     const removing = syscalls.files('retention');
     this.#archive = new Archive({
       source: stream,
@@ -53,12 +32,12 @@ export class ArchiveProcess {
       isLocked: () => true,
       once: false,
       now: time.wallMs,
-      log: { info: note, warn: note, error: note },
+      log: this.log,
       stop: this.#stopping.signal,
     });
     this.#archive.run().then(
       () => {
-        this.#outcome = 'stopped';
+        this.outcome = 'stopped';
         ledger.check(this.#stopping.signal.aborted, 'it stopped by itself');
       },
       (error: unknown) => this.#failed(error),
@@ -68,66 +47,49 @@ export class ArchiveProcess {
 
   check(): void {
     if (this.hasEnded) return;
-    const { ledger, stream, disk } = this.#world;
+    const { ledger, stream, disk } = this.world;
     const { lines, sequence, path } = this.#archive.state();
     ledger.check(lines <= ledger.life.lines.views, `it says that it has written ${lines} lines`);
     if (!this.#isCalm()) return;
     ledger.check(sequence === stream.last, `it is at ${sequence}, the stream at ${stream.last}`);
     // A file may have lines from lost messages, as far as the archive knows.
-    const { hasLost } = this.#world;
-    this.#world.checkArchived();
+    const { hasLost } = this.world;
+    this.world.checkArchived();
     const written = disk.find(path ?? '');
     if (written === undefined || !ledger.life.written.has(written)) return;
-    const sizes = this.#world.recordedSizes();
+    const sizes = this.world.recordedSizes();
     const recorded = sizes?.[written.name];
     const isRecorded = recorded === written.size || !sizes || hasLost || !stream.has(stream.last);
     ledger.check(isRecorded, `${path} has ${written.size} bytes, recorded are ${recorded}`);
   }
 
   async stop(): Promise<void> {
-    const { time, ledger } = this.#world;
+    const { time, ledger } = this.world;
     const isCalm = this.#isCalm();
     this.#stopping.abort();
-    await time.runUntil(() => this.#outcome !== undefined, STOP_MS);
-    ledger.note(this.#outcome ?? 'did not stop');
-    ledger.check(!isCalm || this.#outcome === 'stopped', `${this.#outcome} at SIGTERM`);
-    if (isCalm) {
-      await time.advance(100);
-      const left = this.syscalls.openFiles;
-      ledger.check(left.length === 0, `${left.join()} was left open`);
-    }
+    await time.runUntil(() => this.outcome !== undefined, STOP_MS);
+    ledger.note(this.outcome ?? 'did not stop');
+    ledger.check(!isCalm || this.outcome === 'stopped', `${this.outcome} at SIGTERM`);
+    if (isCalm) await this.checkClosed();
     this.kill();
-  }
-
-  async end(): Promise<void> {
-    this.kill();
-  }
-
-  kill(): void {
-    if (this.syscalls.isDead) return;
-    this.syscalls.kill();
-    this.#world.ledger.processEnded();
   }
 
   #failed(error: unknown): void {
-    const { ledger } = this.#world;
+    const { ledger } = this.world;
     if (this.syscalls.isDead) return;
-    this.#outcome = String(error);
-    ledger.note(`fatal: ${this.#outcome}`);
+    this.outcome = String(error);
+    ledger.note(`fatal: ${this.outcome}`);
     const isMeant = error instanceof Fatal && error.exitCode === 74 && this.syscalls.errors > 0;
-    ledger.check(isMeant, `it ended for no reason: ${this.#outcome}`);
+    ledger.check(isMeant, `it ended for no reason: ${this.outcome}`);
   }
 
   /** Returns whether nothing has been wrong for a while, so that everything must be archived. */
   #isCalm(): boolean {
-    const { time, ledger, disk, settings, quietSinceMs } = this.#world;
-    if (this.hasEnded || this.syscalls.weather !== WEATHERS.calm) return false;
-    if (disk.spaceBytes < 100_000) return false;
+    const { time, disk, settings, quietSinceMs } = this.world;
+    if (!this.isQuiet(CATCH_UP_MS) || time.nowMs - quietSinceMs <= CATCH_UP_MS) return false;
+    if (this.syscalls.weather !== WEATHERS.calm) return false;
     if (disk.freeBytes < 1.125 * settings.minFreeBytes) return false;
     const isFile = (name: string): boolean => disk.find(`${DATA}/${name}`)!.kind === 'file';
-    if (!disk.names().every(isFile)) return false;
-    const { troubleMs } = this.syscalls;
-    const lastMs = Math.max(troubleMs, time.resumedMs, ledger.operatorMs, quietSinceMs);
-    return time.nowMs - lastMs > CATCH_UP_MS;
+    return disk.names().every(isFile);
   }
 }

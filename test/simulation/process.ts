@@ -1,14 +1,11 @@
 import type { Fatal } from '../../src/base/exit.ts';
 import { dayOf } from '../../src/base/time.ts';
-import type { Log } from '../../src/base/log.ts';
 import { Retention } from '../../src/disk/retention.ts';
 import { RefusedFiles } from '../../src/store/refused/refused-files.ts';
 import { LocalViewStore } from '../../src/store/files/view-store.ts';
 import { DATA } from './disk.ts';
-import { Life } from './life.ts';
-import { Removals } from './removals.ts';
-import { Syscalls, WEATHERS } from './syscalls.ts';
-import type { World } from './world.ts';
+import { SimulatedProcess } from './simulated-process.ts';
+import { WEATHERS } from './syscalls.ts';
 
 /** A view may wait for the step before its own, and for its own: 10 s each. */
 const STUCK_MS = 9_999;
@@ -19,18 +16,13 @@ const CLOSE_MS = 5_000;
 const LISTED = '1';
 const UNLISTED = '2';
 
-/** One process that stores views, from its start until it stops, fails or is killed. */
-export class Process {
-  readonly syscalls: Syscalls;
-  readonly removals: Removals;
-  readonly #world: World;
-  readonly #log: Log;
+/** One process that stores views. */
+export class Process extends SimulatedProcess {
   #store!: LocalViewStore;
   #refused!: RefusedFiles;
   #retention!: Retention;
   /** Views without an answer, with the time at which each was sent. */
   readonly #pending = new Map<number, number>();
-  #fatal: Fatal | undefined;
   #keeps = 0;
   #lastKeepMs = 0;
   #isClosing = false;
@@ -38,29 +30,11 @@ export class Process {
   /** The time since which the disk has been below --min-free. */
   #lowSinceMs = Infinity;
 
-  constructor(world: World) {
-    this.#world = world;
-    this.removals = new Removals(world);
-    this.syscalls = new Syscalls(world, this.removals);
-    const note = (message: string): void => {
-      if (!this.syscalls.isDead) world.ledger.note(`log: ${message}`);
-    };
-    this.#log = { info: note, warn: note, error: note };
-  }
-
-  get hasEnded(): boolean {
-    return this.syscalls.isDead || this.#fatal !== undefined;
-  }
-
-  /** Starts the process; returns false if it ended at once. */
-  async start(): Promise<boolean> {
-    const { time, ledger, settings } = this.#world;
+  protected async run(): Promise<boolean> {
+    const { time, ledger, settings } = this.world;
     const { syscalls } = this;
-    time.restartProcess();
-    syscalls.troubleMs = time.nowMs;
-    ledger.life = new Life();
     const { durability, minFreeBytes, refusedBytesMax } = settings;
-    const common = { dir: DATA, minFreeBytes, now: time.wallMs, log: this.#log };
+    const common = { dir: DATA, minFreeBytes, now: time.wallMs, log: this.log };
     let outcome: string | undefined;
     const onFatal = (fatal: Fatal): void => this.#onFatal(fatal);
     const files = syscalls.files('views');
@@ -97,7 +71,7 @@ export class Process {
   }
 
   append(filler: number): void {
-    const { ledger, time, disk, settings } = this.#world;
+    const { ledger, time, disk, settings } = this.world;
     const text = `"p":"1","n":${ledger.sent},"pn":"${'ü'.repeat(filler)}"}`;
     const n = ledger.send('views', text);
     const isRefused = this.#store.state().unavailable !== undefined;
@@ -125,7 +99,7 @@ export class Process {
   }
 
   keep(filler: number): void {
-    const { ledger, random, time, settings } = this.#world;
+    const { ledger, random, time, settings } = this.world;
     const isListed = random.chance(0.5);
     const text = `{"n":${ledger.sent},"pn":"${'x'.repeat(filler)}"}`;
     const n = ledger.send('refused', `"view":${text}}`, isListed);
@@ -135,15 +109,14 @@ export class Process {
     this.#refused.keep({ code: 'invalid-view', project: isListed ? LISTED : UNLISTED, text });
   }
 
-  /** Checks what must hold at any time, and what the stores report. */
   check(): void {
     if (this.syscalls.isDead) return;
-    const { time, ledger, disk, settings } = this.#world;
+    const { time, ledger, disk, settings } = this.world;
     const { life } = ledger;
     if (disk.freeBytes >= settings.minFreeBytes) this.#lowSinceMs = Infinity;
     else this.#lowSinceMs = Math.min(this.#lowSinceMs, time.nowMs);
     for (const n of this.#pending.keys()) this.#checkWait(n);
-    if (this.#fatal !== undefined) return;
+    if (this.outcome !== undefined) return;
     const failedMs = this.syscalls.hasFailed ? time.nowMs - this.syscalls.troubleMs : 0;
     ledger.check(failedMs < 1000, 'a write or a sync failed, and viewlog goes on');
     const state = this.#store.state();
@@ -168,14 +141,13 @@ export class Process {
   }
 
   #checkWait(n: number): void {
-    const { time, ledger } = this.#world;
+    const { time, ledger } = this.world;
     const waitedMs = time.nowMs - Math.max(this.#pending.get(n)!, time.resumedMs);
     ledger.check(waitedMs < ANSWER_MS_MAX, `view ${n} got no answer for ${waitedMs} ms`);
   }
 
-  /** Stops the process as SIGTERM does. */
   async stop(): Promise<void> {
-    const { time, ledger } = this.#world;
+    const { time, ledger } = this.world;
     const isCalm = this.#isCalm() && this.syscalls.weather === WEATHERS.calm;
     let outcome: string | undefined;
     this.#isClosing = true;
@@ -195,10 +167,8 @@ export class Process {
   }
 
   async #checkStopped(isCalm: boolean): Promise<void> {
-    const { time, ledger } = this.#world;
-    if (isCalm) await time.advance(100);
-    const left = this.syscalls.openFiles;
-    ledger.check(!isCalm || left.length === 0, `${left.join()} was left open by close()`);
+    const { ledger } = this.world;
+    if (isCalm) await this.checkClosed();
     for (const inode of ledger.life.written) {
       if (!inode.name.startsWith('views-')) continue;
       const isWhole = inode.durableBytes === inode.size && inode.bytes.at(-1) === 0x0a;
@@ -207,39 +177,30 @@ export class Process {
   }
 
   /** Ends the process. After a fatal error it first gets a view, which it must refuse. */
-  async end(): Promise<void> {
-    if (this.#fatal !== undefined && !this.syscalls.isDead) {
+  override async end(): Promise<void> {
+    if (this.outcome !== undefined && !this.syscalls.isDead) {
       this.append(1);
-      await this.#world.time.advance(100);
-      const { ledger } = this.#world;
+      await this.world.time.advance(100);
+      const { ledger } = this.world;
       ledger.check(this.#pending.size === 0, 'a view has no answer after a fatal error');
     }
     this.kill();
   }
 
-  kill(): void {
-    if (this.syscalls.isDead) return;
-    this.syscalls.kill();
-    this.#world.ledger.processEnded();
-  }
-
   #onFatal(fatal: Fatal): void {
-    const { ledger } = this.#world;
+    const { ledger } = this.world;
     if (this.syscalls.isDead) return;
     ledger.note(`fatal: ${fatal.message}`);
-    ledger.check(this.#fatal === undefined, 'onFatal was called twice');
+    ledger.check(this.outcome === undefined, 'onFatal was called twice');
     ledger.check(fatal.exitCode === 74, `the exit code is ${fatal.exitCode}`);
     ledger.check(this.syscalls.hasFailed, `it ended for no reason: ${fatal.message}`);
-    this.#fatal = fatal;
+    this.outcome = fatal.message;
   }
 
   /** Returns whether nothing has been wrong for a while, so that no view may be refused. */
   #isCalm(): boolean {
-    const { time, ledger, disk } = this.#world;
-    if (this.hasEnded || disk.spaceBytes < 100_000) return false;
+    const { time, disk } = this.world;
     const today = disk.find(`${DATA}/views-${dayOf(time.wallMs())}.ndjson`);
-    if (today !== undefined && today.kind !== 'file') return false;
-    const troubleMs = Math.max(this.syscalls.troubleMs, time.resumedMs, ledger.operatorMs);
-    return time.nowMs - troubleMs > CALM_MS;
+    return (today === undefined || today.kind === 'file') && this.isQuiet(CALM_MS);
   }
 }

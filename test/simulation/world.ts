@@ -2,8 +2,8 @@ import { DAY_MS, dayOf, HOUR_MS } from '../../src/base/time.ts';
 import { DATA, Disk } from './disk.ts';
 import { type FilePart, Ledger } from './ledger.ts';
 import { Random } from './random.ts';
-import type { Removals } from './removals.ts';
-import { type Syscalls, WEATHERS } from './syscalls.ts';
+import type { SimulatedProcess } from './simulated-process.ts';
+import { WEATHERS } from './syscalls.ts';
 import { SimulatedTime } from './time.ts';
 
 const STEPS_MAX = 60;
@@ -14,22 +14,6 @@ const CLOCK_STEPS_MS = [1_000, 5 * 60_000, DAY_MS, 2 * DAY_MS, 365 * DAY_MS];
 /** An event while a process runs: its frequency, its name, and the function. */
 export type Event = readonly [number, string, () => Promise<void> | void];
 
-/** A process of viewlog that writes files. */
-interface Simulated {
-  readonly syscalls: Syscalls;
-  readonly removals: Removals;
-  readonly hasEnded: boolean;
-  /** Returns false if it ended at once. */
-  start(): Promise<boolean>;
-  /** Checks what must hold at any time, and what the process reports. */
-  check(): void;
-  /** SIGTERM. */
-  stop(): Promise<void>;
-  /** Ends the process, whatever it did before. */
-  end(): Promise<void>;
-  kill(): void;
-}
-
 interface Settings {
   readonly durability: 'disk' | 'os';
   readonly minFreeBytes: number;
@@ -38,7 +22,7 @@ interface Settings {
 }
 
 /** One data directory, its operator, and the processes that live on it one after the other. */
-export abstract class World<P extends Simulated = Simulated> {
+export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
   readonly random: Random;
   /** True: its processes archive a stream. False: they collect views. */
   readonly isArchive: boolean;

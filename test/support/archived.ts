@@ -25,7 +25,7 @@ export function archiveOf(
     now: Date.now,
     log,
     stop: new AbortController().signal,
-    timing: { retryMs: 1, retryMaxMs: 2 },
+    waitMsMax: 2,
     ...options,
   });
   return { archive, log, running: archive.run() };
