@@ -2,7 +2,6 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { parse } from 'yaml';
 import { ROOT } from './support/documents.ts';
 import { BUNDLE } from './support/runtimes.ts';
 import { tempDir } from './support/temp-dir.ts';
@@ -57,19 +56,7 @@ it(
   },
 );
 
-it('a release runs what CI runs, and has the notes of its version', () => {
-  const workflow = parse(readFileSync(join(ROOT, '.github/workflows/release.yml'), 'utf8')) as {
-    on: { push: { tags: string[] } };
-    jobs: Record<string, { needs?: string; steps: { run?: string }[] }>;
-  };
-  expect(workflow.on.push.tags).toStrictEqual(['v*']);
-  const { test, build, release } = workflow.jobs;
-  expect([build!.needs, release!.needs]).toStrictEqual(['test', 'build']);
-  const linesOf = (job: typeof test) => job!.steps.flatMap(({ run = [] }) => run);
-  expect(linesOf(test)).toStrictEqual(['.ci/release-notes "${GITHUB_REF_NAME#v}"', '.ci/run']);
-  expect(linesOf(build)).toContain('npm ci && npm run compile');
-  expect(linesOf(release)).toContain('.ci/release-notes "${GITHUB_REF_NAME#v}" > notes.md');
-
+it('a release has the notes of its version', () => {
   const notes = (version: string) =>
     spawnSync(join(ROOT, '.ci/release-notes'), [version], { encoding: 'utf8' });
   const { status, stdout } = notes(VERSION);

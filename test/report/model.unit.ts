@@ -172,13 +172,6 @@ describe('the comparison', () => {
     }
     expect(reportOn(views).today).toStrictEqual(today);
   });
-
-  it('of the last week is with the week before, of full days', () => {
-    const counts = [...Array.from({ length: 13 }, (_, i) => i + 1), 100, 1000];
-    const { lastWeek } = reportOn(daily('2026-02-28', counts));
-    expect(lastWeek).toStrictEqual({ views: 163, before: 28 });
-    expect(reportOn(daily('2026-03-01', counts.slice(1)))).not.toHaveProperty('lastWeek');
-  });
 });
 
 describe('days without views', () => {

@@ -1,14 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { gzipSync } from 'node:zlib';
 import { hasAxe, hasChromium, newPage, violationsOf } from '../support/chromium.ts';
-import { BUN, DENO, isPresent, NODE } from '../support/runtimes.ts';
-import { storedLines } from '../support/stored-lines.ts';
 import { dataDirectory, run } from '../support/viewlog.ts';
 import { daily, viewAt } from './report-on.ts';
-
-// The page in a browser, and the command on every runtime.
 
 async function pageFile(): Promise<string> {
   const data = dataDirectory();
@@ -35,12 +30,4 @@ describe.skipIf(!hasChromium())('the page', () => {
     expect(beyond).toBeLessThanOrEqual(0);
     if (hasAxe()) expect(await violationsOf(page)).toStrictEqual([]);
   });
-});
-
-it.each([NODE, DENO, BUN].filter(isPresent))('is the same on $name', async (runtime) => {
-  const data = dataDirectory();
-  writeFileSync(join(data, 'some.ndjson.gz'), gzipSync(storedLines('2026-03-01', 3).join('\n')));
-  const options = { data, runtime, input: `${viewAt('2026-03-01')}\n` };
-  const said = await run(['report', 'some.ndjson.gz', '-', '--time-zone', 'UTC'], options);
-  expect(said.stdout).toMatch(/^All projects, 2026-03-01 to 2026-03-01 .*\n3 views\.\n/);
 });

@@ -40,11 +40,14 @@ it.each([
   expect(headline(reportOn(daily('2026-03-11', counts), asked))).toBe(said);
 });
 
-it('the last week has a sentence', () => {
-  const counts = [20, 20, 20, 20, 20, 20, 20, 30, 30, 30, 30, 30, 30, 30];
-  expect(lastWeekInWords(reportOn(daily('2026-02-28', counts)))).toBe(
-    'Last 7 full days: 210 views, up 50% from 140 in the 7 days before.',
+it('the last 7 full days are compared with the 7 before, if there are as many', () => {
+  const counts = [...Array.from({ length: 13 }, (_, i) => i + 1), 100, 1000];
+  const said = (fromDay: string, views: readonly number[]): string =>
+    lastWeekInWords(reportOn(daily(fromDay, views)));
+  expect(said('2026-02-28', counts)).toBe(
+    'Last 7 full days: 163 views, up 135 views from 28 in the 7 days before.',
   );
+  expect(said('2026-03-01', counts.slice(1))).toBe('');
 });
 
 it('the figures are those that an owner asks for', () => {

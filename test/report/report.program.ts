@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import type { Report } from '../../src/report/schema.ts';
+import { BUN, DENO, isPresent, NODE } from '../support/runtimes.ts';
 import { storedLines } from '../support/stored-lines.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { ACCEPTED, FULL_VIEW, MINIMAL_VIEW } from '../support/views.ts';
@@ -80,9 +81,11 @@ it('counts what it can read of a damaged packed file, and says so', async () => 
   );
 });
 
-it('reads the files that it is given, and stdin, and writes a page', async () => {
+const RUNTIMES = [NODE, DENO, BUN].filter(isPresent);
+
+it.each(RUNTIMES)('reads files and stdin, and writes a page, on $name', async (runtime) => {
   const data = dataWith({ 'some.ndjson.gz': gzipSync(text(storedLines(DAY, 3))) });
-  const options = { data, input: text(storedLines(DAY, 4)) };
+  const options = { data, runtime, input: text(storedLines(DAY, 4)) };
   const said = await run(['report', 'some.ndjson.gz', '-', '--time-zone', 'UTC'], options);
   expect(said.stdout).toContain('\n7 views.\n');
   expect(said.stdout.split('\n')[0]).toBe(`All projects, ${DAY} to ${DAY} (UTC)`);
