@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { sleep } from '../src/base/time.ts';
 import { isHere } from './support/runtimes.ts';
 import { FULL_VIEW } from './support/views.ts';
 import { tempDir } from './support/temp-dir.ts';
@@ -141,7 +142,7 @@ describe.skipIf(!present)('tail -F and rsyslog', () => {
     await allShipped();
 
     // Repeated lines would have arrived by now.
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await sleep(500);
     for (const { lines } of tailers) {
       const ids = idsOf(lines());
       expect(ids).toHaveLength(stored.size);

@@ -10,11 +10,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { sleep } from '../../src/base/time.ts';
 import { Random } from '../simulation/random.ts';
 import { bundle } from './bundle.ts';
 import { NODE, type Runtime } from './runtimes.ts';
 import { canMount, canMountThin, ext4, remount, smallDisk } from './small-disk.ts';
-import { DISK_BYTES, type Figures, parsed, sleep, Trial } from './trial.ts';
+import { DISK_BYTES, type Figures, parsed, Trial } from './trial.ts';
 import { MINIMAL_VIEW } from './views.ts';
 import { startTalker, until, type Viewlog } from './viewlog.ts';
 

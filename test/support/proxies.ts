@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { tempDir } from './temp-dir.ts';
-import { startProgram, until } from './viewlog.ts';
+import { postView, startProgram, until } from './viewlog.ts';
 
 export const CADDY = '/usr/bin/caddy';
 export const NGINX = '/usr/sbin/nginx';
@@ -29,12 +29,7 @@ async function startProxy(port: number, [program, ...args]: readonly [string, ..
   if ('stderr' in up) throw new Error(`${program} ended: ${up.stderr}`);
   const proxy: Proxy = {
     port,
-    post: (view) =>
-      fetch(`${url}/view`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', origin: 'https://www.example.com' },
-        body: JSON.stringify(view),
-      }),
+    post: (view) => postView(url, view, { origin: 'https://www.example.com' }),
   };
   return proxy;
 }

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { sleep } from '../../src/base/time.ts';
 import { type Load, startLoad } from './load.ts';
 import type { Runtime } from './runtimes.ts';
 import { smallDisk } from './small-disk.ts';
@@ -10,9 +11,6 @@ import { dataDirectory, startViewlog, until, type Viewlog } from './viewlog.ts';
 
 /** How often each thing was done. */
 export type Figures = Record<string, number>;
-
-export const sleep = (ms: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, ms));
 
 export const DISK_BYTES = 1024 * 1024;
 

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, type SpawnOptionsWithoutStdio } from 'node:ch
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { sleep } from '../../src/base/time.ts';
 import { NODE, type Runtime } from './runtimes.ts';
 import { tempDir, whenOver } from './temp-dir.ts';
 
@@ -143,12 +144,7 @@ export async function startViewlog(
     url,
     port: Number(new URL(url).port),
     data,
-    post: (view, headers = {}) =>
-      fetch(`${url}/view`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...headers },
-        body: typeof view === 'string' ? view : JSON.stringify(view),
-      }),
+    post: (view, headers) => postView(url, view, headers),
     lines: () => linesOf(data, 'views'),
     refusedLines: () => linesOf(data, 'refused'),
     signal: (signal) => {
@@ -157,6 +153,14 @@ export async function startViewlog(
     },
   };
 }
+
+/** Sends a view, or a text, to the collector at this address. */
+export const postView = (url: string, view: unknown, headers: object = {}): Promise<Response> =>
+  fetch(`${url}/view`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof view === 'string' ? view : JSON.stringify(view),
+  });
 
 async function listening({ child, ended, stdout, stderr }: Started): Promise<string> {
   const listens = new Promise<string>((resolve) => {
@@ -183,6 +187,6 @@ export async function until<T>(look: () => T | Promise<T>): Promise<NonNullable<
   for (;;) {
     const seen = await look();
     if (seen) return seen;
-    await new Promise((resolve) => setTimeout(resolve, 25));
+    await sleep(25);
   }
 }
