@@ -1,5 +1,5 @@
 import type { Answer, Exchange } from '../http/exchange.ts';
-import { problemDetails, type Refusal, rowOf } from '../view/refusal.ts';
+import { problemDetails, type Refusal, REFUSALS } from '../view/refusal.ts';
 
 // The collector's answers, with the headers that let a page of any origin read them.
 
@@ -33,7 +33,7 @@ export function created(id: string, origin: string | undefined): Answer {
 }
 
 export function problem(refusal: Refusal, origin: string | undefined): Answer {
-  const { status, headers } = rowOf(refusal.code);
+  const { status, headers } = REFUSALS[refusal.code];
   return answer(status, JSON.stringify(problemDetails(refusal)), origin, {
     'Content-Type': 'application/problem+json',
     ...headers,

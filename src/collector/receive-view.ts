@@ -3,7 +3,7 @@ import type { Log } from '../base/log.ts';
 import type { Answer, Exchange } from '../http/exchange.ts';
 import type { RefusedStore, ViewStore } from '../store/store.ts';
 import { readAnySpelling, readByPattern, type StorableView } from '../view/read-view.ts';
-import { isRefusal, type Refusal, refusal, rowOf } from '../view/refusal.ts';
+import { isRefusal, type Refusal, refusal, REFUSALS } from '../view/refusal.ts';
 import { admit, type AdmissionRules } from './admit.ts';
 import { created, problem } from './answers.ts';
 import { mediaTypeFault, readBody, textOf } from './read-text.ts';
@@ -77,7 +77,7 @@ export function refuse(
   counts.refused(reason, origin, text);
   const { code, issues, project } = reason;
   // A valid JSON text that begins with a brace is an object.
-  if (rowOf(code).isStored && text?.trimStart().startsWith('{')) {
+  if (REFUSALS[code].isStored && text?.trimStart().startsWith('{')) {
     refused.keep({ code, text, issues, origin, project });
   }
   return problem(reason, origin);

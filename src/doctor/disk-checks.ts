@@ -112,7 +112,7 @@ export const checkSpace = inside((seen, { settings }) => {
   const { freeBytes } = seen.fileSystem;
   const space = spaceOf(freeBytes, minFreeBytes, seen);
   const what = `${formatRoundedSize(freeBytes)} free, --min-free ${formatSize(minFreeBytes)}`;
-  if (space.remedy.kind !== 'none') {
+  if (space.remedy !== undefined) {
     const { words } = spaceStep(space, settings);
     return [error(what, 'every view is refused with 503', words.join(''))];
   }

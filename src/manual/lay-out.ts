@@ -47,20 +47,16 @@ const wrapLines = (text: string, columns: number): string =>
 /** Wraps one line of Markdown. A list item's later lines are indented like its text. */
 function wrap(line: string, columns: number): string {
   const [mark = ''] = /^(- |\d+\. )?/.exec(line)!;
-  const hang = ' '.repeat(mark.length);
-  const lines: string[] = [];
-  let last = mark;
   // Commands in backticks stay on one line.
-  for (const word of line.slice(mark.length).match(/(`[^`]*`|[^\s`])+/g) ?? []) {
-    const longer = last === mark || last === hang ? last + word : `${last} ${word}`;
-    if (longer.length <= columns || last === mark || last === hang) last = longer;
-    else {
-      lines.push(last);
-      last = hang + word;
-    }
-  }
-  return [...lines, last].join('\n');
+  const text = line
+    .slice(mark.length)
+    .replace(/`[^`]*`/g, (code) => code.replaceAll(' ', NO_BREAK));
+  const room = columns - mark.length - 1;
+  const lines = text.match(new RegExp(`[^ ].{0,${room}}(?= |$)|[^ ]+`, 'g')) ?? [];
+  return (mark + lines.join(`\n${' '.repeat(mark.length)}`)).replaceAll(NO_BREAK, ' ');
 }
+
+const NO_BREAK = '\u00a0';
 
 /** A narrower column would be hard to read. */
 const WRAPPED_COLUMN_MIN = 30;
@@ -68,23 +64,20 @@ const WRAPPED_COLUMN_MIN = 30;
 /** Wraps the widest column if a table is too wide. */
 const alignTables = (text: string, columns: number): string =>
   text.replace(/(^\|.*\n?)+/gm, (table) => {
-    const [head = [], , ...body] = table.trimEnd().split('\n').map(cellsOf);
-    const rows = [head, ...body];
-    const widths = head.map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
+    const rows = table.trimEnd().split('\n').map(cellsOf).toSpliced(1, 1);
+    const widths = rows[0]!.map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
     const widest = widths.indexOf(Math.max(...widths));
     const excess = widths.reduce((sum, width) => sum + width + 2, 0) - columns;
     if (excess > 0) widths[widest] = Math.max(WRAPPED_COLUMN_MIN, widths[widest]! - excess);
-    const lines = rows.flatMap((row) => {
-      const parts = wrap(row[widest] ?? '', widths[widest]!).split('\n');
-      return parts.map((part, n) => {
-        const cells = row.map((cell, i) => (i === widest ? part : n === 0 ? cell : ''));
-        return cells
-          .map((cell, i) => `  ${cell.padEnd(widths[i] ?? 0)}`)
-          .join('')
-          .trimEnd();
-      });
-    });
-    return lines.join('\n') + (table.endsWith('\n') ? '\n' : '');
+    const lines = rows.flatMap((row) =>
+      wrap(row[widest] ?? '', widths[widest]!)
+        .split('\n')
+        .map((part, n) => {
+          const cells = row.map((cell, i) => (i === widest ? part : n === 0 ? cell : ''));
+          return cells.map((cell, i) => `  ${cell.padEnd(widths[i] ?? 0)}`).join('');
+        }),
+    );
+    return lines.map((line) => line.trimEnd()).join('\n') + (table.endsWith('\n') ? '\n' : '');
   });
 
 /** `| a | b |`; a bar in a cell is written `\|`. */
@@ -92,4 +85,4 @@ const cellsOf = (row: string): string[] =>
   row
     .replace(/^\||\|$/g, '')
     .split(/(?<!\\)\|/)
-    .map((cell) => cell.trim().replaceAll('\\|', '|').replace(/^-+$/, ''));
+    .map((cell) => cell.trim().replaceAll('\\|', '|'));

@@ -41,14 +41,12 @@ export const READERS = {
 
 export const TOPICS: readonly string[] = Object.values(READERS).flatMap(Object.keys);
 
-const SUMMARIES: Readonly<Record<string, string>> = Object.assign({}, ...Object.values(READERS));
-
 /** The pages' Markdown by topic; put here by build.mjs. */
 declare const MANUAL: string;
 
 /**
  * Returns the Markdown of a topic's page. Any other word finds the page that has the word in a
- * heading, in its summary, or else most often in its text. `undefined` if no page has it.
+ * heading, or else most often in its text. `undefined` if no page has it.
  */
 export function findPage(word: string): string | undefined {
   if (typeof MANUAL === 'undefined') return 'Only the built viewlog has its manual.';
@@ -57,11 +55,7 @@ export function findPage(word: string): string | undefined {
   if (!/^[\w-]+$/.test(word)) return undefined;
   const pattern = new RegExp(`\\b${word.replace(/s$/, '')}s?\\b`, 'gi');
   const count = (text: string): number => text.match(pattern)?.length ?? 0;
-  const headingsOf = (topic: string): string => pages[topic]!.match(/^#+ .*$/gm)!.join('\n');
-  const topics = TOPICS.toSorted((a, b) => count(pages[b]!) - count(pages[a]!));
-  const topic =
-    topics.find((one) => count(headingsOf(one)) > 0) ??
-    topics.find((one) => count(SUMMARIES[one]!) > 0) ??
-    topics.find((one) => count(pages[one]!) > 0);
-  return topic && pages[topic];
+  const found = TOPICS.map((topic) => pages[topic]!).filter((page) => count(page) > 0);
+  found.sort((a, b) => count(b) - count(a));
+  return found.find((page) => count(page.match(/^#+ .*$/gm)!.join('\n')) > 0) ?? found[0];
 }

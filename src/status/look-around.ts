@@ -4,7 +4,7 @@ import { DAY_MS, dayOf } from '../base/time.ts';
 import { daysAmong } from '../disk/directory.ts';
 import { fileNameOf, type FileKind } from '../disk/names.ts';
 import { overdueDays } from '../disk/retention.ts';
-import { remedyOf } from '../view/remedy.ts';
+import { diskRemedy } from '../view/remedy.ts';
 
 /** The files as the page shows them, read when somebody looks at it. */
 export interface FilesSeen {
@@ -86,6 +86,6 @@ export function spaceOf(
     minFreeBytes,
     /** The days until the disk is full, by the last complete days. */
     daysLeft: disk && bytesPerDay ? spareBytes / bytesPerDay : undefined,
-    remedy: remedyOf({ code: 'storage-unavailable', disk }),
+    remedy: disk && diskRemedy(disk),
   };
 }

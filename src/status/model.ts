@@ -3,7 +3,7 @@
 import { clip } from '../base/text.ts';
 import { DAY_MS, dayOf } from '../base/time.ts';
 import type { Project, Projects } from '../projects/project-list.ts';
-import { rowOf } from '../view/refusal.ts';
+import { REFUSALS } from '../view/refusal.ts';
 import type { AcceptedView } from './counts.ts';
 import { type CollectorState, isStream } from './health.ts';
 import { type FilesSeen, spaceOf } from './look-around.ts';
@@ -139,7 +139,7 @@ function rowFacts(judged: state.Judged, input: ModelInput) {
 function reasonFacts(reason: state.JudgedReason, { projects, files }: ModelInput) {
   const { code, project = '' } = reason.sample;
   // Commands that read refused views read the projects file, too.
-  const canRead = rowOf(code).isStored && project !== '' && projects.fault === undefined;
+  const canRead = REFUSALS[code].isStored && project !== '' && projects.fault === undefined;
   const [from, to] = [dayOf(reason.sinceMs), dayOf(reason.lastMs)];
   return {
     ...reason,

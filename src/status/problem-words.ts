@@ -75,7 +75,7 @@ function storeNotice(
 /** Returns what to do if views cannot be stored, by the free space of the disk. */
 export function spaceStep({ freeBytes = 0, minFreeBytes, remedy }: Space, place: Place): Step {
   const { data = '' } = place;
-  if (remedy.kind === 'lower-min-free') {
+  if (remedy?.kind === 'lower-min-free') {
     const most = formatRoundedSize(remedy.diskBytes);
     const lower = Math.max(1, Math.floor(Math.min(64, remedy.diskBytes / 8 / MiB)));
     const words =
@@ -83,7 +83,7 @@ export function spaceStep({ freeBytes = 0, minFreeBytes, remedy }: Space, place:
       `${most} free. Start viewlog with --min-free ${lower}MiB, or use a larger disk.`;
     return { words: [words] };
   }
-  if (remedy.kind === 'free-disk-space') {
+  if (remedy?.kind === 'free-disk-space') {
     const words =
       `${formatRoundedSize(freeBytes)} are free, and ${formatRoundedSize(remedy.bytes)} more are ` +
       'needed: delete views-*.ndjson of earlier days that are shipped or copied, or ' +

@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/time.ts';
 import type { Project, Projects } from '../projects/project-list.ts';
 import type { StoreState } from '../store/store.ts';
-import { type Remedy, remedyOf } from '../view/remedy.ts';
+import { remedyOf } from '../view/remedy.ts';
 import type { Counts } from './counts.ts';
 import { Activity, type Reason } from './reasons.ts';
 
@@ -101,10 +101,7 @@ export function judgeReason(
   // Costly, and only this code's remedy needs it.
   const sentPerMinute = sample.code === 'rate-limited' ? busiestMinute(views, nowMs) : undefined;
   const isProjectsFileFaulty = projects.fault !== undefined;
-  const remedy: Remedy =
-    sample.code === 'storage-unavailable'
-      ? { kind: 'fixed' }
-      : remedyOf({ ...sample, project, isProjectsFileFaulty, sentPerMinute });
+  const remedy = remedyOf({ ...sample, project, isProjectsFileFaulty, sentPerMinute });
   const [lastHour, lastDay] = [refusedIn.lastHour(nowMs), refusedIn.lastDay(nowMs)];
   const since = views.accepted - acceptedThen;
   const before = Math.max(0, views.acceptedIn.lastHour(nowMs) - since);

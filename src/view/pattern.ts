@@ -157,9 +157,9 @@ function arrayPattern(
   if (item?.groups.length === 0) {
     return unnamed(String.raw`\[(?:${item.source}(?:,${item.source})*)?\]`);
   }
-  const empty = v.safeParse(part as unknown as v.GenericSchema, []);
-  const isUnchanged = empty.success && Array.isArray(empty.output) && empty.output.length === 0;
-  return isUnchanged ? unnamed(String.raw`\[\]`) : undefined;
+  const isUnchanged = actions.every(({ type }) => type === 'check');
+  const canBeEmpty = isUnchanged && v.is(part as unknown as v.GenericSchema, []);
+  return canBeEmpty ? unnamed(String.raw`\[\]`) : undefined;
 }
 
 /** A comma follows each field before the first required one, and precedes each after it. */

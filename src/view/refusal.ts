@@ -8,7 +8,7 @@ interface Row {
 }
 
 /** Every reason to refuse a view. */
-export const REFUSALS = {
+const ROWS = {
   'malformed-json': { status: 400, title: 'The body is not JSON' },
   'project-not-activated': { status: 403, title: 'The project is not activated', isStored: true },
   'origin-not-allowed': { status: 403, title: 'The origin is not allowed', isStored: true },
@@ -32,10 +32,10 @@ export const REFUSALS = {
   'storage-unavailable': { status: 503, title: 'The view may not have been stored' },
 } as const satisfies Record<string, Row>;
 
-export type RefusalCode = keyof typeof REFUSALS;
+export type RefusalCode = keyof typeof ROWS;
 
-/** Returns what all refusals of a code have in common. */
-export const rowOf = (code: RefusalCode): Row => REFUSALS[code];
+/** What all refusals of a code have in common. */
+export const REFUSALS: Readonly<Record<RefusalCode, Row>> = ROWS;
 
 /** One fault of a view. `field` is a dotted path (`mv.vt`, `mp.p[3]`), empty for the view itself. */
 export interface Issue {

@@ -13,10 +13,6 @@ export type Remedy =
   | { readonly kind: 'activate' | 'add-origin'; readonly origin: string | undefined }
   | { readonly kind: 'raise-limit'; readonly viewsPerMinute: number }
   | { readonly kind: 'raise-max-view'; readonly bytes: number }
-  /** At least `bytes` more must be free. */
-  | { readonly kind: 'free-disk-space'; readonly bytes: number }
-  /** The disk is smaller than `--min-free`, so no deletion can help. */
-  | { readonly kind: 'lower-min-free'; readonly diskBytes: number }
   /** The page must send something else. */
   | { readonly kind: 'fix-page' }
   /** The views come without an Origin header, which this project requires. */
@@ -45,8 +41,6 @@ export interface Refused {
   readonly bytes?: number | undefined;
   /** True: the bodies end before their JSON does. */
   readonly isCut?: boolean;
-  /** The file system of the data directory. */
-  readonly disk?: Disk | undefined;
 }
 
 interface ProjectNow {
@@ -55,32 +49,22 @@ interface ProjectNow {
   allowsOrigin(origin: string | undefined): boolean;
 }
 
-interface Disk {
-  readonly sizeBytes: number;
-  readonly freeBytes: number;
-  /** `--min-free` */
-  readonly minFreeBytes: number;
-}
-
-const FIXED: Remedy = { kind: 'fixed' };
-const NONE: Remedy = { kind: 'none' };
-const FIX_PAGE: Remedy = { kind: 'fix-page' };
-const CHECK_PROXY: Remedy = { kind: 'check-proxy' };
-const FIX_PROJECTS_FILE: Remedy = { kind: 'fix-projects-file' };
+const fixPage = (): Remedy => ({ kind: 'fix-page' });
 
 const REMEDIES: Readonly<Record<RefusalCode, (refused: Refused) => Remedy>> = {
-  'malformed-json': ({ isCut }) => (isCut ? CHECK_PROXY : FIX_PAGE),
+  'malformed-json': ({ isCut }) => ({ kind: isCut ? 'check-proxy' : 'fix-page' }),
   'project-not-activated': activation,
   'origin-not-allowed': activation,
-  'not-found': () => FIX_PAGE,
-  'method-not-allowed': () => FIX_PAGE,
-  'request-timeout': () => CHECK_PROXY,
+  'not-found': fixPage,
+  'method-not-allowed': fixPage,
+  'request-timeout': () => ({ kind: 'check-proxy' }),
   'view-too-large': sizeRemedy,
-  'unsupported-media-type': () => FIX_PAGE,
-  'invalid-view': () => FIX_PAGE,
+  'unsupported-media-type': fixPage,
+  'invalid-view': fixPage,
   'rate-limited': limitRemedy,
-  overloaded: () => NONE,
-  'storage-unavailable': diskRemedy,
+  overloaded: () => ({ kind: 'none' }),
+  // The store says by itself while it is unavailable.
+  'storage-unavailable': () => ({ kind: 'fixed' }),
 };
 
 /** Returns what fixes these refusals, by what is true now. */
@@ -94,39 +78,50 @@ const PLAIN_ORIGIN = /^https?:\/\/[a-z0-9.-]+(:\d+)?$/;
 function activation({ code, project, origin, isProjectsFileFaulty }: Refused): Remedy {
   const isActive = project?.active === true;
   const isAllowed = project?.allowsOrigin(origin) === true;
-  if (isActive && (isAllowed || code === 'project-not-activated')) return FIXED;
+  if (isActive && (isAllowed || code === 'project-not-activated')) return { kind: 'fixed' };
   if (isActive && !origin) return { kind: 'send-origin' };
   const isListable = origin !== undefined && PLAIN_ORIGIN.test(origin);
-  if (isActive && !isListable) return NONE;
-  if (isProjectsFileFaulty) return FIX_PROJECTS_FILE;
+  if (isActive && !isListable) return { kind: 'none' };
+  if (isProjectsFileFaulty) return { kind: 'fix-projects-file' };
   const missing = isListable && !isAllowed ? origin : undefined;
   return { kind: isActive ? 'add-origin' : 'activate', origin: missing };
 }
 
 /** Raises a limit to twice what was sent: the current limit says nothing about what is needed. */
-function limitRemedy({ project, sentPerMinute, isProjectsFileFaulty }: Refused): Remedy {
+function limitRemedy({ project, sentPerMinute = 0, isProjectsFileFaulty }: Refused): Remedy {
   const limit = project?.maxViewsPerMinute;
   // A project that is not active is refused for that now.
-  if (limit === undefined || !project?.active) return FIXED;
-  if (sentPerMinute === undefined) return NONE;
-  if (sentPerMinute <= limit) return FIXED;
-  if (isProjectsFileFaulty) return FIX_PROJECTS_FILE;
+  if (limit === undefined || !project?.active || sentPerMinute <= limit) return { kind: 'fixed' };
+  if (isProjectsFileFaulty) return { kind: 'fix-projects-file' };
   return { kind: 'raise-limit', viewsPerMinute: 2 * Math.ceil(sentPerMinute) };
 }
 
 /** Raises `--max-view` to the next power of two that the line fits into, if that is allowed. */
 function sizeRemedy({ bytes }: Refused): Remedy {
-  if (bytes === undefined) return NONE;
+  if (bytes === undefined) return { kind: 'none' };
   // The line has these bytes more than the body.
   const needed = bytes + STAMP_BYTES;
-  if (needed > LARGEST_MAX_VIEW_BYTES) return FIX_PAGE;
+  if (needed > LARGEST_MAX_VIEW_BYTES) return { kind: 'fix-page' };
   return { kind: 'raise-max-view', bytes: Math.max(KiB, 2 ** Math.ceil(Math.log2(needed))) };
 }
 
-function diskRemedy({ disk }: Refused): Remedy {
-  if (disk === undefined) return NONE;
-  const { sizeBytes, freeBytes, minFreeBytes } = disk;
+/** The file system of the data directory. */
+interface Disk {
+  readonly sizeBytes: number;
+  readonly freeBytes: number;
+  /** `--min-free` */
+  readonly minFreeBytes: number;
+}
+
+export type DiskRemedy =
+  /** At least `bytes` more must be free. */
+  | { readonly kind: 'free-disk-space'; readonly bytes: number }
+  /** The disk is smaller than `--min-free`, so no deletion can help. */
+  | { readonly kind: 'lower-min-free'; readonly diskBytes: number };
+
+/** Returns how to get enough free space; `undefined` if there is enough. */
+export function diskRemedy({ sizeBytes, freeBytes, minFreeBytes }: Disk): DiskRemedy | undefined {
   if (minFreeBytes > sizeBytes) return { kind: 'lower-min-free', diskBytes: sizeBytes };
   const missing = Math.max(1, minFreeBytes) - freeBytes;
-  return missing > 0 ? { kind: 'free-disk-space', bytes: missing } : NONE;
+  return missing > 0 ? { kind: 'free-disk-space', bytes: missing } : undefined;
 }

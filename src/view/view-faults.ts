@@ -15,7 +15,11 @@ import { PROJECT_ID, ViewSchema } from './view-schema.ts';
  * has them; missing fields come after the others of their object.
  */
 export function invalidView(value: unknown): Refusal {
-  const { count, issues } = new Faults(value);
+  const issues: Issue[] = [];
+  let count = 0;
+  for (const word of faultsOf(value, ViewSchema, '')) {
+    if (++count <= LIMITS.issuesMax) issues.push(word());
+  }
   const leftOut = count - issues.length;
   const listed = leftOut > 0 ? `the first ${issues.length}, and leaves out ${leftOut} more` : 'all';
   const many = count > 1 ? ` The view has ${plural(count, 'fault')}; issues lists ${listed}.` : '';
@@ -28,83 +32,63 @@ export function invalidView(value: unknown): Refusal {
   };
 }
 
-/** `"mb" must be an integer; received the string "12".` */
+/** `"mb" must be an integer; received "12".` */
 function sentence({ field, message, received }: Issue): string {
   const text = `${field === '' ? 'The view' : `"${field}"`} ${message}`;
-  if (message.startsWith('must')) return `${text}; received ${inWords(received)}.`;
+  if (message.startsWith('must')) return `${text}; received ${received}.`;
   return text.endsWith('?') ? text : `${text}.`;
 }
 
-/** A number in quotes looks like the number that it should be. */
-function inWords(received: string): string {
-  if (received.startsWith('"')) return `the string ${received}`;
-  return /^(array|object|number)/.test(received) ? withArticle(received) : received;
+/** Yields the faults of a value, each as a function that words it: only the first are worded. */
+function* faultsOf(value: unknown, part: SchemaPart, field: string): Generator<() => Issue> {
+  if (part.wrapped !== undefined) return yield* faultsOf(value, part.wrapped, field);
+  let isSound = true;
+  for (const fault of faultsInside(value, part, field)) {
+    isSound = false;
+    yield fault;
+  }
+  // Conditions on a whole object or array count only if nothing inside it is wrong.
+  if (!isSound) return;
+  const [issue] = v.safeParse(part as unknown as v.GenericSchema, value, FIRST).issues ?? [];
+  if (issue === undefined) return;
+  yield () => issueOf(field, `must be ${withArticle(issue.message)}`, issue.message, value);
 }
 
-/** The faults of a value: how many there are, and the first of them. */
-class Faults {
-  count = 0;
-  readonly issues: Issue[] = [];
-
-  constructor(value: unknown) {
-    this.#find(value, ViewSchema, '');
+function* faultsInside(
+  value: unknown,
+  { item, entries }: SchemaPart,
+  parent: string,
+): Generator<() => Issue> {
+  if (Array.isArray(value)) {
+    if (item === undefined || item.type === 'unknown') return;
+    for (let i = 0; i < value.length; i++) yield* faultsOf(value[i], item, `${parent}[${i}]`);
+    return;
   }
-
-  #find(value: unknown, part: SchemaPart, field: string): void {
-    const { wrapped, item, entries } = part;
-    if (wrapped !== undefined) return this.#find(value, wrapped, field);
-    const before = this.count;
-    if (Array.isArray(value)) {
-      if (item !== undefined && item.type !== 'unknown') {
-        for (let i = 0; i < value.length; i++) this.#find(value[i], item, `${field}[${i}]`);
-      }
-    } else if (entries !== undefined && typeof value === 'object' && value !== null) {
-      this.#findInFields(value as Record<string, unknown>, entries, field);
-    }
-    // Conditions on a whole object or array count only if nothing inside it is wrong.
-    if (this.count > before) return;
-    const [issue] = v.safeParse(part as unknown as v.GenericSchema, value, FIRST).issues ?? [];
-    if (issue === undefined) return;
-    this.#add(field, `must be ${withArticle(issue.message)}`, issue.message, value);
-  }
-
-  #findInFields(
-    value: Record<string, unknown>,
-    entries: NonNullable<SchemaPart['entries']>,
-    parent: string,
-  ): void {
-    const pathOf = (key: string): string => (parent === '' ? key : `${parent}.${key}`);
-    for (const key of Object.keys(value)) {
-      if (Object.hasOwn(entries, key)) {
-        this.#find(value[key], entries[key]!, pathOf(key));
-        continue;
-      }
-      // Only for faults that are listed, because it takes time.
-      const name = this.#isFull ? undefined : nearest(key, Object.keys(entries));
-      const near = name === undefined ? undefined : pathOf(name);
-      const hint = near === undefined ? '' : `; did you mean "${near}"?`;
-      const message = `is not a field of a view${hint}`;
-      this.#add(pathOf(key), message, near ?? 'nothing', value[key]);
-    }
-    for (const [key, { type, message }] of Object.entries(entries)) {
-      if (type === 'optional' || Object.hasOwn(value, key)) continue;
-      const expected = String(message);
-      this.#add(pathOf(key), `is required: ${withArticle(expected)}`, expected, undefined);
+  if (entries === undefined || typeof value !== 'object' || value === null) return;
+  const pathOf = (key: string): string => (parent === '' ? key : `${parent}.${key}`);
+  for (const [key, inner] of Object.entries(value)) {
+    if (Object.hasOwn(entries, key)) yield* faultsOf(inner, entries[key]!, pathOf(key));
+    else {
+      yield () => {
+        const name = nearest(key, Object.keys(entries));
+        const hint = name === undefined ? '' : `; did you mean "${pathOf(name)}"?`;
+        const expected = name === undefined ? 'nothing' : pathOf(name);
+        return issueOf(pathOf(key), `is not a field of a view${hint}`, expected, inner);
+      };
     }
   }
-
-  get #isFull(): boolean {
-    return this.count >= LIMITS.issuesMax;
+  for (const [key, { type, message }] of Object.entries(entries)) {
+    if (type === 'optional' || Object.hasOwn(value, key)) continue;
+    const expected = String(message);
+    const required = `is required: ${withArticle(expected)}`;
+    yield () => issueOf(pathOf(key), required, expected, undefined);
   }
+}
 
-  /** @param value what was received; `undefined` if nothing. */
-  #add(path: string, message: string, expected: string, value: unknown): void {
-    if (!this.#isFull) {
-      const field = clip(path, LIMITS.quoteLengthMax);
-      this.issues.push({ field, message, expected, received: receivedOf(value) });
-    }
-    this.count += 1;
-  }
+/** @param value what was received; `undefined` if nothing. */
+function issueOf(path: string, message: string, expected: string, value: unknown): Issue {
+  const field = clip(path, LIMITS.quoteLengthMax);
+  return { field, message, expected, received: receivedOf(value) };
 }
 
 const FIRST: v.Config<v.BaseIssue<unknown>> = { abortEarly: true };
@@ -113,9 +97,10 @@ const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? 'an' : 
 
 function receivedOf(value: unknown): string {
   if (value === undefined) return 'nothing';
-  if (Array.isArray(value)) return 'array';
-  if (typeof value === 'object' && value !== null) return 'object';
-  if (typeof value === 'number' && !Number.isFinite(value)) return "number beyond a double's range";
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'object' && value !== null) return 'an object';
+  if (typeof value === 'number' && !Number.isFinite(value))
+    return "a number beyond a double's range";
   const text = typeof value === 'string' ? clip(value, LIMITS.quoteLengthMax) : value;
   return clip(JSON.stringify(text), LIMITS.quoteLengthMax);
 }

@@ -68,12 +68,12 @@ describe('the detail of a refusal', () => {
   const path = 'string that starts with "/"';
 
   it.each([
-    [changed({ mb: '12' }), '"mb" must be an integer; received the string "12".'],
+    [changed({ mb: '12' }), '"mb" must be an integer; received "12".'],
     [changed({ mb: 1.5 }), '"mb" must be an integer; received 1.5.'],
     [put('mb', '1e400'), `"mb" must be an integer; received a number beyond a double's range.`],
     [changed({ pn: [] }), '"pn" must be a string; received an array.'],
     [changed({ hc: {} }), '"hc" must be a boolean; received an object.'],
-    [changed({ url: 'home' }), `"url" must be a ${path}; received the string "home".`],
+    [changed({ url: 'home' }), `"url" must be a ${path}; received "home".`],
     ['null', 'The view must be an object; received null.'],
     ['[]', 'The view must be an object; received an array.'],
     [changed({ pid: undefined }), '"pid" is required: a non-empty string.'],
@@ -124,7 +124,7 @@ describe('the faults of a view', () => {
 
   it('include a __proto__ key, at the top and inside', () => {
     const top = JSON.stringify(MINIMAL_VIEW).replace('{', '{"__proto__":{"x":1},');
-    expect(refused(top).issues).toMatchObject([{ field: '__proto__', received: 'object' }]);
+    expect(refused(top).issues).toMatchObject([{ field: '__proto__', received: 'an object' }]);
     const inside = put('mv', '{"__proto__":1,"vt":1,"v30":1,"dlv":1}');
     expect(refused(inside).issues).toMatchObject([{ field: 'mv.__proto__', received: '1' }]);
   });
@@ -156,7 +156,7 @@ describe('the faults of a view', () => {
   it('include values nested as deep as the parser goes', () => {
     const deep = `${'['.repeat(8000)}${']'.repeat(8000)}`;
     for (const field of ['pn', 'zz', 'cf']) {
-      expect(refused(put(field, deep)).issues).toMatchObject([{ field, received: 'array' }]);
+      expect(refused(put(field, deep)).issues).toMatchObject([{ field, received: 'an array' }]);
     }
   });
 });
