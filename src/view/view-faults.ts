@@ -41,15 +41,15 @@ function sentence({ field, message, received }: Issue): string {
 
 /** Yields the faults of a value, each as a function that words it: only the first are worded. */
 function* faultsOf(value: unknown, part: SchemaPart, field: string): Generator<() => Issue> {
-  if (part.wrapped !== undefined) return yield* faultsOf(value, part.wrapped, field);
+  const schema = part.wrapped ?? part;
   let isSound = true;
-  for (const fault of faultsInside(value, part, field)) {
+  for (const fault of faultsInside(value, schema, field)) {
     isSound = false;
     yield fault;
   }
   // Conditions on a whole object or array count only if nothing inside it is wrong.
   if (!isSound) return;
-  const [issue] = v.safeParse(part as unknown as v.GenericSchema, value, FIRST).issues ?? [];
+  const [issue] = v.safeParse(schema as unknown as v.GenericSchema, value, FIRST).issues ?? [];
   if (issue === undefined) return;
   yield () => issueOf(field, `must be ${withArticle(issue.message)}`, issue.message, value);
 }
