@@ -4,50 +4,47 @@ import { addObject, setValue } from '../../src/projects/json-edit.ts';
 
 const NEW = { id: '9', origins: ['https://n.com'], active: true };
 
-test.each([
-  // A file, with ¦ where the project is added.
-  [
-    '{\n  "projects": [\n    {\n      "id": "1"\n    }¦\n  ]\n}\n',
-    ',\n    {\n      "id": "9",\n      "origins": ["https://n.com"],\n      "active": true\n    }',
-  ],
-  [
-    '{ "projects": [\n\t{ "id": "1", "active": true },\n\t{ "id": "2" }¦\n]}',
-    ',\n\t{ "id": "9", "origins": ["https://n.com"], "active": true }',
-  ],
-  [
-    '{\r\n\t"projects": [{\r\n\t\t"id": "1"\r\n\t}¦]\r\n}',
-    ', {\r\n\t\t"id": "9",\r\n\t\t"origins": ["https://n.com"],\r\n\t\t"active": true\r\n\t}',
-  ],
-  [
-    '{"projects":[{"id":"1","active":true}¦]}',
-    ',{"id":"9","origins":["https://n.com"],"active":true}',
-  ],
-  ['{"projects":[¦]}', '{"id":"9","origins":["https://n.com"],"active":true}'],
-  ['{ "projects": [¦] }', '{"id": "9", "origins": ["https://n.com"], "active": true}'],
-  [
-    '{\n\t"projects": [¦]\n}',
-    '\n\t\t{\n\t\t\t"id": "9",\n\t\t\t"origins": ["https://n.com"],\n\t\t\t"active": true\n\t\t}\n\t',
-  ],
-])('a new project is laid out like the last one, in %j', (file, added) => {
-  expect(addObject(file.replace('¦', ''), ['projects'], NEW)).toBe(file.replace('¦', added));
+/** Reads `a | b | c` on each line; ⏎ and ⇥ are line breaks and tabs. */
+const rows = (table: string): string[][] =>
+  table
+    .trim()
+    .split('\n')
+    .map((line) => line.replaceAll('⏎', '\n').replaceAll('⇥', '\t').split(' | '));
+
+// A file, and what is added at ¦.
+const ADDED = `
+{⏎  "projects": [⏎    {⏎      "id": "1"⏎    }¦⏎  ]⏎} | ,⏎    {⏎      "id": "9",⏎      ORIGINS,⏎      ACTIVE⏎    }
+{ "projects": [⏎⇥{ "id": "1", "name": "" },⏎⇥{ "id": "2" }¦⏎]} | ,⏎⇥{ "id": "9", ORIGINS, ACTIVE }
+{⏎⇥"projects": [{⏎⇥⇥"id": "1"⏎⇥}¦]⏎} | , {⏎⇥⇥"id": "9",⏎⇥⇥ORIGINS,⏎⇥⇥ACTIVE⏎⇥}
+{"projects":[{"id":"1","name":""}¦]} | ,{"id":"9","origins":["https://n.com"],"active":true}
+{"projects":[¦]} | {"id":"9","origins":["https://n.com"],"active":true}
+{ "projects": [¦] } | {"id": "9", ORIGINS, ACTIVE}
+{⏎⇥"projects": [¦]⏎} | ⏎⇥⇥{⏎⇥⇥⇥"id": "9",⏎⇥⇥⇥ORIGINS,⏎⇥⇥⇥ACTIVE⏎⇥⇥}⏎⇥
+`
+  .replaceAll('ORIGINS', '"origins": ["https://n.com"]')
+  .replaceAll('ACTIVE', '"active": true');
+
+test.each(rows(ADDED))('a new project is laid out like the last one, in %j', (file, added = '') => {
+  expect(addObject(file!.replace('¦', ''), ['projects'], NEW)).toBe(file!.replace('¦', added));
 });
 
-test.each<[before: string, value: unknown, after: string]>([
-  ['{ "a":   true }', false, '{ "a":   false }'],
-  ['{"b":1}', false, '{"b":1,"a":false}'],
-  ['{"b": 1}', false, '{"b": 1, "a": false}'],
-  ['{ "b": 1 }', false, '{ "b": 1, "a": false }'],
-  ['{\n\t"b": 1 }', false, '{\n\t"b": 1,\n\t"a": false }'],
-  ['{ "c": 2,\n   "b": 1\n}', false, '{ "c": 2,\n   "b": 1,\n   "a": false\n}'],
-  ['{}', false, '{"a":false}'],
-  ['{"b": 1}', ['x', 'y'], '{"b": 1, "a": ["x", "y"]}'],
-  ['{"a":["x"]}', ['x', 'y'], '{"a":["x","y"]}'],
-  ['{"a": ["x"]}', ['x', 'y'], '{"a": ["x", "y"]}'],
-  ['{"a": [ "x",  "z" ]}', ['x', 'y'], '{"a": [ "x",  "y" ]}'],
-  ['{"a": [\n  "w",\n  "x"\n]}', ['x'], '{"a": [\n  "x"\n]}'],
-  ['{"a": [\n  "x"\n]}', ['x', 'y'], '{"a": [\n  "x",\n  "y"\n]}'],
-])('in %j, "a" is set to %j', (before, value, after) => {
-  expect(setValue(before, ['a'], value)).toBe(after);
+// A file, the new value of "a", and the file after it.
+const SET = `
+{ "a":   true } | false | { "a":   false }
+{"b":1} | false | {"b":1,"a":false}
+{ "b": 1 } | false | { "b": 1, "a": false }
+{ "c": 2,⏎   "b": 1⏎} | false | { "c": 2,⏎   "b": 1,⏎   "a": false⏎}
+{} | false | {"a":false}
+{"b": 1} | ["x","y"] | {"b": 1, "a": ["x", "y"]}
+{"a":["x"]} | ["x","y"] | {"a":["x","y"]}
+{"a": ["x"]} | ["x","y"] | {"a": ["x", "y"]}
+{"a": [ "x",  "z" ]} | ["x","y"] | {"a": [ "x",  "y" ]}
+{"a": [⏎  "w",⏎  "x"⏎]} | ["x"] | {"a": [⏎  "x"⏎]}
+{"a": [⏎  "x"⏎]} | ["x","y"] | {"a": [⏎  "x",⏎  "y"⏎]}
+`;
+
+test.each(rows(SET))('in %j, "a" is set to %s', (before, value, after) => {
+  expect(setValue(before!, ['a'], JSON.parse(value!))).toBe(after);
 });
 
 test('an edit has the meaning that was wanted, and leaves all other text as it was', () => {

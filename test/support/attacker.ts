@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { sleep } from '../../src/base/time.ts';
 import { chunk, post } from './raw.ts';
 import { MINIMAL_VIEW } from './views.ts';
 
@@ -119,5 +120,3 @@ async function attackAlone(port: number, way: Way): Promise<never> {
     await sleep(5);
   }
 }
-
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { sleep } from '../../src/base/time.ts';
 import { isFragment } from '../../src/verify/fragment.ts';
 import { type Archive, archiveAll, startArchive } from './archive.ts';
 import { type Load, startLoad } from './load.ts';
@@ -13,7 +14,6 @@ import { dataDirectory, linesOf, run, startViewlog, until, type Viewlog } from '
 const CLIENTS = 16;
 /** Views that are refused at once must not keep the servers from electing a leader. */
 const REST_MS = 10;
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** A collector that is loaded for as long as it lives, and started again when it is killed. */
 class Loaded {
