@@ -90,14 +90,7 @@ export class FollowedProjects extends ProjectList {
     const rest = more.length === 0 ? '' : ` (and ${plural(more.length, 'more fault')}: ${command})`;
     const message = `The last good projects file stays active: ${first}${rest}`;
     const sinceMs = this.fault?.sinceMs ?? now();
-    this.fault = { message, first, sinceMs, isMissing, idsInFile: idsIn(content) };
+    this.fault = { message, first, sinceMs, isMissing };
     return 'faulty';
   }
-}
-
-const ID = /"id"\s*:\s*"([^"]*)"/g;
-
-function idsIn(content: Content): ReadonlySet<string> {
-  const text = typeof content === 'object' ? new TextDecoder().decode(content) : '';
-  return new Set(Array.from(text.matchAll(ID), ([, id]) => id!));
 }

@@ -18,8 +18,6 @@ export interface ProjectsFault {
   readonly sinceMs: number;
   /** There is no file any more. */
   readonly isMissing: boolean;
-  /** The ids that the file contains, as far as they can be recognised. */
-  readonly idsInFile: ReadonlySet<string>;
 }
 
 export interface Project extends Omit<ProjectEntry, 'active'> {

@@ -137,16 +137,14 @@ function rowFacts(judged: state.Judged, input: ModelInput) {
 }
 
 function reasonFacts(reason: state.JudgedReason, { projects, files }: ModelInput) {
-  const { code, project = '' } = reason.sample;
+  const { code, project } = reason.sample;
   // Commands that read refused views read the projects file, too.
-  const canRead = REFUSALS[code].isStored && project !== '' && projects.fault === undefined;
+  const canRead = REFUSALS[code].isStored && project !== undefined && projects.fault === undefined;
   const [from, to] = [dayOf(reason.sinceMs), dayOf(reason.lastMs)];
   return {
     ...reason,
     /** The days of files that have its refused views, if commands can read them now. */
     keptDays: files.refusedDays.filter((day) => canRead && day >= from && day <= to),
-    /** The project is in the projects file, which is faulty. */
-    isInFaultyFile: projects.fault?.idsInFile.has(project) === true,
   };
 }
 

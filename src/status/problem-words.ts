@@ -161,17 +161,14 @@ const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
   fixed: 'They would be accepted now; waiting for the next one.',
 };
 
-const IN_FAULTY_FILE =
-  'The project is in the projects file, which is faulty and so not active. Correct the file first.';
-
 type Refused = Pick<ReasonFacts, 'remedy' | 'keptDays'> &
-  Partial<Pick<ReasonFacts, 'fixedMs' | 'isInFaultyFile'>> & {
+  Partial<Pick<ReasonFacts, 'fixedMs'>> & {
     readonly sample: Pick<ReasonFacts['sample'], 'code' | 'project' | 'text'>;
   };
 
 /** Returns what to do about refusals. */
 export function fixOf(reason: Refused, place: commands.Owned): Step {
-  const { remedy, sample, keptDays, fixedMs, isInFaultyFile } = reason;
+  const { remedy, sample, keptDays, fixedMs } = reason;
   const { project: id = '', code, text = '' } = sample;
   const { kind } = remedy;
   const advice = ADVICE[kind] ?? 'If this continues: viewlog help trouble';
@@ -180,7 +177,6 @@ export function fixOf(reason: Refused, place: commands.Owned): Step {
   if (kind === 'activate' || kind === 'add-origin' || kind === 'raise-limit') {
     return { words, command: commands.activationOf(id, remedy, place) };
   }
-  if (kind === 'fix-projects-file' && isInFaultyFile) return { words: [IN_FAULTY_FILE] };
   if (kind === 'raise-max-view') {
     return { words: [`${advice} ${formatSizeOption(remedy.bytes)}.`] };
   }

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -6,7 +5,6 @@ import { EXIT } from '../../src/base/exit.ts';
 import { READERS, TOPICS } from '../../src/manual/pages.ts';
 import { REFUSALS } from '../../src/view/refusal.ts';
 import { blocksOf, MANUAL, PAGES, read, ROOT } from '../support/documents.ts';
-import { isHere, NODE } from '../support/runtimes.ts';
 import { startWatched } from '../support/status.ts';
 import { run } from '../support/viewlog.ts';
 
@@ -161,16 +159,5 @@ describe('viewlog help', () => {
   ])('%s is no word of the manual', async (word, hint) => {
     const { code, stderr } = await run(['help', word]);
     expect([code, stderr]).toStrictEqual([64, `error: Unknown command "${word}"; ${hint}\n`]);
-  });
-
-  it.skipIf(!isHere('/usr/bin/script'))('is as wide as the terminal', () => {
-    const command = [...NODE.command(ROOT), 'help', 'glossary'].join(' ');
-    const args = ['-qec', `stty cols 50; ${command}`, '/dev/null'];
-    const env = { PATH: process.env['PATH'], SHELL: '/bin/sh' };
-    const lines = execFileSync('/usr/bin/script', args, { encoding: 'utf8', env }).split('\r\n');
-    expect(lines[0]).toBe('\u001b[1mGlossary\u001b[22m');
-    // oxlint-disable-next-line no-control-regex
-    const longest = Math.max(...lines.map((line) => line.replace(/\u001b\[\d+m/g, '').length));
-    expect([longest > 40, longest <= 50]).toStrictEqual([true, true]);
   });
 });

@@ -80,9 +80,9 @@ deactivate 2
 {"projects": [{"id": "1"}, {"id": "2", "active": false}]}
 deactivated: inactive, its views are refused
 
-{"projects": [{"id": "1", "active": false}]}
-deactivate 1
-{"projects": [{"id": "1", "active": false}]}
+{"projects": [{"id": "2", "active": false}]}
+deactivate 2
+{"projects": [{"id": "2", "active": false}]}
 unchanged: inactive, its views are refused`;
 
 test.each(

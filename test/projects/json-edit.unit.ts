@@ -5,11 +5,14 @@ import { addObject, setValue } from '../../src/projects/json-edit.ts';
 const NEW = { id: '9', origins: ['https://n.com'], active: true };
 
 /** Reads `a | b | c` on each line; ⏎ and ⇥ are line breaks and tabs. */
-const rows = (table: string): string[][] =>
+const rows = (table: string) =>
   table
     .trim()
     .split('\n')
-    .map((line) => line.replaceAll('⏎', '\n').replaceAll('⇥', '\t').split(' | '));
+    .map(
+      (line) =>
+        line.replaceAll('⏎', '\n').replaceAll('⇥', '\t').split(' | ') as [string, string, string],
+    );
 
 // A file, and what is added at ¦.
 const ADDED = `
@@ -24,8 +27,8 @@ const ADDED = `
   .replaceAll('ORIGINS', '"origins": ["https://n.com"]')
   .replaceAll('ACTIVE', '"active": true');
 
-test.each(rows(ADDED))('a new project is laid out like the last one, in %j', (file, added = '') => {
-  expect(addObject(file!.replace('¦', ''), ['projects'], NEW)).toBe(file!.replace('¦', added));
+test.each(rows(ADDED))('a new project is laid out like the last one, in %j', (file, added) => {
+  expect(addObject(file.replace('¦', ''), ['projects'], NEW)).toBe(file.replace('¦', added));
 });
 
 // A file, the new value of "a", and the file after it.
@@ -44,7 +47,7 @@ const SET = `
 `;
 
 test.each(rows(SET))('in %j, "a" is set to %s', (before, value, after) => {
-  expect(setValue(before!, ['a'], JSON.parse(value!))).toBe(after);
+  expect(setValue(before, ['a'], JSON.parse(value))).toBe(after);
 });
 
 test('an edit has the meaning that was wanted, and leaves all other text as it was', () => {

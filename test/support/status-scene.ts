@@ -41,7 +41,6 @@ const NO_FAULT = {
   first: '',
   sinceMs: NOON,
   isMissing: false,
-  idsInFile: new Set<string>(),
 };
 
 interface Around {

@@ -108,19 +108,6 @@ describe('a body is parsed', () => {
     expect(readByPattern(Buffer.from(text))).toBeUndefined();
   });
 
-  it.each([
-    ['a byte that no character has', [0xff]],
-    ['a character cut off', [0xe5, 0xae]],
-    ['a continuation alone', [0x80]],
-    ['a character spelt too long', [0xc0, 0xaf]],
-    ['a character beyond the last', [0xf4, 0x90, 0x80, 0x80]],
-  ])('if it has %s', (_, bytes) => {
-    const body = Buffer.from(respelt('Home', '$'));
-    const at = body.indexOf('$');
-    const broken = [body.subarray(0, at), Buffer.from(bytes), body.subarray(at + 1)];
-    expect(readByPattern(Buffer.concat(broken))).toBeUndefined();
-  });
-
   it('if it is longer than 4,096 bytes', () => {
     const length = Buffer.byteLength(JSON.stringify({ ...FULL_VIEW, pn: '' }));
     const ofLength = (bytes: number) =>
