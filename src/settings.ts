@@ -198,26 +198,19 @@ export function readSettings<K extends OptionName>(
 type Given = ReadonlyMap<OptionName, readonly string[]>;
 
 function settingOf(name: OptionName, given: Given, env: ReadEnv): unknown {
-  const { fallback, isList }: Option<unknown> = OPTIONS[name];
+  const { fallback, isList = false }: Option<unknown> = OPTIONS[name];
   const flags = given.get(name);
-  const variable = flags === undefined ? fromEnv(name, env) : undefined;
-  const source = flags === undefined ? envName(name)! : `--${flagOf(name)}`;
-  if (isList === true) {
-    const texts = flags ?? variable?.trim().split(/\s+/) ?? [];
-    return texts.map((text) => parsed(name, source, text));
-  }
-  const chosen = flags?.at(-1) ?? variable;
-  if (chosen === undefined && name === 'projects') {
+  const variable = envName(name) ?? '';
+  const value = variable && !flags ? env(variable) : undefined;
+  const set = value && !isServiceLink(variable, value) ? [value] : [];
+  const texts = flags ?? (isList ? set.flatMap((list) => list.trim().split(/\s+/)) : set);
+  const source = flags === undefined ? variable : `--${flagOf(name)}`;
+  if (isList) return texts.map((text) => parsed(name, source, text));
+  if (texts.length === 0 && name === 'projects') {
     return projectsIn(settingOf('data', given, env) as string);
   }
-  const text = chosen ?? fallback;
+  const text = texts.at(-1) ?? fallback;
   return text === undefined ? undefined : parsed(name, source, text);
-}
-
-function fromEnv(name: OptionName, env: ReadEnv): string | undefined {
-  const variable = envName(name);
-  const value = variable && env(variable);
-  return !variable || !value || isServiceLink(variable, value) ? undefined : value;
 }
 
 function parsed(name: OptionName, source: string, text: string): unknown {
