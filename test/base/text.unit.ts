@@ -1,5 +1,8 @@
+import { createServer } from 'node:http';
+import { fetchFailure } from '../../src/base/exit.ts';
 import { formatRoundedSize, formatSize, plural } from '../../src/base/format.ts';
 import { describe, expect, it } from 'vitest';
+import { listening } from '../support/listening.ts';
 import { clip, echo, nearest, printable } from '../../src/base/text.ts';
 
 describe('untrusted text', () => {
@@ -60,4 +63,10 @@ it('counts and sizes are written with their unit', () => {
   expect([87, 1536, 12.4 * 1024 ** 2].map(formatRoundedSize).join()).toBe(
     '87 bytes,1.5 KiB,12 MiB',
   );
+});
+
+it('says in plain words that https was asked of a port that speaks http', async () => {
+  const port = await listening(createServer());
+  const error: unknown = await fetch(`https://127.0.0.1:${port}/`).catch((e: unknown) => e);
+  expect(fetchFailure(error)).toBe('it speaks http there, not https');
 });

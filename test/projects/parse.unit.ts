@@ -162,17 +162,6 @@ describe('a file without faults', () => {
     expect(faultsOf('\ufeff\ufeff[]')).toHaveLength(1);
   });
 
-  test('is read as JSON.parse reads it', () => {
-    const whole = { id: '07', name: 'é"\n\ud800', active: false, maxViewsPerMinute: 2 ** 53 - 1 };
-    const origins = ['https://a.com', 'https://*.b.com:8443'];
-    const projects = [{ id: '7' }, { ...whole, origins, contact: '' }];
-    const file = { $schema: './s.json', operator: 'a@b', projects };
-    for (const indent of [0, 2]) {
-      const text = JSON.stringify(file, null, indent);
-      expect(read(text)).toEqual({ file, bom: '', text });
-    }
-  });
-
   test('is strict JSON: what JSON.parse throws on is a fault, whatever was damaged', () => {
     const sound =
       '{"operator": "a@b", "projects": [\n {"id": "1", "active": true, "name": "\\u00e9"}]}';
