@@ -121,6 +121,7 @@ describe('settings', () => {
     ['--max-view', '16384', VIEW, '; did you mean 16384B?'],
     ['--max-view', '1023B', VIEW, ''],
     ['--max-view', '1025KiB', VIEW, ''],
+    ['--min-free', '1025TiB', SPACE, ''],
     ['--port', '65536', PORT, ''],
     ['--port', '', PORT, ''],
     ['--keep-days', '36501', 'a whole number from 0 to 36500', ''],
@@ -128,6 +129,7 @@ describe('settings', () => {
     ['--data', '', 'some text', ''],
     ['--status', '8081', STATUS, ''],
     ['--status', '::1:8081', STATUS, ''],
+    ['--status', '127.0.0.1:65536', STATUS, ''],
   ])('refuse %s %j', (flag, value, expected, hint) => {
     expect(usageError([`${flag}=${value}`])).toBe(
       `${flag} must be ${expected}, not "${value}"${hint}`,
