@@ -6,7 +6,7 @@ import { signals } from './base/signals.ts';
 import { within } from './base/time.ts';
 import { acquireLock } from './disk/lock.ts';
 import { systemFiles } from './disk/ops.ts';
-import { Retention } from './disk/retention.ts';
+import { startRetention } from './disk/retention.ts';
 import { listen } from './http/listen.ts';
 import { ownAddress, portOf } from './http/listener.ts';
 import { MemoryBudget } from './http/memory-budget.ts';
@@ -108,7 +108,7 @@ async function openFiles(settings: ServeSettings, options: StoresOptions) {
   const freeBytes = () => store.freeBytes();
   const maxBytesPerDay = settings['max-refused'];
   const refused = new RefusedFiles({ ...common, maxBytesPerDay, freeBytes });
-  const retention = new Retention({
+  startRetention({
     ...common,
     keepDays: { views: settings['keep-days'], refused: settings['keep-refused-days'] },
     files: systemFiles,
@@ -121,7 +121,6 @@ async function openFiles(settings: ServeSettings, options: StoresOptions) {
     lock,
     /** @param saving writes more to the data directory, while it is still locked. */
     async close(saving: Promise<unknown>) {
-      retention.stop();
       await Promise.all([refused.close(LIMITS.closeTimeoutMs), saving]);
       await store.close(LIMITS.closeTimeoutMs);
       await lock.release();

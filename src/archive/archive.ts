@@ -19,7 +19,7 @@ import { replaceFile } from '../disk/durable.ts';
 import { FreeSpace } from '../disk/free-space.ts';
 import { archiveRecordOf } from '../disk/names.ts';
 import type { FileOps } from '../disk/ops.ts';
-import { Retention } from '../disk/retention.ts';
+import { startRetention } from '../disk/retention.ts';
 import { batchOf } from './archive-batch.ts';
 import { ArchiveLog } from './archive-log.ts';
 import { type ArchiveRecord, mismatchOf, readRecord, recordText } from './archive-record.ts';
@@ -126,7 +126,7 @@ export class Archive {
     const { writer } = this.#views;
     const hasWritten = (_: string, day: string): boolean => writer.hasWritten(day);
     const keepDays = { views: this.#options.keepDays, refused: 0 };
-    const retention = new Retention({ ...this.#options, keepDays, hasWritten });
+    startRetention({ ...this.#options, keepDays, hasWritten });
     try {
       this.#record = await readRecord(files, dir);
       this.#views.reset(this.#record?.files ?? {});
@@ -137,8 +137,6 @@ export class Archive {
       }
     } catch (error) {
       if (!(error instanceof StoppedWaiting)) throw error;
-    } finally {
-      retention.stop();
     }
     // Throws a Fatal if a full disk has left half a line in the file.
     await writer.close();

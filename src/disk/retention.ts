@@ -33,48 +33,35 @@ export function overdueDays(days: readonly string[], keepDays: number, nowMs: nu
   return days.slice(0, -1).filter((day) => day < oldestDay);
 }
 
-/** Removes at most one overdue file of each kind per hour, the first an hour from now. */
-export class Retention {
-  readonly #options: RetentionOptions;
-  #isStopped = false;
-
-  constructor(options: RetentionOptions) {
-    this.#options = options;
-    this.#lookLater();
-  }
-
-  stop(): void {
-    this.#isStopped = true;
-  }
-
-  /** An hour after the last look has ended, so that two removals are never closer than that. */
-  #lookLater(): void {
-    setTimeout(() => void this.#look(), HOUR_MS).unref();
-  }
-
-  /** Removes one overdue file of each kind. Never rejects. */
-  async #look(): Promise<void> {
-    const { dir, log } = this.#options;
+/**
+ * Removes at most one overdue file of each kind per hour, the first an hour from now, as long as the
+ * process holds the lock.
+ */
+export function startRetention(options: RetentionOptions): void {
+  const look = async (): Promise<void> => {
     for (const kind of ['views', 'refused'] as const) {
       try {
-        await this.#removeOldest(kind);
+        await removeOldest(kind, options);
       } catch (error) {
+        const { dir, log } = options;
         log.warn(`Cannot remove old files of ${kind} from "${dir}": ${reasonOf(error)}`);
       }
     }
-    this.#lookLater();
-  }
+    // An hour after the look has ended, so that two removals are never closer than that.
+    startRetention(options);
+  };
+  setTimeout(() => void look(), HOUR_MS).unref();
+}
 
-  async #removeOldest(kind: FileKind): Promise<void> {
-    const { dir, files, now, log, hasWritten, isLocked } = this.#options;
-    const keepDays = this.#options.keepDays[kind];
-    if (keepDays === 0 || this.#isStopped) return;
-    const overdue = overdueDays(await daysIn(files, dir, kind), keepDays, now());
-    const oldest = overdue.find((day) => !hasWritten(kind, day));
-    if (oldest === undefined || !isLocked()) return;
-    const path = `${dir}/${fileNameOf(kind, oldest)}`;
-    await files.unlink(path);
-    log.info(`Removed "${path}", which is more than ${plural(keepDays, 'day')} old`);
-    if (kind === 'refused') await ifPresent(files.unlink(replayRecordOf(path)));
-  }
+async function removeOldest(kind: FileKind, options: RetentionOptions): Promise<void> {
+  const { dir, files, now, log, hasWritten, isLocked } = options;
+  const keepDays = options.keepDays[kind];
+  if (keepDays === 0 || !isLocked()) return;
+  const overdue = overdueDays(await daysIn(files, dir, kind), keepDays, now());
+  const oldest = overdue.find((day) => !hasWritten(kind, day));
+  if (oldest === undefined || !isLocked()) return;
+  const path = `${dir}/${fileNameOf(kind, oldest)}`;
+  await files.unlink(path);
+  log.info(`Removed "${path}", which is more than ${plural(keepDays, 'day')} old`);
+  if (kind === 'refused') await ifPresent(files.unlink(replayRecordOf(path)));
 }

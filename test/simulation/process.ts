@@ -1,6 +1,6 @@
 import type { Fatal } from '../../src/base/exit.ts';
 import { dayOf } from '../../src/base/time.ts';
-import { Retention } from '../../src/disk/retention.ts';
+import { startRetention } from '../../src/disk/retention.ts';
 import { RefusedFiles } from '../../src/store/refused/refused-files.ts';
 import { LocalViewStore } from '../../src/store/files/view-store.ts';
 import { DATA } from './disk.ts';
@@ -20,7 +20,6 @@ const UNLISTED = '2';
 export class Process extends SimulatedProcess {
   #store!: LocalViewStore;
   #refused!: RefusedFiles;
-  #retention!: Retention;
   /** Views without an answer, with the time at which each was sent. */
   readonly #pending = new Map<number, number>();
   #keeps = 0;
@@ -60,7 +59,7 @@ export class Process extends SimulatedProcess {
       isListed: (id) => id === LISTED,
       files: syscalls.files('refused'),
     });
-    this.#retention = new Retention({
+    startRetention({
       ...common,
       keepDays: settings.keepDays,
       hasWritten: (kind, day) => (kind === 'views' ? this.#store : this.#refused).hasWritten(day),
@@ -151,7 +150,6 @@ export class Process extends SimulatedProcess {
     const isCalm = this.#isCalm() && this.syscalls.weather === WEATHERS.calm;
     let outcome: string | undefined;
     this.#isClosing = true;
-    this.#retention.stop();
     void this.#refused.close(CLOSE_MS);
     this.#store.close(CLOSE_MS).then(
       () => (outcome = 'closed'),
