@@ -95,6 +95,8 @@ export class NodeExchange implements Exchange {
   async #drain(): Promise<boolean> {
     const timer = setTimeout(() => this.giveUp(), LIMITS.drainMs);
     if (this.#finish === undefined) await this.read(LIMITS.drainBytesMax);
+    // The rest may have come with the piece that was refused.
+    else await new Promise((next) => setImmediate(next));
     clearTimeout(timer);
     const { complete } = this.#incoming;
     if (!complete) stopReading(this.#incoming);

@@ -56,7 +56,9 @@ it.each([
   const held = [send(), send()];
   await until(() => waiting.length === 2);
   expect(budget.bytes).toBe(2 * (8 * 1024 + 100));
-  expect((await send()).answers).toMatchObject([{ status: 503, body: 'over-budget' }]);
+  // The connection stays open: a new one would have to wait behind an attacker's.
+  const answer = { status: 503, body: 'over-budget', headers: { connection: 'keep-alive' } };
+  expect((await send()).answers).toMatchObject([answer]);
   for (const answer of waiting) answer();
   for (const one of held) expect((await one).answers).toMatchObject([{ status: 201 }]);
   await until(() => budget.bytes === 0);
