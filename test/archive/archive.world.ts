@@ -58,14 +58,15 @@ describe.skipIf(!canRunNats()).each([NODE, DENO, BUN].filter(isPresent))(
 );
 
 describe.skipIf(!canRunNats())('archive', () => {
-  it('refuses the directory of another process', async () => {
-    const { url } = await streamOf([]);
-    const viewlog = await startViewlog();
-    const { code, stderr } = await startArchive({ url, data: viewlog.data }).ended;
-    expect([code, stderr]).toStrictEqual([
-      73,
-      expect.stringContaining(`process ${viewlog.child.pid}`),
-    ]);
+  it('refuses the directory of a collector, and of another archive', async () => {
+    const { url, data } = await streamOf([]);
+    const archive = startArchive({ url, data });
+    await until(() => archive.stdout().includes('viewlog archiving'));
+    for (const holder of [archive, await startViewlog()]) {
+      const { code, stderr } = await startArchive({ url, data: holder.data }).ended;
+      expect(code).toBe(73);
+      expect(stderr).toContain(`process ${holder.child.pid}`);
+    }
   });
 
   it('needs a cluster and a stream, and says which it lacks', async () => {

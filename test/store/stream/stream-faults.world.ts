@@ -37,7 +37,11 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     const [node] = nats.nodes;
     const viewlog = await start(nats);
     expect(await accepts(viewlog)).toBe(true);
+    node!.signal('SIGSTOP');
+    const waiting = refusal(viewlog);
+    await until(async () => (await viewlog.metrics())['viewlog_queue_lines'] === 1);
     await node!.stop('SIGKILL');
+    expect((await waiting).detail).toContain('the connection to the cluster was lost');
     await until(async () => (await readiness(viewlog)).code === 503);
     for (let i = 0; i < 20; i++) {
       expect((await refusal(viewlog)).detail).toContain('there is no connection to the cluster');
