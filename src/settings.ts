@@ -191,11 +191,25 @@ export function readSettings<K extends OptionName>(
     if (name === undefined) throw unknownOption(`--${flag}`, names.map(flagOf));
     given.set(name, [...(given.get(name) ?? []), value]);
   }
-  const settings = names.map((name) => [name, settingOf(name, given, env)] as const);
+  const settings = new Map<string, unknown>(
+    names.map((name) => [name, settingOf(name, given, env)]),
+  );
+  if (settings.has('store')) refuseUseless(given, settings.get('store') !== undefined);
   return Object.fromEntries(settings) as Settings<K>;
 }
 
 type Given = ReadonlyMap<OptionName, readonly string[]>;
+
+/** Refuses flags that `serve` would ignore. Variables may be set for other commands. */
+function refuseUseless(given: Given, isStream: boolean): void {
+  const useless: readonly OptionName[] = isStream
+    ? ['data', 'durability', 'min-free', 'keep-days']
+    : ['nats-stream', 'nats-replicas', 'nats-creds'];
+  const flag = useless.find((name) => given.has(name));
+  if (flag === undefined) return;
+  const when = isStream ? 'with --store' : 'without --store nats://…';
+  throw new Fatal(EXIT.usage, `--${flag} has no effect ${when}`);
+}
 
 function settingOf(name: OptionName, given: Given, env: ReadEnv): unknown {
   const { fallback, isList = false }: Option<unknown> = OPTIONS[name];

@@ -136,6 +136,14 @@ describe('settings', () => {
     );
   });
 
+  it.each([
+    ['--data=3', '--data has no effect with --store', 'nats://a'],
+    ['--keep-days=1', '--keep-days has no effect with --store', 'nats://a'],
+    ['--nats-creds=3', '--nats-creds has no effect without --store nats://…', ''],
+  ])('refuse %s, which viewlog would ignore', (flag, message, store) => {
+    expect(usageError([flag], { VIEWLOG_STORE: store })).toBe(message);
+  });
+
   it.each(['A.B', 'A B', '>', '../A', 'A\nB', ''])('refuse the stream %j', (name) => {
     expect(usageError(['--store=nats://a', '--nats-stream', name])).toContain(
       '--nats-stream must be letters, digits, _ and -',
