@@ -157,7 +157,8 @@ const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
   'fix-page': 'Send them as application/json; with sendBeacon, as a Blob of that type.',
   'check-proxy':
     "That is usually a proxy's size limit (nginx: client_max_body_size; Caddy: request_body).",
-  'fix-projects-file': 'Correct the projects file first.',
+  'fix-projects-file':
+    'Correct the projects file first: its changes, new ids included, are not active.',
   fixed: 'They would be accepted now; waiting for the next one.',
 };
 

@@ -61,7 +61,9 @@ Aurora: fixed, since ${at('14:06')}.
 ${fault}. Faulty since ${at('14:00')}; the last good list stays active.
   Correct the file. Until then no command can change it. To see every fault:
     viewlog check ${FILES}`);
-    expect(scene.whole()).toMatch(/\n77\n.*\n {2}Correct the projects file first\.\n/);
+    expect(scene.whole()).toMatch(
+      /\n77\n.*\n {2}Correct the projects file first: .*not active\.\n/,
+    );
     // Also for views that were refused for reasons that are gone, or that a page must fix.
     scene.refuse(1, moved, MOVED);
     expect(headlineOf(scene.model())[0]).toBe('red');
