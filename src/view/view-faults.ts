@@ -32,10 +32,12 @@ export function invalidView(value: unknown): Refusal {
   };
 }
 
-/** `"mb" must be an integer; received "12".` */
+/** `"mb" must be an integer; received the string "12".` */
 function sentence({ field, message, received }: Issue): string {
   const text = `${field === '' ? 'The view' : `"${field}"`} ${message}`;
-  if (message.startsWith('must')) return `${text}; received ${received}.`;
+  // A number in quotes looks like the number that it should be.
+  const found = received.startsWith('"') ? `the string ${received}` : received;
+  if (message.startsWith('must')) return `${text}; received ${found}.`;
   return text.endsWith('?') ? text : `${text}.`;
 }
 

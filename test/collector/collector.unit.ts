@@ -102,7 +102,7 @@ describe('a refusal', () => {
       `view-too-large: The body is more than 16384 bytes; at most 16384 are accepted. ${smaller}`,
       'malformed-json: The body is not UTF-8; send it in that encoding.',
       'malformed-json: The body is empty; send one JSON object.',
-      'invalid-view: "mb" must be an integer; received "12".',
+      'invalid-view: "mb" must be an integer; received the string "12".',
       'project-not-activated: Project 9 is not activated. Ask views@example.com to activate it.',
       `origin-not-allowed: Project 1000003 does not accept views from "${PAGE}". Ask views@example.com to allow this origin.`,
       'origin-not-allowed: Project 1000003 requires an Origin header, and the request has none. Send the view from a page of its site.',

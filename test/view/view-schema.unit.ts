@@ -68,12 +68,12 @@ const path = 'string that starts with "/"';
 
 describe('the detail of a refusal', () => {
   it.each([
-    [changed({ mb: '12' }), '"mb" must be an integer; received "12".'],
+    [changed({ mb: '12' }), '"mb" must be an integer; received the string "12".'],
     [changed({ mb: 1.5 }), '"mb" must be an integer; received 1.5.'],
     [put('mb', '1e400'), `"mb" must be an integer; received a number beyond a double's range.`],
     [changed({ pn: [] }), '"pn" must be a string; received an array.'],
     [changed({ hc: {} }), '"hc" must be a boolean; received an object.'],
-    [changed({ url: 'home' }), `"url" must be a ${path}; received "home".`],
+    [changed({ url: 'home' }), `"url" must be a ${path}; received the string "home".`],
     ['null', 'The view must be an object; received null.'],
     ['[]', 'The view must be an object; received an array.'],
     [changed({ pid: undefined }), '"pid" is required: a non-empty string.'],
