@@ -173,7 +173,8 @@ function service(runtime: Runtime): void {
     expect(endless.answers).toMatchObject([{ status: 413 }]);
     if (ownsConnections(runtime)) {
       expect(endless.closed).toBe(true);
-      expect(endless.sentBytes).toBeLessThan(16 * 1024 * 1024);
+      // Bun reads on while it lingers.
+      expect(endless.sentBytes).toBeLessThan(32 * 1024 * 1024);
     }
     const bytes = await speak(shared.port, {
       pieces: [post('', CHUNKED), chunk('{').repeat(20_000)],
