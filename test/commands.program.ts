@@ -2,25 +2,31 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { sleep } from '../src/base/time.ts';
 import { post, speak } from './support/raw.ts';
-import { DENO, isPresent } from './support/runtimes.ts';
 import { MINIMAL_VIEW } from './support/views.ts';
-import { dataDirectory, run, start, startViewlog, until } from './support/viewlog.ts';
+import { dataDirectory, run, startViewlog, until } from './support/viewlog.ts';
 
 // The commands of the built bundle, as an operator types them.
 
 describe('explain', () => {
   const explain = (view: unknown, ...args: string[]) =>
-    run(['explain', ...args], {
-      input: typeof view === 'string' ? view : JSON.stringify(view),
-    });
+    run(['explain', ...args], { input: typeof view === 'string' ? view : JSON.stringify(view) });
 
-  it('says that a view would be stored, and stores nothing', async () => {
+  it('reads stdin or a file, stores nothing, and says which file it cannot read', async () => {
     const data = dataDirectory();
-    const { code, stdout } = await run(['explain'], { data, input: JSON.stringify(MINIMAL_VIEW) });
-    expect(stdout).toBe('201: the view would be stored, for project 1000001\n');
-    expect(code).toBe(0);
+    const input = JSON.stringify(MINIMAL_VIEW);
+    const stdout = '201: the view would be stored, for project 1000001\n';
+    expect(await run(['explain'], { data, input })).toMatchObject({ code: 0, stdout });
     expect(readdirSync(data)).toStrictEqual(['projects.json']);
+    const file = join(data, 'view.json');
+    writeFileSync(file, input);
+    expect(await run(['explain', file], { data })).toMatchObject({ code: 0, stdout });
+    const missing = await run(['explain', `${file}.not`], { data });
+    expect(missing.code).toBe(74);
+    expect(missing.stderr).toContain(`Cannot read "${file}.not": ENOENT`);
+    const stderr = 'error: explain takes only [FILE], not "b"\n';
+    expect(await run(['explain', file, 'b'], { data })).toMatchObject({ code: 64, stderr });
   });
 
   it('says what the collector would, for whatever it refuses', async () => {
@@ -53,37 +59,15 @@ describe('explain', () => {
     }
   });
 
-  const LARGE = 'x'.repeat(17_000);
   it.each([
-    [{ p: '9' }, '', 'viewlog activate 9 --projects FILE'],
     [{ p: '9' }, 'https://a.example', 'viewlog activate 9 --origin https://a.example --projects'],
-    [{ p: '1000002' }, '', 'viewlog activate 1000002 --projects FILE'],
     [{ p: '1000003' }, '', 'as if a page had sent it, add: --origin https://www.example.com\n'],
-    [{ p: '1000003' }, 'https://a.example', 'viewlog activate 1000003 --origin https://a.example'],
     [{ p: '1000003' }, 'https://a;rm', 'If this continues: viewlog help trouble\n'],
     [{ url: 'x' }, 'https://a.example', 'Correct the page "x".'],
-    [{ pn: LARGE }, '', 'Send less, or start viewlog with --max-view 32KiB.'],
+    [{ pn: 'x'.repeat(17_000) }, 'https://a.example', 'start viewlog with --max-view 32KiB.'],
   ])('tells the operator what to do about %j from "%s"', async (part, origin, fix) => {
-    const data = dataDirectory();
-    const input = JSON.stringify({ ...MINIMAL_VIEW, ...part });
     const args = origin === '' ? [] : ['--origin', origin];
-    const { stdout } = await run(['explain', ...args], { data, input });
-    expect(stdout.replace(`${data}/projects.json`, 'FILE')).toContain(fix);
-  });
-
-  it('reads a file, and says which one it cannot read', async () => {
-    const data = dataDirectory();
-    const file = join(data, 'view.json');
-    writeFileSync(file, JSON.stringify(MINIMAL_VIEW));
-    expect((await run(['explain', file], { data })).code).toBe(0);
-    const { code, stderr } = await run(['explain', `${file}.not`], { data });
-    expect(code).toBe(74);
-    expect(stderr).toContain(`Cannot read "${file}.not": ENOENT`);
-    const two = await run(['explain', file, 'b'], { data });
-    expect([two.code, two.stderr]).toStrictEqual([
-      64,
-      'error: explain takes only [FILE], not "b"\n',
-    ]);
+    expect((await explain({ ...MINIMAL_VIEW, ...part }, ...args)).stdout).toContain(fix);
   });
 
   it('judges a stored refused view by the origin that it came from', async () => {
@@ -171,52 +155,17 @@ describe('the environment', () => {
     expect(JSON.parse(viewlog.stderr())).toMatchObject({ level: 'warn', message: stray });
     expect((await run(['report'], { env })).stderr).toMatch(/error: VIEWLOG_TOP must be/);
   });
-
-  it.skipIf(!isPresent(DENO))('is not mentioned where Deno does not show it', async () => {
-    const env = { VIEWLOG_MAXVIEW: '1KiB', VIEWLOG_TOP: 'abc' };
-    const { code, stderr } = await run(['report'], { env, runtime: DENO });
-    expect([code, stderr]).toStrictEqual([0, '']);
-  });
 });
 
-describe('help', () => {
-  const said = async (...args: string[]) => {
-    const { code, stdout, stderr } = await start(args, dataDirectory(), {}).ended;
-    expect([args, code, stderr]).toStrictEqual([args, 0, '']);
-    return stdout;
-  };
-
-  it('lists the commands, and the options of one', async () => {
-    const overview = await said('help');
-    expect(overview).toMatch(/^ {2}serve .*\(the default\)$/m);
-    const page = await said('help', 'serve');
-    expect(page).toMatch(/^ {2}--max-view SIZE .*\(default: 16KiB\)$/m);
-  });
-
-  it('has an example of every command, with options that the command has', async () => {
-    const [commands = ''] = (await said('help')).split('\nviewlog help COMMAND');
-    const names = Array.from(commands.matchAll(/^ {2}([a-z-]+) /gm), ([, name]) => name!);
-    expect(names).toContain('version');
-    for (const name of names) {
-      const [options, examples] = (await said('help', name)).split('\nFor example:\n');
-      const [example] = examples!.split('\n');
-      expect(example).toMatch(new RegExp(`^  viewlog ${name}\\b`));
-      for (const [flag] of example!.matchAll(/--[a-z-]+/g)) expect(options).toContain(`  ${flag} `);
-    }
-  });
-
-  it.each([
-    ['archive', 'tls://… (variable: VIEWLOG_ARCHIVE_FROM)'],
-    ['archive', 'wait below this much free disk'],
-    ['serve', 'refuse views below this much free disk'],
-    ['report', 'yesterday (variable: VIEWLOG_FROM_DAY)'],
-    ['doctor', 'which is stored (variable: none)'],
-  ])(
-    'of %s has its own words for an option, and names unusual variables',
-    async (command, words) => {
-      expect(await said('help', command)).toContain(words);
-    },
-  );
+it.each([
+  ['serve', '(default: 16KiB)'],
+  ['archive', 'tls://… (variable: VIEWLOG_ARCHIVE_FROM)'],
+  ['archive', 'wait below this much free disk'],
+  ['serve', 'refuse views below this much free disk'],
+  ['report', 'yesterday (variable: VIEWLOG_FROM_DAY)'],
+  ['doctor', 'which is stored (variable: none)'],
+])('the help of %s has its own words for an option, and its variable', async (command, words) => {
+  expect((await run(['help', command])).stdout).toContain(words);
 });
 
 it('the version names the commit that it was built from', async () => {
@@ -245,7 +194,7 @@ it('a second signal ends the collector at once', async () => {
   const viewlog = await startViewlog();
   // A body that never ends delays the stop.
   void speak(viewlog.port, { pieces: [post('{', { 'Content-Length': '100' })] }, 20_000);
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  await sleep(200);
   viewlog.child.kill('SIGTERM');
   await until(() => viewlog.stdout().includes('stopping'));
   expect((await viewlog.signal('SIGTERM')).code).toBe(143);

@@ -4,13 +4,7 @@ import { sleep } from '../../src/base/time.ts';
 import { verbatim } from '../../src/view/pattern.ts';
 import { ViewSchema } from '../../src/view/view-schema.ts';
 import { listening } from '../support/listening.ts';
-import {
-  hasChromium,
-  newPage,
-  openUnwatched,
-  type PageOptions,
-  SITE_HOST,
-} from '../support/chromium.ts';
+import { hasChromium, newPage, openUnwatched, SITE_HOST } from '../support/chromium.ts';
 import { run, startViewlog, until } from '../support/viewlog.ts';
 
 // Pages with the script that `viewlog snippet` prints, on another origin than viewlog's, and with
@@ -18,17 +12,16 @@ import { run, startViewlog, until } from '../support/viewlog.ts';
 
 const SEARCH = 'https://search.example/find';
 
-interface SiteOptions {
+interface VisitOptions {
   readonly project?: string;
   /** The host name of the site's address. */
   readonly host?: string;
   readonly args?: readonly string[];
-  readonly lang?: string;
   /** More of the policy. */
   readonly policy?: string;
   /** @returns the page at a path, with the script in it. */
-  readonly html?: (path: string, script: string, lang: string) => string;
-  readonly browser?: PageOptions;
+  readonly html?: (path: string, script: string) => string;
+  readonly locale?: string;
 }
 
 interface Asked {
@@ -41,49 +34,41 @@ interface Asked {
 /** Delays the end of the answer. */
 const SLOW = `<!-- slow -->${' '.repeat(4096)}`;
 
-const pageOf = (path: string, script: string, lang: string): string =>
-  `<!doctype html><html lang="${lang}"><title>Title of ${path}</title>${script}
+const pageOf = (path: string, script: string): string =>
+  `<!doctype html><html lang="nb-NO"><title>Title of ${path}</title>${script}
    <p>A page</p><a href="/second?a=b#c">on</a></html>`;
 
-/** Starts a site with the script in its pages, and its collector. */
-async function openSite(options: SiteOptions = {}) {
-  const { project = '1000001', args = [], html = pageOf, lang = 'nb-NO' } = options;
+/** Starts a collector, a site with the script in its pages, and a browser's page for a visitor. */
+async function visit(options: VisitOptions = {}) {
+  const { project = '1000001', args = [], html = pageOf, locale = 'en-US' } = options;
   const viewlog = await startViewlog();
   const { data } = viewlog;
   const printed = await run(['snippet', project, '--url', viewlog.url, ...args], { data });
   const [, hash, connect] = /(script-src \S+); (connect-src .*)$/m.exec(printed.stderr)!;
-  const policy = `${hash} 'nonce-test'; ${connect}`;
   const requests: Asked[] = [];
   const server = createServer(({ url = '', headers }, answer) => {
-    answer.setHeader('content-security-policy', policy + (options.policy ?? ''));
+    const policy = `${hash} 'nonce-test'; ${connect}${options.policy ?? ''}`;
+    answer.setHeader('content-security-policy', policy);
     answer.setHeader('content-type', 'text/html');
     const [path = ''] = url.split('?');
     requests.push({ path, purpose: headers['sec-purpose'], answer });
-    const text = path === '/bare' ? '<p id="bare">No script</p>' : html(path, printed.stdout, lang);
+    const text = path === '/bare' ? '<p id="bare">No script</p>' : html(path, printed.stdout);
     answer.write(text);
     if (!text.includes(SLOW)) answer.end();
   });
   const origin = `http://${options.host ?? SITE_HOST}:${await listening(server)}`;
-  const views = () => viewlog.lines().map((line) => JSON.parse(line) as Record<string, string>);
-  return {
-    origin,
-    views,
-    requests,
-    /** Returns the `url` of all views, once the last one is `last`. */
-    urlsTo: async (last: string) => {
-      await until(() => views().at(-1)?.['url'] === last);
-      return views().map(({ url }) => url);
-    },
-  };
-}
-
-async function visit(options: SiteOptions = {}) {
-  const site = await openSite(options);
-  const page = await newPage(options.browser);
+  const page = await newPage({ locale });
   const said: string[] = [];
   page.on('console', (message) => void said.push(message.text()));
   page.on('pageerror', (error) => void said.push(String(error)));
-  return { ...site, page, said, goto: (path: string) => page.goto(site.origin + path) };
+  const views = () => viewlog.lines().map((line) => JSON.parse(line) as Record<string, string>);
+  /** Returns the `url` of all views, once the last one is `last`. */
+  const urlsTo = async (last: string) => {
+    await until(() => views().at(-1)?.['url'] === last);
+    return views().map(({ url }) => url);
+  };
+  const goto = (path: string) => page.goto(origin + path);
+  return { origin, views, requests, urlsTo, page, said, goto };
 }
 
 describe.skipIf(!hasChromium())('a page with the script, in Chromium', () => {
@@ -139,8 +124,10 @@ describe.skipIf(!hasChromium())('a page with the script, in Chromium', () => {
     expect(views()).toMatchObject([{ pn: 'Late', pid: 'page-42', url: '/home' }]);
   });
 
-  it('sends a view for each path of a single-page site', async () => {
-    const { page, origin, goto, views, urlsTo } = await visit();
+  it('sends one view for each path of a single-page site, even if it has the script twice', async () => {
+    const { page, origin, goto, views, urlsTo } = await visit({
+      html: (path, script) => pageOf(path, script + script),
+    });
     await goto('/a');
     await page.evaluate(() => {
       history.pushState(null, '', '/b?x');
@@ -173,13 +160,11 @@ describe.skipIf(!hasChromium())('a page with the script, in Chromium', () => {
 
   it('sends its view early, and once, though the visitor leaves at once', async () => {
     const { origin, goto, page, urlsTo } = await visit({
-      html: (path, script, lang) =>
-        path === '/early'
-          ? `<meta http-equiv="refresh" content="0; url=/bare">${pageOf(path, script, lang)}`
-          : // The title never comes.
-            path === '/slow'
-            ? script + SLOW
-            : pageOf(path, script, lang),
+      html: (path, script) => {
+        if (path === '/slow') return script + SLOW; // the title never comes
+        const leave = '<meta http-equiv="refresh" content="0; url=/bare">';
+        return (path === '/early' ? leave : '') + pageOf(path, script);
+      },
     });
     const left = page.locator('#bare');
     await goto('/early');
@@ -204,11 +189,11 @@ describe.skipIf(!hasChromium())('a page with the script, in Chromium', () => {
   it('sends nothing while it is prerendered, and its view when it is shown', async () => {
     const rules = '{"prerender":[{"source":"list","urls":["/next"],"eagerness":"immediate"}]}';
     const leave = `<script nonce="test">fetch('/gate').then((gate) => gate.text()).then(() => (location = '/next'))</script>`;
-    const { origin, views, requests, urlsTo } = await openSite({
+    const { origin, views, requests, urlsTo } = await visit({
       policy: " 'self'",
-      html: (path, script, lang) => {
+      html: (path, script) => {
         if (path === '/gate') return SLOW;
-        const page = pageOf(path, script, lang);
+        const page = pageOf(path, script);
         if (path !== '/first') return `${page}<img src="/seen.png">`;
         return `${page}<script type="speculationrules" nonce="test">${rules}</script>${leave}`;
       },
@@ -236,15 +221,6 @@ describe.skipIf(!hasChromium())('a page with the script, in Chromium', () => {
     expect(said.filter((text) => !text.includes('403') && text !== about)).toStrictEqual([]);
   });
 
-  it('sends one view if the page has it twice', async () => {
-    const { goto, urlsTo } = await visit({
-      html: (path, script, lang) => pageOf(path, script + script, lang),
-    });
-    await goto('/a');
-    await goto('/b');
-    expect(await urlsTo('/b')).toStrictEqual(['/a', '/b']);
-  });
-
   it('does without storage, and without an origin, in a sandbox', async () => {
     const { goto, views, urlsTo, said } = await visit({ policy: '; sandbox allow-scripts' });
     await goto('/home');
@@ -255,7 +231,7 @@ describe.skipIf(!hasChromium())('a page with the script, in Chromium', () => {
   });
 
   it('sends the language of the page if it is well-formed, else that of the browser, else none', async () => {
-    const { page, goto, views, urlsTo } = await visit({ browser: { locale: 'de-AT' } });
+    const { page, goto, views, urlsTo } = await visit({ locale: 'de-AT' });
     const accepted = ['en', 'EN-us', 'zh-Hant-TW', 'es-419', 'yue'];
     const others = ['', 'en_US', 'english', 'e', 'en-', 'x-klingon', 'æå', 'en us', 'de\n'];
     await goto('/start');
@@ -278,27 +254,19 @@ describe.skipIf(!hasChromium())('a page with the script, in Chromium', () => {
     expect(views().at(-1)).not.toHaveProperty('ubl');
   });
 
-  const AUTOMATED = `<script nonce="test">Object.defineProperty(navigator, 'webdriver', { value: true })</script>`;
-  it.each<[SiteOptions, string]>([
-    [{ host: 'localhost' }, 'local page, no data-local'],
-    [{ host: '127.0.0.1' }, 'local page, no data-local'],
-    [{ html: (path, script, lang) => pageOf(path, AUTOMATED + script, lang) }, 'automated browser'],
-  ])('sends nothing, and says why: %j, %s', async (options, reason) => {
+  const after = (code: string): VisitOptions => ({
+    html: (path, script) => pageOf(path, `<script nonce="test">${code}</script>${script}`),
+  });
+  it.each<[string, VisitOptions]>([
+    ['local page, no data-local', { host: 'localhost' }],
+    ['local page, no data-local', { host: '127.0.0.1' }],
+    ['automated browser', after("Object.defineProperty(navigator, 'webdriver', { value: true })")],
+    ['localStorage.viewlog', after("localStorage.viewlog = 'off'")],
+  ])('sends nothing, and says why: %s', async (reason, options) => {
     const { goto, said, views } = await visit(options);
     await goto('/home');
     await until(() => said.includes(`viewlog1000001 is off: ${reason}`));
     await goto('/bare');
     expect(views()).toStrictEqual([]);
-  });
-
-  it("sends nothing while the owner's browser has localStorage.viewlog = 'off'", async () => {
-    const { goto, page, said, urlsTo } = await visit();
-    await goto('/bare');
-    await page.evaluate(() => void (localStorage['viewlog'] = 'off'));
-    await goto('/first');
-    await until(() => said.includes('viewlog1000001 is off: localStorage.viewlog'));
-    await page.evaluate(() => void delete localStorage['viewlog']);
-    await goto('/second');
-    expect(await urlsTo('/second')).toStrictEqual(['/second']);
   });
 });

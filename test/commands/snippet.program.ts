@@ -84,20 +84,15 @@ it('the address is that of the running collector if none is given, else by the o
 });
 
 it.each([
-  ['1000002', 'warning: Project 1000002 is inactive in DIR/projects.json, so its views'],
-  ['7', 'warning: Project 7 is not listed in DIR/projects.json, so its views'],
-])('project %s has its script, and a warning', async (id, warning) => {
-  const data = dataDirectory();
-  const { code, stdout, stderr } = await run(['snippet', id, '--url', ADDRESS], { data });
+  ['1000002', dataDirectory, 'Project 1000002 is inactive in FILE, so its views are refused; run'],
+  ['7', dataDirectory, 'Project 7 is not listed in FILE, so its views are refused; run'],
+  ['ID', tempDir, `Cannot read projects file "FILE": it doesn't exist; create it`],
+])('project %s has its script, and a warning', async (project, newDirectory, warning) => {
+  const data = newDirectory();
+  const args = ['snippet', project === 'ID' ? '1' : project, '--url', ADDRESS];
+  const { code, stdout, stderr } = await run(args, { data });
   expect([code, stdout]).toStrictEqual([0, expect.stringMatching(SCRIPT)]);
-  expect(stderr).toContain(warning.replace('DIR', data));
-  expect(stderr).toContain(`run: viewlog activate ${id} --projects ${data}/projects.json\n`);
-});
-
-it('a project has its script even if the projects file is missing', async () => {
-  const { code, stdout, stderr } = await run(['snippet', '1', '--url', ADDRESS], {
-    data: tempDir(),
-  });
-  expect([code, stdout]).toStrictEqual([0, expect.stringMatching(SCRIPT)]);
-  expect(stderr).toContain("it doesn't exist");
+  const fix = `viewlog activate ${project} --projects FILE`;
+  const said = stderr.replaceAll(`${data}/projects.json`, 'FILE');
+  expect(said).toContain(`warning: ${warning}: ${fix}\n`);
 });

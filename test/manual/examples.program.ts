@@ -24,36 +24,28 @@ function block(page: string, wanted: string, part = ''): string {
 const check = (program: string, ...args: string[]): string =>
   execFileSync(program, args, { encoding: 'utf8', stdio: 'pipe' });
 
-function checkNginx(site: string): void {
-  const dir = tempDir();
-  const file = fileOf('nginx.conf', `pid ${dir}/pid; events {} http { ${site} }`);
-  check('/usr/sbin/nginx', ...`-t -q -p ${dir} -e stderr -c ${file}`.split(' '));
-}
-
 it('the block for a Caddyfile is the one that viewlog prints', async () => {
   const dense = (text: string): string => text.replace(/^\s+/gm, '');
   expect(dense(await exampleOf('caddy'))).toContain(dense(block('proxies', 'caddy')));
 });
 
-describe.skipIf(!isHere('/usr/sbin/nginx'))('nginx accepts', () => {
-  it('the upstream of a cluster', async () => {
-    const upstream = block('cluster', 'nginx', '10.0.0.12');
-    const site = (await exampleOf('nginx')).replace(/^upstream.*?^}\n/ms, upstream);
-    expect(site).toContain(upstream);
-    checkNginx(site);
-  });
-
-  it('the printed site with HTTPS', async () => {
-    const dir = tempDir();
-    const files = `-keyout ${dir}/key.pem -out ${dir}/certificate.pem`;
-    const request = `req -x509 -newkey rsa:2048 -nodes -subj /CN=www.example.com ${files}`;
-    check('openssl', ...request.split(' '));
-    const https = block('proxies', 'nginx', 'ssl_certificate')
-      .replace(/\S+\.key/, `${dir}/key.pem`)
-      .replace(/\S+\.pem(?=;)/, `${dir}/certificate.pem`);
-    const site = (await exampleOf('nginx')).replace('    listen 80;\n', https);
-    checkNginx(`${site} ${block('proxies', 'nginx', 'return 301')}`);
-  });
+it.skipIf(!isHere('/usr/sbin/nginx'))('nginx accepts a cluster behind HTTPS', async () => {
+  const dir = tempDir();
+  const files = `-keyout ${dir}/key.pem -out ${dir}/certificate.pem`;
+  const request = `req -x509 -newkey rsa:2048 -nodes -subj /CN=www.example.com ${files}`;
+  check('openssl', ...request.split(' '));
+  const https = block('proxies', 'nginx', 'ssl_certificate')
+    .replace(/\S+\.key/, `${dir}/key.pem`)
+    .replace(/\S+\.pem(?=;)/, `${dir}/certificate.pem`);
+  const upstream = block('cluster', 'nginx', '10.0.0.12');
+  const site = (await exampleOf('nginx'))
+    .replace('    listen 80;\n', https)
+    .replace(/^upstream.*?^}\n/ms, upstream);
+  for (const part of [https, upstream]) expect(site).toContain(part);
+  const redirect = block('proxies', 'nginx', 'return 301');
+  const around = `pid ${dir}/pid; events {} http { ${site} ${redirect} }`;
+  const config = fileOf('nginx.conf', around);
+  check('/usr/sbin/nginx', ...`-t -q -p ${dir} -e stderr -c ${config}`.split(' '));
 });
 
 describe.skipIf(!canRunNats())('the configuration of a NATS server', () => {

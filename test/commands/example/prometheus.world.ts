@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { exampleOf, fileOf } from '../../support/examples.ts';
 import { canRunNats, startNats } from '../../support/nats-server.ts';
 import { isHere } from '../../support/runtimes.ts';
-import { startWatched, type Watched } from '../../support/status.ts';
+import { startWatched } from '../../support/status.ts';
 import { dataDirectory } from '../../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../../support/views.ts';
 
@@ -51,95 +51,64 @@ describe.skipIf(!isHere('/usr/bin/promtool'))('Prometheus accepts', () => {
   });
 });
 
-const series = (name: string, values: string, labels = ''): object => ({
-  series: `${name}{job="viewlog",instance="a"${labels}}`,
-  values,
-});
+/** A day with a view per minute, followed by an hour without. */
+const QUIET = '0+1x1440 1440x60';
+/** Metrics, and their values of a collector without problems and of one with each of them. */
+const SERIES = [
+  ['up', '', '1x1500', ''],
+  ['viewlog_ready', '', '1x1500', '0x1500'],
+  ['viewlog_projects_file_ok', '', '1x1500', '0x1500'],
+  ['viewlog_views_accepted_total', ',project="1"', '0+1x1500', QUIET],
+  ['viewlog_views_received_total', '', '0+2x1500', '0+1x1500'],
+  ['viewlog_views_refused_total', ',code="invalid-view"', '0+0.1x1500', '0+0.5x1500'],
+  // 1 GiB lasts less than a day.
+  ['viewlog_disk_free_bytes', '', '1e11-1e6x1500', '3.6e9-1e6x1500'],
+] as const;
+
 const here = { job: 'viewlog', instance: 'a' };
-const OF_PROJECT = ',project="1"';
-/** A day with a view per minute, followed by an hour of `then`. */
-const day = (then: string): string => `0+1x1440 ${then}`;
-const fires = (alertname: string, summary?: string, exp_labels: object = here): object => ({
-  eval_time: '25h',
-  alertname,
-  exp_alerts: summary === undefined ? [] : [{ exp_labels, exp_annotations: { summary } }],
+const NOT_ACCEPTING = ['NotAcceptingViews', 'viewlog on a accepts no views', here] as const;
+const ALERTS = [
+  NOT_ACCEPTING,
+  ['ProjectQuiet', 'Project 1 has sent no views for half an hour', { project: '1' }],
+  ['Refusing', 'viewlog refused 30 requests within an hour', {}],
+  ['ProjectsFileFaulty', 'The projects file on a is faulty: viewlog check', here],
+  ['DiskFilling', 'The disk of viewlog on a will be full within two days', here],
+] as const;
+
+const testOf = (valuesBy: (series: (typeof SERIES)[number]) => string, fires: boolean) => ({
+  interval: '1m',
+  input_series: SERIES.map((one) => ({
+    series: `${one[0]}{job="viewlog",instance="a"${one[1]}}`,
+    values: valuesBy(one),
+  })).filter(({ values }) => values !== ''),
+  alert_rule_test: ALERTS.map(([name, summary, exp_labels]) => ({
+    eval_time: '25h',
+    alertname: `Viewlog${name}`,
+    exp_alerts: fires ? [{ exp_labels, exp_annotations: { summary } }] : [],
+  })),
 });
 
-/** Metrics of a collector with problems and without any, and the alerts that fire. */
-const TESTS = [
-  {
-    interval: '1m',
-    input_series: [
-      series('up', '1x1500'),
-      series('viewlog_ready', '1x1500'),
-      series('viewlog_projects_file_ok', '1x1500'),
-      series('viewlog_views_accepted_total', '0+1x1500', OF_PROJECT),
-      series('viewlog_views_received_total', '0+2x1500'),
-      series('viewlog_views_refused_total', '0+0.1x1500', ',code="invalid-view"'),
-      series('viewlog_disk_free_bytes', '1e11-1e6x1500'),
-    ],
-    alert_rule_test: [
-      fires('ViewlogNotAcceptingViews'),
-      fires('ViewlogProjectQuiet'),
-      fires('ViewlogRefusing'),
-      fires('ViewlogProjectsFileFaulty'),
-      fires('ViewlogDiskFilling'),
-    ],
-  },
-  {
-    interval: '1m',
-    input_series: [
-      series('viewlog_ready', '0x1500'),
-      series('viewlog_projects_file_ok', '0x1500'),
-      series('viewlog_views_accepted_total', day('1440x60'), OF_PROJECT),
-      series('viewlog_views_received_total', '0+1x1500'),
-      series('viewlog_views_refused_total', '0+0.5x1500', ',code="invalid-view"'),
-      // 1 GiB lasts less than a day.
-      series('viewlog_disk_free_bytes', '3.6e9-1e6x1500'),
-    ],
-    alert_rule_test: [
-      fires('ViewlogNotAcceptingViews', 'viewlog on a accepts no views'),
-      fires('ViewlogProjectQuiet', 'Project 1 has sent no views for half an hour', {
-        project: '1',
-      }),
-      fires('ViewlogRefusing', 'viewlog refused 30 requests within an hour', {}),
-      fires('ViewlogProjectsFileFaulty', 'The projects file on a is faulty: viewlog check'),
-      fires('ViewlogDiskFilling', 'The disk of viewlog on a will be full within two days'),
-    ],
-  },
-  {
-    interval: '1m',
-    input_series: [series('up', '0x1500')],
-    alert_rule_test: [fires('ViewlogNotAcceptingViews', 'viewlog on a accepts no views')],
-  },
-];
+const TESTS = [testOf((one) => one[2], false), testOf((one) => one[3], true)];
 
-describe('every metric that an alert names is of the job of the scrape, and of a collector of', () => {
-  async function expectKnown(alerts: string, viewlog: Watched): Promise<void> {
-    const { job_name: job } = scrapeIn(await exampleOf('prometheus')) as { job_name: string };
-    const metrics = Object.keys(await viewlog.metrics()).map((metric) =>
-      metric.replace(/\{.*/, ''),
-    );
-    const expressions = rulesIn(alerts).map(({ expr }) => expr);
-    const named = expressions.join(' ').matchAll(/\b(up|viewlog_\w+)(\{[^}]*\})?/g);
-    for (const [, name, labels] of named) {
-      expect(['up', ...metrics]).toContain(name);
-      expect([name, labels]).toStrictEqual([name, expect.stringContaining(`job="${job}"`)]);
-    }
+it.each([
+  { of: 'files', isHere: true },
+  { of: 'a stream', isHere: canRunNats() },
+])('every metric that an alert names is one of the scrape, of $of', async ({ of, isHere }) => {
+  if (!isHere) return;
+  const env = of === 'files' ? {} : { VIEWLOG_STORE: (await startNats()).url };
+  const viewlog = await startWatched({ env });
+  expect((await viewlog.post({ ...MINIMAL_VIEW, url: 'x' })).status).toBe(422);
+  const metrics = Object.keys(await viewlog.metrics());
+  const names = ['up', ...metrics.map((metric) => metric.replace(/\{.*/, ''))];
+  const { job_name: job } = scrapeIn(await exampleOf('prometheus')) as { job_name: string };
+  const expressions = rulesIn(await exampleOf('alerts', [], { env })).map(({ expr }) => expr);
+  for (const [, name, labels] of expressions
+    .join(' ')
+    .matchAll(/\b(up|viewlog_\w+)(\{[^}]*\})?/g)) {
+    expect(names).toContain(name);
+    expect([name, labels]).toStrictEqual([name, expect.stringContaining(`job="${job}"`)]);
   }
-
-  it('files', async () => {
-    const viewlog = await startWatched();
-    expect((await viewlog.post({ ...MINIMAL_VIEW, url: 'x' })).status).toBe(422);
-    await expectKnown(await exampleOf('alerts'), viewlog);
-  });
-
-  it.skipIf(!canRunNats())('a stream', async () => {
-    const nats = await startNats();
-    const viewlog = await startWatched({ env: { VIEWLOG_STORE: nats.url } });
-    await expectKnown(await exampleOf('alerts', ['--store', nats.url]), viewlog);
-    expect(await viewlog.metrics()).toHaveProperty(['viewlog_stream_replicas{state="lagging"}']);
-  });
+  if (of === 'a stream') expect(metrics).toContain('viewlog_stream_replicas{state="lagging"}');
 });
 
 it('the scrape has a token if the status server has one', async () => {

@@ -11,7 +11,7 @@ import { MINIMAL_VIEW } from '../../support/views.ts';
 const KiB = 1024;
 
 /** Returns the options that print an example for a running collector. */
-const optionsOf = ({ port, statusPort }: Pick<Watched, 'port' | 'statusPort'>): string[] => [
+const optionsOf = ({ port, statusPort }: Watched): string[] => [
   `--port=${port}`,
   `--status=127.0.0.1:${statusPort}`,
 ];
@@ -71,7 +71,7 @@ describe.skipIf(!isHere(CADDY))('caddy, while viewlog is away', () => {
   it('holds views back until it is there again', async () => {
     const data = dataDirectory();
     const first = await startWatched({ data });
-    const ports = [`--port=${first.port}`, `--status=127.0.0.1:${first.statusPort}`];
+    const ports = optionsOf(first);
     const proxy = await caddy(await exampleOf('caddy', ports, { data }));
     await until(async () => (await proxy.post(MINIMAL_VIEW)).status === 201);
     // The unit does the same for a restart.
