@@ -130,31 +130,31 @@ describe('a refusal', () => {
   });
 
   it('is the same for an inactive project and an unlisted one', async () => {
-    const [unlisted, inactive] = ['9', '1000002'].map((p) => send({ body: viewOf({ p }) }));
-    expect((await inactive!).body!.replace('1000002', '9')).toBe((await unlisted!).body);
+    const bodyOf = async (p: string) => (await send({ body: viewOf({ p }) })).body!;
+    expect((await bodyOf('1000002')).replace('1000002', '9')).toBe(await bodyOf('9'));
   });
 
   it('names the methods and types that are accepted, and when to come back', async () => {
-    for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'PATCH']) {
-      const { status, headers } = await send({ method });
-      expect([status, headers['Allow']]).toStrictEqual([405, 'POST, OPTIONS']);
-    }
+    const get = await send({ method: 'GET' });
+    expect([get.status, get.headers['Allow']]).toStrictEqual([405, 'POST, OPTIONS']);
     expect((await send({ headers: text })).headers['Accept-Post']).toBe('application/json');
     expect((await send({ body: { fault: 'over-budget' } })).headers['Retry-After']).toBe('1');
   });
 
   it.each([
-    [{ 'content-type': 'text/plain;charset=UTF-8' }, 415],
-    [{ 'content-type': 'application/json; charset=latin1' }, 415],
-    [{ 'content-type': 'application/json;a=b;charset=utf-16' }, 415],
-    [{ 'content-type': 'application/jsonp' }, 415],
-    [{ 'content-type': '' }, 415],
-    [{}, 415],
-    [{ ...JSON_TYPE, 'content-encoding': 'gzip' }, 415],
-    [{ 'content-type': 'application/json; charset=utf-8' }, 201],
-    [{ 'content-type': 'Application/JSON;Charset="UTF-8"' }, 201],
-  ])('depends on the media type: %o is %i', async (headers, status) => {
+    ['text/plain;charset=UTF-8', 415],
+    ['application/json; charset=latin1', 415],
+    ['application/json;a=b;charset=utf-16', 415],
+    ['application/jsonp', 415],
+    ['', 415],
+    [undefined, 415],
+    ['application/json; charset=utf-8', 201],
+    ['Application/JSON;Charset="UTF-8"', 201],
+  ])('depends on the media type: %j is %i', async (type, status) => {
+    const headers = type === undefined ? {} : { 'content-type': type };
     expect((await send({ headers })).status).toBe(status);
+    const packed = { ...headers, 'content-encoding': 'gzip' };
+    expect((await send({ headers: packed })).status).toBe(415);
   });
 });
 

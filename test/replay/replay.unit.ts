@@ -84,22 +84,22 @@ describe('a replay', () => {
       .replace('{', '{ ')
       .replace('"spaced"', String.raw`"\u0061\/é"`);
     const origin = 'https://www.example.com';
-    const { replay, states } = refusedViews(
-      [
-        lineOf(0, spaced),
-        lineOf(0, spaced),
-        lineOf(1, viewOf('with origin', { p: '1000003' }), origin),
-        lineOf(2, viewOf('without origin', { p: '1000003' })),
-        lineOf(3, viewOf('unlisted', { p: '9' })),
-        lineOf(4, viewOf('too large', { pn: 'x'.repeat(20_000) })),
-      ],
-      [{ id: '1000001' }, { id: '1000003', origins: [origin] }],
-    );
+    const ofSite = viewOf('of a site', { p: '1000003' });
+    const lines = [
+      lineOf(0, spaced),
+      lineOf(0, spaced),
+      lineOf(1, ofSite, origin),
+      lineOf(2, ofSite),
+      lineOf(3, viewOf('unlisted', { p: '9' })),
+      lineOf(4, viewOf('too large', { pn: 'x'.repeat(20_000) })),
+    ];
+    const projects = [{ id: '1000001' }, { id: '1000003', origins: [origin] }];
+    const { replay, states } = refusedViews(lines, projects);
     const { end, bodies, said } = await replay();
     expect(end).toBe(true);
     expect(bodies).toStrictEqual([
       { text: spaced, origin: undefined },
-      { text: viewOf('with origin', { p: '1000003' }), origin },
+      { text: ofSite, origin },
     ]);
     expect(said).toMatch(
       /^.*: 6 lines\n {2}2 sent\n {2}1 sent before\n {2}1 still refused, origin-not-allowed: /,
@@ -153,8 +153,7 @@ describe('a replay', () => {
 
   it.each([
     [503, 'storage-unavailable', 69, '?'],
-    [502, '', 69, '?'],
-    [408, 'request-timeout', 69, '?'],
+    [408, '', 69, '?'],
     [403, 'project-not-activated', 65, '-'],
     [413, '', 65, '-'],
   ])('stops at a %i %s with exit %i', async (status, code, exitCode, state) => {

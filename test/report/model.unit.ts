@@ -81,11 +81,6 @@ it('campaigns are the utm parameters of the page, decoded', () => {
   expect([campaigns.top, campaignViews]).toStrictEqual([[{ key, count: 2 }], 2]);
 });
 
-it('views of own pages and of entries are counted', () => {
-  const { entryViews, internalViews } = reportOn(viewsOf({ ref: OWN }, { ref: ELSEWHERE }, {}));
-  expect([entryViews, internalViews]).toStrictEqual([2, 1]);
-});
-
 describe('days', () => {
   it('are those of the time zone, through its changes', () => {
     const times = [
@@ -107,27 +102,18 @@ describe('days', () => {
 
   it('are every day asked for, up to today, which is partial', () => {
     const asked = { fromDay: '2026-03-11', toDay: '2026-03-20' };
-    const { days, averageDay } = reportOn(daily('2026-03-11', [0, 3, 2, 1]), asked);
+    const { days } = reportOn(daily('2026-03-11', [0, 3, 2, 1]), asked);
     const rows = days.map(({ day, views, isPartial = false }) => `${day} ${views} ${isPartial}`);
     expect([rows.length, rows[0], rows.at(-1)]).toStrictEqual([
       4,
       '2026-03-11 0 false',
       '2026-03-14 1 true',
     ]);
-    expect(averageDay).toBe(2); // of 5 views on 3 full days
   });
 
   it('are only those with views if a clock was years off', () => {
     const { days } = reportOn([viewAt('1999-03-14'), viewAt('2026-03-10')]);
     expect(days.map(({ day }) => day)).toStrictEqual(['1999-03-14', '2026-03-10']);
-  });
-
-  it('have a busiest one and a busiest hour', () => {
-    const times = ['2026-03-10T07:00:00.000Z', '2026-03-11T08:00:00.000Z', '2026-03-11'];
-    const report = reportOn([...times, '2026-03-12'].map((time) => viewAt(time)));
-    expect(report.busiestDay).toStrictEqual({ day: '2026-03-11', views: 2 });
-    expect(report.busiestHour).toStrictEqual({ hour: 10, views: 2 });
-    expect(reportOn([])).not.toHaveProperty('busiestDay');
   });
 });
 
@@ -151,9 +137,6 @@ describe('the comparison', () => {
     expect(rowsOf(pages)).toStrictEqual(['/a 2', '/new 1']);
     expect(pages.distinct).toBe(2);
     expect(referrers.top).toContainEqual({ key: 'X', count: 1, before: 1 });
-    // The last day may get views later on.
-    const early = reportOn([viewAt('2026-03-11')], { fromDay: '2026-03-13' });
-    expect(early.before).toStrictEqual({ ...cut, views: 1, silentSpans: [] });
   });
 
   it('is with whole days if all days are over, and absent without a first day', () => {
@@ -167,9 +150,7 @@ describe('the comparison', () => {
 
   it('of today is with yesterday up to this time', () => {
     const today = { day: '2026-03-14', views: 1, yesterday: 1 };
-    for (const fromDay of ['2026-03-13', '2026-03-14']) {
-      expect(reportOn(views, { fromDay }).today).toStrictEqual(today);
-    }
+    expect(reportOn(views, { fromDay: '2026-03-14' }).today).toStrictEqual(today);
     expect(reportOn(views).today).toStrictEqual(today);
   });
 });
@@ -179,10 +160,8 @@ describe('days without views', () => {
 
   it('are listed if nobody had any, today excepted', () => {
     const { silentSpans } = reportOn(daily(fromDay, [1, 0, 0, 1, 0, 1]), { fromDay });
-    expect(silentSpans).toStrictEqual([
-      { fromDay: '2026-03-09', toDay: '2026-03-10' },
-      oneDay('2026-03-12'),
-    ]);
+    const first = { fromDay: '2026-03-09', toDay: '2026-03-10' };
+    expect(silentSpans).toStrictEqual([first, oneDay('2026-03-12')]);
   });
 
   it('are listed for each project from its first view on, and for a project without any', () => {

@@ -6,8 +6,8 @@ import type { Report } from '../../src/report/schema.ts';
 import { BUN, DENO, isPresent, NODE } from '../support/runtimes.ts';
 import { storedLines } from '../support/stored-lines.ts';
 import { tempDir } from '../support/temp-dir.ts';
-import { ACCEPTED, FULL_VIEW, MINIMAL_VIEW } from '../support/views.ts';
-import { dataDirectory, run, startViewlog } from '../support/viewlog.ts';
+import { storedViews } from '../support/stored-views.ts';
+import { dataDirectory, run } from '../support/viewlog.ts';
 import { rowsOf, viewAt } from './report-on.ts';
 
 const DAY = '2026-03-01';
@@ -30,13 +30,10 @@ async function json(files: Files, ...args: string[]): Promise<Report> {
 }
 
 it('adds up every view that the collector accepted, whatever is in it', async () => {
-  const viewlog = await startViewlog();
-  for (const change of ACCEPTED) await viewlog.post({ ...FULL_VIEW, ...change });
-  await viewlog.post(MINIMAL_VIEW);
-  const accepted = viewlog.lines().length;
-  await viewlog.signal('SIGTERM');
+  const { data, lines } = await storedViews();
+  const accepted = lines.length;
   const args = ['report', '--json', '--query', '--top', '99'];
-  const report = JSON.parse((await run(args, { data: viewlog.data })).stdout) as Report;
+  const report = JSON.parse((await run(args, { data })).stdout) as Report;
   expect([report.views, report.invalidLines]).toStrictEqual([accepted, 0]);
   expect(rowsOf(report.projects)).toStrictEqual([`1000001 ${accepted}`]);
   expect(rowsOf(report.languages)).toContain('ca-ES-valencia 1');

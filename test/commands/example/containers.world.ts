@@ -13,12 +13,11 @@ import { dataDirectory, type RunOptions, startViewlog } from '../../support/view
 const after = (instruction: string, text: string): string[] =>
   Array.from(text.matchAll(new RegExp(`^${instruction} (.*)$`, 'gm')), ([, rest]) => rest!);
 
+type Services = { services: { viewlog: Record<string, unknown> } };
+
 async function serviceOf(args: readonly string[], options: RunOptions = {}) {
   const text = await exampleOf('compose', args, options);
-  const { services } = parse(text, { strict: true }) as {
-    services: { viewlog: Record<string, unknown> };
-  };
-  return { text, service: services.viewlog };
+  return { text, service: (parse(text, { strict: true }) as Services).services.viewlog };
 }
 
 /** A data directory of a user's own. */

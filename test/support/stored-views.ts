@@ -1,0 +1,11 @@
+import { ACCEPTED, FULL_VIEW, MINIMAL_VIEW } from './views.ts';
+import { startViewlog } from './viewlog.ts';
+
+/** Sends views of every kind to a collector; returns its directory and lines once it has stopped. */
+export async function storedViews() {
+  const viewlog = await startViewlog();
+  for (const change of ACCEPTED) await viewlog.post({ ...FULL_VIEW, ...change });
+  await viewlog.post(MINIMAL_VIEW);
+  await viewlog.signal('SIGTERM');
+  return { data: viewlog.data, lines: viewlog.lines() };
+}
