@@ -40,7 +40,7 @@ it('the package has only these files, and puts viewlog on the PATH', { timeout: 
   expect(readFileSync(join(installed, 'dist/viewlog.mjs'))).toStrictEqual(readFileSync(BUNDLE));
   expect(existsSync(join(installed, 'node_modules'))).toBe(false);
   const env = { PATH: `${join(prefix, 'bin')}:${process.env['PATH']!}` };
-  const said = execFileSync('viewlog', ['--version'], { cwd: dir, env, encoding: 'utf8' });
+  const said = execFileSync('sh', ['-c', 'viewlog --version'], { cwd: dir, env, encoding: 'utf8' });
   expect(said).toContain(`viewlog ${VERSION}`);
 });
 

@@ -37,11 +37,10 @@ it.skipIf(!isHere('/usr/bin/jq'))('jq and Python read every line as it was meant
   const program =
     'import json,sys\n' +
     'for line in open(sys.argv[1], encoding="utf-8", newline="\\n"): print(json.dumps(json.loads(line)))';
-  for (const [reader, ...args] of [
-    ['jq', '-c', '.'],
-    ['python3', '-c', program],
-  ] as [string, ...string[]][]) {
-    const text = execFileSync(reader, [...args, file], { encoding: 'utf8' });
+  for (const text of [
+    execFileSync('jq', ['-c', '.', file], { encoding: 'utf8' }),
+    execFileSync('python3', ['-c', program, file], { encoding: 'utf8' }),
+  ]) {
     expect(text.trimEnd().split('\n').map(parsed)).toStrictEqual(lines.map(parsed));
   }
 });

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { plural } from '../../src/base/format.ts';
 import { BUN, DENO, isPresent, NODE } from '../support/runtimes.ts';
 import { storedLines } from '../support/stored-lines.ts';
-import { ACCEPTED, FULL_VIEW } from '../support/views.ts';
-import { dataDirectory, run, startViewlog } from '../support/viewlog.ts';
+import { storedViews } from '../support/stored-views.ts';
+import { dataDirectory, run } from '../support/viewlog.ts';
 
 const DAY = '2026-03-01';
 const NAME = `views-${DAY}.ndjson`;
@@ -14,12 +14,9 @@ const text = (lines: readonly string[]): string => `${lines.join('\n')}\n`;
 
 describe('verify', () => {
   it('finds no fault in what the collector writes', async () => {
-    const viewlog = await startViewlog();
-    for (const change of ACCEPTED) await viewlog.post({ ...FULL_VIEW, ...change });
-    const lines = viewlog.lines();
-    await viewlog.signal('SIGTERM');
-    const file = join(viewlog.data, `views-${lines[0]!.slice(7, 17)}.ndjson`);
-    const { code, stdout } = await run(['verify', file], { data: viewlog.data });
+    const { data, lines } = await storedViews();
+    const file = join(data, `views-${lines[0]!.slice(7, 17)}.ndjson`);
+    const { code, stdout } = await run(['verify', file], { data });
     expect(stdout).toMatch(new RegExp(`^${file}: ${lines.length} lines, [\\d,]+ bytes, 20.*Z\n$`));
     expect(code).toBe(0);
   });
