@@ -28,6 +28,9 @@ export const ARCHIVE_OPTIONS = [
 ] as const;
 type ArchiveSettings = Settings<(typeof ARCHIVE_OPTIONS)[number]>;
 
+/** The longest wait between two attempts to write, or to read the stream. */
+const WAIT_MS_MAX = 1_000;
+
 /**
  * Writes the views of a stream to view files, each once, until SIGTERM or SIGINT; with `--once`,
  * until it has read what the stream held at the start.
@@ -56,7 +59,14 @@ export async function runArchive(settings: ArchiveSettings, log: Log): Promise<E
     if (source === undefined) return EXIT.done;
     if (source instanceof Fatal) throw source;
     const isLocked = (): boolean => lock.isHeld();
-    const options = { minFreeBytes, keepDays, once, now: Date.now, isLocked };
+    const options = {
+      minFreeBytes,
+      keepDays,
+      once,
+      now: Date.now,
+      isLocked,
+      waitMsMax: WAIT_MS_MAX,
+    };
     const archive = new Archive({ source, dir, files, ...options, log, stop });
     const service = archiveStatus({
       state: () => archive.state(),

@@ -12,27 +12,16 @@
 //
 // One writer: the lock (`disk/lock.ts`) makes sure of it.
 import { Fatal } from '../base/exit.ts';
-import type { Log } from '../base/log.ts';
 import { sleep } from '../base/time.ts';
-import type { Blocked } from '../disk/day-writer.ts';
-import { replaceFile } from '../disk/durable.ts';
-import { FreeSpace } from '../disk/free-space.ts';
-import { archiveRecordOf } from '../disk/names.ts';
-import type { FileOps } from '../disk/ops.ts';
 import { startRetention } from '../disk/retention.ts';
 import { batchOf } from './archive-batch.ts';
+import { ArchiveFiles, type ArchiveFilesOptions } from './archive-files.ts';
 import { ArchiveLog } from './archive-log.ts';
-import { type ArchiveRecord, mismatchOf, readRecord, recordText } from './archive-record.ts';
-import { Retry, StoppedWaiting } from './retry.ts';
+import { mismatchOf } from './archive-record.ts';
 import type { StreamMessage, StreamSource } from './stream-source.ts';
-import { ViewFiles } from './view-files.ts';
 
-export interface ArchiveOptions {
+export interface ArchiveOptions extends ArchiveFilesOptions {
   readonly source: StreamSource;
-  readonly dir: string;
-  readonly files: FileOps;
-  /** The archive waits below this much free disk space; 0: until the disk is full. */
-  readonly minFreeBytes: number;
   /** View files more than this many days old are removed; 0: none. */
   readonly keepDays: number;
   /** Returns whether this process may remove files now. */
@@ -41,18 +30,11 @@ export interface ArchiveOptions {
   readonly once: boolean;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  readonly log: Log;
-  readonly stop: AbortSignal;
-  /** The longest wait between two attempts. */
-  readonly waitMsMax?: number;
-  /** The most ids in memory, of lines that the record does not cover. */
-  readonly idsMax?: number;
 }
 
 /** Plain values for the metrics and the status page; counts since the start. */
 export type ArchiveState = ReturnType<Archive['state']>;
 
-const WAIT_MS_MAX = 1_000;
 const LOOK_MS = 1_000;
 /**
  * A cluster that has just started may not have its latest state yet, so a mismatch is checked
@@ -62,35 +44,24 @@ const MISMATCH_LOOKS = 4;
 
 export class Archive {
   readonly #options: ArchiveOptions;
-  readonly #waitMsMax: number;
-  readonly #retry: Retry;
-  readonly #views: ViewFiles;
-  readonly #space: FreeSpace;
+  readonly #files: ArchiveFiles;
   readonly #log: ArchiveLog;
-  #record: ArchiveRecord | undefined;
   /** The sequence of the stream's last message. */
   #end = 0;
   /** The same, when this connection began to read; infinite before it is known. */
   #endAtStart = Infinity;
   #until = Infinity;
   #lookedMs = -Infinity;
-  #lines = 0;
-  #bytes = 0;
 
   constructor(options: ArchiveOptions) {
-    const { source, log, stop, waitMsMax = WAIT_MS_MAX } = options;
-    const retry = new Retry(log, waitMsMax, stop);
     this.#options = options;
-    this.#waitMsMax = waitMsMax;
-    this.#retry = retry;
-    this.#views = new ViewFiles({ ...options, retry, forget: (name) => this.#forget(name) });
-    this.#space = new FreeSpace({ ...options, effect: 'archiving waits' });
-    this.#log = new ArchiveLog(log, source.name);
+    this.#files = new ArchiveFiles(options);
+    this.#log = new ArchiveLog(options.log, options.source.name);
   }
 
   /** Every message up to this one is in the files, and synced. */
   get sequence(): number {
-    return this.#record?.sequence ?? 0;
+    return this.#files.record?.sequence ?? 0;
   }
 
   /** The number of messages in the stream that are not archived yet. */
@@ -100,18 +71,19 @@ export class Archive {
 
   state() {
     const { skipped, lost, unreadable } = this.#log;
+    const { lines, bytes, writer, space, retry } = this.#files;
     return {
       stream: this.#options.source.name,
       sequence: this.sequence,
       lag: this.#lag,
-      lines: this.#lines,
-      bytes: this.#bytes,
+      lines,
+      bytes,
       skipped,
       lost,
-      path: this.#views.writer.path,
-      freeBytes: this.#space.bytes,
+      path: writer.path,
+      freeBytes: space.bytes,
       /** Why nothing can be written or read now. */
-      unavailable: this.#retry.blocked?.reason,
+      unavailable: retry.blocked?.reason,
       unreadable,
     };
   }
@@ -122,21 +94,15 @@ export class Archive {
    *   if a sync or write fails.
    */
   async run(): Promise<void> {
-    const { dir, files, stop } = this.#options;
-    const { writer } = this.#views;
+    const { stop, waitMsMax } = this.#options;
+    const { writer } = this.#files;
     const hasWritten = (_: string, day: string): boolean => writer.hasWritten(day);
     const keepDays = { views: this.#options.keepDays, refused: 0 };
     startRetention({ ...this.#options, keepDays, hasWritten });
-    try {
-      this.#record = await readRecord(files, dir);
-      this.#views.reset(this.#record?.files ?? {});
-      await this.#space.poll();
-      while (!this.#isDone()) {
-        await this.#readOn();
-        if (!this.#isDone()) await sleep(this.#waitMsMax, stop);
-      }
-    } catch (error) {
-      if (!(error instanceof StoppedWaiting)) throw error;
+    await this.#files.start();
+    while (!this.#isDone()) {
+      await this.#readOn();
+      if (!this.#isDone()) await sleep(waitMsMax, stop);
     }
     // Throws a Fatal if a full disk has left half a line in the file.
     await writer.close();
@@ -155,7 +121,7 @@ export class Archive {
       // Servers may have lost messages since the check.
       this.#endAtStart = Infinity;
       this.#lookedMs = -Infinity;
-      for await (const messages of source.read(this.sequence, stop)) {
+      for await (const messages of source.read(this.sequence)) {
         this.#log.succeeded();
         const isIdle = messages.length === 0;
         const isLookDue = isIdle || performance.now() - this.#lookedMs >= LOOK_MS;
@@ -164,34 +130,32 @@ export class Archive {
         if (this.#isDone()) return;
       }
     } catch (error) {
-      if (error instanceof Fatal || error instanceof StoppedWaiting) throw error;
+      if (error instanceof Fatal) throw error;
       if (!stop.aborted) this.#log.failed(error);
     }
   }
 
   /** Checks that the record is of this stream; otherwise starts at the stream's first message. */
   async #check(): Promise<void> {
-    const { source, log, once, stop } = this.#options;
+    const { source, log, once, stop, waitMsMax } = this.#options;
+    const { record } = this.#files;
     let ends = await source.ends();
-    let mismatch = await mismatchOf(this.#record, source, ends);
+    let mismatch = await mismatchOf(record, source, ends);
     for (let look = 1; mismatch !== undefined && look < MISMATCH_LOOKS; look++) {
-      await sleep(this.#waitMsMax / 2, stop);
+      await sleep(waitMsMax / 2, stop);
       ends = await source.ends();
-      mismatch = await mismatchOf(this.#record, source, ends);
+      mismatch = await mismatchOf(record, source, ends);
     }
     this.#end = ends.last;
     if (once) this.#until = Math.min(this.#until, ends.last);
-    if (this.#record !== undefined && mismatch === undefined) return;
+    if (record !== undefined && mismatch === undefined) return;
     if (mismatch !== undefined) {
       log.error(
         `${mismatch}; reading stream "${source.name}" from its first message, and skipping views ` +
           'that are in the files',
       );
     }
-    this.#views.reset({});
-    const { created, first } = ends;
-    const sequence = Math.max(0, first - 1);
-    await this.#save({ stream: source.name, created, sequence, files: {} });
+    await this.#files.restart(source.name, ends.created, Math.max(0, ends.first - 1));
   }
 
   /** Writes, syncs and records messages. */
@@ -204,12 +168,7 @@ export class Archive {
         throw new Error(`message ${next.sequence} was left out`);
       }
     }
-    await this.#retry.run(this.#options.dir, () => this.#enoughFree());
-    for (const [day, lines] of days) {
-      const written = await this.#views.append(day, lines);
-      this.#lines += written.length;
-      this.#bytes += written.reduce((sum, bytes) => sum + bytes, 0);
-    }
+    for (const [day, lines] of days) await this.#files.append(day, lines);
     await this.#advance(to, id);
     this.#log.skip(skipped);
     for (const [from, last] of gaps) this.#log.gap(from, last);
@@ -217,23 +176,8 @@ export class Archive {
 
   #advance(sequence: number, id: string | undefined): Promise<void> {
     // Lines of an earlier process come from messages up to this one.
-    if (sequence >= this.#endAtStart) this.#views.caughtUp();
-    const { stream, created } = this.#record!;
-    const files = this.#views.sizes();
-    return this.#save({ stream, created, sequence, ...(id !== undefined && { id }), files });
-  }
-
-  #forget(name: string): Promise<void> {
-    const { [name]: _, ...files } = this.#record!.files;
-    return this.#save({ ...this.#record!, files });
-  }
-
-  async #save(record: ArchiveRecord): Promise<void> {
-    const { dir, files } = this.#options;
-    const path = archiveRecordOf(dir);
-    // If the record cannot be replaced, the old one is still there, and still true.
-    await this.#retry.run(path, () => replaceFile(files, path, recordText(record)));
-    this.#record = record;
+    if (sequence >= this.#endAtStart) this.#files.caughtUp();
+    return this.#files.advance(sequence, id);
   }
 
   /**
@@ -244,10 +188,9 @@ export class Archive {
   async #look(isIdle: boolean): Promise<boolean> {
     const { source } = this.#options;
     this.#lookedMs = performance.now();
-    await this.#space.poll();
-    await this.#views.look();
+    await this.#files.look();
     const { created, last } = await source.ends();
-    if (created !== this.#record!.created || last < this.sequence) return false;
+    if (created !== this.#files.record!.created || last < this.sequence) return false;
     this.#end = last;
     if (this.#endAtStart === Infinity) this.#endAtStart = last;
     this.#log.lag(this.#lag);
@@ -259,12 +202,5 @@ export class Archive {
     await this.#advance(last, undefined);
     this.#log.gap(from, last);
     return true;
-  }
-
-  async #enoughFree(): Promise<Blocked | undefined> {
-    if (!this.#space.isLow) return undefined;
-    await this.#views.look();
-    await this.#space.poll();
-    return this.#space.isLow ? { reason: 'too little free disk space', message: '' } : undefined;
   }
 }

@@ -33,7 +33,9 @@ export class NatsSource implements StreamSource {
     this.#cluster = cluster;
     this.#manager = manager;
     this.#stop = stop;
-    cluster.onChange(() => this.#fetching?.stop());
+    const end = (): void => this.#fetching?.stop();
+    cluster.onChange(end);
+    stop.addEventListener('abort', end);
   }
 
   /** @throws {Fatal} exit 78 if there is no such stream, 69 if the cluster does not answer. */
@@ -69,18 +71,16 @@ export class NatsSource implements StreamSource {
     return found === null ? undefined : { sequence: found.seq, data: found.data };
   }
 
-  async *read(after: number, stop: AbortSignal): AsyncGenerator<readonly StreamMessage[]> {
+  async *read(after: number): AsyncGenerator<readonly StreamMessage[]> {
     const { losses } = this.#cluster;
     const consumer = await this.#manager.jetstream().consumers.get(this.name, {
       opt_start_seq: after + 1,
       inactive_threshold: CONSUMER_IDLE_MS,
     });
     const { name } = await consumer.info(true);
-    const end = (): void => this.#fetching?.stop();
-    stop.addEventListener('abort', end);
     try {
       let count = FETCH_MIN;
-      while (this.#cluster.losses === losses && !stop.aborted) {
+      while (this.#cluster.losses === losses && !this.#stop.aborted) {
         this.#fetching = await consumer.fetch({ max_messages: count, expires: FETCH_MS });
         const messages: StreamMessage[] = [];
         let largest = FETCH_BYTES / FETCH_MAX;
@@ -96,7 +96,6 @@ export class NatsSource implements StreamSource {
       }
     } finally {
       this.#fetching?.stop();
-      stop.removeEventListener('abort', end);
     }
   }
 }

@@ -3,9 +3,6 @@ import type { Log } from '../base/log.ts';
 import { sleep } from '../base/time.ts';
 import type { Blocked } from '../disk/day-writer.ts';
 
-/** The process was stopped while it waited. */
-export class StoppedWaiting extends Error {}
-
 /** Repeats what a full disk, or a file that cannot be opened, prevents until it succeeds. */
 export class Retry {
   readonly #log: Log;
@@ -24,7 +21,7 @@ export class Retry {
   /**
    * @param path the file that is read or written, for the log.
    * @param attempt may resolve to what blocks it, or throw; a Fatal is not retried.
-   * @throws {StoppedWaiting} if the attempt is blocked and the process is stopped.
+   * @throws if the attempt is blocked and the process is stopped.
    */
   async run(path: string, attempt: () => Promise<Blocked | void>): Promise<void> {
     const most = this.#waitMsMax;
@@ -40,7 +37,7 @@ export class Retry {
       // Low space has been logged.
       const isNew = message !== '' && message !== before?.message;
       if (isNew) this.#log.error(`${message}; retrying`);
-      if (this.#stop.aborted) throw new StoppedWaiting();
+      this.#stop.throwIfAborted();
       await sleep(waitMs, this.#stop);
     }
   }

@@ -25,5 +25,5 @@ export interface StreamSource {
    * none has come for a while. Ends, or throws, as soon as the connection is lost or the servers
    * have forgotten the reader: they may have lost messages, so check before reading on.
    */
-  read(after: number, stop: AbortSignal): AsyncIterable<readonly StreamMessage[]>;
+  read(after: number): AsyncIterable<readonly StreamMessage[]>;
 }

@@ -33,6 +33,7 @@ export class ArchiveProcess extends SimulatedProcess {
       once: false,
       now: time.wallMs,
       log: this.log,
+      waitMsMax: 1_000,
       stop: this.#stopping.signal,
     });
     this.#archive.run().then(

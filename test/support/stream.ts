@@ -79,11 +79,11 @@ export class SimulatedStream implements StreamSource {
     return undefined;
   }
 
-  async *read(after: number, stop: AbortSignal): AsyncGenerator<readonly StreamMessage[]> {
+  async *read(after: number): AsyncGenerator<readonly StreamMessage[]> {
     const connection = this.#connections;
     for (let read = after; ;) {
       await this.answering(read >= this.last);
-      if (this.#connections !== connection || stop.aborted) return;
+      if (this.#connections !== connection) return;
       const messages: StreamMessage[] = [];
       while (read < this.last && messages.length < this.batch) {
         const data = this.#messages.get(++read);

@@ -4,21 +4,26 @@ import { isJson } from '../base/json.ts';
 import type { Log } from '../base/log.ts';
 import { MiB } from '../base/size.ts';
 import { NEWLINE } from '../base/text.ts';
-import { DayWriter, NOTHING } from '../disk/day-writer.ts';
-import { fileNameOf } from '../disk/names.ts';
+import { type Blocked, DayWriter, NOTHING } from '../disk/day-writer.ts';
+import { replaceFile } from '../disk/durable.ts';
+import { FreeSpace } from '../disk/free-space.ts';
+import { archiveRecordOf, fileNameOf } from '../disk/names.ts';
 import { type FileOps, ifPresent } from '../disk/ops.ts';
 import { readHead } from '../view/line.ts';
 import type { ArchiveLine } from './archive-batch.ts';
-import type { Retry } from './retry.ts';
+import { type ArchiveRecord, readRecord, recordText } from './archive-record.ts';
+import { Retry } from './retry.ts';
 
-interface ViewFilesOptions {
+export interface ArchiveFilesOptions {
   readonly dir: string;
   readonly files: FileOps;
+  /** The archive waits below this much free disk space; 0: until the disk is full. */
+  readonly minFreeBytes: number;
   readonly log: Log;
-  readonly retry: Retry;
-  /** Removes a file from the record. */
-  readonly forget: (name: string) => Promise<void>;
-  /** The most ids in memory. */
+  readonly stop: AbortSignal;
+  /** The longest wait between two attempts. */
+  readonly waitMsMax: number;
+  /** The most ids in memory, of lines that the record does not cover. */
   readonly idsMax?: number;
 }
 
@@ -31,43 +36,55 @@ interface Day {
   size: number;
 }
 
-/** Sizes in bytes, by the names of files. */
-export type Sizes = Readonly<Record<string, number>>;
-
 const LOOK_MS = 1_000;
 /** About 300 MiB. */
 const IDS_MAX = 3_000_000;
 const LINE_END = Uint8Array.of(NEWLINE);
 
 /**
- * The view files, one of which is open. Every call waits while the disk is full. Calls must not
- * overlap.
+ * The view files, one of which is open, and the record of what is in them. Every call waits while
+ * the disk is full; it throws if the process is stopped meanwhile. Calls must not overlap.
  */
-export class ViewFiles {
-  readonly #options: ViewFilesOptions;
+export class ArchiveFiles {
+  readonly #options: ArchiveFilesOptions;
   readonly writer: DayWriter;
+  readonly space: FreeSpace;
+  readonly retry: Retry;
   readonly #days = new Map<string, Day>();
   #openDay = '';
   #lookedMs = 0;
-  #recorded: Sizes = {};
+  /** `undefined` if nothing has been archived. */
+  record: ArchiveRecord | undefined;
+  /** Of the views written since the start. */
+  lines = 0;
+  bytes = 0;
 
-  constructor(options: ViewFilesOptions) {
+  constructor(options: ArchiveFilesOptions) {
+    const { log, waitMsMax, stop } = options;
     this.#options = options;
     this.writer = new DayWriter({ ...options, kind: 'views', durability: 'disk' });
+    this.space = new FreeSpace({ ...options, effect: 'archiving waits' });
+    this.retry = new Retry(log, waitMsMax, stop);
   }
 
-  /** Forgets the state of the files, and trusts these recorded sizes. */
-  reset(recorded: Sizes): void {
+  /** @throws {Fatal} exit 65 or 74 if the record cannot be read. */
+  async start(): Promise<void> {
+    this.record = await readRecord(this.#options.files, this.#options.dir);
+    await this.space.poll();
+  }
+
+  /** Records that nothing after this message is archived, and trusts no recorded size. */
+  restart(stream: string, created: string, sequence: number): Promise<void> {
     this.#days.clear();
-    this.#recorded = recorded;
+    return this.#save({ stream, created, sequence, files: {} });
   }
 
   /**
    * Appends the lines that the file does not have yet; they are durable when it resolves.
-   * @returns the bytes of each new line, its newline included.
    * @throws {Fatal} exit 65 if the file has too many lines that the record does not cover.
    */
-  async append(day: string, lines: readonly ArchiveLine[]): Promise<number[]> {
+  async append(day: string, lines: readonly ArchiveLine[]): Promise<void> {
+    await this.retry.run(this.#options.dir, () => this.#enoughFree());
     let known: Day | undefined;
     while (known === undefined) {
       await this.#write(day, NOTHING);
@@ -76,9 +93,11 @@ export class ViewFiles {
       known = before?.size === this.writer.fileBytes ? before : await this.#begin(day);
     }
     const fresh = lines.filter(({ id }) => !known.ids.delete(id));
-    await this.#write(day, Buffer.concat(fresh.flatMap(({ data }) => [data, LINE_END])));
+    const bytes = Buffer.concat(fresh.flatMap(({ data }) => [data, LINE_END]));
+    await this.#write(day, bytes);
     known.size = this.writer.fileBytes;
-    return fresh.map(({ data }) => data.length + 1);
+    this.lines += fresh.length;
+    this.bytes += bytes.length;
   }
 
   /** Called when no message that is still to come can be in the files. */
@@ -87,20 +106,25 @@ export class ViewFiles {
   }
 
   /**
-   * Returns the sizes to record now. A file with lines from messages that may still come keeps its
-   * former size: if the present size were recorded, the next process would write these views again.
+   * Records that every message up to this one is in the files.
+   * @param id the id of its view, if it is one.
    */
-  sizes(): Sizes {
-    const sizes: Record<string, number> = { ...this.#recorded };
+  advance(sequence: number, id: string | undefined): Promise<void> {
+    const { stream, created, files } = this.record!;
+    const sizes = { ...files };
     for (const [day, { start, ids, size }] of this.#days) {
+      // A file with lines from messages that may still come keeps its former size: if the present
+      // size were recorded, the next process would write these views again.
       sizes[fileNameOf('views', day)] = ids.size === 0 ? size : start;
     }
-    return (this.#recorded = sizes);
+    const view = id === undefined ? {} : { id };
+    return this.#save({ stream, created, sequence, ...view, files: sizes });
   }
 
-  /** Opens the file again if another program has moved or emptied it. */
+  /** Checks free space, and opens the file again if another program has moved or emptied it. */
   async look(): Promise<void> {
     this.#lookedMs = performance.now();
+    await this.space.poll();
     // If the file cannot be opened, the next write reports it.
     await this.writer.look(this.#openDay);
   }
@@ -110,14 +134,13 @@ export class ViewFiles {
    * @returns `undefined` if another program has just moved the file.
    */
   async #begin(day: string): Promise<Day | undefined> {
-    const { retry, forget } = this.#options;
     const name = fileNameOf('views', day);
     const size = this.writer.fileBytes;
-    const recorded = this.#recorded[name] ?? 0;
+    const { [name]: recorded = 0, ...others } = this.record!.files;
     const isShorter = recorded > size;
     const start = isShorter ? 0 : recorded;
     let ids: Set<string> | undefined;
-    await retry.run(name, async () => {
+    await this.retry.run(name, async () => {
       ids = await ifPresent(this.#collect(name, start, size));
     });
     if (ids === undefined) {
@@ -125,7 +148,7 @@ export class ViewFiles {
       return undefined;
     }
     // The record has the size of another file, and this one could grow to that size before a crash.
-    if (isShorter) await forget(name);
+    if (isShorter) await this.#save({ ...this.record!, files: others });
     const begun = { start, ids, size };
     this.#days.set(day, begun);
     return begun;
@@ -150,7 +173,7 @@ export class ViewFiles {
   async #write(day: string, lines: Uint8Array): Promise<void> {
     this.#openDay = day;
     let left = lines;
-    await this.#options.retry.run(fileNameOf('views', day), async () => {
+    await this.retry.run(fileNameOf('views', day), async () => {
       // There may have been a wait for space, or for the stream. Later, a part of the lines may be
       // written.
       const isLookDue = lines.length === 0 && performance.now() - this.#lookedMs >= LOOK_MS;
@@ -162,6 +185,19 @@ export class ViewFiles {
       left = left.subarray(left.indexOf(NEWLINE, lineBytes) + 1);
       return blocked;
     });
+  }
+
+  async #save(record: ArchiveRecord): Promise<void> {
+    const { dir, files } = this.#options;
+    const path = archiveRecordOf(dir);
+    // If the record cannot be replaced, the old one is still there, and still true.
+    await this.retry.run(path, () => replaceFile(files, path, recordText(record)));
+    this.record = record;
+  }
+
+  async #enoughFree(): Promise<Blocked | undefined> {
+    if (this.space.isLow) await this.look();
+    return this.space.isLow ? { reason: 'too little free disk space', message: '' } : undefined;
   }
 }
 
