@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type FileOps, systemFiles } from '../../src/disk/ops.ts';
 import { archiveAll, archiveOf, expectArchived, recordIn } from '../support/archived.ts';
+import { type Fault, FaultyDisk, type Operation } from '../support/faulty-disk.ts';
 import { linesOfDays, SimulatedStream } from '../support/stream.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -9,50 +9,27 @@ import { tempDir } from '../support/temp-dir.ts';
 
 const LINES = linesOfDays(['2026-02-28', '2026-03-01'], 9);
 const VIEWS = /views-.*\.ndjson$/;
-const RECORD = /archive\.json$/;
+const RECORD = /archive\.json\.new$/;
 
-type Operation = 'write' | 'fdatasync' | 'rename';
 /** The moment at which the process dies: before or after an operation, or within a write. */
 type Moment = 'before' | 'after' | { readonly bytes: number };
 
-/** The files of a process that dies: later operations have no effect. */
-function dyingFiles(wanted: Operation, file: RegExp, times: number, moment: Moment) {
-  const paths = new Map<number, string>();
+/** Returns a disk with one operation that never ends, so that no later one happens. */
+function dyingDisk(wanted: Operation, file: RegExp, times: number, moment: Moment) {
+  const disk = new FaultyDisk();
   let count = 0;
-  let die!: () => void;
-  let isDead = false;
-  const died = new Promise<void>((resolve) => (die = resolve));
-  const end = (): Promise<never> => {
-    isDead = true;
-    die();
-    return new Promise<never>(() => {});
-  };
-  async function run<T>(operation: Operation, path: string, act: () => Promise<T>): Promise<T> {
-    if (isDead) return end();
-    const isHere = operation === wanted && file.test(path) && ++count === times;
-    if (isHere && moment === 'before') return end();
-    const result = await act();
-    return isHere ? end() : result;
-  }
-  const files: FileOps = {
-    ...systemFiles,
-    // A write and a sync are two operations.
-    canDsync: false,
-    async open(path, flags, mode) {
-      if (isDead) return end();
-      const fd = await systemFiles.open(path, flags, mode);
-      paths.set(fd, path);
-      return fd;
-    },
-    write: (fd, bytes, offset, length) =>
-      run('write', paths.get(fd)!, () => {
-        const isCut = typeof moment === 'object' && count === times && VIEWS.test(paths.get(fd)!);
-        return systemFiles.write(fd, bytes, offset, isCut ? moment.bytes : length);
-      }),
-    fdatasync: (fd) => run('fdatasync', paths.get(fd)!, () => systemFiles.fdatasync(fd)),
-    rename: (from, to) => run('rename', to, () => systemFiles.rename(from, to)),
-  };
-  return { files, died };
+  const died = new Promise<void>((resolve) => {
+    disk.fault = async (operation, path): Promise<Fault> => {
+      if (operation !== wanted || !file.test(path) || ++count !== times) return undefined;
+      if (typeof moment === 'object') disk.spaceBytes = moment.bytes;
+      const die = (): Promise<never> => {
+        resolve();
+        return new Promise<never>(() => {});
+      };
+      return moment === 'before' ? die() : { wait: die };
+    };
+  });
+  return { files: disk.files(), died };
 }
 
 function stream(): SimulatedStream {
@@ -74,7 +51,7 @@ describe('an archive that dies', () => {
   ])('%s writes each view once when it is started again', async (_, ...point) => {
     const dir = tempDir();
     const source = stream();
-    const { files, died } = dyingFiles(...point);
+    const { files, died } = dyingDisk(...point);
     await Promise.race([archiveOf(source, { dir, files }).running, died]);
     expect(recordIn(dir)!.sequence).toBeLessThan(LINES.length);
     source.batch = 4;
@@ -83,27 +60,20 @@ describe('an archive that dies', () => {
   });
 });
 
-const failing = (code: string): Error => Object.assign(new Error(`${code}: simulated`), { code });
-
 it('an archive on a full disk stops on a signal; the next start ends the half line', async () => {
   const dir = tempDir();
   const stopping = new AbortController();
+  const disk = new FaultyDisk();
   let writes = 0;
-  let isRecord = false;
-  const files: FileOps = {
-    ...systemFiles,
-    open(path, flags, mode) {
-      isRecord = flags === 'w';
-      return systemFiles.open(path, flags, mode);
-    },
-    write(fd, bytes, offset, length) {
-      if (isRecord || ++writes === 1) return systemFiles.write(fd, bytes, offset, length);
-      if (writes === 2) return systemFiles.write(fd, bytes, offset, 700);
-      if (writes === 8) stopping.abort();
-      return Promise.reject(failing('ENOSPC'));
-    },
+  disk.fault = (operation, path) => {
+    if (operation !== 'write' || !VIEWS.test(path)) return undefined;
+    writes += 1;
+    if (writes === 2) disk.spaceBytes = 700;
+    if (writes === 8) stopping.abort();
+    return undefined;
   };
-  const { running, log } = archiveOf(stream(), { dir, files, stop: stopping.signal });
+  const options = { dir, files: disk.files(), stop: stopping.signal };
+  const { running, log } = archiveOf(stream(), options);
   await expect(running).rejects.toMatchObject({
     exitCode: 74,
     message: expect.stringContaining('ends in half a line because the disk is full'),
@@ -114,8 +84,8 @@ it('an archive on a full disk stops on a signal; the next start ends the half li
 });
 
 it('a failed sync ends the archive', async () => {
-  const fdatasync = (): Promise<void> => Promise.reject(failing('EIO'));
-  const files = { ...systemFiles, canDsync: false, fdatasync };
-  const { running } = archiveOf(stream(), { dir: tempDir(), files });
+  const disk = new FaultyDisk();
+  disk.fault = (operation) => (operation === 'fdatasync' ? { errno: 'EIO' } : undefined);
+  const { running } = archiveOf(stream(), { dir: tempDir(), files: disk.files() });
   await expect(running).rejects.toMatchObject({ exitCode: 74 });
 });

@@ -2,7 +2,7 @@
 // at the moment at which it can first fail, so that the trace ends there.
 import { ARCHIVE_RECORD } from '../../src/disk/names.ts';
 import type { Inode } from './disk.ts';
-import { Life } from './life.ts';
+import type { Life } from './simulated-process.ts';
 import type { World } from './world.ts';
 
 export type Part = 'views' | 'refused' | 'retention';
@@ -40,7 +40,8 @@ const NEWLINE = 0x0a;
 export class Ledger {
   readonly trace: string[] = [];
   violation: string | undefined;
-  life = new Life();
+  /** Of the process that runs, or ran last. */
+  life!: Life;
   /** When the operator last changed files or the clock. */
   operatorMs = 0;
   readonly #world: World;

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { type FileOps, systemFiles } from '../../src/disk/ops.ts';
 
 /** The fault of one operation. With `wait` it succeeds, but ends only when that resolves. */
-export type Fault = { readonly errno: string } | { readonly wait: Promise<void> } | undefined;
+export type Fault = { readonly errno: string } | { readonly wait: () => Promise<void> } | undefined;
 
 export type Operation = Exclude<keyof FileOps, 'canDsync'>;
 
@@ -17,18 +17,21 @@ export function errnoError(errno: string, operation: string): Error {
 export class FaultyDisk {
   /** Bytes until ENOSPC. */
   spaceBytes = Number.POSITIVE_INFINITY;
-  fault: (operation: Operation) => Fault = () => undefined;
+  /** Called before an operation on a path, which waits for the fault. */
+  fault: (operation: Operation, path: string) => Fault | Promise<Fault> = () => undefined;
 
   files(): FileOps {
-    const around = <A extends unknown[], R>(
+    const paths = new Map<number, string>();
+    const around = <A extends [string | number, ...unknown[]], R>(
       operation: Operation,
       run: (...args: A) => Promise<R>,
     ): ((...args: A) => Promise<R>) => {
       return async (...args) => {
-        const fault = this.fault(operation);
+        const [on] = args;
+        const fault = await this.fault(operation, typeof on === 'string' ? on : paths.get(on)!);
         if (fault !== undefined && 'errno' in fault) throw errnoError(fault.errno, operation);
         const result = await run(...args);
-        await fault?.wait;
+        await fault?.wait();
         return result;
       };
     };
@@ -41,9 +44,14 @@ export class FaultyDisk {
     return {
       ...systemFiles,
       canDsync: false,
-      open: around('open', (...args: Parameters<FileOps['open']>) => systemFiles.open(...args)),
+      open: around('open', async (...args: Parameters<FileOps['open']>) => {
+        const fd = await systemFiles.open(...args);
+        paths.set(fd, args[0]);
+        return fd;
+      }),
       write: around('write', write),
       fdatasync: around('fdatasync', (fd: number) => systemFiles.fdatasync(fd)),
+      rename: around('rename', (from: string, to: string) => systemFiles.rename(from, to)),
       fsync: around('fsync', (fd: number) => systemFiles.fsync(fd)),
       stat: around('stat', async (path: string) => fs.statSync(path)),
       freeBytes: around('freeBytes', async (dir: string) =>
