@@ -6,7 +6,7 @@ export type Fault = { readonly errno: string } | { readonly wait: () => Promise<
 
 export type Operation = Exclude<keyof FileOps, 'canDsync'>;
 
-export function errnoError(errno: string, operation: string): Error {
+function errnoError(errno: string, operation: string): Error {
   return Object.assign(new Error(`${errno}: made up by the test, ${operation}`), { code: errno });
 }
 

@@ -108,14 +108,6 @@ describe('a day keeps', () => {
     await store.close(20_000);
     expect(views('refused-2026-03-02.ndjson')).toEqual([{ n: 1 }]);
   });
-
-  it('nothing if the maximum is 0', async () => {
-    const { store, dir } = openRefused({ maxBytesPerDay: 0 });
-    store.keep(view(1));
-    await store.close(20_000);
-    expect(store.state().droppedLines).toBe(1);
-    expect(fs.readdirSync(dir)).toEqual([]);
-  });
 });
 
 describe('a disk that', () => {
@@ -132,22 +124,6 @@ describe('a disk that', () => {
     expect(store.state().droppedLines).toBe(200 - Math.floor(MiB / text.length));
     await store.close(20);
     expect(store.state().storedLines).toBe(0);
-  });
-
-  it('is full is logged once, counted, and completed before anything else', async () => {
-    const { disk, store, views, log, settled } = openFaulty();
-    disk.spaceBytes = 150;
-    for (let n = 0; n < 3; n++) store.keep(view(n));
-    await settled(3);
-    expect(store.state()).toMatchObject({ storedLines: 1, droppedLines: 2 });
-    store.keep(view(3));
-    await settled(4);
-    disk.spaceBytes = Number.POSITIVE_INFINITY;
-    store.keep(view(4));
-    await settled(5);
-    expect(views()).toEqual([{ n: 0 }, { n: 1 }, { n: 4 }]);
-    expect(log.lines.map((line) => line.split(':')[0])).toEqual(['warn', 'info']);
-    await store.close(20_000);
   });
 
   it.each(['open', 'fdatasync', 'fsync', 'write'] as const)(
