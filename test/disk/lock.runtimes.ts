@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { BUN, DENO, isPresent, NODE, onEach } from '../support/runtimes.ts';
 import { tempDir } from '../support/temp-dir.ts';
+import { MINIMAL_VIEW } from '../support/views.ts';
 import { dataDirectory, run, start, startViewlog, type Viewlog } from '../support/viewlog.ts';
 
 // Collectors that share a data directory, as far as it depends on the runtime.
@@ -22,6 +23,7 @@ test('one collector holds a data directory until it is killed', () =>
     await expectRefused('a process that does not answer');
     await first.signal('SIGKILL');
     const second = await startViewlog({ runtime, data });
+    await second.post(MINIMAL_VIEW);
     fs.rmSync(join(data, 'viewlog.lock'));
     await expectHeldBy(second);
     fs.renameSync(data, `${data}.old`);

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { mkdir, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openProjects, type FollowedProjects } from '../../src/projects/follow.ts';
@@ -132,13 +131,6 @@ describe('a file on disk is followed', () => {
     await rm(`${directory}/1`, { recursive: true });
     await projects.reload();
     expect(idsOf(projects)).toBe('2');
-  });
-
-  test('without a call that holds up the event loop while a file system hangs', () => {
-    for (const name of ['follow.ts', 'projects-file.ts', 'parse.ts']) {
-      const source = readFileSync(new URL(`../../src/projects/${name}`, import.meta.url), 'utf8');
-      expect(source).not.toMatch(/Sync\b|'node:fs'/);
-    }
   });
 });
 

@@ -1,13 +1,12 @@
 import { execFile, execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { loadProjects } from '../../src/projects/project-list.ts';
-import { BUNDLE, DENO, NODE } from '../support/runtimes.ts';
+import { BUNDLE, NODE } from '../support/runtimes.ts';
 import { tempDir } from '../support/temp-dir.ts';
-import { dataDirectory, run, start } from '../support/viewlog.ts';
+import { dataDirectory, run } from '../support/viewlog.ts';
 
 test('no edit is lost when several run at once, and no umask hides the files', async () => {
   const data = `${tempDir()}/data`;
@@ -25,24 +24,6 @@ test('no edit is lost when several run at once, and no umask hides the files', a
   expect(fs.readdirSync(data)).toEqual(['projects.json', 'projects.schema.json']);
   expect(fs.statSync(data).mode & 0o777).toBe(0o750);
   expect(fs.statSync(`${data}/projects.json`).mode & 0o777).toBe(0o640);
-});
-
-test('a killed edit leaves the old file or the new one', async () => {
-  const data = tempDir();
-  const path = `${data}/projects.json`;
-  fs.writeFileSync(path, '{"projects":[]}');
-  let killed = 0;
-  for (let id = 1, count = 0; id <= 10; id++) {
-    const { child, ended } = start(['activate', String(id), '--data', data], data, {});
-    while (child.exitCode === null && !fs.existsSync(`${path}.draft`)) await setImmediate();
-    child.kill('SIGKILL');
-    if ((await ended).signal !== null) killed += 1;
-    const listed = (await loadProjects(path)).all();
-    expect([count, count + 1]).toContain(listed.length);
-    count = listed.length;
-    fs.rmSync(`${path}.draft`, { force: true });
-  }
-  expect(killed).toBeGreaterThan(0);
 });
 
 test('a named pipe in the place of the file is refused, not waited for', async () => {
@@ -70,19 +51,4 @@ test.runIf(process.getuid?.() === 0)('without permission, it says whom to run as
   expect(await says('check')).toBe(`78 error: Cannot read ${why}`);
   fs.chmodSync(path, 0o644);
   expect(await says('activate', '2')).toBe(`73 error: Cannot write ${why}`);
-});
-
-test('Deno needs no more than the data directory', async () => {
-  const data = tempDir();
-  const path = `${data}/projects.json`;
-  const allowed = [`--allow-read=${data}`, `--allow-write=${data}`];
-  const [program] = DENO.command(data);
-  const command = (): [string, ...string[]] => [program, 'run', '--no-prompt', ...allowed, BUNDLE];
-  const deno = (...args: string[]) => run(args, { data, runtime: { ...DENO, command } });
-  expect((await deno('check')).code).toBe(78);
-  await deno('activate', '1', '--origin', 'https://a.com');
-  await deno('activate', '2');
-  await deno('deactivate', '1');
-  expect((await deno('check')).stdout).toBe(`${path}: 2 projects, 1 active\n`);
-  expect((await deno('projects')).stdout).toContain('https://a.com');
 });
