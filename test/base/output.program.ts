@@ -64,8 +64,8 @@ describe.each(RUNTIMES)('on $name', (runtime) => {
   });
 
   it('a page that cannot be created is exit 73, and 74 if it cannot be written', async () => {
-    const page = (path: string, line = '"$@"') =>
-      inShell(line, ['report', '--data', '.', '--html', path], runtime);
+    const page = (path: string) =>
+      inShell('"$@"', ['report', '--data', '.', '--html', path], runtime);
     const cannot = /^error: Cannot write "no\/where.html": [^\n]*\n$/;
     const nowhere = await page('no/where.html');
     expect(nowhere).toMatchObject({ code: 73, stderr: expect.stringMatching(cannot) });
@@ -74,8 +74,6 @@ describe.each(RUNTIMES)('on $name', (runtime) => {
     const noSpace = /^error: Cannot write to "\/dev\/full": [^\n]*no space left[^\n]*\n$/i;
     const full = await page('/dev/full');
     expect(full).toMatchObject({ code: 74, stdout: '', stderr: expect.stringMatching(noSpace) });
-    expect((await page('/dev/stdout', '"$@" | cat')).stdout).toMatch(/^<!doctype html>/i);
-    expect((await page('/dev/stdout', '"$@" | :')).stderr).toBe('');
   });
 });
 

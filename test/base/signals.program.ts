@@ -1,6 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { closeSync, constants, openSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { startNatsProxy } from '../support/nats-proxy.ts';
 import { canRunNats, startNats } from '../support/nats-server.ts';
@@ -58,23 +56,3 @@ it('the program heeds signals before it does anything else', () => {
   const main = readFileSync(new URL('../../src/main.ts', import.meta.url), 'utf8');
   expect(main).toMatch(/^import .* from '.\/base\/heed-signals.ts';\n/);
 });
-
-it.each(RUNTIMES)('SIGHUP ends a command that is not a service, on $name', async (runtime) => {
-  const data = dataDirectory();
-  const pipe = join(data, 'view.json');
-  execFileSync('mkfifo', [pipe]);
-  const explain = start(['explain', pipe, '--data', data], data, { runtime });
-  // It can be opened as soon as the command reads it, and has no end while it is open.
-  const fd = await until(() => openedForWriting(pipe));
-  explain.child.kill('SIGHUP');
-  expect(await explain.ended).toMatchObject({ code: null, signal: 'SIGHUP' });
-  closeSync(fd);
-});
-
-function openedForWriting(pipe: string): number | undefined {
-  try {
-    return openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK);
-  } catch {
-    return undefined;
-  }
-}

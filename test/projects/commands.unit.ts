@@ -94,10 +94,10 @@ test.each(
   const isUnchanged = said.startsWith('unchanged');
   const soon = isUnchanged ? '' : '; a running viewlog applies it within 2 seconds';
   expect(out.split('\n')[0]).toBe(`Project ${args[0]} ${said.replace(':', ` in ${path}:`)}${soon}`);
-  const after_ = await fs.stat(path);
-  if (isUnchanged) expect(after_).toMatchObject({ ino, mtimeMs });
+  const saved = await fs.stat(path);
+  if (isUnchanged) expect(saved).toMatchObject({ ino, mtimeMs });
   // Another file takes its place, so that nobody reads half an edit.
-  else expect(after_.ino).not.toBe(ino);
+  else expect(saved.ino).not.toBe(ino);
 });
 
 test.each([

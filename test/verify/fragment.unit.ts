@@ -1,7 +1,5 @@
 import { expect, it } from 'vitest';
 import { isFragment } from '../../src/verify/fragment.ts';
-import { HEAD_BYTES } from '../../src/view/line.ts';
-import { growth } from '../support/growth.ts';
 import { storedLines } from '../support/stored-lines.ts';
 
 const [line, next] = storedLines('2026-03-01', 2, {
@@ -34,13 +32,4 @@ it('is nothing else', () => {
   for (const text of ['hello', '[', '{"id":"', '{"ts":"x" "id":""}', ...texts]) {
     expect([text, isFragment(text)]).toStrictEqual([text, false]);
   }
-});
-
-it.each<[string, (length: number) => string]>([
-  ['nested lists', (length) => `${line.slice(0, HEAD_BYTES)}"cf":${'['.repeat(length)}`],
-  ['NULs that are not its end', (length) => `${line}${'\0'.repeat(length)}x`],
-  ['escapes', (length) => `${line.slice(0, HEAD_BYTES)}"pn":"${'\\n'.repeat(length / 2)}`],
-  ['commas', (length) => `${line.slice(0, HEAD_BYTES)}"cf":[${'1,'.repeat(length / 2)}`],
-])('a long line of %s takes no more than its length', (_, make) => {
-  expect(growth(isFragment, make)).toBeLessThan(6);
 });

@@ -40,15 +40,6 @@ describe('verify', () => {
     writeFileSync(join(data, next), 'x\n');
     expect((await run(['verify', data])).code).toBe(65);
   });
-
-  it('says which file it cannot read, and wants a view file', async () => {
-    const missing = await run(['verify', 'not-there.ndjson']);
-    expect([missing.code, missing.stderr]).toStrictEqual([
-      74,
-      expect.stringContaining('Cannot read "not-there.ndjson": '),
-    ]);
-    expect((await run(['verify'])).code).toBe(64);
-  });
 });
 
 describe.each([NODE, DENO, BUN].filter(isPresent))('verify on $name', (runtime) => {

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { readView } from '../../src/view/read-view.ts';
-import { cpuRatio } from '../support/growth.ts';
 import { FULL_VIEW } from '../support/views.ts';
 
 const many = (length: number, make: (i: number) => string): string => {
@@ -48,3 +47,25 @@ it.each<[string, string]>([
     expect(cpuRatio(times(full), times(ONE_FAULT), 10)).toBeLessThan(10);
   },
 );
+
+/**
+ * Returns the CPU of the work, divided by that of `other`: the least of up to five tries, because
+ * other programs can only add to it.
+ * @param enough no more tries are made below this.
+ */
+function cpuRatio(work: () => void, other: () => void, enough: number): number {
+  other();
+  let least = Infinity;
+  for (let tries = 0; tries < 5 && least >= enough; tries++) {
+    const otherCpu = cpuOf(other);
+    least = Math.min(least, cpuOf(work) / otherCpu);
+  }
+  return least;
+}
+
+function cpuOf(work: () => void): number {
+  const before = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(before);
+  return user + system;
+}
