@@ -178,16 +178,10 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     },
   'error lock: Process 42, running since 2026-11-22T14:00:00Z at http://127.0.0.1:8080, holds the data directory; no other collector can start there. If it should not run any more: sudo kill 42. If it should, examine it with --port 8080':
     { askedPort: 9000 },
-  'error lock: Process 42, running since 2026-11-22T14:00:00Z without an address, holds': {
-    ...NOT_RUNNING,
-    holder: { pid: 42, sinceMs: NOON },
-  },
   'error lock: A process that does not answer holds the data directory; no other collector can start there. Find it, and end it if it hangs: sudo ss -xlp | grep viewlog.lock':
     { ...NOT_RUNNING, holder: 'unresponsive' },
   'error data directory: "/data" cannot be written to: EACCES: permission denied; viewlog does not start, or refuses every view. sudo chmod u+rwx /data':
     inside({ writing: 'EACCES: permission denied' }),
-  'error data directory: "/data" cannot be written to: EROFS; viewlog does not start, or refuses every view. Mount the file system read-write':
-    inside({ writing: 'EROFS' }),
   'error free space: 3.0 MiB free, --min-free 64 MiB; every view is refused with 503. 3.0 MiB are free, and 61 MiB more are needed: delete views-*.ndjson':
     inside(free(3 * MiB)),
   'error free space: 57 MiB free, --min-free 64 MiB; every view is refused with 503. --min-free is 64 MiB, but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB, or use a larger disk.':
@@ -207,8 +201,6 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     proxied({ get: answer(502, { server: 'nginx' }), preflight: answer(502) }),
   'error url: https://views.example/view does not reach viewlog as /view: Nothing at /; views of pages do not arrive. Have the proxy pass the path on unchanged: viewlog help proxies':
     proxied({ get: problem('not-found', 'Nothing at /.') }),
-  'error url: https://views.example/view does not reach viewlog: 308, a redirect to https://b.example/; views':
-    proxied({ get: answer(308, { location: 'https://b.example/' }), preflight: answer(308) }),
   'error url: https://views.example/view does not reach viewlog: no route; views of pages do not arrive. Check its name in the DNS, its certificate, the proxy and the firewall':
     proxied({ get: { failure: 'no route' }, preflight: { failure: 'no route' } }),
   'warning size: A body of 16 KiB does not reach viewlog: 413 from nginx; large views are lost. Have the proxy pass it on (nginx: client_max_body_size; Caddy: request_body, max_size)':
@@ -222,9 +214,6 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'warning collector: No collector answers at http://127.0.0.1:8080: connect ECONNREFUSED 127.0.0.1:8080; no view is accepted. Start it: sudo systemctl restart viewlog, or: viewlog serve --data /data --host 127.0.0.1 --port 8080':
     NOT_RUNNING,
   [`warning health: --status is off; ${NO_HEALTH}`]: { status: { address: undefined } },
-  [`warning health: Nothing answers at http://127.0.0.1:8081; ${NO_HEALTH}`]: statusOf({
-    reply: NOBODY,
-  }),
   'warning health: Ready; details are unknown; the status server shows details only to clients with its token. Give --status-token-file,':
     statusOf({ reply: answer(200), isReady: true }),
   [String.raw`warning refusals: \u001b[2J. `]: shown(sceneOf({}), ['\u001b[2J']),
@@ -232,8 +221,6 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     shown(sceneOf({}, 2, 'origin-not-allowed')),
   'warning cors: Answers to pages of https://a.example allow "*" to read them; browsers do not let pages send, or read answers. Have the proxy pass OPTIONS and Origin on, and leave Access-Control-… to viewlog: viewlog help proxies':
     proxied({ get: problem('method-not-allowed', '', { 'access-control-allow-origin': '*' }) }),
-  'warning cors: Answers to pages of https://a.example allow no origin to read them; browsers':
-    proxied({ preflight: answer(204, { ...GRANTED, 'access-control-allow-origin': '' }) }),
   'warning cors: Another program answers preflights: 405 from nginx; browsers': proxied({
     preflight: answer(405, { server: 'nginx' }),
   }),
@@ -257,8 +244,6 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
         { ...VIEWS_FILE, name: 'refused-2026-11-21.ndjson', uid: 0 },
       ],
     }),
-  'warning permissions: "views-2026-11-21.ndjson" belongs to #4711, with mode 0600; shippers in group #4712 may be unable to open it. sudo ':
-    inside({ files: [{ ...VIEWS_FILE, mode: 0o100600 }] }),
   'warning runtime: Node 20.18.3 on linux; viewlog is not tested there. Run it on Linux, with Node 20.19 or later':
     { runtime: { name: 'Node', version: '20.18.3', platform: 'linux' } },
   'warning settings: The collector runs with --data /data, so the doctor examines that, not --data /other. To':
@@ -291,18 +276,6 @@ it('names the settings of proxies that cut bodies, until views are accepted agai
   cut.nowMs += 31_000;
   cut.accept(300);
   expect(told(shown(cut))).toStrictEqual([]);
-});
-
-it('says to what to raise a limit that is too low', () => {
-  const scene = new Scene([{ id: '1', maxViewsPerMinute: 20 }]);
-  for (let i = 0; i < 150; i++) {
-    scene.nowMs += 400;
-    if (i % 7 === 0) scene.accept(1, '1', 0);
-    else scene.counts.refused({ code: 'rate-limited', detail: '', project: '1' }, undefined);
-  }
-  expect(told(shown(scene))).toStrictEqual([
-    expect.stringMatching(/raise the limit .* activate 1 --max-views-per-minute (29\d|300) /),
-  ]);
 });
 
 it('offers no command that would shorten the list of a running collector', () => {
