@@ -99,13 +99,10 @@ describe('settings', () => {
   it.each([
     [['--status=off'], 'status', 'off'],
     [['--status=[::1]:8081'], 'status', { host: '::1', port: 8081 }],
-    [['--status=status.example:65535'], 'status', { host: 'status.example', port: 65535 }],
     [['--min-free=0'], 'min-free', 0],
     [['--min-free=512kib'], 'min-free', 512 * 1024],
     [['--min-free', '1 MiB'], 'min-free', 1024 * 1024],
-    [['--min-free=2TiB'], 'min-free', 2 * 1024 ** 4],
     [['--data=/d/'], 'projects', '/d/projects.json'],
-    [['--data=/'], 'projects', '//projects.json'],
     [['--data=/d', '--projects=p.json'], 'projects', 'p.json'],
   ] as const)('accept %s', (args, name, value) => {
     expect(read([...args])[name]).toStrictEqual(value);
@@ -118,12 +115,9 @@ describe('settings', () => {
   it.each([
     ['--min-free', '16', SPACE, '; did you mean 16MiB?'],
     ['--max-view', '16', VIEW, '; did you mean 16KiB?'],
-    ['--max-view', '16384', VIEW, '; did you mean 16384B?'],
     ['--max-view', '1023B', VIEW, ''],
     ['--max-view', '1025KiB', VIEW, ''],
-    ['--min-free', '1025TiB', SPACE, ''],
     ['--port', '65536', PORT, ''],
-    ['--port', '', PORT, ''],
     ['--keep-days', '36501', 'a whole number from 0 to 36500', ''],
     ['--durability', 'memory', 'disk or os', ''],
     ['--data', '', 'some text', ''],
@@ -137,7 +131,6 @@ describe('settings', () => {
   });
 
   it.each([
-    ['--data=3', '--data has no effect with --store', 'nats://a'],
     ['--keep-days=1', '--keep-days has no effect with --store', 'nats://a'],
     ['--nats-creds=3', '--nats-creds has no effect without --store nats://…', ''],
   ])('refuse %s, which viewlog would ignore', (flag, message, store) => {
@@ -163,14 +156,11 @@ describe('settings', () => {
 
 describe('a command line', () => {
   it.each([
-    [[], undefined, [], []],
     [['--port', '0'], undefined, ['port=0'], []],
-    [['serve', '--port', '0'], 'serve', ['port=0'], []],
     [['--port=0', 'serve', '--data', 'd'], 'serve', ['port=0', 'data=d'], []],
     [['--json', 'report', 'a', '-'], 'report', ['json=yes'], ['a', '-']],
     [['verify', '--', '--help'], 'verify', [], ['--help']],
     [['check', '--name=--port', '--html', '--zzz'], 'check', ['name=--port', 'html=--zzz'], []],
-    [['help'], 'help', [], []],
     [['-h'], 'help', [], []],
     [['--help', 'serve'], 'help', [], ['serve']],
     [['serve', 'x', '--zzz', '-h'], 'help', [], ['serve']],
@@ -185,11 +175,9 @@ describe('a command line', () => {
   it.each([
     [['--prot', '80', 'serve'], 'Unknown option --prot; did you mean --port?'],
     [['--maxview', '1'], 'Unknown option --maxview; did you mean --max-view?'],
-    [['--zzzzzz'], 'Unknown option --zzzzzz; see --help'],
     [['-p', '1'], 'Unknown option -p; see --help'],
     [['--\u001b[2J'], String.raw`Unknown option --\u001b[2J; see --help`],
     [['--port'], '--port needs a value: --port PORT'],
-    [['--data', '--port', '1'], '--data needs a value, not the flag --port: --data DIR'],
     [['--html', '--data=d', 'report'], '--html needs a value, not the flag --data: --html FILE'],
   ])('%j is refused', (args, message) => {
     expect(() => readArguments(args)).toThrow(new Fatal(64, message));

@@ -149,7 +149,6 @@ describe('viewlog help', () => {
 
   it.each([
     ['truoble', 'did you mean trouble?'],
-    ['serv', 'did you mean serve?'],
     ['(?:', 'see viewlog --help'],
   ])('%s is no word of the manual', async (word, hint) => {
     const { code, stderr } = await run(['help', word]);

@@ -1,13 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import {
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statfsSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statfsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { sleep } from '../../src/base/time.ts';
@@ -182,26 +174,6 @@ async function hangDisk(runtime: Runtime): Promise<Figures> {
   return trial.expectWhole(1);
 }
 
-/** Moves the file that viewlog is writing. */
-async function moveFile(runtime: Runtime, random: () => number): Promise<Figures> {
-  const trial = new Trial(runtime);
-  const viewlog = await trial.start();
-  let path = '';
-  await trial.underLoad(viewlog, clientsFrom(random), async () => {
-    const [name] = trial.files().keys();
-    path = join(trial.data, name!);
-    renameSync(path, `${path}.moved`);
-    await until(() => trial.files().has(name!));
-    await sleep(random() * 300);
-  });
-  await viewlog.signal('SIGTERM');
-  expect(viewlog.stderr()).toContain(`"${path}" was moved`);
-  // Together, the two files are what one would have been.
-  const both = [`${path}.moved`, path].map((half) => readFileSync(half));
-  writeFileSync(path, Buffer.concat(both));
-  return trial.expectWhole();
-}
-
 /** Puts something else in the place of each file: viewlog writes nothing to it, and recovers. */
 const obstruct =
   (make: (path: string) => void): Fault =>
@@ -239,7 +211,6 @@ async function overload(runtime: Runtime): Promise<Figures> {
 /** Faults that this machine can have, on any runtime. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
   'kill -9 or a second signal under load': endRepeatedly,
-  'a file that is moved': moveFile,
   'a FIFO in the place of a file': obstruct((path) => execFileSync('mkfifo', [path])),
   'a link to /dev/null in the place of a file': obstruct((path) => symlinkSync('/dev/null', path)),
   'a directory in the place of a file': obstruct((path) => mkdirSync(path)),

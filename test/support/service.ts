@@ -3,7 +3,6 @@ import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { startLoad } from './load.ts';
 import { chunk, post, type RawOptions, speak } from './raw.ts';
 import { BUN, BUNDLE, DENO, isPresent, LTS_DENO, type Runtime } from './runtimes.ts';
 import { tempDir, untilEnd } from './temp-dir.ts';
@@ -271,18 +270,6 @@ function service(runtime: Runtime): void {
     expect((await idle).closed).toBe(true);
     expect(code).toBe(0);
     expect(viewlog.lines()).toHaveLength(2);
-  });
-
-  it('stores each view that it acknowledges while it stops under load', async () => {
-    const viewlog = await start();
-    const load = startLoad(viewlog.url, 16);
-    await until(() => load.answers.acknowledged.length > 300);
-    const { code } = await viewlog.signal('SIGTERM');
-    await load.stop();
-    const stored = viewlog.lines().map((line) => (JSON.parse(line) as { id: string }).id);
-    expect(stored).toStrictEqual([...new Set(stored)].toSorted());
-    expect(load.answers.acknowledged.filter((id) => !stored.includes(id))).toStrictEqual([]);
-    expect(code).toBe(0);
   });
 
   it('says in one line why it cannot start, and prints its help and version', async () => {
