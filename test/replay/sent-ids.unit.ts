@@ -6,17 +6,16 @@ import { tempDir } from '../support/temp-dir.ts';
 
 const ID = (n: number): string => `019ca6b1-dc00-7000-8000-${String(n).padStart(12, '0')}`;
 
-function place(text?: string) {
+function fileWith(record: string) {
   const file = join(tempDir(), 'refused-2026-03-01.ndjson');
-  const record = `${file}.replayed`;
-  if (text !== undefined) writeFileSync(record, text);
-  return { file, record, text: () => readFileSync(record, 'utf8') };
+  writeFileSync(`${file}.replayed`, record);
+  return { file, text: () => readFileSync(`${file}.replayed`, 'utf8') };
 }
 
 it.each([ID(2).slice(0, 20), ID(2), `${ID(2)} \0\0`, '\0\0\0\0'])(
   'goes on after a crash that left %j',
   async (torn) => {
-    const { file, text } = place(`${ID(1)} ?\n${torn}`);
+    const { file, text } = fileWith(`${ID(1)} ?\n${torn}`);
     const first = await SentIds.open(file);
     expect([1, 2].map((n) => first.states.get(ID(n)))).toStrictEqual(['?', undefined]);
     await first.record(ID(3), '?');
@@ -29,7 +28,7 @@ it.each([ID(2).slice(0, 20), ID(2), `${ID(2)} \0\0`, '\0\0\0\0'])(
 );
 
 it.each(['{"sequence":1}\n', `${ID(1)} +\n${ID(2)} *\n`])('refuses %j', async (found) => {
-  const { file, text } = place(found);
+  const { file, text } = fileWith(found);
   await expect(SentIds.open(file)).rejects.toMatchObject({
     exitCode: 65,
     message: expect.stringContaining('is not a record of sent views: its line '),
@@ -38,7 +37,7 @@ it.each(['{"sequence":1}\n', `${ID(1)} +\n${ID(2)} *\n`])('refuses %j', async (f
 });
 
 it('cannot be written: exit 73', async () => {
-  const { file, record } = place();
-  mkdirSync(record);
+  const file = join(tempDir(), 'refused-2026-03-01.ndjson');
+  mkdirSync(`${file}.replayed`);
   await expect(SentIds.open(file)).rejects.toMatchObject({ exitCode: 73 });
 });

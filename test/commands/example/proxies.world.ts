@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { sleep } from '../../../src/base/time.ts';
 import { exampleOf } from '../../support/examples.ts';
 import { CADDY, caddy, NGINX, nginx } from '../../support/proxies.ts';
 import { isHere } from '../../support/runtimes.ts';
@@ -43,14 +44,12 @@ describe.each([
       code: 'invalid-view',
       detail: expect.stringContaining('"url" must be a string that starts with "/"'),
     });
-    const other = await fetch(`http://127.0.0.1:${proxy.port}/other`);
-    expect([other.status, other.headers.get('content-type')]).not.toContain(
-      'application/problem+json',
-    );
+    const { headers } = await fetch(`http://127.0.0.1:${proxy.port}/other`);
+    expect(headers.get('content-type')).not.toBe('application/problem+json');
   });
 
   it.skipIf(!isIt).each([16, 1024])(
-    'lets viewlog refuse views larger than --max-view %d KiB, and accept others',
+    'lets viewlog alone refuse views larger than --max-view %d KiB',
     async (kib) => {
       const max = `--max-view=${kib}KiB`;
       const viewlog = await startWatched({ args: [max] });
@@ -77,7 +76,7 @@ describe.skipIf(!isHere(CADDY))('caddy, while viewlog is away', () => {
     // The unit does the same for a restart.
     first.child.kill('SIGUSR2');
     await until(async () => (await fetch(`${first.statusUrl}/readyz`)).status === 503);
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await sleep(500);
     const stopped = first.signal('SIGTERM');
     const held = Array.from({ length: 5 }, () => proxy.post(MINIMAL_VIEW));
     await stopped;
