@@ -3,17 +3,15 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { exampleOf } from '../../support/examples.ts';
 import { isHere } from '../../support/runtimes.ts';
-import { tempDir } from '../../support/temp-dir.ts';
-import { run } from '../../support/viewlog.ts';
+import { dataDirectory } from '../../support/viewlog.ts';
 
 // The printed files, parsed: each setting without which the shipper would lose or repeat views.
 
 async function printed(shipper: string) {
-  const data = tempDir();
-  const { code, stdout, stderr } = await run(['example', shipper], { data });
-  expect([code, stderr]).toStrictEqual([0, '']);
-  return { data, text: stdout };
+  const data = dataDirectory();
+  return { data, text: await exampleOf(shipper, [], { data }) };
 }
 
 /** The lines without which a shipper loses or repeats views; the files give the reasons. */
