@@ -5,7 +5,7 @@ import type { Answer, BodyFault } from '../../src/http/exchange.ts';
 import { ProjectList } from '../../src/projects/project-list.ts';
 import type { RefusedView, ViewStore } from '../../src/store/store.ts';
 import { type Refusal, REFUSALS } from '../../src/view/refusal.ts';
-import { FULL_VIEW, MINIMAL_VIEW } from '../support/views.ts';
+import { FULL_VIEW, MINIMAL_VIEW, viewOfSize } from '../support/views.ts';
 import { PROJECTS } from '../support/viewlog.ts';
 
 const VIEW = JSON.stringify(MINIMAL_VIEW);
@@ -14,9 +14,6 @@ const JSON_TYPE: Readonly<Record<string, string>> = { 'content-type': 'applicati
 const PAGE = 'https://page.example';
 
 const viewOf = (change: object): string => JSON.stringify({ ...MINIMAL_VIEW, ...change });
-/** Returns a view with a JSON text of this many bytes. */
-const viewOfSize = (bytes: number): string =>
-  viewOf({ pn: 'x'.repeat(bytes - viewOf({ pn: '' }).length) });
 
 interface Sent {
   readonly method?: string;

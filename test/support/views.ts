@@ -32,6 +32,12 @@ export const MINIMAL_VIEW = {
   url: '/',
 };
 
+/** Returns a minimal view with a JSON text of this many bytes. */
+export const viewOfSize = (bytes: number): string => {
+  const bare = JSON.stringify({ ...MINIMAL_VIEW, pn: '' }).length;
+  return JSON.stringify({ ...MINIMAL_VIEW, pn: 'x'.repeat(bytes - bare) });
+};
+
 const nested = (levels: number): unknown[] => (levels === 1 ? [] : [nested(levels - 1)]);
 
 /** Reads `a | b | c` on each line. */

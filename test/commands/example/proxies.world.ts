@@ -5,7 +5,7 @@ import { CADDY, caddy, NGINX, nginx } from '../../support/proxies.ts';
 import { isHere } from '../../support/runtimes.ts';
 import { startWatched, type Watched } from '../../support/status.ts';
 import { dataDirectory, startViewlog, until } from '../../support/viewlog.ts';
-import { MINIMAL_VIEW } from '../../support/views.ts';
+import { MINIMAL_VIEW, viewOfSize } from '../../support/views.ts';
 
 // Real proxies with printed configurations, in front of real collectors.
 
@@ -16,11 +16,6 @@ const optionsOf = ({ port, statusPort }: Watched): string[] => [
   `--port=${port}`,
   `--status=127.0.0.1:${statusPort}`,
 ];
-
-const viewOf = (bytes: number): object => {
-  const bare = JSON.stringify({ ...MINIMAL_VIEW, pn: '' }).length;
-  return { ...MINIMAL_VIEW, pn: 'x'.repeat(bytes - bare) };
-};
 
 describe.each([
   { name: 'caddy', program: CADDY, start: caddy, beyond: [1, 60 * KiB, 3 * KiB * KiB] },
@@ -54,10 +49,10 @@ describe.each([
       const max = `--max-view=${kib}KiB`;
       const viewlog = await startWatched({ args: [max] });
       const proxy = await start(await exampleOf(name, [...optionsOf(viewlog), max]));
-      await until(async () => (await proxy.post(viewOf(kib * KiB - 100))).status === 201);
+      await until(async () => (await proxy.post(viewOfSize(kib * KiB - 100))).status === 201);
       for (const bytes of beyond) {
         // oxlint-disable-next-line no-await-in-loop
-        const refused = await proxy.post(viewOf(kib * KiB + bytes));
+        const refused = await proxy.post(viewOfSize(kib * KiB + bytes));
         expect([bytes, refused.status]).toStrictEqual([bytes, 413]);
         // oxlint-disable-next-line no-await-in-loop
         expect(await refused.json()).toMatchObject({ code: 'view-too-large' });
