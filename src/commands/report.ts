@@ -4,11 +4,10 @@ import { writeFile } from '../base/output.ts';
 import { printable } from '../base/text.ts';
 import { parseContent, readContent } from '../projects/projects-file.ts';
 import type { ProjectEntry } from '../projects/projects-schema.ts';
-import { Calendar, dayIn, type Selection } from '../report/calendar.ts';
+import { Calendar } from '../report/calendar.ts';
 import { htmlReport } from '../report/html.tsx';
 import { reportOf } from '../report/model.ts';
 import { addUp, filesWith } from '../report/read.ts';
-import { askedSpan } from '../report/span.ts';
 import { jsonReport, textReport } from '../report/text.ts';
 import { Totals } from '../report/totals.ts';
 import { REPORT_OPTIONS, type Settings } from '../settings.ts';
@@ -31,8 +30,7 @@ export const report = defineCommand({
     if (html === '-' && json) {
       throw new Fatal(EXIT.usage, '--html - and --json both go to stdout; give --html a FILE');
     }
-    const now = new Date();
-    const calendar = new Calendar(selectionOf(settings, now), now);
+    const calendar = calendarOf(settings);
     const listed = await listedIn(settings.projects, log);
     const totals = new Totals(calendar, listed, keepsQuery);
     const files = operands.length > 0 ? operands : filesWith(settings.data, calendar.spans);
@@ -51,19 +49,17 @@ export const report = defineCommand({
   },
 });
 
-type Asked = Settings<'from-day' | 'to-day' | 'last' | 'time-zone' | 'project'>;
-
 /** @throws {Fatal} exit 64 if the options contradict each other. */
-function selectionOf(settings: Asked, now: Date): Selection {
+function calendarOf(settings: Settings<(typeof REPORT_OPTIONS)[number]>): Calendar {
   const { 'from-day': from, 'to-day': to, last, project } = settings;
   if (from !== undefined && last !== undefined) {
     throw new Fatal(EXIT.usage, '--last counts back from --to, or from today; leave out --from');
   }
   const timeZone = settings['time-zone'] ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const span = askedSpan(from, to, last, dayIn(timeZone, now));
-  const { fromDay = '', toDay = fromDay } = span;
+  const calendar = new Calendar({ fromDay: from, toDay: to, last, timeZone, project }, new Date());
+  const { fromDay = '', toDay = fromDay } = calendar.selection;
   if (fromDay > toDay) throw new Fatal(EXIT.usage, `--from ${fromDay} is after --to ${toDay}`);
-  return { timeZone, ...span, project };
+  return calendar;
 }
 
 /** A report works without the projects file, which need not be where the views are. */

@@ -1,5 +1,6 @@
 import { DAY_MS } from '../base/time.ts';
-import { lengthOf, type OpenSpan, previousSpan, shifted, type Span } from './span.ts';
+import type { Asked, OpenSpan, Span } from './span.ts';
+import { askedSpan, lengthOf, previousSpan, shifted } from './span.ts';
 
 /** The days and the project that a report is about. */
 export interface Selection extends OpenSpan {
@@ -42,13 +43,15 @@ export class Calendar {
   readonly #format: Intl.DateTimeFormat;
   #last: { readonly start: string; readonly quarter: number; readonly hour: Hour } | undefined;
 
-  constructor(selection: Selection, now: Date) {
+  constructor(asked: Asked & Omit<Selection, keyof OpenSpan>, now: Date) {
     const tsDaysAgo = (days: number): string =>
       new Date(now.getTime() - days * DAY_MS).toISOString();
-    this.selection = selection;
+    const { timeZone, project } = asked;
     this.now = now;
-    this.#format = hourFormat(selection.timeZone);
+    this.#format = hourFormat(timeZone);
     this.today = localHour(this.#format, now).day;
+    const selection = { timeZone, project, ...askedSpan(asked, this.today) };
+    this.selection = selection;
     this.yesterday = shifted(this.today, -1);
     this.yesterdayEndTs = tsDaysAgo(1);
     this.hasToday = isWithin(selection, this.today);
@@ -82,10 +85,6 @@ export class Calendar {
     return hour;
   }
 }
-
-/** Returns the local day, `YYYY-MM-DD`. */
-export const dayIn = (timeZone: string, date: Date): string =>
-  localHour(hourFormat(timeZone), date).day;
 
 /** English, because Alpine's data for Node has no other language. */
 const hourFormat = (timeZone: string): Intl.DateTimeFormat =>

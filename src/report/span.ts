@@ -35,19 +35,17 @@ export function spansOf(days: readonly string[]): Span[] {
   return spans;
 }
 
-/**
- * Returns the days that the command line asks for.
- * @param from a day, `today` or `yesterday`; so is `to`.
- * @param last a number of days.
- */
-export function askedSpan(
-  from: string | undefined,
-  to: string | undefined,
-  last: number | undefined,
-  today: string,
-): OpenSpan {
-  const fromDay = dayNamed(from, today);
-  const toDay = dayNamed(to, today);
+/** The days as the command line names them: both ends may be `today` or `yesterday`. */
+export interface Asked extends Partial<OpenSpan> {
+  /** A number of days, up to `toDay` or today. */
+  readonly last?: number | undefined;
+}
+
+/** Returns the days that the command line asks for. */
+export function askedSpan(asked: Asked, today: string): OpenSpan {
+  const { last } = asked;
+  const fromDay = dayNamed(asked.fromDay, today);
+  const toDay = dayNamed(asked.toDay, today);
   if (last === undefined) return { fromDay, toDay };
   return { fromDay: shifted(toDay ?? today, 1 - last), toDay: toDay ?? today };
 }

@@ -41,7 +41,7 @@ describe('the source', () => {
 
 it('the days asked for may be words or a number of days', () => {
   const span = (from?: string, to?: string, last?: number) => {
-    const { fromDay, toDay } = askedSpan(from, to, last, '2026-03-14');
+    const { fromDay, toDay } = askedSpan({ fromDay: from, toDay: to, last }, '2026-03-14');
     return `${fromDay} ${toDay}`;
   };
   expect(span('yesterday', 'today')).toBe('2026-03-13 2026-03-14');
@@ -86,8 +86,7 @@ it('a tally is exact up to its limit, and then keeps what is frequent', () => {
 
 it('the local hour is right in every zone and quarter', () => {
   const now = new Date('2026-04-05T12:00:00Z');
-  const calendarOf = (timeZone: string) =>
-    new Calendar({ fromDay: undefined, toDay: undefined, project: undefined, timeZone }, now);
+  const calendarOf = (timeZone: string) => new Calendar({ project: undefined, timeZone }, now);
   for (const timeZone of ['Asia/Kathmandu', 'America/St_Johns', 'Australia/Lord_Howe']) {
     const calendar = calendarOf(timeZone);
     for (let i = 0; i < 200; i++) {
