@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
-import { startNatsProxy } from '../support/nats-proxy.ts';
+import { connect, createServer } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { canRunNats, startNats } from '../support/nats-server.ts';
 import { BUN, DENO, isPresent, NODE, type Runtime } from '../support/runtimes.ts';
 import { dataDirectory, type Started, start, until } from '../support/viewlog.ts';
@@ -9,15 +9,32 @@ import { dataDirectory, type Started, start, until } from '../support/viewlog.ts
 
 const RUNTIMES = [NODE, DENO, BUN].filter(isPresent);
 
-/** A collector that waits for NATS servers which say nothing yet. */
-async function waitingForServers(runtime: Runtime) {
+/** Starts a way to a port, and returns its own one and a function that tells whether it is used. */
+async function startWay(port: number) {
+  let clients = 0;
+  const server = createServer((client) => {
+    clients += 1;
+    const upstream = connect(port, '127.0.0.1', () => client.pipe(upstream).pipe(client));
+    upstream.on('error', () => client.destroy()).on('close', () => client.destroy());
+    client.on('error', () => upstream.destroy()).on('close', () => upstream.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return { port: (server.address() as { port: number }).port, isUsed: () => clients > 0 };
+}
+
+/** A collector that waits for a NATS server which says nothing yet, because it is paused. */
+async function waitingForServer(runtime: Runtime) {
   const nats = await startNats();
-  const proxy = await startNatsProxy(nats.nodes[0]!.port);
+  const server = nats.nodes[0]!;
+  server.signal('SIGSTOP');
+  const way = await startWay(server.port);
   const data = dataDirectory();
-  const args = ['serve', '--port=0', '--status=127.0.0.1:0', '--store', proxy.url];
+  const address = `nats://127.0.0.1:${way.port}`;
+  const args = ['serve', '--port=0', '--status=127.0.0.1:0', '--store', address];
   const viewlog = start([...args, '--projects', `${data}/projects.json`], data, { runtime });
-  await until(() => proxy.hasClient() || hasEnded(viewlog));
-  return { proxy, viewlog };
+  await until(() => way.isUsed() || hasEnded(viewlog));
+  return { server, viewlog };
 }
 
 const hasEnded = ({ child }: Started): boolean =>
@@ -25,7 +42,7 @@ const hasEnded = ({ child }: Started): boolean =>
 
 describe.skipIf(!canRunNats())('a service that is starting', () => {
   it.each(RUNTIMES)('acts on SIGHUP and SIGUSR2 as soon as it can, on $name', async (runtime) => {
-    const { proxy, viewlog } = await waitingForServers(runtime);
+    const { server, viewlog } = await waitingForServer(runtime);
     viewlog.child.kill('SIGHUP');
     viewlog.child.kill('SIGUSR2');
     // Two signals of a kind that arrive together count as one.
@@ -33,7 +50,7 @@ describe.skipIf(!canRunNats())('a service that is starting', () => {
     viewlog.child.kill('SIGHUP');
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(hasEnded(viewlog)).toBe(false);
-    proxy.open();
+    server.signal('SIGCONT');
     const [, status] = await until(() => /^status page on (\S+)\/$/m.exec(viewlog.stdout()));
     expect((await fetch(`${status}/readyz`)).status).toBe(503);
     expect(viewlog.stdout()).toContain('viewlog is about to stop: not ready');
@@ -44,7 +61,7 @@ describe.skipIf(!canRunNats())('a service that is starting', () => {
 
   it.each(RUNTIMES)('ends with 0 as soon as it is stopped, on $name', async (runtime) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      const { viewlog } = await waitingForServers(runtime);
+      const { viewlog } = await waitingForServer(runtime);
       viewlog.child.kill(signal);
       // The servers would have 5 seconds to answer, and then it would be 69.
       expect(await viewlog.ended).toMatchObject({ code: 0, signal: null, stderr: '' });
