@@ -39,7 +39,14 @@ export function ext4({ backing = tempDir() } = {}) {
   const dir = tempDir();
   run('truncate', '--size=64M', image);
   run('mkfs.ext4', '-q', '-E', 'lazy_itable_init=0,nodiscard', image);
-  const mount = (): void => run('mount', '-o', 'loop', image, dir);
+  // The kernel may still be detaching the loop device of the mount before.
+  const mount = (tries = 20): void => {
+    const { status } = spawnSync('mount', ['-o', 'loop', image, dir]);
+    if (status === 0) return;
+    if (tries === 0) throw new Error(`cannot mount ${image}`);
+    run('sleep', '0.2');
+    mount(tries - 1);
+  };
   mount();
   onTestFinished(() => run('umount', '--lazy', dir));
   return {

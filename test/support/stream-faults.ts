@@ -101,7 +101,10 @@ class Archived {
   async kill(): Promise<void> {
     await this.started();
     await this.#archive.signal('SIGKILL');
+    await this.#nats.leaderOf('VIEWS');
     this.#archive = this.#start();
+    // If the servers are killed before, it ends with 69.
+    await this.started();
   }
 
   /** Stops it, archives what is left, and returns the lines, without fragments. */
