@@ -92,10 +92,10 @@ const KINDS = ['red', 'amber', 'green'] as const;
 
 /** Returns how bad a problem is; green if it is fixed, `undefined` if there is none. */
 function kindOf(judged: state.Judged) {
-  const { project, state: is, reasons } = judged;
+  const { project, state: is, refused, reasons } = judged;
   if (is === 'refused' && project.id !== '') return 'red';
   if (is === 'silent' || state.isRefused(judged)) return 'amber';
-  const isFixed = reasons.some(({ fixedMs, lastHour }) => fixedMs !== undefined && lastHour > 0);
+  const isFixed = refused === 0 && reasons.some(({ lastHour }) => lastHour > 0);
   return isFixed ? 'green' : undefined;
 }
 

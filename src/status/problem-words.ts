@@ -96,10 +96,9 @@ export function spaceStep({ freeBytes = 0, minFreeBytes, remedy }: Space, place:
 
 /** Returns the problem of a project's views, or of requests that name no project. */
 export function problemNotice(row: Row, place: Place): Notice {
-  const { kind, state, refused, name, active, sinceMs = 0, reasons } = row;
+  const { kind, state, name, active, sinceMs = 0, reasons } = row;
   const still = active ? '' : ' (inactive, but still sending)';
-  const isFixed = state !== 'silent' && refused === 0;
-  const what = isFixed ? 'fixed' : problemWords(row);
+  const what = kind === 'green' ? 'fixed' : problemWords(row);
   const lately = reasons.filter(({ lastHour }) => lastHour > 0);
   return {
     kind,

@@ -55,6 +55,15 @@ describe('a refusal', () => {
     expect(state(scene)).toBe('partly-refused');
   });
 
+  it('that few views meet is no problem, nor is the project called fixed for another reason', () => {
+    const scene = new Scene([{ id: '1', origins: ['https://a.example'] }]);
+    scene.refuse(5, { code: 'origin-not-allowed', project: '1' }, 'https://b.example');
+    scene.list({ id: '1', origins: ['https://b.example'] });
+    scene.accept(100);
+    scene.refuse(5, { code: 'invalid-view', project: '1' });
+    expect(scene.text()).toBe('Views are arriving: 1 of 1 project');
+  });
+
   it('of a page is fixed after more accepted views than came between two refusals', () => {
     const scene = new Scene([{ id: '1' }]);
     const refuse = (): void => scene.refuse(1, { code: 'invalid-view', project: '1' });
