@@ -40,7 +40,7 @@ export class Counts implements RequestCounts, SavedCounts {
   /** When counting began; earlier than `startMs` if counts were restored. */
   sinceMs: number;
   total = new Activity();
-  /** All requests: accepted if their project is known, refused if they fail before that. */
+  /** Refused requests: refused if that was before their project was known, else accepted. */
   beforeProject = new Activity();
   unlistedIds: SavedCounts['unlistedIds'] = new SavedMap();
   projects: SavedCounts['projects'] = new SavedMap();
@@ -79,7 +79,6 @@ export class Counts implements RequestCounts, SavedCounts {
   accepted(project: string, fields: Uint8Array): void {
     const atMs = this.#now();
     this.total.accept(atMs);
-    this.beforeProject.accept(atMs);
     this.activityOf(project).accept(atMs);
     add(this.latestAccepted, { atMs, project, fields });
   }
@@ -93,10 +92,21 @@ export class Counts implements RequestCounts, SavedCounts {
     // views.
     if (code === 'method-not-allowed' || code === 'not-found') return;
     this.total.refuse(sample.atMs);
-    if (project === undefined) return this.#refusedFor(this.beforeProject, sample);
+    if (project === undefined) {
+      const known = this.total.accepted + this.beforeProject.accepted;
+      return this.#refusedFor(this.beforeProject, sample, known);
+    }
     this.beforeProject.accept(sample.atMs);
     if (this.isListed(project)) this.#refusedFor(this.activityOf(project), sample);
     else this.#refusedUnlisted(project, sample);
+  }
+
+  /** Returns all requests: accepted if their project is known, refused if they fail before that. */
+  requests(): Activity {
+    const { total, beforeProject } = this;
+    const accepted = total.accepted + beforeProject.accepted;
+    const acceptedIn = new Timeline().addAll(total.acceptedIn).addAll(beforeProject.acceptedIn);
+    return Object.assign(new Activity(), beforeProject, { accepted, acceptedIn });
   }
 
   /** Requests answered since the start of the process, whether accepted or refused. */
@@ -122,14 +132,12 @@ export class Counts implements RequestCounts, SavedCounts {
       if (!this.isListed(id)) continue;
       this.unlistedIds.delete(id);
       const activity = this.activityOf(id);
-      const { minutes, quarters } = reason.refusedIn;
-      const saved = { minutes: minutes.toJSON(), quarters: quarters.toJSON() };
-      activity.refusedIn ??= new Timeline(saved);
+      activity.refusedIn = (activity.refusedIn ?? new Timeline()).addAll(reason.refusedIn);
       if (!activity.reasons.has(keyOf(reason.sample))) this.#keepReason(activity, reason);
     }
   }
 
-  #refusedFor(activity: Activity, sample: Sample): void {
+  #refusedFor(activity: Activity, sample: Sample, acceptedThen = activity.accepted): void {
     const { atMs, code } = sample;
     activity.refuse(atMs);
     const key = keyOf(sample);
@@ -142,7 +150,7 @@ export class Counts implements RequestCounts, SavedCounts {
     const { reasons } = activity;
     const seen = reasons.get(key);
     if (!seen && code === 'origin-not-allowed' && reasons.size >= ORIGINS_MAX) return;
-    this.#keepReason(activity, refusedAgain(seen, sample, activity.accepted));
+    this.#keepReason(activity, refusedAgain(seen, sample, acceptedThen));
   }
 
   #keepReason(activity: Activity, reason: Reason): void {

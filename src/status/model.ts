@@ -71,7 +71,7 @@ export function modelOf(input: ModelInput, filter: string) {
 /** Returns the rows with problems, the worst first, and the rows of the projects asked for. */
 function rowsOf(input: ModelInput, filter: string) {
   const { counts, judged } = input;
-  const requests = state.judge(state.REQUESTS, counts.beforeProject, input);
+  const requests = state.judge(state.REQUESTS, counts.requests(), input);
   const problems = [...judged, requests].filter(kindOf).sort(byRank);
   const others = judged.filter((one) => kindOf(one) === undefined);
   const found = [...problems, ...others].filter(

@@ -99,7 +99,7 @@ export type SavedCounts = v.InferOutput<typeof savedCounts>;
 export const savedCounts = v.object({
   sinceMs: time,
   total: activity,
-  /** Requests that were refused before their project was known. */
+  /** Refused requests: refused if that was before their project was known, else accepted. */
   beforeProject: activity,
   unlistedIds: mapOf(reason),
   /** Only projects that were listed when a view of theirs was counted. */
