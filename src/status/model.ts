@@ -116,7 +116,7 @@ const nameOf = (id: string, projects: Projects): string => {
 
 function rowFacts(judged: state.Judged, input: ModelInput) {
   const { project, activity, reasons, ...rest } = judged;
-  const { nowMs, store } = input;
+  const { nowMs } = input;
   const begun = reasons.filter(state.isOpen).map(({ sinceMs }) => sinceMs);
   const fixed = reasons.map(({ fixedMs = 0 }) => fixedMs);
   const refusedMs = begun.length > 0 ? Math.min(...begun) : Math.max(0, ...fixed);
@@ -124,8 +124,6 @@ function rowFacts(judged: state.Judged, input: ModelInput) {
     ...rest,
     ...named(project),
     kind: kindOf(judged),
-    /** No view was refused yet, but would be, because nothing can be stored. */
-    isUnstored: project.active && store.unavailable !== undefined && !state.isRefused(judged),
     /** Since when views are missing or refused, or accepted again. */
     sinceMs: judged.state === 'silent' ? activity.lastAcceptedMs : refusedMs,
     reasons: reasons.map((reason) => reasonFacts(reason, input)),

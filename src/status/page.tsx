@@ -137,7 +137,7 @@ function Projects({ shown }: { shown: Shown }) {
 }
 
 function ProjectRow({ row, shown }: { row: Row; shown: Shown }) {
-  const { id, name, state, isUnstored } = row;
+  const { id, name, state } = row;
   const { model, place, asked } = shown;
   const isOpen = asked.open.has(id);
   const views = model.latestAccepted.filter(({ project }) => project === id);
@@ -154,7 +154,7 @@ function ProjectRow({ row, shown }: { row: Row; shown: Shown }) {
             {cell}
           </span>
         ))}
-        <span class={`state ${isUnstored ? 'refused' : state}`}>{words.stateWords(row)}</span>
+        <span class={`state ${state}`}>{words.stateWords(row)}</span>
       </summary>
       {isOpen && (
         <div class="details">

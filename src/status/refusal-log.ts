@@ -23,8 +23,7 @@ export class RefusalLog {
     for (const one of judged) {
       const { id, name } = one.project;
       const isNow = isRefused(one);
-      const isAgain = !isNow && one.accepted > 0;
-      if (this.#refused.has(id) ? !isAgain : !isNow) continue;
+      if (this.#refused.has(id) ? one.state !== 'arriving' : !isNow) continue;
       const loggedMs = this.#loggedMs[`${isNow}`];
       if (nowMs - (loggedMs.get(id) ?? -Infinity) < HOUR_MS) continue;
       loggedMs.set(id, nowMs);

@@ -10,6 +10,8 @@ export type ProjectState =
   | 'refused'
   /** More than one in ten were. */
   | 'partly-refused'
+  /** They would be, because nothing can be stored. */
+  | 'not-stored'
   /** None in three hours, unlike yesterday. */
   | 'silent'
   | 'arriving'
@@ -19,6 +21,8 @@ export type ProjectState =
 /** The numbers that decide on a project's state. */
 interface Arrivals {
   readonly active: boolean;
+  /** Nothing can be stored. */
+  readonly isDown: boolean;
   /** In the last hour. */
   readonly accepted: number;
   /** In the last hour, for reasons that are not fixed. */
@@ -34,10 +38,11 @@ const HABIT_VIEWS = 20;
 const SILENT_MS = 3 * HOUR_MS;
 
 export function stateOf(arrivals: Arrivals): ProjectState {
-  const { active, accepted, refused, isHeardLately, acceptedYesterday } = arrivals;
+  const { active, isDown, accepted, refused, isHeardLately, acceptedYesterday } = arrivals;
   if (refused > 0 && accepted === 0) return 'refused';
   if (refused * 10 > accepted + refused) return 'partly-refused';
   if (!active) return 'inactive';
+  if (isDown) return 'not-stored';
   if (accepted > 0) return 'arriving';
   return !isHeardLately && acceptedYesterday >= HABIT_VIEWS ? 'silent' : 'quiet';
 }
@@ -72,6 +77,7 @@ export function judge(project: Project, activity: Activity = NO_ACTIVITY, around
   const agoMs = nowMs - DAY_MS;
   const arrivals = {
     active: project.active,
+    isDown,
     accepted: activity.acceptedIn.lastHour(nowMs),
     refused: reasons.filter(isOpen).reduce((sum, { lastHour }) => sum + lastHour, 0),
     // Requests that name no project are never missed.

@@ -137,11 +137,12 @@ function storeFigure({ disk, stream }: StatusModel): Figure {
 }
 
 export function stateWords(row: Row): string {
-  const { state, active, accepted, refused, figures, isUnstored } = row;
-  if (isUnstored) return 'not stored';
+  const { state, active, accepted, refused, figures } = row;
   if (state === 'refused') return active ? 'all refused' : 'inactive, sends';
   if (state !== 'partly-refused') {
-    return state === 'quiet' && figures.lastAcceptedMs === undefined ? 'no view yet' : state;
+    return state === 'quiet' && figures.lastAcceptedMs === undefined
+      ? 'no view yet'
+      : state.replace('-', ' ');
   }
   // 100% would not be all of the truth.
   return `${Math.min(99, Math.round((100 * refused) / (accepted + refused)))}% refused`;

@@ -211,6 +211,9 @@ it('the log says that views are refused, and accepted again, each once an hour',
   scene.list({ id: '1', name: 'Aurora' });
   expect(look()).toStrictEqual([refused]);
   scene.accept();
+  scene.around = { store: { unavailable: 'the disk is full' } };
+  expect(look()).toStrictEqual([refused]);
+  scene.around = {};
   const both = [refused, 'info: Project 1 (Aurora): views are accepted again'];
   expect(look()).toStrictEqual(both);
   expect(refuse()).toStrictEqual(both);

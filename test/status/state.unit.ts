@@ -5,6 +5,7 @@ import { NOON, Scene } from '../support/status-scene.ts';
 
 const QUIET = {
   active: true,
+  isDown: false,
   accepted: 0,
   refused: 0,
   isHeardLately: false,
@@ -21,6 +22,7 @@ it.each<[string, Partial<typeof QUIET>, ProjectState]>([
   ['none, and 19 yesterday', { acceptedYesterday: 19 }, 'quiet'],
   ['one two hours ago, and 20 yesterday', { acceptedYesterday: 20, isHeardLately: true }, 'quiet'],
   ['refusals, and 20 yesterday', { acceptedYesterday: 20, refused: 1 }, 'refused'],
+  ['views, but no store', { accepted: 1, isDown: true }, 'not-stored'],
   ['an inactive project', { active: false, acceptedYesterday: 20 }, 'inactive'],
   ['an inactive project that sends', { active: false, refused: 1 }, 'refused'],
   ['a project deactivated just now', { active: false, accepted: 1 }, 'inactive'],
@@ -98,7 +100,7 @@ describe('a refusal', () => {
     const scene = new Scene([{ id: '1' }]);
     scene.refuse(5, { code: 'storage-unavailable', project: '1' });
     scene.around = { store: { unavailable: 'the disk is full' } };
-    expect(state(scene)).toBe('quiet');
+    expect(state(scene)).toBe('not-stored');
     scene.around = {};
     expect(state(scene)).toBe('refused');
     scene.accept();
