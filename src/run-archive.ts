@@ -68,11 +68,11 @@ export async function runArchive(settings: ArchiveSettings, log: Log): Promise<E
       waitMsMax: WAIT_MS_MAX,
     };
     const archive = new Archive({ source, dir, files, ...options, log, stop });
-    const service = archiveStatus({
-      state: () => archive.state(),
-      server: () => cluster?.server,
-      isStopping: () => stop.aborted,
-    });
+    const service = archiveStatus(() => ({
+      ...archive.state(),
+      server: cluster?.server,
+      isStopping: stop.aborted,
+    }));
     status = await openStatus(settings.status, token, service, log);
     log.info(`viewlog archiving "${source.name}" to "${dir}"`);
     if (status !== undefined) log.info(`status page on ${status.url}/`);

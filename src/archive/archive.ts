@@ -73,7 +73,6 @@ export class Archive {
     const { skipped, lost, unreadable } = this.#log;
     const { lines, bytes, writer, space, retry } = this.#files;
     return {
-      stream: this.#options.source.name,
       sequence: this.sequence,
       lag: this.#lag,
       lines,

@@ -148,7 +148,6 @@ it.each([
 
 it('an archive has its facts as text, and its reasons in its health', async () => {
   const state = {
-    stream: 'VIEWS',
     sequence: 7,
     lag: 1,
     lines: 6,
@@ -161,7 +160,7 @@ it('an archive has its facts as text, and its reasons in its health', async () =
     unreadable: 'the stream is gone',
   };
   const service = (server?: string) =>
-    asking(archiveStatus({ state: () => state, server: () => server, isStopping: () => false }));
+    asking(archiveStatus(() => ({ ...state, server, isStopping: false })));
   expect(await (await service('n1:4222')('/')).text()).toMatch(/^The last message archived\. +7$/m);
   const metrics = await (await service('n1:4222')('/metrics')).text();
   expect(metrics).toContain('\nviewlog_archive_sequence 7\n');
