@@ -162,10 +162,8 @@ export class Archive {
     const { to, id, days, skipped, gaps } = batchOf(messages, this.sequence);
     // Passing over messages is final, and a server that is behind may leave some out.
     for (const [from, last] of gaps) {
-      const next = await this.#options.source.next(from);
-      if (next !== undefined && next.sequence <= last) {
-        throw new Error(`message ${next.sequence} was left out`);
-      }
+      const there = await this.#firstOf(from, last);
+      if (there !== undefined) throw new Error(`message ${there} was left out`);
     }
     for (const [day, lines] of days) await this.#files.append(day, lines);
     await this.#advance(to, id);
@@ -196,10 +194,15 @@ export class Archive {
     if (!isIdle || this.#lag === 0) return true;
     // The stream has later messages that do not arrive: they were removed, or the reader is lost.
     const from = this.sequence + 1;
-    const next = await source.next(from);
-    if (next !== undefined && next.sequence <= last) return false;
+    if ((await this.#firstOf(from, last)) !== undefined) return false;
     await this.#advance(last, undefined);
     this.#log.gap(from, last);
     return true;
+  }
+
+  /** Returns the first of these messages that the stream has; `undefined` if it has none. */
+  async #firstOf(from: number, last: number): Promise<number | undefined> {
+    const next = await this.#options.source.next(from);
+    return next !== undefined && next.sequence <= last ? next.sequence : undefined;
   }
 }
