@@ -2,7 +2,7 @@ import { type ReadEnv, readEnv } from '../base/env.ts';
 import { EXIT, Fatal, errnoOf, reasonOf } from '../base/exit.ts';
 import type { Bun } from './bun.ts';
 import type { Deno } from './deno.ts';
-import { type Address, type Listener, type ListenOptions, urlOf } from './listener.ts';
+import { type Address, hostAndPort, type Listener, type ListenOptions } from './listener.ts';
 
 export const runtime = globalThis as { readonly Deno?: Deno; readonly Bun?: Bun };
 
@@ -25,14 +25,13 @@ export async function listen(options: ListenOptions): Promise<Listener> {
 }
 
 /** @param flags the options that choose the address. */
-export function cannotListen(error: unknown, { host, port }: Address, flags: string): Fatal {
-  const address = urlOf(host, port).slice('http://'.length);
+export function cannotListen(error: unknown, address: Address, flags: string): Fatal {
   // Bun names an address in use only in its message.
   const inUse = errnoOf(error) === 'EADDRINUSE' || /in use/i.test(reasonOf(error));
   const why = inUse
     ? `it is in use. Stop what listens there, or choose another with ${flags}`
     : `${reasonOf(error)}. Choose another with ${flags}`;
-  return new Fatal(EXIT.unavailable, `Cannot listen on ${address}: ${why}`);
+  return new Fatal(EXIT.unavailable, `Cannot listen on ${hostAndPort(address)}: ${why}`);
 }
 
 /** The first descriptor that a service manager passes, by systemd's convention. */

@@ -30,14 +30,16 @@ export interface ListenOptions extends Address {
 export const KEEP_ALIVE_MS = 130_000;
 
 export async function until(isDone: () => boolean, timeoutMs: number): Promise<void> {
-  const deadline = Date.now() + timeoutMs;
-  while (!isDone() && Date.now() < deadline) {
-    await sleep(20);
-  }
+  const deadlineMs = performance.now() + timeoutMs;
+  while (!isDone() && performance.now() < deadlineMs) await sleep(20);
 }
 
+/** `127.0.0.1:8080`, `[::1]:8080` */
+export const hostAndPort = ({ host, port }: Address): string =>
+  `${host.includes(':') ? `[${host}]` : host}:${port}`;
+
 export const urlOf = (host: string, port: number): string =>
-  `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  `http://${hostAndPort({ host, port })}`;
 
 /** Returns the URL of a collector with these settings, as seen from its own machine. */
 export const ownAddress = ({ host, port }: Address): string => urlOf(fromOwnMachine(host), port);

@@ -4,7 +4,7 @@ import { EXIT, Fatal } from '../../base/exit.ts';
 import { formatSizeOption } from '../../base/format.ts';
 import { printable } from '../../base/text.ts';
 import { groupName, userName } from '../../disk/root.ts';
-import { type Address, urlOf } from '../../http/listener.ts';
+import { type Address, hostAndPort } from '../../http/listener.ts';
 import { OPTIONS, projectsIn, SERVE_OPTIONS, type ServeSettings } from '../../settings.ts';
 
 type ServeOption = keyof ServeSettings;
@@ -117,7 +117,3 @@ export const flagsOf = (settings: ServeSettings, names?: readonly ServeOption[])
   chosenSettings(settings, names)
     .map(([name, text]) => ` --${name} ${text}`)
     .join('');
-
-/** `127.0.0.1:8080`, `[::1]:8080` */
-export const hostAndPort = ({ host, port }: Address): string =>
-  urlOf(host, port).replace('http://', '');

@@ -2,19 +2,12 @@ import { dirname, relative } from 'node:path';
 import { readEnv } from '../../base/env.ts';
 import { EXIT, Fatal } from '../../base/exit.ts';
 import { KiB } from '../../base/size.ts';
-import { type Address, fromOwnMachine } from '../../http/listener.ts';
+import { type Address, fromOwnMachine, hostAndPort } from '../../http/listener.ts';
 import { envName, type ServeSettings } from '../../settings.ts';
 import { isLoopback } from '../../status/guard.ts';
 import { TOKEN_ENV } from '../../status/token.ts';
 import { COLUMNS } from './clickhouse.ts';
-import {
-  chosenSettings,
-  flagsOf,
-  hostAndPort,
-  type Installation,
-  plainPath,
-  realPath,
-} from './installation.ts';
+import { chosenSettings, flagsOf, type Installation, plainPath, realPath } from './installation.ts';
 
 /** A text; empty if there is nothing to say. A list has a line for each item. */
 export type Value = string | number | readonly string[];
@@ -22,7 +15,7 @@ export type Value = string | number | readonly string[];
 /** @throws {Fatal} exit 64 if an example with this value makes no sense with these settings. */
 type ValueOf = (installation: Installation, example: string) => Value;
 
-/** What templates contain as `<<name>>`. Only the values of the printed template are computed. */
+/** The values of `<<name>>` in templates. Only those of the printed template are computed. */
 export const VALUES: Readonly<Record<string, ValueOf>> = {
   dir: ({ dir }) => dir,
   user: ({ user }) => user,
