@@ -90,13 +90,14 @@ async function listenOnNode(host: string, port: number, handler: Handler) {
     requestTimeout: HEADERS_TIMEOUT_MS,
     connectionsCheckingInterval: 5_000,
   });
+  // Loaded only at the first request: it takes a tenth of a start and 5 MiB.
+  const load = async () => (await import('@hono/node-server')).getRequestListener(handler, ADAPTER);
+  let listener: ReturnType<typeof load> | undefined;
   server.on('request', (incoming, outgoing) => {
     // To keep the connection, Node would read the body.
     outgoing.shouldKeepAlive = false;
-    // Loaded only at the first request: it takes a tenth of a start and 5 MiB.
-    import('@hono/node-server')
-      .then((hono) => hono.getRequestListener(handler, ADAPTER)(incoming, outgoing))
-      .catch(() => incoming.socket.destroy());
+    listener ??= load();
+    listener.then((answer) => answer(incoming, outgoing)).catch(() => incoming.socket.destroy());
   });
   server.maxConnections = CONNECTIONS_MAX;
   // A client that does not read its answer is cut off, too.
