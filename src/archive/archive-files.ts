@@ -55,7 +55,7 @@ export class ArchiveFiles {
   #lookedMs = 0;
   /** `undefined` if nothing has been archived. */
   record: ArchiveRecord | undefined;
-  /** Of the views written since the start. */
+  /** Counts of the views written since the start. */
   lines = 0;
   bytes = 0;
 

@@ -6,7 +6,7 @@ import { isDay } from './time.ts';
 // Parsers of options' values.
 
 export interface Parser<T> {
-  /** What is expected, for an error. */
+  /** The expected text in words, for an error. */
   readonly expected: string;
   /** Returns the value of a text; `undefined` if it is not as expected. */
   readonly read: (text: string) => T | undefined;

@@ -80,7 +80,7 @@ export async function gatherFacts(
     hasReadProjects: typeof content === 'object',
     /** Which process holds the data directory; `undefined` if this user may not ask, too. */
     holder,
-    /** What answers at the collector's address. */
+    /** The answer at the collector's address. */
     reply: await ask(`${address}/view`, preflightFrom(NO_ORIGIN)),
     status,
     /** If `--url` is given. */

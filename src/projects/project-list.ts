@@ -38,7 +38,7 @@ export class ProjectList {
   /** The fault of the projects file now. The last good list stays active meanwhile. */
   fault: ProjectsFault | undefined;
   #byId: ReadonlyMap<string, Project> = new Map();
-  /** What each id has spent of its limit, whether or not it is still listed. */
+  /** The spent limit of each id, whether or not it is still listed. */
   readonly #buckets = new Map<string, TokenBucket>();
 
   constructor(file: ProjectsFile) {

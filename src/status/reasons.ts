@@ -63,7 +63,7 @@ const mapOf = <S extends v.GenericSchema>(value: S) =>
 /** Counts for one project, or for all requests together. */
 export class Activity {
   accepted = 0;
-  /** Of these, the views that earlier processes accepted. */
+  /** The part of them that earlier processes accepted. */
   acceptedEarlier = 0;
   lastAcceptedMs: number | undefined;
   acceptedIn = new Timeline();
@@ -94,7 +94,7 @@ const activity = v.pipe(
   v.transform((saved) => Object.assign(new Activity(), saved, { acceptedEarlier: saved.accepted })),
 );
 
-/** What is saved for later processes. */
+/** The counts that are saved for later processes. */
 export type SavedCounts = v.InferOutput<typeof savedCounts>;
 export const savedCounts = v.object({
   sinceMs: time,

@@ -29,7 +29,7 @@ export const placeOf = (settings: ShownSettings, url: string): ShownSettings & P
 const as = (account: string | undefined, command: string): string =>
   account === undefined ? command : `sudo -u ${shellQuoted(account)} ${command}`;
 
-/** Where the projects file is; other parts if they are known. */
+/** The place of the projects file; other parts if they are known. */
 export type Owned = Pick<Place, 'projects'> & Partial<Place>;
 
 /** Returns a command of viewlog that reads or edits the projects file. */

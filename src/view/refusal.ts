@@ -34,7 +34,7 @@ const ROWS = {
 
 export type RefusalCode = keyof typeof ROWS;
 
-/** What all refusals of a code have in common. */
+/** The status and title that all refusals of a code share. */
 export const REFUSALS: Readonly<Record<RefusalCode, Row>> = ROWS;
 
 /** One fault of a view. `field` is a dotted path (`mv.vt`, `mp.p[3]`), empty for the view itself. */

@@ -40,7 +40,7 @@ const NEWLINE = 0x0a;
 export class Ledger {
   readonly trace: string[] = [];
   violation: string | undefined;
-  /** Of the process that runs, or ran last. */
+  /** The life of the process that runs, or ran last. */
   life!: Life;
   /** When the operator last changed files or the clock. */
   operatorMs = 0;

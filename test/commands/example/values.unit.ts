@@ -7,7 +7,7 @@ import {
 import { VALUES } from '../../../src/commands/example/values.ts';
 import { readArguments, readSettings, SERVE_OPTIONS } from '../../../src/settings.ts';
 
-// What templates are filled in with, by the options of `serve`.
+// The values that templates are filled in with, by the options of `serve`.
 
 const DATA = '/srv/viewlog';
 
