@@ -124,6 +124,8 @@ async function failSync(runtime: Runtime): Promise<Figures> {
   });
   const { code, stderr } = await viewlog.ended;
   expect([code, stderr]).toStrictEqual([74, expect.stringMatching(/^error: Cannot sync ".*/m)]);
+  // Without space below, the journal cannot be recovered.
+  remount(backing, 'size=64M');
   disk.remount();
   const lines = [...trial.files().values()].join('').split('\n');
   const stored = new Set(lines.map((line) => parsed(line)?.id));

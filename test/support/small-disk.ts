@@ -18,8 +18,11 @@ export function canMount(): boolean {
 export const canMountThin = (): boolean =>
   canMount() && existsSync('/dev/loop-control') && spawnSync('mkfs.ext4', ['-V']).status === 0;
 
-/** Makes a mounted file system read-only or writable. Fails while a file is open for writing. */
-export const remount = (dir: string, how: 'ro' | 'rw'): void =>
+/**
+ * Makes a mounted file system read-only (which fails while a file is open for writing), writable, or
+ * larger: `size=64M`, for a tmpfs.
+ */
+export const remount = (dir: string, how: 'ro' | 'rw' | `size=${number}M`): void =>
   run('mount', '-o', `remount,${how}`, dir);
 
 /** Mounts a file system of this many bytes (tmpfs) until the test is over. */
@@ -39,14 +42,7 @@ export function ext4({ backing = tempDir() } = {}) {
   const dir = tempDir();
   run('truncate', '--size=64M', image);
   run('mkfs.ext4', '-q', '-E', 'lazy_itable_init=0,nodiscard', image);
-  // The kernel may still be detaching the loop device of the mount before.
-  const mount = (tries = 20): void => {
-    const { status } = spawnSync('mount', ['-o', 'loop', image, dir]);
-    if (status === 0) return;
-    if (tries === 0) throw new Error(`cannot mount ${image}`);
-    run('sleep', '0.2');
-    mount(tries - 1);
-  };
+  const mount = (): void => run('mount', '-o', 'loop', image, dir);
   mount();
   onTestFinished(() => run('umount', '--lazy', dir));
   return {
