@@ -1,7 +1,7 @@
 import { LIMITS } from '../base/limits.ts';
 import { printable } from '../base/text.ts';
 import { piecesMaxOf } from '../http/body.ts';
-import type { Exchange } from '../http/exchange.ts';
+import type { BodyFault, Exchange } from '../http/exchange.ts';
 import { type Refusal, refusal, tooLarge } from '../view/refusal.ts';
 
 /** Any charset except UTF-8, as a parameter of a media type. */
@@ -24,20 +24,18 @@ const unsupported = (found: string): Refusal =>
       'as a Blob of that type.',
   );
 
-/** Reads a request's body, of at most `bytesMax` bytes. */
-export async function readBody(request: Exchange, bytesMax: number): Promise<Uint8Array | Refusal> {
-  const body = await request.read(bytesMax);
-  if (typeof body !== 'string') return body;
-  if (body === 'too-large') {
+/** Returns the refusal of a request whose body of at most `bytesMax` bytes could not be read. */
+export function unreadBody(fault: BodyFault, request: Exchange, bytesMax: number): Refusal {
+  if (fault === 'too-large') {
     // A body without a length, or with a wrong one, is not read to its end.
     const declared = Number(request.header('content-length'));
     return tooLarge(declared > bytesMax ? declared : undefined, bytesMax);
   }
-  if (body === 'too-many-pieces') {
+  if (fault === 'too-many-pieces') {
     const detail = `The body arrived in more than ${piecesMaxOf(bytesMax)} pieces; send it in one.`;
     return refusal('view-too-large', detail);
   }
-  if (body === 'over-budget') {
+  if (fault === 'over-budget') {
     const detail = 'Too many requests are in progress; send the view again in 1 s.';
     return refusal('overloaded', detail, { retryAfterSeconds: 1 });
   }

@@ -6,7 +6,7 @@ import { readAnySpelling, readByPattern, type StorableView } from '../view/read-
 import { isRefusal, type Refusal, refusal, REFUSALS } from '../view/refusal.ts';
 import { admit, type AdmissionRules } from './admit.ts';
 import { created, problem } from './answers.ts';
-import { mediaTypeFault, readBody, textOf } from './read-text.ts';
+import { mediaTypeFault, textOf, unreadBody } from './read-text.ts';
 
 export interface CollectorParts extends AdmissionRules {
   readonly store: Pick<ViewStore, 'append'>;
@@ -33,8 +33,12 @@ export interface RequestCounts {
 export async function receiveView(request: Exchange, parts: CollectorParts): Promise<Answer> {
   const origin = request.header('origin');
   try {
-    const body = mediaTypeFault(request) ?? (await readBody(request, parts.viewBytesMax));
-    if (isRefusal(body)) return refuse(body, origin, parts);
+    const fault = mediaTypeFault(request);
+    if (fault !== undefined) return refuse(fault, origin, parts);
+    const body = await request.read(parts.viewBytesMax);
+    if (typeof body === 'string') {
+      return refuse(unreadBody(body, request, parts.viewBytesMax), origin, parts);
+    }
     const read = readByPattern(body) ?? readText(body);
     const view = admit(read, origin, parts); // view → project → origin → rate → size
     if (isRefusal(view)) return refuse(view, origin, parts, body);
