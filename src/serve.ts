@@ -32,7 +32,7 @@ export async function serve(settings: ServeSettings, log: Log): Promise<ExitCode
   const now = Date.now;
   const { host, port } = settings;
   const token = await readToken(settings);
-  const projects = await openProjects({ path: settings.projects, log });
+  const projects = await openProjects(settings.projects, log);
   const isListed = (id: string): boolean => projects.find(id) !== undefined;
   const open = settings.store === undefined ? openFiles : openStreams;
   // A cluster that does not answer, or a disk that hangs, can delay this.

@@ -1,10 +1,9 @@
 import { EXIT, Fatal } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
 import { echo, nearest, printable, shellQuoted } from '../base/text.ts';
-import { type Changed, changeProject } from '../projects/change-project.ts';
+import { changeProject, projectIn, withProject } from '../projects/change-project.ts';
 import { curlOf } from '../projects/curl.ts';
 import { editProjectsFile } from '../projects/edit.ts';
-import { setValue } from '../projects/json-edit.ts';
 import { originFault, originKey } from '../projects/origins.ts';
 import type { ProjectEntry } from '../projects/projects-schema.ts';
 import { ACTIVATE_OPTIONS } from '../settings.ts';
@@ -30,20 +29,18 @@ export const activate = defineCommand({
     checkOrigins('origin', origins);
     checkOrigins('remove-origin', removedOrigins);
     const { name, contact, 'max-views-per-minute': maxViewsPerMinute } = settings;
-    let changed: Changed | undefined;
-    let near: string | undefined;
-    const edited = await editProjectsFile({
+    const change = { name, contact, maxViewsPerMinute, origins, removedOrigins };
+    const { outcome, before: file } = await editProjectsFile({
       path: projects,
       canCreate: true,
-      change: (text, file) => {
-        const change = { name, contact, maxViewsPerMinute, origins, removedOrigins };
-        changed = changeProject(text, file, id, change);
-        if (changed.before === undefined) near = typoOf(id, file.projects);
-        if (operator === undefined || operator === file.operator) return changed.text;
-        return setValue(changed.text, ['operator'], operator);
+      change: (file) => {
+        const edited = withProject(file, changeProject(projectIn(file, id), id, change));
+        return operator === undefined ? edited : { ...edited, operator };
       },
     });
-    const { before, after } = changed!;
+    const before = projectIn(file, id);
+    const after = changeProject(before, id, change);
+    const near = before === undefined ? typoOf(id, file.projects) : undefined;
     if (near !== undefined) {
       const undo = withProjects(`deactivate ${id}`, { projects });
       log.warn(`Project ${id} is new, and one typo away from ${near}; to undo it: ${undo}`);
@@ -52,10 +49,10 @@ export const activate = defineCommand({
       log.warn(`Project ${id} accepted views from every site; now it refuses other origins`);
     }
     const path = printable(projects, Infinity);
-    const isUnchanged = edited === 'unchanged';
-    const what = isUnchanged ? edited : whatWasDone(before);
+    const isUnchanged = outcome === 'unchanged';
+    const what = isUnchanged ? outcome : whatWasDone(before);
     print(`Project ${id} ${what} in ${path}: ${rulesOf(after)}${isUnchanged ? '' : SOON}`);
-    if (edited === 'created' && operator === undefined) {
+    if (outcome === 'created' && operator === undefined) {
       print(`Add your address to ${path}, as "operator": refusals tell sites to write to it`);
     }
     const { address, isRunning } = await collectorAddress(settings);
@@ -78,17 +75,16 @@ export const deactivate = defineCommand({
   async run({ projects: path }, operands, { print }) {
     const id = operands[0]!;
     const name = printable(path, Infinity);
-    const edited = await editProjectsFile({
+    const { outcome } = await editProjectsFile({
       path,
       canCreate: false,
-      change: (text, { projects }) => {
-        const index = projects.findIndex((project) => project.id === id);
-        if (index < 0) throw new Fatal(EXIT.usage, `Project ${id} is not listed in ${name}`);
-        if (projects[index]!.active === false) return text;
-        return setValue(text, ['projects', index, 'active'], false);
+      change: (file) => {
+        const project = projectIn(file, id);
+        if (project !== undefined) return withProject(file, { ...project, active: false });
+        throw new Fatal(EXIT.usage, `Project ${id} is not listed in ${name}`);
       },
     });
-    const [what, soon] = edited === 'unchanged' ? ['unchanged', ''] : ['deactivated', SOON];
+    const [what, soon] = outcome === 'unchanged' ? ['unchanged', ''] : ['deactivated', SOON];
     print(`Project ${id} ${what} in ${name}: inactive, its views are refused${soon}`);
     return EXIT.done;
   },

@@ -2,7 +2,7 @@ import { EXIT, Fatal } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { writeFile } from '../base/output.ts';
 import { printable } from '../base/text.ts';
-import { parseContent, readContent } from '../projects/projects-file.ts';
+import { readProjectsFile } from '../projects/projects-file.ts';
 import type { ProjectEntry } from '../projects/projects-schema.ts';
 import { Calendar } from '../report/calendar.ts';
 import { htmlReport } from '../report/html.tsx';
@@ -64,10 +64,9 @@ function calendarOf(settings: Settings<(typeof REPORT_OPTIONS)[number]>): Calend
 
 /** A report works without the projects file, which need not be where the views are. */
 async function listedIn(path: string, log: Log): Promise<readonly ProjectEntry[]> {
-  const content = await readContent(path);
-  const reading = parseContent(content, path);
+  const reading = await readProjectsFile(path);
   if ('file' in reading) return reading.file.projects;
-  if (content !== undefined) {
+  if (reading.content !== undefined) {
     const effect = 'the report shows ids instead of names, and counts own pages as sources';
     log.warn(`${reading.faults[0]!}; ${effect}`);
   }

@@ -3,6 +3,7 @@ import { timeOf } from '../base/time.ts';
 import { plural } from '../base/format.ts';
 import { portOf } from '../http/listener.ts';
 import { summaryOf } from '../projects/project-list.ts';
+import { summaryOfFaults } from '../projects/projects-file.ts';
 import {
   overdueNotice,
   type Notice,
@@ -36,18 +37,15 @@ export function checkSettings({ askedData, settings: { data } }: Facts): readonl
   return [warning(what, undefined, 'To examine another collector, give its --data or --status')];
 }
 
-export function checkProjects({ projects: reading, ...facts }: Facts): readonly Verdict[] {
-  const { settings, hasReadProjects, status } = facts;
+export function checkProjects({ projects: reading, settings, status }: Facts): readonly Verdict[] {
   if ('faults' in reading) {
-    const [first = '', ...more] = reading.faults;
-    const rest = more.length === 0 ? '' : ` (and ${plural(more.length, 'more fault')})`;
     const why = 'viewlog does not start with it; a running one keeps the last good list';
     const { projectsFault: fault } = status.overview ?? {};
     if (fault?.isMissing) return [error(fault.first, why, RESTORE_PROJECTS)];
-    // A file that cannot be read has its fix in the message.
-    if (!hasReadProjects) return [error(first, why)];
-    const fix = `Correct the file. To see every fault: ${commands.withProjects('check', settings)}`;
-    return [error(`${first}${rest}`, why, fix)];
+    const check = `Correct the file. To see every fault: ${commands.withProjects('check', settings)}`;
+    // The message of a file that cannot be read says what to do.
+    const fix = typeof reading.content === 'object' ? check : undefined;
+    return [error(summaryOfFaults(reading), why, fix)];
   }
   const { projects } = reading.file;
   const what = `"${settings.projects}" has ${summaryOf(projects)}`;

@@ -1,7 +1,7 @@
 import { askHolder } from '../disk/lock.ts';
 import { ownAddress } from '../http/listener.ts';
 import type { Faulty, Sound } from '../projects/parse.ts';
-import { parseContent, readContent } from '../projects/projects-file.ts';
+import { readProjectsFile } from '../projects/projects-file.ts';
 import type { About } from '../status/collector-status.ts';
 import { placeOf } from '../status/shell-commands.ts';
 import type { StatusModel } from '../status/model.ts';
@@ -54,8 +54,7 @@ export async function gatherFacts(
   const settings = status.overview?.settings ?? commandLine;
   const { data } = settings;
   const address = running?.address ?? ownAddress(settings);
-  const content = await readContent(settings.projects);
-  const projects = parseContent(content, settings.projects);
+  const projects = await readProjectsFile(settings.projects);
   const origin = senderOf(projects, project) ?? NO_ORIGIN;
   const nowMs = Date.now();
   return {
@@ -76,8 +75,6 @@ export async function gatherFacts(
     /** `undefined` if views go to a stream. */
     disk: data === undefined ? undefined : await probeDisk(data, settings, nowMs),
     projects,
-    /** True: there is a projects file that this user can read, faulty or not. */
-    hasReadProjects: typeof content === 'object',
     /** Which process holds the data directory; `undefined` if this user may not ask, too. */
     holder,
     /** The answer at the collector's address. */

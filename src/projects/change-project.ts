@@ -1,10 +1,6 @@
-import { isDeepStrictEqual } from 'node:util';
 import { EXIT, Fatal } from '../base/exit.ts';
-import { addObject, setValue } from './json-edit.ts';
 import { originKey } from './origins.ts';
 import type { ProjectEntry, ProjectsFile } from './projects-schema.ts';
-
-// Writes an operator's change of a project into the text of the projects file.
 
 /** The limit of a new project, unless the operator gives another. */
 const VIEWS_PER_MINUTE = 6000;
@@ -18,37 +14,34 @@ export interface Change {
   readonly removedOrigins: readonly string[];
 }
 
-/** The text with the changed project, and the project before and after. */
-export interface Changed {
-  readonly text: string;
-  readonly before: ProjectEntry | undefined;
-  readonly after: ProjectEntry;
+export const projectIn = ({ projects }: ProjectsFile, id: string): ProjectEntry | undefined =>
+  projects.find((project) => project.id === id);
+
+/** Returns the file with this project in the place of the one with its id, or else at the end. */
+export function withProject(file: ProjectsFile, project: ProjectEntry): ProjectsFile {
+  const before = projectIn(file, project.id);
+  if (before === undefined) return { ...file, projects: [...file.projects, project] };
+  return { ...file, projects: file.projects.map((one) => (one === before ? project : one)) };
 }
 
 /**
- * Changes only fields that differ. A new project goes last.
+ * Returns the project after the change, and active.
+ * @param before `undefined` if it is not listed.
  * @throws {Fatal} exit 64 if no origin would be left, because then every site could send.
  */
 export function changeProject(
-  text: string,
-  { projects }: ProjectsFile,
+  before: ProjectEntry | undefined,
   id: string,
   change: Change,
-): Changed {
-  const index = projects.findIndex((project) => project.id === id);
-  const before = projects[index];
+): ProjectEntry {
   const { name, contact, maxViewsPerMinute = before ? undefined : VIEWS_PER_MINUTE } = change;
   const origins = originsAfter(id, before?.origins, change);
+  const isActive = before !== undefined && before.active !== false;
+  const active = isActive ? undefined : true;
   // In the order of the schema.
-  const fields = Object.entries({ id, name, origins, active: true, maxViewsPerMinute, contact });
-  const wanted = fields.filter(([, value]) => value !== undefined);
-  const after: ProjectEntry = { ...before, id, ...Object.fromEntries(wanted) };
-  if (before === undefined) return { text: addObject(text, ['projects'], after), before, after };
-  const was = new Map<string, unknown>(Object.entries({ active: true, ...before }));
-  const changed = wanted.filter(([key, value]) => !isDeepStrictEqual(was.get(key), value));
-  const set = (before: string, [key, value]: [string, unknown]): string =>
-    setValue(before, ['projects', index, key], value);
-  return { text: changed.reduce(set, text), before, after };
+  const fields = Object.entries({ id, name, origins, active, maxViewsPerMinute, contact });
+  const given = fields.filter(([, value]) => value !== undefined);
+  return { ...before, id, ...Object.fromEntries(given) };
 }
 
 function originsAfter(

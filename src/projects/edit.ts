@@ -3,33 +3,37 @@ import { dirname } from 'node:path';
 import schema from '../../data/projects.schema.json' with { type: 'json' };
 import { errnoOf, EXIT, Fatal } from '../base/exit.ts';
 import { printable } from '../base/text.ts';
-import { systemFiles } from '../disk/ops.ts';
+import { prepareDirectory } from '../disk/directory.ts';
 import { syncDirectory } from '../disk/durable.ts';
-import type { Sound } from './parse.ts';
-import {
-  causeOf,
-  isSameContent,
-  parseContent,
-  readContent,
-  soundOrFatal,
-} from './projects-file.ts';
+import { systemFiles } from '../disk/ops.ts';
+import { rewritten } from './json-edit.ts';
+import { causeOf, readProjectsFile, soundOrFatal } from './projects-file.ts';
+import type { ProjectsFile } from './projects-schema.ts';
 
 // Edits of the projects file. The new text is written to a draft, which only one edit at a time can
 // create, and then replaces the file by a rename, if the file is still as it was read. So an edit
 // that is cut short leaves the old file or the new one, and two edits at once do not undo each
 // other.
 
-const EMPTY = Buffer.from('{\n  "$schema": "./projects.schema.json",\n  "projects": []\n}\n');
+const EMPTY = {
+  bom: '',
+  text: '{\n  "$schema": "./projects.schema.json",\n  "projects": []\n}\n',
+  file: { projects: [] },
+};
 const FILE_MODE = 0o640;
 
-export type Edited = 'created' | 'changed' | 'unchanged';
+/** What was done, and the file's content before it. */
+interface Edited {
+  readonly outcome: 'created' | 'changed' | 'unchanged';
+  readonly before: ProjectsFile;
+}
 
 interface EditOptions {
   readonly path: string;
   /** True: a missing file is created, with its schema and its directory. */
   readonly canCreate: boolean;
-  /** Returns the new text of a file without faults. */
-  readonly change: (text: string, file: Sound['file']) => string;
+  /** Returns the new content of a file without faults. It removes and moves no project. */
+  readonly change: (file: ProjectsFile) => ProjectsFile;
 }
 
 /**
@@ -38,13 +42,13 @@ interface EditOptions {
  *   another program writes it at the same time.
  */
 export async function editProjectsFile({ path, canCreate, change }: EditOptions): Promise<Edited> {
-  const before = await readContent(path);
-  const isNew = before === undefined && canCreate;
-  const { bom, text, file } = soundOrFatal(parseContent(isNew ? EMPTY : before, path));
-  const changed = change(text, file);
-  if (changed === text) return 'unchanged';
+  const reading = await readProjectsFile(path);
+  const isNew = reading.content === undefined && canCreate;
+  const { bom, text, file: before } = isNew ? EMPTY : soundOrFatal(reading);
+  const changed = rewritten(text, change(before));
+  if (changed === text) return { outcome: 'unchanged', before };
   try {
-    if (isNew) createDirectory(dirname(path));
+    if (isNew) await prepareDirectory(dirname(path), systemFiles);
     const target = realPath(path);
     const draft = `${target}.draft`;
     const like = fs.statSync(target, { throwIfNoEntry: false });
@@ -53,7 +57,7 @@ export async function editProjectsFile({ path, canCreate, change }: EditOptions)
     const fd = openDraft(draft);
     try {
       fill(fd, bom + changed, owner, mode);
-      if (!isSameContent(await readContent(target), before)) throw new Error(SAVED_MEANWHILE);
+      if ((await readProjectsFile(path, reading)) !== reading) throw new Error(SAVED_MEANWHILE);
       if (isNew) createSchema(dirname(target), owner);
       fs.renameSync(draft, target);
     } catch (error) {
@@ -61,7 +65,7 @@ export async function editProjectsFile({ path, canCreate, change }: EditOptions)
       throw error;
     }
     await syncDirectory(systemFiles, dirname(target));
-    return isNew ? 'created' : 'changed';
+    return { outcome: isNew ? 'created' : 'changed', before };
   } catch (error) {
     if (error instanceof Fatal) throw error;
     const isIo = ['EIO', 'ENOSPC', 'EDQUOT'].includes(errnoOf(error) ?? '');
@@ -71,12 +75,6 @@ export async function editProjectsFile({ path, canCreate, change }: EditOptions)
 }
 
 const SAVED_MEANWHILE = 'another program has just saved it; run the command again';
-
-function createDirectory(path: string): void {
-  const isCreated = fs.mkdirSync(path, { recursive: true, mode: 0o750 }) !== undefined;
-  // A service's umask is often 077, which would lock out the shipper's group.
-  if (isCreated) fs.chmodSync(path, 0o750);
-}
 
 /** A rename onto a symbolic link would replace the link. */
 const realPath = (path: string): string =>
@@ -92,12 +90,11 @@ function openDraft(path: string): number {
   }
 }
 
-/** Writes a new file's text durably and closes it. Only root can give a file to another user. */
+/** Writes a new file's text durably and closes it. */
 function fill(fd: number, text: string, { uid, gid }: fs.Stats, mode: number): void {
   try {
     fs.writeFileSync(fd, text);
-    const own = fs.fstatSync(fd);
-    if (own.uid !== uid || own.gid !== gid) giveAway(fd, uid, gid);
+    giveAway(fd, uid, gid);
     fs.fchmodSync(fd, mode);
     fs.fsyncSync(fd);
   } finally {
@@ -105,6 +102,7 @@ function fill(fd: number, text: string, { uid, gid }: fs.Stats, mode: number): v
   }
 }
 
+/** Only root can give a file to another user. */
 function giveAway(fd: number, uid: number, gid: number): void {
   try {
     fs.fchownSync(fd, uid, gid);

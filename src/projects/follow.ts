@@ -1,17 +1,13 @@
-import { plural } from '../base/format.ts';
 import type { Log } from '../base/log.ts';
-import { printable, shellQuoted } from '../base/text.ts';
 import { every } from '../base/time.ts';
 import { ProjectList, summaryOf } from './project-list.ts';
 import {
-  type Content,
-  isSameContent,
-  parseContent,
-  removedFault,
-  readContent,
+  cannotRead,
+  readProjectsFile,
+  type Reading,
   soundOrFatal,
+  summaryOfFaults,
 } from './projects-file.ts';
-import type { ProjectsFile } from './projects-schema.ts';
 
 // Keeps the projects in step with their file. It reads the file again and compares the content,
 // because notifications stop when an editor renames the file, and time stamps miss the second of two
@@ -19,78 +15,62 @@ import type { ProjectsFile } from './projects-schema.ts';
 
 const POLL_MS = 1_600;
 
-interface Options {
-  readonly path: string;
-  readonly log: Log;
-  readonly now?: () => number;
-  readonly read?: typeof readContent;
-}
-
 /**
  * Reads the projects file and follows its changes.
  * @throws {Fatal} exit 78 with every fault, if the file is missing or faulty.
  */
-export async function openProjects(options: Options): Promise<FollowedProjects> {
-  const { path, read = readContent } = options;
-  const content = await read(path);
-  const { file } = soundOrFatal(parseContent(content, path));
-  return new FollowedProjects(options, content, file);
-}
+export const openProjects = async (path: string, log: Log): Promise<FollowedProjects> =>
+  new FollowedProjects(path, await readProjectsFile(path), log);
 
 /** Projects that follow their file. While it is faulty, the last good list stays active. */
 export class FollowedProjects extends ProjectList {
-  readonly #options: Options;
-  /** The content that the active list or the fault comes from. */
-  #content: Content;
+  readonly #path: string;
+  readonly #log: Log;
+  /** The reading that the active list or the fault comes from. */
+  #reading: Reading;
   #lastCheck: Promise<void> = Promise.resolve();
   /** Stops following the file. */
-  readonly close = every(POLL_MS, () => void this.#check(false));
+  readonly close = every(POLL_MS, () => void this.reload(false));
 
-  constructor(options: Options, content: Content, file: ProjectsFile) {
-    super(file);
-    this.#options = options;
-    this.#content = content;
+  constructor(path: string, reading: Reading, log: Log) {
+    super(soundOrFatal(reading).file);
+    this.#path = path;
+    this.#reading = reading;
+    this.#log = log;
   }
 
-  /** Reads the file now, acts on what it finds, and logs that even if nothing changed. */
-  reload(): Promise<void> {
-    return this.#check(true);
-  }
-
-  /** One check at a time; never rejects. */
-  #check(isReload: boolean): Promise<void> {
-    const { path, log, read = readContent } = this.#options;
+  /**
+   * Reads the file and acts on what it finds, one time after another. Never rejects.
+   * @param isAsked logs what it finds even if nothing changed.
+   */
+  reload(isAsked = true): Promise<void> {
     this.#lastCheck = this.#lastCheck.then(async () => {
-      const content = await read(path);
-      const isSame = isSameContent(content, this.#content);
-      if (isSame && !isReload) return;
-      const what = isSame ? 'unchanged' : this.#apply(content);
-      if (this.fault !== undefined) log.warn(this.fault.message);
-      else log.info(`Projects file ${what}: ${summaryOf(this.all())}`);
+      const reading = await readProjectsFile(this.#path, this.#reading);
+      const isSame = reading === this.#reading;
+      if (isSame && !isAsked) return;
+      this.#reading = reading;
+      const what = isSame ? 'unchanged' : this.#apply(reading);
+      if (this.fault !== undefined) this.#log.warn(this.fault.message);
+      else this.#log.info(`Projects file ${what}: ${summaryOf(this.all())}`);
     });
     return this.#lastCheck;
   }
 
   /** Returns what happened to the list, for the log. */
-  #apply(content: Content): string {
-    const { path, now = Date.now } = this.#options;
-    const reading = parseContent(content, path);
-    this.#content = content;
+  #apply(reading: Reading): string {
+    const { fault } = this;
     if ('file' in reading) {
-      const what = this.fault === undefined ? 'reloaded' : 'fixed';
       this.fault = undefined;
       this.replace(reading.file);
-      return what;
+      return fault === undefined ? 'reloaded' : 'fixed';
     }
-    const isMissing = content === undefined;
-    const [fault = '', ...more] = reading.faults;
+    const isMissing = reading.content === undefined;
     // A command that creates the file would shorten the list to one project.
-    const first = isMissing ? removedFault(path) : fault;
-    const command = `viewlog check --projects ${shellQuoted(printable(path, Infinity))}`;
-    const rest = more.length === 0 ? '' : ` (and ${plural(more.length, 'more fault')}: ${command})`;
-    const message = `The last good projects file stays active: ${first}${rest}`;
-    const sinceMs = this.fault?.sinceMs ?? now();
-    this.fault = { message, first, sinceMs, isMissing };
+    const first = isMissing ? cannotRead(this.#path, GONE) : summaryOfFaults(reading);
+    const message = `The last good projects file stays active: ${first}`;
+    this.fault = { message, first, sinceMs: fault?.sinceMs ?? Date.now(), isMissing };
     return 'faulty';
   }
 }
+
+const GONE = "it doesn't exist any more; restore it, with every project";

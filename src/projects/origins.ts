@@ -5,22 +5,17 @@ const SHAPE = /^https?:\/\/[^\s/?#@\\]+$/i;
 const WILDCARD = /^(https?:\/\/)\*\.(?=[^.:])/i;
 /** One or more whole labels of a host name. */
 const LABELS = /^[\w-]+(?:\.[\w-]+)*$/;
-const EXAMPLE = '"https://www.example.com"';
+const EXPECTED =
+  'must be an origin, as in "https://www.example.com" or "https://*.example.org" ' +
+  '(to accept every origin, leave "origins" out)';
 
 /** Returns what is wrong with an origin of the projects file, as "must …"; `undefined` if it is correct. */
 export function originFault(text: string): string | undefined {
   if (ruleOf(text) !== undefined) return undefined;
-  if (text === '*') return 'must be one origin (to accept every origin, leave "origins" out)';
-  const scheme = /^https?:\/\//i.exec(text)?.[0];
-  if (scheme === undefined) return `must start with https:// or http://, as in ${EXAMPLE}`;
-  const [host = ''] = text.slice(scheme.length).split(/[/?#\\]/, 1);
-  if (scheme.length + host.length < text.length && ruleOf(scheme + host) !== undefined) {
-    return `must end after its host and port, as in "${scheme}${host}"`;
-  }
-  if (host.includes('*')) {
-    return 'may have "*" only as its whole first label, as in "https://*.example.org"';
-  }
-  return `must be a scheme, a host and, if it is not the usual one, a port, as in ${EXAMPLE}`;
+  const [start = ''] = /^https?:\/\/[^/?#\\]+/i.exec(text) ?? [];
+  return ruleOf(start) === undefined
+    ? EXPECTED
+    : `must end after its host and port, as in "${start}"`;
 }
 
 /**

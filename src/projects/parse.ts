@@ -100,8 +100,6 @@ function schemaFault(root: Node, issue: v.BaseIssue<unknown>): Fault[] {
   if (issue.type === 'strict_object' && issue.expected === 'never') return [];
   const path = (issue.path ?? []).map(({ key }) => key as string | number);
   const parent = findNodeAtLocation(root, path.slice(0, -1)) ?? root;
-  // To valibot, a list instead of an object is an object without keys.
-  if (typeof path.at(-1) === 'string' && parent.type === 'array') path.pop();
   const node = findNodeAtLocation(root, path);
   const end = node === undefined ? '' : `; found ${found(node)}`;
   return [{ offset: (node ?? parent).offset, message: `${name(path)} ${issue.message}${end}` }];

@@ -12,7 +12,7 @@ export type Projects = Pick<ProjectList, 'operator' | 'fault' | 'find' | 'all'>;
 export interface ProjectsFault {
   /** One line for the log and for warnings. */
   readonly message: string;
-  /** The first fault alone, with the file's name and the place. */
+  /** The first fault, with the file's name and the place, and how many more there are. */
   readonly first: string;
   /** The time since which the file is faulty, in milliseconds since the epoch. */
   readonly sinceMs: number;

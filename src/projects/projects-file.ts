@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { errnoOf, EXIT, Fatal, reasonOf } from '../base/exit.ts';
-import { formatSize } from '../base/format.ts';
+import { formatSize, plural } from '../base/format.ts';
 import { MiB } from '../base/size.ts';
 import { printable, shellQuoted } from '../base/text.ts';
 import { type Faulty, parseProjectsFile, type Sound } from './parse.ts';
@@ -9,10 +9,10 @@ import { type Faulty, parseProjectsFile, type Sound } from './parse.ts';
 export const FILE_BYTES_MAX = 4 * MiB;
 
 /** The file's bytes, or why it cannot be read, as a line that names it; `undefined`: no file. */
-export type Content = Uint8Array | string | undefined;
+type Content = Uint8Array | string | undefined;
 
 /** Reads the file without holding up the event loop, however long the file system takes. */
-export async function readContent(path: string): Promise<Content> {
+async function readContent(path: string): Promise<Content> {
   try {
     // Checks the type first, because reading a named pipe would wait for its writer.
     const stats = await stat(path);
@@ -31,31 +31,36 @@ export const causeOf = (error: unknown): string =>
     ? "permission denied; run viewlog as the file's owner"
     : reasonOf(error);
 
-const cannotRead = (path: string, reason: string): string =>
+/** @param reason what is wrong, and what to do. */
+export const cannotRead = (path: string, reason: string): string =>
   `Cannot read projects file "${printable(path, Infinity)}": ${reason}`;
 
-/** The file was there, and is not any more. */
-export const removedFault = (path: string): string =>
-  cannotRead(path, "it doesn't exist any more; restore it, with every project");
+/** A reading of the projects file; a missing file is a fault, too. */
+export type Reading = (Sound | Faulty) & { readonly content: Content };
 
-/** Returns whether two readings found the same. */
-export const isSameContent = (a: Content, b: Content): boolean =>
-  typeof a === 'object' && typeof b === 'object' ? Buffer.compare(a, b) === 0 : a === b;
-
-/** Checks what was read; a missing file is a fault, too. */
-export function parseContent(content: Content, path: string): Sound | Faulty {
+/**
+ * Reads and checks the projects file.
+ * @param last is returned again if the file is still as it was then.
+ */
+export async function readProjectsFile(path: string, last?: Reading): Promise<Reading> {
+  const content = await readContent(path);
+  if (last !== undefined && isSameContent(content, last.content)) return last;
   const name = printable(path, Infinity);
-  if (typeof content === 'object') return parseProjectsFile(content, name);
+  if (typeof content === 'object') return { content, ...parseProjectsFile(content, name) };
   const create = `it doesn't exist; create it: viewlog activate ID --projects ${shellQuoted(name)}`;
-  return { faults: [content ?? cannotRead(path, create)] };
+  return { content, faults: [content ?? cannotRead(path, create)] };
 }
 
-/** Reads and checks the projects file. */
-export const readProjectsFile = async (path: string): Promise<Sound | Faulty> =>
-  parseContent(await readContent(path), path);
+const isSameContent = (a: Content, b: Content): boolean =>
+  typeof a === 'object' && typeof b === 'object' ? Buffer.compare(a, b) === 0 : a === b;
 
 /** @throws {Fatal} exit 78 with every fault. */
-export function soundOrFatal(reading: Sound | Faulty): Sound {
+export function soundOrFatal(reading: Reading): Sound {
   if ('file' in reading) return reading;
   throw new Fatal(EXIT.badConfiguration, reading.faults.join('\n'));
+}
+
+/** Returns the first fault and how many more there are, in one line. */
+export function summaryOfFaults({ faults: [first = '', ...more] }: Faulty): string {
+  return more.length === 0 ? first : `${first} (and ${plural(more.length, 'more fault')})`;
 }

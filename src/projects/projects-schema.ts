@@ -84,12 +84,10 @@ export const projectsFile = v.pipe(
   v.title('Projects file of viewlog'),
 );
 
-/** Both kinds of object have one required key, which a list instead of an object lacks too. */
+/** Both kinds of object have one required key. */
 function objectMessage(expected: string, keyExpected: string) {
   return (issue: v.StrictObjectIssue): string =>
-    issue.expected === 'Object' || Array.isArray(issue.path?.at(-1)?.input)
-      ? expected
-      : `is missing; it ${keyExpected}`;
+    issue.expected === 'Object' ? expected : `is missing; it ${keyExpected}`;
 }
 
 /** The known keys: valibot reports only the first unknown key of an object, and none given twice. */

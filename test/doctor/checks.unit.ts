@@ -6,7 +6,6 @@ import type { Facts } from '../../src/doctor/facts.ts';
 import type { Inside } from '../../src/doctor/probe-disk.ts';
 import type { ProxyReplies } from '../../src/doctor/proxy.ts';
 import { parseProjectsFile } from '../../src/projects/parse.ts';
-import { causeOf, parseContent } from '../../src/projects/projects-file.ts';
 import type { ProjectEntry } from '../../src/projects/projects-schema.ts';
 import type { Refusal } from '../../src/view/refusal.ts';
 import { NOON, Scene } from '../support/status-scene.ts';
@@ -80,8 +79,9 @@ function sceneOf(around: Scene['around'], refused = 0, code: Refusal['code'] = '
   return scene;
 }
 
-const projectsFile = (text: string): Partial<Facts> => ({
-  projects: parseProjectsFile(Buffer.from(text), '/data/projects.json'),
+const reading = (text: string): Facts['projects'] => ({
+  content: Buffer.from(text),
+  ...parseProjectsFile(Buffer.from(text), '/data/projects.json'),
 });
 
 const inside = (change: Partial<Inside>, settings: object = {}): Partial<Facts> => ({
@@ -116,8 +116,7 @@ const examined = (facts: Partial<Facts>) =>
     askedPort: undefined,
     settings: SETTINGS,
     disk: { inside: INSIDE },
-    projects: parseProjectsFile(Buffer.from(JSON.stringify({ projects: PROJECTS })), ''),
-    hasReadProjects: true,
+    projects: reading(JSON.stringify({ projects: PROJECTS })),
     holder: HOLDER,
     reply: VIEWLOG,
     status: STATUS,
@@ -159,8 +158,9 @@ it.each<[Partial<Facts>, string]>([
   expect(examined(facts)).toContainEqual(expect.objectContaining({ check, state: 'ok' }));
 });
 
-const DENIED = Object.assign(new Error('no'), { code: 'EACCES' });
-const MISSING_COMMA = projectsFile('{\n "projects": [\n  { "id": "1" }\n  { "id": "2" } ] }');
+const MISSING_COMMA = {
+  projects: reading('{\n "projects": [\n  { "id": "1" }\n  { "id": "2" } ] }'),
+};
 const VIEWS_FILE = { name: 'views-2026-11-21.ndjson', ...SERVICE, mode: 0o100640 };
 const NO_HEALTH =
   'it is unknown whether views are accepted. Give --status as the collector has it;';
@@ -171,10 +171,9 @@ const NOT_RUNNING = { reply: NOBODY, holder: undefined, status: STATUS };
 const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'error projects file: /data/projects.json:4:3: expected ","; found {; viewlog does not start with it; a running one keeps the last good list. Correct the file. To see every fault: viewlog check --projects /data/projects.json':
     MISSING_COMMA,
-  'error projects file: Cannot read projects file "/p": permission denied; run viewlog as the file\'s owner; viewlog does not start with it; a running one keeps the last good list. ':
+  'error projects file: Cannot read projects file "/p": denied; viewlog does not start with it; a running one keeps the last good list. ':
     {
-      projects: parseContent(`Cannot read projects file "/p": ${causeOf(DENIED)}`, '/p'),
-      hasReadProjects: false,
+      projects: { content: 'as the fault', faults: [`Cannot read projects file "/p": denied`] },
     },
   'error lock: Process 42, running since 2026-11-22T14:00:00Z at http://127.0.0.1:8080, holds the data directory; no other collector can start there. If it should not run any more: sudo kill 42. If it should, examine it with --port 8080':
     { askedPort: 9000 },
@@ -206,7 +205,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'warning size: A body of 16 KiB does not reach viewlog: 413 from nginx; large views are lost. Have the proxy pass it on (nginx: client_max_body_size; Caddy: request_body, max_size)':
     proxied({ large: answer(413, { server: 'nginx' }) }),
   'warning projects file: "/data/projects.json" has 1 project, 0 active; every view is refused. viewlog activate 1 --projects /data/projects.json':
-    projectsFile('{"projects":[{"id":"1","active":false}]}'),
+    { projects: reading('{"projects":[{"id":"1","active":false}]}') },
   'warning free space: 8.0 GiB free, --min-free 64 MiB; lasts 7 days at the present rate; then every view is refused with 503. Delete views-*.ndjson of earlier days that are shipped or copied, or use --keep-days':
     inside({ bytesPerDay: 1024 * MiB }),
   'warning free space: Free disk space is unknown: statfs is not permitted; --min-free is off. Start Deno with --allow-sys=statfs':
@@ -281,7 +280,7 @@ it('names the settings of proxies that cut bodies, until views are accepted agai
 it('offers no command that would shorten the list of a running collector', () => {
   const fault = { first: 'projects.json is gone', isMissing: true };
   const [first = ''] = told({
-    projects: { faults: ['create it: viewlog activate ID'] },
+    projects: { content: undefined, faults: ['create it: viewlog activate ID'] },
     ...shown(sceneOf({ fault })),
   });
   expect(first).toMatch(/^error projects file: projects.json is gone; .* Restore it from a backup/);

@@ -5,7 +5,7 @@ import { activate, deactivate } from '../../src/commands/activate.ts';
 import type { Command } from '../../src/commands/command.ts';
 import { check, projects } from '../../src/commands/projects.ts';
 import { editProjectsFile } from '../../src/projects/edit.ts';
-import { setValue } from '../../src/projects/json-edit.ts';
+import type { ProjectsFile } from '../../src/projects/projects-schema.ts';
 import { runCommand } from '../support/run-command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -60,6 +60,11 @@ changed: active, https://a.com https://b.com https://c.com, no limit
 activate 1 --remove-origin HTTPS://b.com:443 --origin https://c.com
 {"projects": [{"id": "1", "origins": ["https://c.com"]}]}
 changed: active, https://c.com, no limit
+
+{ "projects": [ { "origins": [⏎  "https://a.com",⏎  "https://b.com"⏎ ], "id": "1" } ] }
+activate 1 --remove-origin https://a.com
+{ "projects": [ { "origins": [⏎  "https://b.com"⏎ ], "id": "1" } ] }
+changed: active, https://b.com, no limit
 
 { "operator": "me@a.com", "projects": [ {"id": "1",   "maxViewsPerMinute": 60},⏎ {"id": "2"} ] }
 activate 1 --contact jo --max-views-per-minute 90 --operator you@a.com
@@ -140,7 +145,7 @@ test.each([
   [activate, 'x1', 'found "x1"'],
   [activate, '1'.repeat(21), 'must be a string of 1 to 20 digits'],
   [activate, '1 --origin https://b.com/', '--origin must end after its host'],
-  [activate, '1 --remove-origin b.com', '--remove-origin must start with https://'],
+  [activate, '1 --remove-origin b.com', '--remove-origin must be an origin, as in'],
   [activate, '1 --remove-origin https://c.com', 'no origin left'],
   [activate, '1 --operator me', '--operator must be an e-mail address'],
   [activate, '1 --max-views-per-minute 0', 'must be a whole number from 1'],
@@ -200,9 +205,9 @@ describe('an edit', () => {
   test('is refused if an editor saves the file meanwhile', async () => {
     const { directory, path, read } = await file('{"projects":[{"id":"1"}]}');
     const saved = '{"projects":[{"id":"2"}]}';
-    const change = (text: string): string => {
+    const change = (file: ProjectsFile): ProjectsFile => {
       writeFileSync(path, saved);
-      return setValue(text, ['projects', 0, 'active'], false);
+      return { ...file, operator: 'a@b' };
     };
     const message = expect.stringContaining('another program has just saved it');
     const edit = editProjectsFile({ path, canCreate: false, change });

@@ -54,13 +54,11 @@ describe('a file that is not JSON', () => {
 
 const LIST = 'projects must be a list of projects, such as [{ "id": "1000001" }]';
 const FAULTY = String.raw`
-[] → 1:1: the file must be an object with a list "projects"; found an empty list
-[{"id":"1"}] → 1:1: the file must be an object with a list "projects"; found a list
+[{"id":"1"}] → 1:1: ${LIST.replace('must', 'is missing; it must')}
 null → 1:1: the file must be an object with a list "projects"; found null
 {} → 1:1: ${LIST.replace('must', 'is missing; it must')}
 {"projects":{"id":"1"}} → 1:13: ${LIST}; found an object
 {"projects":["1"]} → 1:14: projects[0] must be an object, such as { "id": "1000001" }; found "1"
-{"projects":[[]]} → 1:14: projects[0] must be an object, such as { "id": "1000001" }; found an empty list
 {"projects":[{}]} → 1:14: projects[0].id is missing; it must be a string of 1 to 20 digits, such as "1000001"
 {"projects":[⏎{"id":"7"},⏎{"id":"07"},⏎{"id":"7"}]} → 4:7: projects[2].id must be unique; found "7", the id of projects[0] too
 {"projects":[{"id":"1",⏎"id":"2"}]} → 2:1: projects[0]: the key "id" occurs twice
@@ -138,7 +136,7 @@ describe('a file without faults', () => {
   test('may begin with a byte order mark, which no column counts', () => {
     const text = '{"projects":[]}';
     expect(read(`\ufeff${text}`)).toMatchObject({ file: { projects: [] }, bom: '\ufeff', text });
-    expect(faultsOf('\ufeff[]')).toEqual([
+    expect(faultsOf('\ufeff1')).toEqual([
       expect.stringMatching(/^p\.json:1:1: the file must be /),
     ]);
     expect(faultsOf('\ufeff\ufeff[]')).toHaveLength(1);
