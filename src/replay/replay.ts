@@ -10,9 +10,9 @@ import { admit } from '../collector/admit.ts';
 import { readBlocks } from '../disk/lines.ts';
 import { acquireLock, REPLAY_LOCK_NAME } from '../disk/lock.ts';
 import { loadProjects, type Project, type ProjectList } from '../projects/project-list.ts';
-import { type StoredRefusal, readRefusedLine } from '../store/refused/refused-line.ts';
+import { readRefusedLine, type StoredRefusal } from '../store/refused/refused-line.ts';
 import { readView } from '../view/read-view.ts';
-import { isRefusal, type Refusal, sizeFault } from '../view/refusal.ts';
+import { isRefusal, sizeFault } from '../view/refusal.ts';
 import { findCollector, sendView } from './send.ts';
 import { SentIds } from './sent-ids.ts';
 
@@ -22,8 +22,7 @@ const PROJECTS_SETTLED_MS = 3_000;
 const VIEWS_PER_SECOND_MAX = 200;
 /** The rest of a project's limit is left for the views that its pages send meanwhile. */
 const SHARE_OF_LIMIT = 1 / 4;
-const REASONS_MAX = 20;
-const UNKNOWN_IDS_MAX = 20;
+const OUTCOMES_MAX = 20;
 
 export interface ReplayOptions {
   /** The collector's: `http://127.0.0.1:8080` */
@@ -49,7 +48,7 @@ export async function replayFiles(
   files: readonly string[],
   options: ReplayOptions,
 ): Promise<boolean> {
-  const { url, projectsPath, stop, log, onOutcome } = options;
+  const { url, projectsPath, stop } = options;
   const projects = await loadProjects(projectsPath);
   await findCollector(url);
   const settledMs = fs.statSync(projectsPath).mtimeMs + PROJECTS_SETTLED_MS - Date.now();
@@ -57,120 +56,102 @@ export async function replayFiles(
   await sleep(Math.max(0, Math.min(settledMs, PROJECTS_SETTLED_MS)), stop);
   let isKnown = true;
   for (const file of files) {
-    let lost: Fatal | undefined;
-    const onLost = (fatal: Fatal): void => void (lost = fatal);
-    const dir = path.dirname(path.resolve(file));
-    const lock = await acquireLock(dir, { name: REPLAY_LOCK_NAME, log, onLost });
-    const sentIds = await SentIds.open(file).catch(async (error: unknown) => {
-      await lock.release();
-      throw error;
-    });
-    const replay = new FileReplay({ ...options, projects, sentIds });
-    try {
-      for await (const { lines, damaged } of readBlocks(file)) {
-        for (const [i, line] of lines.entries()) {
-          if (lost !== undefined) throw lost;
-          if (stop.aborted) return isKnown;
-          await replay.replayLine(damaged.has(i) ? undefined : line);
-        }
-      }
-    } finally {
-      await sentIds.close();
-      await lock.release();
-      onOutcome(replay.describe(file));
-    }
-    isKnown &&= replay.unknownIds.length === 0;
+    if (!(await replayFile(file, { ...options, projects, now: Date.now }))) isKnown = false;
   }
   return isKnown;
 }
 
-interface Place extends ReplayOptions {
+interface Rules extends ReplayOptions {
   readonly projects: ProjectList;
-  readonly sentIds: SentIds;
+  readonly now: () => number;
 }
 
-/** Sends the views of one file, and counts the outcomes of its lines. */
-class FileReplay {
-  readonly unknownIds: string[] = [];
-  readonly #place: Place;
-  #lines = 0;
-  readonly #counts = new Map<string, number>([['sent', 0]]);
+/** The outcomes of a line, but for views that are still refused: these have their reasons. */
+const OUTCOMES = ['sent', 'sent before', 'with an unknown outcome', 'of other projects', 'invalid'];
 
-  constructor(place: Place) {
-    this.#place = place;
-  }
-
-  async replayLine(line: string | undefined): Promise<void> {
-    this.#lines += 1;
-    const view = line === undefined ? undefined : readRefusedLine(line);
-    if (view === undefined) return this.#count('invalid');
-    const { project, projects, sentIds, viewBytesMax, stop } = this.#place;
-    const state = sentIds.states.get(view.id);
-    if (state === '+') return this.#count('sent before');
-    if (state === '?') return void this.unknownIds.push(view.id);
-    const read = readView(view.text);
-    if (project !== undefined && read.project !== project) return this.#count('of other projects');
-    const rules = { projects, viewBytesMax, now: Date.now };
-    const verdict =
-      sizeFault(Buffer.byteLength(view.text), viewBytesMax) ?? admit(read, view.origin, rules);
-    // The pace stays far below any limit, so a limit that is used up here means nothing.
-    if (isRefusal(verdict) && verdict.code !== 'rate-limited') return this.#countRefusal(verdict);
-    await this.#send(view);
-    await sleep(pauseMs(projects.find(verdict.project!)!), stop);
-  }
-
-  /**
-   * The order keeps a view from being sent twice: its id is on the disk before the view is sent. If
-   * a crash leaves the outcome unknown, the view is not sent again.
-   */
-  async #send({ id, text, origin }: StoredRefusal): Promise<void> {
-    const { url, stop, sentIds } = this.#place;
-    await sentIds.record(id, '?');
-    let sent = await sendView(url, text, origin);
-    while (sent.retryAfterSeconds !== undefined && !stop.aborted) {
-      await sleep(1000 * sent.retryAfterSeconds, stop);
-      if (!stop.aborted) sent = await sendView(url, text, origin);
+/** Returns whether the outcome of every view that was ever sent is known. */
+async function replayFile(file: string, rules: Rules): Promise<boolean> {
+  const { stop, log, onOutcome } = rules;
+  let lost: Fatal | undefined;
+  const onLost = (fatal: Fatal): void => void (lost = fatal);
+  const dir = path.dirname(path.resolve(file));
+  const lock = await acquireLock(dir, { name: REPLAY_LOCK_NAME, log, onLost });
+  try {
+    const sentIds = await SentIds.open(file);
+    const counts = new Map(OUTCOMES.map((outcome) => [outcome, 0]));
+    let lineCount = 0;
+    try {
+      for await (const { lines, damaged } of readBlocks(file)) {
+        for (const [i, line] of lines.entries()) {
+          if (lost !== undefined) throw lost;
+          if (stop.aborted) return true;
+          lineCount += 1;
+          const view = damaged.has(i) ? undefined : readRefusedLine(line);
+          const outcome = await replayView(view, sentIds, rules);
+          const isListed = counts.has(outcome) || counts.size < OUTCOMES_MAX;
+          const row = isListed ? outcome : 'still refused for other reasons';
+          counts.set(row, (counts.get(row) ?? 0) + 1);
+        }
+      }
+    } finally {
+      await sentIds.close();
+      onOutcome(`${printable(file, Infinity)}: ${summaryOf(lineCount, counts, sentIds)}`);
     }
-    const { state, answer, retryAfterSeconds } = sent;
-    if (state === '?') {
-      this.unknownIds.push(id);
-      throw new Fatal(EXIT.unavailable, `The collector at ${url} failed: ${answer}`);
-    }
-    await sentIds.record(id, state);
-    if (state === '+') return this.#count('sent');
-    if (retryAfterSeconds !== undefined) return;
+    return sentIds.unknown().length === 0;
+  } finally {
+    await lock.release();
+  }
+}
+
+/** Sends a view that would be accepted now. Returns the outcome of its line. */
+async function replayView(
+  view: StoredRefusal | undefined,
+  sentIds: SentIds,
+  rules: Rules,
+): Promise<string> {
+  if (view === undefined) return 'invalid';
+  const { id, text, origin } = view;
+  const { url, project, projects, viewBytesMax, stop } = rules;
+  const before = sentIds.states.get(id);
+  if (before === '+') return 'sent before';
+  if (before === '?') return 'with an unknown outcome';
+  const read = readView(text);
+  if (project !== undefined && read.project !== project) return 'of other projects';
+  const verdict = sizeFault(Buffer.byteLength(text), viewBytesMax) ?? admit(read, origin, rules);
+  // The pace stays far below any limit, so a limit that is used up here means nothing.
+  if (isRefusal(verdict) && verdict.code !== 'rate-limited') {
+    return `still refused, ${verdict.code}: ${printable(verdict.detail)}`;
+  }
+  // The id is on the disk before the view is sent. If a crash leaves the outcome unknown, the view
+  // is not sent again.
+  await sentIds.record(id, '?');
+  const { state, answer } = await sendView(url, view, stop);
+  if (state === '?') throw new Fatal(EXIT.unavailable, `The collector at ${url} failed: ${answer}`);
+  await sentIds.record(id, state);
+  if (state === '-' && !stop.aborted) {
     throw new Fatal(
       EXIT.badData,
       `The collector at ${url} refuses a view that is acceptable here (${answer}); ` +
         'give its own --projects, --data and --max-view to this command',
     );
   }
+  await sleep(pauseMs(projects.find(verdict.project!)!), stop);
+  return state === '+' ? 'sent' : 'not sent';
+}
 
-  #count(what: string): void {
-    this.#counts.set(what, (this.#counts.get(what) ?? 0) + 1);
+/** Returns the number of lines, a line for each outcome, and the ids of unknown outcome. */
+function summaryOf(lines: number, counts: ReadonlyMap<string, number>, sentIds: SentIds): string {
+  const seen = [...counts].filter(([outcome, count]) => count > 0 || outcome === 'sent');
+  const rows = seen.map(([outcome, count]) => `  ${count} ${outcome}`);
+  const unknown = sentIds.unknown();
+  if (unknown.length > 0) {
+    rows.push(
+      `  Never sent again, because they may be stored: ${unknown.join(' ')}`,
+      `    look for each id's view in the view files; if it is not there, append the line "ID -" to ` +
+        `${printable(sentIds.path, Infinity)} and run this again; else append "ID +"`,
+    );
   }
-
-  #countRefusal({ code, detail }: Refusal): void {
-    const reason = `still refused, ${code}: ${printable(detail)}`;
-    const isListed = this.#counts.has(reason) || this.#counts.size < REASONS_MAX;
-    this.#count(isListed ? reason : 'still refused for other reasons');
-  }
-
-  /** Returns the outcome of the lines: the file, then a line for each kind. */
-  describe(file: string): string {
-    const rows = Array.from(this.#counts, ([what, count]) => `  ${count} ${what}`);
-    const count = this.unknownIds.length;
-    if (count > 0) {
-      const more = count > UNKNOWN_IDS_MAX ? ' …' : '';
-      const ids = this.unknownIds.slice(0, UNKNOWN_IDS_MAX).join(' ');
-      rows.push(
-        `  ${count} with an unknown outcome, never sent again: ${ids}${more}`,
-        `    look for each id's view in the view files; if it is not there, append the line "ID -" to ` +
-          `${printable(this.#place.sentIds.path, Infinity)} and run this again; else append "ID +"`,
-      );
-    }
-    return [`${printable(file, Infinity)}: ${plural(this.#lines, 'line')}`, ...rows].join('\n');
-  }
+  return [plural(lines, 'line'), ...rows].join('\n');
 }
 
 /**

@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
 import { printable } from '../base/text.ts';
+import { cannotOpen } from '../disk/directory.ts';
 import { replayRecordOf } from '../disk/names.ts';
 import { ifPresent, systemFiles } from '../disk/ops.ts';
 import { syncDirectory, synced, writeAll } from '../disk/durable.ts';
@@ -39,15 +40,12 @@ export class SentIds {
     try {
       const text = (await ifPresent(readFile(path, 'latin1'))) ?? '';
       const states = statesIn(text, path);
-      const fd = await systemFiles.open(path, 'a', 0o640);
+      const sentIds = new SentIds(path, await systemFiles.open(path, 'a', 0o640), states);
       await syncDirectory(systemFiles, dirname(resolve(path)));
-      const sentIds = new SentIds(path, fd, states);
       if (text !== '' && !text.endsWith('\n')) await sentIds.#append('\n');
       return sentIds;
     } catch (error) {
-      if (error instanceof Fatal) throw error;
-      const message = `Cannot write "${path}": ${reasonOf(error)}; the ids of sent views go there`;
-      throw new Fatal(EXIT.cannotCreate, message);
+      throw error instanceof Fatal ? error : cannotOpen(path, error);
     }
   }
 
@@ -58,6 +56,11 @@ export class SentIds {
   async record(id: string, state: SentState): Promise<void> {
     await this.#append(`${id} ${state}\n`);
     this.states.set(id, state);
+  }
+
+  /** Returns the ids of views that may have been accepted. */
+  unknown(): string[] {
+    return [...this.states].flatMap(([id, state]) => (state === '?' ? [id] : []));
   }
 
   close(): Promise<void> {

@@ -119,21 +119,19 @@ describe('a replay', () => {
     expect(states()).toBe('');
   });
 
-  it('of one project passes over the others, whatever their lines hold', async () => {
+  const [first, second] = pages(2) as [string, string];
+  it.each([
     // The last one was made by hand: not JSON inside a string.
-    const others = [viewOf('b', { p: '2' }), 'null', '[1]', '"{"'];
-    const { replay } = refusedViews([viewOf('a'), ...others].map((text, n) => lineOf(n, text)));
+    [
+      'of other projects',
+      [viewOf('b', { p: '2' }), 'null', '[1]', '"{"'].map((text, n) => lineOf(n + 2, text)),
+    ],
+    ['invalid', ['\n', 'x\n', `${first.slice(0, 150)}\n`, `${first.slice(0, 150)}${second}`]],
+  ])('counts lines %s, and leaves the line that is being written', async (what, others) => {
+    const { replay } = refusedViews([first, ...others, second, first.slice(0, -1)]);
     const { end, bodies, said } = await replay(accept, { project: '1000001' });
-    expect([end, bodies.length]).toStrictEqual([true, 1]);
-    expect(said).toBe(`${REFUSED}: 5 lines\n  1 sent\n  4 of other projects`);
-  });
-
-  it('counts invalid lines, and leaves the line that is being written', async () => {
-    const [first, second] = pages(2) as [string, string];
-    const broken = ['\n', 'x\n', `${first.slice(0, 150)}\n`, `${first.slice(0, 150)}${second}`];
-    const { replay } = refusedViews([first, ...broken, second, first.slice(0, -1)]);
-    const { bodies, said } = await replay();
-    expect([bodies.length, said]).toStrictEqual([2, `${REFUSED}: 6 lines\n  2 sent\n  4 invalid`]);
+    expect([end, bodies.length]).toStrictEqual([true, 2]);
+    expect(said).toBe(`${REFUSED}: 6 lines\n  2 sent\n  4 ${what}`);
   });
 
   it('never sends a view with an unknown outcome again, unless the operator says so', async () => {
@@ -144,7 +142,8 @@ describe('a replay', () => {
     expect([(first.end as Fatal).exitCode, states()]).toStrictEqual([69, '+?']);
     const second = await replay();
     expect([second.end, second.bodies.length, states()]).toStrictEqual([false, 1, '+?+']);
-    expect(second.said).toContain(`1 with an unknown outcome, never sent again: ${idOf(1)}`);
+    expect(second.said).toContain(`1 with an unknown outcome\n  Never sent again, `);
+    expect(second.said).toContain(`may be stored: ${idOf(1)}\n`);
     expect(second.said).toContain('append the line "ID -" to ');
     writeFileSync(`${file}.replayed`, `${idOf(1)} -\n`, { flag: 'a' });
     const third = await replay();
