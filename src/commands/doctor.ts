@@ -26,7 +26,7 @@ export const doctor = defineCommand({
       throw new Fatal(EXIT.usage, '--project sends one real view, so it needs --url');
     }
     const asked = port === Number(OPTIONS.port.fallback) ? undefined : port;
-    const findings = examine(await gatherFacts(settings, asked, process.argv.slice(2)));
+    const findings = examine(await gatherFacts(settings, asked));
     const worst = findings[0]?.state ?? 'ok';
     if (json) print(JSON.stringify({ version: VERSION, state: worst, findings }, null, 2));
     else print([...findings.map(lineOf), summaryOf(findings)].join('\n'));
@@ -35,10 +35,10 @@ export const doctor = defineCommand({
 });
 
 /** Returns a line; a fix with commands has lines of its own below it. */
-function lineOf({ check, state, what, why, fix = '' }: Finding): string {
-  const finding = `${state.padEnd(INDENT.length - 2)}  ${check}: ${what}${why === undefined ? '' : `; ${why}`}`;
-  if (fix.includes('\n')) return `${finding}.\n${fix}`.replaceAll('\n', `\n${INDENT}`);
-  return fix === '' ? finding : `${finding}. ${fix}`;
+function lineOf({ check, state, what, fix }: Finding): string {
+  const finding = `${state.padEnd(INDENT.length - 2)}  ${check}: ${what}`;
+  if (fix?.includes('\n')) return `${finding}.\n${fix}`.replaceAll('\n', `\n${INDENT}`);
+  return fix === undefined ? finding : `${finding}. ${fix}`;
 }
 
 const INDENT = ' '.repeat('warning  '.length);

@@ -32,17 +32,17 @@ const CHECKS: Readonly<Record<string, (facts: Facts) => readonly Verdict[]>> = {
 export const STATES: readonly State[] = ['error', 'warning', 'ok'];
 
 /** The texts contain names of files, answers of other programs and data from unknown senders. */
-const shown = (text: string | undefined): string | undefined =>
+const shown = (text: string): string =>
   text
-    ?.split('\n')
+    .split('\n')
     .map((line) => printable(line, Infinity))
     .join('\n');
 
 /** Returns the findings: errors, then warnings, then what is ok. */
 export function examine(facts: Facts): Finding[] {
   const findings = Object.entries(CHECKS).flatMap(([check, run]) =>
-    run(facts).map(({ state, what, why, fix }): Finding => {
-      return { check, state, what: shown(what)!, why: shown(why), fix: shown(fix) };
+    run(facts).map(({ state, what, fix }): Finding => {
+      return { check, state, what: shown(what), fix: fix && shown(fix) };
     }),
   );
   return STATES.flatMap((state) => findings.filter((finding) => finding.state === state));

@@ -13,7 +13,7 @@ import {
 import * as commands from '../status/shell-commands.ts';
 import { isOpen } from '../status/state.ts';
 import { textOf } from '../status/text.ts';
-import { described, isNobodyThere, isFromViewlog } from './ask.ts';
+import { described, isFromViewlog, isNobodyThere, type Reply } from './ask.ts';
 import { activeIn, type Facts } from './facts.ts';
 import { error, ok, type Verdict, warning } from './finding.ts';
 
@@ -26,7 +26,7 @@ export function checkRuntime({ runtime }: Facts): readonly Verdict[] {
   const isOld = version.localeCompare(OLDEST[name], 'en', { numeric: true }) < 0;
   if (platform === 'linux' && !isOld) return [ok(what)];
   const fix = `Run it on Linux, with ${name} ${OLDEST[name]} or later`;
-  return [warning(what, 'viewlog is not tested there', fix)];
+  return [warning(`${what}; viewlog is not tested there`, fix)];
 }
 
 /** Reports that the collector's data directory is examined, not the one on the command line. */
@@ -34,42 +34,41 @@ export function checkSettings({ askedData, settings: { data } }: Facts): readonl
   if (data === askedData) return [];
   const [own, asked] = [data, askedData].map((dir) => (dir ? `--data ${dir}` : '--store'));
   const what = `The collector runs with ${own}, so the doctor examines that, not ${asked}`;
-  return [warning(what, undefined, 'To examine another collector, give its --data or --status')];
+  return [warning(what, 'To examine another collector, give its --data or --status')];
 }
 
 export function checkProjects({ projects: reading, settings, status }: Facts): readonly Verdict[] {
   if ('faults' in reading) {
-    const why = 'viewlog does not start with it; a running one keeps the last good list';
+    const kept = 'viewlog does not start with it; a running one keeps the last good list';
     const { projectsFault: fault } = status.overview ?? {};
-    if (fault?.isMissing) return [error(fault.first, why, RESTORE_PROJECTS)];
+    if (fault?.isMissing) return [error(`${fault.first}; ${kept}`, RESTORE_PROJECTS)];
     const check = `Correct the file. To see every fault: ${commands.withProjects('check', settings)}`;
     // The message of a file that cannot be read says what to do.
     const fix = typeof reading.content === 'object' ? check : undefined;
-    return [error(summaryOfFaults(reading), why, fix)];
+    return [error(`${summaryOfFaults(reading)}; ${kept}`, fix)];
   }
   const { projects } = reading.file;
   const what = `"${settings.projects}" has ${summaryOf(projects)}`;
   if (activeIn(reading).length > 0) return [ok(what)];
-  const id = projects[0]?.id ?? 'ID';
-  const fix = commands.activationOf(id, {}, settings);
-  return [warning(what, 'every view is refused', fix)];
+  const fix = commands.activationOf(projects[0]?.id ?? 'ID', {}, settings);
+  return [warning(`${what}; every view is refused`, fix)];
 }
 
 /** Checks that the process that holds the data directory is the examined collector. */
 export function checkLock({ holder, askedPort }: Facts): readonly Verdict[] {
-  const why = 'no other collector can start there';
   if (holder === undefined) return [];
+  const holds = 'holds the data directory; no other collector can start there';
   if (holder === 'unresponsive') {
     const fix = 'Find it, and end it if it hangs: sudo ss -xlp | grep viewlog.lock';
-    return [error('A process that does not answer holds the data directory', why, fix)];
+    return [error(`A process that does not answer ${holds}`, fix)];
   }
   const { pid, sinceMs, address } = holder;
   const port = portOf(address);
   if (port !== undefined && [undefined, 0, port].includes(askedPort)) return [];
-  const where = address === undefined ? 'without an address' : `at ${address}`;
-  const what = `Process ${pid}, running since ${timeOf(sinceMs)} ${where}, holds the data directory`;
   const examine = port === undefined ? '' : `. If it should, examine it with --port ${port}`;
-  return [error(what, why, `If it should not run any more: sudo kill ${pid}${examine}`)];
+  const fix = `If it should not run any more: sudo kill ${pid}${examine}`;
+  const where = address === undefined ? '' : ` at ${address}`;
+  return [error(`Process ${pid}, running since ${timeOf(sinceMs)}${where}, ${holds}`, fix)];
 }
 
 export function checkCollector(facts: Facts): readonly Verdict[] {
@@ -81,23 +80,19 @@ export function checkCollector(facts: Facts): readonly Verdict[] {
     const who = running ? `: process ${running.pid}, running since ${timeOf(running.sinceMs)}` : '';
     return [ok(`viewlog${version} answers at ${address}${who}`)];
   }
-  if (!isNobodyThere(reply)) return [anotherProgram(address, described(reply))];
+  if (!isNobodyThere(reply)) return [anotherProgram(address, reply)];
   // The check of the lock reports a process without an address, or one that hangs.
   if (holder !== undefined && running?.address === undefined) return [];
-  const start = commands.serveOf(settings);
-  const what = `No collector answers at ${address}: ${described(reply)}`;
-  const fix = `Start it: sudo systemctl restart viewlog, or: ${start}`;
-  return [warning(what, 'no view is accepted', fix)];
+  const what = `No collector answers at ${address}: ${described(reply)}; no view is accepted`;
+  const fix = `Start it: sudo systemctl restart viewlog, or: ${commands.serveOf(settings)}`;
+  return [warning(what, fix)];
 }
 
-function anotherProgram(address: string, answer: string): Verdict {
-  const fix = `Find it and stop it, or choose another address: sudo ss -ltnp 'sport = :${portOf(address)}'`;
-  const what = `Another program answers at ${address}: ${answer}`;
-  return error(what, 'viewlog cannot listen there', fix);
+function anotherProgram(address: string, reply: Reply): Verdict {
+  const what = `Another program answers at ${address}: ${described(reply)}; viewlog cannot listen there`;
+  const find = `sudo ss -ltnp 'sport = :${portOf(address)}'`;
+  return error(what, `Find it and stop it, or choose another address: ${find}`);
 }
-
-const NO_TOKEN = 'the status server shows details only to clients with its token';
-const TOKEN = 'Give --status-token-file, as a user who can read it, or VIEWLOG_STATUS_TOKEN';
 
 /** Checks that views are accepted, by `/readyz` and the status page. */
 export function checkHealth(facts: Facts): readonly Verdict[] {
@@ -106,42 +101,40 @@ export function checkHealth(facts: Facts): readonly Verdict[] {
     if (!isFromViewlog(facts.reply)) return [];
     const what = address === '' ? '--status is off' : `Nothing answers at ${address}`;
     const fix = 'Give --status as the collector has it; its log says where it is';
-    return [warning(what, 'it is unknown whether views are accepted', fix)];
+    return [warning(`${what}; it is unknown whether views are accepted`, fix)];
   }
-  if (isReady === undefined) return [anotherProgram(address, described(reply))];
+  if (isReady === undefined) return [anotherProgram(address, reply)];
   if (overview === undefined) {
-    const what = isReady ? 'Ready; details are unknown' : 'Not ready';
-    return [(isReady ? warning : error)(what, NO_TOKEN, TOKEN)];
+    const what = `${isReady ? 'Ready' : 'Not ready'}; only clients with a token see details`;
+    const fix = 'Give --status-token-file, as a user who can read it, or VIEWLOG_STATUS_TOKEN';
+    return [(isReady ? warning : error)(what, fix)];
   }
   if (isReady) return [ok(`Ready, according to ${address}/readyz`)];
   const { unavailable } = overview;
   if (unavailable === undefined) {
-    const why = 'views are accepted until it stops, and then refused';
-    return [error('Not ready: about to stop', why, 'If it should not stop, restart it')];
+    return [error('Not ready: about to stop', 'If it should not stop, restart it')];
   }
   const fix = 'Check the disk (df -h; df -i; quotas), or the cluster; the log says more';
-  return [error(`Not ready: ${unavailable}`, 'every view is refused', fix)];
+  return [error(`Not ready: ${unavailable}; every view is refused`, fix)];
 }
 
 const REFUSALS_MAX = 5;
 
 /** Reports refusals with their causes, and the status page's warnings. */
-export function checkRefusals(facts: Facts): readonly Verdict[] {
-  const { overview } = facts.status;
+export function checkRefusals({ status: { overview }, settings }: Facts): readonly Verdict[] {
   if (overview === undefined) return [];
-  const { projects, problems, warnings } = overview;
+  const { projects, problems, warnings, unavailable } = overview;
   // Also those that are too few for the page.
   const refused = [...projects, ...problems.filter(({ id }) => id === '')].filter(
     ({ state, reasons }) => state === 'silent' || reasons.some(isOpen),
   );
   const more = refused.length - REFUSALS_MAX;
-  const notes =
-    more > 0 ? [...warnings, `${plural(more, 'more project')} with problems`] : warnings;
+  const rest = more > 0 ? [`${plural(more, 'more project')} with problems`] : [];
   const found = [
-    ...refused.slice(0, REFUSALS_MAX).map((row) => verdictOf(problemNotice(row, facts.settings))),
-    ...notes.map((note) => warning(note)),
+    ...refused.slice(0, REFUSALS_MAX).map((row) => verdictOf(problemNotice(row, settings))),
+    ...[...warnings, ...rest].map((note) => warning(note)),
   ];
-  if (found.length > 0 || overview.unavailable !== undefined) return found;
+  if (found.length > 0 || unavailable !== undefined) return found;
   return [ok('No view of a listed project is refused now')];
 }
 
@@ -154,5 +147,5 @@ export function checkOverdue(facts: Facts): readonly Verdict[] {
 function verdictOf(notice: Notice): Verdict {
   const [title = '', ...steps] = textOf(notice).split('\n');
   const fix = steps.map((line) => line.replace('  ', '')).join('\n');
-  return warning(title.replace(/\.$/, ''), undefined, fix);
+  return warning(title.replace(/\.$/, ''), fix);
 }

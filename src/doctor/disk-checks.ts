@@ -15,39 +15,24 @@ const inside =
   (facts: Facts): readonly Verdict[] =>
     facts.disk?.inside === undefined ? [] : check(facts.disk.inside, facts);
 
-export function checkDirectory({ disk, settings, ownUid }: Facts): readonly Verdict[] {
+export function checkDirectory({ disk, settings: { data = '' } }: Facts): readonly Verdict[] {
   if (disk === undefined) return [];
-  const { inside } = disk;
-  const path = settings.data ?? '';
-  const create = `sudo install -d -o viewlog -g viewlog -m 750 ${shellQuoted(path)}`;
-  const fault = typeof inside?.writing === 'string' ? inside.writing : disk.fault;
-  if (fault === undefined) {
-    if (inside !== undefined) return [ok(`"${path}" can be written to`)];
-    const fix = `viewlog creates it when it starts, if it may. Otherwise correct --data, or: ${create}`;
-    return [warning(`"${path}" does not exist`, 'there are no views yet', fix)];
-  }
-  const owner = inside?.directory.uid;
-  let fix = `sudo chmod u+rwx ${shellQuoted(path)}`;
-  if (owner === undefined) fix = `Correct --data, run this as the service's user, or: ${create}`;
-  else if (/EROFS|EIO/.test(fault)) fix = 'Mount the file system read-write; dmesg says more';
-  else if (ownUid && owner !== ownUid) fix = `Run viewlog as its owner, ${userName(owner)}`;
-  const why = 'viewlog does not start, or refuses every view';
-  return [error(`"${path}" cannot be written to: ${fault}`, why, fix)];
+  const { inside, fault = inside?.writing } = disk;
+  if (typeof fault === 'string') return [error(fault)];
+  if (inside !== undefined) return [ok(`"${data}" can be written to`)];
+  const create = `sudo install -d -o viewlog -g viewlog -m 750 ${shellQuoted(data)}`;
+  const fix = `viewlog creates it when it starts, if it may. Otherwise correct --data, or: ${create}`;
+  return [warning(`"${data}" does not exist; there are no views yet`, fix)];
 }
 
-/** `0640` */
-const modeText = (mode: number): string => (mode & 0o777).toString(8).padStart(4, '0');
-
 /** Reports the service's user: the one that owns the directory. */
-export const checkUser = inside(({ directory }, { ownUid, args }) => {
+export const checkUser = inside(({ directory }, { ownUid, settings: { data = '' } }) => {
   const owner = userName(directory.uid);
   const what = `${owner} owns the data directory, so viewlog runs as ${owner}`;
   if ([undefined, 0, directory.uid].includes(ownUid)) return [ok(what)];
-  const why = `the doctor runs as ${userName(ownUid!)}, and may see less`;
-  return [warning(what, why, commandAs(owner, args))];
+  const fix = commandAs(owner, ['doctor', '--data', data]);
+  return [warning(`${what}; the doctor runs as ${userName(ownUid!)}, and may see less`, fix)];
 });
-
-const FILES_MAX = 20;
 
 /** Finds files that the service, or shippers in its group, cannot open. */
 export const checkPermissions = inside(({ directory, files }, { settings: { data = '' } }) => {
@@ -57,45 +42,43 @@ export const checkPermissions = inside(({ directory, files }, { settings: { data
     if (uid !== directory.uid) return name !== 'projects.json' || (mode & 0o004) === 0;
     return isShared && name.startsWith('views-') && (mode & 0o040) === 0;
   });
-  const [first] = wrong;
+  const [first, ...more] = wrong;
   if (first === undefined) return [];
-  const rest = wrong.length === 1 ? '' : `, and ${plural(wrong.length - 1, 'more file')} too`;
-  const what = `"${first.name}" belongs to ${userName(first.uid)}, with mode ${modeText(first.mode)}${rest}`;
   const [user, group] = [userName(directory.uid), groupName(directory.gid)];
-  const service = first.uid === directory.uid ? '' : `${user}, which runs viewlog, or `;
-  const why = `${service}shippers in group ${group} may be unable to open it`;
-  const paths = wrong.slice(0, FILES_MAX).map(({ name }) => shellQuoted(`${data}/${name}`));
-  const names = paths.join(' ');
+  const mode = (first.mode & 0o777).toString(8).padStart(4, '0');
+  const rest = more.length === 0 ? '' : `, and ${plural(more.length, 'more file')} too`;
+  const what =
+    `"${first.name}" belongs to ${userName(first.uid)}, with mode ${mode}${rest}; viewlog, as ` +
+    `${user}, or shippers in group ${group} may be unable to open it`;
+  const dir = shellQuoted(data);
   const owners = `${user}:${group}`.replaceAll('#', '');
-  return [warning(what, why, `sudo chown -h ${owners} ${names} && sudo chmod 640 ${names}`)];
+  return [warning(what, `sudo chown -R ${owners} ${dir} && sudo chmod -R u=rwX,g=rX ${dir}`)];
 });
 
-const LOCAL = 'Move the data directory to a disk of this machine';
-const NETWORK = [
-  'how safe a sync is depends on the file server, and the lock works on one machine only',
-  LOCAL,
-] as const;
+const NETWORK =
+  'how safe a sync is depends on the file server, and the lock works on one machine only';
 
 /** The kernel's number of each type of file system, its name, and what to say against it. */
-const FILE_SYSTEMS: Readonly<Record<number, readonly [string, why?: string, fix?: string]>> = {
+const FILE_SYSTEMS: Readonly<Record<number, readonly [name: string, why?: string]>> = {
   0xef53: ['ext4'],
   0x58465342: ['xfs'],
   0x9123683e: ['btrfs'],
   0x2fc12fc1: ['zfs'],
-  0x01021994: ['tmpfs', 'it is memory, and lost when this machine restarts', LOCAL],
-  0x794c7630: ['overlay', "it is a container's own, and lost with it", 'Mount a volume there'],
-  0x6969: ['nfs', ...NETWORK],
-  0xff534d42: ['cifs', ...NETWORK],
-  0xfe534d42: ['smb', ...NETWORK],
-  0x65735546: ['fuse', ...NETWORK],
+  0x01021994: ['tmpfs', 'it is memory, and lost when this machine restarts'],
+  0x794c7630: ['overlay', "it is a container's own, and lost with it"],
+  0x6969: ['nfs', NETWORK],
+  0xff534d42: ['cifs', NETWORK],
+  0xfe534d42: ['smb', NETWORK],
+  0x65735546: ['fuse', NETWORK],
 };
 
 export const checkFileSystem = inside(({ fileSystem }) => {
   if (fileSystem === undefined) return [];
   const { type } = fileSystem;
-  const [name, why, fix = ''] = FILE_SYSTEMS[type] ?? [`type 0x${type.toString(16)}`];
+  const [name, why] = FILE_SYSTEMS[type] ?? [`type 0x${type.toString(16)}`];
   const what = `The data directory is on ${name}`;
-  return why === undefined ? [ok(what)] : [warning(what, why, fix)];
+  if (why === undefined) return [ok(what)];
+  return [warning(`${what}; ${why}`, 'Move it to a disk of this machine; mount a volume there')];
 });
 
 const DAYS_LEFT_MIN = 14;
@@ -106,24 +89,24 @@ const FREE_UP =
 export const checkSpace = inside((seen, { settings }) => {
   const { 'min-free': minFreeBytes, 'keep-days': keepDays } = settings;
   if (seen.fileSystem === undefined) {
-    const what = 'Free disk space is unknown: statfs is not permitted';
-    return [warning(what, '--min-free is off', 'Start Deno with --allow-sys=statfs')];
+    const what = 'Free disk space is unknown: statfs is not permitted; --min-free is off';
+    return [warning(what, 'Start Deno with --allow-sys=statfs')];
   }
   const { freeBytes } = seen.fileSystem;
   const space = spaceOf(freeBytes, minFreeBytes, seen);
   const what = `${formatRoundedSize(freeBytes)} free, --min-free ${formatSize(minFreeBytes)}`;
+  const refused = 'every view is refused with 503';
   if (space.remedy !== undefined) {
-    const { words } = spaceStep(space, settings);
-    return [error(what, 'every view is refused with 503', words.join(''))];
+    return [error(`${what}; ${refused}`, spaceStep(space, settings).words.join(''))];
   }
-  const { daysLeft = Infinity } = space;
-  const lasts = `lasts ${plural(Math.floor(daysLeft), 'day')} at the present rate`;
-  const isKnown = daysLeft !== Infinity;
-  const estimate = `${what}; ${isKnown ? lasts : 'how long it lasts is unknown before a full day'}`;
+  const { daysLeft } = space;
+  if (daysLeft === undefined)
+    return [ok(`${what}; how long it lasts is unknown before a full day`)];
+  const estimate = `${what}; lasts ${plural(Math.floor(daysLeft), 'day')} at the present rate`;
   // With --keep-days, as many files are removed as are added.
   const isSteady = keepDays > 0 && seen.viewDays.length >= keepDays;
   if (daysLeft >= DAYS_LEFT_MIN || isSteady) return [ok(estimate)];
-  return [warning(estimate, 'then every view is refused with 503', FREE_UP)];
+  return [warning(`${estimate}; then ${refused}`, FREE_UP)];
 });
 
 const SLOW_MS = 50;
@@ -136,21 +119,16 @@ export const checkWriting = inside(({ writing }, { settings }) => {
   const slowest = `the slowest of ${sorted.length}: ${millis(sorted.at(-1)!)}`;
   const what = `A write and sync take ${millis(median)} (${slowest})`;
   if (median <= SLOW_MS || settings.durability === 'os') return [ok(what)];
-  return [warning(what, 'answers wait for them', 'See dmesg and iostat -x; is the disk failing?')];
+  const fix = 'See dmesg and iostat -x; is the disk failing?';
+  return [warning(`${what}; answers wait for them`, fix)];
 });
 
 const millis = (ms: number): string => `${ms.toFixed(ms < 10 ? 2 : 0)} ms`;
 
 export function checkClock({ nowMs, disk }: Facts): readonly Verdict[] {
   const newest = disk?.inside?.viewDays.at(-1) ?? '';
-  const what = `It is ${timeOf(nowMs)}`;
-  if (dayOf(nowMs) >= newest) return [ok(what)];
-  const why = 'the clock names the files, is in every line, and says which files are old';
-  return [
-    warning(
-      `${what}, but there are views of ${newest}`,
-      why,
-      'Synchronise it: sudo timedatectl set-ntp true',
-    ),
-  ];
+  const now = `It is ${timeOf(nowMs)}`;
+  if (dayOf(nowMs) >= newest) return [ok(now)];
+  const what = `${now}, but there are views of ${newest}; the clock names the files`;
+  return [warning(what, 'Synchronise it: sudo timedatectl set-ntp true')];
 }

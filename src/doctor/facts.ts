@@ -1,5 +1,6 @@
 import { askHolder } from '../disk/lock.ts';
 import { ownAddress } from '../http/listener.ts';
+import { exampleOrigin } from '../projects/origins.ts';
 import type { Faulty, Sound } from '../projects/parse.ts';
 import { readProjectsFile } from '../projects/projects-file.ts';
 import type { About } from '../status/collector-status.ts';
@@ -40,11 +41,7 @@ const NO_ORIGIN = 'https://viewlog-doctor.invalid';
  * Looks at the installation, and changes nothing.
  * @param askedPort the collector's, if one was chosen.
  */
-export async function gatherFacts(
-  options: Options,
-  askedPort: number | undefined,
-  args: readonly string[],
-) {
+export async function gatherFacts(options: Options, askedPort: number | undefined) {
   const { url, 'probe-project': project } = options;
   const commandLine = shownSettings(options);
   const { data: askedData } = commandLine;
@@ -59,8 +56,6 @@ export async function gatherFacts(
   const nowMs = Date.now();
   return {
     nowMs,
-    /** The command line, without the program. */
-    args,
     runtime: runtimeHere(),
     /** `undefined` if the runtime does not reveal the user (Deno without --allow-sys=uid). */
     ownUid: await Promise.resolve()
@@ -106,7 +101,7 @@ async function askStatus(named: string | undefined, options: Options): Promise<S
 /** Returns an origin from which a project's pages may send. */
 function senderOf(reading: Sound | Faulty, project: string | undefined): string | undefined {
   const sender = activeIn(reading).find(({ id, origins }) => (project ? id === project : origins));
-  return sender?.origins?.[0]?.replace('*', 'www');
+  return sender?.origins?.map(exampleOrigin)[0];
 }
 
 export const activeIn = (reading: Sound | Faulty) =>

@@ -4,9 +4,8 @@ export type State = 'ok' | 'warning' | 'error';
 /** The result of a check. */
 export interface Verdict {
   readonly state: State;
+  /** What was found, and why it matters. */
   readonly what: string;
-  /** Why it matters. */
-  readonly why?: string | undefined;
   readonly fix?: string | undefined;
 }
 
@@ -15,11 +14,6 @@ export interface Finding extends Verdict {
   readonly check: string;
 }
 
-export const ok = (what: string, why?: string): Verdict => ({ state: 'ok', what, why });
-
-const bad =
-  (state: State) =>
-  (what: string, why?: string, fix?: string): Verdict => ({ state, what, why, fix });
-
-export const warning = bad('warning');
-export const error = bad('error');
+export const ok = (what: string): Verdict => ({ state: 'ok', what });
+export const warning = (what: string, fix?: string): Verdict => ({ state: 'warning', what, fix });
+export const error = (what: string, fix?: string): Verdict => ({ state: 'error', what, fix });

@@ -1,8 +1,8 @@
 // A named import would keep an old Deno, which has no `statfs`, from starting.
 import * as fs from 'node:fs/promises';
 import type { Stats } from 'node:fs';
-import { errnoOf, reasonOf } from '../base/exit.ts';
 import { within } from '../base/time.ts';
+import { cannotOpen } from '../disk/directory.ts';
 import { fileNameOf } from '../disk/names.ts';
 import { ifPresent } from '../disk/ops.ts';
 import { type FilesSeen, lookAround } from '../status/look-around.ts';
@@ -25,11 +25,10 @@ export async function probeDisk(
   nowMs: number,
 ): Promise<Disk> {
   try {
-    const stats = await fs.stat(dir);
-    if (!stats.isDirectory()) return { fault: "it isn't a directory" };
-    return { inside: await lookInside(dir, stats, settings, nowMs) };
+    const stats = await ifPresent(fs.stat(dir));
+    return stats === undefined ? {} : { inside: await lookInside(dir, stats, settings, nowMs) };
   } catch (error) {
-    return errnoOf(error) === 'ENOENT' ? {} : { fault: reasonOf(error) };
+    return { fault: cannotOpen(dir, error).message };
   }
 }
 
@@ -45,7 +44,7 @@ async function lookInside(dir: string, stats: Stats, settings: ShownSettings, no
     /** The files that viewlog opens. */
     files: await openedFiles(dir, seen).catch(() => []),
     /** How long each write and sync took, in milliseconds, or why none is possible. */
-    writing: isFull ? [] : await writeTimes(dir).catch(reasonOf),
+    writing: isFull ? [] : await writeTimes(dir).catch((error) => cannotOpen(dir, error).message),
   };
 }
 

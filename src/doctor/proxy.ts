@@ -59,36 +59,39 @@ const reached =
     facts.proxy !== undefined && isReached(facts.proxy) ? check(facts.proxy, facts) : [];
 
 const LOST = 'views of pages do not arrive';
-const PROXIES = 'viewlog help proxies';
 
 export function checkUrl({ proxy }: Facts): readonly Verdict[] {
   if (proxy === undefined) return [];
   const { url, get } = proxy;
   const refusal = refusalIn(get);
   if (refusal?.code === 'not-found') {
-    const what = `${url} does not reach viewlog as /view: ${refusal.detail}`;
-    return [error(what, LOST, `Have the proxy pass the path on unchanged: ${PROXIES}`)];
+    const what = `${url} does not reach viewlog as /view: ${refusal.detail}; ${LOST}`;
+    return [error(what, 'Have the proxy pass the path on unchanged: viewlog help proxies')];
   }
   if (isReached(proxy)) return [ok(`${url} reaches viewlog`)];
   const fix =
     'failure' in get
       ? 'Check its name in the DNS, its certificate, the proxy and the firewall'
-      : `Start viewlog, and have the proxy pass /view on to it: ${PROXIES}`;
-  return [error(`${url} does not reach viewlog: ${described(get)}`, LOST, fix)];
+      : 'Start viewlog, and have the proxy pass /view on to it: viewlog help proxies';
+  return [error(`${url} does not reach viewlog: ${described(get)}; ${LOST}`, fix)];
 }
 
+const PASS_ON =
+  'Have the proxy pass OPTIONS and Origin on, and leave Access-Control-… to viewlog: ' +
+  'viewlog help proxies';
+
 export const checkCors = reached(({ origin, get, preflight }) => {
+  const wrong = 'browsers do not let pages send, or read answers';
+  if (!isFromViewlog(preflight)) {
+    const what = `Another program answers preflights: ${described(preflight)}; ${wrong}`;
+    return [warning(what, PASS_ON)];
+  }
   // The answer to GET may be the proxy's own, which matters to no page.
   const answers = refusalIn(get) === undefined ? [preflight] : [preflight, get];
-  const wrong = answers.map(allowedOrigin).find((allowed) => allowed !== origin);
-  if (isFromViewlog(preflight) && wrong === undefined) {
-    return [ok('Preflights are granted, and pages can read answers')];
-  }
-  const what = isFromViewlog(preflight)
-    ? `Answers to pages of ${origin} allow ${wrong === '' ? 'no origin' : `"${wrong}"`} to read them`
-    : `Another program answers preflights: ${described(preflight)}`;
-  const fix = 'Have the proxy pass OPTIONS and Origin on, and leave Access-Control-… to viewlog';
-  return [warning(what, 'browsers do not let pages send, or read answers', `${fix}: ${PROXIES}`)];
+  const allowed = answers.map(allowedOrigin).find((one) => one !== origin);
+  if (allowed === undefined) return [ok('Preflights are granted, and pages can read answers')];
+  const what = `Answers to pages of ${origin} allow "${allowed}" to read them; ${wrong}`;
+  return [warning(what, PASS_ON)];
 });
 
 const allowedOrigin = (reply: Reply): string =>
@@ -99,19 +102,19 @@ export const checkSize = reached(({ preflight, large, largeBytes }) => {
   if (!isFromViewlog(preflight)) return [];
   const size = formatSize(largeBytes);
   if (isFromViewlog(large)) return [ok(`A body of ${size} reaches viewlog`)];
-  const what = `A body of ${size} does not reach viewlog: ${described(large)}`;
+  const what = `A body of ${size} does not reach viewlog: ${described(large)}; large views are lost`;
   const settingNames = 'nginx: client_max_body_size; Caddy: request_body, max_size';
-  return [warning(what, 'large views are lost', `Have the proxy pass it on (${settingNames})`)];
+  return [warning(what, `Have the proxy pass it on (${settingNames})`)];
 });
 
 export const checkView = reached(({ origin, view }, { project = '' }) => {
   if (view === undefined) return [];
   const what = `A view of project ${project} from ${origin}`;
   if ('status' in view && view.status === 201) {
-    const why = `reports count it as a visitor's, of page ${PROBE_PAGE}`;
-    return [ok(`${what} is stored: ${clip(view.body, 200)}`, why)];
+    const counted = `reports count it as a visitor's, of page ${PROBE_PAGE}`;
+    return [ok(`${what} is stored: ${clip(view.body, 200)}; ${counted}`)];
   }
   const { code, detail } = refusalIn(view) ?? { code: 'not by viewlog', detail: described(view) };
   const fix = 'See viewlog help trouble, by that code';
-  return [warning(`${what} is refused, ${code}: ${detail}`, LOST, fix)];
+  return [warning(`${what} is refused, ${code}: ${detail}; ${LOST}`, fix)];
 });

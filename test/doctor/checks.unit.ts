@@ -109,7 +109,6 @@ const proxied = (change: Partial<ProxyReplies>): Partial<Facts> => ({
 const examined = (facts: Partial<Facts>) =>
   examine({
     nowMs: NOON,
-    args: ['doctor', '--data', '/data'],
     runtime: { name: 'Node', version: '24.1.0', platform: 'linux' },
     ownUid: SERVICE.uid,
     askedData: '/data',
@@ -130,10 +129,9 @@ const examined = (facts: Partial<Facts>) =>
 const told = (facts: Partial<Facts>): string[] =>
   examined(facts)
     .filter(({ state }) => state !== 'ok')
-    .map(({ check, state, what, why, fix }) => {
-      const finding = [what, why].filter(Boolean).join('; ');
-      return `${state} ${check}: ${finding}. ${fix ?? ''}`.replaceAll(/\n */g, ' ');
-    });
+    .map(({ check, state, what, fix = '' }) =>
+      `${state} ${check}: ${what}. ${fix}`.replaceAll(/\n */g, ' '),
+    );
 
 it('has nothing to complain about if nothing is wrong', () => {
   const checks = examined(proxied({})).map(({ check, state }) => `${state} ${check}`);
@@ -179,8 +177,9 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     { askedPort: 9000 },
   'error lock: A process that does not answer holds the data directory; no other collector can start there. Find it, and end it if it hangs: sudo ss -xlp | grep viewlog.lock':
     { ...NOT_RUNNING, holder: 'unresponsive' },
-  'error data directory: "/data" cannot be written to: EACCES: permission denied; viewlog does not start, or refuses every view. sudo chmod u+rwx /data':
-    inside({ writing: 'EACCES: permission denied' }),
+  'error data directory: Cannot open "/data" for writing: denied. ': inside({
+    writing: 'Cannot open "/data" for writing: denied',
+  }),
   'error free space: 3.0 MiB free, --min-free 64 MiB; every view is refused with 503. 3.0 MiB are free, and 61 MiB more are needed: delete views-*.ndjson':
     inside(free(3 * MiB)),
   'error free space: 57 MiB free, --min-free 64 MiB; every view is refused with 503. --min-free is 64 MiB, but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB, or use a larger disk.':
@@ -190,12 +189,15 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'error health: Another program answers at http://127.0.0.1:8081: 200 from x/1; viewlog': statusOf(
     { reply: answer(200, { server: 'x/1' }) },
   ),
-  'error health: Not ready: about to stop; views are accepted until it stops, and then refused.':
-    shown(sceneOf({ isStopping: true })),
+  'error health: Not ready: about to stop. If it should not stop, restart it': shown(
+    sceneOf({ isStopping: true }),
+  ),
   'error health: Not ready: no space left; every view is refused. Check the disk (df -h; df -i;':
     shown(sceneOf({ store: { unavailable: 'no space left' } })),
-  'error health: Not ready; the status server shows details only to clients with its token. Give':
-    statusOf({ reply: answer(503), isReady: false }),
+  'error health: Not ready; only clients with a token see details. Give': statusOf({
+    reply: answer(503),
+    isReady: false,
+  }),
   'error url: https://views.example/view does not reach viewlog: 502 from nginx; views of pages do not arrive. Start viewlog, and have the proxy pass /view on to it: viewlog help proxies':
     proxied({ get: answer(502, { server: 'nginx' }), preflight: answer(502) }),
   'error url: https://views.example/view does not reach viewlog as /view: Nothing at /; views of pages do not arrive. Have the proxy pass the path on unchanged: viewlog help proxies':
@@ -213,7 +215,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'warning collector: No collector answers at http://127.0.0.1:8080: connect ECONNREFUSED 127.0.0.1:8080; no view is accepted. Start it: sudo systemctl restart viewlog, or: viewlog serve --data /data --host 127.0.0.1 --port 8080':
     NOT_RUNNING,
   [`warning health: --status is off; ${NO_HEALTH}`]: { status: { address: undefined } },
-  'warning health: Ready; details are unknown; the status server shows details only to clients with its token. Give --status-token-file,':
+  'warning health: Ready; only clients with a token see details. Give --status-token-file,':
     statusOf({ reply: answer(200), isReady: true }),
   [String.raw`warning refusals: \u001b[2J. `]: shown(sceneOf({}), ['\u001b[2J']),
   'warning refusals: Aurora: 2 of 102 views of the last hour refused, since 2026-11-22 14:01 UTC. 2 views in 24 hours, the latest 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If it is one of its sites, add it: viewlog activate 1 --origin https://b.example --projects /data/projects.json':
@@ -229,13 +231,13 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     inside({ overdue: ['views-2026-01-01.ndjson'] }),
   'warning write and sync: A write and sync take 51 ms (the slowest of 3: 200 ms); answers wait':
     inside({ writing: [51, 51, 200] }),
-  'warning clock: It is 2026-11-20T00:00:00Z, but there are views of 2026-11-21; the clock names the files, is in every line, and says which files are old. Synchronise it: sudo timedatectl set-ntp true':
+  'warning clock: It is 2026-11-20T00:00:00Z, but there are views of 2026-11-21; the clock names the files. Synchronise it: sudo timedatectl set-ntp true':
     { nowMs: Date.UTC(2026, 10, 20) },
   'warning file system: The data directory is on tmpfs; it is memory, and lost when this machine':
     inside({ fileSystem: { type: 0x01021994, freeBytes: 8192 * MiB } }),
   "warning user: #4711 owns the data directory, so viewlog runs as #4711; the doctor runs as #4713, and may see less. sudo -u '#4711' viewlog doctor --data /data":
     { ownUid: 4713 },
-  'warning permissions: "views-2026-11-21.ndjson" belongs to root, with mode 0600, and 1 more file too; #4711, which runs viewlog, or shippers in group #4712 may be unable to open it. sudo chown -h 4711:4712 /data/views-2026-11-21.ndjson /data/refused-2026-11-21.ndjson && sudo chmod 640 /data/views-2026-11-21.ndjson /data/refused-2026-11-21.ndjson':
+  'warning permissions: "views-2026-11-21.ndjson" belongs to root, with mode 0600, and 1 more file too; viewlog, as #4711, or shippers in group #4712 may be unable to open it. sudo chown -R 4711:4712 /data && sudo chmod -R u=rwX,g=rX /data':
     inside({
       files: [
         { name: 'projects.json', uid: 0, gid: 0, mode: 0o100644 },

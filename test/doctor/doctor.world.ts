@@ -32,13 +32,13 @@ describe.skipIf(!isRoot)('users', () => {
     expect(own.line('data directory')).toMatch(/^ok /);
     expect(namesIn(data)).toStrictEqual(['projects.json']);
     const other = await doctorAs({ uid: 4713, gid: 4713 }, data);
-    expect(other.line('user')).toContain("sudo -u '#4711' viewlog doctor --host");
+    expect(other.line('user')).toContain("sudo -u '#4711' viewlog doctor --data");
     expect(other.outcome('data directory')).toMatch(
-      /^78 error .*" cannot be written to: EACCES: .*Run viewlog as its owner, #4711$/,
+      /^78 error .*: EACCES: .*; let the user that runs viewlog write there$/,
     );
     fs.chmodSync(join(data, '..'), 0o700);
     const shut = await doctorAs(SERVICE, data);
-    expect(shut.outcome('data directory')).toMatch(/^78 .*EACCES: .*Correct --data, run this as/);
+    expect(shut.outcome('data directory')).toMatch(/^78 error .*: EACCES: /);
   });
 
   it('cannot use what root has left there, until the printed command is run', async () => {

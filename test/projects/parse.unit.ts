@@ -136,9 +136,7 @@ describe('a file without faults', () => {
   test('may begin with a byte order mark, which no column counts', () => {
     const text = '{"projects":[]}';
     expect(read(`\ufeff${text}`)).toMatchObject({ file: { projects: [] }, bom: '\ufeff', text });
-    expect(faultsOf('\ufeff1')).toEqual([
-      expect.stringMatching(/^p\.json:1:1: the file must be /),
-    ]);
+    expect(faultsOf('\ufeff1')).toEqual([expect.stringMatching(/^p\.json:1:1: the file must be /)]);
     expect(faultsOf('\ufeff\ufeff[]')).toHaveLength(1);
   });
 
