@@ -1,4 +1,5 @@
 // Checks of the program, its settings, its projects file and the running collector.
+import type { Reply } from '../base/ask.ts';
 import { timeOf } from '../base/time.ts';
 import { plural } from '../base/format.ts';
 import { portOf } from '../http/listener.ts';
@@ -13,7 +14,7 @@ import {
 import * as commands from '../status/shell-commands.ts';
 import { isOpen } from '../status/state.ts';
 import { textOf } from '../status/text.ts';
-import { described, isFromViewlog, isNobodyThere, type Reply } from './ask.ts';
+import { described, isFromViewlog, isNobodyThere } from './reply.ts';
 import { activeIn, type Facts } from './facts.ts';
 import { error, ok, type Verdict, warning } from './finding.ts';
 

@@ -1,3 +1,4 @@
+import { ask, type Reply } from '../base/ask.ts';
 import { askHolder } from '../disk/lock.ts';
 import { ownAddress } from '../http/listener.ts';
 import { exampleOrigin } from '../projects/origins.ts';
@@ -8,7 +9,7 @@ import { placeOf } from '../status/shell-commands.ts';
 import type { StatusModel } from '../status/model.ts';
 import { shownSettings } from '../status/shown-settings.ts';
 import { readToken } from '../status/token.ts';
-import { ask, fieldsOf, preflightFrom, type Reply } from './ask.ts';
+import { fieldsOf, preflightFrom } from './reply.ts';
 import { probeDisk } from './probe-disk.ts';
 import { probeProxy } from './proxy.ts';
 

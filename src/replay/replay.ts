@@ -12,7 +12,7 @@ import { acquireLock, REPLAY_LOCK_NAME } from '../disk/lock.ts';
 import { loadProjects, type Project, type ProjectList } from '../projects/project-list.ts';
 import { readRefusedLine, type StoredRefusal } from '../store/refused/refused-line.ts';
 import { readView } from '../view/read-view.ts';
-import { isRefusal, sizeFault } from '../view/refusal.ts';
+import { isRefusal } from '../view/refusal.ts';
 import { findCollector, sendView } from './send.ts';
 import { SentIds } from './sent-ids.ts';
 
@@ -111,13 +111,13 @@ async function replayView(
 ): Promise<string> {
   if (view === undefined) return 'invalid';
   const { id, text, origin } = view;
-  const { url, project, projects, viewBytesMax, stop } = rules;
+  const { url, project, projects, stop } = rules;
   const before = sentIds.states.get(id);
   if (before === '+') return 'sent before';
   if (before === '?') return 'with an unknown outcome';
   const read = readView(text);
   if (project !== undefined && read.project !== project) return 'of other projects';
-  const verdict = sizeFault(Buffer.byteLength(text), viewBytesMax) ?? admit(read, origin, rules);
+  const verdict = admit(read, origin, rules);
   // The pace stays far below any limit, so a limit that is used up here means nothing.
   if (isRefusal(verdict) && verdict.code !== 'rate-limited') {
     return `still refused, ${verdict.code}: ${printable(verdict.detail)}`;

@@ -1,5 +1,6 @@
 // Sends single views to a running collector, and returns what is known of each afterwards.
-import { EXIT, Fatal, fetchFailure } from '../base/exit.ts';
+import { ask } from '../base/ask.ts';
+import { EXIT, Fatal } from '../base/exit.ts';
 import { printable } from '../base/text.ts';
 import { sleep } from '../base/time.ts';
 import type { StoredRefusal } from '../store/refused/refused-line.ts';
@@ -21,11 +22,9 @@ const TIMEOUT_MS = 60_000;
  * @throws {Fatal} exit 69 unless a collector answers at the address.
  */
 export async function findCollector(url: string): Promise<void> {
-  const found = await request(url, { method: 'OPTIONS' }).then(
-    ({ status }) => (status === 204 ? undefined : `it answers ${status} to OPTIONS /view`),
-    fetchFailure,
-  );
-  if (found === undefined) return;
+  const reply = await ask(`${url}/view`, { method: 'OPTIONS' }, TIMEOUT_MS);
+  if ('status' in reply && reply.status === 204) return;
+  const found = 'failure' in reply ? reply.failure : `it answers ${reply.status} to OPTIONS /view`;
   const message = `No collector answers at ${url}: ${found}; start it, or name another with --to`;
   throw new Fatal(EXIT.unavailable, message);
 }
@@ -46,23 +45,17 @@ export async function sendView(url: string, view: StoredRefusal, stop: AbortSign
 
 async function sendOnce(url: string, { text, origin }: StoredRefusal): Promise<Sent> {
   const headers = { 'Content-Type': 'application/json', ...(origin && { Origin: origin }) };
-  try {
-    const response = await request(url, { method: 'POST', headers, body: text });
-    const { status } = response;
-    const [, code = ''] = /"code":"([\w-]+)"/.exec(await response.text()) ?? [];
-    const answer = `${status} ${printable(code, 64)}`.trim();
-    if (status === 201) return { state: '+', answer };
-    if (status === 429 || code === 'overloaded') {
-      const retryAfterSeconds = Number(response.headers.get('retry-after')) || 1;
-      return { state: '-', answer, retryAfterSeconds };
-    }
-    // After any other 5xx, a proxy's included, the view may be stored all the same.
-    const isDefinite = status >= 400 && status < 500 && status !== 408;
-    return { state: isDefinite ? '-' : '?', answer };
-  } catch (error) {
-    return { state: '?', answer: fetchFailure(error) };
+  const reply = await ask(`${url}/view`, { method: 'POST', headers, body: text }, TIMEOUT_MS);
+  if ('failure' in reply) return { state: '?', answer: reply.failure };
+  const { status, body } = reply;
+  const [, code = ''] = /"code":"([\w-]+)"/.exec(body) ?? [];
+  const answer = `${status} ${printable(code, 64)}`.trim();
+  if (status === 201) return { state: '+', answer };
+  if (status === 429 || code === 'overloaded') {
+    const retryAfterSeconds = Number(reply.headers.get('retry-after')) || 1;
+    return { state: '-', answer, retryAfterSeconds };
   }
+  // After any other 5xx, a proxy's included, the view may be stored all the same.
+  const isDefinite = status >= 400 && status < 500 && status !== 408;
+  return { state: isDefinite ? '-' : '?', answer };
 }
-
-const request = (url: string, init: RequestInit): Promise<Response> =>
-  fetch(`${url}/view`, { ...init, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { BUILD } from '../../src/base/built.ts';
-import type { Reply } from '../../src/doctor/ask.ts';
+import type { Reply } from '../../src/base/ask.ts';
 import { examine } from '../../src/doctor/checks.ts';
 import type { Facts } from '../../src/doctor/facts.ts';
 import type { Inside } from '../../src/doctor/probe-disk.ts';

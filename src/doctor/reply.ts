@@ -1,25 +1,5 @@
-import { fetchFailure } from '../base/exit.ts';
+import type { Reply } from '../base/ask.ts';
 import { printable } from '../base/text.ts';
-
-const TIMEOUT_MS = 5_000;
-
-/** An answer, from viewlog or another program, or the reason why there was none. */
-export type Reply =
-  | { readonly status: number; readonly headers: Headers; readonly body: string }
-  | { readonly failure: string };
-
-/** Asks once, follows no redirect, and waits 5 s at most. Never rejects. */
-export async function ask(url: string, init: RequestInit = {}): Promise<Reply> {
-  const signal = AbortSignal.timeout(TIMEOUT_MS);
-  try {
-    const response = await fetch(url, { ...init, redirect: 'manual', signal });
-    const { status, headers } = response;
-    return { status, headers, body: await response.text() };
-  } catch (error) {
-    if (signal.aborted) return { failure: `no answer in ${TIMEOUT_MS / 1000} s` };
-    return { failure: fetchFailure(error) };
-  }
-}
 
 /** A refused connection, an address that does not exist, or a port that fetch never asks. */
 const NOBODY =
