@@ -3,9 +3,8 @@ import * as fs from 'node:fs/promises';
 import type { Stats } from 'node:fs';
 import { within } from '../base/time.ts';
 import { cannotOpen } from '../disk/directory.ts';
-import { fileNameOf } from '../disk/names.ts';
 import { ifPresent } from '../disk/ops.ts';
-import { type FilesSeen, lookAround } from '../status/look-around.ts';
+import { lookAround } from '../status/look-around.ts';
 import type { ShownSettings } from '../status/shown-settings.ts';
 
 /** The findings about the data directory. */
@@ -42,20 +41,21 @@ async function lookInside(dir: string, stats: Stats, settings: ShownSettings, no
     ...seen,
     directory: { uid, gid, mode },
     /** The files that viewlog opens. */
-    files: await openedFiles(dir, seen).catch(() => []),
+    files: await openedFiles(dir).catch(() => []),
     /** How long each write and sync took, in milliseconds, or why none is possible. */
     writing: isFull ? [] : await writeTimes(dir).catch((error) => cannotOpen(dir, error).message),
   };
 }
 
-async function openedFiles(dir: string, { viewDays, refusedDays }: FilesSeen) {
-  const views = viewDays.map((day) => fileNameOf('views', day));
-  const refused = refusedDays.map((day) => fileNameOf('refused', day));
-  const looks = ['projects.json', ...views, ...refused].map(async (name) => {
-    const seen = await ifPresent(fs.lstat(`${dir}/${name}`));
-    return seen === undefined ? [] : [{ name, uid: seen.uid, gid: seen.gid, mode: seen.mode }];
+const OPENED = /^(views|refused)-.*\.ndjson$|^projects\.json$/;
+
+async function openedFiles(dir: string) {
+  const names = (await fs.readdir(dir)).filter((name) => OPENED.test(name));
+  const looks = names.map(async (name) => {
+    const { uid, mode } = await fs.lstat(`${dir}/${name}`);
+    return { name, uid, mode };
   });
-  return (await Promise.all(looks)).flat();
+  return Promise.all(looks);
 }
 
 const WRITES = 15;

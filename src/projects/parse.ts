@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { findNodeAtLocation, type Node, parseTree } from 'jsonc-parser';
+import { findNodeAtLocation, getNodeValue, type Node, parseTree } from 'jsonc-parser';
 import * as v from 'valibot';
 import { plural } from '../base/format.ts';
 import { type Fault, placeOf, quote, syntaxFault } from '../base/json.ts';
@@ -101,14 +101,8 @@ function schemaFault(root: Node, issue: v.BaseIssue<unknown>): Fault[] {
   const path = (issue.path ?? []).map(({ key }) => key as string | number);
   const parent = findNodeAtLocation(root, path.slice(0, -1)) ?? root;
   const node = findNodeAtLocation(root, path);
-  const end = node === undefined ? '' : `; found ${found(node)}`;
+  const end = node === undefined ? '' : `; found ${quote(JSON.stringify(getNodeValue(node)))}`;
   return [{ offset: (node ?? parent).offset, message: `${name(path)} ${issue.message}${end}` }];
-}
-
-function found({ type, value, children = [] }: Node): string {
-  if (type === 'object') return 'an object';
-  if (type === 'array') return children.length === 0 ? 'an empty list' : 'a list';
-  return type === 'number' ? `the number ${value}` : quote(JSON.stringify(value));
 }
 
 /** `projects[2].origins[0]` */

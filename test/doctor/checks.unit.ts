@@ -32,9 +32,10 @@ const VIEWLOG = answer(204, GRANTED);
 const problem = (code: string, detail = '', headers = CORS): Reply =>
   answer(400, headers, JSON.stringify({ type: `urn:viewlog:problem:${code}`, code, detail }));
 
+const VIEWS_FILE = { name: 'views-2026-11-21.ndjson', uid: SERVICE.uid, mode: 0o100640 };
 const INSIDE: Inside = {
   directory: { ...SERVICE, mode: 0o40750 },
-  files: [{ name: 'views-2026-11-21.ndjson', ...SERVICE, mode: 0o100640 }],
+  files: [VIEWS_FILE],
   fileSystem: { type: 0x58465342, freeBytes: 8192 * MiB },
   viewDays: ['2026-11-21'],
   refusedDays: [],
@@ -161,7 +162,6 @@ it.each<Partial<Facts>>([
 const MISSING_COMMA = {
   projects: reading('{\n "projects": [\n  { "id": "1" }\n  { "id": "2" } ] }'),
 };
-const VIEWS_FILE = { name: 'views-2026-11-21.ndjson', ...SERVICE, mode: 0o100640 };
 const NO_HEALTH =
   'it is unknown whether views are accepted. Give --status as the collector has it;';
 
@@ -249,7 +249,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'warning permissions: "views-2026-11-21.ndjson" belongs to root, with mode 0600, and 1 more file too; viewlog, as #4711, or shippers in group #4712 may be unable to open it. sudo chown -R 4711:4712 /data && sudo chmod -R u=rwX,g=rX /data':
     inside({
       files: [
-        { name: 'projects.json', uid: 0, gid: 0, mode: 0o100644 },
+        { name: 'projects.json', uid: 0, mode: 0o100644 },
         { ...VIEWS_FILE, uid: 0, mode: 0o100600 },
         { ...VIEWS_FILE, name: 'refused-2026-11-21.ndjson', uid: 0 },
       ],
