@@ -1,9 +1,9 @@
 import { EXIT, Fatal } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
 import { echo, nearest, printable, shellQuoted } from '../base/text.ts';
-import { changeProject, projectIn, withProject } from '../projects/change-project.ts';
+import { changeProject } from '../projects/change-project.ts';
 import { curlOf } from '../projects/curl.ts';
-import { editProjectsFile } from '../projects/edit.ts';
+import { editProject } from '../projects/edit.ts';
 import { originFault, originKey } from '../projects/origins.ts';
 import type { ProjectEntry } from '../projects/projects-schema.ts';
 import { ACTIVATE_OPTIONS } from '../settings.ts';
@@ -30,17 +30,14 @@ export const activate = defineCommand({
     checkOrigins('remove-origin', removedOrigins);
     const { name, contact, 'max-views-per-minute': maxViewsPerMinute } = settings;
     const change = { name, contact, maxViewsPerMinute, origins, removedOrigins };
-    const { outcome, before: file } = await editProjectsFile({
+    const { outcome, before, after, listed } = await editProject({
       path: projects,
+      id,
+      change: (project) => changeProject(project, id, change),
+      operator,
       canCreate: true,
-      change: (file) => {
-        const edited = withProject(file, changeProject(projectIn(file, id), id, change));
-        return operator === undefined ? edited : { ...edited, operator };
-      },
     });
-    const before = projectIn(file, id);
-    const after = changeProject(before, id, change);
-    const near = before === undefined ? typoOf(id, file.projects) : undefined;
+    const near = before === undefined ? typoOf(id, listed) : undefined;
     if (near !== undefined) {
       const undo = withProjects(`deactivate ${id}`, { projects });
       log.warn(`Project ${id} is new, and one typo away from ${near}; to undo it: ${undo}`);
@@ -75,15 +72,11 @@ export const deactivate = defineCommand({
   async run({ projects: path }, operands, { print }) {
     const id = operands[0]!;
     const name = printable(path, Infinity);
-    const { outcome } = await editProjectsFile({
-      path,
-      canCreate: false,
-      change: (file) => {
-        const project = projectIn(file, id);
-        if (project !== undefined) return withProject(file, { ...project, active: false });
-        throw new Fatal(EXIT.usage, `Project ${id} is not listed in ${name}`);
-      },
-    });
+    const change = (project: ProjectEntry | undefined): ProjectEntry => {
+      if (project !== undefined) return { ...project, active: false };
+      throw new Fatal(EXIT.usage, `Project ${id} is not listed in ${name}`);
+    };
+    const { outcome } = await editProject({ path, id, change });
     const [what, soon] = outcome === 'unchanged' ? ['unchanged', ''] : ['deactivated', SOON];
     print(`Project ${id} ${what} in ${name}: inactive, its views are refused${soon}`);
     return EXIT.done;

@@ -1,6 +1,6 @@
 import { EXIT, Fatal } from '../base/exit.ts';
 import { originKey } from './origins.ts';
-import type { ProjectEntry, ProjectsFile } from './projects-schema.ts';
+import type { ProjectEntry } from './projects-schema.ts';
 
 /** The limit of a new project, unless the operator gives another. */
 const VIEWS_PER_MINUTE = 6000;
@@ -12,16 +12,6 @@ export interface Change {
   readonly maxViewsPerMinute: number | undefined;
   readonly origins: readonly string[];
   readonly removedOrigins: readonly string[];
-}
-
-export const projectIn = ({ projects }: ProjectsFile, id: string): ProjectEntry | undefined =>
-  projects.find((project) => project.id === id);
-
-/** Returns the file with this project in the place of the one with its id, or else at the end. */
-export function withProject(file: ProjectsFile, project: ProjectEntry): ProjectsFile {
-  const before = projectIn(file, project.id);
-  if (before === undefined) return { ...file, projects: [...file.projects, project] };
-  return { ...file, projects: file.projects.map((one) => (one === before ? project : one)) };
 }
 
 /**

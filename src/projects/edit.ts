@@ -7,46 +7,52 @@ import { prepareDirectory } from '../disk/directory.ts';
 import { syncDirectory } from '../disk/durable.ts';
 import { systemFiles } from '../disk/ops.ts';
 import { rewritten } from './json-edit.ts';
+import type { Sound } from './parse.ts';
 import { causeOf, readProjectsFile, soundOrFatal } from './projects-file.ts';
-import type { ProjectsFile } from './projects-schema.ts';
+import type { ProjectEntry } from './projects-schema.ts';
 
 // Edits of the projects file. The new text is written to a draft, which only one edit at a time can
 // create, and then replaces the file by a rename, if the file is still as it was read. So an edit
 // that is cut short leaves the old file or the new one, and two edits at once do not undo each
 // other.
 
-const EMPTY = {
+const EMPTY: Sound = {
   bom: '',
   text: '{\n  "$schema": "./projects.schema.json",\n  "projects": []\n}\n',
   file: { projects: [] },
 };
 const FILE_MODE = 0o640;
 
-/** What was done, and the file's content before it. */
-interface Edited {
-  readonly outcome: 'created' | 'changed' | 'unchanged';
-  readonly before: ProjectsFile;
-}
-
-interface EditOptions {
+interface Edit {
   readonly path: string;
+  /** The project to change, or to add at the end of the list. */
+  readonly id: string;
+  /** Gets the listed project, and returns the project as it shall be. */
+  readonly change: (before: ProjectEntry | undefined) => ProjectEntry;
+  /** `undefined` leaves it as it is. */
+  readonly operator?: string | undefined;
   /** True: a missing file is created, with its schema and its directory. */
-  readonly canCreate: boolean;
-  /** Returns the new content of a file without faults. It removes and moves no project. */
-  readonly change: (file: ProjectsFile) => ProjectsFile;
+  readonly canCreate?: boolean;
 }
 
 /**
- * Changes the projects file, through symbolic links, keeping its mode and owner.
+ * Changes a project in the projects file, through symbolic links, keeping the file's mode and owner.
+ * @returns what was done, the project before and after, and the projects that were listed before.
  * @throws {Fatal} exit 78 with every fault of a faulty file, 73 or 74 if it can't be written, or
  *   another program writes it at the same time.
  */
-export async function editProjectsFile({ path, canCreate, change }: EditOptions): Promise<Edited> {
+export async function editProject({ path, id, change, operator, canCreate = false }: Edit) {
   const reading = await readProjectsFile(path);
   const isNew = reading.content === undefined && canCreate;
-  const { bom, text, file: before } = isNew ? EMPTY : soundOrFatal(reading);
-  const changed = rewritten(text, change(before));
-  if (changed === text) return { outcome: 'unchanged', before };
+  const { bom, text, file } = isNew ? EMPTY : soundOrFatal(reading);
+  const listed = file.projects;
+  const index = listed.findIndex((project) => project.id === id);
+  const before = listed[index];
+  const after = change(before);
+  const projects = before === undefined ? [...listed, after] : listed.with(index, after);
+  const changed = rewritten(text, { ...file, ...(operator && { operator }), projects });
+  const edited = { before, after, listed };
+  if (changed === text) return { outcome: 'unchanged' as const, ...edited };
   try {
     if (isNew) await prepareDirectory(dirname(path), systemFiles);
     const target = realPath(path);
@@ -65,7 +71,7 @@ export async function editProjectsFile({ path, canCreate, change }: EditOptions)
       throw error;
     }
     await syncDirectory(systemFiles, dirname(target));
-    return { outcome: isNew ? 'created' : 'changed', before };
+    return { outcome: isNew ? ('created' as const) : ('changed' as const), ...edited };
   } catch (error) {
     if (error instanceof Fatal) throw error;
     const isIo = ['EIO', 'ENOSPC', 'EDQUOT'].includes(errnoOf(error) ?? '');

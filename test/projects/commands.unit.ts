@@ -4,8 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { activate, deactivate } from '../../src/commands/activate.ts';
 import type { Command } from '../../src/commands/command.ts';
 import { check, projects } from '../../src/commands/projects.ts';
-import { editProjectsFile } from '../../src/projects/edit.ts';
-import type { ProjectsFile } from '../../src/projects/projects-schema.ts';
+import { editProject } from '../../src/projects/edit.ts';
 import { runCommand } from '../support/run-command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -205,12 +204,12 @@ describe('an edit', () => {
   test('is refused if an editor saves the file meanwhile', async () => {
     const { directory, path, read } = await file('{"projects":[{"id":"1"}]}');
     const saved = '{"projects":[{"id":"2"}]}';
-    const change = (file: ProjectsFile): ProjectsFile => {
+    const change = () => {
       writeFileSync(path, saved);
-      return { ...file, operator: 'a@b' };
+      return { id: '1', active: false };
     };
     const message = expect.stringContaining('another program has just saved it');
-    const edit = editProjectsFile({ path, canCreate: false, change });
+    const edit = editProject({ path, id: '1', change });
     await expect(edit).rejects.toMatchObject({ exitCode: 73, message });
     expect([await read(), await fs.readdir(directory)]).toEqual([saved, ['projects.json']]);
   });

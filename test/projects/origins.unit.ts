@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { originFault, originKey, originTest } from '../../src/projects/origins.ts';
+import { originFault, originTest } from '../../src/projects/origins.ts';
 
 // An origin of the file, the origins that it allows, and some that it does not.
 test.each<[listed: string, allowed: string, others?: string]>([
@@ -60,10 +60,4 @@ test.each([
   for (const origin of origins.split(' ')) {
     expect([origin, originFault(origin)]).toEqual([origin, fault]);
   }
-});
-
-test('two spellings of one origin have one key', () => {
-  expect(originKey('HTTPS://A.com:443')).toBe(originKey('https://a.com'));
-  expect(originKey('https://*.A.com')).toBe(originKey('https://*.a.com:443'));
-  expect(originKey('https://*.a.com')).not.toBe(originKey('https://a.com'));
 });

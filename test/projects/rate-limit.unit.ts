@@ -2,15 +2,13 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { TokenBucket } from '../../src/projects/rate-limit.ts';
 
-type Take = (nowMs: number, spend?: boolean) => number;
-
-function takeWithin(limit: number): Take {
+function takeWithin(limit: number) {
   const bucket = new TokenBucket();
-  return (nowMs, spend) => bucket.take(limit, nowMs, spend);
+  return (nowMs: number, spend?: boolean): number => bucket.take(limit, nowMs, spend);
 }
 
 /** Spends all tokens at one instant; returns how many there were. */
-function drain(take: Take, nowMs: number): number {
+function drain(take: (nowMs: number) => number, nowMs: number): number {
   let spent = 0;
   while (take(nowMs) === 0) spent++;
   return spent;
