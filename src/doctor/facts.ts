@@ -1,4 +1,4 @@
-import { ask, type Reply } from '../base/ask.ts';
+import { ask } from '../base/ask.ts';
 import { askHolder } from '../disk/lock.ts';
 import { ownAddress } from '../http/listener.ts';
 import { exampleOrigin } from '../projects/origins.ts';
@@ -15,17 +15,6 @@ import { probeProxy } from './proxy.ts';
 
 /** Everything that the checks judge. */
 export type Facts = Awaited<ReturnType<typeof gatherFacts>>;
-
-interface StatusServer {
-  /** `undefined` if it is off. */
-  readonly address: string | undefined;
-  /** To `/readyz`. */
-  readonly reply?: Reply;
-  /** `undefined` if something else answers. */
-  readonly isReady?: boolean;
-  /** `undefined` without the token. */
-  readonly overview?: (StatusModel & About) | undefined;
-}
 
 type Options = Parameters<typeof shownSettings>[0] &
   Parameters<typeof readToken>[0] & {
@@ -83,8 +72,12 @@ export async function gatherFacts(options: Options, askedPort: number | undefine
   };
 }
 
-/** @param named the address that the process with the lock names; by default that of the options. */
-async function askStatus(named: string | undefined, options: Options): Promise<StatusServer> {
+/**
+ * Asks the status server: `reply` is its answer to `/readyz`, `isReady` is missing if something else
+ * answers, `overview` if it needs a token.
+ * @param named the address that the process with the lock names; by default that of the options.
+ */
+async function askStatus(named: string | undefined, options: Options) {
   const own = options.status === 'off' ? undefined : ownAddress(options.status);
   const address = named ?? own;
   if (address === undefined) return { address };

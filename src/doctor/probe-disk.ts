@@ -7,22 +7,13 @@ import { ifPresent } from '../disk/ops.ts';
 import { lookAround } from '../status/look-around.ts';
 import type { ShownSettings } from '../status/shown-settings.ts';
 
-/** The findings about the data directory. */
-export interface Disk {
-  /** Why it cannot be looked into. */
-  readonly fault?: string;
-  /** `undefined` with a fault, or if there is no directory. */
-  readonly inside?: Inside;
-}
-
 export type Inside = Awaited<ReturnType<typeof lookInside>>;
 
-/** Examines the data directory. Never rejects. */
-export async function probeDisk(
-  dir: string,
-  settings: ShownSettings,
-  nowMs: number,
-): Promise<Disk> {
+/**
+ * Examines the data directory. Never rejects.
+ * @returns what is inside, or a `fault`, why it cannot be looked into; neither if it is missing.
+ */
+export async function probeDisk(dir: string, settings: ShownSettings, nowMs: number) {
   try {
     const stats = await ifPresent(fs.stat(dir));
     return stats === undefined ? {} : { inside: await lookInside(dir, stats, settings, nowMs) };

@@ -56,7 +56,7 @@ const SETTINGS: Facts['settings'] = {
 };
 
 const HOLDER = { pid: 42, sinceMs: NOON, address: 'http://127.0.0.1:8080' };
-const STATUS = { address: 'http://127.0.0.1:8081' };
+const STATUS = { address: 'http://127.0.0.1:8081', reply: NOBODY };
 
 /** A status server that shows the scene. */
 const shown = (scene: Scene): Partial<Facts> => ({
@@ -165,7 +165,9 @@ const MISSING_COMMA = {
 const NO_HEALTH =
   'it is unknown whether views are accepted. Give --status as the collector has it;';
 
-const statusOf = (change: object): Partial<Facts> => ({ status: { ...STATUS, ...change } });
+const withoutToken = (isReady: boolean): Partial<Facts> => ({
+  status: { ...STATUS, reply: answer(200), isReady, overview: undefined },
+});
 const NOT_RUNNING = { reply: NOBODY, holder: undefined, status: STATUS };
 
 const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
@@ -193,18 +195,15 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     inside({ ...free(57 * MiB), sizeBytes: 60 * MiB }),
   "error collector: Another program answers at http://127.0.0.1:8080: no answer in 5 s; viewlog cannot listen there. Find it and stop it, or choose another address: sudo ss -ltnp 'sport = :8080'":
     { reply: { failure: 'no answer in 5 s' }, status: STATUS },
-  'error health: Another program answers at http://127.0.0.1:8081: 200 from x/1; viewlog': statusOf(
-    { reply: answer(200, { server: 'x/1' }) },
-  ),
+  'error health: Another program answers at http://127.0.0.1:8081: 200 from x/1; viewlog': {
+    status: { ...STATUS, reply: answer(200, { server: 'x/1' }) },
+  },
   'error health: Not ready: about to stop. If it should not stop, restart it': shown(
     sceneOf({ isStopping: true }),
   ),
   'error health: Not ready: no space left; every view is refused. Check the disk (df -h; df -i;':
     shown(sceneOf({ store: { unavailable: 'no space left' } })),
-  'error health: Not ready; only clients with a token see details. Give': statusOf({
-    reply: answer(503),
-    isReady: false,
-  }),
+  'error health: Not ready; only clients with a token see details. Give': withoutToken(false),
   'error url: https://views.example/view does not reach viewlog: 502 from nginx; views of pages do not arrive. Start viewlog, and have the proxy pass /view on to it: viewlog help proxies':
     proxied({ get: answer(502, { server: 'nginx' }), preflight: answer(502) }),
   'error url: https://views.example/view does not reach viewlog as /view: Nothing at /; views of pages do not arrive. Have the proxy pass the path on unchanged: viewlog help proxies':
@@ -223,7 +222,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     NOT_RUNNING,
   [`warning health: --status is off; ${NO_HEALTH}`]: { status: { address: undefined } },
   'warning health: Ready; only clients with a token see details. Give --status-token-file,':
-    statusOf({ reply: answer(200), isReady: true }),
+    withoutToken(true),
   [String.raw`warning refusals: \u001b[2J. `]: shown(sceneOf({ warnings: ['\u001b[2J'] })),
   'warning refusals: Aurora: 2 of 102 views of the last hour refused, since 2026-11-22 14:01 UTC. 2 views in 24 hours, the latest 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If it is one of its sites, add it: viewlog activate 1 --origin https://b.example --projects /data/projects.json':
     shown(sceneOf({}, 2, 'origin-not-allowed')),
