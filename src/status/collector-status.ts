@@ -46,7 +46,7 @@ export function collectorStatus({ settings: chosen, url, look }: CollectorSource
     const open = new Set(req.queries('open')?.slice(0, OPEN_MAX));
     const filter = (req.query('filter') ?? '').trim().slice(0, FILTER_LENGTH_MAX);
     const files = await lookAround(settings.data, keepDays, look().nowMs);
-    const judged = await judgeListed(look());
+    const judged = await judgeListed({ ...look(), files });
     const state = look();
     const model = modelOf({ ...state, judged, files, warnings: warningsOf(state) }, filter);
     const place = { ...placeAtStart, url: url() };

@@ -11,10 +11,9 @@ import {
   type Sample,
   type SavedCounts,
 } from './reasons.ts';
-import { Timeline } from './timeline.ts';
 
 /** The latest accepted views and refusals that are stored for the page. */
-export const LATEST_MAX = 20;
+export const LATEST_MAX = 10;
 /** Anyone can choose origins and ids, so all of these are bounded. */
 const ORIGINS_MAX = 8;
 const REASONS_MAX = 2_000;
@@ -40,9 +39,7 @@ export class Counts implements RequestCounts, SavedCounts {
   /** When counting began; earlier than `startMs` if counts were restored. */
   sinceMs: number;
   total = new Activity();
-  /** Refused requests: refused if that was before their project was known, else accepted. */
-  beforeProject = new Activity();
-  unlistedIds: SavedCounts['unlistedIds'] = new SavedMap();
+  requests = new Activity();
   projects: SavedCounts['projects'] = new SavedMap();
   /** Since the start of the process. */
   readonly refusedByCode = Object.fromEntries(
@@ -53,6 +50,8 @@ export class Counts implements RequestCounts, SavedCounts {
   readonly latestRefused: Sample[] = [];
   /** The reasons of all activities, the one with the oldest refusal first. */
   readonly #reasons = new Map<Reason, Activity>();
+  /** The ids of `projects` that were not listed when they were first counted. */
+  readonly #unlisted = new Set<string>();
   readonly isListed: (project: string) => boolean;
   readonly #now: () => number;
 
@@ -68,45 +67,32 @@ export class Counts implements RequestCounts, SavedCounts {
   restore(saved: SavedCounts): void {
     // The clock may have been set back since.
     Object.assign(this, saved, { sinceMs: Math.min(saved.sinceMs, this.startMs) });
-    for (const id of this.projects.keys()) if (!this.isListed(id)) this.projects.delete(id);
-    for (const activity of [this.beforeProject, ...this.projects.values()]) {
+    for (const id of this.projects.keys()) if (!this.isListed(id)) this.#unlisted.add(id);
+    for (const activity of [this.requests, ...this.projects.values()]) {
       for (const reason of activity.reasons.values()) this.#reasons.set(reason, activity);
     }
-    // Views of an id that was listed before are no longer counted.
-    for (const reason of this.unlistedIds.values()) reason.acceptedThen = 0;
   }
 
   accepted(project: string, fields: Uint8Array): void {
     const atMs = this.#now();
     this.total.accept(atMs);
+    this.requests.accept(atMs);
     this.activityOf(project).accept(atMs);
     add(this.latestAccepted, { atMs, project, fields });
   }
 
   refused(refusal: Refusal, origin: string | undefined, text?: string): void {
     const sample = sampleOf(refusal, origin, text, this.#now());
-    const { code, project } = sample;
+    const { atMs, code, project } = sample;
     this.refusedByCode[code] += 1;
     add(this.latestRefused, sample);
     // A scanner, the doctor, or a person with the address in a browser sends these; they are not
     // views.
     if (code === 'method-not-allowed' || code === 'not-found') return;
-    this.total.refuse(sample.atMs);
-    if (project === undefined) {
-      const known = this.total.accepted + this.beforeProject.accepted;
-      return this.#refusedFor(this.beforeProject, sample, known);
-    }
-    this.beforeProject.accept(sample.atMs);
-    if (this.isListed(project)) this.#refusedFor(this.activityOf(project), sample);
-    else this.#refusedUnlisted(project, sample);
-  }
-
-  /** Returns all requests: accepted if their project is known, refused if they fail before that. */
-  requests(): Activity {
-    const { total, beforeProject } = this;
-    const accepted = total.accepted + beforeProject.accepted;
-    const acceptedIn = new Timeline().addAll(total.acceptedIn).addAll(beforeProject.acceptedIn);
-    return Object.assign(new Activity(), beforeProject, { accepted, acceptedIn });
+    this.total.refuse(atMs);
+    if (project === undefined) return this.#refusedFor(this.requests, sample);
+    this.requests.accept(atMs);
+    this.#refusedFor(this.activityOf(project), sample);
   }
 
   /** Requests answered since the start of the process, whether accepted or refused. */
@@ -119,6 +105,7 @@ export class Counts implements RequestCounts, SavedCounts {
   activityOf(project: string): Activity {
     let activity = this.projects.get(project);
     if (activity === undefined) {
+      if (!this.isListed(project)) this.#addUnlisted(project);
       activity = new Activity();
       // A copy, because the view's own string may be a slice that keeps its whole body in memory.
       this.projects.set(Buffer.from(project).toString(), activity);
@@ -126,21 +113,25 @@ export class Counts implements RequestCounts, SavedCounts {
     return activity;
   }
 
-  /** Refusals of ids that are listed by now become those of their projects. */
-  adoptListed(): void {
-    for (const [id, reason] of this.unlistedIds) {
-      if (!this.isListed(id)) continue;
-      this.unlistedIds.delete(id);
-      const activity = this.activityOf(id);
-      activity.refusedIn = (activity.refusedIn ?? new Timeline()).addAll(reason.refusedIn);
-      if (!activity.reasons.has(keyOf(reason.sample))) this.#keepReason(activity, reason);
+  /** Makes room by the unlisted id with the fewest views in a day: made-up ids do not push out real ones. */
+  #addUnlisted(project: string): void {
+    const ids = this.#unlisted;
+    for (const id of ids) if (this.isListed(id)) ids.delete(id);
+    if (ids.size >= UNLISTED_IDS_MAX) {
+      const nowMs = this.#now();
+      const refused = (id: string): number => this.projects.get(id)?.refusedIn?.lastDay(nowMs) ?? 0;
+      const counts = Array.from(ids, (id) => [id, refused(id)] as const);
+      const [rarest] = counts.reduce((least, one) => (one[1] < least[1] ? one : least));
+      for (const reason of this.activityOf(rarest).reasons.values()) this.#reasons.delete(reason);
+      this.projects.delete(rarest);
+      ids.delete(rarest);
     }
+    ids.add(project);
   }
 
-  #refusedFor(activity: Activity, sample: Sample, acceptedThen = activity.accepted): void {
+  #refusedFor(activity: Activity, sample: Sample): void {
     const { atMs, code } = sample;
     activity.refuse(atMs);
-    const key = keyOf(sample);
     // Makes space, and drops reasons without a refusal for a day.
     for (const [reason, { reasons }] of this.#reasons) {
       if (this.#reasons.size < REASONS_MAX && atMs - reason.lastMs < DAY_MS) break;
@@ -148,35 +139,19 @@ export class Counts implements RequestCounts, SavedCounts {
       reasons.delete(keyOf(reason.sample));
     }
     const { reasons } = activity;
+    const key = keyOf(sample);
     const seen = reasons.get(key);
     if (!seen && code === 'origin-not-allowed' && reasons.size >= ORIGINS_MAX) return;
-    this.#keepReason(activity, refusedAgain(seen, sample, acceptedThen));
-  }
-
-  #keepReason(activity: Activity, reason: Reason): void {
-    activity.reasons.set(keyOf(reason.sample), reason);
+    const reason = refusedAgain(seen, sample, activity.accepted);
+    reasons.set(key, reason);
     this.#reasons.delete(reason);
     this.#reasons.set(reason, activity);
-  }
-
-  #refusedUnlisted(id: string, sample: Sample): void {
-    const ids = this.unlistedIds;
-    const accepted = this.projects.get(id)?.accepted ?? 0;
-    const reason = refusedAgain(ids.get(id), sample, accepted);
-    if (!ids.has(id) && ids.size >= UNLISTED_IDS_MAX) ids.delete(rarestOf(ids, sample.atMs));
-    ids.set(id, reason);
   }
 }
 
 function add<T>(latest: T[], item: T): void {
   latest.unshift(item);
   if (latest.length > LATEST_MAX) latest.pop();
-}
-
-/** Returns the id with the fewest views in a day, so that made-up ids do not push out real ones. */
-function rarestOf(ids: ReadonlyMap<string, Reason>, nowMs: number): string {
-  const counts = Array.from(ids, ([id, { refusedIn }]) => [id, refusedIn.lastDay(nowMs)] as const);
-  return counts.reduce((rarest, one) => (one[1] < rarest[1] ? one : rarest))[0];
 }
 
 function sampleOf(

@@ -53,11 +53,12 @@ export function collectorMetrics(state: CollectorState): Metric[] {
   const { total } = counts;
   const all = projects.all();
   // From 0, also for a project that has sent nothing yet: an increase has to start somewhere.
-  const ids = new Set([...all.map(({ id }) => id), ...counts.projects.keys()]);
-  const accepted = Array.from(ids, (id): Labelled => {
-    const { accepted = 0, acceptedEarlier = 0 } = counts.projects.get(id) ?? {};
-    return [`project="${id}"`, accepted - acceptedEarlier];
-  });
+  const accepted = Object.fromEntries(all.map(({ id }) => [id, 0]));
+  for (const [id, one] of counts.projects) {
+    const views = one.accepted - one.acceptedEarlier;
+    // A project that is no longer listed keeps its views.
+    if (views > 0) accepted[id] = views;
+  }
   const lastSeconds = total.lastAcceptedMs && total.lastAcceptedMs / 1000;
   const active = all.filter((project) => project.active).length;
   const listed = by('state', { active, inactive: all.length - active });
@@ -65,7 +66,7 @@ export function collectorMetrics(state: CollectorState): Metric[] {
   const ready = Number(isReady(healthOf(state)));
   return [
     ['viewlog_views_received_total', 'Requests answered, preflights excluded.', counts.received],
-    ['viewlog_views_accepted_total', 'Views stored and acknowledged.', accepted],
+    ['viewlog_views_accepted_total', 'Views stored and acknowledged.', by('project', accepted)],
     ['viewlog_views_refused_total', 'Requests refused.', by('code', counts.refusedByCode)],
     ['viewlog_last_accepted_timestamp_seconds', 'When the last view was accepted.', lastSeconds],
     ['viewlog_refused_kept_total', 'Refused views stored for replay.', refused.storedLines],

@@ -127,16 +127,14 @@ export const reasonNotices = (row: Row, place: Place): Notice[] =>
 
 /** Returns the reason of refusals, its fix, and how to send the views again. */
 function reasonSteps(reason: ReasonFacts, place: Place): Step[] {
-  const { sample, lastDay, lastMs, remedy, keptDays } = reason;
+  const { sample, lastDay, lastMs, keptDays } = reason;
   const { code, project = '', origin } = sample;
   const views = plural(lastDay, nounOf(project));
   const from = origin === undefined ? 'without an Origin' : `from ${printable(origin)}`;
   const why = code === 'invalid-view' ? sample.issues.map(faultWords).join('; ') : reasonOf(sample);
   const what = say`${views} in 24 hours, the latest ${at(lastMs)} ${from}: ${why}.`;
   const steps = [{ words: what }, fixOf(reason, place)];
-  // Faulty views stay faulty, so only others can be sent again.
-  const staysRefused = code === 'invalid-view' || remedy.kind === 'send-origin';
-  if (staysRefused || keptDays.length === 0) return steps;
+  if (keptDays.length === 0) return steps;
   const command = commands.replayOf(project, keptDays, place);
   return [...steps, { words: ['Then send the refused views again:'], command }];
 }
@@ -161,14 +159,14 @@ const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
   fixed: 'They would be accepted now; waiting for the next one.',
 };
 
-type Refused = Pick<ReasonFacts, 'remedy' | 'keptDays'> &
+type Refused = Pick<ReasonFacts, 'remedy'> &
   Partial<Pick<ReasonFacts, 'fixedMs'>> & {
     readonly sample: Pick<ReasonFacts['sample'], 'code' | 'project' | 'text'>;
   };
 
 /** Returns what to do about refusals. */
 export function fixOf(reason: Refused, place: commands.Owned): Step {
-  const { remedy, sample, keptDays, fixedMs } = reason;
+  const { remedy, sample, fixedMs } = reason;
   const { project: id = '', code, text = '' } = sample;
   const { kind } = remedy;
   const advice = ADVICE[kind] ?? 'If this continues: viewlog help trouble';
@@ -183,22 +181,22 @@ export function fixOf(reason: Refused, place: commands.Owned): Step {
   if (kind !== 'fix-page' || code === 'unsupported-media-type') return { words };
   const [, url] = /"url"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(text) ?? [];
   const page = url === undefined ? 'that sends them' : `"${printable(url, 100)}"`;
-  const day = keptDays.at(-1);
-  if (day === undefined) return { words: [`Correct the page ${page}.`] };
-  const command = commands.explainOf(id, day, place);
-  return { words: [`Correct the page ${page}. To explain the latest:`], command };
+  return { words: [`Correct the page ${page}.`] };
 }
 
 /** The headline's summary says how many there are in all. */
 export const unlistedNotices = ({ unlisted }: StatusModel, place: Place): Notice[] =>
-  unlisted.map(({ id, reason }) => ({ title: [id], steps: reasonSteps(reason, place) }));
+  unlisted.map(({ id, reasons }) => {
+    return { title: [id], steps: reasons.flatMap((one) => reasonSteps(one, place)) };
+  });
 
 const EXAMPLE = { id: '1000001', active: false, origins: ['https://www.example.com'] };
 /** An address at which browsers might reach a collector. */
 const VIEWS_SITE = 'https://views.example.com';
 
 /** Returns the first steps, for a collector that has never accepted a view. */
-function firstSteps({ first, startMs }: StatusModel, place: Place): Notice {
+function firstSteps({ projects, startMs }: StatusModel, place: Place): Notice {
+  const first = projects.find(({ active }) => active) ?? projects[0];
   const { id, active, origins } = first ?? EXAMPLE;
   const origin = first === undefined ? EXAMPLE.origins[0] : undefined;
   const activate = 'Activate a project, with an id and an address of your own:';

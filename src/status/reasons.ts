@@ -35,14 +35,14 @@ const sample = v.object({
   isCut: v.boolean(),
 });
 
-/** Refusals with one code, and for `origin-not-allowed` from one origin; or of one unlisted id. */
+/** Refusals with one code, and for `origin-not-allowed` from one origin. */
 export type Reason = v.InferOutput<typeof reason>;
 const reason = v.object({
   refusedIn: timeline,
   /** When the refusals began, after at least an hour without one. */
   sinceMs: time,
   lastMs: time,
-  /** The accepted views at that time: of the project, or of all if it was not known. */
+  /** The activity's accepted views at that time. */
   acceptedThen: count,
   sample,
 });
@@ -98,11 +98,11 @@ const activity = v.pipe(
 export type SavedCounts = v.InferOutput<typeof savedCounts>;
 export const savedCounts = v.object({
   sinceMs: time,
+  /** Views. */
   total: activity,
-  /** Refused requests: refused if that was before their project was known, else accepted. */
-  beforeProject: activity,
-  unlistedIds: mapOf(reason),
-  /** Only projects that were listed when a view of theirs was counted. */
+  /** Accepted if their project was known, refused if they failed before that. */
+  requests: activity,
+  /** By id. Some are not listed. */
   projects: mapOf(activity),
 });
 

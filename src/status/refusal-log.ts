@@ -21,7 +21,7 @@ export class RefusalLog {
   /** @param judged every listed project. */
   look(judged: readonly Judged[], nowMs: number): void {
     for (const one of judged) {
-      const { id, name } = one.project;
+      const { id, name } = one;
       const isNow = isRefused(one);
       if (this.#refused.has(id) ? one.state !== 'arriving' : !isNow) continue;
       const loggedMs = this.#loggedMs[`${isNow}`];

@@ -66,8 +66,8 @@ export class CountsFile {
 
 /** Yields the text of the file, some projects at a time. Views get their turn after each slice. */
 export function* slicesOf(counts: Counts): Generator<string> {
-  const { sinceMs, total, beforeProject, unlistedIds, projects } = counts;
-  const head = JSON.stringify({ sinceMs, total, beforeProject, unlistedIds });
+  const { sinceMs, total, requests, projects } = counts;
+  const head = JSON.stringify({ sinceMs, total, requests });
   yield `${head.slice(0, -1)},"projects":[`;
   // The page shows nothing older than yesterday.
   const oldestMs = (total.lastAcceptedMs ?? 0) - 2 * DAY_MS;

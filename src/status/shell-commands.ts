@@ -64,12 +64,6 @@ export function replayOf(id: string, days: readonly string[], place: Place): str
   return withProjects(`replay ${files} --to ${shellQuoted(url)} --project ${id}${size}`, place);
 }
 
-/** Returns a command that explains the latest stored refused view of a project on this day. */
-export function explainOf(id: string, day: string, place: Owned): string {
-  const line = as(place.account, `grep ${id} ${refusedFile(place.data, day)}`);
-  return `${line} | tail -n 1 | ${withProjects('explain', place)}`;
-}
-
 /** A longer command is hard to paste. */
 const REMOVED_MAX = 20;
 

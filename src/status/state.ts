@@ -1,8 +1,10 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/time.ts';
+import { DAY_MS, dayOf, HOUR_MS, MINUTE_MS } from '../base/time.ts';
 import type { Project, Projects } from '../projects/project-list.ts';
 import type { StoreState } from '../store/store.ts';
-import { remedyOf } from '../view/remedy.ts';
+import { REFUSALS } from '../view/refusal.ts';
+import { type Remedy, remedyOf } from '../view/remedy.ts';
 import type { Counts } from './counts.ts';
+import type { FilesSeen } from './look-around.ts';
 import { Activity, type Reason } from './reasons.ts';
 
 export type ProjectState =
@@ -52,10 +54,17 @@ export const isRefused = ({ state }: { readonly state: ProjectState }): boolean 
 
 /** Facts beside a project's own counts. */
 interface Surroundings {
-  readonly projects: Pick<Projects, 'fault'>;
+  readonly projects: Pick<Projects, 'fault' | 'find'>;
   readonly store: Pick<StoreState, 'unavailable'>;
+  readonly files?: Pick<FilesSeen, 'refusedDays'>;
   readonly nowMs: number;
 }
+
+/** A project, or an id that is not listed. */
+export type Subject = Pick<Project, 'id' | 'name' | 'active' | 'origins'>;
+
+/** Requests that failed before their project was known. */
+export const REQUESTS: Subject = { id: '', name: 'Unreadable requests', active: true };
 
 /** A project with its state, and the reasons of its refusals in the last 24 hours. */
 export type Judged = ReturnType<typeof judge>;
@@ -64,7 +73,8 @@ export type JudgedReason = ReturnType<typeof judgeReason>;
 
 const NO_ACTIVITY = new Activity();
 
-export function judge(project: Project, activity: Activity = NO_ACTIVITY, around: Surroundings) {
+export function judge(subject: Subject, activity: Activity = NO_ACTIVITY, around: Surroundings) {
+  const { id, name, active, origins } = subject;
   const { nowMs, store } = around;
   const isDown = store.unavailable !== undefined;
   const reasons = Array.from(activity.reasons.values())
@@ -72,56 +82,82 @@ export function judge(project: Project, activity: Activity = NO_ACTIVITY, around
       const isCollectors = isDown && code === 'storage-unavailable';
       return nowMs - lastMs < DAY_MS && !isCollectors;
     })
-    .map((reason) => judgeReason(reason, around, activity, project))
+    .map((reason) => judgeReason(reason, activity, around))
     .sort((a, b) => b.lastHour - a.lastHour || b.lastDay - a.lastDay);
+  const open = reasons.filter(isOpen);
   const agoMs = nowMs - DAY_MS;
   const arrivals = {
-    active: project.active,
+    active,
     isDown,
     accepted: activity.acceptedIn.lastHour(nowMs),
-    refused: reasons.filter(isOpen).reduce((sum, { lastHour }) => sum + lastHour, 0),
+    refused: open.reduce((sum, { lastHour }) => sum + lastHour, 0),
     // Requests that name no project are never missed.
-    isHeardLately: project === REQUESTS || nowMs - (activity.lastAcceptedMs ?? 0) < SILENT_MS,
+    isHeardLately: id === '' || nowMs - (activity.lastAcceptedMs ?? 0) < SILENT_MS,
     acceptedYesterday: activity.acceptedIn.between(agoMs - SILENT_MS, agoMs),
   };
-  return { project, activity, ...arrivals, state: stateOf(arrivals), reasons };
+  const state = stateOf(arrivals);
+  const refusedMs = open.length > 0 ? Math.min(...open.map(({ sinceMs }) => sinceMs)) : undefined;
+  const fixedMs = Math.max(0, ...reasons.map((reason) => reason.fixedMs ?? 0));
+  return {
+    id,
+    name,
+    origins,
+    ...arrivals,
+    state,
+    /** How bad it is; green if it is fixed, `undefined` if there is no problem. */
+    kind: kindOf(id, state, open.length === 0 && reasons.some(({ lastHour }) => lastHour > 0)),
+    /** Since when views are missing or refused, or accepted again. */
+    sinceMs: state === 'silent' ? activity.lastAcceptedMs : (refusedMs ?? fixedMs),
+    reasons,
+    activity,
+  };
 }
 
-/** A stand-in project for requests that failed before their project was known. */
-export const REQUESTS: Project = {
-  id: '',
-  name: 'Unreadable requests',
-  active: true,
-  allowsOrigin: () => true,
-  takeToken: () => 0,
-};
+export const KINDS = ['red', 'amber', 'green'] as const;
 
-/** @param project `undefined` if it is not listed. */
-export function judgeReason(
-  { refusedIn, acceptedThen, ...reason }: Reason,
-  { projects, nowMs }: Surroundings,
-  views: Activity = NO_ACTIVITY,
-  project?: Project,
-) {
-  const { sample } = reason;
+function kindOf(
+  id: string,
+  state: ProjectState,
+  isFixed: boolean,
+): (typeof KINDS)[number] | undefined {
+  if (state === 'refused' && id !== '') return 'red';
+  if (state === 'silent' || isRefused({ state })) return 'amber';
+  return isFixed ? 'green' : undefined;
+}
+
+function judgeReason(reason: Reason, activity: Activity, around: Surroundings) {
+  const { refusedIn, acceptedThen, ...rest } = reason;
+  const { sample, sinceMs, lastMs } = rest;
+  const { projects, files, nowMs } = around;
   // Costly, and only this code's remedy needs it.
-  const sentPerMinute = sample.code === 'rate-limited' ? busiestMinute(views, nowMs) : undefined;
+  const sentPerMinute = sample.code === 'rate-limited' ? busiestMinute(activity, nowMs) : undefined;
+  const project = projects.find(sample.project ?? '');
   const isProjectsFileFaulty = projects.fault !== undefined;
   const remedy = remedyOf({ ...sample, project, isProjectsFileFaulty, sentPerMinute });
   const [lastHour, lastDay] = [refusedIn.lastHour(nowMs), refusedIn.lastDay(nowMs)];
-  const since = views.accepted - acceptedThen;
-  const before = Math.max(0, views.acceptedIn.lastHour(nowMs) - since);
+  const since = activity.accepted - acceptedThen;
+  const before = Math.max(0, activity.acceptedIn.lastHour(nowMs) - since);
   // If the cause is gone, one accepted view shows that it works again. Otherwise, as for a page that
   // was corrected, it takes more accepted views in a row than came between two refusals before, and
   // a pause without refusals, because refused and accepted views may alternate.
   const isFixed =
     remedy.kind === 'fixed'
       ? since > 0
-      : nowMs - reason.lastMs >= PAUSE_MS && since >= 3 + (5 * before) / Math.max(1, lastHour);
+      : nowMs - lastMs >= PAUSE_MS && since >= 3 + (5 * before) / Math.max(1, lastHour);
   /** When a view was first accepted again; `undefined` if the reason is not fixed. */
-  const fixedMs = isFixed ? Math.max(reason.lastMs, firstOf(since, views, nowMs)) : undefined;
-  return { ...reason, lastHour, lastDay, remedy, fixedMs };
+  const fixedMs = isFixed ? Math.max(lastMs, firstOf(since, activity, nowMs)) : undefined;
+  // Faulty views stay faulty, and the command that sends the others again reads the projects file.
+  const isSendable =
+    REFUSALS[sample.code].isStored && RESENT.has(remedy.kind) && !isProjectsFileFaulty;
+  const [from, to] = [dayOf(sinceMs), dayOf(lastMs)];
+  /** The days of files with its refused views, if they can be sent again. */
+  const keptDays = isSendable
+    ? (files?.refusedDays.filter((day) => day >= from && day <= to) ?? [])
+    : [];
+  return { ...rest, lastHour, lastDay, remedy, fixedMs, keptDays };
 }
+
+const RESENT: ReadonlySet<Remedy['kind']> = new Set(['activate', 'add-origin', 'fixed']);
 
 const PAUSE_MS = MINUTE_MS / 2;
 
@@ -153,7 +189,6 @@ export async function judgeListed(
   around: Surroundings & { readonly counts: Counts; readonly projects: Projects },
 ): Promise<Judged[]> {
   const { counts, projects } = around;
-  counts.adoptListed();
   const judged: Judged[] = [];
   for (const project of projects.all()) {
     judged.push(judge(project, counts.projects.get(project.id), around));

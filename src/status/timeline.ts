@@ -15,10 +15,11 @@ class Ring {
   readonly #counts: Uint32Array;
   #latest = 0;
 
-  constructor(periodMs: number, length: number, saved: readonly number[]) {
+  /** @param saved what `toJSON` returned, the latest period first. */
+  constructor(periodMs: number, length: number, [latest = 0, ...saved]: readonly number[]) {
     this.#periodMs = periodMs;
     this.#counts = new Uint32Array(length);
-    this.addAll(saved);
+    for (let i = 0; i < saved.length; i += 2) this.add(latest - saved[i]!, saved[i + 1]);
   }
 
   add(period: number, count = 1): void {
@@ -30,14 +31,6 @@ class Ring {
     }
     while (this.#latest < period) this.#counts[++this.#latest % length] = 0;
     this.#counts[period % length]! += count;
-  }
-
-  /** Adds those counts of another, given as its JSON, that are not too old for this. */
-  addAll([latest = 0, ...saved]: readonly number[]): void {
-    for (let i = 0; i < saved.length; i += 2) {
-      const period = latest - saved[i]!;
-      if (this.#latest - period < this.#counts.length) this.add(period, saved[i + 1]);
-    }
   }
 
   /** Sums the periods that begin at or after `fromMs` and before `toMs`. */
@@ -82,13 +75,6 @@ export class Timeline {
     // Divided by constants, because this is done for every view.
     this.minutes.add(Math.floor(nowMs / MINUTE_MS));
     this.quarters.add(Math.floor(nowMs / QUARTER_MS));
-  }
-
-  /** Adds the counts of another. */
-  addAll({ minutes, quarters }: Timeline): this {
-    this.minutes.addAll(minutes.toJSON());
-    this.quarters.addAll(quarters.toJSON());
-    return this;
   }
 
   /** Returns the last sixty minutes, a count for each, oldest first. */

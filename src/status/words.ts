@@ -39,12 +39,9 @@ export const named = (text: string): string => printable(text, 60);
 
 export const nounOf = (id: string | undefined): string => (id === '' ? 'request' : 'view');
 
-type Problem = Pick<Judged, 'state' | 'accepted' | 'refused' | 'acceptedYesterday'> & {
-  readonly id?: string;
-};
-
 /** `all 69 views of the last hour refused` */
-export function problemWords({ id, state, accepted, refused, acceptedYesterday }: Problem): string {
+export function problemWords(one: Omit<Judged, 'activity'>): string {
+  const { id, state, accepted, refused, acceptedYesterday } = one;
   if (state === 'silent') {
     return `no views in 3 hours (${formatCount(acceptedYesterday)} in the same hours yesterday)`;
   }
@@ -172,11 +169,13 @@ export function leftOut({ projects, projectsFound }: StatusModel): string {
   return left === 0 ? '' : `${plural(left, 'more project')}: filter by name or id.`;
 }
 
-const LATEST_SHOWN = 10;
-
 export interface Events {
   readonly title: string;
-  readonly items: StatusModel['latestAccepted'];
+  readonly items: readonly {
+    readonly atMs: number;
+    readonly name: string;
+    readonly what: string;
+  }[];
 }
 
 /** The last views and refusals. */
@@ -186,7 +185,7 @@ export function latest({ latestAccepted, latestRefused }: StatusModel): Events[]
     return { ...one, what: reasonOf(one) + from };
   });
   return [
-    { title: 'Last views', items: latestAccepted.slice(0, LATEST_SHOWN) },
-    { title: 'Last refusals', items: refusals.slice(0, LATEST_SHOWN) },
+    { title: 'Last views', items: latestAccepted },
+    { title: 'Last refusals', items: refusals },
   ];
 }

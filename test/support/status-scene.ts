@@ -95,14 +95,20 @@ export class Scene {
   }
 
   judged(): Judged[] {
-    const around = this.state();
-    this.counts.adoptListed();
+    const around = { ...this.state(), files: this.files() };
     return this.projects.all().map((one) => judge(one, this.counts.projects.get(one.id), around));
   }
 
+  files(): FilesSeen {
+    return { ...NO_FILES, ...this.around.files };
+  }
+
   model(): StatusModel {
-    const files = { ...NO_FILES, ...this.around.files };
-    const findings = { judged: this.judged(), files, warnings: this.around.warnings ?? [] };
+    const findings = {
+      judged: this.judged(),
+      files: this.files(),
+      warnings: this.around.warnings ?? [],
+    };
     return modelOf({ ...this.state(), ...findings }, this.around.filter ?? '');
   }
 
