@@ -5,9 +5,8 @@ import { exampleOrigin } from '../projects/origins.ts';
 import type { Faulty, Sound } from '../projects/parse.ts';
 import { readProjectsFile } from '../projects/projects-file.ts';
 import type { About } from '../status/collector-status.ts';
-import { placeOf } from '../status/shell-commands.ts';
+import { type Chosen, placeOf } from '../status/shell-commands.ts';
 import type { StatusModel } from '../status/model.ts';
-import { shownSettings } from '../status/shown-settings.ts';
 import { readToken } from '../status/token.ts';
 import { fieldsOf, preflightFrom } from './reply.ts';
 import { probeDisk } from './probe-disk.ts';
@@ -16,7 +15,7 @@ import { probeProxy } from './proxy.ts';
 /** Everything that the checks judge. */
 export type Facts = Awaited<ReturnType<typeof gatherFacts>>;
 
-type Options = Parameters<typeof shownSettings>[0] &
+type Options = Chosen &
   Parameters<typeof readToken>[0] & {
     readonly status: 'off' | { readonly host: string; readonly port: number };
     /** The address that pages post to, with `/view`. */
@@ -33,14 +32,14 @@ const NO_ORIGIN = 'https://viewlog-doctor.invalid';
  */
 export async function gatherFacts(options: Options, askedPort: number | undefined) {
   const { url, 'probe-project': project } = options;
-  const commandLine = shownSettings(options);
+  const commandLine = placeOf(options, ownAddress(options));
   const { data: askedData } = commandLine;
   const holder = askedData ? await askHolder(askedData).catch(() => undefined) : undefined;
   const running = typeof holder === 'object' ? holder : undefined;
   const status = await askStatus(running?.status, options);
   const settings = status.overview?.settings ?? commandLine;
   const { data } = settings;
-  const address = running?.address ?? ownAddress(settings);
+  const address = running?.address ?? settings.url;
   const projects = await readProjectsFile(settings.projects);
   const origin = senderOf(projects, project) ?? NO_ORIGIN;
   const nowMs = Date.now();
@@ -56,7 +55,7 @@ export async function gatherFacts(options: Options, askedPort: number | undefine
     /** The command line's port; `undefined` if it was not chosen. */
     askedPort,
     /** The running collector's own settings, else those of the command line; its address. */
-    settings: placeOf(settings, address),
+    settings: { ...settings, url: address },
     /** `undefined` if views go to a stream. */
     disk: data === undefined ? undefined : await probeDisk(data, settings, nowMs),
     projects,

@@ -5,7 +5,7 @@ import { within } from '../base/time.ts';
 import { cannotOpen } from '../disk/directory.ts';
 import { ifPresent } from '../disk/ops.ts';
 import { lookAround } from '../status/look-around.ts';
-import type { ShownSettings } from '../status/shown-settings.ts';
+import type { Place } from '../status/shell-commands.ts';
 
 export type Inside = Awaited<ReturnType<typeof lookInside>>;
 
@@ -13,7 +13,7 @@ export type Inside = Awaited<ReturnType<typeof lookInside>>;
  * Examines the data directory. Never rejects.
  * @returns what is inside, or a `fault`, why it cannot be looked into; neither if it is missing.
  */
-export async function probeDisk(dir: string, settings: ShownSettings, nowMs: number) {
+export async function probeDisk(dir: string, settings: Place, nowMs: number) {
   try {
     const stats = await ifPresent(fs.stat(dir));
     return stats === undefined ? {} : { inside: await lookInside(dir, stats, settings, nowMs) };
@@ -22,7 +22,7 @@ export async function probeDisk(dir: string, settings: ShownSettings, nowMs: num
   }
 }
 
-async function lookInside(dir: string, stats: Stats, settings: ShownSettings, nowMs: number) {
+async function lookInside(dir: string, stats: Stats, settings: Place, nowMs: number) {
   const { uid, gid, mode } = stats;
   const keepDays = { views: settings['keep-days'], refused: settings['keep-refused-days'] };
   const seen = await lookAround(dir, keepDays, nowMs);

@@ -3,7 +3,6 @@ import { reasonOf } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { MINUTE_MS, sleep } from '../base/time.ts';
 import { BUILD, unpacked } from '../base/built.ts';
-import { portOf } from '../http/listener.ts';
 import type { Service } from './app.ts';
 import { type CollectorState, healthOf, warningsOf } from './health.ts';
 import { lookAround } from './look-around.ts';
@@ -11,14 +10,13 @@ import { collectorMetrics } from './metrics.ts';
 import { modelOf } from './model.ts';
 import { page } from './page.tsx';
 import { RefusalLog } from './refusal-log.ts';
-import { placeOf } from './shell-commands.ts';
-import { type ShownSettings, shownSettings } from './shown-settings.ts';
+import { type Chosen, type Place, placeOf } from './shell-commands.ts';
 import { judgeListed } from './state.ts';
 import { statusText } from './text.ts';
 
 /** A collector, as its status reads it. */
 export interface CollectorSource {
-  readonly settings: Parameters<typeof shownSettings>[0];
+  readonly settings: Chosen;
   /** Its own address, without a slash at its end. */
   readonly url: () => string;
   readonly look: () => CollectorState;
@@ -28,7 +26,7 @@ export interface CollectorSource {
 export interface About {
   readonly version: string;
   readonly pid: number;
-  readonly settings: ShownSettings;
+  readonly settings: Place;
 }
 
 /** The files of `page/`; put here by build.mjs, so that viewlog stays one file. */
@@ -38,14 +36,13 @@ const OPEN_MAX = 20;
 const FILTER_LENGTH_MAX = 100;
 
 /** A collector's status: its page, the same as text, and as JSON for the doctor. */
-export function collectorStatus({ settings: chosen, url, look }: CollectorSource): Service {
-  const settings = shownSettings(chosen);
+export function collectorStatus({ settings, url, look }: CollectorSource): Service {
   const placeAtStart = placeOf(settings, '');
   const keepDays = { views: settings['keep-days'], refused: settings['keep-refused-days'] };
   const shownFor = async ({ req }: Context) => {
     const open = new Set(req.queries('open')?.slice(0, OPEN_MAX));
     const filter = (req.query('filter') ?? '').trim().slice(0, FILTER_LENGTH_MAX);
-    const files = await lookAround(settings.data, keepDays, look().nowMs);
+    const files = await lookAround(placeAtStart.data, keepDays, look().nowMs);
     const judged = await judgeListed({ ...look(), files });
     const state = look();
     const model = modelOf({ ...state, judged, files, warnings: warningsOf(state) }, filter);
@@ -64,9 +61,8 @@ export function collectorStatus({ settings: chosen, url, look }: CollectorSource
         return context.text(statusText(model, place, BUILD));
       },
       '/status.json': async (context) => {
-        const { model } = await shownFor(context);
-        const running = { ...settings, port: portOf(url()) ?? settings.port };
-        const about: About = { version: BUILD, pid: process.pid, settings: running };
+        const { model, place } = await shownFor(context);
+        const about: About = { version: BUILD, pid: process.pid, settings: place };
         return context.json({ ...model, ...about });
       },
     },

@@ -82,7 +82,9 @@ export function modelOf(input: ModelInput, filter: string) {
     latestAccepted: counts.latestAccepted.map(({ atMs, project, fields }) => {
       return { atMs, project, name: nameOf(project), what: urlOf(fields) };
     }),
-    latestRefused: counts.latestRefused.map((one) => ({ ...one, name: nameOf(one.project) })),
+    latestRefused: counts.latestRefused.map(({ atMs, project, code, origin, isCut }) => {
+      return { atMs, name: nameOf(project), code, origin, isCut };
+    }),
   };
 }
 

@@ -1,67 +1,98 @@
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { formatSizeOption } from '../base/format.ts';
 import { KiB } from '../base/size.ts';
 import { shellQuoted } from '../base/text.ts';
 import { accountOf } from '../disk/root.ts';
 import { fileNameOf } from '../disk/names.ts';
-import type { ShownSettings } from './shown-settings.ts';
 
 // Commands that an operator pastes into a shell on the collector's machine. Every text that a
 // person chose is quoted; origins of unknown senders must first pass `view/remedy.ts`.
 
-/** The default of `--max-view`. */
-const VIEW_BYTES_MAX = 16 * KiB;
-
-/** The installation that commands are for. */
-export interface Place extends Pick<ShownSettings, 'data' | 'projects' | 'max-view'> {
+/** The installation that commands are for: its settings by option, with absolute paths. */
+export interface Place {
+  readonly host: string;
+  readonly port: number;
+  /** `undefined` if views go to a stream. */
+  readonly data: string | undefined;
+  readonly projects: string;
+  readonly durability: 'disk' | 'os';
+  readonly 'max-view': number;
+  readonly 'min-free': number;
+  readonly 'keep-days': number;
+  readonly 'keep-refused-days': number;
   /** The system account that owns the files: `viewlog`, `#998`. */
   readonly account: string | undefined;
   /** The collector's own address, without a slash at its end. */
   readonly url: string;
 }
 
-export const placeOf = (settings: ShownSettings, url: string): ShownSettings & Place => ({
-  ...settings,
-  account: accountOf(dirname(settings.projects)),
-  url,
-});
+/** The operator's settings of a collector. */
+export type Chosen = Omit<Place, 'account' | 'url'> & {
+  readonly data: string;
+  readonly store: object | undefined;
+};
+
+/** Returns the installation without the address of its store, which may contain a password. */
+export function placeOf({ store, ...chosen }: Chosen, url: string): Place {
+  const data = store === undefined ? absolute(chosen.data) : undefined;
+  const projects = absolute(chosen.projects);
+  return { ...chosen, data, projects, account: accountOf(dirname(projects)), url };
+}
+
+/** Deno does not reveal the working directory without permission to read it. */
+function absolute(path: string): string {
+  try {
+    return resolve(path);
+  } catch {
+    return path;
+  }
+}
 
 const as = (account: string | undefined, command: string): string =>
   account === undefined ? command : `sudo -u ${shellQuoted(account)} ${command}`;
+
+type Options = Readonly<Record<string, string | number | undefined>>;
+
+/** Returns a command of viewlog, with those options that have a value. */
+function viewlog(command: string, options: Options, account: string | undefined): string {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  const words = given.map(([name, value]) => ` --${name} ${shellQuoted(String(value))}`);
+  return as(account, `viewlog ${command}${words.join('')}`);
+}
 
 /** The place of the projects file; other parts if they are known. */
 export type Owned = Pick<Place, 'projects'> & Partial<Place>;
 
 /** Returns a command of viewlog that reads or edits the projects file. */
-export const withProjects = (command: string, { projects, account }: Owned): string =>
-  as(account, `viewlog ${command} --projects ${shellQuoted(projects)}`);
+export const withProjects = (
+  command: string,
+  { projects, account }: Owned,
+  options: Options = {},
+): string => viewlog(command, { ...options, projects }, account);
 
 /**
  * Returns a command that activates a project, and allows the origin or sets the limit if there is
  * one.
  * @param id digits only.
  */
-export function activationOf(
+export const activationOf = (
   id: string,
   change: { readonly origin?: string | undefined; readonly viewsPerMinute?: number },
   place: Owned,
-): string {
-  const { origin, viewsPerMinute: limit } = change;
-  const from = origin === undefined ? '' : ` --origin ${shellQuoted(origin)}`;
-  const most = limit === undefined ? '' : ` --max-views-per-minute ${limit}`;
-  return withProjects(`activate ${id}${from}${most}`, place);
-}
+): string => {
+  const { origin, viewsPerMinute } = change;
+  return withProjects(`activate ${id}`, place, { origin, 'max-views-per-minute': viewsPerMinute });
+};
 
-const refusedFile = (data: string | undefined, day: string): string =>
-  shellQuoted(`${data}/${fileNameOf('refused', day)}`);
+/** The default of `--max-view`. */
+const VIEW_BYTES_MAX = 16 * KiB;
 
 /** Returns a command that sends the stored refused views of these days again. */
-export function replayOf(id: string, days: readonly string[], place: Place): string {
-  const { data, url, 'max-view': viewBytesMax } = place;
-  const files = days.map((day) => refusedFile(data, day)).join(' ');
-  const size =
-    viewBytesMax === VIEW_BYTES_MAX ? '' : ` --max-view ${formatSizeOption(viewBytesMax)}`;
-  return withProjects(`replay ${files} --to ${shellQuoted(url)} --project ${id}${size}`, place);
+export function replayOf(project: string, days: readonly string[], place: Place): string {
+  const { data, url: to, 'max-view': bytes } = place;
+  const files = days.map((day) => shellQuoted(`${data}/${fileNameOf('refused', day)}`)).join(' ');
+  const size = bytes === VIEW_BYTES_MAX ? undefined : formatSizeOption(bytes);
+  return withProjects(`replay ${files}`, place, { to, project, 'max-view': size });
 }
 
 /** A longer command is hard to paste. */
@@ -74,14 +105,10 @@ export function removalOf(names: readonly string[], { data = '.', account }: Pla
 }
 
 /** Returns a command that examines the installation. */
-export const doctorOf = ({ data = '', account }: Place): string =>
-  as(account, `viewlog doctor --data ${shellQuoted(data)}`);
+export const doctorOf = ({ data, account }: Place): string => viewlog('doctor', { data }, account);
 
 /** Returns a command that starts a collector. */
-export function serveOf(settings: ShownSettings & Place): string {
-  const { data, projects, account, host, port } = settings;
-  const dir = data === undefined ? '' : ` --data ${shellQuoted(data)}`;
+export function serveOf({ data, projects, account, host, port }: Place): string {
   const isUsual = projects === `${data}/projects.json`;
-  const list = isUsual ? '' : ` --projects ${shellQuoted(projects)}`;
-  return as(account, `viewlog serve${dir}${list} --host ${host} --port ${port}`);
+  return viewlog('serve', { data, projects: isUsual ? undefined : projects, host, port }, account);
 }

@@ -45,16 +45,6 @@ const INSIDE: Inside = {
   writing: [2, 2, 2],
 };
 
-const SETTINGS: Facts['settings'] = {
-  ...PLACE,
-  host: '127.0.0.1',
-  port: 8080,
-  durability: 'disk',
-  'min-free': 64 * MiB,
-  'keep-days': 0,
-  'keep-refused-days': 14,
-};
-
 const HOLDER = { pid: 42, sinceMs: NOON, address: 'http://127.0.0.1:8080' };
 const STATUS = { address: 'http://127.0.0.1:8081', reply: NOBODY };
 
@@ -64,7 +54,7 @@ const shown = (scene: Scene): Partial<Facts> => ({
     ...STATUS,
     reply: answer(200),
     isReady: scene.model().unavailable === undefined && !scene.around.isStopping,
-    overview: { ...scene.model(), version: BUILD, pid: 42, settings: SETTINGS },
+    overview: { ...scene.model(), version: BUILD, pid: 42, settings: PLACE },
   },
 });
 
@@ -90,7 +80,7 @@ const reading = (text: string): Facts['projects'] => ({
 
 const inside = (change: Partial<Inside>, settings: object = {}): Partial<Facts> => ({
   disk: { inside: { ...INSIDE, ...change } },
-  settings: { ...SETTINGS, ...settings },
+  settings: { ...PLACE, ...settings },
 });
 const free = (freeBytes: number): Partial<Inside> => ({
   fileSystem: { type: 0x58465342, freeBytes },
@@ -117,7 +107,7 @@ const examined = (facts: Partial<Facts>) =>
     ownUid: SERVICE.uid,
     askedData: '/data',
     askedPort: undefined,
-    settings: SETTINGS,
+    settings: PLACE,
     disk: { inside: INSIDE },
     projects: reading(JSON.stringify({ projects: PROJECTS })),
     holder: HOLDER,
@@ -258,7 +248,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'warning settings: The collector runs with --data /data, so the doctor examines that, not --data /other. To':
     { askedData: '/other' },
   'warning settings: The collector runs with --store, so the doctor examines that, not --data /data. ':
-    { settings: { ...SETTINGS, data: undefined }, disk: undefined },
+    { settings: { ...PLACE, data: undefined }, disk: undefined },
 };
 
 it.each(Object.entries(FINDINGS))('says only: %s', (finding, facts) => {

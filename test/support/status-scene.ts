@@ -25,12 +25,19 @@ export const FILES: WatchedState = {
 };
 
 const NO_FILES: FilesSeen = { viewDays: [], refusedDays: [], overdue: [] };
-export const PLACE = {
-  projects: '/data/projects.json',
+
+export const PLACE: Place = {
+  host: '127.0.0.1',
+  port: 8080,
   data: '/data',
+  projects: '/data/projects.json',
+  durability: 'disk',
+  'max-view': 16 * 1024,
+  'min-free': 2 ** 26,
+  'keep-days': 0,
+  'keep-refused-days': 14,
   account: undefined,
   url: 'http://127.0.0.1:8080',
-  'max-view': 16 * 1024,
 };
 
 /** 14:00 in UTC, a Sunday. */
