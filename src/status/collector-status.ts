@@ -1,7 +1,4 @@
 import type { Context } from 'hono';
-import { reasonOf } from '../base/exit.ts';
-import type { Log } from '../base/log.ts';
-import { MINUTE_MS, sleep } from '../base/time.ts';
 import { BUILD, unpacked } from '../base/built.ts';
 import type { Service } from './app.ts';
 import { type CollectorState, healthOf, warningsOf } from './health.ts';
@@ -9,7 +6,6 @@ import { lookAround } from './look-around.ts';
 import { collectorMetrics } from './metrics.ts';
 import { modelOf } from './model.ts';
 import { page } from './page.tsx';
-import { RefusalLog } from './refusal-log.ts';
 import { type Chosen, type Place, placeOf } from './shell-commands.ts';
 import { judgeListed } from './state.ts';
 import { statusText } from './text.ts';
@@ -72,37 +68,4 @@ export function collectorStatus({ settings, url, look }: CollectorSource): Servi
 function pageFile(context: Context, name: string, type: string): Response {
   const text = typeof STATUS_PAGE === 'undefined' ? '' : unpacked(STATUS_PAGE)[name]!;
   return context.body(text, 200, { 'Content-Type': `${type}; charset=utf-8` });
-}
-
-/**
- * Once a minute saves the counts, and logs which projects' views begin to be refused.
- * @param save never rejects.
- * @returns a function that ends it; it resolves once the counts are saved for the last time.
- */
-export function everyMinute(
-  look: () => CollectorState,
-  save: () => Promise<void>,
-  log: Log,
-  everyMs = MINUTE_MS,
-): () => Promise<void> {
-  const ending = new AbortController();
-  const refusals = new RefusalLog(log);
-  const run = async (): Promise<void> => {
-    for (let isLast = false; !isLast;) {
-      await sleep(everyMs, ending.signal);
-      isLast = ending.signal.aborted;
-      await save();
-      try {
-        const state = look();
-        if (!isLast) refusals.look(await judgeListed(state), state.nowMs);
-      } catch (error) {
-        log.error(`Cannot check for refused views: ${reasonOf(error)}; trying again in a minute`);
-      }
-    }
-  };
-  const running = run();
-  return () => {
-    ending.abort();
-    return running;
-  };
 }

@@ -5,10 +5,10 @@ import { HOUR_MS } from '../../src/base/time.ts';
 import type { Fatal } from '../../src/base/exit.ts';
 import { type Service, statusApp } from '../../src/status/app.ts';
 import { archiveStatus } from '../../src/status/archive-status.ts';
-import { collectorStatus, everyMinute } from '../../src/status/collector-status.ts';
+import { collectorStatus } from '../../src/status/collector-status.ts';
+import { everyMinute, type Logged, logRefusals } from '../../src/status/every-minute.ts';
 import type { GuardOptions } from '../../src/status/guard.ts';
 import { healthOf } from '../../src/status/health.ts';
-import { RefusalLog } from '../../src/status/refusal-log.ts';
 import { readToken } from '../../src/status/token.ts';
 import { readSettings, SERVE_OPTIONS } from '../../src/settings.ts';
 import { memoryLog } from '../support/memory-log.ts';
@@ -191,11 +191,11 @@ it('warns of a stream whose servers are behind, and of little space', () => {
 
 it('the log says that views are refused, and accepted again, each once an hour', () => {
   const log = memoryLog();
-  const refusals = new RefusalLog(log);
+  const logged: Logged = new Map();
   const closed = { id: '1', name: 'Aurora', origins: ['https://a.example'] };
   const scene = new Scene([closed]);
   const look = (): readonly string[] => {
-    refusals.look(scene.judged(), scene.nowMs);
+    logRefusals(scene.judged(), scene.nowMs, logged, log);
     return log.lines;
   };
   const refuse = (): readonly string[] => {
