@@ -88,13 +88,12 @@ const FREE_UP =
 /** Checks the free space, and how long it lasts by the sizes of the last complete days. */
 export const checkSpace = inside((seen, { settings }) => {
   const { 'min-free': minFreeBytes, 'keep-days': keepDays } = settings;
-  if (seen.fileSystem === undefined) {
+  const space = spaceOf(seen, minFreeBytes);
+  if (space === undefined) {
     const what = 'Free disk space is unknown: statfs is not permitted; --min-free is off';
     return [warning(what, 'Start Deno with --allow-sys=statfs')];
   }
-  const { freeBytes } = seen.fileSystem;
-  const space = spaceOf(freeBytes, minFreeBytes, seen);
-  const what = `${formatRoundedSize(freeBytes)} free, --min-free ${formatSize(minFreeBytes)}`;
+  const what = `${formatRoundedSize(space.freeBytes)} free, --min-free ${formatSize(minFreeBytes)}`;
   const refused = 'every view is refused with 503';
   if (space.remedy !== undefined) {
     return [error(`${what}; ${refused}`, spaceStep(space, settings).words.join(''))];

@@ -7,20 +7,7 @@ import { overdueDays } from '../disk/retention.ts';
 import { diskRemedy } from '../view/remedy.ts';
 
 /** The files as the page shows them, read when somebody looks at it. */
-export interface FilesSeen {
-  /** Average size of a view file, over the last complete days. */
-  readonly bytesPerDay?: number | undefined;
-  /** The kernel's number of the type, and the bytes that users may still write. */
-  readonly fileSystem?: { readonly type: number; readonly freeBytes: number } | undefined;
-  /** The most that could be free on it. */
-  readonly sizeBytes?: number | undefined;
-  /** The days of the view files, ascending. */
-  readonly viewDays: readonly string[];
-  /** The days of the files of refused views. */
-  readonly refusedDays: readonly string[];
-  /** The names of files that should have been removed by now. */
-  readonly overdue: readonly string[];
-}
+export type FilesSeen = Awaited<ReturnType<typeof lookAround>>;
 
 const DAYS_MAX = 7;
 
@@ -33,16 +20,20 @@ export async function lookAround(
   dir: string | undefined,
   keepDays: Readonly<Record<FileKind, number>>,
   nowMs: number,
-): Promise<FilesSeen> {
+) {
   const names = dir === undefined ? [] : await fs.readdir(dir).catch(() => []);
   const days = { views: daysAmong(names, 'views'), refused: daysAmong(names, 'refused') };
   const overdue = (kind: FileKind): string[] =>
     overdueDays(days[kind], keepDays[kind], nowMs).map((day) => fileNameOf(kind, day));
   return {
-    ...(dir && (await fileSystemOf(dir).catch(() => undefined))),
+    fileSystem: await fileSystemOf(dir ?? '').catch(() => undefined),
+    /** Average size of a view file, over the last complete days. */
     bytesPerDay: await bytesPerDay(dir ?? '', days.views, nowMs).catch(() => undefined),
+    /** The days of the view files, ascending. */
     viewDays: days.views,
+    /** The days of the files of refused views. */
     refusedDays: days.refused,
+    /** The names of files that should have been removed by now. */
     overdue: [...overdue('views'), ...overdue('refused')],
   };
 }
@@ -67,25 +58,30 @@ async function bytesPerDay(
 
 async function fileSystemOf(dir: string) {
   const { type, blocks, bfree, bavail, bsize } = await fs.statfs(dir);
-  const fileSystem = { type, freeBytes: bavail * bsize };
-  return { fileSystem, sizeBytes: (blocks - (bfree - bavail)) * bsize };
+  return {
+    /** The kernel's number of the type. */
+    type,
+    /** The bytes that users may still write. */
+    freeBytes: bavail * bsize,
+    /** The most that could be free on it. */
+    sizeBytes: (blocks - (bfree - bavail)) * bsize,
+  };
 }
 
-export type Space = ReturnType<typeof spaceOf>;
+export type Space = NonNullable<ReturnType<typeof spaceOf>>;
 
-/** Judges the free space of the data directory's disk; nothing is known without `freeBytes`. */
+/** Judges the free space of the data directory's disk; `undefined` if it is unknown. */
 export function spaceOf(
-  freeBytes: number | undefined,
+  { fileSystem, bytesPerDay }: Pick<FilesSeen, 'fileSystem' | 'bytesPerDay'>,
   minFreeBytes: number,
-  { bytesPerDay, sizeBytes = Infinity }: Pick<FilesSeen, 'bytesPerDay' | 'sizeBytes'>,
 ) {
-  const disk = freeBytes === undefined ? undefined : { sizeBytes, freeBytes, minFreeBytes };
-  const spareBytes = Math.max(0, (freeBytes ?? 0) - minFreeBytes);
+  if (fileSystem === undefined) return undefined;
+  const { freeBytes } = fileSystem;
+  const spareBytes = Math.max(0, freeBytes - minFreeBytes);
   return {
     freeBytes,
-    minFreeBytes,
     /** The days until the disk is full, by the last complete days. */
-    daysLeft: disk && bytesPerDay ? spareBytes / bytesPerDay : undefined,
-    remedy: disk && diskRemedy(disk),
+    daysLeft: bytesPerDay ? spareBytes / bytesPerDay : undefined,
+    remedy: diskRemedy({ ...fileSystem, minFreeBytes }),
   };
 }

@@ -61,7 +61,7 @@ export function modelOf(input: ModelInput, filter: string) {
       : {
           path: store.path,
           fileBytes: store.fileBytes,
-          ...spaceOf(store.freeBytes, input.minFreeBytes, files),
+          space: spaceOf(files, input.minFreeBytes),
         },
     /** The names of files that should have been removed by now. */
     overdue: files.overdue,

@@ -64,23 +64,21 @@ export function overdueNotice(overdue: readonly string[], place: Place): Notice 
   return { kind: 'amber', title: [title], steps };
 }
 
-function storeNotice(
-  { unavailable = '', unavailableSinceMs: ms, disk, nowMs }: StatusModel,
-  place: Place,
-): Notice {
+function storeNotice(model: StatusModel, place: Place): Notice {
+  const { unavailable = '', unavailableSinceMs: ms, disk, nowMs } = model;
   const title = say`Views are refused with 503 since ${at(ms ?? nowMs)}: ${unavailable}.`;
-  return { kind: 'red', title, steps: disk === undefined ? [] : [spaceStep(disk, place)] };
+  return { kind: 'red', title, steps: disk === undefined ? [] : [spaceStep(disk.space, place)] };
 }
 
 /** Returns what to do if views cannot be stored, by the free space of the disk. */
-export function spaceStep({ freeBytes = 0, minFreeBytes, remedy }: Space, place: Place): Step {
-  const { data = '' } = place;
+export function spaceStep(space: Space | undefined, place: Place): Step {
+  const { data = '', 'min-free': minFreeBytes } = place;
+  const { freeBytes = 0, remedy } = space ?? {};
   if (remedy?.kind === 'lower-min-free') {
-    const most = formatRoundedSize(remedy.diskBytes);
     const lower = Math.max(1, Math.floor(Math.min(64, remedy.diskBytes / 8 / MiB)));
     const words =
       `--min-free is ${formatSize(minFreeBytes)}, but this file system can never have more than ` +
-      `${most} free. Start viewlog with --min-free ${lower}MiB, or use a larger disk.`;
+      `${formatRoundedSize(remedy.diskBytes)} free. Start viewlog with --min-free ${lower}MiB, or use a larger disk.`;
     return { words: [words] };
   }
   if (remedy?.kind === 'free-disk-space') {
@@ -94,35 +92,32 @@ export function spaceStep({ freeBytes = 0, minFreeBytes, remedy }: Space, place:
   return { words: [words], command: commands.doctorOf(place) };
 }
 
+const CHECK_PAGES = { words: ["Check that the site's pages still contain the script."] };
+
 /** Returns the problem of a project's views, or of requests that name no project. */
 export function problemNotice(row: Row, place: Place): Notice {
   const { kind, state, name, active, sinceMs = 0, reasons } = row;
   const still = active ? '' : ' (inactive, but still sending)';
   const what = kind === 'green' ? 'fixed' : problemWords(row);
+  const title = say`${named(name)}${still}: ${what}, since ${at(sinceMs)}.`;
   const lately = reasons.filter(({ lastHour }) => lastHour > 0);
-  return {
-    kind,
-    title: say`${named(name)}${still}: ${what}, since ${at(sinceMs)}.`,
-    steps:
-      state === 'silent' ? [scriptStep(row)] : lately.flatMap((one) => reasonSteps(one, place)),
-  };
-}
-
-function scriptStep({ id, origins = [] }: Row): Step {
-  const site = origins.find((origin) => !origin.includes('*'));
-  const check = "Check that the site's pages still contain the script.";
-  if (site === undefined) return { words: [check] };
-  const command = `curl -sSL ${shellQuoted(`${site}/`)} | grep ${id}`;
-  return { words: [`${check} This prints it from the home page:`], command };
+  const steps = lately.flatMap((one) => reasonSteps(one, place));
+  return { kind, title, steps: state === 'silent' ? [CHECK_PAGES] : steps };
 }
 
 /** Returns the reasons of refusals in the last 24 hours, with a sample of each. */
-export const reasonNotices = (row: Row, place: Place): Notice[] =>
-  row.reasons.map((reason) => {
+export const reasonNotices = ({ reasons }: Row, place: Place): Notice[] =>
+  reasons.map((reason) => {
     const { detail, text } = reason.sample;
     const sample = { words: ['The latest:'], command: text && printable(text, 1000) };
     const steps = reasonSteps(reason, place);
     return { title: [printable(detail, 500)], steps: text ? [...steps, sample] : steps };
+  });
+
+/** The headline's summary says how many there are in all. */
+export const unlistedNotices = ({ unlisted }: StatusModel, place: Place): Notice[] =>
+  unlisted.map(({ id, reasons }) => {
+    return { title: [id], steps: reasons.flatMap((one) => reasonSteps(one, place)) };
   });
 
 /** Returns the reason of refusals, its fix, and how to send the views again. */
@@ -149,7 +144,7 @@ const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
   activate: 'If it is a site of yours, activate it; if not, remove the script from its pages:',
   'add-origin': 'If it is one of its sites, add it:',
   'raise-limit': 'Unless this is a flood, raise the limit to twice what is sent:',
-  'raise-max-view': 'Send less, or start viewlog with --max-view',
+  'raise-max-view': 'Send less, or start viewlog with --max-view ',
   'send-origin': 'Send them from a browser, or with an Origin header.',
   'fix-page': 'Send them as application/json; with sendBeacon, as a Blob of that type.',
   'check-proxy':
@@ -169,26 +164,17 @@ export function fixOf(reason: Refused, place: commands.Owned): Step {
   const { remedy, sample, fixedMs } = reason;
   const { project: id = '', code, text = '' } = sample;
   const { kind } = remedy;
-  const advice = ADVICE[kind] ?? 'If this continues: viewlog help trouble';
-  const words = [advice];
   if (fixedMs !== undefined) return { words: say`Accepted again since ${at(fixedMs)}.` };
+  const words = [ADVICE[kind] ?? 'If this continues: viewlog help trouble'];
   if (kind === 'activate' || kind === 'add-origin' || kind === 'raise-limit') {
     return { words, command: commands.activationOf(id, remedy, place) };
   }
-  if (kind === 'raise-max-view') {
-    return { words: [`${advice} ${formatSizeOption(remedy.bytes)}.`] };
-  }
+  if (kind === 'raise-max-view') return { words: [...words, `${formatSizeOption(remedy.bytes)}.`] };
   if (kind !== 'fix-page' || code === 'unsupported-media-type') return { words };
   const [, url] = /"url"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(text) ?? [];
   const page = url === undefined ? 'that sends them' : `"${printable(url, 100)}"`;
   return { words: [`Correct the page ${page}.`] };
 }
-
-/** The headline's summary says how many there are in all. */
-export const unlistedNotices = ({ unlisted }: StatusModel, place: Place): Notice[] =>
-  unlisted.map(({ id, reasons }) => {
-    return { title: [id], steps: reasons.flatMap((one) => reasonSteps(one, place)) };
-  });
 
 const EXAMPLE = { id: '1000001', active: false, origins: ['https://www.example.com'] };
 /** An address at which browsers might reach a collector. */

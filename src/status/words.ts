@@ -1,11 +1,5 @@
 // Renders the model of the status page as words, for the page and for plain text.
-import {
-  formatCount,
-  formatDuration,
-  formatRoundedSize,
-  formatSize,
-  plural,
-} from '../base/format.ts';
+import { formatCount, formatDuration, formatRoundedSize, plural } from '../base/format.ts';
 import { printable } from '../base/text.ts';
 import type { Row, StatusModel } from './model.ts';
 import type { Sample } from './reasons.ts';
@@ -124,13 +118,11 @@ function storeFigure({ disk, stream }: StatusModel): Figure {
     const where = `${stream?.name ?? ''}, ${stream?.server ?? 'not connected'}`;
     return ['Stream', plural(stream?.seen.messages ?? 0, 'message'), where];
   }
-  const { freeBytes, minFreeBytes, daysLeft = Infinity } = disk;
-  if (freeBytes === undefined) return ['Free disk', 'unknown', 'statfs is not permitted'];
-  const isLow = freeBytes < minFreeBytes;
-  const days = daysLeft > 3650 ? 'more than 10 years' : plural(Math.floor(daysLeft), 'day');
-  const lasts = disk.daysLeft === undefined ? 'unknown before a full day' : days;
-  const hint = isLow ? `below --min-free ${formatSize(minFreeBytes)}` : `lasts: ${lasts}`;
-  return ['Free disk', formatRoundedSize(freeBytes), hint];
+  if (disk.space === undefined) return ['Free disk', 'unknown', 'statfs is not permitted'];
+  const { freeBytes, daysLeft } = disk.space;
+  const lasts =
+    daysLeft === undefined ? 'unknown before a full day' : plural(Math.floor(daysLeft), 'day');
+  return ['Free disk', formatRoundedSize(freeBytes), `lasts: ${lasts}`];
 }
 
 export function stateWords(row: Row): string {

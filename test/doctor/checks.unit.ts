@@ -33,15 +33,15 @@ const problem = (code: string, detail = '', headers = CORS): Reply =>
   answer(400, headers, JSON.stringify({ type: `urn:viewlog:problem:${code}`, code, detail }));
 
 const VIEWS_FILE = { name: 'views-2026-11-21.ndjson', uid: SERVICE.uid, mode: 0o100640 };
+const DISK = { type: 0x58465342, freeBytes: 8192 * MiB, sizeBytes: 10_000 * MiB };
 const INSIDE: Inside = {
   directory: { ...SERVICE, mode: 0o40750 },
   files: [VIEWS_FILE],
-  fileSystem: { type: 0x58465342, freeBytes: 8192 * MiB },
+  fileSystem: DISK,
   viewDays: ['2026-11-21'],
   refusedDays: [],
   overdue: [],
   bytesPerDay: MiB,
-  sizeBytes: 10_000 * MiB,
   writing: [2, 2, 2],
 };
 
@@ -83,7 +83,7 @@ const inside = (change: Partial<Inside>, settings: object = {}): Partial<Facts> 
   settings: { ...PLACE, ...settings },
 });
 const free = (freeBytes: number): Partial<Inside> => ({
-  fileSystem: { type: 0x58465342, freeBytes },
+  fileSystem: { ...DISK, freeBytes },
 });
 
 const proxied = (change: Partial<ProxyReplies>): Partial<Facts> => ({
@@ -182,7 +182,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'error free space: 3.0 MiB free, --min-free 64 MiB; every view is refused with 503. 3.0 MiB are free, and 61 MiB more are needed: delete views-*.ndjson':
     inside(free(3 * MiB)),
   'error free space: 57 MiB free, --min-free 64 MiB; every view is refused with 503. --min-free is 64 MiB, but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB, or use a larger disk.':
-    inside({ ...free(57 * MiB), sizeBytes: 60 * MiB }),
+    inside({ fileSystem: { ...DISK, freeBytes: 57 * MiB, sizeBytes: 60 * MiB } }),
   "error collector: Another program answers at http://127.0.0.1:8080: no answer in 5 s; viewlog cannot listen there. Find it and stop it, or choose another address: sudo ss -ltnp 'sport = :8080'":
     { reply: { failure: 'no answer in 5 s' }, status: STATUS },
   'error health: Another program answers at http://127.0.0.1:8081: 200 from x/1; viewlog': {
@@ -232,7 +232,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'warning clock: It is 2026-11-20T00:00:00Z, but there are views of 2026-11-21; the clock names the files. Synchronise it: sudo timedatectl set-ntp true':
     { nowMs: Date.UTC(2026, 10, 20) },
   'warning file system: The data directory is on tmpfs; it is memory, and lost when this machine':
-    inside({ fileSystem: { type: 0x01021994, freeBytes: 8192 * MiB } }),
+    inside({ fileSystem: { ...DISK, type: 0x01021994 } }),
   "warning user: #4711 owns the data directory, so viewlog runs as #4711; the doctor runs as #4713, and may see less. sudo -u '#4711' viewlog doctor --data /data":
     { ownUid: 4713 },
   'warning permissions: "views-2026-11-21.ndjson" belongs to root, with mode 0600, and 1 more file too; viewlog, as #4711, or shippers in group #4712 may be unable to open it. sudo chown -R 4711:4712 /data && sudo chmod -R u=rwX,g=rX /data':

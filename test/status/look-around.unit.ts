@@ -38,7 +38,7 @@ it('finds the file system, the days of the files and those that are overdue', as
   const days = ['views-2026-11-01', 'views-2026-11-22', 'refused-2026-11-02', 'refused-2026-11-21'];
   const sizes = Object.fromEntries(days.map((day) => [`${day}.ndjson`, 1]));
   const seen = await look(sizes, { views: 7, refused: 30 });
-  expect(seen.sizeBytes).toBeGreaterThan(2 ** 20);
+  expect(seen.fileSystem!.sizeBytes).toBeGreaterThan(2 ** 20);
   expect(seen.fileSystem!.freeBytes).toBeGreaterThan(2 ** 20);
   expect(seen).toMatchObject({
     viewDays: ['2026-11-01', '2026-11-22'],

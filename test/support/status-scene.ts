@@ -24,7 +24,13 @@ export const FILES: WatchedState = {
   freeBytes: 2 ** 33,
 };
 
-const NO_FILES: FilesSeen = { viewDays: [], refusedDays: [], overdue: [] };
+const NO_FILES: FilesSeen = {
+  fileSystem: { type: 0xef53, freeBytes: 2 ** 33, sizeBytes: 2 ** 40 },
+  bytesPerDay: undefined,
+  viewDays: [],
+  refusedDays: [],
+  overdue: [],
+};
 
 export const PLACE: Place = {
   host: '127.0.0.1',
