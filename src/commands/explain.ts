@@ -78,6 +78,6 @@ function hintFor(
     const example = printable(exampleOrigin(project!.origins![0]!));
     return `To check it as if a page had sent it, add: --origin ${shellQuoted(example)}`;
   }
-  const { words, command = '' } = fixOf({ remedy, sample }, { projects: path });
-  return [...words, ` ${command}`].join('').trimEnd();
+  const { text, command = '' } = fixOf({ remedy, sample }, { projects: path });
+  return `${text} ${command}`.trimEnd();
 }

@@ -96,7 +96,7 @@ export const checkSpace = inside((seen, { settings }) => {
   const what = `${formatRoundedSize(space.freeBytes)} free, --min-free ${formatSize(minFreeBytes)}`;
   const refused = 'every view is refused with 503';
   if (space.remedy !== undefined) {
-    return [error(`${what}; ${refused}`, spaceStep(space, settings).words.join(''))];
+    return [error(`${what}; ${refused}`, spaceStep(space, settings).text)];
   }
   const { daysLeft } = space;
   if (daysLeft === undefined)

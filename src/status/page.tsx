@@ -62,21 +62,23 @@ export function page(shown: Shown): string {
   return `<!doctype html>\n${html.toString()}`;
 }
 
-const Text = ({ of }: { of: words.Words }) => (
-  <p>{of.map((word) => (word instanceof Date ? <Time at={word} /> : word))}</p>
+const Text = ({ of }: { of: string }) => (
+  <p>{of.split(words.TIMES).map((part, i) => (i % 2 === 1 ? <Time at={part} /> : part))}</p>
 );
 
 /** In UTC, until the script shows it in the reader's time zone. */
-const Time = ({ at }: { at: Date }) => <time datetime={at.toISOString()}>{words.utc(at)}</time>;
+const Time = ({ at }: { at: string }) => (
+  <time datetime={at.replace(' UTC', 'Z').replace(' ', 'T')}>{at}</time>
+);
 
 const NoticeList = ({ notices }: { notices: readonly Notice[] }) => (
   <ul class="notices">
     {notices.map(({ kind, title, steps }) => (
       <li class={kind}>
         <Text of={title} />
-        {steps.map(({ words: of, command }) => (
+        {steps.map(({ text, command }) => (
           <div>
-            <Text of={of} />
+            <Text of={text} />
             {command !== undefined && (
               <div class="command">
                 <code tabindex={0}>{command.split(' ').flatMap(wordOf)}</code>

@@ -8,18 +8,18 @@ import type { Issue } from '../view/refusal.ts';
 import * as commands from './shell-commands.ts';
 import type { Remedy } from '../view/remedy.ts';
 import type { Space } from './look-around.ts';
-import { at, named, nounOf, problemWords, reasonOf, say, type Words } from './words.ts';
+import { at, named, nounOf, problemWords, reasonOf } from './words.ts';
 
 /** A fix, and the command for it. */
 interface Step {
-  readonly words: Words;
+  readonly text: string;
   readonly command?: string | undefined;
 }
 
 /** A problem and its fix. */
 export interface Notice {
   readonly kind?: Row['kind'];
-  readonly title: Words;
+  readonly title: string;
   readonly steps: readonly Step[];
 }
 
@@ -38,7 +38,7 @@ export function noticesOf(model: StatusModel, place: Place): Notice[] {
     ...(fault === undefined ? [] : [faultNotice(fault, place)]),
     ...problems.map((row) => problemNotice(row, place)),
     ...(overdue.length === 0 ? [] : [overdueNotice(overdue, place)]),
-    ...notes.map((note): Notice => ({ kind: 'amber', title: [note], steps: [] })),
+    ...notes.map((note): Notice => ({ kind: 'amber', title: note, steps: [] })),
     ...(isNew && !fault && !unavailable ? [firstSteps(model, place)] : []),
   ];
 }
@@ -48,25 +48,25 @@ export const RESTORE_PROJECTS =
   'single project, and views of all others would be refused.';
 
 function faultNotice(fault: NonNullable<StatusModel['projectsFault']>, place: Place): Notice {
-  const words = ['Correct the file. Until then no command can change it. To see every fault:'];
-  const correct = { words, command: commands.withProjects('check', place) };
+  const text = 'Correct the file. Until then no command can change it. To see every fault:';
+  const correct = { text, command: commands.withProjects('check', place) };
   return {
     kind: 'amber',
-    title: say`${fault.first.replace(/[^?]$/, '$&.')} Faulty since ${at(fault.sinceMs)}; the last good list stays active.`,
-    steps: [fault.isMissing ? { words: [RESTORE_PROJECTS] } : correct],
+    title: `${fault.first.replace(/[^?]$/, '$&.')} Faulty since ${at(fault.sinceMs)}; the last good list stays active.`,
+    steps: [fault.isMissing ? { text: RESTORE_PROJECTS } : correct],
   };
 }
 
 export function overdueNotice(overdue: readonly string[], place: Place): Notice {
   const title = `${plural(overdue.length, 'file')} should have been removed by now.`;
-  const words = ['viewlog removes one of each kind an hour. To remove the oldest now:'];
-  const steps = [{ words, command: commands.removalOf(overdue, place) }];
-  return { kind: 'amber', title: [title], steps };
+  const text = 'viewlog removes one of each kind an hour. To remove the oldest now:';
+  const steps = [{ text, command: commands.removalOf(overdue, place) }];
+  return { kind: 'amber', title, steps };
 }
 
 function storeNotice(model: StatusModel, place: Place): Notice {
   const { unavailable = '', unavailableSinceMs: ms, disk, nowMs } = model;
-  const title = say`Views are refused with 503 since ${at(ms ?? nowMs)}: ${unavailable}.`;
+  const title = `Views are refused with 503 since ${at(ms ?? nowMs)}: ${unavailable}.`;
   return { kind: 'red', title, steps: disk === undefined ? [] : [spaceStep(disk.space, place)] };
 }
 
@@ -76,30 +76,30 @@ export function spaceStep(space: Space | undefined, place: Place): Step {
   const { freeBytes = 0, remedy } = space ?? {};
   if (remedy?.kind === 'lower-min-free') {
     const lower = Math.max(1, Math.floor(Math.min(64, remedy.diskBytes / 8 / MiB)));
-    const words =
+    const text =
       `--min-free is ${formatSize(minFreeBytes)}, but this file system can never have more than ` +
       `${formatRoundedSize(remedy.diskBytes)} free. Start viewlog with --min-free ${lower}MiB, or use a larger disk.`;
-    return { words: [words] };
+    return { text };
   }
   if (remedy?.kind === 'free-disk-space') {
-    const words =
+    const text =
       `${formatRoundedSize(freeBytes)} are free, and ${formatRoundedSize(remedy.bytes)} more are ` +
       'needed: delete views-*.ndjson of earlier days that are shipped or copied, or ' +
       'refused-*.ndjson. viewlog then continues by itself.';
-    return { words: [words], command: `ls -lh ${shellQuoted(data)}` };
+    return { text, command: `ls -lh ${shellQuoted(data)}` };
   }
-  const words = `Check ${data}: its owner, its disk, quotas and inodes. viewlog continues by itself.`;
-  return { words: [words], command: commands.doctorOf(place) };
+  const text = `Check ${data}: its owner, its disk, quotas and inodes. viewlog continues by itself.`;
+  return { text, command: commands.doctorOf(place) };
 }
 
-const CHECK_PAGES = { words: ["Check that the site's pages still contain the script."] };
+const CHECK_PAGES = { text: "Check that the site's pages still contain the script." };
 
 /** Returns the problem of a project's views, or of requests that name no project. */
 export function problemNotice(row: Row, place: Place): Notice {
   const { kind, state, name, active, sinceMs = 0, reasons } = row;
   const still = active ? '' : ' (inactive, but still sending)';
   const what = kind === 'green' ? 'fixed' : problemWords(row);
-  const title = say`${named(name)}${still}: ${what}, since ${at(sinceMs)}.`;
+  const title = `${named(name)}${still}: ${what}, since ${at(sinceMs)}.`;
   const lately = reasons.filter(({ lastHour }) => lastHour > 0);
   const steps = lately.flatMap((one) => reasonSteps(one, place));
   return { kind, title, steps: state === 'silent' ? [CHECK_PAGES] : steps };
@@ -109,15 +109,15 @@ export function problemNotice(row: Row, place: Place): Notice {
 export const reasonNotices = ({ reasons }: Row, place: Place): Notice[] =>
   reasons.map((reason) => {
     const { detail, text } = reason.sample;
-    const sample = { words: ['The latest:'], command: text && printable(text, 1000) };
+    const sample = { text: 'The latest:', command: text && printable(text, 1000) };
     const steps = reasonSteps(reason, place);
-    return { title: [printable(detail, 500)], steps: text ? [...steps, sample] : steps };
+    return { title: printable(detail, 500), steps: text ? [...steps, sample] : steps };
   });
 
 /** The headline's summary says how many there are in all. */
 export const unlistedNotices = ({ unlisted }: StatusModel, place: Place): Notice[] =>
   unlisted.map(({ id, reasons }) => {
-    return { title: [id], steps: reasons.flatMap((one) => reasonSteps(one, place)) };
+    return { title: id, steps: reasons.flatMap((one) => reasonSteps(one, place)) };
   });
 
 /** Returns the reason of refusals, its fix, and how to send the views again. */
@@ -127,11 +127,11 @@ function reasonSteps(reason: ReasonFacts, place: Place): Step[] {
   const views = plural(lastDay, nounOf(project));
   const from = origin === undefined ? 'without an Origin' : `from ${printable(origin)}`;
   const why = code === 'invalid-view' ? sample.issues.map(faultWords).join('; ') : reasonOf(sample);
-  const what = say`${views} in 24 hours, the latest ${at(lastMs)} ${from}: ${why}.`;
-  const steps = [{ words: what }, fixOf(reason, place)];
+  const what = `${views} in 24 hours, the latest ${at(lastMs)} ${from}: ${why}.`;
+  const steps = [{ text: what }, fixOf(reason, place)];
   if (keptDays.length === 0) return steps;
   const command = commands.replayOf(project, keptDays, place);
-  return [...steps, { words: ['Then send the refused views again:'], command }];
+  return [...steps, { text: 'Then send the refused views again:', command }];
 }
 
 /** `mb must be an integer (received "12")` */
@@ -144,7 +144,7 @@ const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
   activate: 'If it is a site of yours, activate it; if not, remove the script from its pages:',
   'add-origin': 'If it is one of its sites, add it:',
   'raise-limit': 'Unless this is a flood, raise the limit to twice what is sent:',
-  'raise-max-view': 'Send less, or start viewlog with --max-view ',
+  'raise-max-view': 'Send less, or start viewlog with --max-view',
   'send-origin': 'Send them from a browser, or with an Origin header.',
   'fix-page': 'Send them as application/json; with sendBeacon, as a Blob of that type.',
   'check-proxy':
@@ -162,18 +162,18 @@ type Refused = Pick<ReasonFacts, 'remedy'> &
 /** Returns what to do about refusals. */
 export function fixOf(reason: Refused, place: commands.Owned): Step {
   const { remedy, sample, fixedMs } = reason;
-  const { project: id = '', code, text = '' } = sample;
+  const { project: id = '', code, text: body = '' } = sample;
   const { kind } = remedy;
-  if (fixedMs !== undefined) return { words: say`Accepted again since ${at(fixedMs)}.` };
-  const words = [ADVICE[kind] ?? 'If this continues: viewlog help trouble'];
+  if (fixedMs !== undefined) return { text: `Accepted again since ${at(fixedMs)}.` };
+  const advice = ADVICE[kind] ?? 'If this continues: viewlog help trouble';
   if (kind === 'activate' || kind === 'add-origin' || kind === 'raise-limit') {
-    return { words, command: commands.activationOf(id, remedy, place) };
+    return { text: advice, command: commands.activationOf(id, remedy, place) };
   }
-  if (kind === 'raise-max-view') return { words: [...words, `${formatSizeOption(remedy.bytes)}.`] };
-  if (kind !== 'fix-page' || code === 'unsupported-media-type') return { words };
-  const [, url] = /"url"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(text) ?? [];
+  if (kind === 'raise-max-view') return { text: `${advice} ${formatSizeOption(remedy.bytes)}.` };
+  if (kind !== 'fix-page' || code === 'unsupported-media-type') return { text: advice };
+  const [, url] = /"url"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(body) ?? [];
   const page = url === undefined ? 'that sends them' : `"${printable(url, 100)}"`;
-  return { words: [`Correct the page ${page}.`] };
+  return { text: `Correct the page ${page}.` };
 }
 
 const EXAMPLE = { id: '1000001', active: false, origins: ['https://www.example.com'] };
@@ -190,9 +190,9 @@ function firstSteps({ projects, startMs }: StatusModel, place: Place): Notice {
     'Print the script for its pages, with the address at which browsers reach viewlog:';
   const test = 'Or try it from this machine; the view counts:';
   const steps = [
-    { words: [activate], command: commands.activationOf(id, { origin }, place) },
-    { words: [script], command: commands.withProjects(`snippet ${id} --url ${VIEWS_SITE}`, place) },
-    { words: [test], command: curlOf({ id, origins }, place.url, startMs) },
+    { text: activate, command: commands.activationOf(id, { origin }, place) },
+    { text: script, command: commands.withProjects(`snippet ${id} --url ${VIEWS_SITE}`, place) },
+    { text: test, command: curlOf({ id, origins }, place.url, startMs) },
   ];
-  return { title: ['To get the first view'], steps: active ? steps.slice(1) : steps };
+  return { title: 'To get the first view', steps: active ? steps.slice(1) : steps };
 }

@@ -8,7 +8,7 @@ import * as words from './words.ts';
 export function statusText(model: StatusModel, place: Place, version: string): string {
   const lines = [
     words.headlineOf(model)[1],
-    `${plain(words.summaryWords(model))}\n`,
+    `${words.summaryWords(model)}\n`,
     ...noticesOf(model, place).map((notice) => `${textOf(notice)}\n`),
     ...words.figures(model).map(([name, value, hint]) => `${name}: ${value} (${hint})`),
     `\n${rowOf(words.COLUMNS, 'State', 'Project')}`,
@@ -27,20 +27,17 @@ export function statusText(model: StatusModel, place: Place, version: string): s
 /** Returns a notice as lines: its title, and below it each step and command. */
 export const textOf = ({ title, steps }: Notice): string =>
   steps.reduce(
-    (text, { words: of, command }) =>
-      `${text}\n  ${plain(of)}${command === undefined ? '' : `\n    ${command}`}`,
-    plain(title),
+    (all, { text, command }) =>
+      `${all}\n  ${text}${command === undefined ? '' : `\n    ${command}`}`,
+    title,
   );
 
 const eventsOf = ({ title, items }: words.Events): string =>
   items.reduce(
     (text, { atMs, name, what }) =>
-      `${text}\n${words.utc(words.at(atMs))}  ${printable(name)}  ${printable(what)}`,
+      `${text}\n${words.at(atMs)}  ${printable(name)}  ${printable(what)}`,
     `\n${title}${items.length === 0 ? ': none since the start' : ''}`,
   );
-
-const plain = (of: words.Words): string =>
-  of.map((word) => (typeof word === 'string' ? word : words.utc(word))).join('');
 
 function rowOf(cells: readonly string[], state: string, project: string): string {
   const padded = cells.map((cell, i) => cell.padStart(words.COLUMNS[i]!.length + 3));

@@ -5,21 +5,12 @@ import type { Row, StatusModel } from './model.ts';
 import type { Sample } from './reasons.ts';
 import { isOpen, type Judged } from './state.ts';
 
-/** A sentence; its times are shown in the reader's time zone. */
-export type Words = readonly (string | Date)[];
+/** `2026-11-22 14:00 UTC`; the page shows such texts in the reader's time zone. */
+export const at = (ms: number): string =>
+  `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
-/** Makes words of a template with strings, numbers and times in it. */
-export const say = (texts: TemplateStringsArray, ...values: (string | number | Date)[]): Words =>
-  texts.flatMap((text, i) => {
-    const value = values[i] ?? '';
-    return [text, typeof value === 'number' ? formatCount(value) : value];
-  });
-
-export const at = (ms: number): Date => new Date(ms);
-
-/** `2026-11-22 14:00 UTC` */
-export const utc = (date: Date): string =>
-  `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+/** Finds such times in a sentence. */
+export const TIMES = /(\d{4}-\d\d-\d\d \d\d:\d\d UTC)/;
 
 /** Returns why a request was refused: its code, as words. */
 export const reasonOf = ({ code, isCut }: Pick<Sample, 'code' | 'isCut'>): string =>
@@ -82,17 +73,17 @@ export function headlineOf(model: StatusModel): [kind: string, text: string] {
 }
 
 /** Returns the page's age, the time since which it counts, and a note on what is further down. */
-export function summaryWords(model: StatusModel): Words {
+export function summaryWords(model: StatusModel): string {
   const { total, nowMs, startMs, sinceMs, stream, unlistedInAll } = model;
   const { lastAcceptedMs: lastMs } = total;
   const alone = stream === undefined ? '' : ', by this collector alone';
   const ids = `Views of ${plural(unlistedInAll, 'unlisted id')} are refused, see below.`;
   return [
     lastMs === undefined ? 'No view yet.' : `Last view ${formatDuration(nowMs - lastMs)} ago.`,
-    ...(sinceMs === startMs ? [] : say` Restarted ${at(startMs)}.`),
-    ...say` Counted since ${at(sinceMs)}${alone}.`,
+    sinceMs === startMs ? '' : ` Restarted ${at(startMs)}.`,
+    ` Counted since ${at(sinceMs)}${alone}.`,
     unlistedInAll === 0 ? '' : ` ${ids}`,
-  ];
+  ].join('');
 }
 
 const countOrDash = (count: number | undefined): string =>
@@ -151,8 +142,8 @@ export const cells = ({ figures: f }: Row): string[] =>
   [f.lastHour, f.today, f.yesterdayByNow, f.refusedLastDay].map(countOrDash);
 
 /** Returns the text under the chart of a row. */
-export const chartWords = ({ hours, figures: { today, yesterday } }: Row): Words =>
-  say`Views of the last 24 hours, at most ${Math.max(...hours)} an hour. Today ${today}, yesterday ${countOrDash(yesterday)}.`;
+export const chartWords = ({ hours, figures: { today, yesterday } }: Row): string =>
+  `Views of the last 24 hours, at most ${formatCount(Math.max(...hours))} an hour. Today ${formatCount(today)}, yesterday ${countOrDash(yesterday)}.`;
 
 /** Returns how many projects are not shown. */
 export function leftOut({ projects, projectsFound }: StatusModel): string {
