@@ -4,7 +4,6 @@ import { ownAddress } from '../http/listener.ts';
 import { exampleOrigin } from '../projects/origins.ts';
 import type { Faulty, Sound } from '../projects/parse.ts';
 import { readProjectsFile } from '../projects/projects-file.ts';
-import type { About } from '../status/collector-status.ts';
 import { type Chosen, placeOf } from '../status/shell-commands.ts';
 import type { StatusModel } from '../status/model.ts';
 import { readToken } from '../status/token.ts';
@@ -37,7 +36,7 @@ export async function gatherFacts(options: Options, askedPort: number | undefine
   const holder = askedData ? await askHolder(askedData).catch(() => undefined) : undefined;
   const running = typeof holder === 'object' ? holder : undefined;
   const status = await askStatus(running?.status, options);
-  const settings = status.overview?.settings ?? commandLine;
+  const settings = status.overview?.place ?? commandLine;
   const { data } = settings;
   const address = running?.address ?? settings.url;
   const projects = await readProjectsFile(settings.projects);
@@ -87,7 +86,7 @@ async function askStatus(named: string | undefined, options: Options) {
   const token = await readToken(options).catch(() => undefined);
   const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   const fields = fieldsOf(await ask(`${address}/status.json`, { headers }));
-  const overview = 'settings' in fields ? (fields as unknown as StatusModel & About) : undefined;
+  const overview = 'place' in fields ? (fields as unknown as StatusModel) : undefined;
   return { address, reply, isReady: status === 'ready', overview };
 }
 

@@ -53,7 +53,7 @@ export function healthOf(state: CollectorState): Health {
 }
 
 /** Returns the warnings that have no place of their own on the status page. */
-export function warningsOf({ store, minFreeBytes }: CollectorState): string[] {
+export function warningsOf({ store, minFreeBytes }: CollectorState): readonly string[] {
   if (isStream(store)) {
     const { name, warnings, seen } = store.stream;
     if (seen.lagging.length === 0) return [...warnings];

@@ -1,10 +1,12 @@
 // The contents of the status page, as values: one pure function of the counts and the current
 // state. `words.ts`, `problem-words.ts` and the renderers word them.
+import { BUILD } from '../base/built.ts';
 import { clip } from '../base/text.ts';
 import type { AcceptedView } from './counts.ts';
-import { type CollectorState, isStream } from './health.ts';
+import { type CollectorState, isStream, warningsOf } from './health.ts';
 import { type FilesSeen, spaceOf } from './look-around.ts';
 import type { Activity } from './reasons.ts';
+import type { Place } from './shell-commands.ts';
 import { judge, type Judged, KINDS, REQUESTS, type Subject } from './state.ts';
 import { QUARTER_MS } from './timeline.ts';
 
@@ -12,7 +14,9 @@ interface ModelInput extends CollectorState {
   /** Every listed project, from `judgeListed`. */
   readonly judged: readonly Judged[];
   readonly files: FilesSeen;
-  readonly warnings: readonly string[];
+  readonly place: Place;
+  /** Part of the names or ids of the projects to be listed. */
+  readonly filter: string;
 }
 
 export type StatusModel = ReturnType<typeof modelOf>;
@@ -24,9 +28,8 @@ const PROBLEMS_MAX = 10;
 const UNLISTED_MAX = 20;
 const URL_LENGTH_MAX = 200;
 
-/** @param filter part of the names or ids of the projects to be listed. */
-export function modelOf(input: ModelInput, filter: string) {
-  const { counts, projects, store, files, isStopping, warnings, nowMs, judged } = input;
+export function modelOf(input: ModelInput) {
+  const { counts, projects, store, files, place, isStopping, nowMs, judged, filter } = input;
   const { startMs, sinceMs, total } = counts;
   const toRow = (one: Judged) => rowOf(one, input);
   const nameOf = (id = ''): string => {
@@ -48,8 +51,11 @@ export function modelOf(input: ModelInput, filter: string) {
     nowMs,
     startMs,
     sinceMs,
+    version: BUILD,
+    place,
+    filter,
     isStopping,
-    warnings,
+    warnings: warningsOf(input),
     /** Why the projects file is not active, and since when. */
     projectsFault: projects.fault,
     unavailable: store.unavailable,

@@ -2,27 +2,16 @@
 import { printable } from '../base/text.ts';
 import type { Row, StatusModel } from './model.ts';
 import { reasonNotices, type Notice, noticesOf, unlistedNotices } from './problem-words.ts';
-import type { Place } from './shell-commands.ts';
 import * as words from './words.ts';
-
-/** The reader's request. */
-export interface Asked {
-  /** The ids of open rows. */
-  readonly open: ReadonlySet<string>;
-  /** Part of a name or an id. */
-  readonly filter: string;
-}
 
 interface Shown {
   readonly model: StatusModel;
-  readonly place: Place;
-  readonly asked: Asked;
-  /** The program's version, with its commit. */
-  readonly version: string;
+  /** The ids of open rows. */
+  readonly open: ReadonlySet<string>;
 }
 
-export function page(shown: Shown): string {
-  const { model, place, version } = shown;
+export function page({ model, open }: Shown): string {
+  const { version } = model;
   const [kind, headline] = words.headlineOf(model);
   const html = (
     <html lang="en">
@@ -43,12 +32,12 @@ export function page(shown: Shown): string {
           <p class="lost">No contact with viewlog. This page is out of date.</p>
         </header>
         <main>
-          <NoticeList notices={noticesOf(model, place)} />
+          <NoticeList notices={noticesOf(model)} />
           <Figures model={model} />
-          <Projects shown={shown} />
+          <Projects model={model} open={open} />
           <section hidden={model.unlisted.length === 0}>
             <h2>Unlisted ids that send views</h2>
-            <NoticeList notices={unlistedNotices(model, place)} />
+            <NoticeList notices={unlistedNotices(model)} />
           </section>
           <div class="two">{words.latest(model).map(Latest)}</div>
         </main>
@@ -111,15 +100,14 @@ const Figures = ({ model }: { model: StatusModel }) => (
 /** Fewer projects need no filter. */
 const FILTER_MIN = 10;
 
-function Projects({ shown }: { shown: Shown }) {
-  const { model, asked } = shown;
-  const { projects, projectsListed } = model;
+function Projects({ model, open }: Shown) {
+  const { projects, projectsListed, filter } = model;
   return (
     <section hidden={projectsListed === 0}>
       <h2>Projects</h2>
       <input
         type="search"
-        value={asked.filter}
+        value={filter}
         placeholder="Filter"
         aria-label="Filter by name or id"
         autocomplete="off"
@@ -131,17 +119,16 @@ function Projects({ shown }: { shown: Shown }) {
         ))}
       </div>
       {projects.map((row) => (
-        <ProjectRow row={row} shown={shown} />
+        <ProjectRow row={row} model={model} open={open} />
       ))}
       <p class="faint">{words.leftOut(model)}</p>
     </section>
   );
 }
 
-function ProjectRow({ row, shown }: { row: Row; shown: Shown }) {
+function ProjectRow({ row, model, open }: Shown & { row: Row }) {
   const { id, name, state } = row;
-  const { model, place, asked } = shown;
-  const isOpen = asked.open.has(id);
+  const isOpen = open.has(id);
   const views = model.latestAccepted.filter(({ project }) => project === id);
   return (
     <details class="row" id={`project-${id}`} data-id={id} open={isOpen}>
@@ -162,7 +149,7 @@ function ProjectRow({ row, shown }: { row: Row; shown: Shown }) {
         <div class="details">
           <Bars row={row} />
           <Text of={words.chartWords(row)} />
-          <NoticeList notices={reasonNotices(row, place)} />
+          <NoticeList notices={reasonNotices(row, model.place)} />
           <Latest title="Last views" items={views} />
         </div>
       )}

@@ -26,20 +26,20 @@ export interface Notice {
 type Place = commands.Place;
 
 /** Returns the problems, the worst first, then those that are fixed by now. */
-export function noticesOf(model: StatusModel, place: Place): Notice[] {
-  const { projectsFault: fault, problems, overdue, unavailable } = model;
+export function noticesOf(model: StatusModel): Notice[] {
+  const { place, projectsFault: fault, problems, overdue, unavailable } = model;
   const notes = [
     ...(model.isStopping ? ['viewlog is about to stop. It accepts views until it does.'] : []),
     ...model.warnings,
   ];
   const isNew = model.total.lastAcceptedMs === undefined;
   return [
-    ...(unavailable === undefined ? [] : [storeNotice(model, place)]),
+    ...(unavailable === undefined ? [] : [storeNotice(model)]),
     ...(fault === undefined ? [] : [faultNotice(fault, place)]),
     ...problems.map((row) => problemNotice(row, place)),
     ...(overdue.length === 0 ? [] : [overdueNotice(overdue, place)]),
     ...notes.map((note): Notice => ({ kind: 'amber', title: note, steps: [] })),
-    ...(isNew && !fault && !unavailable ? [firstSteps(model, place)] : []),
+    ...(isNew && !fault && !unavailable ? [firstSteps(model)] : []),
   ];
 }
 
@@ -64,8 +64,8 @@ export function overdueNotice(overdue: readonly string[], place: Place): Notice 
   return { kind: 'amber', title, steps };
 }
 
-function storeNotice(model: StatusModel, place: Place): Notice {
-  const { unavailable = '', unavailableSinceMs: ms, disk, nowMs } = model;
+function storeNotice(model: StatusModel): Notice {
+  const { place, unavailable = '', unavailableSinceMs: ms, disk, nowMs } = model;
   const title = `Views are refused with 503 since ${at(ms ?? nowMs)}: ${unavailable}.`;
   return { kind: 'red', title, steps: disk === undefined ? [] : [spaceStep(disk.space, place)] };
 }
@@ -115,7 +115,7 @@ export const reasonNotices = ({ reasons }: Row, place: Place): Notice[] =>
   });
 
 /** The headline's summary says how many there are in all. */
-export const unlistedNotices = ({ unlisted }: StatusModel, place: Place): Notice[] =>
+export const unlistedNotices = ({ unlisted, place }: StatusModel): Notice[] =>
   unlisted.map(({ id, reasons }) => {
     return { title: id, steps: reasons.flatMap((one) => reasonSteps(one, place)) };
   });
@@ -181,7 +181,7 @@ const EXAMPLE = { id: '1000001', active: false, origins: ['https://www.example.c
 const VIEWS_SITE = 'https://views.example.com';
 
 /** Returns the first steps, for a collector that has never accepted a view. */
-function firstSteps({ projects, startMs }: StatusModel, place: Place): Notice {
+function firstSteps({ place, projects, startMs }: StatusModel): Notice {
   const first = projects.find(({ active }) => active) ?? projects[0];
   const { id, active, origins } = first ?? EXAMPLE;
   const origin = first === undefined ? EXAMPLE.origins[0] : undefined;

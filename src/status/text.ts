@@ -1,15 +1,14 @@
 import { printable } from '../base/text.ts';
 import type { StatusModel } from './model.ts';
 import { type Notice, noticesOf, unlistedNotices } from './problem-words.ts';
-import type { Place } from './shell-commands.ts';
 import * as words from './words.ts';
 
 /** Returns the status page's contents for a terminal. Times are in UTC. */
-export function statusText(model: StatusModel, place: Place, version: string): string {
+export function statusText(model: StatusModel): string {
   const lines = [
     words.headlineOf(model)[1],
     `${words.summaryWords(model)}\n`,
-    ...noticesOf(model, place).map((notice) => `${textOf(notice)}\n`),
+    ...noticesOf(model).map((notice) => `${textOf(notice)}\n`),
     ...words.figures(model).map(([name, value, hint]) => `${name}: ${value} (${hint})`),
     `\n${rowOf(words.COLUMNS, 'State', 'Project')}`,
     ...model.projects.map((row) =>
@@ -17,9 +16,9 @@ export function statusText(model: StatusModel, place: Place, version: string): s
     ),
     words.leftOut(model),
     model.unlisted.length === 0 ? 'No unlisted id sends views.' : 'Unlisted ids that send views:',
-    ...unlistedNotices(model, place).map(textOf),
+    ...unlistedNotices(model).map(textOf),
     ...words.latest(model).map(eventsOf),
-    `\n${`${words.fileWords(model)} viewlog ${version}.`.trimStart()}\n`,
+    `\n${`${words.fileWords(model)} viewlog ${model.version}.`.trimStart()}\n`,
   ];
   return lines.join('\n');
 }

@@ -49,12 +49,12 @@ const HOLDER = { pid: 42, sinceMs: NOON, address: 'http://127.0.0.1:8080' };
 const STATUS = { address: 'http://127.0.0.1:8081', reply: NOBODY };
 
 /** A status server that shows the scene. */
-const shown = (scene: Scene): Partial<Facts> => ({
+const shown = (scene: Scene, warnings: readonly string[] = []): Partial<Facts> => ({
   status: {
     ...STATUS,
     reply: answer(200),
     isReady: scene.model().unavailable === undefined && !scene.around.isStopping,
-    overview: { ...scene.model(), version: BUILD, pid: 42, settings: PLACE },
+    overview: { ...scene.model(), warnings },
   },
 });
 
@@ -213,7 +213,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   [`warning health: --status is off; ${NO_HEALTH}`]: { status: { address: undefined } },
   'warning health: Ready; only clients with a token see details. Give --status-token-file,':
     withoutToken(true),
-  [String.raw`warning refusals: \u001b[2J. `]: shown(sceneOf({ warnings: ['\u001b[2J'] })),
+  [String.raw`warning refusals: \u001b[2J. `]: shown(sceneOf(), ['\u001b[2J']),
   'warning refusals: Aurora: 2 of 102 views of the last hour refused, since 2026-11-22 14:01 UTC. 2 views in 24 hours, the latest 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If it is one of its sites, add it: viewlog activate 1 --origin https://b.example --projects /data/projects.json':
     shown(sceneOf({}, 2, 'origin-not-allowed')),
   "arrived cut off. That is usually a proxy's size limit (nginx: client_max_body_size; Caddy: request_body)":

@@ -61,7 +61,6 @@ interface Around {
   readonly files?: Partial<FilesSeen>;
   readonly fault?: Partial<ProjectsFault>;
   readonly isStopping?: boolean;
-  readonly warnings?: readonly string[];
   readonly place?: Partial<Place>;
   readonly filter?: string;
 }
@@ -117,12 +116,10 @@ export class Scene {
   }
 
   model(): StatusModel {
-    const findings = {
-      judged: this.judged(),
-      files: this.files(),
-      warnings: this.around.warnings ?? [],
-    };
-    return modelOf({ ...this.state(), ...findings }, this.around.filter ?? '');
+    const { place, filter = '' } = this.around;
+    const files = this.files();
+    const asked = { files, place: { ...PLACE, ...place }, filter };
+    return modelOf({ ...this.state(), judged: this.judged(), ...asked });
   }
 
   /** Returns the headline, and what the status page says before its figures. */
@@ -133,7 +130,7 @@ export class Scene {
   }
 
   whole(): string {
-    return statusText(this.model(), { ...PLACE, ...this.around.place }, 'test');
+    return statusText(this.model());
   }
 
   /** Returns the state of the collector now. */
