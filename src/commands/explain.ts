@@ -7,7 +7,9 @@ import { EXIT } from '../base/exit.ts';
 import { cannotRead } from '../disk/lines.ts';
 import { exampleOrigin } from '../projects/origins.ts';
 import { loadProjects, type Projects } from '../projects/project-list.ts';
+import { sampleOf } from '../status/counts.ts';
 import { faultWords, fixOf } from '../status/problem-words.ts';
+import type { Sample } from '../status/reasons.ts';
 import { readRefusedLine } from '../store/refused/refused-line.ts';
 import { readView } from '../view/read-view.ts';
 import { isRefusal, type Refusal, REFUSALS, sizeFault } from '../view/refusal.ts';
@@ -45,7 +47,8 @@ export const explain = defineCommand({
       return EXIT.done;
     }
     print(describe(verdict));
-    print(`  ${hintFor({ ...verdict, origin, text: body.toString() }, projects, path)}`);
+    const sample = sampleOf(verdict, origin, body.toString(), Date.now());
+    print(`  ${hintFor(sample, projects, path)}`);
     return EXIT.badData;
   },
 });
@@ -67,17 +70,13 @@ function describe({ code, detail, issues = [] }: Refusal): string {
 }
 
 /** Returns the fix as a line that ends with a command, if there is one. */
-function hintFor(
-  sample: Refusal & { readonly origin: string | undefined; readonly text: string },
-  all: Projects,
-  path: string,
-): string {
+function hintFor(sample: Sample, all: Projects, path: string): string {
   const project = all.find(sample.project ?? '');
   const remedy = remedyOf({ ...sample, project });
   if (remedy.kind === 'send-origin') {
     const example = printable(exampleOrigin(project!.origins![0]!));
     return `To check it as if a page had sent it, add: --origin ${shellQuoted(example)}`;
   }
-  const { text, command = '' } = fixOf({ remedy, sample }, { projects: path });
+  const { text, command = '' } = fixOf({ remedy, sample, fixedMs: undefined }, { projects: path });
   return `${text} ${command}`.trimEnd();
 }

@@ -1,16 +1,9 @@
 import type { RequestCounts } from '../collector/receive-view.ts';
 import { clip } from '../base/text.ts';
-import { DAY_MS } from '../base/time.ts';
+import { DAY_MS, HOUR_MS } from '../base/time.ts';
 import { type Refusal, type RefusalCode, REFUSALS } from '../view/refusal.ts';
-import {
-  Activity,
-  keyOf,
-  type Reason,
-  refusedAgain,
-  SavedMap,
-  type Sample,
-  type SavedCounts,
-} from './reasons.ts';
+import { Activity, type Reason, SavedMap, type Sample, type SavedCounts } from './reasons.ts';
+import { Timeline } from './timeline.ts';
 
 /** The latest accepted views and refusals that are stored for the page. */
 export const LATEST_MAX = 10;
@@ -105,16 +98,17 @@ export class Counts implements RequestCounts, SavedCounts {
   activityOf(project: string): Activity {
     let activity = this.projects.get(project);
     if (activity === undefined) {
-      if (!this.isListed(project)) this.#addUnlisted(project);
       activity = new Activity();
       // A copy, because the view's own string may be a slice that keeps its whole body in memory.
-      this.projects.set(Buffer.from(project).toString(), activity);
+      const id = Buffer.from(project).toString();
+      if (!this.isListed(id)) this.#addUnlisted(id);
+      this.projects.set(id, activity);
     }
     return activity;
   }
 
-  /** Makes room by the unlisted id with the fewest views in a day: made-up ids do not push out real ones. */
-  #addUnlisted(project: string): void {
+  /** Drops the id with the fewest views in a day, so that made-up ids do not push out real ones. */
+  #addUnlisted(added: string): void {
     const ids = this.#unlisted;
     for (const id of ids) if (this.isListed(id)) ids.delete(id);
     if (ids.size >= UNLISTED_IDS_MAX) {
@@ -126,7 +120,7 @@ export class Counts implements RequestCounts, SavedCounts {
       this.projects.delete(rarest);
       ids.delete(rarest);
     }
-    ids.add(project);
+    ids.add(added);
   }
 
   #refusedFor(activity: Activity, sample: Sample): void {
@@ -142,11 +136,30 @@ export class Counts implements RequestCounts, SavedCounts {
     const key = keyOf(sample);
     const seen = reasons.get(key);
     if (!seen && code === 'origin-not-allowed' && reasons.size >= ORIGINS_MAX) return;
-    const reason = refusedAgain(seen, sample, activity.accepted);
+    const { refusedIn, sinceMs, lastMs } = seen ?? {
+      refusedIn: new Timeline(),
+      sinceMs: atMs,
+      lastMs: atMs,
+    };
+    refusedIn.add(atMs);
+    const reason = {
+      refusedIn,
+      sinceMs: atMs - lastMs < HOUR_MS ? sinceMs : atMs,
+      lastMs: atMs,
+      acceptedThen: activity.accepted,
+      sample,
+    };
     reasons.set(key, reason);
-    this.#reasons.delete(reason);
+    if (seen) this.#reasons.delete(seen);
     this.#reasons.set(reason, activity);
   }
+}
+
+/** Returns a key that differs for each reason of a project. */
+function keyOf({ code, origin = '', isCut }: Sample): string {
+  if (code === 'origin-not-allowed') return `${code} ${origin}`;
+  // A body that arrives cut off either ends too early, or never ends.
+  return isCut ? 'request-timeout' : code;
 }
 
 function add<T>(latest: T[], item: T): void {
@@ -154,7 +167,7 @@ function add<T>(latest: T[], item: T): void {
   if (latest.length > LATEST_MAX) latest.pop();
 }
 
-function sampleOf(
+export function sampleOf(
   refusal: Refusal,
   origin: string | undefined,
   text: string | undefined,

@@ -1,8 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** The listener's address, and its token. */
+/** The host listened on, and its token. */
 export interface GuardOptions {
-  /** The host listened on. */
   readonly host: string;
   readonly token: string | undefined;
 }
@@ -11,7 +10,6 @@ export interface GuardOptions {
 export type Verdict = { readonly refused: 403 | 401; readonly reason: string } | 'open' | 'trusted';
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i;
-const LOCAL_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i;
 
 /** Returns whether an address to listen on is this machine's own. */
 export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
@@ -27,11 +25,13 @@ export function createGuard({
   token,
 }: GuardOptions): (request: Request, path: string) => Verdict {
   const isLocal = isLoopback(host);
+  const names = new Set(['localhost', '127.0.0.1', '[::1]', host.toLowerCase()]);
   const digest = token === undefined ? undefined : sha256(token);
   return ({ headers }, path) => {
     const named = headers.get('host') ?? '';
     const isPlainCheck = named === '' && HEALTH_PATHS.has(path);
-    if (isLocal && !isPlainCheck && !LOCAL_HOST.test(named) && !isHost(named, host)) {
+    const name = named.replace(/:\d{1,5}$/, '').toLowerCase();
+    if (isLocal && !isPlainCheck && !names.has(name)) {
       return refused(403, 'Use the host name localhost, 127.0.0.1 or [::1].');
     }
     if (isCrossSite(headers, named)) {
@@ -49,9 +49,6 @@ export function createGuard({
 const HEALTH_PATHS = new Set(['/healthz', '/readyz']);
 
 const refused = (status: 403 | 401, reason: string): Verdict => ({ refused: status, reason });
-
-const isHost = (named: string, host: string): boolean =>
-  named.replace(/:\d{1,5}$/, '').toLowerCase() === host.toLowerCase();
 
 function isCrossSite(headers: Headers, named: string): boolean {
   const site = headers.get('sec-fetch-site');

@@ -1,6 +1,6 @@
 // A named import would keep an old Deno, which has no `statfs`, from starting.
 import * as fs from 'node:fs/promises';
-import { DAY_MS, dayOf } from '../base/time.ts';
+import { dayOf } from '../base/time.ts';
 import { daysAmong } from '../disk/directory.ts';
 import { fileNameOf, type FileKind } from '../disk/names.ts';
 import { overdueDays } from '../disk/retention.ts';
@@ -39,21 +39,13 @@ export async function lookAround(
 }
 
 /** The first day is left out, because viewlog may have started in the middle of it. */
-async function bytesPerDay(
-  dir: string,
-  [first, ...days]: readonly string[],
-  nowMs: number,
-): Promise<number | undefined> {
-  if (first === undefined) return undefined;
-  const today = dayOf(nowMs);
-  const complete = Math.round((Date.parse(today) - Date.parse(first)) / DAY_MS) - 1;
-  const count = Math.min(DAYS_MAX, complete);
-  if (count <= 0) return undefined;
-  const from = dayOf(Date.parse(today) - count * DAY_MS);
-  const sizes = days
-    .filter((day) => day >= from && day < today)
-    .map(async (day) => (await fs.stat(`${dir}/${fileNameOf('views', day)}`)).size);
-  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0) / count;
+async function bytesPerDay(dir: string, [, ...days]: readonly string[], nowMs: number) {
+  const complete = days.filter((day) => day < dayOf(nowMs)).slice(-DAYS_MAX);
+  const sizes = complete.map(
+    async (day) => (await fs.stat(`${dir}/${fileNameOf('views', day)}`)).size,
+  );
+  const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  return complete.length === 0 ? undefined : bytes / complete.length;
 }
 
 async function fileSystemOf(dir: string) {

@@ -154,10 +154,7 @@ const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
   fixed: 'They would be accepted now; waiting for the next one.',
 };
 
-type Refused = Pick<ReasonFacts, 'remedy'> &
-  Partial<Pick<ReasonFacts, 'fixedMs'>> & {
-    readonly sample: Pick<ReasonFacts['sample'], 'code' | 'project' | 'text'>;
-  };
+type Refused = Pick<ReasonFacts, 'remedy' | 'sample' | 'fixedMs'>;
 
 /** Returns what to do about refusals. */
 export function fixOf(reason: Refused, place: commands.Owned): Step {

@@ -1,18 +1,12 @@
 // Counts and refusals of projects. As schemas, because they are saved as they are.
 import * as v from 'valibot';
-import { HOUR_MS } from '../base/time.ts';
 import { type RefusalCode, REFUSALS } from '../view/refusal.ts';
 import { Timeline } from './timeline.ts';
 
-const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
-
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
-/** Milliseconds since the epoch; JavaScript has no dates after these. */
-const time = v.pipe(count, v.maxValue(8.64e15));
+const number = v.number();
 const text = v.string();
-
-// A plain loop, because 40,000 projects have millions of these numbers.
-const periods = v.custom<number[]>((value) => Array.isArray(value) && value.every(isCount));
+// Not every number is looked at, because 40,000 projects have millions of them.
+const periods = v.custom<number[]>(Array.isArray);
 const timeline = v.pipe(
   v.object({ minutes: periods, quarters: periods }),
   v.transform((saved) => new Timeline(saved)),
@@ -21,14 +15,14 @@ const timeline = v.pipe(
 /** One refused request. Each text from an unknown sender is cut to a bounded length. */
 export type Sample = v.InferOutput<typeof sample>;
 const sample = v.object({
-  atMs: time,
+  atMs: number,
   code: v.picklist(Object.keys(REFUSALS) as RefusalCode[]),
   project: v.optional(text),
   origin: v.optional(text),
   detail: text,
   issues: v.array(v.object({ field: text, message: text, expected: text, received: text })),
   /** The size of the body or line that is too large, if it is known. */
-  bytes: v.optional(count),
+  bytes: v.optional(number),
   /** The body, if it was read. */
   text: v.optional(text),
   /** True: the body is the beginning of an object, without its end. */
@@ -40,10 +34,10 @@ export type Reason = v.InferOutput<typeof reason>;
 const reason = v.object({
   refusedIn: timeline,
   /** When the refusals began, after at least an hour without one. */
-  sinceMs: time,
-  lastMs: time,
+  sinceMs: number,
+  lastMs: number,
   /** The activity's accepted views at that time. */
-  acceptedThen: count,
+  acceptedThen: number,
   sample,
 });
 
@@ -85,8 +79,8 @@ export class Activity {
 
 const activity = v.pipe(
   v.object({
-    accepted: count,
-    lastAcceptedMs: v.optional(time),
+    accepted: number,
+    lastAcceptedMs: v.optional(number),
     acceptedIn: timeline,
     refusedIn: v.optional(timeline),
     reasons: mapOf(reason),
@@ -97,7 +91,7 @@ const activity = v.pipe(
 /** The counts that are saved for later processes. */
 export type SavedCounts = v.InferOutput<typeof savedCounts>;
 export const savedCounts = v.object({
-  sinceMs: time,
+  sinceMs: number,
   /** Views. */
   total: activity,
   /** Accepted if their project was known, refused if they failed before that. */
@@ -105,20 +99,3 @@ export const savedCounts = v.object({
   /** By id. Some are not listed. */
   projects: mapOf(activity),
 });
-
-/** Returns a key that differs for each reason of a project. */
-export function keyOf({ code, origin = '', isCut }: Sample): string {
-  if (code === 'origin-not-allowed') return `${code} ${origin}`;
-  // A body that arrives cut off either ends too early, or never ends.
-  return isCut ? 'request-timeout' : code;
-}
-
-/** Returns the reason, or a new one, with one more refusal. */
-export function refusedAgain(seen: Reason | undefined, one: Sample, acceptedThen: number): Reason {
-  const { atMs } = one;
-  const times = { sinceMs: atMs, lastMs: atMs };
-  const current = seen ?? { refusedIn: new Timeline(), ...times, acceptedThen, sample: one };
-  if (atMs - current.lastMs >= HOUR_MS) current.sinceMs = atMs;
-  current.refusedIn.add(atMs);
-  return Object.assign(current, { lastMs: atMs, acceptedThen, sample: one });
-}
