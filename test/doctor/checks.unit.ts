@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { BUILD } from '../../src/base/built.ts';
 import type { Reply } from '../../src/base/ask.ts';
 import { examine } from '../../src/doctor/checks.ts';
 import type { Facts } from '../../src/doctor/facts.ts';
@@ -213,7 +212,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   [`warning health: --status is off; ${NO_HEALTH}`]: { status: { address: undefined } },
   'warning health: Ready; only clients with a token see details. Give --status-token-file,':
     withoutToken(true),
-  [String.raw`warning refusals: \u001b[2J. `]: shown(sceneOf(), ['\u001b[2J']),
+  [String.raw`warning refusals: \u001b[2J. `]: shown(sceneOf({}), ['\u001b[2J']),
   'warning refusals: Aurora: 2 of 102 views of the last hour refused, since 2026-11-22 14:01 UTC. 2 views in 24 hours, the latest 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If it is one of its sites, add it: viewlog activate 1 --origin https://b.example --projects /data/projects.json':
     shown(sceneOf({}, 2, 'origin-not-allowed')),
   "arrived cut off. That is usually a proxy's size limit (nginx: client_max_body_size; Caddy: request_body)":
