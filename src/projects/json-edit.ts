@@ -51,12 +51,7 @@ function firstProject(text: string, { offset, length, parent }: Node, project: o
   return { offset, length, content: list.replaceAll('\n', line?.[0] ?? '') };
 }
 
-/** The white space in an object or a list: at its start, before its other items, at its end. */
-interface Layout {
-  readonly open: string;
-  readonly gap: string;
-  readonly close: string;
-}
+type Layout = ReturnType<typeof layoutOf>;
 
 const laidOut = (items: readonly string[], { open, gap, close }: Layout): string =>
   `${open}${items.join(`,${gap}`)}${close}`;
@@ -64,8 +59,11 @@ const laidOut = (items: readonly string[], { open, gap, close }: Layout): string
 /** The space after a comma or a colon, in an object or a list on one line. */
 const spaceIn = (text: string): string => (/[:,]\s/.test(text) ? ' ' : '');
 
-/** Returns the layout of an object or a list that isn't empty. */
-function layoutOf(text: string, { offset, length, children = [] }: Node): Layout {
+/**
+ * Returns the white space in an object or a list that isn't empty: at its start, before its other
+ * items, at its end.
+ */
+function layoutOf(text: string, { offset, length, children = [] }: Node) {
   const [first, last] = [children[0]!, children.at(-1)!];
   const open = text.slice(offset + 1, first.offset);
   const before = /\s*$/.exec(text.slice(offset + 1, last.offset))![0];

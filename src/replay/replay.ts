@@ -6,10 +6,10 @@ import { plural } from '../base/format.ts';
 import type { Log } from '../base/log.ts';
 import { printable } from '../base/text.ts';
 import { sleep } from '../base/time.ts';
-import { admit } from '../collector/admit.ts';
+import { admit, type AdmissionRules } from '../collector/admit.ts';
 import { readBlocks } from '../disk/lines.ts';
 import { acquireLock, REPLAY_LOCK_NAME } from '../disk/lock.ts';
-import { loadProjects, type Project, type ProjectList } from '../projects/project-list.ts';
+import { loadProjects, type Project } from '../projects/project-list.ts';
 import { readRefusedLine, type StoredRefusal } from '../store/refused/refused-line.ts';
 import { readView } from '../view/read-view.ts';
 import { isRefusal } from '../view/refusal.ts';
@@ -61,10 +61,7 @@ export async function replayFiles(
   return isKnown;
 }
 
-interface Rules extends ReplayOptions {
-  readonly projects: ProjectList;
-  readonly now: () => number;
-}
+type Rules = ReplayOptions & AdmissionRules;
 
 /** The outcomes of a line, but for views that are still refused: these have their reasons. */
 const OUTCOMES = ['sent', 'sent before', 'with an unknown outcome', 'of other projects', 'invalid'];
