@@ -4,7 +4,7 @@
 const SHAPE = /^https?:\/\/[^\s/?#@\\]+$/i;
 const WILDCARD = /^(https?:\/\/)\*\.(?=[^.:])/i;
 /** One or more whole labels of a host name. */
-const LABELS = /^[\w-]+(?:\.[\w-]+)*$/;
+const LABELS = String.raw`[\w-]+(?:\.[\w-]+)*`;
 const EXPECTED =
   'must be an origin, as in "https://www.example.com" or "https://*.example.org" ' +
   '(to accept every origin, leave "origins" out)';
@@ -23,21 +23,13 @@ export function originFault(text: string): string | undefined {
  * Browsers send the canonical form, which is found without being parsed.
  */
 export function originTest(list: readonly string[]): (origin: string) => boolean {
-  const rules = list.map(originKey);
-  const exact = new Set(rules.filter((rule) => !rule.includes('*')));
-  const wildcards = rules.filter((rule) => rule.includes('*')).map((rule) => rule.split('*'));
-  const matches = (origin: string): boolean => {
-    if (exact.has(origin)) return true;
-    return wildcards.some(([prefix = '', suffix = '']) => {
-      if (!origin.startsWith(prefix) || !origin.endsWith(suffix)) return false;
-      return LABELS.test(origin.slice(prefix.length, -suffix.length));
-    });
-  };
-  return (origin) => {
-    if (matches(origin)) return true;
-    const canonical = canonicalOrigin(origin);
-    return canonical !== undefined && matches(canonical);
-  };
+  const patterns = list.map((origin) =>
+    originKey(origin)
+      .replaceAll(/\W/g, String.raw`\$&`)
+      .replace(String.raw`\*`, LABELS),
+  );
+  const pattern = new RegExp(`^(?:${patterns.join('|')})$`);
+  return (origin) => pattern.test(origin) || pattern.test(canonicalOrigin(origin) ?? '');
 }
 
 /** Returns a text that is equal for two origins of the projects file that allow the same. */
