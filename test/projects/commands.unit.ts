@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import * as fs from 'node:fs/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { activate, deactivate } from '../../src/commands/activate.ts';
 import type { Command } from '../../src/commands/command.ts';
 import { check, projects } from '../../src/commands/projects.ts';
@@ -171,6 +171,22 @@ test('a file that cannot be read or written is named', async () => {
     expect(await run(command, '1', '--projects', name)).toMatchObject(message);
   }
   expect(await fs.readdir(directory)).toEqual(['link', 'projects.json']);
+});
+
+test.runIf(isRoot)('without permission, it says whom to run as', async () => {
+  const { directory, path, run } = await file('{"projects":[]}');
+  await fs.chmod(directory, 0o555);
+  const why = `projects file "${path}": permission denied; run viewlog as the file's owner`;
+  onTestFinished(() => process.seteuid!(0));
+  for (const [mode, code, err] of [
+    [0o644, 73, `Cannot write ${why}`],
+    [0o600, 78, `Cannot read ${why}`],
+  ] as const) {
+    process.seteuid!(0);
+    await fs.chmod(path, mode);
+    process.seteuid!(65_534);
+    expect(await run(activate, '2')).toMatchObject({ code, err });
+  }
 });
 
 describe('an edit', () => {

@@ -1,12 +1,11 @@
 import { execFile, execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { loadProjects } from '../../src/projects/project-list.ts';
-import { BUNDLE, NODE } from '../support/runtimes.ts';
+import { BUNDLE } from '../support/runtimes.ts';
 import { tempDir } from '../support/temp-dir.ts';
-import { dataDirectory, run } from '../support/viewlog.ts';
+import { run } from '../support/viewlog.ts';
 
 test('no edit is lost when several run at once, and no umask hides the files', async () => {
   const data = `${tempDir()}/data`;
@@ -31,24 +30,4 @@ test('a named pipe in the place of the file is refused, not waited for', async (
   execFileSync('mkfifo', [pipe]);
   const { code, stderr } = await run(['check', '--projects', pipe]);
   expect([code, stderr]).toEqual([78, expect.stringContaining("isn't a regular file")]);
-});
-
-test.runIf(process.getuid?.() === 0)('without permission, it says whom to run as', async () => {
-  const data = dataDirectory();
-  const path = join(data, 'projects.json');
-  fs.chmodSync(path, 0o600);
-  // viewlog runs as the directory's owner, who may neither read the file nor write beside it.
-  fs.chownSync(data, 65_534, 65_534);
-  fs.chmodSync(data, 0o555);
-  const bundle = join(data, 'viewlog.mjs');
-  fs.copyFileSync(BUNDLE, bundle);
-  const runtime = { ...NODE, command: () => NODE.command(data, bundle) };
-  const says = async (...args: string[]) => {
-    const { code, stderr } = await run(args, { data, runtime });
-    return `${code} ${stderr}`;
-  };
-  const why = `projects file "${path}": permission denied; run viewlog as the file's owner\n`;
-  expect(await says('check')).toBe(`78 error: Cannot read ${why}`);
-  fs.chmodSync(path, 0o644);
-  expect(await says('activate', '2')).toBe(`73 error: Cannot write ${why}`);
 });

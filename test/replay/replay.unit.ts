@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { Fatal } from '../../src/base/exit.ts';
+import type { Fatal } from '../../src/base/exit.ts';
 import { acquireLock, REPLAY_LOCK_NAME } from '../../src/disk/lock.ts';
 import { type ReplayOptions, replayFiles } from '../../src/replay/replay.ts';
 import { refusedLine } from '../../src/store/refused/refused-line.ts';
@@ -45,16 +45,14 @@ function refusedViews(lines: readonly string[], projects: unknown = [{ id: '1000
     for (const [, id = '', state = ''] of record.matchAll(/(.*) (.)\n/g)) last.set(id, state);
     return [...last.values()].join('');
   };
-  /** Replays the file to a server that answers by `respond`; returns the bodies that it gets. */
+  /** Replays the file to a server that answers by `respond`; returns the bodies that it gets, after their Origin. */
   const replay = async (respond: Respond = accept, options: Partial<ReplayOptions> = {}) => {
-    const bodies: { readonly text: string; readonly origin: string | undefined }[] = [];
+    const bodies: string[] = [];
     const server = createServer((request, response) => {
-      if (request.method === 'OPTIONS') {
-        response.writeHead(204).end();
-        return;
-      }
-      const { origin } = request.headers;
-      void text(request).then((body) => respond(response, bodies.push({ text: body, origin })));
+      const { method, headers } = request;
+      const record = (body: string): number => bodies.push(`${headers.origin ?? 'none'} ${body}`);
+      if (method === 'OPTIONS') response.writeHead(204).end();
+      else void text(request).then((body) => respond(response, record(body)));
     });
     const said: string[] = [];
     const end = await replayFiles([file], {
@@ -66,10 +64,7 @@ function refusedViews(lines: readonly string[], projects: unknown = [{ id: '1000
       onOutcome: (outcome) => said.push(outcome),
       log: memoryLog(),
       ...options,
-    }).catch((error: unknown) => {
-      if (error instanceof Fatal) return error;
-      throw error;
-    });
+    }).catch((error: unknown) => error);
     return { end, bodies, said: said.join('\n').replaceAll(file, REFUSED) };
   };
   return { file, projectsPath, states, replay };
@@ -97,10 +92,7 @@ describe('a replay', () => {
     const { replay, states } = refusedViews(lines, projects);
     const { end, bodies, said } = await replay();
     expect(end).toBe(true);
-    expect(bodies).toStrictEqual([
-      { text: spaced, origin: undefined },
-      { text: ofSite, origin },
-    ]);
+    expect(bodies).toStrictEqual([`none ${spaced}`, `${origin} ${ofSite}`]);
     expect(said).toMatch(
       /^.*: 6 lines\n {2}2 sent\n {2}1 sent before\n {2}1 still refused, origin-not-allowed: /,
     );
@@ -190,15 +182,19 @@ describe('a replay', () => {
     expect((await replay()).end).toBe(true);
   });
 
-  it('ends after the view being sent when it is told to stop', async () => {
+  it.each([
+    [201, '++'],
+    [429, '+-'],
+  ])('ends after the view being sent, answered %i, if it is told to stop', async (status, last) => {
     const { states, replay } = refusedViews(pages(5));
     const stopping = new AbortController();
     const respond: Respond = (response, count) => {
-      if (count === 2) stopping.abort();
-      accept(response, count);
+      if (count === 1) return accept(response, count);
+      stopping.abort();
+      response.writeHead(status).end();
     };
     const { bodies } = await replay(respond, { stop: stopping.signal });
-    expect([bodies.length, states()]).toStrictEqual([2, '++']);
+    expect([bodies.length, states()]).toStrictEqual([2, last]);
   });
 
   it('has a collector to send to: else exit 69, and nothing is recorded', async () => {
