@@ -11,7 +11,7 @@ import { listen } from './http/listen.ts';
 import { ownAddress, portOf } from './http/listener.ts';
 import { MemoryBudget } from './http/memory-budget.ts';
 import { connectCluster } from './jetstream/connect.ts';
-import { openProjects } from './projects/follow.ts';
+import { followProjects } from './projects/follow.ts';
 import type { ServeSettings } from './settings.ts';
 import { collectorStatus } from './status/collector-status.ts';
 import { Counts } from './status/counts.ts';
@@ -33,7 +33,7 @@ export async function serve(settings: ServeSettings, log: Log): Promise<ExitCode
   const now = Date.now;
   const { host, port } = settings;
   const token = await readToken(settings);
-  const projects = await openProjects(settings.projects, log);
+  const { projects, reload, close: unfollow } = await followProjects(settings.projects, log);
   const isListed = (id: string): boolean => projects.find(id) !== undefined;
   const open = settings.store === undefined ? openFiles : openStreams;
   // A cluster that does not answer, or a disk that hangs, can delay this.
@@ -51,7 +51,7 @@ export async function serve(settings: ServeSettings, log: Log): Promise<ExitCode
 
   let isStopping = false;
   let url = '';
-  signals.on('SIGHUP', () => void projects.reload());
+  signals.on('SIGHUP', () => void reload());
   // Sent before a stop, so that a proxy that checks health has time to send views elsewhere.
   signals.on('SIGUSR2', () => {
     isStopping = true;
@@ -78,7 +78,7 @@ export async function serve(settings: ServeSettings, log: Log): Promise<ExitCode
   const fatal = await stopped;
   isStopping = true;
   if (fatal === undefined) log.info('viewlog stopping');
-  projects.close();
+  unfollow();
   // Stops with the requests in flight first: each of them waits for its line.
   await listener.stop(fatal === undefined ? LIMITS.drainTimeoutMs : LIMITS.closeTimeoutMs);
   await stores.close(within(LIMITS.closeTimeoutMs, endMinutes()));

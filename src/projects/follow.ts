@@ -16,61 +16,46 @@ import {
 const POLL_MS = 1_600;
 
 /**
- * Reads the projects file and follows its changes.
+ * Reads the projects file and follows its changes. While it is faulty, the last good list stays
+ * active.
+ * @returns the projects; `reload` reads the file now, and logs what it finds even if nothing
+ *   changed; `close` stops following the file. Neither rejects.
  * @throws {Fatal} exit 78 with every fault, if the file is missing or faulty.
  */
-export const openProjects = async (path: string, log: Log): Promise<FollowedProjects> =>
-  new FollowedProjects(path, await readProjectsFile(path), log);
+export async function followProjects(path: string, log: Log) {
+  let reading = await readProjectsFile(path);
+  const projects = new ProjectList(soundOrFatal(reading).file);
+  let lastCheck = Promise.resolve();
+  const check = async (isAsked: boolean): Promise<void> => {
+    const found = await readProjectsFile(path, reading);
+    const isSame = found === reading;
+    if (isSame && !isAsked) return;
+    reading = found;
+    const what = isSame ? 'unchanged' : apply(found, path, projects);
+    if (projects.fault !== undefined) log.warn(projects.fault.message);
+    else log.info(`Projects file ${what}: ${summaryOf(projects.all())}`);
+  };
+  // One after another.
+  const checkNext = (isAsked: boolean): Promise<void> =>
+    (lastCheck = lastCheck.then(() => check(isAsked)));
+  const close = every(POLL_MS, () => void checkNext(false));
+  return { projects, reload: () => checkNext(true), close };
+}
 
-/** Projects that follow their file. While it is faulty, the last good list stays active. */
-export class FollowedProjects extends ProjectList {
-  readonly #path: string;
-  readonly #log: Log;
-  /** The reading that the active list or the fault comes from. */
-  #reading: Reading;
-  #lastCheck: Promise<void> = Promise.resolve();
-  /** Stops following the file. */
-  readonly close = every(POLL_MS, () => void this.reload(false));
-
-  constructor(path: string, reading: Reading, log: Log) {
-    super(soundOrFatal(reading).file);
-    this.#path = path;
-    this.#reading = reading;
-    this.#log = log;
+/** Returns what happened to the list, for the log. */
+function apply(reading: Reading, path: string, projects: ProjectList): string {
+  const { fault } = projects;
+  if ('file' in reading) {
+    projects.fault = undefined;
+    projects.replace(reading.file);
+    return fault === undefined ? 'reloaded' : 'fixed';
   }
-
-  /**
-   * Reads the file and acts on what it finds, one time after another. Never rejects.
-   * @param isAsked logs what it finds even if nothing changed.
-   */
-  reload(isAsked = true): Promise<void> {
-    this.#lastCheck = this.#lastCheck.then(async () => {
-      const reading = await readProjectsFile(this.#path, this.#reading);
-      const isSame = reading === this.#reading;
-      if (isSame && !isAsked) return;
-      this.#reading = reading;
-      const what = isSame ? 'unchanged' : this.#apply(reading);
-      if (this.fault !== undefined) this.#log.warn(this.fault.message);
-      else this.#log.info(`Projects file ${what}: ${summaryOf(this.all())}`);
-    });
-    return this.#lastCheck;
-  }
-
-  /** Returns what happened to the list, for the log. */
-  #apply(reading: Reading): string {
-    const { fault } = this;
-    if ('file' in reading) {
-      this.fault = undefined;
-      this.replace(reading.file);
-      return fault === undefined ? 'reloaded' : 'fixed';
-    }
-    const isMissing = reading.content === undefined;
-    // A command that creates the file would shorten the list to one project.
-    const first = isMissing ? cannotRead(this.#path, GONE) : summaryOfFaults(reading);
-    const message = `The last good projects file stays active: ${first}`;
-    this.fault = { message, first, sinceMs: fault?.sinceMs ?? Date.now(), isMissing };
-    return 'faulty';
-  }
+  const isMissing = reading.content === undefined;
+  // A command that creates the file would shorten the list to one project.
+  const first = isMissing ? cannotRead(path, GONE) : summaryOfFaults(reading);
+  const message = `The last good projects file stays active: ${first}`;
+  projects.fault = { message, first, sinceMs: fault?.sinceMs ?? Date.now(), isMissing };
+  return 'faulty';
 }
 
 const GONE = "it doesn't exist any more; restore it, with every project";

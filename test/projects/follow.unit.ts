@@ -1,6 +1,7 @@
 import { mkdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { openProjects, type FollowedProjects } from '../../src/projects/follow.ts';
+import { followProjects } from '../../src/projects/follow.ts';
+import type { ProjectList } from '../../src/projects/project-list.ts';
 import { FILE_BYTES_MAX } from '../../src/projects/projects-file.ts';
 import { memoryLog } from '../support/memory-log.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -12,12 +13,12 @@ const listOf = (...ids: string[]): string =>
 async function followed(text = listOf('1'), path = `${tempDir()}/projects.json`) {
   await writeFile(path, text);
   const log = memoryLog();
-  const projects = await openProjects(path, log);
-  onTestFinished(() => projects.close());
-  return { path, projects, logged: log.lines, save: (saved: string) => writeFile(path, saved) };
+  const { close, ...following } = await followProjects(path, log);
+  onTestFinished(close);
+  return { path, ...following, logged: log.lines, save: (saved: string) => writeFile(path, saved) };
 }
 
-const idsOf = (projects: FollowedProjects): string =>
+const idsOf = (projects: ProjectList): string =>
   projects
     .all()
     .map(({ id }) => id)
@@ -65,14 +66,14 @@ test('a faulty file changes nothing, each fault is logged once, and shows until 
 });
 
 test('a reload acts at once, and says so even if nothing changed', async () => {
-  const { save, projects, logged } = await followed();
+  const { save, projects, reload, logged } = await followed();
   await save(listOf('1', '2'));
-  await projects.reload();
+  await reload();
   expect(idsOf(projects)).toBe('1,2');
-  await projects.reload();
+  await reload();
   await save('{');
-  await projects.reload();
-  await projects.reload();
+  await reload();
+  await reload();
   expect(logged.map((line) => line.slice(0, 40))).toEqual([
     'info: Projects file reloaded: 2 projects',
     'info: Projects file unchanged: 2 project',
@@ -82,7 +83,9 @@ test('a reload acts at once, and says so even if nothing changed', async () => {
 });
 
 test('a new limit does not give a project its spent views back', async () => {
-  const { save, projects } = await followed('{"projects":[{"id":"1","maxViewsPerMinute":2}]}');
+  const { save, projects, reload } = await followed(
+    '{"projects":[{"id":"1","maxViewsPerMinute":2}]}',
+  );
   const take = () => projects.find('1')!.takeToken(0);
   expect([take(), take(), take()]).toEqual([0, 0, 30]);
   for (const [limit, waits] of [
@@ -91,7 +94,7 @@ test('a new limit does not give a project its spent views back', async () => {
     [undefined, [0, 0]],
   ] as const) {
     await save(JSON.stringify({ projects: [{ id: '1', maxViewsPerMinute: limit }] }));
-    await projects.reload();
+    await reload();
     expect([take(), take()]).toEqual(waits);
   }
 });
@@ -107,10 +110,10 @@ test('a file is followed through links that are swapped, whatever its size and t
   };
   await publish('1');
   await symlink('..data/projects.json', `${directory}/projects.json`);
-  const { projects } = await followed(listOf('1'), `${directory}/projects.json`);
+  const { projects, reload } = await followed(listOf('1'), `${directory}/projects.json`);
   await publish('2');
   await rm(`${directory}/1`, { recursive: true });
-  await projects.reload();
+  await reload();
   expect(idsOf(projects)).toBe('2');
 });
 
