@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { ArchiveState } from '../../src/archive/archive.ts';
 import { HOUR_MS } from '../../src/base/time.ts';
 import type { Fatal } from '../../src/base/exit.ts';
 import { type Service, statusApp } from '../../src/status/app.ts';
@@ -147,30 +148,18 @@ it.each([
 });
 
 it('an archive has its facts as text, and its reasons in its health', async () => {
-  const state = {
-    sequence: 7,
-    lag: 1,
-    lines: 6,
-    bytes: 600,
-    skipped: 1,
-    lost: 0,
-    path: undefined,
-    freeBytes: undefined,
-    unavailable: undefined,
-    unreadable: 'the stream is gone',
+  const state = { sequence: 7, unreadable: 'the stream is gone' } as unknown as ArchiveState;
+  const get = async (path: string, server?: string): Promise<string> => {
+    const service = archiveStatus(() => ({ ...state, server, isStopping: false }));
+    return (await asking(service)(path)).text();
   };
-  const service = (server?: string) =>
-    asking(archiveStatus(() => ({ ...state, server, isStopping: false })));
-  expect(await (await service('n1:4222')('/')).text()).toMatch(/^The last message archived\. +7$/m);
-  const metrics = await (await service('n1:4222')('/metrics')).text();
-  expect(metrics).toContain('\nviewlog_archive_sequence 7\n');
-  const reasonsOf = async (server?: string): Promise<unknown> =>
-    (await service(server)('/readyz')).json();
-  expect(await reasonsOf()).toMatchObject({ reasons: ['no connection to the cluster'] });
-  expect(await reasonsOf('n1:4222')).toMatchObject({ reasons: ['the stream is gone'] });
+  expect(await get('/', 'n1:4222')).toMatch(/^The last message archived\. +7$/m);
+  expect(await get('/metrics', 'n1:4222')).toContain('\nviewlog_archive_sequence 7\n');
+  expect(await get('/readyz')).toContain('"reasons":["no connection to the cluster"]');
+  expect(await get('/readyz', 'n1:4222')).toContain('"reasons":["the stream is gone"]');
 });
 
-it('warns of a stream whose servers are behind, and of little space', () => {
+it('is unready if nothing can be stored, and warns of a stream whose servers are behind', () => {
   const seen = { messages: 7, bytes: 700, leader: 'n1', replicas: 3, lagging: ['n2'] };
   const stream = { name: 'VIEWS', warnings: ['It drops views'], seen };
   const none =
@@ -182,11 +171,11 @@ it('warns of a stream whose servers are behind, and of little space', () => {
     'It drops views',
     '1 of the 3 servers that keep stream VIEWS are down or behind: n2',
   ]);
-  scene.around = {};
-  expect(healthOf({ ...scene.state(), minFreeBytes: 2 ** 33 }).warnings).toStrictEqual([
-    none,
-    'Free disk space is close to --min-free (8 GiB); refused views are no longer stored',
-  ]);
+  scene.around = { store: { unavailable: 'the disk is full' } };
+  expect(healthOf(scene.state())).toStrictEqual({
+    reasons: ['the disk is full'],
+    warnings: [none],
+  });
 });
 
 it('the log says that views are refused, and accepted again, each once an hour', () => {

@@ -22,20 +22,17 @@ const readiness = async ({ statusUrl }: Watched): Promise<[number, unknown]> => 
 };
 
 /** Requests with every outcome, and their statuses. */
-const outcomes = (viewlog: Watched, i: number): [number, Promise<Response>][] => [
-  [201, viewlog.post(MINIMAL_VIEW)],
-  [403, viewlog.post({ ...MINIMAL_VIEW, p: '1000002' })],
-  [403, viewlog.post({ ...MINIMAL_VIEW, p: String(i) })],
-  [422, viewlog.post({ ...MINIMAL_VIEW, url: 'x' })],
-  [400, viewlog.post('{')],
-  [413, viewlog.post('x'.repeat(20_000))],
-  [415, viewlog.post(body, { 'content-type': 'text/plain' })],
-  [405, fetch(`${viewlog.url}/view`)],
-  [404, fetch(`${viewlog.url}/elsewhere?${i}`)],
-  [
-    204,
-    fetch(`${viewlog.url}/view`, { method: 'OPTIONS', headers: { origin: 'https://a.example' } }),
-  ],
+const outcomes = ({ url, post: send }: Watched, i: number): [number, Promise<Response>][] => [
+  [201, send(MINIMAL_VIEW)],
+  [403, send({ ...MINIMAL_VIEW, p: '1000002' })],
+  [403, send({ ...MINIMAL_VIEW, p: String(i) })],
+  [422, send({ ...MINIMAL_VIEW, url: 'x' })],
+  [400, send('{')],
+  [413, send('x'.repeat(20_000))],
+  [415, send(body, { 'content-type': 'text/plain' })],
+  [405, fetch(`${url}/view`)],
+  [404, fetch(`${url}/elsewhere?${i}`)],
+  [204, fetch(`${url}/view`, { method: 'OPTIONS', headers: { origin: 'https://a.example' } })],
 ];
 
 describe.each([NODE, DENO, BUN].filter(isPresent))('the status server on $name', (runtime) => {
@@ -106,23 +103,19 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('the status server on $name',
       'HEAD / HTTP/1.0',
       ...odd.map((host) => `GET /readyz HTTP/1.1\r\nHost: ${host}`),
       ...odd.map((host) => `GET / HTTP/1.0\r\nHost: ${host}`),
-      'GET / HTTP/1.1\r\nHost: evil.example',
       'GET / HTTP/1.1\r\nHost: u:p@localhost',
       'GET http:///x HTTP/1.1\r\nHost: [',
       'TRACE / HTTP/1.1\r\nHost: a b',
     ];
-    const cases: [start: string, answer: RegExp][] = [
-      ['GET /healthz HTTP/1.0', /^200 \{"status":"alive"\}$/],
-      ['GET /readyz HTTP/1.0', /^200 \{"status":"ready"\}$/],
-      ['GET /readyz?now HTTP/1.0\r\nHost:', /^200 \{"status":"ready"\}$/],
-      ...refused.map((start): [string, RegExp] => [start, /^40[035] /]),
-    ];
-    for (const [start, answer] of cases) {
+    const answerTo = async (start: string): Promise<string> => {
       const pieces = [Buffer.from(`${start}\r\n\r\n`, 'latin1')];
       const { answers, received } = await speak(viewlog.statusPort, { pieces }, 100);
-      expect(`${answers[0]?.status} ${answers[0]?.body}`, start).toMatch(answer);
       expect(received).not.toMatch(/viewlog\.mjs|\.ts|at |<html/);
-    }
+      return `${answers[0]?.status} ${answers[0]?.body}`;
+    };
+    expect(await answerTo('GET /healthz HTTP/1.0')).toBe('200 {"status":"alive"}');
+    expect(await answerTo('GET /readyz?now HTTP/1.0\r\nHost:')).toBe('200 {"status":"ready"}');
+    for (const start of refused) expect(await answerTo(start), start).toMatch(/^40[035] /);
     expect(viewlog.stderr()).toBe(said);
   });
 
@@ -179,18 +172,4 @@ it('on Node it has 64 connections, and ten seconds or a little more for a head',
   expect(await halfHeads(80, 500)).toBe(44);
   expect(await few).toBe(0);
   expect((await fetch(`${statusUrl}/healthz`)).status).toBe(200);
-});
-
-it('without free disk space it is not ready, says why, and counts each 503', async () => {
-  const viewlog = await startWatched({ args: ['--min-free=1000TiB'] });
-  const answers = await Promise.all(Array.from({ length: 5 }, () => viewlog.post(MINIMAL_VIEW)));
-  expect(answers.map(({ status }) => status)).toStrictEqual([503, 503, 503, 503, 503]);
-  const reasons = ['too little free disk space'];
-  expect(await readiness(viewlog)).toMatchObject([503, { reasons }]);
-  expect(await viewlog.metrics()).toMatchObject({
-    'viewlog_views_refused_total{code="storage-unavailable"}': 5,
-    viewlog_views_received_total: 5,
-    viewlog_written_lines_total: 0,
-    viewlog_ready: 0,
-  });
 });

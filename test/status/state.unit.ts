@@ -66,16 +66,6 @@ describe('a refusal', () => {
     expect(scene.text()).toBe('Views are arriving: 1 of 1 project');
   });
 
-  it('without a project is a problem if more than one in ten of all requests are such', () => {
-    const scene = new Scene([{ id: '1' }]);
-    scene.accept(4);
-    scene.refuse(5, { code: 'invalid-view', project: '1' });
-    scene.refuse(1, { code: 'malformed-json' });
-    expect(scene.text()).not.toContain('Unreadable');
-    scene.refuse(1, { code: 'malformed-json' });
-    expect(scene.text()).toContain('Unreadable requests: 2 of 11 requests of the last hour');
-  });
-
   it('of a page is fixed after more accepted views than came between two refusals', () => {
     const scene = new Scene([{ id: '1' }]);
     const refuse = (): void => scene.refuse(1, { code: 'invalid-view', project: '1' });

@@ -3,7 +3,8 @@ import type { FilesSeen } from '../../src/status/look-around.ts';
 import { modelOf, type StatusModel } from '../../src/status/model.ts';
 import { judge, type Judged } from '../../src/status/state.ts';
 import { statusText } from '../../src/status/text.ts';
-import type { Place } from '../../src/status/shell-commands.ts';
+import { type Place, placeOf } from '../../src/status/shell-commands.ts';
+import { readSettings, SERVE_OPTIONS } from '../../src/settings.ts';
 import type { WatchedState } from '../../src/status/health.ts';
 import { ProjectList, type ProjectsFault } from '../../src/projects/project-list.ts';
 import type { ProjectEntry } from '../../src/projects/projects-schema.ts';
@@ -32,29 +33,15 @@ const NO_FILES: FilesSeen = {
   overdue: [],
 };
 
+const defaults = readSettings([], SERVE_OPTIONS, () => undefined);
+const paths = { data: '/data', projects: '/data/projects.json' };
 export const PLACE: Place = {
-  host: '127.0.0.1',
-  port: 8080,
-  data: '/data',
-  projects: '/data/projects.json',
-  durability: 'disk',
-  'max-view': 16 * 1024,
-  'min-free': 2 ** 26,
-  'keep-days': 0,
-  'keep-refused-days': 14,
+  ...placeOf({ ...defaults, ...paths }, 'http://127.0.0.1:8080'),
   account: undefined,
-  url: 'http://127.0.0.1:8080',
 };
 
 /** 14:00 in UTC, a Sunday. */
 export const NOON = Date.parse('2026-11-22T14:00:00.000Z');
-
-const NO_FAULT = {
-  message: '',
-  first: '',
-  sinceMs: NOON,
-  isMissing: false,
-};
 
 interface Around {
   readonly store?: Partial<WatchedState>;
@@ -107,19 +94,14 @@ export class Scene {
   }
 
   judged(): Judged[] {
-    const around = { ...this.state(), files: this.files() };
-    return this.projects.all().map((one) => judge(one, this.counts.projects.get(one.id), around));
-  }
-
-  files(): FilesSeen {
-    return { ...NO_FILES, ...this.around.files };
+    const state = this.state();
+    return this.projects.all().map((one) => judge(one, this.counts.projects.get(one.id), state));
   }
 
   model(): StatusModel {
     const { place, filter = '' } = this.around;
-    const files = this.files();
-    const asked = { files, place: { ...PLACE, ...place }, filter };
-    return modelOf({ ...this.state(), judged: this.judged(), ...asked });
+    const asked = { judged: this.judged(), place: { ...PLACE, ...place }, filter };
+    return modelOf({ ...this.state(), ...asked });
   }
 
   /** Returns the headline, and what the status page says before its figures. */
@@ -136,12 +118,13 @@ export class Scene {
   /** Returns the state of the collector now. */
   state() {
     const { counts, projects, nowMs } = this;
-    const { store, fault, isStopping = false } = this.around;
-    projects.fault = fault && { ...NO_FAULT, ...fault };
+    const { store, files, fault, isStopping = false } = this.around;
+    projects.fault = fault && { message: '', first: '', sinceMs: NOON, isMissing: false, ...fault };
     return {
       counts,
       projects,
       store: { ...FILES, ...store } as WatchedState,
+      files: { ...NO_FILES, ...files },
       refused: { storedLines: 0, storedBytes: 0, droppedLines: 0 },
       queue: { bytes: 0, bytesMax: 2 ** 25 },
       minFreeBytes: 2 ** 26,
