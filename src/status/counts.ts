@@ -107,15 +107,17 @@ export class Counts implements RequestCounts, SavedCounts {
     return activity;
   }
 
-  /** Drops the id with the fewest views in a day, so that made-up ids do not push out real ones. */
+  /** Drops the id with the fewest views, so that made-up ids do not push out real ones. */
   #addUnlisted(added: string): void {
     const ids = this.#unlisted;
     for (const id of ids) if (this.isListed(id)) ids.delete(id);
     if (ids.size >= UNLISTED_IDS_MAX) {
-      const nowMs = this.#now();
-      const refused = (id: string): number => this.projects.get(id)?.refusedIn?.lastDay(nowMs) ?? 0;
-      const counts = Array.from(ids, (id) => [id, refused(id)] as const);
-      const [rarest] = counts.reduce((least, one) => (one[1] < least[1] ? one : least));
+      // Reasons are dropped a day after their last refusal.
+      const refused = (id: string): number => {
+        const { reasons, refused: views } = this.activityOf(id);
+        return reasons.size === 0 ? 0 : views;
+      };
+      const rarest = [...ids].reduce((least, id) => (refused(id) < refused(least) ? id : least));
       for (const reason of this.activityOf(rarest).reasons.values()) this.#reasons.delete(reason);
       this.projects.delete(rarest);
       ids.delete(rarest);

@@ -59,6 +59,7 @@ export class Activity {
   accepted = 0;
   /** The part of them that earlier processes accepted. */
   acceptedEarlier = 0;
+  refused = 0;
   lastAcceptedMs: number | undefined;
   acceptedIn = new Timeline();
   /** Most projects have no refused views. */
@@ -72,6 +73,7 @@ export class Activity {
   }
 
   refuse(nowMs: number): void {
+    this.refused += 1;
     this.refusedIn ??= new Timeline();
     this.refusedIn.add(nowMs);
   }
@@ -80,6 +82,7 @@ export class Activity {
 const activity = v.pipe(
   v.object({
     accepted: number,
+    refused: number,
     lastAcceptedMs: v.optional(number),
     acceptedIn: timeline,
     refusedIn: v.optional(timeline),
