@@ -111,7 +111,7 @@ export function checkHealth(facts: Facts): readonly Verdict[] {
     return [(isReady ? warning : error)(what, fix)];
   }
   if (isReady) return [ok(`Ready, according to ${address}/readyz`)];
-  const { unavailable } = overview;
+  const { unavailable } = overview.store;
   if (unavailable === undefined) {
     return [error('Not ready: about to stop', 'If it should not stop, restart it')];
   }
@@ -124,7 +124,7 @@ const REFUSALS_MAX = 5;
 /** Reports refusals with their causes, and the status page's warnings. */
 export function checkRefusals({ status: { overview }, settings }: Facts): readonly Verdict[] {
   if (overview === undefined) return [];
-  const { projects, problems, warnings, unavailable } = overview;
+  const { projects, problems, warnings, store } = overview;
   // Also those that are too few for the page.
   const refused = [...projects, ...problems.filter(({ id }) => id === '')].filter(
     ({ state, reasons }) => state === 'silent' || reasons.some(isOpen),
@@ -135,7 +135,7 @@ export function checkRefusals({ status: { overview }, settings }: Facts): readon
     ...refused.slice(0, REFUSALS_MAX).map((row) => verdictOf(problemNotice(row, settings))),
     ...[...warnings, ...rest].map((note) => warning(note)),
   ];
-  if (found.length > 0 || unavailable !== undefined) return found;
+  if (found.length > 0 || store.unavailable !== undefined) return found;
   return [ok('No view of a listed project is refused now')];
 }
 

@@ -3,7 +3,7 @@
 import { BUILD } from '../base/built.ts';
 import { clip } from '../base/text.ts';
 import type { AcceptedView } from './counts.ts';
-import { type CollectorState, isStream, warningsOf } from './health.ts';
+import { type CollectorState, warningsOf } from './health.ts';
 import { type FilesSeen, spaceOf } from './look-around.ts';
 import type { Activity } from './reasons.ts';
 import type { Place } from './shell-commands.ts';
@@ -58,17 +58,8 @@ export function modelOf(input: ModelInput) {
     warnings: warningsOf(input),
     /** Why the projects file is not active, and since when. */
     projectsFault: projects.fault,
-    unavailable: store.unavailable,
-    unavailableSinceMs: store.unavailableSinceMs,
-    stream: isStream(store) ? store.stream : undefined,
-    /** `undefined` if views go to a stream. */
-    disk: isStream(store)
-      ? undefined
-      : {
-          path: store.path,
-          fileBytes: store.fileBytes,
-          space: spaceOf(files, input.minFreeBytes),
-        },
+    store,
+    space: spaceOf(files, input.minFreeBytes),
     /** The names of files that should have been removed by now. */
     overdue: files.overdue,
     /** Projects, and the requests that name none, with problems or with problems that are fixed. */

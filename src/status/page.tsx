@@ -33,7 +33,16 @@ export function page({ model, open }: Shown): string {
         </header>
         <main>
           <NoticeList notices={noticesOf(model)} />
-          <Figures model={model} />
+          <dl class="figures">
+            {words.figures(model).map(([name, value, hint]) => (
+              <div>
+                <dt>{name}</dt>
+                <dd>
+                  <b>{value}</b> <span class="faint">{hint}</span>
+                </dd>
+              </div>
+            ))}
+          </dl>
           <Projects model={model} open={open} />
           <section hidden={model.unlisted.length === 0}>
             <h2>Unlisted ids that send views</h2>
@@ -83,19 +92,6 @@ const NoticeList = ({ notices }: { notices: readonly Notice[] }) => (
 
 /** Lines of a command end between its words, not after the first hyphen of an option. */
 const wordOf = (word: string, i: number) => [i === 0 ? '' : ' ', <span>{word}</span>];
-
-const Figures = ({ model }: { model: StatusModel }) => (
-  <dl class="figures">
-    {words.figures(model).map(([name, value, hint]) => (
-      <div>
-        <dt>{name}</dt>
-        <dd>
-          <b>{value}</b> <span class="faint">{hint}</span>
-        </dd>
-      </div>
-    ))}
-  </dl>
-);
 
 /** Fewer projects need no filter. */
 const FILTER_MIN = 10;

@@ -3,6 +3,7 @@ import { formatRoundedSize, formatSize, formatSizeOption, plural } from '../base
 import { MiB } from '../base/size.ts';
 import { printable, shellQuoted } from '../base/text.ts';
 import { curlOf } from '../projects/curl.ts';
+import { isStream } from './health.ts';
 import type { ReasonFacts, Row, StatusModel } from './model.ts';
 import type { Issue } from '../view/refusal.ts';
 import * as commands from './shell-commands.ts';
@@ -27,19 +28,19 @@ type Place = commands.Place;
 
 /** Returns the problems, the worst first, then those that are fixed by now. */
 export function noticesOf(model: StatusModel): Notice[] {
-  const { place, projectsFault: fault, problems, overdue, unavailable } = model;
+  const { place, projectsFault: fault, problems, overdue, store } = model;
   const notes = [
     ...(model.isStopping ? ['viewlog is about to stop. It accepts views until it does.'] : []),
     ...model.warnings,
   ];
   const isNew = model.total.lastAcceptedMs === undefined;
   return [
-    ...(unavailable === undefined ? [] : [storeNotice(model)]),
+    ...(store.unavailable === undefined ? [] : [storeNotice(model)]),
     ...(fault === undefined ? [] : [faultNotice(fault, place)]),
     ...problems.map((row) => problemNotice(row, place)),
     ...(overdue.length === 0 ? [] : [overdueNotice(overdue, place)]),
     ...notes.map((note): Notice => ({ kind: 'amber', title: note, steps: [] })),
-    ...(isNew && !fault && !unavailable ? [firstSteps(model)] : []),
+    ...(isNew && !fault && !store.unavailable ? [firstSteps(model)] : []),
   ];
 }
 
@@ -64,10 +65,10 @@ export function overdueNotice(overdue: readonly string[], place: Place): Notice 
   return { kind: 'amber', title, steps };
 }
 
-function storeNotice(model: StatusModel): Notice {
-  const { place, unavailable = '', unavailableSinceMs: ms, disk, nowMs } = model;
-  const title = `Views are refused with 503 since ${at(ms ?? nowMs)}: ${unavailable}.`;
-  return { kind: 'red', title, steps: disk === undefined ? [] : [spaceStep(disk.space, place)] };
+function storeNotice({ place, store, space, nowMs }: StatusModel): Notice {
+  const { unavailable, unavailableSinceMs: ms = nowMs } = store;
+  const title = `Views are refused with 503 since ${at(ms)}: ${unavailable}.`;
+  return { kind: 'red', title, steps: isStream(store) ? [] : [spaceStep(space, place)] };
 }
 
 /** Returns what to do if views cannot be stored, by the free space of the disk. */

@@ -1,6 +1,8 @@
 // Renders the model of the status page as words, for the page and for plain text.
+import { basename } from 'node:path';
 import { formatCount, formatDuration, formatRoundedSize, plural } from '../base/format.ts';
 import { printable } from '../base/text.ts';
+import { isStream } from './health.ts';
 import type { Row, StatusModel } from './model.ts';
 import type { Sample } from './reasons.ts';
 import { isOpen, type Judged } from './state.ts';
@@ -47,11 +49,13 @@ const NAMES_MAX = 3;
 
 /** Returns the headline, with its colour. */
 export function headlineOf(model: StatusModel): [kind: string, text: string] {
-  const { unavailable, projectsFault: fault, problems, problemsInAll, total } = model;
+  const { store, projectsFault: fault, problems, problemsInAll, total } = model;
   const { projectsActive, projectsArriving: arriving } = model;
   const open = problems.filter(({ kind }) => kind !== 'green');
   const worst = open[0]?.kind;
-  if (unavailable !== undefined) return ['red', `Every view is refused: ${unavailable}`];
+  if (store.unavailable !== undefined) {
+    return ['red', `Every view is refused: ${store.unavailable}`];
+  }
   if (worst !== 'red' && fault !== undefined) {
     return ['amber', `The projects file is ${fault.isMissing ? 'missing' : 'faulty'}`];
   }
@@ -74,9 +78,9 @@ export function headlineOf(model: StatusModel): [kind: string, text: string] {
 
 /** Returns the page's age, the time since which it counts, and a note on what is further down. */
 export function summaryWords(model: StatusModel): string {
-  const { total, nowMs, startMs, sinceMs, stream, unlistedInAll } = model;
+  const { total, nowMs, startMs, sinceMs, store, unlistedInAll } = model;
   const { lastAcceptedMs: lastMs } = total;
-  const alone = stream === undefined ? '' : ', by this collector alone';
+  const alone = isStream(store) ? ', by this collector alone' : '';
   const ids = `Views of ${plural(unlistedInAll, 'unlisted id')} are refused, see below.`;
   return [
     lastMs === undefined ? 'No view yet.' : `Last view ${formatDuration(nowMs - lastMs)} ago.`,
@@ -104,13 +108,13 @@ export function figures(model: StatusModel): Figure[] {
   ];
 }
 
-function storeFigure({ disk, stream }: StatusModel): Figure {
-  if (disk === undefined) {
-    const where = `${stream?.name ?? ''}, ${stream?.server ?? 'not connected'}`;
-    return ['Stream', plural(stream?.seen.messages ?? 0, 'message'), where];
+function storeFigure({ store, space }: StatusModel): Figure {
+  if (isStream(store)) {
+    const { name, server = 'not connected', seen } = store.stream;
+    return ['Stream', plural(seen.messages, 'message'), `${name}, ${server}`];
   }
-  if (disk.space === undefined) return ['Free disk', 'unknown', 'statfs is not permitted'];
-  const { freeBytes, daysLeft } = disk.space;
+  if (space === undefined) return ['Free disk', 'unknown', 'statfs is not permitted'];
+  const { freeBytes, daysLeft } = space;
   const lasts =
     daysLeft === undefined ? 'unknown before a full day' : plural(Math.floor(daysLeft), 'day');
   return ['Free disk', formatRoundedSize(freeBytes), `lasts: ${lasts}`];
@@ -129,10 +133,9 @@ export function stateWords(row: Row): string {
 }
 
 /** `Writing views-2026-11-22.ndjson, 1.2 KiB.` */
-export function fileWords({ disk }: StatusModel): string {
-  if (disk?.path === undefined) return '';
-  const name = disk.path.slice(disk.path.lastIndexOf('/') + 1);
-  return `Writing ${name}, ${formatRoundedSize(disk.fileBytes)}.`;
+export function fileWords({ store }: StatusModel): string {
+  if (isStream(store) || store.path === undefined) return '';
+  return `Writing ${basename(store.path)}, ${formatRoundedSize(store.fileBytes)}.`;
 }
 
 export const COLUMNS = ['Last hour', 'Today', 'By now yesterday', 'Refused, 24 h'];

@@ -52,7 +52,7 @@ const shown = (scene: Scene, warnings: readonly string[] = []): Partial<Facts> =
   status: {
     ...STATUS,
     reply: answer(200),
-    isReady: scene.model().unavailable === undefined && !scene.around.isStopping,
+    isReady: scene.model().store.unavailable === undefined && !scene.around.isStopping,
     overview: { ...scene.model(), warnings },
   },
 });

@@ -22,17 +22,20 @@ const readiness = async ({ statusUrl }: Watched): Promise<[number, unknown]> => 
 };
 
 /** Requests with every outcome, and their statuses. */
-const outcomes = ({ url, post: send }: Watched, i: number): [number, Promise<Response>][] => [
-  [201, send(MINIMAL_VIEW)],
-  [403, send({ ...MINIMAL_VIEW, p: '1000002' })],
-  [403, send({ ...MINIMAL_VIEW, p: String(i) })],
-  [422, send({ ...MINIMAL_VIEW, url: 'x' })],
-  [400, send('{')],
-  [413, send('x'.repeat(20_000))],
-  [415, send(body, { 'content-type': 'text/plain' })],
-  [405, fetch(`${url}/view`)],
-  [404, fetch(`${url}/elsewhere?${i}`)],
-  [204, fetch(`${url}/view`, { method: 'OPTIONS', headers: { origin: 'https://a.example' } })],
+const outcomes = (viewlog: Watched, i: number): [number, Promise<Response>][] => [
+  [201, viewlog.post(MINIMAL_VIEW)],
+  [403, viewlog.post({ ...MINIMAL_VIEW, p: '1000002' })],
+  [403, viewlog.post({ ...MINIMAL_VIEW, p: String(i) })],
+  [422, viewlog.post({ ...MINIMAL_VIEW, url: 'x' })],
+  [400, viewlog.post('{')],
+  [413, viewlog.post('x'.repeat(20_000))],
+  [415, viewlog.post(body, { 'content-type': 'text/plain' })],
+  [405, fetch(`${viewlog.url}/view`)],
+  [404, fetch(`${viewlog.url}/elsewhere?${i}`)],
+  [
+    204,
+    fetch(`${viewlog.url}/view`, { method: 'OPTIONS', headers: { origin: 'https://a.example' } }),
+  ],
 ];
 
 describe.each([NODE, DENO, BUN].filter(isPresent))('the status server on $name', (runtime) => {
