@@ -180,17 +180,19 @@ const VIEWS_SITE = 'https://views.example.com';
 
 /** Returns the first steps, for a collector that has never accepted a view. */
 function firstSteps({ place, projects, startMs }: StatusModel): Notice {
-  const first = projects.find(({ active }) => active) ?? projects[0];
-  const { id, active, origins } = first ?? EXAMPLE;
-  const origin = first === undefined ? EXAMPLE.origins[0] : undefined;
-  const activate = 'Activate a project, with an id and an address of your own:';
-  const script =
-    'Print the script for its pages, with the address at which browsers reach viewlog:';
-  const test = 'Or try it from this machine; the view counts:';
-  const steps = [
-    { text: activate, command: commands.activationOf(id, { origin }, place) },
-    { text: script, command: commands.withProjects(`snippet ${id} --url ${VIEWS_SITE}`, place) },
-    { text: test, command: curlOf({ id, origins }, place.url, startMs) },
-  ];
-  return { title: 'To get the first view', steps: active ? steps.slice(1) : steps };
+  const first = projects.find(({ active }) => active) ?? projects[0] ?? EXAMPLE;
+  const { id, active, origins } = first;
+  const activate = {
+    text: 'Activate a project, with an id and an address of your own:',
+    command: commands.activationOf(id, { origin: origins?.[0] }, place),
+  };
+  const script = {
+    text: 'Print the script for its pages, with the address at which browsers reach viewlog:',
+    command: commands.withProjects(`snippet ${id}`, place, { url: VIEWS_SITE }),
+  };
+  const test = {
+    text: 'Or try it from this machine; the view counts:',
+    command: curlOf(first, place.url, startMs),
+  };
+  return { title: 'To get the first view', steps: [...(active ? [] : [activate]), script, test] };
 }

@@ -1,9 +1,8 @@
 import { DAY_MS, dayOf, HOUR_MS, MINUTE_MS } from '../base/time.ts';
-import type { Project, Projects } from '../projects/project-list.ts';
-import type { StoreState } from '../store/store.ts';
+import type { Project } from '../projects/project-list.ts';
 import { REFUSALS } from '../view/refusal.ts';
 import { type Remedy, remedyOf } from '../view/remedy.ts';
-import type { Counts } from './counts.ts';
+import type { CollectorState } from './health.ts';
 import type { FilesSeen } from './look-around.ts';
 import { Activity, type Reason } from './reasons.ts';
 
@@ -53,11 +52,8 @@ export const isRefused = ({ state }: { readonly state: ProjectState }): boolean 
   state === 'refused' || state === 'partly-refused';
 
 /** Facts beside a project's own counts. */
-interface Surroundings {
-  readonly projects: Pick<Projects, 'fault' | 'find'>;
-  readonly store: Pick<StoreState, 'unavailable'>;
-  readonly files?: Pick<FilesSeen, 'refusedDays'>;
-  readonly nowMs: number;
+interface Surroundings extends CollectorState {
+  readonly files?: FilesSeen;
 }
 
 /** A project, or an id that is not listed. */
@@ -185,9 +181,7 @@ export const isOpen = ({
 const SLICE = 500;
 
 /** Judges every listed project, in slices that do not hold up views. */
-export async function judgeListed(
-  around: Surroundings & { readonly counts: Counts; readonly projects: Projects },
-): Promise<Judged[]> {
+export async function judgeListed(around: Surroundings): Promise<Judged[]> {
   const { counts, projects } = around;
   const judged: Judged[] = [];
   for (const project of projects.all()) {
