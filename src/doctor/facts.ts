@@ -38,7 +38,7 @@ export async function gatherFacts(options: Options, askedPort: number | undefine
   const status = await askStatus(running?.status, options);
   const settings = status.overview?.place ?? commandLine;
   const { data } = settings;
-  const address = running?.address ?? settings.url;
+  const address = running?.address ?? (settings.url || commandLine.url);
   const projects = await readProjectsFile(settings.projects);
   const origin = senderOf(projects, project) ?? NO_ORIGIN;
   const nowMs = Date.now();

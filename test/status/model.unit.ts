@@ -282,6 +282,8 @@ it('an unlisted id is listed until it is activated, with the command for its ref
   expect(scene.text()).toMatch(/^Views are arriving: 2 of 3 projects; problems fixed\nNew: fixed/);
   expect(scene.whole()).toContain(again);
   expect(scene.whole()).toContain(`${row}arriving        77  New\n`);
+  scene.list(AURORA, { id: '2' });
+  expect(scene.whole()).toContain('Unlisted ids that send views:\n77\n  9 views in 24 hours');
 });
 
 it('compares today with yesterday, the running quarter of an hour by its share', () => {
