@@ -4,7 +4,7 @@ import type { Service } from './app.ts';
 import { type CollectorState, healthOf } from './health.ts';
 import { lookAround } from './look-around.ts';
 import { collectorMetrics } from './metrics.ts';
-import { modelOf } from './model.ts';
+import { Listing, modelOf } from './model.ts';
 import { page } from './page.tsx';
 import { type Chosen, placeOf } from './shell-commands.ts';
 import { judgeListed } from './state.ts';
@@ -31,9 +31,10 @@ export function collectorStatus({ settings, url, look }: CollectorSource): Servi
   const modelNow = async ({ req }: Context) => {
     const filter = (req.query('filter') ?? '').trim().slice(0, FILTER_LENGTH_MAX);
     const files = await lookAround(placeAtStart.data, keepDays, look().nowMs);
-    const judged = await judgeListed({ ...look(), files });
+    const listing = new Listing(filter);
+    await judgeListed({ ...look(), files }, (one) => listing.add(one));
     const place = { ...placeAtStart, url: url() };
-    return modelOf({ ...look(), judged, files, place, filter });
+    return modelOf({ ...look(), listing, files, place });
   };
   return {
     health: () => healthOf(look()),

@@ -28,7 +28,8 @@ export function everyMinute(
       await save();
       try {
         const state = look();
-        if (!isLast) logRefusals(await judgeListed(state), state.nowMs, logged, log);
+        if (isLast) return;
+        await judgeListed(state, (one) => logRefusals(one, state.nowMs, logged, log));
       } catch (error) {
         log.error(`Cannot check for refused views: ${reasonOf(error)}; trying again in a minute`);
       }
@@ -46,24 +47,21 @@ const NEVER = { refusedMs: -Infinity, acceptedMs: -Infinity };
 /**
  * Logs that views of a listed project begin to be refused, and that they are accepted again: at most
  * one line of each per project and hour.
- * @param judged every listed project.
  */
 export function logRefusals(
-  judged: readonly Judged[],
+  judged: Judged,
   nowMs: number,
   logged: Logged,
   log: Pick<Log, 'info' | 'warn'>,
 ): void {
-  for (const one of judged) {
-    const { id, name, state } = one;
-    const isNow = isRefused(one);
-    const last = logged.get(id) ?? NEVER;
-    const wasRefused = last.refusedMs > last.acceptedMs;
-    if (wasRefused ? state !== 'arriving' : !isNow) continue;
-    if (nowMs - (isNow ? last.refusedMs : last.acceptedMs) < HOUR_MS) continue;
-    logged.set(id, { ...last, [isNow ? 'refusedMs' : 'acceptedMs']: nowMs });
-    const who = `Project ${id}${name === undefined ? '' : ` (${named(name)})`}`;
-    if (isNow) log.warn(`${who}: ${problemWords(one)}${reasonsOf(one)}`);
-    else log.info(`${who}: views are accepted again`);
-  }
+  const { id, name, state } = judged;
+  const isNow = isRefused(judged);
+  const last = logged.get(id) ?? NEVER;
+  const wasRefused = last.refusedMs > last.acceptedMs;
+  if (wasRefused ? state !== 'arriving' : !isNow) return;
+  if (nowMs - (isNow ? last.refusedMs : last.acceptedMs) < HOUR_MS) return;
+  logged.set(id, { ...last, [isNow ? 'refusedMs' : 'acceptedMs']: nowMs });
+  const who = `Project ${id}${name === undefined ? '' : ` (${named(name)})`}`;
+  if (isNow) log.warn(`${who}: ${problemWords(judged)}${reasonsOf(judged)}`);
+  else log.info(`${who}: views are accepted again`);
 }

@@ -11,12 +11,9 @@ import { judge, type Judged, KINDS, REQUESTS, type Subject } from './state.ts';
 import { QUARTER_MS } from './timeline.ts';
 
 interface ModelInput extends CollectorState {
-  /** Every listed project, from `judgeListed`. */
-  readonly judged: readonly Judged[];
+  readonly listing: Listing;
   readonly files: FilesSeen;
   readonly place: Place;
-  /** Part of the names or ids of the projects to be listed. */
-  readonly filter: string;
 }
 
 export type StatusModel = ReturnType<typeof modelOf>;
@@ -28,19 +25,46 @@ const PROBLEMS_MAX = 10;
 const UNLISTED_MAX = 20;
 const URL_LENGTH_MAX = 200;
 
+/** The listed projects, of which it keeps those that the page shows. */
+export class Listing {
+  /** Part of the names or ids of the projects to be listed. */
+  readonly filter: string;
+  readonly problems: Judged[] = [];
+  /** Projects without a problem, as far as there is space for them. */
+  readonly others: Judged[] = [];
+  projectsListed = 0;
+  projectsActive = 0;
+  projectsArriving = 0;
+  /** Projects that the filter finds. */
+  projectsFound = 0;
+
+  constructor(filter: string) {
+    this.filter = filter;
+  }
+
+  add(one: Judged): void {
+    this.projectsListed += 1;
+    if (one.active) this.projectsActive += 1;
+    if (one.state === 'arriving') this.projectsArriving += 1;
+    const isFound = matches(one, this.filter);
+    if (isFound) this.projectsFound += 1;
+    if (one.kind !== undefined) this.problems.push(one);
+    else if (isFound && this.others.length < ROWS_MAX) this.others.push(one);
+  }
+}
+
 export function modelOf(input: ModelInput) {
-  const { counts, projects, store, files, place, isStopping, nowMs, judged, filter } = input;
+  const { counts, projects, store, files, place, isStopping, nowMs, listing } = input;
   const { startMs, sinceMs, total } = counts;
+  const { problems: ofProjects, others, ...listed } = listing;
   const toRow = (one: Judged) => rowOf(one, input);
   const nameOf = (id = ''): string => {
     const project = projects.find(id);
     return project === undefined ? id : displayName(project);
   };
   const requests = judge(REQUESTS, counts.requests, input);
-  const problems = [...judged, requests].filter(({ kind }) => kind !== undefined).sort(byRank);
-  const found = [...problems, ...judged.filter(({ kind }) => kind === undefined)].filter(
-    (one) => one !== requests && matches(one, filter),
-  );
+  const problems = [...ofProjects, requests].filter(({ kind }) => kind !== undefined).sort(byRank);
+  const found = problems.filter((one) => one !== requests && matches(one, listed.filter));
   // Also ids that were listed before.
   const unlisted = Array.from(counts.projects)
     .filter(([id, { reasons }]) => reasons.size > 0 && projects.find(id) === undefined)
@@ -53,7 +77,7 @@ export function modelOf(input: ModelInput) {
     sinceMs,
     version: BUILD,
     place,
-    filter,
+    ...listed,
     isStopping,
     warnings: warningsOf(input),
     /** Why the projects file is not active, and since when. */
@@ -66,12 +90,8 @@ export function modelOf(input: ModelInput) {
     problems: problems.slice(0, PROBLEMS_MAX).map(toRow),
     /** Without those that are fixed. */
     problemsInAll: problems.filter(({ kind }) => kind !== 'green').length,
-    projectsFound: found.length,
     /** Those with problems first, the worst first. */
-    projects: found.slice(0, ROWS_MAX).map(toRow),
-    projectsActive: judged.filter(({ active }) => active).length,
-    projectsArriving: judged.filter(({ state }) => state === 'arriving').length,
-    projectsListed: judged.length,
+    projects: [...found, ...others].slice(0, ROWS_MAX).map(toRow),
     total: figuresOf(total, input),
     /** Unlisted ids that sent views in the last 24 hours, those with the most first. */
     unlisted: unlisted.slice(0, UNLISTED_MAX).map(toRow),

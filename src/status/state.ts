@@ -180,13 +180,14 @@ export const isOpen = ({
 /** After this many projects, views get their turn. */
 const SLICE = 500;
 
-/** Judges every listed project, in slices that do not hold up views. */
-export async function judgeListed(around: Surroundings): Promise<Judged[]> {
+/** Judges each listed project, in slices that do not hold up views. Few of many should be kept. */
+export async function judgeListed(
+  around: Surroundings,
+  visit: (judged: Judged) => void,
+): Promise<void> {
   const { counts, projects } = around;
-  const judged: Judged[] = [];
-  for (const project of projects.all()) {
-    judged.push(judge(project, counts.projects.get(project.id), around));
-    if (judged.length % SLICE === 0) await new Promise((resolve) => void setImmediate(resolve));
+  for (const [i, project] of projects.all().entries()) {
+    if (i % SLICE === 0) await new Promise((resolve) => void setImmediate(resolve));
+    visit(judge(project, counts.projects.get(project.id), around));
   }
-  return judged;
 }

@@ -184,7 +184,7 @@ it('the log says that views are refused, and accepted again, each once an hour',
   const closed = { id: '1', name: 'Aurora', origins: ['https://a.example'] };
   const scene = new Scene([closed]);
   const look = (): readonly string[] => {
-    logRefusals(scene.judged(), scene.nowMs, logged, log);
+    for (const one of scene.judged()) logRefusals(one, scene.nowMs, logged, log);
     return log.lines;
   };
   const refuse = (): readonly string[] => {

@@ -1,6 +1,6 @@
 import { Counts } from '../../src/status/counts.ts';
 import type { FilesSeen } from '../../src/status/look-around.ts';
-import { modelOf, type StatusModel } from '../../src/status/model.ts';
+import { Listing, modelOf, type StatusModel } from '../../src/status/model.ts';
 import { judge, type Judged } from '../../src/status/state.ts';
 import { statusText } from '../../src/status/text.ts';
 import { type Place, placeOf } from '../../src/status/shell-commands.ts';
@@ -100,8 +100,9 @@ export class Scene {
 
   model(): StatusModel {
     const { place, filter = '' } = this.around;
-    const asked = { judged: this.judged(), place: { ...PLACE, ...place }, filter };
-    return modelOf({ ...this.state(), ...asked });
+    const listing = new Listing(filter);
+    for (const one of this.judged()) listing.add(one);
+    return modelOf({ ...this.state(), listing, place: { ...PLACE, ...place } });
   }
 
   /** Returns the headline, and what the status page says before its figures. */
