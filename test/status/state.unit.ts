@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '../../src/base/time.ts';
-import { isOpen, type ProjectState, stateOf } from '../../src/status/state.ts';
+import { isOpen, judgeListed, type ProjectState, stateOf } from '../../src/status/state.ts';
 import { NOON, Scene } from '../support/status-scene.ts';
 
 const QUIET = {
@@ -96,4 +96,18 @@ describe('a refusal', () => {
     scene.accept();
     expect(state(scene)).toBe('arriving');
   });
+});
+
+it('many projects are judged in slices, so that views have their turn', async () => {
+  const scene = new Scene(Array.from({ length: 4_000 }, (_, i) => ({ id: String(i + 1) })));
+  let judged = 0;
+  const turns: number[] = [];
+  const turn = (): void => {
+    turns.push(judged);
+    if (judged < 4_000) setImmediate(turn);
+  };
+  setImmediate(turn);
+  await judgeListed(scene.state(), () => (judged += 1));
+  const slices = turns.map((until, i) => until - (turns[i - 1] ?? 0));
+  expect([judged, Math.max(...slices)]).toStrictEqual([4_000, 500]);
 });
