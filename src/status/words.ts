@@ -111,7 +111,8 @@ export function figures(model: StatusModel): Figure[] {
 function storeFigure({ store, space }: StatusModel): Figure {
   if (isStream(store)) {
     const { name, server = 'not connected', seen } = store.stream;
-    return ['Stream', plural(seen.messages, 'message'), `${name}, ${server}`];
+    const where = `${name}, ${server}, led by ${seen.leader ?? 'no server'}`;
+    return ['Stream', plural(seen.messages, 'message'), where];
   }
   if (space === undefined) return ['Free disk', 'unknown', 'statfs is not permitted'];
   const { freeBytes, daysLeft } = space;

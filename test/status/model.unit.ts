@@ -246,12 +246,12 @@ Free disk space is close to --min-free (64 MiB); refused views are no longer sto
     const stream = { name: 'VIEWS', server: '127.0.0.1:4222', seen, warnings: [] };
     const scene = sceneOf({ store: { stream } as object });
     expect(scene.whole()).toContain(`Counted since ${at('14:00')}, by this collector alone.`);
-    expect(scene.whole()).toContain('\nStream: 7 messages (VIEWS, 127.0.0.1:4222)\n');
+    expect(scene.whole()).toContain('\nStream: 7 messages (VIEWS, 127.0.0.1:4222, led by n1)\n');
     const gone = { stream: { ...stream, server: undefined }, unavailable: 'no connection' };
     scene.around = { store: { ...gone, unavailableSinceMs: NOON } };
     expect(scene.text()).toBe(`Every view is refused: no connection
 Views are refused with 503 since ${at('14:00')}: no connection.`);
-    expect(scene.whole()).toContain('(VIEWS, not connected)');
+    expect(scene.whole()).toContain('(VIEWS, not connected, led by n1)');
   });
 });
 
