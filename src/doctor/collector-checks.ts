@@ -51,7 +51,7 @@ export function checkProjects({ projects: reading, settings, status }: Facts): r
   const { projects } = reading.file;
   const what = `"${settings.projects}" has ${summaryOf(projects)}`;
   if (activeIn(reading).length > 0) return [ok(what)];
-  const fix = commands.activationOf(projects[0]?.id ?? 'ID', {}, settings);
+  const fix = commands.withProjects(`activate ${projects[0]?.id ?? 'ID'}`, settings);
   return [warning(`${what}; every view is refused`, fix)];
 }
 

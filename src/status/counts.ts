@@ -45,13 +45,13 @@ export class Counts implements RequestCounts, SavedCounts {
   readonly #reasons = new Map<Reason, Activity>();
   /** The ids of `projects` that were not listed when they were first counted. */
   readonly #unlisted = new Set<string>();
-  readonly isListed: (project: string) => boolean;
+  readonly #isListed: (project: string) => boolean;
   readonly #now: () => number;
 
   /** @param now milliseconds since the epoch. */
   constructor(now: () => number, isListed: (project: string) => boolean) {
     this.#now = now;
-    this.isListed = isListed;
+    this.#isListed = isListed;
     this.startMs = now();
     this.sinceMs = this.startMs;
   }
@@ -60,7 +60,7 @@ export class Counts implements RequestCounts, SavedCounts {
   restore(saved: SavedCounts): void {
     // The clock may have been set back since.
     Object.assign(this, saved, { sinceMs: Math.min(saved.sinceMs, this.startMs) });
-    for (const id of this.projects.keys()) if (!this.isListed(id)) this.#unlisted.add(id);
+    for (const id of this.projects.keys()) if (!this.#isListed(id)) this.#unlisted.add(id);
     for (const activity of [this.requests, ...this.projects.values()]) {
       for (const reason of activity.reasons.values()) this.#reasons.set(reason, activity);
     }
@@ -101,7 +101,7 @@ export class Counts implements RequestCounts, SavedCounts {
       activity = new Activity();
       // A copy, because the view's own string may be a slice that keeps its whole body in memory.
       const id = Buffer.from(project).toString();
-      if (!this.isListed(id)) this.#addUnlisted(id);
+      if (!this.#isListed(id)) this.#addUnlisted(id);
       this.projects.set(id, activity);
     }
     return activity;
@@ -110,7 +110,7 @@ export class Counts implements RequestCounts, SavedCounts {
   /** Drops the id with the fewest views, so that made-up ids do not push out real ones. */
   #addUnlisted(added: string): void {
     const ids = this.#unlisted;
-    for (const id of ids) if (this.isListed(id)) ids.delete(id);
+    for (const id of ids) if (this.#isListed(id)) ids.delete(id);
     if (ids.size >= UNLISTED_IDS_MAX) {
       // Reasons are dropped a day after their last refusal.
       const refused = (id: string): number => {

@@ -164,9 +164,11 @@ export function fixOf(reason: Refused, place: commands.Owned): Step {
   const { kind } = remedy;
   if (fixedMs !== undefined) return { text: `Accepted again since ${at(fixedMs)}.` };
   const advice = ADVICE[kind] ?? 'If this continues: viewlog help trouble';
-  if (kind === 'activate' || kind === 'add-origin' || kind === 'raise-limit') {
-    return { text: advice, command: commands.activationOf(id, remedy, place) };
-  }
+  const activate = (options: commands.Options): Step => {
+    return { text: advice, command: commands.withProjects(`activate ${id}`, place, options) };
+  };
+  if (kind === 'activate' || kind === 'add-origin') return activate({ origin: remedy.origin });
+  if (kind === 'raise-limit') return activate({ 'max-views-per-minute': remedy.viewsPerMinute });
   if (kind === 'raise-max-view') return { text: `${advice} ${formatSizeOption(remedy.bytes)}.` };
   if (kind !== 'fix-page' || code === 'unsupported-media-type') return { text: advice };
   const [, url] = /"url"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(body) ?? [];
@@ -184,7 +186,7 @@ function firstSteps({ place, projects, startMs }: StatusModel): Notice {
   const { id, active, origins } = first;
   const activate = {
     text: 'Activate a project, with an id and an address of your own:',
-    command: commands.activationOf(id, { origin: origins?.[0] }, place),
+    command: commands.withProjects(`activate ${id}`, place, { origin: origins?.[0] }),
   };
   const script = {
     text: 'Print the script for its pages, with the address at which browsers reach viewlog:',

@@ -51,7 +51,7 @@ function absolute(path: string): string {
 const as = (account: string | undefined, command: string): string =>
   account === undefined ? command : `sudo -u ${shellQuoted(account)} ${command}`;
 
-type Options = Readonly<Record<string, string | number | undefined>>;
+export type Options = Readonly<Record<string, string | number | undefined>>;
 
 /** Returns a command of viewlog, with those options that have a value. */
 function viewlog(command: string, options: Options, account: string | undefined): string {
@@ -63,26 +63,12 @@ function viewlog(command: string, options: Options, account: string | undefined)
 /** The place of the projects file; other parts if they are known. */
 export type Owned = Pick<Place, 'projects'> & Partial<Place>;
 
-/** Returns a command of viewlog that reads or edits the projects file. */
+/** Returns a command of viewlog that reads or edits the projects file, such as `activate 1`. */
 export const withProjects = (
   command: string,
   { projects, account }: Owned,
   options: Options = {},
 ): string => viewlog(command, { ...options, projects }, account);
-
-/**
- * Returns a command that activates a project, and allows the origin or sets the limit if there is
- * one.
- * @param id digits only.
- */
-export const activationOf = (
-  id: string,
-  change: { readonly origin?: string | undefined; readonly viewsPerMinute?: number },
-  place: Owned,
-): string => {
-  const { origin, viewsPerMinute } = change;
-  return withProjects(`activate ${id}`, place, { origin, 'max-views-per-minute': viewsPerMinute });
-};
 
 /** The default of `--max-view`. */
 const VIEW_BYTES_MAX = 16 * KiB;

@@ -115,9 +115,9 @@ function storeFigure({ store, space }: StatusModel): Figure {
     return ['Stream', plural(seen.messages, 'message'), where];
   }
   if (space === undefined) return ['Free disk', 'unknown', 'statfs is not permitted'];
-  const { freeBytes, daysLeft } = space;
-  const lasts =
-    daysLeft === undefined ? 'unknown before a full day' : plural(Math.floor(daysLeft), 'day');
+  const { freeBytes, daysLeft = Infinity } = space;
+  const days = daysLeft > 3650 ? 'more than 10 years' : plural(Math.floor(daysLeft), 'day');
+  const lasts = space.daysLeft === undefined ? 'unknown before a full day' : days;
   return ['Free disk', formatRoundedSize(freeBytes), `lasts: ${lasts}`];
 }
 
