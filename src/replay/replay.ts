@@ -56,6 +56,7 @@ export async function replayFiles(
   await sleep(Math.max(0, Math.min(settledMs, PROJECTS_SETTLED_MS)), stop);
   let isKnown = true;
   for (const file of files) {
+    if (stop.aborted) break;
     if (!(await replayFile(file, { ...options, projects, now: Date.now }))) isKnown = false;
   }
   return isKnown;
