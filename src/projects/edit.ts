@@ -7,20 +7,15 @@ import { prepareDirectory } from '../disk/directory.ts';
 import { syncDirectory } from '../disk/durable.ts';
 import { systemFiles } from '../disk/ops.ts';
 import { rewritten } from './json-edit.ts';
-import type { Sound } from './parse.ts';
 import { causeOf, readProjectsFile, soundOrFatal } from './projects-file.ts';
-import type { ProjectEntry } from './projects-schema.ts';
+import type { ProjectEntry, ProjectsFile } from './projects-schema.ts';
 
 // Edits of the projects file. The new text is written to a draft, which only one edit at a time can
 // create, and then replaces the file by a rename, if the file is still as it was read. So an edit
 // that is cut short leaves the old file or the new one, and two edits at once do not undo each
 // other.
 
-const EMPTY: Sound = {
-  bom: '',
-  text: '{\n  "$schema": "./projects.schema.json",\n  "projects": []\n}\n',
-  file: { projects: [] },
-};
+const EMPTY = '{\n  "$schema": "./projects.schema.json",\n  "projects": []\n}\n';
 const FILE_MODE = 0o640;
 
 interface Edit {
@@ -44,7 +39,8 @@ interface Edit {
 export async function editProject({ path, id, change, operator, canCreate = false }: Edit) {
   const reading = await readProjectsFile(path);
   const isNew = reading.content === undefined && canCreate;
-  const { bom, text, file } = isNew ? EMPTY : soundOrFatal(reading);
+  const file: ProjectsFile = isNew ? { projects: [] } : soundOrFatal(reading).file;
+  const text = reading.content?.toString() ?? EMPTY;
   const listed = file.projects;
   const index = listed.findIndex((project) => project.id === id);
   const before = listed[index];
@@ -62,7 +58,7 @@ export async function editProject({ path, id, change, operator, canCreate = fals
     const mode = like === undefined ? FILE_MODE : like.mode & 0o7777;
     const fd = openDraft(draft);
     try {
-      fill(fd, bom + changed, owner, mode);
+      fill(fd, changed, owner, mode);
       if ((await readProjectsFile(path, reading)) !== reading) throw new Error(SAVED_MEANWHILE);
       if (isNew) createSchema(dirname(target), owner);
       fs.renameSync(draft, target);

@@ -9,11 +9,9 @@ import { KEYS, projectsFile, type ProjectsFile } from './projects-schema.ts';
 // Reads the projects file's text, and reports each fault with its place, what was expected and what
 // was found.
 
-/** A file without faults, and its text, which follows `bom`. */
+/** A file without faults. */
 export interface Sound {
   readonly file: ProjectsFile;
-  readonly bom: string;
-  readonly text: string;
 }
 
 /** The faults of a file that cannot be used: one line each, with the file and the place. */
@@ -23,18 +21,14 @@ export interface Faulty {
 
 export const FAULTS_MAX = 50;
 
-const BOM = '\ufeff';
-
 /**
  * Reads the text of a projects file: strict JSON in UTF-8; a byte order mark is ignored.
  * @param name the file's name for the faults.
  */
 export function parseProjectsFile(bytes: Uint8Array, name: string): Sound | Faulty {
-  const decoded = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
-  const bom = decoded.startsWith(BOM) ? BOM : '';
-  const text = decoded.slice(bom.length);
+  const text = new TextDecoder().decode(bytes);
   const result = isUtf8(bytes) ? check(text) : [notUtf8(text)];
-  if (!Array.isArray(result)) return { file: result, bom, text };
+  if (!Array.isArray(result)) return { file: result };
   const faults = result.slice(0, FAULTS_MAX).map(({ offset, message }) => {
     const { line, column } = placeOf(text, offset);
     return `${name}:${line}:${column}: ${message}`;

@@ -9,7 +9,7 @@ import { type Faulty, parseProjectsFile, type Sound } from './parse.ts';
 export const FILE_BYTES_MAX = 4 * MiB;
 
 /** The file's bytes, or why it cannot be read, as a line that names it; `undefined`: no file. */
-type Content = Uint8Array | string | undefined;
+type Content = Buffer | string | undefined;
 
 /** Reads the file without holding up the event loop, however long the file system takes. */
 async function readContent(path: string): Promise<Content> {
