@@ -65,8 +65,6 @@ export async function gatherFacts(options: Options, askedPort: number | undefine
     status,
     /** If `--url` is given. */
     proxy: url ? await probeProxy(url, origin, settings['max-view'], project) : undefined,
-    /** The project of which one real view was sent. */
-    project,
   };
 }
 

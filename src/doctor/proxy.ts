@@ -39,7 +39,7 @@ export async function probeProxy(
   ]);
   const isSent = project !== undefined && isReached({ get, preflight });
   const view = isSent ? await sendView(url, origin, project) : undefined;
-  return { url, origin, get, preflight, large, largeBytes, view };
+  return { url, origin, get, preflight, large, largeBytes, project, view };
 }
 
 function sendView(url: string, origin: string, project: string): Promise<Reply> {
@@ -55,9 +55,9 @@ const isReached = ({ get, preflight }: Record<'get' | 'preflight', Reply>): bool
 
 /** A check that needs an address by which viewlog is reached. */
 const reached =
-  (check: (proxy: ProxyReplies, facts: Facts) => readonly Verdict[]) =>
-  (facts: Facts): readonly Verdict[] =>
-    facts.proxy !== undefined && isReached(facts.proxy) ? check(facts.proxy, facts) : [];
+  (check: (proxy: ProxyReplies) => readonly Verdict[]) =>
+  ({ proxy }: Facts): readonly Verdict[] =>
+    proxy !== undefined && isReached(proxy) ? check(proxy) : [];
 
 const LOST = 'views of pages do not arrive';
 
@@ -108,7 +108,7 @@ export const checkSize = reached(({ preflight, large, largeBytes }) => {
   return [warning(what, `Have the proxy pass it on (${settingNames})`)];
 });
 
-export const checkView = reached(({ origin, view }, { project = '' }) => {
+export const checkView = reached(({ origin, project = '', view }) => {
   if (view === undefined) return [];
   const what = `A view of project ${project} from ${origin}`;
   if ('status' in view && view.status === 201) {

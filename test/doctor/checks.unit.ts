@@ -93,6 +93,7 @@ const proxied = (change: Partial<ProxyReplies>): Partial<Facts> => ({
     preflight: VIEWLOG,
     large: VIEWLOG,
     largeBytes: 16 * 1024,
+    project: undefined,
     view: undefined,
     ...change,
   },
@@ -113,7 +114,6 @@ const examined = (facts: Partial<Facts>) =>
     reply: VIEWLOG,
     status: STATUS,
     proxy: undefined,
-    project: undefined,
     ...shown(new Scene(PROJECTS)),
     ...facts,
   });
@@ -223,7 +223,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     preflight: answer(405, { server: 'nginx' }),
   }),
   'warning view: A view of project 7 from https://a.example is refused, project-not-activated: No;':
-    { ...proxied({ view: problem('project-not-activated', 'No.') }), project: '7' },
+    proxied({ project: '7', view: problem('project-not-activated', 'No.') }),
   'warning overdue files: 1 file should have been removed by now. viewlog removes one of each kind an hour. To remove the oldest now: rm /data/views-2026-01-01.ndjson':
     inside({ overdue: ['views-2026-01-01.ndjson'] }),
   'warning write and sync: A write and sync take 51 ms (the slowest of 3: 200 ms); answers wait':
