@@ -70,9 +70,9 @@ activate 1 --contact jo --max-views-per-minute 90 --operator you@a.com
 { "operator": "you@a.com", "projects": [ {"id": "1",   "maxViewsPerMinute": 90,   "contact": "jo"},⏎ {"id": "2"} ] }
 changed: active, any origin, at most 90 views a minute
 
-{"projects":[{"id":"1","origins":["https://a.com"]}],"operator":"me@a.com"}
+{"projects":[{"id":"1","origins":["https:\\/\\/a.com"]}],"operator":"me@a.com"}
 activate 1 --origin https://a.com:443 --operator me@a.com
-{"projects":[{"id":"1","origins":["https://a.com"]}],"operator":"me@a.com"}
+{"projects":[{"id":"1","origins":["https:\\/\\/a.com"]}],"operator":"me@a.com"}
 unchanged: active, https://a.com, no limit
 
 {"projects": [{"id": "1"}, {"id": "2", "active": true}]}
