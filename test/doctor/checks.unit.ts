@@ -1,13 +1,15 @@
+import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import type { Reply } from '../../src/base/ask.ts';
 import { examine } from '../../src/doctor/checks.ts';
 import type { Facts } from '../../src/doctor/facts.ts';
-import type { Inside } from '../../src/doctor/probe-disk.ts';
+import { type Inside, probeDisk } from '../../src/doctor/probe-disk.ts';
 import type { ProxyReplies } from '../../src/doctor/proxy.ts';
 import { parseProjectsFile } from '../../src/projects/parse.ts';
 import type { ProjectEntry } from '../../src/projects/projects-schema.ts';
 import type { Refusal } from '../../src/view/refusal.ts';
 import { NOON, PLACE, Scene } from '../support/status-scene.ts';
+import { tempDir } from '../support/temp-dir.ts';
 
 // The doctor's findings about given facts: no test here looks at a machine.
 
@@ -203,6 +205,8 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     proxied({ large: answer(413, { server: 'nginx' }) }),
   'warning projects file: "/data/projects.json" has 1 project, 0 active; every view is refused. viewlog activate 1 --projects /data/projects.json':
     { projects: reading('{"projects":[{"id":"1","active":false}]}') },
+  'warning data directory: "/data" does not exist; there are no views yet. viewlog creates it when it starts, if it may. Otherwise correct --data, or: sudo install -d -o viewlog -g viewlog -m 750 /data':
+    { disk: {} },
   'warning free space: 8.0 GiB free, --min-free 64 MiB; lasts 7 days at the present rate; then every view is refused with 503. Delete views-*.ndjson of earlier days that are shipped or copied, or use --keep-days':
     inside({ bytesPerDay: 1024 * MiB }),
   'warning free space: Free disk space is unknown: statfs is not permitted; --min-free is off. Start Deno with --allow-sys=statfs':
@@ -252,6 +256,14 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
 
 it.each(Object.entries(FINDINGS))('says only: %s', (finding, facts) => {
   expect(told(facts)).toStrictEqual([expect.stringContaining(finding)]);
+});
+
+it('looks for a data directory that is missing, and at a file in its place', async () => {
+  const dir = tempDir();
+  writeFileSync(`${dir}/file`, '');
+  expect(await probeDisk(`${dir}/none`, SETTINGS, NOON)).toStrictEqual({});
+  const { inside } = await probeDisk(`${dir}/file`, SETTINGS, NOON);
+  expect(inside?.writing).toMatch(/^Cannot open ".*file" for writing: ENOTDIR: .*; move that file/);
 });
 
 it('puts errors first, and warnings before what is ok', () => {

@@ -18,20 +18,6 @@ describe('without a collector', () => {
     expect(lines.at(-1)).toMatch(/^\d warnings?, \d+ ok$/);
   });
 
-  it('a directory that does not exist is created by the start, and a file is not one', async () => {
-    const data = installation();
-    const projects = ['--projects', `${data}/projects.json`];
-    const none = await doctor(`${data}/none`, projects);
-    expect(none.outcome('data directory')).toMatch(
-      /^0 warning .*none" does not exist; there are no views yet\. .*sudo install -d -o viewlog/,
-    );
-    const file = await doctor(`${data}/projects.json`, projects);
-    expect(file.outcome('data directory')).toMatch(
-      /^78 error .*: Cannot open .*: ENOTDIR: .*; move that file away, or choose another --data$/,
-    );
-    expect(namesIn(data)).toStrictEqual(['projects.json']);
-  });
-
   it('a projects file that is missing, or faulty, is an error and is not obeyed', async () => {
     const data = installation(null);
     const { code, out } = await doctor(data, ['--json']);
