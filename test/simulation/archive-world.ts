@@ -44,11 +44,10 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     return new ArchiveProcess(this);
   }
 
-  protected events(): readonly Event[] {
+  protected override events(): readonly Event[] {
     const { stream, random } = this;
     return [
-      [30, 'views arrive', () => this.burst()],
-      ...this.commonEvents(),
+      ...super.events(),
       [4, 'kill -9 at a file operation', () => this.#killAtOperation()],
       [2, 'a file is removed before many views arrive', () => this.#rotate()],
       [4, 'the servers do not answer', () => this.#setDown(true)],
@@ -61,20 +60,8 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     ];
   }
 
-  protected async workInPeace(): Promise<void> {
-    for (const ms of [20_000, 1_000, 10_000]) {
-      this.#publish(3);
-      await this.time.advance(ms);
-      this.process.check();
-    }
-  }
-
-  /** An archive has more to catch up with than a collector. */
-  protected override async calm(spaceBytes: number): Promise<void> {
-    this.clear(spaceBytes);
-    await this.time.advance(8_000);
-    this.process.check();
-    await this.burst();
+  protected sendFew(): void {
+    this.#publish(3);
   }
 
   protected override clear(spaceBytes: number): void {
@@ -87,11 +74,6 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     this.stream.batch = random.pick([2, 7, 50]);
     this.#publish(1 + random.below(12));
     await this.time.advance(random.pick([0, 1, 10, 50, 500, 5_000]));
-  }
-
-  protected async stop(): Promise<void> {
-    await this.burst();
-    await this.process.stop();
   }
 
   /**

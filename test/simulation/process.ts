@@ -34,17 +34,12 @@ export class Process extends SimulatedProcess {
     const { syscalls } = this;
     const { durability, minFreeBytes, refusedBytesMax } = settings;
     const common = { dir: DATA, minFreeBytes, now: time.wallMs, log: this.log };
-    let outcome: string | undefined;
     const onFatal = (fatal: Fatal): void => this.#onFatal(fatal);
     const files = syscalls.files('views');
     this.#store = new LocalViewStore({ ...common, durability, onFatal, files });
-    this.#store.start().then(
-      () => (outcome = 'started'),
-      (error: unknown) => (outcome = String(error)),
-    );
-    await time.runUntil(() => outcome !== undefined, 120_000);
-    ledger.note(outcome ?? 'does not start, since the disk hangs');
-    if (outcome !== 'started') {
+    const outcome = await time.outcomeOf(this.#store.start(), 120_000);
+    ledger.note(`start: ${outcome ?? 'the disk hangs'}`);
+    if (outcome !== 'done') {
       ledger.check(outcome === undefined || syscalls.errors > 0, `did not start: ${outcome}`);
       return false;
     }
@@ -148,19 +143,14 @@ export class Process extends SimulatedProcess {
   async stop(): Promise<void> {
     const { time, ledger } = this.world;
     const isCalm = this.#isCalm() && this.syscalls.weather === WEATHERS.calm;
-    let outcome: string | undefined;
     this.#isClosing = true;
     void this.#refused.close(CLOSE_MS);
-    this.#store.close(CLOSE_MS).then(
-      () => (outcome = 'closed'),
-      (error: unknown) => (outcome = `closed: ${String(error)}`),
-    );
-    await time.runUntil(() => outcome !== undefined, CLOSE_MS + 200);
-    ledger.note(outcome ?? 'did not close');
+    const outcome = await time.outcomeOf(this.#store.close(CLOSE_MS), CLOSE_MS + 200);
+    ledger.note(`close: ${outcome}`);
     ledger.check(outcome !== undefined, 'close() did not end in time');
     ledger.check(this.#pending.size === 0, 'a view has no answer after close()');
-    ledger.check(!isCalm || outcome === 'closed', `${outcome}`);
-    if (outcome === 'closed' && !this.syscalls.isFailing) await this.#checkStopped(isCalm);
+    ledger.check(!isCalm || outcome === 'done', `close() failed: ${outcome}`);
+    if (outcome === 'done' && !this.syscalls.isFailing) await this.#checkStopped(isCalm);
     this.kill();
   }
 

@@ -39,24 +39,16 @@ export class Removals {
     ledger.check(sinceMs >= HOUR_MS, `retention: removed ${name} within an hour`);
     // The operator can change everything after retention has looked.
     if (this.#listedMs <= ledger.operatorMs) return;
-    const mayGo = this.overdue(kind, ledger.life.written).includes(day);
+    const mayGo = this.#overdue(kind, (file) => ledger.life.written.has(file)).includes(day);
     ledger.check(mayGo, `retention: removed ${name}, which it must keep`);
-    // A file that was opened may be about to be written. If the operator replaced such a file,
-    // retention leaves the new one too.
-    const oldest = this.overdue(kind, ledger.life.opened).find(
-      (old) => !ledger.life.names.has(`${kind}-${old}.ndjson`),
-    );
+    const [oldest] = this.#removable(kind);
     ledger.check(!(oldest! < day), `retention: removed ${name} before that of ${oldest}`);
   }
 
   /** Expects that retention removes one overdue file of each kind within an hour. */
   async check(): Promise<void> {
     const { ledger, time } = this.#world;
-    const due = (['views', 'refused'] as const).filter((kind) =>
-      this.overdue(kind, ledger.life.opened).some(
-        (day) => !ledger.life.names.has(`${kind}-${day}.ndjson`),
-      ),
-    );
+    const due = (['views', 'refused'] as const).filter((kind) => this.#removable(kind).length > 0);
     await time.suspend(HOUR_MS);
     await time.advance(5_000);
     for (const kind of due) {
@@ -64,15 +56,23 @@ export class Removals {
     }
   }
 
+  /**
+   * Returns the days with files that must be removed, oldest first. A file that was opened may be
+   * about to be written. If the operator replaced such a file, retention leaves the new one too.
+   */
+  #removable(kind: FilePart): string[] {
+    return this.#overdue(kind, ({ name }) => this.#world.ledger.life.names.has(name));
+  }
+
   /** Returns the days with files that may be removed now, oldest first, without those in use. */
-  overdue(kind: FilePart, inUse: ReadonlySet<Inode>): string[] {
+  #overdue(kind: FilePart, isInUse: (file: Inode) => boolean): string[] {
     const { time, settings } = this.#world;
     const today = Date.parse(dayOf(time.wallMs()));
     const keepMs = settings.keepDays[kind] * DAY_MS;
     const isOld = (day: string): boolean => keepMs > 0 && today - Date.parse(day) > keepMs;
     return this.filesOf(kind)
       .slice(0, -1)
-      .filter(({ day, inode }) => isOld(day) && !inUse.has(inode))
+      .filter(({ day, inode }) => isOld(day) && !isInUse(inode))
       .map(({ day }) => day);
   }
 

@@ -6,10 +6,9 @@ import type { World } from './world.ts';
 
 /** Records what one process has done. */
 export class Life {
-  /** Files that were opened for writing, and files that were written. */
-  readonly opened = new Set<Inode>();
   /** The names that the process opened for writing, or tried to. */
   readonly names = new Set<string>();
+  /** The files that it has written. */
   readonly written = new Set<Inode>();
   readonly lines = { views: 0, refused: 0 };
   readonly bytes = { views: 0, refused: 0 };

@@ -201,7 +201,6 @@ export class Syscalls {
       if (inode === undefined && disk.spaceBytes === 0) throw errnoError(disk.fullErrno, 'open');
       inode ??= disk.create(path.slice(DATA.length + 1));
       if (flags === 'w') inode.empty();
-      ledger.life.opened.add(inode);
     }
     if (inode === undefined) throw errnoError('ENOENT', 'open');
     let fd = 3;

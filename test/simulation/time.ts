@@ -86,6 +86,17 @@ export class SimulatedTime {
     return true;
   }
 
+  /** Waits for so long at most. Returns `done`, the error, or `undefined` if the time is over. */
+  async outcomeOf(promise: Promise<unknown>, ms: number): Promise<string | undefined> {
+    let outcome: string | undefined;
+    promise.then(
+      () => (outcome = 'done'),
+      (error: unknown) => (outcome = String(error)),
+    );
+    await this.runUntil(() => outcome !== undefined, ms);
+    return outcome;
+  }
+
   /** Lets time pass while the process is stopped by a signal, or its machine is paused. */
   async suspend(ms: number): Promise<void> {
     this.nowMs += ms;

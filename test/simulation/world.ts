@@ -63,7 +63,7 @@ export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
   /** Lets events happen until the process ends. */
   async #live(): Promise<void> {
     this.process = this.newProcess();
-    if (this.random.chance(0.5)) this.setWeather();
+    if (this.random.chance(0.5)) this.#setWeather();
     const hasStarted = await this.process.start();
     for (let step = this.random.below(STEPS_MAX); hasStarted && step > 0; step--) {
       await this.#happen();
@@ -81,31 +81,33 @@ export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
     const hasStarted = await this.process.start();
     this.ledger.check(hasStarted, 'it did not start, though all is well');
     if (!hasStarted) return;
-    await this.workInPeace();
+    for (const ms of [20_000, 1_000, 10_000]) {
+      this.sendFew();
+      await this.time.advance(ms);
+      this.process.check();
+    }
     await this.process.removals.check();
     await this.process.stop();
     this.#cutPower();
   }
 
-  /** The events: views arrive, and everything else that can happen to such a process. */
-  protected abstract events(): readonly Event[];
   protected abstract newProcess(): P;
-  /** Views arrive, and are stored without any trouble. */
-  protected abstract workInPeace(): Promise<void>;
-  /** Some views arrive. */
+  /** A few views arrive. */
+  protected abstract sendFew(): void;
+  /** Any number of views arrive, and time passes. */
   protected abstract burst(): Promise<void>;
-  /** Views arrive, and the process is stopped. */
-  protected abstract stop(): Promise<void>;
 
-  protected commonEvents(): readonly Event[] {
+  /** Everything that can happen to a process. */
+  protected events(): readonly Event[] {
     const { time, random } = this;
     return [
+      [30, 'views arrive', () => this.burst()],
       [12, 'nothing', () => time.advance(random.between(1, 3_000))],
       [3, 'nothing for long', () => time.advance(random.between(10_000, 60_000))],
       [4, 'a pause', () => time.suspend(random.between(0.1, 3) * HOUR_MS)],
-      [6, 'another weather', () => this.setWeather()],
-      [6, 'all is well', () => this.calm(UNLIMITED)],
-      [2, 'the disk is nearly full', () => this.calm(random.pick([500_000, 1_500_000]))],
+      [6, 'another weather', () => this.#setWeather()],
+      [6, 'all is well', () => this.#calm(UNLIMITED)],
+      [2, 'the disk is nearly full', () => this.#calm(random.pick([500_000, 1_500_000]))],
       [4, 'the disk fills up', () => this.#fill()],
       [4, 'the disk is freed', () => this.#setSpace(UNLIMITED)],
       [4, 'midnight', () => this.#setClock(this.#nearMidnight())],
@@ -116,7 +118,7 @@ export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
       [1, 'an old file is removed', () => this.take(this.disk.names()[0] ?? '', 'removed')],
       [2, 'something is in the way', () => this.#obstruct()],
       [3, 'kill -9', () => this.process.kill()],
-      [3, 'SIGTERM', () => this.stop()],
+      [3, 'SIGTERM', () => this.#stop()],
     ];
   }
 
@@ -135,16 +137,22 @@ export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
     this.ledger.powerCut();
   }
 
-  protected setWeather(): void {
+  async #stop(): Promise<void> {
+    await this.burst();
+    this.sendFew();
+    await this.process.stop();
+  }
+
+  #setWeather(): void {
     const name = this.random.pick(['calm', 'rough', 'failing', 'slow'] as const);
     this.ledger.note(`the disk is ${name}`);
     this.process.syscalls.weather = WEATHERS[name];
   }
 
   /** Removes all trouble for a while, and then sends views. */
-  protected async calm(spaceBytes: number): Promise<void> {
+  async #calm(spaceBytes: number): Promise<void> {
     this.clear(spaceBytes);
-    await this.time.advance(this.random.between(5_000, 8_000));
+    await this.time.advance(8_000);
     this.process.check();
     await this.burst();
   }
