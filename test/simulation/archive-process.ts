@@ -58,9 +58,9 @@ export class ArchiveProcess extends SimulatedProcess {
     this.world.checkArchived();
     const written = disk.find(path ?? '');
     if (written === undefined || !ledger.life.written.has(written)) return;
-    const sizes = this.world.recordedSizes();
-    const recorded = sizes?.[written.name];
-    const isRecorded = recorded === written.size || !sizes || hasLost || !stream.has(stream.last);
+    const { record } = this.world;
+    const recorded = record?.files[written.name];
+    const isRecorded = recorded === written.size || !record || hasLost || !stream.has(stream.last);
     ledger.check(isRecorded, `${path} has ${written.size} bytes, recorded are ${recorded}`);
   }
 

@@ -1,4 +1,5 @@
-import { ARCHIVE_RECORD } from '../../src/disk/names.ts';
+import type { ArchiveRecord } from '../../src/archive/archive-record.ts';
+import { ARCHIVE_RECORD, archiveRecordOf } from '../../src/disk/names.ts';
 import { SimulatedStream } from '../support/stream.ts';
 import { ArchiveProcess } from './archive-process.ts';
 import { DATA, type Inode } from './disk.ts';
@@ -86,15 +87,15 @@ export class ArchiveWorld extends World<ArchiveProcess> {
       this.ledger.check(this.ledger.isArchived(n), `view ${n} is in the stream, but in no file`);
     }
     this.hasLost = false;
-    const record = this.#record();
-    if (record === undefined) return;
+    const recordFile = this.#recordFile;
+    if (recordFile === undefined) return;
     const files = this.process.removals.filesOf('views').map(({ inode }) => inode);
     // The record still names files that the operator has removed, until they are begun anew.
-    const sizes = Object.entries(this.#readRecord().files);
+    const sizes = Object.entries(this.record!.files);
     const isThere = ([name, size]: [string, number]): boolean =>
       files.some((file) => file.name === name && file.size >= size);
     if (!sizes.every(isThere)) return;
-    this.#backup ??= { bytes: Buffer.from(record.bytes), files };
+    this.#backup ??= { bytes: Buffer.from(recordFile.bytes), files };
   }
 
   async #killAtOperation(operations = 60): Promise<void> {
@@ -152,8 +153,8 @@ export class ArchiveWorld extends World<ArchiveProcess> {
   #lose(): void {
     const { stream, random, ledger } = this;
     const last = stream.last - random.below(25);
-    if (last < stream.first || !stream.has(this.#readRecord().sequence) || !stream.has(stream.last))
-      return;
+    const position = this.record?.sequence ?? 0;
+    if (last < stream.first || !stream.has(position) || !stream.has(stream.last)) return;
     this.hasLost = true;
     this.#backup = undefined;
     this.#changeStream(() => {
@@ -172,33 +173,26 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     this.#changeStream(() => this.stream.recreate());
   }
 
-  /** The sizes in the archive's record, by file; `undefined` if somebody has removed it. */
-  recordedSizes(): Readonly<Record<string, number>> | undefined {
-    return this.#record() && this.#readRecord().files;
+  /** The archive's record; `undefined` if there is none yet, or somebody has removed it. */
+  get record(): ArchiveRecord | undefined {
+    const file = this.#recordFile;
+    return file && (JSON.parse(file.bytes.toString()) as ArchiveRecord);
   }
 
-  #readRecord(): { readonly sequence: number; readonly files: Record<string, number> } {
-    const text = this.#record()?.bytes.toString();
-    return text === undefined ? { sequence: 0, files: {} } : JSON.parse(text);
-  }
-
-  #record(): Inode | undefined {
-    return this.disk.find(`${DATA}/${ARCHIVE_RECORD}`);
+  get #recordFile(): Inode | undefined {
+    return this.disk.find(archiveRecordOf(DATA));
   }
 
   /** Lets the operator restore an earlier record, or remove the record. */
   #changeRecord(): void {
-    const { disk, random, time, ledger } = this;
-    const record = this.#record();
+    const record = this.#recordFile;
     if (record === undefined) return;
-    if (random.chance(0.5)) {
-      disk.detach(ARCHIVE_RECORD, 'removed', time.nowMs);
-      ledger.note('- the record is removed');
-    } else if (this.#backup?.files.every(({ gone }) => gone === undefined) === true) {
+    if (this.random.chance(0.5)) this.take(ARCHIVE_RECORD, 'removed');
+    else if (this.#backup?.files.every(({ gone }) => gone === undefined) === true) {
       record.empty();
       record.append(this.#backup.bytes);
       record.makeDurable();
-      ledger.note('- the record is put back');
+      this.ledger.note('- the record is put back');
     }
   }
 }
