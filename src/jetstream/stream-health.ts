@@ -26,6 +26,8 @@ const SILENCE_MAX_MS = 5_000;
 /** A stream that has refused a view counts as refusing for this long. */
 const REFUSING_MS = 5_000;
 
+const SILENT = 'the cluster acknowledges nothing';
+
 /** Knows whether the stream accepts views, so that none is published only to time out. */
 export class StreamHealth {
   readonly #options: HealthOptions;
@@ -33,9 +35,8 @@ export class StreamHealth {
   /** When the stream last acknowledged a view, and when it last answered anything. */
   #acknowledgedMs = -Infinity;
   #answeredMs: number;
+  /** Why the cluster stores nothing, although there may be a connection. */
   #fault: string | undefined;
-  /** True: views get no answer, although the stream's own state may look sound. */
-  #isSilent = false;
   #refusing: { readonly why: string; readonly untilMs: number } | undefined;
   seen: StreamSeen;
   warnings: readonly string[];
@@ -51,8 +52,7 @@ export class StreamHealth {
 
   /** Why no view is published now. */
   get unavailable(): string | undefined {
-    if (!this.#options.isConnected()) return 'there is no connection to the cluster';
-    return this.#why;
+    return this.#options.isConnected() ? this.#fault : 'there is no connection to the cluster';
   }
 
   /** Why views are refused now: the same, or because the stream has just refused one. */
@@ -61,16 +61,11 @@ export class StreamHealth {
     return this.unavailable ?? (isRefusing ? 'the stream does not accept it' : undefined);
   }
 
-  /** Why the cluster stores nothing, although there may be a connection. */
-  get #why(): string | undefined {
-    return this.#fault ?? (this.#isSilent ? 'the cluster acknowledges nothing' : undefined);
-  }
-
   /** The stream has acknowledged a view. */
   acknowledged(): void {
     const { now, log, stream } = this.#options;
     this.#acknowledgedMs = this.#answeredMs = now();
-    this.#set(undefined, false);
+    this.#set(undefined);
     if (this.#refusing !== undefined) log.info(`Stream ${stream} accepts views again`);
     this.#refusing = undefined;
   }
@@ -79,71 +74,57 @@ export class StreamHealth {
   failed({ kind, detail = '' }: Failure): void {
     const { now, log, stream } = this.#options;
     if (kind === 'refused') {
-      this.#set(this.#fault, false);
       const why = printable(detail);
       if (why !== this.#refusing?.why) log.error(`Stream ${stream} refuses views: ${why}`);
       this.#refusing = { why, untilMs: now() + REFUSING_MS };
     } else if (kind !== 'disconnected' && now() - this.#acknowledgedMs >= SILENCE_MAX_MS) {
-      this.#set(this.#fault, true);
+      this.#set(this.#fault ?? SILENT);
     }
   }
 
-  /** Called when the connection is lost or made again; another server may do better. */
-  reconnected(): void {
-    this.#answeredMs = this.#options.now();
-    this.#set(this.#fault, false);
-  }
-
-  /**
-   * Asks for the stream's state and, if the stream acknowledges nothing, whether it answers at all.
-   * To be called every second.
-   */
+  /** Asks for the stream's state. To be called every second, and when the connection changes. */
   async look(): Promise<void> {
+    const { isConnected, now } = this.#options;
+    // The next server gets its own time to answer.
+    if (!isConnected()) this.#answeredMs = now();
     // Questions to a server that hangs must not pile up.
-    if (this.#isLooking || !this.#options.isConnected()) return;
+    if (this.#isLooking || !isConnected()) return;
     this.#isLooking = true;
-    await Promise.all([this.#inspect(), this.#isSilent && this.#probe()]);
+    const sinceMs = now();
+    const fault = await this.#inspect();
+    // An acknowledgement that came meanwhile is newer.
+    if (this.#acknowledgedMs < sinceMs) this.#set(fault);
     this.#isLooking = false;
   }
 
-  async #inspect(): Promise<void> {
-    const { inspect, replicas, now } = this.#options;
-    const sinceMs = now();
-    let fault: string | undefined = 'the stream is gone';
+  /** Returns the stream's fault. A fault is over once the stream answers a message again. */
+  async #inspect(): Promise<string | undefined> {
+    const { inspect, probe, replicas, now } = this.#options;
+    let fault: string | undefined;
     try {
       const info = await inspect();
       this.#answeredMs = now();
-      if (info !== undefined) {
-        this.seen = seenOf(info);
-        this.warnings = configWarnings(info.config, replicas);
-        fault = groupFault(this.seen) ?? configFault(info.config);
-      }
+      if (info === undefined) return 'the stream is gone';
+      this.seen = seenOf(info);
+      this.warnings = configWarnings(info.config, replicas);
+      fault = groupFault(this.seen) ?? configFault(info.config);
     } catch {
-      if (now() - this.#answeredMs <= SILENCE_MAX_MS) return;
-      fault = 'the cluster does not answer';
+      const isLate = now() - this.#answeredMs > SILENCE_MAX_MS;
+      return isLate ? 'the cluster does not answer' : this.#fault;
     }
-    // An acknowledgement that came meanwhile is newer.
-    if (this.#acknowledgedMs < sinceMs) this.#set(fault);
-  }
-
-  async #probe(): Promise<void> {
-    try {
-      await this.#options.probe();
-      this.#set(this.#fault, false);
-    } catch {
-      // The next look tries again.
-    }
+    if (fault !== undefined || this.#fault === undefined) return fault;
+    return probe().then(
+      () => undefined,
+      () => SILENT,
+    );
   }
 
   /** Logs when views begin to be refused, and when they are accepted again. */
-  #set(fault: string | undefined, isSilent = this.#isSilent): void {
-    const before = this.#why;
+  #set(fault: string | undefined): void {
+    if (fault === this.#fault) return;
     this.#fault = fault;
-    this.#isSilent = isSilent;
-    const why = this.#why;
-    if (why === before) return;
     const { log, stream } = this.#options;
-    if (why === undefined) log.info(`Stream ${stream} accepts views again`);
-    else log.error(`Refusing views: ${why} (${stream})`);
+    if (fault === undefined) log.info(`Stream ${stream} accepts views again`);
+    else log.error(`Refusing views: ${fault} (${stream})`);
   }
 }

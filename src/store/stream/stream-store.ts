@@ -11,9 +11,9 @@
 //
 // While the stream is known to accept no views, they are refused at once. Every second the store
 // asks for the stream's state. A stream that looks sound may still acknowledge nothing: after 5
-// seconds without an acknowledgement views are refused too, and every second the store sends a
-// probe, a message that the stream must refuse. Once the stream answers the probe, views are
-// published again.
+// seconds without an acknowledgement views are refused too. While views are refused and the stream
+// looks sound, the store sends a probe every second, a message that the stream must refuse. Once the
+// stream answers the probe, views are published again.
 import type { StreamInfo } from '@nats-io/jetstream';
 import { EXIT, Fatal } from '../../base/exit.ts';
 import { formatSize } from '../../base/format.ts';
@@ -108,10 +108,7 @@ export class StreamStore implements ViewStore {
       info,
     );
     this.#health = health;
-    cluster.onChange(() => {
-      health.reconnected();
-      void health.look();
-    });
+    cluster.onChange(() => void health.look());
     this.#timer = setInterval(() => void health.look(), LOOK_MS);
     this.#timer.unref();
   }
