@@ -63,31 +63,30 @@ export async function prepareStream(
       return found ?? (await streams.add({ ...COMMON, ...config, num_replicas: count }));
     } catch (error) {
       const code = apiErrorOf(error, cluster)?.code;
-      const mayBeOne = replicas === undefined && count > 1;
-      const isFinal = isRefusal(error, cluster);
-      if (mayBeOne && code === NOT_CLUSTERED) {
-        count = 1;
-      } else if (!isFinal && performance.now() < deadlineMs) {
+      // A server may still be down, and the stream would have one replica for good.
+      const hasFewServers = code === NO_SUITABLE_PEERS && cluster.servers.length < REPLICAS;
+      if (!isRefusal(error, cluster) && performance.now() < deadlineMs) {
         await sleep(RETRY_MS);
-      } else if (
-        mayBeOne &&
-        code === NO_SUITABLE_PEERS &&
-        // A server may still be down, and the stream would have one replica for good.
-        cluster.servers.length < REPLICAS
-      ) {
-        log.warn(`Fewer than ${REPLICAS} NATS servers are up; stream ${name} is stored on one`);
+      } else if (replicas === undefined && count > 1 && (hasFewServers || code === NOT_CLUSTERED)) {
+        if (hasFewServers) {
+          log.warn(`Fewer than ${REPLICAS} NATS servers are up; stream ${name} is stored on one`);
+        }
         count = 1;
       } else {
-        const isUnanswered = error instanceof cluster.client.errors.TimeoutError;
-        const why = isUnanswered ? 'it does not answer; does it have a quorum?' : reasonOf(error);
-        const isOff = (error as Error).name === 'JetStreamNotEnabled';
-        throw new Fatal(
-          isFinal || isOff ? EXIT.badConfiguration : EXIT.unavailable,
-          `Cannot use stream ${name} of the NATS cluster at ${cluster.servers.join(', ')}: ${why}`,
-        );
+        throw cannotUse(error, name, cluster);
       }
     }
   }
+}
+
+function cannotUse(error: unknown, name: string, cluster: Cluster): Fatal {
+  const isUnanswered = error instanceof cluster.client.errors.TimeoutError;
+  const why = isUnanswered ? 'it does not answer; does it have a quorum?' : reasonOf(error);
+  const isOff = (error as Error).name === 'JetStreamNotEnabled';
+  return new Fatal(
+    isOff || isRefusal(error, cluster) ? EXIT.badConfiguration : EXIT.unavailable,
+    `Cannot use stream ${name} of the NATS cluster at ${cluster.servers.join(', ')}: ${why}`,
+  );
 }
 
 /** Returns the error if it is an answer of JetStream. */
