@@ -16,8 +16,8 @@ export interface ArchiveLine {
 export function batchOf(messages: readonly StreamMessage[], after: number) {
   /** Lines in the stream's order. */
   const days = new Map<string, ArchiveLine[]>();
-  /** Messages that are not views: `7 (is not UTF-8)`. */
-  const skipped: string[] = [];
+  /** The sequences of messages that are not views. */
+  const skipped: number[] = [];
   /** Messages that the stream no longer has: first and last sequence of each gap. */
   const gaps: [from: number, to: number][] = [];
   /** The sequence of the last message, and the id of its view. */
@@ -25,8 +25,8 @@ export function batchOf(messages: readonly StreamMessage[], after: number) {
   let id: string | undefined;
   for (const { sequence, data } of messages) {
     const line = readMessage(data);
-    id = typeof line === 'string' ? undefined : line.id;
-    if (typeof line === 'string') skipped.push(`${sequence} (${line})`);
+    id = line?.id;
+    if (line === undefined) skipped.push(sequence);
     else if (days.get(line.day)?.push(line) === undefined) days.set(line.day, [line]);
     if (sequence > to + 1) gaps.push([to + 1, sequence - 1]);
     to = sequence;
@@ -35,20 +35,16 @@ export function batchOf(messages: readonly StreamMessage[], after: number) {
 }
 
 /**
- * Reads a line that a collector wrote. Its fields are not checked, so that views of a newer
- * collector are archived too.
- * @returns the line, or why the message isn't one.
+ * Reads a line that a collector wrote; `undefined` if it is anything else. Its fields are not
+ * checked, so that views of a newer collector are archived too.
  */
-export function readMessage(data: Uint8Array): ArchiveLine | string {
+export function readMessage(data: Uint8Array): ArchiveLine | undefined {
   // The archive will add a newline. A collector's --max-view may be larger than the archive's
   // limit.
-  if (data.length >= LARGEST_MAX_VIEW_BYTES) return `has ${data.length} bytes`;
-  if (!isUtf8(data)) return 'is not UTF-8';
+  if (data.length >= LARGEST_MAX_VIEW_BYTES || !isUtf8(data)) return undefined;
   const text = Buffer.from(data.buffer, data.byteOffset, data.length).toString('utf8');
-  if (/[\r\n]/.test(text)) return 'has a line break';
-  const head = readHead(text);
-  if (head === undefined) return 'does not start with ts and id';
+  const head = /[\r\n]/.test(text) ? undefined : readHead(text);
+  if (head === undefined || !text.endsWith('}') || !isJson(text)) return undefined;
   const day = head.ts.slice(0, 10);
-  if (!isDay(day)) return 'has no valid ts';
-  return text.endsWith('}') && isJson(text) ? { day, id: head.id, data } : 'is not JSON';
+  return isDay(day) ? { day, id: head.id, data } : undefined;
 }

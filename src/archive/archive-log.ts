@@ -25,7 +25,7 @@ export class ArchiveLog {
   }
 
   /** Logs one line for a batch, so that foreign messages cannot flood the log. */
-  skip(messages: readonly string[]): void {
+  skip(messages: readonly number[]): void {
     if (messages.length === 0) return;
     this.skipped += messages.length;
     const what = `${plural(messages.length, 'message')} of the stream that no collector wrote`;

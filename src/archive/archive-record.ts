@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
-import { KiB } from '../base/size.ts';
+import { MiB } from '../base/size.ts';
 import { printable } from '../base/text.ts';
 import { archiveRecordOf } from '../disk/names.ts';
 import { type FileOps, ifPresent } from '../disk/ops.ts';
@@ -26,19 +26,11 @@ const RECORD = v.strictObject({
 /** The position of an archive in the stream. The servers store nothing for the archive. */
 export type ArchiveRecord = v.InferOutput<typeof RECORD>;
 
-/**
- * A file that is not in the record is compared as a whole, so old days may be left out of the
- * record.
- */
-const FILES_MAX = 31;
-/** Several times the text of that many files. */
-const TEXT_BYTES_MAX = 64 * KiB;
+/** Enough for the files of many years, each with some 40 bytes. */
+const TEXT_BYTES_MAX = MiB;
 
-export function recordText(record: ArchiveRecord): string {
-  const names = Object.keys(record.files).toSorted().slice(-FILES_MAX);
-  const files = Object.fromEntries(names.map((name) => [name, record.files[name]]));
-  return `${JSON.stringify({ ...record, files }, undefined, 2)}\n`;
-}
+export const recordText = (record: ArchiveRecord): string =>
+  `${JSON.stringify(record, undefined, 2)}\n`;
 
 /**
  * Returns how the stream differs from the recorded one; `undefined` if it is the same, or none is
@@ -59,8 +51,7 @@ export async function mismatchOf(
   if (last < sequence) return `${lost}: it ends at ${last}, not at ${sequence}`;
   const found = id === undefined ? undefined : await source.next(sequence);
   if (found?.sequence !== sequence) return undefined;
-  const there = readMessage(found.data);
-  if (typeof there === 'object' && there.id === id) return undefined;
+  if (readMessage(found.data)?.id === id) return undefined;
   return `${lost}: message ${sequence} is another one`;
 }
 

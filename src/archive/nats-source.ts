@@ -41,16 +41,16 @@ export class NatsSource implements StreamSource {
   /** @throws {Fatal} exit 78 if there is no such stream, 69 if the cluster does not answer. */
   static async find(name: string, cluster: Cluster, stop: AbortSignal): Promise<NatsSource> {
     for (let time = 1; ; time++) {
-      let failure: Fatal;
-      try {
-        const found = await findStream(cluster, name);
-        if (found) return new NatsSource(name, cluster, await managerOf(cluster), stop);
-        failure = new Fatal(EXIT.badConfiguration, `There is no stream "${name}"; ${TODO}`);
-      } catch (error) {
-        const message = `Cannot read stream "${name}": ${reasonOf(error)}`;
-        failure = new Fatal(EXIT.unavailable, message);
+      const found = await findStream(cluster, name).catch(
+        (error: unknown) =>
+          new Fatal(EXIT.unavailable, `Cannot read stream "${name}": ${reasonOf(error)}`),
+      );
+      if (found !== undefined && !(found instanceof Fatal)) {
+        return new NatsSource(name, cluster, await managerOf(cluster), stop);
       }
-      if (time === FIND_TIMES || stop.aborted) throw failure;
+      if (time === FIND_TIMES || stop.aborted) {
+        throw found ?? new Fatal(EXIT.badConfiguration, `There is no stream "${name}"; ${TODO}`);
+      }
       await sleep(FIND_EVERY_MS, stop);
     }
   }
