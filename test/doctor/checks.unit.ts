@@ -261,8 +261,8 @@ it.each(Object.entries(FINDINGS))('says only: %s', (finding, facts) => {
 it('looks for a data directory that is missing, and at a file in its place', async () => {
   const dir = tempDir();
   writeFileSync(`${dir}/file`, '');
-  expect(await probeDisk(`${dir}/none`, SETTINGS, NOON)).toStrictEqual({});
-  const { inside } = await probeDisk(`${dir}/file`, SETTINGS, NOON);
+  expect(await probeDisk(`${dir}/none`, PLACE, NOON)).toStrictEqual({});
+  const { inside } = await probeDisk(`${dir}/file`, PLACE, NOON);
   expect(inside?.writing).toMatch(/^Cannot open ".*file" for writing: ENOTDIR: .*; move that file/);
 });
 
