@@ -24,8 +24,7 @@ export async function probeDisk(dir: string, settings: Place, nowMs: number) {
 
 async function lookInside(dir: string, stats: Stats, settings: Place, nowMs: number) {
   const { uid, gid, mode } = stats;
-  const keepDays = { views: settings['keep-days'], refused: settings['keep-refused-days'] };
-  const seen = await lookAround(dir, keepDays, nowMs);
+  const seen = await lookAround(settings, nowMs);
   // A disk that is nearly full is not tested by writing.
   const isFull = (seen.fileSystem?.freeBytes ?? Infinity) < settings['min-free'];
   return {

@@ -27,10 +27,9 @@ const FILTER_LENGTH_MAX = 100;
 /** A collector's status: its page, the same as text, and as JSON for the doctor. */
 export function collectorStatus({ settings, url, look }: CollectorSource): Service {
   const placeAtStart = placeOf(settings, '');
-  const keepDays = { views: settings['keep-days'], refused: settings['keep-refused-days'] };
   const modelNow = async ({ req }: Context) => {
     const filter = (req.query('filter') ?? '').trim().slice(0, FILTER_LENGTH_MAX);
-    const files = await lookAround(placeAtStart.data, keepDays, look().nowMs);
+    const files = await lookAround(placeAtStart, look().nowMs);
     const listing = new Listing(filter);
     await judgeListed({ ...look(), files }, (one) => listing.add(one));
     const place = { ...placeAtStart, url: url() };

@@ -2,41 +2,39 @@
 import * as fs from 'node:fs/promises';
 import { dayOf } from '../base/time.ts';
 import { daysAmong } from '../disk/directory.ts';
-import { fileNameOf, type FileKind } from '../disk/names.ts';
+import { fileNameOf } from '../disk/names.ts';
 import { overdueDays } from '../disk/retention.ts';
 import { diskRemedy } from '../view/remedy.ts';
+import type { Place } from './shell-commands.ts';
 
 /** The files as the page shows them, read when somebody looks at it. */
 export type FilesSeen = Awaited<ReturnType<typeof lookAround>>;
 
 const DAYS_MAX = 7;
 
-/**
- * Reads the directory. Never rejects: what cannot be read is left out.
- * @param dir the data directory, if there is one.
- * @param keepDays the days for which files are kept; 0: forever.
- */
-export async function lookAround(
-  dir: string | undefined,
-  keepDays: Readonly<Record<FileKind, number>>,
-  nowMs: number,
-) {
-  const names = dir === undefined ? [] : await fs.readdir(dir).catch(() => []);
-  const days = { views: daysAmong(names, 'views'), refused: daysAmong(names, 'refused') };
-  const overdue = (kind: FileKind): string[] =>
-    overdueDays(days[kind], keepDays[kind], nowMs).map((day) => fileNameOf(kind, day));
+/** Reads the data directory, if there is one. Never rejects: what cannot be read is left out. */
+export async function lookAround(place: Looked, nowMs: number) {
+  const { data: dir = '', 'keep-days': keepDays, 'keep-refused-days': keepRefusedDays } = place;
+  const names = await fs.readdir(dir).catch(() => []);
+  const viewDays = daysAmong(names, 'views');
+  const refusedDays = daysAmong(names, 'refused');
   return {
-    fileSystem: await fileSystemOf(dir ?? '').catch(() => undefined),
+    fileSystem: await fileSystemOf(dir).catch(() => undefined),
     /** Average size of a view file, over the last complete days. */
-    bytesPerDay: await bytesPerDay(dir ?? '', days.views, nowMs).catch(() => undefined),
+    bytesPerDay: await bytesPerDay(dir, viewDays, nowMs).catch(() => undefined),
     /** The days of the view files, ascending. */
-    viewDays: days.views,
+    viewDays,
     /** The days of the files of refused views. */
-    refusedDays: days.refused,
+    refusedDays,
     /** The names of files that should have been removed by now. */
-    overdue: [...overdue('views'), ...overdue('refused')],
+    overdue: [
+      ...overdueDays(viewDays, keepDays, nowMs).map((day) => fileNameOf('views', day)),
+      ...overdueDays(refusedDays, keepRefusedDays, nowMs).map((day) => fileNameOf('refused', day)),
+    ],
   };
 }
+
+type Looked = Pick<Place, 'data' | 'keep-days' | 'keep-refused-days'>;
 
 /** The first day is left out, because viewlog may have started in the middle of it. */
 async function bytesPerDay(dir: string, [, ...days]: readonly string[], nowMs: number) {
