@@ -257,8 +257,8 @@ Views are refused with 503 since ${at('14:00')}: no connection.`);
 
 it('an unlisted id is listed until it is activated, with the command for its refused views', () => {
   const scene = sceneOf({ files: { refusedDays } });
-  scene.refuse(9, unlisted('77'), 'https://x.example');
   scene.refuse(1, unlisted('1000010'), 'https://a;b');
+  scene.refuse(9, unlisted('77'), 'https://x.example');
   const again = `
   Then send the refused views again:
     ${REPLAY.replace('--project 1', '--project 77')}
