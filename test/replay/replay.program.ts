@@ -4,8 +4,8 @@ import { expect, it } from 'vitest';
 import { MINIMAL_VIEW } from '../support/views.ts';
 import { dataDirectory, run, start, startViewlog, until } from '../support/viewlog.ts';
 
-/** A collector that has refused `count` views of a project that is active by now. */
-async function afterRefusals(count: number) {
+it('killed again and again, never sends a view twice', async () => {
+  const count = 40;
   const data = dataDirectory({ projects: [] });
   const viewlog = await startViewlog({ data });
   for (let n = 0; n < count; n++) {
@@ -16,29 +16,24 @@ async function afterRefusals(count: number) {
   writeFileSync(join(data, 'projects.json'), '{"projects":[{"id":"1000001"}]}');
   viewlog.child.kill('SIGHUP');
   await until(() => viewlog.stdout().includes('1 active'));
-  const stored = (): string[] =>
+  const file = join(
+    data,
+    readdirSync(data).find((name) => name.startsWith('refused-'))!,
+  );
+  const sent = (): string[] =>
     viewlog.lines().map((line) => (JSON.parse(line) as { pid: string }).pid);
-  const name = readdirSync(data).find((one) => /^refused-.*\.ndjson$/.test(one))!;
-  return { data, viewlog, file: join(data, name), stored };
-}
-
-it('killed again and again, never sends a view twice', async () => {
-  const count = 40;
-  const { data, viewlog, file, stored } = await afterRefusals(count);
-  const before = stored().length;
   for (let kills = 0; ; kills++) {
-    const sentBefore = stored().length;
+    const sentBefore = sent().length;
     const started = start(['replay', file, `--port=${viewlog.port}`, `--data=${data}`], data);
-    await Promise.race([until(() => stored().length > sentBefore + (kills % 4)), started.ended]);
+    await Promise.race([until(() => sent().length > sentBefore + (kills % 4)), started.ended]);
     if (kills < 6) started.child.kill('SIGKILL');
     if ((await started.ended).signal === null) break;
   }
-  const sent = stored().slice(before);
-  expect(new Set(sent).size).toBe(sent.length);
+  expect(new Set(sent()).size).toBe(sent().length);
   const { stdout, code } = await run(['replay', file, `--port=${viewlog.port}`], { data });
   const [, unknown = '0'] = /(\d+) with an unknown outcome/.exec(stdout) ?? [];
   expect(code).toBe(unknown === '0' ? 0 : 65);
-  expect(sent.length).toBeGreaterThanOrEqual(count - Number(unknown));
+  expect(sent().length).toBeGreaterThanOrEqual(count - Number(unknown));
   expect(stdout).toMatch(/: 40 lines\n {2}0 sent\n {2}\d+ sent before\n/);
   // No shipper and no report takes the record for views.
   const left = readdirSync(data).filter((name) => /^(views|refused)-.*\.ndjson$/.test(name));
