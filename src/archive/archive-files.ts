@@ -29,8 +29,8 @@ export interface ArchiveFilesOptions {
 
 /** A day with a file that this process has written to. */
 interface Day {
-  /** The recorded size when the file was opened. */
-  readonly start: number;
+  /** The recorded size when the file was opened; `undefined` once the archive has caught up. */
+  start: number | undefined;
   /** The ids of later lines, as long as their messages have not come. */
   readonly ids: Set<string>;
   size: number;
@@ -100,9 +100,15 @@ export class ArchiveFiles {
     this.bytes += bytes.length;
   }
 
-  /** Called when no message that is still to come can be in the files. */
-  caughtUp(): void {
-    for (const { ids } of this.#days.values()) ids.clear();
+  /**
+   * Called when no message that is still to come should be in the files.
+   * @param isCertain false: some may be, so this process continues to look for them.
+   */
+  caughtUp(isCertain: boolean): void {
+    for (const day of this.#days.values()) {
+      day.start = undefined;
+      if (isCertain) day.ids.clear();
+    }
   }
 
   /**
@@ -115,7 +121,7 @@ export class ArchiveFiles {
     for (const [day, { start, ids, size }] of this.#days) {
       // A file with lines from messages that may still come keeps its former size: if the present
       // size were recorded, the next process would write these views again.
-      sizes[fileNameOf('views', day)] = ids.size === 0 ? size : start;
+      sizes[fileNameOf('views', day)] = ids.size === 0 ? size : (start ?? size);
     }
     const view = id === undefined ? {} : { id };
     return this.#save({ stream, created, sequence, ...view, files: sizes });

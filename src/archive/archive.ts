@@ -50,6 +50,8 @@ export class Archive {
   #end = 0;
   /** The same, when this connection began to read; infinite before it is known. */
   #endAtStart = Infinity;
+  /** The position that was recorded when the servers seemed to have lost messages. */
+  #positionBefore = 0;
   #until = Infinity;
   #lookedMs = -Infinity;
 
@@ -148,6 +150,7 @@ export class Archive {
     this.#end = ends.last;
     if (once) this.#until = Math.min(this.#until, ends.last);
     if (record !== undefined && mismatch === undefined) return;
+    if (record?.created === ends.created) this.#positionBefore = record.sequence;
     if (mismatch !== undefined) {
       log.error(
         `${mismatch}; reading stream "${source.name}" from its first message, and skipping views ` +
@@ -172,8 +175,9 @@ export class Archive {
   }
 
   #advance(sequence: number, id: string | undefined): Promise<void> {
-    // Lines of an earlier process come from messages up to this one.
-    if (sequence >= this.#endAtStart) this.#files.caughtUp();
+    // Lines of an earlier process come from messages up to this one. Messages that the servers
+    // seemed to have lost may still come: a server may have been far behind.
+    if (sequence >= this.#endAtStart) this.#files.caughtUp(sequence >= this.#positionBefore);
     return this.#files.advance(sequence, id);
   }
 

@@ -14,6 +14,7 @@ import { memoryLog } from '../support/memory-log.ts';
 import { storedLines } from '../support/stored-lines.ts';
 import { linesOfDays, SimulatedStream } from '../support/stream.ts';
 import { tempDir } from '../support/temp-dir.ts';
+import { until } from '../support/viewlog.ts';
 
 // An archive's files, record and log. `test/simulation` tests that each view is written once,
 // whatever happens to the disk, the stream and the process.
@@ -146,6 +147,22 @@ describe('a stream that does not match the record', () => {
     };
     expect(await archiveAll(stream, dir)).toStrictEqual([]);
     expect(looks).toBeGreaterThan(3);
+  });
+
+  it('may have the messages after all, later than the archive has looked', async () => {
+    const dir = tempDir();
+    const stream = streamOf(LINES);
+    await archiveAll(stream, dir);
+    stream.last = 40;
+    stream.answering = async (isIdle) => {
+      if (isIdle) stream.last = LINES.length;
+    };
+    const stopping = new AbortController();
+    const { archive, running } = archiveOf(stream, { dir, once: false, stop: stopping.signal });
+    await until(() => archive.sequence === LINES.length);
+    stopping.abort();
+    await running;
+    expectArchived(dir, LINES);
   });
 });
 
