@@ -17,8 +17,11 @@ export function seenOf({ state, cluster, config }: StreamInfo) {
   return {
     messages: state.messages,
     bytes: state.bytes,
-    /** The server that leads the stream; `undefined` while there is none. */
-    leader: leaderOf(cluster),
+    /**
+     * The server that leads the stream; `undefined` while there is none. A server without a cluster
+     * names none.
+     */
+    leader: cluster === undefined ? 'itself' : cluster.leader || undefined,
     /**
      * The number of servers that store the stream, and the names of those that are down or behind.
      */
@@ -26,10 +29,6 @@ export function seenOf({ state, cluster, config }: StreamInfo) {
     lagging: lagging.map(({ name }) => name),
   };
 }
-
-/** A server without a cluster names no leader. */
-const leaderOf = (cluster: StreamInfo['cluster']): string | undefined =>
-  cluster === undefined ? 'itself' : cluster.leader || undefined;
 
 /** Returns why the stream cannot acknowledge views now; `undefined` if it can. */
 export function groupFault({ leader, replicas, lagging }: StreamSeen): string | undefined {

@@ -61,9 +61,7 @@ class RefusedStream implements LocalRefusedStore {
   readonly #stamp: () => Stamp;
   readonly #publisher: Publisher;
   #isClosing = false;
-  #storedLines = 0;
-  #storedBytes = 0;
-  #droppedLines = 0;
+  readonly #counts = { storedLines: 0, storedBytes: 0, droppedLines: 0 };
 
   constructor(options: RefusedStreamOptions) {
     const { cluster, stream, now } = options;
@@ -76,7 +74,7 @@ class RefusedStream implements LocalRefusedStore {
     const { cluster, maxBytes } = this.#options;
     const isFull = this.#publisher.bytes + view.text.length > WAITING_BYTES_MAX;
     if (maxBytes === 0 || this.#isClosing || cluster.server === undefined || isFull) {
-      this.#droppedLines += 1;
+      this.#counts.droppedLines += 1;
     } else void this.#publish(view);
   }
 
@@ -87,25 +85,20 @@ class RefusedStream implements LocalRefusedStore {
   }
 
   state(): RefusedState {
-    return {
-      storedLines: this.#storedLines,
-      storedBytes: this.#storedBytes,
-      droppedLines: this.#droppedLines,
-    };
+    return { ...this.#counts };
   }
 
   async #publish(view: RefusedView): Promise<void> {
-    const { isListed } = this.#options;
     const { project } = view;
     const stamp = this.#stamp();
     const line = Buffer.from(refusedLine(stamp, view)).subarray(0, -1); // without its newline
-    const subject = project !== undefined && isListed(project) ? project : 'unlisted';
-    const failure = await this.#publisher.publish(`refused.${subject}`, line, stamp.id);
-    if (failure !== undefined) {
-      this.#droppedLines += 1;
-      return;
+    const isListed = project !== undefined && this.#options.isListed(project);
+    const subject = `refused.${isListed ? project : 'unlisted'}`;
+    if ((await this.#publisher.publish(subject, line, stamp.id)) === undefined) {
+      this.#counts.storedLines += 1;
+      this.#counts.storedBytes += line.length;
+    } else {
+      this.#counts.droppedLines += 1;
     }
-    this.#storedLines += 1;
-    this.#storedBytes += line.length;
   }
 }

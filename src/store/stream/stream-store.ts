@@ -87,9 +87,7 @@ export class StreamStore implements ViewStore {
   readonly #publisher: Publisher;
   readonly #stamp: () => Stamp;
   readonly #failures = { disconnected: 0, timeout: 0, 'no-leader': 0, refused: 0 };
-  #lines = 0;
-  #bytes = 0;
-  #lastAcceptedMs: number | undefined;
+  readonly #counts = { lines: 0, bytes: 0, lastAcceptedMs: undefined as number | undefined };
   #isClosing = false;
 
   constructor(options: StreamStoreOptions, info: StreamInfo) {
@@ -124,9 +122,9 @@ export class StreamStore implements ViewStore {
       this.#health.failed(failure);
       return { unavailable: REASONS[failure.kind] };
     }
-    this.#lines += 1;
-    this.#bytes += line.length;
-    this.#lastAcceptedMs = this.#options.now();
+    this.#counts.lines += 1;
+    this.#counts.bytes += line.length;
+    this.#counts.lastAcceptedMs = this.#options.now();
     this.#health.acknowledged();
     return { id };
   }
@@ -142,9 +140,7 @@ export class StreamStore implements ViewStore {
     const { cluster, stream } = this.#options;
     const { seen, warnings, trouble } = this.#health;
     return {
-      lines: this.#lines,
-      bytes: this.#bytes,
-      lastAcceptedMs: this.#lastAcceptedMs,
+      ...this.#counts,
       unavailable: this.#isClosing ? SHUTTING_DOWN : trouble,
       unavailableSinceMs: cluster.disconnectedSinceMs,
       queuedLines: this.#publisher.waiting,
