@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { makeStream } from '../../support/archive.ts';
+import { randomFrom } from '../../support/faults.ts';
 import { startLoad } from '../../support/load.ts';
-import { canRunNats, type NatsCluster, startNats } from '../../support/nats-server.ts';
+import {
+  canRunNats,
+  type NatsCluster,
+  startNats,
+  startNatsCluster,
+} from '../../support/nats-server.ts';
+import { BUN, DENO, isPresent, NODE } from '../../support/runtimes.ts';
 import { sumOf, startWatched, type Watched } from '../../support/status.ts';
+import { chaos, expectStored, goOn, startLoaded } from '../../support/stream-faults.ts';
 import { until } from '../../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../../support/views.ts';
 
@@ -28,7 +37,7 @@ async function readiness({ statusUrl }: Watched): Promise<{ code: number; reason
 const accepts = async (viewlog: Watched): Promise<boolean> =>
   (await viewlog.post(MINIMAL_VIEW)).status === 201;
 
-const start = ({ url }: NatsCluster, ...args: string[]): Promise<Watched> =>
+const start = ({ url }: Pick<NatsCluster, 'url'>, ...args: string[]): Promise<Watched> =>
   startWatched({ args: ['--store', url, ...args] });
 
 describe.skipIf(!canRunNats())('a collector with a stream', () => {
@@ -99,9 +108,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
 
   it('refuses while the stream is full, says so once, and goes on when there is space', async () => {
     const nats = await startNats();
-    const manager = await nats.manager();
-    const limits = { max_msgs: 3, discard: 'new' as const };
-    await manager.streams.add({ name: 'VIEWS', subjects: ['views.>'], ...limits });
+    await makeStream(nats, { max_msgs: 3, discard: 'new' });
     const viewlog = await start(nats);
     for (let i = 0; i < 3; i++) expect(await accepts(viewlog)).toBe(true);
     for (let i = 0; i < 5; i++) {
@@ -114,7 +121,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     const metrics = await viewlog.metrics();
     expect(metrics['viewlog_publish_failures_total{reason="refused"}']).toBe(5);
     expect(sumOf(metrics, 'viewlog_publish_failures_total')).toBe(5);
-    await manager.streams.purge('VIEWS');
+    await (await nats.manager()).streams.purge('VIEWS');
     expect(await accepts(viewlog)).toBe(true);
     expect((await readiness(viewlog)).code).toBe(200);
     expect(viewlog.stderr()).toBe('error: Stream VIEWS refuses views: maximum messages exceeded\n');
@@ -142,15 +149,60 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     // Two servers that do not know each other, so that neither tells the client the other's
     // address.
     const [first, second] = [await startNats(), await startNats()];
-    await (await second.manager()).streams.add({ name: 'VIEWS', subjects: ['views.>'] });
+    await makeStream(second);
     await first.nodes[0]!.stop('SIGTERM');
     const url = `${first.url},${second.url.replace('nats://', '')}`;
-    const viewlog = await startWatched({ args: ['--store', url] });
+    const viewlog = await start({ url });
     expect(await accepts(viewlog)).toBe(true);
     await first.nodes[0]!.start();
-    await (await first.manager()).streams.add({ name: 'VIEWS', subjects: ['views.>'] });
+    await makeStream(first);
     await second.nodes[0]!.stop('SIGKILL');
     await until(() => accepts(viewlog));
     expect(await first.messages('VIEWS')).toHaveLength(1);
   });
+});
+
+const RUNTIMES = [NODE, DENO, BUN].filter(isPresent);
+
+// An election takes the three servers 4 to 9 seconds.
+describe.skipIf(!canRunNats())('a stream that three servers keep', () => {
+  it('is created with three replicas, and loses nothing when its leader or a follower is killed', async () => {
+    const loaded = await startLoaded(RUNTIMES);
+    const { nats, collectors } = loaded;
+    for (const stream of ['VIEWS', 'VIEWS_REFUSED']) {
+      expect((await nats.stream(stream)).config.num_replicas).toBe(3);
+    }
+    const leader = await nats.leaderOf('VIEWS');
+    const follower = nats.nodes.find((node) => node !== leader)!;
+    await follower.stop('SIGKILL');
+    await goOn(collectors);
+    await follower.start();
+    await leader.stop('SIGKILL');
+    await goOn(collectors);
+    await expectStored(loaded);
+  });
+
+  it('accepts no views without a quorum, and accepts them again by itself', async () => {
+    const nats = await startNatsCluster();
+    const viewlog = await start(nats);
+    expect(await accepts(viewlog)).toBe(true);
+    const [last, ...others] = nats.nodes;
+    await Promise.all(others.map((node) => node.stop('SIGKILL')));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => accepts(viewlog)));
+    expect(answers).not.toContain(true);
+    // Also if nobody sends a view, so that a balancer in front notices.
+    await until(async () => (await readiness(viewlog)).code === 503);
+    // The quorum may come back, so another collector starts all the same.
+    const second = await start({ url: `nats://127.0.0.1:${last!.port}` });
+    await refusal(second);
+    await Promise.all(others.map((node) => node.start()));
+    await until(async () => (await readiness(viewlog)).code === 200);
+    expect(await accepts(viewlog)).toBe(true);
+  }, 60_000);
+
+  const seed = Number(process.env['VIEWLOG_TEST_SEED'] ?? Math.floor(Math.random() * 1e9));
+
+  it(`loses nothing when anything is killed, from seed ${seed}`, async () => {
+    console.log(await chaos(RUNTIMES, randomFrom(seed), 4));
+  }, 150_000);
 });

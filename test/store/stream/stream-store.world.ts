@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { canRunNats, startNats } from '../../support/nats-server.ts';
+import { makeStream } from '../../support/archive.ts';
+import { canRunNats, type NatsOptions, startNats } from '../../support/nats-server.ts';
 import {
   BUN,
   DENO,
@@ -15,7 +16,7 @@ import { startWatched } from '../../support/status.ts';
 import { dataDirectory, run, startViewlog } from '../../support/viewlog.ts';
 import { FULL_VIEW, MINIMAL_VIEW } from '../../support/views.ts';
 
-// Views in a stream of one real NATS server; see stream-cluster.world.ts for three.
+// Views in a stream of one real NATS server.
 
 const RUNTIMES = [NODE, NEWEST_NODE, DENO, LTS_DENO, NEWEST_DENO, BUN, EXECUTABLE].filter(
   isPresent,
@@ -95,53 +96,45 @@ describe.skipIf(!canRunNats())('views in a stream', () => {
 const tsOf = (line: string): string => (JSON.parse(line) as { ts: string }).ts;
 
 describe.skipIf(!canRunNats())('a start', () => {
+  const USERS = { config: 'authorization { users: [ { user: viewlog, password: s3cret } ] }' };
   const serve = (url: string, ...args: string[]) =>
     run(['serve', '--port=0', '--status=off', '--store', url, ...args]);
 
   it('says in one line that no server is reached', async () => {
-    const nats = await startNats();
-    const [node] = nats.nodes;
-    await node!.stop('SIGTERM');
-    const { code, stdout, stderr } = await serve(`${nats.url},localhost:${node!.port}`);
-    expect(code).toBe(69);
-    expect(stdout).toBe('');
+    const { code, stdout, stderr } = await serve('nats://127.0.0.1:9,localhost:9');
+    expect([code, stdout]).toStrictEqual([69, '']);
     expect(stderr).toMatch(
-      /^error: Cannot reach the NATS cluster at 127\.0\.0\.1:\d+, localhost:\d+: .*\n$/,
+      /^error: Cannot reach the NATS cluster at 127\.0\.0\.1:9, localhost:9: .*\n$/,
     );
   });
 
-  it.each([
-    ['no credentials', 'nats://HOST', /give --nats-creds, or user:password@HOST$/],
-    ['a wrong password', 'nats://viewlog:wr0ng@HOST', /check the credentials$/],
-    ['a wrong token', 'nats://wr0ng@HOST', /check the credentials$/],
-  ])('says that it cannot log in with %s, and not the secret', async (_, url, message) => {
-    const nats = await startNats({ config: USERS, login: LOGIN });
-    const host = nats.url.replace('nats://', '');
-    const { code, stdout, stderr } = await serve(url.replace('HOST', host));
-    expect(code).toBe(78);
-    expect(stderr.trim()).toMatch(message);
-    expect(stderr).toMatch(
-      /^error: Cannot log in to the NATS cluster at 127\.0\.0\.1:\d+: [^\n]*\n$/,
-    );
-    expect(stdout + stderr).not.toContain('wr0ng');
-  });
-
-  it('refuses a stream that keeps views in memory', async () => {
-    const nats = await startNats();
-    const manager = await nats.manager();
-    await manager.streams.add({ name: 'VIEWS', subjects: ['views.>'], storage: 'memory' });
-    const { code, stdout, stderr } = await serve(nats.url);
+  it.each<[string, RegExp, NatsOptions?, string?, ...string[]]>([
+    ['no credentials', /Cannot log in to .*; give --nats-creds, or user:password@HOST$/, USERS],
+    ['a wrong password', /Cannot log in to .*; check the credentials$/, USERS, 'viewlog:wr0ng@'],
+    ['a wrong token', /Cannot log in to .*; check the credentials$/, USERS, 'wr0ng@'],
+    ['more replicas than servers', /replicas > 1 not supported/, {}, '', '--nats-replicas=3'],
+    ['too large views', /messages of at most 1 MiB/, {}, '', '--max-view=1MiB'],
+    ['no JetStream', /jetstream is not enabled/i, { jetstream: false }],
+  ])('is refused with %s', async (_, message, options, login = '', ...args) => {
+    const nats = await startNats(options);
+    const { code, stdout, stderr } = await serve(nats.url.replace('//', `//${login}`), ...args);
     expect([code, stdout]).toStrictEqual([78, '']);
-    expect(stderr).toMatch(
-      /^error: Stream VIEWS cannot store views: it keeps messages in memory.*\n$/,
-    );
+    expect(stderr).toMatch(/^error: [^\n]*\n$/);
+    expect(stderr.trim()).toMatch(message);
+    expect(stderr).not.toContain('wr0ng');
+  });
+
+  it('is refused with a stream that keeps views in memory', async () => {
+    const nats = await startNats();
+    await makeStream(nats, { storage: 'memory' });
+    const { code, stderr } = await serve(nats.url);
+    expect(code).toBe(78);
+    expect(stderr).toMatch(/^error: Stream VIEWS cannot store views: it keeps messages in memory/);
   });
 
   it('warns of a stream that drops old views, or has other replicas', async () => {
     const nats = await startNats();
-    const manager = await nats.manager();
-    const config = { discard: 'old' as const, max_bytes: 1024 * 1024 };
-    await manager.streams.add({ name: 'VIEWS', subjects: ['views.>'], ...config });
+    await makeStream(nats, { discard: 'old', max_bytes: 1024 * 1024 });
     const args = ['--store', nats.url, '--nats-replicas', '3'];
     const viewlog = await startWatched({ args });
     expect(viewlog.stderr().split('\n')).toStrictEqual([
@@ -154,19 +147,4 @@ describe.skipIf(!canRunNats())('a start', () => {
     expect(ready).toMatchObject({ status: 'ready', warnings: { length: 2 } });
     expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
   });
-
-  it.each<[string, Parameters<typeof startNats>[0], string[], RegExp]>([
-    ['more replicas than servers', {}, ['--nats-replicas', '3'], /replicas > 1 not supported/],
-    ['too large views', {}, ['--max-view', '1MiB'], /messages of at most 1 MiB/],
-    ['no JetStream', { jetstream: false }, [], /jetstream is not enabled/i],
-  ])('is refused with %s', async (_, options, args, message) => {
-    const nats = await startNats(options);
-    const { code, stderr } = await serve(nats.url, ...args);
-    expect(code).toBe(78);
-    expect(stderr).toMatch(/^error: [^\n]*\n$/);
-    expect(stderr).toMatch(message);
-  });
 });
-
-const LOGIN = { user: 'viewlog', pass: 's3cret' };
-const USERS = 'authorization { users: [ { user: viewlog, password: s3cret } ] }';
