@@ -51,23 +51,16 @@ export async function runArchive(settings: ArchiveSettings, log: Log): Promise<E
   let cluster: Cluster | undefined;
   let status: StatusServer | undefined;
   const findStream = async (): Promise<NatsSource> => {
-    cluster = await connectCluster({ address, credsFile, log, now: Date.now, onFatal });
+    cluster = await connectCluster({ address, credsFile, log, onFatal });
     return NatsSource.find(stream, cluster, stop);
   };
   try {
     const source = await Promise.race([findStream(), stopped]);
     if (source === undefined) return EXIT.done;
     if (source instanceof Fatal) throw source;
+    const options = { minFreeBytes, keepDays, once, now: Date.now, waitMsMax: WAIT_MS_MAX };
     const isLocked = (): boolean => lock.isHeld();
-    const options = {
-      minFreeBytes,
-      keepDays,
-      once,
-      now: Date.now,
-      isLocked,
-      waitMsMax: WAIT_MS_MAX,
-    };
-    const archive = new Archive({ source, dir, files, ...options, log, stop });
+    const archive = new Archive({ source, dir, files, ...options, isLocked, log, stop });
     const service = archiveStatus(() => ({
       ...archive.state(),
       server: cluster?.server,

@@ -12,8 +12,6 @@ export interface ConnectOptions {
   /** A file with a user's JWT and seed. */
   readonly credsFile: string | undefined;
   readonly log: Log;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
   /** Called when the client has given up, which it should not do: the process must end. */
   readonly onFatal: (fatal: Fatal) => void;
 }
@@ -84,6 +82,7 @@ export class Cluster {
   readonly servers: readonly string[];
   /** The server at the other end, as `host:port`; `undefined` while there is none. */
   server: string | undefined;
+  /** Milliseconds since the epoch. */
   disconnectedSinceMs: number | undefined;
   /** How often the connection was lost. */
   losses = 0;
@@ -122,13 +121,13 @@ export class Cluster {
   }
 
   async #watch(): Promise<void> {
-    const { log, now, onFatal } = this.#options;
+    const { log, onFatal } = this.#options;
     for await (const status of this.connection.status()) {
       if (this.#isClosing) continue;
       if (status.type === 'disconnect' && this.server !== undefined) {
         log.error(`The connection to NATS server ${this.server} is lost; connecting again`);
         this.losses += 1;
-        this.#set(undefined, now());
+        this.#set(undefined, Date.now());
       } else if (status.type === 'reconnect') {
         const server = this.connection.getServer();
         log.info(`Connected to NATS server ${server}`);
