@@ -68,10 +68,6 @@ export class Ledger {
     if (!holds) this.fail(text);
   }
 
-  get acknowledged(): number {
-    return this.#sent.filter((sent) => sent.isAcknowledged).length;
-  }
-
   get stored(): number {
     return this.#sent.filter((sent) => sent.place !== undefined).length;
   }

@@ -3,23 +3,23 @@ import { CollectorWorld } from './collector-world.ts';
 import type { World } from './world.ts';
 
 /**
- * Runs the simulations of a seed, of collectors and then of archives. Returns a trace, and the
- * violated check, if any.
+ * Runs the simulations of a seed, of collectors and then of archives. Returns a trace, the violated
+ * check, if any, and how many views were sent and stored.
  */
 export async function simulate(seed: number) {
-  const collectors = new CollectorWorld(seed);
-  await run(collectors);
-  const { trace, violation, sent, acknowledged } = collectors.ledger;
-  if (violation !== undefined) return { trace, violation, sent, acknowledged, archived: 0 };
-  const archives = new ArchiveWorld(seed);
-  await run(archives);
-  return {
-    trace: [...trace, ...archives.ledger.trace],
-    violation: archives.ledger.violation,
-    sent,
-    acknowledged,
-    archived: archives.ledger.stored,
-  };
+  const trace: string[] = [];
+  let sent = 0;
+  let stored = 0;
+  let violation: string | undefined;
+  for (const world of [new CollectorWorld(seed), new ArchiveWorld(seed)]) {
+    await run(world);
+    trace.push(...world.ledger.trace);
+    sent += world.ledger.sent;
+    stored += world.ledger.stored;
+    ({ violation } = world.ledger);
+    if (violation !== undefined) break;
+  }
+  return { trace, violation, sent, stored };
 }
 
 async function run(world: World): Promise<void> {

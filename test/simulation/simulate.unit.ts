@@ -22,21 +22,20 @@ test(
   async () => {
     const first = Number(ONLY ?? 1);
     const last = ONLY === undefined ? SEEDS : first;
-    const total = { sent: 0, acknowledged: 0, archived: 0 };
+    const total = { sent: 0, stored: 0 };
     for (let seed = first; seed <= last; seed++) {
-      const { trace, violation, sent, acknowledged, archived } = await simulate(seed);
+      const { trace, violation, sent, stored } = await simulate(seed);
       if (ONLY !== undefined) console.log(trace.join('\n'));
       if (violation !== undefined) {
         const end = trace.slice(-TRACE_LINES).join('\n');
         throw new Error(`SIM_SEED=${seed}: ${violation}\n${end}`);
       }
       total.sent += sent;
-      total.acknowledged += acknowledged;
-      total.archived += archived;
+      total.stored += stored;
     }
     console.log(`simulated seeds ${first} to ${last}: ${JSON.stringify(total)}`);
     // Or the disk was so bad that nothing was tried.
-    expect(total.acknowledged).toBeGreaterThan(total.sent / 4);
+    expect(total.stored).toBeGreaterThan(total.sent / 2);
   },
 );
 

@@ -6,26 +6,26 @@ import type { Removals } from './removals.ts';
 import type { World } from './world.ts';
 
 /** The probability of each kind of fault, from 0 to 1. */
-export interface Weather {
-  /** A write stores only a part of its bytes. */
-  readonly short: number;
-  /** A write gets EINTR or EAGAIN. */
-  readonly busy: number;
-  /** An operation fails for a while. */
-  readonly errors: number;
-  /** A write or a sync fails for good. */
-  readonly failures: number;
-  /** An operation takes up to a minute. */
-  readonly hangs: number;
-}
+type Weather = typeof CALM;
 
-const CALM: Weather = { short: 0, busy: 0, errors: 0, failures: 0, hangs: 0 };
+const CALM = {
+  /** A write stores only a part of its bytes. */
+  short: 0,
+  /** A write gets EINTR or EAGAIN. */
+  busy: 0,
+  /** An operation fails for a while. */
+  errors: 0,
+  /** A write or a sync fails for good. */
+  failures: 0,
+  /** An operation takes up to a minute. */
+  hangs: 0,
+};
 export const WEATHERS = {
   calm: CALM,
   rough: { ...CALM, short: 0.3, busy: 0.1, errors: 0.05 },
   failing: { ...CALM, short: 0.1, failures: 0.05 },
   slow: { ...CALM, hangs: 0.04, errors: 0.01 },
-} as const;
+};
 
 type Operation = Exclude<keyof FileOps, 'canDsync'>;
 

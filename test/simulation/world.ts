@@ -1,6 +1,6 @@
 import { DAY_MS, dayOf, HOUR_MS } from '../../src/base/time.ts';
 import { DATA, Disk } from './disk.ts';
-import { type FilePart, Ledger } from './ledger.ts';
+import { Ledger } from './ledger.ts';
 import { Random } from './random.ts';
 import type { SimulatedProcess } from './simulated-process.ts';
 import { WEATHERS } from './syscalls.ts';
@@ -14,12 +14,18 @@ const CLOCK_STEPS_MS = [1_000, 5 * 60_000, DAY_MS, 2 * DAY_MS, 365 * DAY_MS];
 /** An event while a process runs: its frequency, its name, and the function. */
 export type Event = readonly [number, string, () => Promise<void> | void];
 
-interface Settings {
-  readonly durability: 'disk' | 'os';
-  readonly minFreeBytes: number;
-  readonly refusedBytesMax: number;
-  readonly keepDays: Readonly<Record<FilePart, number>>;
-}
+type Settings = ReturnType<typeof settingsFrom>;
+
+const settingsFrom = (random: Random, isArchive: boolean) =>
+  ({
+    durability: isArchive || random.chance(0.75) ? 'disk' : 'os',
+    minFreeBytes: random.pick([0, 1_000_000]),
+    refusedBytesMax: random.pick([0, 3_000, 10_000, 1_000_000]),
+    keepDays: {
+      views: random.pick([0, 1, 3]),
+      refused: isArchive ? 0 : random.pick([0, 1, 3]),
+    },
+  }) as const;
 
 /** One data directory, its operator, and the processes that live on it one after the other. */
 export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
@@ -37,15 +43,7 @@ export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
     const random = new Random(seed);
     this.random = random;
     this.isArchive = isArchive;
-    this.settings = {
-      durability: isArchive || random.chance(0.75) ? 'disk' : 'os',
-      minFreeBytes: random.pick([0, 1_000_000]),
-      refusedBytesMax: random.pick([0, 3_000, 10_000, 1_000_000]),
-      keepDays: {
-        views: random.pick([0, 1, 3]),
-        refused: isArchive ? 0 : random.pick([0, 1, 3]),
-      },
-    };
+    this.settings = settingsFrom(random, isArchive);
     this.time = new SimulatedTime(NOON + random.below(DAY_MS));
     this.disk = new Disk(random);
     this.ledger = new Ledger(this);
