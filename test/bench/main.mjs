@@ -7,7 +7,7 @@ import { existsSync, statSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { CONNECTIONS, load } from './load.mjs';
 import { BODY_BYTES, REQUEST } from './request.mjs';
-import { inRounds, median, ratios, rounded, ROUNDS, SECONDS } from './rounds.mjs';
+import { inRounds, median, rounded, ROUNDS, SECONDS } from './rounds.mjs';
 import { start } from './server.mjs';
 import { BUNDLE, SUBJECTS } from './subjects.mjs';
 
@@ -57,7 +57,8 @@ function row(rounds) {
 
 /** Returns medians of this build's figures divided by the other build's, round by round. */
 function pair(results, key) {
-  const by = (field) => ratios(results, key, `${key}Base`, field);
+  const others = results.get(`${key}Base`);
+  const by = (field) => results.get(key).map((result, i) => result[field] / others[i][field]);
   return {
     'views/s': rounded(median(by('perSecond')), 3),
     'its rounds': by('perSecond')

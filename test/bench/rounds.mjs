@@ -24,7 +24,3 @@ export async function inRounds(keys, run) {
   }
   return results;
 }
-
-/** One subject's figure divided by another's, round by round. */
-export const ratios = (results, a, b, field) =>
-  results.get(a).map((result, round) => result[field] / results.get(b)[round][field]);

@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 
 const START_MS = 30_000;
 let nextPort = 20_000 + Math.floor(Math.random() * 10_000);
@@ -40,17 +41,18 @@ export async function start({ name, program, args }) {
 
 async function listening(port, child, name) {
   const untilMs = performance.now() + START_MS;
-  for (;;) {
-    const open = await new Promise((resolve) => {
-      const socket = connect({ port, host: '127.0.0.1' }, () => resolve(true));
-      socket.on('error', () => resolve(false));
-      socket.on('connect', () => socket.destroy());
-    });
-    if (open) return;
+  while (!(await canConnect(port))) {
     if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode}`);
     if (performance.now() > untilMs) throw new Error(`${name} does not listen`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
+    await setTimeout(2);
   }
+}
+
+async function canConnect(port) {
+  const socket = connect(port, '127.0.0.1');
+  const outcome = await once(socket, 'connect').catch(() => undefined);
+  socket.destroy();
+  return outcome !== undefined;
 }
 
 /** Returns the process's time on a CPU, in steps of 10 ms. */
