@@ -1,11 +1,28 @@
 import { execFileSync } from 'node:child_process';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { DUCKDB, query } from './support/duckdb.ts';
-import { isHere } from './support/runtimes.ts';
+import { isHere, TOOLS } from './support/runtimes.ts';
 import { storedViews } from './support/stored-views.ts';
 
 // Programs that read viewlog's files.
+
+const DUCKDB = `${TOOLS}/@duckdb/node-api`;
+
+interface DuckDb {
+  DuckDBInstance: {
+    create(): Promise<{
+      connect(): Promise<{ runAndReadAll(sql: string): Promise<{ getRowsJson(): unknown[][] }> }>;
+    }>;
+  };
+}
+
+/** Returns the rows that DuckDB answers with. */
+async function query(sql: string): Promise<unknown[][]> {
+  const { DuckDBInstance } = createRequire(import.meta.url)(DUCKDB) as DuckDb;
+  const connection = await (await DuckDBInstance.create()).connect();
+  return (await connection.runAndReadAll(sql)).getRowsJson();
+}
 
 it.skipIf(!isHere(DUCKDB))('DuckDB reads the files, with the types of the fields', async () => {
   const { data, lines } = await storedViews();

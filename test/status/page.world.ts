@@ -7,7 +7,6 @@ import {
   type Locator,
   newPage,
   type Page,
-  type PageOptions,
   violationsOf,
 } from '../support/chromium.ts';
 import { BUN, BUNDLE, DENO, isPresent, NODE } from '../support/runtimes.ts';
@@ -21,7 +20,7 @@ import { MINIMAL_VIEW } from '../support/views.ts';
 /** Opens the status page, and collects the browser's complaints about it. */
 async function open(
   { statusUrl }: Pick<Watched, 'statusUrl'>,
-  options?: PageOptions,
+  options?: object,
 ): Promise<{ page: Page; complaints: string[]; requests: string[] }> {
   const page = await newPage(options);
   const complaints: string[] = [];

@@ -12,8 +12,8 @@ const PLAYWRIGHT = `${TOOLS}/playwright-core`;
 
 /** The part of Playwright that the tests use, because Playwright is not a dependency. */
 export interface Page {
-  goto(url: string, options?: GotoOptions): Promise<unknown>;
-  goBack(options?: GotoOptions): Promise<unknown>;
+  goto(url: string, options?: { referer?: string; waitUntil?: 'commit' }): Promise<unknown>;
+  goBack(options?: { waitUntil?: 'commit' }): Promise<unknown>;
   /** Runs a text as a script, whatever the page's policy. */
   evaluate<T>(run: string | (() => T | Promise<T>)): Promise<T>;
   evaluate<T, A>(run: (argument: A) => T | Promise<T>, argument: A): Promise<T>;
@@ -21,19 +21,12 @@ export interface Page {
   title(): Promise<string>;
   screenshot(options: { path: string; fullPage?: boolean }): Promise<unknown>;
   readonly keyboard: { press(key: string): Promise<void> };
-  on(event: 'request', listener: (request: Request) => void): void;
+  on(
+    event: 'request',
+    listener: (request: { url(): string; postData(): string | null }) => void,
+  ): void;
   on(event: 'console', listener: (message: { type(): string; text(): string }) => void): void;
   on(event: 'pageerror', listener: (error: Error) => void): void;
-}
-
-interface GotoOptions {
-  readonly referer?: string;
-  readonly waitUntil?: 'commit' | 'load';
-}
-
-interface Request {
-  url(): string;
-  postData(): string | null;
 }
 
 export interface Locator {
@@ -48,28 +41,13 @@ export interface Locator {
   focus(): Promise<void>;
 }
 
-interface Context {
-  newPage(): Promise<Page>;
-  close(): Promise<void>;
-}
-
 interface Browser {
-  newContext(options: PageOptions): Promise<Context>;
+  newContext(options: object): Promise<{ newPage(): Promise<Page>; close(): Promise<void> }>;
   close(): Promise<void>;
-}
-
-export interface PageOptions {
-  readonly colorScheme?: 'light' | 'dark';
-  readonly viewport?: { readonly width: number; readonly height: number };
-  readonly permissions?: readonly string[];
-  readonly locale?: string;
-  readonly timezoneId?: string;
 }
 
 interface Playwright {
-  chromium: {
-    launch(options: object): Promise<Browser>;
-  };
+  chromium: { launch(options: object): Promise<Browser> };
 }
 
 export const hasChromium = (): boolean => isHere(CHROMIUM) && isHere(PLAYWRIGHT);
@@ -130,8 +108,11 @@ function launch(): Promise<Browser> {
   });
 }
 
-/** An empty page that shares nothing with others, closed when the test is over. */
-export async function newPage(options: PageOptions = {}): Promise<Page> {
+/**
+ * Opens an empty page that shares nothing with others, closed when the test is over.
+ * @param options Playwright's, of a new context.
+ */
+export async function newPage(options: object = {}): Promise<Page> {
   browser ??= launch();
   const context = await (await browser).newContext(options);
   onTestFinished(() => context.close());

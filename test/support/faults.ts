@@ -1,14 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, statfsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { buildSync } from 'esbuild';
 import { expect } from 'vitest';
 import { sleep } from '../../src/base/time.ts';
 import { Random } from '../simulation/random.ts';
-import { bundle } from './bundle.ts';
 import { NODE, type Runtime } from './runtimes.ts';
 import { canMount, canMountThin, ext4, remount, smallDisk } from './small-disk.ts';
 import { DISK_BYTES, type Figures, parsed, Trial } from './trial.ts';
 import { MINIMAL_VIEW } from './views.ts';
+import { tempDir } from './temp-dir.ts';
 import { startTalker, until, type Viewlog } from './viewlog.ts';
 
 // Faults of a real collector. Each function takes its random numbers, so that the soak can repeat it
@@ -246,8 +247,12 @@ export async function withstand(
   const viewlog = await trial.start();
   expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
   const firstKiB = peakKiB(viewlog);
+  const program = join(tempDir(), 'attacker.mjs');
+  const source = join(import.meta.dirname, 'attacker-process.ts');
+  const asProgram = { bundle: true, format: 'esm', platform: 'node' } as const;
+  buildSync({ entryPoints: [source], outfile: program, ...asProgram });
   const attackers = startTalker([
-    ...NODE.command('', bundle('attacker-process')),
+    ...NODE.command('', program),
     String(viewlog.port),
     String(clients),
     ...ways,
