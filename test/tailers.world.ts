@@ -5,6 +5,7 @@ import { sleep } from '../src/base/time.ts';
 import { isHere } from './support/runtimes.ts';
 import { FULL_VIEW } from './support/views.ts';
 import { tempDir } from './support/temp-dir.ts';
+import { parsed } from './support/trial.ts';
 import {
   dataDirectory,
   linesOf,
@@ -60,16 +61,9 @@ async function rsyslog(data: string) {
   };
 }
 
-const idOf = (line: string): string | undefined => {
-  try {
-    return (JSON.parse(line) as { id: string }).id;
-  } catch {
-    return undefined; // a fragment
-  }
-};
-
+/** Returns the ids of the lines that are not fragments. */
 const idsOf = (lines: readonly string[]): string[] =>
-  lines.map(idOf).filter((id) => id !== undefined);
+  lines.map((line) => parsed(line)?.id).filter((id) => id !== undefined);
 
 /** 32 levels, more than rsyslog's parser accepts. */
 const DEEP = JSON.parse('['.repeat(32) + ']'.repeat(32)) as unknown;
@@ -115,10 +109,8 @@ describe.skipIf(!present)('rsyslog', () => {
     );
 
     // A fragment, as a crash leaves it, which the next start seals.
-    fs.appendFileSync(
-      join(data, `views-${days[1]!}.ndjson`),
-      '{"ts":"2026-03-02T00:00:01.000Z","id":"',
-    );
+    const fragment = '{"ts":"2026-03-02T00:00:01.000Z","id":"';
+    fs.appendFileSync(join(data, `views-${days[1]!}.ndjson`), fragment);
     const second = await start('2026-03-02 00:00:10');
     await postFor(second, 300, stored);
     await allShipped();
@@ -140,7 +132,7 @@ describe.skipIf(!present)('rsyslog', () => {
     const ids = idsOf(shipped);
     expect(ids).toHaveLength(stored.size);
     expect(new Set(ids)).toStrictEqual(stored);
-    const whole = linesOf(data, 'views').filter((line) => idOf(line) !== undefined);
+    const whole = linesOf(data, 'views').filter((line) => parsed(line) !== undefined);
     expect(whole.filter((line) => !shipped.includes(line))).toStrictEqual([]);
   }, 40_000);
 });

@@ -15,11 +15,6 @@ export const freePort = (): Promise<number> =>
     });
   });
 
-export interface Proxy {
-  readonly port: number;
-  post(view: unknown): Promise<Response>;
-}
-
 async function startProxy(port: number, [program, ...args]: readonly [string, ...string[]]) {
   const env = { PATH: process.env['PATH'], HOME: tempDir() };
   const { ended } = startProgram([program, ...args], { env });
@@ -27,15 +22,12 @@ async function startProxy(port: number, [program, ...args]: readonly [string, ..
   const answers = until(() => fetch(url).catch(() => undefined));
   const up = await Promise.race([answers, ended]);
   if ('stderr' in up) throw new Error(`${program} ended: ${up.stderr}`);
-  const proxy: Proxy = {
-    port,
-    post: (view) => postView(url, view, { origin: 'https://www.example.com' }),
-  };
-  return proxy;
+  const post = (view: unknown) => postView(url, view, { origin: 'https://www.example.com' });
+  return { port, post };
 }
 
 /** Starts Caddy with a printed site. */
-export async function caddy(printed: string): Promise<Proxy> {
+export async function caddy(printed: string) {
   const port = await freePort();
   const dir = tempDir();
   const config = join(dir, 'Caddyfile');
@@ -47,7 +39,7 @@ export async function caddy(printed: string): Promise<Proxy> {
 }
 
 /** Starts nginx with a printed site. */
-export async function nginx(printed: string): Promise<Proxy> {
+export async function nginx(printed: string) {
   const port = await freePort();
   const dir = tempDir();
   const config = join(dir, 'nginx.conf');

@@ -134,10 +134,11 @@ export class Trial {
     expect(fragments).toBeLessThanOrEqual(fragmentsMax);
     expect(acknowledged.filter((id) => !ids.has(id))).toStrictEqual([]);
     expect(new Set(acknowledged).size).toBe(acknowledged.length);
-    return { acknowledged: acknowledged.length, stored: ids.size, lost: 0 };
+    return { acknowledged: acknowledged.length, stored: ids.size };
   }
 }
 
+/** Returns a stored view; `undefined` for a fragment. */
 export function parsed(line: string): { ts: string; id: string } | undefined {
   try {
     return JSON.parse(line) as { ts: string; id: string };
