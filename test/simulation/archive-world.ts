@@ -13,7 +13,6 @@ const NUMBER = /"n":(\d+)/;
 /** A stream on servers that may lose messages, and archives of it in one data directory. */
 export class ArchiveWorld extends World<ArchiveProcess> {
   readonly stream = new SimulatedStream();
-  protected override readonly livesMax = 4;
   /** When something last happened to the stream; infinite while the servers do not answer. */
   quietSinceMs = 0;
   #isDown = false;

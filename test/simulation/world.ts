@@ -6,6 +6,7 @@ import type { SimulatedProcess } from './simulated-process.ts';
 import { WEATHERS } from './syscalls.ts';
 import { SimulatedTime } from './time.ts';
 
+const LIVES_MAX = 5;
 const STEPS_MAX = 60;
 const NOON = Date.parse('2026-03-01T12:00:00Z');
 const UNLIMITED = Number.POSITIVE_INFINITY;
@@ -37,7 +38,6 @@ export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
   readonly disk: Disk;
   readonly ledger: Ledger;
   process!: P;
-  protected readonly livesMax: number = 6;
 
   constructor(seed: number, isArchive = false) {
     const random = new Random(seed);
@@ -52,7 +52,7 @@ export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
   }
 
   async run(): Promise<void> {
-    for (let life = 0; life < this.livesMax && this.ledger.violation === undefined; life++) {
+    for (let life = 0; life < LIVES_MAX && this.ledger.violation === undefined; life++) {
       await this.#live();
     }
     if (this.ledger.violation === undefined) await this.#liveInPeace();
