@@ -10,7 +10,7 @@ import { canMount, canMountThin, ext4, remount, smallDisk } from './small-disk.t
 import { DISK_BYTES, type Figures, parsed, Trial } from './trial.ts';
 import { MINIMAL_VIEW } from './views.ts';
 import { tempDir } from './temp-dir.ts';
-import { startTalker, until, type Viewlog } from './viewlog.ts';
+import { startProgram, until, type Viewlog } from './viewlog.ts';
 
 // Faults of a real collector. Each function takes its random numbers, so that the soak can repeat it
 // for hours, and returns figures about what it did.
@@ -251,13 +251,14 @@ export async function withstand(
   const source = join(import.meta.dirname, 'attacker-process.ts');
   const asProgram = { bundle: true, format: 'esm', platform: 'node' } as const;
   buildSync({ entryPoints: [source], outfile: program, ...asProgram });
-  const attackers = startTalker([
+  const attackers = startProgram([
     ...NODE.command('', program),
     String(viewlog.port),
     String(clients),
     ...ways,
   ]);
-  await attackers.next();
+  await until(() => attackers.stdout() || attackers.stderr());
+  expect(attackers.stderr()).toBe('');
   const figures = { honest: 0, overloaded: 0, slowestMs: 0 };
   for (const endMs = Date.now() + ms; Date.now() < endMs; await sleep(50)) {
     const sentMs = Date.now();

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn, type SpawnOptionsWithoutStdio } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { sleep } from '../../src/base/time.ts';
 import { NODE, type Runtime } from './runtimes.ts';
 import { tempDir, whenOver } from './temp-dir.ts';
@@ -77,23 +76,6 @@ export function start(args: readonly string[], data: string, options: RunOptions
     input: options.input,
     ...(options.user ?? ownerOf(data)),
   });
-}
-
-/** A program that prints lines of JSON. */
-export interface Talker extends Started {
-  /** Resolves with the next line; rejects if the program ends first. */
-  next(): Promise<Record<string, unknown>>;
-}
-
-export function startTalker(command: readonly [string, ...string[]], cwd?: string): Talker {
-  const started = startProgram(command, { cwd });
-  const lines = createInterface({ input: started.child.stdout! })[Symbol.asyncIterator]();
-  const next = async (): Promise<Record<string, unknown>> => {
-    const { value, done } = await lines.next();
-    if (done) throw new Error(`${command[0]} ended without a word: ${started.stderr()}`);
-    return JSON.parse(value) as Record<string, unknown>;
-  };
-  return { ...started, next };
 }
 
 /** Returns the directory's owner, as whom viewlog runs, because it refuses to run there as root. */
