@@ -77,6 +77,9 @@ function hintFor(sample: Sample, all: Projects, path: string): string {
     const example = printable(exampleOrigin(project!.origins![0]!));
     return `To check it as if a page had sent it, add: --origin ${shellQuoted(example)}`;
   }
-  const { text, command = '' } = fixOf({ remedy, sample, fixedMs: undefined }, { projects: path });
+  const { text, command = '' } = fixOf(
+    { remedy, sample, fixedMs: undefined, keptDays: [] },
+    { projects: path },
+  );
   return `${text} ${command}`.trimEnd();
 }

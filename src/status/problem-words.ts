@@ -130,10 +130,13 @@ function reasonSteps(reason: ReasonFacts, place: Place): Step[] {
   const why = code === 'invalid-view' ? sample.issues.map(faultWords).join('; ') : reasonOf(sample);
   const what = `${views} in 24 hours, the latest ${at(lastMs)} ${from}: ${why}.`;
   const steps = [{ text: what }, fixOf(reason, place)];
-  if (keptDays.length === 0) return steps;
+  // Faulty views stay faulty.
+  if (keptDays.length === 0 || !RESENT.has(reason.remedy.kind)) return steps;
   const command = commands.replayOf(project, keptDays, place);
   return [...steps, { text: 'Then send the refused views again:', command }];
 }
+
+const RESENT: ReadonlySet<Remedy['kind']> = new Set(['activate', 'add-origin', 'fixed']);
 
 /** `mb must be an integer (received "12")` */
 export function faultWords({ field, message, received }: Omit<Issue, 'expected'>): string {
@@ -155,11 +158,11 @@ const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
   fixed: 'They would be accepted now; waiting for the next one.',
 };
 
-type Refused = Pick<ReasonFacts, 'remedy' | 'sample' | 'fixedMs'>;
+type Refused = Pick<ReasonFacts, 'remedy' | 'sample' | 'fixedMs' | 'keptDays'>;
 
 /** Returns what to do about refusals. */
 export function fixOf(reason: Refused, place: commands.Owned): Step {
-  const { remedy, sample, fixedMs } = reason;
+  const { remedy, sample, fixedMs, keptDays } = reason;
   const { project: id = '', code, text: body = '' } = sample;
   const { kind } = remedy;
   if (fixedMs !== undefined) return { text: `Accepted again since ${at(fixedMs)}.` };
@@ -173,7 +176,10 @@ export function fixOf(reason: Refused, place: commands.Owned): Step {
   if (kind !== 'fix-page' || code === 'unsupported-media-type') return { text: advice };
   const [, url] = /"url"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(body) ?? [];
   const page = url === undefined ? 'that sends them' : `"${printable(url, 100)}"`;
-  return { text: `Correct the page ${page}.` };
+  const day = keptDays.at(-1);
+  if (day === undefined) return { text: `Correct the page ${page}.` };
+  const command = commands.explainOf(id, day, place);
+  return { text: `Correct the page ${page}. To explain the latest:`, command };
 }
 
 const EXAMPLE = { id: '1000001', active: false, origins: ['https://www.example.com'] };

@@ -73,10 +73,19 @@ export const withProjects = (
 /** The default of `--max-view`. */
 const VIEW_BYTES_MAX = 16 * KiB;
 
+const refusedFile = (data: string | undefined, day: string): string =>
+  shellQuoted(`${data}/${fileNameOf('refused', day)}`);
+
+/** Returns a command that explains the latest stored refused view of a project on this day. */
+export function explainOf(project: string, day: string, place: Owned): string {
+  const line = as(place.account, `grep ${project} ${refusedFile(place.data, day)}`);
+  return `${line} | tail -n 1 | ${withProjects('explain', place)}`;
+}
+
 /** Returns a command that sends the stored refused views of these days again. */
 export function replayOf(project: string, days: readonly string[], place: Place): string {
   const { data, url: to, 'max-view': bytes } = place;
-  const files = days.map((day) => shellQuoted(`${data}/${fileNameOf('refused', day)}`)).join(' ');
+  const files = days.map((day) => refusedFile(data, day)).join(' ');
   const size = bytes === VIEW_BYTES_MAX ? undefined : formatSizeOption(bytes);
   return withProjects(`replay ${files}`, place, { to, project, 'max-view': size });
 }

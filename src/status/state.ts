@@ -142,18 +142,15 @@ function judgeReason(reason: Reason, activity: Activity, around: Surroundings) {
       : nowMs - lastMs >= PAUSE_MS && since >= 3 + (5 * before) / Math.max(1, lastHour);
   /** When a view was first accepted again; `undefined` if the reason is not fixed. */
   const fixedMs = isFixed ? Math.max(lastMs, firstOf(since, activity, nowMs)) : undefined;
-  // Faulty views stay faulty, and the command that sends the others again reads the projects file.
-  const isSendable =
-    REFUSALS[sample.code].isStored && RESENT.has(remedy.kind) && !isProjectsFileFaulty;
+  // Commands that read refused views read the projects file, too.
+  const canRead = REFUSALS[sample.code].isStored && !isProjectsFileFaulty;
   const [from, to] = [dayOf(sinceMs), dayOf(lastMs)];
-  /** The days of files with its refused views, if they can be sent again. */
-  const keptDays = isSendable
+  /** The days of files with its refused views, if commands can read them now. */
+  const keptDays = canRead
     ? (files?.refusedDays.filter((day) => day >= from && day <= to) ?? [])
     : [];
   return { ...rest, lastHour, lastDay, remedy, fixedMs, keptDays };
 }
-
-const RESENT: ReadonlySet<Remedy['kind']> = new Set(['activate', 'add-origin', 'fixed']);
 
 const PAUSE_MS = MINUTE_MS / 2;
 
