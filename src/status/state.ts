@@ -1,7 +1,7 @@
 import { DAY_MS, dayOf, HOUR_MS, MINUTE_MS } from '../base/time.ts';
 import type { Project } from '../projects/project-list.ts';
 import { REFUSALS } from '../view/refusal.ts';
-import { type Remedy, remedyOf } from '../view/remedy.ts';
+import { remedyOf } from '../view/remedy.ts';
 import type { CollectorState } from './health.ts';
 import type { FilesSeen } from './look-around.ts';
 import { Activity, type Reason } from './reasons.ts';
