@@ -50,7 +50,7 @@ export class Archive {
   #end = 0;
   /** The same, when this connection began to read; infinite before it is known. */
   #endAtStart = Infinity;
-  /** The position that was recorded when the servers seemed to have lost messages. */
+  /** The last position that was recorded before the servers seemed to have lost messages. */
   #positionBefore = 0;
   #until = Infinity;
   #lookedMs = -Infinity;
@@ -150,7 +150,8 @@ export class Archive {
     this.#end = ends.last;
     if (once) this.#until = Math.min(this.#until, ends.last);
     if (record !== undefined && mismatch === undefined) return;
-    if (record?.created === ends.created) this.#positionBefore = record.sequence;
+    const isSame = record?.created === ends.created;
+    this.#positionBefore = isSame ? Math.max(this.#positionBefore, record.sequence) : 0;
     if (mismatch !== undefined) {
       log.error(
         `${mismatch}; reading stream "${source.name}" from its first message, and skipping views ` +

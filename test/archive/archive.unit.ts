@@ -154,12 +154,15 @@ describe('a stream that does not match the record', () => {
     const stream = streamOf(LINES);
     await archiveAll(stream, dir);
     stream.last = 40;
+    // Servers that are behind may lead the stream one after the other.
     stream.answering = async (isIdle) => {
-      if (isIdle) stream.last = LINES.length;
+      if (!isIdle) return;
+      if (stream.last === 40) stream.disconnect();
+      stream.last = stream.last === 40 ? 20 : LINES.length;
     };
     const stopping = new AbortController();
     const { archive, running } = archiveOf(stream, { dir, once: false, stop: stopping.signal });
-    await until(() => archive.sequence === LINES.length);
+    await until(() => stream.last === LINES.length && archive.sequence === LINES.length);
     stopping.abort();
     await running;
     expectArchived(dir, LINES);
