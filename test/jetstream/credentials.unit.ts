@@ -3,23 +3,12 @@ import { join } from 'node:path';
 import { credsAuthenticator, nkeys } from '@nats-io/transport-node';
 import { expect, it } from 'vitest';
 import { credentials } from '../../src/jetstream/credentials.ts';
+import { credentialsText } from '../support/nats-server.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const JWT = 'eyJ0eXAiOiJKV1QiLCJhbGciOiJlZDI1NTE5LW5rZXkifQ.e30.AAAA';
 
-/** The text of a credentials file, as `nsc` writes it. */
-function fileOf(seed: string): string {
-  return `-----BEGIN NATS USER JWT-----
-${JWT}
-------END NATS USER JWT------
-
-************************* IMPORTANT *************************
------BEGIN USER NKEY SEED-----
-${seed}
-------END USER NKEY SEED------
-`;
-}
-
+const fileOf = (seed: string): string => credentialsText(JWT, seed);
 const newSeed = (): string => Buffer.from(nkeys.createUser().getSeed()).toString();
 
 it("a login signs the server's nonce as the NATS client does, with the file as it is then", () => {

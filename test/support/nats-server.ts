@@ -236,3 +236,14 @@ async function freePorts(count: number): Promise<number[]> {
   );
   return servers.map(({ port }) => port);
 }
+
+/** Returns the text of a user's credentials file, as `nsc` writes it. */
+export const credentialsText = (jwt: string, seed: string): string => `-----BEGIN NATS USER JWT-----
+${jwt}
+------END NATS USER JWT------
+
+************************* IMPORTANT *************************
+-----BEGIN USER NKEY SEED-----
+${seed}
+------END USER NKEY SEED------
+`;

@@ -3,7 +3,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { credsAuthenticator, nkeys } from '@nats-io/transport-node';
 import { describe, expect, it } from 'vitest';
-import { canRunNats, type NatsOptions, startNats } from '../../support/nats-server.ts';
+import {
+  canRunNats,
+  credentialsText,
+  type NatsOptions,
+  startNats,
+} from '../../support/nats-server.ts';
 import { BUN, DENO, isHere, isPresent, NODE } from '../../support/runtimes.ts';
 import { startWatched } from '../../support/status.ts';
 import { tempDir } from '../../support/temp-dir.ts';
@@ -120,14 +125,7 @@ function keysAndTokens(): { options: NatsOptions; creds: string } {
   const systemToken = token(operator, system, 'system', { type: 'account', limits: all });
   const accountToken = token(operator, account, 'account', { type: 'account', limits });
   const userToken = token(account, user, 'user', { type: 'user', ...all, pub: {}, sub: {} });
-  const creds = `-----BEGIN NATS USER JWT-----
-${userToken}
-------END NATS USER JWT------
-
------BEGIN USER NKEY SEED-----
-${Buffer.from(user.getSeed()).toString()}
-------END USER NKEY SEED------
-`;
+  const creds = credentialsText(userToken, Buffer.from(user.getSeed()).toString());
   return {
     creds,
     options: {
