@@ -53,8 +53,8 @@ describe.each(RUNTIMES)('on $name', (runtime) => {
 
   it('a collector outlives the readers of its log', async () => {
     const viewlog = await startViewlog({ runtime });
-    viewlog.child.stdout!.destroy();
-    viewlog.child.stderr!.destroy();
+    viewlog.child.stdout.destroy();
+    viewlog.child.stderr.destroy();
     // Each is logged.
     viewlog.child.kill('SIGUSR2');
     writeFileSync(join(viewlog.data, 'projects.json'), '{');

@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http';
 import { FULL_VIEW } from './views.ts';
 
 /** The answers to a client's views. */
-export interface Answers {
+interface Answers {
   /** Ids of the views that were acknowledged. */
   readonly acknowledged: string[];
   /** The number of other answers by code. */
@@ -11,13 +11,7 @@ export interface Answers {
   unanswered: number;
 }
 
-export interface Load {
-  readonly answers: Answers;
-  /** Resolves when every client has stopped. */
-  readonly ended: Promise<unknown>;
-  /** Stops sending, and waits for requests in flight. */
-  stop(): Promise<void>;
-}
+export type Load = ReturnType<typeof startLoad>;
 
 const BODY = JSON.stringify({ ...FULL_VIEW, pn: 'ü'.repeat(200) });
 
@@ -33,7 +27,7 @@ export function startLoad(
   viewsMax = Infinity,
   restMs = 0,
   keepAlive = true,
-): Load {
+) {
   const answers: Answers = { acknowledged: [], refused: new Map(), unanswered: 0 };
   const agent = new Agent({ keepAlive, maxSockets: clients });
   let stopping = false;
@@ -55,8 +49,10 @@ export function startLoad(
   const ended = Promise.all(Array.from({ length: clients }, client));
   return {
     answers,
+    /** Resolves when every client has stopped. */
     ended,
-    async stop() {
+    /** Stops sending, and waits for requests in flight. */
+    async stop(): Promise<void> {
       stopping = true;
       await ended;
       agent.destroy();

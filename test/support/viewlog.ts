@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, type SpawnOptionsWithoutStdio } from 'node:child_process';
+import { spawn, type SpawnOptionsWithoutStdio } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep } from '../../src/base/time.ts';
@@ -22,12 +22,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-export interface Started {
-  readonly child: ChildProcess;
-  readonly ended: Promise<Ended>;
-  readonly stdout: () => string;
-  readonly stderr: () => string;
-}
+export type Started = ReturnType<typeof startProgram>;
 
 export interface RunOptions {
   readonly runtime?: Runtime;
@@ -49,7 +44,7 @@ export function dataDirectory(projects: unknown = PROJECTS): string {
 export function startProgram(
   [program, ...args]: readonly [string, ...string[]],
   options: SpawnOptionsWithoutStdio & { readonly input?: string | undefined } = {},
-): Started {
+) {
   const child = spawn(program, args, options);
   let stdout = '';
   let stderr = '';
@@ -100,21 +95,12 @@ function placeOf(args: readonly string[], data: string, { env }: RunOptions): st
 }
 
 /** A running collector on a free port. */
-export interface Viewlog extends Started {
-  readonly url: string;
-  readonly port: number;
-  readonly data: string;
-  post(view: unknown, headers?: Record<string, string>): Promise<Response>;
-  /** Returns the lines of all view files, in the order of their days. */
-  lines(): string[];
-  refusedLines(): string[];
-  signal(signal: NodeJS.Signals): Promise<Ended>;
-}
+export type Viewlog = Awaited<ReturnType<typeof startViewlog>>;
 
 /** Starts the built bundle, and waits until it listens. */
 export async function startViewlog(
   options: RunOptions & { readonly args?: readonly string[] } = {},
-): Promise<Viewlog> {
+) {
   const data = options.data ?? dataDirectory();
   // Tests that need the status page give it a port: its default port can be used only once.
   const first = ['serve', '--port=0', '--status=off', ...(options.args ?? [])];
@@ -126,10 +112,11 @@ export async function startViewlog(
     url,
     port: Number(new URL(url).port),
     data,
-    post: (view, headers) => postView(url, view, headers),
+    post: (view: unknown, headers?: Record<string, string>) => postView(url, view, headers),
+    /** Returns the lines of all view files, in the order of their days. */
     lines: () => linesOf(data, 'views'),
     refusedLines: () => linesOf(data, 'refused'),
-    signal: (signal) => {
+    signal(signal: NodeJS.Signals): Promise<Ended> {
       started.child.kill(signal);
       return started.ended;
     },
@@ -146,7 +133,7 @@ export const postView = (url: string, view: unknown, headers: object = {}): Prom
 
 async function listening({ child, ended, stdout, stderr }: Started): Promise<string> {
   const listens = new Promise<string>((resolve) => {
-    child.stdout!.on('data', () => {
+    child.stdout.on('data', () => {
       const match = /viewlog listening on ([^\s"]+)["\s]/.exec(stdout());
       if (match) resolve(match[1]!);
     });
