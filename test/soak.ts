@@ -4,15 +4,28 @@ import type { Figures } from './support/trial.ts';
 import { WAYS } from './support/attacker.ts';
 import { canRunNats } from './support/nats-server.ts';
 import { BUN, DENO, isPresent, NEWEST_DENO, NODE } from './support/runtimes.ts';
+import { simulate } from './simulation/simulate.ts';
 import { chaos } from './support/stream-faults.ts';
 
-// Every fault on every runtime, over and over: SOAK_MINUTES=60 SOAK_SEED=7 npm run soak
+// The simulator, and every fault on every runtime, over and over: SOAK_MINUTES=60 SOAK_SEED=7 npm run soak
 
 const minutes = Number(process.env['SOAK_MINUTES'] ?? 5);
 const seed = Number(process.env['SOAK_SEED'] ?? Math.floor(Math.random() * 1e9));
 const runtimes = [NODE, DENO, BUN].filter(isPresent);
 
-const faults: Record<string, (random: () => number) => Promise<Figures>> = {};
+const RUNS = 500;
+
+async function simulated(random: () => number): Promise<Figures> {
+  const first = Math.floor(random() * 1e9);
+  for (let simSeed = first; simSeed < first + RUNS; simSeed++) {
+    const { violation, trace } = await simulate(simSeed);
+    if (violation === undefined) continue;
+    throw new Error(`SIM_SEED=${simSeed}: ${violation}\n${trace.slice(-60).join('\n')}`);
+  }
+  return { runs: RUNS };
+}
+
+const faults: Record<string, (random: () => number) => Promise<Figures>> = { simulated };
 for (const runtime of runtimes) {
   for (const [fault, happen] of Object.entries(FAULTS)) {
     faults[`${fault}, ${runtime.name}`] = (random) => happen(runtime, random);
