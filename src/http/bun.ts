@@ -42,8 +42,14 @@ export function listenOnBun(bun: Bun, { host, port, handler, budget }: ListenOpt
   };
 }
 
+/** The last 201's headers, and what Bun makes of them: making it again costs 2% of a view's CPU. */
+let last = { headers: {} as Answer['headers'], made: new Headers() };
+
 function respond(answer: Answer, exchange: FetchExchange): Response | Promise<Response> {
-  return answer.status === 201 ? responseOf(answer, exchange) : refuse(answer, exchange);
+  const { status, headers, body } = answer;
+  if (status !== 201) return refuse(answer, exchange);
+  if (last.headers !== headers) last = { headers, made: new Headers(headers) };
+  return new Response(body, { status, headers: last.made });
 }
 
 async function refuse(answer: Answer, exchange: FetchExchange): Promise<Response> {
