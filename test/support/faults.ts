@@ -275,6 +275,7 @@ export async function withstand(
   }
   attackers.child.kill('SIGKILL');
   await attackers.ended;
+  expect(figures.slowestMs).toBeLessThan(3_000);
   await sleep(2_000);
   expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
   const overMiB = Math.round((peakKiB(viewlog) - firstKiB) / 1024);
