@@ -26,6 +26,8 @@ async function simulated(random: () => number): Promise<Figures> {
 }
 
 const faults: Record<string, (random: () => number) => Promise<Figures>> = { simulated };
+// With a collector on each runtime at the same time, and an archive.
+if (canRunNats()) faults['cluster chaos'] = (random) => chaos(runtimes, random, 8);
 for (const runtime of runtimes) {
   for (const [fault, happen] of Object.entries(FAULTS)) {
     faults[`${fault}, ${runtime.name}`] = (random) => happen(runtime, random);
@@ -36,9 +38,6 @@ for (const runtime of runtimes) {
       withstand(attacked, [way], { clients: 20, ms: 3_000 });
   }
 }
-// With a collector on each runtime at the same time, and an archive.
-if (canRunNats()) faults['cluster chaos'] = (random) => chaos(runtimes, random, 8);
-
 const totals: Record<string, Figures> = {};
 
 function add(name: string, figures: Figures): void {
