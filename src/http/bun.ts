@@ -1,7 +1,7 @@
 import { LIMITS } from '../base/limits.ts';
 import { sleep } from '../base/time.ts';
 import type { Answer } from './exchange.ts';
-import { type FetchExchange, FetchHandler, onServerError, responseOf } from './fetch-exchange.ts';
+import { type FetchExchange, fetchHandler, onServerError, responseOf } from './fetch-exchange.ts';
 import { KEEP_ALIVE_MS, type Listener, type ListenOptions, until, urlOf } from './listener.ts';
 
 export interface Bun {
@@ -18,7 +18,7 @@ export interface Bun {
 }
 
 export function listenOnBun(bun: Bun, { host, port, handler, budget }: ListenOptions): Listener {
-  const { answer } = new FetchHandler(handler, budget, respond);
+  const { answer } = fetchHandler(handler, budget, respond);
   const server = bun.serve({
     hostname: host,
     port,

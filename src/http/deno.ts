@@ -1,6 +1,6 @@
 import { LIMITS } from '../base/limits.ts';
 import { sleep } from '../base/time.ts';
-import { FetchHandler, onServerError, responseOf } from './fetch-exchange.ts';
+import { fetchHandler, onServerError, responseOf } from './fetch-exchange.ts';
 import { type Listener, type ListenOptions, until, urlOf } from './listener.ts';
 
 interface Server {
@@ -24,7 +24,7 @@ const RETRY_MS = 100;
 
 /** Deno's server has no time-outs, neither for a request's head nor for idle connections. */
 export function listenOnDeno(deno: Deno, { host, port, handler, budget }: ListenOptions): Listener {
-  const { reads, answer } = new FetchHandler(handler, budget, (ready, exchange) => {
+  const { reads, answer } = fetchHandler(handler, budget, (ready, exchange) => {
     if (!exchange.isRead) cancelLater(exchange.request.body);
     return responseOf(ready, exchange);
   });

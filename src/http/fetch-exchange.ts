@@ -21,27 +21,27 @@ const SWEEP_MS = 100;
 /** Makes the runtime's response, which ends the connection if the body was not read to its end. */
 type Respond = (answer: Answer, exchange: FetchExchange) => Response | Promise<Response>;
 
-/** Answers requests on a server that speaks the Fetch API. */
-export class FetchHandler {
-  readonly reads: Reads = new Map();
-  readonly answer: (request: Request) => Promise<Response>;
-
-  constructor(handler: Handler, budget: MemoryBudget, respond: Respond) {
-    every(SWEEP_MS, () => {
-      for (const [giveUp, dueMs] of this.reads) if (dueMs <= performance.now()) giveUp();
-    });
-    this.answer = async (request) => {
-      const reservation = new Reservation(budget);
-      try {
-        const exchange = new FetchExchange(request, this.reads, reservation);
-        const answer = await handler(exchange);
-        if (!exchange.isRead) await exchange.drain();
-        return respond(answer, exchange);
-      } finally {
-        reservation.release();
-      }
-    };
-  }
+/**
+ * Makes the handler of a server that speaks the Fetch API.
+ * @returns the handler, and the bodies that it is reading.
+ */
+export function fetchHandler(handler: Handler, budget: MemoryBudget, respond: Respond) {
+  const reads: Reads = new Map();
+  every(SWEEP_MS, () => {
+    for (const [giveUp, dueMs] of reads) if (dueMs <= performance.now()) giveUp();
+  });
+  const answer = async (request: Request): Promise<Response> => {
+    const reservation = new Reservation(budget);
+    try {
+      const exchange = new FetchExchange(request, reads, reservation);
+      const ready = await handler(exchange);
+      if (!exchange.isRead) await exchange.drain();
+      return respond(ready, exchange);
+    } finally {
+      reservation.release();
+    }
+  };
+  return { answer, reads };
 }
 
 /** @param text the answer's body, or a stream of it. */
