@@ -27,17 +27,23 @@ export const READ_LINE_BYTES_MAX = 16 * MiB;
 const CHUNK_BYTES = 64 * KiB;
 const NONE: ReadonlySet<number> = new Set();
 
+type Encoding = 'utf8' | 'latin1';
+
 /**
  * Yields the lines of a file, of an unpacked `.gz` file, or of stdin (`-`).
+ * @param encoding `latin1` gives one character per byte, and is twice as fast as UTF-8.
  * @throws {Fatal} exit 74 if the file can't be read, 65 if it can't be unpacked or has a line that
  *   is far too long.
  */
-export async function* readBlocks(path: string): AsyncGenerator<Block> {
+export async function* readBlocks(
+  path: string,
+  encoding: Encoding = 'utf8',
+): AsyncGenerator<Block> {
   let rest = Buffer.alloc(0);
   for await (const chunk of chunksOf(path)) {
     const bytes = Buffer.concat([rest, chunk]);
     const end = bytes.lastIndexOf(NEWLINE) + 1;
-    if (end > 0) yield blockOf(bytes.subarray(0, end));
+    if (end > 0) yield blockOf(bytes.subarray(0, end), encoding);
     rest = bytes.subarray(end);
     if (rest.length > READ_LINE_BYTES_MAX) {
       const most = formatSize(READ_LINE_BYTES_MAX);
@@ -47,12 +53,12 @@ export async function* readBlocks(path: string): AsyncGenerator<Block> {
       );
     }
   }
-  if (rest.length > 0) yield blockOf(rest);
+  if (rest.length > 0) yield blockOf(rest, encoding);
 }
 
-function blockOf(bytes: Buffer): Block {
+function blockOf(bytes: Buffer, encoding: Encoding): Block {
   const isUnended = bytes[bytes.length - 1] !== NEWLINE;
-  const lines = bytes.toString().split('\n').slice(0, -1);
+  const lines = bytes.toString(encoding).split('\n').slice(0, -1);
   const damaged = isUtf8(bytes) ? NONE : damagedIn(bytes);
   return { lines, damaged, bytes: bytes.length, isUnended };
 }

@@ -1,5 +1,5 @@
 import { VERSION } from '../base/built.ts';
-import { clip } from '../base/text.ts';
+import { clip, textOfBytewise } from '../base/text.ts';
 import { readable, readableParameter } from './page-url.ts';
 import type { List, Report } from './schema.ts';
 import { daysOf, lengthOf, spansOf } from './span.ts';
@@ -103,7 +103,9 @@ function silentDays({ calendar, listed, projects, projectsById }: Totals, full: 
   }).filter(({ days }) => days > 0);
 }
 
-const cut = (text: string): string => clip(text, TEXT_LENGTH_MAX);
+/** Returns the text that bytes spell in UTF-8, cut if it is long. */
+const textOf = (bytes: string, change = (text: string): string => text): string =>
+  clip(change(textOfBytewise(bytes)), TEXT_LENGTH_MAX);
 
 function lists(totals: Totals, top: number) {
   const hasBefore = totals.projects.before > 0;
@@ -115,26 +117,27 @@ function lists(totals: Totals, top: number) {
     distinct: tally.distinct,
     isExact: tally.isExact,
   });
+  const text = (bytes: string): string => textOf(bytes);
   const page = (projectAndPage: string, name: string) => {
     const end = projectAndPage.indexOf(' ');
-    const url = cut(readable(projectAndPage.slice(end + 1)));
-    return { project: projectAndPage.slice(0, end), url, name: cut(name) };
+    const url = textOf(projectAndPage.slice(end + 1), readable);
+    return { project: projectAndPage.slice(0, end), url, name: textOf(name) };
   };
   const campaign = (tags: string) => {
-    const texts = tags.split('&').map((tag) => cut(readableParameter(tag)));
+    const texts = tags.split('&').map((tag) => textOf(tag, readableParameter));
     const [campaign = '', source = '', medium = ''] = texts;
     return { campaign, source, medium };
   };
   return {
-    projects: list(totals.projects, cut),
+    projects: list(totals.projects, text),
     pages: list(totals.pages, page),
     entryPages: list(totals.entryPages, page),
     entryViews: totals.entryPages.count,
-    referrers: list(totals.referrers, cut),
+    referrers: list(totals.referrers, text),
     internalViews: totals.projects.count - totals.referrers.count,
     campaigns: list(totals.campaigns, campaign),
     campaignViews: totals.campaigns.count,
-    languages: list(totals.languages, cut),
-    templates: list(totals.templates, cut),
+    languages: list(totals.languages, text),
+    templates: list(totals.templates, text),
   };
 }

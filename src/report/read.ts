@@ -39,7 +39,7 @@ export async function addUp(
 ): Promise<void> {
   for (const file of files) {
     try {
-      for await (const { lines, damaged } of readBlocks(file)) {
+      for await (const { lines, damaged } of readBlocks(file, 'latin1')) {
         for (const [i, line] of lines.entries()) {
           totals.addView(damaged.has(i) ? undefined : parseViewLine(line));
         }

@@ -1,29 +1,65 @@
-/** The fields of a view that a report reads; empty if absent or of another type. */
-export type ViewLine = ReturnType<typeof viewLineOf>;
+import { bytewise, textOfBytewise } from '../base/text.ts';
+import { LineSchema } from '../view/line.ts';
+import { patternOf } from '../view/pattern.ts';
 
-/** Reads a view's line; `undefined` if it is not a JSON object with `ts`, `p` and `url`. */
-export function parseViewLine(line: string): ViewLine | undefined {
+// Lines and their texts have a character for each byte, because decoding UTF-8 would take half of a
+// report's time, and most texts are never shown. The model decodes the ones that are shown.
+
+const FIELDS = ['ts', 'p', 'url', 'pn', 'ubl', 'ref', 'orgreferer', 'content.templateId'] as const;
+type Field = (typeof FIELDS)[number];
+
+/** The fields of a view that a report reads; empty if absent or of another type. */
+export type ViewLine = Readonly<Record<Field, string>>;
+
+/**
+ * Reads a view's line, a character for each byte.
+ * @returns `undefined` if it is not a JSON object with `ts`, `p` and `url`.
+ */
+export const parseViewLine = (line: string): ViewLine | undefined =>
+  usualViewLine(line) ?? anyViewLine(line);
+
+/** Matches nothing if no pattern can be made of the schema. */
+const { source, groups } = patternOf(LineSchema, new Set<string>(FIELDS)) ?? {
+  source: '(?!)',
+  groups: [],
+};
+const USUAL = new RegExp(`^${source}$`, 'u');
+const GROUPS = new Map(groups.map(({ path }, i) => [path, 1 + i]));
+
+/**
+ * Reads a usual line: spelt as the collector spells it, without escapes in the texts to read, and
+ * with empty `cf` and `csf`. Takes a third of the time of `JSON.parse`.
+ */
+export function usualViewLine(line: string): ViewLine | undefined {
+  const found = USUAL.exec(line);
+  return found === null ? undefined : viewLine((field) => found[GROUPS.get(field)!]);
+}
+
+function anyViewLine(line: string): ViewLine | undefined {
+  // An escape would put a character among the bytes.
+  const hasEscape = line.includes(String.raw`\u`);
   try {
-    const view = JSON.parse(line) as Record<string, unknown>;
-    const isView = [view['ts'], view['p'], view['url']].every((one) => typeof one === 'string');
-    return isView ? viewLineOf(view) : undefined;
+    const view = JSON.parse(hasEscape ? textOfBytewise(line) : line) as Record<string, unknown>;
+    const { templateId } = (view['content'] ?? {}) as { templateId?: unknown };
+    if (!['ts', 'p', 'url'].every((field) => typeof view[field] === 'string')) return undefined;
+    return viewLine((field) => {
+      const value = field === 'content.templateId' ? templateId : view[field];
+      if (typeof value !== 'string') return undefined;
+      return hasEscape ? bytewise(Buffer.from(value)) : value;
+    });
   } catch {
     return undefined; // not JSON, or null
   }
 }
 
-function viewLineOf({ ts, p, url, pn, ubl, ref, orgreferer, content }: Record<string, unknown>) {
-  const { templateId } = (content ?? {}) as { templateId?: unknown };
-  return {
-    ts: textOf(ts),
-    p: textOf(p),
-    url: textOf(url),
-    pn: textOf(pn),
-    ubl: textOf(ubl),
-    ref: textOf(ref),
-    orgreferer: textOf(orgreferer),
-    templateId: textOf(templateId),
-  };
-}
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+// Listed one by one, because a loop takes twice the time.
+const viewLine = (textOf: (field: Field) => string | undefined): ViewLine => ({
+  ts: textOf('ts') ?? '',
+  p: textOf('p') ?? '',
+  url: textOf('url') ?? '',
+  pn: textOf('pn') ?? '',
+  ubl: textOf('ubl') ?? '',
+  ref: textOf('ref') ?? '',
+  orgreferer: textOf('orgreferer') ?? '',
+  'content.templateId': textOf('content.templateId') ?? '',
+});

@@ -105,10 +105,13 @@ export class Sources {
   }
 
   #sourceOf(site: string): string {
-    const host = HOST.exec(site)?.[1]?.toLowerCase();
+    const host = HOST.exec(site)?.[1]?.replace(/[A-Z]+/g, lowerCase);
     if (host === undefined) return /^\/(?!\/)/.test(site) ? INTERNAL : NOT_AN_ADDRESS;
     const isOwn =
       this.#own.has(withoutWww(host)) || this.#ownSuffixes.some((suffix) => host.endsWith(suffix));
     return isOwn ? INTERNAL : sourceOf(host);
   }
 }
+
+/** Changes ASCII letters only: bytes beyond ASCII are parts of characters. */
+const lowerCase = (letters: string): string => letters.toLowerCase();

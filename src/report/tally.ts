@@ -1,5 +1,3 @@
-import { clip } from '../base/text.ts';
-
 /** Counts are exact up to this many different texts. Memory holds no more. */
 export const TEXTS_MAX = 100_000;
 /** Longer texts count as one if they are equal up to this length. */
@@ -32,11 +30,12 @@ export class Tally {
 
   /** @param name ignored after the text's first time. */
   add(text: string, isBefore = false, name = ''): void {
-    const key = clip(text, TEXT_LENGTH_MAX);
+    const key = text.length <= TEXT_LENGTH_MAX ? text : text.slice(0, TEXT_LENGTH_MAX);
     let entry = this.#entries.get(key);
     if (entry === undefined) {
       if (this.#entries.size >= this.#textsMax) this.#forgetRarerHalf();
-      entry = { text: copyOf(key), name: copyOf(clip(name, TEXT_LENGTH_MAX)), count: 0, before: 0 };
+      const cut = name.slice(0, TEXT_LENGTH_MAX);
+      entry = { text: copyOf(key), name: copyOf(cut), count: 0, before: 0 };
       this.#entries.set(entry.text, entry);
     }
     const period = isBefore ? 'before' : 'count';
@@ -75,5 +74,8 @@ export class Tally {
   }
 }
 
-/** Copies a text: a part of a string would hold the whole string in memory. */
-const copyOf = (text: string): string => Buffer.from(text).toString();
+/**
+ * Copies a text with a character for each byte. A part of a string would hold the whole string in
+ * memory.
+ */
+const copyOf = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');

@@ -21,6 +21,7 @@ export class Totals {
   /** Views by local hour, for each local day with views, the previous period's too. */
   readonly days = new Map<string, number[]>();
   readonly projectsById = new Map<string, Project>();
+  // All counted texts have a character for each byte.
   readonly projects = new Tally();
   /** A project, a space and a page; the same for entry pages. */
   readonly pages = new Tally();
@@ -74,7 +75,7 @@ export class Totals {
     if (source !== INTERNAL) this.referrers.add(source, isBefore);
     if (campaign !== undefined) this.campaigns.add(campaign, isBefore);
     this.languages.add(view.ubl || NONE, isBefore);
-    this.templates.add(view.templateId || NONE, isBefore);
+    this.templates.add(view['content.templateId'] || NONE, isBefore);
   }
 
   #hoursOf(day: string): number[] {

@@ -1,6 +1,7 @@
 // Most pages spell a view as JSON.stringify does, with its fields in the schema's order. Such a
 // view is stored byte for byte. A regular expression, made from the schema, recognizes it in a
 // fifth of the time that parsing, validating and stringifying take: 1.4 to 1.5 times the speed.
+// Reports also read stored lines with such an expression, three times as fast as by parsing.
 //
 // A pattern may match less than what is valid, never more, because a text that it does not match is
 // parsed. It handles the kinds of schema that a view has. Any other kind costs speed, nothing else.
@@ -82,20 +83,26 @@ export function verbatim(schema: object, key: string): (text: string) => string 
 /**
  * Returns a pattern of a schema's values, spelt as `JSON.stringify` spells them. `undefined`: not
  * supported, parse instead.
+ * @param captured the paths of the strings to capture, of values that are known to be valid.
+ *   Without it, all strings with conditions are captured, for the caller to test.
  */
-function patternOf(schema: object, path = ''): Pattern | undefined {
+export function patternOf(
+  schema: object,
+  captured?: ReadonlySet<string>,
+  path = '',
+): Pattern | undefined {
   const part = schema as SchemaPart;
   if (isChanging(part)) return undefined;
   const actions = actionsOf(part);
-  if (part.type === 'string') return stringPattern(actions, path);
-  if (part.type === 'array') return arrayPattern(part, actions, path);
+  if (part.type === 'string') return stringPattern(actions, path, captured);
+  if (part.type === 'array') return arrayPattern(part, actions, path, captured);
   if (part.type === 'number') {
     return actions.some(isInteger) && actions.every(isInteger) ? unnamed(INTEGER) : undefined;
   }
   if (actions.length > 0) return undefined;
   if (part.type === 'boolean') return unnamed('(?:true|false)');
-  if (part.type === 'optional') return patternOf(part.wrapped!, path);
-  return part.type === 'strict_object' ? objectPattern(part, path) : undefined;
+  if (part.type === 'optional') return patternOf(part.wrapped!, captured, path);
+  return part.type === 'strict_object' ? objectPattern(part, path, captured) : undefined;
 }
 
 /** Returns whether the schema supplies or changes a value, which no pattern can express. */
@@ -110,11 +117,16 @@ const actionsOf = ({ pipe = [] }: SchemaPart): readonly SchemaPart[] =>
 
 const isInteger = ({ type }: SchemaPart): boolean => type === 'integer' || type === 'safe_integer';
 
-function stringPattern(actions: readonly SchemaPart[], path: string): Pattern | undefined {
-  if (actions.length === 0) return unnamed(STRING);
-  const tests = actions.map(testOf);
+function stringPattern(
+  actions: readonly SchemaPart[],
+  path: string,
+  captured: ReadonlySet<string> | undefined,
+): Pattern | undefined {
+  const isCaptured = captured?.has(path) ?? actions.length > 0;
+  if (!isCaptured) return unnamed(STRING);
+  const tests = captured === undefined ? actions.map(testOf) : [];
   if (!tests.every((test) => test !== undefined)) return undefined;
-  const characters = actions.every(holdsForBytes) ? CHARACTERS : ASCII;
+  const characters = captured || actions.every(holdsForBytes) ? CHARACTERS : ASCII;
   return { source: `"(${characters})"`, groups: [{ path, tests }] };
 }
 
@@ -138,8 +150,9 @@ function arrayPattern(
   part: SchemaPart,
   actions: readonly SchemaPart[],
   path: string,
+  captured: ReadonlySet<string> | undefined,
 ): Pattern | undefined {
-  const item = actions.length === 0 ? patternOf(part.item!, `${path}[]`) : undefined;
+  const item = actions.length === 0 ? patternOf(part.item!, captured, `${path}[]`) : undefined;
   // A group that is repeated captures only its last item.
   if (item?.groups.length === 0) {
     return unnamed(String.raw`\[(?:${item.source}(?:,${item.source})*)?\]`);
@@ -150,13 +163,17 @@ function arrayPattern(
 }
 
 /** A comma follows each field before the first required one, and precedes each after it. */
-function objectPattern({ entries = {} }: SchemaPart, path: string): Pattern | undefined {
+function objectPattern(
+  { entries = {} }: SchemaPart,
+  path: string,
+  captured: ReadonlySet<string> | undefined,
+): Pattern | undefined {
   let source = '';
   let isAfterRequired = false;
   const groups: Group[] = [];
   for (const [key, part] of Object.entries(entries)) {
     const mayBeAbsent = part.type === 'optional';
-    const value = patternOf(part, path === '' ? key : `${path}.${key}`);
+    const value = patternOf(part, captured, path === '' ? key : `${path}.${key}`);
     if (value === undefined) {
       // Such a field may still be absent, unless that has a meaning.
       if (mayBeAbsent && !isChanging(part) && actionsOf(part).length === 0) continue;

@@ -21,12 +21,14 @@ interface Asked extends Partial<Selection> {
   readonly top?: number;
 }
 
+export const bytes = (text: string): string => Buffer.from(text).toString('latin1');
+
 /** Returns the report on these lines, made at `NOW`. */
 export function reportOn(lines: readonly string[], asked: Asked = {}): Report {
   const { listed = [SITE], keepsQuery = false, top = 10, ...selected } = asked;
   const all = { project: undefined, timeZone: 'UTC' };
   const totals = new Totals(new Calendar({ ...all, ...selected }, NOW), listed, keepsQuery);
-  for (const line of lines) totals.addView(parseViewLine(line));
+  for (const line of lines) totals.addView(parseViewLine(bytes(line)));
   return reportOf(totals, top);
 }
 
