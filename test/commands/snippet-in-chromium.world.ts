@@ -100,7 +100,7 @@ describe.skipIf(!hasChromium())('a page with the script, in Chromium', () => {
     // Chromium can tell of a request after the collector has stored its view.
     const sent = await until(() => {
       const found = bodies.filter((body) => body !== '');
-      return found.length >= 2 && found;
+      return found.length >= 2 ? found : undefined;
     });
     expect(sent.map(verbatim(ViewSchema, 'p'))).toStrictEqual(['1000001', '1000001']);
     expect(said).toStrictEqual([]);
