@@ -1,16 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { onTestFinished } from 'vitest';
 import type { NatsCluster } from './nats-server.ts';
 import type { Runtime } from './runtimes.ts';
-import { linesOf, start, type Ended, type Started } from './viewlog.ts';
-
-export interface Archive extends Started {
-  readonly data: string;
-  signal(signal: NodeJS.Signals): Promise<Ended>;
-  lines(): string[];
-}
+import { type Ended, start } from './viewlog.ts';
 
 export interface ArchiveOptions {
   readonly runtime?: Runtime;
@@ -19,28 +12,16 @@ export interface ArchiveOptions {
   readonly args?: readonly string[];
 }
 
-/** Starts the built bundle's archive, and kills it when the test is over. */
-export function startArchive({ runtime, data, url, args = [] }: ArchiveOptions): Archive {
-  const all = ['archive', '--from', url, '--data', data, '--status=off', ...args];
-  const started = start(all, data, runtime === undefined ? {} : { runtime });
-  onTestFinished(async () => {
-    started.child.kill('SIGKILL');
-    await started.ended;
-  });
-  return {
-    ...started,
-    data,
-    lines: () => linesOf(data, 'views'),
-    signal(signal) {
-      started.child.kill(signal);
-      return started.ended;
-    },
-  };
+export type Archive = ReturnType<typeof startArchive>;
+
+/** Starts the built bundle's archive. */
+export function startArchive({ data, url, args = [], ...options }: ArchiveOptions) {
+  return start(['archive', '--from', url, '--data', data, '--status=off', ...args], data, options);
 }
 
 /** Archives the stream to its end, and expects success. */
 export async function archiveAll(options: ArchiveOptions): Promise<Ended> {
-  const ended = await startArchive({ ...options, args: ['--once', ...(options.args ?? [])] }).ended;
+  const ended = await startArchive({ ...options, args: ['--once'] }).ended;
   if (ended.code !== 0) throw new Error(`archive --once: ${ended.code}\n${ended.stderr}`);
   return ended;
 }

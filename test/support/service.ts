@@ -2,12 +2,12 @@ import { execFile } from 'node:child_process';
 import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { chunk, post, type RawOptions, speak } from './raw.ts';
+import { describe, expect, it } from 'vitest';
+import { chunk, post, speak } from './raw.ts';
 import { BUN, BUNDLE, DENO, isPresent, LTS_DENO, type Runtime } from './runtimes.ts';
-import { tempDir, untilEnd } from './temp-dir.ts';
+import { tempDir } from './temp-dir.ts';
 import { FULL_VIEW, MINIMAL_VIEW } from './views.ts';
-import { dataDirectory, PROJECTS, run, startViewlog, until, type Viewlog } from './viewlog.ts';
+import { dataDirectory, PROJECTS, run, startViewlog, until } from './viewlog.ts';
 
 // The service from outside, as far as it depends on the runtime. Unit tests have the rest.
 
@@ -30,17 +30,6 @@ export function theServiceOn(runtime: Runtime): void {
 
 function service(runtime: Runtime): void {
   const start = () => startViewlog({ runtime });
-  /** For tests that look only at answers. */
-  let shared!: Viewlog;
-  beforeAll(async () => {
-    const { made, end } = untilEnd(start);
-    shared = await made;
-    return end;
-  });
-  const statusesOf = async (pieces: RawOptions['pieces']): Promise<[number[], boolean]> => {
-    const { answers, closed } = await speak(shared.port, { pieces });
-    return [answers.map(({ status }) => status), closed];
-  };
 
   it('stores a view as a line, says where it listens, and stops with 0', async () => {
     const viewlog = await start();
@@ -69,6 +58,7 @@ function service(runtime: Runtime): void {
   });
 
   it('refuses in one order, and looks at the path as it was sent', async () => {
+    const viewlog = await start();
     const json = 'application/json';
     const deep = '['.repeat(7000) + ']'.repeat(7000);
     const cases: [string, string, string, string, number][] = [
@@ -85,20 +75,21 @@ function service(runtime: Runtime): void {
     ];
     for (const [method, path, type, body, status] of cases) {
       const headers = { 'content-type': type };
-      const answer = await fetch(shared.url + path, { method, headers, body });
+      const answer = await fetch(viewlog.url + path, { method, headers, body });
       const sent = `${method} ${path} ${body.slice(0, 9)}`;
       expect(`${sent} ${answer.status}`).toBe(`${sent} ${status}`);
       await answer.arrayBuffer();
     }
     for (const target of ['/view', 'http://[']) {
       const pieces = [`HEAD ${target} HTTP/1.1\r\nHost: localhost\r\n\r\n`];
-      const { received } = await speak(shared.port, { pieces });
+      const { received } = await speak(viewlog.port, { pieces });
       expect(received).toMatch(/^HTTP\/1\.1 4/);
       expect(received.slice(received.indexOf('\r\n\r\n'))).toBe('\r\n\r\n');
     }
   });
 
   it('lets a page of any origin read every answer, with few headers on a 201', async () => {
+    const viewlog = await start();
     const ofServer = new Set(['connection', 'content-length', 'date', 'keep-alive']);
     const names = ({ headers }: Response) =>
       [...headers.keys()].filter((one) => !ofServer.has(one));
@@ -107,7 +98,7 @@ function service(runtime: Runtime): void {
       'access-control-allow-credentials': 'true',
       vary: expect.stringMatching(/(^|, )Origin$/), // some Denos add Accept-Encoding
     };
-    const accepted = await shared.post(MINIMAL_VIEW, { origin: PAGE });
+    const accepted = await viewlog.post(MINIMAL_VIEW, { origin: PAGE });
     expect(Object.fromEntries(accepted.headers)).toMatchObject(cors);
     expect(names(accepted)).toStrictEqual([
       'access-control-allow-credentials',
@@ -115,12 +106,12 @@ function service(runtime: Runtime): void {
       'content-type',
       'vary',
     ]);
-    expect(names(await shared.post(MINIMAL_VIEW))).toStrictEqual(['content-type', 'vary']);
+    expect(names(await viewlog.post(MINIMAL_VIEW))).toStrictEqual(['content-type', 'vary']);
     const asked = { method: 'PUT', headers: { origin: PAGE } };
     for (const refused of [
-      await shared.post('{', { origin: PAGE }),
-      await fetch(`${shared.url}/view`, asked),
-      await fetch(`${shared.url}/nowhere`, asked),
+      await viewlog.post('{', { origin: PAGE }),
+      await fetch(`${viewlog.url}/view`, asked),
+      await fetch(`${viewlog.url}/nowhere`, asked),
     ]) {
       expect(Object.fromEntries(refused.headers)).toMatchObject({
         ...cors,
@@ -133,13 +124,14 @@ function service(runtime: Runtime): void {
   });
 
   it('grants every preflight, on any path', async () => {
+    const viewlog = await start();
     const headers = {
       origin: PAGE,
       'access-control-request-method': 'PUT',
       'access-control-request-headers': 'content-type, x-other',
     };
     for (const path of ['/view', '/nowhere']) {
-      const preflight = await fetch(shared.url + path, { method: 'OPTIONS', headers });
+      const preflight = await fetch(viewlog.url + path, { method: 'OPTIONS', headers });
       expect(preflight.status).toBe(204);
       expect(Object.fromEntries(preflight.headers)).toMatchObject({
         'access-control-allow-origin': PAGE,
@@ -150,19 +142,20 @@ function service(runtime: Runtime): void {
         vary: expect.stringContaining('Origin'),
       });
     }
-    const plain = await fetch(`${shared.url}/view`, { method: 'OPTIONS' });
+    const plain = await fetch(`${viewlog.url}/view`, { method: 'OPTIONS' });
     expect([plain.status, plain.headers.get('allow')]).toStrictEqual([204, 'POST, OPTIONS']);
   });
 
   it('answers 413 as soon as a body is over the limit, and closes the connection', async () => {
-    const declared = await speak(shared.port, {
+    const viewlog = await start();
+    const declared = await speak(viewlog.port, {
       pieces: [post('{', { 'Content-Length': '1000000000' })],
     });
     expect(declared.answers).toMatchObject([{ status: 413, headers: { connection: 'close' } }]);
     // Deno before 2.9 closes such connections, often before the answer.
     if (runtime === LTS_DENO) return;
     const sendOn = () =>
-      speak(shared.port, {
+      speak(viewlog.port, {
         pieces: [post('', CHUNKED)],
         endless: { piece: chunk('x'.repeat(4096)), bytesMax: 64 * 1024 * 1024 },
       });
@@ -175,7 +168,7 @@ function service(runtime: Runtime): void {
       // Bun reads on while it lingers.
       expect(endless.sentBytes).toBeLessThan(32 * 1024 * 1024);
     }
-    const bytes = await speak(shared.port, {
+    const bytes = await speak(viewlog.port, {
       pieces: [post('', CHUNKED), chunk('{').repeat(20_000)],
     });
     expect(bytes.answers).toMatchObject([{ status: 413, body: expect.stringContaining('pieces') }]);
@@ -184,6 +177,11 @@ function service(runtime: Runtime): void {
   });
 
   it('keeps a connection through chunks, refusals and requests sent ahead', async () => {
+    const viewlog = await start();
+    const statusesOf = async (pieces: readonly (string | number)[]) => {
+      const { answers, closed } = await speak(viewlog.port, { pieces });
+      return [answers.map(({ status }) => status), closed];
+    };
     const pieces = [post('', CHUNKED), chunk(VIEW.slice(0, 10)), 20, chunk(VIEW.slice(10))];
     const [chunked] = await statusesOf([...pieces, '0\r\n\r\n']);
     expect(chunked).toStrictEqual([201]);
@@ -208,15 +206,17 @@ function service(runtime: Runtime): void {
   });
 
   it('answers 408 to a body that stops in the middle', async () => {
-    const { answers } = await speak(shared.port, {
-      pieces: [post('{"p":', { 'Content-Length': '500' })],
-    });
-    const inChunks = speak(shared.port, { pieces: [post('', CHUNKED), chunk('{"p":')] });
-    for (const answer of [...answers, ...(await inChunks).answers]) {
-      expect(answer).toMatchObject({ status: 408, headers: { connection: 'close' } });
-      expect(JSON.parse(answer.body)).toMatchObject({ code: 'request-timeout' });
+    const viewlog = await start();
+    const halves = [
+      [post('{"p":', { 'Content-Length': '500' })],
+      [post('', CHUNKED), chunk('{"p":')],
+    ];
+    for (const { answers } of await Promise.all(
+      halves.map((pieces) => speak(viewlog.port, { pieces })),
+    )) {
+      expect(answers).toMatchObject([{ status: 408, headers: { connection: 'close' } }]);
+      expect(JSON.parse(answers[0]!.body)).toMatchObject({ code: 'request-timeout' });
     }
-    expect(answers).toHaveLength(1);
   });
 
   it('survives rubbish, aborted uploads and false lengths, and logs nothing', async () => {
@@ -273,10 +273,11 @@ function service(runtime: Runtime): void {
   });
 
   it('says in one line why it cannot start, and prints its help and version', async () => {
+    const viewlog = await start();
     const cases: [string[], number, RegExp][] = [
       [['serve', '--port', 'x'], 64, /--port must be a whole number from 0 to 65535, not "x"/],
       [['chekc'], 64, /Unknown command "chekc"; did you mean check\?/],
-      [['serve', '--status=off', '--port', String(shared.port)], 69, /Cannot listen .* in use/],
+      [['serve', '--status=off', '--port', String(viewlog.port)], 69, /Cannot listen .* in use/],
       [['serve', '--projects', 'nowhere.json'], 78, /viewlog activate ID/],
     ];
     for (const [args, exit, message] of cases) {

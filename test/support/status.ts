@@ -1,4 +1,4 @@
-import { type RunOptions, startViewlog, until, type Viewlog } from './viewlog.ts';
+import { type RunOptions, startViewlog, type Viewlog } from './viewlog.ts';
 
 /** A running collector with its status server. */
 export interface Watched extends Viewlog {
@@ -16,7 +16,7 @@ export async function startWatched(
 ): Promise<Watched> {
   const args = ['--status=127.0.0.1:0', ...(options.args ?? [])];
   const viewlog = await startViewlog({ ...options, args });
-  const [, statusUrl = ''] = await until(() => /^status page on (\S+)\/$/m.exec(viewlog.stdout()));
+  const [, statusUrl = ''] = await viewlog.says(/^status page on (\S+)\/$/m);
   return {
     ...viewlog,
     statusUrl,

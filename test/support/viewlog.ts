@@ -1,9 +1,10 @@
 import { spawn, type SpawnOptionsWithoutStdio } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
 import { sleep } from '../../src/base/time.ts';
 import { NODE, type Runtime } from './runtimes.ts';
-import { tempDir, whenOver } from './temp-dir.ts';
+import { tempDir } from './temp-dir.ts';
 
 export const PROJECTS = {
   operator: 'views@example.com',
@@ -51,26 +52,47 @@ export function startProgram(
   child.stdin.on('error', () => {}).end(options.input ?? '');
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  let hasEnded = false;
   const ended = new Promise<Ended>((resolve, reject) => {
     child.on('error', reject);
-    child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr }));
+    child.on('close', (code, signal) => {
+      hasEnded = true;
+      resolve({ code, signal, stdout, stderr });
+    });
   });
-  whenOver(async () => {
-    child.kill('SIGKILL');
-    await ended;
-  });
-  return { child, ended, stdout: () => stdout, stderr: () => stderr };
+  const signal = (name: NodeJS.Signals): Promise<Ended> => {
+    child.kill(name);
+    return ended;
+  };
+  onTestFinished(async () => void (await signal('SIGKILL')));
+  /** Waits until the program has written this; throws if it ends before. */
+  const says = (words: RegExp): Promise<RegExpExecArray> =>
+    until(() => {
+      const said = words.exec(stdout) ?? words.exec(stderr);
+      if (said === null && hasEnded) {
+        throw new Error(`${program} ended with ${child.exitCode}:\n${stdout}${stderr}`);
+      }
+      return said;
+    });
+  return { child, ended, signal, says, stdout: () => stdout, stderr: () => stderr };
 }
 
 /** Starts the built bundle. */
-export function start(args: readonly string[], data: string, options: RunOptions = {}): Started {
+export function start(args: readonly string[], data: string, options: RunOptions = {}) {
   const [program, ...before] = (options.runtime ?? NODE).command(data);
-  return startProgram([program, ...before, ...args], {
+  const started = startProgram([program, ...before, ...args], {
     cwd: data,
     env: { PATH: process.env['PATH'], NO_COLOR: '1', ...options.env },
     input: options.input,
     ...(options.user ?? ownerOf(data)),
   });
+  return {
+    ...started,
+    data,
+    /** Returns the lines of all view files, in the order of their days. */
+    lines: () => linesOf(data, 'views'),
+    refusedLines: () => linesOf(data, 'refused'),
+  };
 }
 
 /** Returns the directory's owner, as whom viewlog runs, because it refuses to run there as root. */
@@ -106,20 +128,12 @@ export async function startViewlog(
   const first = ['serve', '--port=0', '--status=off', ...(options.args ?? [])];
   const args = [...first, ...placeOf(first, data, options)];
   const started = start(args, data, options);
-  const url = await listening(started);
+  const [, url = ''] = await started.says(/viewlog listening on ([^\s"]+)["\s]/);
   return {
     ...started,
     url,
     port: Number(new URL(url).port),
-    data,
     post: (view: unknown, headers?: Record<string, string>) => postView(url, view, headers),
-    /** Returns the lines of all view files, in the order of their days. */
-    lines: () => linesOf(data, 'views'),
-    refusedLines: () => linesOf(data, 'refused'),
-    signal(signal: NodeJS.Signals): Promise<Ended> {
-      started.child.kill(signal);
-      return started.ended;
-    },
   };
 }
 
@@ -130,18 +144,6 @@ export const postView = (url: string, view: unknown, headers: object = {}): Prom
     headers: { 'content-type': 'application/json', ...headers },
     body: typeof view === 'string' ? view : JSON.stringify(view),
   });
-
-async function listening({ child, ended, stdout, stderr }: Started): Promise<string> {
-  const listens = new Promise<string>((resolve) => {
-    child.stdout.on('data', () => {
-      const match = /viewlog listening on ([^\s"]+)["\s]/.exec(stdout());
-      if (match) resolve(match[1]!);
-    });
-  });
-  const url = await Promise.race([listens, ended]);
-  if (typeof url === 'string') return url;
-  throw new Error(`viewlog ended with ${url.code} before it listened:\n${stdout()}${stderr()}`);
-}
 
 /** Returns the whole lines of the files `<kind>-<day>.ndjson`. */
 export function linesOf(data: string, kind: 'views' | 'refused'): string[] {
