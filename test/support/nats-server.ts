@@ -1,5 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { jetstreamManager, type JetStreamManager, type StreamInfo } from '@nats-io/jetstream';
@@ -7,7 +7,7 @@ import { connect, type NatsConnection, type NodeConnectionOptions } from '@nats-
 import { onTestFinished } from 'vitest';
 import { isHere } from './runtimes.ts';
 import { tempDir } from './temp-dir.ts';
-import { until } from './viewlog.ts';
+import { startProgram, type Started, until } from './viewlog.ts';
 
 // Real NATS servers on free ports of loopback, in directories of their own.
 
@@ -24,51 +24,28 @@ export interface NatsOptions {
   readonly login?: NodeConnectionOptions;
 }
 
-interface StoredMessage {
-  readonly seq: number;
-  readonly subject: string;
-  readonly id: string;
-  readonly text: string;
-}
-
 /** Starts a single server. */
 export const startNats = (options: NatsOptions = {}): Promise<NatsCluster> =>
   startNodes(1, options);
 
 /** Starts a cluster of three servers. */
-export const startNatsCluster = (options: NatsOptions = {}): Promise<NatsCluster> =>
-  startNodes(3, options);
+export const startNatsCluster = (): Promise<NatsCluster> => startNodes(3, {});
 
 async function startNodes(count: number, options: NatsOptions): Promise<NatsCluster> {
+  const { config = '', jetstream = true, login = {} } = options;
   const ports = await freePorts(3 * count);
-  const dir = tempDir();
-  const routes = ports.slice(2 * count);
-  const nodes = Array.from({ length: count }, (_, i) => {
-    const config = join(dir, `n${i}.conf`);
-    const storeDir = join(dir, `n${i}`);
-    mkdirSync(storeDir);
-    const jetstream = `
-jetstream { store_dir: "${storeDir}", max_memory_store: 16MB, max_file_store: 4GB }`;
-    const cluster = `
-cluster { name: test, listen: "127.0.0.1:${routes[i]}", routes: [
-  ${routes.map((port) => `"nats-route://127.0.0.1:${port}"`).join(', ')}
-] }`;
-    writeFileSync(
-      config,
-      `
-server_name: n${i}
-listen: "127.0.0.1:${ports[i]}"
-http: "127.0.0.1:${ports[count + i]}"
-${options.jetstream === false ? '' : jetstream}
-${count > 1 ? cluster : ''}
-${options.config ?? ''}`,
-    );
-    return new NatsNode(`n${i}`, ports[i]!, ports[count + i]!, config, storeDir);
+  const routes = ports.slice(2 * count).map((port) => `nats://127.0.0.1:${port}`);
+  const file = join(tempDir(), 'nats.conf');
+  writeFileSync(file, config);
+  const nodes = routes.map((route, i) => {
+    const cluster = ['--cluster_name=test', `--cluster=${route}`, `--routes=${routes.join()}`];
+    return new NatsNode(`n${i}`, ports[i]!, ports[count + i]!, [
+      `--config=${file}`,
+      ...(jetstream ? ['--jetstream'] : []),
+      ...(count > 1 ? cluster : []),
+    ]);
   });
-  onTestFinished(async () => {
-    await Promise.all(nodes.map((node) => node.stop('SIGKILL')));
-  });
-  const cluster = new NatsCluster(nodes, options);
+  const cluster = new NatsCluster(nodes, login);
   await Promise.all(nodes.map((node) => node.start()));
   await cluster.ready();
   return cluster;
@@ -78,56 +55,39 @@ ${options.config ?? ''}`,
 export class NatsNode {
   readonly name: string;
   readonly port: number;
-  readonly monitorPort: number;
-  readonly storeDir: string;
-  readonly #config: string;
-  #child: ChildProcess | undefined;
-  #ended: Promise<void> = Promise.resolve();
-  #said = '';
+  readonly storeDir = tempDir();
+  readonly #monitorPort: number;
+  readonly #options: readonly string[];
+  #server: Started | undefined;
 
-  constructor(name: string, port: number, monitorPort: number, config: string, storeDir: string) {
+  constructor(name: string, port: number, monitorPort: number, options: readonly string[]) {
     this.name = name;
     this.port = port;
-    this.monitorPort = monitorPort;
-    this.#config = config;
-    this.storeDir = storeDir;
+    this.#monitorPort = monitorPort;
+    this.#options = options;
   }
 
   get isRunning(): boolean {
-    return this.#child !== undefined;
+    return this.#server?.child.exitCode === null && this.#server.child.signalCode === null;
   }
 
   async start(): Promise<void> {
-    const child = spawn(PROGRAM, ['-c', this.#config], { stdio: ['ignore', 'ignore', 'pipe'] });
-    this.#child = child;
-    this.#said = '';
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      this.#said = (this.#said + text).slice(-10_000);
-    });
-    this.#ended = new Promise((resolve) => {
-      child.once('close', () => {
-        if (this.#child === child) this.#child = undefined;
-        resolve();
-      });
-    });
-    await until(() => {
-      if (!this.isRunning) throw new Error(`nats-server ended: ${this.#said}`);
-      return this.#said.includes('Server is ready');
-    });
+    const own = [`--name=${this.name}`, `--store_dir=${this.storeDir}`];
+    const listen = ['--addr=127.0.0.1', `--port=${this.port}`, `--http_port=${this.#monitorPort}`];
+    this.#server = startProgram([PROGRAM, ...own, ...listen, ...this.#options]);
+    await this.#server.says(/Server is ready/);
   }
 
   async stop(signal: NodeJS.Signals): Promise<void> {
-    this.#child?.kill(signal);
-    await this.#ended;
+    await this.#server?.signal(signal);
   }
 
   signal(signal: NodeJS.Signals): void {
-    this.#child?.kill(signal);
+    this.#server?.child.kill(signal);
   }
 
-  async metaCluster(): Promise<MetaCluster | undefined> {
-    const answer = await fetch(`http://127.0.0.1:${this.monitorPort}/jsz`);
-    return ((await answer.json()) as { meta_cluster?: MetaCluster }).meta_cluster;
+  async isHealthy(): Promise<boolean> {
+    return (await fetch(`http://127.0.0.1:${this.#monitorPort}/healthz`)).ok;
   }
 }
 
@@ -136,12 +96,12 @@ export class NatsCluster {
   readonly nodes: readonly NatsNode[];
   /** The address for `--store`, with every server. */
   readonly url: string;
-  readonly #options: NatsOptions;
+  readonly #login: NodeConnectionOptions;
   #manager: Promise<JetStreamManager> | undefined;
 
-  constructor(nodes: readonly NatsNode[], options: NatsOptions) {
+  constructor(nodes: readonly NatsNode[], login: NodeConnectionOptions) {
     this.nodes = nodes;
-    this.#options = options;
+    this.#login = login;
     this.url = `nats://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
   }
 
@@ -151,7 +111,7 @@ export class NatsCluster {
       servers: this.nodes.map(({ port }) => `127.0.0.1:${port}`),
       maxReconnectAttempts: -1,
       reconnectTimeWait: 100,
-      ...this.#options.login,
+      ...this.#login,
     });
     onTestFinished(() => connection.close());
     return connection;
@@ -178,11 +138,11 @@ export class NatsCluster {
   }
 
   /** Returns every message of the stream, as text, in order. */
-  async messages(name: string): Promise<StoredMessage[]> {
+  async messages(name: string) {
     const { state } = await this.stream(name);
     const js = (await this.manager()).jetstream();
-    const found: StoredMessage[] = [];
-    if (state.messages === 0) return found;
+    if (state.messages === 0) return [];
+    const found = [];
     const consumer = await until(() => js.consumers.get(name).catch(() => undefined));
     for await (const message of await consumer.consume()) {
       found.push({
@@ -196,45 +156,29 @@ export class NatsCluster {
     return found;
   }
 
-  /** Waits until JetStream answers on every running node. */
+  /** Waits until JetStream is ready on every node. */
   async ready(): Promise<void> {
-    const running = this.nodes.filter((node) => node.isRunning);
-    if (this.nodes.length === 1) return;
     await until(async () => {
-      const seen = await Promise.all(running.map((node) => node.metaCluster()));
-      const leader = seen.find((meta, i) => meta?.leader === running[i]!.name);
-      const current = leader?.replicas?.filter((peer) => peer.current && !peer.offline);
-      return current?.length === running.length - 1;
+      const answers = await Promise.all(this.nodes.map((node) => node.isHealthy()));
+      return answers.every(Boolean);
     });
   }
 }
 
-/** JetStream's own group: its leader, and, as the leader sees them, the others. */
-interface MetaCluster {
-  readonly leader?: string;
-  readonly replicas?: readonly { readonly current: boolean; readonly offline?: boolean }[];
-}
-
-/** Below the ports of outgoing connections, so that a restart finds them free. */
-const PORT_MIN = 15_000;
-const PORT_SPAN = 15_000;
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = [];
-  while (servers.length < count) {
-    const port = PORT_MIN + Math.floor(Math.random() * PORT_SPAN);
-    const server = createServer();
-    const isFree = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false));
-      server.listen(port, '127.0.0.1', () => resolve(true));
-    });
-    if (isFree) servers.push({ port, server });
+/** Returns free ports below those of outgoing connections, so that a restart finds them free. */
+export async function freePorts(count: number): Promise<number[]> {
+  const ports = new Set<number>();
+  while (ports.size < count) {
+    const port = 15_000 + Math.floor(Math.random() * 15_000);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    server.close();
+    if (isFree) ports.add(port);
   }
-  // The ports stay open until all are found, so that none is found twice.
-  await Promise.all(
-    servers.map(({ server }) => new Promise((resolve) => void server.close(resolve))),
-  );
-  return servers.map(({ port }) => port);
+  return [...ports];
 }
 
 /** Returns the text of a user's credentials file, as `nsc` writes it. */

@@ -1,19 +1,12 @@
 import { rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { freePorts } from './nats-server.ts';
 import { tempDir } from './temp-dir.ts';
 import { postView, startProgram, until } from './viewlog.ts';
 
 export const CADDY = '/usr/bin/caddy';
 export const NGINX = '/usr/sbin/nginx';
-export const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 
 async function startProxy(port: number, [program, ...args]: readonly [string, ...string[]]) {
   const env = { PATH: process.env['PATH'], HOME: tempDir() };
@@ -28,7 +21,7 @@ async function startProxy(port: number, [program, ...args]: readonly [string, ..
 
 /** Starts Caddy with a printed site. */
 export async function caddy(printed: string) {
-  const port = await freePort();
+  const [port = 0] = await freePorts(1);
   const dir = tempDir();
   const config = join(dir, 'Caddyfile');
   // An address of this machine, and no admin port, so that several can run.
@@ -40,7 +33,7 @@ export async function caddy(printed: string) {
 
 /** Starts nginx with a printed site. */
 export async function nginx(printed: string) {
-  const port = await freePort();
+  const [port = 0] = await freePorts(1);
   const dir = tempDir();
   const config = join(dir, 'nginx.conf');
   const own = printed.replace('listen 80;', `listen 127.0.0.1:${port};`);
