@@ -22,6 +22,21 @@ export async function simulate(seed: number) {
   return { trace, violation, sent, stored };
 }
 
+/** Runs this many seeds; throws at the first violation, with the end of its trace. */
+export async function simulateAll(first: number, count: number): Promise<void> {
+  const total = { sent: 0, stored: 0 };
+  for (let seed = first; seed < first + count; seed++) {
+    const { trace, violation, sent, stored } = await simulate(seed);
+    if (violation !== undefined) {
+      throw new Error(`SIM_SEED=${seed}: ${violation}\n${trace.slice(-60).join('\n')}`);
+    }
+    total.sent += sent;
+    total.stored += stored;
+  }
+  // Otherwise the disk was so bad that nothing was tried.
+  if (total.stored < total.sent / 2) throw new Error(`too few views: ${JSON.stringify(total)}`);
+}
+
 async function run(world: World): Promise<void> {
   world.time.install();
   try {

@@ -3,4 +3,4 @@ import { attack, WAYS } from './attacker.ts';
 
 const [port, clients, ...ways] = process.argv.slice(2);
 for (const way of ways) attack(Number(port), WAYS[way]!, Number(clients));
-console.log(JSON.stringify({ attacking: ways }));
+console.log(`attacking: ${ways.join('; ')}`);

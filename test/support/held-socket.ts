@@ -44,7 +44,7 @@ export async function restartUnderLoad(
   const data = dataDirectory();
   const { port, starts } = await holdSocket(data);
   const url = await through(port);
-  const loads = [true, false].map((keepAlive) => startLoad(url, 4, Infinity, 0, keepAlive));
+  const loads = [true, false].map((keepAlive) => startLoad(url, 4, keepAlive));
   const accepted = () => loads.flatMap(({ answers }) => answers.acknowledged);
   for (let restart = 1; restart <= 10; restart++) {
     const before = accepted().length;
@@ -53,10 +53,7 @@ export async function restartUnderLoad(
     await until(() => starts().length === restart + 1);
   }
   for (const load of loads) await load.stop();
-  expect(loads.map(({ answers }) => [answers.unanswered, answers.refused.size])).toEqual([
-    [0, 0],
-    [0, 0],
-  ]);
+  expect(loads.flatMap(({ answers }) => [...answers.refused])).toStrictEqual([]);
   const lines = starts().map(([, , line]) => line);
   expect(lines).toStrictEqual(Array(11).fill(`viewlog listening on http://127.0.0.1:${port}`));
   const stored = linesOf(data, 'views').map((line) => (JSON.parse(line) as { id: string }).id);

@@ -1,84 +1,45 @@
-import { Agent, request } from 'node:http';
+import { sleep } from '../../src/base/time.ts';
 import { FULL_VIEW } from './views.ts';
+import { postView } from './viewlog.ts';
 
-/** The answers to a client's views. */
-interface Answers {
-  /** Ids of the views that were acknowledged. */
-  readonly acknowledged: string[];
-  /** The number of other answers by code. */
-  readonly refused: Map<string, number>;
-  /** Views without an answer, because their connection broke first. */
-  unanswered: number;
-}
+const BODY = JSON.stringify({ ...FULL_VIEW, pn: 'ü'.repeat(200) });
+/** The wait after a refusal: otherwise a client would send thousands of views per second. */
+const REST_MS = 20;
 
 export type Load = ReturnType<typeof startLoad>;
 
-const BODY = JSON.stringify({ ...FULL_VIEW, pn: 'ü'.repeat(200) });
-
 /**
- * Starts clients that send one view after the other, each on its own connection, until they are
- * stopped or have sent `viewsMax` together.
- * @param restMs the wait after a refusal.
+ * Starts clients that send one view after the other until they are stopped.
  * @param keepAlive false: every view has a connection of its own.
  */
-export function startLoad(
-  url: string,
-  clients: number,
-  viewsMax = Infinity,
-  restMs = 0,
-  keepAlive = true,
-) {
-  const answers: Answers = { acknowledged: [], refused: new Map(), unanswered: 0 };
-  const agent = new Agent({ keepAlive, maxSockets: clients });
+export function startLoad(url: string, clients: number, keepAlive = true) {
+  const answers = {
+    /** Ids of the views that were acknowledged. */
+    acknowledged: [] as string[],
+    /** The codes of the other answers, and `unanswered` if a connection broke before its answer. */
+    refused: new Set<string>(),
+  };
+  const headers = keepAlive ? {} : { connection: 'close' };
   let stopping = false;
-  let sent = 0;
   const client = async (): Promise<void> => {
-    while (!stopping && sent++ < viewsMax) {
-      const answer = await send(url, agent);
-      if (answer === undefined) {
-        answers.unanswered += 1;
-        // Otherwise a stopped collector would be asked a thousand times per second.
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      } else if ('id' in answer) answers.acknowledged.push(answer.id);
-      else {
-        answers.refused.set(answer.code, (answers.refused.get(answer.code) ?? 0) + 1);
-        if (restMs > 0) await new Promise((resolve) => setTimeout(resolve, restMs));
-      }
+    while (!stopping) {
+      const text = await postView(url, BODY, headers)
+        .then((answer) => answer.text())
+        .catch(() => '{"code":"unanswered"}');
+      const { id, code } = JSON.parse(text) as { id?: string; code: string };
+      if (id === undefined) {
+        answers.refused.add(code);
+        await sleep(REST_MS);
+      } else answers.acknowledged.push(id);
     }
   };
   const ended = Promise.all(Array.from({ length: clients }, client));
   return {
     answers,
-    /** Resolves when every client has stopped. */
-    ended,
     /** Stops sending, and waits for requests in flight. */
     async stop(): Promise<void> {
       stopping = true;
       await ended;
-      agent.destroy();
     },
   };
-}
-
-type Answer = { id: string } | { code: string };
-
-function send(url: string, agent: Agent): Promise<Answer | undefined> {
-  return new Promise((resolve) => {
-    const headers = {
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(BODY),
-    };
-    const sent = request(`${url}/view`, { method: 'POST', agent, headers }, (response) => {
-      let text = '';
-      response.setEncoding('utf8');
-      response.on('data', (piece: string) => (text += piece));
-      response.on('error', () => resolve(undefined));
-      response.on('end', () => {
-        // An answer that is cut off counts as no answer, whatever its status.
-        resolve(response.complete ? (JSON.parse(text) as Answer) : undefined);
-      });
-    });
-    sent.on('error', () => resolve(undefined));
-    sent.end(BODY);
-  });
 }

@@ -1,4 +1,4 @@
-import { type RunOptions, startViewlog, type Viewlog } from './viewlog.ts';
+import { type StartOptions, startViewlog, type Viewlog } from './viewlog.ts';
 
 /** A running collector with its status server. */
 export interface Watched extends Viewlog {
@@ -11,9 +11,7 @@ export interface Watched extends Viewlog {
 /** Values by series, as `name{label="value"}`. */
 export type Metrics = Readonly<Record<string, number>>;
 
-export async function startWatched(
-  options: RunOptions & { readonly args?: readonly string[] } = {},
-): Promise<Watched> {
+export async function startWatched(options: StartOptions = {}): Promise<Watched> {
   const args = ['--status=127.0.0.1:0', ...(options.args ?? [])];
   const viewlog = await startViewlog({ ...options, args });
   const [, statusUrl = ''] = await viewlog.says(/^status page on (\S+)\/$/m);

@@ -35,6 +35,10 @@ export interface RunOptions {
   readonly user?: { readonly uid: number; readonly gid: number };
 }
 
+export interface StartOptions extends RunOptions {
+  readonly args?: readonly string[];
+}
+
 export function dataDirectory(projects: unknown = PROJECTS): string {
   const data = tempDir();
   writeFileSync(join(data, 'projects.json'), JSON.stringify(projects, null, 2));
@@ -120,9 +124,7 @@ function placeOf(args: readonly string[], data: string, { env }: RunOptions): st
 export type Viewlog = Awaited<ReturnType<typeof startViewlog>>;
 
 /** Starts the built bundle, and waits until it listens. */
-export async function startViewlog(
-  options: RunOptions & { readonly args?: readonly string[] } = {},
-) {
+export async function startViewlog(options: StartOptions = {}) {
   const data = options.data ?? dataDirectory();
   // Tests that need the status page give it a port: its default port can be used only once.
   const first = ['serve', '--port=0', '--status=off', ...(options.args ?? [])];
