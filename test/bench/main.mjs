@@ -7,16 +7,36 @@ import { existsSync, statSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { CONNECTIONS, load } from './load.mjs';
 import { BODY_BYTES, REQUEST } from './request.mjs';
-import { inRounds, median, rounded, ROUNDS, SECONDS } from './rounds.mjs';
 import { start } from './server.mjs';
 import { BUNDLE, SUBJECTS } from './subjects.mjs';
 
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
+const SECONDS = Number(process.env.BENCH_SECONDS ?? 6);
 const WARM_UP_SECONDS = Math.min(2, SECONDS);
 const ONLY = process.env.BENCH_ONLY?.split(',') ?? Object.keys(SUBJECTS);
 
+const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
+
+/** For a table. */
+const rounded = (value, digits = 0) => Number(value.toFixed(digits));
+
 /**
- * Returns the keys of the subjects to measure: those that were asked for and are on this machine.
+ * Runs each subject once per round. Each round begins with the next subject and reverses the order,
+ * so that no subject is always first, and each neighbour comes first in turn.
+ * @returns the results of all rounds, by the subject's key.
  */
+async function inRounds(keys, run) {
+  const results = new Map(keys.map((key) => [key, []]));
+  for (let round = 0; round < ROUNDS; round++) {
+    const from = (round >> 1) % keys.length;
+    const order = [...keys.slice(from), ...keys.slice(0, from)];
+    if (round % 2 === 1) order.reverse();
+    for (const key of order) results.get(key).push(await run(key));
+  }
+  return results;
+}
+
+/** Returns the keys of the subjects that were asked for and are on this machine. */
 function wanted() {
   const unknown = ONLY.filter((key) => !(key in SUBJECTS));
   if (unknown.length > 0) {

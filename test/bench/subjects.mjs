@@ -22,10 +22,10 @@ const DENO = {
 const BUN = { program: join(ROOT, '.ci/tools/node_modules/.bin/bun'), args: () => [] };
 
 /** A runtime's own server without viewlog. */
-const bare = (name, { program, args }, file) => ({
+const bare = (name, { program, args }) => ({
   name,
   program,
-  args: (port, dir) => [...args(dir), join(import.meta.dirname, file), String(port)],
+  args: (port, dir) => [...args(dir), join(import.meta.dirname, 'bare.mjs'), String(port)],
 });
 
 const viewlog = (name, { program, args }, flags = [], bundle = BUNDLE) => ({
@@ -83,12 +83,12 @@ http {
 
 /** @type {Record<string, Subject>} */
 export const SUBJECTS = {
-  nodeBare: bare('bare node:http', NODE, 'bare-node.mjs'),
+  nodeBare: bare('bare node:http', NODE),
   nginx,
   ...disk('nodeDisk', 'Node, disk', NODE),
   nodeOs: viewlog('Node, os', NODE, ['--durability', 'os']),
-  denoBare: bare('bare Deno.serve', DENO, 'bare-deno.mjs'),
+  denoBare: bare('bare Deno.serve', DENO),
   ...disk('denoDisk', 'Deno, disk', DENO),
-  bunBare: bare('bare Bun.serve', BUN, 'bare-bun.mjs'),
+  bunBare: bare('bare Bun.serve', BUN),
   ...disk('bunDisk', 'Bun, disk', BUN),
 };
