@@ -8,20 +8,8 @@ import { clockAt } from './clock.ts';
 import { memoryLog } from './memory-log.ts';
 import { tempDir } from './temp-dir.ts';
 
-interface Opened {
-  readonly dir: string;
-  readonly clock: ReturnType<typeof clockAt>;
-  readonly log: ReturnType<typeof memoryLog>;
-  readonly fatals: Fatal[];
-  readonly store: LocalViewStore;
-  /** Returns the day's file as text. */
-  readonly text: (day?: string) => string;
-  /** Returns its lines without newlines; throws if the last one has none. */
-  readonly lines: (day?: string) => string[];
-}
-
 /** Opens a store at noon of 2026-03-01, in a new directory unless one is given. */
-export async function openStore(options: Partial<ViewStoreOptions> = {}): Promise<Opened> {
+export async function openStore(options: Partial<ViewStoreOptions> = {}) {
   const dir = options.dir ?? join(tempDir(), 'data');
   await prepareDirectory(dir, options.files ?? systemFiles);
   const clock = clockAt('2026-03-01T12:00:00.000Z');
@@ -37,8 +25,10 @@ export async function openStore(options: Partial<ViewStoreOptions> = {}): Promis
     ...options,
   });
   await store.start();
+  /** Returns the day's file as text. */
   const text = (day = '2026-03-01'): string =>
     fs.readFileSync(join(dir, `views-${day}.ndjson`), 'utf8');
+  /** Returns its lines without newlines; throws if the last one has none. */
   const lines = (day?: string): string[] => {
     const whole = text(day);
     if (whole !== '' && !whole.endsWith('\n')) throw new Error(`a torn last line: ${whole}`);

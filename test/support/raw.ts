@@ -1,69 +1,53 @@
 import { connect } from 'node:net';
+import { sleep } from '../../src/base/time.ts';
 
-export interface RawAnswer {
+interface RawAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-export interface RawOptions {
-  /** Sent one after the other; a number is a wait in milliseconds. */
+interface RawOptions {
+  /** Sent one after the other until the server ends it; a number is a wait in milliseconds. */
   readonly pieces: readonly (string | Buffer | number)[];
-  /** Sent over and over after the pieces, until the server ends it or `bytesMax` are sent. */
-  readonly endless?: { readonly piece: string; readonly bytesMax: number };
   /** Breaks the connection this long after it was opened. */
   readonly abortMs?: number;
-}
-
-export interface RawResult {
-  readonly answers: readonly RawAnswer[];
-  /** True if the server closed the connection; false if the connection stayed open. */
-  readonly closed: boolean;
-  readonly sentBytes: number;
-  readonly received: string;
 }
 
 /**
  * Sends raw HTTP. Ends when the server closes the connection, or once an answer has come and nothing
  * follows for `quietMs`.
  */
-export function speak(port: number, options: RawOptions, quietMs = 700): Promise<RawResult> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
-    let received = '';
-    let sentBytes = 0;
-    let quiet: NodeJS.Timeout | undefined;
-    const end = (closed: boolean): void => {
-      clearTimeout(quiet);
-      socket.destroy();
-      resolve({ answers: parseAnswers(received), closed, sentBytes, received });
-    };
-    socket.setEncoding('latin1');
-    socket.on('data', (text: string) => {
+export async function speak(port: number, { pieces, abortMs }: RawOptions, quietMs = 700) {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  let received = '';
+  let sentBytes = 0;
+  let quiet: NodeJS.Timeout | undefined;
+  const over = new Promise<boolean>((end) => {
+    socket.setEncoding('latin1').on('data', (text: string) => {
       received += text;
       clearTimeout(quiet);
       quiet = setTimeout(end, quietMs, false);
     });
     for (const event of ['end', 'error', 'close']) socket.on(event, () => end(true));
-    const write = (piece: string | Buffer): Promise<void> =>
-      new Promise((done) => {
-        sentBytes += piece.length;
-        socket.write(piece, () => done());
-      });
-    socket.on('connect', () => {
-      if (options.abortMs !== undefined) setTimeout(end, options.abortMs, true);
-      void (async () => {
-        for (const piece of options.pieces) {
-          if (typeof piece === 'number') await new Promise((next) => setTimeout(next, piece));
-          else await write(piece);
-        }
-        const { endless } = options;
-        while (endless && !socket.destroyed && sentBytes < endless.bytesMax) {
-          await write(endless.piece);
-        }
-      })();
-    });
+    if (abortMs !== undefined) socket.on('connect', () => setTimeout(end, abortMs, true));
   });
+  const send = async (): Promise<void> => {
+    for (const piece of pieces) {
+      if (socket.destroyed) return;
+      if (typeof piece === 'number') await sleep(piece);
+      else {
+        sentBytes += piece.length;
+        await new Promise((sent) => void socket.write(piece, sent));
+      }
+    }
+  };
+  void send();
+  /** True if the server closed the connection; false if the connection stayed open. */
+  const closed = await over;
+  clearTimeout(quiet);
+  socket.destroy();
+  return { answers: parseAnswers(received), closed, sentBytes, received };
 }
 
 function parseAnswers(text: string): RawAnswer[] {
