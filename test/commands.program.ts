@@ -114,7 +114,7 @@ describe('the projects file', () => {
       );
       expect(title).toBe('A test view, for the running viewlog:');
       viewlog.child.kill('SIGHUP');
-      await until(() => viewlog.stdout().includes('1 active'));
+      await viewlog.says(/1 active/);
       const { stdout } = spawnSync('sh', ['-c', `${curl} -sS`], { encoding: 'utf8' });
       expect(stdout).toMatch(/^\{"id":"/);
       await viewlog.signal('SIGTERM');
@@ -152,7 +152,8 @@ describe('the environment', () => {
     const checked = await run(['check'], { env });
     expect([checked.code, checked.stderr]).toStrictEqual([0, `warning: ${stray}\n`]);
     const viewlog = await startViewlog({ env, args: ['--log', 'json'] });
-    expect(JSON.parse(viewlog.stderr())).toMatchObject({ level: 'warn', message: stray });
+    const [line] = await viewlog.says(/^.*VIEWLOG_MAXVIEW.*$/m);
+    expect(JSON.parse(line)).toMatchObject({ level: 'warn', message: stray });
     expect((await run(['report'], { env })).stderr).toMatch(/error: VIEWLOG_TOP must be/);
   });
 });
@@ -196,6 +197,6 @@ it('a second signal ends the collector at once', async () => {
   void speak(viewlog.port, { pieces: [post('{', { 'Content-Length': '100' })] }, 20_000);
   await sleep(200);
   viewlog.child.kill('SIGTERM');
-  await until(() => viewlog.stdout().includes('stopping'));
+  await viewlog.says(/stopping/);
   expect((await viewlog.signal('SIGTERM')).code).toBe(143);
 });

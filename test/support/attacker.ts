@@ -1,5 +1,4 @@
-import { connect, type Socket } from 'node:net';
-import { sleep } from '../../src/base/time.ts';
+import type { Socket } from 'node:net';
 import { chunk, post } from './raw.ts';
 import { MINIMAL_VIEW } from './views.ts';
 
@@ -13,7 +12,7 @@ const faults = JSON.stringify(
 );
 
 /** Sends as one client; `write` resolves when more can be sent, or the connection has ended. */
-type Way = (client: Client) => Promise<void>;
+export type Way = (client: Client) => Promise<void>;
 
 interface Client {
   readonly socket: Socket;
@@ -92,31 +91,3 @@ export const WAYS: Readonly<Record<string, Way>> = {
     while (!isOver()) await write('x'.repeat(16_000));
   },
 };
-
-/** Keeps so many connections busy forever, and replaces each one that the server ends. */
-export function attack(port: number, way: Way, clients: number): void {
-  for (let i = 0; i < clients; i++) void attackAlone(port, way);
-}
-
-async function attackAlone(port: number, way: Way): Promise<never> {
-  for (;;) {
-    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
-    const closed = new Promise<void>((resolve) => void socket.on('close', () => resolve()));
-    socket.on('error', () => {});
-    socket.on('end', () => socket.destroy());
-    await way({
-      socket,
-      isOver: () => socket.destroyed,
-      rest: (ms) => Promise.race([closed, sleep(ms)]),
-      write: (text) =>
-        Promise.race([
-          closed,
-          new Promise<void>((resolve) => void socket.write(text, () => resolve())),
-        ]),
-    });
-    socket.destroy();
-    await closed;
-    // Otherwise a client that is refused at once would connect a thousand times per second.
-    await sleep(5);
-  }
-}

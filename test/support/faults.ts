@@ -105,7 +105,7 @@ async function remountReadOnly(runtime: Runtime): Promise<void> {
 async function failSync(runtime: Runtime): Promise<void> {
   const backing = smallDisk(12 * DISK_BYTES);
   const disk = ext4({ backing });
-  const trial = Trial.on(disk.dir, runtime);
+  const trial = new Trial(runtime, ['--min-free=0'], disk.dir);
   const viewlog = await trial.start();
   let acknowledged = 0;
   await trial.underLoad(viewlog, 64, async (answers) => {
@@ -135,7 +135,7 @@ function freeBytes(dir: string): number {
  */
 async function hangDisk(runtime: Runtime): Promise<void> {
   const disk = ext4();
-  const trial = Trial.on(disk.dir, runtime, ['--status', '127.0.0.1:0']);
+  const trial = new Trial(runtime, ['--min-free=0', '--status=127.0.0.1:0'], disk.dir);
   const viewlog = await trial.start();
   const [, status] = await viewlog.says(/status page on (\S+)\n/);
   const isReady = async (): Promise<boolean> => (await fetch(`${status}readyz`)).ok;
@@ -193,7 +193,7 @@ const obstruct =
 
 /** Sends more views at once than the queue holds. */
 async function overload(runtime: Runtime): Promise<void> {
-  const trial = new Trial(runtime, undefined, ['--max-queue', '64KiB']);
+  const trial = new Trial(runtime, ['--max-queue', '64KiB']);
   const viewlog = await trial.start();
   const refused = await trial.underLoad(viewlog, 256, () => sleep(500));
   expect(refused).toStrictEqual(['overloaded']);
@@ -232,7 +232,7 @@ export async function withstand(
   ways: readonly string[],
   { clients, ms, args }: { clients: number; ms: number; args?: readonly string[] },
 ): Promise<void> {
-  const trial = new Trial(runtime, undefined, args);
+  const trial = new Trial(runtime, args);
   const viewlog = await trial.start();
   expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
   const firstKiB = peakKiB(viewlog);

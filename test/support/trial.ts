@@ -6,8 +6,9 @@ import { sleep } from '../../src/base/time.ts';
 import { type Load, startLoad } from './load.ts';
 import type { Runtime } from './runtimes.ts';
 import { smallDisk } from './small-disk.ts';
+import { tempDir } from './temp-dir.ts';
 import { MINIMAL_VIEW } from './views.ts';
-import { dataDirectory, startViewlog, until, type Viewlog } from './viewlog.ts';
+import { dataDirectory, PROJECTS, startViewlog, until, type Viewlog } from './viewlog.ts';
 
 export const DISK_BYTES = 1024 * 1024;
 
@@ -19,22 +20,16 @@ export class Trial {
   readonly acknowledged: string[] = [];
   #before = new Map<string, Buffer>();
 
-  constructor(runtime: Runtime, data = dataDirectory(), args: readonly string[] = []) {
+  /** @param dir the root of a file system of its own, if it needs one. */
+  constructor(runtime: Runtime, args: readonly string[] = [], dir = tempDir()) {
     this.runtime = runtime;
-    this.data = data;
+    this.data = dataDirectory(PROJECTS, dir);
     this.args = args;
   }
 
-  /** On a file system of its own. */
-  static on(dir: string, runtime: Runtime, args: readonly string[] = []): Trial {
-    const projects = JSON.stringify({ projects: [{ id: MINIMAL_VIEW.p }] });
-    writeFileSync(join(dir, 'projects.json'), projects, { flush: true });
-    return new Trial(runtime, dir, ['--min-free', '0', ...args]);
-  }
-
-  /** On one that is small enough to be filled. */
+  /** On a file system that is small enough to be filled. */
   static onSmallDisk(runtime: Runtime): Trial {
-    const trial = Trial.on(smallDisk(DISK_BYTES), runtime);
+    const trial = new Trial(runtime, ['--min-free=0'], smallDisk(DISK_BYTES));
     writeFileSync(join(trial.data, 'ballast'), Buffer.alloc(DISK_BYTES / 4));
     return trial;
   }

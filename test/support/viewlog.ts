@@ -39,9 +39,9 @@ export interface StartOptions extends RunOptions {
   readonly args?: readonly string[];
 }
 
-export function dataDirectory(projects: unknown = PROJECTS): string {
-  const data = tempDir();
-  writeFileSync(join(data, 'projects.json'), JSON.stringify(projects, null, 2));
+export function dataDirectory(projects: unknown = PROJECTS, data = tempDir()): string {
+  const text = JSON.stringify(projects, null, 2);
+  writeFileSync(join(data, 'projects.json'), text, { flush: true });
   return data;
 }
 
