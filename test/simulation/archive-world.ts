@@ -15,7 +15,6 @@ export class ArchiveWorld extends World<ArchiveProcess> {
   readonly stream = new SimulatedStream();
   /** When something last happened to the stream; infinite while the servers do not answer. */
   quietSinceMs = 0;
-  #isDown = false;
   /** A server that is behind may leave out a message beside others that are gone. */
   #omitsNext = false;
   /** The servers have lost messages, and the archive may not have noticed yet. */
@@ -35,7 +34,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     this.stream.answering = async (isIdle) => {
       const ms = isIdle ? IDLE_MS : this.random.between(0.1, 5);
       await new Promise((resolve) => setTimeout(resolve, ms));
-      if (this.#isDown) throw new Error('no quorum');
+      if (this.quietSinceMs === Infinity) throw new Error('no quorum');
     };
   }
 
@@ -124,12 +123,12 @@ export class ArchiveWorld extends World<ArchiveProcess> {
   }
 
   #setDown(isDown: boolean): void {
-    this.#changeStream(() => (this.#isDown = isDown));
+    this.quietSinceMs = isDown ? Infinity : this.time.nowMs;
   }
 
   #changeStream(change: () => void): void {
     change();
-    this.quietSinceMs = this.#isDown ? Infinity : this.time.nowMs;
+    if (this.quietSinceMs !== Infinity) this.quietSinceMs = this.time.nowMs;
     this.ledger.note(`the stream ends at ${this.stream.last}`);
   }
 

@@ -31,7 +31,6 @@ interface Content {
   readonly tornAt: Set<number>;
   /** Bytes that are still to be written after a short write. */
   restBytes: number;
-  unlistedBytes: number;
 }
 
 const HEAD = /^\{"ts":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)","id":"([0-9a-f-]{36})",(.*)$/s;
@@ -178,13 +177,12 @@ export class Ledger {
       const size = inode.gone?.how === 'lost' ? 0 : inode.size;
       for (let n = content.lines.at(-1); n !== undefined; n = content.lines.at(-1)) {
         const sent = this.#sent[n]!;
-        const { inode: where, start, end } = sent.place ?? { start: 0, end: 0 };
+        const { inode: where, end } = sent.place ?? { end: 0 };
         // NULs may have replaced a line that was not synced.
         if (where === inode && end <= size && inode.bytes[end - 1] === NEWLINE) break;
         content.lines.pop();
         // An archive has written it again, to another file.
         if (where !== inode) continue;
-        if (!sent.isListed) content.unlistedBytes -= end - start;
         delete sent.place;
         this.check(!sent.isAcknowledged, `view ${n} was acknowledged, but a power cut lost it`);
       }
@@ -204,8 +202,7 @@ export class Ledger {
   #contentOf(inode: Inode): Content {
     const known = this.#contents.get(inode);
     if (known !== undefined) return known;
-    const tornAt = new Set<number>();
-    const content = { lineStart: 0, lines: [], tornAt, restBytes: 0, unlistedBytes: 0 };
+    const content = { lineStart: 0, lines: [], tornAt: new Set<number>(), restBytes: 0 };
     this.#contents.set(inode, content);
     return content;
   }
@@ -250,7 +247,6 @@ export class Ledger {
     sent.id = id;
     sent.place = { inode, start: content.lineStart, end };
     content.lines.push(n);
-    if (!sent.isListed) content.unlistedBytes += end - content.lineStart;
     return undefined;
   }
 
@@ -264,11 +260,13 @@ export class Ledger {
     this.life.bytes[part] += bytes;
   }
 
-  #checkCap(inode: Inode, { tornAt, unlistedBytes }: Content): void {
+  #checkCap(inode: Inode, { tornAt, lines }: Content): void {
     const { refusedBytesMax } = this.#world.settings;
     // The newline that ends half a line is not counted.
     const isWithin = inode.size <= refusedBytesMax + tornAt.size;
     this.check(isWithin, `${inode.name} has ${inode.size} bytes, above its cap`);
+    const unlisted = lines.map((n) => this.#sent[n]!).filter(({ isListed }) => !isListed);
+    const unlistedBytes = unlisted.reduce((sum, { place }) => sum + place!.end - place!.start, 0);
     this.check(unlistedBytes <= refusedBytesMax / 2, `${inode.name}: unlisted ids fill it`);
   }
 }

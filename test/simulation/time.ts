@@ -6,7 +6,7 @@ interface Timer {
   dueMs: number;
   readonly run: () => void;
   /** Set for an interval. */
-  readonly everyMs?: number;
+  readonly everyMs: number | undefined;
   /** A timer of the simulated process, which ends with it. */
   readonly ofProcess: boolean;
   unref(): Timer;
@@ -20,10 +20,6 @@ const real = {
   setImmediate: globalThis.setImmediate,
   clearImmediate: globalThis.clearImmediate,
 };
-
-function unref(this: Timer): Timer {
-  return this;
-}
 
 /** Lets every promise that can settle do so. */
 const settled = (): Promise<void> => new Promise((resolve) => real.setImmediate(resolve));
@@ -51,7 +47,7 @@ export class SimulatedTime {
 
   /** Calls `run` later, whether or not the process lives. */
   after(ms: number, run: () => void): void {
-    this.#add({ dueMs: this.nowMs + ms, run, ofProcess: false, unref });
+    this.#add(this.nowMs + ms, run, false);
   }
 
   /** Begins a new process: its monotonic clock starts at zero, and the old one's timers are gone. */
@@ -78,7 +74,7 @@ export class SimulatedTime {
       this.nowMs = Math.max(this.nowMs, timer.dueMs);
       if (timer.everyMs !== undefined) {
         timer.dueMs = this.nowMs + timer.everyMs;
-        this.#add(timer);
+        this.#insert(timer);
       }
       timer.run();
       await settled();
@@ -105,17 +101,13 @@ export class SimulatedTime {
   }
 
   install(): void {
-    const start = (run: () => void, dueMs: number, everyMs?: number): Timer => {
-      const every = everyMs === undefined ? {} : { everyMs };
-      return this.#add({ dueMs, run, ...every, ofProcess: true, unref });
-    };
     const cancel = (timer?: Timer): void => {
       this.#timers = this.#timers.filter((other) => other !== timer);
     };
     Object.assign(globalThis, {
-      setTimeout: (run: () => void, ms = 1) => start(run, this.nowMs + Math.max(1, ms)),
-      setInterval: (run: () => void, ms: number) => start(run, this.nowMs + ms, ms),
-      setImmediate: (run: () => void) => start(run, this.nowMs),
+      setTimeout: (run: () => void, ms = 1) => this.#add(this.nowMs + Math.max(1, ms), run, true),
+      setInterval: (run: () => void, ms: number) => this.#add(this.nowMs + ms, run, true, ms),
+      setImmediate: (run: () => void) => this.#add(this.nowMs, run, true),
       clearTimeout: cancel,
       clearInterval: cancel,
       clearImmediate: cancel,
@@ -128,9 +120,14 @@ export class SimulatedTime {
     Reflect.deleteProperty(performance, 'now');
   }
 
-  #add(timer: Timer): Timer {
+  #add(dueMs: number, run: () => void, ofProcess: boolean, everyMs?: number): Timer {
+    const timer: Timer = { dueMs, run, everyMs, ofProcess, unref: () => timer };
+    this.#insert(timer);
+    return timer;
+  }
+
+  #insert(timer: Timer): void {
     const before = this.#timers.findLastIndex((other) => other.dueMs <= timer.dueMs);
     this.#timers.splice(before + 1, 0, timer);
-    return timer;
   }
 }

@@ -1,10 +1,7 @@
-import * as fs from 'node:fs';
 import { type FileOps, systemFiles } from '../../src/disk/ops.ts';
 
-/** The fault of one operation. With `wait` it succeeds, but ends only when that resolves. */
-export type Fault = { readonly errno: string } | { readonly wait: () => Promise<void> } | undefined;
-
-export type Operation = Exclude<keyof FileOps, 'canDsync'>;
+type Operation = 'open' | 'write' | 'fdatasync' | 'fsync';
+type Fault = { readonly errno: string } | undefined;
 
 function errnoError(errno: string, operation: string): Error {
   return Object.assign(new Error(`${errno}: made up by the test, ${operation}`), { code: errno });
@@ -22,41 +19,30 @@ export class FaultyDisk {
 
   files(): FileOps {
     const paths = new Map<number, string>();
-    const around = <A extends [string | number, ...unknown[]], R>(
-      operation: Operation,
-      run: (...args: A) => Promise<R>,
-    ): ((...args: A) => Promise<R>) => {
-      return async (...args) => {
-        const [on] = args;
-        const fault = await this.fault(operation, typeof on === 'string' ? on : paths.get(on)!);
-        if (fault !== undefined && 'errno' in fault) throw errnoError(fault.errno, operation);
-        const result = await run(...args);
-        await fault?.wait();
-        return result;
-      };
-    };
-    const write: FileOps['write'] = async (fd, bytes, offset, length) => {
-      const count = Math.min(length, this.spaceBytes);
-      if (count === 0 && length > 0) throw errnoError('ENOSPC', 'write');
-      this.spaceBytes -= count;
-      return systemFiles.write(fd, bytes, offset, count);
+    const strike = async (operation: Operation, path: string): Promise<void> => {
+      const fault = await this.fault(operation, path);
+      if (fault !== undefined) throw errnoError(fault.errno, operation);
     };
     return {
       ...systemFiles,
       canDsync: false,
-      open: around('open', async (...args: Parameters<FileOps['open']>) => {
-        const fd = await systemFiles.open(...args);
-        paths.set(fd, args[0]);
+      open: async (path, ...options) => {
+        await strike('open', path);
+        const fd = await systemFiles.open(path, ...options);
+        paths.set(fd, path);
         return fd;
-      }),
-      write: around('write', write),
-      fdatasync: around('fdatasync', (fd: number) => systemFiles.fdatasync(fd)),
-      rename: around('rename', (from: string, to: string) => systemFiles.rename(from, to)),
-      fsync: around('fsync', (fd: number) => systemFiles.fsync(fd)),
-      stat: around('stat', async (path: string) => fs.statSync(path)),
-      freeBytes: around('freeBytes', async (dir: string) =>
+      },
+      write: async (fd, bytes, offset, length) => {
+        await strike('write', paths.get(fd)!);
+        const count = Math.min(length, this.spaceBytes);
+        if (count === 0 && length > 0) throw errnoError('ENOSPC', 'write');
+        this.spaceBytes -= count;
+        return systemFiles.write(fd, bytes, offset, count);
+      },
+      fdatasync: (fd) => strike('fdatasync', paths.get(fd)!).then(() => systemFiles.fdatasync(fd)),
+      fsync: (fd) => strike('fsync', paths.get(fd)!).then(() => systemFiles.fsync(fd)),
+      freeBytes: async (dir) =>
         Number.isFinite(this.spaceBytes) ? this.spaceBytes : systemFiles.freeBytes(dir),
-      ),
     };
   }
 }
