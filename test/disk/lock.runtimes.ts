@@ -1,15 +1,16 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { BUN, DENO, isPresent, NODE, onEach } from '../support/runtimes.ts';
+import { BUN, DENO, isPresent, NODE } from '../support/runtimes.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
 import { dataDirectory, run, start, startViewlog, type Viewlog } from '../support/viewlog.ts';
 
 // Collectors that share a data directory, as far as it depends on the runtime.
 
-test('one collector holds a data directory until it is killed', () =>
-  onEach([NODE, DENO, BUN].filter(isPresent), async (runtime) => {
+test.each([NODE, DENO, BUN].filter(isPresent))(
+  'one collector holds a data directory until it is killed, on $name',
+  async (runtime) => {
     const data = dataDirectory();
     const expectRefused = async (why: string): Promise<void> => {
       const { code, stderr } = await run(['serve', '--port=0', '--status=off'], { runtime, data });
@@ -31,7 +32,8 @@ test('one collector holds a data directory until it is killed', () =>
     const message = expect.stringContaining(`error: "${data}" is another directory now`);
     expect(await second.ended).toMatchObject({ code: 74, stderr: message });
     fs.rmSync(`${data}.old`, { recursive: true });
-  }));
+  },
+);
 
 test('Deno names the flag that it lacks for the directory', async () => {
   const allowed = dataDirectory();

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { userName } from '../../src/disk/root.ts';
-import { BUN, DENO, isPresent, NODE, onEach } from '../support/runtimes.ts';
+import { BUN, DENO, isPresent, NODE } from '../support/runtimes.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
 import { run, startViewlog, until } from '../support/viewlog.ts';
@@ -29,8 +29,9 @@ describe.skipIf(!isRoot)('root in the directory of a service', () => {
   beforeAll(() => void (umask = process.umask(0o022)));
   afterAll(() => void process.umask(umask));
 
-  test('activates projects, but serves, archives and replays nothing', () =>
-    onEach([NODE, DENO, BUN].filter(isPresent), async (runtime) => {
+  test.each([NODE, DENO, BUN].filter(isPresent))(
+    'activates projects, but serves, archives and replays nothing, on $name',
+    async (runtime) => {
       const data = serviceDirectory();
       const env = { HOME: data };
       const asRoot = { runtime, data, user: ROOT };
@@ -58,7 +59,8 @@ describe.skipIf(!isRoot)('root in the directory of a service', () => {
       const { code, stderr } = await services.signal('SIGTERM');
       expect([code, stderr]).toEqual([0, expect.not.stringMatching(/warning: (?!--min-free)/)]);
       expect(notOwned(data)).toEqual([]);
-    }));
+    },
+  );
 
   test('learns the name of the user to run viewlog as, if it has one', () => {
     expect([userName(0), userName(4711)]).toEqual(['root', '#4711']);

@@ -51,22 +51,6 @@ export const EXECUTABLE: Runtime = {
   command: () => [executable],
 };
 
-/** Runs a check on all runtimes at once, because it mostly waits. A failure names its runtime. */
-export async function onEach(
-  runtimes: readonly Runtime[],
-  check: (runtime: Runtime) => Promise<void>,
-): Promise<void> {
-  const named = async (runtime: Runtime): Promise<void> => {
-    try {
-      await check(runtime);
-    } catch (error) {
-      if (error instanceof Error) error.message = `on ${runtime.name}: ${error.message}`;
-      throw error;
-    }
-  };
-  await Promise.all(runtimes.map(named));
-}
-
 /** Returns false, with a note on stderr, if the runtime is missing; in CI that is a failure. */
 export function isPresent({ name, program }: Runtime): boolean {
   return isHere(program, `${name} (${program})`);
