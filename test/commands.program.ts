@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { sleep } from '../src/base/time.ts';
 import { post, speak } from './support/raw.ts';
 import { MINIMAL_VIEW } from './support/views.ts';
 import { dataDirectory, run, startViewlog, until } from './support/viewlog.ts';
@@ -193,9 +192,10 @@ it.each([
 
 it('a second signal ends the collector at once', async () => {
   const viewlog = await startViewlog();
-  // A body that never ends delays the stop.
-  void speak(viewlog.port, { pieces: [post('{', { 'Content-Length': '100' })] }, 20_000);
-  await sleep(200);
+  // A body that never ends delays the stop. It has begun once the view before it is stored.
+  const pieces = [post(JSON.stringify(MINIMAL_VIEW)) + post('{', { 'Content-Length': '100' })];
+  void speak(viewlog.port, { pieces }, 20_000);
+  await until(() => viewlog.lines().length === 1);
   viewlog.child.kill('SIGTERM');
   await viewlog.says(/stopping/);
   expect((await viewlog.signal('SIGTERM')).code).toBe(143);
