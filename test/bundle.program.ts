@@ -16,7 +16,10 @@ it('a collector of files evaluates no NATS client in the bundle, and no Fetch AP
   const viewlog = await startViewlog({ env: { NODE_V8_COVERAGE: coverage } });
   expect((await viewlog.signal('SIGTERM')).code).toBe(0);
   const [file = ''] = readdirSync(coverage);
-  const { result } = JSON.parse(readFileSync(join(coverage, file), 'utf8')) as Coverage;
+  // The calls of each function of each script.
+  const { result } = JSON.parse(readFileSync(join(coverage, file), 'utf8')) as {
+    result: { url: string; functions: { functionName: string; ranges: { count: number }[] }[] }[];
+  };
   const functions = result.find(({ url }) => url.endsWith('/viewlog.mjs'))!.functions;
   // esbuild makes an inner module a function, named by its path.
   const modules = functions.filter(({ functionName }) => CLIENT.test(functionName));
@@ -34,14 +37,3 @@ it('a start pays for no words: nothing of Intl is made', async () => {
   const viewlog = await startViewlog({ env: { NODE_OPTIONS: preload } });
   expect((await viewlog.signal('SIGTERM')).code).toBe(0);
 });
-
-/** Node's coverage file: the calls of each function of each script. */
-interface Coverage {
-  readonly result: readonly {
-    readonly url: string;
-    readonly functions: readonly {
-      readonly functionName: string;
-      readonly ranges: readonly { readonly count: number }[];
-    }[];
-  }[];
-}

@@ -56,14 +56,14 @@ export class NatsNode {
   readonly name: string;
   readonly port: number;
   readonly storeDir = tempDir();
-  readonly #monitorPort: number;
+  readonly monitorPort: number;
   readonly #options: readonly string[];
   #server: Started | undefined;
 
   constructor(name: string, port: number, monitorPort: number, options: readonly string[]) {
     this.name = name;
     this.port = port;
-    this.#monitorPort = monitorPort;
+    this.monitorPort = monitorPort;
     this.#options = options;
   }
 
@@ -73,7 +73,7 @@ export class NatsNode {
 
   async start(): Promise<void> {
     const own = [`--name=${this.name}`, `--store_dir=${this.storeDir}`];
-    const listen = ['--addr=127.0.0.1', `--port=${this.port}`, `--http_port=${this.#monitorPort}`];
+    const listen = ['--addr=127.0.0.1', `--port=${this.port}`, `--http_port=${this.monitorPort}`];
     this.#server = startProgram([PROGRAM, ...own, ...listen, ...this.#options]);
     await this.#server.says(/Server is ready/);
   }
@@ -84,10 +84,6 @@ export class NatsNode {
 
   signal(signal: NodeJS.Signals): void {
     this.#server?.child.kill(signal);
-  }
-
-  async isHealthy(): Promise<boolean> {
-    return (await fetch(`http://127.0.0.1:${this.#monitorPort}/healthz`)).ok;
   }
 }
 
@@ -159,8 +155,9 @@ export class NatsCluster {
   /** Waits until JetStream is ready on every node. */
   async ready(): Promise<void> {
     await until(async () => {
-      const answers = await Promise.all(this.nodes.map((node) => node.isHealthy()));
-      return answers.every(Boolean);
+      const healthOf = (node: NatsNode) => fetch(`http://127.0.0.1:${node.monitorPort}/healthz`);
+      const answers = await Promise.all(this.nodes.map(healthOf));
+      return answers.every(({ ok }) => ok);
     });
   }
 }

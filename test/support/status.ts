@@ -1,22 +1,18 @@
-import { type StartOptions, startViewlog, type Viewlog } from './viewlog.ts';
-
-/** A running collector with its status server. */
-export interface Watched extends Viewlog {
-  /** The status server's address, without a slash at its end. */
-  readonly statusUrl: string;
-  readonly statusPort: number;
-  metrics(): Promise<Metrics>;
-}
+import { type StartOptions, startViewlog } from './viewlog.ts';
 
 /** Values by series, as `name{label="value"}`. */
 export type Metrics = Readonly<Record<string, number>>;
 
-export async function startWatched(options: StartOptions = {}): Promise<Watched> {
+/** A running collector with its status server. */
+export type Watched = Awaited<ReturnType<typeof startWatched>>;
+
+export async function startWatched(options: StartOptions = {}) {
   const args = ['--status=127.0.0.1:0', ...(options.args ?? [])];
   const viewlog = await startViewlog({ ...options, args });
   const [, statusUrl = ''] = await viewlog.says(/^status page on (\S+)\/$/m);
   return {
     ...viewlog,
+    /** The status server's address, without a slash at its end. */
     statusUrl,
     statusPort: Number(new URL(statusUrl).port),
     metrics: async () => parseMetrics(await (await fetch(`${statusUrl}/metrics`)).text()),
