@@ -1,10 +1,9 @@
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
 import { jetstreamManager, type JetStreamManager, type StreamInfo } from '@nats-io/jetstream';
 import { connect, type NatsConnection, type NodeConnectionOptions } from '@nats-io/transport-node';
 import { onTestFinished } from 'vitest';
+import { fileOf } from './examples.ts';
 import { isHere } from './runtimes.ts';
 import { tempDir } from './temp-dir.ts';
 import { startProgram, type Started, until } from './viewlog.ts';
@@ -35,8 +34,7 @@ async function startNodes(count: number, options: NatsOptions): Promise<NatsClus
   const { config = '', jetstream = true, login = {} } = options;
   const ports = await freePorts(3 * count);
   const routes = ports.slice(2 * count).map((port) => `nats://127.0.0.1:${port}`);
-  const file = join(tempDir(), 'nats.conf');
-  writeFileSync(file, config);
+  const file = fileOf('nats.conf', config);
   const nodes = routes.map((route, i) => {
     const cluster = ['--cluster_name=test', `--cluster=${route}`, `--routes=${routes.join()}`];
     return new NatsNode(`n${i}`, ports[i]!, ports[count + i]!, [
