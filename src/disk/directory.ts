@@ -25,11 +25,7 @@ export async function prepareDirectory(dir: string, files: FileOps): Promise<voi
 
 /** Returns the days of all daily files of this kind, ascending. Ignores all other files. */
 export const daysIn = async (files: FileOps, dir: string, kind: FileKind): Promise<string[]> =>
-  daysAmong(await files.list(dir), kind);
-
-/** Returns the days of the daily files of this kind among these names, ascending. */
-export const daysAmong = (names: readonly string[], kind: FileKind): string[] =>
-  names
+  (await files.list(dir))
     .map((name) => dayOfFileName(kind, name))
     .filter((day) => day !== undefined)
     .sort();

@@ -96,8 +96,4 @@ export const ReportSchema = v.object({
 export type Report = v.InferOutput<typeof ReportSchema>;
 
 /** One of the report's lists. */
-export interface List<T> {
-  readonly top: { key: T; count: number; before?: number | undefined }[];
-  readonly distinct: number;
-  readonly isExact: boolean;
-}
+export type List<T> = v.InferOutput<ReturnType<typeof listOf<v.GenericSchema<T>>>>;

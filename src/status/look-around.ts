@@ -1,8 +1,9 @@
 // A named import would keep an old Deno, which has no `statfs`, from starting.
 import * as fs from 'node:fs/promises';
 import { dayOf } from '../base/time.ts';
-import { daysAmong } from '../disk/directory.ts';
+import { daysIn } from '../disk/directory.ts';
 import { fileNameOf } from '../disk/names.ts';
+import { systemFiles } from '../disk/ops.ts';
 import { overdueDays } from '../disk/retention.ts';
 import { diskRemedy } from '../view/remedy.ts';
 import type { Place } from './shell-commands.ts';
@@ -15,9 +16,8 @@ const DAYS_MAX = 7;
 /** Reads the data directory, if there is one. Never rejects: what cannot be read is left out. */
 export async function lookAround(place: Looked, nowMs: number) {
   const { data: dir = '', 'keep-days': keepDays, 'keep-refused-days': keepRefusedDays } = place;
-  const names = await fs.readdir(dir).catch(() => []);
-  const viewDays = daysAmong(names, 'views');
-  const refusedDays = daysAmong(names, 'refused');
+  const viewDays = await daysIn(systemFiles, dir, 'views').catch(() => []);
+  const refusedDays = await daysIn(systemFiles, dir, 'refused').catch(() => []);
   return {
     fileSystem: await fileSystemOf(dir).catch(() => undefined),
     /** Average size of a view file, over the last complete days. */

@@ -156,17 +156,10 @@ export function leftOut({ projects, projectsFound }: StatusModel): string {
   return left === 0 ? '' : `${plural(left, 'more project')}: filter by name or id.`;
 }
 
-export interface Events {
-  readonly title: string;
-  readonly items: readonly {
-    readonly atMs: number;
-    readonly name: string;
-    readonly what: string;
-  }[];
-}
+export type Events = ReturnType<typeof latest>[number];
 
 /** The last views and refusals. */
-export function latest({ latestAccepted, latestRefused }: StatusModel): Events[] {
+export function latest({ latestAccepted, latestRefused }: StatusModel) {
   const refusals = latestRefused.map((one) => {
     const from = one.origin === undefined ? '' : `, from ${one.origin}`;
     return { ...one, what: reasonOf(one) + from };
