@@ -159,7 +159,7 @@ async function openStreams(settings: ServeSettings, options: StoresOptions) {
       await saving;
       // Called when every request has had its answer.
       store.close();
-      await refused.close(LIMITS.closeTimeoutMs);
+      refused.close();
       await cluster.close(LIMITS.closeTimeoutMs);
     },
   };

@@ -9,7 +9,7 @@ import { created, problem } from './answers.ts';
 import { mediaTypeFault, textOf, unreadBody } from './read-text.ts';
 
 export interface CollectorParts extends AdmissionRules {
-  readonly store: Pick<ViewStore, 'append'>;
+  readonly store: ViewStore;
   readonly refused: RefusedStore;
   readonly counts: RequestCounts;
   readonly log: Log;

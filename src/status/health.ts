@@ -1,7 +1,6 @@
 import { formatSize } from '../base/format.ts';
 import type { Projects } from '../projects/project-list.ts';
 import type { RefusedState } from '../store/refused/refused-files.ts';
-import type { StoreState } from '../store/store.ts';
 import type { ViewStoreState } from '../store/files/view-store.ts';
 import type { StreamStoreState } from '../store/stream/stream-store.ts';
 import type { Counts } from './counts.ts';
@@ -9,7 +8,7 @@ import type { Counts } from './counts.ts';
 /** The state of a store of files, or of one that is a stream. */
 export type WatchedState = ViewStoreState | StreamStoreState;
 
-export const isStream = (state: StoreState): state is StreamStoreState => 'stream' in state;
+export const isStream = (state: WatchedState): state is StreamStoreState => 'stream' in state;
 
 export interface Health {
   /** Why the service must not be sent requests now. */

@@ -10,26 +10,10 @@ export interface ViewStore {
    * @returns resolves once the line is as durable as promised, or will not be. Never rejects.
    */
   append(fields: Uint8Array, project: string): Promise<Appended>;
-  state(): StoreState;
 }
 
 /** The id of the stored line, or why the line is not promised. */
 export type Appended = { readonly id: string } | { readonly unavailable: string };
-
-/** The counts and state of every store. Counts begin at the start. */
-export interface StoreState {
-  /** Lines stored, and their bytes. */
-  readonly lines: number;
-  readonly bytes: number;
-  readonly lastAcceptedMs: number | undefined;
-  /** Why views are refused now. */
-  readonly unavailable: string | undefined;
-  /** The time since which they are refused, if the store knows it. */
-  readonly unavailableSinceMs?: number | undefined;
-  /** Lines that wait to be stored, and their bytes. */
-  readonly queuedLines: number;
-  readonly queuedBytes: number;
-}
 
 /** Stores refused views for the operator, outside the accept path. */
 export interface RefusedStore {

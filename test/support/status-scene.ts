@@ -13,10 +13,9 @@ import type { Refusal } from '../../src/view/refusal.ts';
 export const FILES: WatchedState = {
   lines: 0,
   bytes: 0,
-  lastAcceptedMs: undefined,
   unavailable: undefined,
+  unavailableSinceMs: undefined,
   queuedLines: 0,
-  queuedBytes: 0,
   path: '/data/views-2026-11-22.ndjson',
   fileBytes: 1234,
   batches: 0,
@@ -124,7 +123,7 @@ export class Scene {
     return {
       counts,
       projects,
-      store: { ...FILES, ...store } as WatchedState,
+      store: { ...FILES, ...store },
       files: { ...NO_FILES, ...files },
       refused: { storedLines: 0, storedBytes: 0, droppedLines: 0 },
       queue: { bytes: 0, bytesMax: 2 ** 25 },

@@ -33,10 +33,6 @@ export class Batch {
     return linesOf(this.#heads, this.#fields);
   }
 
-  waitingBytes(): number {
-    return this.waiting === 0 ? 0 : this.#bytes;
-  }
-
   takes(day: string): boolean {
     return day === this.day && this.#bytes < BYTES_MAX;
   }

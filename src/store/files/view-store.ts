@@ -31,7 +31,7 @@ import { type Blocked, DayWriter, NOTHING } from '../../disk/day-writer.ts';
 import { FreeSpace } from '../../disk/free-space.ts';
 import { systemFiles, type FileOps } from '../../disk/ops.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
-import type { Appended, StoreState, ViewStore } from '../store.ts';
+import type { Appended, ViewStore } from '../store.ts';
 import { Batch, countLines } from './batch.ts';
 
 export interface ViewStoreOptions {
@@ -61,15 +61,7 @@ const FAILED = 'the disk has failed';
 const STUCK = 'the disk does not answer';
 const SHUTTING_DOWN = 'shutting down';
 
-/** Counts and sums since the start. */
-export interface ViewStoreState extends StoreState {
-  readonly path: string | undefined;
-  readonly fileBytes: number;
-  readonly batches: number;
-  readonly syncSeconds: number;
-  readonly sealedFragments: number;
-  readonly freeBytes: number | undefined;
-}
+export type ViewStoreState = ReturnType<LocalViewStore['state']>;
 
 export class LocalViewStore implements ViewStore {
   readonly #options: ViewStoreOptions;
@@ -94,7 +86,6 @@ export class LocalViewStore implements ViewStore {
   #unavailableSinceMs: number | undefined;
 
   readonly #counts = { lines: 0, bytes: 0, batches: 0 };
-  #lastAcceptedMs: number | undefined;
 
   constructor(options: ViewStoreOptions) {
     const { now, files = systemFiles } = options;
@@ -155,7 +146,8 @@ export class LocalViewStore implements ViewStore {
     return this.#writer.hasWritten(day);
   }
 
-  state(): ViewStoreState {
+  /** Counts and sums are since the start. */
+  state() {
     const { path, fileBytes, syncSeconds, sealedFragments } = this.#writer;
     const waiting = this.#batch === undefined ? this.#queue : [this.#batch, ...this.#queue];
     return {
@@ -164,11 +156,9 @@ export class LocalViewStore implements ViewStore {
       fileBytes,
       syncSeconds,
       sealedFragments,
-      lastAcceptedMs: this.#lastAcceptedMs,
       unavailable: this.#unavailable(),
       unavailableSinceMs: this.#unavailableSinceMs,
       queuedLines: waiting.reduce((lines, batch) => lines + batch.waiting, 0),
-      queuedBytes: waiting.reduce((bytes, batch) => bytes + batch.waitingBytes(), 0),
       freeBytes: this.freeBytes(),
     };
   }
@@ -230,7 +220,6 @@ export class LocalViewStore implements ViewStore {
     this.#counts.lines += lines;
     this.#counts.bytes += lineBytes;
     this.#counts.batches += 1;
-    if (lines > 0 && batch.waiting > 0) this.#lastAcceptedMs = this.#options.now();
     batch.answer(lines, blocked?.reason ?? '');
     this.#setBlocked(blocked);
   }

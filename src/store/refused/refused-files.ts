@@ -26,21 +26,7 @@ export interface RefusedStoreOptions {
   readonly files?: FileOps;
 }
 
-/** Counts since the start. */
-export interface RefusedState {
-  /** The file being written, if views are stored in files. */
-  readonly path?: string | undefined;
-  readonly storedLines: number;
-  readonly storedBytes: number;
-  /** Refused views that were not stored. */
-  readonly droppedLines: number;
-}
-
-export interface LocalRefusedStore extends RefusedStore {
-  /** Writes what is queued, as far as the time allows. Never rejects. */
-  close(timeoutMs: number): Promise<void>;
-  state(): RefusedState;
-}
+export type RefusedState = ReturnType<RefusedFiles['state']>;
 
 /** Enough for a burst; a disk that hangs costs no more memory than this. */
 const QUEUE_CHARS_MAX = MiB;
@@ -50,7 +36,7 @@ interface Queued {
   readonly view: RefusedView;
 }
 
-export class RefusedFiles implements LocalRefusedStore {
+export class RefusedFiles implements RefusedStore {
   readonly #options: RefusedStoreOptions;
   readonly #writer: DayWriter;
   readonly #stamp: () => Stamp;
@@ -63,9 +49,8 @@ export class RefusedFiles implements LocalRefusedStore {
   #isFullLogged = false;
   #isFailing = false;
   #isClosing = false;
-  #storedLines = 0;
-  #storedBytes = 0;
-  #droppedLines = 0;
+  /** Since the start; `droppedLines` were not stored. */
+  readonly #counts = { storedLines: 0, storedBytes: 0, droppedLines: 0 };
 
   constructor(options: RefusedStoreOptions) {
     const { files = systemFiles } = options;
@@ -79,7 +64,7 @@ export class RefusedFiles implements LocalRefusedStore {
     const isLow = (freeBytes() ?? Infinity) < 2 * minFreeBytes;
     const isFull = this.#queuedChars + view.text.length > QUEUE_CHARS_MAX;
     if (maxBytesPerDay === 0 || this.#isClosing || isLow || isFull) {
-      this.#droppedLines += 1;
+      this.#counts.droppedLines += 1;
       return;
     }
     this.#queue.push({ stamp: this.#stamp(), view });
@@ -87,18 +72,14 @@ export class RefusedFiles implements LocalRefusedStore {
     this.#writing ??= this.#writeQueue();
   }
 
+  /** Writes what is queued, as far as the time allows. Never rejects. */
   async close(timeoutMs: number): Promise<void> {
     this.#isClosing = true;
     await within(timeoutMs, this.#finish());
   }
 
-  state(): RefusedState {
-    return {
-      path: this.#writer.path,
-      storedLines: this.#storedLines,
-      storedBytes: this.#storedBytes,
-      droppedLines: this.#droppedLines,
-    };
+  state() {
+    return { ...this.#counts };
   }
 
   hasWritten(day: string): boolean {
@@ -117,7 +98,7 @@ export class RefusedFiles implements LocalRefusedStore {
       const { day } = this.#queue[0]!.stamp;
       const end = this.#queue.findIndex(({ stamp }) => stamp.day !== day);
       const some = this.#queue.splice(0, end < 0 ? this.#queue.length : end);
-      const linesBefore = this.#storedLines;
+      const linesBefore = this.#counts.storedLines;
       try {
         await this.#store(day, some);
         if (this.#isFailing) this.#options.log.info('Storing refused views again');
@@ -128,7 +109,7 @@ export class RefusedFiles implements LocalRefusedStore {
           log.warn(`Cannot store refused views in "${dir}": ${reasonOf(error)}`);
         this.#isFailing = true;
       }
-      this.#droppedLines += some.length - (this.#storedLines - linesBefore);
+      this.#counts.droppedLines += some.length - (this.#counts.storedLines - linesBefore);
       for (const { view } of some) this.#queuedChars -= view.text.length;
     }
     this.#writing = undefined;
@@ -149,8 +130,8 @@ export class RefusedFiles implements LocalRefusedStore {
 
   async #write(day: string, bytes: Uint8Array): Promise<void> {
     const { lineBytes, blocked } = await this.#writer.write(day, bytes);
-    this.#storedLines += countLines(bytes.subarray(0, lineBytes));
-    this.#storedBytes += lineBytes;
+    this.#counts.storedLines += countLines(bytes.subarray(0, lineBytes));
+    this.#counts.storedBytes += lineBytes;
     if (blocked !== undefined) throw new Error(blocked.message);
   }
 

@@ -7,8 +7,7 @@ import type { Cluster } from '../../jetstream/connect.ts';
 import { Publisher } from '../../jetstream/publisher.ts';
 import { managerOf, prepareStream } from '../../jetstream/stream.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
-import type { RefusedView } from '../store.ts';
-import type { LocalRefusedStore, RefusedState } from './refused-files.ts';
+import type { RefusedStore, RefusedView } from '../store.ts';
 import { refusedLine } from './refused-line.ts';
 
 interface RefusedStreamOptions {
@@ -33,9 +32,7 @@ const DAY_NS = DAY_MS * 1e6;
  * `refused.unlisted`. The stream drops its oldest messages at its limits. Best effort: no error
  * reaches a client or ends the process, and views that are not stored are counted.
  */
-export async function createRefusedStream(
-  options: RefusedStreamOptions,
-): Promise<LocalRefusedStore> {
+export async function createRefusedStream(options: RefusedStreamOptions) {
   const { cluster, stream, maxBytes, keepDays, log } = options;
   const limits = { max_bytes: maxBytes, max_age: keepDays * DAY_NS };
   try {
@@ -56,7 +53,7 @@ export async function createRefusedStream(
   return new RefusedStream(options);
 }
 
-class RefusedStream implements LocalRefusedStore {
+class RefusedStream implements RefusedStore {
   readonly #options: RefusedStreamOptions;
   readonly #stamp: () => Stamp;
   readonly #publisher: Publisher;
@@ -79,12 +76,12 @@ class RefusedStream implements LocalRefusedStore {
   }
 
   /** Views that were sent still arrive before the connection ends, but are not counted. */
-  async close(): Promise<void> {
+  close(): void {
     this.#isClosing = true;
     this.#publisher.close();
   }
 
-  state(): RefusedState {
+  state() {
     return { ...this.#counts };
   }
 

@@ -87,7 +87,7 @@ export class StreamStore implements ViewStore {
   readonly #publisher: Publisher;
   readonly #stamp: () => Stamp;
   readonly #failures = { disconnected: 0, timeout: 0, 'no-leader': 0, refused: 0 };
-  readonly #counts = { lines: 0, bytes: 0, lastAcceptedMs: undefined as number | undefined };
+  readonly #counts = { lines: 0, bytes: 0 };
   #isClosing = false;
 
   constructor(options: StreamStoreOptions, info: StreamInfo) {
@@ -124,7 +124,6 @@ export class StreamStore implements ViewStore {
     }
     this.#counts.lines += 1;
     this.#counts.bytes += line.length;
-    this.#counts.lastAcceptedMs = this.#options.now();
     this.#health.acknowledged();
     return { id };
   }
@@ -144,7 +143,6 @@ export class StreamStore implements ViewStore {
       unavailable: this.#isClosing ? SHUTTING_DOWN : trouble,
       unavailableSinceMs: cluster.disconnectedSinceMs,
       queuedLines: this.#publisher.waiting,
-      queuedBytes: this.#publisher.bytes,
       stream: {
         name: stream,
         /** The server that viewlog is connected to, as `host:port`. */
