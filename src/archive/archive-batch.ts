@@ -5,12 +5,7 @@ import { LARGEST_MAX_VIEW_BYTES, readHead } from '../view/line.ts';
 import type { StreamMessage } from './stream-source.ts';
 
 /** A view to be archived. */
-export interface ArchiveLine {
-  readonly day: string;
-  readonly id: string;
-  /** Without its newline. */
-  readonly data: Uint8Array;
-}
+export type ArchiveLine = NonNullable<ReturnType<typeof readMessage>>;
 
 /** Makes a batch, to be recorded as a whole, of messages that come after the message `after`. */
 export function batchOf(messages: readonly StreamMessage[], after: number) {
@@ -38,7 +33,7 @@ export function batchOf(messages: readonly StreamMessage[], after: number) {
  * Reads a line that a collector wrote; `undefined` if it is anything else. Its fields are not
  * checked, so that views of a newer collector are archived too.
  */
-export function readMessage(data: Uint8Array): ArchiveLine | undefined {
+export function readMessage(data: Uint8Array) {
   // The archive will add a newline. A collector's --max-view may be larger than the archive's
   // limit.
   if (data.length >= LARGEST_MAX_VIEW_BYTES || !isUtf8(data)) return undefined;

@@ -8,19 +8,7 @@ import { KiB, MiB } from '../base/size.ts';
 import { NEWLINE, printable } from '../base/text.ts';
 
 /** Some lines of a file, in order. A file is read block by block, in constant memory. */
-export interface Block {
-  /** Without their newlines. */
-  readonly lines: readonly string[];
-  /** Indices in `lines` of lines that are not UTF-8. */
-  readonly damaged: ReadonlySet<number>;
-  /** Bytes of these lines, newlines included, and of a last line without one. */
-  readonly bytes: number;
-  /**
-   * True: the file ends in a line without a newline. That line may still be written, and is left
-   * out.
-   */
-  readonly isUnended: boolean;
-}
+export type Block = ReturnType<typeof blockOf>;
 
 /** Far longer than any stored line. */
 export const READ_LINE_BYTES_MAX = 16 * MiB;
@@ -56,11 +44,17 @@ export async function* readBlocks(
   if (rest.length > 0) yield blockOf(rest, encoding);
 }
 
-function blockOf(bytes: Buffer, encoding: Encoding): Block {
-  const isUnended = bytes[bytes.length - 1] !== NEWLINE;
-  const lines = bytes.toString(encoding).split('\n').slice(0, -1);
-  const damaged = isUtf8(bytes) ? NONE : damagedIn(bytes);
-  return { lines, damaged, bytes: bytes.length, isUnended };
+function blockOf(bytes: Buffer, encoding: Encoding) {
+  return {
+    /** Without their newlines. A last line without one may still be written, and is left out. */
+    lines: bytes.toString(encoding).split('\n').slice(0, -1),
+    /** Indices in `lines` of lines that are not UTF-8. */
+    damaged: isUtf8(bytes) ? NONE : damagedIn(bytes),
+    /** With the newlines, and a last line without one. */
+    bytes: bytes.length,
+    /** True: there is a last line without a newline. */
+    isUnended: bytes[bytes.length - 1] !== NEWLINE,
+  };
 }
 
 function damagedIn(bytes: Buffer): Set<number> {

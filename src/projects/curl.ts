@@ -1,10 +1,8 @@
 import { shellQuoted } from '../base/text.ts';
 import { exampleOrigin } from './origins.ts';
+import type { ProjectEntry } from './projects-schema.ts';
 
-interface Sender {
-  readonly id: string;
-  readonly origins?: readonly string[] | undefined;
-}
+type Sender = Pick<ProjectEntry, 'id' | 'origins'>;
 
 /**
  * Returns a command that sends an acceptable view of this project, from its first origin.

@@ -1,17 +1,11 @@
 import { LineSchema } from '../../view/line.ts';
 import type { SchemaPart } from '../../view/pattern.ts';
 
-interface Column {
-  readonly name: string;
-  readonly type: string;
-  /** The expression that reads the column from a line. */
-  readonly from: string;
-}
-
 /** The columns of a table for views, made from the line's schema, so that no field is missing. */
 export const COLUMNS = Object.entries(LineSchema.entries).map(([name, part]) => column(name, part));
 
-function column(name: string, part: SchemaPart): Column {
+/** Returns a column's name and type, and the expression that reads it from a line. */
+function column(name: string, part: SchemaPart) {
   if (name === 'ts' || name === 'ld') {
     const from = `parseDateTime64BestEffort(JSONExtractString(line, '${name}'), 3, 'UTC')`;
     return { name, type: "DateTime64(3, 'UTC')", from };

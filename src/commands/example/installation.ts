@@ -10,25 +10,10 @@ import { OPTIONS, projectsIn, SERVE_OPTIONS, type ServeSettings } from '../../se
 type ServeOption = keyof ServeSettings;
 
 /** The values that an example is filled in with: this viewlog, its settings, this machine. */
-export interface Installation {
-  /** Every path is absolute, and every template can contain it. */
-  readonly settings: ServeSettings;
-  /** `--data`; with a stream store, the projects file's directory. */
-  readonly dir: string;
-  readonly isDirMissing: boolean;
-  /** The owner of `dir`; a guess if it does not exist. A user or group without a name is its id. */
-  readonly user: string;
-  readonly group: string;
-  readonly uid: number;
-  readonly gid: number;
-  /** The path of the program that runs this bundle; `undefined` for the single executable. */
-  readonly runtime: string | undefined;
-  /** The bundle or the executable. */
-  readonly program: string;
-}
+export type Installation = ReturnType<typeof readInstallation>;
 
 /** @throws {Fatal} exit 64 if a path has characters that a configuration file could misread. */
-export function readInstallation(given: ServeSettings): Installation {
+export function readInstallation(given: ServeSettings) {
   const entries = Object.entries(given).map(([name, value]) => {
     const isPath = ['DIR', 'FILE'].includes(OPTIONS[name as ServeOption].value);
     return [name, isPath && typeof value === 'string' ? plainPath(path.resolve(value)) : value];
@@ -37,9 +22,12 @@ export function readInstallation(given: ServeSettings): Installation {
   const dir = settings.store === undefined ? settings.data : path.dirname(settings.projects);
   const stats = look(() => fs.statSync(dir), undefined);
   return {
+    /** Every path is absolute, and every template can contain it. */
     settings,
+    /** `--data`; with a stream store, the projects file's directory. */
     dir,
     isDirMissing: stats === undefined,
+    /** The owner of `dir`; a guess if it does not exist. Without a name, the id. */
     user: stats === undefined ? 'viewlog' : userName(stats.uid).replace('#', ''),
     group: stats === undefined ? 'viewlog' : groupName(stats.gid).replace('#', ''),
     // The first id of a machine or an image.
@@ -76,7 +64,11 @@ function look<T>(act: () => T, otherwise: T): T {
 
 export const realPath = (file: string): string => look(() => fs.realpathSync(file), file);
 
-function ownProgram(): Pick<Installation, 'runtime' | 'program'> {
+/**
+ * Returns the path of the bundle, and of the program that runs it; for the single executable,
+ * `runtime` is `undefined`.
+ */
+function ownProgram(): { readonly runtime: string | undefined; readonly program: string } {
   const [, script = ''] = process.argv;
   const runtime = look(() => process.execPath || 'deno', 'deno');
   const isRuntime = /^(node|deno|bun)/.test(path.basename(runtime));

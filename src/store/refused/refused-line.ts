@@ -20,22 +20,13 @@ export function refusedLine(
 const VIEW = ',"view":';
 
 /** A refused view as it is read back. */
-export interface StoredRefusal {
-  readonly id: string;
-  /** The time and the reason, as the line has them. */
-  readonly ts: unknown;
-  readonly code: unknown;
-  readonly issues: unknown;
-  readonly origin: string | undefined;
-  /** The text that was sent, without its line breaks. */
-  readonly text: string;
-}
+export type StoredRefusal = NonNullable<ReturnType<typeof readRefusedLine>>;
 
 /**
  * Reads a line of `refusedLine`; returns `undefined` for any other line. The view's text is cut out
  * instead of parsed, because parsing could lose the very fault.
  */
-export function readRefusedLine(line: string): StoredRefusal | undefined {
+export function readRefusedLine(line: string) {
   // The first match is right, because before it there are only texts of viewlog's own JSON, in
   // which a quote follows a backslash.
   const at = line.indexOf(VIEW);
@@ -46,6 +37,7 @@ export function readRefusedLine(line: string): StoredRefusal | undefined {
     const { ts, id, code, issues, origin } = head;
     const view: unknown = JSON.parse(sent);
     if (typeof id !== 'string' || !/^[0-9a-f-]{36}$/.test(id)) return undefined;
+    /** What was sent, without its line breaks. */
     const text = typeof view === 'string' ? view : sent;
     const from = typeof origin === 'string' ? origin : undefined;
     return { ts, id, code, issues, origin: from, text };
