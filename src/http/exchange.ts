@@ -1,3 +1,5 @@
+import type { HeaderName } from './few-headers.ts';
+
 /** An answer to a request, on any runtime's server. */
 export interface Answer {
   readonly status: number;
@@ -11,16 +13,6 @@ export interface Answer {
  * time, or its sender has gone; the memory budget is exhausted.
  */
 export type BodyFault = 'too-large' | 'too-many-pieces' | 'incomplete' | 'over-budget';
-
-/** The headers that a collector asks for. */
-export type HeaderName =
-  | 'access-control-request-headers'
-  | 'access-control-request-method'
-  | 'content-encoding'
-  | 'content-length'
-  | 'content-type'
-  | 'origin'
-  | 'transfer-encoding';
 
 /** One request, on any runtime's server. */
 export interface Exchange {

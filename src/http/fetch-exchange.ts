@@ -1,14 +1,8 @@
 import { LIMITS } from '../base/limits.ts';
 import { every } from '../base/time.ts';
 import { Body } from './body.ts';
-import {
-  type Answer,
-  type BodyFault,
-  type Exchange,
-  type Handler,
-  type HeaderName,
-  pathOf,
-} from './exchange.ts';
+import { type Answer, type BodyFault, type Exchange, type Handler, pathOf } from './exchange.ts';
+import type { HeaderName } from './few-headers.ts';
 import { type MemoryBudget, Reservation } from './memory-budget.ts';
 
 /**

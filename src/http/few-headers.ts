@@ -1,13 +1,10 @@
 import { IncomingMessage } from 'node:http';
-import type { HeaderName } from './exchange.ts';
 
-/** The headers that Node itself asks for. */
-type AskedByNode = 'host' | 'expect' | 'te';
-
-type Few = Partial<Record<HeaderName | AskedByNode, string>>;
-
-/** True: several lines are joined into one list. False: the first counts, as in Node. */
-const IS_LIST: Readonly<Record<keyof Few, boolean>> = {
+/**
+ * The headers that a collector or Node itself asks for. True: several lines are joined into one
+ * list. False: the first counts, as in Node.
+ */
+const IS_LIST = {
   'access-control-request-headers': true,
   'access-control-request-method': true,
   'content-encoding': true,
@@ -19,6 +16,9 @@ const IS_LIST: Readonly<Record<keyof Few, boolean>> = {
   te: true,
   'transfer-encoding': true,
 };
+
+export type HeaderName = keyof typeof IS_LIST;
+type Few = Partial<Record<HeaderName, string>>;
 
 const LENGTHS = new Set(Object.keys(IS_LIST).map(({ length }) => length));
 
@@ -44,8 +44,8 @@ function fewOf(raw: readonly string[]): Few {
   const few: Few = {};
   for (let i = 0; i < raw.length; i += 2) {
     if (!LENGTHS.has(raw[i]!.length)) continue;
-    const name = raw[i]!.toLowerCase() as keyof Few;
-    const isList = IS_LIST[name];
+    const name = raw[i]!.toLowerCase() as HeaderName;
+    const isList = IS_LIST[name] as boolean | undefined;
     if (isList === undefined) continue;
     const before = few[name];
     if (before === undefined) few[name] = raw[i + 1]!;

@@ -2,14 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { LIMITS } from '../base/limits.ts';
 import { Body } from './body.ts';
 import type { Connection } from './connection.ts';
-import {
-  type Answer,
-  type BodyFault,
-  type Exchange,
-  type Handler,
-  type HeaderName,
-  pathOf,
-} from './exchange.ts';
+import { type Answer, type BodyFault, type Exchange, type Handler, pathOf } from './exchange.ts';
+import type { HeaderName } from './few-headers.ts';
 import { type MemoryBudget, Reservation } from './memory-budget.ts';
 import type { OneWriteResponse } from './one-write-response.ts';
 
@@ -49,7 +43,7 @@ export class NodeExchange implements Exchange {
   }
 
   header(name: HeaderName): string | undefined {
-    return this.#incoming.headers[name];
+    return this.#incoming.headers[name] as string | undefined; // `FewHeaders` has no lists
   }
 
   start(): void {
