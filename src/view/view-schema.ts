@@ -40,19 +40,11 @@ const timestamp = v.pipe(
   v.check(dayExists, 'day that exists'),
 );
 
-/**
- * Returns whether the month of a well-formed timestamp has its day. `Date` would take a
- * microsecond.
- */
+/** Most days end at the first test: every view comes through, and `Date` takes longer. */
 function dayExists(text: string): boolean {
-  const tens = text.charCodeAt(8) - 48;
-  // Most days end here; every view comes through.
-  if (tens < 2) return true;
-  const day = 10 * tens + text.charCodeAt(9) - 48;
-  const month = Number(text.slice(5, 7));
-  if (day < 29 || month !== 2) return day < 31 || [1, 3, 5, 7, 8, 10, 12].includes(month);
-  const year = Number(text.slice(0, 4));
-  return day === 29 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  const day = Number(text.slice(8, 10));
+  // 30 February is parsed as 2 March, or not at all.
+  return day < 29 || new Date(text).getUTCDate() === day;
 }
 
 const PATH = 'string that starts with "/"';
