@@ -12,7 +12,7 @@ import { faultWords, fixOf } from '../status/problem-words.ts';
 import type { Sample } from '../status/reasons.ts';
 import { readRefusedLine } from '../store/refused/refused-line.ts';
 import { readView } from '../view/read-view.ts';
-import { isRefusal, type Refusal, REFUSALS, sizeFault } from '../view/refusal.ts';
+import { isRefusal, type Refusal, REFUSALS, tooLarge } from '../view/refusal.ts';
 import { remedyOf } from '../view/remedy.ts';
 import { printable, shellQuoted } from '../base/text.ts';
 import { defineCommand } from './command.ts';
@@ -39,7 +39,8 @@ export const explain = defineCommand({
     const stored = readRefusedLine(bytes.toString().trim());
     const origin = settings.origin.at(-1) ?? stored?.origin;
     const body = stored === undefined ? bytes : Buffer.from(stored.text);
-    const text = sizeFault(body.length, viewBytesMax) ?? textOf(body);
+    const { length } = body;
+    const text = length > viewBytesMax ? tooLarge(length, viewBytesMax) : textOf(body);
     const rules = { projects, viewBytesMax, now: Date.now };
     const verdict = typeof text === 'string' ? admit(readView(text), origin, rules) : text;
     if (!isRefusal(verdict)) {

@@ -88,9 +88,3 @@ export const tooLarge = (bytes: number | undefined, bytesMax: number, what = 'bo
       'Send a smaller view, or ask the operator to raise --max-view.',
     bytes === undefined ? {} : { bytes },
   );
-
-/**
- * Returns the refusal of a body of this many bytes; `undefined` if the size is within the limit.
- */
-export const sizeFault = (bytes: number, bytesMax: number): Refusal | undefined =>
-  bytes > bytesMax ? tooLarge(bytes, bytesMax) : undefined;

@@ -49,18 +49,13 @@ interface ProjectNow {
   allowsOrigin(origin: string | undefined): boolean;
 }
 
-const fixPage = (): Remedy => ({ kind: 'fix-page' });
-
-const REMEDIES: Readonly<Record<RefusalCode, (refused: Refused) => Remedy>> = {
+/** Other codes are the page's fault. */
+const REMEDIES: Readonly<Partial<Record<RefusalCode, (refused: Refused) => Remedy>>> = {
   'malformed-json': ({ isCut }) => ({ kind: isCut ? 'check-proxy' : 'fix-page' }),
   'project-not-activated': activation,
   'origin-not-allowed': activation,
-  'not-found': fixPage,
-  'method-not-allowed': fixPage,
   'request-timeout': () => ({ kind: 'check-proxy' }),
   'view-too-large': sizeRemedy,
-  'unsupported-media-type': fixPage,
-  'invalid-view': fixPage,
   'rate-limited': limitRemedy,
   overloaded: () => ({ kind: 'none' }),
   // The store says by itself while it is unavailable.
@@ -68,7 +63,8 @@ const REMEDIES: Readonly<Record<RefusalCode, (refused: Refused) => Remedy>> = {
 };
 
 /** Returns what fixes these refusals, by what is true now. */
-export const remedyOf = (refused: Refused): Remedy => REMEDIES[refused.code](refused);
+export const remedyOf = (refused: Refused): Remedy =>
+  REMEDIES[refused.code]?.(refused) ?? { kind: 'fix-page' };
 
 // Anyone can choose an Origin header, and origins end up in commands, so only plain ones pass: no
 // "null", nothing that a shell interprets.
