@@ -4,7 +4,7 @@ import { echo, nearest, printable, shellQuoted } from '../base/text.ts';
 import { changeProject } from '../projects/change-project.ts';
 import { curlOf } from '../projects/curl.ts';
 import { editProject } from '../projects/edit.ts';
-import { originFault, originKey } from '../projects/origins.ts';
+import { isOrigin, ORIGIN_EXPECTED, originKey } from '../projects/origins.ts';
 import type { ProjectEntry } from '../projects/projects-schema.ts';
 import { ACTIVATE_OPTIONS } from '../settings.ts';
 import { withProjects } from '../status/shell-commands.ts';
@@ -85,11 +85,9 @@ export const deactivate = defineCommand({
 
 /** @throws {Fatal} exit 64 for an origin that no project can list. */
 function checkOrigins(flag: string, origins: readonly string[]): void {
-  for (const origin of origins) {
-    const fault = originFault(origin);
-    if (fault === undefined) continue;
-    throw new Fatal(EXIT.usage, `--${flag} ${fault}; found "${echo(origin)}"`);
-  }
+  const wrong = origins.find((origin) => !isOrigin(origin));
+  if (wrong === undefined) return;
+  throw new Fatal(EXIT.usage, `--${flag} ${ORIGIN_EXPECTED}; found "${echo(wrong)}"`);
 }
 
 /** Returns the listed id that a new one is probably a typo of. Consecutive ids aren't typos. */

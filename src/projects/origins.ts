@@ -5,18 +5,14 @@ const SHAPE = /^https?:\/\/[^\s/?#@\\]+$/i;
 const WILDCARD = /^(https?:\/\/)\*\.(?=[^.:])/i;
 /** One or more whole labels of a host name. */
 const LABELS = String.raw`[\w-]+(?:\.[\w-]+)*`;
-const EXPECTED =
-  'must be an origin, as in "https://www.example.com" or "https://*.example.org" ' +
-  '(to accept every origin, leave "origins" out)';
 
-/** Returns what is wrong with an origin of the projects file, as "must …"; `undefined` if it is correct. */
-export function originFault(text: string): string | undefined {
-  if (ruleOf(text) !== undefined) return undefined;
-  const [start = ''] = /^https?:\/\/[^/?#\\]+/i.exec(text) ?? [];
-  return ruleOf(start) === undefined
-    ? EXPECTED
-    : `must end after its host and port, as in "${start}"`;
-}
+/** The rule for an origin, in the file and on the command line. */
+export const ORIGIN_EXPECTED =
+  'must be an origin without anything after its host and port, as in ' +
+  '"https://www.example.com" or "https://*.example.org" (to accept every origin, leave "origins" out)';
+
+/** Returns whether a project can list this origin. */
+export const isOrigin = (text: string): boolean => ruleOf(text) !== undefined;
 
 /**
  * Returns a test for `Origin` headers against a project's list of origins, which must be valid.

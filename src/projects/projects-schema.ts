@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { PROJECT_ID } from '../view/view-schema.ts';
-import { originFault } from './origins.ts';
+import { isOrigin, ORIGIN_EXPECTED } from './origins.ts';
 
 // The only list of the projects file's fields. Messages say what was expected, to be read after
 // the field's path and before "; found …". `data/projects.schema.json` is generated from it.
@@ -24,11 +24,8 @@ const id = v.pipe(
 const origin = v.pipe(
   v.string('must be a string, such as "https://www.example.com"'),
   // Editors check this much; the rest takes a URL parser.
-  v.regex(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/?#@\\]+$/, (issue) => originFault(issue.input) ?? ''),
-  v.check(
-    (text) => originFault(text) === undefined,
-    (issue) => originFault(issue.input) ?? '',
-  ),
+  v.regex(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/?#@\\]+$/, ORIGIN_EXPECTED),
+  v.check(isOrigin, ORIGIN_EXPECTED),
   v.examples(['https://www.example.com', 'https://*.example.org']),
 );
 

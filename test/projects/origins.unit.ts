@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { originFault, originTest } from '../../src/projects/origins.ts';
+import { isOrigin, originTest } from '../../src/projects/origins.ts';
 
 // An origin of the file, the origins that it allows, and some that it does not.
 test.each<[listed: string, allowed: string, others?: string]>([
@@ -34,7 +34,7 @@ test.each<[listed: string, allowed: string, others?: string]>([
   ['https://*.münchen.example', 'https://a.xn--mnchen-3ya.example'],
   ['http://*.localhost', 'http://shop.localhost'],
 ])('%s allows its origins, and no others', (listed, allowed, others = '') => {
-  expect(originFault(listed)).toBeUndefined();
+  expect(isOrigin(listed)).toBe(true);
   const isAllowed = originTest(['https://first.example', 'https://*.first.example', listed]);
   expect(isAllowed('https://first.example')).toBe(true);
   expect(allowed.split(' ').filter((origin) => !isAllowed(origin))).toEqual([]);
@@ -42,22 +42,15 @@ test.each<[listed: string, allowed: string, others?: string]>([
   expect(rest.filter((origin) => isAllowed(origin))).toEqual([]);
 });
 
-test.each([
+test.each(
   [
-    'must end after its host and port, as in "https://x.com"',
-    'https://x.com/ https://x.com/a/b https://x.com?a https://x.com#a',
-  ],
-  ['must end after its host and port, as in "https://*.x.com:8443"', 'https://*.x.com:8443/'],
-  [
-    'must be an origin, as in "https://www.example.com" or "https://*.example.org" (to accept every origin, leave "origins" out)',
-    ' * www.x.com //x.com https:/x.com ftp://x.com *.x.com null ' +
-      'https://* https://*/ https://a.*.com https://*a.com https://a*.com https://*.*.com ' +
-      'https://*. https://*..com https://*.:443 https://*.1.2.3.4 http://localhost:* ' +
-      'https://%2A.x.com https:// https:/// https://x.com:65536 https://x.com:http ' +
-      'https://1.2.3.256 https://me@x.com https://me:pw@x.com/ https://x\ty.com',
-  ],
-])('an origin %s', (fault, origins) => {
-  for (const origin of origins.split(' ')) {
-    expect([origin, originFault(origin)]).toEqual([origin, fault]);
-  }
+    'https://x.com/ https://x.com/a/b https://x.com?a https://x.com#a https://*.x.com:8443/',
+    ' * www.x.com //x.com https:/x.com ftp://x.com *.x.com null https://x\ty.com',
+    'https://* https://*/ https://a.*.com https://*a.com https://a*.com https://*.*.com',
+    'https://*. https://*..com https://*.:443 https://*.1.2.3.4 http://localhost:*',
+    'https://%2A.x.com https:// https:/// https://x.com:65536 https://x.com:http',
+    'https://1.2.3.256 https://me@x.com https://me:pw@x.com/',
+  ].flatMap((row) => row.split(' ')),
+)('%j is not an origin', (text) => {
+  expect(isOrigin(text)).toBe(false);
 });
