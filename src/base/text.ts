@@ -78,24 +78,10 @@ export const shellQuoted = (text: string): string =>
 /** The byte of a newline, in UTF-8 and in Latin-1. */
 export const NEWLINE = 0x0a;
 
-const WIDE =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/gu;
-/** Marks that combine with the character before them. */
-const COMBINING = /[\p{Mn}\p{Me}]/gu;
-
-const countOf = (text: string, kind: RegExp): number => text.match(kind)?.length ?? 0;
-
-/** Returns a text's columns on a terminal: wide characters take two, combining marks none. */
-export const widthOf = (text: string): number =>
-  Array.from(text).length + countOf(text, WIDE) - countOf(text, COMBINING);
-
 /** Returns the texts padded to the widest, on their left or on their right. */
 export function columnOf(texts: readonly string[], isRight = true): string[] {
-  const width = Math.max(...texts.map(widthOf));
-  return texts.map((text) => {
-    const space = ' '.repeat(width - widthOf(text));
-    return isRight ? space + text : text + space;
-  });
+  const width = Math.max(...texts.map(({ length }) => length));
+  return texts.map((text) => (isRight ? text.padStart(width) : text.padEnd(width)));
 }
 
 /** Returns a text with a character for each byte, U+0000 to U+00FF. */

@@ -1,5 +1,5 @@
 import { formatCount } from '../base/format.ts';
-import { columnOf, printable, widthOf } from '../base/text.ts';
+import { columnOf, printable } from '../base/text.ts';
 import type { Report } from './schema.ts';
 import { type Section, sectionsOf } from './sections.ts';
 import {
@@ -67,7 +67,7 @@ function sectionLines({ title, remark, total, rows }: Section, columns: number):
     columnOf(rows.map(({ change = '' }) => change)),
   ].filter(([first]) => first !== '');
   const lines = rows.map((_, i) => cells.map((column) => `  ${column[i]!}`).join(''));
-  const barWidth = Math.max(BAR_WIDTH_MIN, columns - widthOf(lines[0]!) - 2);
+  const barWidth = Math.max(BAR_WIDTH_MIN, columns - lines[0]!.length - 2);
   const most = Math.max(...rows.map(({ count }) => count), 1);
   const bars = rows.map(({ count }) => '█'.repeat(Math.round((count / most) * barWidth)));
   return ['', heading, ...lines.map((line, i) => `${line}  ${bars[i]!}`.trimEnd())];
