@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { LIMITS } from '../base/limits.ts';
 import { Body } from './body.ts';
-import type { Connection } from './connection.ts';
 import { type Answer, type BodyFault, type Exchange, type Handler, pathOf } from './exchange.ts';
 import type { HeaderName } from './few-headers.ts';
 import { type MemoryBudget, Reservation } from './memory-budget.ts';
@@ -13,8 +12,8 @@ export class NodeExchange implements Exchange {
   /** True once the answer is written, but perhaps not yet sent. */
   isAnswered = false;
   readonly #incoming: IncomingMessage;
+  /** Its `owner` is set. */
   readonly #outgoing: OneWriteResponse;
-  readonly #connection: Connection;
   readonly #handler: Handler;
   /** Set by the first `read` that waits for the body. */
   #finish: ((result: Uint8Array | BodyFault) => void) | undefined;
@@ -22,16 +21,13 @@ export class NodeExchange implements Exchange {
   constructor(
     incoming: IncomingMessage,
     outgoing: OneWriteResponse,
-    connection: Connection,
     handler: Handler,
     budget: MemoryBudget,
   ) {
     this.#incoming = incoming;
     this.#outgoing = outgoing;
-    this.#connection = connection;
     this.#handler = handler;
     this.reservation = new Reservation(budget);
-    outgoing.owner = connection;
   }
 
   get method(): string {
@@ -107,7 +103,7 @@ export class NodeExchange implements Exchange {
       outgoing.write(body ?? '');
       setTimeout(() => outgoing.end(), LIMITS.lingerMs);
     }
-    this.#connection.answered(this);
+    outgoing.owner!.answered(this);
   }
 }
 

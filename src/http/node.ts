@@ -44,7 +44,8 @@ export async function listenOnNode(
     (incoming, outgoing) => {
       if (isStopping) outgoing.shouldKeepAlive = false;
       const connection = connections.get(incoming.socket)!;
-      const exchange = new NodeExchange(incoming, outgoing, connection, handler, budget);
+      outgoing.owner = connection;
+      const exchange = new NodeExchange(incoming, outgoing, handler, budget);
       // Its refusal would have to wait for this connection's other answers.
       if (exchange.reservation.isRefused && !connection.isIdle) incoming.socket.destroy();
       else connection.enqueue(exchange);
