@@ -92,7 +92,8 @@ export function patternOf(
   path = '',
 ): Pattern | undefined {
   const part = schema as SchemaPart;
-  if (isChanging(part)) return undefined;
+  // The schema supplies or changes a value, which no pattern can express.
+  if (part.default !== undefined || part.fallback !== undefined) return undefined;
   const actions = actionsOf(part);
   if (part.type === 'string') return stringPattern(actions, path, captured);
   if (part.type === 'array') return arrayPattern(part, actions, path, captured);
@@ -104,10 +105,6 @@ export function patternOf(
   if (part.type === 'optional') return patternOf(part.wrapped!, captured, path);
   return part.type === 'strict_object' ? objectPattern(part, path, captured) : undefined;
 }
-
-/** Returns whether the schema supplies or changes a value, which no pattern can express. */
-const isChanging = (part: SchemaPart): boolean =>
-  part.default !== undefined || part.fallback !== undefined;
 
 const unnamed = (source: string): Pattern => ({ source, groups: [] });
 
@@ -174,11 +171,7 @@ function objectPattern(
   for (const [key, part] of Object.entries(entries)) {
     const mayBeAbsent = part.type === 'optional';
     const value = patternOf(part, captured, path === '' ? key : `${path}.${key}`);
-    if (value === undefined) {
-      // Such a field may still be absent, unless that has a meaning.
-      if (mayBeAbsent && !isChanging(part) && actionsOf(part).length === 0) continue;
-      return undefined;
-    }
+    if (value === undefined) return undefined;
     const field = `${literally(JSON.stringify(key))}:${value.source}`;
     if (!mayBeAbsent) source += isAfterRequired ? `,${field}` : field;
     else source += isAfterRequired ? `(?:,${field})?` : `(?:${field},)?`;
