@@ -1,5 +1,5 @@
 import type { Answer, Exchange } from '../http/exchange.ts';
-import { problemDetails, type Refusal, REFUSALS } from '../view/refusal.ts';
+import { type Refusal, REFUSALS } from '../view/refusal.ts';
 
 // The collector's answers, with the headers that let a page of any origin read them.
 
@@ -37,12 +37,15 @@ export function created(id: string, origin: string | undefined): Answer {
   return { status: 201, headers: last.headers, body };
 }
 
+/** Answers with problem details (RFC 9457), with `issues` if there are any. */
 export function problem(refusal: Refusal, origin: string | undefined): Answer {
-  const { status, headers } = REFUSALS[refusal.code];
-  return answer(status, JSON.stringify(problemDetails(refusal)), origin, {
+  const { code, detail, issues, retryAfterSeconds } = refusal;
+  const { status, title, headers } = REFUSALS[code];
+  const type = `urn:viewlog:problem:${code}`;
+  return answer(status, JSON.stringify({ type, title, status, code, detail, issues }), origin, {
     'Content-Type': 'application/problem+json',
     ...headers,
-    ...(refusal.retryAfterSeconds && { 'Retry-After': String(refusal.retryAfterSeconds) }),
+    ...(retryAfterSeconds && { 'Retry-After': String(retryAfterSeconds) }),
   });
 }
 

@@ -60,16 +60,6 @@ export interface Refusal {
 
 export const isRefusal = (value: object): value is Refusal => 'code' in value && 'detail' in value;
 
-/**
- * Returns a refusal as problem details (RFC 9457): `type`, `title`, `status`, `code`, `detail`, and
- * `issues` if there are any.
- */
-export function problemDetails({ code, detail, issues }: Refusal): object {
-  const { status, title } = REFUSALS[code];
-  const type = `urn:viewlog:problem:${code}`;
-  return { type, title, status, code, detail, ...(issues && { issues }) };
-}
-
 /** Returns a refusal. Called by the check that finds its reason. */
 export const refusal = (code: RefusalCode, detail: string, more?: Partial<Refusal>): Refusal => ({
   code,
