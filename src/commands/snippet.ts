@@ -4,7 +4,7 @@ import { plural } from '../base/format.ts';
 import { viewUrl } from '../base/option.ts';
 import { unpacked } from '../base/built.ts';
 import { printable } from '../base/text.ts';
-import type { Faulty, Sound } from '../projects/parse.ts';
+import type { Parsed } from '../projects/parse.ts';
 import { readProjectsFile } from '../projects/projects-file.ts';
 import { isLoopback } from '../status/guard.ts';
 import { withProjects } from '../status/shell-commands.ts';
@@ -56,7 +56,7 @@ export const snippet = defineCommand({
 });
 
 /** Returns why the project's views would be refused. */
-function problemsOf(reading: Sound | Faulty, id: string, path: string): readonly string[] {
+function problemsOf(reading: Parsed, id: string, path: string): readonly string[] {
   if ('faults' in reading) return reading.faults;
   const project = reading.file.projects.find((listed) => listed.id === id);
   if (project !== undefined && project.active !== false) return [];

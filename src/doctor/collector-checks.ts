@@ -46,7 +46,7 @@ export function checkProjects({ projects: reading, settings, status }: Facts): r
     const check = `Correct the file. To see every fault: ${commands.withProjects('check', settings)}`;
     // The message of a file that cannot be read says what to do.
     const fix = typeof reading.content === 'object' ? check : undefined;
-    return [error(`${summaryOfFaults(reading)}; ${kept}`, fix)];
+    return [error(`${summaryOfFaults(reading.faults)}; ${kept}`, fix)];
   }
   const { projects } = reading.file;
   const what = `"${settings.projects}" has ${summaryOf(projects)}`;

@@ -2,7 +2,7 @@ import { ask } from '../base/ask.ts';
 import { askHolder } from '../disk/lock.ts';
 import { ownAddress } from '../http/listener.ts';
 import { exampleOrigin } from '../projects/origins.ts';
-import type { Faulty, Sound } from '../projects/parse.ts';
+import type { Parsed } from '../projects/parse.ts';
 import { readProjectsFile } from '../projects/projects-file.ts';
 import { type Chosen, placeOf } from '../status/shell-commands.ts';
 import type { StatusModel } from '../status/model.ts';
@@ -89,12 +89,12 @@ async function askStatus(named: string | undefined, options: Options) {
 }
 
 /** Returns an origin from which a project's pages may send. */
-function senderOf(reading: Sound | Faulty, project: string | undefined): string | undefined {
+function senderOf(reading: Parsed, project: string | undefined): string | undefined {
   const sender = activeIn(reading).find(({ id, origins }) => (project ? id === project : origins));
   return sender?.origins?.map(exampleOrigin)[0];
 }
 
-export const activeIn = (reading: Sound | Faulty) =>
+export const activeIn = (reading: Parsed) =>
   'faults' in reading ? [] : reading.file.projects.filter(({ active }) => active ?? true);
 
 function runtimeHere() {

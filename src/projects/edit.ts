@@ -7,7 +7,7 @@ import { prepareDirectory } from '../disk/directory.ts';
 import { syncDirectory } from '../disk/durable.ts';
 import { systemFiles } from '../disk/ops.ts';
 import { rewritten } from './json-edit.ts';
-import { causeOf, readProjectsFile, soundOrFatal } from './projects-file.ts';
+import { causeOf, readProjectsFile, fileOrFatal } from './projects-file.ts';
 import type { ProjectEntry, ProjectsFile } from './projects-schema.ts';
 
 // Edits of the projects file. The new text is written to a draft, which only one edit at a time can
@@ -39,7 +39,7 @@ interface Edit {
 export async function editProject({ path, id, change, operator, canCreate = false }: Edit) {
   const reading = await readProjectsFile(path);
   const isNew = reading.content === undefined && canCreate;
-  const file: ProjectsFile = isNew ? { projects: [] } : soundOrFatal(reading).file;
+  const file: ProjectsFile = isNew ? { projects: [] } : fileOrFatal(reading);
   const text = reading.content?.toString() ?? EMPTY;
   const listed = file.projects;
   const index = listed.findIndex((project) => project.id === id);

@@ -5,7 +5,7 @@ import {
   cannotRead,
   readProjectsFile,
   type Reading,
-  soundOrFatal,
+  fileOrFatal,
   summaryOfFaults,
 } from './projects-file.ts';
 
@@ -24,7 +24,7 @@ const POLL_MS = 1_600;
  */
 export async function followProjects(path: string, log: Log) {
   let reading = await readProjectsFile(path);
-  const projects = new ProjectList(soundOrFatal(reading).file);
+  const projects = new ProjectList(fileOrFatal(reading));
   let lastCheck = Promise.resolve();
   const check = async (isAsked: boolean): Promise<void> => {
     const found = await readProjectsFile(path, reading);
@@ -52,7 +52,7 @@ function apply(reading: Reading, path: string, projects: ProjectList): string {
   }
   const isMissing = reading.content === undefined;
   // A command that creates the file would shorten the list to one project.
-  const first = isMissing ? cannotRead(path, GONE) : summaryOfFaults(reading);
+  const first = isMissing ? cannotRead(path, GONE) : summaryOfFaults(reading.faults);
   const message = `The last good projects file stays active: ${first}`;
   projects.fault = { message, first, sinceMs: fault?.sinceMs ?? Date.now(), isMissing };
   return 'faulty';

@@ -9,15 +9,11 @@ import { KEYS, projectsFile, type ProjectsFile } from './projects-schema.ts';
 // Reads the projects file's text, and reports each fault with its place, what was expected and what
 // was found.
 
-/** A file without faults. */
-export interface Sound {
-  readonly file: ProjectsFile;
-}
-
-/** The faults of a file that cannot be used: one line each, with the file and the place. */
-export interface Faulty {
-  readonly faults: readonly string[];
-}
+/**
+ * A file without faults, or the faults of one that cannot be used: one line each, with the file and
+ * the place.
+ */
+export type Parsed = { readonly file: ProjectsFile } | { readonly faults: readonly string[] };
 
 export const FAULTS_MAX = 50;
 
@@ -25,7 +21,7 @@ export const FAULTS_MAX = 50;
  * Reads the text of a projects file: strict JSON in UTF-8; a byte order mark is ignored.
  * @param name the file's name for the faults.
  */
-export function parseProjectsFile(bytes: Uint8Array, name: string): Sound | Faulty {
+export function parseProjectsFile(bytes: Uint8Array, name: string): Parsed {
   const text = new TextDecoder().decode(bytes);
   const result = isUtf8(bytes) ? check(text) : [notUtf8(text)];
   if (!Array.isArray(result)) return { file: result };

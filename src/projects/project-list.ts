@@ -1,6 +1,6 @@
 import { plural } from '../base/format.ts';
 import { originTest } from './origins.ts';
-import { readProjectsFile, soundOrFatal } from './projects-file.ts';
+import { readProjectsFile, fileOrFatal } from './projects-file.ts';
 import type { ProjectEntry, ProjectsFile } from './projects-schema.ts';
 import { TokenBucket } from './rate-limit.ts';
 
@@ -84,4 +84,4 @@ export function summaryOf(projects: readonly { readonly active?: boolean | undef
  * @throws {Fatal} exit 78 with every fault.
  */
 export const loadProjects = async (path: string): Promise<ProjectList> =>
-  new ProjectList(soundOrFatal(await readProjectsFile(path)).file);
+  new ProjectList(fileOrFatal(await readProjectsFile(path)));

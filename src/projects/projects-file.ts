@@ -3,7 +3,8 @@ import { errnoOf, EXIT, Fatal, reasonOf } from '../base/exit.ts';
 import { formatSize, plural } from '../base/format.ts';
 import { MiB } from '../base/size.ts';
 import { printable, shellQuoted } from '../base/text.ts';
-import { type Faulty, parseProjectsFile, type Sound } from './parse.ts';
+import { type Parsed, parseProjectsFile } from './parse.ts';
+import type { ProjectsFile } from './projects-schema.ts';
 
 /** Enough for some tens of thousands of projects. Parsing them delays views for a moment. */
 export const FILE_BYTES_MAX = 4 * MiB;
@@ -36,7 +37,7 @@ export const cannotRead = (path: string, reason: string): string =>
   `Cannot read projects file "${printable(path, Infinity)}": ${reason}`;
 
 /** A reading of the projects file; a missing file is a fault, too. */
-export type Reading = (Sound | Faulty) & { readonly content: Content };
+export type Reading = Parsed & { readonly content: Content };
 
 /**
  * Reads and checks the projects file.
@@ -55,12 +56,11 @@ const isSameContent = (a: Content, b: Content): boolean =>
   typeof a === 'object' && typeof b === 'object' ? Buffer.compare(a, b) === 0 : a === b;
 
 /** @throws {Fatal} exit 78 with every fault. */
-export function soundOrFatal(reading: Reading): Sound {
-  if ('file' in reading) return reading;
+export function fileOrFatal(reading: Reading): ProjectsFile {
+  if ('file' in reading) return reading.file;
   throw new Fatal(EXIT.badConfiguration, reading.faults.join('\n'));
 }
 
 /** Returns the first fault and how many more there are, in one line. */
-export function summaryOfFaults({ faults: [first = '', ...more] }: Faulty): string {
-  return more.length === 0 ? first : `${first} (and ${plural(more.length, 'more fault')})`;
-}
+export const summaryOfFaults = ([first = '', ...more]: readonly string[]): string =>
+  more.length === 0 ? first : `${first} (and ${plural(more.length, 'more fault')})`;
