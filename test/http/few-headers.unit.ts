@@ -16,7 +16,7 @@ const ASKED = [
   'origin',
   'te',
   'transfer-encoding',
-] as const;
+];
 
 /** Returns the headers that a server makes of a request's header lines, and its answer. */
 async function headersOf(
@@ -55,10 +55,6 @@ it.each<[string, string[], version?: string]>([
   const few = await headersOf(request, FewHeaders);
   const all = await headersOf(request, IncomingMessage);
   expect(few.answer).toBe(all.answer);
-  for (const name of ASKED)
-    expect([name, few.headers?.[name]]).toStrictEqual([name, all.headers?.[name]]);
-  // And none that nobody asks for.
-  expect(Object.keys(few.headers ?? {}).filter((name) => !ASKED.includes(name as 'te'))).toEqual(
-    [],
-  );
+  const asked = Object.entries(all.headers ?? {}).filter(([name]) => ASKED.includes(name));
+  expect({ ...few.headers }).toStrictEqual(Object.fromEntries(asked));
 });

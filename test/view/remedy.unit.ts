@@ -14,6 +14,7 @@ const [ANY, LISTED, INACTIVE, LIMITED] = new ProjectList({
   ],
 }).all();
 
+const sentTo = (project: Refused['project'], sentPerMinute: number) => ({ project, sentPerMinute });
 const faulty = { isProjectsFileFaulty: true };
 const activate = (origin?: string): Remedy => ({ kind: 'activate', origin });
 const add: Remedy = { kind: 'add-origin', origin: X };
@@ -42,19 +43,11 @@ const CASES: Partial<Record<RefusalCode, Case[]>> = {
     ['a faulty projects file', { project: LISTED, origin: X, ...faulty }, 'fix-projects-file'],
   ],
   'rate-limited': [
-    [
-      'what was sent',
-      { project: LIMITED, sentPerMinute: 61.5 },
-      { kind: 'raise-limit', viewsPerMinute: 124 },
-    ],
-    ['a limit that is high enough now', { project: LIMITED, sentPerMinute: 60 }, 'fixed'],
-    ['a limit removed since', { project: ANY, sentPerMinute: 61 }, 'fixed'],
-    ['a project deactivated since', { project: INACTIVE, sentPerMinute: 61 }, 'fixed'],
-    [
-      'a faulty projects file',
-      { project: LIMITED, sentPerMinute: 61, ...faulty },
-      'fix-projects-file',
-    ],
+    ['what was sent', sentTo(LIMITED, 61.5), { kind: 'raise-limit', viewsPerMinute: 124 }],
+    ['a limit that is high enough now', sentTo(LIMITED, 60), 'fixed'],
+    ['a limit removed since', sentTo(ANY, 61), 'fixed'],
+    ['a project deactivated since', sentTo(INACTIVE, 61), 'fixed'],
+    ['a faulty projects file', { ...sentTo(LIMITED, 61), ...faulty }, 'fix-projects-file'],
   ],
   'view-too-large': [
     ['the line that a body becomes', { bytes: 32 * 1024 }, bytes(64 * 1024)],
@@ -67,9 +60,6 @@ const CASES: Partial<Record<RefusalCode, Case[]>> = {
     ['a body cut off', { isCut: true }, 'check-proxy'],
   ],
   'invalid-view': [['faults', {}, 'fix-page']],
-  'request-timeout': [['a body too late', {}, 'check-proxy']],
-  overloaded: [['too many at once', {}, 'none']],
-  'storage-unavailable': [['a store that refused', {}, 'fixed']],
 };
 
 const ROWS = Object.entries(CASES).flatMap(([code, cases]) =>

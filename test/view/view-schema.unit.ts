@@ -119,13 +119,12 @@ describe('the faults of a view', () => {
   });
 
   it.each([
-    [50, 50, 'The view has 50 faults; issues lists all.'],
-    [51, 50, 'The view has 51 faults; issues lists the first 50, and leaves out 1 more.'],
-    [62, 50, 'The view has 62 faults; issues lists the first 50, and leaves out 12 more.'],
-  ])('%i are counted to the last, and %i listed', (count, listed, said) => {
+    [50, 'The view has 50 faults; issues lists all.'],
+    [62, 'The view has 62 faults; issues lists the first 50, and leaves out 12 more.'],
+  ])('%i are counted to the last, and 50 listed', (count, said) => {
     const { detail, issues } = refused(changed({ mp: { p: Array(count).fill(1) } }));
     expect(detail).toBe(`"mp.p[0]" must be a string; received 1. ${said}`);
-    expect(issues).toHaveLength(listed);
+    expect(issues).toHaveLength(50);
   });
 
   it('quote what was sent up to 64 characters', () => {
@@ -144,19 +143,11 @@ describe('the faults of a view', () => {
   });
 });
 
-describe('text that is not JSON', () => {
-  it.each([
-    ['', 'The body is empty; send one JSON object.'],
-    [
-      '{"a":\n  tru}',
-      'Line 2, column 3: expected text in double quotes, a number, true, false or null; found tru.',
-    ],
-  ])('%j is refused with the place', (text, detail) => {
-    expect(refused(text)).toStrictEqual({
-      code: 'malformed-json',
-      detail,
-    });
-  });
+it.each([
+  ['', 'The body is empty; send one JSON object.'],
+  ['{"a":\n  1,}', 'Line 2, column 4: expected no comma before the closing "}".'],
+])('%j, which is not JSON, is refused with the place', (text, detail) => {
+  expect(refused(text)).toStrictEqual({ code: 'malformed-json', detail });
 });
 
 describe('a stored view', () => {
