@@ -17,22 +17,24 @@ import { isFragment } from './fragment.ts';
  */
 export async function verifyFile(file: string) {
   const check = new FileCheck(dayOfName('views', basename(file)));
-  const broken: string[] = [];
+  let broken: string | undefined;
   try {
     for await (const block of readBlocks(file)) check.add(block);
   } catch (error) {
     // A packed file that ends too early, or is not one.
     if (!(error instanceof Fatal) || error.exitCode !== EXIT.badData) throw error;
-    broken.push(error.message);
+    broken = error.message;
   }
-  const faults = [...broken, ...FAULTS.flatMap((kind) => check.describe(kind))];
-  const rest = [...faults, ...check.remarks()].map((text) => `  ${text}`);
-  const lines = [`${printable(file, Infinity)}: ${check.summary()}`, ...rest];
-  return { isSound: faults.length === 0, lines };
+  const rest = [...(broken === undefined ? [] : [broken]), ...check.findings()];
+  const lines = [
+    `${printable(file, Infinity)}: ${check.summary()}`,
+    ...rest.map((text) => `  ${text}`),
+  ];
+  return { isSound: broken === undefined && check.isSound, lines };
 }
 
-const FAULTS = ['invalid line', 'duplicate id', 'misplaced line'] as const;
-type Kind = (typeof FAULTS)[number] | 'sealed fragment';
+const FRAGMENT = 'sealed fragment';
+type Kind = 'invalid line' | 'duplicate id' | 'misplaced line' | typeof FRAGMENT;
 
 const NUMBERS_MAX = 10;
 /**
@@ -65,7 +67,7 @@ class FileCheck {
       this.#lines += 1;
       const why = block.damaged.has(i) ? 'is not UTF-8' : this.#checkLine(line);
       if (why === undefined) continue;
-      if (isFragment(line)) this.#note('sealed fragment');
+      if (isFragment(line)) this.#note(FRAGMENT);
       else this.#note('invalid line', why);
     }
   }
@@ -79,20 +81,14 @@ class FileCheck {
     if (isRefusal(view)) return printable(view.detail, 120);
     const { ts, id } = head;
     if (this.#ids.has(id) || this.#idsBefore.has(id)) this.#note('duplicate id');
-    this.#remember(id);
+    // The last ids, in bounded memory.
+    if (this.#ids.size >= RECENT_MIN) [this.#idsBefore, this.#ids] = [this.#ids, new Set()];
+    this.#ids.add(id);
     const day = ts.slice(0, 10);
     if (day !== (this.#day ?? day)) this.#note('misplaced line', `of ${day}`);
     this.#firstTs ??= ts;
     this.#lastTs = ts;
     return undefined;
-  }
-
-  /** The last ids, in bounded memory. */
-  #remember(id: string): void {
-    this.#ids.add(id);
-    if (this.#ids.size < RECENT_MIN) return;
-    this.#idsBefore = this.#ids;
-    this.#ids = new Set();
   }
 
   #note(kind: Kind, why?: string): void {
@@ -102,26 +98,24 @@ class FileCheck {
     this.#found.set(kind, found);
   }
 
-  /** Returns `3 invalid lines: 17 (is blank), 18 (is blank), 40 (is not UTF-8)`, or nothing. */
-  describe(kind: Kind): string[] {
-    const { count = 0, places = [] } = this.#found.get(kind) ?? {};
-    const more = count > NUMBERS_MAX ? ', …' : '';
-    return count === 0 ? [] : [`${plural(count, kind)}: ${places.join(', ')}${more}`];
+  get isSound(): boolean {
+    return [...this.#found.keys()].every((kind) => kind === FRAGMENT);
+  }
+
+  /** Returns `3 invalid lines: 17 (is blank), 18 (is blank), 40 (is not UTF-8)`, and remarks. */
+  findings(): string[] {
+    const findings = Array.from(this.#found, ([kind, { count, places }]) => {
+      const more = count > NUMBERS_MAX ? ', …' : '';
+      const crash = '; not a fault: a crash cut it off, never acknowledged';
+      return `${plural(count, kind)}: ${places.join(', ')}${more}${kind === FRAGMENT ? crash : ''}`;
+    });
+    const unended = 'the last line has no newline: it is being written; not a fault';
+    return this.#isUnended ? [...findings, unended] : findings;
   }
 
   /** Returns `40 lines, 10,240 bytes, 2026-03-01T00:00:00.000Z to 2026-03-01T00:00:39.000Z`. */
   summary(): string {
     const span = this.#firstTs === undefined ? '' : `, ${this.#firstTs} to ${this.#lastTs!}`;
     return `${plural(this.#lines, 'line')}, ${plural(this.#bytes, 'byte')}${span}`;
-  }
-
-  /** Returns remarks that are not faults. */
-  remarks(): string[] {
-    const crash = '; not a fault: a crash cut it off, never acknowledged';
-    const unended = 'the last line has no newline: it is being written; not a fault';
-    return [
-      ...this.describe('sealed fragment').map((text) => `${text}${crash}`),
-      ...(this.#isUnended ? [unended] : []),
-    ];
   }
 }
