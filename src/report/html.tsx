@@ -1,11 +1,10 @@
 import { raw } from 'hono/html';
-import type { Child } from 'hono/jsx';
+import type { PropsWithChildren } from 'hono/jsx';
 import type { HtmlEscapedString } from 'hono/utils/html';
-import { formatCount } from '../base/format.ts';
+import { formatCount, plural } from '../base/format.ts';
 import { printable } from '../base/text.ts';
-import { BarChart } from './chart.tsx';
 import type { Report } from './schema.ts';
-import { type Section, sectionsOf } from './sections.ts';
+import { type Row, type Section, sectionsOf } from './sections.ts';
 import {
   faultsOf,
   figuresOf,
@@ -121,12 +120,56 @@ const Table = ({ rows, total }: Pick<Section, 'rows' | 'total'>) => (
   </table>
 );
 
-const Titled = ({ title, children }: { readonly title: string; readonly children: Child }) => (
+const Titled = ({ title, children }: PropsWithChildren<{ readonly title: string }>) => (
   <section id={title.toLowerCase().replaceAll(' ', '-')}>
     <h2>{title}</h2>
     {children}
   </section>
 );
+
+/** A phone has space for this many labels under the chart; a wider page for twice as many. */
+const TICKS_MAX = 7;
+
+/** Renders bars that show their names on hovering; a screen reader reads a list of these names. */
+function BarChart({ rows }: { readonly rows: readonly Row[] }) {
+  const top = Math.max(...rows.map(({ count }) => count), 1);
+  const isShort = rows.length <= 2 * TICKS_MAX;
+  const every = isShort ? 1 : Math.ceil(rows.length / TICKS_MAX);
+  const partial = rows.find(({ texts }) => texts.length > 1);
+  const bars = rows.map((row, i) => {
+    const { texts, count } = row;
+    const name = `${texts.join(' ')}: ${plural(count, 'view')}`;
+    const isCounted = isShort || (count === 0 && row !== partial);
+    return (
+      <li
+        title={name}
+        class={row === partial ? 'partial' : ''}
+        style={`--part: ${((100 * count) / top).toFixed(1)}%`}
+      >
+        <span class="hidden">{name}</span>
+        <span class="count" aria-hidden="true">
+          {isCounted ? formatCount(count) : ''}
+        </span>
+        <span class="tick" aria-hidden="true">
+          {i % every === 0 ? twoLines(texts[0]!) : ''}
+        </span>
+      </li>
+    );
+  });
+  return (
+    <figure>
+      <p class="scale" aria-hidden="true">
+        <span>{formatCount(top)}</span>
+        <span>0</span>
+      </p>
+      <ol class={isShort ? 'bars short' : 'bars'}>{bars}</ol>
+      {partial && <figcaption>Striped: {partial.texts.join(' ')}</figcaption>}
+    </figure>
+  );
+}
+
+/** Allows a line break in `Mon 16 Nov` after the weekday only. */
+const twoLines = (label: string): string => label.replace(/( \S+) /, '$1\u00a0');
 
 /** Characters that join others into one: Persian words and some emoji need them. */
 const WITHOUT_JOINERS = /[^\u200c\u200d]+/g;

@@ -96,4 +96,4 @@ export const ReportSchema = v.object({
 export type Report = v.InferOutput<typeof ReportSchema>;
 
 /** One of the report's lists. */
-export type List<T> = v.InferOutput<ReturnType<typeof listOf<v.GenericSchema<T>>>>;
+export type List<K> = v.InferOutput<ReturnType<typeof listOf<v.GenericSchema<K>>>>;

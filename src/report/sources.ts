@@ -95,13 +95,8 @@ export class Sources {
     // The site is the text before the path. Remembering its source is faster than matching its host.
     const end = referrer.indexOf('/', referrer.indexOf('://') + '://'.length);
     const site = (end < 0 ? referrer : referrer.slice(0, end)).slice(0, SITE_LENGTH_MAX);
-    let source = this.#remembered.get(site);
-    if (source === undefined) {
-      source = this.#sourceOf(site);
-      if (this.#remembered.size >= REMEMBERED_MAX) this.#remembered.clear();
-      this.#remembered.set(site, source);
-    }
-    return source;
+    if (this.#remembered.size > REMEMBERED_MAX) this.#remembered.clear();
+    return valueOf(this.#remembered, site, () => this.#sourceOf(site));
   }
 
   #sourceOf(site: string): string {
@@ -115,3 +110,13 @@ export class Sources {
 
 /** Changes ASCII letters only: bytes beyond ASCII are parts of characters. */
 const lowerCase = (letters: string): string => letters.toLowerCase();
+
+/** Returns the value of a key; adds a new value if the key is missing. */
+export function valueOf<V>(map: Map<string, V>, key: string, make: () => V): V {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = make();
+    map.set(key, value);
+  }
+  return value;
+}

@@ -2,7 +2,7 @@ import type { ProjectEntry } from '../projects/projects-schema.ts';
 import type { Calendar } from './calendar.ts';
 import { campaignIn, withoutQuery } from './page-url.ts';
 import type { ViewLine } from './report-line.ts';
-import { INTERNAL, NONE, Sources } from './sources.ts';
+import { INTERNAL, NONE, Sources, valueOf } from './sources.ts';
 import { Tally } from './tally.ts';
 
 interface Project {
@@ -88,11 +88,4 @@ export class Totals {
       return { days: new Set(), sources: new Sources(origins) };
     });
   }
-}
-
-/** Returns the value of a key; adds a new value if the key is missing. */
-function valueOf<V>(map: Map<string, V>, key: string, make: () => V): V {
-  const value = map.get(key) ?? make();
-  if (!map.has(key)) map.set(key, value);
-  return value;
 }
