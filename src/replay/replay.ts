@@ -64,9 +64,6 @@ export async function replayFiles(
 
 type Rules = ReplayOptions & AdmissionRules;
 
-/** The outcomes of a line, but for views that are still refused: these have their reasons. */
-const OUTCOMES = ['sent', 'sent before', 'with an unknown outcome', 'of other projects', 'invalid'];
-
 /** Returns whether the outcome of every view that was ever sent is known. */
 async function replayFile(file: string, rules: Rules): Promise<boolean> {
   const { stop, log, onOutcome } = rules;
@@ -76,14 +73,12 @@ async function replayFile(file: string, rules: Rules): Promise<boolean> {
   const lock = await acquireLock(dir, { name: REPLAY_LOCK_NAME, log, onLost });
   try {
     const sentIds = await SentIds.open(file);
-    const counts = new Map(OUTCOMES.map((outcome) => [outcome, 0]));
-    let lineCount = 0;
+    const counts = new Map([['sent', 0]]);
     try {
       for await (const { lines, damaged } of readBlocks(file)) {
         for (const [i, line] of lines.entries()) {
           if (lost !== undefined) throw lost;
           if (stop.aborted) return true;
-          lineCount += 1;
           const view = damaged.has(i) ? undefined : readRefusedLine(line);
           const outcome = await replayView(view, sentIds, rules);
           const isListed = counts.has(outcome) || counts.size < OUTCOMES_MAX;
@@ -93,7 +88,7 @@ async function replayFile(file: string, rules: Rules): Promise<boolean> {
       }
     } finally {
       await sentIds.close();
-      onOutcome(`${printable(file, Infinity)}: ${summaryOf(lineCount, counts, sentIds)}`);
+      onOutcome(`${printable(file, Infinity)}: ${summaryOf(counts, sentIds)}`);
     }
     return sentIds.unknown().length === 0;
   } finally {
@@ -138,9 +133,9 @@ async function replayView(
 }
 
 /** Returns the number of lines, a line for each outcome, and the ids of unknown outcome. */
-function summaryOf(lines: number, counts: ReadonlyMap<string, number>, sentIds: SentIds): string {
-  const seen = [...counts].filter(([outcome, count]) => count > 0 || outcome === 'sent');
-  const rows = seen.map(([outcome, count]) => `  ${count} ${outcome}`);
+function summaryOf(counts: ReadonlyMap<string, number>, sentIds: SentIds): string {
+  const lines = [...counts.values()].reduce((sum, count) => sum + count);
+  const rows = Array.from(counts, ([outcome, count]) => `  ${count} ${outcome}`);
   const unknown = sentIds.unknown();
   if (unknown.length > 0) {
     rows.push(

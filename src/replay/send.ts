@@ -6,15 +6,6 @@ import { sleep } from '../base/time.ts';
 import type { StoredRefusal } from '../store/refused/refused-line.ts';
 import type { SentState } from './sent-ids.ts';
 
-/** What is known after sending a view. */
-interface Sent {
-  /** `?`: the view may be stored. */
-  readonly state: SentState;
-  readonly answer: string;
-  /** With `-`: the collector is busy, and may accept the view later. */
-  readonly retryAfterSeconds?: number;
-}
-
 const TIMEOUT_MS = 60_000;
 
 /**
@@ -33,29 +24,27 @@ export async function findCollector(url: string): Promise<void> {
  * Sends a view with the Origin of its first request, again and again while the collector is busy.
  * Never rejects.
  * @param stop ends the attempts.
+ * @returns `?` if the view may be stored, and the answer in words.
  */
-export async function sendView(url: string, view: StoredRefusal, stop: AbortSignal): Promise<Sent> {
-  for (;;) {
-    const sent = await sendOnce(url, view);
-    if (sent.retryAfterSeconds === undefined) return sent;
-    await sleep(1000 * sent.retryAfterSeconds, stop);
-    if (stop.aborted) return sent;
-  }
-}
-
-async function sendOnce(url: string, { text, origin }: StoredRefusal): Promise<Sent> {
+export async function sendView(
+  url: string,
+  { text, origin }: StoredRefusal,
+  stop: AbortSignal,
+): Promise<{ state: SentState; answer: string }> {
   const headers = { 'Content-Type': 'application/json', ...(origin && { Origin: origin }) };
-  const reply = await ask(`${url}/view`, { method: 'POST', headers, body: text }, TIMEOUT_MS);
-  if ('failure' in reply) return { state: '?', answer: reply.failure };
-  const { status, body } = reply;
-  const [, code = ''] = /"code":"([\w-]+)"/.exec(body) ?? [];
-  const answer = `${status} ${printable(code, 64)}`.trim();
-  if (status === 201) return { state: '+', answer };
-  if (status === 429 || code === 'overloaded') {
-    const retryAfterSeconds = Number(reply.headers.get('retry-after')) || 1;
-    return { state: '-', answer, retryAfterSeconds };
+  for (;;) {
+    const reply = await ask(`${url}/view`, { method: 'POST', headers, body: text }, TIMEOUT_MS);
+    if ('failure' in reply) return { state: '?', answer: reply.failure };
+    const { status, body } = reply;
+    const [, code = ''] = /"code":"([\w-]+)"/.exec(body) ?? [];
+    const answer = `${status} ${printable(code, 64)}`.trim();
+    if (status === 201) return { state: '+', answer };
+    if (status !== 429 && code !== 'overloaded') {
+      // After any other 5xx, a proxy's included, the view may be stored all the same.
+      const isDefinite = status >= 400 && status < 500 && status !== 408;
+      return { state: isDefinite ? '-' : '?', answer };
+    }
+    await sleep(1000 * (Number(reply.headers.get('retry-after')) || 1), stop);
+    if (stop.aborted) return { state: '-', answer };
   }
-  // After any other 5xx, a proxy's included, the view may be stored all the same.
-  const isDefinite = status >= 400 && status < 500 && status !== 408;
-  return { state: isDefinite ? '-' : '?', answer };
 }
