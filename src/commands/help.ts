@@ -56,8 +56,7 @@ function textOn(name: string, commands: readonly Command[]): string {
   if (page === undefined) return commandPage(findCommand(name, commands, TOPICS));
   // Not `process.stdout.isTTY`: touching `process.stdout` makes a pipe non-blocking.
   const isTerminal = isatty(1);
-  const columns = (isTerminal && process.stdout.columns) || 80;
-  return layOut(page, { columns, isTerminal });
+  return layOut(page, (isTerminal && process.stdout.columns) || 80, isTerminal);
 }
 
 function overview(commands: readonly Command[]): string {

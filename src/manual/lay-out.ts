@@ -1,19 +1,13 @@
 const BOLD = '\u001b[1m';
 const BOLD_OFF = '\u001b[22m';
 
-/** The medium on which a page is printed. */
-export interface Paper {
-  /** The widest paragraph, in columns. */
-  readonly columns: number;
-  /** A terminal shows headings and strong text in bold; elsewhere the Markdown stays. */
-  readonly isTerminal: boolean;
-}
-
 /**
  * Returns a page of Markdown for reading as text: paragraphs, lists and wide tables wrapped, links
  * to pages replaced by commands, code unchanged.
+ * @param columns the width of the widest paragraph.
+ * @param isTerminal true: headings and strong text are bold; otherwise the Markdown stays.
  */
-export function layOut(markdown: string, { columns, isTerminal }: Paper): string {
+export function layOut(markdown: string, columns: number, isTerminal: boolean): string {
   const blocks = markdown.trim().split(/(^```\w*\n.*?^```$)/ms);
   const texts = blocks.map((block) => {
     const isCode = block.startsWith('```');

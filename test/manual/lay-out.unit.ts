@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { layOut } from '../../src/manual/lay-out.ts';
 
-const shown = (markdown: string, columns = 40): string =>
-  layOut(markdown, { columns, isTerminal: false });
+const shown = (markdown: string, columns = 40): string => layOut(markdown, columns, false);
 
 it('a table that is too wide has its widest column wrapped', () => {
   const table =
@@ -30,5 +29,5 @@ it.each([
   ['[a](files.md#x) [b](#y)', 'a (`viewlog help files`) b'],
   ['[c](https://c.example)', 'c (https://c.example)'],
 ])('a terminal shows %j as %j', (markdown, shown) => {
-  expect(layOut(markdown, { columns: 30, isTerminal: true })).toBe(shown);
+  expect(layOut(markdown, 30, true)).toBe(shown);
 });
