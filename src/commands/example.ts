@@ -1,9 +1,13 @@
+import { unpacked } from '../base/built.ts';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { echo, printable } from '../base/text.ts';
 import { SERVE_OPTIONS } from '../settings.ts';
 import { defineCommand, tableOf } from './command.ts';
 import { type Installation, readInstallation } from './example/installation.ts';
-import { fill } from './example/templates.ts';
+import { type Value, VALUES } from './example/values.ts';
+
+/** The texts of `example/templates/` by name, which build.mjs puts here. */
+declare const TEMPLATES: string;
 
 /** The examples by name, each with a summary. */
 const EXAMPLES: Readonly<Record<string, string>> = {
@@ -53,6 +57,27 @@ export const example = defineCommand({
     return EXIT.done;
   },
 });
+
+/**
+ * Returns a template with each `<<name>>` replaced by its value, or by the template of
+ * that name. A line with a list is repeated for each item. A line that begins with `<<?name>>` is
+ * left out if that value is empty.
+ * @throws {Fatal} exit 64 if there is no such file for these settings.
+ */
+function fill(example: string, installation: Installation, template = example): string {
+  if (typeof TEMPLATES === 'undefined') return 'Only the built viewlog has its examples.';
+  const texts = unpacked(TEMPLATES);
+  const valueOf = (name: string): Value =>
+    name in texts ? fill(example, installation, name) : VALUES[name]!(installation, example);
+  const filled = (line: string): string[] => {
+    const [mark, condition, name = ''] = /<<(\??)(\w+)>>/.exec(line) ?? [];
+    if (mark === undefined) return [line];
+    const value = valueOf(name);
+    if (condition === '?') return value === '' ? [] : filled(line.replace(mark, ''));
+    return [value].flat().flatMap((item) => filled(line.replace(mark, () => `${item}`)));
+  };
+  return texts[template]!.trimEnd().split('\n').flatMap(filled).join('\n');
+}
 
 function warningAboutOwner({ dir, isDirMissing, user, uid }: Installation): string | undefined {
   if (isDirMissing) {

@@ -4,7 +4,7 @@ import type { SchemaPart } from '../../view/pattern.ts';
 /** The columns of a table for views, made from the line's schema, so that no field is missing. */
 export const COLUMNS = Object.entries(LineSchema.entries).map(([name, part]) => column(name, part));
 
-/** Returns a column's name and type, and the expression that reads it from a line. */
+/** Returns a column's name, its type, and the expression that reads it from a line. */
 function column(name: string, part: SchemaPart) {
   if (name === 'ts' || name === 'ld') {
     const from = `parseDateTime64BestEffort(JSONExtractString(line, '${name}'), 3, 'UTC')`;

@@ -27,7 +27,7 @@ export function readInstallation(given: ServeSettings) {
     /** `--data`; with a stream store, the projects file's directory. */
     dir,
     isDirMissing: stats === undefined,
-    /** The owner of `dir`; a guess if it does not exist. Without a name, the id. */
+    /** The owner of `dir`; a guess if it does not exist. A user or group without a name is its id. */
     user: stats === undefined ? 'viewlog' : userName(stats.uid).replace('#', ''),
     group: stats === undefined ? 'viewlog' : groupName(stats.gid).replace('#', ''),
     // The first id of a machine or an image.
@@ -64,17 +64,15 @@ function look<T>(act: () => T, otherwise: T): T {
 
 export const realPath = (file: string): string => look(() => fs.realpathSync(file), file);
 
-/**
- * Returns the path of the bundle, and of the program that runs it; for the single executable,
- * `runtime` is `undefined`.
- */
-function ownProgram(): { readonly runtime: string | undefined; readonly program: string } {
-  const [, script = ''] = process.argv;
-  const runtime = look(() => process.execPath || 'deno', 'deno');
-  const isRuntime = /^(node|deno|bun)/.test(path.basename(runtime));
-  return isRuntime
-    ? { runtime, program: realPath(script) }
-    : { runtime: undefined, program: realPath(runtime) };
+function ownProgram() {
+  const file = look(() => process.execPath || 'deno', 'deno');
+  const isRuntime = /^(node|deno|bun)/.test(path.basename(file));
+  return {
+    /** The path of the program that runs this bundle; `undefined` for the single executable. */
+    runtime: isRuntime ? file : undefined,
+    /** The bundle or the executable. */
+    program: realPath(isRuntime ? (process.argv[1] ?? '') : file),
+  };
 }
 
 /**
