@@ -13,20 +13,14 @@ export interface Row {
   readonly change?: string | undefined;
 }
 
-export interface Section {
-  readonly title: string;
-  readonly remark: string;
-  /** The number of views that the counts are shares of. */
-  readonly total: number;
-  readonly isChart: boolean;
-  readonly rows: readonly Row[];
-}
+/** `total` is the number of views that the counts are shares of. */
+export type Section = ReturnType<typeof sectionsOf>[number];
 
 /**
  * Returns the sections below the report's figures, in order; none if there are no views.
  * @param daysMax with more days, the chart has a bar per month.
  */
-export function sectionsOf(report: Report, daysMax: number): Section[] {
+export function sectionsOf(report: Report, daysMax: number) {
   const { campaignViews, days, entryViews, hours, internalViews, projects, views } = report;
   if (views === 0) return [];
   const hasSeveral = projects.distinct > 1;
@@ -36,7 +30,7 @@ export function sectionsOf(report: Report, daysMax: number): Section[] {
   const own = `, not counting ${formatCount(internalViews)} from the site's own pages`;
   const outside = views - internalViews;
   const fromElsewhere = `from elsewhere${internalViews === 0 ? '' : own}`;
-  const hourRows = hours.map((count, hour) => ({ texts: [clockOf(hour)], count }));
+  const hourRows = hours.map((count, hour): Row => ({ texts: [clockOf(hour)], count }));
   const perDay = days.length > daysMax ? 'Views per month' : 'Views per day';
   const chart = { remark: '', total: views, isChart: true };
   return [
@@ -76,14 +70,14 @@ function listOf<T>(
   textsOf: (key: T) => readonly string[],
   total: number,
   which = '',
-): Section {
+) {
   const of = `${isExact ? '' : 'more than '}${formatCount(distinct)}`;
   const remarks = [
     top.length < distinct ? `${top.length} of ${of}` : '',
     isExact ? '' : 'counts are approximate',
     which && (total === 0 ? `no views ${which}` : `share of ${plural(total, 'view')} ${which}`),
   ];
-  const rows = top.map(({ key, count, before }) => ({
+  const rows = top.map(({ key, count, before }): Row => ({
     texts: textsOf(key),
     count,
     change: before === undefined ? undefined : changeOf(count, before),

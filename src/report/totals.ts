@@ -56,7 +56,8 @@ export class Totals {
     if (at.day === yesterday && ts < yesterdayEndTs) this.yesterdayViews += 1;
     const isBefore = at.isBefore && ts < beforeEndTs;
     if (!at.isSelected && !isBefore) return;
-    this.#hoursOf(at.day)[at.hour]! += 1;
+    const hours = valueOf(this.days, at.day, () => Array.from({ length: 24 }, () => 0));
+    hours[at.hour]! += 1;
     const project = this.#projectOf(p);
     project.days.add(at.day);
     this.#addParts(view, project.sources, isBefore);
@@ -76,10 +77,6 @@ export class Totals {
     if (campaign !== undefined) this.campaigns.add(campaign, isBefore);
     this.languages.add(view.ubl || NONE, isBefore);
     this.templates.add(view['content.templateId'] || NONE, isBefore);
-  }
-
-  #hoursOf(day: string): number[] {
-    return valueOf(this.days, day, () => Array.from({ length: 24 }, () => 0));
   }
 
   #projectOf(id: string): Project {
