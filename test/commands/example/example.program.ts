@@ -27,15 +27,6 @@ describe('example', () => {
     expect(lines.filter((line) => wrong.test(line))).toStrictEqual([]);
   });
 
-  it.each([
-    ...METRICS.map((name) => [name, '--status off', '--status off has no metrics']),
-    ...READERS.map((name) => [name, '--store nats://u:s3cret@h', 'A stream has no files to read']),
-  ])('%s is refused with %s', async (name, option, reason) => {
-    const { code, stdout, stderr } = await run(['example', name, ...option.split(' ')]);
-    const error = expect.stringMatching(`^error: ${reason}`);
-    expect([code, stdout, stderr]).toStrictEqual([64, '', error]);
-  });
-
   it.each(['systemd', 'dockerfile', 'compose'])('%s warns about the user', async (name) => {
     const args = (data: string) => ['example', name, '--data', data];
     const missing = await start(args('/var/lib/no-such'), tempDir(), {}).ended;

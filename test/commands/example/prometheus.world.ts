@@ -21,9 +21,6 @@ interface Rule {
 const rulesIn = (text: string): Rule[] =>
   (parse(text, { strict: true }) as { groups: [{ rules: Rule[] }] }).groups[0].rules;
 
-const scrapeIn = (text: string): unknown =>
-  (parse(text, { strict: true }) as { scrape_configs: unknown[] }).scrape_configs[0];
-
 describe.skipIf(!isHere('/usr/bin/promtool'))('Prometheus accepts', () => {
   it.each([[[]], [['--status-token-file=token']]])('the scrape, with %s', async (args) => {
     const data = dataDirectory();
@@ -100,23 +97,20 @@ it.each([
   expect((await viewlog.post({ ...MINIMAL_VIEW, url: 'x' })).status).toBe(422);
   const metrics = Object.keys(await viewlog.metrics());
   const names = ['up', ...metrics.map((metric) => metric.replace(/\{.*/, ''))];
-  const { job_name: job } = scrapeIn(await exampleOf('prometheus')) as { job_name: string };
+  expect(await exampleOf('prometheus')).toContain('job_name: viewlog\n');
   const expressions = rulesIn(await exampleOf('alerts', [], { env })).map(({ expr }) => expr);
   for (const [, name, labels] of expressions
     .join(' ')
     .matchAll(/\b(up|viewlog_\w+)(\{[^}]*\})?/g)) {
     expect(names).toContain(name);
-    expect([name, labels]).toStrictEqual([name, expect.stringContaining(`job="${job}"`)]);
+    expect([name, labels]).toStrictEqual([name, expect.stringContaining('job="viewlog"')]);
   }
   if (of === 'a stream') expect(metrics).toContain('viewlog_stream_replicas{state="lagging"}');
 });
 
 it('the scrape has a token if the status server has one', async () => {
   const env = { VIEWLOG_STATUS_TOKEN: 'x' };
-  const target = { job_name: 'viewlog', static_configs: [{ targets: ['127.0.0.1:8081'] }] };
-  expect(scrapeIn(await exampleOf('prometheus'))).toStrictEqual(target);
-  expect(scrapeIn(await exampleOf('prometheus', [], { env }))).toStrictEqual({
-    ...target,
-    authorization: { credentials_file: '/etc/prometheus/viewlog-token' },
-  });
+  const credentials = "credentials_file: '/etc/prometheus/viewlog-token'";
+  expect(await exampleOf('prometheus')).not.toContain('credentials');
+  expect(await exampleOf('prometheus', [], { env })).toContain(credentials);
 });
