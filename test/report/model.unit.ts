@@ -82,24 +82,6 @@ it('campaigns are the utm parameters of the page, decoded', () => {
 });
 
 describe('days', () => {
-  it('are those of the time zone, through its changes', () => {
-    const times = [
-      '2026-03-28T22:59:59.999Z', // 23:59 in Oslo
-      '2026-03-28T23:00:00.000Z', // the next day
-      '2026-03-29T00:59:00.000Z', // 01:59, the last minute of winter time
-      '2026-03-29T01:00:00.000Z', // 03:00
-      '2026-03-31T21:59:00.000Z',
-    ];
-    const { days } = reportOn(
-      times.map((time) => viewAt(time)),
-      { timeZone: 'Europe/Oslo' },
-    );
-    expect(days.map(({ views }) => views)).toStrictEqual([1, 3, 0, 1]);
-    expect(days[0]!.day).toBe('2026-03-28');
-    expect(days[1]!.hours.slice(0, 4)).toStrictEqual([1, 1, 0, 1]);
-    expect(days[3]!.hours[23]).toBe(1);
-  });
-
   it('are every day asked for, up to today, which is partial', () => {
     const asked = { fromDay: '2026-03-11', toDay: '2026-03-20' };
     const { days } = reportOn(daily('2026-03-11', [0, 3, 2, 1]), asked);

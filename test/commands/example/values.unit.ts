@@ -20,6 +20,7 @@ function valueOf(name: string, options: string, here: Partial<Installation> = {}
   return VALUES[name]!({ ...installation, ...program, ...here }, 'vector');
 }
 
+const EXECUTABLE = { runtime: undefined, program: '/usr/bin/viewlog' };
 const DENO = { runtime: '/usr/bin/deno' };
 const STREAM = '--store nats://u:s3cret@host --projects /srv/viewlog/projects.json';
 
@@ -71,6 +72,9 @@ it.each<[name: string, options: string, value: unknown, here?: Partial<Installat
     `/usr/bin/deno run --no-prompt --allow-net --allow-env --allow-sys=statfs --allow-read=${DATA},/etc --allow-write=${DATA} /opt/viewlog.mjs`,
     DENO,
   ],
+  ['run', '', '/usr/bin/viewlog', EXECUTABLE],
+  ['baseImage', '', 'debian:stable-slim', EXECUTABLE],
+  ['programName', '', 'viewlog', EXECUTABLE],
 ])('%s with "%s" is %j', (name, options, value, here = {}) => {
   expect(valueOf(name, options, here)).toStrictEqual(value);
 });
