@@ -3,7 +3,7 @@ import { chownSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { exampleOf } from '../../support/examples.ts';
-import { BUNDLE } from '../../support/runtimes.ts';
+import { BUNDLE, EXECUTABLE, isPresent } from '../../support/runtimes.ts';
 import { startWatched } from '../../support/status.ts';
 import { dataDirectory, type RunOptions, startViewlog } from '../../support/viewlog.ts';
 
@@ -28,11 +28,14 @@ function ownedDirectory(): string {
 }
 
 describe('the Dockerfile', () => {
-  it('copies the bundle to a base with Node', async () => {
+  it('copies the bundle to a base with Node, and the executable to one without', async () => {
     const text = await exampleOf('dockerfile');
     expect(after('FROM', text)).toStrictEqual(['node:24-slim']);
     expect(after('COPY', text)).toStrictEqual(['--chmod=755 viewlog.mjs /usr/local/bin/viewlog']);
     expect(text).toContain(`\n#   cp ${BUNDLE} viewlog.mjs\n`);
+    if (!isPresent(EXECUTABLE)) return;
+    const other = await exampleOf('dockerfile', [], { runtime: EXECUTABLE });
+    expect(after('FROM', other)).toStrictEqual(['debian:stable-slim']);
   });
 
   it('has these settings for every command, and listens on every address inside', async () => {

@@ -73,7 +73,6 @@ it.each<[name: string, options: string, value: unknown, here?: Partial<Installat
     DENO,
   ],
   ['run', '', '/usr/bin/viewlog', EXECUTABLE],
-  ['baseImage', '', 'debian:stable-slim', EXECUTABLE],
   ['programName', '', 'viewlog', EXECUTABLE],
 ])('%s with "%s" is %j', (name, options, value, here = {}) => {
   expect(valueOf(name, options, here)).toStrictEqual(value);
