@@ -2,15 +2,13 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { ROOT } from './support/documents.ts';
+import { read, ROOT } from './support/documents.ts';
 import { BUNDLE } from './support/runtimes.ts';
 import { tempDir } from './support/temp-dir.ts';
 
 // The package, and the release of a tag.
 
-const VERSION = (
-  JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }
-).version;
+const { version: VERSION } = JSON.parse(read('package.json')) as { version: string };
 
 /** Runs npm without a registry, and without the settings of the user who runs the tests. */
 function npm(...args: string[]): string {

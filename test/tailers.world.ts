@@ -54,8 +54,7 @@ async function rsyslog(data: string) {
     lines: () => (fs.existsSync(out) ? fs.readFileSync(out, 'utf8').split('\n').slice(0, -1) : []),
     /** Stops it, and starts it again at its position. */
     async restart() {
-      running.child.kill('SIGTERM');
-      await running.ended;
+      await running.signal('SIGTERM');
       running = start();
     },
   };

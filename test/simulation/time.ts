@@ -12,14 +12,7 @@ interface Timer {
   unref(): Timer;
 }
 
-const real = {
-  setTimeout: globalThis.setTimeout,
-  clearTimeout: globalThis.clearTimeout,
-  setInterval: globalThis.setInterval,
-  clearInterval: globalThis.clearInterval,
-  setImmediate: globalThis.setImmediate,
-  clearImmediate: globalThis.clearImmediate,
-};
+const real = { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, clearImmediate };
 
 /** Lets every promise that can settle do so. */
 const settled = (): Promise<void> => new Promise((resolve) => real.setImmediate(resolve));

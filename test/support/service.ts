@@ -17,6 +17,12 @@ const VIEW = JSON.stringify(MINIMAL_VIEW);
 const CHUNKED = { 'Content-Length': '', 'Transfer-Encoding': 'chunked' };
 const LARGE = 'x'.repeat(17_000);
 
+const CORS = {
+  'access-control-allow-origin': PAGE,
+  'access-control-allow-credentials': 'true',
+  vary: expect.stringMatching(/(^|, )Origin$/), // some Denos add Accept-Encoding
+};
+
 /** Removes Deno's note about a missing permission. */
 const withoutNotice = (stderr: string): string =>
   stderr.replace(/^warning: .*--min-free is off.*\n/m, '');
@@ -93,13 +99,8 @@ function service(runtime: Runtime): void {
     const ofServer = new Set(['connection', 'content-length', 'date', 'keep-alive']);
     const names = ({ headers }: Response) =>
       [...headers.keys()].filter((one) => !ofServer.has(one));
-    const cors = {
-      'access-control-allow-origin': PAGE,
-      'access-control-allow-credentials': 'true',
-      vary: expect.stringMatching(/(^|, )Origin$/), // some Denos add Accept-Encoding
-    };
     const accepted = await viewlog.post(MINIMAL_VIEW, { origin: PAGE });
-    expect(Object.fromEntries(accepted.headers)).toMatchObject(cors);
+    expect(Object.fromEntries(accepted.headers)).toMatchObject(CORS);
     expect(names(accepted)).toStrictEqual([
       'access-control-allow-credentials',
       'access-control-allow-origin',
@@ -114,7 +115,7 @@ function service(runtime: Runtime): void {
       await fetch(`${viewlog.url}/nowhere`, asked),
     ]) {
       expect(Object.fromEntries(refused.headers)).toMatchObject({
-        ...cors,
+        ...CORS,
         'access-control-expose-headers': 'Retry-After',
         'cache-control': 'no-store',
         'content-type': 'application/problem+json',
@@ -134,8 +135,7 @@ function service(runtime: Runtime): void {
       const preflight = await fetch(viewlog.url + path, { method: 'OPTIONS', headers });
       expect(preflight.status).toBe(204);
       expect(Object.fromEntries(preflight.headers)).toMatchObject({
-        'access-control-allow-origin': PAGE,
-        'access-control-allow-credentials': 'true',
+        ...CORS,
         'access-control-allow-methods': 'PUT',
         'access-control-allow-headers': 'content-type, x-other',
         'access-control-max-age': '86400',
