@@ -98,22 +98,18 @@ export function openUnwatched(url: string): void {
   });
 }
 
-function launch(): Promise<Browser> {
-  const { chromium } = createRequire(import.meta.url)(PLAYWRIGHT) as Playwright;
-  return chromium.launch({
-    executablePath: CHROMIUM,
-    args: [...ARGS, '--disable-background-networking'],
-    // Playwright turns the cache off, which visitors have.
-    ignoreDefaultArgs: ['--disable-back-forward-cache'],
-  });
-}
-
 /**
  * Opens an empty page that shares nothing with others, closed when the test is over.
  * @param options Playwright's, of a new context.
  */
 export async function newPage(options: object = {}): Promise<Page> {
-  browser ??= launch();
+  const { chromium } = createRequire(import.meta.url)(PLAYWRIGHT) as Playwright;
+  browser ??= chromium.launch({
+    executablePath: CHROMIUM,
+    args: [...ARGS, '--disable-background-networking'],
+    // Playwright turns the cache off, which visitors have.
+    ignoreDefaultArgs: ['--disable-back-forward-cache'],
+  });
   const context = await (await browser).newContext(options);
   onTestFinished(() => context.close());
   return context.newPage();
