@@ -56,27 +56,22 @@ function parseAnswers(text: string): RawAnswer[] {
   for (;;) {
     const end = rest.indexOf('\r\n\r\n');
     if (end < 0) return answers;
-    const [statusLine = '', ...lines] = rest.slice(0, end).split('\r\n');
+    const head = rest.slice(0, end);
+    const content = rest.slice(end + 4);
+    const status = Number(head.split(' ')[1]);
+    const lines = head.matchAll(/^(.+?): *(.*)$/gm);
     const headers = Object.fromEntries(
-      lines.map((line) => {
-        const at = line.indexOf(':');
-        return [line.slice(0, at).toLowerCase(), line.slice(at + 1).trim()];
-      }),
+      Array.from(lines, ([, name = '', value = '']) => [name.toLowerCase(), value]),
     );
+    const length = Number(headers['content-length'] ?? 0);
     const [body, after] =
       headers['transfer-encoding'] === 'chunked'
-        ? chunked(rest.slice(end + 4))
-        : sized(rest.slice(end + 4), Number(headers['content-length'] ?? 0));
-    const status = Number(statusLine.split(' ')[1]);
+        ? chunked(content)
+        : [content.slice(0, length), content.slice(length)];
     if (status !== 100) answers.push({ status, headers, body });
     rest = after;
   }
 }
-
-const sized = (text: string, length: number): [string, string] => [
-  text.slice(0, length),
-  text.slice(length),
-];
 
 function chunked(text: string): [string, string] {
   const end = text.indexOf('\r\n');
