@@ -2,15 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { NatsCluster } from './nats-server.ts';
-import type { Runtime } from './runtimes.ts';
-import { type Ended, start } from './viewlog.ts';
+import { type Ended, start, type StartOptions } from './viewlog.ts';
 
-export interface ArchiveOptions {
-  readonly runtime?: Runtime;
-  readonly data: string;
-  readonly url: string;
-  readonly args?: readonly string[];
-}
+type ArchiveOptions = StartOptions & { readonly data: string; readonly url: string };
 
 export type Archive = ReturnType<typeof startArchive>;
 

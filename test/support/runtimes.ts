@@ -17,8 +17,6 @@ export interface Runtime {
   command(path: string, file?: string): Command;
 }
 
-const bin = (folder: string, name: string): string => `${folder}/.bin/${name}`;
-
 function runtime(
   name: string,
   program: string,
@@ -40,10 +38,10 @@ const deno = (name: string, program: string): Runtime =>
     `--allow-read=${path}`,
     `--allow-write=${path}`,
   ]);
-export const DENO = deno('Deno', bin(`${ROOT}node_modules`, 'deno'));
+export const DENO = deno('Deno', `${ROOT}node_modules/.bin/deno`);
 export const NEWEST_DENO = deno('the newest Deno', `${TOOLS}/newest-deno/deno`);
 export const LTS_DENO = deno('the LTS of Deno', `${TOOLS}/lts-deno/deno`);
-export const BUN = runtime('Bun', bin(TOOLS, 'bun'));
+export const BUN = runtime('Bun', `${TOOLS}/.bin/bun`);
 const executable = `${ROOT}dist/viewlog`;
 export const EXECUTABLE: Runtime = {
   name: 'the single executable',

@@ -15,23 +15,18 @@ export async function startWatched(options: StartOptions = {}) {
     /** The status server's address, without a slash at its end. */
     statusUrl,
     statusPort: Number(new URL(statusUrl).port),
-    metrics: async () => parseMetrics(await (await fetch(`${statusUrl}/metrics`)).text()),
+    async metrics(): Promise<Metrics> {
+      const text = await (await fetch(`${statusUrl}/metrics`)).text();
+      const samples = text.matchAll(/^([^#].*) (\S+)$/gm);
+      return Object.fromEntries(
+        Array.from(samples, ([, series, value]) => [series, Number(value)]),
+      );
+    },
   };
-}
-
-export function parseMetrics(text: string): Metrics {
-  const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-  return Object.fromEntries(
-    samples.map((line) => {
-      const space = line.lastIndexOf(' ');
-      return [line.slice(0, space), Number(line.slice(space + 1))];
-    }),
-  );
 }
 
 /** Returns the sum of all series of a metric. */
 export const sumOf = (metrics: Metrics, name: string): number =>
-  Object.entries(metrics).reduce(
-    (sum, [series, value]) => (series.replace(/\{.*/, '') === name ? sum + value : sum),
-    0,
-  );
+  Object.entries(metrics)
+    .filter(([series]) => series.replace(/\{.*/, '') === name)
+    .reduce((sum, [, value]) => sum + value, 0);
