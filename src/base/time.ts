@@ -1,5 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
-
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
@@ -26,7 +24,16 @@ export function every(ms: number, run: () => void): () => void {
 
 /** @param stop ends it early. */
 export const sleep = (ms: number, stop?: AbortSignal): Promise<void> =>
-  setTimeout(ms, undefined, { signal: stop }).catch(() => {});
+  new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      stop?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    stop?.addEventListener('abort', end);
+    if (stop?.aborted) end();
+  });
 
 /** Waits for `done`, but no longer than `timeMs`. Returns whether it is done. */
 export function within(timeMs: number, done: Promise<void>): Promise<boolean> {
