@@ -60,6 +60,8 @@ const CASES: Partial<Record<RefusalCode, Case[]>> = {
     ['a body cut off', { isCut: true }, 'check-proxy'],
   ],
   'invalid-view': [['faults', {}, 'fix-page']],
+  'request-timeout': [['a body too late', {}, 'check-proxy']],
+  overloaded: [['too many at once', {}, 'none']],
 };
 
 const ROWS = Object.entries(CASES).flatMap(([code, cases]) =>
