@@ -15,12 +15,11 @@ export function isFragment(line: string): boolean {
   if (line === '' || text.padEnd(line.length, '\0') !== line) return false;
   if (text.length <= LINE_START.length) return LINE_START.startsWith(text);
   if (!text.startsWith(LINE_START) || hasHeadWithin(text)) return false;
-  let isWhole = true;
-  let isCut = true;
+  /** For each error, whether it is that the text ends. */
+  const errors: boolean[] = [];
   const onError = (code: ParseErrorCode, offset: number, length: number): void => {
-    isWhole = false;
     const isAtEnd = length === 0 || UNFINISHED.test(printParseErrorCode(code));
-    isCut &&= isAtEnd && offset + length === text.length;
+    errors.push(isAtEnd && offset + length === text.length);
   };
   try {
     visit(text, { onError }, { disallowComments: true });
@@ -29,5 +28,5 @@ export function isFragment(line: string): boolean {
     return false;
   }
   // Cut off right before its newline; without NULs it would be a line.
-  return isWhole ? text !== line : isCut;
+  return errors.length === 0 ? text !== line : errors.every(Boolean);
 }
