@@ -33,10 +33,7 @@ export function textReport(report: Report, columns: number): string {
 
 /** Returns the report as JSON, in which characters that a terminal would obey are escaped. */
 export const jsonReport = (report: Report): string =>
-  JSON.stringify(report, null, 2)
-    .split('\n')
-    .map((line) => printable(line, Infinity))
-    .join('\n');
+  JSON.stringify(report, null, 2).replace(/[^\n]+/g, (line) => printable(line, Infinity));
 
 /** Returns the report's subject and its most important facts. */
 function head(report: Report): string[] {
