@@ -24,6 +24,8 @@ export function readInstallation(given: ServeSettings) {
   return {
     /** Every path is absolute, and every template can contain it. */
     settings,
+    /** Where the status server listens; `undefined` if it is off. */
+    status: settings.status === 'off' ? undefined : settings.status,
     /** `--data`; with a stream store, the projects file's directory. */
     dir,
     isDirMissing: stats === undefined,

@@ -32,15 +32,13 @@ export const VALUES: Readonly<Record<string, ValueOf>> = {
   run: runCommand,
   serveFlags: ({ settings }) => flagsOf(settings),
   checkFlags: ({ settings }) => flagsOf(settings, ['data', 'projects']),
-  secrets: ({ settings }) => secretsOf(settings).join(', '),
+  secrets: (of) => secretsOf(of).join(', '),
   writable: ({ settings, dir }) => (settings.store === undefined ? dir : ''),
   // A place that contains any of viewlog's files must stay visible.
   protectHome: (of) => (isAnyUnder(/^\/(home|root|run\/user)(\/|$)/, of) ? 'read-only' : 'yes'),
   privateTmp: (of) => (isAnyUnder(/^\/(var\/)?tmp(\/|$)/, of) ? 'no' : 'yes'),
-  capability: ({ settings: { port, status } }) => {
-    const ports = [port, status === 'off' ? 0 : status.port];
-    return ports.some((one) => one > 0 && one < 1024) ? 'CAP_NET_BIND_SERVICE' : '';
-  },
+  capability: (of) =>
+    publishedAt(of).some(({ port }) => port > 0 && port < 1024) ? 'CAP_NET_BIND_SERVICE' : '',
   socketAddress,
 
   // Containers
@@ -49,27 +47,26 @@ export const VALUES: Readonly<Record<string, ValueOf>> = {
   baseImage: ({ runtime }) => (runtime === undefined ? 'debian:stable-slim' : 'node:24-slim'),
   settingsInside: (of) =>
     chosenSettings(settingsInside(of)).map(([name, text]) => `${envName(name)}=${text}`),
-  exposedPorts: ({ settings }) => publishedAt(settings).map(({ port }) => `${port}`),
-  publishedPorts: ({ settings }) =>
-    publishedAt(settings).map((at) => `${hostAndPort(at)}:${at.port}`),
-  healthPort: ({ settings: { port, status } }) => (status === 'off' ? port : status.port),
-  healthRequest: ({ settings: { status } }) => (status === 'off' ? 'OPTIONS /view' : 'GET /readyz'),
+  exposedPorts: (of) => publishedAt(of).map(({ port }) => `${port}`),
+  publishedPorts: (of) => publishedAt(of).map((at) => `${hostAndPort(at)}:${at.port}`),
+  healthPort: ({ settings, status }) => (status ?? settings).port,
+  healthRequest: ({ status }) => (status === undefined ? 'OPTIONS /view' : 'GET /readyz'),
   mountedDir: (of) => {
     settingsInside(of); // throws if a file is elsewhere
     return of.dir;
   },
-  newToken: ({ settings: { status, 'status-token-file': token }, dir }) =>
-    status === 'off' || token !== undefined ? '' : newToken(dir),
+  newToken: ({ settings, status, dir }) =>
+    status === undefined || settings['status-token-file'] !== undefined ? '' : newToken(dir),
 
   // Proxies
   caddyHealthPort,
   bodyKiB: ({ settings }) => Math.ceil(settings['max-view'] / KiB) + REFUSED_KIB,
 
   // Prometheus
-  tokenFile: ({ settings: { status, 'status-token-file': file } }) => {
-    const isOpen = status !== 'off' && !isLoopback(status.host);
+  tokenFile: ({ settings, status }) => {
+    const isOpen = status !== undefined && !isLoopback(status.host);
     const needsToken = isOpen || readEnv(TOKEN_ENV) !== undefined;
-    return file ?? (needsToken ? '/etc/prometheus/viewlog-token' : '');
+    return settings['status-token-file'] ?? (needsToken ? '/etc/prometheus/viewlog-token' : '');
   },
 
   // Programs that read the view files
@@ -90,10 +87,8 @@ export const VALUES: Readonly<Record<string, ValueOf>> = {
 };
 
 /** @throws {Fatal} exit 64 with `--status off`. */
-function statusAddress({ settings: { status } }: Installation): string {
-  if (status !== 'off') {
-    return hostAndPort({ host: fromOwnMachine(status.host), port: status.port });
-  }
+function statusAddress({ status }: Installation): string {
+  if (status !== undefined) return hostAndPort({ ...status, host: fromOwnMachine(status.host) });
   throw new Fatal(EXIT.usage, '--status off has no metrics; give --status an address');
 }
 
@@ -106,9 +101,9 @@ function bufferKiB({ settings }: Installation): number {
 }
 
 /** Caddy asks for health at the host that views go to; no other host would answer. */
-function caddyHealthPort({ settings: { host, status } }: Installation): Value {
-  if (status === 'off') return '';
-  return ['0.0.0.0', '::', host, fromOwnMachine(host)].includes(status.host) ? status.port : '';
+function caddyHealthPort({ settings: { host }, status }: Installation): Value {
+  const hosts = ['0.0.0.0', '::', host, fromOwnMachine(host)];
+  return status !== undefined && hosts.includes(status.host) ? status.port : '';
 }
 
 /** Uses real paths, so that neither PATH nor a symlink changes what runs. */
@@ -124,8 +119,8 @@ function runCommand({ settings, dir, program, runtime }: Installation): string {
   return `${plainPath(runtime)} run ${flags} ${file}`;
 }
 
-function secretsOf({ store, status, 'status-token-file': token }: ServeSettings): string[] {
-  const needsToken = status !== 'off' && !isLoopback(status.host) && token === undefined;
+function secretsOf({ settings: { store, 'status-token-file': token }, status }: Installation) {
+  const needsToken = status !== undefined && !isLoopback(status.host) && token === undefined;
   const names = [store && envName('store'), needsToken && TOKEN_ENV];
   return names.filter(Boolean).map((name) => `${name}=…`);
 }
@@ -153,28 +148,27 @@ const newToken = (dir: string): string => `${dir}/status-token`;
  * address. The status server therefore needs a token.
  * @throws {Fatal} exit 64 if a file is elsewhere.
  */
-function settingsInside({ settings, dir }: Installation): ServeSettings {
-  const { projects, status, 'status-token-file': token, 'nats-creds': creds } = settings;
+function settingsInside({ settings, status, dir }: Installation): ServeSettings {
+  const { projects, 'status-token-file': token, 'nats-creds': creds } = settings;
   const inside = (file: string): string => {
     const below = relative(dir, file);
     if (!below.startsWith('..')) return `/data/${below}`;
     const hint = 'the container sees no other directory; move the file there';
     throw new Fatal(EXIT.usage, `"${file}" is not in "${dir}", and ${hint}`);
   };
-  const isOff = status === 'off';
   return {
     ...settings,
     data: '/data',
     projects: inside(projects),
     host: '0.0.0.0',
-    status: isOff ? status : { host: '0.0.0.0', port: status.port },
-    'status-token-file': isOff ? undefined : inside(token ?? newToken(dir)),
+    status: status === undefined ? 'off' : { host: '0.0.0.0', port: status.port },
+    'status-token-file': status && inside(token ?? newToken(dir)),
     'nats-creds': creds && inside(creds),
   };
 }
 
-/** Returns the addresses on this machine at which a container is published. */
-const publishedAt = ({ host, port, status }: ServeSettings): Address[] => [
+/** Returns the addresses at which this machine is reached. */
+const publishedAt = ({ settings: { host, port }, status }: Installation): Address[] => [
   { host, port },
-  ...(status === 'off' ? [] : [status]),
+  ...(status === undefined ? [] : [status]),
 ];
