@@ -33,32 +33,25 @@ it.each([
   expect(echo(typed)).toBe(quoted);
 });
 
-describe('the nearest name', () => {
+it.each([
+  ['orgReferer', 'orgreferer'],
+  ['orgreferrer', 'orgreferer'],
+  ['URL', 'url'],
+  ['maxViewPerMinute', 'maxViewsPerMinute'],
+  ['x', undefined],
+  ['z'.repeat(100), undefined],
+])('the nearest name to %s is %s', (word, name) => {
   const names = ['orgreferer', 'ref', 'url', 'p', 'pn', 'maxViewsPerMinute'];
-
-  it.each([
-    ['orgReferer', 'orgreferer'],
-    ['orgreferrer', 'orgreferer'],
-    ['URL', 'url'],
-    ['maxViewPerMinute', 'maxViewsPerMinute'],
-    ['x', undefined],
-    ['z'.repeat(100), undefined],
-  ])('to %s is %s', (word, name) => {
-    expect(nearest(word, names)).toBe(name);
-  });
+  expect(nearest(word, names)).toBe(name);
 });
 
 it('counts and sizes are written with their unit', () => {
-  expect([0, 1, 2000].map((n) => plural(n, 'view'))).toStrictEqual([
-    '0 views',
-    '1 view',
-    '2,000 views',
-  ]);
+  const counts = [0, 1, 2000].map((count) => plural(count, 'view'));
+  expect(counts.join('; ')).toBe('0 views; 1 view; 2,000 views');
   const exact = [0, 1023, 1024, 1536, 1024 ** 2, 3 * 1024 ** 4].map(formatSize);
   expect(exact.join()).toBe('0 bytes,1023 bytes,1 KiB,1536 bytes,1 MiB,3 TiB');
-  expect([87, 1536, 12.4 * 1024 ** 2].map(formatRoundedSize).join()).toBe(
-    '87 bytes,1.5 KiB,12 MiB',
-  );
+  const rounded = [87, 1536, 12.4 * 1024 ** 2].map(formatRoundedSize);
+  expect(rounded.join()).toBe('87 bytes,1.5 KiB,12 MiB');
 });
 
 it('says in plain words that https was asked of a port that speaks http', async () => {

@@ -4,11 +4,6 @@ import type { ProjectsFile } from '../../src/projects/projects-schema.ts';
 
 const NEW = { id: '9', origins: ['https://n.com'], active: true };
 
-const withNew = (file: ProjectsFile): ProjectsFile => ({
-  ...file,
-  projects: [...file.projects, { ...NEW }],
-});
-
 /** A file, in which ⏎ and ⇥ are line breaks and tabs, and what is added at ¦. */
 const ADDED = `
 {⏎  "projects": [⏎    {⏎      "id": "1"⏎    }¦⏎  ]⏎} | ,⏎    {⏎      "id": "9",⏎      ORIGINS,⏎      ACTIVE⏎    }
@@ -28,5 +23,6 @@ const ADDED = `
 test.each(ADDED)('a new project is laid out like the last one: %j', (row) => {
   const [before = '', added = ''] = row.split(' | ');
   const text = before.replace('¦', '');
-  expect(rewritten(text, withNew(JSON.parse(text)))).toBe(before.replace('¦', added));
+  const { projects } = JSON.parse(text) as ProjectsFile;
+  expect(rewritten(text, { projects: [...projects, NEW] })).toBe(before.replace('¦', added));
 });

@@ -117,13 +117,12 @@ describe('a file that is JSON', () => {
   });
 
   test.each([
-    [FAULTS_MAX, FAULTS_MAX, undefined],
-    [FAULTS_MAX + 1, FAULTS_MAX + 1, 'p.json: and 1 more fault'],
-    [FAULTS_MAX + 2, FAULTS_MAX + 1, 'p.json: and 2 more faults'],
+    [FAULTS_MAX, FAULTS_MAX, /: projects\[49\] must be an object/],
+    [FAULTS_MAX + 2, FAULTS_MAX + 1, /^p\.json: and 2 more faults$/],
   ])('with %i faults has %i lines shown', (count, lines, last) => {
     const faults = faultsOf(`{"projects":[${Array(count).fill('1').join()}]}`);
     expect(faults).toHaveLength(lines);
-    if (last !== undefined) expect(faults.at(-1)).toBe(last);
+    expect(faults.at(-1)).toMatch(last);
   });
 
   test.each(['\n', '\r\n', '\r'])('has its lines counted as editors do: %j', (eol) => {
