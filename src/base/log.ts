@@ -2,15 +2,11 @@ import { fstatSync } from 'node:fs';
 import { readEnv } from './env.ts';
 import { writeLine } from './output.ts';
 
-/** One line per event. Pass untrusted text through `printable` first. */
-export interface Log {
-  info(message: string): void;
-  warn(message: string): void;
-  error(message: string): void;
-}
-
 export type LogFormat = 'text' | 'json';
-type Level = keyof Log;
+type Level = 'info' | 'warn' | 'error';
+
+/** One line per event. Pass untrusted text through `printable` first. */
+export type Log = Readonly<Record<Level, (message: string) => void>>;
 
 /** Priorities of syslog, which the journal reads from the start of a line: `<4>…`. */
 const PRIORITIES: Record<Level, number> = { info: 6, warn: 4, error: 3 };
