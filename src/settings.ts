@@ -141,12 +141,6 @@ const FLAGS: Partial<Record<OptionName, string>> = {
   'probe-project': 'project',
 };
 
-/** Their values may contain a password, and are not repeated. */
-const SECRET: ReadonlySet<OptionName> = new Set(['store', 'archive-from']);
-
-/** Without a variable: VIEWLOG_PROJECT, set for reports, must not make the doctor send a view. */
-const FLAG_ONLY: OptionName = 'probe-project';
-
 /** The operator's values of the options `K`: sizes in bytes, ages in days. */
 export type Settings<K extends OptionName> = {
   readonly [N in K]: (typeof OPTIONS)[N] extends Option<infer V> ? V : never;
@@ -159,9 +153,12 @@ const NAMES = namesOf(OPTIONS);
 /** Returns the option's name on the command line, without `--`. */
 export const flagOf = (name: OptionName): string => FLAGS[name] ?? name;
 
-/** Returns the environment variable of an option, if it has one. */
+/**
+ * Returns the environment variable of an option, if it has one: VIEWLOG_PROJECT, set for reports,
+ * must not make the doctor send a view.
+ */
 export const envName = (name: OptionName): string | undefined =>
-  name === FLAG_ONLY ? undefined : `VIEWLOG_${name.toUpperCase().replaceAll('-', '_')}`;
+  name === 'probe-project' ? undefined : `VIEWLOG_${name.toUpperCase().replaceAll('-', '_')}`;
 
 /** Returns the projects file's path unless `--projects` names another. */
 export const projectsIn = (data: string): string =>
@@ -228,10 +225,12 @@ function settingOf(name: OptionName, given: Given, env: ReadEnv): unknown {
 }
 
 function parsed(name: OptionName, source: string, text: string): unknown {
-  const { read, expected, meant }: o.Parser<unknown> = OPTIONS[name].parser;
+  const parser: o.Parser<unknown> = OPTIONS[name].parser;
+  const { read, expected, meant } = parser;
   const value = read(text);
   if (value !== undefined) return value;
-  const found = SECRET.has(name) ? '' : `, not "${echo(text)}"`;
+  // The address of a cluster may contain a password.
+  const found = parser === clusterAddress ? '' : `, not "${echo(text)}"`;
   const near = meant?.(text);
   const hint = near === undefined ? '' : `; did you mean ${near}?`;
   throw new Fatal(EXIT.usage, `${source} must be ${expected}${found}${hint}`);
