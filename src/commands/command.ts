@@ -84,12 +84,9 @@ export async function collectorAddress(
 
 /** Returns lines of columns, for a terminal. Every row has a text for each column. */
 export function tableOf(rows: readonly (readonly string[])[], indent = '  '): string[] {
-  const cells = rows.map((row) => row.map((text) => text.trimEnd()));
-  const columns = cells[0]!.map((_, i) =>
-    columnOf(
-      cells.map((row) => row[i]!),
-      false,
-    ),
-  );
+  const columns = rows[0]!.map((_, i) => {
+    const texts = rows.map((row) => row[i]!.trimEnd());
+    return columnOf(texts, false);
+  });
   return rows.map((_, i) => (indent + columns.map((texts) => texts[i]).join('  ')).trimEnd());
 }

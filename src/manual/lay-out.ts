@@ -33,10 +33,7 @@ const nameLinks = (text: string): string =>
   });
 
 const wrapLines = (text: string, columns: number): string =>
-  text
-    .split('\n')
-    .map((line) => (/^(\||#)/.test(line) ? line : wrap(line, columns)))
-    .join('\n');
+  text.replace(/^(?![|#]).+$/gm, (line) => wrap(line, columns));
 
 /** Wraps one line of Markdown. A list item's later lines are indented like its text. */
 function wrap(line: string, columns: number): string {
