@@ -38,7 +38,7 @@ export const VALUES: Readonly<Record<string, ValueOf>> = {
   protectHome: (of) => (isAnyUnder(/^\/(home|root|run\/user)(\/|$)/, of) ? 'read-only' : 'yes'),
   privateTmp: (of) => (isAnyUnder(/^\/(var\/)?tmp(\/|$)/, of) ? 'no' : 'yes'),
   capability: (of) =>
-    publishedAt(of).some(({ port }) => port > 0 && port < 1024) ? 'CAP_NET_BIND_SERVICE' : '',
+    addressesOf(of).some(({ port }) => port > 0 && port < 1024) ? 'CAP_NET_BIND_SERVICE' : '',
   socketAddress,
 
   // Containers
@@ -47,8 +47,8 @@ export const VALUES: Readonly<Record<string, ValueOf>> = {
   baseImage: ({ runtime }) => (runtime === undefined ? 'debian:stable-slim' : 'node:24-slim'),
   settingsInside: (of) =>
     chosenSettings(settingsInside(of)).map(([name, text]) => `${envName(name)}=${text}`),
-  exposedPorts: (of) => publishedAt(of).map(({ port }) => `${port}`),
-  publishedPorts: (of) => publishedAt(of).map((at) => `${hostAndPort(at)}:${at.port}`),
+  exposedPorts: (of) => addressesOf(of).map(({ port }) => `${port}`),
+  publishedPorts: (of) => addressesOf(of).map((at) => `${hostAndPort(at)}:${at.port}`),
   healthPort: ({ settings, status }) => (status ?? settings).port,
   healthRequest: ({ status }) => (status === undefined ? 'OPTIONS /view' : 'GET /readyz'),
   mountedDir: (of) => {
@@ -167,8 +167,8 @@ function settingsInside({ settings, status, dir }: Installation): ServeSettings 
   };
 }
 
-/** Returns the addresses at which this machine is reached. */
-const publishedAt = ({ settings: { host, port }, status }: Installation): Address[] => [
+/** Returns the addresses of the collector and of its status server. */
+const addressesOf = ({ settings: { host, port }, status }: Installation): Address[] => [
   { host, port },
   ...(status === undefined ? [] : [status]),
 ];
