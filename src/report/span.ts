@@ -43,11 +43,9 @@ export interface Asked extends Partial<OpenSpan> {
 
 /** Returns the days that the command line asks for. */
 export function askedSpan(asked: Asked, today: string): OpenSpan {
-  const { last } = asked;
-  const fromDay = dayNamed(asked.fromDay, today);
   const toDay = dayNamed(asked.toDay, today);
-  if (last === undefined) return { fromDay, toDay };
-  return { fromDay: shifted(toDay ?? today, 1 - last), toDay: toDay ?? today };
+  if (asked.last === undefined) return { fromDay: dayNamed(asked.fromDay, today), toDay };
+  return { fromDay: shifted(toDay ?? today, 1 - asked.last), toDay: toDay ?? today };
 }
 
 function dayNamed(name: string | undefined, today: string): string | undefined {

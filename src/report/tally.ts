@@ -21,19 +21,14 @@ export class Tally {
   /** The sums of all counts, also of texts that were forgotten. */
   count = 0;
   before = 0;
-  readonly #textsMax: number;
   readonly #entries = new Map<string, Entry>();
-
-  constructor(textsMax = TEXTS_MAX) {
-    this.#textsMax = textsMax;
-  }
 
   /** @param name ignored after the text's first time. */
   add(text: string, isBefore = false, name = ''): void {
     const key = text.length <= TEXT_LENGTH_MAX ? text : text.slice(0, TEXT_LENGTH_MAX);
     let entry = this.#entries.get(key);
     if (entry === undefined) {
-      if (this.#entries.size >= this.#textsMax) this.#forgetRarerHalf();
+      if (this.#entries.size >= TEXTS_MAX) this.#forgetRarerHalf();
       const cut = name.slice(0, TEXT_LENGTH_MAX);
       entry = { text: copyOf(key), name: copyOf(cut), count: 0, before: 0 };
       this.#entries.set(entry.text, entry);
