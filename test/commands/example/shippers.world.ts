@@ -9,9 +9,14 @@ import { dataDirectory } from '../../support/viewlog.ts';
 
 // The printed files, parsed: each setting without which the shipper would lose or repeat views.
 
+/** Each file says how to let the shipper read, and where to put the destination. */
 async function printed(shipper: string) {
   const data = dataDirectory();
-  return { data, text: await exampleOf(shipper, [], { data }) };
+  const text = await exampleOf(shipper, [], { data });
+  expect(text).toContain(`stat -c %G ${data}`);
+  expect(text).toContain('usermod --append --groups');
+  expect(text).toMatch(/# ---- Replace .*with your destination\. ----$/m);
+  return { data, text };
 }
 
 /** The lines without which a shipper loses or repeats views; the files give the reasons. */
@@ -73,15 +78,5 @@ it.skipIf(!isHere(RSYSLOGD))(
     const [, command = ''] = /^# {3}sudo (install -d .*)$/m.exec(own)!;
     execFileSync('sh', ['-c', command]);
     expect(check).not.toThrow();
-  },
-);
-
-it.each(['fluent-bit', 'vector', 'filebeat', 'rsyslog'])(
-  '%s: the file says how to let it read, and where to put the destination',
-  async (shipper) => {
-    const { data, text } = await printed(shipper);
-    expect(text).toContain(`stat -c %G ${data}`);
-    expect(text).toContain('usermod --append --groups');
-    expect(text).toMatch(/# ---- Replace .*with your destination\. ----$/m);
   },
 );
