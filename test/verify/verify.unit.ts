@@ -10,13 +10,13 @@ const DAY = '2026-03-01';
 const LINES = storedLines(DAY, 40);
 const FIFTH = LINES[4]!;
 
-/** Returns whether a file of that content is sound, and what is said of it. */
+/** Returns whether a file of that content is sound, its summary, and its remarks. */
 async function verify(content: string | Buffer, name = `views-${DAY}.ndjson`) {
   const file = join(tempDir(), name);
   writeFileSync(file, content);
   const { isSound, lines } = await verifyFile(file);
-  const [, ...said] = lines.map((line) => line.replaceAll(file, 'FILE').trim());
-  return { isSound, said };
+  const [summary = '', ...said] = lines.map((line) => line.replaceAll(file, 'FILE').trim());
+  return { isSound, summary, said };
 }
 
 const text = (lines: readonly string[]): string => `${lines.join('\n')}\n`;
@@ -44,32 +44,28 @@ it('names a line that is not UTF-8, and not the one that shows the same characte
   expect([isSound, said]).toStrictEqual([false, ['1 invalid line: 7 (is not UTF-8)']]);
 });
 
-const HALF_CHARACTER = Buffer.from(FIFTH).subarray(0, Buffer.from(FIFTH).indexOf('–') + 1);
-const REORDERED = text([LINES[5]!, ...LINES.slice(0, 5), ...LINES.slice(6)]);
-const ODD = text([LINES[2]!, storedLines('2026-03-02', 1)[0]!, LINES[2]!]);
+it('counts a sealed fragment apart, even one that ends in half a character', async () => {
+  const fragment = Buffer.from(FIFTH).subarray(0, Buffer.from(FIFTH).indexOf('–') + 1);
+  const sealed = Buffer.concat([fragment, Buffer.from(`\n${text(LINES)}`)]);
+  const { isSound, said } = await verify(sealed);
+  const expected = '1 sealed fragment: 1; not a fault: a crash cut it off, never acknowledged';
+  expect([isSound, said]).toStrictEqual([true, [expected]]);
+});
 
-it.each<[what: string, content: string | Buffer, isSound: boolean, said: string[]]>([
-  [
-    'a sealed fragment, even one that ends in half a character',
-    Buffer.concat([HALF_CHARACTER, Buffer.from(`\n${text(LINES)}`)]),
-    true,
-    ['1 sealed fragment: 1; not a fault: a crash cut it off, never acknowledged'],
-  ],
-  [
-    'a last line without newline',
-    text(LINES) + FIFTH,
-    true,
-    ['the last line has no newline: it is being written; not a fault'],
-  ],
-  ['ids in another order', REORDERED, true, []],
-  [
-    'duplicate ids and lines of another day',
-    REORDERED + ODD,
-    false,
-    ['2 duplicate ids: 41, 43', '1 misplaced line: 42 (of 2026-03-02)'],
-  ],
-])('finds %s', async (_, content, isSound, said) => {
-  expect(await verify(content)).toMatchObject({ isSound, said });
+it('leaves a last line without newline alone', async () => {
+  const { isSound, summary, said } = await verify(text(LINES) + FIFTH);
+  expect(summary).toContain('40 lines');
+  const expected = 'the last line has no newline: it is being written; not a fault';
+  expect([isSound, said]).toStrictEqual([true, [expected]]);
+});
+
+it('finds duplicate ids and lines of another day; the order of ids is not a fault', async () => {
+  const other = storedLines('2026-03-02', 1)[0]!;
+  const lines = [LINES[5]!, ...LINES.slice(0, 5), ...LINES.slice(6)];
+  expect((await verify(text(lines))).isSound).toBe(true);
+  const { isSound, said } = await verify(text([...lines, LINES[2]!, other, LINES[2]!]));
+  const expected = ['2 duplicate ids: 41, 43', '1 misplaced line: 42 (of 2026-03-02)'];
+  expect([isSound, said]).toStrictEqual([false, expected]);
 });
 
 it('finds the duplicate of an id 100,000 lines before', async () => {

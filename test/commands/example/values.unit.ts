@@ -50,6 +50,7 @@ it.each<[name: string, options: string, value: unknown, here?: Partial<Installat
   ['privateTmp', '--data /var/tmp/viewlog', 'no'],
   ['capability', '--status 127.0.0.1:81', 'CAP_NET_BIND_SERVICE'],
   ['publishedPorts', '--status off', ['127.0.0.1:8080:8080']],
+  ['publishedPorts', '--host ::1 --status 10.0.0.1:1', ['[::1]:8080:8080', '10.0.0.1:1:1']],
   // rsyslog splits longer lines; its own minimum is 8 KiB.
   ['messageBytesMax', '--max-view 1KiB', 8192],
   ['messageBytesMax', '--max-view 16KiB', 16_384],
