@@ -1,9 +1,10 @@
-import { EXIT, Fatal } from '../base/exit.ts';
+import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
 import { isJson } from '../base/json.ts';
 import type { Log } from '../base/log.ts';
 import { MiB } from '../base/size.ts';
 import { NEWLINE } from '../base/text.ts';
+import { sleep } from '../base/time.ts';
 import { type Blocked, DayWriter, NOTHING } from '../disk/day-writer.ts';
 import { replaceFile } from '../disk/durable.ts';
 import { FreeSpace } from '../disk/free-space.ts';
@@ -12,7 +13,6 @@ import { type FileOps, ifPresent } from '../disk/ops.ts';
 import { readHead } from '../view/line.ts';
 import type { ArchiveLine } from './archive-batch.ts';
 import { type ArchiveRecord, readRecord, recordText } from './archive-record.ts';
-import { Retry } from './retry.ts';
 
 export interface ArchiveFilesOptions {
   readonly dir: string;
@@ -21,7 +21,7 @@ export interface ArchiveFilesOptions {
   readonly minFreeBytes: number;
   readonly log: Log;
   readonly stop: AbortSignal;
-  /** The longest wait between two attempts. */
+  /** The longest wait between two attempts; the first is a tenth of it, and they double. */
   readonly waitMsMax: number;
   /** The most ids in memory, of lines that the record does not cover. */
   readonly idsMax?: number;
@@ -49,22 +49,21 @@ export class ArchiveFiles {
   readonly #options: ArchiveFilesOptions;
   readonly writer: DayWriter;
   readonly space: FreeSpace;
-  readonly retry: Retry;
   readonly #days = new Map<string, Day>();
   #openDay = '';
   #lookedMs = 0;
   /** `undefined` if nothing has been archived. */
   record: ArchiveRecord | undefined;
+  /** Why it waits now: a full disk, or a file that cannot be opened. */
+  blocked: Blocked | undefined;
   /** Counts of the views written since the start. */
   lines = 0;
   bytes = 0;
 
   constructor(options: ArchiveFilesOptions) {
-    const { log, waitMsMax, stop } = options;
     this.#options = options;
     this.writer = new DayWriter({ ...options, kind: 'views', durability: 'disk' });
     this.space = new FreeSpace({ ...options, effect: 'archiving waits' });
-    this.retry = new Retry(log, waitMsMax, stop);
   }
 
   /** @throws {Fatal} exit 65 or 74 if the record cannot be read. */
@@ -84,7 +83,7 @@ export class ArchiveFiles {
    * @throws {Fatal} exit 65 if the file has too many lines that the record does not cover.
    */
   async append(day: string, lines: readonly ArchiveLine[]): Promise<void> {
-    await this.retry.run(this.#options.dir, () => this.#enoughFree());
+    await this.#repeat(this.#options.dir, () => this.#enoughFree());
     let known: Day | undefined;
     while (known === undefined) {
       await this.#write(day, NOTHING);
@@ -146,7 +145,7 @@ export class ArchiveFiles {
     const isShorter = recorded > size;
     const start = isShorter ? 0 : recorded;
     let ids: Set<string> | undefined;
-    await this.retry.run(name, async () => {
+    await this.#repeat(name, async () => {
       ids = await ifPresent(this.#collect(name, start, size));
     });
     if (ids === undefined) {
@@ -179,7 +178,7 @@ export class ArchiveFiles {
   async #write(day: string, lines: Uint8Array): Promise<void> {
     this.#openDay = day;
     let left = lines;
-    await this.retry.run(fileNameOf('views', day), async () => {
+    await this.#repeat(fileNameOf('views', day), async () => {
       // There may have been a wait for space, or for the stream. Later, a part of the lines may be
       // written.
       const isLookDue = lines.length === 0 && performance.now() - this.#lookedMs >= LOOK_MS;
@@ -197,14 +196,46 @@ export class ArchiveFiles {
     const { dir, files } = this.#options;
     const path = archiveRecordOf(dir);
     // If the record cannot be replaced, the old one is still there, and still true.
-    await this.retry.run(path, () => replaceFile(files, path, recordText(record)));
+    await this.#repeat(path, () => replaceFile(files, path, recordText(record)));
     this.record = record;
+  }
+
+  /**
+   * Repeats what a full disk, or a file that cannot be opened, prevents until it succeeds.
+   * @param path the file that is read or written, for the log.
+   * @param attempt may resolve to what blocks it, or throw; a Fatal is not retried.
+   * @throws if the attempt is blocked and the process is stopped.
+   */
+  async #repeat(path: string, attempt: () => Promise<Blocked | void>): Promise<void> {
+    const { log, waitMsMax: most, stop } = this.#options;
+    for (let waitMs = most / 10; ; waitMs = Math.min(2 * waitMs, most)) {
+      const before = this.blocked;
+      const blocked = await attempt().catch((error: unknown) => blockedBy(error, path));
+      this.blocked = blocked ?? undefined;
+      if (this.blocked === undefined) {
+        if (before !== undefined) log.info('The archive writes again');
+        return;
+      }
+      const { message } = this.blocked;
+      // Low space has been logged.
+      const isNew = message !== '' && message !== before?.message;
+      if (isNew) log.error(`${message}; retrying`);
+      stop.throwIfAborted();
+      await sleep(waitMs, stop);
+    }
   }
 
   async #enoughFree(): Promise<Blocked | undefined> {
     if (this.space.isLow) await this.look();
     return this.space.isLow ? { reason: 'too little free disk space', message: '' } : undefined;
   }
+}
+
+/** @throws {Fatal} the error, if it must end the process. */
+function blockedBy(error: unknown, path: string): Blocked {
+  if (error instanceof Fatal) throw error;
+  const message = `Cannot read or write "${path}": ${reasonOf(error)}`;
+  return { reason: message, message };
 }
 
 function tooMany(name: string, idsMax: number): Fatal {

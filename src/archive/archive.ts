@@ -73,7 +73,7 @@ export class Archive {
 
   state() {
     const { skipped, lost, unreadable } = this.#log;
-    const { lines, bytes, writer, space, retry } = this.#files;
+    const { lines, bytes, writer, space, blocked } = this.#files;
     return {
       sequence: this.sequence,
       lag: this.#lag,
@@ -84,7 +84,7 @@ export class Archive {
       path: writer.path,
       freeBytes: space.bytes,
       /** Why nothing can be written or read now. */
-      unavailable: retry.blocked?.reason,
+      unavailable: blocked?.reason,
       unreadable,
     };
   }
