@@ -3,7 +3,7 @@ import { type ReadEnv, readEnv } from './base/env.ts';
 import { EXIT, Fatal } from './base/exit.ts';
 import { PORT_MAX } from './base/limits.ts';
 import * as o from './base/option.ts';
-import { KiB, TiB } from './base/size.ts';
+import { KiB, TiB } from './base/format.ts';
 import { echo, nearest } from './base/text.ts';
 import { parseClusterAddress } from './jetstream/address.ts';
 import { EMAIL } from './projects/projects-schema.ts';

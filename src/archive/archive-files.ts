@@ -1,8 +1,7 @@
 import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
-import { plural } from '../base/format.ts';
+import { MiB, plural } from '../base/format.ts';
 import { isJson } from '../base/json.ts';
 import type { Log } from '../base/log.ts';
-import { MiB } from '../base/size.ts';
 import { NEWLINE } from '../base/text.ts';
 import { sleep } from '../base/time.ts';
 import { type Blocked, DayWriter, NOTHING } from '../disk/day-writer.ts';

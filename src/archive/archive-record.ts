@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
-import { MiB } from '../base/size.ts';
+import { MiB } from '../base/format.ts';
 import { printable } from '../base/text.ts';
 import { archiveRecordOf } from '../disk/names.ts';
 import { type FileOps, ifPresent } from '../disk/ops.ts';

@@ -1,6 +1,6 @@
 import type { ConsumerMessages, JetStreamManager } from '@nats-io/jetstream';
 import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
-import { MiB } from '../base/size.ts';
+import { MiB } from '../base/format.ts';
 import { sleep } from '../base/time.ts';
 import type { Cluster } from '../jetstream/connect.ts';
 import { findStream, managerOf } from '../jetstream/stream.ts';

@@ -1,4 +1,4 @@
-import { KiB } from './size.ts';
+import { KiB } from './format.ts';
 
 export const PORT_MAX = 65_535;
 

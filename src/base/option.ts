@@ -1,6 +1,5 @@
-import { formatSize } from './format.ts';
+import { formatSize, MiB, parseSize, TiB } from './format.ts';
 import { PORT_MAX } from './limits.ts';
-import { MiB, parseSize, TiB } from './size.ts';
 import { isDay } from './time.ts';
 
 // Parsers of options' values.

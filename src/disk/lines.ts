@@ -3,8 +3,7 @@ import * as fs from 'node:fs';
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
-import { formatSize } from '../base/format.ts';
-import { KiB, MiB } from '../base/size.ts';
+import { formatSize, KiB, MiB } from '../base/format.ts';
 import { NEWLINE, printable } from '../base/text.ts';
 
 /** Some lines of a file, in order. A file is read block by block, in constant memory. */

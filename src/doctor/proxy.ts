@@ -1,7 +1,6 @@
 // Sends what a page sends, to find out which requests a proxy passes on to viewlog.
 import { ask, type Reply } from '../base/ask.ts';
-import { formatSize } from '../base/format.ts';
-import { KiB } from '../base/size.ts';
+import { formatSize, KiB } from '../base/format.ts';
 import { clip } from '../base/text.ts';
 import { described, isFromViewlog, preflightFrom, refusalIn } from './reply.ts';
 import type { Facts } from './facts.ts';

@@ -1,7 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { errnoOf, EXIT, Fatal, reasonOf } from '../base/exit.ts';
-import { formatSize, plural } from '../base/format.ts';
-import { MiB } from '../base/size.ts';
+import { formatSize, MiB, plural } from '../base/format.ts';
 import { printable, shellQuoted } from '../base/text.ts';
 import { type Parsed, parseProjectsFile } from './parse.ts';
 import type { ProjectsFile } from './projects-schema.ts';

@@ -1,6 +1,5 @@
 // Renders problems and their fixes as sentences and commands, for the page and for plain text.
-import { formatRoundedSize, formatSize, formatSizeOption, plural } from '../base/format.ts';
-import { MiB } from '../base/size.ts';
+import { formatRoundedSize, formatSize, formatSizeOption, MiB, plural } from '../base/format.ts';
 import { printable, shellQuoted } from '../base/text.ts';
 import { curlOf } from '../projects/curl.ts';
 import { isStream } from './health.ts';

@@ -1,6 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import { formatSizeOption } from '../base/format.ts';
-import { KiB } from '../base/size.ts';
+import { formatSizeOption, KiB } from '../base/format.ts';
 import { shellQuoted } from '../base/text.ts';
 import { accountOf } from '../disk/root.ts';
 import { fileNameOf } from '../disk/names.ts';

@@ -2,7 +2,7 @@
 // fields. `ts` and `id` come first because tailers identify files by their first bytes. The lines
 // of refused views begin with `ts` and `id` as well.
 import * as v from 'valibot';
-import { MiB } from '../base/size.ts';
+import { MiB } from '../base/format.ts';
 import { NEWLINE } from '../base/text.ts';
 import { ViewSchema } from './view-schema.ts';
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { isUtf8 } from 'node:buffer';
 import { placeOf, syntaxFault } from '../base/json.ts';
-import { KiB } from '../base/size.ts';
+import { KiB } from '../base/format.ts';
 import { bytewise } from '../base/text.ts';
 import { verbatim } from './pattern.ts';
 import { type Refusal, refusal } from './refusal.ts';

@@ -1,6 +1,6 @@
 // The fix of a refusal, as a value: the status page, the doctor and `explain` each word it in their
 // own way, as a sentence or as a command. Nothing here is quoted for a shell.
-import { KiB } from '../base/size.ts';
+import { KiB } from '../base/format.ts';
 import { LARGEST_MAX_VIEW_BYTES, STAMP_BYTES } from './line.ts';
 import type { RefusalCode } from './refusal.ts';
 

@@ -1,7 +1,7 @@
 import { dirname, relative } from 'node:path';
 import { readEnv } from '../../base/env.ts';
 import { EXIT, Fatal } from '../../base/exit.ts';
-import { KiB } from '../../base/size.ts';
+import { KiB } from '../../base/format.ts';
 import { type Address, fromOwnMachine, hostAndPort } from '../../http/listener.ts';
 import { envName, type ServeSettings } from '../../settings.ts';
 import { isLoopback } from '../../status/guard.ts';

@@ -1,5 +1,5 @@
 import { NEWLINE } from '../../base/text.ts';
-import { MiB } from '../../base/size.ts';
+import { MiB } from '../../base/format.ts';
 import { headOf, lineBytesOf, linesOf } from '../../view/line.ts';
 import type { Stamp } from '../stamp.ts';
 import type { Appended } from '../store.ts';

@@ -3,7 +3,7 @@
 // are counted.
 import { reasonOf } from '../../base/exit.ts';
 import type { Log } from '../../base/log.ts';
-import { MiB } from '../../base/size.ts';
+import { MiB } from '../../base/format.ts';
 import { within } from '../../base/time.ts';
 import { DayWriter, NOTHING } from '../../disk/day-writer.ts';
 import { systemFiles, type FileOps } from '../../disk/ops.ts';

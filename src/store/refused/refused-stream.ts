@@ -1,6 +1,6 @@
 import { reasonOf } from '../../base/exit.ts';
 import type { Log } from '../../base/log.ts';
-import { MiB } from '../../base/size.ts';
+import { MiB } from '../../base/format.ts';
 import { printable } from '../../base/text.ts';
 import { DAY_MS } from '../../base/time.ts';
 import type { Cluster } from '../../jetstream/connect.ts';
