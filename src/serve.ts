@@ -106,7 +106,7 @@ async function openFiles(settings: ServeSettings, options: StoresOptions) {
   const common = { ...options, dir, minFreeBytes };
   const store = new LocalViewStore({ ...common, durability });
   await store.start();
-  const freeBytes = () => store.freeBytes();
+  const freeBytes = () => store.state().freeBytes;
   const maxBytesPerDay = settings['max-refused'];
   const refused = new RefusedFiles({ ...common, maxBytesPerDay, freeBytes });
   startRetention({

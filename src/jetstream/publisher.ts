@@ -1,24 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import type { Msg } from '@nats-io/transport-node';
 import { reasonOf } from '../base/exit.ts';
+import { every } from '../base/time.ts';
 import type { Cluster } from './connect.ts';
 
-/** The reason why a message may not be stored. */
+/** The reasons why a message may not be stored. */
+export const FAILURES = {
+  disconnected: 'the connection to the cluster was lost',
+  timeout: 'the cluster has not acknowledged it in time',
+  /** No stream accepts the subject: there is no such stream, or it has no leader. */
+  'no-leader': 'the stream has no leader',
+  refused: 'the stream does not accept it',
+};
+
 export interface Failure {
-  readonly kind: FailureKind;
+  readonly kind: keyof typeof FAILURES;
   /** For the operator, if the kind does not say it all. */
   readonly detail?: string;
 }
-
-export type FailureKind =
-  /** The connection was lost before an answer. */
-  | 'disconnected'
-  /** No server answered in time. */
-  | 'timeout'
-  /** No stream accepts the subject: there is no such stream, or it has no leader. */
-  | 'no-leader'
-  /** The stream answered that it does not accept the message. */
-  | 'refused';
 
 interface Pending {
   readonly subject: string;
@@ -43,7 +42,7 @@ export class Publisher {
   readonly #inbox = `_INBOX.${randomUUID().replaceAll('-', '')}`;
   /** By number, oldest first, because all wait equally long. */
   readonly #pending = new Map<string, Pending>();
-  readonly #sweep: ReturnType<typeof setInterval>;
+  readonly #endSweep: () => void;
   #count = 0;
   /** The numbers of messages that are not sent yet. */
   #unsent: string[] = [];
@@ -63,8 +62,7 @@ export class Publisher {
       // Answers of a server that is gone do not arrive. It may have stored some of the messages.
       if (cluster.server === undefined) this.#failAll();
     });
-    this.#sweep = setInterval(() => this.#failLate(), SWEEP_MS);
-    this.#sweep.unref();
+    this.#endSweep = every(SWEEP_MS, () => this.#failLate());
   }
 
   /** Messages without an answer yet. */
@@ -90,7 +88,7 @@ export class Publisher {
 
   /** Sends queued messages, and answers every waiting caller. */
   close(): void {
-    clearInterval(this.#sweep);
+    this.#endSweep();
     this.#send();
     this.#failAll();
   }

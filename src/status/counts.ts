@@ -15,13 +15,6 @@ const SAMPLE_TEXT_MAX = 1_000;
 const SAMPLE_ORIGIN_MAX = 200;
 const SAMPLE_ISSUES_MAX = 10;
 
-export interface AcceptedView {
-  readonly atMs: number;
-  readonly project: string;
-  /** The view's fields, as JSON text in UTF-8. */
-  readonly fields: Uint8Array;
-}
-
 /**
  * Counts the collector's answers. Counts each view, and stores a bounded number of samples. Nothing
  * here may throw or take long: it is called for every view.
@@ -38,8 +31,8 @@ export class Counts implements RequestCounts, SavedCounts {
   readonly refusedByCode = Object.fromEntries(
     Object.keys(REFUSALS).map((code) => [code, 0]),
   ) as Record<RefusalCode, number>;
-  /** Newest first. */
-  readonly latestAccepted: AcceptedView[] = [];
+  /** Newest first; `fields` are the view's, as JSON text in UTF-8. */
+  readonly latestAccepted: { atMs: number; project: string; fields: Uint8Array }[] = [];
   readonly latestRefused: Sample[] = [];
   /** The reasons of all activities, the one with the oldest refusal first. */
   readonly #reasons = new Map<Reason, Activity>();

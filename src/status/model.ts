@@ -2,7 +2,6 @@
 // state. `words.ts`, `problem-words.ts` and the renderers word them.
 import { BUILD } from '../base/built.ts';
 import { clip } from '../base/text.ts';
-import type { AcceptedView } from './counts.ts';
 import { type CollectorState, warningsOf } from './health.ts';
 import { type FilesSeen, spaceOf } from './look-around.ts';
 import type { Activity } from './reasons.ts';
@@ -157,7 +156,7 @@ function figuresOf(
 
 const decoder = new TextDecoder();
 
-function urlOf(fields: AcceptedView['fields']): string {
+function urlOf(fields: Uint8Array): string {
   const { url } = JSON.parse(decoder.decode(fields)) as { url: string };
   return clip(url, URL_LENGTH_MAX);
 }

@@ -137,11 +137,6 @@ export class LocalViewStore implements ViewStore {
     throw new Fatal(EXIT.ioError, `${what}, after ${seconds}`);
   }
 
-  /** Returns the free disk space at the last look; `undefined` if it is unknown. */
-  freeBytes(): number | undefined {
-    return this.#space.bytes;
-  }
-
   hasWritten(day: string): boolean {
     return this.#writer.hasWritten(day);
   }
@@ -159,7 +154,8 @@ export class LocalViewStore implements ViewStore {
       unavailable: this.#unavailable(),
       unavailableSinceMs: this.#unavailableSinceMs,
       queuedLines: waiting.reduce((lines, batch) => lines + batch.waiting, 0),
-      freeBytes: this.freeBytes(),
+      /** At the last look; `undefined` if it is unknown. */
+      freeBytes: this.#space.bytes,
     };
   }
 
@@ -169,10 +165,6 @@ export class LocalViewStore implements ViewStore {
     if (this.#blocked !== undefined) return this.#blocked.reason;
     if (this.#isClosing) return SHUTTING_DOWN;
     return this.#space.isLow ? 'too little free disk space' : undefined;
-  }
-
-  #today(): string {
-    return dayOf(this.#options.now());
   }
 
   #beginDay(day: string): void {
@@ -231,7 +223,7 @@ export class LocalViewStore implements ViewStore {
     this.#isLookDue = false;
     // A move must show within a second; free space need not. Fewer calls save an idle machine work.
     if (this.#looks++ % 2 === 0) await this.#space.poll();
-    const today = this.#today();
+    const today = dayOf(this.#options.now());
     let blocked = await this.#writer.look(today);
     if (this.#blocked !== undefined) {
       blocked ??= (await this.#writer.write(today, NOTHING)).blocked;

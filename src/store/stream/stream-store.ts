@@ -18,9 +18,10 @@ import type { StreamInfo } from '@nats-io/jetstream';
 import { EXIT, Fatal } from '../../base/exit.ts';
 import { formatSize } from '../../base/format.ts';
 import type { Log } from '../../base/log.ts';
+import { every } from '../../base/time.ts';
 import type { Cluster } from '../../jetstream/connect.ts';
 import { configFault, VIEWS } from '../../jetstream/inspect.ts';
-import { type FailureKind, Publisher } from '../../jetstream/publisher.ts';
+import { FAILURES, Publisher } from '../../jetstream/publisher.ts';
 import { StreamHealth } from '../../jetstream/stream-health.ts';
 import { findStream, prepareStream } from '../../jetstream/stream.ts';
 import { headOf, linesOf } from '../../view/line.ts';
@@ -46,13 +47,6 @@ const HEADER_BYTES = 128;
 const LOOK_MS = 1_000;
 const PROBE_TIMEOUT_MS = 1_000;
 const SHUTTING_DOWN = 'shutting down';
-
-const REASONS: Record<FailureKind, string> = {
-  disconnected: 'the connection to the cluster was lost',
-  timeout: 'the cluster has not acknowledged it in time',
-  'no-leader': 'the stream has no leader',
-  refused: 'the stream does not accept it',
-};
 
 /**
  * Finds the stream, or creates it.
@@ -83,7 +77,7 @@ export async function createStreamStore(options: StreamStoreOptions): Promise<St
 export class StreamStore implements ViewStore {
   readonly #options: StreamStoreOptions;
   readonly #health: StreamHealth;
-  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #endLooks: () => void;
   readonly #publisher: Publisher;
   readonly #stamp: () => Stamp;
   readonly #failures = { disconnected: 0, timeout: 0, 'no-leader': 0, refused: 0 };
@@ -107,8 +101,7 @@ export class StreamStore implements ViewStore {
     );
     this.#health = health;
     cluster.onChange(() => void health.look());
-    this.#timer = setInterval(() => void health.look(), LOOK_MS);
-    this.#timer.unref();
+    this.#endLooks = every(LOOK_MS, () => void health.look());
   }
 
   async append(fields: Uint8Array, project: string): Promise<Appended> {
@@ -120,7 +113,7 @@ export class StreamStore implements ViewStore {
     if (failure !== undefined) {
       this.#failures[failure.kind] += 1;
       this.#health.failed(failure);
-      return { unavailable: REASONS[failure.kind] };
+      return { unavailable: FAILURES[failure.kind] };
     }
     this.#counts.lines += 1;
     this.#counts.bytes += line.length;
@@ -131,7 +124,7 @@ export class StreamStore implements ViewStore {
   /** Refuses new views, and those that are not acknowledged by now. */
   close(): void {
     this.#isClosing = true;
-    clearInterval(this.#timer);
+    this.#endLooks();
     this.#publisher.close();
   }
 
