@@ -1,13 +1,7 @@
 import { PORT_MAX } from '../base/limits.ts';
 
 /** The servers of a NATS cluster and the login. The login is secret: log only the `servers`. */
-export interface ClusterAddress {
-  /** Each as `host:port`, at least one. */
-  readonly servers: readonly string[];
-  readonly isTls: boolean;
-  /** The text before an `@`. */
-  readonly login: Login | undefined;
-}
+export type ClusterAddress = NonNullable<ReturnType<typeof parseClusterAddress>>;
 
 type Login = { readonly user: string; readonly pass: string } | { readonly token: string };
 
@@ -18,7 +12,7 @@ const SERVER = /^(\[[\da-f:.]+\]|[\w.-]+)(?::(\d{1,5}))?$/i;
  * Reads `nats://host:4222,host2:4222` or `tls://…`, with `user:password@` or `token@` before the
  * first or every host; the scheme may be repeated too. Returns `undefined` for any other text.
  */
-export function parseClusterAddress(text: string): ClusterAddress | undefined {
+export function parseClusterAddress(text: string) {
   const scheme = /^(nats|tls):\/\//.exec(text)?.[0];
   if (scheme === undefined) return undefined;
   const logins: string[] = [];

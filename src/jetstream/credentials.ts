@@ -3,11 +3,6 @@ import { readFileSync } from 'node:fs';
 import type { Authenticator } from '@nats-io/transport-node';
 import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
 
-interface Login {
-  readonly jwt: string;
-  readonly sig: string;
-}
-
 const JWT = /^eyJ[\w-]+\.[\w-]+\.[\w-]+(?=\s*$)/m;
 /** A user's Ed25519 seed in base 32: a prefix of 2 bytes, the seed's 32, and a checksum. */
 const SEED = /^SU[A-Z2-7]{56}(?=\s*$)/m;
@@ -22,7 +17,7 @@ const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
  */
 export function credentials(path: string): Authenticator {
   let last = '';
-  const login = (nonce = ''): Login => {
+  const login = (nonce = '') => {
     try {
       const text = readFileSync(path, 'utf8');
       const fresh = loginOf(text, nonce);
@@ -45,7 +40,7 @@ export function credentials(path: string): Authenticator {
 }
 
 /** The runtime signs: the client's own cryptography would add 60 KiB. */
-function loginOf(text: string, nonce: string): Login {
+function loginOf(text: string, nonce: string) {
   const [jwt] = JWT.exec(text) ?? [];
   const [seed] = SEED.exec(text) ?? [];
   if (jwt === undefined || seed === undefined) throw new Error('no credentials');

@@ -10,10 +10,7 @@ import { cannotListen, runtime } from '../http/listen.ts';
 import { type Address, urlOf } from '../http/listener.ts';
 import { type Handler, type Service, statusApp } from './app.ts';
 
-export interface StatusServer {
-  readonly url: string;
-  stop(): Promise<void>;
-}
+export type StatusServer = NonNullable<Awaited<ReturnType<typeof openStatus>>>;
 
 const CONNECTIONS_MAX = 64;
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -28,7 +25,7 @@ export async function openStatus(
   token: string | undefined,
   service: Service,
   log: Pick<Log, 'error'>,
-): Promise<StatusServer | undefined> {
+) {
   if (address === 'off') return undefined;
   const { host } = address;
   try {
