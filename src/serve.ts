@@ -103,7 +103,7 @@ async function openFiles(settings: ServeSettings, options: StoresOptions) {
   const { data: dir, durability, 'min-free': minFreeBytes } = settings;
   const { log, onFatal } = options;
   const lock = await acquireLock(dir, { log, onLost: onFatal });
-  const common = { ...options, dir, minFreeBytes };
+  const common = { ...options, dir, files: systemFiles, minFreeBytes };
   const store = new LocalViewStore({ ...common, durability });
   await store.start();
   const freeBytes = () => store.state().freeBytes;
@@ -112,7 +112,6 @@ async function openFiles(settings: ServeSettings, options: StoresOptions) {
   startRetention({
     ...common,
     keepDays: { views: settings['keep-days'], refused: settings['keep-refused-days'] },
-    files: systemFiles,
     hasWritten: (kind, day) => (kind === 'views' ? store : refused).hasWritten(day),
     isLocked: () => lock.isHeld(),
   });

@@ -1,24 +1,20 @@
 import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
 import { MiB, plural } from '../base/format.ts';
 import { isJson } from '../base/json.ts';
-import type { Log } from '../base/log.ts';
 import { NEWLINE } from '../base/text.ts';
 import { sleep } from '../base/time.ts';
 import { type Blocked, DayWriter, NOTHING } from '../disk/day-writer.ts';
 import { replaceFile } from '../disk/durable.ts';
 import { FreeSpace } from '../disk/free-space.ts';
 import { archiveRecordOf, fileNameOf } from '../disk/names.ts';
-import { type FileOps, ifPresent } from '../disk/ops.ts';
+import { type DirectoryOptions, type FileOps, ifPresent } from '../disk/ops.ts';
 import { readHead } from '../view/line.ts';
 import type { ArchiveLine } from './archive-batch.ts';
 import { type ArchiveRecord, readRecord, recordText } from './archive-record.ts';
 
-export interface ArchiveFilesOptions {
-  readonly dir: string;
-  readonly files: FileOps;
+export interface ArchiveFilesOptions extends DirectoryOptions {
   /** The archive waits below this much free disk space; 0: until the disk is full. */
   readonly minFreeBytes: number;
-  readonly log: Log;
   readonly stop: AbortSignal;
   /** The longest wait between two attempts; the first is a tenth of it, and they double. */
   readonly waitMsMax: number;

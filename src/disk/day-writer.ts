@@ -2,12 +2,11 @@
 // a file that was moved or belongs to a past day, and decides which errors are retried and which
 // end the process.
 import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
-import type { Log } from '../base/log.ts';
 import { NEWLINE } from '../base/text.ts';
 import { cannotOpen, daysIn } from './directory.ts';
 import { cannotSync, syncDirectory, synced, writeAll } from './durable.ts';
 import { fileNameOf, type FileKind } from './names.ts';
-import { type FileOps, ifPresent } from './ops.ts';
+import { type DirectoryOptions, type FileOps, ifPresent } from './ops.ts';
 
 /** The outcome of writing some lines. */
 export interface Written {
@@ -23,14 +22,10 @@ export interface Blocked {
   readonly message: string;
 }
 
-interface DayWriterOptions {
+interface DayWriterOptions extends DirectoryOptions {
   readonly kind: FileKind;
-  /** Exists. */
-  readonly dir: string;
   /** `disk`: each write is synced. `os`: each file is synced when it is left. */
   readonly durability: 'disk' | 'os' | 'none';
-  readonly files: FileOps;
-  readonly log: Log;
 }
 
 /** A day's file, open for append. */

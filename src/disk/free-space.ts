@@ -1,14 +1,10 @@
 import { errnoOf, reasonOf } from '../base/exit.ts';
 import { formatSize } from '../base/format.ts';
-import type { Log } from '../base/log.ts';
-import type { FileOps } from './ops.ts';
+import type { DirectoryOptions } from './ops.ts';
 
-interface FreeSpaceOptions {
-  readonly dir: string;
+interface FreeSpaceOptions extends DirectoryOptions {
   /** 0: never low. */
   readonly minFreeBytes: number;
-  readonly files: FileOps;
-  readonly log: Log;
   /** The consequence of low space, for the log. */
   readonly effect?: string;
 }

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { errnoOf } from '../base/exit.ts';
+import type { Log } from '../base/log.ts';
 import { denoFiles, type DenoFiles } from './deno-ops.ts';
 
 export interface FileStat {
@@ -43,6 +44,14 @@ export interface FileOps {
  * Read; write anew; read and append; the same with O_DSYNC. Every mode except `r` creates the file.
  */
 export type OpenFlags = 'r' | 'w' | 'a' | 'ad';
+
+/** What works in a directory needs these. */
+export interface DirectoryOptions {
+  /** Exists. */
+  readonly dir: string;
+  readonly files: FileOps;
+  readonly log: Log;
+}
 
 type Callback<T> = (error: Error | null, value: T) => void;
 

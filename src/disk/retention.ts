@@ -2,20 +2,16 @@
 // after the start. A clock that is wrong for an hour therefore costs one file at most.
 import { reasonOf } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
-import type { Log } from '../base/log.ts';
 import { DAY_MS, dayOf, HOUR_MS } from '../base/time.ts';
 import { daysIn } from './directory.ts';
 import { fileNameOf, replayRecordOf, type FileKind } from './names.ts';
-import { type FileOps, ifPresent } from './ops.ts';
+import { type DirectoryOptions, ifPresent } from './ops.ts';
 
-export interface RetentionOptions {
-  readonly dir: string;
+export interface RetentionOptions extends DirectoryOptions {
   /** Files more than this many days old are removed; 0: none. */
   readonly keepDays: Readonly<Record<FileKind, number>>;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  readonly log: Log;
-  readonly files: FileOps;
   /** Returns whether this process has written the day's file. Such a file is never removed. */
   readonly hasWritten: (kind: FileKind, day: string) => boolean;
   /** Returns whether this process may remove files now. */

@@ -36,7 +36,7 @@ export async function findStream(cluster: Cluster, name: string): Promise<Stream
   }
 }
 
-interface PrepareOptions {
+export interface PrepareOptions {
   readonly cluster: Cluster;
   /** How many servers keep the stream; `undefined`: 3 if there are as many, else 1. */
   readonly replicas: number | undefined;

@@ -17,6 +17,7 @@ export async function openStore(options: Partial<ViewStoreOptions> = {}) {
   const fatals: Fatal[] = [];
   const store = new LocalViewStore({
     dir,
+    files: systemFiles,
     durability: 'disk',
     minFreeBytes: 0,
     now: clock.now,

@@ -25,30 +25,26 @@
 // file and the free space and, after an error, try again. Timers only set what is due.
 import { EXIT, Fatal, reasonOf } from '../../base/exit.ts';
 import { plural } from '../../base/format.ts';
-import type { Log } from '../../base/log.ts';
 import { dayOf, every, within } from '../../base/time.ts';
 import { type Blocked, DayWriter, NOTHING } from '../../disk/day-writer.ts';
 import { FreeSpace } from '../../disk/free-space.ts';
-import { systemFiles, type FileOps } from '../../disk/ops.ts';
+import type { DirectoryOptions } from '../../disk/ops.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
 import type { Appended, ViewStore } from '../store.ts';
 import { Batch, countLines } from './batch.ts';
 
-export interface ViewStoreOptions {
-  /** Exists, and is locked. */
-  readonly dir: string;
+/** The directory is locked. */
+export interface ViewStoreOptions extends DirectoryOptions {
   readonly durability: 'disk' | 'os';
   /** Views are refused below this much free disk space; 0: not before the disk is full. */
   readonly minFreeBytes: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  readonly log: Log;
   /**
    * Called once if the store can't continue: the process must end with this exit code and message.
    * The store has not logged them.
    */
   readonly onFatal: (fatal: Fatal) => void;
-  readonly files?: FileOps;
   /** The time between two looks at the file's path, the free space and a stuck disk. */
   readonly pollMs?: number;
 }
@@ -88,11 +84,10 @@ export class LocalViewStore implements ViewStore {
   readonly #counts = { lines: 0, bytes: 0, batches: 0 };
 
   constructor(options: ViewStoreOptions) {
-    const { now, files = systemFiles } = options;
     this.#options = options;
-    this.#stamp = createStamper(now);
-    this.#writer = new DayWriter({ ...options, kind: 'views', files });
-    this.#space = new FreeSpace({ ...options, files });
+    this.#stamp = createStamper(options.now);
+    this.#writer = new DayWriter({ ...options, kind: 'views' });
+    this.#space = new FreeSpace(options);
   }
 
   /**

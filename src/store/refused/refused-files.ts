@@ -2,19 +2,17 @@
 // nothing is synced, and no error reaches a client or ends the process. Views that are not stored
 // are counted.
 import { reasonOf } from '../../base/exit.ts';
-import type { Log } from '../../base/log.ts';
 import { MiB } from '../../base/format.ts';
 import { within } from '../../base/time.ts';
 import { DayWriter, NOTHING } from '../../disk/day-writer.ts';
-import { systemFiles, type FileOps } from '../../disk/ops.ts';
+import type { DirectoryOptions } from '../../disk/ops.ts';
 import { countLines } from '../files/batch.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
 import type { RefusedStore, RefusedView } from '../store.ts';
 import { refusedLine } from './refused-line.ts';
 
-export interface RefusedStoreOptions {
-  /** Exists, and is locked. */
-  readonly dir: string;
+/** The directory is locked. */
+export interface RefusedStoreOptions extends DirectoryOptions {
   /** 0: store none. */
   readonly maxBytesPerDay: number;
   /** Nothing is stored below twice as much free disk space, because accepted views come first. */
@@ -22,8 +20,6 @@ export interface RefusedStoreOptions {
   readonly freeBytes: () => number | undefined;
   readonly isListed: (projectId: string) => boolean;
   readonly now: () => number;
-  readonly log: Log;
-  readonly files?: FileOps;
 }
 
 export type RefusedState = ReturnType<RefusedFiles['state']>;
@@ -53,10 +49,9 @@ export class RefusedFiles implements RefusedStore {
   readonly #counts = { storedLines: 0, storedBytes: 0, droppedLines: 0 };
 
   constructor(options: RefusedStoreOptions) {
-    const { files = systemFiles } = options;
     this.#options = options;
     this.#stamp = createStamper(options.now);
-    this.#writer = new DayWriter({ ...options, kind: 'refused', durability: 'none', files });
+    this.#writer = new DayWriter({ ...options, kind: 'refused', durability: 'none' });
   }
 
   keep(view: RefusedView): void {

@@ -1,26 +1,21 @@
 import { reasonOf } from '../../base/exit.ts';
-import type { Log } from '../../base/log.ts';
 import { MiB } from '../../base/format.ts';
 import { printable } from '../../base/text.ts';
 import { DAY_MS } from '../../base/time.ts';
-import type { Cluster } from '../../jetstream/connect.ts';
 import { Publisher } from '../../jetstream/publisher.ts';
-import { managerOf, prepareStream } from '../../jetstream/stream.ts';
+import { managerOf, type PrepareOptions, prepareStream } from '../../jetstream/stream.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
 import type { RefusedStore, RefusedView } from '../store.ts';
 import { refusedLine } from './refused-line.ts';
 
-interface RefusedStreamOptions {
-  readonly cluster: Cluster;
+interface RefusedStreamOptions extends PrepareOptions {
   readonly stream: string;
-  readonly replicas: number;
   /** 0: store none. */
   readonly maxBytes: number;
   /** 0: forever. */
   readonly keepDays: number;
   readonly isListed: (projectId: string) => boolean;
   readonly now: () => number;
-  readonly log: Log;
 }
 
 /** Enough memory for a burst of views that wait for their acknowledgement. */

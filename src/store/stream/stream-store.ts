@@ -17,27 +17,22 @@
 import type { StreamInfo } from '@nats-io/jetstream';
 import { EXIT, Fatal } from '../../base/exit.ts';
 import { formatSize } from '../../base/format.ts';
-import type { Log } from '../../base/log.ts';
 import { every } from '../../base/time.ts';
 import type { Cluster } from '../../jetstream/connect.ts';
 import { configFault, VIEWS } from '../../jetstream/inspect.ts';
 import { FAILURES, Publisher } from '../../jetstream/publisher.ts';
 import { StreamHealth } from '../../jetstream/stream-health.ts';
-import { findStream, prepareStream } from '../../jetstream/stream.ts';
+import { findStream, type PrepareOptions, prepareStream } from '../../jetstream/stream.ts';
 import { headOf, linesOf } from '../../view/line.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
 import type { Appended, ViewStore } from '../store.ts';
 
-interface StreamStoreOptions {
-  readonly cluster: Cluster;
+interface StreamStoreOptions extends PrepareOptions {
   readonly stream: string;
-  /** `undefined`: 3 if there are as many servers, else 1. */
-  readonly replicas: number | undefined;
   /** Largest line, its newline included. */
   readonly viewBytesMax: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  readonly log: Log;
 }
 
 /** Plain values for renderers. */

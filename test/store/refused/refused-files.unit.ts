@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { systemFiles } from '../../../src/disk/ops.ts';
 import {
   RefusedFiles,
   type RefusedStoreOptions,
@@ -20,6 +21,7 @@ function openRefused(options: Partial<RefusedStoreOptions> = {}) {
   const log = memoryLog();
   const store = new RefusedFiles({
     dir,
+    files: systemFiles,
     maxBytesPerDay: 64 * MiB,
     minFreeBytes: 0,
     freeBytes: () => undefined,
