@@ -125,12 +125,14 @@ export class Counts implements RequestCounts, SavedCounts {
     for (const [reason, { reasons }] of this.#reasons) {
       if (this.#reasons.size < REASONS_MAX && atMs - reason.lastMs < DAY_MS) break;
       this.#reasons.delete(reason);
-      reasons.delete(keyOf(reason.sample));
+      for (const [key, one] of reasons) if (one === reason) reasons.delete(key);
     }
     const { reasons } = activity;
-    const key = keyOf(sample);
+    const own = keyOf(sample);
+    const isOneMore = code === 'origin-not-allowed' && reasons.size >= ORIGINS_MAX;
+    // Origins beyond the limit are counted together, with the latest one as the sample.
+    const key = isOneMore && !reasons.has(own) ? code : own;
     const seen = reasons.get(key);
-    if (!seen && code === 'origin-not-allowed' && reasons.size >= ORIGINS_MAX) return;
     const { refusedIn, sinceMs, lastMs } = seen ?? {
       refusedIn: new Timeline(),
       sinceMs: atMs,

@@ -42,7 +42,12 @@ describe('counts', () => {
       scene.refuse(1, { code: 'origin-not-allowed', project }, `https://${i}.example`);
     };
     for (let i = 0; i < 20; i++) refuse('1', i);
-    expect(scene.counts.activityOf('1').reasons.size).toBe(8);
+    expect(scene.counts.activityOf('1').reasons.size).toBe(9);
+    // None of them is left out, and the latest origin is named.
+    expect(scene.text()).toContain('Project 1: all 20 views of the last hour refused');
+    expect(scene.text()).toContain(
+      '12 views in 24 hours, the latest 2026-11-22 14:00 UTC from https://19.example',
+    );
     const { projects, latestRefused } = scene.counts;
     scene.refuse(2, { code: 'project-not-activated', project: '777' });
     for (let i = 0; i < 4_000; i++) {
