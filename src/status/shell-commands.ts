@@ -75,18 +75,23 @@ const VIEW_BYTES_MAX = 16 * KiB;
 const refusedFile = (data: string | undefined, day: string): string =>
   shellQuoted(`${data}/${fileNameOf('refused', day)}`);
 
-/** Returns a command that explains the latest stored refused view of a project on this day. */
+/** Returns the value of `--max-view`, if it is not the default. */
+const maxViewOf = (bytes = VIEW_BYTES_MAX): string | undefined =>
+  bytes === VIEW_BYTES_MAX ? undefined : formatSizeOption(bytes);
+
+/** Returns a command that explains the latest stored invalid view of a project on this day. */
 export function explainOf(project: string, day: string, place: Owned): string {
-  const line = as(place.account, `grep ${project} ${refusedFile(place.data, day)}`);
-  return `${line} | tail -n 1 | ${withProjects('explain', place)}`;
+  const pattern = shellQuoted(`"code":"invalid-view".*"p": *"${project}"`);
+  const line = as(place.account, `grep ${pattern} ${refusedFile(place.data, day)}`);
+  const options = { 'max-view': maxViewOf(place['max-view']) };
+  return `${line} | tail -n 1 | ${withProjects('explain', place, options)}`;
 }
 
 /** Returns a command that sends the stored refused views of these days again. */
 export function replayOf(project: string, days: readonly string[], place: Place): string {
   const { data, url: to, 'max-view': bytes } = place;
   const files = days.map((day) => refusedFile(data, day)).join(' ');
-  const size = bytes === VIEW_BYTES_MAX ? undefined : formatSizeOption(bytes);
-  return withProjects(`replay ${files}`, place, { to, project, 'max-view': size });
+  return withProjects(`replay ${files}`, place, { to, project, 'max-view': maxViewOf(bytes) });
 }
 
 /** A longer command is hard to paste. */

@@ -170,7 +170,9 @@ Project 1: 130 of 150 views of the last hour refused, since ${at('14:00')}.
 Aurora: all 2 views of the last hour refused, since ${at('14:00')}.
   2 views in 24 hours, the latest ${at('14:00')} from https://a.example: mb must be an integer (received "12"); url must start with "/" (received "home").
   Correct the page "home". To explain the latest:
-    grep 1 /data/refused-${DAY}.ndjson | tail -n 1 | viewlog explain ${FILES}`);
+    grep '"code":"invalid-view".*"p": *"1"' /data/refused-${DAY}.ndjson | tail -n 1 | viewlog explain ${FILES}`);
+    scene.around = { ...scene.around, place: { 'max-view': 65_536 } };
+    expect(scene.text()).toContain(`viewlog explain --max-view 64KiB ${FILES}`);
   });
 
   it('several projects have problems', () => {

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { chownSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -45,9 +45,11 @@ it('prints commands that work as printed, for a project and for an unlisted id',
   const projects = [{ id: '1000001', origins: ['https://www.example.com'] }];
   const viewlog = await startWatched({ data: dataDirectory({ projects }) });
   const origin = 'https://shop.example.com';
+  await viewlog.post({ ...MINIMAL_VIEW, url: 'home' }, { origin });
   await viewlog.post(MINIMAL_VIEW, { origin });
   await viewlog.post({ ...MINIMAL_VIEW, p: '77' }, { origin });
-  await until(() => viewlog.refusedLines().length === 2);
+  await until(() => viewlog.refusedLines().length === 3);
+  const explain = /^ {4}(grep .*)$/m.exec(await textOf(viewlog))![1]!;
   const commands = [...(await textOf(viewlog)).matchAll(/^ {4}(viewlog (?!snippet).*)$/gm)];
   const names = commands.map(([command]) => command.trim().split(' ')[1]);
   expect(names).toStrictEqual(['activate', 'replay', 'activate', 'replay']);
@@ -55,9 +57,9 @@ it('prints commands that work as printed, for a project and for an unlisted id',
   const script = `#!/bin/sh\nexec '${process.execPath}' '${BUNDLE}' "$@"\n`;
   writeFileSync(join(bin, 'viewlog'), script, { mode: 0o755 });
   const env = { PATH: `${bin}:${process.env['PATH']}` };
-  for (const [command] of commands) {
-    execFileSync('/bin/sh', ['-c', command], { env, cwd: '/', stdio: 'pipe' });
-  }
+  const inShell = (command: string) => spawnSync('/bin/sh', ['-c', command], { env, cwd: '/' });
+  expect(inShell(explain).stdout.toString()).toMatch(/^422 invalid-view: /);
+  for (const [command] of commands) expect(inShell(command).status).toBe(0);
   await until(() => viewlog.lines().length === 2);
 });
 
