@@ -148,6 +148,25 @@ describe.skipIf(!hasChromium())('the status page', () => {
     await heading(page, 'Views are arriving');
   });
 
+  it('shows sixty projects on two screens, a line each', async () => {
+    const projects = Array.from({ length: 60 }, (_, i) => {
+      return {
+        id: String(1_000_001 + i),
+        name: `Site ${i}, with a name as long as some departments have`,
+      };
+    });
+    const viewlog = await startWatched({ data: dataDirectory({ projects }) });
+    for (const { id } of projects) await viewlog.post({ ...MINIMAL_VIEW, p: id });
+    const { page } = await open(viewlog, { viewport: { width: 1280, height: 1024 } });
+    await row(page, '1000060').waitFor();
+    const heights = await page.evaluate(() =>
+      Array.from(document.querySelectorAll<HTMLElement>('.row'), (one) => one.offsetHeight),
+    );
+    expect(heights).toHaveLength(60);
+    expect(Math.max(...heights)).toBeLessThan(2 * Math.min(...heights));
+    expect(heights.reduce((sum, height) => sum + height)).toBeLessThan(2 * 1024);
+  });
+
   it.skipIf(!hasAxe()).each([
     [390, 'light'],
     [390, 'dark'],
@@ -166,9 +185,11 @@ describe.skipIf(!hasChromium())('the status page', () => {
       colorScheme,
       viewport: { width, height: 800 },
     });
+    const pageWidth = () => page.evaluate(() => document.documentElement.scrollWidth);
+    expect(await pageWidth()).toBe(width);
     await row(page, '1000001').locator('summary').click();
     await row(page, '1000001').locator('.details code').first().waitFor();
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+    expect(await pageWidth()).toBe(width);
     expect(complaints).toStrictEqual([]);
     expect(await violationsOf(page)).toStrictEqual([]);
   });
