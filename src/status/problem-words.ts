@@ -64,9 +64,10 @@ export function overdueNotice(overdue: readonly string[], place: Place): Notice 
   return { kind: 'amber', title, steps };
 }
 
-function storeNotice({ place, store, space, nowMs }: StatusModel): Notice {
-  const { unavailable, unavailableSinceMs: ms = nowMs } = store;
-  const title = `Views are refused with 503 since ${at(ms)}: ${unavailable}.`;
+function storeNotice({ place, store, space }: StatusModel): Notice {
+  const { unavailable, unavailableSinceMs: ms } = store;
+  const since = ms === undefined ? '' : ` since ${at(ms)}`;
+  const title = `Views are refused with 503${since}: ${unavailable}.`;
   return { kind: 'red', title, steps: isStream(store) ? [] : [spaceStep(space, place)] };
 }
 
@@ -154,7 +155,7 @@ const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
     "That is usually a proxy's size limit (nginx: client_max_body_size; Caddy: request_body).",
   'fix-projects-file':
     'Correct the projects file first: its changes, new ids included, are not active.',
-  fixed: 'They would be accepted now; waiting for the next one.',
+  fixed: 'The cause is gone; waiting for the next view.',
 };
 
 type Refused = Pick<ReasonFacts, 'remedy' | 'sample' | 'fixedMs' | 'keptDays'>;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/base/time.ts';
 import { page } from '../../src/status/page.tsx';
 import { headlineOf } from '../../src/status/words.ts';
@@ -37,7 +37,7 @@ Aurora: all 69 views of the last hour refused, since ${at('14:00')}.
   Then send the refused views again:
     ${REPLAY}`);
     scene.list({ ...AURORA, origins: [MOVED] }, { id: '2' });
-    expect(scene.text()).toContain('They would be accepted now; waiting for the next one.');
+    expect(scene.text()).toContain('The cause is gone; waiting for the next view.');
     expect(scene.text()).not.toContain('viewlog activate');
     scene.around = { ...scene.around, place: { 'max-view': 65_536 } };
     expect(scene.text()).toMatch(/ replay .* --max-view 64KiB /);
@@ -66,12 +66,19 @@ ${fault}. Faulty since ${at('14:00')}; the last good list stays active.
     );
     // Also for views that were refused for reasons that are gone, or that a page must fix.
     scene.refuse(1, moved, MOVED);
-    expect(headlineOf(scene.model())[0]).toBe('red');
+    expect(scene.text()).toMatch(
+      /^Aurora: all refused .*\nprojects\.json:3:2: .*\n {2}Correct the/,
+    );
+    scene.accept();
+    expect(scene.text()).toMatch(/^The projects file is faulty\n.*\n.*\n.*\nAurora: 1 of 2 views /);
     scene.refuse(1, { code: 'invalid-view', project: '2' });
     scene.accept(9, '2', 10_000);
     scene.list({ id: '1' }, { id: '2' });
     scene.accept();
     expect(scene.whole()).not.toMatch(/viewlog (activate|replay|explain|snippet)/);
+    const isNew = new Scene([]);
+    isNew.around = around;
+    expect(isNew.whole()).not.toMatch(/viewlog (activate|snippet)/);
   });
 
   it('the projects file was removed', () => {
@@ -209,6 +216,8 @@ Project 3 (inactive, but still sending): all 99 views of the last hour refused, 
     expect(scene.text()).toBe(`Aurora: silent
 Aurora: no views in 3 hours (25 in the same hours yesterday), since ${at('09:00')}.
   Check that the site's pages still contain the script.`);
+    scene.nowMs = NOON - 1.5 * HOUR_MS;
+    expect(scene.text()).toMatch(/^Aurora: silent\n/);
     scene.nowMs = NOON - 3 * HOUR_MS;
     expect(scene.text()).toBe('Quiet: no views in the last hour');
     scene.nowMs = NOON;
@@ -255,6 +264,9 @@ Free disk space is close to --min-free (64 MiB); refused views are no longer sto
     expect(scene.text()).toBe(`Every view is refused: no connection
 Views are refused with 503 since ${at('14:00')}: no connection.`);
     expect(scene.whole()).toContain('(VIEWS, not connected, led by n1)');
+    // A stream that refuses views may be connected.
+    scene.around = { store: { stream, unavailable: 'the stream has no leader' } as object };
+    expect(scene.text()).toMatch(/\nViews are refused with 503: the stream has no leader\.$/);
   });
 });
 
@@ -277,7 +289,7 @@ it('an unlisted id is listed until it is activated, with the command for its ref
   expect(scene.whole()).toContain(`    viewlog activate 1000010 ${FILES}\n`);
   scene.list(AURORA, { id: '2' }, { id: '77', name: 'New' });
   expect(scene.text()).toMatch(/^New: all refused \(project not activated\)\n/);
-  expect(scene.text()).toContain('They would be accepted now; waiting for the next one.');
+  expect(scene.text()).toContain('The cause is gone; waiting for the next view.');
   expect(scene.whole()).toContain(again);
   scene.accept(1, '77');
   expect(scene.text()).toMatch(/^Views are arriving: 2 of 3 projects; problems fixed\nNew: fixed/);
@@ -285,6 +297,8 @@ it('an unlisted id is listed until it is activated, with the command for its ref
   expect(scene.whole()).toMatch(/ 9 {3}arriving {8}77 {2}New\n/);
   scene.list(AURORA, { id: '2' });
   expect(scene.whole()).toContain('Unlisted ids that send views:\n77\n  9 views in 24 hours');
+  scene.nowMs += DAY_MS;
+  expect(scene.whole()).toContain('\nNo unlisted id sends views.\n');
 });
 
 it('compares today with yesterday, the running quarter of an hour by its share', () => {
@@ -298,6 +312,18 @@ it('compares today with yesterday, the running quarter of an hour by its share',
   expect(scene.model().total).toMatchObject({ today: 3, yesterday: 40, yesterdayByNow: 20 });
   scene.counts.sinceMs = NOON - HOUR_MS;
   expect(scene.model().total).toMatchObject({ yesterdayByNow: undefined });
+});
+
+it("counts days of the server's time zone", () => {
+  vi.stubEnv('TZ', 'Asia/Kolkata');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const scene = new Scene([{ id: '1' }], NOON - 3 * DAY_MS);
+  for (const clock of ['18:29', '18:30']) {
+    scene.nowMs = Date.parse(`2026-11-21T${clock}Z`);
+    scene.accept();
+  }
+  scene.nowMs = NOON;
+  expect(scene.model().total).toMatchObject({ today: 1, yesterday: 1 });
 });
 
 it('shows 200 of many projects, problems first, and finds the others', () => {
