@@ -17,13 +17,12 @@ export function everyMinute(
   look: () => CollectorState,
   save: () => Promise<void>,
   log: Log,
-  everyMs = MINUTE_MS,
 ): () => Promise<void> {
   const ending = new AbortController();
   const logged: Logged = new Map();
   const run = async (): Promise<void> => {
     for (let isLast = false; !isLast;) {
-      await sleep(everyMs, ending.signal);
+      await sleep(MINUTE_MS, ending.signal);
       isLast = ending.signal.aborted;
       await save();
       try {

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ArchiveState } from '../../src/archive/archive.ts';
-import { HOUR_MS } from '../../src/base/time.ts';
+import { HOUR_MS, MINUTE_MS } from '../../src/base/time.ts';
 import type { Fatal } from '../../src/base/exit.ts';
 import { type Service, statusApp } from '../../src/status/app.ts';
 import { archiveStatus } from '../../src/status/archive-status.ts';
@@ -58,11 +58,15 @@ it('every minute counts are saved and refusals logged, also after a fault; and a
   scene.refuse(2, { code: 'invalid-view', project: '1' });
   let [looks, saves] = [0, 0];
   const look = () => (looks++ === 0 ? broken() : scene.state());
-  const end = everyMinute(look, async () => void (saves += 1), log, 1);
-  await expect.poll(() => looks).toBeGreaterThan(2);
-  const before = saves;
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const end = everyMinute(look, async () => void (saves += 1), log);
+  await vi.advanceTimersByTimeAsync(MINUTE_MS - 1);
+  expect(saves).toBe(0);
+  await vi.advanceTimersByTimeAsync(MINUTE_MS + 1);
+  expect([saves, looks]).toStrictEqual([2, 2]);
   await end();
-  expect(saves).toBeGreaterThan(before);
+  expect(saves).toBe(3);
   expect(log.lines).toStrictEqual([
     'error: Cannot check for refused views: a secret place; trying again in a minute',
     'warn: Project 1: all 2 views of the last hour refused (invalid view)',
@@ -101,6 +105,7 @@ describe('the status server answers', () => {
     }
     expect((await ask('/nowhere')).headers.get('www-authenticate')).toMatch(/^Basic realm=/);
     expect(await (await ask('/readyz')).json()).toStrictEqual({ status: 'not ready' });
+    expect((await ask('/healthz')).status).toBe(200);
     const trusted = { authorization: `Bearer ${TOKEN}` };
     expect(await (await ask('/readyz', trusted)).json()).toStrictEqual({
       status: 'not ready',
