@@ -8,6 +8,7 @@ import type { ProxyReplies } from '../../src/doctor/proxy.ts';
 import { parseProjectsFile } from '../../src/projects/parse.ts';
 import type { ProjectEntry } from '../../src/projects/projects-schema.ts';
 import type { Refusal } from '../../src/view/refusal.ts';
+import { DAY_MS, HOUR_MS } from '../../src/base/time.ts';
 import { NOON, PLACE, Scene } from '../support/status-scene.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -71,6 +72,14 @@ function cutBodies() {
   const scene = new Scene(PROJECTS);
   scene.accept(3);
   scene.refuse(134, { code: 'malformed-json' }, undefined, '{"p":"1","ur');
+  return scene;
+}
+
+function silent() {
+  const scene = new Scene(PROJECTS, NOON - 2 * DAY_MS);
+  scene.nowMs = NOON - DAY_MS - HOUR_MS;
+  scene.accept(20, '1', 0);
+  scene.nowMs = NOON;
   return scene;
 }
 
@@ -219,6 +228,8 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   [String.raw`warning refusals: \u001b[2J. `]: shown(sceneOf({}), ['\u001b[2J']),
   'warning refusals: Aurora: 2 of 102 views of the last hour refused, since 2026-11-22 14:01 UTC. 2 views in 24 hours, the latest 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If it is one of its sites, add it: viewlog activate 1 --origin https://b.example --projects /data/projects.json':
     shown(sceneOf({}, 2, 'origin-not-allowed')),
+  "warning refusals: Aurora: no views in 3 hours (20 in the same hours yesterday), since 2026-11-21 13:00 UTC. Check that the site's pages still contain the script.":
+    shown(silent()),
   "arrived cut off. That is usually a proxy's size limit (nginx: client_max_body_size; Caddy: request_body)":
     shown(cutBodies()),
   'warning cors: Answers to pages of https://a.example allow "*" to read them; browsers do not let pages send, or read answers. Have the proxy pass OPTIONS and Origin on, and leave Access-Control-… to viewlog: viewlog help proxies':
@@ -246,6 +257,10 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
         { ...VIEWS_FILE, name: 'refused-2026-11-21.ndjson', uid: 0 },
       ],
     }),
+  'warning permissions: "projects.json" belongs to root, with mode 0600; viewlog, as #4711,':
+    inside({ files: [{ name: 'projects.json', uid: 0, mode: 0o100600 }] }),
+  'warning permissions: "views-2026-11-21.ndjson" belongs to #4711, with mode 0600; viewlog, as #4711, or shippers in group #4712':
+    inside({ files: [{ ...VIEWS_FILE, mode: 0o100600 }] }),
   'warning runtime: Node 20.18.3 on linux; viewlog is not tested there. Run it on Linux, with Node 20.19 or later':
     { runtime: { name: 'Node', version: '20.18.3', platform: 'linux' } },
   'warning settings: The collector runs with --data /data, so the doctor examines that, not --data /other. To':

@@ -98,9 +98,14 @@ describe('saved counts', () => {
 
   it('show after a restart what was there before', async () => {
     const dir = tempDir();
-    const scene = new Scene([{ id: '1', origins: ['https://a.example'] }, { id: '2' }]);
+    const scene = new Scene([
+      { id: '1', origins: ['https://a.example'] },
+      { id: '2' },
+      { id: '3' },
+    ]);
     scene.nowMs = NOON - DAY_MS;
     scene.accept(4, '2');
+    scene.accept(1, '3');
     scene.nowMs = NOON;
     scene.refuse(5, { code: 'origin-not-allowed', project: '1' }, 'https://b.example', '{}');
     scene.refuse(2, { code: 'request-timeout' });

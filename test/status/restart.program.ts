@@ -6,7 +6,7 @@ import type { StatusModel } from '../../src/status/model.ts';
 import { BUN, BUNDLE, DENO, isPresent, NODE } from '../support/runtimes.ts';
 import { startWatched, type Watched } from '../support/status.ts';
 import { tempDir } from '../support/temp-dir.ts';
-import { dataDirectory, until } from '../support/viewlog.ts';
+import { dataDirectory, run, until } from '../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
 
 // The status page after a restart, with the built bundle.
@@ -30,7 +30,8 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('a restart on $name', (runtim
     await first.signal('SIGTERM');
     const again = await startWatched({ runtime, data: first.data });
     const after = await modelOf(again);
-    const { problems, total, projects, unlisted, sinceMs } = before;
+    const { problems, total, projects, unlisted, sinceMs, version } = before;
+    expect((await run(['-v'])).stdout).toBe(`viewlog ${version}\n`);
     expect(after).toMatchObject({ problems, total, projects, unlisted, sinceMs });
     expect(after.startMs).toBeGreaterThan(before.startMs);
     expect([after.latestAccepted, after.latestRefused]).toStrictEqual([[], []]);

@@ -47,6 +47,8 @@ describe('a refusal', () => {
     const refusal = { code: 'origin-not-allowed', project: '1' } as const;
     scene.refuse(5, refusal, 'https://b.example');
     scene.refuse(5, refusal, 'https://c.example');
+    expect(scene.judged()[0]!.sinceMs).toBe(NOON);
+    expect(scene.text()).toMatch(/ from https:\/\/b\.example[^]* from https:\/\/c\.example/);
     scene.list({ id: '1', origins: ['https://b.example'] });
     scene.accept();
     const open = scene
