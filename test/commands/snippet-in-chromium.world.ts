@@ -253,6 +253,8 @@ describe.skipIf(!hasChromium())('a page with the script, in Chromium', () => {
   });
   it.each<[string, VisitOptions]>([
     ['local page, no data-local', { host: 'localhost' }],
+    ['local page, no data-local', { host: '127.0.0.1' }],
+    ['local page, no data-local', { host: '127.0.0.1' }],
     ['automated browser', after("Object.defineProperty(navigator, 'webdriver', { value: true })")],
     ['localStorage.viewlog', after("localStorage.viewlog = 'off'")],
   ])('sends nothing, and says why: %s', async (reason, options) => {

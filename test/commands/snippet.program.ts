@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { createContext, runInContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { viewUrl } from '../../src/base/option.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -58,44 +57,6 @@ describe('the script', () => {
       expect(await snippet(...args)).toMatchObject({ code: 64, stdout: '' });
     }
   });
-});
-
-const SITE = { hostname: 'www.example.com' };
-
-it.each<[string, object, string?]>([
-  ['a site', { location: SITE }],
-  ['a name like a local one', { location: { hostname: 'localhost.example.com' } }],
-  ['localhost, for a test', { location: { hostname: 'localhost' }, dataset: { local: '' } }],
-  ['localhost', { location: { hostname: 'localhost' } }, 'local page, no data-local'],
-  ['127.*', { location: { hostname: '127.1.2.3' } }, 'local page, no data-local'],
-  ['[::1]', { location: { hostname: '[::1]' } }, 'local page, no data-local'],
-  ['file:', { location: { hostname: '' } }, 'local page, no data-local'],
-  ['an automated browser', { location: SITE, webdriver: true }, 'automated browser'],
-  ['a browser turned off', { location: SITE, viewlog: 'off' }, 'localStorage.viewlog'],
-])('from %s the script sends a view, or says once why not', async (_, browser, why) => {
-  const { stdout } = await snippet('1000001', '--url', ADDRESS);
-  const [, script = ''] = SCRIPT.exec(stdout)!;
-  const { location, dataset = {}, webdriver, viewlog } = browser as Record<string, object>;
-  const said: unknown[][] = [];
-  const sent: string[] = [];
-  const page = {
-    location: { search: '', pathname: '/', origin: 'null', ...location },
-    document: { title: 'A', referrer: '', currentScript: { dataset }, documentElement: {} },
-    navigator: { webdriver, language: 'en' },
-    localStorage: { viewlog },
-    sessionStorage: {},
-    history: {},
-    addEventListener: () => {},
-    console: { info: (...words: unknown[]) => said.push(words) },
-    fetch: async (url: string) => sent.push(url),
-  };
-  const self = createContext(page);
-  self['self'] = self;
-  // A page may have the script twice.
-  for (let i = 0; i < 2; i++) runInContext(script, self);
-  const isOff = why !== undefined;
-  expect(sent).toStrictEqual(isOff ? [] : [`${ADDRESS}/view`]);
-  expect(said).toStrictEqual(isOff ? [['viewlog1000001', 'is off:', why]] : []);
 });
 
 it.each([
