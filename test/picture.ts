@@ -33,15 +33,13 @@ function countsUntil(endMs: number): Counts {
   for (; atMs < endMs - 5_000; atMs += 10_000) {
     for (const [i, { id, viewsPerHour }] of SITES.entries()) {
       // More by day than by night, and never quite the same.
-      const hour = (atMs / HOUR_MS) % 24;
-      const share = 0.55 - 0.45 * Math.cos(((hour - 2) / 24) * 2 * Math.PI);
+      const share = 0.55 - 0.45 * Math.cos(((atMs / HOUR_MS - 2) / 24) * 2 * Math.PI);
       const wave = 1 + 0.3 * Math.sin(atMs / 700_000 + i);
       if (noise(atMs + i) * 360 >= viewsPerHour * share * wave) continue;
       if (id !== MOVED.id || atMs < endMs - MOVED.agoMs) counts.accepted(id, Buffer.from('{}'));
       else {
         const detail = `Project ${id} takes views only from the origins that its operator listed.`;
-        const cause = { code: 'origin-not-allowed', project: id, detail } as const;
-        counts.refused(cause, MOVED.origin);
+        counts.refused({ code: 'origin-not-allowed', project: id, detail }, MOVED.origin);
       }
     }
   }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { it } from 'vitest';
 import { FAULTS, withstand } from './support/faults.ts';
 import { WAYS } from './support/attacker.ts';
 import { canRunNats } from './support/nats-server.ts';
@@ -28,23 +28,15 @@ for (const runtime of runtimes) {
       withstand(attacked, [way], { clients: 20, ms: 3_000 });
   }
 }
-const times: Record<string, number> = {};
 
-describe(`faults for ${minutes} minutes from seed ${seed}`, () => {
-  const deadline = Date.now() + minutes * 60_000;
-  // Each round is a test of its own, which cleans up behind it.
-  const ROUNDS_MAX = Math.ceil(minutes * 4) + 1;
+const deadline = Date.now() + minutes * 60_000;
+// Each round is a test of its own, which cleans up behind it.
+const ROUNDS_MAX = Math.ceil(minutes * 4) + 1;
 
-  it.each(Array.from({ length: ROUNDS_MAX }, (_, i) => seed + i))('round %i', async (roundSeed) => {
-    for (const [name, happen] of Object.entries(faults)) {
-      if (Date.now() > deadline) return;
-      await happen(new Random(roundSeed));
-      times[name] = (times[name] ?? 0) + 1;
-    }
-  });
-
-  it('tried every fault', () => {
-    console.table(times);
-    expect(Object.keys(times)).not.toHaveLength(0);
-  });
+it.each(Array.from({ length: ROUNDS_MAX }, (_, i) => seed + i))('round %i', async (roundSeed) => {
+  for (const [name, happen] of Object.entries(faults)) {
+    if (Date.now() > deadline) return;
+    await happen(new Random(roundSeed));
+    console.log(`withstood: ${name}`);
+  }
 });

@@ -8,7 +8,6 @@ import type { ProxyReplies } from '../../src/doctor/proxy.ts';
 import { parseProjectsFile } from '../../src/projects/parse.ts';
 import type { ProjectEntry } from '../../src/projects/projects-schema.ts';
 import type { Refusal } from '../../src/view/refusal.ts';
-import { DAY_MS, HOUR_MS } from '../../src/base/time.ts';
 import { NOON, PLACE, Scene } from '../support/status-scene.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -72,14 +71,6 @@ function cutBodies() {
   const scene = new Scene(PROJECTS);
   scene.accept(3);
   scene.refuse(134, { code: 'malformed-json' }, undefined, '{"p":"1","ur');
-  return scene;
-}
-
-function silent() {
-  const scene = new Scene(PROJECTS, NOON - 2 * DAY_MS);
-  scene.nowMs = NOON - DAY_MS - HOUR_MS;
-  scene.accept(20, '1', 0);
-  scene.nowMs = NOON;
   return scene;
 }
 
@@ -228,8 +219,6 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   [String.raw`warning refusals: \u001b[2J. `]: shown(sceneOf({}), ['\u001b[2J']),
   'warning refusals: Aurora: 2 of 102 views of the last hour refused, since 2026-11-22 14:01 UTC. 2 views in 24 hours, the latest 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If it is one of its sites, add it: viewlog activate 1 --origin https://b.example --projects /data/projects.json':
     shown(sceneOf({}, 2, 'origin-not-allowed')),
-  "warning refusals: Aurora: no views in 3 hours (20 in the same hours yesterday), since 2026-11-21 13:00 UTC. Check that the site's pages still contain the script.":
-    shown(silent()),
   "arrived cut off. That is usually a proxy's size limit (nginx: client_max_body_size; Caddy: request_body)":
     shown(cutBodies()),
   'warning cors: Answers to pages of https://a.example allow "*" to read them; browsers do not let pages send, or read answers. Have the proxy pass OPTIONS and Origin on, and leave Access-Control-… to viewlog: viewlog help proxies':

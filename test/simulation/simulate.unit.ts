@@ -13,7 +13,6 @@ import { expect, test } from 'vitest';
 import { simulate, simulateAll } from './simulate.ts';
 
 const ONLY = process.env['SIM_SEED'];
-const SEEDS = Number(process.env['SIM_SEEDS'] ?? 300);
 
 if (ONLY === undefined) {
   test(
@@ -21,7 +20,7 @@ if (ONLY === undefined) {
     {
       timeout: 0,
     },
-    () => simulateAll(1, SEEDS),
+    () => simulateAll(1, Number(process.env['SIM_SEEDS'] ?? 300)),
   );
 
   test('a seed is the same run every time', async () => {

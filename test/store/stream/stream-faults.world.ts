@@ -40,16 +40,21 @@ const accepts = async (viewlog: Watched): Promise<boolean> =>
 const start = ({ url }: Pick<NatsCluster, 'url'>, ...args: string[]): Promise<Watched> =>
   startWatched({ args: ['--store', url, ...args] });
 
+/** Starts a collector whose only server then hangs. */
+async function hanging(...args: string[]) {
+  const nats = await startNats();
+  const viewlog = await start(nats, ...args);
+  expect(await accepts(viewlog)).toBe(true);
+  nats.nodes[0]!.signal('SIGSTOP');
+  return { nats, node: nats.nodes[0]!, viewlog };
+}
+
 describe.skipIf(!canRunNats())('a collector with a stream', () => {
   it('refuses views at once while no server is there, and goes on by itself', async () => {
-    const nats = await startNats();
-    const [node] = nats.nodes;
-    const viewlog = await start(nats);
-    expect(await accepts(viewlog)).toBe(true);
-    node!.signal('SIGSTOP');
+    const { nats, node, viewlog } = await hanging();
     const waiting = refusal(viewlog);
     await until(async () => (await viewlog.metrics())['viewlog_queue_lines'] === 1);
-    await node!.stop('SIGKILL');
+    await node.stop('SIGKILL');
     expect((await waiting).detail).toContain('the connection to the cluster was lost');
     await until(async () => (await readiness(viewlog)).code === 503);
     for (let i = 0; i < 20; i++) {
@@ -60,14 +65,14 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     ]);
     const metrics = await viewlog.metrics();
     expect(metrics).toMatchObject({ viewlog_nats_connected: 0, viewlog_ready: 0 });
-    await node!.start();
+    await node.start();
     await until(async () => (await readiness(viewlog)).code === 200);
     expect(await accepts(viewlog)).toBe(true);
     expect(await nats.messages('VIEWS')).toHaveLength(2);
     expect(viewlog.stderr().match(/^error: .*$/gm)).toStrictEqual([
-      `error: The connection to NATS server 127.0.0.1:${node!.port} is lost; connecting again`,
+      `error: The connection to NATS server 127.0.0.1:${node.port} is lost; connecting again`,
     ]);
-    expect(viewlog.stdout()).toContain(`Connected to NATS server 127.0.0.1:${node!.port}\n`);
+    expect(viewlog.stdout()).toContain(`Connected to NATS server 127.0.0.1:${node.port}\n`);
     const after = await viewlog.metrics();
     expect(after).toMatchObject({
       viewlog_nats_connected: 1,
@@ -77,11 +82,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
   });
 
   it('answers within seconds while the server hangs, with at most --max-queue in flight', async () => {
-    const nats = await startNats();
-    const [node] = nats.nodes;
-    const viewlog = await start(nats, '--max-queue', '64KiB');
-    expect(await accepts(viewlog)).toBe(true);
-    node!.signal('SIGSTOP');
+    const { nats, node, viewlog } = await hanging('--max-queue', '64KiB');
     const load = startLoad(viewlog.url, 300);
     try {
       await until(() => load.answers.refused.has('overloaded'));
@@ -93,7 +94,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
       await until(async () => (await readiness(viewlog)).code === 503);
       await until(() => viewlog.stderr().includes('is lost; connecting again'));
     } finally {
-      node!.signal('SIGCONT');
+      node.signal('SIGCONT');
     }
     await load.stop();
     await until(() => accepts(viewlog));
@@ -129,11 +130,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
   });
 
   it('stops in time when the server hangs', async () => {
-    const nats = await startNats();
-    const [node] = nats.nodes;
-    const viewlog = await start(nats);
-    expect(await accepts(viewlog)).toBe(true);
-    node!.signal('SIGSTOP');
+    const { node, viewlog } = await hanging();
     try {
       const asked = viewlog.post(MINIMAL_VIEW);
       await until(async () => (await viewlog.metrics())['viewlog_queue_lines'] === 1);
@@ -141,7 +138,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
       expect(code).toBe(0);
       expect((await asked).status).toBe(503);
     } finally {
-      node!.signal('SIGCONT');
+      node.signal('SIGCONT');
     }
   });
 
