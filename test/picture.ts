@@ -10,7 +10,6 @@ import { slicesOf } from '../src/status/saved-counts.ts';
 import { newPage } from './support/chromium.ts';
 import { startWatched } from './support/status.ts';
 
-const PICTURE = join(import.meta.dirname, '../src/manual/status-page.png');
 const SITES = [
   { id: '1000001', name: 'Aurora Travel', viewsPerHour: 320 },
   { id: '1000002', name: 'Bergen Books', viewsPerHour: 90 },
@@ -67,5 +66,5 @@ it('makes the picture', async () => {
   const page = await newPage({ viewport: { width: 1000, height: 656 } });
   await page.goto(statusUrl);
   await page.locator('*', { hasText: 'all refused' }).first().waitFor();
-  await page.screenshot({ path: PICTURE });
+  await page.screenshot({ path: join(import.meta.dirname, '../src/manual/status-page.png') });
 });
