@@ -1,19 +1,20 @@
 // Bundles viewlog into dist/viewlog.mjs: one file that runs on Node, Deno and Bun with nothing
-// beside it. With --compile also makes dist/viewlog, which needs no runtime installed either.
+// beside it. Also writes dist/THIRD_PARTY_LICENSES, the licences of what the bundle contains.
+//   --compile  also makes dist/viewlog, which needs no runtime; needs Node 26
+//   --release  fails if the commit is unknown or files differ from it
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
-  copyFileSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 import { build, transform } from 'esbuild';
 
@@ -22,6 +23,9 @@ const dist = join(import.meta.dirname, 'dist');
 // The NATS client is CommonJS, and asks for modules of the runtime when it is evaluated, which is
 // when a cluster is connected to. An ES module has no `require` of its own for it.
 const REQUIRE = `import { createRequire } from 'node:module'; const require = (id) => createRequire('/')(id);`;
+
+/** Stands for the packed licences, which are known only once the bundle is made. */
+const LICENCES = 'the licences of the packages in this bundle';
 
 const page = await statusPage(join(import.meta.dirname, 'src/status/page'));
 const reportStyle = await minified(join(import.meta.dirname, 'src/report/report.css'));
@@ -68,7 +72,7 @@ const without = {
   },
 };
 
-const bundle = {
+const { outputFiles, metafile } = await build({
   absWorkingDir: import.meta.dirname,
   entryPoints: ['src/main.ts'],
   inject: ['src/node-globals.ts'],
@@ -78,11 +82,12 @@ const bundle = {
   mainFields: ['module', 'main'], // jsonc-parser's `main` cannot be bundled
   define: {
     COMMIT: JSON.stringify(commit()),
-    STATUS_PAGE: packed(page),
+    STATUS_PAGE: packed({ css: page.css, js: page.js }),
     MANUAL: packed(manual),
     REPORT_STYLE: JSON.stringify(reportStyle),
     TEMPLATES: packed(templates),
     SNIPPETS: packed(snippets),
+    LICENCES: JSON.stringify(LICENCES),
   },
   legalComments: 'none',
   // Smaller, but with the lines and names that a stack trace needs.
@@ -91,41 +96,82 @@ const bundle = {
   lineLimit: 100,
   logLevel: 'warning',
   plugins: [shortNames, without],
-};
-
-await build({
-  ...bundle,
   format: 'esm',
-  outfile: join(dist, 'viewlog.mjs'),
   banner: { js: `#!/usr/bin/env node\n${REQUIRE}` },
+  outfile: join(dist, 'viewlog.mjs'),
+  write: false,
+  metafile: true,
 });
+
+const licences = licencesOf([metafile, page.metafile]);
+mkdirSync(dist, { recursive: true });
+writeFileSync(join(dist, 'THIRD_PARTY_LICENSES'), licences);
+writeFileSync(join(dist, 'viewlog.mjs'), withLicences(licences));
 chmodSync(join(dist, 'viewlog.mjs'), 0o755);
 
-if (process.argv.includes('--compile')) await compile(join(dist, 'viewlog'));
+if (process.argv.includes('--compile')) compile(join(dist, 'viewlog'));
 
-/** Returns the built commit, marked if files differ from it; empty outside a git checkout. */
+/** Returns the bundle, in which `viewlog version --licenses` prints this text. */
+function withLicences(text) {
+  const parts = outputFiles[0].text.split(JSON.stringify(LICENCES));
+  if (parts.length !== 2) throw new Error('the bundle must contain its licences once');
+  return parts.join(packed({ text }));
+}
+
+/** Returns the built commit, marked `-dirty` if files differ from it; empty if it is unknown. */
 function commit() {
-  if (!existsSync(join(import.meta.dirname, '.git'))) return '';
+  const cwd = import.meta.dirname;
+  // Without safe.directory, git refuses a checkout that belongs to another user, as in a container.
+  const args = ['-c', `safe.directory=${cwd}`, 'describe', '--always', '--dirty', '--abbrev=7'];
+  const options = { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] };
+  let found = '';
+  let cause = 'this is not a git checkout';
   try {
-    const args = ['describe', '--always', '--dirty', '--abbrev=7', '--exclude=*'];
-    const options = {
-      cwd: import.meta.dirname,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    };
-    return execFileSync('git', args, options).trim();
-  } catch {
-    return ''; // git is not installed
+    // Otherwise git could find the checkout of another project that contains this directory.
+    if (existsSync(join(cwd, '.git'))) {
+      found = execFileSync('git', [...args, '--exclude=*'], options).trim();
+    }
+  } catch (error) {
+    cause = String(error.stderr || error.message).trim();
   }
+  if (process.argv.includes('--release') && (found === '' || found.endsWith('-dirty'))) {
+    console.error(`error: a release needs a known, unchanged commit: ${found || cause}`);
+    process.exit(1);
+  }
+  if (found === '') console.error(`warning: the build names no commit: ${cause}`);
+  return found;
+}
+
+/**
+ * Returns the licence of each package whose code is in an output.
+ * @param metafiles esbuild's descriptions of the outputs.
+ */
+function licencesOf(metafiles) {
+  const outputs = metafiles.flatMap((one) => Object.values(one.outputs));
+  const inputs = outputs.flatMap((output) => Object.entries(output.inputs));
+  const dirs = inputs.flatMap(([path, { bytesInOutput }]) =>
+    bytesInOutput > 0 ? (/^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []) : [],
+  );
+  const notices = [...new Set(dirs)].toSorted().map((dir) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(dir, 'package.json'), 'utf8'));
+    const file = readdirSync(dir).find((one) => /^licen[cs]e/i.test(one));
+    if (file === undefined) throw new Error(`${name} has no file with its licence`);
+    return notice(`${name} ${version} (${license})`, readFileSync(join(dir, file), 'utf8'));
+  });
+  return `viewlog's bundle contains these packages.\n${notices.join('')}`;
+}
+
+function notice(title, text) {
+  return `\n${'='.repeat(title.length)}\n${title}\n\n${text.trim()}\n`;
 }
 
 /** Returns the status page's script and style. */
 async function statusPage(folder) {
-  const options = { bundle: true, minify: true, write: false, target: 'es2022' };
+  const options = { bundle: true, minify: true, write: false, target: 'es2022', metafile: true };
   const entryPoints = [join(folder, 'page.ts'), join(folder, 'page.css')];
-  const { outputFiles } = await build({ ...options, entryPoints, outdir: folder });
+  const { outputFiles, metafile } = await build({ ...options, entryPoints, outdir: folder });
   const [js, css] = outputFiles.map((file) => file.text);
-  return { css, js };
+  return { css, js, metafile };
 }
 
 async function minified(stylesheet) {
@@ -162,29 +208,23 @@ async function snippet(entryPoint, keepsCampaigns) {
   return outputFiles[0].text.trim();
 }
 
-/**
- * Makes Node's single executable: a copy of the running Node with the bundle inside. Uses the way
- * that works since Node 20: CommonJS and postject.
- */
-async function compile(executable) {
-  const postject = createRequire(import.meta.url).resolve('postject/dist/cli.js');
+/** Makes Node's single executable: a copy of the running Node with the bundle inside. */
+function compile(executable) {
+  const [major] = process.versions.node.split('.');
+  if (Number(major) < 26) {
+    console.error(`error: --compile needs Node 26 or later; this is Node ${process.versions.node}`);
+    process.exit(1);
+  }
   const folder = mkdtempSync(join(tmpdir(), 'viewlog-build-'));
-  const main = join(folder, 'viewlog.cjs');
-  const blob = join(folder, 'viewlog.blob');
+  const main = join(folder, 'viewlog.mjs');
   const config = join(folder, 'sea.json');
   try {
-    await build({ ...bundle, format: 'cjs', outfile: main });
-    writeFileSync(
-      config,
-      JSON.stringify({ main, output: blob, disableExperimentalSEAWarning: true }),
-    );
-    execFileSync(process.execPath, ['--experimental-sea-config', config], { stdio: 'pipe' });
+    const nodes = readFileSync(join(dirname(process.execPath), '../LICENSE'), 'utf8');
+    writeFileSync(main, withLicences(licences + notice(`Node.js ${process.versions.node}`, nodes)));
     rmSync(executable, { force: true }); // a running executable cannot be overwritten
-    copyFileSync(process.execPath, executable);
-    const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
-    const inject = [postject, executable, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', fuse];
-    // Piped, because it warns about each of Node's sections that it does not know.
-    execFileSync(process.execPath, inject, { stdio: 'pipe' });
+    const options = { main, mainFormat: 'module', output: executable };
+    writeFileSync(config, JSON.stringify({ ...options, disableExperimentalSEAWarning: true }));
+    execFileSync(process.execPath, ['--build-sea', config], { stdio: 'pipe' });
     chmodSync(executable, 0o755);
   } finally {
     rmSync(folder, { recursive: true, force: true });

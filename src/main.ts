@@ -53,6 +53,5 @@ async function main(args: readonly string[]): Promise<ExitCode> {
   }
 }
 
-// Not awaited at the top: a single executable starts from CommonJS, which cannot.
-// Exits by itself: on Bun a connection that never sent anything would keep the process.
-void main(process.argv.slice(2)).then((code) => process.exit(code));
+// Without `exit`, a connection that never sent anything would keep the process alive on Bun.
+process.exit(await main(process.argv.slice(2)));

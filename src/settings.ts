@@ -117,6 +117,7 @@ const OTHERS = {
   'replay-to': option('URL', o.httpUrl, 'collector to send to (default: --host and --port)'),
   url: option('URL', o.viewUrl, 'address that pages post views to (default: --host and --port)'),
   campaigns: toggle('keep utm_… parameters in the url of a view'),
+  licenses: toggle('print the licences of everything in this program instead'),
   'probe-project': option('ID', projectId, 'with --url: sends one real view, which is stored'),
 };
 

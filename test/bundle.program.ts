@@ -1,6 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { read, ROOT } from './support/documents.ts';
 import { BUNDLE } from './support/runtimes.ts';
 import { tempDir } from './support/temp-dir.ts';
 import { startViewlog } from './support/viewlog.ts';
@@ -37,3 +39,52 @@ it('a start pays for no words: nothing of Intl is made', async () => {
   const viewlog = await startViewlog({ env: { NODE_OPTIONS: preload } });
   expect((await viewlog.signal('SIGTERM')).code).toBe(0);
 });
+
+it('the licence of every package in the bundle is handed out', () => {
+  const handedOut = read('dist/THIRD_PARTY_LICENSES');
+  const titles = Array.from(handedOut.matchAll(/^=+\n(.+)\n/gm), ([, title]) => title);
+  const expected = [...packagesOf(importedBySource())].toSorted().map((name) => {
+    const { version, license } = packageJson(name);
+    return `${name} ${version} (${license})`;
+  });
+  expect(titles).toStrictEqual(expected);
+  for (const text of handedOut.split(/^=+\n/m).slice(1)) {
+    expect(text).toMatch(/Permission is hereby granted|Apache License|Permission to use, copy/);
+  }
+  const args = [BUNDLE, 'version', '--licenses'];
+  expect(execFileSync(process.execPath, args, { encoding: 'utf8' })).toBe(handedOut);
+});
+
+/** Packages that the build leaves out. */
+const LEFT_OUT = new Set(['@nats-io/nkeys', 'tweetnacl']);
+
+/** The packages that the files of `src` import. */
+function importedBySource(): string[] {
+  const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' });
+  return files
+    .filter((file) => /\.tsx?$/.test(file))
+    .flatMap((file) => [...read(`src/${file}`).matchAll(/(?:from |import\()'([^.'][^']*)'/g)])
+    .map(([, from]) => /^(?:@[^/]+\/)?[^/]+/.exec(from!)![0])
+    .filter((name) => !name.startsWith('node:'));
+}
+
+/** Returns these packages, and those that they depend on. */
+function packagesOf(names: readonly string[]): Set<string> {
+  const found = new Set<string>();
+  const add = (name: string): void => {
+    if (found.has(name) || LEFT_OUT.has(name)) return;
+    found.add(name);
+    Object.keys(packageJson(name).dependencies ?? {}).forEach(add);
+  };
+  names.forEach(add);
+  return found;
+}
+
+interface PackageJson {
+  readonly version: string;
+  readonly license: string;
+  readonly dependencies?: Record<string, string>;
+}
+
+const packageJson = (name: string): PackageJson =>
+  JSON.parse(read(`node_modules/${name}/package.json`)) as PackageJson;

@@ -29,6 +29,7 @@ it('the package has only these files, and puts viewlog on the PATH', { timeout: 
     'data/projects.schema.json',
     'data/report.schema.json',
     'data/view.schema.json',
+    'dist/THIRD_PARTY_LICENSES',
     'dist/viewlog.mjs',
     'package.json',
   ]);

@@ -22,7 +22,7 @@ export interface CommandLine {
 
 /**
  * Parses a command line. `--help` and `--version`, in any position, are the commands of that name,
- * and these ignore every other option.
+ * which ignore every other option, as `help` does.
  * @param flags those of all commands.
  * @throws {Fatal} exit 64 at a flag that is unknown or lacks its value.
  */
@@ -41,7 +41,7 @@ export function readCommandLine(args: readonly string[], flags: Flags): CommandL
   const isAsked = (name: string): boolean => given.some((token) => token.name === name);
   if (isAsked('version')) return { command: 'version', flags: [], operands: [] };
   if (isAsked('help')) return { command: 'help', flags: [], operands: words.slice(0, 1) };
-  if (command === 'help' || command === 'version') return { command, flags: [], operands };
+  if (command === 'help') return { command, flags: [], operands };
   const read = ({ name, rawName, value, inlineValue }: (typeof given)[number]): Flag => {
     const placeholder = flags.get(name);
     if (placeholder === undefined) throw unknownOption(rawName, [...flags.keys()]);

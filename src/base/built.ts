@@ -4,6 +4,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 
 /** The commit that is built; empty outside a git checkout. */
 declare const COMMIT: string;
+declare const LICENCES: string;
 
 export const VERSION = packageJson.version;
 
@@ -20,3 +21,6 @@ export function unpacked(packed: string): Readonly<Record<string, string>> {
   const json = brotliDecompressSync(Buffer.from(packed, 'base64')).toString();
   return JSON.parse(json) as Record<string, string>;
 }
+
+/** Returns the licences of everything in this program that others wrote. */
+export const licences = (): string => unpacked(LICENCES)['text']!;

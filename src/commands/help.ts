@@ -1,7 +1,7 @@
 import { isatty } from 'node:tty';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { echo, nearest } from '../base/text.ts';
-import { BUILD } from '../base/built.ts';
+import { BUILD, licences } from '../base/built.ts';
 import { layOut } from '../manual/lay-out.ts';
 import { findPage, READERS, TOPICS } from '../manual/pages.ts';
 import { envName, flagOf, OPTIONS } from '../settings.ts';
@@ -28,10 +28,10 @@ export const helpOn = (commands: () => readonly Command[]): Command =>
 export const version = defineCommand({
   name: 'version',
   summary: 'prints the version, and the commit that it was built from',
-  examples: ['viewlog version'],
-  options: [],
-  async run(_, __, { print }) {
-    print(`viewlog ${BUILD}`);
+  examples: ['viewlog version', 'viewlog version --licenses'],
+  options: ['licenses'],
+  async run({ licenses }, _, { print }) {
+    print(licenses ? licences().trimEnd() : `viewlog ${BUILD}`);
     return EXIT.done;
   },
 });

@@ -44,7 +44,7 @@ export const VALUES: Readonly<Record<string, ValueOf>> = {
   // Containers
   program: ({ program }) => plainPath(program),
   programName: ({ runtime }) => (runtime === undefined ? 'viewlog' : 'viewlog.mjs'),
-  baseImage: ({ runtime }) => (runtime === undefined ? 'debian:stable-slim' : 'node:24-slim'),
+  baseImage: ({ runtime }) => (runtime === undefined ? 'debian:stable-slim' : 'node:26-slim'),
   settingsInside: (of) =>
     chosenSettings(settingsInside(of)).map(([name, text]) => `${envName(name)}=${text}`),
   exposedPorts: (of) => addressesOf(of).map(({ port }) => `${port}`),

@@ -30,7 +30,7 @@ function ownedDirectory(): string {
 describe('the Dockerfile', () => {
   it('copies the bundle to a base with Node, and the executable to one without', async () => {
     const text = await exampleOf('dockerfile');
-    expect(after('FROM', text)).toStrictEqual(['node:24-slim']);
+    expect(after('FROM', text)).toStrictEqual(['node:26-slim']);
     expect(after('COPY', text)).toStrictEqual(['--chmod=755 viewlog.mjs /usr/local/bin/viewlog']);
     expect(text).toContain(`\n#   cp ${BUNDLE} viewlog.mjs\n`);
     if (!isPresent(EXECUTABLE)) return;
