@@ -152,12 +152,16 @@ function licencesOf(metafiles) {
   const dirs = inputs.flatMap(([path, { bytesInOutput }]) =>
     bytesInOutput > 0 ? (/^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []) : [],
   );
-  const notices = [...new Set(dirs)].toSorted().map((dir) => {
-    const { name, version, license } = JSON.parse(readFileSync(join(dir, 'package.json'), 'utf8'));
-    const file = readdirSync(dir).find((one) => /^licen[cs]e/i.test(one));
-    if (file === undefined) throw new Error(`${name} has no file with its licence`);
-    return notice(`${name} ${version} (${license})`, readFileSync(join(dir, file), 'utf8'));
-  });
+  const notices = [...new Set(dirs)]
+    .toSorted((a, b) => (a < b ? -1 : 1))
+    .map((dir) => {
+      const { name, version, license } = JSON.parse(
+        readFileSync(join(dir, 'package.json'), 'utf8'),
+      );
+      const file = readdirSync(dir).find((one) => /^licen[cs]e/i.test(one));
+      if (file === undefined) throw new Error(`${name} has no file with its licence`);
+      return notice(`${name} ${version} (${license})`, readFileSync(join(dir, file), 'utf8'));
+    });
   return `viewlog's bundle contains these packages.\n${notices.join('')}`;
 }
 

@@ -48,7 +48,7 @@ it('the licence of every package in the bundle is handed out', () => {
     return `${name} ${version} (${license})`;
   });
   expect(titles).toStrictEqual(expected);
-  for (const text of handedOut.split(/^=+\n/m).slice(1)) {
+  for (const text of handedOut.split(/^=+\n(?=.)/m).slice(1)) {
     expect(text).toMatch(/Permission is hereby granted|Apache License|Permission to use, copy/);
   }
   const args = [BUNDLE, 'version', '--licenses'];
