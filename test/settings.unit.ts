@@ -54,6 +54,7 @@ describe('settings', () => {
       top: 10,
       json: false,
       campaigns: false,
+      licenses: false,
     });
   });
 
