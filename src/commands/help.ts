@@ -3,7 +3,7 @@ import { EXIT, Fatal } from '../base/exit.ts';
 import { echo, nearest } from '../base/text.ts';
 import { BUILD, licences } from '../base/built.ts';
 import { layOut } from '../manual/lay-out.ts';
-import { findPage, READERS, TOPICS } from '../manual/pages.ts';
+import { findText, READERS, TOPICS } from '../manual/pages.ts';
 import { envName, flagOf, OPTIONS } from '../settings.ts';
 import { type Command, defineCommand, tableOf } from './command.ts';
 
@@ -49,14 +49,14 @@ export function findCommand(
   throw new Fatal(EXIT.usage, `Unknown command "${echo(name)}"; ${hint}`);
 }
 
-/** Returns the help of a command, or the page of the manual that a word leads to. */
+/** Returns the help of a command, or the page or section of the manual that a word leads to. */
 function textOn(name: string, commands: readonly Command[]): string {
   const isCommand = commands.some((command) => command.name === name);
-  const page = isCommand ? undefined : findPage(name);
-  if (page === undefined) return commandPage(findCommand(name, commands, TOPICS));
+  const text = isCommand ? undefined : findText(name);
+  if (text === undefined) return commandPage(findCommand(name, commands, TOPICS));
   // Not `process.stdout.isTTY`: touching `process.stdout` makes a pipe non-blocking.
   const isTerminal = isatty(1);
-  return layOut(page, (isTerminal && process.stdout.columns) || 80, isTerminal);
+  return layOut(text, (isTerminal && process.stdout.columns) || 80, isTerminal);
 }
 
 function overview(commands: readonly Command[]): string {
@@ -72,7 +72,7 @@ function overview(commands: readonly Command[]): string {
     ...tableOf(rows),
     '',
     'viewlog help COMMAND lists its options; viewlog help TOPIC prints a page of the manual.',
-    'Another word, such as caddy, retention or 403, leads to the page that covers it.',
+    'Another word, such as caddy, upgrade or 403, prints the section that covers it.',
     ...topics,
     '',
     'Exit codes: 0 done, 64 usage, 65 bad data, 69 address in use or servers unreachable,',

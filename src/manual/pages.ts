@@ -45,17 +45,27 @@ export const TOPICS: readonly string[] = Object.values(READERS).flatMap(Object.k
 declare const MANUAL: string;
 
 /**
- * Returns the Markdown of a topic's page. Any other word finds the page that has the word in a
- * heading, or else most often in its text. `undefined` if no page has it.
+ * Returns the Markdown of a topic's page. Any other word finds the section that has the word in its
+ * heading, or else most often in its text. `undefined` if no section has it.
  */
-export function findPage(word: string): string | undefined {
+export function findText(word: string): string | undefined {
   if (typeof MANUAL === 'undefined') return 'Only the built viewlog has its manual.';
   const pages = unpacked(MANUAL);
   if (TOPICS.includes(word)) return pages[word];
-  if (!/^[\w-]+$/.test(word)) return undefined;
-  const pattern = new RegExp(`\\b${word.replace(/s$/, '')}s?\\b`, 'gi');
+  if (!/^[\w -]+$/.test(word)) return undefined;
+  // `config` finds `configuration`, and `updates` finds `update`.
+  const pattern = new RegExp(`\\b${word.replace(/(?<=..)s$/, '')}`, 'gi');
   const count = (text: string): number => text.match(pattern)?.length ?? 0;
-  const found = TOPICS.map((topic) => pages[topic]!).filter((page) => count(page) > 0);
-  found.sort((a, b) => count(b) - count(a));
-  return found.find((page) => count(page.match(/^#+ .*$/gm)!.join('\n')) > 0) ?? found[0];
+  const sections = TOPICS.flatMap((topic) =>
+    pages[topic]!.split(/^(?=## )/m).map((text) => {
+      const headings = text.match(/^#+ .*$/gm)!.join('\n');
+      return { topic, text, score: count(text) + HEADING_SCORE * count(headings) };
+    }),
+  );
+  const best = sections.reduce((a, b) => (b.score > a.score ? b : a));
+  if (best.score === 0) return undefined;
+  return `${best.text.trim()}\n\nThe whole page: \`viewlog help ${best.topic}\`\n`;
 }
+
+/** A section about a word has the word in its heading. */
+const HEADING_SCORE = 100;

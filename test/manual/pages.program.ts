@@ -88,12 +88,23 @@ describe('what a reader looks up is there:', () => {
     expect(names).toStrictEqual(expected);
   });
 
-  it('the reference has every command, and every option of serve', async () => {
-    const reference = read(`${MANUAL}/reference.md`);
-    for (const name of await commandNames()) expect(reference).toMatch(`\n| \`${name}`);
-    const flags = (await run(['help', 'serve'])).stdout.match(/^ {2}--[a-z-]+/gm)!;
-    expect(flags.length).toBeGreaterThan(10);
-    for (const flag of flags) expect(reference).toContain(`\n| \`${flag.trim()} `);
+  it('the reference has every command, and every option of each', async () => {
+    const [table = '', options = ''] = read(`${MANUAL}/reference.md`).split('\n## Configuration\n');
+    const [ofServe = '', ofOthers = ''] = options.split('\n### Other commands\n');
+    // A row without a command belongs to the one above.
+    const rowsOf = Object.fromEntries(
+      ofOthers.split(/^(?=\| `)/m).map((rows) => [/^\| `([a-z]+)`/.exec(rows)?.[1] ?? '', rows]),
+    );
+    for (const name of await commandNames()) {
+      expect(table).toMatch(`\n| \`${name}`);
+      const flags = (await run(['help', name])).stdout.match(/^ {2}--[a-z-]+/gm) ?? [];
+      const isOfServe = ['serve', 'example', 'doctor'].includes(name);
+      const shared = isOfServe ? ofServe : '`--data `--projects `--host `--port';
+      const missing = flags.filter((flag) => {
+        return ![shared, rowsOf[name] ?? ''].some((text) => text.includes(`\`${flag.trim()}`));
+      });
+      expect([name, missing]).toStrictEqual([name, []]);
+    }
   });
 });
 
@@ -142,14 +153,26 @@ describe('viewlog help', () => {
   });
 
   it.each([
-    ['caddy', 'proxies'],
-    ['retention', 'running'],
-    ['update', 'running'],
-    ['429', 'trouble'],
-    ['keep-days', 'privacy'],
-  ])('%s leads to the page that covers it: %s', async (word, topic) => {
+    ['caddy', 'proxies', '## Caddy'],
+    ['retention', 'running', '## Retention'],
+    ['update', 'running', '## Updates and rollback'],
+    ['upgrade', 'running', '## Updates and rollback'],
+    ['rollback', 'running', '## Updates and rollback'],
+    ['429', 'trouble', '## 429'],
+    ['keep-days', 'privacy', '## Deleting data'],
+    ['consent', 'privacy', '## Do I need consent?'],
+    ['banner', 'privacy', '## Do I need consent?'],
+    ['gdpr', 'privacy', '## Deleting data'],
+    ['dashboard', 'status-page', '# The status page'],
+    ['config', 'reference', '## Configuration'],
+    ['cut off', 'trouble', '## 400'],
+    ['tls', 'proxies', '## HTTPS and TLS'],
+    ['https', 'proxies', '## HTTPS and TLS'],
+    ['kubernetes', 'containers', '## Kubernetes'],
+  ])('%s leads to its section of %s: %s', async (word, topic, heading) => {
     const { code, stdout } = await run(['help', word]);
-    expect([code, stdout]).toStrictEqual([0, (await run(['help', topic])).stdout]);
+    expect([code, stdout.split('\n')[0]]).toStrictEqual([0, heading]);
+    expect(stdout).toContain(`The whole page: \`viewlog help ${topic}\``);
   });
 
   it.each([
