@@ -90,3 +90,9 @@ export const bytewise = (bytes: Uint8Array): string =>
 
 /** Returns the text that these bytes are in UTF-8. */
 export const textOfBytewise = (text: string): string => Buffer.from(text, 'latin1').toString();
+
+/**
+ * Copies a text with a character for each byte. A part of a string would keep the whole string in
+ * memory, such as a block of a file.
+ */
+export const copyOf = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');

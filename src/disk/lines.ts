@@ -6,11 +6,14 @@ import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
 import { formatSize, KiB, MiB } from '../base/format.ts';
 import { NEWLINE, printable } from '../base/text.ts';
 
-/** Some lines of a file, in order. A file is read block by block, in constant memory. */
+/**
+ * Some lines of a file, in order. A file is read block by block, in constant memory. Lines are parts
+ * of their block's text: who keeps one, or a part of one, keeps a copy (`copyOf`).
+ */
 export type Block = ReturnType<typeof blockOf>;
 
-/** Far longer than any stored line. */
-export const READ_LINE_BYTES_MAX = 16 * MiB;
+/** Longer than any stored line. A refused view of 1 MiB can take twice that: quotes are escaped. */
+export const READ_LINE_BYTES_MAX = 4 * MiB;
 const CHUNK_BYTES = 64 * KiB;
 const NONE: ReadonlySet<number> = new Set();
 
@@ -24,13 +27,19 @@ export async function* readBlocks(
   path: string,
   encoding: 'utf8' | 'latin1' = 'utf8',
 ): AsyncGenerator<Block> {
-  let rest = Buffer.alloc(0);
+  // The start of a line whose end is still to come, in pieces: a long line is joined only once.
+  let pieces: Buffer[] = [];
+  let pieceBytes = 0;
   for await (const chunk of chunksOf(path)) {
-    const bytes = Buffer.concat([rest, chunk]);
-    const end = bytes.lastIndexOf(NEWLINE) + 1;
-    if (end > 0) yield blockOf(bytes.subarray(0, end), encoding);
-    rest = bytes.subarray(end);
-    if (rest.length > READ_LINE_BYTES_MAX) {
+    const end = chunk.lastIndexOf(NEWLINE) + 1;
+    if (end > 0) {
+      yield blockOf(Buffer.concat([...pieces, chunk.subarray(0, end)]), encoding);
+      [pieces, pieceBytes] = [[], 0];
+    }
+    if (end === chunk.length) continue;
+    pieces.push(chunk.subarray(end));
+    pieceBytes += chunk.length - end;
+    if (pieceBytes > READ_LINE_BYTES_MAX) {
       const most = formatSize(READ_LINE_BYTES_MAX);
       throw new Fatal(
         EXIT.badData,
@@ -38,7 +47,7 @@ export async function* readBlocks(
       );
     }
   }
-  if (rest.length > 0) yield blockOf(rest, encoding);
+  if (pieceBytes > 0) yield blockOf(Buffer.concat(pieces), encoding);
 }
 
 function blockOf(bytes: Buffer, encoding: BufferEncoding) {

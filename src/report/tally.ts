@@ -1,3 +1,5 @@
+import { copyOf } from '../base/text.ts';
+
 /** Counts are exact up to this many different texts. Memory holds no more. */
 export const TEXTS_MAX = 100_000;
 /** Longer texts count as one if they are equal up to this length. */
@@ -68,9 +70,3 @@ export class Tally {
     }
   }
 }
-
-/**
- * Copies a text with a character for each byte. A part of a string would hold the whole string in
- * memory.
- */
-const copyOf = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
-import { printable } from '../base/text.ts';
+import { copyOf, printable } from '../base/text.ts';
 import { type Block, readBlocks } from '../disk/lines.ts';
 import { dayOfName } from '../disk/names.ts';
 import { fieldsOf, readHead } from '../view/line.ts';
@@ -83,10 +83,10 @@ class FileCheck {
     if (this.#ids.has(id) || this.#idsBefore.has(id)) this.#note('duplicate id');
     // The last ids, in bounded memory.
     if (this.#ids.size >= RECENT_MIN) [this.#idsBefore, this.#ids] = [this.#ids, new Set()];
-    this.#ids.add(id);
+    this.#ids.add(copyOf(id));
     const day = ts.slice(0, 10);
     if (day !== (this.#day ?? day)) this.#note('misplaced line', `of ${day}`);
-    this.#firstTs ??= ts;
+    this.#firstTs ??= copyOf(ts);
     this.#lastTs = ts;
     return undefined;
   }

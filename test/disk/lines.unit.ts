@@ -36,6 +36,6 @@ it('lines come whole, wherever the file is cut into blocks', async () => {
 it('a line without end is refused, and never held in memory', async () => {
   await expect(read(Buffer.alloc(READ_LINE_BYTES_MAX + 100_000))).rejects.toMatchObject({
     exitCode: 65,
-    message: expect.stringContaining('has a line longer than 16 MiB'),
+    message: expect.stringContaining('has a line longer than 4 MiB'),
   });
 });
