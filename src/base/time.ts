@@ -35,6 +35,15 @@ export const sleep = (ms: number, stop?: AbortSignal): Promise<void> =>
     if (stop?.aborted) end();
   });
 
+/** The time, for code that tests run faster. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly sleep: typeof sleep;
+}
+
+export const systemClock: Clock = { now: Date.now, sleep };
+
 /** Waits for `done`, but no longer than `timeMs`. Returns whether it is done. */
 export function within(timeMs: number, done: Promise<void>): Promise<boolean> {
   const over = new AbortController();

@@ -8,6 +8,13 @@ import { admit, type AdmissionRules } from './admit.ts';
 import { created, problem } from './answers.ts';
 import { mediaTypeFault, textOf, unreadBody } from './read-text.ts';
 
+/**
+ * The header that marks a request of `viewlog replay`. Whatever a page may send is refused as usual,
+ * but a marked view is stored among the refused ones already, so it is not stored there again, and
+ * it says nothing about what pages send now.
+ */
+export const REPLAY_HEADER = 'viewlog-replay';
+
 export interface CollectorParts extends AdmissionRules {
   readonly store: ViewStore;
   readonly refused: RefusedStore;
@@ -27,6 +34,8 @@ export interface RequestCounts {
    * @param text the request's body, if it was read.
    */
   refused(refusal: Refusal, origin: string | undefined, text?: string): void;
+  /** Counts the refusal of a view that was refused before. */
+  refusedAgain(refusal: Refusal): void;
 }
 
 /** Answers `POST /view`: body → view → verdict → line on disk → answer. Never rejects. */
@@ -34,23 +43,23 @@ export async function receiveView(request: Exchange, parts: CollectorParts): Pro
   const origin = request.header('origin');
   try {
     const fault = mediaTypeFault(request);
-    if (fault !== undefined) return refuse(fault, origin, parts);
+    if (fault !== undefined) return refuse(fault, request, parts);
     const body = await request.read(parts.viewBytesMax);
     if (typeof body === 'string') {
-      return refuse(unreadBody(body, request, parts.viewBytesMax), origin, parts);
+      return refuse(unreadBody(body, request, parts.viewBytesMax), request, parts);
     }
     const read = readByPattern(body) ?? readText(body);
     const view = admit(read, origin, parts); // view → project → origin → rate → size
-    if (isRefusal(view)) return refuse(view, origin, parts, body);
+    if (isRefusal(view)) return refuse(view, request, parts, body);
     const stored = await parts.store.append(view.fields, view.project);
     if ('unavailable' in stored) {
       const fault = { ...unavailable(stored.unavailable), project: view.project };
-      return refuse(fault, origin, parts, body);
+      return refuse(fault, request, parts, body);
     }
     parts.counts.accepted(view.project, view.fields);
     return created(stored.id, origin);
   } catch (error) {
-    return refuseUnexpected(error, origin, parts);
+    return refuseUnexpected(error, request, parts);
   }
 }
 
@@ -72,10 +81,15 @@ function unavailable(reason: string): Refusal {
  */
 export function refuse(
   reason: Refusal,
-  origin: string | undefined,
+  request: Exchange,
   { counts, refused }: CollectorParts,
   body?: Uint8Array,
 ): Answer {
+  const origin = request.header('origin');
+  if (request.header(REPLAY_HEADER) !== undefined) {
+    counts.refusedAgain(reason);
+    return problem(reason, origin);
+  }
   const decoded = body && textOf(body);
   const text = typeof decoded === 'string' ? decoded : undefined;
   counts.refused(reason, origin, text);
@@ -87,11 +101,11 @@ export function refuse(
   return problem(reason, origin);
 }
 
-export function refuseUnexpected(
-  error: unknown,
-  origin: string | undefined,
-  parts: CollectorParts,
-): Answer {
+export function refuseUnexpected(error: unknown, request: Exchange, parts: CollectorParts): Answer {
   parts.log.error(`Unexpected: ${error instanceof Error ? error.stack : String(error)}`);
-  return refuse(unavailable('viewlog had an unexpected error, which is in its log'), origin, parts);
+  return refuse(
+    unavailable('viewlog had an unexpected error, which is in its log'),
+    request,
+    parts,
+  );
 }

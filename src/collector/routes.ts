@@ -38,7 +38,7 @@ export function createCollector(parts: CollectorParts): Handler {
   });
   app.notFound(({ env }) => give(env, unknown(env.exchange, parts)));
   app.onError((error, { env }: Context<Env>) =>
-    give(env, refuseUnexpected(error, env.exchange.header('origin'), parts)),
+    give(env, refuseUnexpected(error, env.exchange, parts)),
   );
   return (exchange) => {
     const asked: Asked = { exchange, answer: undefined };
@@ -65,5 +65,5 @@ function unknown(exchange: Exchange, parts: CollectorParts): Answer {
   const nothing = `There is nothing at ${printable(path) || 'this address'}; send views to ${PATH}.`;
   const fault =
     path === PATH ? refusal('method-not-allowed', detail) : refusal('not-found', nothing);
-  return refuse(fault, exchange.header('origin'), parts);
+  return refuse(fault, exchange, parts);
 }

@@ -2,6 +2,8 @@ import * as path from 'node:path';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { signals } from '../base/signals.ts';
 import { echo } from '../base/text.ts';
+import { systemClock } from '../base/time.ts';
+import { systemFiles } from '../disk/ops.ts';
 import { replayFiles } from '../replay/replay.ts';
 import { defineCommand } from './command.ts';
 import { ownAddress } from '../http/listener.ts';
@@ -19,6 +21,7 @@ export const replay = defineCommand({
   optionHelp: {
     host: 'address of the collector, if --to is not given',
     port: 'port of the collector, if --to is not given',
+    data: "the collector's data directory, where replay records what it sent",
     'max-view': 'largest view that the collector accepts',
   },
   isService: true,
@@ -32,10 +35,13 @@ export const replay = defineCommand({
     signals.onStop(() => stopping.abort());
     const isCertain = await replayFiles(files, {
       url: settings['replay-to'] ?? ownAddress(settings),
+      dir: settings.data,
+      files: systemFiles,
       projectsPath: settings.projects,
       viewBytesMax: settings['max-view'],
       project: settings.project,
       stop: stopping.signal,
+      clock: systemClock,
       onOutcome: print,
       log,
     });

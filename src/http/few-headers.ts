@@ -15,6 +15,7 @@ const IS_LIST = {
   origin: true,
   te: true,
   'transfer-encoding': true,
+  'viewlog-replay': true,
 };
 
 export type HeaderName = keyof typeof IS_LIST;

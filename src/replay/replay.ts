@@ -1,23 +1,23 @@
 // Sends the views of files of refused views that would be accepted now to a running collector.
 import * as fs from 'node:fs';
-import * as path from 'node:path';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
 import type { Log } from '../base/log.ts';
 import { printable } from '../base/text.ts';
-import { sleep } from '../base/time.ts';
+import type { Clock } from '../base/time.ts';
 import { admit, type AdmissionRules } from '../collector/admit.ts';
 import { readBlocks } from '../disk/lines.ts';
 import { acquireLock, REPLAY_LOCK_NAME } from '../disk/lock.ts';
+import type { FileOps } from '../disk/ops.ts';
 import { loadProjects, type Project } from '../projects/project-list.ts';
 import { readRefusedLine, type StoredRefusal } from '../store/refused/refused-line.ts';
 import { readView } from '../view/read-view.ts';
 import { isRefusal } from '../view/refusal.ts';
+import { ReplayRecord } from './replay-record.ts';
 import { findCollector, sendView } from './send.ts';
-import { SentIds } from './sent-ids.ts';
 
 /** A running collector follows an edit of the projects file within 2 seconds. */
-const PROJECTS_SETTLED_MS = 3_000;
+const PROJECTS_FOLLOWED_MS = 3_000;
 /** A working collector accepts far more than this. */
 const VIEWS_PER_SECOND_MAX = 200;
 /** The rest of a project's limit is left for the views that its pages send meanwhile. */
@@ -27,125 +27,159 @@ const OUTCOMES_MAX = 20;
 export interface ReplayOptions {
   /** The collector's: `http://127.0.0.1:8080` */
   readonly url: string;
+  /** The collector's data directory, which has the record of what was sent. */
+  readonly dir: string;
+  readonly files: FileOps;
   readonly projectsPath: string;
   readonly viewBytesMax: number;
   /** Only views of this project. */
   readonly project: string | undefined;
   /** Ends it after the view being sent. */
   readonly stop: AbortSignal;
-  /** Called for each file with the outcome of its lines, a text of some lines. */
+  readonly clock: Clock;
+  /** Called for each file with the outcomes of its lines, and at the end with the unknown ones. */
   readonly onOutcome: (text: string) => void;
   readonly log: Log;
 }
 
 /**
- * Sends the views. Sends no view twice, however the run is interrupted.
+ * Sends the views. Sends no view twice, however the run is interrupted, and whatever the files are
+ * called.
  * @returns whether the outcome of every view that was sent is known.
  * @throws {Fatal} exit 69 if the collector does not answer, or fails; 65 if it refuses a view that
- *   would be accepted by the rules here; 73 or 74 if the record of sent ids can't be written.
+ *   would be accepted by the rules here; 73 or 74 if the record of sent views can't be written.
  */
 export async function replayFiles(
-  files: readonly string[],
+  paths: readonly string[],
   options: ReplayOptions,
 ): Promise<boolean> {
-  const { url, projectsPath, stop } = options;
+  const { url, dir, files, projectsPath, stop, clock, log, onOutcome } = options;
+  if (!fs.existsSync(dir)) throw noDirectory(dir);
   const projects = await loadProjects(projectsPath);
   await findCollector(url);
-  const settledMs = fs.statSync(projectsPath).mtimeMs + PROJECTS_SETTLED_MS - Date.now();
-  // Waits at most that long: the file may be dated in the future.
-  await sleep(Math.max(0, Math.min(settledMs, PROJECTS_SETTLED_MS)), stop);
-  let isKnown = true;
-  for (const file of files) {
-    if (stop.aborted) break;
-    if (!(await replayFile(file, { ...options, projects, now: Date.now }))) isKnown = false;
-  }
-  return isKnown;
-}
-
-type Rules = ReplayOptions & AdmissionRules;
-
-/** Returns whether the outcome of every view that was ever sent is known. */
-async function replayFile(file: string, rules: Rules): Promise<boolean> {
-  const { stop, log, onOutcome } = rules;
+  await untilFollowed(projectsPath, options);
   let lost: Fatal | undefined;
   const onLost = (fatal: Fatal): void => void (lost = fatal);
-  const dir = path.dirname(path.resolve(file));
   const lock = await acquireLock(dir, { name: REPLAY_LOCK_NAME, log, onLost });
+  const record = new ReplayRecord(dir, files);
+  const run = { ...options, projects, now: clock.now, record, lost: () => lost };
   try {
-    const sentIds = await SentIds.open(file);
-    const counts = new Map([['sent', 0]]);
-    try {
-      for await (const { lines, damaged } of readBlocks(file)) {
-        for (const [i, line] of lines.entries()) {
-          if (lost !== undefined) throw lost;
-          if (stop.aborted) return true;
-          const view = damaged.has(i) ? undefined : readRefusedLine(line);
-          const outcome = await replayView(view, sentIds, rules);
-          const isListed = counts.has(outcome) || counts.size < OUTCOMES_MAX;
-          const row = isListed ? outcome : 'still refused for other reasons';
-          counts.set(row, (counts.get(row) ?? 0) + 1);
-        }
-      }
-    } finally {
-      await sentIds.close();
-      onOutcome(`${printable(file, Infinity)}: ${summaryOf(counts, sentIds)}`);
-    }
-    return sentIds.unknown().length === 0;
+    for (const path of paths) if (!stop.aborted) await replayFile(path, run);
+    return record.unknown().length === 0;
   } finally {
+    for (const { path, ids } of record.unknown()) onOutcome(unknownWords(path, ids));
+    await record.close();
     await lock.release();
   }
 }
 
-/** Sends a view that would be accepted now. Returns the outcome of its line. */
-async function replayView(
-  view: StoredRefusal | undefined,
-  sentIds: SentIds,
-  rules: Rules,
-): Promise<string> {
-  if (view === undefined) return 'invalid';
-  const { id, text, origin } = view;
-  const { url, project, projects, stop } = rules;
-  const before = sentIds.states.get(id);
-  if (before === '+') return 'sent before';
-  if (before === '?') return 'with an unknown outcome';
-  const read = readView(text);
-  if (project !== undefined && read.project !== project) return 'of other projects';
-  const verdict = admit(read, origin, rules);
-  // The pace stays far below any limit, so a limit that is used up here means nothing.
-  if (isRefusal(verdict) && verdict.code !== 'rate-limited') {
-    return `still refused, ${verdict.code}: ${printable(verdict.detail)}`;
-  }
-  // The id is on the disk before the view is sent. If a crash leaves the outcome unknown, the view
-  // is not sent again.
-  await sentIds.record(id, '?');
-  const { state, answer } = await sendView(url, view, stop);
-  if (state === '?') throw new Fatal(EXIT.unavailable, `The collector at ${url} failed: ${answer}`);
-  await sentIds.record(id, state);
-  if (state === '-' && !stop.aborted) {
-    throw new Fatal(
-      EXIT.badData,
-      `The collector at ${url} refuses a view that is acceptable here (${answer}); ` +
-        'give its own --projects, --data and --max-view to this command',
-    );
-  }
-  await sleep(pauseMs(projects.find(verdict.project!)!), stop);
-  return state === '+' ? 'sent' : 'not sent';
+const noDirectory = (dir: string): Fatal =>
+  new Fatal(
+    EXIT.cannotCreate,
+    `There is no directory "${printable(dir, Infinity)}"; give the collector's own --data, because ` +
+      'replay records there what it sends',
+  );
+
+/** Waits until a running collector has followed the last change of the projects file. */
+async function untilFollowed(path: string, { clock, stop }: ReplayOptions): Promise<void> {
+  // The time of the change: a file that is restored keeps its old `mtime`. A link may have changed
+  // instead of its file.
+  const changedMs = Math.max(fs.statSync(path).ctimeMs, fs.lstatSync(path).ctimeMs);
+  const waitMs = changedMs + PROJECTS_FOLLOWED_MS - clock.now();
+  // Waits at most that long: the clock may have been set back since.
+  await clock.sleep(Math.max(0, Math.min(waitMs, PROJECTS_FOLLOWED_MS)), stop);
 }
 
-/** Returns the number of lines, a line for each outcome, and the ids of unknown outcome. */
-function summaryOf(counts: ReadonlyMap<string, number>, sentIds: SentIds): string {
+interface Run extends ReplayOptions, AdmissionRules {
+  readonly record: ReplayRecord;
+  /** Returns why this process must not send any more. */
+  readonly lost: () => Fatal | undefined;
+}
+
+async function replayFile(path: string, run: Run): Promise<void> {
+  const counts = new Map([['sent', 0]]);
+  try {
+    for await (const { lines, damaged } of readBlocks(path)) {
+      for (const [i, line] of lines.entries()) {
+        const lost = run.lost();
+        if (lost !== undefined) throw lost;
+        if (run.stop.aborted) return;
+        const view = damaged.has(i) ? undefined : readRefusedLine(line);
+        const { what, failure } = await replayView(view, run);
+        const isListed = counts.has(what) || counts.size < OUTCOMES_MAX;
+        const row = isListed ? what : 'still refused for other reasons';
+        counts.set(row, (counts.get(row) ?? 0) + 1);
+        if (failure !== undefined) throw failure;
+      }
+    }
+  } finally {
+    run.onOutcome(`${printable(path, Infinity)}: ${summaryOf(counts)}`);
+  }
+}
+
+/** What became of a line, in words, and why no more views can be sent. */
+interface Outcome {
+  readonly what: string;
+  readonly failure?: Fatal;
+}
+
+/** Sends a view if it would be accepted now. */
+async function replayView(view: StoredRefusal | undefined, run: Run): Promise<Outcome> {
+  if (view === undefined) return { what: 'invalid' };
+  const { url, record, projects, clock, stop } = run;
+  const before = await record.stateOf(view);
+  if (before === '+') return { what: 'sent before' };
+  if (before === '?') return { what: UNKNOWN };
+  const read = readView(view.text);
+  if (run.project !== undefined && read.project !== run.project) {
+    return { what: 'of other projects' };
+  }
+  const verdict = admit(read, view.origin, run);
+  // The pace stays far below any limit, so a limit that is used up here means nothing.
+  if (isRefusal(verdict) && verdict.code !== 'rate-limited') {
+    return { what: `still refused, ${verdict.code}: ${printable(verdict.detail)}` };
+  }
+  const id = verdict.project!;
+  // The id is on the disk before the view is sent. If a crash leaves the outcome unknown, the view
+  // is not sent again.
+  await record.append(view, '?', id);
+  const { state, answer } = await sendView(url, view, run);
+  if (state === '?') {
+    const message = `The collector at ${url} failed: ${answer}`;
+    return { what: UNKNOWN, failure: new Fatal(EXIT.unavailable, message) };
+  }
+  await record.append(view, state, id);
+  if (state === '-') {
+    const what = `not stored: the collector answered ${answer}`;
+    return stop.aborted ? { what } : { what, failure: refusedThere(url, answer) };
+  }
+  await clock.sleep(pauseMs(projects.find(id)!), stop);
+  return { what: 'sent' };
+}
+
+const UNKNOWN = 'with an unknown outcome';
+
+const refusedThere = (url: string, answer: string): Fatal =>
+  new Fatal(
+    EXIT.badData,
+    `The collector at ${url} refuses a view that is acceptable here (${answer}); ` +
+      'give its own --projects, --data and --max-view to this command',
+  );
+
+/** Returns the number of lines, and a line for each outcome. */
+function summaryOf(counts: ReadonlyMap<string, number>): string {
   const lines = [...counts.values()].reduce((sum, count) => sum + count);
   const rows = Array.from(counts, ([outcome, count]) => `  ${count} ${outcome}`);
-  const unknown = sentIds.unknown();
-  if (unknown.length > 0) {
-    rows.push(
-      `  Never sent again, because they may be stored: ${unknown.join(' ')}`,
-      `    look for each id's view in the view files; if it is not there, append the line "ID -" to ` +
-        `${printable(sentIds.path, Infinity)} and run this again; else append "ID +"`,
-    );
-  }
   return [plural(lines, 'line'), ...rows].join('\n');
 }
+
+/** @param path the record of these ids. */
+const unknownWords = (path: string, ids: readonly string[]): string =>
+  [
+    `Never sent again, because they may be stored: ${ids.join(' ')}`,
+    '  look for each id\'s view in the view files; if it is not there, append the line "ID -" to ' +
+      `${printable(path, Infinity)} and run this again; else append "ID +"`,
+  ].join('\n');
 
 /**
  * Returns the pause between two views, in milliseconds: short of a load that pages would notice.

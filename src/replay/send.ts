@@ -2,9 +2,10 @@
 import { ask } from '../base/ask.ts';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { printable } from '../base/text.ts';
-import { sleep } from '../base/time.ts';
+import type { Clock } from '../base/time.ts';
+import { REPLAY_HEADER } from '../collector/receive-view.ts';
 import type { StoredRefusal } from '../store/refused/refused-line.ts';
-import type { SentState } from './sent-ids.ts';
+import type { SentState } from './replay-record.ts';
 
 const TIMEOUT_MS = 60_000;
 
@@ -21,17 +22,22 @@ export async function findCollector(url: string): Promise<void> {
 }
 
 /**
- * Sends a view with the Origin of its first request, again and again while the collector is busy.
- * Never rejects.
+ * Sends a view with the Origin of its first request, again and again while the collector is busy. The
+ * request is marked as a replay: if it is refused, the collector does not store the view again, under
+ * another id. Never rejects.
  * @param stop ends the attempts.
- * @returns `?` if the view may be stored, and the answer in words.
+ * @returns `?` if the view may be stored, and the answer in words: `403 origin-not-allowed`.
  */
 export async function sendView(
   url: string,
   { text, origin }: StoredRefusal,
-  stop: AbortSignal,
+  { stop, clock }: { readonly stop: AbortSignal; readonly clock: Clock },
 ): Promise<{ state: SentState; answer: string }> {
-  const headers = { 'Content-Type': 'application/json', ...(origin && { Origin: origin }) };
+  const headers = {
+    'Content-Type': 'application/json',
+    [REPLAY_HEADER]: '1',
+    ...(origin && { Origin: origin }),
+  };
   for (;;) {
     const reply = await ask(`${url}/view`, { method: 'POST', headers, body: text }, TIMEOUT_MS);
     if ('failure' in reply) return { state: '?', answer: reply.failure };
@@ -44,7 +50,7 @@ export async function sendView(
       const isDefinite = status >= 400 && status < 500 && status !== 408;
       return { state: isDefinite ? '-' : '?', answer };
     }
-    await sleep(1000 * (Number(reply.headers.get('retry-after')) || 1), stop);
+    await clock.sleep(1000 * (Number(reply.headers.get('retry-after')) || 1), stop);
     if (stop.aborted) return { state: '-', answer };
   }
 }

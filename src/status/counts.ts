@@ -81,6 +81,10 @@ export class Counts implements RequestCounts, SavedCounts {
     this.#refusedFor(this.activityOf(project), sample);
   }
 
+  refusedAgain({ code }: Refusal): void {
+    this.refusedByCode[code] += 1;
+  }
+
   /** Requests answered since the start of the process, whether accepted or refused. */
   get received(): number {
     const { accepted, acceptedEarlier } = this.total;

@@ -91,7 +91,8 @@ export function explainOf(project: string, day: string, place: Owned): string {
 export function replayOf(project: string, days: readonly string[], place: Place): string {
   const { data, url: to, 'max-view': bytes } = place;
   const files = days.map((day) => refusedFile(data, day)).join(' ');
-  return withProjects(`replay ${files}`, place, { to, project, 'max-view': maxViewOf(bytes) });
+  const options = { to, project, data, 'max-view': maxViewOf(bytes) };
+  return withProjects(`replay ${files}`, place, options);
 }
 
 /** A longer command is hard to paste. */

@@ -3,6 +3,7 @@
 // They ascend within a process, also when the clock is set back: the id's time then stays at the
 // last id's until the clock has caught up.
 import { randomUUID } from 'node:crypto';
+import { dayOf, isDay } from '../base/time.ts';
 
 export interface Stamp {
   /** RFC 3339, UTC, milliseconds. */
@@ -47,4 +48,14 @@ export function createStamper(now: () => number): () => Stamp {
 function headOf(ms: number): string {
   const hex = ms.toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7`;
+}
+
+const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+/** Returns the UTC day of an id's time, `YYYY-MM-DD`; `undefined` if the text is not such an id. */
+export function dayOfId(id: string): string | undefined {
+  if (!UUID_V7.test(id)) return undefined;
+  const day = dayOf(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
+  // The last such ids are of the year 10889.
+  return isDay(day) ? day : undefined;
 }

@@ -28,6 +28,7 @@ function newCollector(append?: ViewStore['append']) {
   const stored: string[] = [];
   const kept: RefusedView[] = [];
   const refusals: Refusal[] = [];
+  const refusedAgain: Refusal[] = [];
   const store = async (fields: Uint8Array) => ({
     id: `id-${stored.push(Buffer.from(fields).toString())}`,
   });
@@ -35,7 +36,11 @@ function newCollector(append?: ViewStore['append']) {
     projects: new ProjectList(PROJECTS),
     store: { append: append ?? store },
     refused: { keep: (view) => void kept.push(view) },
-    counts: { accepted: () => {}, refused: (refusal) => void refusals.push(refusal) },
+    counts: {
+      accepted: () => {},
+      refused: (refusal) => void refusals.push(refusal),
+      refusedAgain: (refusal) => void refusedAgain.push(refusal),
+    },
     viewBytesMax: VIEW_MAX,
     now: () => 0,
     log: { info: () => {}, warn: () => {}, error: () => {} },
@@ -57,7 +62,7 @@ function newCollector(append?: ViewStore['append']) {
     expect(details).toMatchObject({ type: `urn:viewlog:problem:${code}`, title, status });
     return { status, code, detail: details.detail, headers };
   };
-  return { send, problem, stored, kept, refusals };
+  return { send, problem, stored, kept, refusals, refusedAgain };
 }
 
 describe('a refusal', () => {
@@ -209,6 +214,20 @@ it('keeps views refused with 403 or 422, if they are objects', async () => {
     { code: 'invalid-view', text: '{"url":"x"}', issues },
   ]);
   expect(kept).toHaveLength(2);
+});
+
+it('stores no view again that is marked as a replay and refused, and counts it apart', async () => {
+  const { send, stored, kept, refusals, refusedAgain } = newCollector();
+  const headers = { ...JSON_TYPE, 'viewlog-replay': '1' };
+  for (const body of [viewOf({ p: '9' }), '{"url":"x"}', '{']) await send({ body, headers });
+  expect(refusedAgain.map(({ code }) => code)).toStrictEqual([
+    'project-not-activated',
+    'invalid-view',
+    'malformed-json',
+  ]);
+  expect([kept, refusals]).toStrictEqual([[], []]);
+  expect((await send({ headers })).status).toBe(201);
+  expect(stored).toHaveLength(1);
 });
 
 it.each<[why: string, ViewStore['append']]>([

@@ -16,6 +16,7 @@ const ASKED = [
   'origin',
   'te',
   'transfer-encoding',
+  'viewlog-replay',
 ];
 
 /** Returns the headers that a server makes of a request's header lines, and its answer. */

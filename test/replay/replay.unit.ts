@@ -1,10 +1,23 @@
-import { existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Fatal } from '../../src/base/exit.ts';
 import { acquireLock, REPLAY_LOCK_NAME } from '../../src/disk/lock.ts';
+import { systemFiles } from '../../src/disk/ops.ts';
+import { readReplayed } from '../../src/replay/replay-record.ts';
 import { type ReplayOptions, replayFiles } from '../../src/replay/replay.ts';
 import { refusedLine } from '../../src/store/refused/refused-line.ts';
 import { listening } from '../support/listening.ts';
@@ -29,24 +42,34 @@ function lineOf(n: number, text: string, origin?: string): string {
   return refusedLine(stamp, { code, text, ...(origin !== undefined && { origin }) });
 }
 
+/** Returns a clock on which no time passes but by waiting, and waiting takes no time. */
+function fastClock() {
+  const startMs = Date.now();
+  const waitsMs: number[] = [];
+  const sleep = async (ms: number): Promise<void> => void waitsMs.push(ms);
+  return { now: () => waitsMs.reduce((sum, ms) => sum + ms, startMs), sleep, waitsMs };
+}
+
 /** Creates a file of refused views and its projects file, and replays of it. */
 function refusedViews(lines: readonly string[], projects: unknown = [{ id: '1000001' }]) {
   const dir = tempDir();
   const file = join(dir, REFUSED);
   const projectsPath = join(dir, 'projects.json');
   writeFileSync(projectsPath, JSON.stringify({ projects }));
-  // So old that a running collector has surely read it.
-  utimesSync(projectsPath, 1, 1);
   writeFileSync(file, lines.join(''));
   /** Returns the last state of each id, in the order of their first events. */
   const states = (): string => {
     const last = new Map<string, string>();
     const record = existsSync(`${file}.replayed`) ? readFileSync(`${file}.replayed`, 'utf8') : '';
-    for (const [, id = '', state = ''] of record.matchAll(/(.*) (.)\n/g)) last.set(id, state);
+    for (const [, id = '', state = ''] of record.matchAll(/^(\S+) (.).*\n/gm)) last.set(id, state);
     return [...last.values()].join('');
   };
   /** Replays the file to a server that answers by `respond`; returns the bodies that it gets, after their Origin. */
-  const replay = async (respond: Respond = accept, options: Partial<ReplayOptions> = {}) => {
+  const replay = async (
+    respond: Respond = accept,
+    options: Partial<ReplayOptions> = {},
+    paths = [file],
+  ) => {
     const bodies: string[] = [];
     const server = createServer((request, response) => {
       const { method, headers } = request;
@@ -55,8 +78,12 @@ function refusedViews(lines: readonly string[], projects: unknown = [{ id: '1000
       else void text(request).then((body) => respond(response, record(body)));
     });
     const said: string[] = [];
-    const end = await replayFiles([file], {
+    const clock = fastClock();
+    const end = await replayFiles(paths, {
       url: `http://127.0.0.1:${await listening(server)}`,
+      dir,
+      files: systemFiles,
+      clock,
       projectsPath,
       viewBytesMax: 16 * 1024,
       project: undefined,
@@ -65,9 +92,10 @@ function refusedViews(lines: readonly string[], projects: unknown = [{ id: '1000
       log: memoryLog(),
       ...options,
     }).catch((error: unknown) => error);
-    return { end, bodies, said: said.join('\n').replaceAll(file, REFUSED) };
+    const printed = said.join('\n').replaceAll(file, REFUSED);
+    return { end, bodies, said: printed, waitsMs: clock.waitsMs };
   };
-  return { file, projectsPath, states, replay };
+  return { dir, file, projectsPath, states, replay };
 }
 
 const pages = (count: number): string[] =>
@@ -132,9 +160,11 @@ describe('a replay', () => {
       count === 2 ? void response.destroy() : accept(response, count),
     );
     expect([(first.end as Fatal).exitCode, states()]).toStrictEqual([69, '+?']);
+    expect(first.said).toContain(': 2 lines\n  1 sent\n  1 with an unknown outcome\nNever sent ');
     const second = await replay();
     expect([second.end, second.bodies.length, states()]).toStrictEqual([false, 1, '+?+']);
-    expect(second.said).toContain(`1 with an unknown outcome\n  Never sent again, `);
+    expect(second.said).toContain('1 with an unknown outcome\n');
+    expect(second.said).toContain('\nNever sent again, ');
     expect(second.said).toContain(`may be stored: ${idOf(1)}\n`);
     expect(second.said).toContain('append the line "ID -" to ');
     writeFileSync(`${file}.replayed`, `${idOf(1)} -\n`, { flag: 'a' });
@@ -149,11 +179,14 @@ describe('a replay', () => {
     [413, '', 65, '-'],
   ])('stops at a %i %s with exit %i', async (status, code, exitCode, state) => {
     const { states, replay } = refusedViews(pages(2));
-    const { end, bodies } = await replay(
+    const { end, bodies, said } = await replay(
       (response) => void response.writeHead(status).end(JSON.stringify({ code })),
     );
-    const message = expect.stringContaining(`${status} ${code}`.trim());
-    expect(end).toMatchObject({ exitCode, message });
+    const answer = `${status} ${code}`.trim();
+    const became =
+      state === '?' ? 'with an unknown outcome' : `not stored: the collector answered ${answer}`;
+    expect(said).toContain(`: 1 line\n  0 sent\n  1 ${became}`);
+    expect(end).toMatchObject({ exitCode, message: expect.stringContaining(answer) });
     expect([states(), bodies.length]).toStrictEqual([state, 1]);
   });
 
@@ -169,17 +202,55 @@ describe('a replay', () => {
 
   it('spends at most a quarter of a limit', async () => {
     const { replay } = refusedViews(pages(6), [{ id: '1000001', maxViewsPerMinute: 2400 }]);
-    const startedMs = performance.now();
-    expect((await replay()).bodies).toHaveLength(6);
-    // 10 per second. A busy machine makes it longer, never shorter.
-    expect(performance.now() - startedMs).toBeGreaterThan(450);
+    const { bodies, waitsMs } = await replay();
+    expect(bodies).toHaveLength(6);
+    expect(waitsMs.slice(1)).toStrictEqual(Array(6).fill(100)); // 10 per second
   });
 
-  it('is not held up by a projects file that is dated in the future', async () => {
-    const { projectsPath, replay } = refusedViews(pages(1));
-    const future = Date.now() / 1000 + 86_400;
-    utimesSync(projectsPath, future, future);
-    expect((await replay()).end).toBe(true);
+  const old = (file: string): void => utimesSync(file, 1, 1);
+  const ahead = Date.now() / 1000 + 86_400;
+  it.each<[string, (file: string) => void]>([
+    ['edited', () => {}],
+    ['dated in the future', (file) => utimesSync(file, ahead, ahead)],
+    ['restored with its old date', old],
+    [
+      'replaced by an old one',
+      (file) => {
+        copyFileSync(file, `${file}.old`);
+        old(`${file}.old`);
+        renameSync(`${file}.old`, file);
+      },
+    ],
+    [
+      'linked to an old one',
+      (file) => {
+        renameSync(file, `${file}.old`);
+        symlinkSync(`${file}.old`, file);
+      },
+    ],
+  ])('waits 3 s at most for the collector to follow a projects file just %s', async (_, change) => {
+    const { projectsPath, replay } = refusedViews(pages(0));
+    change(projectsPath);
+    const { end, waitsMs } = await replay();
+    expect([end, waitsMs.length]).toStrictEqual([true, 1]);
+    expect(waitsMs[0]).toBeGreaterThan(1000);
+    expect(waitsMs[0]).toBeLessThanOrEqual(3000);
+  });
+
+  it('knows a view by its id, whatever its file is called, and wherever it lies', async () => {
+    const { dir, file, states, replay } = refusedViews(pages(2));
+    const files = ['copy.ndjson', 'elsewhere/x', 'packed.gz'].map((name) => join(dir, name));
+    mkdirSync(join(dir, 'elsewhere'));
+    for (const copy of files.slice(0, 2)) copyFileSync(file, copy);
+    writeFileSync(files[2]!, gzipSync(readFileSync(file)));
+    for (const paths of [[files[1]!], files, [file, file]]) await replay(accept, {}, paths);
+    expect(states()).toBe('++');
+    const { bodies, said } = await replay(accept, {}, [...files, file]);
+    expect([bodies, said.match(/2 sent before/g)?.length]).toStrictEqual([[], 4]);
+    const records = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.endsWith('.replayed'),
+    );
+    expect(records).toStrictEqual([`${REFUSED}.replayed`]);
   });
 
   it.each([
@@ -195,6 +266,37 @@ describe('a replay', () => {
     };
     const { bodies } = await replay(respond, { stop: stopping.signal });
     expect([bodies.length, states()]).toStrictEqual([2, last]);
+  });
+
+  it('marks its requests, and says which project, code and Origin each view has', async () => {
+    const origin = 'https://www.example.com';
+    const lines = [
+      lineOf(0, viewOf('a'), origin),
+      lineOf(1, viewOf('b'), origin),
+      ...pages(3).slice(2),
+    ];
+    const { dir, replay } = refusedViews(lines);
+    expect(await readReplayed(dir, '2026-03-01')).toStrictEqual([]);
+    const marks: unknown[] = [];
+    await replay((response, count) => {
+      marks.push(response.req.headers['viewlog-replay']);
+      if (count === 2) response.destroy();
+      else accept(response, count);
+    });
+    await replay();
+    expect(marks).toStrictEqual(['1', '1']);
+    const [project, code] = ['1000001', 'project-not-activated'];
+    expect(await readReplayed(dir, '2026-03-01')).toStrictEqual([
+      { project, code, origin, count: 1 },
+      { project, code, origin: undefined, count: 1 },
+    ]);
+  });
+
+  it('needs the data directory, and makes none: exit 73', async () => {
+    const { dir, replay } = refusedViews(pages(1));
+    const { end, bodies } = await replay(accept, { dir: join(dir, 'nowhere') });
+    expect([(end as Fatal).exitCode, bodies]).toStrictEqual([73, []]);
+    expect(existsSync(join(dir, 'nowhere'))).toBe(false);
   });
 
   it('has a collector to send to: else exit 69, and nothing is recorded', async () => {

@@ -5,6 +5,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/base/time.ts';
 import { LATEST_MAX } from '../../src/status/counts.ts';
 import { CountsFile, slicesOf } from '../../src/status/saved-counts.ts';
 import { Timeline } from '../../src/status/timeline.ts';
+import { refusal } from '../../src/view/refusal.ts';
 import { memoryLog } from '../support/memory-log.ts';
 import { NOON, Scene } from '../support/status-scene.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -69,6 +70,15 @@ describe('counts', () => {
       return (scene.counts.activityOf('1').reasons.get('invalid-view')!.sinceMs - NOON) / MINUTE_MS;
     };
     expect([0, 50, 100, 160, 200].map(refuse)).toStrictEqual([0, 0, 0, 160, 160]);
+  });
+
+  it('have a refused replay in the metrics only: it says nothing about what pages send', () => {
+    const scene = new Scene([{ id: '1' }]);
+    const before = scene.text();
+    scene.counts.refusedAgain(refusal('origin-not-allowed', 'x', { project: '1' }));
+    const { refusedByCode, received, latestRefused } = scene.counts;
+    expect([refusedByCode['origin-not-allowed'], received]).toStrictEqual([1, 1]);
+    expect([latestRefused, scene.text()]).toStrictEqual([[], before]);
   });
 
   it('cut the texts of unknown senders', () => {

@@ -15,7 +15,7 @@ const MOVED = 'https://www.aurora.example';
 const moved = { code: 'origin-not-allowed', project: '1' } as const;
 const unlisted = (project: string) => ({ code: 'project-not-activated', project }) as const;
 const FILES = '--projects /data/projects.json';
-const REPLAY = `viewlog replay /data/refused-${DAY}.ndjson --to http://127.0.0.1:8080 --project 1 ${FILES}`;
+const REPLAY = `viewlog replay /data/refused-${DAY}.ndjson --to http://127.0.0.1:8080 --project 1 --data /data ${FILES}`;
 
 /** A collector of Aurora and another project, with views arriving for both. */
 function sceneOf(around: Scene['around'] = {}): Scene {

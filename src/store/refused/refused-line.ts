@@ -1,5 +1,5 @@
 import { LIMITS } from '../../base/limits.ts';
-import type { Stamp } from '../stamp.ts';
+import { dayOfId, type Stamp } from '../stamp.ts';
 import type { RefusedView } from '../store.ts';
 
 /**
@@ -20,13 +20,22 @@ export function refusedLine(
 const VIEW = ',"view":';
 
 /** A refused view as it is read back. */
-export type StoredRefusal = NonNullable<ReturnType<typeof readRefusedLine>>;
+export interface StoredRefusal {
+  readonly id: string;
+  /** The UTC day of `id`, `YYYY-MM-DD`. */
+  readonly day: string;
+  readonly code: string;
+  /** The request's `Origin`, if it had one. */
+  readonly origin: string | undefined;
+  /** What was sent, without its line breaks. */
+  readonly text: string;
+}
 
 /**
  * Reads a line of `refusedLine`; returns `undefined` for any other line. The view's text is cut out
  * instead of parsed, because parsing could lose the very fault.
  */
-export function readRefusedLine(line: string) {
+export function readRefusedLine(line: string): StoredRefusal | undefined {
   // The first match is right, because before it there are only texts of viewlog's own JSON, in
   // which a quote follows a backslash.
   const at = line.indexOf(VIEW);
@@ -34,13 +43,18 @@ export function readRefusedLine(line: string) {
   const sent = line.slice(at + VIEW.length, -1);
   try {
     const head = JSON.parse(`${line.slice(0, at)}}`) as Record<string, unknown>;
-    const { ts, id, code, issues, origin } = head;
+    const { id, code, origin } = head;
     const view: unknown = JSON.parse(sent);
-    if (typeof id !== 'string' || !/^[0-9a-f-]{36}$/.test(id)) return undefined;
-    /** What was sent, without its line breaks. */
-    const text = typeof view === 'string' ? view : sent;
+    const day = typeof id === 'string' ? dayOfId(id) : undefined;
+    if (day === undefined || typeof code !== 'string' || !/^[a-z-]+$/.test(code)) return undefined;
     const from = typeof origin === 'string' ? origin : undefined;
-    return { ts, id, code, issues, origin: from, text };
+    return {
+      id: id as string,
+      day,
+      code,
+      origin: from,
+      text: typeof view === 'string' ? view : sent,
+    };
   } catch {
     return undefined;
   }

@@ -1,0 +1,184 @@
+// Records which refused views were sent again. There is one record for each UTC day in the ids,
+// `<data>/refused-DAY.ndjson.replayed`, whatever the file is called that the views are read from, and
+// wherever it lies. A record is a text file that is only appended to, one event per line: an id, a
+// state, and with `?` the view's project, the code of its refusal and, if it had one, its Origin:
+//
+//   019fa2c4-5f48-7d01-8c3a-2f7be1a6c094 ? 1000001 origin-not-allowed "https://new.example"
+//   019fa2c4-5f48-7d01-8c3a-2f7be1a6c094 +
+//
+// `?` is written and synced before a view is sent, `+` after it was accepted, `-` after it was
+// definitely not accepted. An id with `?` as its last state may have been accepted, and is never
+// sent again unless the operator appends a `-`.
+import { dirname } from 'node:path';
+import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
+import { clip, copyOf, printable } from '../base/text.ts';
+import { cannotOpen } from '../disk/directory.ts';
+import { syncDirectory, synced, writeAll } from '../disk/durable.ts';
+import { readBlocks } from '../disk/lines.ts';
+import { fileNameOf, replayRecordOf } from '../disk/names.ts';
+import { type FileOps, ifPresent, systemFiles } from '../disk/ops.ts';
+import type { StoredRefusal } from '../store/refused/refused-line.ts';
+
+/** Being sent, or sent with an unknown outcome; accepted; not accepted. */
+export type SentState = '?' | '+' | '-';
+
+const EVENT = /^([0-9a-f-]{36}) ([-+?])(.*)$/s;
+/** A crash can leave the start of an event, or NULs. */
+const TORN = /^[0-9a-f-]{0,36} ?\0*$/;
+const ORIGIN_LENGTH_MAX = 200;
+
+interface Day {
+  readonly path: string;
+  /** The last state of each id. */
+  readonly states: Map<string, SentState>;
+  /** False: it has no newline at its end. */
+  isEnded: boolean;
+  /** Open for append once something was recorded. */
+  fd?: number;
+}
+
+/** The records in a data directory. Those of one day are read when a view of that day comes. */
+export class ReplayRecord {
+  readonly #dir: string;
+  readonly #files: FileOps;
+  readonly #days = new Map<string, Day>();
+
+  constructor(dir: string, files: FileOps) {
+    this.#dir = dir;
+    this.#files = files;
+  }
+
+  /**
+   * Returns the view's last state; `undefined` if it was never sent.
+   * @throws {Fatal} exit 74 if the record can't be read, 65 if the file is not such a record.
+   */
+  async stateOf({ id, day }: StoredRefusal): Promise<SentState | undefined> {
+    return (await this.#read(day)).states.get(id);
+  }
+
+  /**
+   * Appends the view's state. Resolves once it is on the disk.
+   * @param project the view's `p`.
+   * @throws {Fatal} exit 73 if the record can't be opened, 74 if it can't be written.
+   */
+  async append(view: StoredRefusal, state: SentState, project: string): Promise<void> {
+    const day = await this.#read(view.day);
+    const about = state === '?' ? ` ${aboutOf(view, project)}` : '';
+    await this.#write(day, `${day.isEnded ? '' : '\n'}${view.id} ${state}${about}\n`);
+    day.isEnded = true;
+    day.states.set(view.id, state);
+  }
+
+  /** Returns the ids of views that may have been accepted, with the path of their record. */
+  unknown(): { readonly path: string; readonly ids: readonly string[] }[] {
+    return Array.from(this.#days.values(), ({ path, states }) => {
+      return { path, ids: [...states.keys()].filter((id) => states.get(id) === '?') };
+    }).filter(({ ids }) => ids.length > 0);
+  }
+
+  async close(): Promise<void> {
+    for (const { fd } of this.#days.values()) if (fd !== undefined) await this.#files.close(fd);
+  }
+
+  async #read(day: string): Promise<Day> {
+    let found = this.#days.get(day);
+    if (found === undefined) {
+      const path = recordPath(this.#dir, day);
+      const states = new Map<string, SentState>();
+      const isEnded = await readEvents(path, (id, state) => states.set(copyOf(id), state));
+      found = { path, states, isEnded };
+      this.#days.set(day, found);
+    }
+    return found;
+  }
+
+  async #write(day: Day, text: string): Promise<void> {
+    if (day.fd === undefined) {
+      try {
+        day.fd = await this.#files.open(day.path, 'a', 0o640);
+        await syncDirectory(this.#files, dirname(day.path));
+      } catch (error) {
+        throw error instanceof Fatal ? error : cannotOpen(day.path, error);
+      }
+    }
+    const { error } = await writeAll(this.#files, day.fd, Buffer.from(text));
+    if (error !== undefined) {
+      throw new Fatal(EXIT.ioError, `Cannot write "${day.path}": ${reasonOf(error)}`);
+    }
+    await synced(day.path, this.#files.fdatasync(day.fd));
+  }
+}
+
+/** How many refused views with this project, code and Origin were sent again and accepted. */
+export interface Replayed {
+  readonly project: string;
+  readonly code: string;
+  /** Cut to 200 characters; `undefined` if the views had none. */
+  readonly origin: string | undefined;
+  count: number;
+}
+
+/**
+ * Counts the views of a day that were sent again and accepted. Reads the whole record, tens of
+ * megabytes at most, block by block.
+ * @param dir the data directory.
+ * @param day `YYYY-MM-DD`, the UTC day of the refused file.
+ * @returns empty if none was, or if there is no record.
+ * @throws {Fatal} exit 74 if the record can't be read, 65 if the file is not such a record.
+ */
+export async function readReplayed(dir: string, day: string): Promise<Replayed[]> {
+  /** What is being sent: for each id, what is known about its view. */
+  const sending = new Map<string, string>();
+  const counts = new Map<string, number>();
+  await readEvents(recordPath(dir, day), (id, state, about) => {
+    const known = sending.get(id);
+    if (state === '?') sending.set(copyOf(id), Buffer.from(about).toString());
+    else sending.delete(id);
+    if (state === '+' && known !== undefined) counts.set(known, (counts.get(known) ?? 0) + 1);
+  });
+  return [...counts].flatMap(([about, count]) => {
+    const [, project, code, origin] = ABOUT.exec(about) ?? [];
+    if (project === undefined || code === undefined) return [];
+    return [{ project, code, origin: origin && (JSON.parse(origin) as string), count }];
+  });
+}
+
+const ABOUT = /^ (\d{1,20}) ([a-z-]+)(?: ("[^"\\]*(?:\\.[^"\\]*)*"))?$/;
+
+const aboutOf = ({ code, origin }: StoredRefusal, project: string): string => {
+  const from = origin === undefined ? '' : ` ${JSON.stringify(clip(origin, ORIGIN_LENGTH_MAX))}`;
+  return `${project} ${code}${from}`;
+};
+
+const recordPath = (dir: string, day: string): string =>
+  replayRecordOf(`${dir}/${fileNameOf('refused', day)}`);
+
+type OnEvent = (id: string, state: SentState, about: string) => void;
+
+/**
+ * Reads the events of a record. The start of an event at its end is left out: the view was not sent
+ * before the event was complete.
+ * @returns whether the record ends with a newline, or is empty or missing.
+ */
+async function readEvents(path: string, onEvent: OnEvent): Promise<boolean> {
+  if ((await ifPresent(systemFiles.stat(path))) === undefined) return true;
+  let number = 0;
+  let isEnded = true;
+  for await (const { lines, isUnended } of readBlocks(path)) {
+    isEnded = !isUnended;
+    for (const line of lines) {
+      number += 1;
+      const [, id, state, about = ''] = EVENT.exec(line) ?? [];
+      if (id !== undefined) onEvent(id, state as SentState, about);
+      else if (!TORN.test(line)) throw notARecord(path, number, line);
+    }
+  }
+  return isEnded;
+}
+
+const notARecord = (path: string, number: number, line: string): Fatal =>
+  new Fatal(
+    EXIT.badData,
+    `"${path}" is not a record of sent views: its line ${number} is "${printable(line, 64)}"; ` +
+      'move it away only if no view that was refused on that day was ever sent again',
+  );

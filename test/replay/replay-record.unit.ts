@@ -1,0 +1,70 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { systemFiles } from '../../src/disk/ops.ts';
+import { readReplayed, ReplayRecord } from '../../src/replay/replay-record.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+const DAY = '2026-03-01';
+const ID = (n: number): string => `019ca6b1-dc00-7000-8000-${String(n).padStart(12, '0')}`;
+
+const viewOf = (n: number, origin?: string) => {
+  return { id: ID(n), day: DAY, code: 'origin-not-allowed', origin, text: '{}' };
+};
+
+/** Opens a record that has this text; `reopen` is what another process does. */
+function recordOf(found?: string) {
+  const dir = tempDir();
+  const path = join(dir, `refused-${DAY}.ndjson.replayed`);
+  if (found !== undefined) writeFileSync(path, found);
+  const reopen = (): ReplayRecord => new ReplayRecord(dir, systemFiles);
+  return { dir, path, reopen, record: reopen(), text: () => readFileSync(path, 'utf8') };
+}
+
+it.each([ID(2).slice(0, 20), ID(2), `${ID(2)} ?`, `${ID(2)} ? 100000\0`, `${ID(2)} \0\0`, '\0\0'])(
+  'goes on after a crash that left %j',
+  async (torn) => {
+    const { record, reopen, text } = recordOf(`${ID(1)} ? 9 x\n${torn}`);
+    const states = await Promise.all([1, 2].map((n) => record.stateOf(viewOf(n))));
+    expect(states).toStrictEqual(['?', undefined]);
+    await record.append(viewOf(3), '?', '9');
+    await record.close();
+    expect(text()).toBe(`${ID(1)} ? 9 x\n${torn}\n${ID(3)} ? 9 origin-not-allowed\n`);
+    expect(await reopen().stateOf(viewOf(3))).toBe('?');
+  },
+);
+
+it.each(['{"sequence":1}\n', `${ID(1)} +\n${ID(2)} *\n`])('refuses %j', async (found) => {
+  const { record, text } = recordOf(found);
+  await expect(record.stateOf(viewOf(1))).rejects.toMatchObject({
+    exitCode: 65,
+    message: expect.stringContaining('is not a record of sent views: its line '),
+  });
+  expect(text()).toBe(found);
+});
+
+it('cannot be opened: exit 73', async () => {
+  const { dir, record } = recordOf();
+  await record.stateOf(viewOf(1));
+  mkdirSync(join(dir, `refused-${DAY}.ndjson.replayed`));
+  await expect(record.append(viewOf(1), '?', '9')).rejects.toMatchObject({ exitCode: 73 });
+});
+
+it('counts by project, code and Origin, whatever the Origin is', async () => {
+  const { dir, record } = recordOf();
+  const odd = '"\\ \u2028\u00e9 +\t?';
+  const sent = [viewOf(1, odd), viewOf(2, odd), viewOf(3), viewOf(4), viewOf(5), viewOf(6)];
+  for (const view of sent) await record.append(view, '?', '9');
+  for (const view of sent.slice(0, 3)) await record.append(view, '+', '9');
+  // Not accepted, and then it was; of unknown outcome; of another day.
+  for (const state of ['-', '?', '+'] as const) await record.append(viewOf(4), state, '9');
+  await record.append({ ...viewOf(7), day: '2026-03-02' }, '?', '9');
+  await record.append(viewOf(6), '-', '9');
+  expect(record.unknown().flatMap(({ ids }) => ids)).toStrictEqual([ID(5), ID(7)]);
+  const [project, code] = ['9', 'origin-not-allowed'];
+  expect(await readReplayed(dir, DAY)).toStrictEqual([
+    { project, code, origin: odd, count: 2 },
+    { project, code, origin: undefined, count: 2 },
+  ]);
+  await record.close();
+});
