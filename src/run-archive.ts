@@ -7,6 +7,7 @@ import type { Log } from './base/log.ts';
 import { sleep } from './base/time.ts';
 import { acquireLock } from './disk/lock.ts';
 import { systemFiles as files } from './disk/ops.ts';
+import { type Chosen, ownAnnouncement } from './installation/installation.ts';
 import { type Cluster, connectCluster } from './jetstream/connect.ts';
 import { stopOrFailure } from './serve.ts';
 import type { Settings } from './settings.ts';
@@ -36,7 +37,11 @@ const WAIT_MS_MAX = 1_000;
  * until it has read what the stream held at the start.
  * @throws {Fatal} if it cannot start or go on.
  */
-export async function runArchive(settings: ArchiveSettings, log: Log): Promise<ExitCode> {
+export async function runArchive(
+  settings: ArchiveSettings,
+  chosen: Chosen,
+  log: Log,
+): Promise<ExitCode> {
   const { data: dir, once, 'min-free': minFreeBytes, 'keep-days': keepDays } = settings;
   const { 'archive-from': address, 'nats-creds': credsFile, 'nats-stream': stream } = settings;
   if (address === undefined) {
@@ -47,7 +52,8 @@ export async function runArchive(settings: ArchiveSettings, log: Log): Promise<E
   const { stopped, fail: onFatal } = stopOrFailure();
   void stopped.then((fatal) => fatal ?? stopping.abort());
   const token = await readToken(settings);
-  const lock = await acquireLock(dir, { log, onLost: onFatal });
+  const self = ownAnnouncement({ role: 'archive', data: dir, chosen });
+  const lock = await acquireLock(dir, { self, log, onLost: onFatal });
   let cluster: Cluster | undefined;
   let status: StatusServer | undefined;
   const findStream = async (): Promise<NatsSource> => {
@@ -67,6 +73,7 @@ export async function runArchive(settings: ArchiveSettings, log: Log): Promise<E
       isStopping: stop.aborted,
     }));
     status = await openStatus(settings.status, token, service, log);
+    lock.announce({ status: status?.url });
     log.info(`viewlog archiving "${source.name}" to "${dir}"`);
     if (status !== undefined) log.info(`status page on ${status.url}/`);
     stop.addEventListener('abort', () => log.info('viewlog stopping'));

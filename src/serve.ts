@@ -10,6 +10,12 @@ import { startRetention } from './disk/retention.ts';
 import { listen } from './http/listen.ts';
 import { ownAddress, portOf } from './http/listener.ts';
 import { MemoryBudget } from './http/memory-budget.ts';
+import {
+  type Announced,
+  type Chosen,
+  ownAnnouncement,
+  withOwners,
+} from './installation/installation.ts';
 import { connectCluster } from './jetstream/connect.ts';
 import { followProjects } from './projects/follow.ts';
 import type { ServeSettings } from './settings.ts';
@@ -28,7 +34,7 @@ import { createStreamStore } from './store/stream/stream-store.ts';
  * Runs the collector until SIGTERM or SIGINT, or until the store cannot go on.
  * @throws {Fatal} if it cannot start, or cannot write what it accepted when it stops.
  */
-export async function serve(settings: ServeSettings, log: Log): Promise<ExitCode> {
+export async function serve(settings: ServeSettings, chosen: Chosen, log: Log): Promise<ExitCode> {
   const { stopped, fail } = stopOrFailure();
   const now = Date.now;
   const { host, port } = settings;
@@ -37,7 +43,9 @@ export async function serve(settings: ServeSettings, log: Log): Promise<ExitCode
   const isListed = (id: string): boolean => projects.find(id) !== undefined;
   const open = settings.store === undefined ? openFiles : openStreams;
   // A cluster that does not answer, or a disk that hangs, can delay this.
-  const opening = open(settings, { isListed, now, log, onFatal: fail });
+  const data = settings.store === undefined ? settings.data : undefined;
+  const self = ownAnnouncement({ role: 'collector', data, projects: settings.projects, chosen });
+  const opening = open(settings, { self, isListed, now, log, onFatal: fail });
   const stores = await Promise.race([opening, stopped]);
   if (stores === undefined) return EXIT.done;
   if (stores instanceof Fatal) throw stores;
@@ -50,7 +58,7 @@ export async function serve(settings: ServeSettings, log: Log): Promise<ExitCode
   const parts = { projects, store, refused, counts, viewBytesMax, now, log };
 
   let isStopping = false;
-  let url = '';
+  let installation = await withOwners(self);
   signals.on('SIGHUP', () => void reload());
   // Sent before a stop, so that a proxy that checks health has time to send views elsewhere.
   signals.on('SIGUSR2', () => {
@@ -67,13 +75,15 @@ export async function serve(settings: ServeSettings, log: Log): Promise<ExitCode
     isStopping,
     nowMs: now(),
   });
-  const service = collectorStatus({ settings, url: () => url, look });
+  const service = collectorStatus({ settings, installation: () => installation, look });
   const status = await openStatus(settings.status, token, service, log);
   const endMinutes = everyMinute(look, async () => file?.save(), log);
   const listener = await listen({ host, port, budget, handler: createCollector(parts) });
   log.info(`viewlog listening on ${listener.url}`);
-  url = ownAddress({ host, port: portOf(listener.url)! });
-  lock?.announce(url, status?.url);
+  const address = ownAddress({ host, port: portOf(listener.url)! });
+  const addresses = { address, status: status?.url };
+  installation = { ...installation, ...addresses };
+  lock?.announce(addresses);
   if (status !== undefined) log.info(`status page on ${status.url}/`);
   const fatal = await stopped;
   isStopping = true;
@@ -88,6 +98,7 @@ export async function serve(settings: ServeSettings, log: Log): Promise<ExitCode
 }
 
 interface StoresOptions {
+  readonly self: Announced;
   readonly isListed: (id: string) => boolean;
   readonly now: () => number;
   readonly log: Log;
@@ -101,8 +112,8 @@ interface StoresOptions {
  */
 async function openFiles(settings: ServeSettings, options: StoresOptions) {
   const { data: dir, durability, 'min-free': minFreeBytes } = settings;
-  const { log, onFatal } = options;
-  const lock = await acquireLock(dir, { log, onLost: onFatal });
+  const { self, log, onFatal } = options;
+  const lock = await acquireLock(dir, { self, log, onLost: onFatal });
   const common = { ...options, dir, files: systemFiles, minFreeBytes };
   const store = new LocalViewStore({ ...common, durability });
   await store.start();

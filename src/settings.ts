@@ -5,6 +5,7 @@ import { PORT_MAX } from './base/limits.ts';
 import * as o from './base/option.ts';
 import { KiB, TiB } from './base/format.ts';
 import { echo, nearest } from './base/text.ts';
+import { absolute, type Chosen } from './installation/installation.ts';
 import { parseClusterAddress } from './jetstream/address.ts';
 import { EMAIL } from './projects/projects-schema.ts';
 import { TOKEN_ENV } from './status/token.ts';
@@ -183,12 +184,7 @@ export function readSettings<K extends OptionName>(
   names: readonly K[],
   env: ReadEnv = readEnv,
 ): Settings<K> {
-  const given = new Map<OptionName, string[]>();
-  for (const { name: flag, value } of flags) {
-    const name = names.find((known) => flagOf(known) === flag);
-    if (name === undefined) throw unknownOption(`--${flag}`, names.map(flagOf));
-    given.set(name, [...(given.get(name) ?? []), value]);
-  }
+  const given = givenBy(flags, names);
   const settings = new Map<string, unknown>(
     names.map((name) => [name, settingOf(name, given, env)]),
   );
@@ -197,6 +193,40 @@ export function readSettings<K extends OptionName>(
 }
 
 type Given = ReadonlyMap<OptionName, readonly string[]>;
+
+function givenBy(flags: readonly Flag[], names: readonly OptionName[]): Given {
+  const given = new Map<OptionName, string[]>();
+  for (const { name: flag, value } of flags) {
+    const name = names.find((known) => flagOf(known) === flag);
+    if (name === undefined) throw unknownOption(`--${flag}`, names.map(flagOf));
+    given.set(name, [...(given.get(name) ?? []), value]);
+  }
+  return given;
+}
+
+/** These name files that an installation has fields for. */
+const FILES: ReadonlySet<OptionName> = new Set(['data', 'projects']);
+
+/**
+ * Returns the options that were chosen, for the command lines that viewlog prints: except `--data`
+ * and `--projects`, switches, lists, and addresses of clusters with a password.
+ */
+export function chosenOptions(
+  flags: readonly Flag[],
+  names: readonly OptionName[],
+  env: ReadEnv = readEnv,
+): Chosen {
+  const given = givenBy(flags, names);
+  const chosen = names.flatMap((name) => {
+    const { value: kind, parser, isList }: Option<unknown> = OPTIONS[name];
+    const text = textsOf(name, given, env).texts.at(-1);
+    if (text === undefined || kind === '' || isList || FILES.has(name)) return [];
+    if (parser === clusterAddress && text.includes('@')) return [];
+    const from = given.has(name) ? ('flag' as const) : ('variable' as const);
+    return [[flagOf(name), { text: kind === 'FILE' ? absolute(text) : text, from }] as const];
+  });
+  return Object.fromEntries(chosen);
+}
 
 /** Refuses flags that `serve` would ignore. Variables may be set for other commands. */
 function refuseUseless(given: Given, isStream: boolean): void {
@@ -211,18 +241,23 @@ function refuseUseless(given: Given, isStream: boolean): void {
 
 function settingOf(name: OptionName, given: Given, env: ReadEnv): unknown {
   const { fallback, isList = false }: Option<unknown> = OPTIONS[name];
-  const flags = given.get(name);
-  const variable = envName(name) ?? '';
-  const value = variable && !flags ? env(variable) : undefined;
-  const set = value && !isServiceLink(variable, value) ? [value] : [];
-  const texts = flags ?? (isList ? set.flatMap((list) => list.trim().split(/\s+/)) : set);
-  const source = flags === undefined ? variable : `--${flagOf(name)}`;
+  const { texts, source } = textsOf(name, given, env);
   if (isList) return texts.map((text) => parsed(name, source, text));
   if (texts.length === 0 && name === 'projects') {
     return projectsIn(settingOf('data', given, env) as string);
   }
   const text = texts.at(-1) ?? fallback;
   return text === undefined ? undefined : parsed(name, source, text);
+}
+
+/** Returns the texts that an option was given, and the flag or variable that gave them. */
+function textsOf(name: OptionName, given: Given, env: ReadEnv) {
+  const flags = given.get(name);
+  if (flags !== undefined) return { texts: flags, source: `--${flagOf(name)}` };
+  const source = envName(name) ?? '';
+  const value = source === '' ? undefined : env(source);
+  if (!value || isServiceLink(source, value)) return { texts: [], source };
+  return { texts: OPTIONS[name].isList ? value.trim().split(/\s+/) : [value], source };
 }
 
 function parsed(name: OptionName, source: string, text: string): unknown {

@@ -6,8 +6,9 @@ import type { Log } from '../base/log.ts';
 import { columnOf, echo } from '../base/text.ts';
 import { askHolder } from '../disk/lock.ts';
 import { type Address, ownAddress } from '../http/listener.ts';
+import type { Chosen } from '../installation/installation.ts';
 import { ID_EXPECTED } from '../projects/projects-schema.ts';
-import { type OptionName, readSettings, type Settings } from '../settings.ts';
+import { chosenOptions, type OptionName, readSettings, type Settings } from '../settings.ts';
 import { PROJECT_ID } from '../view/view-schema.ts';
 
 /** A command's output. */
@@ -17,6 +18,12 @@ export interface Output {
   /** Prints a hint on stderr. */
   readonly note: (text: string) => void;
   readonly log: Log;
+}
+
+/** What a command gets besides its settings. */
+export interface Invocation extends Output {
+  /** The options that were chosen, for commands that it prints. */
+  readonly chosen: Chosen;
 }
 
 /** A command of the command line; `K` are the options that it takes. */
@@ -36,7 +43,11 @@ export interface Command<K extends OptionName = OptionName> {
    * Gets exactly the options that the command takes.
    * @throws {Fatal} with the exit code.
    */
-  run(settings: Settings<K>, operands: readonly string[], output: Output): Promise<ExitCode>;
+  run(
+    settings: Settings<K>,
+    operands: readonly string[],
+    invocation: Invocation,
+  ): Promise<ExitCode>;
 }
 
 /** Lets TypeScript infer the options of a command. */
@@ -51,8 +62,9 @@ export function readCommand<K extends OptionName>(
   { name, operands: wanted = '', options, examples }: Command<K>,
   { flags, operands }: CommandLine,
   env?: ReadEnv,
-): { settings: Settings<K>; operands: readonly string[] } {
+): { settings: Settings<K>; operands: readonly string[]; chosen: Chosen } {
   const settings = readSettings(flags, options, env);
+  const chosen = chosenOptions(flags, options, env);
   if (operands.length === 0 && /^\w/.test(wanted)) {
     throw new Fatal(EXIT.usage, `${name} needs ${wanted}, as in "${examples[0]}"`);
   }
@@ -64,7 +76,7 @@ export function readCommand<K extends OptionName>(
   if (wanted === 'ID' && !PROJECT_ID.test(operands[0]!)) {
     throw new Fatal(EXIT.usage, `A project id ${ID_EXPECTED}; found "${echo(operands[0]!)}"`);
   }
-  return { settings, operands };
+  return { settings, operands, chosen };
 }
 
 /**

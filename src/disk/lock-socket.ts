@@ -5,29 +5,20 @@ import { randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { lstat, rename, rm } from 'node:fs/promises';
 import * as net from 'node:net';
-import { text } from 'node:stream/consumers';
-import * as v from 'valibot';
 import { errnoOf } from '../base/exit.ts';
 import { sleep } from '../base/time.ts';
+import {
+  ANNOUNCED_BYTES_MAX,
+  type Announced,
+  readAnnounced,
+} from '../installation/installation.ts';
 import { ifPresent } from './ops.ts';
 
-const HOLDER = v.object({
-  pid: v.number(),
-  /** When the process started, in milliseconds since the epoch. */
-  sinceMs: v.number(),
-  /** The URL that it listens on, once it does. */
-  address: v.optional(v.string()),
-  /** The URL of its status server, if it has one. */
-  status: v.optional(v.string()),
-});
-
-const ANSWER = v.pipe(v.string(), v.parseJson(), HOLDER);
-
-/** The process that holds a lock. */
-export type Holder = v.InferOutput<typeof HOLDER>;
+/** What a process that holds a lock says about itself; a replay has only the first two. */
+export type Holder = Pick<Announced, 'pid' | 'sinceMs'> & Partial<Announced>;
 
 /** The process that listens at a lock's path; `undefined` if there is none. */
-export type Answer = Holder | 'unresponsive' | undefined;
+export type HolderReply = Announced | 'unresponsive' | undefined;
 
 const DRAFT = '.new-';
 export const DRAFT_BYTES = DRAFT.length + 8;
@@ -90,7 +81,7 @@ export class LockSocket {
  * Asks which process listens at the path.
  * @throws the system's error if this user may not ask.
  */
-export async function ask(lock: string): Promise<Answer> {
+export async function askLock(lock: string): Promise<HolderReply> {
   const endMs = performance.now() + ANSWER_TIMEOUT_MS;
   do {
     // Seen on Deno 2.5: a connection to a path that does not exist ends without an error.
@@ -98,8 +89,8 @@ export async function ask(lock: string): Promise<Answer> {
     try {
       const connection = net.connect(lock);
       connection.setTimeout(ANSWER_TIMEOUT_MS, () => connection.destroy());
-      const answer = v.safeParse(ANSWER, await text(connection));
-      if (answer.success) return answer.output;
+      const holder = readAnnounced(await boundedText(connection));
+      if (holder !== undefined) return holder;
     } catch (error) {
       const errno = errnoOf(error);
       if (errno === 'ECONNREFUSED' || errno === 'ENOENT') return undefined;
@@ -109,4 +100,16 @@ export async function ask(lock: string): Promise<Answer> {
     await sleep(HANG_UP_POLL_MS);
   } while (performance.now() < endMs);
   return 'unresponsive';
+}
+
+/** The process may be another user's: it must not fill this one's memory. */
+async function boundedText(connection: net.Socket): Promise<string> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of connection as AsyncIterable<Buffer>) {
+    parts.push(part);
+    bytes += part.length;
+    if (bytes > ANNOUNCED_BYTES_MAX) break;
+  }
+  return Buffer.concat(parts).toString();
 }

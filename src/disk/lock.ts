@@ -22,8 +22,16 @@ import { EXIT, type ExitCode, errnoOf, Fatal } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { printable } from '../base/text.ts';
 import { sleep, timeOf } from '../base/time.ts';
+import type { Announced } from '../installation/installation.ts';
 import { cannotOpen, daysIn, prepareDirectory } from './directory.ts';
-import { type Answer, ask, DRAFT_BYTES, type Holder, isSame, LockSocket } from './lock-socket.ts';
+import {
+  askLock,
+  DRAFT_BYTES,
+  type Holder,
+  type HolderReply,
+  isSame,
+  LockSocket,
+} from './lock-socket.ts';
 import { ifPresent, systemFiles } from './ops.ts';
 import { refuseRoot } from './root.ts';
 
@@ -32,6 +40,8 @@ export const REPLAY_LOCK_NAME = 'viewlog.replay.lock';
 
 interface LockOptions {
   readonly name?: string;
+  /** What this process answers to who asks the lock. */
+  readonly self?: Announced;
   readonly log?: Log;
   /** Called at most once: this process must end, with exit 73 or 74. */
   readonly onLost?: (fatal: Fatal) => void;
@@ -75,7 +85,8 @@ export async function acquireLock(dir: string, options: LockOptions = {}): Promi
  * Asks which process writes to the directory.
  * @throws the system's error if this user may not ask.
  */
-export const askHolder = async (dir: string): Promise<Answer> => ask(lockPath(dir, LOCK_NAME));
+export const askHolder = async (dir: string): Promise<HolderReply> =>
+  askLock(lockPath(dir, LOCK_NAME));
 
 /**
  * Returns a path of the lock that is short enough for a socket. Node 20 would cut off a longer path
@@ -101,7 +112,7 @@ export class Lock {
   readonly #name: string;
   readonly #path: string;
   readonly #options: LockOptions;
-  readonly #self: Holder = { pid: process.pid, sinceMs: Math.round(performance.timeOrigin) };
+  readonly #self: Holder;
   /** The directory that was there at the start. */
   #directory!: Stats;
   #socket!: LockSocket;
@@ -113,6 +124,8 @@ export class Lock {
     this.#name = name;
     this.#path = lockPath(dir, name);
     this.#options = options;
+    const sinceMs = Math.round(performance.timeOrigin);
+    this.#self = { pid: process.pid, sinceMs, ...options.self };
   }
 
   /**
@@ -139,8 +152,8 @@ export class Lock {
    * Makes the addresses of this process, and of its status server, known to processes that ask the
    * lock.
    */
-  announce(address: string, status?: string): void {
-    Object.assign(this.#self, { address, status });
+  announce(addresses: Pick<Announced, 'address' | 'status'>): void {
+    Object.assign(this.#self, addresses);
   }
 
   /** Stops listening; the lock's file stays. */
@@ -153,7 +166,7 @@ export class Lock {
   async #tryToAcquire(): Promise<boolean> {
     const { onStep = async () => {} } = this.#options;
     const begunMs = performance.now();
-    const holder = await ask(this.#path);
+    const holder = await askLock(this.#path);
     if (holder !== undefined) throw new Fatal(EXIT.cannotCreate, this.#heldBy(holder));
     await onStep('asked');
     const socket = new LockSocket(this.#path, this.#self);
@@ -197,7 +210,7 @@ export class Lock {
       return this.#lose(EXIT.ioError, `${message}; start viewlog again to use what is there`);
     }
     if (isOwn) return;
-    const holder = await ask(this.#path);
+    const holder = await askLock(this.#path);
     if (holder !== undefined) return this.#lose(EXIT.cannotCreate, this.#heldBy(holder));
     const socket = new LockSocket(this.#path, this.#self);
     await socket.listen();
@@ -215,7 +228,7 @@ export class Lock {
     this.#options.onLost?.(new Fatal(exitCode, message));
   }
 
-  #heldBy(holder: Holder | 'unresponsive'): string {
+  #heldBy(holder: NonNullable<HolderReply>): string {
     let who = `a process that does not answer (find it with: ss -xlp | grep ${this.#name})`;
     if (holder !== 'unresponsive') {
       const { pid, sinceMs, address } = holder;

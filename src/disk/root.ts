@@ -3,6 +3,7 @@
 import * as fs from 'node:fs';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { echo, shellQuoted } from '../base/text.ts';
+import { isService, ownerIn, userName } from '../installation/accounts.ts';
 
 /**
  * Refuses root in another user's directory.
@@ -23,39 +24,15 @@ export function refuseRoot(dir: string, made: fs.Stats, directory: fs.Stats): vo
 export const commandAs = (user: string, args: readonly string[]): string =>
   ['sudo', '-u', user, 'viewlog', ...args].map((arg) => shellQuoted(echo(arg))).join(' ');
 
-/** Service accounts have ids below 1000, or in systemd's range for dynamic users. */
-const isService = (uid: number): boolean =>
-  (uid > 0 && uid < 1000) || (uid >= 61_184 && uid <= 65_534);
-
 /**
  * Returns the service account that owns the directory, for `sudo -u`: `viewlog`, `#998`.
  * `undefined` if root or a person owns it, or if it cannot be looked at.
  */
 export function accountOf(dir: string): string | undefined {
   try {
-    const { uid } = fs.statSync(dir);
-    return isService(uid) ? userName(uid) : undefined;
+    const owner = ownerIn(fs.statSync(dir));
+    return isService(owner) ? owner.name : undefined;
   } catch {
     return undefined;
   }
-}
-
-/** Returns the user's name, or `#4711`, which `sudo -u` accepts too. */
-export const userName = (uid: number): string => nameIn('/etc/passwd', uid);
-
-/** Returns the group's name, or `#4712`. */
-export const groupName = (gid: number): string => nameIn('/etc/group', gid);
-
-function nameIn(list: string, id: number): string {
-  try {
-    const line = fs
-      .readFileSync(list, 'utf8')
-      .split('\n')
-      .find((entry) => entry.split(':')[2] === String(id));
-    const [name = ''] = line?.split(':') ?? [];
-    if (/^[\w.-]+$/.test(name)) return name;
-  } catch {
-    // Deno may not be allowed to read it.
-  }
-  return `#${id}`;
 }

@@ -2,7 +2,8 @@
 import { formatRoundedSize, formatSize, plural } from '../base/format.ts';
 import { shellQuoted } from '../base/text.ts';
 import { dayOf, timeOf } from '../base/time.ts';
-import { commandAs, groupName, userName } from '../disk/root.ts';
+import { commandAs } from '../disk/root.ts';
+import { groupName, userName } from '../installation/accounts.ts';
 import { spaceOf } from '../status/look-around.ts';
 import { spaceStep } from '../status/problem-words.ts';
 import type { Facts } from './facts.ts';

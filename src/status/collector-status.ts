@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import { unpacked } from '../base/built.ts';
 import type { Service } from './app.ts';
 import { type CollectorState, healthOf } from './health.ts';
+import type { Installation } from '../installation/installation.ts';
 import { lookAround } from './look-around.ts';
 import { collectorMetrics } from './metrics.ts';
 import { Listing, modelOf } from './model.ts';
@@ -13,8 +14,7 @@ import { statusText } from './text.ts';
 /** A collector, as its status reads it. */
 export interface CollectorSource {
   readonly settings: Chosen;
-  /** Its own address, without a slash at its end. */
-  readonly url: () => string;
+  readonly installation: () => Installation;
   readonly look: () => CollectorState;
 }
 
@@ -25,14 +25,14 @@ const OPEN_MAX = 20;
 const FILTER_LENGTH_MAX = 100;
 
 /** A collector's status: its page, the same as text, and as JSON for the doctor. */
-export function collectorStatus({ settings, url, look }: CollectorSource): Service {
+export function collectorStatus({ settings, installation, look }: CollectorSource): Service {
   const placeAtStart = placeOf(settings, '');
   const modelNow = async ({ req }: Context) => {
     const filter = (req.query('filter') ?? '').trim().slice(0, FILTER_LENGTH_MAX);
     const files = await lookAround(placeAtStart, look().nowMs);
     const listing = new Listing(filter);
     await judgeListed({ ...look(), files }, (one) => listing.add(one));
-    const place = { ...placeAtStart, url: url() };
+    const place = { ...placeAtStart, url: installation().address ?? '' };
     return modelOf({ ...look(), listing, files, place });
   };
   return {

@@ -39,9 +39,9 @@ describe('a lock', () => {
           'leave it running, or stop it first$',
       );
     await expectRefused(dir, message(''));
-    lock.announce('http://127.0.0.1:8080');
+    lock.announce({ address: 'http://127.0.0.1:8080' });
     await expectRefused(dir, message(', at http://127.0.0.1:8080'));
-    expect(await askHolder(dir)).toEqual({
+    expect(await askHolder(dir)).toMatchObject({
       pid: process.pid,
       sinceMs: Math.round(performance.timeOrigin),
       address: 'http://127.0.0.1:8080',

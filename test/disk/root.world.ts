@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { userName } from '../../src/disk/root.ts';
+import { userName } from '../../src/installation/accounts.ts';
 import { BUN, DENO, isPresent, NODE } from '../support/runtimes.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';

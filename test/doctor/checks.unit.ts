@@ -8,6 +8,7 @@ import type { ProxyReplies } from '../../src/doctor/proxy.ts';
 import { parseProjectsFile } from '../../src/projects/parse.ts';
 import type { ProjectEntry } from '../../src/projects/projects-schema.ts';
 import type { Refusal } from '../../src/view/refusal.ts';
+import { INSTALLATION } from '../support/installation.ts';
 import { NOON, PLACE, Scene } from '../support/status-scene.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -46,7 +47,7 @@ const INSIDE: Inside = {
   writing: [2, 2, 2],
 };
 
-const HOLDER = { pid: 42, sinceMs: NOON, address: 'http://127.0.0.1:8080' };
+const HOLDER = INSTALLATION;
 const STATUS = { address: 'http://127.0.0.1:8081', reply: NOBODY };
 
 /** A status server that shows the scene. */

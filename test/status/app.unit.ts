@@ -13,7 +13,8 @@ import { healthOf } from '../../src/status/health.ts';
 import { readToken } from '../../src/status/token.ts';
 import { readSettings, SERVE_OPTIONS } from '../../src/settings.ts';
 import { memoryLog } from '../support/memory-log.ts';
-import { type FILES, NOON, PLACE, Scene } from '../support/status-scene.ts';
+import { INSTALLATION } from '../support/installation.ts';
+import { type FILES, NOON, Scene } from '../support/status-scene.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const LOCAL: GuardOptions = { host: '127.0.0.1', token: undefined };
@@ -41,7 +42,8 @@ const SERVICE: Service = {
 it('a fault in the status ends only its request, and is logged once', async () => {
   const log = memoryLog();
   const settings = { ...readSettings([], SERVE_OPTIONS, () => undefined), store: {} };
-  const get = asking(collectorStatus({ settings, url: () => PLACE.url, look: broken }), LOCAL, log);
+  const installation = () => INSTALLATION;
+  const get = asking(collectorStatus({ settings, installation, look: broken }), LOCAL, log);
   for (const path of ['/', '/status.txt', '/status.json', '/metrics', '/readyz', '/']) {
     const answer = await get(path);
     expect([path, answer.status]).toStrictEqual([path, 500]);

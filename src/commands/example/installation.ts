@@ -3,7 +3,8 @@ import * as path from 'node:path';
 import { EXIT, Fatal } from '../../base/exit.ts';
 import { formatSizeOption } from '../../base/format.ts';
 import { printable } from '../../base/text.ts';
-import { groupName, userName } from '../../disk/root.ts';
+
+import { groupName, userName } from '../../installation/accounts.ts';
 import { type Address, hostAndPort } from '../../http/listener.ts';
 import { OPTIONS, projectsIn, SERVE_OPTIONS, type ServeSettings } from '../../settings.ts';
 

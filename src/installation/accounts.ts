@@ -1,0 +1,50 @@
+// System accounts, as far as the files of this machine show them.
+import * as fs from 'node:fs';
+import { stat } from 'node:fs/promises';
+
+/** A system account that owns a file. */
+export interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+  /** `viewlog`; `#998` if its name is unknown. */
+  readonly name: string;
+}
+
+/** Returns the owner of the first of these paths that exists and may be looked at. */
+export async function ownerOf(...paths: readonly string[]): Promise<Owner | undefined> {
+  for (const path of paths) {
+    const found = await stat(path).catch(() => undefined);
+    if (found !== undefined) return ownerIn(found);
+  }
+  return undefined;
+}
+
+/** Returns the owner in a file's stats. */
+export const ownerIn = ({ uid, gid }: Pick<fs.Stats, 'uid' | 'gid'>): Owner => {
+  return { uid, gid, name: userName(uid) };
+};
+
+/** Service accounts have ids below 1000, or in systemd's range for dynamic users. */
+export const isService = ({ uid }: Owner): boolean =>
+  (uid > 0 && uid < 1000) || (uid >= 61_184 && uid <= 65_534);
+
+/** Returns the user's name, or `#4711`, which `sudo -u` accepts too. */
+export const userName = (uid: number): string => nameIn('/etc/passwd', uid);
+
+/** Returns the group's name, or `#4712`. */
+export const groupName = (gid: number): string => nameIn('/etc/group', gid);
+
+function nameIn(list: string, id: number): string {
+  const [name = ''] = entriesOf(list).find((entry) => entry[2] === String(id)) ?? [];
+  return /^[\w.-]+$/.test(name) ? name : `#${id}`;
+}
+
+/** Returns the fields of each line; none if the file cannot be read, as on Deno. */
+function entriesOf(list: string): string[][] {
+  try {
+    const lines = fs.readFileSync(list, 'utf8').split('\n');
+    return lines.map((line) => line.split(':'));
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,143 @@
+// Words every command that viewlog prints. A person pastes it into a shell, in any directory, as root
+// or as a user who may use `sudo`. So it names viewlog by its path, has every option that it needs,
+// and runs as the account that owns the file that it writes. Every text that a person chose, or
+// another process answered, is quoted.
+import { shellQuoted } from '../base/text.ts';
+import { isService, type Owner } from './accounts.ts';
+import type { Installation } from './installation.ts';
+
+export type Options = Readonly<Record<string, string | number | undefined>>;
+
+/** Returns the command as that account. Root and persons run it as it is. */
+export function asOwner(
+  { hasSudo }: Pick<Installation, 'hasSudo'>,
+  owner: Owner | undefined,
+  command: string,
+): string {
+  return owner !== undefined && isService(owner) ? asUser(owner, hasSudo, command) : command;
+}
+
+/** Returns the command as that user, who may be anybody. */
+export function asUser({ uid, gid, name }: Owner, hasSudo: boolean | undefined, command: string) {
+  // Where the runtime may not look, sudo is assumed, and `unknownFacts` says so.
+  if (hasSudo !== false) return `sudo -u ${shellQuoted(name)} ${command}`;
+  // runuser takes no ids.
+  if (!name.startsWith('#')) return `runuser -u ${name} -- ${command}`;
+  return `setpriv --reuid=${uid} --regid=${gid} --clear-groups -- ${command}`;
+}
+
+/** Returns a command of viewlog without an account, with those options that have a value. */
+export function viewlog(
+  { program }: Pick<Installation, 'program'>,
+  command: readonly string[],
+  options: Options = {},
+): string {
+  const flags = Object.entries(options).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}`, String(value)],
+  );
+  return [...program, ...command, ...flags].map(shellQuoted).join(' ');
+}
+
+/** Returns the options that name the files, and the address if no lock knows it. */
+function files(of: Installation): Options {
+  const { data, projects } = of;
+  if (data === undefined) return { projects, ...picked(of, ['host', 'port']) };
+  return { data, projects: projects === `${data}/projects.json` ? undefined : projects };
+}
+
+const picked = ({ chosen }: Installation, names: readonly string[]): Options =>
+  Object.fromEntries(names.map((name) => [name, chosen[name]?.text]));
+
+/** Returns a command that reads what viewlog reads: as viewlog's own account. */
+const reading = (of: Installation, command: readonly string[], options: Options = {}): string =>
+  asOwner(
+    of,
+    of.owners.data ?? of.owners.projects,
+    viewlog(of, command, { ...files(of), ...options }),
+  );
+
+/** Returns a command that edits the projects file, such as `activate 1`. */
+const editing = (of: Installation, command: readonly string[], options: Options): string =>
+  asOwner(of, of.owners.projects, viewlog(of, command, { ...files(of), ...options }));
+
+/** Activates a project, adds an origin, or raises its limit (`max-views-per-minute`). */
+export const activate = (of: Installation, id: string, options: Options = {}): string =>
+  editing(of, ['activate', id], options);
+
+/** Prints every fault of the projects file. */
+export const check = (of: Installation): string => reading(of, ['check']);
+
+/** Prints the script for a project's pages. */
+export const snippet = (of: Installation, id: string, url: string): string =>
+  reading(of, ['snippet', id], { url });
+
+/** Examines the installation; with `url`, also what the proxy in front passes on. */
+export function doctor(of: Installation, options: Options = {}): string {
+  const more = of.data === undefined ? ['store', 'status'] : [];
+  return reading(of, ['doctor'], { ...picked(of, [...more, 'status-token-file']), ...options });
+}
+
+/**
+ * Sends a project's stored refused views again.
+ * @param names the files' names in the data directory.
+ */
+export function replay(of: Installation, project: string, names: readonly string[]): string {
+  const paths = names.map((name) => `${of.data}/${name}`);
+  const to = of.address === undefined ? picked(of, ['host', 'port']) : { to: of.address };
+  return reading(of, ['replay', ...paths], { ...to, project, ...picked(of, ['max-view']) });
+}
+
+/** Explains the latest invalid view in this file of refused views that names the project. */
+export function explainLatest(of: Installation, project: string, name: string): string {
+  // A number for an id is a fault that a page may have.
+  const pattern = `"code":"invalid-view".*"p": *"?${project}["},]`;
+  const words = ['grep', '-E', pattern, `${of.data}/${name}`].map(shellQuoted).join(' ');
+  const found = asOwner(of, of.owners.data, words);
+  return `${found} | tail -n 1 | ${reading(of, ['explain'], picked(of, ['max-view']))}`;
+}
+
+/** A longer command is hard to paste. */
+const REMOVED_MAX = 20;
+
+/** Removes files of the data directory, as many as fit. */
+export function remove(of: Installation, names: readonly string[]): string {
+  const paths = names.slice(0, REMOVED_MAX).map((name) => shellQuoted(`${of.data}/${name}`));
+  return asOwner(of, of.owners.data, `rm ${paths.join(' ')}`);
+}
+
+/** Lists the data directory with sizes. */
+export const list = (of: Installation): string =>
+  asOwner(of, of.owners.data, `ls -lh ${shellQuoted(of.data ?? '')}`);
+
+/** Ends the process. */
+export const kill = (of: Installation): string => asOwner(of, of.owners.data, `kill ${of.pid}`);
+
+/**
+ * Starts a collector or an archive as this one was started.
+ * @param options replace those that were chosen.
+ * @returns `undefined` if the stream's address is a secret.
+ */
+export function start(of: Installation, options: Options = {}): string | undefined {
+  const { role, data, chosen } = of;
+  const isSecret = role === 'archive' ? !chosen['from'] : data === undefined && !chosen['store'];
+  if (isSecret) return undefined;
+  const names = Object.keys(chosen);
+  return reading(of, [role === 'archive' ? 'archive' : 'serve'], {
+    ...picked(of, names),
+    ...options,
+  });
+}
+
+/** Restarts the process, if systemd started it; else `undefined`. */
+export const restart = ({ unit, hasSudo }: Installation): string | undefined =>
+  unit === undefined
+    ? undefined
+    : `${hasSudo === false ? '' : 'sudo '}systemctl restart ${shellQuoted(unit)}`;
+
+/** Returns what the commands assume because the runtime may not look; `undefined`: nothing. */
+export function unknownFacts({ hasSudo, owners }: Installation): string | undefined {
+  const owner = [owners.data, owners.projects].find((one) => one !== undefined);
+  if (hasSudo !== undefined && owner !== undefined) return undefined;
+  const what = owner === undefined ? 'who owns the files' : 'whether sudo is installed';
+  return `It is unknown here ${what}: the runtime may not look. The commands may need another account`;
+}

@@ -1,0 +1,194 @@
+// What a running viewlog knows about itself, and who asks it may know.
+import * as fs from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
+import * as v from 'valibot';
+import { BUILD } from '../base/built.ts';
+import { readEnv } from '../base/env.ts';
+import { type Owner, ownerOf } from './accounts.ts';
+
+/**
+ * A viewlog on this machine. The running process makes it once, its lock and its status server
+ * answer with it, and every printed command is worded from it. A command that runs for a moment,
+ * such as `activate`, makes its own from its options.
+ */
+export interface Installation {
+  readonly role: 'collector' | 'archive';
+  readonly pid: number;
+  /** When the process started, in milliseconds since the epoch. */
+  readonly sinceMs: number;
+  /** `0.1.0 (4d80159)` */
+  readonly version: string;
+  /** How this viewlog is started: the words before the command, with absolute paths. */
+  readonly program: readonly string[];
+  /** The systemd unit that started the process, if one did: `viewlog.service`. */
+  readonly unit?: string | undefined;
+  /** The data directory, absolute; `undefined` if views go to a stream, or if it is unknown. */
+  readonly data?: string | undefined;
+  /** The projects file, absolute. An archive has none. */
+  readonly projects?: string | undefined;
+  /**
+   * The other options that were chosen, by flag (`max-view`), as texts that a command line takes,
+   * with absolute paths. Never a secret: a stream's address with a password is left out.
+   */
+  readonly chosen: Chosen;
+  /** The URL that the collector listens on, without a slash at its end, once it does. */
+  readonly address?: string | undefined;
+  /** The URL of the status server, if there is one. */
+  readonly status?: string | undefined;
+  /** The accounts that own the files, by the files themselves. */
+  readonly owners: Owners;
+  /** Whether `sudo` is installed; `undefined` if the runtime may not look. */
+  readonly hasSudo: boolean | undefined;
+}
+
+/** Options by flag, and where each was set. */
+export type Chosen = Readonly<Record<string, { readonly text: string; readonly from: From }>>;
+export type From = 'flag' | 'variable';
+
+export interface Owners {
+  /** The account that viewlog runs as: the owner of the lock, else of the data directory. */
+  readonly data?: Owner | undefined;
+  /** The owner of the projects file, else of its directory. */
+  readonly projects?: Owner | undefined;
+}
+
+/** The lock's answer, and `/status.json`: an installation without what only `stat` can tell. */
+export type Announced = Omit<Installation, 'owners' | 'hasSudo'>;
+
+interface Known {
+  readonly role: Installation['role'];
+  readonly data?: string | undefined;
+  readonly projects?: string | undefined;
+  readonly chosen: Chosen;
+}
+
+/** Returns what this process knows about itself before it looks at any file. */
+export function ownAnnouncement({ role, chosen, ...files }: Known): Announced {
+  const data = files.data && absolute(files.data);
+  const projects = files.projects && absolute(files.projects);
+  const dirs = [data, projects && dirname(projects)].filter((dir) => dir !== undefined);
+  const secrets = ['status-token-file', 'nats-creds'].flatMap((name) => chosen[name]?.text ?? []);
+  return {
+    role,
+    pid: process.pid,
+    sinceMs: Math.round(performance.timeOrigin),
+    version: BUILD,
+    program: programWords([...dirs, ...secrets], dirs),
+    unit: unitOf(process.pid),
+    data,
+    projects,
+    chosen,
+  };
+}
+
+/** Returns the installation with the owners of its files as they are now. */
+export async function withOwners(announced: Announced): Promise<Installation> {
+  const { data, projects } = announced;
+  const owners = {
+    data: data === undefined ? undefined : await ownerOf(`${data}/viewlog.lock`, data),
+    projects: projects === undefined ? undefined : await ownerOf(projects, dirname(projects)),
+  };
+  return { ...announced, owners, hasSudo: isInstalled('sudo') };
+}
+
+/** The path of the runtime, if there is one, and of the bundle or the single executable. */
+export interface OwnProgram {
+  readonly runtime: string | undefined;
+  readonly file: string;
+}
+
+/** Returns real paths, so that neither PATH nor a symbolic link changes what runs. */
+export function ownProgram(): OwnProgram {
+  const path = orElse(() => process.execPath || 'deno', 'deno');
+  const isRuntime = /^(node|deno|bun)/.test(basename(path));
+  const file = isRuntime ? (process.argv[1] ?? '') : path;
+  return { runtime: isRuntime ? path : undefined, file: realPath(file) };
+}
+
+/**
+ * Returns the words that start this viewlog, before the command.
+ * @param read the paths that it reads, and `write` those that it writes; only Deno is told.
+ */
+export function programWords(read: readonly string[], write: readonly string[]): string[] {
+  const { runtime, file } = ownProgram();
+  if (runtime === undefined) return [file];
+  if (!basename(runtime).startsWith('deno')) return [runtime, file];
+  const permissions = [
+    '--no-prompt',
+    '--allow-net',
+    '--allow-env',
+    '--allow-sys=statfs',
+    ...listed('--allow-read', read),
+    ...listed('--allow-write', write),
+  ];
+  return [runtime, 'run', ...permissions, file];
+}
+
+const listed = (flag: string, paths: readonly string[]): string[] =>
+  paths.length === 0 ? [] : [`${flag}=${[...new Set(paths)].join(',')}`];
+
+export const realPath = (path: string): string => orElse(() => fs.realpathSync(path), path);
+
+/** Returns an absolute path. Old Denos do not reveal the working directory. */
+export const absolute = (path: string): string => orElse(() => resolve(path), path);
+
+/** Returns the unit of a process that systemd itself started, as its main process. */
+function unitOf(pid: number): string | undefined {
+  if (readEnv('SYSTEMD_EXEC_PID') !== String(pid)) return undefined;
+  const groups = orElse(() => fs.readFileSync('/proc/self/cgroup', 'utf8'), '');
+  return /\/([\w@.:-]+\.service)$/m.exec(groups)?.[1];
+}
+
+const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** Returns whether a program is installed; `undefined` if the runtime may not look. */
+function isInstalled(program: string): boolean | undefined {
+  const places = `${readEnv('PATH') ?? ''}:${SYSTEM_PATH}`.split(':').filter(Boolean);
+  try {
+    return places.some((dir) => fs.statSync(`${dir}/${program}`, { throwIfNoEntry: false }));
+  } catch {
+    return undefined;
+  }
+}
+
+function orElse<T>(read: () => T, otherwise: T): T {
+  try {
+    return read();
+  } catch {
+    return otherwise;
+  }
+}
+
+/** The longest answer that a lock is believed. */
+export const ANNOUNCED_BYTES_MAX = 64 * 1024;
+
+const TEXT = v.pipe(v.string(), v.maxLength(4096));
+const WORDS = v.pipe(v.array(TEXT), v.maxLength(64));
+const CHOICE = v.object({ text: TEXT, from: v.picklist(['flag', 'variable']) });
+const FLAG = v.pipe(v.string(), v.regex(/^[a-z][a-z-]{0,40}$/));
+const optional = <const S extends v.GenericSchema>(schema: S) =>
+  v.fallback(v.optional(schema), undefined);
+
+const ANNOUNCED = v.object({
+  pid: v.pipe(v.number(), v.integer(), v.minValue(2)),
+  sinceMs: v.number(),
+  role: v.fallback(v.picklist(['collector', 'archive']), 'collector'),
+  version: v.fallback(TEXT, 'unknown'),
+  program: v.fallback(WORDS, []),
+  unit: optional(TEXT),
+  data: optional(TEXT),
+  projects: optional(TEXT),
+  chosen: v.fallback(v.record(FLAG, CHOICE), {}),
+  address: optional(TEXT),
+  status: optional(TEXT),
+});
+
+/**
+ * Reads what a process said about itself. It may be another user's, so nothing in it names an
+ * account, and every text must be quoted or escaped.
+ * @returns `undefined` if the text names no process.
+ */
+export function readAnnounced(text: string): Announced | undefined {
+  const { output, success } = v.safeParse(v.pipe(v.string(), v.parseJson(), ANNOUNCED), text);
+  return success ? output : undefined;
+}

@@ -1,0 +1,88 @@
+import { expect, it } from 'vitest';
+import * as commands from '../../src/installation/commands.ts';
+import type { Installation } from '../../src/installation/installation.ts';
+import { INSTALLATION, SERVICE } from '../support/installation.ts';
+
+// The words of commands. That they do what they say when pasted: world.world.ts.
+
+const of = (change: Partial<Installation>): Installation => ({ ...INSTALLATION, ...change });
+const owned = of({ owners: { data: SERVICE, projects: SERVICE } });
+const flag = (text: string) => ({ text, from: 'flag' as const });
+const REFUSED = 'refused-2026-01-31.ndjson';
+
+it.each<[text: string | undefined, command: string | undefined]>([
+  ['/srv/viewlog activate 7 --data /data', commands.activate(INSTALLATION, '7')],
+  [
+    `/usr/bin/node '/srv/my view.mjs' activate 7 --data /data --origin 'https://*.example'`,
+    commands.activate(of({ program: ['/usr/bin/node', '/srv/my view.mjs'] }), '7', {
+      origin: 'https://*.example',
+    }),
+  ],
+  ['sudo -u viewlog /srv/viewlog activate 7 --data /data', commands.activate(owned, '7')],
+  [
+    'runuser -u viewlog -- /srv/viewlog activate 7 --data /data',
+    commands.activate({ ...owned, hasSudo: false }, '7'),
+  ],
+  [
+    'setpriv --reuid=998 --regid=997 --clear-groups -- /srv/viewlog check --data /data',
+    commands.check({ ...of({ owners: { data: { ...SERVICE, name: '#998' } } }), hasSudo: false }),
+  ],
+  // Root's projects file, the service's data: each command runs as the owner of what it writes.
+  [
+    '/srv/viewlog activate 7 --data /data --projects /etc/p.json',
+    commands.activate(of({ projects: '/etc/p.json', owners: { data: SERVICE } }), '7'),
+  ],
+  [
+    `sudo -u viewlog /srv/viewlog replay /data/${REFUSED} --data /data --projects /etc/p.json --to http://127.0.0.1:8080 --project 7`,
+    commands.replay(of({ projects: '/etc/p.json', owners: { data: SERVICE } }), '7', [REFUSED]),
+  ],
+  // A stream has no data directory, and no lock that knows the address.
+  [
+    '/srv/viewlog activate 7 --projects /etc/p.json --port 9000',
+    commands.activate(
+      of({ data: undefined, projects: '/etc/p.json', chosen: { port: flag('9000') } }),
+      '7',
+    ),
+  ],
+  [
+    `sudo -u viewlog grep -E '"code":"invalid-view".*"p": *"?7["},]' /data/${REFUSED} | tail -n 1 | sudo -u viewlog /srv/viewlog explain --data /data --max-view 32KiB`,
+    commands.explainLatest({ ...owned, chosen: { 'max-view': flag('32KiB') } }, '7', REFUSED),
+  ],
+  [
+    '/srv/viewlog doctor --data /data --status-token-file /t --url https://a.example',
+    commands.doctor(of({ chosen: { 'status-token-file': flag('/t') } }), {
+      url: 'https://a.example',
+    }),
+  ],
+  [
+    'sudo -u viewlog /srv/viewlog serve --data /data --port 9000 --status off --min-free 1MiB',
+    commands.start(
+      { ...owned, chosen: { port: flag('9000'), status: flag('off'), 'min-free': flag('64MiB') } },
+      { 'min-free': '1MiB' },
+    ),
+  ],
+  [
+    '/srv/viewlog archive --data /data --from nats://n:4222',
+    commands.start(
+      of({ role: 'archive', projects: undefined, chosen: { from: flag('nats://n:4222') } }),
+    ),
+  ],
+  [undefined, commands.start(of({ data: undefined }))],
+  ['sudo -u viewlog kill 42', commands.kill(owned)],
+  ["sudo -u viewlog rm '/data/a b'", commands.remove(owned, ['a b'])],
+  ['sudo -u viewlog ls -lh /data', commands.list(owned)],
+  [
+    'sudo -u viewlog /srv/viewlog snippet 7 --data /data --url https://a.example',
+    commands.snippet(owned, '7', 'https://a.example'),
+  ],
+  ['sudo systemctl restart viewlog.service', commands.restart(of({ unit: 'viewlog.service' }))],
+  [undefined, commands.restart(INSTALLATION)],
+])('%s', (text, command) => {
+  expect(command).toBe(text);
+});
+
+it('says what it does not know', () => {
+  expect(commands.unknownFacts(owned)).toBeUndefined();
+  expect(commands.unknownFacts({ ...owned, hasSudo: undefined })).toContain('whether sudo');
+  expect(commands.unknownFacts(INSTALLATION)).toContain('who owns the files');
+});

@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+import { readAnnounced } from '../../src/installation/installation.ts';
+import { chosenOptions, readArguments, SERVE_OPTIONS } from '../../src/settings.ts';
+
+it('reads what another process answers, however little of it makes sense', () => {
+  const least = {
+    role: 'collector',
+    version: 'unknown',
+    program: [],
+    chosen: {},
+    pid: 7,
+    sinceMs: 1,
+  };
+  const read = (fields: object) => readAnnounced(JSON.stringify({ pid: 7, sinceMs: 1, ...fields }));
+  expect(read({})).toMatchObject(least);
+  expect(
+    read({ role: 'king', version: 1, program: 'sh', chosen: { '--x; rm': 1 }, address: {} }),
+  ).toMatchObject(least);
+  expect(read({ data: 'x'.repeat(5000) })?.data).toBeUndefined();
+  for (const pid of [1, 0, -1, 1.5, '7', undefined]) expect(read({ pid })).toBeUndefined();
+  expect(readAnnounced('{')).toBeUndefined();
+});
+
+it('keeps the options that were chosen, by flag or variable, and never a password', () => {
+  const chosenBy = (args: string[], env: Record<string, string> = {}) =>
+    chosenOptions(readArguments(args).flags, SERVE_OPTIONS, (name) => env[name]);
+  expect(
+    chosenBy(['--port=1', '--data=d', '--status-token-file=t'], {
+      VIEWLOG_MAX_VIEW: '32KiB',
+      VIEWLOG_PORT: '2',
+      VIEWLOG_LOG: '',
+    }),
+  ).toStrictEqual({
+    port: { text: '1', from: 'flag' },
+    'max-view': { text: '32KiB', from: 'variable' },
+    'status-token-file': { text: `${process.cwd()}/t`, from: 'flag' },
+  });
+  const store = (address: string) => chosenBy([`--store=${address}`])['store']?.text;
+  expect(store('nats://n:4222')).toBe('nats://n:4222');
+  expect(store('nats://me:secret@n:4222')).toBeUndefined();
+});
