@@ -13,7 +13,9 @@ it.each([DENO, LTS_DENO, BUN].filter(isPresent))(
       runtime: { ...runtime, command: () => runtime.command(data) },
     });
     expect([code, out]).toStrictEqual([0, expect.not.stringMatching(/^error|    at /m)]);
-    for (const check of ['write and sync', 'clock', 'collector', 'health', 'url', 'cors', 'size']) {
+    // A busy disk is slow.
+    expect(line('write and sync')).toMatch(/^(ok|warning) /);
+    for (const check of ['clock', 'collector', 'health', 'url', 'cors', 'size']) {
       expect(line(check)).toMatch(/^ok /);
     }
     if (runtime !== BUN) expect(line('free space')).toContain('Free disk space is unknown');
