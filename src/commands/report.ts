@@ -7,7 +7,7 @@ import type { ProjectEntry } from '../projects/projects-schema.ts';
 import { Calendar } from '../report/calendar.ts';
 import { htmlReport } from '../report/html.tsx';
 import { reportOf } from '../report/model.ts';
-import { addUp, filesWith } from '../report/read.ts';
+import { filesWith, tallyFiles } from '../report/read.ts';
 import { jsonReport, textReport } from '../report/text.ts';
 import { Totals } from '../report/totals.ts';
 import { REPORT_OPTIONS, type Settings } from '../settings.ts';
@@ -33,8 +33,10 @@ export const report = defineCommand({
     const calendar = calendarOf(settings);
     const listed = await listedIn(settings.projects, log);
     const totals = new Totals(calendar, listed, keepsQuery);
-    const files = operands.length > 0 ? operands : filesWith(settings.data, calendar.spans);
-    await addUp(files, totals, (message) => log.warn(message));
+    const warn = (message: string): void => log.warn(message);
+    const files =
+      operands.length > 0 ? operands : await filesWith(settings.data, calendar.spans, warn);
+    await tallyFiles(files, totals, warn);
     const model = reportOf(totals, top);
     if (html === '-') print(htmlReport(model));
     else if (html !== undefined) {
@@ -55,11 +57,20 @@ function calendarOf(settings: Settings<(typeof REPORT_OPTIONS)[number]>): Calend
   if (from !== undefined && last !== undefined) {
     throw new Fatal(EXIT.usage, '--last counts back from --to, or from today; leave out --from');
   }
-  const timeZone = settings['time-zone'] ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const timeZone = settings['time-zone'] ?? systemTimeZone();
   const calendar = new Calendar({ fromDay: from, toDay: to, last, timeZone, project }, new Date());
   const { fromDay = '', toDay = fromDay } = calendar.selection;
   if (fromDay > toDay) throw new Fatal(EXIT.usage, `--from ${fromDay} is after --to ${toDay}`);
   return calendar;
+}
+
+/** @throws {Fatal} exit 64 if the system names no time zone. */
+function systemTimeZone(): string {
+  // Node has none if TZ is not the name of one; an empty TZ means UTC.
+  const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone as string | undefined;
+  if (zone !== undefined) return zone === 'Etc/Unknown' ? 'UTC' : zone;
+  const tz = `TZ is "${printable(process.env['TZ'] ?? '')}", which is not the name of a time zone`;
+  throw new Fatal(EXIT.usage, `${tz}; set TZ or --time-zone to one such as Europe/Oslo or UTC`);
 }
 
 /** A report works without the projects file, which need not be where the views are. */

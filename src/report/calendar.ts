@@ -1,4 +1,4 @@
-import { DAY_MS } from '../base/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/time.ts';
 import type { Asked, OpenSpan, Span } from './span.ts';
 import { askedSpan, lengthOf, previousSpan, shifted } from './span.ts';
 
@@ -18,6 +18,7 @@ interface Hour {
   readonly isBefore: boolean;
 }
 
+const QUARTER_MS = 15 * MINUTE_MS;
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 /** The length of `2026-01-31T23:`. */
 const HOUR_LENGTH = 14;
@@ -31,32 +32,45 @@ export class Calendar {
   readonly today: string;
   readonly yesterday: string;
   readonly hasToday: boolean;
-  /** A later `ts` of yesterday is past this time of day. */
+  /** Views of yesterday with this `ts` or a later one came after this time of day. */
   readonly yesterdayEndTs: string;
   /**
    * The same number of days just before; `undefined` if nothing is compared. If today is in the
    * report, the last of these days ends at this time of day.
    */
   readonly before: Span | undefined;
-  /** Views with a later `ts` do not count for the previous period. */
+  /** Views with this `ts` or a later one do not count for the previous period. */
   readonly beforeEndTs: string;
   readonly #format: Intl.DateTimeFormat;
   #last: { readonly start: string; readonly quarter: number; readonly hour: Hour } | undefined;
 
   constructor(asked: Asked & Omit<Selection, keyof OpenSpan>, now: Date) {
-    const tsDaysAgo = (days: number): string =>
-      new Date(now.getTime() - days * DAY_MS).toISOString();
     const { timeZone, project } = asked;
     this.now = now;
-    this.#format = hourFormat(timeZone);
-    this.today = localHour(this.#format, now).day;
+    this.#format = clockFormat(timeZone);
+    this.today = localTime(this.#format, now).day;
     const selection = { timeZone, project, ...askedSpan(asked, this.today) };
     this.selection = selection;
     this.yesterday = shifted(this.today, -1);
-    this.yesterdayEndTs = tsDaysAgo(1);
+    this.yesterdayEndTs = this.#sameTime(1);
     this.hasToday = isWithin(selection, this.today);
     this.before = previousSpan(selection, this.today);
-    this.beforeEndTs = this.before && this.hasToday ? tsDaysAgo(lengthOf(this.before)) : NEVER;
+    this.beforeEndTs = this.before && this.hasToday ? this.#sameTime(lengthOf(this.before)) : NEVER;
+  }
+
+  /**
+   * Returns as a `ts` when the clocks first showed the present time of day, or a later one, this
+   * many local days ago: a change of clocks may skip or repeat that time.
+   */
+  #sameTime(daysAgo: number): string {
+    const shownAt = (ms: number): number => clockMs(this.#format, new Date(ms));
+    const nowMs = this.now.getTime();
+    const shownMs = shownAt(nowMs) - daysAgo * DAY_MS;
+    // Clocks change only between two quarters, and are put back by 3 hours at most.
+    const earliestMs = nowMs - daysAgo * DAY_MS - 4 * HOUR_MS;
+    let startMs = Math.floor(earliestMs / QUARTER_MS) * QUARTER_MS;
+    while (shownAt(startMs + QUARTER_MS - 1) < shownMs) startMs += QUARTER_MS;
+    return new Date(startMs + Math.max(0, shownMs - shownAt(startMs))).toISOString();
   }
 
   /** Returns all days with views to count: if today is one of them, yesterday too. */
@@ -77,17 +91,17 @@ export class Calendar {
     }
     const date = new Date(TIMESTAMP.test(ts) ? ts : Number.NaN);
     if (Number.isNaN(date.getTime())) return undefined;
-    const local = localHour(this.#format, date);
-    const isSelected = isWithin(this.selection, local.day);
-    const isBefore = this.before !== undefined && isWithin(this.before, local.day);
-    const hour = { ...local, isSelected, isBefore };
+    const { day, hour: localHour } = localTime(this.#format, date);
+    const isSelected = isWithin(this.selection, day);
+    const isBefore = this.before !== undefined && isWithin(this.before, day);
+    const hour = { day, hour: localHour, isSelected, isBefore };
     this.#last = { start: ts.slice(0, HOUR_LENGTH), quarter, hour };
     return hour;
   }
 }
 
 /** English, because Alpine's data for Node has no other language. */
-const hourFormat = (timeZone: string): Intl.DateTimeFormat =>
+const clockFormat = (timeZone: string): Intl.DateTimeFormat =>
   new Intl.DateTimeFormat('en', {
     timeZone,
     hourCycle: 'h23',
@@ -95,12 +109,23 @@ const hourFormat = (timeZone: string): Intl.DateTimeFormat =>
     month: '2-digit',
     day: '2-digit',
     hour: '2-digit',
+    minute: '2-digit',
   });
 
-function localHour(format: Intl.DateTimeFormat, date: Date): { day: string; hour: number } {
+function localTime(format: Intl.DateTimeFormat, date: Date) {
   const parts = Object.fromEntries(format.formatToParts(date).map((p) => [p.type, p.value]));
-  const { year = '', month, day, hour } = parts;
-  return { day: `${year.padStart(4, '0')}-${month}-${day}`, hour: Number(hour) };
+  const { year = '', month, day, hour, minute } = parts;
+  return {
+    day: `${year.padStart(4, '0')}-${month}-${day}`,
+    hour: Number(hour),
+    minute: Number(minute),
+  };
+}
+
+/** Returns what the local clocks show, in milliseconds as if they were UTC's. */
+function clockMs(format: Intl.DateTimeFormat, date: Date): number {
+  const { day, hour, minute } = localTime(format, date);
+  return Date.parse(day) + hour * HOUR_MS + minute * MINUTE_MS + (date.getTime() % MINUTE_MS);
 }
 
 const isWithin = ({ fromDay, toDay }: OpenSpan, day: string): boolean =>

@@ -2,6 +2,7 @@ import { VERSION } from '../base/built.ts';
 import { clip, textOfBytewise } from '../base/text.ts';
 import { readable, readableParameter } from './page-url.ts';
 import type { List, Report } from './schema.ts';
+import { NONE } from './sources.ts';
 import { daysOf, lengthOf, spansOf } from './span.ts';
 import type { Tally } from './tally.ts';
 import type { Totals } from './totals.ts';
@@ -100,44 +101,98 @@ function silentDays({ calendar, listed, projects, projectsById }: Totals, full: 
     const first = [...seen].sort()[0] ?? '';
     const days = full.map(({ day }) => day).filter((day) => day > first && !seen.has(day));
     return { project: id, views: projects.countOf(id), days: days.length, spans: spansOf(days) };
-  }).filter(({ days }) => days > 0);
+  }).filter(({ days, views }) => days > 0 || views === 0);
 }
-
-/** Returns the text that bytes spell in UTF-8, cut if it is long. */
-const textOf = (bytes: string, change = (text: string): string => text): string =>
-  clip(change(textOfBytewise(bytes)), TEXT_LENGTH_MAX);
 
 function lists(totals: Totals, top: number) {
   const hasBefore = totals.projects.before > 0;
-  const list = <T>(tally: Tally, keyOf: (text: string, name: string) => T): List<T> => ({
-    top: tally.top(top).map(({ text, name, count, before }) => {
-      const key = keyOf(text, name);
+  const list = <T>(tally: Tally, keyOf: (text: string) => T): List<T> => ({
+    top: tally.top(top).map(({ text, count, before }) => {
+      const key = keyOf(text);
       return hasBefore ? { key, count, before } : { key, count };
     }),
     distinct: tally.distinct,
     isExact: tally.isExact,
   });
-  const text = (bytes: string): string => textOf(bytes);
-  const page = (projectAndPage: string, name: string) => {
-    const end = projectAndPage.indexOf(' ');
-    const url = textOf(projectAndPage.slice(end + 1), readable);
-    return { project: projectAndPage.slice(0, end), url, name: textOf(name) };
+  const named = (tally: Tally, nameOf = textOfBytewise) => list(tally.renamed(nameOf), short);
+  const titles = titlesByPage(totals.titles);
+  const page = (projectAndUrl: string) => {
+    const [project, url] = split(projectAndUrl);
+    return { project, url: short(url), name: short(titles.get(projectAndUrl) ?? '') };
   };
   const campaign = (tags: string) => {
-    const texts = tags.split('&').map((tag) => textOf(tag, readableParameter));
-    const [campaign = '', source = '', medium = ''] = texts;
+    const [campaign = '', source = '', medium = ''] = (JSON.parse(tags) as string[]).map(short);
     return { campaign, source, medium };
   };
+  const hosts = ownHosts(totals.hostsWithin);
+  const isOwn = (project: string, host: string): boolean => hosts.get(project) === host;
+  const entryPages = totals.entryPages.renamed((hostAndPage) => {
+    const [host, pageText] = split(hostAndPage);
+    return isOwn(split(pageText)[0], host) ? undefined : pageName(pageText);
+  });
+  const referrers = totals.referrers.renamed((projectAndSource) => {
+    const [project, source] = split(projectAndSource);
+    return isOwn(project, source) ? undefined : textOfBytewise(source);
+  });
   return {
-    projects: list(totals.projects, text),
-    pages: list(totals.pages, page),
-    entryPages: list(totals.entryPages, page),
-    entryViews: totals.entryPages.count,
-    referrers: list(totals.referrers, text),
-    internalViews: totals.projects.count - totals.referrers.count,
-    campaigns: list(totals.campaigns, campaign),
+    projects: named(totals.projects),
+    pages: list(totals.pages.renamed(pageName), page),
+    entryPages: list(entryPages, page),
+    entryViews: entryPages.count,
+    referrers: list(referrers, short),
+    internalViews: totals.projects.count - referrers.count,
+    campaigns: list(totals.campaigns.renamed(campaignName), campaign),
     campaignViews: totals.campaigns.count,
-    languages: list(totals.languages, text),
-    templates: list(totals.templates, text),
+    languages: named(totals.languages, languageName),
+    templates: named(totals.templates),
   };
 }
+
+const short = (text: string): string => clip(text, TEXT_LENGTH_MAX);
+
+/** Returns the text before the first space, and the rest. */
+function split(text: string): [first: string, rest: string] {
+  const end = text.indexOf(' ');
+  return [text.slice(0, end), text.slice(end + 1)];
+}
+
+// These functions take texts with a character for each byte, and return a name that different
+// spellings of one thing have in common.
+
+const pageName = (page: string): string => readable(textOfBytewise(page));
+
+const campaignName = (tags: string): string =>
+  JSON.stringify(tags.split('&').map((tag) => readableParameter(textOfBytewise(tag))));
+
+function languageName(tag: string): string {
+  if (tag === NONE) return NONE;
+  try {
+    return Intl.getCanonicalLocales(tag)[0] ?? tag;
+  } catch {
+    return textOfBytewise(tag); // the line was not written by a collector
+  }
+}
+
+/** Returns the title that most views of a page had, by its `pageName`. */
+function titlesByPage(titles: Tally): Map<string, string> {
+  const byPage = titles.renamed((text) => {
+    const [length, pageAndTitle] = split(text);
+    const page = pageAndTitle.slice(0, Number(length));
+    const title = textOfBytewise(pageAndTitle.slice(page.length));
+    return JSON.stringify([pageName(page), title]);
+  });
+  const rows = byPage.top().map(({ text }) => JSON.parse(text) as [string, string]);
+  return new Map(rows.toReversed());
+}
+
+/**
+ * Returns the host of each project that lists no origins and has views from within a visit: the
+ * host that most of these came from.
+ */
+const ownHosts = (hostsWithin: Tally): Map<string, string> =>
+  new Map(
+    hostsWithin
+      .top()
+      .map(({ text }) => split(text))
+      .toReversed(),
+  );

@@ -1,21 +1,61 @@
 import * as fs from 'node:fs';
 import { EXIT, Fatal } from '../base/exit.ts';
-import { cannotRead, readBlocks } from '../disk/lines.ts';
+import { type Block, cannotRead, readBlocks } from '../disk/lines.ts';
 import { dayOfName } from '../disk/names.ts';
+import { readHead } from '../view/line.ts';
 import { parseViewLine } from './report-line.ts';
 import { type OpenSpan, shifted } from './span.ts';
 import type { Totals } from './totals.ts';
 
-/** Returns the view files that can hold lines of these local days. */
-export function filesWith(dir: string, spans: readonly OpenSpan[]): string[] {
-  const names = namesIn(dir);
+/**
+ * Returns the view files that can hold lines of these local days. If a packed file and an unpacked
+ * one begin with the same view, one is a copy of the other or of its start: the longer one counts.
+ */
+export async function filesWith(
+  dir: string,
+  spans: readonly OpenSpan[],
+  warn: (message: string) => void,
+): Promise<string[]> {
   const isWanted = (name: string): boolean => {
     const day = dayOfName('views', name);
-    // A day that is being packed has two files.
-    const isTwice = name.endsWith('.gz') && names.includes(name.slice(0, -'.gz'.length));
-    return day !== undefined && !isTwice && spans.some((span) => mayHoldLinesOf(span, day));
+    return day !== undefined && spans.some((span) => mayHoldLinesOf(span, day));
   };
-  return names.filter(isWanted).map((name) => `${dir}/${name}`);
+  const files = new Set(namesIn(dir).filter(isWanted));
+  for (const name of files) {
+    const packed = `${name}.gz`;
+    if (!files.has(packed)) continue;
+    const [one, other] = [await extentOf(`${dir}/${name}`), await extentOf(`${dir}/${packed}`)];
+    const isBegunAnew = one.firstId && other.firstId && one.firstId !== other.firstId;
+    if (isBegunAnew) continue;
+    const [longer, shorter] = one.bytes < other.bytes ? [packed, name] : [name, packed];
+    files.delete(shorter);
+    warn(`${shorter} begins like ${longer}, which is as long or longer; only ${longer} is counted`);
+  }
+  return Array.from(files, (name) => `${dir}/${name}`);
+}
+
+/** Returns the unpacked length of a file as far as it can be read, and its first view. */
+async function extentOf(file: string): Promise<{ bytes: number; firstId: string | undefined }> {
+  const extent = { bytes: 0, firstId: undefined as string | undefined };
+  await readAvailable(file, (block) => {
+    extent.bytes += block.bytes;
+    extent.firstId ??= block.lines.map((line) => readHead(line)?.id).find(Boolean);
+  });
+  return extent;
+}
+
+/** Reads a file as far as it can be unpacked. Returns why the rest can't, or `undefined`. */
+async function readAvailable(
+  file: string,
+  read: (block: Block) => void,
+): Promise<string | undefined> {
+  try {
+    for await (const block of readBlocks(file, 'latin1')) read(block);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Fatal && error.exitCode === EXIT.badData) return error.message;
+    throw error;
+  }
 }
 
 function namesIn(dir: string): string[] {
@@ -31,23 +71,20 @@ const mayHoldLinesOf = ({ fromDay, toDay }: OpenSpan, day: string): boolean =>
   (fromDay === undefined || shifted(day, 1) >= fromDay) &&
   (toDay === undefined || shifted(day, -1) <= toDay);
 
-/** Adds up view files. A damaged packed file counts as far as it can be read, with a warning. */
-export async function addUp(
+/** Adds up view files. A damaged packed file counts as far as it can be unpacked, with a warning. */
+export async function tallyFiles(
   files: readonly string[],
   totals: Totals,
   warn: (message: string) => void,
 ): Promise<void> {
   for (const file of files) {
-    try {
-      for await (const { lines, damaged } of readBlocks(file, 'latin1')) {
-        for (const [i, line] of lines.entries()) {
-          totals.addView(damaged.has(i) ? undefined : parseViewLine(line));
-        }
+    const fault = await readAvailable(file, ({ lines, damaged }) => {
+      for (const [i, line] of lines.entries()) {
+        totals.addView(damaged.has(i) ? undefined : parseViewLine(line));
       }
-    } catch (error) {
-      if (!(error instanceof Fatal) || error.exitCode !== EXIT.badData) throw error;
-      totals.brokenFiles += 1;
-      warn(`${error.message}; the report counts only what could be read`);
-    }
+    });
+    if (fault === undefined) continue;
+    totals.brokenFiles += 1;
+    warn(`${fault}; the report counts only what could be read`);
   }
 }

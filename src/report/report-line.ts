@@ -8,8 +8,13 @@ import { patternOf } from '../view/pattern.ts';
 const FIELDS = ['ts', 'p', 'url', 'pn', 'ubl', 'ref', 'orgreferer', 'content.templateId'] as const;
 type Field = (typeof FIELDS)[number];
 
-/** The fields of a view that a report reads; empty if absent or of another type. */
-export type ViewLine = Readonly<Record<Field, string>>;
+/**
+ * The fields of a view that a report reads; empty if absent or of another type. An empty
+ * `orgreferer` says that the visit began without a referrer, so an absent one is `undefined`.
+ */
+export type ViewLine = Readonly<Record<Exclude<Field, 'orgreferer'>, string>> & {
+  readonly orgreferer: string | undefined;
+};
 
 /**
  * Reads a view's line, a character for each byte.
@@ -60,6 +65,6 @@ const viewLine = (textOf: (field: Field) => string | undefined): ViewLine => ({
   pn: textOf('pn') ?? '',
   ubl: textOf('ubl') ?? '',
   ref: textOf('ref') ?? '',
-  orgreferer: textOf('orgreferer') ?? '',
+  orgreferer: textOf('orgreferer'),
   'content.templateId': textOf('content.templateId') ?? '',
 });

@@ -29,7 +29,7 @@ function listOf<K extends v.GenericSchema>(key: K, description: string) {
 const page = v.object({
   project: text,
   url: textOf('The decoded path; with its query only if --query is given.'),
-  name: textOf('The name with which the page was first seen.'),
+  name: textOf('The title that most of its views had.'),
 });
 
 const campaign = v.object({ campaign: text, source: text, medium: text });
@@ -57,8 +57,8 @@ const silence = v.object({
 
 const DAYS = 'Every day asked for; without a first day, from the first to the last that has views.';
 const SILENT_DAYS =
-  'Full days without views of a project, from its first view on; every day asked for if a ' +
-  'listed active project has no views at all.';
+  'Projects with full days without views after their first view, and listed active projects ' +
+  'without any views.';
 
 export const ReportSchema = v.object({
   version: textOf('The version of viewlog that made the report.'),

@@ -13,11 +13,14 @@ export interface Row {
   readonly change?: string | undefined;
 }
 
+const UNKNOWN = 'Unknown';
+
 /** `total` is the number of views that the counts are shares of. */
 export type Section = ReturnType<typeof sectionsOf>[number];
 
 /**
- * Returns the sections below the report's figures, in order; none if there are no views.
+ * Returns the sections below the report's figures, in order; none if there are no views. A list in
+ * which everything is unknown is left out.
  * @param daysMax with more days, the chart has a bar per month.
  */
 export function sectionsOf(report: Report, daysMax: number) {
@@ -33,7 +36,7 @@ export function sectionsOf(report: Report, daysMax: number) {
   const hourRows = hours.map((count, hour): Row => ({ texts: [clockOf(hour)], count }));
   const perDay = days.length > daysMax ? 'Views per month' : 'Views per day';
   const chart = { remark: '', total: views, isChart: true };
-  return [
+  const sections = [
     ...(days.length > 1 ? [{ ...chart, title: perDay, rows: dayRows(report, daysMax) }] : []),
     ...(hasSeveral
       ? [listOf('Projects', projects, (id) => [projectInWords(report, id)], views)]
@@ -43,9 +46,10 @@ export function sectionsOf(report: Report, daysMax: number) {
     listOf('Campaigns', report.campaigns, campaign, campaignViews, 'from a tagged link (utm_*)'),
     listOf('Entry pages', report.entryPages, page, entryViews, 'that began a visit'),
     listOf('Languages', report.languages, (tag) => [languageInWords(languages, tag)], views),
-    listOf('Templates', report.templates, (id) => [id === NONE ? 'Unknown' : id], views),
+    listOf('Templates', report.templates, (id) => [id === NONE ? UNKNOWN : id], views),
     { ...chart, title: 'Views per hour of the day', rows: hourRows },
   ];
+  return sections.filter(({ rows }) => rows.length !== 1 || rows[0]!.texts[0] !== UNKNOWN);
 }
 
 /**
@@ -98,7 +102,7 @@ const SOURCES = new Map([
 /** Returns `Norwegian Bokmål (Norway)` for `nb-NO`. */
 function languageInWords(languages: Intl.DisplayNames, tag: string): string {
   try {
-    return tag === NONE ? 'Unknown' : (languages.of(tag) ?? tag);
+    return tag === NONE ? UNKNOWN : (languages.of(tag) ?? tag);
   } catch {
     return tag; // the line was not written by a collector
   }

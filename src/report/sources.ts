@@ -1,4 +1,5 @@
 import { originKey } from '../projects/origins.ts';
+import { getOrCreate } from './tally.ts';
 
 // Hosts that a site's owner sees as one source: searches, networks and mail services, by their hosts
 // and by the ids of their Android apps (`android-app://com.slack`). Any other host is its own source,
@@ -57,7 +58,7 @@ export const NONE = '(none)';
 export const INTERNAL = '(internal)';
 export const NOT_AN_ADDRESS = '(not an address)';
 
-const HOST = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#:]+)/i;
+const HOST = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#: ]+)/i;
 /** A host name has at most 253 characters. */
 const SITE_LENGTH_MAX = 300;
 /** The number of sources in memory per project. */
@@ -68,9 +69,11 @@ export class Sources {
   readonly #own = new Set<string>();
   readonly #ownSuffixes: string[] = [];
   readonly #remembered = new Map<string, string>();
+  #isOwnKnown: boolean;
 
   /** @param origins the project's own origins, as in the projects file. */
   constructor(origins: readonly string[] = []) {
+    this.#isOwnKnown = origins.length > 0;
     for (const origin of origins) {
       const host = HOST.exec(originKey(origin))?.[1] ?? '';
       if (host.startsWith('*')) this.#ownSuffixes.push(host.slice(1));
@@ -85,7 +88,19 @@ export class Sources {
     const end = referrer.indexOf('/', referrer.indexOf('://') + '://'.length);
     const site = (end < 0 ? referrer : referrer.slice(0, end)).slice(0, SITE_LENGTH_MAX);
     if (this.#remembered.size > REMEMBERED_MAX) this.#remembered.clear();
-    return valueOf(this.#remembered, site, () => this.#sourceOf(site));
+    return getOrCreate(this.#remembered, site, (copy) => this.#sourceOf(copy));
+  }
+
+  /** Returns whether the source is a host that may be the site itself, as no origin is known. */
+  mayBeOwn(source: string): boolean {
+    return !this.#isOwnKnown && !/^[(A-Z]/.test(source);
+  }
+
+  /** From now on, this source is the site itself. */
+  setOwn(source: string): void {
+    this.#isOwnKnown = true;
+    this.#own.add(source);
+    this.#remembered.clear();
   }
 
   #sourceOf(site: string): string {
@@ -99,13 +114,3 @@ export class Sources {
 
 /** Changes ASCII letters only: bytes beyond ASCII are parts of characters. */
 const lowerCase = (letters: string): string => letters.toLowerCase();
-
-/** Returns the value of a key; adds a new value if the key is missing. */
-export function valueOf<V>(map: Map<string, V>, key: string, make: () => V): V {
-  let value = map.get(key);
-  if (value === undefined) {
-    value = make();
-    map.set(key, value);
-  }
-  return value;
-}

@@ -2,12 +2,10 @@ import { copyOf } from '../base/text.ts';
 
 /** Counts are exact up to this many different texts. Memory holds no more. */
 export const TEXTS_MAX = 100_000;
-/** Longer texts count as one if they are equal up to this length. */
-const TEXT_LENGTH_MAX = 800;
+export const TEXT_LENGTH_MAX = 800;
 
 interface Entry {
   readonly text: string;
-  readonly name: string;
   count: number;
   /** The count of the previous period. */
   before: number;
@@ -24,20 +22,45 @@ export class Tally {
   count = 0;
   before = 0;
   readonly #entries = new Map<string, Entry>();
+  readonly #lengthMax: number;
 
-  /** @param name ignored after the text's first time. */
-  add(text: string, isBefore = false, name = ''): void {
-    const key = text.length <= TEXT_LENGTH_MAX ? text : text.slice(0, TEXT_LENGTH_MAX);
-    let entry = this.#entries.get(key);
-    if (entry === undefined) {
-      if (this.#entries.size >= TEXTS_MAX) this.#forgetRarerHalf();
-      const cut = name.slice(0, TEXT_LENGTH_MAX);
-      entry = { text: copyOf(key), name: copyOf(cut), count: 0, before: 0 };
-      this.#entries.set(entry.text, entry);
-    }
+  /** @param lengthMax longer texts count as one if they are equal up to this length. */
+  constructor(lengthMax = TEXT_LENGTH_MAX) {
+    this.#lengthMax = lengthMax;
+  }
+
+  /** @param text has a character for each byte. */
+  add(text: string, isBefore = false): void {
+    const key = text.length <= this.#lengthMax ? text : text.slice(0, this.#lengthMax);
+    if (!this.#entries.has(key) && this.#entries.size >= TEXTS_MAX) this.#forgetRarerHalf();
+    const entry = getOrCreate(this.#entries, key, (copy) => ({ text: copy, count: 0, before: 0 }));
     const period = isBefore ? 'before' : 'count';
     entry[period] += 1;
     this[period] += 1;
+  }
+
+  /**
+   * Returns a tally in which texts that get the same name are one.
+   * @param nameOf returns `undefined` for a text that does not count.
+   */
+  renamed(nameOf: (text: string) => string | undefined): Tally {
+    const tally = new Tally();
+    tally.isExact = this.isExact;
+    tally.count = this.count;
+    tally.before = this.before;
+    for (const { text, count, before } of this.#entries.values()) {
+      const name = nameOf(text);
+      if (name === undefined) {
+        tally.count -= count;
+        tally.before -= before;
+        continue;
+      }
+      const entry = tally.#entries.get(name) ?? { text: name, count: 0, before: 0 };
+      entry.count += count;
+      entry.before += before;
+      tally.#entries.set(name, entry);
+    }
+    return tally;
   }
 
   /** Returns how many different texts there are, without those of the previous period only. */
@@ -45,12 +68,16 @@ export class Tally {
     return this.#counted().length;
   }
 
+  has(text: string): boolean {
+    return this.#entries.has(text);
+  }
+
   countOf(text: string): number {
     return this.#entries.get(text)?.count ?? 0;
   }
 
-  /** Returns the most frequent texts, at most `length` of them. */
-  top(length: number): readonly Readonly<Entry>[] {
+  /** Returns the most frequent texts, at most `length` of them, by default all. */
+  top(length?: number): readonly Readonly<Entry>[] {
     return this.#counted()
       .sort((a, b) => b.count - a.count)
       .slice(0, length);
@@ -69,4 +96,20 @@ export class Tally {
       this.#entries.delete(text);
     }
   }
+}
+
+/**
+ * Returns the value of a key; adds a new value if the key is missing.
+ * @param key has a character for each byte. The map gets a copy, because a part of a string would
+ *   hold the whole string in memory.
+ * @param make gets the copy.
+ */
+export function getOrCreate<V>(map: Map<string, V>, key: string, make: (copy: string) => V): V {
+  let value = map.get(key);
+  if (value === undefined) {
+    const copy = copyOf(key);
+    value = make(copy);
+    map.set(copy, value);
+  }
+  return value;
 }

@@ -40,9 +40,9 @@ function head(report: Report): string[] {
   const { project, timeZone } = report;
   const about = project === undefined ? 'All projects' : printable(projectInWords(report, project));
   const span = spanOf(report);
-  const days = span === undefined ? 'no days' : `${span.fromDay} to ${span.toDay}`;
+  if (span === undefined) return [`${about}: no views found`];
   return [
-    `${about}, ${days} (${timeZone})`,
+    `${about}, ${span.fromDay} to ${span.toDay} (${timeZone})`,
     headline(report),
     lastWeekInWords(report),
     ...figuresOf(report).map(([name, value, note]) => `${name}: ${value}, ${note}`),

@@ -30,7 +30,7 @@ export function changeOf(count: number, before: number): string {
 
 /** Returns `up 12% from 894`. */
 export function changeInWords(count: number, before: number): string {
-  if (before === 0) return 'compared with none';
+  if (before === 0) return count === 0 ? 'the same as' : 'up from none';
   const amount = amountOf(count, before);
   const about = count === before ? 'the same as' : 'about the same as';
   const how = amount === '' ? about : `${count < before ? 'down' : 'up'} ${amount} from`;
@@ -88,11 +88,14 @@ const timeMade = ({ madeAt, timeZone }: Report): string =>
   new Intl.DateTimeFormat('en-GB', { timeZone, timeStyle: 'short' }).format(new Date(madeAt));
 
 /** Returns the days without views of each project. */
-export const silenceInWords = (report: Report): { name: string; days: string }[] =>
-  report.silentDays.map(({ project, days, spans }) => ({
+export function silenceInWords(report: Report): { name: string; days: string }[] {
+  // A project may have views before the first day asked for.
+  const never = report.fromDay === undefined ? 'no views yet' : 'no views';
+  return report.silentDays.map(({ project, views, days, spans }) => ({
     name: projectInWords(report, project),
-    days: `${plural(days, 'day')}, ${daysInShort(spans)}`,
+    days: views === 0 ? never : `${plural(days, 'day')}, ${daysInShort(spans)}`,
   }));
+}
 
 /** Returns the faults of lines and files that were not counted. */
 export const faultsOf = ({ invalidLines, brokenFiles }: Report): string[] => [

@@ -20,8 +20,10 @@ it.each<[what: string, list: ListName, changes: object[], rows: string[]]>([
   [
     'pages without query and fragment, decoded',
     'pages',
-    ['/a?x=1', '/a?x=2#top', '/a#end', '/caf%C3%A9', '/new\n?\n'].map((url) => ({ url })),
-    ['/a 3', '/café 1', '/new\n 1'],
+    ['/a?x=1', '/a?x=2#top', '/a#end', '/caf%C3%A9', '/caf%c3%a9', '/café', '/new\n?\n'].map(
+      (url) => ({ url }),
+    ),
+    ['/a 3', '/café 3', '/new\n 1'],
   ],
   ['pages of one start', 'pages', [{ url: `${LONG}a` }, { url: LONG }], [`/${'🎈'.repeat(99)}… 2`]],
   [
@@ -37,7 +39,12 @@ it.each<[what: string, list: ListName, changes: object[], rows: string[]]>([
     ['/in 1', '/direct 1'],
   ],
   ['sources elsewhere', 'referrers', [{ ref: OWN }, { ref: 'https://www.bing.com/' }], ['Bing 1']],
-  ['languages', 'languages', [{ ubl: 'en' }, NONE, NONE], ['(none) 2', 'en 1']],
+  [
+    'languages in any letter case',
+    'languages',
+    [...['en', 'EN', 'zh-hant-tw'].map((ubl) => ({ ubl })), { ubl: 'x y' }, NONE],
+    ['en 2', 'zh-Hant-TW 1', 'x y 1', '(none) 1'],
+  ],
   ['templates', 'templates', [{}, NONE, NONE], ['(none) 2', 'template-7 1']],
   ['projects', 'projects', [{}, { p: '2' }, {}], ['1000001 2', '2 1']],
 ])('the lists count %s', (_, name, changes, rows) => {
@@ -53,13 +60,37 @@ it('a report has as many rows as asked for, queries if asked for, and one projec
   expect(reportOn(views, { project: '2' }).views).toBe(2);
 });
 
-it('pages of each project are apart, with the name that came first', () => {
-  const names = [{ pn: 'Å' }, { pn: 'Other' }, { p: '2', pn: undefined }];
-  const { pages } = reportOn(viewsOf(...names.map((change) => ({ ...change, url: '/å' }))));
+it('pages of each project are apart, with the commonest title of the period', () => {
+  const names = ['Home', 'Å', 'Å', '', '', ''].map((pn) => ({ pn }));
+  const changes = [...names, { p: '2', pn: undefined }].map((one) => ({ ...one, url: '/å' }));
+  const before = ['Old', 'Old', 'Old'].map((pn) => viewAt('2026-03-09', { pn, url: '/å' }));
+  const { pages, entryPages } = reportOn([...before, ...viewsOf(...changes)], oneDay(DAY));
   expect(pages.top).toStrictEqual([
-    { key: { project: '1000001', url: '/å', name: 'Å' }, count: 2 },
-    { key: { project: '2', url: '/å', name: '' }, count: 1 },
+    { key: { project: '1000001', url: '/å', name: 'Å' }, count: 6, before: 3 },
+    { key: { project: '2', url: '/å', name: '' }, count: 1, before: 0 },
   ]);
+  expect(entryPages.top).toStrictEqual(pages.top);
+});
+
+/** Returns the views that the printed script sends for a visit from `first` to these pages. */
+const visit = (first: string, ...urls: string[]): object[] =>
+  urls.map((url, i) => {
+    const ref = i === 0 ? first : `https://www.example.com${urls[i - 1]!}`;
+    return { url, ref, orgreferer: first };
+  });
+
+// A new tab that was opened from the site has no first referrer but the site's own.
+it.each([[SITE], [{ id: '1000001' }]])('visits are counted as they were by %j', (site) => {
+  const visits = [
+    visit('https://www.google.com/', '/', '/a', '/b', '/c'),
+    visit('', '/', '/a', '/b', '/c'),
+    visit('https://www.example.com/', '/b'),
+    visit('https://other.example/a', '/'),
+  ];
+  const report = reportOn(viewsOf(...visits.flat()), { listed: [site] });
+  expect(rowsOf(report.referrers)).toStrictEqual(['Google 4', '(none) 4', 'other.example 1']);
+  expect([report.entryViews, report.internalViews]).toStrictEqual([3, 1]);
+  expect(rowsOf(report.entryPages)).toStrictEqual(['/ 3']);
 });
 
 it('paths are never decoded into a delimiter, a control or a mark that reorders text', () => {

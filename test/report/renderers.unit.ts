@@ -16,7 +16,7 @@ import { daily, reportOn, SITE, viewAt } from './report-on.ts';
 it.each([
   ['', '', [], 'No views.'],
   ['', '', [0, 2, 4], '6 views.'],
-  ['12', '13', [], 'No views, compared with none in the previous 2 days.'],
+  ['12', '13', [], 'No views, the same as in the previous 2 days.'],
   ['13', '13', [0, 120], 'No views, down 100% from 120 on the previous day.'],
   ['13', '13', [0, 2, 3], '3 views, up 1 view from 2 on the previous day.'],
   [
@@ -88,6 +88,10 @@ it('days without views are listed for each project; if they are many, the last a
   expect(textReport(report, 80)).toMatch(
     /\nDays without views\n {2}Project 2: 4 days, Mon 9 Mar and Wed 11 Mar to Fri 13 Mar$/,
   );
+  const never = '\nDays without views\n  Example site: no views';
+  expect(textReport(reportOn(views), 80)).toMatch(new RegExp(`${never} yet`));
+  expect(textReport(reportOn(views, { fromDay: '2026-03-08' }), 80)).toContain(never);
+  expect(textReport(reportOn([], { listed: [] }), 80)).toBe('All projects: no views found');
 });
 
 it('the chart has a bar per day, or per month if there are too many', () => {
@@ -131,6 +135,9 @@ describe('the lists', () => {
       ['Norwegian Bokmål (Norway)', 'x'],
       ['template-7', 'Unknown'],
     ]);
+    const unknown = sectionsOf(reportOn(views.slice(2)), 9).map(({ title }) => title);
+    expect(unknown).not.toContain('Templates');
+    expect(unknown).toContain('Sources');
     expect(textReport(reportOn(views, { top: 1 }), 80)).toContain('\nPages: 1 of 3\n');
   });
 

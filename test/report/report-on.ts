@@ -16,6 +16,8 @@ export const SITE: ProjectEntry = {
 };
 
 interface Asked extends Partial<Selection> {
+  readonly last?: number;
+  readonly now?: Date;
   readonly listed?: readonly ProjectEntry[];
   readonly keepsQuery?: boolean;
   readonly top?: number;
@@ -23,18 +25,18 @@ interface Asked extends Partial<Selection> {
 
 export const bytes = (text: string): string => Buffer.from(text).toString('latin1');
 
-/** Returns the report on these lines, made at `NOW`. */
+/** Returns the report on these lines, by default made at `NOW`. */
 export function reportOn(lines: readonly string[], asked: Asked = {}): Report {
-  const { listed = [SITE], keepsQuery = false, top = 10, ...selected } = asked;
+  const { listed = [SITE], keepsQuery = false, top = 10, now = NOW, ...selected } = asked;
   const all = { project: undefined, timeZone: 'UTC' };
-  const totals = new Totals(new Calendar({ ...all, ...selected }, NOW), listed, keepsQuery);
+  const totals = new Totals(new Calendar({ ...all, ...selected }, now), listed, keepsQuery);
   for (const line of lines) totals.addView(parseViewLine(bytes(line)));
   return reportOf(totals, top);
 }
 
 /** Returns a view's line; by default without a referrer. */
 export const viewAt = (time: string, change: object = {}): string =>
-  storedLines('2026-03-01', 1, { orgreferer: '', ...change })[0]!.replace(
+  storedLines('2026-03-01', 1, { orgreferer: undefined, ...change })[0]!.replace(
     '2026-03-01T00:00:00.000Z',
     time.length > 'YYYY-MM-DD'.length ? time : `${time}T10:00:00.000Z`,
   );

@@ -58,6 +58,31 @@ it('does not count the line that is being written, and lines that are not UTF-8 
   expect([report.views, report.invalidLines]).toStrictEqual([1, 1]);
 });
 
+it('reads a day that is packed and begun anew, and one of two copies', async () => {
+  const [one, two, three] = storedLines(DAY, 3);
+  const packed = { [`${NAME}.gz`]: gzipSync(text([one!, two!])) };
+  expect((await json({ ...packed, [NAME]: text([three!]) })).views).toBe(3);
+  const counted = async (lines: string[]): Promise<string> => {
+    const data = dataWith({ ...packed, [NAME]: text(lines) });
+    const { stdout, stderr } = await run(['report', '--json'], { data });
+    return `${(JSON.parse(stdout) as Report).views} ${stderr}`;
+  };
+  expect(await counted([one!])).toMatch(/^2 warning: .* only views-.*\.gz is counted\n$/);
+  expect(await counted([one!, two!, three!])).toMatch(/^3 warning: .*\.ndjson is counted\n$/);
+});
+
+it('takes an empty TZ for UTC, and refuses one that names no zone', async () => {
+  const options = { data: dataWith({ [NAME]: text([viewAt(DAY)]) }), env: { TZ: '' } };
+  expect((await run(['report'], options)).stdout).toContain(`${DAY} to ${DAY} (UTC)\n`);
+  const refused = await run(['report'], { ...options, env: { TZ: 'foo' } });
+  const said = /^error: TZ is "foo", which is not the name of a time zone; set TZ or --time-zone/;
+  expect([refused.code, refused.stdout, refused.stderr]).toStrictEqual([
+    64,
+    '',
+    expect.stringMatching(said),
+  ]);
+});
+
 it('counts what it can read of a damaged packed file, and says so', async () => {
   const packed = gzipSync(text(storedLines(DAY, 2000)));
   const data = dataWith({
