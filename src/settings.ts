@@ -96,7 +96,7 @@ const ACTIVATE = {
   'remove-origin': { ...ORIGINS, help: 'an origin to remove from the list' },
   'max-views-per-minute': option('COUNT', count, 'more are refused; a new project has 6000'),
   contact: option('TEXT', o.text, 'your contact for the project; only you see it'),
-  operator: option('ADDRESS', email, 'your e-mail address, which refusals tell sites to write to'),
+  operator: option('ADDRESS', email, 'your e-mail address, shown in refusals'),
 };
 
 /** A report's options. */

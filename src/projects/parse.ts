@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { plural } from '../base/format.ts';
 import { type Fault, placeOf, quote, syntaxFault } from '../base/json.ts';
 import { nearest } from '../base/text.ts';
-import { KEYS, projectsFile, type ProjectsFile } from './projects-schema.ts';
+import { isList, KEYS, projectsFile, type ProjectsFile } from './projects-schema.ts';
 
 // Reads the projects file's text, and reports each fault with its place, what was expected and what
 // was found.
@@ -88,7 +88,9 @@ function idFaults(projects: readonly Node[]): Fault[] {
 /** Returns a fault that the schema found, unless `keyFaults` finds it too. */
 function schemaFault(root: Node, issue: v.BaseIssue<unknown>): Fault[] {
   if (issue.type === 'strict_object' && issue.expected === 'never') return [];
-  const path = (issue.path ?? []).map(({ key }) => key as string | number);
+  // valibot takes a list for an object without its required key; `objectMessage` does not.
+  const steps = (issue.path ?? []).filter(({ input, key }) => !isList(input, key));
+  const path = steps.map(({ key }) => key as string | number);
   const parent = findNodeAtLocation(root, path.slice(0, -1)) ?? root;
   const node = findNodeAtLocation(root, path);
   const end = node === undefined ? '' : `; found ${quote(JSON.stringify(getNodeValue(node)))}`;

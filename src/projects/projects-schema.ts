@@ -83,9 +83,16 @@ export const projectsFile = v.pipe(
 
 /** Both kinds of object have one required key. */
 function objectMessage(expected: string, keyExpected: string) {
-  return (issue: v.StrictObjectIssue): string =>
-    issue.expected === 'Object' ? expected : `is missing; it ${keyExpected}`;
+  return (issue: v.StrictObjectIssue): string => {
+    const { input, key } = issue.path?.at(-1) ?? {};
+    const isObject = issue.expected !== 'Object' && !isList(input, key);
+    return isObject ? `is missing; it ${keyExpected}` : expected;
+  };
 }
+
+/** Returns whether a list was found where an object with this key is expected. */
+export const isList = (found: unknown, key: unknown): boolean =>
+  Array.isArray(found) && typeof key === 'string';
 
 /** The known keys: valibot reports only the first unknown key of an object, and none given twice. */
 export const KEYS = {

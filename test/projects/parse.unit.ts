@@ -54,7 +54,9 @@ describe('a file that is not JSON', () => {
 
 const LIST = 'projects must be a list of projects, such as [{ "id": "1000001" }]';
 const FAULTY = String.raw`
-[{"id":"1"}] → 1:1: ${LIST.replace('must', 'is missing; it must')}
+[{"id":"1"}] → 1:1: the file must be an object with a list "projects"; found [{"id":"1"}]
+[] → 1:1: the file must be an object with a list "projects"; found []
+{"projects":[[]]} → 1:14: projects[0] must be an object, such as { "id": "1000001" }; found []
 null → 1:1: the file must be an object with a list "projects"; found null
 {} → 1:1: ${LIST.replace('must', 'is missing; it must')}
 {"projects":{"id":"1"}} → 1:13: ${LIST}; found {"id":"1"}
