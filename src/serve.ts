@@ -123,7 +123,7 @@ async function openFiles(settings: ServeSettings, options: StoresOptions) {
   startRetention({
     ...common,
     keepDays: { views: settings['keep-days'], refused: settings['keep-refused-days'] },
-    hasWritten: (kind, day) => (kind === 'views' ? store : refused).hasWritten(day),
+    isInUse: (kind, day) => (kind === 'views' ? store : refused).isInUse(day),
     isLocked: () => lock.isHeld(),
   });
   return {

@@ -97,9 +97,9 @@ export class Archive {
   async run(): Promise<void> {
     const { stop, waitMsMax } = this.#options;
     const { writer } = this.#files;
-    const hasWritten = (_: string, day: string): boolean => writer.hasWritten(day);
+    const isInUse = (_: string, day: string): boolean => writer.isInUse(day);
     const keepDays = { views: this.#options.keepDays, refused: 0 };
-    startRetention({ ...this.#options, keepDays, hasWritten });
+    startRetention({ ...this.#options, keepDays, isInUse });
     await this.#files.start();
     while (!this.#isDone()) {
       await this.#readOn();

@@ -3,6 +3,7 @@
 // end the process.
 import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
 import { NEWLINE } from '../base/text.ts';
+import { HOUR_MS } from '../base/time.ts';
 import { cannotOpen, daysIn } from './directory.ts';
 import { cannotSync, syncDirectory, synced, writeAll } from './durable.ts';
 import { fileNameOf, type FileKind } from './names.ts';
@@ -59,8 +60,11 @@ export const NOTHING = new Uint8Array(0);
  */
 export class DayWriter {
   readonly #options: DayWriterOptions;
-  readonly #written = new Set<string>();
   #file: OpenFile | undefined;
+  /** The day of the file that is being opened. */
+  #opening: string | undefined;
+  /** The day of the file that was open before, and when it was closed, on the monotonic clock. */
+  #left = { day: '', atMs: 0 };
   /** Seconds spent on writing and syncing. */
   syncSeconds = 0;
   sealedFragments = 0;
@@ -84,9 +88,13 @@ export class DayWriter {
     return this.#file?.size ?? 0;
   }
 
-  /** Returns whether this writer has opened the day's file for writing. */
-  hasWritten(day: string): boolean {
-    return this.#written.has(day);
+  /**
+   * Returns whether the day's file is open, or was the last one before it, less than an hour ago. If
+   * a wrong clock has changed the file, the right one changes it back.
+   */
+  isInUse(day: string): boolean {
+    const isLeft = day === this.#left.day && performance.now() - this.#left.atMs < HOUR_MS;
+    return isLeft || day === this.#file?.day || day === this.#opening;
   }
 
   /**
@@ -203,9 +211,10 @@ export class DayWriter {
     return blocked;
   }
 
-  async #close({ path, fd }: OpenFile): Promise<void> {
+  async #close({ day, path, fd }: OpenFile): Promise<void> {
     const { durability, files } = this.#options;
     this.#file = undefined;
+    this.#left = { day, atMs: performance.now() };
     if (durability === 'os') await synced(path, files.fdatasync(fd));
     await files.close(fd);
   }
@@ -216,6 +225,7 @@ export class DayWriter {
 
   /** Opens the day's file. No line is lost by waiting, so any error may be retried. */
   async #tryOpen(day: string): Promise<Blocked | undefined> {
+    this.#opening = day;
     try {
       await this.#open(day);
       return undefined;
@@ -225,6 +235,8 @@ export class DayWriter {
         reason: isDiskFull(error) ? DISK_FULL : 'the view file cannot be opened',
         message: cannotOpen(this.#pathOf(day), error).message,
       };
+    } finally {
+      this.#opening = undefined;
     }
   }
 
@@ -235,7 +247,6 @@ export class DayWriter {
   async #open(day: string): Promise<void> {
     const { dir, durability, files } = this.#options;
     const path = this.#pathOf(day);
-    this.#written.add(day);
     // Some devices act when they are opened, and on Deno opening a FIFO waits for its reader.
     const found = await ifPresent(files.stat(path));
     if (found?.isFile() === false) throw new Error(NOT_REGULAR);

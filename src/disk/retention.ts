@@ -1,63 +1,90 @@
-// Removes daily files by age, and slowly: at most one file of each kind per hour, the first an hour
-// after the start. A clock that is wrong for an hour therefore costs one file at most.
+// Removes the files of old days, and slowly: at most one day of each kind per hour, the first an hour
+// after the start. A clock that is wrong for an hour therefore costs one old day at most.
 import { reasonOf } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
 import { DAY_MS, dayOf, HOUR_MS } from '../base/time.ts';
-import { daysIn } from './directory.ts';
-import { fileNameOf, replayRecordOf, type FileKind } from './names.ts';
+import { dayOfRemovable, FILE_KINDS, type FileKind, filesOfDay } from './names.ts';
 import { type DirectoryOptions, ifPresent } from './ops.ts';
 
+/** The files of a day are removed once the day ended more than this many days ago; 0: never. */
+export type KeepDays = Readonly<Record<FileKind, number>>;
+
 export interface RetentionOptions extends DirectoryOptions {
-  /** Files more than this many days old are removed; 0: none. */
-  readonly keepDays: Readonly<Record<FileKind, number>>;
+  readonly keepDays: KeepDays;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Returns whether this process has written the day's file. Such a file is never removed. */
-  readonly hasWritten: (kind: FileKind, day: string) => boolean;
+  /** Returns whether this process has the day's file open, or may still write to it. */
+  readonly isInUse: (kind: FileKind, day: string) => boolean;
   /** Returns whether this process may remove files now. */
   readonly isLocked: () => boolean;
 }
 
+/** A file that retention had the time to remove is overdue. */
+const REMOVAL_MS = 2 * HOUR_MS;
+
 /**
- * Returns the days that have files more than `keepDays` days old, oldest first. The newest day is
- * never among them.
- * @param days all days that have a file, ascending.
+ * Removes the files of at most one overdue day of each kind per hour, the first an hour from now, as
+ * long as the process holds the lock.
  */
-export function overdueDays(days: readonly string[], keepDays: number, nowMs: number): string[] {
-  if (keepDays === 0) return [];
-  const oldestDay = dayOf(nowMs - keepDays * DAY_MS);
-  return days.slice(0, -1).filter((day) => day < oldestDay);
+export function startRetention(options: RetentionOptions): void {
+  // An hour after the last removal has ended, so that two are never closer than that.
+  const removeAndWait = () => removeOverdue(options).finally(() => startRetention(options));
+  setTimeout(() => void removeAndWait(), HOUR_MS).unref();
 }
 
 /**
- * Removes at most one overdue file of each kind per hour, the first an hour from now, as long as the
- * process holds the lock.
+ * Returns the names of the files that should have been removed by now, oldest first of each kind.
+ * @param names the regular files in the directory.
  */
-export function startRetention(options: RetentionOptions): void {
-  const look = async (): Promise<void> => {
-    for (const kind of ['views', 'refused'] as const) {
-      try {
-        await removeOldest(kind, options);
-      } catch (error) {
-        const { dir, log } = options;
-        log.warn(`Cannot remove old files of ${kind} from "${dir}": ${reasonOf(error)}`);
-      }
+export const overdueFiles = (
+  names: readonly string[],
+  keepDays: KeepDays,
+  nowMs: number,
+): readonly string[] =>
+  FILE_KINDS.flatMap((kind) => {
+    const days = overdueDays(kind, names, keepDays[kind], nowMs - REMOVAL_MS);
+    return days.flatMap((day) => filesIn(names, kind, day));
+  });
+
+/** Returns the days that ended more than `keepDays` days ago, oldest first, without the newest. */
+function overdueDays(
+  kind: FileKind,
+  names: readonly string[],
+  keepDays: number,
+  nowMs: number,
+): readonly string[] {
+  if (keepDays === 0) return [];
+  const days = new Set(names.flatMap((name) => dayOfRemovable(kind, name) ?? []));
+  const firstKept = dayOf(nowMs - keepDays * DAY_MS);
+  return [...days]
+    .sort()
+    .slice(0, -1)
+    .filter((day) => day < firstKept);
+}
+
+const filesIn = (names: readonly string[], kind: FileKind, day: string): readonly string[] =>
+  filesOfDay(kind, day).filter((name) => names.includes(name));
+
+async function removeOverdue(options: RetentionOptions): Promise<void> {
+  for (const kind of FILE_KINDS) {
+    try {
+      await removeOldest(kind, options);
+    } catch (error) {
+      const { dir, log } = options;
+      log.warn(`Cannot remove old files of ${kind} from "${dir}": ${reasonOf(error)}`);
     }
-    // An hour after the look has ended, so that two removals are never closer than that.
-    startRetention(options);
-  };
-  setTimeout(() => void look(), HOUR_MS).unref();
+  }
 }
 
 async function removeOldest(kind: FileKind, options: RetentionOptions): Promise<void> {
-  const { dir, files, now, log, hasWritten, isLocked } = options;
+  const { dir, files, now, log, isInUse, isLocked } = options;
   const keepDays = options.keepDays[kind];
   if (keepDays === 0 || !isLocked()) return;
-  const overdue = overdueDays(await daysIn(files, dir, kind), keepDays, now());
-  const oldest = overdue.find((day) => !hasWritten(kind, day));
+  const names = await files.list(dir);
+  const oldest = overdueDays(kind, names, keepDays, now()).find((day) => !isInUse(kind, day));
   if (oldest === undefined || !isLocked()) return;
-  const path = `${dir}/${fileNameOf(kind, oldest)}`;
-  await files.unlink(path);
-  log.info(`Removed "${path}", which is more than ${plural(keepDays, 'day')} old`);
-  if (kind === 'refused') await ifPresent(files.unlink(replayRecordOf(path)));
+  for (const name of filesIn(names, kind, oldest)) {
+    await ifPresent(files.unlink(`${dir}/${name}`));
+    log.info(`Removed "${dir}/${name}", which is more than ${plural(keepDays, 'day')} old`);
+  }
 }

@@ -4,7 +4,7 @@ import { dayOf } from '../base/time.ts';
 import { daysIn } from '../disk/directory.ts';
 import { fileNameOf } from '../disk/names.ts';
 import { systemFiles } from '../disk/ops.ts';
-import { overdueDays } from '../disk/retention.ts';
+import { overdueFiles } from '../disk/retention.ts';
 import { diskRemedy } from '../view/remedy.ts';
 import type { Place } from './shell-commands.ts';
 
@@ -16,6 +16,7 @@ const DAYS_MAX = 7;
 /** Reads the data directory, if there is one. Never rejects: what cannot be read is left out. */
 export async function lookAround(place: Looked, nowMs: number) {
   const { data: dir = '', 'keep-days': keepDays, 'keep-refused-days': keepRefusedDays } = place;
+  const names = await systemFiles.list(dir).catch(() => []);
   const viewDays = await daysIn(systemFiles, dir, 'views').catch(() => []);
   const refusedDays = await daysIn(systemFiles, dir, 'refused').catch(() => []);
   return {
@@ -27,10 +28,7 @@ export async function lookAround(place: Looked, nowMs: number) {
     /** The days of the files of refused views. */
     refusedDays,
     /** The names of files that should have been removed by now. */
-    overdue: [
-      ...overdueDays(viewDays, keepDays, nowMs).map((day) => fileNameOf('views', day)),
-      ...overdueDays(refusedDays, keepRefusedDays, nowMs).map((day) => fileNameOf('refused', day)),
-    ],
+    overdue: overdueFiles(names, { views: keepDays, refused: keepRefusedDays }, nowMs),
   };
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { daysIn } from '../../src/disk/directory.ts';
 import { type FileOps, systemFiles } from '../../src/disk/ops.ts';
-import { startRetention } from '../../src/disk/retention.ts';
+import { overdueFiles, startRetention } from '../../src/disk/retention.ts';
 import { memoryLog } from '../support/memory-log.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -32,7 +32,7 @@ function started(names: readonly string[]) {
     now: () => Date.parse(`${march(6)}T12:00:00Z`),
     log,
     files,
-    hasWritten: (kind, day) => kind === 'views' && day === march(1),
+    isInUse: (kind, day) => kind === 'views' && day === march(1),
     isLocked: () => may.remove,
   });
   const pass = async (hours: number): Promise<void> => {
@@ -49,8 +49,11 @@ const views = (...days: number[]): string[] => days.map((day) => `views-${march(
 const refused = (...days: number[]): string[] => days.map((day) => `refused-${march(day)}.ndjson`);
 const record = (day: number): string => `${refused(day)[0]}.replayed`;
 
-it('one file of each kind goes per hour, oldest first, and is logged', async () => {
-  const names = [...views(1, 2, 3, 5), ...refused(1, 2, 5), record(1), record(5)].sort();
+it('one day of each kind goes per hour, with all its files, and is logged', async () => {
+  const packed = [`${views(2)[0]}.gz`, `${refused(1)[0]}.gz`];
+  const foreign = [`${views(1)[0]}.bak`, `${views(2)[0]}.replayed`, `old-${views(2)[0]}`];
+  const own = [...views(1, 2, 3, 5), ...refused(1, 2, 5), record(1), record(5)];
+  const names = [...own, ...packed, ...foreign].sort();
   const { dir, log, may, pass, left } = started(names);
   fs.renameSync(dir, `${dir}-away`);
   await pass(1);
@@ -64,13 +67,26 @@ it('one file of each kind goes per hour, oldest first, and is logged', async () 
   expect(left()).toStrictEqual(names);
   may.remove = true;
   await pass(1);
-  expect(left()).toStrictEqual([...refused(2, 5), record(5), ...views(1, 3, 5)].sort());
-  expect(log.lines).toStrictEqual([
-    `info: Removed "${dir}/views-2026-03-02.ndjson", which is more than 2 days old`,
-    `info: Removed "${dir}/refused-2026-03-01.ndjson", which is more than 2 days old`,
-  ]);
+  const kept = [...refused(5), record(5), ...views(1, 5), ...foreign];
+  expect(left()).toStrictEqual([...kept, ...refused(2), ...views(3)].sort());
+  const removed = [...views(2), packed[0], ...refused(1), packed[1], record(1)];
+  expect(log.lines).toStrictEqual(
+    removed.map((name) => `info: Removed "${dir}/${name}", which is more than 2 days old`),
+  );
   await pass(5);
-  expect(left()).toStrictEqual([...refused(5), record(5), ...views(1, 5)].sort());
+  expect(left()).toStrictEqual(kept.sort());
+});
+
+it('files are overdue two hours after retention could begin to remove them', () => {
+  const names = [...views(1, 2, 5), `${views(1)[0]}.gz`, ...refused(1, 2, 3), record(2)];
+  const overdueAt = (time: string, keepDays = { views: 2, refused: 2 }): readonly string[] =>
+    overdueFiles(names, keepDays, Date.parse(`${time}:00Z`));
+  expect(overdueAt('2026-03-04T01:59')).toStrictEqual([]);
+  const first = [...views(1), `${views(1)[0]}.gz`];
+  expect(overdueAt('2026-03-04T02:00')).toStrictEqual([...first, ...refused(1)]);
+  const second = [...first, ...views(2), ...refused(1, 2), record(2)];
+  expect(overdueAt('2027-01-01T00:00')).toStrictEqual(second);
+  expect(overdueAt('2027-01-01T00:00', { views: 0, refused: 0 })).toStrictEqual([]);
 });
 
 it('only regular files count', async () => {

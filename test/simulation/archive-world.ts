@@ -61,6 +61,8 @@ export class ArchiveWorld extends World<ArchiveProcess> {
 
   protected sendFew(): void {
     this.#publish(3);
+    // A stream of months is not read again in seconds.
+    if (this.isQuietSite && this.random.chance(0.3)) this.#expire();
   }
 
   protected override clear(spaceBytes: number): void {
@@ -87,7 +89,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     this.hasLost = false;
     const recordFile = this.#recordFile;
     if (recordFile === undefined) return;
-    const files = this.process.removals.filesOf('views').map(({ inode }) => inode);
+    const files = this.process.removals.filesOf('views');
     // The record still names files that the operator has removed, until they are begun anew.
     const sizes = Object.entries(this.record!.files);
     const isThere = ([name, size]: [string, number]): boolean =>
@@ -104,7 +106,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
   async #rotate(): Promise<void> {
     // The archive may have another day's file open.
     if (this.random.chance(0.5)) await this.mistime();
-    this.take(this.todaysFile(), 'removed');
+    this.operator.take(this.operator.todaysFile(), 'removed');
     await this.time.advance(1_500);
     this.stream.batch = 50;
     this.#publish(50);
@@ -185,7 +187,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
   #changeRecord(): void {
     const record = this.#recordFile;
     if (record === undefined) return;
-    if (this.random.chance(0.5)) this.take(ARCHIVE_RECORD, 'removed');
+    if (this.random.chance(0.5)) this.operator.take(ARCHIVE_RECORD, 'removed');
     else if (this.#backup?.files.every(({ gone }) => gone === undefined) === true) {
       record.empty();
       record.append(this.#backup.bytes);

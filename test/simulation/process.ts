@@ -42,7 +42,7 @@ export class Process extends SimulatedProcess {
       ledger.check(outcome === undefined || syscalls.errors > 0, `did not start: ${outcome}`);
       return false;
     }
-    const newest = this.removals.filesOf('views').at(-1)?.inode;
+    const newest = this.removals.filesOf('views').at(-1);
     const isWhole = newest === undefined || newest.size === 0 || newest.bytes.at(-1) === 0x0a;
     const isBlocked = this.#store.state().unavailable !== undefined;
     ledger.check(isWhole || isBlocked, `${newest?.name} ends in half a line after the start`);
@@ -56,7 +56,7 @@ export class Process extends SimulatedProcess {
     startRetention({
       ...common,
       keepDays: settings.keepDays,
-      hasWritten: (kind, day) => (kind === 'views' ? this.#store : this.#refused).hasWritten(day),
+      isInUse: (kind, day) => (kind === 'views' ? this.#store : this.#refused).isInUse(day),
       isLocked: () => true,
       files: syscalls.files('retention'),
     });

@@ -6,8 +6,6 @@ import type { World } from './world.ts';
 
 /** Records what one process has done. */
 export class Life {
-  /** The names that the process opened for writing, or tried to. */
-  readonly names = new Set<string>();
   /** The files that it has written. */
   readonly written = new Set<Inode>();
   readonly lines = { views: 0, refused: 0 };

@@ -62,7 +62,7 @@ export class Syscalls {
   operationsLeft = Infinity;
   readonly #world: World;
   readonly #removals: Removals;
-  readonly #open = new Map<number, { inode: Inode; isSynchronous: boolean }>();
+  readonly #open = new Map<number, { inode: Inode; isSynchronous: boolean; isWritable: boolean }>();
   readonly #underWay = new Set<() => void>();
 
   constructor(world: World, removals: Removals) {
@@ -82,11 +82,7 @@ export class Syscalls {
         this.#call(part, operation, args[0], () => act(this.#inode(args[0], operation), ...args));
     return {
       canDsync: disk.canDsync,
-      open: (path, flags) => {
-        // Also if it fails: the process meant to write there.
-        if (flags !== 'r') this.#world.ledger.life.names.add(path.slice(DATA.length + 1));
-        return this.#call(part, 'open', path, () => this.#openNow(part, path, flags));
-      },
+      open: (path, flags) => this.#call(part, 'open', path, () => this.#openNow(part, path, flags)),
       write: (fd, bytes, offset, length) => {
         const troubleMs = Math.max(this.troubleMs, time.resumedMs);
         ledger.writing(part, this.#inode(fd, 'write'), troubleMs);
@@ -101,7 +97,11 @@ export class Syscalls {
       chmod: call('chmod', (_inode, _path: string) => {}),
       fstat: call('fstat', (inode, _fd: number) => statOf(inode)),
       stat: call('stat', (inode, _path: string) => statOf(inode)),
-      close: call('close', (_inode, fd: number) => void this.#open.delete(fd)),
+      close: (fd) => {
+        const { inode, isWritable } = this.#open.get(fd)!;
+        if (isWritable) this.#removals.closed(inode);
+        return this.#call(part, 'close', fd, () => void this.#open.delete(fd));
+      },
       list: (path) => {
         if (part === 'retention') this.#removals.listing();
         return this.#call(part, 'list', path, () =>
@@ -201,11 +201,12 @@ export class Syscalls {
       if (inode === undefined && disk.spaceBytes === 0) throw errnoError(disk.fullErrno, 'open');
       inode ??= disk.create(path.slice(DATA.length + 1));
       if (flags === 'w') inode.empty();
+      this.#removals.opened(inode);
     }
     if (inode === undefined) throw errnoError('ENOENT', 'open');
     let fd = 3;
     while (this.#open.has(fd)) fd += 1;
-    this.#open.set(fd, { inode, isSynchronous: flags.includes('d') });
+    this.#open.set(fd, { inode, isSynchronous: flags.includes('d'), isWritable: flags !== 'r' });
     return fd;
   }
 

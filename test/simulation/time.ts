@@ -2,6 +2,8 @@
 // runs, so a simulated hour takes milliseconds. While installed, it replaces the timers and the
 // monotonic clock that the storage code uses.
 
+import { HOUR_MS } from '../../src/base/time.ts';
+
 interface Timer {
   dueMs: number;
   readonly run: () => void;
@@ -22,6 +24,8 @@ export class SimulatedTime {
   nowMs = 0;
   /** The last time at which the process could not run for a while. */
   resumedMs = 0;
+  /** How often more than an hour has passed, at once: what is due every hour was done once. */
+  hours = 0;
   #processStartMs = 0;
   /** Milliseconds from `nowMs` to the wall clock's time. */
   #wallOffsetMs: number;
@@ -89,6 +93,7 @@ export class SimulatedTime {
   /** Lets time pass while the process is stopped by a signal, or its machine is paused. */
   async suspend(ms: number): Promise<void> {
     this.nowMs += ms;
+    if (ms > 1.01 * HOUR_MS) this.hours += 1;
     this.resumedMs = this.nowMs;
     await this.advance(1);
   }

@@ -1,13 +1,12 @@
-import { DAY_MS, dayOf, HOUR_MS } from '../../src/base/time.ts';
+import { DAY_MS, HOUR_MS } from '../../src/base/time.ts';
 import { DATA, Disk } from './disk.ts';
 import { Ledger } from './ledger.ts';
+import { Operator } from './operator.ts';
 import { Random } from './random.ts';
 import type { SimulatedProcess } from './simulated-process.ts';
 import { WEATHERS } from './syscalls.ts';
 import { SimulatedTime } from './time.ts';
 
-const LIVES_MAX = 5;
-const STEPS_MAX = 60;
 const NOON = Date.parse('2026-03-01T12:00:00Z');
 const UNLIMITED = Number.POSITIVE_INFINITY;
 const CLOCK_STEPS_MS = [1_000, 5 * 60_000, DAY_MS, 2 * DAY_MS, 365 * DAY_MS];
@@ -17,42 +16,49 @@ export type Event = readonly [number, string, () => Promise<void> | void];
 
 type Settings = ReturnType<typeof settingsFrom>;
 
-const settingsFrom = (random: Random, isArchive: boolean) =>
-  ({
+const settingsFrom = (random: Random, isArchive: boolean, isQuietSite: boolean) => {
+  const days = isQuietSite ? [1, 3, 10] : [0, 1, 3];
+  return {
     durability: isArchive || random.chance(0.75) ? 'disk' : 'os',
     minFreeBytes: random.pick([0, 1_000_000]),
     refusedBytesMax: random.pick([0, 3_000, 10_000, 1_000_000]),
     keepDays: {
-      views: random.pick([0, 1, 3]),
-      refused: isArchive ? 0 : random.pick([0, 1, 3]),
+      views: random.pick(days),
+      refused: isArchive ? 0 : random.pick(days),
     },
-  }) as const;
+  } as const;
+};
 
 /** One data directory, its operator, and the processes that live on it one after the other. */
 export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
   readonly random: Random;
   /** True: its processes archive a stream. False: they collect views. */
   readonly isArchive: boolean;
+  /** True: its lives last for months, and views are few. */
+  readonly isQuietSite: boolean;
   readonly settings: Settings;
   readonly time: SimulatedTime;
   readonly disk: Disk;
   readonly ledger: Ledger;
+  readonly operator: Operator;
   process!: P;
 
   constructor(seed: number, isArchive = false) {
     const random = new Random(seed);
     this.random = random;
     this.isArchive = isArchive;
-    this.settings = settingsFrom(random, isArchive);
+    this.isQuietSite = random.chance(0.1);
+    this.settings = settingsFrom(random, isArchive, this.isQuietSite);
     this.time = new SimulatedTime(NOON + random.below(DAY_MS));
     this.disk = new Disk(random);
     this.ledger = new Ledger(this);
     this.ledger.note(`seed ${seed}, ${JSON.stringify(this.settings)}`);
-    this.#putOldFiles();
+    this.operator = new Operator(this);
+    this.operator.putOldFiles();
   }
 
   async run(): Promise<void> {
-    for (let life = 0; life < LIVES_MAX && this.ledger.violation === undefined; life++) {
+    for (let life = 0; life < this.#pace.lives && this.ledger.violation === undefined; life++) {
       await this.#live();
     }
     if (this.ledger.violation === undefined) await this.#liveInPeace();
@@ -63,13 +69,35 @@ export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
     this.process = this.newProcess();
     if (this.random.chance(0.5)) this.#setWeather();
     const hasStarted = await this.process.start();
-    for (let step = this.random.below(STEPS_MAX); hasStarted && step > 0; step--) {
-      await this.#happen();
+    for (let step = this.random.below(this.#pace.steps); hasStarted && step > 0; step--) {
+      if (this.isQuietSite) await this.#passDays();
+      if (!this.#isOver) await this.#happen();
       this.process.check();
-      if (this.process.hasEnded || this.ledger.violation !== undefined) break;
+      if (this.#isOver) break;
     }
     await this.process.end();
     this.#cutPower();
+  }
+
+  get #pace() {
+    return this.isQuietSite ? { lives: 2, steps: 20 } : { lives: 5, steps: 60 };
+  }
+
+  get #isOver(): boolean {
+    return this.process.hasEnded || this.ledger.violation !== undefined;
+  }
+
+  /** Days with few views, on a machine that sleeps most of the time. */
+  async #passDays(): Promise<void> {
+    this.clear(UNLIMITED);
+    for (let half = this.random.below(60); half > 0 && !this.#isOver; half--) {
+      await this.time.suspend(this.random.between(0.5, 14) * HOUR_MS);
+      if (this.random.chance(0.3)) this.sendFew();
+      await this.time.advance(20);
+      this.process.removals.checkAges();
+    }
+    await this.time.advance(8_000);
+    this.process.check();
   }
 
   /** Without any trouble: torn lines are ended, views are stored, and an old file is removed. */
@@ -97,7 +125,7 @@ export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
 
   /** Everything that can happen to a process. */
   protected events(): readonly Event[] {
-    const { time, random } = this;
+    const { time, random, operator } = this;
     return [
       [30, 'views arrive', () => this.burst()],
       [12, 'nothing', () => time.advance(random.between(1, 3_000))],
@@ -111,10 +139,12 @@ export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
       [4, 'midnight', () => this.#setClock(this.#nearMidnight())],
       [2, 'the clock is wrong for a while', () => this.mistime()],
       [3, 'the clock is set', () => this.#setClock(this.#anotherTime())],
-      [3, 'a file is moved', () => this.take(this.todaysFile(), 'moved')],
-      [2, 'a file is removed', () => this.take(this.todaysFile(), 'removed')],
-      [1, 'an old file is removed', () => this.take(this.disk.names()[0] ?? '', 'removed')],
-      [2, 'something is in the way', () => this.#obstruct()],
+      [3, 'a file is moved', () => operator.take(operator.todaysFile(), 'moved')],
+      [2, 'a file is removed', () => operator.take(operator.todaysFile(), 'removed')],
+      [1, 'an old file is removed', () => operator.takeAny()],
+      [2, 'something is in the way', () => operator.obstruct()],
+      [1, 'a past day is packed', () => operator.pack()],
+      [1, 'refused views are sent again', () => operator.replay()],
       [3, 'kill -9', () => this.process.kill()],
       [3, 'SIGTERM', () => this.#stop()],
     ];
@@ -172,12 +202,12 @@ export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
 
   #setSpace(bytes: number): void {
     this.disk.spaceBytes = bytes;
-    this.noteChange(`${bytes} bytes are free`);
+    this.operator.note(`${bytes} bytes are free`);
   }
 
   #setClock(wallMs: number): void {
     this.time.setWall(wallMs);
-    this.noteChange(`it is ${new Date(this.time.wallMs()).toISOString()}`);
+    this.operator.note(`it is ${new Date(this.time.wallMs()).toISOString()}`);
   }
 
   protected async mistime(): Promise<void> {
@@ -194,51 +224,5 @@ export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
 
   #anotherTime(): number {
     return this.time.wallMs() + this.random.between(-1, 1) * this.random.pick(CLOCK_STEPS_MS);
-  }
-
-  protected take(name: string, how: 'moved' | 'removed'): void {
-    this.disk.detach(name, how, this.time.nowMs);
-    this.noteChange(`${name} is ${how}`);
-  }
-
-  /** Puts another file, a directory or a FIFO in the place of one of viewlog's files. */
-  #obstruct(): void {
-    const name = this.todaysFile();
-    const kind = this.random.pick(['directory', 'fifo', 'file'] as const);
-    this.take(name, 'moved');
-    if (kind === 'file') this.#putFile(name);
-    else this.disk.create(name, kind);
-    this.noteChange(`${name} is a ${kind}`);
-  }
-
-  protected todaysFile(): string {
-    const kind = this.isArchive || this.random.chance(0.8) ? 'views' : 'refused';
-    return `${kind}-${dayOf(this.time.wallMs())}.ndjson`;
-  }
-
-  protected noteChange(text: string): void {
-    this.ledger.note(text);
-    this.ledger.operatorMs = this.time.nowMs;
-  }
-
-  /** Creates files of earlier days, some of them torn, and files of other programs. */
-  #putOldFiles(): void {
-    const { random, disk } = this;
-    for (let n = random.below(6); n > 0; n--) {
-      const day = dayOf(this.time.wallMs() - random.below(8) * DAY_MS);
-      const ending = random.pick(['', '', '', '.gz', '.replayed']);
-      const name = `${random.pick(['views', 'refused'])}-${day}.ndjson${ending}`;
-      if (disk.names().includes(name)) continue;
-      this.#putFile(name);
-    }
-    disk.syncNames();
-  }
-
-  #putFile(name: string): void {
-    const inode = this.disk.create(name);
-    const text = this.random.pick(['', '{"old":true}\n', '{"old":true}\n{"old":']);
-    inode.append(Buffer.from(text));
-    if (this.random.chance(0.5)) inode.makeDurable();
-    this.ledger.adopt(inode);
   }
 }

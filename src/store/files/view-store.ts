@@ -132,8 +132,8 @@ export class LocalViewStore implements ViewStore {
     throw new Fatal(EXIT.ioError, `${what}, after ${seconds}`);
   }
 
-  hasWritten(day: string): boolean {
-    return this.#writer.hasWritten(day);
+  isInUse(day: string): boolean {
+    return this.#writer.isInUse(day);
   }
 
   /** Counts and sums are since the start. */

@@ -77,8 +77,8 @@ export class RefusedFiles implements RefusedStore {
     return { ...this.#counts };
   }
 
-  hasWritten(day: string): boolean {
-    return this.#writer.hasWritten(day);
+  isInUse(day: string): boolean {
+    return this.#writer.isInUse(day);
   }
 
   async #finish(): Promise<void> {
