@@ -214,9 +214,11 @@ export class DayWriter {
   async #close({ day, path, fd }: OpenFile): Promise<void> {
     const { durability, files } = this.#options;
     this.#file = undefined;
-    this.#left = { day, atMs: performance.now() };
+    const left = { day, atMs: Infinity };
+    this.#left = left;
     if (durability === 'os') await synced(path, files.fdatasync(fd));
     await files.close(fd);
+    left.atMs = performance.now();
   }
 
   #pathOf(day: string): string {

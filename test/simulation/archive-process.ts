@@ -70,6 +70,10 @@ export class ArchiveProcess extends SimulatedProcess {
     this.#stopping.abort();
     await time.runUntil(() => this.outcome !== undefined, STOP_MS);
     ledger.note(this.outcome ?? 'did not stop');
+    // The next process does again what the record does not have.
+    const hasFailed = this.syscalls.hasFailed && this.syscalls.failedName.startsWith('views-');
+    const isTruth = this.outcome !== 'stopped' || !hasFailed;
+    ledger.check(isTruth, 'a write failed, and it stopped as if nothing had happened');
     ledger.check(!isCalm || this.outcome === 'stopped', `${this.outcome} at SIGTERM`);
     if (isCalm) await this.checkClosed();
     this.kill();

@@ -144,6 +144,8 @@ export class Process extends SimulatedProcess {
     const outcome = await time.outcomeOf(this.#store.close(CLOSE_MS), CLOSE_MS + 200);
     ledger.note(`close: ${outcome}`);
     ledger.check(outcome !== undefined, 'close() did not end in time');
+    const isTruth = outcome === 'done' ? !this.syscalls.hasFailed : /^74: .*"\/data/.test(outcome!);
+    ledger.check(isTruth, `after a failure during the stop, close() ended with: ${outcome}`);
     ledger.check(this.#pending.size === 0, 'a view has no answer after close()');
     ledger.check(!isCalm || outcome === 'done', `close() failed: ${outcome}`);
     if (outcome === 'done' && !this.syscalls.isFailing) await this.#checkStopped(isCalm);
@@ -167,6 +169,8 @@ export class Process extends SimulatedProcess {
       await this.world.time.advance(100);
       const { ledger } = this.world;
       ledger.check(this.#pending.size === 0, 'a view has no answer after a fatal error');
+      const outcome = await this.world.time.outcomeOf(this.#store.close(CLOSE_MS), CLOSE_MS);
+      ledger.check(outcome === this.outcome, `it failed: ${this.outcome}; close(): ${outcome}`);
     }
     this.kill();
   }
@@ -178,7 +182,7 @@ export class Process extends SimulatedProcess {
     ledger.check(this.outcome === undefined, 'onFatal was called twice');
     ledger.check(fatal.exitCode === 74, `the exit code is ${fatal.exitCode}`);
     ledger.check(this.syscalls.hasFailed, `it ended for no reason: ${fatal.message}`);
-    this.outcome = fatal.message;
+    this.outcome = `${fatal.exitCode}: ${fatal.message}`;
   }
 
   /** Returns whether nothing has been wrong for a while, so that no view may be refused. */

@@ -24,6 +24,7 @@ export const WEATHERS = {
   calm: CALM,
   rough: { ...CALM, short: 0.3, busy: 0.1, errors: 0.05 },
   failing: { ...CALM, short: 0.1, failures: 0.05 },
+  broken: { ...CALM, failures: 0.5 },
   slow: { ...CALM, hangs: 0.04, errors: 0.01 },
 };
 
@@ -56,6 +57,8 @@ export class Syscalls {
   hasFailed = false;
   /** A write or a sync has failed for good; the view store does not know yet. */
   isFailing = false;
+  /** The file on which a write or a sync failed for good last. */
+  failedName = '';
   /** Errors that the process got, except EINTR and EAGAIN. */
   errors = 0;
   /** How many operations the process lives for. */
@@ -217,7 +220,7 @@ export class Syscalls {
     const syncs = isSynchronous && inode.durableBytes === inode.size;
     const { busy, failures, short } = this.weather;
     if (random.chance(busy)) throw errnoError(random.pick(['EINTR', 'EAGAIN']), 'write');
-    if (random.chance(failures)) throw this.#failure(part, 'write', ['EIO', 'EROFS']);
+    if (random.chance(failures)) throw this.#failure(part, inode, 'write', ['EIO', 'EROFS']);
     const isShort = bytes.length > 1 && random.chance(short);
     const wanted = isShort ? 1 + random.below(bytes.length - 1) : bytes.length;
     const count = Math.min(wanted, disk.spaceBytes);
@@ -235,14 +238,15 @@ export class Syscalls {
     if (isRoot && !disk.canSyncNames) throw errnoError('EINVAL', 'fsync');
     if (random.chance(this.weather.failures)) {
       inode.isPoisoned = true;
-      throw this.#failure(part, 'sync', ['EIO', 'ENOSPC', 'EDQUOT', 'EINTR']);
+      throw this.#failure(part, inode, 'sync', ['EIO', 'ENOSPC', 'EDQUOT', 'EINTR']);
     }
     if (isRoot) disk.syncNames();
     else inode.makeDurable();
   }
 
-  #failure(part: Part, operation: string, codes: readonly string[]): Error {
+  #failure(part: Part, { name }: Inode, operation: string, codes: readonly string[]): Error {
     if (part === 'views') this.isFailing = true;
+    this.failedName = name;
     return errnoError(this.#world.random.pick(codes), operation);
   }
 }

@@ -2,6 +2,7 @@
 // runs, so a simulated hour takes milliseconds. While installed, it replaces the timers and the
 // monotonic clock that the storage code uses.
 
+import type { Fatal } from '../../src/base/exit.ts';
 import { HOUR_MS } from '../../src/base/time.ts';
 
 interface Timer {
@@ -79,12 +80,15 @@ export class SimulatedTime {
     return true;
   }
 
-  /** Waits for so long at most. Returns `done`, the error, or `undefined` if the time is over. */
+  /**
+   * Waits for so long at most. Returns `done`, the exit code and message of a Fatal, or `undefined` if
+   * the time is over.
+   */
   async outcomeOf(promise: Promise<unknown>, ms: number): Promise<string | undefined> {
     let outcome: string | undefined;
     promise.then(
       () => (outcome = 'done'),
-      (error: unknown) => (outcome = String(error)),
+      (error: Fatal) => (outcome = `${error.exitCode}: ${error.message}`),
     );
     await this.runUntil(() => outcome !== undefined, ms);
     return outcome;

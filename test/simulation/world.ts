@@ -167,6 +167,7 @@ export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
 
   async #stop(): Promise<void> {
     await this.burst();
+    if (this.random.chance(0.3)) this.process.syscalls.weather = WEATHERS.broken;
     this.sendFew();
     await this.process.stop();
   }

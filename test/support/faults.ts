@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { buildSync } from 'esbuild';
 import { expect } from 'vitest';
 import { sleep } from '../../src/base/time.ts';
@@ -125,6 +127,37 @@ async function failSync(runtime: Runtime): Promise<void> {
   expect(expected.filter((id) => !stored.has(id))).toStrictEqual([]);
 }
 
+/** Lets a write fail while a stop waits for the last request: exit code, log and answer say so. */
+async function failWriteAtStop(runtime: Runtime): Promise<void> {
+  const trial = new Trial(runtime);
+  const viewlog = await trial.start();
+  expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
+  const [name] = trial.files().keys();
+  const path = join(trial.data, name!);
+  const body = JSON.stringify(MINIMAL_VIEW);
+  const head = `POST /view HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+  const socket = connect(viewlog.port, '127.0.0.1');
+  socket.write(head + body.slice(0, 9));
+  await until(() => socket.bytesWritten > 0);
+  await sleep(100);
+  viewlog.child.kill('SIGTERM');
+  await viewlog.says(/viewlog stopping/);
+  const errors = ['-e', 'inject=write,pwrite64:error=EIO'];
+  const tracer = startProgram(['strace', '-f', '-p', `${viewlog.child.pid}`, '-P', path, ...errors]);
+  await tracer.says(/attached/);
+  socket.write(body.slice(9));
+  const answer = await text(socket);
+  const { code, stderr } = await viewlog.ended;
+  await tracer.ended;
+  expect(answer).toMatch(/^HTTP\/1.1 503 /);
+  expect([code, stderr]).toStrictEqual([
+    74,
+    expect.stringMatching(`error: Cannot write "${path}": .*; check the disk`),
+  ]);
+  await trial.restart();
+  trial.expectWhole();
+}
+
 /**
  * Lets the disk hang: views get 503 after 10 seconds, `/readyz` answers 503, and viewlog recovers. If
  * the disk hangs during a stop, a second signal ends viewlog as soon as the disk answers.
@@ -203,6 +236,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   'a link to /dev/null in the place of a file': obstruct((path) => symlinkSync('/dev/null', path)),
   'a directory in the place of a file': obstruct((path) => mkdirSync(path)),
   'more views than the queue takes': overload,
+  'a write that fails during a stop': failWriteAtStop,
   ...(canMount() && {
     'a full disk that has space again': fillAndFree,
     'kill -9 on a full disk': fillAndEnd('SIGKILL'),

@@ -77,7 +77,8 @@ export class LocalViewStore implements ViewStore {
 
   #blocked: Blocked | undefined;
   #isStuck = false;
-  #isDead = false;
+  /** The first error after which the store can't continue. */
+  #fatal: Fatal | undefined;
   #isClosing = false;
   #unavailableSinceMs: number | undefined;
 
@@ -118,7 +119,8 @@ export class LocalViewStore implements ViewStore {
 
   /**
    * Refuses new views, writes and syncs the queue, closes the file.
-   * @throws {Fatal} exit 74 if that takes longer, or if the file is left with half a line.
+   * @throws {Fatal} the error that `onFatal` got, before or meanwhile; exit 74 if it takes longer,
+   *   or if the file is left with half a line.
    */
   async close(timeoutMs: number): Promise<void> {
     this.#isClosing = true;
@@ -155,7 +157,7 @@ export class LocalViewStore implements ViewStore {
   }
 
   #unavailable(): string | undefined {
-    if (this.#isDead) return FAILED;
+    if (this.#fatal !== undefined) return FAILED;
     if (this.#isStuck) return STUCK;
     if (this.#blocked !== undefined) return this.#blocked.reason;
     if (this.#isClosing) return SHUTTING_DOWN;
@@ -177,7 +179,7 @@ export class LocalViewStore implements ViewStore {
       await new Promise((resolve) => setImmediate(resolve));
       const isLook = this.#isLookDue;
       const batch = isLook || this.#blocked !== undefined ? undefined : this.#queue.shift();
-      if (this.#isDead || (!isLook && batch === undefined)) break;
+      if (this.#fatal !== undefined || (!isLook && batch === undefined)) break;
       this.#batch = batch;
       this.#stepSinceMs = performance.now();
       try {
@@ -239,10 +241,10 @@ export class LocalViewStore implements ViewStore {
   }
 
   #die(error: unknown): void {
-    this.#isDead = true;
-    this.#refuseAll(FAILED);
     const message = `Cannot write to "${this.#writer.where}": ${reasonOf(error)}`;
-    this.#options.onFatal(error instanceof Fatal ? error : new Fatal(EXIT.ioError, message));
+    this.#fatal = error instanceof Fatal ? error : new Fatal(EXIT.ioError, message);
+    this.#refuseAll(FAILED);
+    this.#options.onFatal(this.#fatal);
   }
 
   /** Answers all waiting lines. A batch that is being written is counted when the write ends. */
@@ -276,6 +278,7 @@ export class LocalViewStore implements ViewStore {
 
   async #finish(): Promise<void> {
     await this.#looping;
-    if (!this.#isDead) await this.#writer.close();
+    if (this.#fatal !== undefined) throw this.#fatal;
+    await this.#writer.close();
   }
 }
