@@ -143,7 +143,15 @@ async function failWriteAtStop(runtime: Runtime): Promise<void> {
   viewlog.child.kill('SIGTERM');
   await viewlog.says(/viewlog stopping/);
   const errors = ['-e', 'inject=write,pwrite64:error=EIO'];
-  const tracer = startProgram(['strace', '-f', '-p', `${viewlog.child.pid}`, '-P', path, ...errors]);
+  const tracer = startProgram([
+    'strace',
+    '-f',
+    '-p',
+    `${viewlog.child.pid}`,
+    '-P',
+    path,
+    ...errors,
+  ]);
   await tracer.says(/attached/);
   socket.write(body.slice(9));
   const answer = await text(socket);
