@@ -1,4 +1,4 @@
-import { signals } from './base/heed-signals.ts';
+import { signals } from './base/install-signals.ts';
 import { envNames } from './base/env.ts';
 import { EXIT, type ExitCode, Fatal } from './base/exit.ts';
 import { createLog } from './base/log.ts';

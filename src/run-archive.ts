@@ -77,7 +77,7 @@ export async function runArchive(
     log.info(`viewlog archiving "${source.name}" to "${dir}"`);
     if (status !== undefined) log.info(`status page on ${status.url}/`);
     stop.addEventListener('abort', () => log.info('viewlog stopping'));
-    await Promise.race([archive.run(), stopped.then(late)]);
+    await Promise.race([archive.run(), stopped.then(failAfterDrain)]);
     const { lines, sequence } = archive.state();
     log.info(`Archived ${plural(lines, 'view')}, up to message ${sequence}`);
     return EXIT.done;
@@ -89,7 +89,7 @@ export async function runArchive(
 }
 
 /** @throws {Fatal} the reason for the end; after a stop, exit 74 some time later. */
-async function late(fatal: Fatal | undefined): Promise<never> {
+async function failAfterDrain(fatal: Fatal | undefined): Promise<never> {
   if (fatal !== undefined) throw fatal;
   await sleep(LIMITS.drainTimeoutMs);
   const seconds = plural(LIMITS.drainTimeoutMs / 1000, 'second');

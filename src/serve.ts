@@ -8,7 +8,7 @@ import { acquireLock } from './disk/lock.ts';
 import { systemFiles } from './disk/ops.ts';
 import { startRetention } from './disk/retention.ts';
 import { listen } from './http/listen.ts';
-import { ownAddress, portOf } from './http/listener.ts';
+import { ownAddress } from './http/listener.ts';
 import { MemoryBudget } from './http/memory-budget.ts';
 import {
   type Announced,
@@ -80,8 +80,7 @@ export async function serve(settings: ServeSettings, chosen: Chosen, log: Log): 
   const endMinutes = everyMinute(look, async () => file?.save(), log);
   const listener = await listen({ host, port, budget, handler: createCollector(parts) });
   log.info(`viewlog listening on ${listener.url}`);
-  const address = ownAddress({ host, port: portOf(listener.url)! });
-  const addresses = { address, status: status?.url };
+  const addresses = { address: ownAddress(listener.address), status: status?.url };
   installation = { ...installation, ...addresses };
   lock?.announce(addresses);
   if (status !== undefined) log.info(`status page on ${status.url}/`);
@@ -91,9 +90,12 @@ export async function serve(settings: ServeSettings, chosen: Chosen, log: Log): 
   unfollow();
   // Stops with the requests in flight first: each of them waits for its line.
   await listener.stop(fatal === undefined ? LIMITS.drainTimeoutMs : LIMITS.closeTimeoutMs);
-  await stores.close(within(LIMITS.closeTimeoutMs, endMinutes()));
+  const closing = stores.close(within(LIMITS.closeTimeoutMs, endMinutes()));
+  const [closed] = await Promise.allSettled([closing]);
   await status?.stop();
+  // The first failure decides; a store may fail during the stop.
   if (fatal !== undefined) throw fatal;
+  if (closed.status === 'rejected') throw closed.reason;
   return EXIT.done;
 }
 
@@ -130,11 +132,17 @@ async function openFiles(settings: ServeSettings, options: StoresOptions) {
     store,
     refused,
     lock,
-    /** @param saving writes more to the data directory, while it is still locked. */
+    /**
+     * @param saving writes more to the data directory, while it is still locked.
+     * @throws {Fatal} if a view could not be written or synced since the stop began.
+     */
     async close(saving: Promise<unknown>) {
       await Promise.all([refused.close(LIMITS.closeTimeoutMs), saving]);
-      await store.close(LIMITS.closeTimeoutMs);
-      await lock.release();
+      try {
+        await store.close(LIMITS.closeTimeoutMs);
+      } finally {
+        await lock.release();
+      }
     },
   };
 }

@@ -3,7 +3,7 @@ import { type ReadEnv, readEnv } from './base/env.ts';
 import { EXIT, Fatal } from './base/exit.ts';
 import { PORT_MAX } from './base/limits.ts';
 import * as o from './base/option.ts';
-import { KiB, TiB } from './base/format.ts';
+import { formatSizeOption, KiB, TiB } from './base/format.ts';
 import { echo, nearest } from './base/text.ts';
 import { absolute, type Chosen } from './installation/installation.ts';
 import { parseClusterAddress } from './jetstream/address.ts';
@@ -188,7 +188,8 @@ export function readSettings<K extends OptionName>(
   const settings = new Map<string, unknown>(
     names.map((name) => [name, settingOf(name, given, env)]),
   );
-  if (settings.has('store')) refuseUseless(given, settings.get('store') !== undefined);
+  if (settings.has('store')) rejectIneffectiveFlags(given, settings.get('store') !== undefined);
+  rejectShortQueue(settings);
   return Object.fromEntries(settings) as Settings<K>;
 }
 
@@ -229,7 +230,7 @@ export function chosenOptions(
 }
 
 /** Refuses flags that `serve` would ignore. Variables may be set for other commands. */
-function refuseUseless(given: Given, isStream: boolean): void {
+function rejectIneffectiveFlags(given: Given, isStream: boolean): void {
   const useless: readonly OptionName[] = isStream
     ? ['data', 'durability', 'min-free', 'keep-days']
     : ['nats-stream', 'nats-replicas', 'nats-creds'];
@@ -237,6 +238,16 @@ function refuseUseless(given: Given, isStream: boolean): void {
   if (flag === undefined) return;
   const when = isStream ? 'with --store' : 'without --store nats://…';
   throw new Fatal(EXIT.usage, `--${flag} has no effect ${when}`);
+}
+
+/** The largest view must fit beside what its request costs. */
+function rejectShortQueue(settings: ReadonlyMap<string, unknown>): void {
+  const view = settings.get('max-view') as number | undefined;
+  const queue = settings.get('max-queue') as number | undefined;
+  if (view === undefined || queue === undefined || queue >= 2 * view) return;
+  const fault = `--max-queue ${formatSizeOption(queue)} is too small for --max-view`;
+  const fix = `set --max-queue to ${formatSizeOption(2 * view)} or more`;
+  throw new Fatal(EXIT.badConfiguration, `${fault} ${formatSizeOption(view)}; ${fix}`);
 }
 
 function settingOf(name: OptionName, given: Given, env: ReadEnv): unknown {

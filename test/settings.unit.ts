@@ -141,6 +141,17 @@ describe('settings', () => {
     expect(usageError([flag], { VIEWLOG_STORE: store })).toBe(message);
   });
 
+  it('must leave room for the largest view in the queue', () => {
+    expect(() => read(['--max-view', '1MiB', '--max-queue', '2MiB'])).not.toThrow();
+    expect(() => read(['--max-view', '1MiB'], { VIEWLOG_MAX_QUEUE: '2097151B' })).toThrow(
+      expect.objectContaining({
+        exitCode: 78,
+        message:
+          '--max-queue 2097151B is too small for --max-view 1MiB; set --max-queue to 2MiB or more',
+      }),
+    );
+  });
+
   it('repeat nothing of an address that may hold a password', () => {
     const address = 'nats://user:s3cret@host:99999';
     const expected = /must be an address such as nats:\/\/host:4222,host2:4222$/;

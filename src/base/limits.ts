@@ -4,7 +4,19 @@ export const PORT_MAX = 65_535;
 
 /** Limits that no flag changes. Units are in the names. */
 export const LIMITS = {
+  headTimeoutMs: 10_000,
   bodyTimeoutMs: 10_000,
+  /**
+   * For connections without a request. Longer than the reverse proxies in front keep theirs (nginx
+   * 60 s, Traefik 90 s, Caddy 120 s): a proxy that uses a connection while it is being closed loses
+   * the view that it sends.
+   */
+  idleTimeoutMs: 130_000,
+  /** For a client that doesn't read its answers. */
+  unreadTimeoutMs: 30_000,
+  /** The interval at which time-outs are checked where a timer for each would cost too much. */
+  sweepMs: 250,
+  connectionsMax: 10_000,
   /** viewlog reads this much of a refused body, so that its sender sees the answer. */
   drainBytesMax: 64 * KiB,
   drainMs: 100,
@@ -17,5 +29,7 @@ export const LIMITS = {
   /** A stop takes at most 10 s: first the requests in flight, then each of the two stores. */
   drainTimeoutMs: 7_000,
   closeTimeoutMs: 1_400,
+  /** In a stop, connections wait this long for a request that may be on its way. */
+  stopIdleMs: 250,
   retryAfterSeconds: 5,
 } as const;

@@ -4,7 +4,7 @@ const SIGNALS = ['SIGHUP', 'SIGUSR2', 'SIGTERM', 'SIGINT'] as const;
 type Signal = (typeof SIGNALS)[number];
 
 /**
- * The signals of a service. From `heed` on no signal ends the process, except a second SIGTERM or
+ * The signals of a service. From `install` on no signal ends the process, except a second SIGTERM or
  * SIGINT, which ends it at once. A signal that arrives before anything can act on it is
  * remembered, and acted on as soon as possible.
  */
@@ -15,7 +15,7 @@ class Signals {
   readonly #listeners = SIGNALS.map((signal) => [signal, () => this.#heard(signal)] as const);
   #stops = 0;
 
-  heed(): void {
+  install(): void {
     // Not `once`: a listener added while Deno calls this one is called for the same signal.
     for (const [signal, listener] of this.#listeners) process.on(signal, listener);
   }

@@ -57,7 +57,7 @@ type Callback<T> = (error: Error | null, value: T) => void;
 
 // Not `util.promisify(fs.write)`, which resolves to an object, and not FileHandle's writeFile or
 // appendFile, which have cut files short on Bun.
-function called<T>(call: (done: Callback<T>) => void): Promise<T> {
+function fromCallback<T>(call: (done: Callback<T>) => void): Promise<T> {
   return new Promise((resolve, reject) => {
     call((error, value) => {
       if (error) reject(error);
@@ -79,26 +79,26 @@ const FLAGS = {
 const nodeFiles: FileOps = {
   // On other systems, such as macOS, O_DSYNC may do less than fdatasync does there.
   canDsync: process.platform === 'linux',
-  open: (path, flags, mode) => called((done) => fs.open(path, FLAGS[flags], mode, done)),
+  open: (path, flags, mode) => fromCallback((done) => fs.open(path, FLAGS[flags], mode, done)),
   write: (fd, bytes, offset, length) =>
-    called((done) => fs.write(fd, bytes, offset, length, null, done)),
+    fromCallback((done) => fs.write(fd, bytes, offset, length, null, done)),
   read: (fd, bytes, position) =>
-    called((done) => fs.read(fd, bytes, 0, bytes.length, position, done)),
-  fdatasync: (fd) => called<void>((done) => fs.fdatasync(fd, done)),
-  fsync: (fd) => called<void>((done) => fs.fsync(fd, done)),
-  chmod: (path, mode) => called<void>((done) => fs.chmod(path, mode, done)),
-  fstat: (fd) => called<fs.Stats>((done) => fs.fstat(fd, done)),
-  stat: (path) => called<fs.Stats>((done) => fs.stat(path, done)),
+    fromCallback((done) => fs.read(fd, bytes, 0, bytes.length, position, done)),
+  fdatasync: (fd) => fromCallback<void>((done) => fs.fdatasync(fd, done)),
+  fsync: (fd) => fromCallback<void>((done) => fs.fsync(fd, done)),
+  chmod: (path, mode) => fromCallback<void>((done) => fs.chmod(path, mode, done)),
+  fstat: (fd) => fromCallback<fs.Stats>((done) => fs.fstat(fd, done)),
+  stat: (path) => fromCallback<fs.Stats>((done) => fs.stat(path, done)),
   async list(dir) {
     const found = await readdir(dir, { withFileTypes: true });
     return found.filter((entry) => entry.isFile()).map(({ name }) => name);
   },
-  close: (fd) => called<void>((done) => fs.close(fd, done)),
-  rename: (from, to) => called<void>((done) => fs.rename(from, to, done)),
-  unlink: (path) => called<void>((done) => fs.unlink(path, done)),
+  close: (fd) => fromCallback<void>((done) => fs.close(fd, done)),
+  rename: (from, to) => fromCallback<void>((done) => fs.rename(from, to, done)),
+  unlink: (path) => fromCallback<void>((done) => fs.unlink(path, done)),
   async freeBytes(dir) {
     // Async, so that a runtime that forbids it (Deno without --allow-sys=statfs throws) rejects.
-    const { bavail, bsize } = await called<fs.StatsFs>((done) => fs.statfs(dir, done));
+    const { bavail, bsize } = await fromCallback<fs.StatsFs>((done) => fs.statfs(dir, done));
     return bavail * bsize;
   },
 };

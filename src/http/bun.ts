@@ -2,7 +2,7 @@ import { LIMITS } from '../base/limits.ts';
 import { sleep } from '../base/time.ts';
 import type { Answer } from './exchange.ts';
 import { type FetchExchange, fetchHandler, onServerError, responseOf } from './fetch-exchange.ts';
-import { KEEP_ALIVE_MS, type Listener, type ListenOptions, until, urlOf } from './listener.ts';
+import { type Listener, type ListenOptions, until, urlOf } from './listener.ts';
 
 export interface Bun {
   serve(options: {
@@ -27,12 +27,14 @@ export function listenOnBun(bun: Bun, { host, port, handler, budget }: ListenOpt
     fetch: answer,
     error: onServerError,
     development: false,
-    idleTimeout: KEEP_ALIVE_MS / 1000,
+    idleTimeout: LIMITS.idleTimeoutMs / 1000,
     // The collector itself refuses bodies that are too large, and says why.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
   });
+  const address = { host, port: server.port };
   return {
-    url: urlOf(host, server.port),
+    address,
+    url: urlOf(address),
     async stop(timeoutMs) {
       // Bun waits until idle connections end by themselves; their clients may keep them for hours.
       void server.stop();

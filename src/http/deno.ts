@@ -28,14 +28,18 @@ export function listenOnDeno(deno: Deno, { host, port, handler, budget }: Listen
     if (!exchange.isRead) cancelLater(exchange.request.body);
     return responseOf(ready, exchange);
   });
-  const server = new LastingServer(deno, host, port, answer);
+  const server = new RestartingServer(deno, host, port, answer);
+  const address = { host, port: server.port };
   return {
-    url: urlOf(host, server.port),
+    address,
+    url: urlOf(address),
     async stop(timeoutMs) {
       // A shutdown breaks off bodies that are still arriving, so these come first.
       const arriving = [...reads.keys()];
       await until(() => !arriving.some((read) => reads.has(read)), timeoutMs / 2);
-      await server.stop(timeoutMs / 2);
+      // Deno 2.5 would wait for connections that have sent nothing.
+      const answered = until(() => budget.bytes === 0, timeoutMs / 2);
+      await Promise.race([server.stop(timeoutMs / 2), answered.then(() => sleep(LIMITS.stopIdleMs))]);
     },
   };
 }
@@ -49,7 +53,7 @@ function cancelLater(body: Request['body']): void {
  * Deno's server ends when `accept` fails, for example without file descriptors. This server
  * restarts it.
  */
-export class LastingServer {
+export class RestartingServer {
   readonly port: number;
   readonly #listen: (port: number) => Server;
   #server: Server;
@@ -77,7 +81,7 @@ export class LastingServer {
   }
 
   /** Waits up to `timeoutMs` for answers that are still being sent. */
-  async stop(timeoutMs = 1_000): Promise<void> {
+  async stop(timeoutMs: number = LIMITS.stopIdleMs): Promise<void> {
     this.#isStopping = true;
     await Promise.race([this.#server.shutdown(), sleep(timeoutMs)]);
   }

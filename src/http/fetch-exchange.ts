@@ -10,7 +10,6 @@ import { type MemoryBudget, Reservation } from './memory-budget.ts';
  * for each of them would cost Deno 8% of its speed.
  */
 type Reads = Map<() => void, number>;
-const SWEEP_MS = 100;
 
 /** Makes the runtime's response, which ends the connection if the body was not read to its end. */
 type Respond = (answer: Answer, exchange: FetchExchange) => Response | Promise<Response>;
@@ -21,7 +20,7 @@ type Respond = (answer: Answer, exchange: FetchExchange) => Response | Promise<R
  */
 export function fetchHandler(handler: Handler, budget: MemoryBudget, respond: Respond) {
   const reads: Reads = new Map();
-  every(SWEEP_MS, () => {
+  every(LIMITS.sweepMs, () => {
     for (const [giveUp, dueMs] of reads) if (dueMs <= performance.now()) giveUp();
   });
   const answer = async (request: Request): Promise<Response> => {

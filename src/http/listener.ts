@@ -10,6 +10,8 @@ export interface Address {
 
 /** A handler that listens, on the runtime's own HTTP server. */
 export interface Listener {
+  /** Where it really listens, also on a passed socket or if any free port was asked for. */
+  readonly address: Address;
   readonly url: string;
   /**
    * Accepts no more connections, answers the requests in flight, and closes all connections.
@@ -23,26 +25,24 @@ export interface ListenOptions extends Address {
   readonly budget: MemoryBudget;
 }
 
-/**
- * Longer than the reverse proxies in front keep theirs (nginx 60 s, Traefik 90 s, Caddy 120 s): a
- * proxy that reuses a connection while it is being closed loses the view that it sends.
- */
-export const KEEP_ALIVE_MS = 130_000;
-
+/** Waits until `isDone`, after each turn of the event loop in which data can arrive. */
 export async function until(isDone: () => boolean, timeoutMs: number): Promise<void> {
   const deadlineMs = performance.now() + timeoutMs;
-  while (!isDone() && performance.now() < deadlineMs) await sleep(20);
+  while (!isDone() && performance.now() < deadlineMs) {
+    await sleep(20);
+    await new Promise(setImmediate);
+  }
 }
 
 /** `127.0.0.1:8080`, `[::1]:8080` */
 export const hostAndPort = ({ host, port }: Address): string =>
   `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
-export const urlOf = (host: string, port: number): string =>
-  `http://${hostAndPort({ host, port })}`;
+export const urlOf = (address: Address): string => `http://${hostAndPort(address)}`;
 
 /** Returns the URL of a collector with these settings, as seen from its own machine. */
-export const ownAddress = ({ host, port }: Address): string => urlOf(fromOwnMachine(host), port);
+export const ownAddress = ({ host, port }: Address): string =>
+  urlOf({ host: fromOwnMachine(host), port });
 
 /** Returns the host to connect to for a host to listen on, which may be a wildcard. */
 export const fromOwnMachine = (host: string): string =>

@@ -1,87 +1,165 @@
-import { createServer } from 'node:http';
+import { Server } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
+import { errnoOf } from '../base/exit.ts';
+import { LIMITS } from '../base/limits.ts';
 import { every } from '../base/time.ts';
-import { Connection, SWEEP_MS } from './connection.ts';
 import { FewHeaders } from './few-headers.ts';
-import { KEEP_ALIVE_MS, type Listener, type ListenOptions, until, urlOf } from './listener.ts';
-import { NodeExchange } from './node-exchange.ts';
+import { type Listener, type ListenOptions, until, urlOf } from './listener.ts';
+import {
+  NodeConnection,
+  NodeExchange,
+  type NodeService,
+  type StateLimits,
+} from './node-connection.ts';
 import { OneWriteResponse } from './one-write-response.ts';
 
-/** Above the body's own time-out, which answers with its reason. */
-const REQUEST_TIMEOUT_MS = 25_000;
-const HEADERS_TIMEOUT_MS = 10_000;
-/** Node would otherwise keep unread answers forever. */
-const UNREAD_MS = 30_000;
-/**
- * Connections without a request stay open this long in a stop, because a request may be on its way.
- * Its answer ends the connection.
- */
-const IDLE_MS = 250;
+type Limits = Readonly<
+  Record<
+    'headTimeoutMs' | 'bodyTimeoutMs' | 'idleTimeoutMs' | 'unreadTimeoutMs' | 'connectionsMax',
+    number
+  >
+>;
 
 /**
  * @param fd a listening socket to use instead of the address.
- * @param unreadMs the time for which a client may leave its answers unread.
  * @throws the system's error if it cannot listen there.
  */
 export async function listenOnNode(
   { host, port, handler, budget }: ListenOptions,
   fd?: number,
-  unreadMs = UNREAD_MS,
+  limits: Limits = LIMITS,
 ): Promise<Listener> {
-  const connections = new Map<Socket, Connection>();
-  let isStopping = false;
-  const server = createServer(
-    {
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      connectionsCheckingInterval: 5_000,
-      // The other parser accepts headers that Node refuses to send back.
-      insecureHTTPParser: false,
-      ServerResponse: OneWriteResponse,
-      IncomingMessage: FewHeaders,
-    },
-    (incoming, outgoing) => {
-      if (isStopping) outgoing.shouldKeepAlive = false;
-      const connection = connections.get(incoming.socket)!;
-      outgoing.owner = connection;
-      const exchange = new NodeExchange(incoming, outgoing, handler, budget);
-      // Its refusal would have to wait for this connection's other answers.
-      if (exchange.reservation.isRefused && !connection.isIdle) incoming.socket.destroy();
-      else connection.enqueue(exchange);
-    },
-  );
-  server.on('connection', (socket) => {
-    connections.set(socket, new Connection(socket, unreadMs));
-    socket.on('close', () => connections.delete(socket));
+  const connections = new Connections(limits);
+  const service: NodeService = { handler, budget, isStopping: false };
+  const server = new PatientServer(optionsOf(limits), (incoming, outgoing) => {
+    const connection = connections.ofRequest(incoming.socket);
+    const exchange = new NodeExchange(incoming, outgoing, connection, service);
+    // Its refusal would have to wait for this connection's other answers.
+    if (exchange.reservation.isRefused && !connection.isIdle) incoming.socket.destroy();
+    else connection.enqueue(exchange);
   });
+  server.on('connection', (socket) => connections.add(socket));
   // A client may end its side once it has sent its views, and still wait for the answers.
   (server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(fd === undefined ? { host, port } : { fd }, resolve);
   });
-  const endSweep = every(SWEEP_MS, () => {
-    for (const connection of connections.values()) connection.sweep();
-  });
-  const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('it is not a TCP socket');
+  const endSweep = every(LIMITS.sweepMs, () => connections.sweep());
+  const bound = server.address();
+  if (typeof bound !== 'object' || bound === null) throw new Error('it is not a TCP socket');
+  // A host name stays as it was given.
+  const address = { host: fd === undefined ? host : bound.address, port: bound.port };
   return {
-    // A host name stays as it was given.
-    url: urlOf(fd === undefined ? host : address.address, address.port),
+    address,
+    url: urlOf(address),
     async stop(timeoutMs) {
-      isStopping = true;
+      service.isStopping = true;
       // `close()` of an HTTP server would also end idle connections, at once.
       NetServer.prototype.close.call(server);
-      const isOver = (): boolean => connections.size === 0;
-      await until(isOver, IDLE_MS);
-      // A connection becomes idle when its answer is out.
-      await until(() => {
-        server.closeIdleConnections();
-        return isOver();
-      }, timeoutMs - IDLE_MS);
+      await until(() => connections.count === 0, LIMITS.stopIdleMs);
+      await until(() => connections.closeIdle(), timeoutMs - LIMITS.stopIdleMs);
       server.closeAllConnections();
       endSweep();
     },
   };
+}
+
+/** Node looks this often for heads that take too long. */
+const headCheckMsOf = ({ headTimeoutMs }: Limits): number => headTimeoutMs / 4;
+
+const optionsOf = (limits: Limits) => ({
+  headersTimeout: limits.headTimeoutMs,
+  // Above the body's own time-out, which answers with its reason.
+  requestTimeout: limits.headTimeoutMs + 1.5 * limits.bodyTimeoutMs,
+  keepAliveTimeout: limits.idleTimeoutMs,
+  connectionsCheckingInterval: headCheckMsOf(limits),
+  // The other parser accepts headers that Node refuses to send back.
+  insecureHTTPParser: false,
+  ServerResponse: OneWriteResponse,
+  IncomingMessage: FewHeaders,
+});
+
+/**
+ * Node's time-out for a head also ends connections that have sent nothing. A proxy may keep such a
+ * connection for its next request.
+ */
+class PatientServer extends Server<typeof FewHeaders, typeof OneWriteResponse> {
+  /** Node itself ends the connection unless this returns true. */
+  override emit(name: string, ...args: unknown[]): boolean {
+    if (name === 'clientError' && isSilentTimeout(...(args as [unknown, Socket]))) return true;
+    return super.emit(name, ...(args as []));
+  }
+}
+
+const isSilentTimeout = (error: unknown, socket: Socket): boolean =>
+  errnoOf(error) === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0;
+
+/** The open connections of a server. */
+class Connections {
+  readonly #connectionsMax: number;
+  readonly #stateLimits: StateLimits;
+  /** Those without a request so far, and the others; each in the order of their start. */
+  readonly #unused = new Map<Socket, NodeConnection>();
+  readonly #used = new Map<Socket, NodeConnection>();
+
+  constructor(limits: Limits) {
+    this.#connectionsMax = limits.connectionsMax;
+    this.#stateLimits = {
+      silent: limits.idleTimeoutMs,
+      // Node ends these earlier, unless the client sends an empty line now and then.
+      waiting: limits.idleTimeoutMs + limits.headTimeoutMs + headCheckMsOf(limits),
+      arriving: limits.bodyTimeoutMs,
+      // The store has its own time-out.
+      answering: Infinity,
+      unread: limits.unreadTimeoutMs,
+    };
+  }
+
+  get count(): number {
+    return this.#unused.size + this.#used.size;
+  }
+
+  /** Closes another one if there are too many. */
+  add(socket: Socket): void {
+    if (this.count >= this.#connectionsMax) this.#close(this.#leastUseful() ?? socket);
+    if (socket.destroyed) return;
+    this.#unused.set(socket, new NodeConnection(socket, this.#stateLimits));
+    socket.on('close', () => this.#unused.delete(socket) || this.#used.delete(socket));
+  }
+
+  /** Returns the connection whose next request has arrived. */
+  ofRequest(socket: Socket): NodeConnection {
+    const used = this.#used.get(socket);
+    if (used !== undefined) return used;
+    const connection = this.#unused.get(socket)!;
+    this.#unused.delete(socket);
+    this.#used.set(socket, connection);
+    return connection;
+  }
+
+  sweep(): void {
+    for (const connection of this.#unused.values()) connection.sweep();
+    for (const connection of this.#used.values()) connection.sweep();
+  }
+
+  /** Closes the connections without a request in flight. Returns true if there are no others. */
+  closeIdle(): boolean {
+    for (const socket of this.#unused.keys()) this.#close(socket);
+    for (const [socket, { isIdle }] of this.#used) if (isIdle) this.#close(socket);
+    return this.count === 0;
+  }
+
+  #close(socket: Socket): void {
+    // Its `close` event comes later.
+    if (!this.#unused.delete(socket)) this.#used.delete(socket);
+    socket.destroy();
+  }
+
+  /** Returns the oldest one without a request so far, otherwise the oldest that is idle. */
+  #leastUseful(): Socket | undefined {
+    for (const socket of this.#unused.keys()) return socket;
+    for (const [socket, { isIdle }] of this.#used) if (isIdle) return socket;
+    return undefined;
+  }
 }

@@ -1,5 +1,4 @@
 import { ServerResponse } from 'node:http';
-import type { Connection } from './connection.ts';
 
 // Node's fields of a response, which are not a public API. Checked in Node 20, 22, 24 and 26.
 const HEADER = '_header';
@@ -17,7 +16,8 @@ interface Unsent {
  * sends headers as Latin-1. If the header is not a string, the body takes the usual way.
  */
 export class OneWriteResponse extends ServerResponse {
-  owner: Connection | undefined;
+  /** Its connection: `flushed` is called when the system has received this response. */
+  owner: { flushed(): void } | undefined;
 
   /** Catches the documented event; a second listener for it would cost a microsecond per view. */
   override emit(name: string, ...args: unknown[]): boolean {

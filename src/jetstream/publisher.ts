@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Msg } from '@nats-io/transport-node';
 import { reasonOf } from '../base/exit.ts';
+import { LIMITS } from '../base/limits.ts';
 import { every } from '../base/time.ts';
 import type { Cluster } from './connect.ts';
 
@@ -28,7 +29,6 @@ interface Pending {
 }
 
 const ACK_TIMEOUT_MS = 5_000;
-const SWEEP_MS = 250;
 
 /**
  * Publishes messages to a stream, many at a time, and awaits each one's acknowledgement.
@@ -62,7 +62,7 @@ export class Publisher {
       // Answers of a server that is gone do not arrive. It may have stored some of the messages.
       if (cluster.server === undefined) this.#failAll();
     });
-    this.#endSweep = every(SWEEP_MS, () => this.#failLate());
+    this.#endSweep = every(LIMITS.sweepMs, () => this.#failLate());
   }
 
   /** Messages without an answer yet. */

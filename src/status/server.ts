@@ -3,8 +3,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { LIMITS } from '../base/limits.ts';
 import type { Log } from '../base/log.ts';
-import { LastingServer } from '../http/deno.ts';
+import { RestartingServer } from '../http/deno.ts';
 import { onServerError } from '../http/fetch-exchange.ts';
 import { cannotListen, runtime } from '../http/listen.ts';
 import { type Address, urlOf } from '../http/listener.ts';
@@ -13,7 +14,6 @@ import { type Handler, type Service, statusApp } from './app.ts';
 export type StatusServer = NonNullable<Awaited<ReturnType<typeof openStatus>>>;
 
 const CONNECTIONS_MAX = 64;
-const HEADERS_TIMEOUT_MS = 10_000;
 const IDLE_TIMEOUT_MS = 30_000;
 
 /**
@@ -30,7 +30,7 @@ export async function openStatus(
   const { host } = address;
   try {
     const server = await listen(address, statusApp(service, { host, token }, log));
-    return { url: urlOf(host, server.port), stop: () => server.stop() };
+    return { url: urlOf({ host, port: server.port }), stop: () => server.stop() };
   } catch (error) {
     throw cannotListen(error, address, '--status');
   }
@@ -38,7 +38,7 @@ export async function openStatus(
 
 async function listen({ host, port }: Address, handler: Handler) {
   const { Deno, Bun } = runtime;
-  if (Deno) return new LastingServer(Deno, host, port, bounded(handler));
+  if (Deno) return new RestartingServer(Deno, host, port, bounded(handler));
   if (!Bun) return listenOnNode(host, port, handler);
   const server = Bun.serve({
     hostname: host,
@@ -83,8 +83,8 @@ const ADAPTER = {
 
 async function listenOnNode(host: string, port: number, handler: Handler) {
   const server = createServer({
-    headersTimeout: HEADERS_TIMEOUT_MS,
-    requestTimeout: HEADERS_TIMEOUT_MS,
+    headersTimeout: LIMITS.headTimeoutMs,
+    requestTimeout: LIMITS.headTimeoutMs,
     connectionsCheckingInterval: 5_000,
   });
   // Loaded only at the first request: it takes a tenth of a start and 5 MiB.

@@ -15,6 +15,9 @@ export interface ViewStore {
 /** The id of the stored line, or why the line is not promised. */
 export type Appended = { readonly id: string } | { readonly unavailable: string };
 
+/** Why a store that is closing refuses views. */
+export const SHUTTING_DOWN = 'shutting down';
+
 /** Stores refused views for the operator, outside the accept path. */
 export interface RefusedStore {
   /** Queues the view; returns at once, whatever the disk does. */

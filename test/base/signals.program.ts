@@ -69,7 +69,7 @@ describe.skipIf(!canRunNats())('a service that is starting', () => {
   });
 });
 
-it('the program heeds signals before it does anything else', () => {
+it('the program installs its signal handlers before it does anything else', () => {
   const main = readFileSync(new URL('../../src/main.ts', import.meta.url), 'utf8');
-  expect(main).toMatch(/^import .* from '.\/base\/heed-signals.ts';\n/);
+  expect(main).toMatch(/^import .* from '.\/base\/install-signals.ts';\n/);
 });

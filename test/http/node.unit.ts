@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
+import { LIMITS } from '../../src/base/limits.ts';
 import type { Answer, Handler } from '../../src/http/exchange.ts';
 import { MemoryBudget } from '../../src/http/memory-budget.ts';
 import { listenOnNode } from '../../src/http/node.ts';
@@ -8,22 +9,53 @@ import { until } from '../support/viewlog.ts';
 
 const CHUNKED = { 'Content-Length': '', 'Transfer-Encoding': 'chunked' };
 
-async function listen(handler: Handler, unreadMs = 10_000, bytesMax = 64 * 1024) {
+interface Options {
+  readonly limits?: Partial<Record<keyof typeof LIMITS, number>>;
+  readonly bytesMax?: number;
+}
+
+async function listen(handler: Handler, { limits, bytesMax = 64 * 1024 }: Options = {}) {
   const budget = new MemoryBudget(bytesMax);
   const address = { host: '127.0.0.1', port: 0 };
-  const listener = await listenOnNode({ ...address, budget, handler }, undefined, unreadMs);
+  const all = { ...LIMITS, ...limits };
+  const listener = await listenOnNode({ ...address, budget, handler }, undefined, all);
   onTestFinished(() => listener.stop(0));
-  return { budget, port: Number(new URL(listener.url).port) };
+  return { budget, listener, port: listener.address.port };
 }
+
+/** Opens a connection and sends the text. Its name is added to `closed` when the server closes it. */
+async function open(port: number, name: string, text: string, closed: string[] = []) {
+  const socket = connect({ port, host: '127.0.0.1' });
+  let received = '';
+  socket.on('data', (piece) => (received += piece.toString()));
+  const ended = new Promise<void>((resolve) => {
+    socket
+      .on('error', () => {})
+      .on('close', () => {
+        closed.push(name);
+        resolve();
+      });
+  });
+  onTestFinished(() => void socket.destroy());
+  await new Promise((sent) => socket.write(text, sent));
+  return { socket, ended, received: () => received };
+}
+
+const nothing: Handler = () => ({ status: 204, headers: {}, body: null });
+
+const HEAD = 'GET / HTTP/1.1\r\nHost: x\r\n';
+const REQUEST = `${HEAD}\r\n`;
 
 it('a client that never reads its answer loses its connection, and frees its memory', async () => {
   // More than the buffers of a socket hold.
   const body = 'x'.repeat(32 * 1024 * 1024);
-  const { budget, port } = await listen(() => ({ status: 200, headers: {}, body }), 500);
+  const { budget, port } = await listen(() => ({ status: 200, headers: {}, body }), {
+    limits: { unreadTimeoutMs: 500 },
+  });
   const client = connect(port, '127.0.0.1');
   client.on('error', () => {});
   client.pause();
-  client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  client.write(REQUEST);
   await until(() => budget.bytes > 0);
   await until(() => budget.bytes === 0);
   // Bytes that were already on their way.
@@ -34,7 +66,7 @@ it('a client that never reads its answer loses its connection, and frees its mem
 });
 
 it('a keep-alive connection takes any number of requests, and frees their memory', async () => {
-  const { budget, port } = await listen(() => ({ status: 204, headers: {}, body: null }));
+  const { budget, port } = await listen(nothing);
   const { answers } = await speak(port, { pieces: [post('{}').repeat(100)] }, 300);
   expect(answers).toHaveLength(100);
   await until(() => budget.bytes === 0);
@@ -51,7 +83,7 @@ it.each([
     await new Promise<void>((resolve) => waiting.push(resolve));
     return { status: 201, headers: {}, body: null };
   };
-  const { budget, port } = await listen(handler, 10_000, 2 * (8 * 1024 + 100));
+  const { budget, port } = await listen(handler, { bytesMax: 2 * (8 * 1024 + 100) });
   const send = () => speak(port, { pieces: [request] }, 100);
   const held = [send(), send()];
   await until(() => waiting.length === 2);
@@ -67,9 +99,9 @@ it.each([
 it('starts 32 requests of a connection, and frees the rest as soon as its client leaves', async () => {
   const started: ((answer: Answer) => void)[] = [];
   const handler: Handler = () => new Promise((resolve) => started.push(resolve));
-  const { budget, port } = await listen(handler, 10_000, 1024 * 1024);
+  const { budget, port } = await listen(handler, { bytesMax: 1024 * 1024 });
   const client = connect(port, '127.0.0.1');
-  client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(40));
+  client.write(REQUEST.repeat(40));
   await until(() => budget.bytes === 40 * 8 * 1024);
   expect(started).toHaveLength(32);
   client.resetAndDestroy();
@@ -91,4 +123,91 @@ it('frees the memory of a body whose client leaves before its end', async () => 
   client.resetAndDestroy();
   await until(() => budget.bytes === 0);
   expect(read).toStrictEqual(['incomplete']);
+});
+
+it('gives half a head less time than a connection that is silent, idle or sends empty lines', async () => {
+  const limits = { headTimeoutMs: 500, idleTimeoutMs: 3_000 };
+  const { port } = await listen(nothing, { limits });
+  const closed: string[] = [];
+  const silent = await open(port, 'silent', '', closed);
+  const half = await open(port, 'half', HEAD, closed);
+  const behind = await open(port, 'half behind a request', REQUEST + HEAD, closed);
+  const idle = await open(port, 'idle', REQUEST, closed);
+  const lines = await open(port, 'empty lines', REQUEST, closed);
+  const keepOn = setInterval(() => lines.socket.write('\r\n'), 200);
+  await Promise.all([half.ended, behind.ended]);
+  expect(half.received()).toMatch(/^HTTP\/1.1 408 /);
+  await until(() => closed.length === 5);
+  clearInterval(keepOn);
+  expect(closed.slice(0, 2).toSorted()).toStrictEqual(['half', 'half behind a request']);
+  expect(closed.slice(2).toSorted()).toStrictEqual(['empty lines', 'idle', 'silent']);
+  expect(silent.received()).toBe('');
+  expect(idle.received()).toMatch(/^HTTP\/1.1 204 .*$/m);
+});
+
+it('answers the first request of a connection that was silent beyond the time for a head', async () => {
+  const { port } = await listen(nothing, { limits: { headTimeoutMs: 200 } });
+  const late = await open(port, 'late', '');
+  const half = await open(port, 'half', HEAD);
+  await half.ended;
+  late.socket.write(HEAD);
+  late.socket.write('\r\n');
+  await until(() => late.received().startsWith('HTTP/1.1 204 '));
+  // From then on its heads have the same time as any other's.
+  late.socket.write(HEAD);
+  await late.ended;
+});
+
+it('closes the oldest unused connection beyond the limit, then the oldest idle one', async () => {
+  const { port } = await listen((exchange) => (exchange.path === '/' ? nothing(exchange) : held), {
+    limits: { connectionsMax: 3 },
+  });
+  const held = new Promise<Answer>(() => {});
+  const closed: string[] = [];
+  const next = async (name: string, text: string) => {
+    const client = await open(port, name, text, closed);
+    if (text === REQUEST) await until(() => client.received() !== '' || closed.includes(name));
+    return client;
+  };
+  await next('idle', REQUEST);
+  await next('silent', '');
+  await next('silent, too', '');
+  expect(closed).toStrictEqual([]);
+  for (const [name, text, victim] of [
+    ['a', REQUEST, 'silent'],
+    ['b', REQUEST, 'silent, too'],
+    ['busy 1', REQUEST.replace('/', '/held'), 'idle'],
+    ['busy 2', REQUEST.replace('/', '/held'), 'a'],
+    ['busy 3', REQUEST.replace('/', '/held'), 'b'],
+    ['one more', REQUEST, 'one more'],
+  ] as const) {
+    await next(name, text);
+    await until(() => closed.at(-1) === victim);
+  }
+  expect(closed).toHaveLength(6);
+});
+
+it('answers what is in flight at a stop, and closes the other connections long before', async () => {
+  let finish!: () => void;
+  const finished = new Promise<void>((resolve) => (finish = resolve));
+  const { port, listener } = await listen(async (exchange) => {
+    await finished;
+    return nothing(exchange);
+  });
+  const closed: string[] = [];
+  const busy = await open(port, 'busy', REQUEST.repeat(3), closed);
+  await open(port, 'silent', '', closed);
+  await open(port, 'half', HEAD, closed);
+  const stopped = listener.stop(60_000);
+  await until(() => closed.length === 2);
+  expect(closed.toSorted()).toStrictEqual(['half', 'silent']);
+  finish();
+  await stopped;
+  await busy.ended;
+  // The client sees with its last answer that it needs another connection.
+  expect(busy.received().match(/^Connection: .*$/gm)).toStrictEqual([
+    'Connection: keep-alive',
+    'Connection: keep-alive',
+    'Connection: close',
+  ]);
 });

@@ -127,7 +127,7 @@ try() {
   [[ $(state ExecMainStatus) == 73 && $(state NRestarts) == 0 ]]
   inside pkill -TERM -u viewlog; wait %% || true
 
-  # A reload before it can heed one: it is started again.
+  # A reload before its handlers are installed: it is started again.
   inside systemctl reset-failed viewlog
   inside systemctl start viewlog && inside systemctl kill --signal HUP viewlog
   ready

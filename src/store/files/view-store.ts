@@ -30,7 +30,7 @@ import { type Blocked, DayWriter, NOTHING } from '../../disk/day-writer.ts';
 import { FreeSpace } from '../../disk/free-space.ts';
 import type { DirectoryOptions } from '../../disk/ops.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
-import type { Appended, ViewStore } from '../store.ts';
+import { type Appended, SHUTTING_DOWN, type ViewStore } from '../store.ts';
 import { Batch, countLines } from './batch.ts';
 
 /** The directory is locked. */
@@ -55,7 +55,6 @@ const STUCK_MS = 10_000;
 
 const FAILED = 'the disk has failed';
 const STUCK = 'the disk does not answer';
-const SHUTTING_DOWN = 'shutting down';
 
 export type ViewStoreState = ReturnType<LocalViewStore['state']>;
 

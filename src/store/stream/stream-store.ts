@@ -25,7 +25,7 @@ import { StreamHealth } from '../../jetstream/stream-health.ts';
 import { findStream, type PrepareOptions, prepareStream } from '../../jetstream/stream.ts';
 import { headOf, linesOf } from '../../view/line.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
-import type { Appended, ViewStore } from '../store.ts';
+import { type Appended, SHUTTING_DOWN, type ViewStore } from '../store.ts';
 
 interface StreamStoreOptions extends PrepareOptions {
   readonly stream: string;
@@ -41,7 +41,6 @@ export type StreamStoreState = ReturnType<StreamStore['state']>;
 const HEADER_BYTES = 128;
 const LOOK_MS = 1_000;
 const PROBE_TIMEOUT_MS = 1_000;
-const SHUTTING_DOWN = 'shutting down';
 
 /**
  * Finds the stream, or creates it.

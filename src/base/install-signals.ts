@@ -3,6 +3,6 @@
 // signals.ts without this effect.
 import { signals } from './signals.ts';
 
-signals.heed();
+signals.install();
 
 export { signals };
