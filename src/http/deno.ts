@@ -39,7 +39,10 @@ export function listenOnDeno(deno: Deno, { host, port, handler, budget }: Listen
       await until(() => !arriving.some((read) => reads.has(read)), timeoutMs / 2);
       // Deno 2.5 would wait for connections that have sent nothing.
       const answered = until(() => budget.bytes === 0, timeoutMs / 2);
-      await Promise.race([server.stop(timeoutMs / 2), answered.then(() => sleep(LIMITS.stopIdleMs))]);
+      await Promise.race([
+        server.stop(timeoutMs / 2),
+        answered.then(() => sleep(LIMITS.stopIdleMs)),
+      ]);
     },
   };
 }

@@ -1,11 +1,20 @@
 import { spawnSync } from 'node:child_process';
 import { expect, it } from 'vitest';
-import { ENV, PASS, restartUnderLoad } from '../support/held-socket.ts';
+import { ENV, holdSocket, PASS, restartUnderLoad } from '../support/held-socket.ts';
 import { BUN, DENO, isPresent } from '../support/runtimes.ts';
-import { dataDirectory } from '../support/viewlog.ts';
+import { dataDirectory, run, until } from '../support/viewlog.ts';
 
 it('ten restarts under load refuse no connection and lose no answer', async () => {
   await restartUnderLoad(async (port) => `http://127.0.0.1:${port}`);
+});
+
+it('the address that is shown is that of the passed socket', async () => {
+  const data = dataDirectory();
+  const { port, starts } = await holdSocket(data, '127.0.0.5');
+  const url = `http://127.0.0.5:${port}`;
+  expect((await until(() => starts()[0]))[2]).toBe(`viewlog listening on ${url}`);
+  const { stdout } = await run(['activate', '1000009', '--port=1'], { data });
+  expect(stdout).toContain(`${url}/view`);
 });
 
 it.each([

@@ -15,9 +15,9 @@ const fdOf = (server: Server): number =>
   (server as unknown as { _handle: { fd: number } })._handle.fd;
 
 /** A process that holds a listening socket and starts the collector again whenever it ends. */
-export async function holdSocket(data: string) {
+export async function holdSocket(data: string, host = '127.0.0.1') {
   const socket = createServer();
-  await once(socket.listen(0, '127.0.0.1'), 'listening');
+  await once(socket.listen(0, host), 'listening');
   const { port } = socket.address() as AddressInfo;
   const args = [...NODE.command(data), 'serve', '--data', data, '--status=off', '--port=1'];
   const holder = spawn('sh', ['-c', `while ${PASS}; do :; done`, 'sh', ...args], {
