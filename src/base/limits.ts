@@ -17,6 +17,8 @@ export const LIMITS = {
   /** The interval at which time-outs are checked where a timer for each would cost too much. */
   sweepMs: 250,
   connectionsMax: 10_000,
+  /** A declared body of up to this size is reserved at once; a larger one as it arrives. */
+  reservedBytesMax: 16 * KiB,
   /** viewlog reads this much of a refused body, so that its sender sees the answer. */
   drainBytesMax: 64 * KiB,
   drainMs: 100,

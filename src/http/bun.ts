@@ -55,6 +55,8 @@ function respond(answer: Answer, exchange: FetchExchange): Response | Promise<Re
 }
 
 async function refuse(answer: Answer, exchange: FetchExchange): Promise<Response> {
+  // Otherwise Bun keeps what still arrives.
+  if (!exchange.isRead) void exchange.request.body?.cancel().catch(() => {});
   // If it is answered at once, Bun reads the connection's next request before any other's.
   await sleep(0);
   // Bun reads megabytes of one connection before it looks at another; in pieces of one byte this
