@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { sleep } from '../../src/base/time.ts';
 import { chunk, post } from './raw.ts';
 import { MINIMAL_VIEW } from './views.ts';
 
@@ -10,6 +11,9 @@ const bare = post(VIEW).replace('Host: localhost\r\n', 'Host: x\r\n');
 const faults = JSON.stringify(
   Object.fromEntries(Array.from({ length: 1_200 }, (_, i) => [`f${i}`, i])),
 );
+
+const AWAY_MS = 10_000;
+const MEGABYTE = 'x'.repeat(1024 * 1024 - 5);
 
 /** Sends as one client; `write` resolves when more can be sent, or the connection has ended. */
 export type Way = (client: Client) => Promise<void>;
@@ -29,12 +33,13 @@ const flood =
     while (!isOver()) await write(text);
   };
 
-/** Sends the text, and leaves the connection open. */
+/** Sends the text, and leaves the connection open; a client that is refused stays away. */
 const stall =
   (text: string): Way =>
   async ({ isOver, write, rest }) => {
     await write(text);
     while (!isOver()) await rest(50);
+    await sleep(AWAY_MS);
   };
 
 export const WAYS: Readonly<Record<string, Way>> = {
@@ -76,6 +81,12 @@ export const WAYS: Readonly<Record<string, Way>> = {
   },
   'declares a body, and sends none': stall(post('', { 'Content-Length': '16000' })),
   'sends half a body, and stalls': stall(post('{'.repeat(8_000), { 'Content-Length': '16000' })),
+  'sends a megabyte but for its end, and stalls': stall(
+    post(MEGABYTE, { 'Content-Length': String(MEGABYTE.length + 5) }),
+  ),
+  'sends a megabyte but for its end, in chunks, and stalls': stall(
+    `${post('', CHUNKED)}${chunk(MEGABYTE)}`,
+  ),
   'sends half a head, and stalls': stall(
     `POST /view HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(8_000)}`,
   ),
