@@ -6,7 +6,7 @@ import { dataDirectory, run, until } from '../support/viewlog.ts';
 
 it('ten restarts under load refuse no connection and lose no answer', async () => {
   await restartUnderLoad(async (port) => `http://127.0.0.1:${port}`);
-}, 240_000);
+});
 
 it('the address that is shown is that of the passed socket', async () => {
   const data = dataDirectory();
