@@ -55,13 +55,15 @@ function respond(answer: Answer, exchange: FetchExchange): Response | Promise<Re
 }
 
 async function refuse(answer: Answer, exchange: FetchExchange): Promise<Response> {
-  // Otherwise Bun keeps what still arrives.
-  if (!exchange.isRead) void exchange.request.body?.cancel().catch(() => {});
+  // Otherwise Bun keeps what still arrives, although there is no memory for it.
+  if (exchange.fault === 'over-budget') void exchange.request.body?.cancel().catch(() => {});
   // If it is answered at once, Bun reads the connection's next request before any other's.
   await sleep(0);
   // Bun reads megabytes of one connection before it looks at another; in pieces of one byte this
   // takes seconds.
-  if (exchange.isRead || exchange.inPieces) return responseOf(answer, exchange);
+  if (exchange.isRead || exchange.fault === 'too-many-pieces') {
+    return responseOf(answer, exchange);
+  }
   // Bun closes the connection only when the response ends.
   const stream = new ReadableStream({
     async start(controller) {

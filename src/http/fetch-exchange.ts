@@ -56,8 +56,8 @@ export class FetchExchange implements Exchange {
   readonly #reservation: Reservation;
   /** True if the body was read to its end. */
   isRead = false;
-  /** True if the body comes in too many pieces. */
-  inPieces = false;
+  /** Why the body was not read to its end, if its pieces were the reason. */
+  fault: BodyFault | undefined;
 
   constructor(request: Request, reads: Reads, reservation: Reservation) {
     this.request = request;
@@ -121,9 +121,8 @@ export class FetchExchange implements Exchange {
         const next = await reader?.read();
         this.isRead = next?.done ?? true;
         if (next?.value === undefined) return body.whole;
-        const fault = body.add(next.value);
-        this.inPieces = fault === 'too-many-pieces';
-        if (fault !== undefined) return fault;
+        this.fault = body.add(next.value);
+        if (this.fault !== undefined) return this.fault;
       }
     } catch {
       return 'incomplete'; // time is up, or the client has gone
