@@ -42,7 +42,8 @@ export function admit(
     const detail =
       `Project ${id} is over its limit of views per minute; ` +
       `send the view again in ${retryAfterSeconds} s.`;
-    return refusal('rate-limited', detail, { project: id, retryAfterSeconds });
+    const limit = project.maxViewsPerMinute!;
+    return refusal('rate-limited', detail, { project: id, retryAfterSeconds, limit });
   }
   if (fits) return view;
   return { ...tooLarge(lineBytes, viewBytesMax, 'line that the view would become'), project: id };

@@ -1,7 +1,7 @@
 import { LIMITS } from '../base/limits.ts';
 import type { Log } from '../base/log.ts';
 import type { Answer, Exchange } from '../http/exchange.ts';
-import type { RefusedStore, ViewStore } from '../store/store.ts';
+import type { Dropped, RefusedStore, ViewStore } from '../store/store.ts';
 import { readAnySpelling, readByPattern, type StorableView } from '../view/read-view.ts';
 import { isRefusal, type Refusal, refusal, REFUSALS } from '../view/refusal.ts';
 import { admit, type AdmissionRules } from './admit.ts';
@@ -32,8 +32,9 @@ export interface RequestCounts {
   /**
    * @param origin the request's `Origin`, if it has one.
    * @param text the request's body, if it was read.
+   * @returns a function to call if the refused view will not be stored.
    */
-  refused(refusal: Refusal, origin: string | undefined, text?: string): void;
+  refused(refusal: Refusal, origin: string | undefined, text?: string): (why: Dropped) => void;
   /** Counts the refusal of a view that was refused before. */
   refusedAgain(refusal: Refusal): void;
 }
@@ -92,11 +93,12 @@ export function refuse(
   }
   const decoded = body && textOf(body);
   const text = typeof decoded === 'string' ? decoded : undefined;
-  counts.refused(reason, origin, text);
+  const onDropped = counts.refused(reason, origin, text);
   const { code, issues, project } = reason;
   // A valid JSON text that begins with a brace is an object.
-  if (REFUSALS[code].isStored && text?.trimStart().startsWith('{')) {
-    refused.keep({ code, text, issues, origin, project });
+  if (text?.trimStart().startsWith('{') !== true) onDropped('no-object');
+  else if (REFUSALS[code].isStored) {
+    refused.keep({ code, text, issues, origin, project }, onDropped);
   }
   return problem(reason, origin);
 }

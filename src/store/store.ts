@@ -20,9 +20,18 @@ export const SHUTTING_DOWN = 'shutting down';
 
 /** Stores refused views for the operator, outside the accept path. */
 export interface RefusedStore {
-  /** Queues the view; returns at once, whatever the disk does. */
-  keep(view: RefusedView): void;
+  /**
+   * Queues the view; returns at once, whatever the disk does.
+   * @param onDropped is called if the view will not be stored.
+   */
+  keep(view: RefusedView, onDropped?: (why: Dropped) => void): void;
 }
+
+/**
+ * Why a refused view is not stored: it is no object, `--max-refused` is 0 or was reached, too little
+ * disk is free, too many came at once, or it could not be written.
+ */
+export type Dropped = 'no-object' | 'off' | 'full' | 'little-space' | 'too-many' | 'failed';
 
 /** A refused view to store. */
 export interface RefusedView {

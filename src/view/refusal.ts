@@ -52,8 +52,10 @@ export interface Refusal {
   readonly detail: string;
   readonly issues?: readonly Issue[];
   readonly retryAfterSeconds?: number;
-  /** The size of the body or line that is too large, if it is known. */
+  /** The size of the body or line, if it is too large or cut off, and known. */
   readonly bytes?: number;
+  /** The project's limit of views per minute, if that is the reason. */
+  readonly limit?: number;
   /** The project that the view names, if that is an id. */
   readonly project?: string;
 }

@@ -38,7 +38,7 @@ function newCollector(append?: ViewStore['append']) {
     refused: { keep: (view) => void kept.push(view) },
     counts: {
       accepted: () => {},
-      refused: (refusal) => void refusals.push(refusal),
+      refused: (refusal) => (refusals.push(refusal), () => {}),
       refusedAgain: (refusal) => void refusedAgain.push(refusal),
     },
     viewBytesMax: VIEW_MAX,

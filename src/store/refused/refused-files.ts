@@ -8,7 +8,7 @@ import { DayWriter, NOTHING } from '../../disk/day-writer.ts';
 import type { DirectoryOptions } from '../../disk/ops.ts';
 import { countLines } from '../files/batch.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
-import type { RefusedStore, RefusedView } from '../store.ts';
+import type { Dropped, RefusedStore, RefusedView } from '../store.ts';
 import { refusedLine } from './refused-line.ts';
 
 /** The directory is locked. */
@@ -30,6 +30,7 @@ const QUEUE_CHARS_MAX = MiB;
 interface Queued {
   readonly stamp: Stamp;
   readonly view: RefusedView;
+  readonly onDropped: (why: Dropped) => void;
 }
 
 export class RefusedFiles implements RefusedStore {
@@ -54,17 +55,24 @@ export class RefusedFiles implements RefusedStore {
     this.#writer = new DayWriter({ ...options, kind: 'refused', durability: 'none' });
   }
 
-  keep(view: RefusedView): void {
-    const { maxBytesPerDay, minFreeBytes, freeBytes } = this.#options;
-    const isLow = (freeBytes() ?? Infinity) < 2 * minFreeBytes;
-    const isFull = this.#queuedChars + view.text.length > QUEUE_CHARS_MAX;
-    if (maxBytesPerDay === 0 || this.#isClosing || isLow || isFull) {
+  keep(view: RefusedView, onDropped: (why: Dropped) => void = () => {}): void {
+    const why = this.#obstacleTo(view);
+    if (why !== undefined) {
       this.#counts.droppedLines += 1;
-      return;
+      return onDropped(why);
     }
-    this.#queue.push({ stamp: this.#stamp(), view });
+    this.#queue.push({ stamp: this.#stamp(), view, onDropped });
     this.#queuedChars += view.text.length;
     this.#writing ??= this.#writeQueue();
+  }
+
+  /** Returns why the view cannot be queued, if so. */
+  #obstacleTo({ text }: RefusedView): Dropped | undefined {
+    const { maxBytesPerDay, minFreeBytes, freeBytes } = this.#options;
+    if (maxBytesPerDay === 0) return 'off';
+    if (this.#isClosing) return 'failed';
+    if ((freeBytes() ?? Infinity) < 2 * minFreeBytes) return 'little-space';
+    return this.#queuedChars + text.length > QUEUE_CHARS_MAX ? 'too-many' : undefined;
   }
 
   /** Writes what is queued, as far as the time allows. Never rejects. */
@@ -94,8 +102,12 @@ export class RefusedFiles implements RefusedStore {
       const end = this.#queue.findIndex(({ stamp }) => stamp.day !== day);
       const some = this.#queue.splice(0, end < 0 ? this.#queue.length : end);
       const linesBefore = this.#counts.storedLines;
+      let fitting: readonly Pick<Queued, 'onDropped'>[] = some;
       try {
-        await this.#store(day, some);
+        await this.#open(day);
+        const lines = this.#withinLimits(day, some);
+        fitting = lines;
+        await this.#write(day, Buffer.concat(lines.map(({ line }) => line)));
         if (this.#isFailing) this.#options.log.info('Storing refused views again');
         this.#isFailing = false;
       } catch (error) {
@@ -104,13 +116,15 @@ export class RefusedFiles implements RefusedStore {
           log.warn(`Cannot store refused views in "${dir}": ${reasonOf(error)}`);
         this.#isFailing = true;
       }
-      this.#counts.droppedLines += some.length - (this.#counts.storedLines - linesBefore);
+      const stored = this.#counts.storedLines - linesBefore;
+      this.#counts.droppedLines += some.length - stored;
+      for (const { onDropped } of fitting.slice(stored)) onDropped('failed');
       for (const { view } of some) this.#queuedChars -= view.text.length;
     }
     this.#writing = undefined;
   }
 
-  async #store(day: string, queued: readonly Queued[]): Promise<void> {
+  async #open(day: string): Promise<void> {
     // Another program may have moved the file since the last line.
     await this.#writer.look(day);
     await this.#write(day, NOTHING);
@@ -120,7 +134,6 @@ export class RefusedFiles implements RefusedStore {
       // Earlier lines may be of listed projects, but the other half stays free in any case.
       this.#unlistedBytes = this.#writer.fileBytes;
     }
-    await this.#write(day, Buffer.concat(this.#linesWithinLimits(day, queued)));
   }
 
   async #write(day: string, bytes: Uint8Array): Promise<void> {
@@ -130,12 +143,11 @@ export class RefusedFiles implements RefusedStore {
     if (blocked !== undefined) throw new Error(blocked.message);
   }
 
-  /** Returns the lines for which the open file has space. */
-  #linesWithinLimits(day: string, queued: readonly Queued[]): Buffer[] {
+  /** Returns the lines for which the open file has space, and drops the others. */
+  #withinLimits(day: string, queued: readonly Queued[]) {
     const { maxBytesPerDay, isListed, log } = this.#options;
-    const lines: Buffer[] = [];
     let bytes = this.#writer.fileBytes;
-    for (const { stamp, view } of queued) {
+    return queued.flatMap(({ stamp, view, onDropped }) => {
       const line = Buffer.from(refusedLine(stamp, view));
       const unlistedBytes = view.project !== undefined && isListed(view.project) ? 0 : line.length;
       const isFull =
@@ -144,12 +156,14 @@ export class RefusedFiles implements RefusedStore {
       if (!isFull) {
         bytes += line.length;
         this.#unlistedBytes += unlistedBytes;
-        lines.push(line);
-      } else if (!this.#isFullLogged) {
+        return [{ line, onDropped }];
+      }
+      onDropped('full');
+      if (!this.#isFullLogged) {
         this.#isFullLogged = true;
         log.warn(`Refused views of ${day} have reached --max-refused; some are no longer stored`);
       }
-    }
-    return lines;
+      return [];
+    });
   }
 }

@@ -5,7 +5,7 @@ import { DAY_MS } from '../../base/time.ts';
 import { Publisher } from '../../jetstream/publisher.ts';
 import { managerOf, type PrepareOptions, prepareStream } from '../../jetstream/stream.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
-import type { RefusedStore, RefusedView } from '../store.ts';
+import type { Dropped, RefusedStore, RefusedView } from '../store.ts';
 import { refusedLine } from './refused-line.ts';
 
 interface RefusedStreamOptions extends PrepareOptions {
@@ -62,12 +62,19 @@ class RefusedStream implements RefusedStore {
     this.#stamp = createStamper(now);
   }
 
-  keep(view: RefusedView): void {
+  keep(view: RefusedView, onDropped: (why: Dropped) => void = () => {}): void {
+    const why = this.#obstacleTo(view);
+    if (why === undefined) return void this.#publish(view, onDropped);
+    this.#counts.droppedLines += 1;
+    onDropped(why);
+  }
+
+  /** Returns why the view cannot be published, if so. */
+  #obstacleTo({ text }: RefusedView): Dropped | undefined {
     const { cluster, maxBytes } = this.#options;
-    const isFull = this.#publisher.bytes + view.text.length > WAITING_BYTES_MAX;
-    if (maxBytes === 0 || this.#isClosing || cluster.server === undefined || isFull) {
-      this.#counts.droppedLines += 1;
-    } else void this.#publish(view);
+    if (maxBytes === 0) return 'off';
+    if (this.#isClosing || cluster.server === undefined) return 'failed';
+    return this.#publisher.bytes + text.length > WAITING_BYTES_MAX ? 'too-many' : undefined;
   }
 
   /** Views that were sent still arrive before the connection ends, but are not counted. */
@@ -80,7 +87,7 @@ class RefusedStream implements RefusedStore {
     return { ...this.#counts };
   }
 
-  async #publish(view: RefusedView): Promise<void> {
+  async #publish(view: RefusedView, onDropped: (why: Dropped) => void): Promise<void> {
     const { project } = view;
     const stamp = this.#stamp();
     const line = Buffer.from(refusedLine(stamp, view)).subarray(0, -1); // without its newline
@@ -91,6 +98,7 @@ class RefusedStream implements RefusedStore {
       this.#counts.storedBytes += line.length;
     } else {
       this.#counts.droppedLines += 1;
+      onDropped('failed');
     }
   }
 }
