@@ -65,19 +65,20 @@ export async function serve(settings: ServeSettings, chosen: Chosen, log: Log): 
     isStopping = true;
     log.info('viewlog is about to stop: not ready, but still accepting views');
   });
-  const look = () => ({
+  const snapshot = () => ({
     counts,
     projects,
     store: store.state(),
     refused: refused.state(),
     queue: { bytes: budget.bytes, bytesMax: settings['max-queue'] },
     minFreeBytes: settings['min-free'],
+    viewBytesMax,
     isStopping,
     nowMs: now(),
   });
-  const service = collectorStatus({ settings, installation: () => installation, look });
+  const service = collectorStatus({ settings, installation: () => installation, snapshot });
   const status = await openStatus(settings.status, token, service, log);
-  const endMinutes = everyMinute(look, async () => file?.save(), log);
+  const endMinutes = everyMinute(snapshot, async () => file?.save(), log);
   const listener = await listen({ host, port, budget, handler: createCollector(parts) });
   log.info(`viewlog listening on ${listener.url}`);
   const addresses = { address: ownAddress(listener.address), status: status?.url };

@@ -49,7 +49,7 @@ export const explain = defineCommand({
     }
     print(describe(verdict));
     const sample = sampleOf(verdict, origin, body.toString(), Date.now());
-    print(`  ${hintFor(sample, projects, path)}`);
+    print(`  ${hintFor(sample, projects, path, viewBytesMax)}`);
     return EXIT.badData;
   },
 });
@@ -71,16 +71,13 @@ function describe({ code, detail, issues = [] }: Refusal): string {
 }
 
 /** Returns the fix as a line that ends with a command, if there is one. */
-function hintFor(sample: Sample, all: Projects, path: string): string {
+function hintFor(sample: Sample, all: Projects, path: string, viewBytesMax: number): string {
   const project = all.find(sample.project ?? '');
-  const remedy = remedyOf({ ...sample, project });
+  const remedy = remedyOf({ ...sample, project, viewBytesMax });
   if (remedy.kind === 'send-origin') {
     const example = printable(exampleOrigin(project!.origins![0]!));
     return `To check it as if a page had sent it, add: --origin ${shellQuoted(example)}`;
   }
-  const { text, command = '' } = fixOf(
-    { remedy, sample, fixedMs: undefined, keptDays: [] },
-    { projects: path },
-  );
+  const { text, command = '' } = fixOf({ remedy, sample, fixedMs: undefined }, { projects: path });
   return `${text} ${command}`.trimEnd();
 }

@@ -13,7 +13,7 @@ import {
 } from '../status/problem-words.ts';
 import * as commands from '../status/shell-commands.ts';
 import { isOpen } from '../status/state.ts';
-import { textOf } from '../status/text.ts';
+import { noticeText } from '../status/text.ts';
 import { described, isFromViewlog, isNobodyThere } from './reply.ts';
 import { activeIn, type Facts } from './facts.ts';
 import { error, ok, type Verdict, warning } from './finding.ts';
@@ -126,13 +126,15 @@ export function checkRefusals({ status: { overview }, settings }: Facts): readon
   if (overview === undefined) return [];
   const { projects, problems, warnings, store } = overview;
   // Also those that are too few for the page.
-  const refused = [...projects, ...problems.filter(({ id }) => id === '')].filter(
+  const refused = [...projects, ...problems.filter(({ kind }) => kind === 'requests')].filter(
     ({ state, reasons }) => state === 'silent' || reasons.some(isOpen),
   );
   const more = refused.length - REFUSALS_MAX;
   const rest = more > 0 ? [`${plural(more, 'more project')} with problems`] : [];
   const found = [
-    ...refused.slice(0, REFUSALS_MAX).map((row) => verdictOf(problemNotice(row, settings))),
+    ...refused
+      .slice(0, REFUSALS_MAX)
+      .map((row) => verdictOf(problemNotice(row, settings, overview.nowMs))),
     ...[...warnings, ...rest].map((note) => warning(note)),
   ];
   if (found.length > 0 || store.unavailable !== undefined) return found;
@@ -146,7 +148,7 @@ export function checkOverdue(facts: Facts): readonly Verdict[] {
 
 /** Returns the notice as a warning, each of its commands on a line of its own, ready to copy. */
 function verdictOf(notice: Notice): Verdict {
-  const [title = '', ...steps] = textOf(notice).split('\n');
+  const [title = '', ...steps] = noticeText(notice).split('\n');
   const fix = steps.map((line) => line.replace('  ', '')).join('\n');
   return warning(title.replace(/\.$/, ''), fix);
 }

@@ -2,7 +2,7 @@ import { shellQuoted } from '../base/text.ts';
 import { exampleOrigin } from './origins.ts';
 import type { ProjectEntry } from './projects-schema.ts';
 
-type Sender = Pick<ProjectEntry, 'id' | 'origins'>;
+type Sender = Pick<ProjectEntry, 'id'> & { readonly origins?: readonly string[] | undefined };
 
 /**
  * Returns a command that sends an acceptable view of this project, from its first origin.

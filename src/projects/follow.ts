@@ -54,7 +54,13 @@ function apply(reading: Reading, path: string, projects: ProjectList): string {
   // A command that creates the file would shorten the list to one project.
   const first = isMissing ? cannotRead(path, GONE) : summaryOfFaults(reading.faults);
   const message = `The last good projects file stays active: ${first}`;
-  projects.fault = { message, first, sinceMs: fault?.sinceMs ?? Date.now(), isMissing };
+  projects.fault = {
+    message,
+    first,
+    sinceMs: fault?.sinceMs ?? Date.now(),
+    isMissing,
+    line: reading.line,
+  };
   return 'faulty';
 }
 

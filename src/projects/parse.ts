@@ -11,9 +11,11 @@ import { isList, KEYS, projectsFile, type ProjectsFile } from './projects-schema
 
 /**
  * A file without faults, or the faults of one that cannot be used: one line each, with the file and
- * the place.
+ * the place; and the file's line with the first.
  */
-export type Parsed = { readonly file: ProjectsFile } | { readonly faults: readonly string[] };
+export type Parsed =
+  | { readonly file: ProjectsFile }
+  | { readonly faults: readonly string[]; readonly line?: string | undefined };
 
 export const FAULTS_MAX = 50;
 
@@ -30,7 +32,11 @@ export function parseProjectsFile(bytes: Uint8Array, name: string): Parsed {
     return `${name}:${line}:${column}: ${message}`;
   });
   const more = result.length - faults.length;
-  return { faults: more > 0 ? [...faults, `${name}: and ${plural(more, 'more fault')}`] : faults };
+  const { line } = placeOf(text, result[0]!.offset);
+  return {
+    faults: more > 0 ? [...faults, `${name}: and ${plural(more, 'more fault')}`] : faults,
+    line: text.split(/\r\n|\r|\n/)[line - 1],
+  };
 }
 
 /** Bytes that are not UTF-8 decode to U+FFFD. */

@@ -14,6 +14,8 @@ export interface ProjectsFault {
   readonly message: string;
   /** The first fault, with the file's name and the place, and how many more there are. */
   readonly first: string;
+  /** The line of the file that it is in, if it is in one. */
+  readonly line: string | undefined;
   /** The time since which the file is faulty, in milliseconds since the epoch. */
   readonly sinceMs: number;
   /** There is no file any more. */

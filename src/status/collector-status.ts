@@ -9,13 +9,15 @@ import { Listing, modelOf } from './model.ts';
 import { page } from './page.tsx';
 import { type Chosen, placeOf } from './shell-commands.ts';
 import { judgeListed } from './state.ts';
+import { replayRecords } from './resent.ts';
 import { statusText } from './text.ts';
+import { arrivingWords } from './words.ts';
 
 /** A collector, as its status reads it. */
 export interface CollectorSource {
   readonly settings: Chosen;
   readonly installation: () => Installation;
-  readonly look: () => CollectorState;
+  readonly snapshot: () => CollectorState;
 }
 
 /** The files of `page/`; put here by build.mjs, so that viewlog stays one file. */
@@ -25,23 +27,41 @@ const OPEN_MAX = 20;
 const FILTER_LENGTH_MAX = 100;
 
 /** A collector's status: its page, the same as text, and as JSON for the doctor. */
-export function collectorStatus({ settings, installation, look }: CollectorSource): Service {
+export function collectorStatus({ settings, installation, snapshot }: CollectorSource): Service {
   const placeAtStart = placeOf(settings, '');
-  const modelNow = async ({ req }: Context) => {
+  const { data } = placeAtStart;
+  const records = data === undefined ? undefined : replayRecords(data);
+  /** @param project the only one to judge. */
+  const modelNow = async ({ req }: Context, project?: string) => {
     const filter = (req.query('filter') ?? '').trim().slice(0, FILTER_LENGTH_MAX);
-    const files = await lookAround(placeAtStart, look().nowMs);
+    const files = await lookAround(placeAtStart, snapshot().nowMs);
+    const resent = await records?.(snapshot().nowMs);
+    const state = { ...snapshot(), files, resent };
     const listing = new Listing(filter);
-    await judgeListed({ ...look(), files }, (one) => listing.add(one));
-    const place = { ...placeAtStart, url: installation().address ?? '' };
-    return modelOf({ ...look(), listing, files, place });
+    await judgeListed(state, (one) => {
+      if (project === undefined || one.id === project) listing.add(one, state.nowMs);
+    });
+    return modelOf({
+      ...state,
+      listing,
+      place: { ...placeAtStart, url: installation().address ?? '' },
+    });
   };
   return {
-    health: () => healthOf(look()),
-    metrics: () => collectorMetrics(look()),
+    health: () => healthOf(snapshot()),
+    metrics: () => collectorMetrics(snapshot()),
     pages: {
       '/': async (context) => {
         const open = new Set(context.req.queries('open')?.slice(0, OPEN_MAX));
         return context.html(page({ model: await modelNow(context), open }));
+      },
+      '/arriving': async (context) => {
+        const id = context.req.query('project');
+        if (id !== undefined && snapshot().projects.find(id) === undefined) {
+          return context.text('That project is not listed.\n', 404);
+        }
+        const [status, text] = arrivingWords(await modelNow(context, id), id);
+        return context.text(`${text}\n`, status);
       },
       '/page.css': (context) => pageFile(context, 'css', 'text/css'),
       '/page.js': (context) => pageFile(context, 'js', 'text/javascript'),

@@ -1,18 +1,27 @@
 import type { RequestCounts } from '../collector/receive-view.ts';
 import { clip } from '../base/text.ts';
 import { DAY_MS, HOUR_MS } from '../base/time.ts';
+import type { Dropped } from '../store/store.ts';
 import { type Refusal, type RefusalCode, REFUSALS } from '../view/refusal.ts';
-import { Activity, type Reason, SavedMap, type Sample, type SavedCounts } from './reasons.ts';
+import {
+  Activity,
+  cutOrigin,
+  OTHER_ORIGINS,
+  type Reason,
+  reasonKey,
+  SavedMap,
+  type Sample,
+  type SavedCounts,
+} from './reasons.ts';
 import { Timeline } from './timeline.ts';
 
 /** The latest accepted views and refusals that are stored for the page. */
-export const LATEST_MAX = 10;
+export const LATEST_MAX = 20;
 /** Anyone can choose origins and ids, so all of these are bounded. */
 const ORIGINS_MAX = 8;
 const REASONS_MAX = 2_000;
 const UNLISTED_IDS_MAX = 100;
 const SAMPLE_TEXT_MAX = 1_000;
-const SAMPLE_ORIGIN_MAX = 200;
 const SAMPLE_ISSUES_MAX = 10;
 
 /**
@@ -67,18 +76,18 @@ export class Counts implements RequestCounts, SavedCounts {
     add(this.latestAccepted, { atMs, project, fields });
   }
 
-  refused(refusal: Refusal, origin: string | undefined, text?: string): void {
+  refused(refusal: Refusal, origin: string | undefined, text?: string): (why: Dropped) => void {
     const sample = sampleOf(refusal, origin, text, this.#now());
     const { atMs, code, project } = sample;
     this.refusedByCode[code] += 1;
     add(this.latestRefused, sample);
     // A scanner, the doctor, or a person with the address in a browser sends these; they are not
     // views.
-    if (code === 'method-not-allowed' || code === 'not-found') return;
+    if (code === 'method-not-allowed' || code === 'not-found') return () => {};
     this.total.refuse(atMs);
     if (project === undefined) return this.#refusedFor(this.requests, sample);
     this.requests.accept(atMs);
-    this.#refusedFor(this.activityOf(project), sample);
+    return this.#refusedFor(this.activityOf(project), sample);
   }
 
   refusedAgain({ code }: Refusal): void {
@@ -90,6 +99,12 @@ export class Counts implements RequestCounts, SavedCounts {
     const { accepted, acceptedEarlier } = this.total;
     const refused = Object.values(this.refusedByCode).reduce((sum, n) => sum + n, 0);
     return accepted - acceptedEarlier + refused;
+  }
+
+  /** Returns how many requests were refused with this code in the last 24 hours. */
+  refusedLastDay(code: RefusalCode, nowMs: number): number {
+    const those = [...this.#reasons.keys()].filter(({ sample }) => sample.code === code);
+    return those.reduce((sum, { refusedIn }) => sum + refusedIn.lastDay(nowMs), 0);
   }
 
   activityOf(project: string): Activity {
@@ -122,8 +137,8 @@ export class Counts implements RequestCounts, SavedCounts {
     ids.add(added);
   }
 
-  #refusedFor(activity: Activity, sample: Sample): void {
-    const { atMs, code } = sample;
+  #refusedFor(activity: Activity, sample: Sample): (why: Dropped) => void {
+    const { atMs, code, origin, isCut } = sample;
     activity.refuse(atMs);
     // Makes space, and drops reasons without a refusal for a day.
     for (const [reason, { reasons }] of this.#reasons) {
@@ -132,10 +147,10 @@ export class Counts implements RequestCounts, SavedCounts {
       for (const [key, one] of reasons) if (one === reason) reasons.delete(key);
     }
     const { reasons } = activity;
-    const own = keyOf(sample);
+    const own = reasonKey(code, origin, isCut);
     const isOneMore = code === 'origin-not-allowed' && reasons.size >= ORIGINS_MAX;
     // Origins beyond the limit are counted together, with the latest one as the sample.
-    const key = isOneMore && !reasons.has(own) ? code : own;
+    const key = isOneMore && !reasons.has(own) ? OTHER_ORIGINS : own;
     const seen = reasons.get(key);
     const { refusedIn, sinceMs, lastMs } = seen ?? {
       refusedIn: new Timeline(),
@@ -143,24 +158,25 @@ export class Counts implements RequestCounts, SavedCounts {
       lastMs: atMs,
     };
     refusedIn.add(atMs);
-    const reason = {
+    const reason: Reason = {
+      ...seen,
       refusedIn,
       sinceMs: atMs - lastMs < HOUR_MS ? sinceMs : atMs,
       lastMs: atMs,
-      acceptedThen: activity.accepted,
+      acceptedAtLastRefusal: activity.accepted,
       sample,
     };
     reasons.set(key, reason);
     if (seen) this.#reasons.delete(seen);
     this.#reasons.set(reason, activity);
+    // Known only later, when there may have been other refusals.
+    return (why) => {
+      const latest = reasons.get(key) ?? reason;
+      latest.droppedIn ??= new Timeline();
+      latest.droppedIn.add(atMs);
+      latest.dropped = { atMs, why };
+    };
   }
-}
-
-/** Returns a key that differs for each reason of a project. */
-function keyOf({ code, origin = '', isCut }: Sample): string {
-  if (code === 'origin-not-allowed') return `${code} ${origin}`;
-  // A body that arrives cut off either ends too early, or never ends.
-  return isCut ? 'request-timeout' : code;
 }
 
 function add<T>(latest: T[], item: T): void {
@@ -176,16 +192,19 @@ export function sampleOf(
 ): Sample {
   const { code, detail, issues = [] } = refusal;
   const isObject = text?.trimStart().startsWith('{') === true;
+  const isCut = code === 'malformed-json' && isObject && !text.trimEnd().endsWith('}');
   // Written and parsed again, because engines make a part of a string a slice of the whole: a few
   // words of each sample would keep its whole body in memory.
   const json = JSON.stringify({
     ...refusal,
     atMs,
-    origin: origin && clip(origin, SAMPLE_ORIGIN_MAX),
+    origin: origin && cutOrigin(origin),
     detail: clip(detail, SAMPLE_TEXT_MAX),
     issues: issues.slice(0, SAMPLE_ISSUES_MAX),
+    faults: issues.length,
     text: text && clip(text, SAMPLE_TEXT_MAX),
-    isCut: code === 'malformed-json' && isObject && !text.trimEnd().endsWith('}'),
+    isCut,
+    ...(isCut && { bytes: Buffer.byteLength(text) }),
   });
   return JSON.parse(json) as Sample;
 }

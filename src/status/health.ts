@@ -25,6 +25,7 @@ export interface CollectorState {
   readonly refused: RefusedState;
   readonly queue: { readonly bytes: number; readonly bytesMax: number };
   readonly minFreeBytes: number;
+  readonly viewBytesMax: number;
   readonly isStopping: boolean;
   readonly nowMs: number;
 }

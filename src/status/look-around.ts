@@ -5,7 +5,7 @@ import { daysIn } from '../disk/directory.ts';
 import { fileNameOf } from '../disk/names.ts';
 import { systemFiles } from '../disk/ops.ts';
 import { overdueFiles } from '../disk/retention.ts';
-import { diskRemedy } from '../view/remedy.ts';
+import { type DiskRemedy, diskRemedy } from '../view/remedy.ts';
 import type { Place } from './shell-commands.ts';
 
 /** The files as the page shows them, read when somebody looks at it. */
@@ -56,20 +56,23 @@ async function fileSystemOf(dir: string) {
   };
 }
 
-export type Space = NonNullable<ReturnType<typeof spaceOf>>;
+/** The free space of the data directory's disk. */
+export interface Space {
+  readonly freeBytes: number;
+  /** The days until the disk is full, by the last complete days; `undefined` before the first. */
+  readonly daysLeft: number | undefined;
+  /** What gets enough of it; `undefined` if there is enough. */
+  readonly remedy: DiskRemedy | undefined;
+}
 
-/** Judges the free space of the data directory's disk; `undefined` if it is unknown. */
+/** Returns `undefined` if the free space is unknown. */
 export function spaceOf(
   { fileSystem, bytesPerDay }: Pick<FilesSeen, 'fileSystem' | 'bytesPerDay'>,
   minFreeBytes: number,
-) {
+): Space | undefined {
   if (fileSystem === undefined) return undefined;
   const { freeBytes } = fileSystem;
   const spareBytes = Math.max(0, freeBytes - minFreeBytes);
-  return {
-    freeBytes,
-    /** The days until the disk is full, by the last complete days. */
-    daysLeft: bytesPerDay ? spareBytes / bytesPerDay : undefined,
-    remedy: diskRemedy({ ...fileSystem, minFreeBytes }),
-  };
+  const daysLeft = bytesPerDay ? spareBytes / bytesPerDay : undefined;
+  return { freeBytes, daysLeft, remedy: diskRemedy({ ...fileSystem, minFreeBytes }) };
 }

@@ -2,11 +2,12 @@
 // state. `words.ts`, `problem-words.ts` and the renderers word them.
 import { BUILD } from '../base/built.ts';
 import { clip } from '../base/text.ts';
-import { type CollectorState, warningsOf } from './health.ts';
-import { type FilesSeen, spaceOf } from './look-around.ts';
+import type { ProjectsFault } from '../projects/project-list.ts';
+import { type CollectorState, warningsOf, type WatchedState } from './health.ts';
+import { type FilesSeen, type Space, spaceOf } from './look-around.ts';
 import type { Activity } from './reasons.ts';
 import type { Place } from './shell-commands.ts';
-import { judge, type Judged, KINDS, REQUESTS, type Subject } from './state.ts';
+import { COLOURS, judge, type Judged, REQUESTS } from './state.ts';
 import { QUARTER_MS } from './timeline.ts';
 
 interface ModelInput extends CollectorState {
@@ -15,13 +16,64 @@ interface ModelInput extends CollectorState {
   readonly place: Place;
 }
 
-export type StatusModel = ReturnType<typeof modelOf>;
-export type Row = ReturnType<typeof rowOf>;
-export type ReasonFacts = Row['reasons'][number];
+/** What the status page shows, and `/status.json` contains. */
+export interface StatusModel extends Readonly<Listing['totals']> {
+  readonly nowMs: number;
+  /** When this process began to count, and when counting began. */
+  readonly startMs: number;
+  readonly sinceMs: number;
+  readonly version: string;
+  readonly place: Place;
+  readonly filter: string;
+  readonly isStopping: boolean;
+  readonly warnings: readonly string[];
+  /** Why the projects file is not active, and since when. */
+  readonly projectsFault: ProjectsFault | undefined;
+  readonly store: WatchedState;
+  readonly space: Space | undefined;
+  /** The names of files that should have been removed by now. */
+  readonly overdue: readonly string[];
+  /** Projects, and the requests, with problems or with problems that are fixed, the worst first. */
+  readonly problems: readonly ProjectRow[];
+  /** How many there are, without those that are fixed. */
+  readonly problemsInAll: number;
+  /** Problems to wake somebody for: the worst, and how many there are. */
+  readonly alarms: readonly ProjectRow[];
+  readonly alarmsInAll: number;
+  /** Those with problems first, the worst first. */
+  readonly projects: readonly ProjectRow[];
+  readonly total: Figures;
+  readonly refusals: RefusedBy;
+  /** 503s of the last 24 hours, for views that could not be stored. */
+  readonly unstorable: number;
+  /** True: no view has arrived yet, accepted or refused. */
+  readonly isNew: boolean;
+  /** Unlisted ids that sent views in the last 24 hours, those with the most first. */
+  readonly unlisted: readonly ProjectRow[];
+  readonly unlistedInAll: number;
+  /** Newest first; equal ones are one, with the latest time. */
+  readonly latestAccepted: readonly LatestView[];
+  readonly latestRefused: readonly LatestRefusal[];
+}
+
+/** A project, an unlisted id, or the requests. */
+export interface ProjectRow extends Omit<Judged, 'name' | 'activity'> {
+  readonly name: string;
+  readonly figures: Figures;
+  /** Accepted and refused views of the last 24 hours, oldest first; the newest is still running. */
+  readonly hours: readonly number[];
+  readonly refusedHours: readonly number[];
+}
+
+type Figures = ReturnType<typeof figuresOf>;
+type RefusedBy = ReturnType<typeof refusedBy>;
+export type LatestView = ReturnType<typeof latestViews>[number];
+export type LatestRefusal = ReturnType<typeof latestRefusals>[number];
 
 const ROWS_MAX = 200;
 const PROBLEMS_MAX = 10;
 const UNLISTED_MAX = 20;
+const LATEST_ROWS_MAX = 10;
 const URL_LENGTH_MAX = 200;
 
 /** The listed projects, of which it keeps those that the page shows. */
@@ -31,98 +83,150 @@ export class Listing {
   readonly problems: Judged[] = [];
   /** Projects without a problem, as far as there is space for them. */
   readonly others: Judged[] = [];
-  projectsListed = 0;
-  projectsActive = 0;
-  projectsArriving = 0;
-  /** Projects that the filter finds. */
-  projectsFound = 0;
+  readonly totals = { projectsListed: 0, projectsActive: 0, projectsArriving: 0, projectsFound: 0 };
+  /** In the last hour. */
+  refused = 0;
+  refusedBeforeFix = 0;
 
   constructor(filter: string) {
     this.filter = filter;
   }
 
-  add(one: Judged): void {
-    this.projectsListed += 1;
-    if (one.active) this.projectsActive += 1;
-    if (one.state === 'arriving') this.projectsArriving += 1;
+  /** @param nowMs the time of the judgement. */
+  add(one: Judged, nowMs: number): void {
+    const { totals } = this;
+    totals.projectsListed += 1;
+    if (one.active) totals.projectsActive += 1;
+    if (one.state === 'arriving') totals.projectsArriving += 1;
+    this.refused += one.activity.refusedIn?.lastHour(nowMs) ?? 0;
+    this.refusedBeforeFix += one.refusedBeforeFix;
     const isFound = matches(one, this.filter);
-    if (isFound) this.projectsFound += 1;
-    if (one.kind !== undefined) this.problems.push(one);
+    if (isFound) totals.projectsFound += 1;
+    if (one.colour !== undefined) this.problems.push(one);
     else if (isFound && this.others.length < ROWS_MAX) this.others.push(one);
   }
 }
 
-export function modelOf(input: ModelInput) {
+export function modelOf(input: ModelInput): StatusModel {
   const { counts, projects, store, files, place, isStopping, nowMs, listing } = input;
-  const { startMs, sinceMs, total } = counts;
-  const { problems: ofProjects, others, ...listed } = listing;
-  const toRow = (one: Judged) => rowOf(one, input);
-  const nameOf = (id = ''): string => {
-    const project = projects.find(id);
-    return project === undefined ? id : displayName(project);
-  };
-  const requests = judge(REQUESTS, counts.requests, input);
-  const problems = [...ofProjects, requests].filter(({ kind }) => kind !== undefined).sort(byRank);
-  const found = problems.filter((one) => one !== requests && matches(one, listed.filter));
-  // Also ids that were listed before.
-  const unlisted = Array.from(counts.projects)
-    .filter(([id, { reasons }]) => reasons.size > 0 && projects.find(id) === undefined)
-    .map(([id, activity]) => judge({ id, active: false }, activity, input))
-    .filter(({ reasons }) => reasons.length > 0)
-    .sort((a, b) => b.reasons[0]!.lastDay - a.reasons[0]!.lastDay);
+  const { startMs, sinceMs } = counts;
+  const { filter, others, totals } = listing;
+  const toRow = (one: Judged): ProjectRow => rowOf(one, input);
+  const requests = judge(REQUESTS, counts.requests, input, 'requests');
+  const problems = [...listing.problems, requests]
+    .filter(({ colour }) => colour !== undefined)
+    .sort(byRank);
+  const found = problems.filter((one) => one !== requests && matches(one, filter));
+  const alarms = problems.filter(isAlarming);
+  const unlisted = unlistedIn(input);
+  const total = figuresOf(counts.total, input);
   return {
     nowMs,
     startMs,
     sinceMs,
     version: BUILD,
     place,
-    ...listed,
+    filter,
+    ...totals,
     isStopping,
     warnings: warningsOf(input),
-    /** Why the projects file is not active, and since when. */
     projectsFault: projects.fault,
     store,
     space: spaceOf(files, input.minFreeBytes),
-    /** The names of files that should have been removed by now. */
     overdue: files.overdue,
-    /** Projects, and the requests that name none, with problems or with problems that are fixed. */
     problems: problems.slice(0, PROBLEMS_MAX).map(toRow),
-    /** Without those that are fixed. */
-    problemsInAll: problems.filter(({ kind }) => kind !== 'green').length,
-    /** Those with problems first, the worst first. */
+    problemsInAll: problems.filter(({ colour }) => colour !== 'green').length,
+    alarms: alarms.slice(0, PROBLEMS_MAX).map(toRow),
+    alarmsInAll: alarms.length,
     projects: [...found, ...others].slice(0, ROWS_MAX).map(toRow),
-    total: figuresOf(total, input),
-    /** Unlisted ids that sent views in the last 24 hours, those with the most first. */
+    total,
+    refusals: refusedBy(total.refusedLastHour, requests, listing, nowMs),
+    unstorable: counts.refusedLastDay('storage-unavailable', nowMs),
+    isNew: total.lastAcceptedMs === undefined && counts.projects.size === 0,
     unlisted: unlisted.slice(0, UNLISTED_MAX).map(toRow),
     unlistedInAll: unlisted.length,
-    latestAccepted: counts.latestAccepted.map(({ atMs, project, fields }) => {
-      return { atMs, project, name: nameOf(project), what: urlOf(fields) };
-    }),
-    latestRefused: counts.latestRefused.map(({ atMs, project, code, origin, isCut }) => {
-      return { atMs, name: nameOf(project), code, origin, isCut };
-    }),
+    latestAccepted: latestViews(input),
+    latestRefused: latestRefusals(input),
   };
+}
+
+/** A stray request wakes nobody. */
+const ALARM_MIN = 20;
+
+const isAlarming = ({ colour, state, refused }: Judged): boolean =>
+  colour !== 'green' && (state === 'silent' || refused >= ALARM_MIN);
+
+/** Judges the ids that sent refused views and are not listed, also those that were listed before. */
+const unlistedIn = (input: ModelInput): Judged[] =>
+  Array.from(input.counts.projects)
+    .filter(([id, { reasons }]) => reasons.size > 0 && input.projects.find(id) === undefined)
+    .map(([id, activity]) => judge({ id, active: false }, activity, input, 'unlisted'))
+    .filter(({ reasons }) => reasons.length > 0)
+    .sort((a, b) => b.reasons[0]!.lastDay - a.reasons[0]!.lastDay);
+
+/** Returns the refused requests of the last hour: `fixed` are those for reasons that are fixed. */
+function refusedBy(all: number, requests: Judged, listing: Listing, nowMs: number) {
+  const unreadable = requests.activity.refusedIn?.lastHour(nowMs) ?? 0;
+  return {
+    listed: listing.refused - listing.refusedBeforeFix,
+    unreadable: unreadable - requests.refusedBeforeFix,
+    fixed: listing.refusedBeforeFix + requests.refusedBeforeFix,
+    unlisted: all - listing.refused - unreadable,
+  };
+}
+
+const latestViews = (input: ModelInput) =>
+  combined(
+    input.counts.latestAccepted.map(({ atMs, project, fields }) => {
+      return { atMs, project, name: nameOf(project, input), url: urlOf(fields), count: 1 };
+    }),
+  );
+
+const latestRefusals = (input: ModelInput) =>
+  combined(
+    input.counts.latestRefused.map(({ atMs, project = '', code, origin, isCut }) => {
+      return { atMs, name: nameOf(project, input), code, origin, isCut, count: 1 };
+    }),
+  );
+
+const nameOf = (id: string, { projects }: ModelInput): string => {
+  const project = projects.find(id);
+  return project === undefined ? id : displayName(project);
+};
+
+/** Returns equal items as one, with their number and the time of the first. */
+function combined<T extends { atMs: number; count: number }>(items: readonly T[]): T[] {
+  const byKey = new Map<string, T>();
+  for (const { atMs, ...item } of items) {
+    const key = JSON.stringify(item);
+    const first = byKey.get(key);
+    if (first === undefined) byKey.set(key, { ...item, atMs } as T);
+    else first.count += 1;
+  }
+  return [...byKey.values()].slice(0, LATEST_ROWS_MAX);
 }
 
 /** Red before amber, active projects before inactive ones, then by the number of lost views. */
 const byRank = (a: Judged, b: Judged): number =>
-  KINDS.indexOf(a.kind!) - KINDS.indexOf(b.kind!) ||
+  COLOURS.indexOf(a.colour!) - COLOURS.indexOf(b.colour!) ||
   Number(b.active) - Number(a.active) ||
   b.refused + b.acceptedYesterday - a.refused - a.acceptedYesterday;
 
-const displayName = ({ id, name = `Project ${id}` }: Subject): string => name;
+const displayName = ({
+  id,
+  name = `Project ${id}`,
+}: Pick<Judged, 'id'> & { name?: string | undefined }): string => name;
 
 /** A filter finds part of a name, in any letter case, or part of an id. */
 const matches = ({ id, name = '' }: Judged, filter: string): boolean =>
   filter === '' || id.includes(filter) || name.toLowerCase().includes(filter.toLowerCase());
 
-function rowOf({ activity, ...judged }: Judged, input: ModelInput) {
+function rowOf({ activity, ...judged }: Judged, input: ModelInput): ProjectRow {
   const { acceptedIn, refusedIn } = activity;
   return {
     ...judged,
     name: displayName(judged),
     figures: figuresOf(activity, input),
-    /** The last 24 hours, oldest first; the newest is still running. */
     hours: acceptedIn.hours(input.nowMs),
     refusedHours: refusedIn?.hours(input.nowMs) ?? [],
   };
@@ -136,7 +240,9 @@ function figuresOf(
   const midnight = new Date(nowMs);
   const todayMs = midnight.setHours(0, 0, 0, 0);
   const yesterdayMs = midnight.setDate(midnight.getDate() - 1);
-  const byMs = yesterdayMs + nowMs - todayMs;
+  // The same local time, also if the clock was changed in between.
+  const sameTime = new Date(nowMs);
+  const byMs = sameTime.setDate(sameTime.getDate() - 1);
   // The running quarter of an hour counts by its share.
   const share = (byMs % QUARTER_MS) / QUARTER_MS;
   const quarterMs = byMs - (byMs % QUARTER_MS);

@@ -1,6 +1,6 @@
 // The status page as HTML. `page/page.ts` fetches it anew every two seconds and swaps it in place.
 import { printable } from '../base/text.ts';
-import type { Row, StatusModel } from './model.ts';
+import type { ProjectRow as Row, StatusModel } from './model.ts';
 import { reasonNotices, type Notice, noticesOf, unlistedNotices } from './problem-words.ts';
 import * as words from './words.ts';
 
@@ -71,8 +71,8 @@ const Time = ({ at }: { at: string }) => (
 
 const NoticeList = ({ notices }: { notices: readonly Notice[] }) => (
   <ul class="notices">
-    {notices.map(({ kind, title, steps }) => (
-      <li class={kind}>
+    {notices.map(({ colour, title, steps }) => (
+      <li class={colour}>
         <Text of={title} />
         {steps.map(({ text, command }) => (
           <div>
@@ -145,8 +145,8 @@ function ProjectRow({ row, model, open }: Shown & { row: Row }) {
         <div class="details">
           <Bars row={row} />
           <Text of={words.chartWords(row)} />
-          <NoticeList notices={reasonNotices(row, model.place)} />
-          <Latest title="Last views" items={views} />
+          <NoticeList notices={reasonNotices(row, model)} />
+          <Latest {...words.latestViews(views)} />
         </div>
       )}
     </details>
@@ -166,14 +166,14 @@ function Bars({ row: { hours, refusedHours } }: { row: Row }) {
   );
 }
 
-const Latest = ({ title, items }: words.Events) => (
+const Latest = ({ title, events }: words.EventList) => (
   <section>
     <h2>{title}</h2>
     <ul class="latest">
-      {items.length === 0 && <li class="faint">None since the start.</li>}
-      {items.map(({ atMs, name, what }) => (
+      {events.length === 0 && <li class="faint">None since the start.</li>}
+      {events.map(({ time, name, what }) => (
         <li>
-          <Time at={words.at(atMs)} /> <bdi>{printable(name)}</bdi> {printable(what)}
+          <Time at={time} /> <bdi>{printable(name)}</bdi> {printable(what)}
         </li>
       ))}
     </ul>

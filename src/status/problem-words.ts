@@ -1,14 +1,26 @@
 // Renders problems and their fixes as sentences and commands, for the page and for plain text.
-import { formatRoundedSize, formatSize, formatSizeOption, MiB, plural } from '../base/format.ts';
+import {
+  formatCount,
+  formatDuration,
+  formatRoundedSize,
+  formatSize,
+  formatSizeOption,
+  KiB,
+  MiB,
+  plural,
+} from '../base/format.ts';
+import { LIMITS } from '../base/limits.ts';
 import { printable, shellQuoted } from '../base/text.ts';
 import { curlOf } from '../projects/curl.ts';
 import { isStream } from './health.ts';
-import type { ReasonFacts, Row, StatusModel } from './model.ts';
-import type { Issue } from '../view/refusal.ts';
+import type { ProjectRow, StatusModel } from './model.ts';
+import { type Issue, type RefusalCode, REFUSALS } from '../view/refusal.ts';
 import * as commands from './shell-commands.ts';
 import type { Remedy } from '../view/remedy.ts';
 import type { Space } from './look-around.ts';
-import { at, named, nounOf, problemWords, reasonOf } from './words.ts';
+import type { Dropped } from '../store/store.ts';
+import { type Colour, type Fate, isOpen, type JudgedReason } from './state.ts';
+import { at, named, nounOf, problemWords, refusalLabel } from './words.ts';
 
 /** A fix, and the command for it. */
 interface Step {
@@ -18,7 +30,7 @@ interface Step {
 
 /** A problem and its fix. */
 export interface Notice {
-  readonly kind?: Row['kind'];
+  readonly colour?: Colour | undefined;
   readonly title: string;
   readonly steps: readonly Step[];
 }
@@ -32,14 +44,13 @@ export function noticesOf(model: StatusModel): Notice[] {
     ...(model.isStopping ? ['viewlog is about to stop. It accepts views until it does.'] : []),
     ...model.warnings,
   ];
-  const isNew = model.total.lastAcceptedMs === undefined;
   return [
-    ...(store.unavailable === undefined ? [] : [storeNotice(model)]),
     ...(fault === undefined ? [] : [faultNotice(fault, place)]),
-    ...problems.map((row) => problemNotice(row, place)),
+    ...(store.unavailable === undefined ? [] : [storeNotice(model)]),
+    ...problems.map((row) => problemNotice(row, place, model.nowMs)),
     ...(overdue.length === 0 ? [] : [overdueNotice(overdue, place)]),
-    ...notes.map((note): Notice => ({ kind: 'amber', title: note, steps: [] })),
-    ...(isNew && !fault && !store.unavailable ? [firstSteps(model)] : []),
+    ...notes.map((note): Notice => ({ colour: 'amber', title: note, steps: [] })),
+    ...(model.isNew && !fault && !store.unavailable ? [firstSteps(model)] : []),
   ];
 }
 
@@ -50,10 +61,13 @@ export const RESTORE_PROJECTS =
 function faultNotice(fault: NonNullable<StatusModel['projectsFault']>, place: Place): Notice {
   const text = 'Correct the file. Until then no command can change it. To see every fault:';
   const correct = { text, command: commands.withProjects('check', place) };
+  const line = { text: 'The line:', command: printable(fault.line ?? '', 300) };
   return {
-    kind: 'amber',
+    colour: 'amber',
     title: `${fault.first.replace(/[^?]$/, '$&.')} Faulty since ${at(fault.sinceMs)}; the last good list stays active.`,
-    steps: [fault.isMissing ? { text: RESTORE_PROJECTS } : correct],
+    steps: fault.isMissing
+      ? [{ text: RESTORE_PROJECTS }]
+      : [...(fault.line === undefined ? [] : [line]), correct],
   };
 }
 
@@ -61,14 +75,18 @@ export function overdueNotice(overdue: readonly string[], place: Place): Notice 
   const title = `${plural(overdue.length, 'file')} should have been removed by now.`;
   const text = 'viewlog removes one of each kind an hour. To remove the oldest now:';
   const steps = [{ text, command: commands.removalOf(overdue, place) }];
-  return { kind: 'amber', title, steps };
+  return { colour: 'amber', title, steps };
 }
 
-function storeNotice({ place, store, space }: StatusModel): Notice {
+function storeNotice({ place, store, space, unstorable }: StatusModel): Notice {
   const { unavailable, unavailableSinceMs: ms } = store;
   const since = ms === undefined ? '' : ` since ${at(ms)}`;
   const title = `Views are refused with 503${since}: ${unavailable}.`;
-  return { kind: 'red', title, steps: isStream(store) ? [] : [spaceStep(space, place)] };
+  const lost = {
+    text: `${plural(unstorable, 'view')} in 24 hours: ${NOT_STORED['storage-unavailable']}`,
+  };
+  const fixes = isStream(store) ? [] : [spaceStep(space, place)];
+  return { colour: 'red', title, steps: unstorable === 0 ? fixes : [...fixes, lost] };
 }
 
 /** Returns what to do if views cannot be stored, by the free space of the disk. */
@@ -96,47 +114,124 @@ export function spaceStep(space: Space | undefined, place: Place): Step {
 const CHECK_PAGES = { text: "Check that the site's pages still contain the script." };
 
 /** Returns the problem of a project's views, or of requests that name no project. */
-export function problemNotice(row: Row, place: Place): Notice {
-  const { kind, state, name, active, sinceMs = 0, reasons } = row;
+export function problemNotice(row: ProjectRow, place: Place, nowMs: number): Notice {
+  const { colour, state, name, active, sinceMs = 0, reasons } = row;
   const still = active ? '' : ' (inactive, but still sending)';
-  const what = kind === 'green' ? 'fixed' : problemWords(row);
+  const what = colour === 'green' ? 'fixed' : problemWords(row);
   const title = `${named(name)}${still}: ${what}, since ${at(sinceMs)}.`;
   const lately = reasons.filter(({ lastHour }) => lastHour > 0);
-  const steps = lately.flatMap((one) => reasonSteps(one, place));
-  return { kind, title, steps: state === 'silent' ? [CHECK_PAGES] : steps };
+  const steps = lately.flatMap((one) => reasonSteps(one, row, place, nowMs));
+  return { colour, title, steps: state === 'silent' ? [CHECK_PAGES] : steps };
 }
 
 /** Returns the reasons of refusals in the last 24 hours, with a sample of each. */
-export const reasonNotices = ({ reasons }: Row, place: Place): Notice[] =>
-  reasons.map((reason) => {
+export const reasonNotices = (row: ProjectRow, { place, nowMs }: StatusModel): Notice[] =>
+  row.reasons.map((reason) => {
     const { detail, text } = reason.sample;
     const sample = { text: 'The latest:', command: text && printable(text, 1000) };
-    const steps = reasonSteps(reason, place);
+    const steps = reasonSteps(reason, row, place, nowMs);
     return { title: printable(detail, 500), steps: text ? [...steps, sample] : steps };
   });
 
 /** The headline's summary says how many there are in all. */
-export const unlistedNotices = ({ unlisted, place }: StatusModel): Notice[] =>
-  unlisted.map(({ id, reasons }) => {
-    return { title: id, steps: reasons.flatMap((one) => reasonSteps(one, place)) };
+export const unlistedNotices = ({ unlisted, place, nowMs }: StatusModel): Notice[] =>
+  unlisted.map((row) => {
+    const steps = row.reasons.flatMap((one) => reasonSteps(one, row, place, nowMs));
+    return { title: row.id, steps };
   });
 
-/** Returns the reason of refusals, its fix, and how to send the views again. */
-function reasonSteps(reason: ReasonFacts, place: Place): Step[] {
-  const { sample, lastDay, lastMs, keptDays } = reason;
-  const { code, project = '', origin } = sample;
-  const views = plural(lastDay, nounOf(project));
-  const from = origin === undefined ? 'without an Origin' : `from ${printable(origin)}`;
-  const why = code === 'invalid-view' ? sample.issues.map(faultWords).join('; ') : reasonOf(sample);
-  const what = `${views} in 24 hours, the latest ${at(lastMs)} ${from}: ${why}.`;
-  const steps = [{ text: what }, fixOf(reason, place)];
-  // Faulty views stay faulty.
-  if (keptDays.length === 0 || !RESENT.has(reason.remedy.kind)) return steps;
-  const command = commands.replayOf(project, keptDays, place);
-  return [...steps, { text: 'Then send the refused views again:', command }];
+/** Returns the reason of refusals, its fix, and what became of the refused views. */
+function reasonSteps(
+  reason: JudgedReason,
+  { kind }: ProjectRow,
+  place: Place,
+  nowMs: number,
+): Step[] {
+  const { sample, lastDay, lastMs, acceptedSince } = reason;
+  const views = plural(lastDay, nounOf(kind));
+  const from =
+    sample.origin === undefined ? 'without an Origin' : `from ${printable(sample.origin)}`;
+  const what = `${views} in 24 hours, the latest ${at(lastMs)} ${from}: ${whyOf(sample)}.`;
+  const isRecovering = isOpen(reason) && acceptedSince > 0 && nowMs - lastMs >= CALM_MS;
+  const calm = `None refused for ${formatDuration(nowMs - lastMs)}, and ${formatCount(acceptedSince)} accepted since.`;
+  return [
+    { text: isRecovering ? `${what} ${calm}` : what },
+    fixOf(reason, place),
+    ...fateSteps(reason, place),
+  ];
 }
 
-const RESENT: ReadonlySet<Remedy['kind']> = new Set(['activate', 'add-origin', 'fixed']);
+/** Refused and accepted views may alternate more quickly. */
+const CALM_MS = 5_000;
+
+/** `invalid view`, or every fault of the latest one */
+function whyOf(sample: JudgedReason['sample']): string {
+  const { code, issues, faults } = sample;
+  if (code !== 'invalid-view' || issues.length === 0) return refusalLabel(sample);
+  const more =
+    faults > issues.length ? [`and ${plural(faults - issues.length, 'more fault')}`] : [];
+  return [...issues.map(faultWords), ...more].join('; ');
+}
+
+/** Says what became of the refused views, with the command that sends stored ones again. */
+function fateSteps({ sample, remedy, fixedMs, fate }: JudgedReason, place: Place): Step[] {
+  const { resent, stored, lost, days, isReadable } = fate;
+  const { code, project = '' } = sample;
+  const isFixed = fixedMs !== undefined || remedy.kind === 'fixed';
+  const after = isFixed ? 'To send them again:' : 'Then send them again:';
+  const still = `${these(stored)} stored${resent > 0 ? ', and not sent again yet' : ''}.`;
+  const steps: Step[] = resent > 0 ? [{ text: `${formatCount(resent)} sent again.` }] : [];
+  if (stored > 0 && days.length === 0) steps.push({ text: `${still} ${noFile(place)}` });
+  else if (stored > 0 && !REPLAYABLE.has(remedy.kind))
+    steps.push({ text: `${still} ${PAGE_ONLY}` });
+  else if (stored > 0 && !isReadable) steps.push({ text: `${still} ${FILE_FIRST}` });
+  else if (stored > 0) {
+    steps.push({ text: `${still} ${after}`, command: commands.replayOf(project, days, place) });
+  }
+  if (lost > 0) steps.push({ text: `${these(lost)} not stored: ${whyLost(code, fate)}` });
+  return steps;
+}
+
+const these = (count: number): string => `${formatCount(count)} ${count === 1 ? 'is' : 'are'}`;
+
+const REPLAYABLE: ReadonlySet<Remedy['kind']> = new Set([
+  'activate',
+  'add-origin',
+  'fix-projects-file',
+  'fixed',
+]);
+const PAGE_ONLY = 'Sent again they would be refused again: only a change of the page helps.';
+const FILE_FIRST = 'Once the projects file is correct, the command that sends them again is here.';
+
+const noFile = ({ data }: Place): string =>
+  data === undefined
+    ? 'They are in the stream of refused views: viewlog help cluster'
+    : 'Their file is no longer in the data directory.';
+
+/** Why views of a code are never stored. A 503 promises nothing. */
+const NOT_STORED: Readonly<Partial<Record<RefusalCode, string>>> = {
+  'malformed-json': 'only whole JSON objects are.',
+  'request-timeout': 'only whole JSON objects are.',
+  'unsupported-media-type': 'their bodies are not read.',
+  'view-too-large': 'they are too large.',
+  'rate-limited': 'views over a limit never are.',
+  overloaded: 'they were refused to save memory.',
+  'storage-unavailable':
+    'nothing could be. A few may be all the same, because a 503 promises nothing.',
+};
+
+const DROPPED: Readonly<Record<Dropped, string>> = {
+  'no-object': 'only JSON objects are.',
+  off: '--max-refused is 0.',
+  full: '--max-refused was reached.',
+  'little-space': 'less than twice --min-free was free.',
+  'too-many': 'too many came at once.',
+  failed: 'the file could not be written, or viewlog was stopping.',
+};
+
+const whyLost = (code: RefusalCode, { why }: Fate): string =>
+  (REFUSALS[code].isStored ? DROPPED[why ?? 'failed'] : NOT_STORED[code]) ??
+  'views of this kind never are.';
 
 /** `mb must be an integer (received "12")` */
 export function faultWords({ field, message, received }: Omit<Issue, 'expected'>): string {
@@ -147,37 +242,72 @@ export function faultWords({ field, message, received }: Omit<Issue, 'expected'>
 const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
   activate: 'If it is a site of yours, activate it; if not, remove the script from its pages:',
   'add-origin': 'If it is one of its sites, add it:',
-  'raise-limit': 'Unless this is a flood, raise the limit to twice what is sent:',
+  'raise-limit': 'Unless this is a flood, raise the limit to twice that:',
   'raise-max-view': 'Send less, or start viewlog with --max-view',
   'send-origin': 'Send them from a browser, or with an Origin header.',
   'fix-page': 'Send them as application/json; with sendBeacon, as a Blob of that type.',
-  'check-proxy':
-    "That is usually a proxy's size limit (nginx: client_max_body_size; Caddy: request_body).",
   'fix-projects-file':
     'Correct the projects file first: its changes, new ids included, are not active.',
   fixed: 'The cause is gone; waiting for the next view.',
 };
 
-type Refused = Pick<ReasonFacts, 'remedy' | 'sample' | 'fixedMs' | 'keptDays'>;
+type Refused = Pick<JudgedReason, 'remedy' | 'sample' | 'fixedMs'> & {
+  readonly fate?: Fate | undefined;
+};
 
 /** Returns what to do about refusals. */
 export function fixOf(reason: Refused, place: commands.Owned): Step {
-  const { remedy, sample, fixedMs, keptDays } = reason;
-  const { project: id = '', code, text: body = '' } = sample;
-  const { kind } = remedy;
+  const { remedy, sample, fixedMs } = reason;
   if (fixedMs !== undefined) return { text: `Accepted again since ${at(fixedMs)}.` };
-  const advice = ADVICE[kind] ?? 'If this continues: viewlog help trouble';
-  const activate = (options: commands.Options): Step => {
-    return { text: advice, command: commands.withProjects(`activate ${id}`, place, options) };
-  };
-  if (kind === 'activate' || kind === 'add-origin') return activate({ origin: remedy.origin });
-  if (kind === 'raise-limit') return activate({ 'max-views-per-minute': remedy.viewsPerMinute });
-  if (kind === 'raise-max-view') return { text: `${advice} ${formatSizeOption(remedy.bytes)}.` };
-  if (kind !== 'fix-page' || code === 'unsupported-media-type') return { text: advice };
+  const text = ADVICE[remedy.kind] ?? 'If this continues, see the manual: help trouble.';
+  const activate = (options: commands.Options): string =>
+    commands.withProjects(`activate ${sample.project ?? ''}`, place, options);
+  if (remedy.kind === 'activate' || remedy.kind === 'add-origin') {
+    return { text, command: activate({ origin: remedy.origin }) };
+  }
+  if (remedy.kind === 'raise-limit') {
+    const { limit, sent = 0, viewsPerMinute: raised } = remedy;
+    const now = `Its limit is ${plural(limit, 'view')} a minute`;
+    if (raised === undefined) return { text: `${now}. ${UNKNOWN_RATE}` };
+    const rate = `${now}, and ${formatCount(sent)} were sent in the busiest full minute.`;
+    return { text: `${rate} ${text}`, command: activate({ 'max-views-per-minute': raised }) };
+  }
+  if (remedy.kind === 'raise-max-view')
+    return { text: `${text} ${formatSizeOption(remedy.bytes)}.` };
+  if (remedy.kind === 'check-proxy') return proxyStep(sample, remedy.bodyBytes, place);
+  const isType = sample.code === 'unsupported-media-type';
+  return remedy.kind === 'fix-page' && !isType ? pageStep(reason, place) : { text };
+}
+
+const UNKNOWN_RATE = 'The limit to set is known once a full minute was counted.';
+
+function proxyStep(
+  { isCut, bytes }: JudgedReason['sample'],
+  bodyBytes: number,
+  place: commands.Owned,
+): Step {
+  const size = bytes === undefined ? '' : `of ${formatCount(bytes)} bytes `;
+  const late = `${size}was not complete after ${LIMITS.bodyTimeoutMs / 1000} s`;
+  const what = isCut ? `ended after ${formatCount(bytes ?? 0)} bytes` : late;
+  const nginx = `client_max_body_size ${Math.ceil(bodyBytes / KiB)}k`;
+  const caddy = `request_body { max_size ${formatSizeOption(bodyBytes)} }`;
+  const text =
+    `The latest body ${what}. Usually a proxy limits the size or time of bodies. ` +
+    `Let ${formatSize(bodyBytes)} pass (nginx: ${nginx}; Caddy: ${caddy}). ` +
+    'To test it, with the address that pages post to:';
+  return { text, command: commands.doctorOf(place, VIEWS_SITE) };
+}
+
+function pageStep({ sample, fate }: Refused, place: commands.Owned): Step {
+  const { project, code, text: body = '' } = sample;
   const [, url] = /"url"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(body) ?? [];
   const page = url === undefined ? 'that sends them' : `"${printable(url, 100)}"`;
-  const day = keptDays.at(-1);
-  if (day === undefined) return { text: `Correct the page ${page}.` };
+  // A number for an id is a fault that a page may have.
+  const id = project ?? /"p"\s*:\s*(\d{1,20})\s*[,}]/.exec(body)?.[1];
+  const day = fate?.days.at(-1);
+  const isFound = code === 'invalid-view' && fate?.isReadable === true && !fate.isLatestLost;
+  if (!isFound || day === undefined || id === undefined)
+    return { text: `Correct the page ${page}.` };
   const command = commands.explainOf(id, day, place);
   return { text: `Correct the page ${page}. To explain the latest:`, command };
 }

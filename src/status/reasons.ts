@@ -1,8 +1,18 @@
 // Counts and refusals of projects. As schemas, because they are saved as they are.
 import * as v from 'valibot';
+import { clip } from '../base/text.ts';
+import type { Dropped } from '../store/store.ts';
 import { type RefusalCode, REFUSALS } from '../view/refusal.ts';
 import { Timeline } from './timeline.ts';
 
+const DROPPED = [
+  'no-object',
+  'off',
+  'full',
+  'little-space',
+  'too-many',
+  'failed',
+] as const satisfies readonly Dropped[];
 const number = v.number();
 const text = v.string();
 // Not every number is looked at, because 40,000 projects have millions of them.
@@ -21,8 +31,12 @@ const sample = v.object({
   origin: v.optional(text),
   detail: text,
   issues: v.array(v.object({ field: text, message: text, expected: text, received: text })),
-  /** The size of the body or line that is too large, if it is known. */
+  /** How many faults the view has; `issues` has the first of them. */
+  faults: number,
+  /** The size of the body or line, if it is too large or cut off, and known. */
   bytes: v.optional(number),
+  /** The project's limit of views per minute, if that is the reason. */
+  limit: v.optional(number),
   /** The body, if it was read. */
   text: v.optional(text),
   /** True: the body is the beginning of an object, without its end. */
@@ -36,10 +50,26 @@ const reason = v.object({
   /** When the refusals began, after at least an hour without one. */
   sinceMs: number,
   lastMs: number,
-  /** The activity's accepted views at that time. */
-  acceptedThen: number,
+  acceptedAtLastRefusal: number,
   sample,
+  /** The views that were not stored although refusals of this code are, and why not the latest. */
+  droppedIn: v.optional(timeline),
+  dropped: v.optional(v.object({ atMs: number, why: v.picklist(DROPPED) })),
 });
+
+const ORIGIN_MAX = 200;
+/** Anyone can choose an origin, so it is cut. */
+export const cutOrigin = (origin: string): string => clip(origin, ORIGIN_MAX);
+
+/** The key for the origins beyond those that are counted one by one. */
+export const OTHER_ORIGINS = 'origin-not-allowed';
+
+/** Returns a key that differs for each reason of a project. */
+export function reasonKey(code: RefusalCode, origin = '', isCut = false): string {
+  if (code === 'origin-not-allowed') return `${code} ${cutOrigin(origin)}`;
+  // A body that arrives cut off either ends too early, or never ends.
+  return isCut ? 'request-timeout' : code;
+}
 
 /** A map that is saved as a list of its entries. */
 export class SavedMap<V> extends Map<string, V> {

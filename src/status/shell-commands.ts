@@ -81,8 +81,8 @@ const maxViewOf = (bytes = VIEW_BYTES_MAX): string | undefined =>
 
 /** Returns a command that explains the latest stored invalid view of a project on this day. */
 export function explainOf(project: string, day: string, place: Owned): string {
-  const pattern = shellQuoted(`"code":"invalid-view".*"p": *"${project}"`);
-  const line = as(place.account, `grep ${pattern} ${refusedFile(place.data, day)}`);
+  const pattern = shellQuoted(`"code":"invalid-view".*"p": *"?${project}["},]`);
+  const line = as(place.account, `grep -E ${pattern} ${refusedFile(place.data, day)}`);
   const options = { 'max-view': maxViewOf(place['max-view']) };
   return `${line} | tail -n 1 | ${withProjects('explain', place, options)}`;
 }
@@ -105,7 +105,8 @@ export function removalOf(names: readonly string[], { data = '.', account }: Pla
 }
 
 /** Returns a command that examines the installation. */
-export const doctorOf = ({ data, account }: Place): string => viewlog('doctor', { data }, account);
+export const doctorOf = ({ data, account }: Partial<Place>, url?: string): string =>
+  viewlog('doctor', { data, url }, account);
 
 /** Returns a command that starts a collector. */
 export function serveOf({ data, projects, account, host, port }: Place): string {

@@ -1,10 +1,14 @@
+// Judges each project by its counts and what is true now: its state, the reasons of its refusals,
+// what fixes them, and what became of the refused views. Only facts; renderers word them.
 import { DAY_MS, dayOf, HOUR_MS, MINUTE_MS } from '../base/time.ts';
 import type { Project } from '../projects/project-list.ts';
+import type { Dropped } from '../store/store.ts';
 import { REFUSALS } from '../view/refusal.ts';
-import { remedyOf } from '../view/remedy.ts';
+import { type Remedy, remedyOf } from '../view/remedy.ts';
 import type { CollectorState } from './health.ts';
 import type { FilesSeen } from './look-around.ts';
-import { Activity, type Reason } from './reasons.ts';
+import { Activity, OTHER_ORIGINS, type Reason, type Sample } from './reasons.ts';
+import { type Resent, resentKey } from './resent.ts';
 
 export type ProjectState =
   /** All views of the last hour were refused. */
@@ -28,10 +32,77 @@ interface Arrivals {
   readonly accepted: number;
   /** In the last hour, for reasons that are not fixed. */
   readonly refused: number;
-  /** In the last three hours. */
-  readonly isHeardLately: boolean;
+  /** Whether a view was accepted in the last three hours. */
+  readonly hasRecentViews: boolean;
+  /** Whether the collector ran all that time, and could store views. */
+  readonly hasListened: boolean;
   /** In the same three hours of yesterday. */
   readonly acceptedYesterday: number;
+}
+
+/** What judgements are about. */
+export type SubjectKind =
+  /** A listed project. */
+  | 'project'
+  /** An id that is not listed. */
+  | 'unlisted'
+  /** All requests: those that failed before their project was known count as refused. */
+  | 'requests';
+
+/** How bad a problem is; green: fixed. */
+export const COLOURS = ['red', 'amber', 'green'] as const;
+export type Colour = (typeof COLOURS)[number];
+
+/** A project, an unlisted id, or the requests, with a state and the refusals of 24 hours. */
+export interface Judged extends Arrivals {
+  readonly kind: SubjectKind;
+  /** Empty for the requests. */
+  readonly id: string;
+  readonly name: string | undefined;
+  readonly origins: readonly string[] | undefined;
+  readonly state: ProjectState;
+  /** `undefined` if there is no problem. */
+  readonly colour: Colour | undefined;
+  /** Since when views are missing or refused, or accepted again. */
+  readonly sinceMs: number | undefined;
+  /** In the last hour, for reasons that are fixed. */
+  readonly refusedBeforeFix: number;
+  /** The most frequent first. */
+  readonly reasons: readonly JudgedReason[];
+  readonly activity: Activity;
+}
+
+/** Refusals for one reason, and the fix that applies now. */
+export interface JudgedReason {
+  /** The latest refusal. */
+  readonly sample: Sample;
+  readonly lastMs: number;
+  readonly sinceMs: number;
+  readonly lastHour: number;
+  readonly lastDay: number;
+  readonly remedy: Remedy;
+  /** When a view was first accepted again; `undefined` if the reason is not fixed. */
+  readonly fixedMs: number | undefined;
+  /** Views accepted since the latest refusal. */
+  readonly acceptedSince: number;
+  readonly fate: Fate;
+}
+
+/** What became of the refused views of 24 hours: `resent`, `stored` and `lost` add up to them. */
+export interface Fate {
+  /** Sent again, and accepted. */
+  readonly resent: number;
+  /** Stored, and not sent again. */
+  readonly stored: number;
+  readonly lost: number;
+  /** Why the latest lost one was not stored; `undefined`: views of this code never are. */
+  readonly why: Dropped | undefined;
+  /** True: the latest refused view was not stored. */
+  readonly isLatestLost: boolean;
+  /** The days of the files that have them. */
+  readonly days: readonly string[];
+  /** False: no command can read them, because the projects file is faulty. */
+  readonly isReadable: boolean;
 }
 
 /** A site with fewer views is never called silent. */
@@ -39,13 +110,14 @@ const HABIT_VIEWS = 20;
 const SILENT_MS = 3 * HOUR_MS;
 
 export function stateOf(arrivals: Arrivals): ProjectState {
-  const { active, isDown, accepted, refused, isHeardLately, acceptedYesterday } = arrivals;
+  const { active, isDown, accepted, refused, acceptedYesterday } = arrivals;
   if (refused > 0 && accepted === 0) return 'refused';
   if (refused * 10 > accepted + refused) return 'partly-refused';
   if (!active) return 'inactive';
   if (isDown) return 'not-stored';
   if (accepted > 0) return 'arriving';
-  return !isHeardLately && acceptedYesterday >= HABIT_VIEWS ? 'silent' : 'quiet';
+  const isMissed = arrivals.hasListened && !arrivals.hasRecentViews;
+  return isMissed && acceptedYesterday >= HABIT_VIEWS ? 'silent' : 'quiet';
 }
 
 export const isRefused = ({ state }: { readonly state: ProjectState }): boolean =>
@@ -54,110 +126,119 @@ export const isRefused = ({ state }: { readonly state: ProjectState }): boolean 
 /** Facts beside a project's own counts. */
 interface Surroundings extends CollectorState {
   readonly files?: FilesSeen;
+  readonly resent?: Resent | undefined;
 }
 
-/** A project, or an id that is not listed. */
-export type Subject = Pick<Project, 'id' | 'name' | 'active' | 'origins'>;
+type Subject = Pick<Project, 'id' | 'name' | 'active' | 'origins'>;
 
 /** Requests that failed before their project was known. */
 export const REQUESTS: Subject = { id: '', name: 'Unreadable requests', active: true };
 
-/** A project with its state, and the reasons of its refusals in the last 24 hours. */
-export type Judged = ReturnType<typeof judge>;
-/** Refusals for one reason, and the fix that applies now. */
-export type JudgedReason = ReturnType<typeof judgeReason>;
-
 const NO_ACTIVITY = new Activity();
 
-export function judge(subject: Subject, activity: Activity = NO_ACTIVITY, around: Surroundings) {
-  const { id, name, active, origins } = subject;
-  const { nowMs, store } = around;
+export function judge(
+  { id, name, active, origins }: Subject,
+  activity: Activity = NO_ACTIVITY,
+  around: Surroundings,
+  kind: SubjectKind = 'project',
+): Judged {
+  const { nowMs, store, counts } = around;
   const isDown = store.unavailable !== undefined;
-  const reasons = Array.from(activity.reasons.values())
-    .filter(({ sample: { code }, lastMs }) => {
-      const isCollectors = isDown && code === 'storage-unavailable';
-      return nowMs - lastMs < DAY_MS && !isCollectors;
-    })
-    .map((reason) => judgeReason(reason, activity, around))
+  const recent = Array.from(activity.reasons).filter(([, { lastMs }]) => nowMs - lastMs < DAY_MS);
+  const outages = recent.filter(([, { sample }]) => sample.code === 'storage-unavailable');
+  const reasons = recent
+    // The collector's own fault is no project's problem.
+    .filter((one) => !isDown || !outages.includes(one))
+    .map(([key, reason]) => judgeReason(key, reason, activity, around))
     .sort((a, b) => b.lastHour - a.lastHour || b.lastDay - a.lastDay);
   const open = reasons.filter(isOpen);
-  const agoMs = nowMs - DAY_MS;
+  const lastHourOf = (some: readonly JudgedReason[]): number =>
+    some.reduce((sum, { lastHour }) => sum + lastHour, 0);
+  const outageMs = Math.max(counts.startMs, ...outages.map(([, { lastMs }]) => lastMs));
   const arrivals = {
     active,
     isDown,
     accepted: activity.acceptedIn.lastHour(nowMs),
-    refused: open.reduce((sum, { lastHour }) => sum + lastHour, 0),
+    refused: lastHourOf(open),
     // Requests that name no project are never missed.
-    isHeardLately: id === '' || nowMs - (activity.lastAcceptedMs ?? 0) < SILENT_MS,
-    acceptedYesterday: activity.acceptedIn.between(agoMs - SILENT_MS, agoMs),
+    hasRecentViews: kind === 'requests' || nowMs - (activity.lastAcceptedMs ?? 0) < SILENT_MS,
+    hasListened: nowMs - outageMs >= SILENT_MS,
+    acceptedYesterday: activity.acceptedIn.between(nowMs - DAY_MS - SILENT_MS, nowMs - DAY_MS),
   };
   const state = stateOf(arrivals);
   const refusedMs = open.length > 0 ? Math.min(...open.map(({ sinceMs }) => sinceMs)) : undefined;
   const fixedMs = Math.max(0, ...reasons.map((reason) => reason.fixedMs ?? 0));
   return {
+    kind,
     id,
     name,
     origins,
     ...arrivals,
     state,
-    /** How bad it is; green if it is fixed, `undefined` if there is no problem. */
-    kind: kindOf(id, state, open.length === 0 && reasons.some(({ lastHour }) => lastHour > 0)),
-    /** Since when views are missing or refused, or accepted again. */
+    colour: colourOf(
+      kind,
+      state,
+      open.length === 0 && reasons.some(({ lastHour }) => lastHour > 0),
+    ),
     sinceMs: state === 'silent' ? activity.lastAcceptedMs : (refusedMs ?? fixedMs),
+    refusedBeforeFix: lastHourOf(reasons.filter((one) => one.fixedMs !== undefined)),
     reasons,
     activity,
   };
 }
 
-export const KINDS = ['red', 'amber', 'green'] as const;
-
-function kindOf(
-  id: string,
-  state: ProjectState,
-  isFixed: boolean,
-): (typeof KINDS)[number] | undefined {
-  if (state === 'refused' && id !== '') return 'red';
+function colourOf(kind: SubjectKind, state: ProjectState, isFixed: boolean): Colour | undefined {
+  if (state === 'refused' && kind !== 'requests') return 'red';
   if (state === 'silent' || isRefused({ state })) return 'amber';
   return isFixed ? 'green' : undefined;
 }
 
-function judgeReason(reason: Reason, activity: Activity, around: Surroundings) {
-  const { refusedIn, acceptedThen, ...rest } = reason;
-  const { sample, sinceMs, lastMs } = rest;
-  const { projects, files, nowMs } = around;
-  // Costly, and only this code's remedy needs it.
-  const sentPerMinute = sample.code === 'rate-limited' ? busiestMinute(activity, nowMs) : undefined;
-  const project = projects.find(sample.project ?? '');
-  const isProjectsFileFaulty = projects.fault !== undefined;
-  const remedy = remedyOf({ ...sample, project, isProjectsFileFaulty, sentPerMinute });
+function judgeReason(
+  key: string,
+  reason: Reason,
+  activity: Activity,
+  around: Surroundings,
+): JudgedReason {
+  const { sample, sinceMs, lastMs, refusedIn, acceptedAtLastRefusal } = reason;
+  const { projects, viewBytesMax, nowMs } = around;
   const [lastHour, lastDay] = [refusedIn.lastHour(nowMs), refusedIn.lastDay(nowMs)];
-  const since = activity.accepted - acceptedThen;
-  const before = Math.max(0, activity.acceptedIn.lastHour(nowMs) - since);
+  const remedy = remedyOf({
+    ...sample,
+    viewBytesMax,
+    project: projects.find(sample.project ?? ''),
+    isProjectsFileFaulty: projects.fault !== undefined,
+    // Costly, and only this code's remedy needs it.
+    ...(sample.code === 'rate-limited' && {
+      sentPerMinute: busiestMinute(activity, reason, nowMs),
+    }),
+  });
+  const acceptedSince = activity.accepted - acceptedAtLastRefusal;
+  const before = Math.max(0, activity.acceptedIn.lastHour(nowMs) - acceptedSince);
   // If the cause is gone, one accepted view shows that it works again. Otherwise, as for a page that
   // was corrected, it takes more accepted views in a row than came between two refusals before, and
   // a pause without refusals, because refused and accepted views may alternate.
   const isFixed =
     remedy.kind === 'fixed'
-      ? since > 0
-      : nowMs - lastMs >= PAUSE_MS && since >= 3 + (5 * before) / Math.max(1, lastHour);
-  /** When a view was first accepted again; `undefined` if the reason is not fixed. */
-  const fixedMs = isFixed ? Math.max(lastMs, firstOf(since, activity, nowMs)) : undefined;
-  // Commands that read refused views read the projects file, too.
-  const canRead = REFUSALS[sample.code].isStored && !isProjectsFileFaulty;
-  const [from, to] = [dayOf(sinceMs), dayOf(lastMs)];
-  /** The days of files with its refused views, if commands can read them now. */
-  const keptDays = canRead
-    ? (files?.refusedDays.filter((day) => day >= from && day <= to) ?? [])
-    : [];
-  return { ...rest, lastHour, lastDay, remedy, fixedMs, keptDays };
+      ? acceptedSince > 0
+      : nowMs - lastMs >= PAUSE_MS && acceptedSince >= 3 + (5 * before) / Math.max(1, lastHour);
+  const fixedMs = isFixed ? Math.max(lastMs, firstOf(acceptedSince, activity, nowMs)) : undefined;
+  const fate = fateOf(key, reason, activity, around);
+  return { sample, sinceMs, lastMs, lastHour, lastDay, remedy, fixedMs, acceptedSince, fate };
 }
 
 const PAUSE_MS = MINUTE_MS / 2;
 
-/** Returns how many views were sent in the busiest minute of the last hour. */
-function busiestMinute({ acceptedIn, refusedIn }: Activity, nowMs: number): number {
-  const refused = refusedIn?.byMinute(nowMs) ?? [];
-  return Math.max(...acceptedIn.byMinute(nowMs).map((count, i) => count + (refused[i] ?? 0)));
+/**
+ * Returns how many views were sent in the busiest full minute of the last hour, without those that
+ * other reasons refused; `undefined` before one is over.
+ */
+function busiestMinute({ acceptedIn }: Activity, { refusedIn }: Reason, nowMs: number) {
+  const refused = refusedIn.byMinute(nowMs);
+  const sent = acceptedIn.byMinute(nowMs).map((count, i) => count + refused[i]!);
+  const running = sent.pop()!;
+  // Sending began somewhere within the last minute if there was none before.
+  if (running > 0 && sent.at(-2) === 0) sent.pop();
+  return Math.max(...sent) || undefined;
 }
 
 /** Returns when the first of the last views was accepted, to the minute; 0 before the last hour. */
@@ -166,6 +247,48 @@ function firstOf(views: number, { acceptedIn }: Activity, nowMs: number): number
   const minutes = acceptedIn.byMinute(nowMs).toReversed();
   const ago = minutes.findIndex((count) => (left -= count) <= 0);
   return ago === -1 ? 0 : (Math.floor(nowMs / MINUTE_MS) - ago) * MINUTE_MS;
+}
+
+function fateOf(
+  key: string,
+  { sample: { project = '', code }, refusedIn, sinceMs, lastMs, droppedIn, dropped }: Reason,
+  { reasons }: Activity,
+  { projects, files, resent, nowMs }: Surroundings,
+): Fate {
+  const lastDay = refusedIn.lastDay(nowMs);
+  const { isStored = false } = REFUSALS[code];
+  const lost = isStored ? Math.min(lastDay, droppedIn?.lastDay(nowMs) ?? 0) : lastDay;
+  const sentAgain = isStored
+    ? resentOf(project, key, reasons, resent).reduce(
+        (sum, timeline) => sum + timeline.lastDay(nowMs),
+        0,
+      )
+    : 0;
+  const isYesterday = refusedIn.between(nowMs - DAY_MS, nowMs - (nowMs % DAY_MS)) > 0;
+  const [from, to] = [dayOf(Math.min(sinceMs, nowMs - (isYesterday ? DAY_MS : 0))), dayOf(lastMs)];
+  return {
+    resent: Math.min(sentAgain, lastDay - lost),
+    stored: Math.max(0, lastDay - lost - sentAgain),
+    lost,
+    why: dropped?.why,
+    isLatestLost: !isStored || dropped?.atMs === lastMs,
+    days: isStored ? (files?.refusedDays.filter((day) => day >= from && day <= to) ?? []) : [],
+    isReadable: projects.fault === undefined,
+  };
+}
+
+/** Origins that are counted together are sent again one by one. */
+function resentOf(
+  project: string,
+  key: string,
+  reasons: Activity['reasons'],
+  resent: Resent = new Map(),
+) {
+  const own = resentKey(project, key);
+  if (key !== OTHER_ORIGINS) return [resent.get(own)].filter((one) => one !== undefined);
+  const named = new Set(Array.from(reasons.keys(), (one) => resentKey(project, one)));
+  const others = [...resent].filter(([one]) => one.startsWith(own) && !named.has(one));
+  return others.map(([, timeline]) => timeline);
 }
 
 /** Returns whether views of the last hour were refused for this reason, which is not fixed yet. */

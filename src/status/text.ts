@@ -8,15 +8,15 @@ export function statusText(model: StatusModel): string {
   const lines = [
     words.headlineOf(model)[1],
     `${words.summaryWords(model)}\n`,
-    ...noticesOf(model).map((notice) => `${textOf(notice)}\n`),
+    ...noticesOf(model).map((notice) => `${noticeText(notice)}\n`),
     ...words.figures(model).map(([name, value, hint]) => `${name}: ${value} (${hint})`),
-    `\n${rowOf(words.COLUMNS, 'State', 'Project')}`,
+    `\n${tableLine(words.COLUMNS, 'State', 'Project')}`,
     ...model.projects.map((row) =>
-      rowOf(words.cells(row), words.stateWords(row), `${row.id}  ${printable(row.name, 60)}`),
+      tableLine(words.cells(row), words.stateWords(row), `${row.id}  ${printable(row.name, 60)}`),
     ),
     words.leftOut(model),
     model.unlisted.length === 0 ? 'No unlisted id sends views.' : 'Unlisted ids that send views:',
-    ...unlistedNotices(model).map(textOf),
+    ...unlistedNotices(model).map(noticeText),
     ...words.latest(model).map(eventsOf),
     `\n${`${words.fileWords(model)} viewlog ${model.version}.`.trimStart()}\n`,
   ];
@@ -24,21 +24,20 @@ export function statusText(model: StatusModel): string {
 }
 
 /** Returns a notice as lines: its title, and below it each step and command. */
-export const textOf = ({ title, steps }: Notice): string =>
+export const noticeText = ({ title, steps }: Notice): string =>
   steps.reduce(
     (all, { text, command }) =>
       `${all}\n  ${text}${command === undefined ? '' : `\n    ${command}`}`,
     title,
   );
 
-const eventsOf = ({ title, items }: words.Events): string =>
-  items.reduce(
-    (text, { atMs, name, what }) =>
-      `${text}\n${words.at(atMs)}  ${printable(name)}  ${printable(what)}`,
-    `\n${title}${items.length === 0 ? ': none since the start' : ''}`,
+const eventsOf = ({ title, events }: words.EventList): string =>
+  events.reduce(
+    (text, { time, name, what }) => `${text}\n${time}  ${printable(name)}  ${printable(what)}`,
+    `\n${title}${events.length === 0 ? ': none since the start' : ''}`,
   );
 
-function rowOf(cells: readonly string[], state: string, project: string): string {
+function tableLine(cells: readonly string[], state: string, project: string): string {
   const padded = cells.map((cell, i) => cell.padStart(words.COLUMNS[i]!.length + 3));
   return `${padded.join('')}   ${state.padEnd(16)}${project}`;
 }

@@ -2,20 +2,25 @@
 import { basename } from 'node:path';
 import { formatCount, formatDuration, formatRoundedSize, plural } from '../base/format.ts';
 import { printable } from '../base/text.ts';
+import { timeOf } from '../base/time.ts';
+import type { ProjectsFault } from '../projects/project-list.ts';
 import { isStream } from './health.ts';
-import type { Row, StatusModel } from './model.ts';
+import type { LatestRefusal, ProjectRow, StatusModel } from './model.ts';
 import type { Sample } from './reasons.ts';
-import { isOpen, type Judged } from './state.ts';
+import { isOpen, type Judged, type SubjectKind } from './state.ts';
 
 /** `2026-11-22 14:00 UTC`; the page shows such texts in the reader's time zone. */
 export const at = (ms: number): string =>
   `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
+/** `2026-11-22 14:00:59 UTC` */
+const atSecond = (ms: number): string => at(ms).replace(' UTC', `${timeOf(ms).slice(16, 19)} UTC`);
+
 /** Finds such times in a sentence. */
-export const TIMES = /(\d{4}-\d\d-\d\d \d\d:\d\d UTC)/;
+export const TIMES = /(\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)? UTC)/;
 
 /** Returns why a request was refused: its code, as words. */
-export const reasonOf = ({ code, isCut }: Pick<Sample, 'code' | 'isCut'>): string =>
+export const refusalLabel = ({ code, isCut }: Pick<Sample, 'code' | 'isCut'>): string =>
   isCut || code === 'request-timeout' ? 'arrived cut off' : code.replaceAll('-', ' ');
 
 /**
@@ -24,15 +29,15 @@ export const reasonOf = ({ code, isCut }: Pick<Sample, 'code' | 'isCut'>): strin
  */
 export const named = (text: string): string => printable(text, 60);
 
-export const nounOf = (id: string | undefined): string => (id === '' ? 'request' : 'view');
+export const nounOf = (kind: SubjectKind): string => (kind === 'requests' ? 'request' : 'view');
 
 /** `all 69 views of the last hour refused` */
 export function problemWords(one: Omit<Judged, 'activity'>): string {
-  const { id, state, accepted, refused, acceptedYesterday } = one;
+  const { kind, state, accepted, refused, acceptedYesterday } = one;
   if (state === 'silent') {
     return `no views in 3 hours (${formatCount(acceptedYesterday)} in the same hours yesterday)`;
   }
-  const noun = nounOf(id);
+  const noun = nounOf(kind);
   const all = plural(accepted + refused, noun);
   const none = refused === 1 ? `the only ${noun}` : `all ${all}`;
   const many = accepted === 0 ? none : `${formatCount(refused)} of ${all}`;
@@ -41,7 +46,7 @@ export function problemWords(one: Omit<Judged, 'activity'>): string {
 
 /** ` (origin not allowed)`: each reason that is not fixed, once, the most frequent first. */
 export function reasonsOf({ reasons }: Pick<Judged, 'reasons'>): string {
-  const open = new Set(reasons.filter(isOpen).map(({ sample }) => reasonOf(sample)));
+  const open = new Set(reasons.filter(isOpen).map(({ sample }) => refusalLabel(sample)));
   return open.size === 0 ? '' : ` (${[...open].join(', ')})`;
 }
 
@@ -49,22 +54,22 @@ const NAMES_MAX = 3;
 
 /** Returns the headline, with its colour. */
 export function headlineOf(model: StatusModel): [kind: string, text: string] {
-  const { store, projectsFault: fault, problems, problemsInAll, total } = model;
+  const { store, projectsFault: fault, problems, problemsInAll } = model;
   const { projectsActive, projectsArriving: arriving } = model;
-  const open = problems.filter(({ kind }) => kind !== 'green');
-  const worst = open[0]?.kind;
+  const open = problems.filter(({ colour }) => colour !== 'green');
+  const worst = open[0]?.colour;
   if (store.unavailable !== undefined) {
     return ['red', `Every view is refused: ${store.unavailable}`];
   }
   if (worst !== 'red' && fault !== undefined) {
-    return ['amber', `The projects file is ${fault.isMissing ? 'missing' : 'faulty'}`];
+    return ['amber', `The projects file is ${faultWord(fault)}`];
   }
   if (worst !== undefined) {
-    const each = open
-      .slice(0, NAMES_MAX)
-      .map((row) => `${named(row.name)}: ${stateWords(row)}${reasonsOf(row)}`);
-    const more = problemsInAll - each.length;
-    return [worst, [...each, ...(more > 0 ? [`${formatCount(more)} more`] : [])].join('; ')];
+    const each = problemNames(open, problemsInAll);
+    return [
+      worst,
+      fault === undefined ? each : `${each}; the projects file is ${faultWord(fault)}`,
+    ];
   }
   if (arriving > 0) {
     const fixed = problems.length > 0 ? '; problems fixed' : '';
@@ -72,9 +77,38 @@ export function headlineOf(model: StatusModel): [kind: string, text: string] {
     return ['green', `Views are arriving: ${formatCount(arriving)} of ${projects}${fixed}`];
   }
   if (projectsActive === 0) return ['grey', 'No project is active, so every view is refused'];
-  const isNew = total.lastAcceptedMs === undefined;
-  return ['grey', isNew ? 'Waiting for the first view' : 'Quiet: no views in the last hour'];
+  if (model.isNew) return ['grey', 'Waiting for the first view'];
+  const isAnyAccepted = model.total.lastAcceptedMs !== undefined;
+  return ['grey', isAnyAccepted ? 'Quiet: no views in the last hour' : 'No view was accepted yet'];
 }
+
+/** `Aurora: all refused (origin not allowed); 1 more` */
+export function problemNames(open: readonly ProjectRow[], inAll: number): string {
+  const each = open
+    .slice(0, NAMES_MAX)
+    .map((row) => `${named(row.name)}: ${stateWords(row)}${reasonsOf(row)}`);
+  const more = inAll - each.length;
+  return [...each, ...(more > 0 ? [`${formatCount(more)} more`] : [])].join('; ');
+}
+
+/**
+ * Returns the answer of `/arriving`: 503 and the alarms if somebody should look at them.
+ * @param id the only project that was asked about.
+ */
+export function arrivingWords(model: StatusModel, id?: string): [200 | 503, string] {
+  const { store, projects } = model;
+  const alarms = model.alarms.filter((one) => id === undefined || one.id === id);
+  const [, headline] = headlineOf(model);
+  if (store.unavailable !== undefined) return [503, headline];
+  if (alarms.length > 0) {
+    const inAll = id === undefined ? model.alarmsInAll : alarms.length;
+    return [503, problemNames(alarms, inAll)];
+  }
+  const own = projects.find((row) => row.id === id);
+  return [200, own === undefined ? headline : `${named(own.name)}: ${stateWords(own)}`];
+}
+
+const faultWord = ({ isMissing }: ProjectsFault): string => (isMissing ? 'missing' : 'faulty');
 
 /** Returns the page's age, the time since which it counts, and a note on what is further down. */
 export function summaryWords(model: StatusModel): string {
@@ -99,13 +133,25 @@ type Figure = readonly [name: string, value: string, hint: string];
 export function figures(model: StatusModel): Figure[] {
   const { lastHour, refusedLastHour, today, yesterdayByNow: byNow } = model.total;
   const compared =
-    byNow === undefined ? 'views accepted' : `${formatCount(byNow)} yesterday by now`;
+    byNow === undefined ? 'views accepted' : `${formatCount(byNow)} by this time yesterday`;
   return [
     ['Last hour', formatCount(lastHour), 'views accepted'],
-    ['Refused', formatCount(refusedLastHour), 'in the last hour'],
+    ['Refused', formatCount(refusedLastHour), refusedHint(model)],
     ['Today', formatCount(today), compared],
     storeFigure(model),
   ];
+}
+
+/** Headlines count only refusals of listed projects, for reasons that are not fixed. */
+function refusedHint({ refusals: { listed, unlisted, unreadable, fixed } }: StatusModel): string {
+  const parts = [
+    [listed, 'of listed projects'],
+    [unlisted, 'of unlisted ids'],
+    [unreadable, 'unreadable'],
+    [fixed, 'before a fix'],
+  ] as const;
+  const some = parts.filter(([count]) => count > 0).map(([n, of]) => `${formatCount(n)} ${of}`);
+  return ['in the last hour', ...(unlisted + unreadable + fixed > 0 ? some : [])].join(', ');
 }
 
 function storeFigure({ store, space }: StatusModel): Figure {
@@ -121,7 +167,7 @@ function storeFigure({ store, space }: StatusModel): Figure {
   return ['Free disk', formatRoundedSize(freeBytes), `lasts: ${lasts}`];
 }
 
-export function stateWords(row: Row): string {
+export function stateWords(row: ProjectRow): string {
   const { state, active, accepted, refused, figures } = row;
   if (state === 'refused') return active ? 'all refused' : 'inactive, sends';
   if (state !== 'partly-refused') {
@@ -142,11 +188,11 @@ export function fileWords({ store }: StatusModel): string {
 export const COLUMNS = ['Last hour', 'Today', 'By now yesterday', 'Refused, 24 h'];
 
 /** The figures of a row, in the order of the columns. */
-export const cells = ({ figures: f }: Row): string[] =>
+export const cells = ({ figures: f }: ProjectRow): string[] =>
   [f.lastHour, f.today, f.yesterdayByNow, f.refusedLastDay].map(countOrDash);
 
 /** Returns the text under the chart of a row. */
-export const chartWords = ({ hours, figures: { today, yesterday } }: Row): string =>
+export const chartWords = ({ hours, figures: { today, yesterday } }: ProjectRow): string =>
   `Views of the last 24 hours, at most ${formatCount(Math.max(...hours))} an hour. Today ${formatCount(today)}, yesterday ${countOrDash(yesterday)}.`;
 
 /** Returns how many projects are not shown. */
@@ -156,16 +202,31 @@ export function leftOut({ projects, projectsFound }: StatusModel): string {
   return left === 0 ? '' : `${plural(left, 'more project')}: filter by name or id.`;
 }
 
-export type Events = ReturnType<typeof latest>[number];
+/** A list of the last views or refusals. */
+export interface EventList {
+  readonly title: string;
+  readonly events: readonly {
+    readonly time: string;
+    readonly name: string;
+    readonly what: string;
+  }[];
+}
 
-/** The last views and refusals. */
-export function latest({ latestAccepted, latestRefused }: StatusModel) {
-  const refusals = latestRefused.map((one) => {
-    const from = one.origin === undefined ? '' : `, from ${one.origin}`;
-    return { ...one, what: reasonOf(one) + from };
-  });
-  return [
-    { title: 'Last views', items: latestAccepted },
-    { title: 'Last refusals', items: refusals },
-  ];
+export const latest = ({ latestAccepted, latestRefused }: StatusModel): EventList[] => [
+  latestViews(latestAccepted),
+  { title: 'Last refusals', events: latestRefused.map((one) => eventOf(one, whyRefused(one))) },
+];
+
+export const latestViews = (views: StatusModel['latestAccepted']): EventList => {
+  return { title: 'Last views', events: views.map((one) => eventOf(one, one.url)) };
+};
+
+const whyRefused = ({ origin, ...refusal }: LatestRefusal): string =>
+  refusalLabel(refusal) + (origin === undefined ? '' : `, from ${origin}`);
+
+function eventOf(
+  { atMs, name, count }: { atMs: number; name: string; count: number },
+  what: string,
+) {
+  return { time: atSecond(atMs), name, what: count === 1 ? what : `${what} (${count} times)` };
 }

@@ -1,6 +1,7 @@
 // The fix of a refusal, as a value: the status page, the doctor and `explain` each word it in their
 // own way, as a sentence or as a command. Nothing here is quoted for a shell.
 import { KiB } from '../base/format.ts';
+import { LIMITS } from '../base/limits.ts';
 import { LARGEST_MAX_VIEW_BYTES, STAMP_BYTES } from './line.ts';
 import type { RefusalCode } from './refusal.ts';
 
@@ -11,14 +12,26 @@ export type Remedy =
    * its views stay refused. `replay` then sends the stored refused views.
    */
   | { readonly kind: 'activate' | 'add-origin'; readonly origin: string | undefined }
-  | { readonly kind: 'raise-limit'; readonly viewsPerMinute: number }
+  /**
+   * The busiest full minute had `sent` views. Either is `undefined` while the minute that tells how
+   * many are sent is not over.
+   */
+  | {
+      readonly kind: 'raise-limit';
+      readonly limit: number;
+      readonly sent: number | undefined;
+      readonly viewsPerMinute: number | undefined;
+    }
   | { readonly kind: 'raise-max-view'; readonly bytes: number }
   /** The page must send something else. */
   | { readonly kind: 'fix-page' }
   /** The views come without an Origin header, which this project requires. */
   | { readonly kind: 'send-origin' }
-  /** Bodies arrive late or cut off: a proxy's limit on a body's size or time, or the network. */
-  | { readonly kind: 'check-proxy' }
+  /**
+   * Bodies arrive late or cut off: a proxy's limit on a body's size or time, or the network. A proxy
+   * should let this many bytes pass.
+   */
+  | { readonly kind: 'check-proxy'; readonly bodyBytes: number }
   /** The projects file must be correct before any command can edit it. */
   | { readonly kind: 'fix-projects-file' }
   /** The cause is gone: views are no longer refused for it. */
@@ -35,10 +48,14 @@ export interface Refused {
   readonly isProjectsFileFaulty?: boolean;
   /** The Origin header of the views, if they have one. */
   readonly origin?: string | undefined;
-  /** The most views that the project was sent in a minute, refused ones included. */
+  /** The limit of views per minute that refused the latest of them. */
+  readonly limit?: number | undefined;
+  /** Accepted views, and those that this limit refused, in the busiest full minute. */
   readonly sentPerMinute?: number | undefined;
   /** The size of the body or line that is too large. */
   readonly bytes?: number | undefined;
+  /** `--max-view` */
+  readonly viewBytesMax: number;
   /** True: the bodies end before their JSON does. */
   readonly isCut?: boolean;
 }
@@ -51,10 +68,10 @@ interface ProjectNow {
 
 /** Other codes are the page's fault. */
 const REMEDIES: Readonly<Partial<Record<RefusalCode, (refused: Refused) => Remedy>>> = {
-  'malformed-json': ({ isCut }) => ({ kind: isCut ? 'check-proxy' : 'fix-page' }),
+  'malformed-json': (refused) => (refused.isCut ? proxyRemedy(refused) : { kind: 'fix-page' }),
   'project-not-activated': activation,
   'origin-not-allowed': activation,
-  'request-timeout': () => ({ kind: 'check-proxy' }),
+  'request-timeout': proxyRemedy,
   'view-too-large': sizeRemedy,
   'rate-limited': limitRemedy,
   overloaded: () => ({ kind: 'none' }),
@@ -83,13 +100,23 @@ function activation({ code, project, origin, isProjectsFileFaulty }: Refused): R
   return { kind: isActive ? 'add-origin' : 'activate', origin: missing };
 }
 
-/** Raises a limit to twice what was sent: the current limit says nothing about what is needed. */
-function limitRemedy({ project, sentPerMinute = 0, isProjectsFileFaulty }: Refused): Remedy {
+/**
+ * Raises a limit to twice what was sent in the busiest minute of the clock: any sixty seconds are in
+ * two such minutes.
+ */
+function limitRemedy({ project, limit: then = 0, sentPerMinute: sent, ...rest }: Refused): Remedy {
   const limit = project?.maxViewsPerMinute;
   // A project that is not active is refused for that now.
-  if (limit === undefined || !project?.active || sentPerMinute <= limit) return { kind: 'fixed' };
-  if (isProjectsFileFaulty) return { kind: 'fix-projects-file' };
-  return { kind: 'raise-limit', viewsPerMinute: 2 * Math.ceil(sentPerMinute) };
+  if (limit === undefined || !project?.active || limit > then) return { kind: 'fixed' };
+  if (rest.isProjectsFileFaulty) return { kind: 'fix-projects-file' };
+  // Less was sent in the minutes that are over than the limit admits: the busiest one is running.
+  const viewsPerMinute = sent !== undefined && 2 * sent > limit ? 2 * sent : undefined;
+  return { kind: 'raise-limit', limit, sent, viewsPerMinute };
+}
+
+/** A proxy that passes on a little more than `--max-view` lets viewlog refuse with a reason. */
+function proxyRemedy({ viewBytesMax }: Refused): Remedy {
+  return { kind: 'check-proxy', bodyBytes: viewBytesMax + LIMITS.drainBytesMax };
 }
 
 /** Raises `--max-view` to the next power of two that the line fits into, if that is allowed. */

@@ -220,7 +220,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   [String.raw`warning refusals: \u001b[2J. `]: shown(sceneOf({}), ['\u001b[2J']),
   'warning refusals: Aurora: 2 of 102 views of the last hour refused, since 2026-11-22 14:01 UTC. 2 views in 24 hours, the latest 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If it is one of its sites, add it: viewlog activate 1 --origin https://b.example --projects /data/projects.json':
     shown(sceneOf({}, 2, 'origin-not-allowed')),
-  "arrived cut off. That is usually a proxy's size limit (nginx: client_max_body_size; Caddy: request_body)":
+  'arrived cut off. The latest body ended after 12 bytes. Usually a proxy limits the size or time of bodies. Let 80 KiB pass (nginx: client_max_body_size 80k; Caddy: request_body { max_size 80KiB })':
     shown(cutBodies()),
   'warning cors: Answers to pages of https://a.example allow "*" to read them; browsers do not let pages send, or read answers. Have the proxy pass OPTIONS and Origin on, and leave Access-Control-… to viewlog: viewlog help proxies':
     proxied({ get: problem('method-not-allowed', '', { 'access-control-allow-origin': '*' }) }),

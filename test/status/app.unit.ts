@@ -43,7 +43,7 @@ it('a fault in the status ends only its request, and is logged once', async () =
   const log = memoryLog();
   const settings = { ...readSettings([], SERVE_OPTIONS, () => undefined), store: {} };
   const installation = () => INSTALLATION;
-  const get = asking(collectorStatus({ settings, installation, look: broken }), LOCAL, log);
+  const get = asking(collectorStatus({ settings, installation, snapshot: broken }), LOCAL, log);
   for (const path of ['/', '/status.txt', '/status.json', '/metrics', '/readyz', '/']) {
     const answer = await get(path);
     expect([path, answer.status]).toStrictEqual([path, 500]);

@@ -8,7 +8,8 @@ const QUIET = {
   isDown: false,
   accepted: 0,
   refused: 0,
-  isHeardLately: false,
+  hasRecentViews: false,
+  hasListened: true,
   acceptedYesterday: 0,
 };
 
@@ -20,7 +21,8 @@ it.each<[string, Partial<typeof QUIET>, ProjectState]>([
   ['more than one in ten refused', { accepted: 89, refused: 10 }, 'partly-refused'],
   ['none, and 20 yesterday', { acceptedYesterday: 20 }, 'silent'],
   ['none, and 19 yesterday', { acceptedYesterday: 19 }, 'quiet'],
-  ['one two hours ago, and 20 yesterday', { acceptedYesterday: 20, isHeardLately: true }, 'quiet'],
+  ['one two hours ago, and 20 yesterday', { acceptedYesterday: 20, hasRecentViews: true }, 'quiet'],
+  ['none since an outage', { acceptedYesterday: 20, hasListened: false }, 'quiet'],
   ['refusals, and 20 yesterday', { acceptedYesterday: 20, refused: 1 }, 'refused'],
   ['views, but no store', { accepted: 1, isDown: true }, 'not-stored'],
   ['an inactive project', { active: false, acceptedYesterday: 20 }, 'inactive'],

@@ -100,7 +100,7 @@ export class Scene {
   model(): StatusModel {
     const { place, filter = '' } = this.around;
     const listing = new Listing(filter);
-    for (const one of this.judged()) listing.add(one);
+    for (const one of this.judged()) listing.add(one, this.nowMs);
     return modelOf({ ...this.state(), listing, place: { ...PLACE, ...place } });
   }
 
@@ -119,7 +119,14 @@ export class Scene {
   state() {
     const { counts, projects, nowMs } = this;
     const { store, files, fault, isStopping = false } = this.around;
-    projects.fault = fault && { message: '', first: '', sinceMs: NOON, isMissing: false, ...fault };
+    projects.fault = fault && {
+      message: '',
+      first: '',
+      line: undefined,
+      sinceMs: NOON,
+      isMissing: false,
+      ...fault,
+    };
     return {
       counts,
       projects,
@@ -128,6 +135,7 @@ export class Scene {
       refused: { storedLines: 0, storedBytes: 0, droppedLines: 0 },
       queue: { bytes: 0, bytesMax: 2 ** 25 },
       minFreeBytes: 2 ** 26,
+      viewBytesMax: 2 ** 14,
       isStopping,
       nowMs,
     };

@@ -14,12 +14,17 @@ const [ANY, LISTED, INACTIVE, LIMITED] = new ProjectList({
   ],
 }).all();
 
-const sentTo = (project: Refused['project'], sentPerMinute: number) => ({ project, sentPerMinute });
+const sentTo = (project: Refused['project'], sentPerMinute?: number, limit = 60) => {
+  return { project, sentPerMinute, limit };
+};
+const raised = (sent?: number, viewsPerMinute?: number): Remedy => {
+  return { kind: 'raise-limit', limit: 60, sent, viewsPerMinute };
+};
 const faulty = { isProjectsFileFaulty: true };
 const activate = (origin?: string): Remedy => ({ kind: 'activate', origin });
 const add: Remedy = { kind: 'add-origin', origin: X };
 const bytes = (count: number): Remedy => ({ kind: 'raise-max-view', bytes: count });
-type Known = Omit<Refused, 'code'>;
+type Known = Omit<Refused, 'code' | 'viewBytesMax'>;
 type Case = [what: string, known: Known, expected: Remedy | Remedy['kind']];
 
 const CASES: Partial<Record<RefusalCode, Case[]>> = {
@@ -43,8 +48,11 @@ const CASES: Partial<Record<RefusalCode, Case[]>> = {
     ['a faulty projects file', { project: LISTED, origin: X, ...faulty }, 'fix-projects-file'],
   ],
   'rate-limited': [
-    ['what was sent', sentTo(LIMITED, 61.5), { kind: 'raise-limit', viewsPerMinute: 124 }],
-    ['a limit that is high enough now', sentTo(LIMITED, 60), 'fixed'],
+    ['what was sent', sentTo(LIMITED, 62), raised(62, 124)],
+    ['views at the turn of two minutes', sentTo(LIMITED, 31), raised(31, 62)],
+    ['a busier minute that is not over', sentTo(LIMITED, 30), raised(30)],
+    ['no minute that is over', sentTo(LIMITED), raised()],
+    ['a limit raised since', sentTo(LIMITED, 62, 59), 'fixed'],
     ['a limit removed since', sentTo(ANY, 61), 'fixed'],
     ['a project deactivated since', sentTo(INACTIVE, 61), 'fixed'],
     ['a faulty projects file', { ...sentTo(LIMITED, 61), ...faulty }, 'fix-projects-file'],
@@ -57,7 +65,7 @@ const CASES: Partial<Record<RefusalCode, Case[]>> = {
   ],
   'malformed-json': [
     ['text that is not JSON', {}, 'fix-page'],
-    ['a body cut off', { isCut: true }, 'check-proxy'],
+    ['a body cut off', { isCut: true }, { kind: 'check-proxy', bodyBytes: 65 * 1024 }],
   ],
   'invalid-view': [['faults', {}, 'fix-page']],
   'request-timeout': [['a body too late', {}, 'check-proxy']],
@@ -69,7 +77,7 @@ const ROWS = Object.entries(CASES).flatMap(([code, cases]) =>
 );
 
 it.each(ROWS)('the remedy for %s: %s', (code, _, known, expected) => {
-  const remedy = remedyOf({ code, ...known });
+  const remedy = remedyOf({ code, viewBytesMax: 1024, ...known });
   expect(typeof expected === 'string' ? remedy.kind : remedy).toStrictEqual(expected);
 });
 
