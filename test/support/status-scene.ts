@@ -2,6 +2,7 @@ import { Counts } from '../../src/status/counts.ts';
 import type { FilesSeen } from '../../src/status/look-around.ts';
 import { Listing, modelOf, type StatusModel } from '../../src/status/model.ts';
 import { judge, type Judged } from '../../src/status/state.ts';
+import type { Resent } from '../../src/status/resent.ts';
 import { statusText } from '../../src/status/text.ts';
 import { type Place, placeOf } from '../../src/status/shell-commands.ts';
 import { readSettings, SERVE_OPTIONS } from '../../src/settings.ts';
@@ -49,6 +50,7 @@ interface Around {
   readonly isStopping?: boolean;
   readonly place?: Partial<Place>;
   readonly filter?: string;
+  readonly resent?: Resent;
 }
 
 /** A collector's counts with a clock of their own, and the status page that they make. */
@@ -118,7 +120,7 @@ export class Scene {
   /** Returns the state of the collector now. */
   state() {
     const { counts, projects, nowMs } = this;
-    const { store, files, fault, isStopping = false } = this.around;
+    const { store, files, fault, resent, isStopping = false } = this.around;
     projects.fault = fault && {
       message: '',
       first: '',
@@ -132,6 +134,7 @@ export class Scene {
       projects,
       store: { ...FILES, ...store },
       files: { ...NO_FILES, ...files },
+      resent,
       refused: { storedLines: 0, storedBytes: 0, droppedLines: 0 },
       queue: { bytes: 0, bytesMax: 2 ** 25 },
       minFreeBytes: 2 ** 26,

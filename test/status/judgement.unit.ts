@@ -1,0 +1,290 @@
+import * as v from 'valibot';
+import { expect, it } from 'vitest';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/base/time.ts';
+import { ProjectList } from '../../src/projects/project-list.ts';
+import { Counts } from '../../src/status/counts.ts';
+import type { StatusModel } from '../../src/status/model.ts';
+import { noticesOf } from '../../src/status/problem-words.ts';
+import { reasonKey, savedCounts } from '../../src/status/reasons.ts';
+import { resentKey } from '../../src/status/resent.ts';
+import { slicesOf } from '../../src/status/saved-counts.ts';
+import type { JudgedReason } from '../../src/status/state.ts';
+import { Timeline } from '../../src/status/timeline.ts';
+import { headlineOf } from '../../src/status/words.ts';
+import { Random } from '../simulation/random.ts';
+import { NOON, Scene } from '../support/status-scene.ts';
+
+// The status page of random days. What the operator would say is worked out here from the requests
+// themselves: it shares nothing with the judgement. Repeat a run with STATUS_SEED.
+
+const OLD = 'https://old.example';
+const NEW = 'https://new.example';
+const STEP_MS = 10_000;
+const LOOKED_AT_MS = 5 * HOUR_MS;
+
+type Cause = 'origin-not-allowed' | 'rate-limited' | 'invalid-view' | 'malformed-json';
+
+interface Sent {
+  readonly atMs: number;
+  readonly project: string;
+  /** Why it was refused, if it was. */
+  readonly cause?: Cause | undefined;
+  fate?: 'stored' | 'lost' | 'resent';
+}
+
+/** A site, and what is wrong with it. */
+interface Site {
+  readonly id: string;
+  readonly cause: Cause;
+  readonly perMinute: number;
+  /** When it stops sending and starts again. */
+  readonly pausedMs: readonly [number, number];
+  /** When the cause begins, and when it is removed. */
+  readonly brokenMs: readonly [number, number];
+  /** Of the views of a broken page, one in so many is refused. */
+  readonly every: number;
+  count: number;
+}
+
+class World {
+  readonly random: Random;
+  readonly scene: Scene;
+  readonly sites: Site[];
+  readonly sent: Sent[] = [];
+  readonly endMs: number;
+  startMs: number;
+  isOut = false;
+  /** When the collector could not store views, or did not run. */
+  outMs: readonly [number, number];
+
+  constructor(seed: number) {
+    this.random = new Random(seed);
+    const { random } = this;
+    this.startMs = NOON;
+    this.endMs = NOON + 29 * HOUR_MS + random.below(2 * HOUR_MS);
+    const causes: Cause[] = [
+      'origin-not-allowed',
+      'rate-limited',
+      'invalid-view',
+      'malformed-json',
+    ];
+    this.sites = causes.map((cause, i) => {
+      const from = this.endMs - random.below(5 * HOUR_MS);
+      const pause = this.endMs - random.below(6 * HOUR_MS);
+      return {
+        id: String(i + 1),
+        cause,
+        perMinute: [0.2, 2, 6, 20][random.below(4)]!,
+        pausedMs: random.chance(0.3) ? [pause, pause + random.below(5 * HOUR_MS)] : [0, 0],
+        brokenMs: [from, from + random.below(3 * HOUR_MS)],
+        every: 1 + random.below(4),
+        count: 0,
+      };
+    });
+    const out = this.endMs - random.below(5 * HOUR_MS);
+    this.outMs = random.chance(0.4) ? [out, out + random.below(HOUR_MS)] : [0, 0];
+    this.scene = new Scene(this.listed(NOON), NOON);
+  }
+
+  listed(nowMs: number) {
+    return this.sites.map(({ id, cause, perMinute, brokenMs: [, fixedMs] }) => {
+      const isFixed = nowMs >= fixedMs;
+      if (cause === 'origin-not-allowed') return { id, origins: isFixed ? [OLD, NEW] : [OLD] };
+      if (cause !== 'rate-limited') return { id };
+      return { id, maxViewsPerMinute: Math.ceil(perMinute) * (isFixed ? 20 : 2) };
+    });
+  }
+
+  /** Sends what the sites send in the next ten seconds. */
+  step(): void {
+    const { scene, random } = this;
+    const { nowMs } = scene;
+    const wasOut = this.isOut;
+    this.isOut = within(nowMs, this.outMs);
+    if (this.isOut) return void (scene.nowMs += STEP_MS);
+    if (wasOut || random.chance(0.0003)) this.restart();
+    scene.projects.replace({ projects: this.listed(nowMs) });
+    for (const site of this.sites) {
+      if (within(nowMs, site.pausedMs)) continue;
+      const isBroken = within(nowMs, site.brokenMs);
+      // Yesterday only matters as a habit.
+      const usual = nowMs < this.endMs - LOOKED_AT_MS - HOUR_MS ? 0.2 : 1;
+      const times = site.cause === 'rate-limited' && isBroken ? 10 : usual;
+      const views = (times * site.perMinute * STEP_MS) / MINUTE_MS;
+      const whole = Math.floor(views) + Number(random.chance(views % 1));
+      for (let i = 0; i < whole; i++) this.send(site, isBroken);
+    }
+    scene.nowMs += STEP_MS;
+  }
+
+  send(site: Site, isBroken: boolean): void {
+    const { scene, random } = this;
+    const { nowMs: atMs, counts } = scene;
+    const { id, cause, every } = site;
+    const project = scene.projects.find(id)!;
+    const origin = isBroken ? NEW : OLD;
+    const isFaulty = isBroken && site.count++ % every === 0;
+    let why: Cause | undefined;
+    if (cause === 'origin-not-allowed') why = project.allowsOrigin(origin) ? undefined : cause;
+    else if (cause === 'rate-limited') why = project.takeToken(atMs) > 0 ? cause : undefined;
+    else if (isFaulty) why = cause;
+    const one: Sent = { atMs, project: id, cause: why };
+    this.sent.push(one);
+    if (why === undefined) return counts.accepted(id, Buffer.from('{"url":"/"}'));
+    const limit = project.maxViewsPerMinute;
+    const known = why === 'malformed-json' ? {} : { project: id, ...(limit && { limit }) };
+    const text = why === 'malformed-json' ? '{"p":' : '{}';
+    const onDropped = counts.refused({ code: why, detail: 'x', ...known }, origin, text);
+    const isLost = ['rate-limited', 'malformed-json'].includes(why) || random.chance(0.1);
+    one.fate = isLost ? 'lost' : 'stored';
+    if (isLost) onDropped('full');
+  }
+
+  /** The counts are saved at a stop, and read again. */
+  restart(): void {
+    const { scene } = this;
+    const saved = v.parse(savedCounts, JSON.parse([...slicesOf(scene.counts)].join('')));
+    const isListed = (id: string): boolean => scene.projects.find(id) !== undefined;
+    Object.assign(scene, { counts: new Counts(() => scene.nowMs, isListed) });
+    scene.counts.restore(saved);
+    this.startMs = scene.nowMs;
+  }
+
+  /** Some stored views are sent again. */
+  replay(): void {
+    const { scene, random } = this;
+    if (scene.nowMs < this.sites[0]!.brokenMs[1]) return;
+    for (const one of this.sent) {
+      if (one.cause === 'origin-not-allowed' && one.fate === 'stored' && random.chance(0.7)) {
+        one.fate = 'resent';
+      }
+    }
+    const timeline = new Timeline();
+    for (const { atMs, fate } of this.sent) if (fate === 'resent') timeline.add(atMs);
+    const key = resentKey('1', reasonKey('origin-not-allowed', NEW));
+    scene.around = { ...scene.around, resent: new Map([[key, timeline]]) };
+  }
+}
+
+const within = (ms: number, [from, to]: readonly [number, number]): boolean =>
+  ms >= from && ms < to;
+
+/** Returns what the operator would object to. */
+function objections(world: World, model: StatusModel): string[] {
+  const { scene, sent, startMs, outMs } = world;
+  const { nowMs } = scene;
+  const minute = Math.floor(nowMs / MINUTE_MS);
+  const lastHour = sent.filter(({ atMs }) => Math.floor(atMs / MINUTE_MS) > minute - 60);
+  const [headlineColour, headline] = headlineOf(model);
+  const said: string[] = [];
+  const object = (isWrong: boolean, what: string): void => void (isWrong && said.push(what));
+  for (const site of world.sites) {
+    const { id, cause, brokenMs, every } = site;
+    const isUnreadable = cause === 'malformed-json';
+    const row = isUnreadable ? undefined : model.projects.find((one) => one.id === id)!;
+    const problem = model.problems.find(({ kind, id: of }) =>
+      isUnreadable ? kind === 'requests' : of === id,
+    );
+    const colour = problem?.colour;
+    const isOpen = colour === 'red' || colour === 'amber';
+    const views = lastHour.filter(({ project }) => isUnreadable || project === id);
+    const refused = views.filter((one) => one.cause === cause).length;
+    const accepted = isUnreadable
+      ? views.length - refused
+      : views.filter((one) => !one.cause).length;
+    const isOn = within(nowMs, brokenMs) && refused > 0;
+    const all = `${cause} of ${id}: ${refused} of ${accepted + refused} refused, said ${colour}`;
+    const isNamed = headline.includes(isUnreadable ? 'Unreadable' : `Project ${id}`);
+    if (isOn && accepted === 0 && !isUnreadable) {
+      object(colour !== 'red' || headlineColour !== 'red' || !isNamed, `all: ${all}`);
+    }
+    if (isOn && refused * 10 > accepted + refused) object(!isOpen || !isNamed, `open: ${all}`);
+    object(refused === 0 && isOpen && row?.state !== 'silent', `none: ${all}`);
+    object(colour === 'red' && accepted > 0, `not all: ${all}`);
+    // After a minute of sound views, as many as show it.
+    const since = sent.filter(
+      ({ atMs, project }) => atMs >= brokenMs[1] && (isUnreadable || project === id),
+    );
+    const isSound = since.every((one) => one.cause !== cause);
+    const enough = cause === 'origin-not-allowed' || cause === 'rate-limited' ? 1 : 10 + 6 * every;
+    const isProven =
+      isSound && nowMs - brokenMs[1] >= MINUTE_MS && since.length >= (isUnreadable ? 500 : enough);
+    if (isProven && refused > 0)
+      object(isOpen || (colour === 'green') !== isGreen(model, problem), `fixed: ${all}`);
+    object(
+      row?.state === 'silent' && !isSilent(world, id),
+      `silent: ${id} since ${startMs - nowMs}`,
+    );
+    object(row?.state === 'quiet' && isSilent(world, id), `not silent: ${id}, ${outMs[1] - nowMs}`);
+    for (const reason of row?.reasons ?? []) said.push(...objectionsTo(reason, site, world));
+  }
+  return said;
+}
+
+/** Whether the page says that it is fixed, and since when. */
+const isGreen = (model: StatusModel, problem?: StatusModel['problems'][number]): boolean =>
+  problem !== undefined &&
+  noticesOf(model).some(({ title }) => title.startsWith(`${problem.name}: fixed, since `));
+
+/** Whether a site with views at this time of yesterday has sent none, though it was listened to. */
+function isSilent({ sent, scene: { nowMs }, startMs }: World, id: string): boolean {
+  const own = sent.filter(({ project, cause }) => project === id && cause === undefined);
+  const quarter = (ms: number): number => Math.ceil(ms / (15 * MINUTE_MS));
+  const [from, to] = [nowMs - DAY_MS - 3 * HOUR_MS, nowMs - DAY_MS].map(quarter);
+  const habit = own.filter(({ atMs }) => {
+    const at = Math.floor(atMs / (15 * MINUTE_MS));
+    return at >= from! && at < to!;
+  });
+  const isHeard = own.some(({ atMs }) => nowMs - atMs < 3 * HOUR_MS);
+  return habit.length >= 20 && !isHeard && nowMs - startMs >= 3 * HOUR_MS;
+}
+
+function objectionsTo({ sample, remedy, fate, lastDay }: JudgedReason, site: Site, world: World) {
+  const said: string[] = [];
+  const { nowMs } = world.scene;
+  const quarterMs = 15 * MINUTE_MS;
+  const fromMs = Math.ceil((nowMs - DAY_MS) / quarterMs) * quarterMs;
+  const refused = world.sent.filter(
+    ({ project, cause, atMs }) => project === site.id && cause === sample.code && atMs >= fromMs,
+  );
+  const count = (which: Sent['fate']): number => refused.filter((one) => one.fate === which).length;
+  const truth = [refused.length, count('resent'), count('stored'), count('lost')];
+  const told = [lastDay, fate.resent, fate.stored, fate.lost];
+  if (String(truth) !== String(told)) said.push(`fate of ${sample.code}: ${told}, but ${truth}`);
+  if (remedy.kind !== 'raise-limit') return said;
+  const { limit, viewsPerMinute: advised } = remedy;
+  const minute = Math.floor(nowMs / MINUTE_MS);
+  const minutes = new Map<number, number>();
+  for (const { project, cause, atMs } of world.sent) {
+    const at = Math.floor(atMs / MINUTE_MS);
+    const isCounted = project === site.id && (cause === undefined || cause === 'rate-limited');
+    if (isCounted && at < minute && at > minute - 60) minutes.set(at, (minutes.get(at) ?? 0) + 1);
+  }
+  const busiest = Math.max(0, ...minutes.values());
+  if (advised === undefined) {
+    // Known at the latest when sending has gone on for a whole minute.
+    const isKnown =
+      (minutes.get(minute - 1) ?? 0) > limit && (minutes.get(minute - 2) ?? 0) > limit;
+    if (isKnown) said.push(`no limit advised, though ${busiest} were sent in a minute`);
+  } else if (advised !== 2 * busiest || advised <= limit) {
+    said.push(`a limit of ${advised} advised for ${busiest} a minute, now ${limit}`);
+  }
+  return said;
+}
+
+const seeds = process.env['STATUS_SEED'] ?? Array.from({ length: 24 }, (_, i) => String(i));
+
+it.each([seeds].flat())('tells the operator what is true, seed %s', (seed) => {
+  const world = new World(Number(seed));
+  const { scene, random } = world;
+  while (scene.nowMs < world.endMs) {
+    world.step();
+    if (random.chance(0.001)) world.replay();
+    // Nobody looks while the collector is away.
+    const isLate = scene.nowMs > world.endMs - LOOKED_AT_MS;
+    if (world.isOut || !isLate || !random.chance(0.02)) continue;
+    const said = objections(world, scene.model());
+    if (said.length > 0)
+      expect.fail(`after ${(scene.nowMs - NOON) / MINUTE_MS} min: ${said.join('; ')}`);
+  }
+});
