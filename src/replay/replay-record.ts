@@ -18,6 +18,7 @@ import { readBlocks } from '../disk/lines.ts';
 import { fileNameOf, replayRecordOf } from '../disk/names.ts';
 import { type FileOps, ifPresent, systemFiles } from '../disk/ops.ts';
 import type { StoredRefusal } from '../store/refused/refused-line.ts';
+import { msOfId } from '../store/stamp.ts';
 
 /** Being sent, or sent with an unknown outcome; accepted; not accepted. */
 export type SentState = '?' | '+' | '-';
@@ -109,17 +110,18 @@ export class ReplayRecord {
   }
 }
 
-/** How many refused views with this project, code and Origin were sent again and accepted. */
+/** The refused views with this project, code and Origin that were sent again and accepted. */
 export interface Replayed {
   readonly project: string;
   readonly code: string;
   /** Cut to 200 characters; `undefined` if the views had none. */
   readonly origin: string | undefined;
-  count: number;
+  /** When they had been refused. */
+  readonly refusedMs: readonly number[];
 }
 
 /**
- * Counts the views of a day that were sent again and accepted. Reads the whole record, tens of
+ * Finds the views of a day that were sent again and accepted. Reads the whole record, tens of
  * megabytes at most, block by block.
  * @param dir the data directory.
  * @param day `YYYY-MM-DD`, the UTC day of the refused file.
@@ -129,17 +131,20 @@ export interface Replayed {
 export async function readReplayed(dir: string, day: string): Promise<Replayed[]> {
   /** What is being sent: for each id, what is known about its view. */
   const sending = new Map<string, string>();
-  const counts = new Map<string, number>();
+  const accepted = new Map<string, number[]>();
   await readEvents(recordPath(dir, day), (id, state, about) => {
     const known = sending.get(id);
     if (state === '?') sending.set(copyOf(id), Buffer.from(about).toString());
     else sending.delete(id);
-    if (state === '+' && known !== undefined) counts.set(known, (counts.get(known) ?? 0) + 1);
+    if (state !== '+' || known === undefined) return;
+    const times = accepted.get(known) ?? [];
+    times.push(msOfId(id));
+    accepted.set(known, times);
   });
-  return [...counts].flatMap(([about, count]) => {
+  return [...accepted].flatMap(([about, refusedMs]) => {
     const [, project, code, origin] = ABOUT.exec(about) ?? [];
     if (project === undefined || code === undefined) return [];
-    return [{ project, code, origin: origin && (JSON.parse(origin) as string), count }];
+    return [{ project, code, origin: origin && (JSON.parse(origin) as string), refusedMs }];
   });
 }
 

@@ -8,6 +8,8 @@ import { tempDir } from '../support/temp-dir.ts';
 const DAY = '2026-03-01';
 const ID = (n: number): string => `019ca6b1-dc00-7000-8000-${String(n).padStart(12, '0')}`;
 
+const MS = Date.parse('2026-03-01T00:00:00.000Z');
+
 const viewOf = (n: number, origin?: string) => {
   return { id: ID(n), day: DAY, code: 'origin-not-allowed', origin, text: '{}' };
 };
@@ -63,8 +65,8 @@ it('counts by project, code and Origin, whatever the Origin is', async () => {
   expect(record.unknown().flatMap(({ ids }) => ids)).toStrictEqual([ID(5), ID(7)]);
   const [project, code] = ['9', 'origin-not-allowed'];
   expect(await readReplayed(dir, DAY)).toStrictEqual([
-    { project, code, origin: odd, count: 2 },
-    { project, code, origin: undefined, count: 2 },
+    { project, code, origin: odd, refusedMs: [MS, MS] },
+    { project, code, origin: undefined, refusedMs: [MS, MS] },
   ]);
   await record.close();
 });

@@ -287,8 +287,8 @@ describe('a replay', () => {
     expect(marks).toStrictEqual(['1', '1']);
     const [project, code] = ['1000001', 'project-not-activated'];
     expect(await readReplayed(dir, '2026-03-01')).toStrictEqual([
-      { project, code, origin, count: 1 },
-      { project, code, origin: undefined, count: 1 },
+      { project, code, origin, refusedMs: [expect.any(Number)] },
+      { project, code, origin: undefined, refusedMs: [expect.any(Number)] },
     ]);
   });
 
