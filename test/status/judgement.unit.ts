@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/base/time.ts';
-import { ProjectList } from '../../src/projects/project-list.ts';
 import { Counts } from '../../src/status/counts.ts';
 import type { StatusModel } from '../../src/status/model.ts';
 import { noticesOf } from '../../src/status/problem-words.ts';
@@ -250,9 +249,9 @@ function objectionsTo({ sample, remedy, fate, lastDay }: JudgedReason, site: Sit
     ({ project, cause, atMs }) => project === site.id && cause === sample.code && atMs >= fromMs,
   );
   const count = (which: Sent['fate']): number => refused.filter((one) => one.fate === which).length;
-  const truth = [refused.length, count('resent'), count('stored'), count('lost')];
-  const told = [lastDay, fate.resent, fate.stored, fate.lost];
-  if (String(truth) !== String(told)) said.push(`fate of ${sample.code}: ${told}, but ${truth}`);
+  const truth = [refused.length, count('resent'), count('stored'), count('lost')].join();
+  const told = [lastDay, fate.resent, fate.stored, fate.lost].join();
+  if (truth !== told) said.push(`fate of ${sample.code}: ${told}, but ${truth}`);
   if (remedy.kind !== 'raise-limit') return said;
   const { limit, viewsPerMinute: advised } = remedy;
   const minute = Math.floor(nowMs / MINUTE_MS);
