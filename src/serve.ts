@@ -78,7 +78,8 @@ export async function serve(settings: ServeSettings, chosen: Chosen, log: Log): 
   });
   const service = collectorStatus({ settings, installation: () => installation, snapshot });
   const status = await openStatus(settings.status, token, service, log);
-  const endMinutes = everyMinute(snapshot, async () => file?.save(), log);
+  const save = async () => file?.save();
+  const endMinutes = everyMinute({ snapshot, save, fixFor: service.fixFor, log });
   const listener = await listen({ host, port, budget, handler: createCollector(parts) });
   log.info(`viewlog listening on ${listener.url}`);
   const addresses = { address: ownAddress(listener.address), status: status?.url };

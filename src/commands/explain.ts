@@ -8,7 +8,7 @@ import { cannotRead } from '../disk/lines.ts';
 import { exampleOrigin } from '../projects/origins.ts';
 import { loadProjects, type Projects } from '../projects/project-list.ts';
 import { sampleOf } from '../status/counts.ts';
-import { faultWords, fixOf } from '../status/problem-words.ts';
+import { faultWords, fixOf, stepText } from '../status/problem-words.ts';
 import type { Sample } from '../status/reasons.ts';
 import { readRefusedLine } from '../store/refused/refused-line.ts';
 import { readView } from '../view/read-view.ts';
@@ -78,6 +78,5 @@ function hintFor(sample: Sample, all: Projects, path: string, viewBytesMax: numb
     const example = printable(exampleOrigin(project!.origins![0]!));
     return `To check it as if a page had sent it, add: --origin ${shellQuoted(example)}`;
   }
-  const { text, command = '' } = fixOf({ remedy, sample, fixedMs: undefined }, { projects: path });
-  return `${text} ${command}`.trimEnd();
+  return stepText(fixOf({ remedy, sample, fixedMs: undefined }, { projects: path }));
 }

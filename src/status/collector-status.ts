@@ -8,7 +8,8 @@ import { collectorMetrics } from './metrics.ts';
 import { Listing, modelOf } from './model.ts';
 import { page } from './page.tsx';
 import { type Chosen, placeOf } from './shell-commands.ts';
-import { judgeListed } from './state.ts';
+import { fixOf, stepText } from './problem-words.ts';
+import { type JudgedReason, judgeListed } from './state.ts';
 import { replayRecords } from './resent.ts';
 import { statusText } from './text.ts';
 import { arrivingWords } from './words.ts';
@@ -27,7 +28,7 @@ const OPEN_MAX = 20;
 const FILTER_LENGTH_MAX = 100;
 
 /** A collector's status: its page, the same as text, and as JSON for the doctor. */
-export function collectorStatus({ settings, installation, snapshot }: CollectorSource): Service {
+export function collectorStatus({ settings, installation, snapshot }: CollectorSource) {
   const placeAtStart = placeOf(settings, '');
   const { data } = placeAtStart;
   const records = data === undefined ? undefined : replayRecords(data);
@@ -47,7 +48,7 @@ export function collectorStatus({ settings, installation, snapshot }: CollectorS
       place: { ...placeAtStart, url: installation().address ?? '' },
     });
   };
-  return {
+  const service: Service = {
     health: () => healthOf(snapshot()),
     metrics: () => collectorMetrics(snapshot()),
     pages: {
@@ -69,6 +70,8 @@ export function collectorStatus({ settings, installation, snapshot }: CollectorS
       '/status.json': async (context) => context.json(await modelNow(context)),
     },
   };
+  const fixFor = (reason: JudgedReason): string => stepText(fixOf(reason, placeAtStart));
+  return { ...service, fixFor };
 }
 
 function pageFile(context: Context, name: string, type: string): Response {

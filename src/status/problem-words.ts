@@ -28,6 +28,8 @@ interface Step {
   readonly command?: string | undefined;
 }
 
+export const stepText = ({ text, command = '' }: Step): string => `${text} ${command}`.trimEnd();
+
 /** A problem and its fix. */
 export interface Notice {
   readonly colour?: Colour | undefined;

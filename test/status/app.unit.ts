@@ -7,14 +7,16 @@ import type { Fatal } from '../../src/base/exit.ts';
 import { type Service, statusApp } from '../../src/status/app.ts';
 import { archiveStatus } from '../../src/status/archive-status.ts';
 import { collectorStatus } from '../../src/status/collector-status.ts';
-import { everyMinute, type Logged, logRefusals } from '../../src/status/every-minute.ts';
+import { everyMinute, RefusalLog } from '../../src/status/every-minute.ts';
 import type { GuardOptions } from '../../src/status/guard.ts';
 import { healthOf } from '../../src/status/health.ts';
+import { fixOf, stepText } from '../../src/status/problem-words.ts';
+import { judge, REQUESTS } from '../../src/status/state.ts';
 import { readToken } from '../../src/status/token.ts';
 import { readSettings, SERVE_OPTIONS } from '../../src/settings.ts';
 import { memoryLog } from '../support/memory-log.ts';
 import { INSTALLATION } from '../support/installation.ts';
-import { type FILES, NOON, Scene } from '../support/status-scene.ts';
+import { type FILES, NOON, PLACE, Scene } from '../support/status-scene.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const LOCAL: GuardOptions = { host: '127.0.0.1', token: undefined };
@@ -59,10 +61,11 @@ it('every minute counts are saved and refusals logged, also after a fault; and a
   const scene = new Scene([{ id: '1' }]);
   scene.refuse(2, { code: 'invalid-view', project: '1' });
   let [looks, saves] = [0, 0];
-  const look = () => (looks++ === 0 ? broken() : scene.state());
+  const snapshot = () => (looks++ === 0 ? broken() : scene.state());
+  const save = async () => void (saves += 1);
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
-  const end = everyMinute(look, async () => void (saves += 1), log);
+  const end = everyMinute({ snapshot, save, fixFor: () => 'Correct the page.', log });
   await vi.advanceTimersByTimeAsync(MINUTE_MS - 1);
   expect(saves).toBe(0);
   await vi.advanceTimersByTimeAsync(MINUTE_MS + 1);
@@ -71,7 +74,7 @@ it('every minute counts are saved and refusals logged, also after a fault; and a
   expect(saves).toBe(3);
   expect(log.lines).toStrictEqual([
     'error: Cannot check for refused views: a secret place; trying again in a minute',
-    'warn: Project 1: all 2 views of the last hour refused (invalid view)',
+    'warn: Project 1: all 2 views of the last hour refused (invalid view). Correct the page.',
   ]);
 });
 
@@ -185,14 +188,16 @@ it('is unready if nothing can be stored, and warns of a stream whose servers are
   });
 });
 
-it('the log says that views are refused, and accepted again, each once an hour', () => {
+it('the log has each cause when it begins, with its fix, and when it ends, once an hour', () => {
   const log = memoryLog();
-  const logged: Logged = new Map();
+  const refusalLog = new RefusalLog((reason) => stepText(fixOf(reason, PLACE)), log);
   const closed = { id: '1', name: 'Aurora', origins: ['https://a.example'] };
   const scene = new Scene([closed]);
   const look = (): readonly string[] => {
-    for (const one of scene.judged()) logRefusals(one, scene.nowMs, logged, log);
-    return log.lines;
+    const state = scene.state();
+    const requests = judge(REQUESTS, scene.counts.requests, state, 'requests');
+    for (const one of [...scene.judged(), requests]) refusalLog.update(one, scene.nowMs);
+    return log.lines.splice(0);
   };
   const refuse = (): readonly string[] => {
     scene.list(closed);
@@ -200,21 +205,30 @@ it('the log says that views are refused, and accepted again, each once an hour',
     return look();
   };
   const refused =
-    'warn: Project 1 (Aurora): all 9 views of the last hour refused (origin not allowed)';
+    'warn: Project 1 (Aurora): all 9 views of the last hour refused (origin not allowed). ' +
+    'If it is one of its sites, add it: ' +
+    'viewlog activate 1 --origin https://b.example --projects /data/projects.json';
   expect(look()).toStrictEqual([]);
   expect(refuse()).toStrictEqual([refused]);
   scene.list({ id: '1', name: 'Aurora' });
-  expect(look()).toStrictEqual([refused]);
+  expect(look()).toStrictEqual([]);
   scene.accept();
   scene.around = { store: { unavailable: 'the disk is full' } };
-  expect(look()).toStrictEqual([refused]);
+  expect(look()).toStrictEqual([]);
   scene.around = {};
-  const both = [refused, 'info: Project 1 (Aurora): views are accepted again'];
-  expect(look()).toStrictEqual(both);
-  expect(refuse()).toStrictEqual(both);
+  const ended = 'info: Project 1 (Aurora): views are accepted again (origin not allowed)';
+  expect(look()).toStrictEqual([ended]);
+  expect(refuse()).toStrictEqual([]);
   scene.nowMs = NOON + HOUR_MS + 60_000;
-  expect(refuse()).toHaveLength(3);
-  // No view at all is not a view that is accepted again.
+  expect(refuse()).toHaveLength(1);
+  // A second cause begins, and the first one ends; then no view at all is not one accepted again.
+  scene.nowMs += HOUR_MS;
+  scene.list({ id: '1', name: 'Aurora' });
+  scene.accept();
+  scene.refuse(3, { code: 'invalid-view', project: '1' });
+  expect(look()).toStrictEqual([expect.stringContaining('(invalid view). Correct the page')]);
   scene.nowMs += 2 * HOUR_MS;
-  expect(look()).toHaveLength(3);
+  expect(look()).toStrictEqual([]);
+  scene.refuse(3, { code: 'malformed-json' });
+  expect(look()).toStrictEqual([expect.stringMatching(/^warn: Unreadable requests: all 3 /)]);
 });
