@@ -6,6 +6,7 @@ import {
   hasChromium,
   type Locator,
   newPage,
+  SITE_HOST,
   type Page,
   violationsOf,
 } from '../support/chromium.ts';
@@ -118,16 +119,26 @@ describe.skipIf(!hasChromium())('the status page', () => {
     expect(await evaluated(page, 'String(globalThis.isOld)')).toBe('undefined');
   });
 
-  it('copies a command', async () => {
-    const viewlog = await startWatched();
-    const { page } = await open(viewlog, { permissions: ['clipboard-read', 'clipboard-write'] });
+  // Browsers offer navigator.clipboard only to pages on https and on localhost.
+  it.each(['127.0.0.1', SITE_HOST])('copies a command, at %s', async (host) => {
+    const password = 'a-token-of-32-characters-or-more';
+    const args = host === SITE_HOST ? ['--status=0.0.0.0:0'] : [];
+    const viewlog = await startWatched({ args, env: { VIEWLOG_STATUS_TOKEN: password } });
+    const { page } = await open(
+      { statusUrl: `http://${host}:${viewlog.statusPort}` },
+      { httpCredentials: { username: 'x', password } },
+    );
     await viewlog.post({ ...MINIMAL_VIEW, p: '77' }, { origin: 'https://new.example' });
     const unlisted = page.locator('.notices li', { hasText: '1 view in 24 hours' });
     await unlisted.locator('button').first().focus();
     await page.keyboard.press('Enter');
     await unlisted.locator('button', { hasText: 'Copied' }).waitFor();
-    const copied = await page.evaluate(() => navigator.clipboard.readText());
-    expect(copied).toBe(await unlisted.locator('code').first().textContent());
+    // What was copied is pasted into another field.
+    const field = `document.documentElement.appendChild(document.createElement('textarea'))`;
+    await page.evaluate(`${field}.focus()`);
+    await page.keyboard.press('Control+V');
+    const pasted = await evaluated(page, `document.querySelector('textarea').value`);
+    expect(pasted).toBe(await unlisted.locator('code').first().textContent());
   });
 
   it('does nothing while it is hidden, and has caught up when it is seen again', async () => {

@@ -33,9 +33,11 @@ function show(next: Document): void {
 
 /** The server writes times in UTC. */
 function showLocalTimes(page: Document): void {
-  const shown = { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' } as const;
+  const minutes = { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' } as const;
   for (const time of page.querySelectorAll('time')) {
     const at = new Date(time.dateTime);
+    const hasSeconds = /:\d\d:/.test(time.dateTime);
+    const shown = hasSeconds ? ({ ...minutes, second: '2-digit' } as const) : minutes;
     time.textContent = at.toLocaleString([], shown);
     time.title = at.toLocaleString();
   }
@@ -68,7 +70,14 @@ document.addEventListener('input', ({ target }) => {
 document.addEventListener('click', ({ target }) => {
   if (!(target instanceof HTMLButtonElement)) return;
   const text = target.parentElement?.querySelector('code')?.textContent ?? '';
-  void navigator.clipboard.writeText(text).then(() => (target.textContent = 'Copied'));
+  const copy = (event: ClipboardEvent): void => {
+    event.clipboardData?.setData('text/plain', text);
+    event.preventDefault();
+  };
+  // navigator.clipboard exists only on https and on this machine.
+  document.addEventListener('copy', copy, { once: true });
+  // oxlint-disable-next-line no-deprecated -- it works everywhere
+  if (document.execCommand('copy')) target.textContent = 'Copied';
 });
 
 showLocalTimes(document);

@@ -48,25 +48,33 @@ describe.skipIf(!isHere('/usr/bin/promtool'))('Prometheus accepts', () => {
   });
 });
 
-/** A day with a view per minute, followed by an hour without. */
-const QUIET = '0+1x1440 1440x60';
+/** A view a minute for 24 hours, then none. */
+const SILENT = '0+1x1440 1440x1060';
+/** A site without views at night: 12 hours with a view a minute, 12 without, and so on. */
+const NIGHTLY = '0+1x720 720x720 720+1x720 1440x340';
 /** Metrics, and their values of a collector without problems and of one with each of them. */
 const SERIES = [
-  ['up', '', '1x1500', ''],
-  ['viewlog_ready', '', '1x1500', '0x1500'],
-  ['viewlog_projects_file_ok', '', '1x1500', '0x1500'],
-  ['viewlog_views_accepted_total', ',project="1"', '0+1x1500', QUIET],
-  ['viewlog_views_received_total', '', '0+2x1500', '0+1x1500'],
-  ['viewlog_views_refused_total', ',code="invalid-view"', '0+0.1x1500', '0+0.5x1500'],
+  ['up', '', '1x2500', ''],
+  ['viewlog_ready', '', '1x2500', '0x2500'],
+  ['viewlog_projects_file_ok', '', '1x2500', '0x2500'],
+  ['viewlog_views_accepted_total', ',project="1"', '0+1x2500', SILENT],
+  ['viewlog_views_accepted_total', ',project="2"', NIGHTLY, ''],
+  ['viewlog_start_timestamp_seconds', '', '0x2500', '0x2500'],
+  ['viewlog_views_received_total', '', '0+2x2500', '0+1x2500'],
+  ['viewlog_views_refused_total', ',code="invalid-view"', '0+0.1x2500', '0+0.5x2500'],
   // 1 GiB lasts less than a day.
-  ['viewlog_disk_free_bytes', '', '1e11-1e6x1500', '3.6e9-1e6x1500'],
+  ['viewlog_disk_free_bytes', '', '1e11-1e6x2500', '3.6e9-1e6x2500'],
 ] as const;
 
 const here = { job: 'viewlog', instance: 'a' };
 const NOT_ACCEPTING = ['NotAcceptingViews', 'viewlog on a accepts no views', here] as const;
 const ALERTS = [
   NOT_ACCEPTING,
-  ['ProjectQuiet', 'Project 1 has sent no views for half an hour', { project: '1' }],
+  [
+    'ProjectSilent',
+    'Project 1 has sent no views for three hours, unlike yesterday',
+    { project: '1' },
+  ],
   ['Refusing', 'viewlog refused 30 requests within an hour', {}],
   ['ProjectsFileFaulty', 'The projects file on a is faulty: viewlog check', here],
   ['DiskFilling', 'The disk of viewlog on a will be full within two days', here],
@@ -79,7 +87,7 @@ const testOf = (valuesBy: (series: (typeof SERIES)[number]) => string, fires: bo
     values: valuesBy(one),
   })).filter(({ values }) => values !== ''),
   alert_rule_test: ALERTS.map(([name, summary, exp_labels]) => ({
-    eval_time: '25h',
+    eval_time: '40h',
     alertname: `Viewlog${name}`,
     exp_alerts: fires ? [{ exp_labels, exp_annotations: { summary } }] : [],
   })),
