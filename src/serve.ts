@@ -76,10 +76,9 @@ export async function serve(settings: ServeSettings, chosen: Chosen, log: Log): 
     isStopping,
     nowMs: now(),
   });
-  const service = collectorStatus({ settings, installation: () => installation, snapshot });
+  const { fixFor, ...service } = collectorStatus({ settings, installation: () => installation, snapshot });
   const status = await openStatus(settings.status, token, service, log);
-  const save = async () => file?.save();
-  const endMinutes = everyMinute({ snapshot, save, fixFor: service.fixFor, log });
+  const endMinutes = everyMinute({ snapshot, save: async () => file?.save(), fixFor, log });
   const listener = await listen({ host, port, budget, handler: createCollector(parts) });
   log.info(`viewlog listening on ${listener.url}`);
   const addresses = { address: ownAddress(listener.address), status: status?.url };
