@@ -76,11 +76,8 @@ export async function serve(settings: ServeSettings, chosen: Chosen, log: Log): 
     isStopping,
     nowMs: now(),
   });
-  const { fixFor, ...service } = collectorStatus({
-    settings,
-    installation: () => installation,
-    snapshot,
-  });
+  const source = { settings, installation: () => installation, snapshot };
+  const { fixFor, ...service } = collectorStatus(source);
   const status = await openStatus(settings.status, token, service, log);
   const endMinutes = everyMinute({ snapshot, save: async () => file?.save(), fixFor, log });
   const listener = await listen({ host, port, budget, handler: createCollector(parts) });
