@@ -37,7 +37,6 @@ import { createStreamStore } from './store/stream/stream-store.ts';
 export async function serve(settings: ServeSettings, chosen: Chosen, log: Log): Promise<ExitCode> {
   const { stopped, fail } = stopOrFailure();
   const now = Date.now;
-  const { host, port } = settings;
   const token = await readToken(settings);
   const { projects, reload, close: unfollow } = await followProjects(settings.projects, log);
   const isListed = (id: string): boolean => projects.find(id) !== undefined;
@@ -76,11 +75,12 @@ export async function serve(settings: ServeSettings, chosen: Chosen, log: Log): 
     isStopping,
     nowMs: now(),
   });
-  const source = { settings, installation: () => installation, snapshot };
-  const { fixFor, ...service } = collectorStatus(source);
+  const service = collectorStatus({ settings, installation: () => installation, snapshot });
   const status = await openStatus(settings.status, token, service, log);
-  const endMinutes = everyMinute({ snapshot, save: async () => file?.save(), fixFor, log });
-  const listener = await listen({ host, port, budget, handler: createCollector(parts) });
+  const save = async () => file?.save();
+  const endMinutes = everyMinute({ snapshot, save, fixFor: service.fixFor, log });
+  const handler = createCollector(parts);
+  const listener = await listen({ ...settings, budget, handler });
   log.info(`viewlog listening on ${listener.url}`);
   const addresses = { address: ownAddress(listener.address), status: status?.url };
   installation = { ...installation, ...addresses };
