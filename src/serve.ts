@@ -79,8 +79,7 @@ export async function serve(settings: ServeSettings, chosen: Chosen, log: Log): 
   const status = await openStatus(settings.status, token, service, log);
   const save = async () => file?.save();
   const endMinutes = everyMinute({ snapshot, save, fixFor: service.fixFor, log });
-  const handler = createCollector(parts);
-  const listener = await listen({ ...settings, budget, handler });
+  const listener = await listen({ ...settings, budget, handler: createCollector(parts) });
   log.info(`viewlog listening on ${listener.url}`);
   const addresses = { address: ownAddress(listener.address), status: status?.url };
   installation = { ...installation, ...addresses };
