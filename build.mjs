@@ -35,8 +35,8 @@ const manual = texts(join(import.meta.dirname, 'src/manual'), '.md');
 const templates = texts(join(import.meta.dirname, 'src/commands/example/templates'), '.template');
 
 /**
- * Shortens the inner names of packages, half of the bundle: no stack trace of viewlog's own code
- * needs them.
+ * Shortens names that no other file imports. A stack trace still has its lines, and the names of
+ * exported functions, of classes and of their public methods.
  */
 const shortNames = {
   name: 'short-names',
@@ -44,6 +44,12 @@ const shortNames = {
     onLoad({ filter: /node_modules\/.*\.m?js$/ }, async ({ path }) => {
       const { code } = await transform(readFileSync(path, 'utf8'), { minifyIdentifiers: true });
       return { contents: code };
+    });
+    onLoad({ filter: /\/src\/.*\.ts$/ }, async ({ path }) => {
+      // Its constants are replaced by long texts.
+      if (path.endsWith('/built.ts')) return undefined;
+      const options = { minifyIdentifiers: true, loader: 'ts', target: 'node20' };
+      return { contents: (await transform(readFileSync(path, 'utf8'), options)).code };
     });
   },
 };

@@ -261,7 +261,7 @@ type Refused = Pick<JudgedReason, 'remedy' | 'sample' | 'fixedMs'> & {
 export function fixOf(reason: Refused, place: commands.Owned): Step {
   const { remedy, sample, fixedMs } = reason;
   if (fixedMs !== undefined) return { text: `Accepted again since ${at(fixedMs)}.` };
-  const text = ADVICE[remedy.kind] ?? 'If this continues, see the manual: help trouble.';
+  const text = ADVICE[remedy.kind] ?? 'If this continues, see the manual: help trouble';
   const activate = (options: commands.Options): string =>
     commands.withProjects(`activate ${sample.project ?? ''}`, place, options);
   if (remedy.kind === 'activate' || remedy.kind === 'add-origin') {
