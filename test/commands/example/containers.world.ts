@@ -7,7 +7,7 @@ import { BUNDLE, EXECUTABLE, isPresent } from '../../support/runtimes.ts';
 import { startWatched } from '../../support/status.ts';
 import { dataDirectory, type RunOptions, startViewlog } from '../../support/viewlog.ts';
 
-// Parsed and checked; test/real/container.sh builds and runs the image, on a machine that can.
+// Parsed and checked; no test builds the image.
 
 /** Returns the arguments of an instruction in a Dockerfile, one for each line. */
 const after = (instruction: string, text: string): string[] =>

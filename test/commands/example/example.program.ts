@@ -53,7 +53,7 @@ describe('example', () => {
   });
 });
 
-// test/real/clickhouse.py runs it with ClickHouse's own engine.
+// clickhouse.world.ts runs it with ClickHouse's own engine.
 it('the table for ClickHouse has a column for each field of a line, in its order', async () => {
   const data = dataDirectory();
   const sql = await exampleOf('clickhouse', [], { data });

@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { exampleOf, fileOf } from '../../support/examples.ts';
 import { BUN, BUNDLE, DENO, EXECUTABLE, isHere, isPresent, NODE } from '../../support/runtimes.ts';
 import { tempDir } from '../../support/temp-dir.ts';
-import { dataDirectory, start } from '../../support/viewlog.ts';
+import { canMount } from '../../support/small-disk.ts';
+import { dataDirectory, start, startProgram } from '../../support/viewlog.ts';
 
 /** The values that the unit has under a key, one for each line. */
 const valuesOf = (unit: string, key: string): string[] =>
@@ -70,3 +71,12 @@ describe('the unit', () => {
     expect(valuesOf(stdout, 'ProtectHome')).toStrictEqual(['read-only']);
   });
 });
+
+it.skipIf(!canMount())(
+  'a booted systemd starts, reloads and restarts viewlog, and loses no view',
+  async () => {
+    const { ended } = startProgram(['bash', join(import.meta.dirname, 'booted-systemd.sh')]);
+    const { code, stdout, stderr } = await ended;
+    expect([code, stdout + stderr]).toStrictEqual([0, expect.stringContaining('systemd runs it')]);
+  },
+);

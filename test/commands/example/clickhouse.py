@@ -1,7 +1,4 @@
-"""ClickHouse's own engine takes what `viewlog example clickhouse` prints: a table, and what fills it.
-
-    pip install chdb && python test/real/clickhouse.py
-"""
+"""ClickHouse's own engine runs what `viewlog example clickhouse` prints: a table, and what fills it."""
 
 import json
 import pathlib
@@ -10,7 +7,7 @@ import tempfile
 
 from chdb import session
 
-ROOT = pathlib.Path(__file__).parents[2]
+ROOT = pathlib.Path(__file__).parents[3]
 FULL = {
     "pn": "Home – \"Welcome\"", "pid": "page-42", "mb": -3, "mv": {"vt": 1, "v30": 0, "dlv": -7},
     "mp": {"p": ["page-41"]}, "cf": [{"a": [1]}, "x"], "csf": [], "p": "1000001", "ubl": "nb-NO",
@@ -25,7 +22,7 @@ def line(number, view, day="2026-03-01"):
     return json.dumps({**stamp, **view}, ensure_ascii=False)
 
 
-data = pathlib.Path(tempfile.mkdtemp()) / "views of 2026"
+data = pathlib.Path(tempfile.mkdtemp()) / "views-of-2026"
 data.mkdir()
 FRAGMENT = '{"ts":"2026-03-01T00:00:01.000Z","id":"'
 NEWER = {**LEAST, "of-a-newer-version": {"x": 1}}
