@@ -10,7 +10,8 @@ const { headers: HEADERS } = JSON.parse(readFileSync(RECORDED, 'utf8'));
 /** The page's origin, as the projects file lists it. */
 export const ORIGIN = HEADERS.find(([name]) => name === 'Origin')[1];
 
-const BODY = JSON.stringify({
+/** A realistic view. */
+export const BODY = {
   pn: 'Høst i fjellene – sju turer for en lang helg (日本語)',
   pid: '5f3c1a9e-7d42',
   mb: 0,
@@ -26,11 +27,12 @@ const BODY = JSON.stringify({
   content: { templateId: 'article-2' },
   orgreferer: 'https://search.example/',
   hc: true,
-});
-export const BODY_BYTES = Buffer.byteLength(BODY);
+};
+const TEXT = JSON.stringify(BODY);
+export const BODY_BYTES = Buffer.byteLength(TEXT);
 
 const lines = HEADERS.map(
   ([name, value]) => `${name}: ${name === 'Content-Length' ? BODY_BYTES : value}`,
 );
 /** Ready to write. */
-export const REQUEST = Buffer.from(['POST /view HTTP/1.1', ...lines, '', BODY].join('\r\n'));
+export const REQUEST = Buffer.from(['POST /view HTTP/1.1', ...lines, '', TEXT].join('\r\n'));

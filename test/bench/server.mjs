@@ -14,9 +14,12 @@ let running;
 process.on('exit', () => running?.kill('SIGKILL'));
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
 
-/** Starts a subject, and waits until it accepts connections. */
-export async function start({ name, program, args }) {
-  const dir = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), 'viewlog-bench-'));
+/**
+ * Starts a subject, and waits until it accepts connections.
+ * @param givenDir is kept after the stop. By default, the subject has a temporary directory.
+ */
+export async function start({ name, program, args }, givenDir) {
+  const dir = givenDir ?? mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), 'viewlog-bench-'));
   const port = (nextPort += 2);
   const all = args(port, dir);
   const startedMs = performance.now();
@@ -30,10 +33,11 @@ export async function start({ name, program, args }) {
     startMs: performance.now() - startedMs,
     cpuUs: () => cpuUsOf(child.pid),
     peakRssMiB: () => peakRssMiBOf(child.pid),
+    kill: (signal) => child.kill(signal),
     async stop() {
       child.kill('SIGTERM');
       if (child.exitCode === null) await once(child, 'exit');
-      rmSync(dir, { recursive: true, force: true });
+      if (givenDir === undefined) rmSync(dir, { recursive: true, force: true });
     },
   };
 }

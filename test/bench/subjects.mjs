@@ -10,7 +10,7 @@ const BASE = process.env.BENCH_BASE && resolve(process.env.BENCH_BASE);
 if (BASE && !existsSync(BASE)) throw new Error(`BENCH_BASE: there is no ${BASE}`);
 
 /** Runtimes: the program, and its arguments before the file. */
-const NODE = { program: process.execPath, args: () => [] };
+export const NODE = { program: process.execPath, args: () => [] };
 const DENO = {
   program: join(ROOT, '.ci/tools/node_modules/newest-deno/deno'),
   args: (dir) => [
@@ -28,7 +28,7 @@ const bare = (name, { program, args }) => ({
   args: (port, dir) => [...args(dir), join(import.meta.dirname, 'bare.mjs'), String(port)],
 });
 
-const viewlog = (name, { program, args }, flags = [], bundle = BUNDLE) => ({
+export const viewlog = (name, { program, args }, flags = [], bundle = BUNDLE) => ({
   name: `viewlog, ${name}`,
   program,
   args(port, dir) {
@@ -46,7 +46,7 @@ const disk = (key, name, runtime) => ({
 });
 
 /** nginx reads a body only to pass it on, so it passes the body to itself. */
-const nginx = {
+export const nginx = {
   name: 'nginx, logs the body',
   program: '/usr/sbin/nginx',
   args(port, dir) {

@@ -1,0 +1,45 @@
+import { Agent, request } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
+import { BODY, ORIGIN } from '../bench/request.mjs';
+
+const CONNECTIONS = 32;
+
+/**
+ * Sends views with the numbers 0, 1, 2 … as `pid`, at most so many per second.
+ * @param fault called when the last one is sent, while requests are in flight.
+ * @returns the numbers of those that were acknowledged.
+ */
+export async function sendViews(port, { views, perSecond }, fault = () => {}) {
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+  const acknowledged = [];
+  const startedMs = performance.now();
+  let next = 0;
+  const post = (number) =>
+    new Promise((resolve) => {
+      const body = JSON.stringify({ ...BODY, pid: `view-${number}` });
+      const headers = {
+        Origin: ORIGIN,
+        'Content-Type': 'application/json',
+        'Content-Length': Buffer.byteLength(body),
+      };
+      const options = { port, host: '127.0.0.1', path: '/view', method: 'POST', agent, headers };
+      const sent = request(options, (answer) => {
+        if (answer.statusCode >= 200 && answer.statusCode < 300) acknowledged.push(number);
+        answer.resume().on('close', resolve);
+      });
+      sent.on('error', resolve).end(body);
+    });
+  const client = async () => {
+    while (next < views) {
+      const number = next++;
+      await setTimeout(startedMs + (1000 * number) / perSecond - performance.now());
+      const answered = post(number);
+      // The request leaves first.
+      if (number === views - 1) setImmediate(fault);
+      await answered;
+    }
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, client));
+  agent.destroy();
+  return acknowledged;
+}
