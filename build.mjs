@@ -24,9 +24,6 @@ const dist = join(import.meta.dirname, 'dist');
 // when a cluster is connected to. An ES module has no `require` of its own for it.
 const REQUIRE = `import { createRequire } from 'node:module'; const require = (id) => createRequire('/')(id);`;
 
-/** Stands for the packed licences, which are known only once the bundle is made. */
-const LICENCES = 'the licences of the packages in this bundle';
-
 const page = await statusPage(join(import.meta.dirname, 'src/status/page'));
 const reportStyle = await minified(join(import.meta.dirname, 'src/report/report.css'));
 const script = join(import.meta.dirname, 'src/commands/snippet/script.ts');
@@ -35,21 +32,24 @@ const manual = texts(join(import.meta.dirname, 'src/manual'), '.md');
 const templates = texts(join(import.meta.dirname, 'src/commands/example/templates'), '.template');
 
 /**
- * Shortens names that no other file imports. A stack trace still has its lines, and the names of
- * exported functions, of classes and of their public methods.
+ * Shortens names, which are a tenth of the bundle. Those of viewlog's own functions and classes stay,
+ * because a stack trace needs them.
  */
 const shortNames = {
   name: 'short-names',
   setup({ onLoad }) {
-    onLoad({ filter: /node_modules\/.*\.m?js$/ }, async ({ path }) => {
-      const { code } = await transform(readFileSync(path, 'utf8'), { minifyIdentifiers: true });
+    onLoad({ filter: /\.(m?js|tsx?)$/ }, async ({ path }) => {
+      const text = readFileSync(path, 'utf8');
+      // With a format, esbuild shortens the names of a module's functions and classes, too.
+      const options = path.includes('/node_modules/')
+        ? { loader: 'js', format: /^(import|export) /m.test(text) ? 'esm' : 'cjs' }
+        : {
+            loader: path.endsWith('x') ? 'tsx' : 'ts',
+            jsx: 'automatic',
+            jsxImportSource: 'hono/jsx',
+          };
+      const { code } = await transform(text, { ...options, minifyIdentifiers: true });
       return { contents: code };
-    });
-    onLoad({ filter: /\/src\/.*\.ts$/ }, async ({ path }) => {
-      // Its constants are replaced by long texts.
-      if (path.endsWith('/built.ts')) return undefined;
-      const options = { minifyIdentifiers: true, loader: 'ts', target: 'node20' };
-      return { contents: (await transform(readFileSync(path, 'utf8'), options)).code };
     });
   },
 };
@@ -93,7 +93,6 @@ const { outputFiles, metafile } = await build({
     REPORT_STYLE: JSON.stringify(reportStyle),
     TEMPLATES: packed(templates),
     SNIPPETS: packed(snippets),
-    LICENCES: JSON.stringify(LICENCES),
   },
   legalComments: 'none',
   // Smaller, but with the lines and names that a stack trace needs.
@@ -119,7 +118,8 @@ if (process.argv.includes('--compile')) compile(join(dist, 'viewlog'));
 
 /** Returns the bundle, in which `viewlog version --licenses` prints this text. */
 function withLicences(text) {
-  const parts = outputFiles[0].text.split(JSON.stringify(LICENCES));
+  // Not defined above, because only the finished bundle tells which packages it contains.
+  const parts = outputFiles[0].text.split('LICENCES');
   if (parts.length !== 2) throw new Error('the bundle must contain its licences once');
   return parts.join(packed({ text }));
 }
