@@ -1,5 +1,7 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { homedir } from 'node:os';
 import { jetstreamManager, type JetStreamManager, type StreamInfo } from '@nats-io/jetstream';
 import { connect, type NatsConnection, type NodeConnectionOptions } from '@nats-io/transport-node';
 import { onTestFinished } from 'vitest';
@@ -10,11 +12,18 @@ import { startProgram, type Started, until } from './viewlog.ts';
 
 // Real NATS servers on free ports of loopback, in directories of their own.
 
-const PROGRAM = '/usr/sbin/nats-server';
+const VERSION = readFileSync(new URL('../../.ci/nats-server-version', import.meta.url), 'utf8');
+/** A current server, for which viewlog is meant. */
+const CURRENT = `${homedir()}/.cache/viewlog/nats-server-${VERSION.trim()}/nats-server`;
+/** Debian's, which is 2.9: it works, with a warning. */
+export const DEBIAN_NATS = '/usr/sbin/nats-server';
 
-export const canRunNats = (): boolean => isHere(PROGRAM, `nats-server (${PROGRAM})`);
+export const canRunNats = (): boolean =>
+  [CURRENT, DEBIAN_NATS].every((program) => isHere(program, `nats-server (${program})`));
 
 export interface NatsOptions {
+  /** The server's program; by default the current one. */
+  readonly program?: string;
   /** Lines for each server's configuration: users, TLS, limits. */
   readonly config?: string;
   /** Without JetStream, a server passes messages on and stores none. */
@@ -28,16 +37,17 @@ export const startNats = (options: NatsOptions = {}): Promise<NatsCluster> =>
   startNodes(1, options);
 
 /** Starts a cluster of three servers. */
-export const startNatsCluster = (): Promise<NatsCluster> => startNodes(3, {});
+export const startNatsCluster = (options: NatsOptions = {}): Promise<NatsCluster> =>
+  startNodes(3, options);
 
 async function startNodes(count: number, options: NatsOptions): Promise<NatsCluster> {
-  const { config = '', jetstream = true, login = {} } = options;
+  const { program = CURRENT, config = '', jetstream = true, login = {} } = options;
   const ports = await freePorts(3 * count);
   const routes = ports.slice(2 * count).map((port) => `nats://127.0.0.1:${port}`);
   const file = fileOf('nats.conf', config);
   const nodes = routes.map((route, i) => {
     const cluster = ['--cluster_name=test', `--cluster=${route}`, `--routes=${routes.join()}`];
-    return new NatsNode(`n${i}`, ports[i]!, ports[count + i]!, [
+    return new NatsNode(`n${i}`, ports[i]!, ports[count + i]!, program, [
       `--config=${file}`,
       ...(jetstream ? ['--jetstream'] : []),
       ...(count > 1 ? cluster : []),
@@ -55,14 +65,20 @@ export class NatsNode {
   readonly port: number;
   readonly storeDir = tempDir();
   readonly monitorPort: number;
-  readonly #options: readonly string[];
+  readonly #command: readonly [string, ...string[]];
   #server: Started | undefined;
 
-  constructor(name: string, port: number, monitorPort: number, options: readonly string[]) {
+  constructor(
+    name: string,
+    port: number,
+    monitorPort: number,
+    program: string,
+    options: readonly string[],
+  ) {
     this.name = name;
     this.port = port;
     this.monitorPort = monitorPort;
-    this.#options = options;
+    this.#command = [program, ...options];
   }
 
   get isRunning(): boolean {
@@ -72,7 +88,7 @@ export class NatsNode {
   async start(): Promise<void> {
     const own = [`--name=${this.name}`, `--store_dir=${this.storeDir}`];
     const listen = ['--addr=127.0.0.1', `--port=${this.port}`, `--http_port=${this.monitorPort}`];
-    this.#server = startProgram([PROGRAM, ...own, ...listen, ...this.#options]);
+    this.#server = startProgram([...this.#command, ...own, ...listen]);
     await this.#server.says(/Server is ready/);
   }
 
