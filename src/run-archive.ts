@@ -21,6 +21,7 @@ export const ARCHIVE_OPTIONS = [
   'nats-stream',
   'nats-creds',
   'once',
+  'restore',
   'min-free',
   'keep-days',
   'status',
@@ -33,8 +34,9 @@ type ArchiveSettings = Settings<(typeof ARCHIVE_OPTIONS)[number]>;
 const WAIT_MS_MAX = 1_000;
 
 /**
- * Writes the views of a stream to view files, each once, until SIGTERM or SIGINT; with `--once`,
- * until it has read what the stream held at the start.
+ * Writes the views of a stream to view files, each once, until SIGTERM or SIGINT; with `--once`
+ * or `--restore`, until it has read what the stream held at the start.
+ * @returns 65 if it has ended by itself, and a view file is shorter than it was.
  * @throws {Fatal} if it cannot start or go on.
  */
 export async function runArchive(
@@ -42,7 +44,7 @@ export async function runArchive(
   chosen: Chosen,
   log: Log,
 ): Promise<ExitCode> {
-  const { data: dir, once, 'min-free': minFreeBytes, 'keep-days': keepDays } = settings;
+  const { data: dir, restore, 'min-free': minFreeBytes, 'keep-days': keepDays } = settings;
   const { 'archive-from': address, 'nats-creds': credsFile, 'nats-stream': stream } = settings;
   if (address === undefined) {
     throw new Fatal(EXIT.usage, 'archive needs --from, such as --from nats://127.0.0.1:4222');
@@ -64,9 +66,11 @@ export async function runArchive(
     const source = await Promise.race([findStream(), stopped]);
     if (source === undefined) return EXIT.done;
     if (source instanceof Fatal) throw source;
-    const options = { minFreeBytes, keepDays, once, now: Date.now, waitMsMax: WAIT_MS_MAX };
+    const once = settings.once || restore !== undefined;
+    const options = { minFreeBytes, keepDays, once, restore, now: Date.now };
     const isLocked = (): boolean => lock.isHeld();
-    const archive = new Archive({ source, dir, files, ...options, isLocked, log, stop });
+    const waitMsMax = WAIT_MS_MAX;
+    const archive = new Archive({ source, dir, files, ...options, waitMsMax, isLocked, log, stop });
     const service = archiveStatus(() => ({
       ...archive.state(),
       server: cluster?.server,
@@ -79,20 +83,4 @@ export async function runArchive(
     stop.addEventListener('abort', () => log.info('viewlog stopping'));
     await Promise.race([archive.run(), stopped.then(failAfterDrain)]);
     const { lines, sequence } = archive.state();
-    log.info(`Archived ${plural(lines, 'view')}, up to message ${sequence}`);
-    return EXIT.done;
-  } finally {
-    await status?.stop();
-    await cluster?.close(LIMITS.closeTimeoutMs);
-    await lock.release();
-  }
-}
-
-/** @throws {Fatal} the reason for the end; after a stop, exit 74 some time later. */
-async function failAfterDrain(fatal: Fatal | undefined): Promise<never> {
-  if (fatal !== undefined) throw fatal;
-  await sleep(LIMITS.drainTimeoutMs);
-  const seconds = plural(LIMITS.drainTimeoutMs / 1000, 'second');
-  const message = `Stopped before the files were written and synced, after ${seconds}`;
-  throw new Fatal(EXIT.ioError, message);
-}
+    const { lines, sequence, shortened } = archive.state();

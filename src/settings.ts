@@ -115,6 +115,7 @@ const REPORT = {
 const OTHERS = {
   'archive-from': option('URL', clusterAddress, 'NATS servers of the stream, nats://… or tls://…'),
   once: toggle('stop after archiving what the stream holds at the start'),
+  restore: option('DAY', o.day, "then write what a day's file lacks of the stream, and stop"),
   'replay-to': option('URL', o.httpUrl, 'collector to send to (default: --host and --port)'),
   url: option('URL', o.viewUrl, 'address that pages post views to (default: --host and --port)'),
   campaigns: toggle('keep utm_… parameters in the url of a view'),

@@ -1,28 +1,35 @@
 import { isUtf8 } from 'node:buffer';
 import { isJson } from '../base/json.ts';
 import { isDay } from '../base/time.ts';
+import { VIEWS } from '../jetstream/inspect.ts';
 import { LARGEST_MAX_VIEW_BYTES, readHead } from '../view/line.ts';
+import type { Run } from './runs.ts';
 import type { StreamMessage } from './stream-source.ts';
 
 /** A view to be archived. */
 export type ArchiveLine = NonNullable<ReturnType<typeof readMessage>>;
 
-/** Makes a batch, to be recorded as a whole, of messages that come after the message `after`. */
+/**
+ * Makes a batch, to be recorded as a whole, of messages that come after the message `after`. It
+ * ignores messages of other subjects.
+ */
 export function batchOf(messages: readonly StreamMessage[], after: number) {
   /** Lines in the stream's order. */
   const days = new Map<string, ArchiveLine[]>();
   /** The sequences of messages that are not views. */
   const skipped: number[] = [];
   /** Messages that the stream no longer has: first and last sequence of each gap. */
-  const gaps: [from: number, to: number][] = [];
+  const gaps: Run[] = [];
   /** The sequence of the last message, and the id of its view. */
   let to = after;
   let id: string | undefined;
-  for (const { sequence, data } of messages) {
-    const line = readMessage(data);
+  for (const { sequence, subject, data } of messages) {
+    const isOther = !subject.startsWith(`${VIEWS}.`);
+    const line = isOther ? undefined : readMessage(data);
     id = line?.id;
-    if (line === undefined) skipped.push(sequence);
-    else if (days.get(line.day)?.push(line) === undefined) days.set(line.day, [line]);
+    if (line === undefined) {
+      if (!isOther) skipped.push(sequence);
+    } else if (days.get(line.day)?.push(line) === undefined) days.set(line.day, [line]);
     if (sequence > to + 1) gaps.push([to + 1, sequence - 1]);
     to = sequence;
   }

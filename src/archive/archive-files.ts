@@ -1,16 +1,18 @@
 import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
-import { MiB, plural } from '../base/format.ts';
-import { isJson } from '../base/json.ts';
+import { plural } from '../base/format.ts';
 import { NEWLINE } from '../base/text.ts';
 import { sleep } from '../base/time.ts';
 import { type Blocked, DayWriter, NOTHING } from '../disk/day-writer.ts';
 import { replaceFile } from '../disk/durable.ts';
 import { FreeSpace } from '../disk/free-space.ts';
 import { archiveRecordOf, fileNameOf } from '../disk/names.ts';
-import { type DirectoryOptions, type FileOps, ifPresent } from '../disk/ops.ts';
-import { readHead } from '../view/line.ts';
+import { type DirectoryOptions, ifPresent } from '../disk/ops.ts';
 import type { ArchiveLine } from './archive-batch.ts';
 import { type ArchiveRecord, readRecord, recordText } from './archive-record.ts';
+import { damageOf, removedText, shortenedText } from './damage.ts';
+import { idsIn, startOfLast } from './ids-in-file.ts';
+import { RecentIds } from './recent-ids.ts';
+import { parseRuns, type Run, runsText } from './runs.ts';
 
 export interface ArchiveFilesOptions extends DirectoryOptions {
   /** The archive waits below this much free disk space; 0: until the disk is full. */
@@ -20,6 +22,10 @@ export interface ArchiveFilesOptions extends DirectoryOptions {
   readonly waitMsMax: number;
   /** The most ids in memory, of lines that the record does not cover. */
   readonly idsMax?: number;
+  /** View files more than this many days old are removed; 0: none. */
+  readonly keepDays: number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
 }
 
 /** A day with a file that this process has written to. */
@@ -34,6 +40,8 @@ interface Day {
 const LOOK_MS = 1_000;
 /** About 300 MiB. */
 const IDS_MAX = 3_000_000;
+/** An id that comes again within so many messages is written once. About 20 MiB. */
+const RECENT_MAX = 100_000;
 const LINE_END = Uint8Array.of(NEWLINE);
 
 /**
@@ -45,12 +53,15 @@ export class ArchiveFiles {
   readonly writer: DayWriter;
   readonly space: FreeSpace;
   readonly #days = new Map<string, Day>();
+  readonly #recent = new RecentIds(RECENT_MAX);
   #openDay = '';
   #lookedMs = 0;
   /** `undefined` if nothing has been archived. */
   record: ArchiveRecord | undefined;
   /** Why it waits now: a full disk, or a file that cannot be opened. */
   blocked: Blocked | undefined;
+  /** What the operator should know about files that another program has removed. */
+  readonly warnings: string[] = [];
   /** Counts of the views written since the start. */
   lines = 0;
   bytes = 0;
@@ -65,12 +76,41 @@ export class ArchiveFiles {
   async start(): Promise<void> {
     this.record = await readRecord(this.#options.files, this.#options.dir);
     await this.space.poll();
+    for (const name of this.shortened) this.#options.log.error(shortenedText(name));
+    await this.examine();
+  }
+
+  /** The view files that another program has cut short, until their days are restored. */
+  get shortened(): readonly string[] {
+    return this.record?.shortened ?? [];
+  }
+
+  /** Compares the sizes of files with the record: another program may have changed them. */
+  async examine(names = Object.keys(this.record?.files ?? {})): Promise<void> {
+    const { log } = this.#options;
+    const { missing, shortened } = await damageOf(this.#options, this.record?.files ?? {}, names);
+    if (missing.length + shortened.length === 0) return;
+    for (const name of shortened) log.error(shortenedText(name));
+    const warning = await removedText(this.#options, missing);
+    if (warning !== undefined) {
+      this.warnings.push(warning);
+      log.warn(warning);
+    }
+    await this.#forget([...missing, ...shortened], shortened);
+  }
+
+  /** Removes sizes that no longer hold from the record. */
+  async #forget(names: readonly string[], shortened: readonly string[]): Promise<void> {
+    const sizes = Object.entries(this.record!.files).filter(([name]) => !names.includes(name));
+    const all = [...new Set([...this.shortened, ...shortened])];
+    await this.#save({ ...this.record!, files: Object.fromEntries(sizes), shortened: all });
   }
 
   /** Records that nothing after this message is archived, and trusts no recorded size. */
   restart(stream: string, created: string, sequence: number): Promise<void> {
     this.#days.clear();
-    return this.#save({ stream, created, sequence, files: {} });
+    this.#recent.clear();
+    return this.#save({ stream, created, sequence, files: {}, shortened: [...this.shortened] });
   }
 
   /**
@@ -79,18 +119,67 @@ export class ArchiveFiles {
    */
   async append(day: string, lines: readonly ArchiveLine[]): Promise<void> {
     await this.#repeat(this.#options.dir, () => this.#enoughFree());
-    let known: Day | undefined;
-    while (known === undefined) {
+    const known = await this.#open(day);
+    const fresh = lines.filter(({ id }) => {
+      const isInFile = known.ids.delete(id);
+      return this.#recent.add(id) && !isInFile;
+    });
+    await this.#append(day, known, fresh);
+  }
+
+  /**
+   * Appends the lines whose ids are not in the file, wherever it may have them.
+   * @returns their number.
+   */
+  async complete(day: string, lines: readonly ArchiveLine[]): Promise<number> {
+    const absent = await this.absent(day, new Set(lines.map(({ id }) => id)));
+    const fresh = lines.filter(({ id }) => absent.delete(id));
+    if (fresh.length > 0) await this.#append(day, await this.#open(day), fresh);
+    return fresh.length;
+  }
+
+  /** Returns those of the ids that no line of the day's file has. */
+  async absent(day: string, ids: ReadonlySet<string>): Promise<Set<string>> {
+    const { files, dir } = this.#options;
+    const path = `${dir}/${fileNameOf('views', day)}`;
+    let absent = new Set(ids);
+    await this.#repeat(path, async () => {
+      absent = new Set(ids);
+      const found = await ifPresent(files.stat(path));
+      for await (const id of idsIn(files, path, 0, found?.size ?? 0)) absent.delete(id);
+    });
+    return absent;
+  }
+
+  /** Called when everything that the stream has of a day is in its file. */
+  async restored(day: string): Promise<void> {
+    const name = fileNameOf('views', day);
+    const { sequence, id } = this.record!;
+    this.record = { ...this.record!, shortened: this.shortened.filter((one) => one !== name) };
+    const found = await ifPresent(this.#options.files.stat(`${this.#options.dir}/${name}`));
+    if (found !== undefined) await this.#open(day);
+    await this.advance(sequence, id);
+  }
+
+  /** Opens the day's file. */
+  async #open(day: string): Promise<Day> {
+    // Once it is open, a file that was removed is there again.
+    if (day !== this.#openDay) await this.examine([fileNameOf('views', day)]);
+    for (;;) {
       await this.#write(day, NOTHING);
       const before = this.#days.get(day);
       // A different size shows that this is another file, or one that was begun anew.
-      known = before?.size === this.writer.fileBytes ? before : await this.#begin(day);
+      const known = before?.size === this.writer.fileBytes ? before : await this.#begin(day);
+      if (known !== undefined) return known;
     }
-    const fresh = lines.filter(({ id }) => !known.ids.delete(id));
-    const bytes = Buffer.concat(fresh.flatMap(({ data }) => [data, LINE_END]));
+  }
+
+  async #append(day: string, known: Day, lines: readonly ArchiveLine[]): Promise<void> {
+    const bytes = Buffer.concat(lines.flatMap(({ data }) => [data, LINE_END]));
     await this.#write(day, bytes);
     known.size = this.writer.fileBytes;
-    this.lines += fresh.length;
+    for (const { id } of lines) this.#recent.add(id);
+    this.lines += lines.length;
     this.bytes += bytes.length;
   }
 
@@ -108,8 +197,13 @@ export class ArchiveFiles {
   /**
    * Records that every message up to this one is in the files.
    * @param id the id of its view, if it is one.
+   * @param runs messages that were read as missing; by default those of the record.
    */
-  advance(sequence: number, id: string | undefined): Promise<void> {
+  advance(
+    sequence: number,
+    id: string | undefined,
+    runs: readonly Run[] | undefined = parseRuns(this.record?.missing ?? ''),
+  ): Promise<void> {
     const { stream, created, files } = this.record!;
     const sizes = { ...files };
     for (const [day, { start, ids, size }] of this.#days) {
@@ -117,14 +211,22 @@ export class ArchiveFiles {
       // size were recorded, the next process would write these views again.
       sizes[fileNameOf('views', day)] = ids.size === 0 ? size : (start ?? size);
     }
-    const view = id === undefined ? {} : { id };
-    return this.#save({ stream, created, sequence, ...view, files: sizes });
+    return this.#save({
+      stream,
+      created,
+      sequence,
+      ...(id !== undefined && { id }),
+      files: sizes,
+      ...(runs?.length && { missing: runsText(runs) }),
+      ...(this.shortened.length > 0 && { shortened: [...this.shortened] }),
+    });
   }
 
   /** Checks free space, and opens the file again if another program has moved or emptied it. */
   async look(): Promise<void> {
     this.#lookedMs = performance.now();
     await this.space.poll();
+    if (this.#openDay !== '') await this.examine([fileNameOf('views', this.#openDay)]);
     // If the file cannot be opened, the next write reports it.
     await this.writer.look(this.#openDay);
   }
@@ -136,7 +238,7 @@ export class ArchiveFiles {
   async #begin(day: string): Promise<Day | undefined> {
     const name = fileNameOf('views', day);
     const size = this.writer.fileBytes;
-    const { [name]: recorded = 0, ...others } = this.record!.files;
+    const recorded = this.record!.files[name] ?? 0;
     const isShorter = recorded > size;
     const start = isShorter ? 0 : recorded;
     let ids: Set<string> | undefined;
@@ -148,7 +250,10 @@ export class ArchiveFiles {
       return undefined;
     }
     // The record has the size of another file, and this one could grow to that size before a crash.
-    if (isShorter) await this.#save({ ...this.record!, files: others });
+    if (isShorter) {
+      this.#options.log.error(shortenedText(name));
+      await this.#forget([name], [name]);
+    }
     const begun = { start, ids, size };
     this.#days.set(day, begun);
     return begun;
@@ -156,14 +261,13 @@ export class ArchiveFiles {
 
   async #collect(name: string, start: number, end: number): Promise<Set<string>> {
     const { files, dir, idsMax = IDS_MAX } = this.#options;
+    const path = `${dir}/${name}`;
+    const recentStart = await startOfLast(files, path, RECENT_MAX, start);
+    for await (const id of idsIn(files, path, recentStart, start)) this.#recent.add(id);
     const ids = new Set<string>();
     let count = [...this.#days.values()].reduce((sum, day) => sum + day.ids.size, 0);
-    for await (const line of linesOf(files, `${dir}/${name}`, start, end)) {
-      const id = readHead(line)?.id;
-      // A crash leaves half a line, which has an id too.
-      if (id === undefined || !isJson(line)) continue;
-      // A copy, because a part of a line would keep all of it in memory.
-      ids.add(Buffer.from(id).toString('latin1'));
+    for await (const id of idsIn(files, path, start, end)) {
+      ids.add(id);
       if (++count > idsMax) throw tooMany(name, idsMax);
     }
     return ids;
@@ -240,25 +344,4 @@ function tooMany(name: string, idsMax: number): Fatal {
       'not cover; move away the view files of days that the stream still has: the archive writes ' +
       'them again',
   );
-}
-
-/** Yields the lines from byte `start` to byte `end`, with a character for each byte. */
-async function* linesOf(files: FileOps, path: string, start: number, end: number) {
-  if (start === end) return;
-  const fd = await files.open(path, 'r');
-  try {
-    let rest = '';
-    for (let at = start; at < end;) {
-      const chunk = Buffer.alloc(Math.min(MiB, end - at));
-      const count = await files.read(fd, chunk, at);
-      // Another program has cut the file short.
-      if (count === 0) return;
-      at += count;
-      const lines = (rest + chunk.toString('latin1', 0, count)).split('\n');
-      rest = lines.pop()!;
-      yield* lines;
-    }
-  } finally {
-    await files.close(fd).catch(() => {});
-  }
 }

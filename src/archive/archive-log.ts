@@ -2,6 +2,7 @@ import { reasonOf } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
 import type { Log } from '../base/log.ts';
 import { printable } from '../base/text.ts';
+import type { Run } from './runs.ts';
 
 /** Under load, the archive is always some messages behind. */
 const LAG_MIN = 10_000;
@@ -16,6 +17,9 @@ export class ArchiveLog {
   skipped = 0;
   /** Messages that the stream removed before they were archived. */
   lost = 0;
+  /** Messages that were read as missing and that the leader has after all. */
+  leftOut = 0;
+  #gaps: Run[] = [];
   /** Why the stream cannot be read now. */
   unreadable: string | undefined;
 
@@ -32,12 +36,32 @@ export class ArchiveLog {
     this.#log.error(`Skipped ${what}: ${messages.slice(0, SKIPPED_NAMED_MAX).join(', ')}`);
   }
 
-  gap(from: number, to: number): void {
-    const count = to - from + 1;
+  /** Notes messages that the stream no longer has, for one line about all of them. */
+  gap(run: Run): void {
+    this.#gaps.push(run);
+  }
+
+  /** Logs one line for the gaps since the last call, because single messages may be deleted. */
+  sayGaps(): void {
+    const gaps = this.#gaps;
+    this.#gaps = [];
+    if (gaps.length === 0) return;
+    const count = gaps.reduce((sum, [from, to]) => sum + to - from + 1, 0);
     this.lost += count;
+    const places = gaps.length === 1 ? '' : `in ${plural(gaps.length, 'place')}, `;
+    const which = `${places}${gaps[0]![0]} to ${gaps.at(-1)![1]}`;
+    this.#log.warn(
+      `The stream deleted or expired ${plural(count, 'message')} (${which}) before the archive ` +
+        'read them',
+    );
+  }
+
+  /** The leader has a message in a run that was read as missing. */
+  foundMissing([from, to]: Run, sequence: number): void {
+    this.#gaps = this.#gaps.filter(([first]) => first !== from);
     this.#log.error(
-      `${plural(count, 'message')} (${from} to ${to}) of the stream had been removed before the ` +
-        'archive read them; let the stream keep messages for longer',
+      `Messages ${from} to ${to} of stream "${this.#stream}" were missing when the archive read ` +
+        `them, but the stream's leader has message ${sequence}; archiving what it has`,
     );
   }
 

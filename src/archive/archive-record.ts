@@ -5,6 +5,7 @@ import { printable } from '../base/text.ts';
 import { archiveRecordOf } from '../disk/names.ts';
 import { type FileOps, ifPresent } from '../disk/ops.ts';
 import { readMessage } from './archive-batch.ts';
+import { parseRuns } from './runs.ts';
 import type { StreamEnds, StreamSource } from './stream-source.ts';
 
 const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
@@ -21,6 +22,15 @@ const RECORD = v.strictObject({
    * lines after that size may.
    */
   files: v.record(v.string(), whole),
+  /** Runs of sequences that were read as missing: the leader is asked for them again. */
+  missing: v.optional(
+    v.pipe(
+      v.string(),
+      v.check((text) => parseRuns(text) !== undefined),
+    ),
+  ),
+  /** Files that another program has cut short, until their days are restored. */
+  shortened: v.optional(v.array(v.string())),
 });
 
 /** The position of an archive in the stream. The servers store nothing for the archive. */

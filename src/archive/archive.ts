@@ -10,26 +10,35 @@
 // servers have lost messages, or it is another stream. Its messages are then read from the first
 // one, with no size recorded for any file, so views that are in the files are skipped.
 //
+// Any replica may send the messages, and one that is behind may leave some out. Whenever the archive
+// reaches the end of the stream, and each minute, it asks the stream's leader for the messages that
+// it read as missing. Those that the leader has are an error, and are read from the leader.
+//
 // One writer: the lock (`disk/lock.ts`) makes sure of it.
 import { Fatal } from '../base/exit.ts';
-import { sleep } from '../base/time.ts';
+import { MINUTE_MS, sleep } from '../base/time.ts';
 import { startRetention } from '../disk/retention.ts';
 import { batchOf } from './archive-batch.ts';
 import { ArchiveFiles, type ArchiveFilesOptions } from './archive-files.ts';
 import { ArchiveLog } from './archive-log.ts';
 import { mismatchOf } from './archive-record.ts';
-import type { StreamMessage, StreamSource } from './stream-source.ts';
+import { RestoredDay } from './restored-day.ts';
+import { parseRuns, type Run, runsFrom } from './runs.ts';
+import {
+  firstBetween,
+  readFromLeader,
+  type StreamMessage,
+  type StreamSource,
+} from './stream-source.ts';
 
 export interface ArchiveOptions extends ArchiveFilesOptions {
   readonly source: StreamSource;
-  /** View files more than this many days old are removed; 0: none. */
-  readonly keepDays: number;
   /** Returns whether this process may remove files now. */
   readonly isLocked: () => boolean;
   /** Ends at the message that was the stream's last one when the archive started. */
   readonly once: boolean;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
+  /** A day to restore afterwards, with `once`. */
+  readonly restore?: string | undefined;
 }
 
 /** Plain values for the metrics and the status page; counts since the start. */
@@ -41,6 +50,8 @@ const LOOK_MS = 1_000;
  * again.
  */
 const MISMATCH_LOOKS = 4;
+/** An audit may take this part of the time. */
+const AUDIT_SHARE = 0.1;
 
 export class Archive {
   readonly #options: ArchiveOptions;
@@ -54,6 +65,14 @@ export class Archive {
   #positionBefore = 0;
   #until = Infinity;
   #lookedMs = -Infinity;
+  /** Runs of messages that were read as missing, in order. */
+  #runs: readonly Run[] = [];
+  #auditedMs = -Infinity;
+  #auditPauseMs = 0;
+  /** Whether messages were archived since the last audit. */
+  #isNew = true;
+  /** With `once`: everything is archived. */
+  #isComplete = false;
 
   constructor(options: ArchiveOptions) {
     this.#options = options;
@@ -72,8 +91,8 @@ export class Archive {
   }
 
   state() {
-    const { skipped, lost, unreadable } = this.#log;
-    const { lines, bytes, writer, space, blocked } = this.#files;
+    const { skipped, lost, leftOut, unreadable } = this.#log;
+    const { lines, bytes, writer, space, blocked, shortened, warnings } = this.#files;
     return {
       sequence: this.sequence,
       lag: this.#lag,
@@ -81,6 +100,9 @@ export class Archive {
       bytes,
       skipped,
       lost,
+      leftOut,
+      shortened,
+      warnings,
       path: writer.path,
       freeBytes: space.bytes,
       /** Why nothing can be written or read now. */
@@ -95,45 +117,63 @@ export class Archive {
    *   if a sync or write fails.
    */
   async run(): Promise<void> {
-    const { stop, waitMsMax } = this.#options;
     const { writer } = this.#files;
     const isInUse = (_: string, day: string): boolean => writer.isInUse(day);
     const keepDays = { views: this.#options.keepDays, refused: 0 };
     startRetention({ ...this.#options, keepDays, isInUse });
     await this.#files.start();
-    while (!this.#isDone()) {
-      await this.#readOn();
-      if (!this.#isDone()) await sleep(waitMsMax, stop);
+    this.#runs = parseRuns(this.#files.record?.missing ?? '') ?? [];
+    await this.#repeat(() => this.#readOn());
+    if (this.#options.restore !== undefined && this.#isComplete) {
+      const day = new RestoredDay(this.#options, this.#files, this.#options.restore);
+      await this.#repeat(() => day.readOn());
     }
     // Throws a Fatal if a full disk has left half a line in the file.
     await writer.close();
   }
 
-  #isDone(): boolean {
-    return this.#options.stop.aborted || this.sequence >= this.#until;
+  /** Tries again until `attempt` returns true, or the process is stopped. */
+  async #repeat(attempt: () => Promise<boolean>): Promise<void> {
+    const { stop, waitMsMax } = this.#options;
+    for (;;) {
+      try {
+        if ((await attempt()) || stop.aborted) return;
+      } catch (error) {
+        if (error instanceof Fatal) throw error;
+        if (stop.aborted) return;
+        this.#log.failed(error);
+      }
+      await sleep(waitMsMax, stop);
+    }
   }
 
-  /** Reads on from the record until the stream has to be checked again. */
-  async #readOn(): Promise<void> {
+  /**
+   * Reads on from the record until the stream has to be checked again.
+   * @returns whether everything is archived.
+   */
+  async #readOn(): Promise<boolean> {
     const { source, stop } = this.#options;
-    try {
-      await this.#check();
-      if (this.#isDone()) return;
-      // Servers may have lost messages since the check.
-      this.#endAtStart = Infinity;
-      this.#lookedMs = -Infinity;
-      for await (const messages of source.read(this.sequence)) {
-        this.#log.succeeded();
-        const isIdle = messages.length === 0;
-        const isLookDue = isIdle || performance.now() - this.#lookedMs >= LOOK_MS;
-        if (isLookDue && !(await this.#look(isIdle))) return;
-        if (!isIdle) await this.#take(messages);
-        if (this.#isDone()) return;
-      }
-    } catch (error) {
-      if (error instanceof Fatal) throw error;
-      if (!stop.aborted) this.#log.failed(error);
+    await this.#check();
+    if (await this.#hasEnded()) return true;
+    // Servers may have lost messages since the check.
+    this.#endAtStart = Infinity;
+    this.#lookedMs = -Infinity;
+    for await (const messages of source.read(this.sequence)) {
+      this.#log.succeeded();
+      const isIdle = messages.length === 0;
+      const isLookDue = isIdle || performance.now() - this.#lookedMs >= LOOK_MS;
+      if (isLookDue && !(await this.#look(isIdle))) return false;
+      if (!isIdle) await this.#take(messages);
+      if (stop.aborted || (await this.#hasEnded())) return true;
     }
+    return false;
+  }
+
+  /** Returns whether, with `once`, everything is archived, as far as the leader knows. */
+  async #hasEnded(): Promise<boolean> {
+    if (this.sequence < this.#until) return false;
+    this.#isComplete = await this.#audit((await this.#options.source.ends()).first);
+    return this.#isComplete;
   }
 
   /** Checks that the record is of this stream; otherwise starts at the stream's first message. */
@@ -158,28 +198,32 @@ export class Archive {
           'that are in the files',
       );
     }
+    this.#runs = [];
     await this.#files.restart(source.name, ends.created, Math.max(0, ends.first - 1));
   }
 
   /** Writes, syncs and records messages. */
   async #take(messages: readonly StreamMessage[]): Promise<void> {
     const { to, id, days, skipped, gaps } = batchOf(messages, this.sequence);
-    // Passing over messages is final, and a server that is behind may leave some out.
+    const { source } = this.#options;
+    // A server that is behind may leave some out.
     for (const [from, last] of gaps) {
-      const there = await this.#firstOf(from, last);
-      if (there !== undefined) throw new Error(`message ${there} was left out`);
+      const there = await firstBetween(source, from, last);
+      if (there !== undefined) throw new Error(`message ${there.sequence} was left out`);
     }
     for (const [day, lines] of days) await this.#files.append(day, lines);
+    this.#runs = [...this.#runs, ...gaps];
     await this.#advance(to, id);
+    this.#isNew = true;
     this.#log.skip(skipped);
-    for (const [from, last] of gaps) this.#log.gap(from, last);
+    for (const gap of gaps) this.#log.gap(gap);
   }
 
   #advance(sequence: number, id: string | undefined): Promise<void> {
     // Lines of an earlier process come from messages up to this one. Messages that the servers
     // seemed to have lost may still come: a server may have been far behind.
     if (sequence >= this.#endAtStart) this.#files.caughtUp(sequence >= this.#positionBefore);
-    return this.#files.advance(sequence, id);
+    return this.#files.advance(sequence, id, this.#runs);
   }
 
   /**
@@ -191,23 +235,62 @@ export class Archive {
     const { source } = this.#options;
     this.#lookedMs = performance.now();
     await this.#files.look();
-    const { created, last } = await source.ends();
+    const { created, first, last } = await source.ends();
     if (created !== this.#files.record!.created || last < this.sequence) return false;
     this.#end = last;
     if (this.#endAtStart === Infinity) this.#endAtStart = last;
     this.#log.lag(this.#lag);
-    if (!isIdle || this.#lag === 0) return true;
-    // The stream has later messages that do not arrive: they were removed, or the reader is lost.
-    const from = this.sequence + 1;
-    if ((await this.#firstOf(from, last)) !== undefined) return false;
-    await this.#advance(last, undefined);
-    this.#log.gap(from, last);
+    if (isIdle && this.#lag > 0) {
+      // The stream has later messages that do not arrive: they were removed, or the reader is lost.
+      const run: Run = [this.sequence + 1, last];
+      if ((await firstBetween(source, ...run)) !== undefined) return false;
+      this.#runs = [...this.#runs, run];
+      await this.#advance(last, undefined);
+      this.#log.gap(run);
+    }
+    const pauseMs = isIdle && this.#isNew ? this.#auditPauseMs : MINUTE_MS;
+    return performance.now() - this.#auditedMs < pauseMs || this.#audit(first);
+  }
+
+  /**
+   * Asks the leader for the messages that were read as missing, and archives those that it has.
+   * @param first the stream's first sequence.
+   * @returns whether reading can go on; if not, the stream must be checked again.
+   */
+  async #audit(first: number): Promise<boolean> {
+    const { source } = this.#options;
+    const beginMs = performance.now();
+    await this.#files.examine();
+    const ends = await source.ends();
+    if ((await mismatchOf(this.#files.record, source, ends)) !== undefined) return false;
+    this.#runs = runsFrom(this.#runs, first);
+    for (const run of this.#runs) {
+      const found = await firstBetween(source, ...run);
+      if (found === undefined) continue;
+      this.#log.foundMissing(run, found.sequence);
+      await this.#readFromLeader(run);
+    }
+    this.#log.sayGaps();
+    this.#isNew = false;
+    this.#auditedMs = performance.now();
+    this.#auditPauseMs = Math.min(MINUTE_MS, (this.#auditedMs - beginMs) / AUDIT_SHARE);
     return true;
   }
 
-  /** Returns the first of these messages that the stream has; `undefined` if it has none. */
-  async #firstOf(from: number, last: number): Promise<number | undefined> {
-    const next = await this.#options.source.next(from);
-    return next !== undefined && next.sequence <= last ? next.sequence : undefined;
+  /** Archives what the leader has of a run, which may be long. */
+  async #readFromLeader([first, to]: Run): Promise<void> {
+    for (let from = first; from <= to;) {
+      const messages = await readFromLeader(this.#options.source, from, to);
+      if (messages.length === 0) return;
+      const { to: last, days, gaps, skipped } = batchOf(messages, from - 1);
+      for (const [day, lines] of days) await this.#files.complete(day, lines);
+      const others = this.#runs.filter(([at]) => at < from || at > to);
+      const rest: Run[] = last < to ? [[last + 1, to]] : [];
+      this.#runs = [...others, ...gaps, ...rest].toSorted(([a], [b]) => a - b);
+      await this.#advance(this.sequence, this.#files.record!.id);
+      this.#log.skip(skipped);
+      this.#log.leftOut += messages.length;
+      from = last + 1;
+    }
   }
 }

@@ -1,16 +1,24 @@
-import type { ConsumerMessages, JetStreamManager } from '@nats-io/jetstream';
+import type {
+  Consumer,
+  ConsumerMessages,
+  FetchBytes,
+  FetchMessages,
+  JetStreamManager,
+} from '@nats-io/jetstream';
 import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
 import { MiB } from '../base/format.ts';
 import { sleep } from '../base/time.ts';
 import type { Cluster } from '../jetstream/connect.ts';
+import { VIEWS } from '../jetstream/inspect.ts';
 import { findStream, managerOf } from '../jetstream/stream.ts';
 import type { StreamEnds, StreamMessage, StreamSource } from './stream-source.ts';
 
-/** The bytes of messages to read at once, by the size of the largest recent one. */
-const FETCH_BYTES = 8 * MiB;
-const FETCH_MIN = 20;
-const FETCH_MAX = 2_000;
-/** The wait for more of them. */
+/** The most messages and bytes in a batch. */
+const BATCH_MAX = 2_000;
+const BATCH_BYTES = 8 * MiB;
+/** The client asks for so many messages if the bytes are limited. */
+const FETCH_MAX = 100;
+/** The wait for more messages. */
 const FETCH_MS = 1_000;
 /** The servers forget an archive's consumer after it has been gone for this time. */
 const CONSUMER_IDLE_MS = 30_000;
@@ -66,9 +74,10 @@ export class NatsSource implements StreamSource {
   }
 
   async next(sequence: number): Promise<StreamMessage | undefined> {
-    const query = { seq: sequence, next_by_subj: '>' };
+    const query = { seq: sequence, next_by_subj: `${VIEWS}.>` };
     const found = await this.#manager.streams.getMessage(this.name, query);
-    return found === null ? undefined : { sequence: found.seq, data: found.data };
+    if (found === null) return undefined;
+    return { sequence: found.seq, subject: found.subject, data: found.data };
   }
 
   async *read(after: number): AsyncGenerator<readonly StreamMessage[]> {
@@ -79,23 +88,44 @@ export class NatsSource implements StreamSource {
     });
     const { name } = await consumer.info(true);
     try {
-      let count = FETCH_MIN;
       while (this.#cluster.losses === losses && !this.#stop.aborted) {
-        this.#fetching = await consumer.fetch({ max_messages: count, expires: FETCH_MS });
-        const messages: StreamMessage[] = [];
-        let largest = FETCH_BYTES / FETCH_MAX;
-        for await (const { info, seq, data } of this.#fetching) {
-          // The client replaces a consumer that the servers have lost, but they may have lost
-          // messages too.
-          if (info.consumer !== name) throw new Error('the servers have forgotten its consumer');
-          messages.push({ sequence: seq, data });
-          largest = Math.max(largest, data.length);
-        }
-        count = Math.max(FETCH_MIN, Math.floor(FETCH_BYTES / largest));
-        yield messages;
+        yield await this.#batch(consumer, name);
       }
     } finally {
       this.#fetching?.stop();
     }
+  }
+
+  /** @param name the consumer's, which changes if the servers have forgotten it. */
+  async #batch(consumer: Consumer, name: string): Promise<StreamMessage[]> {
+    const messages: StreamMessage[] = [];
+    let bytes = 0;
+    const beginMs = performance.now();
+    while (messages.length < BATCH_MAX && bytes < BATCH_BYTES / 2) {
+      const fetched = await this.#fetch(consumer, name, { max_bytes: BATCH_BYTES - bytes });
+      messages.push(...fetched);
+      for (const { data } of fetched) bytes += data.length;
+      if (fetched.length < FETCH_MAX) break;
+    }
+    // The server refuses at once if the first message is larger.
+    const isRefused = messages.length === 0 && performance.now() - beginMs < FETCH_MS / 2;
+    if (!isRefused || this.#stop.aborted) return messages;
+    return this.#fetch(consumer, name, { max_messages: 1 });
+  }
+
+  async #fetch(
+    consumer: Consumer,
+    name: string,
+    limit: FetchMessages | FetchBytes,
+  ): Promise<StreamMessage[]> {
+    const messages: StreamMessage[] = [];
+    this.#fetching = await consumer.fetch({ ...limit, expires: FETCH_MS });
+    for await (const { info, seq, subject, data } of this.#fetching) {
+      // The client replaces a consumer that the servers have lost, but they may have lost messages
+      // too.
+      if (info.consumer !== name) throw new Error('the servers have forgotten its consumer');
+      messages.push({ sequence: seq, subject, data });
+    }
+    return messages;
   }
 }

@@ -1,6 +1,10 @@
+import { MiB } from '../base/format.ts';
+
 /** A message of the stream. Sequences ascend from 1; removed messages leave gaps. */
 export interface StreamMessage {
   readonly sequence: number;
+  /** Collectors publish views to `views.<project>`. */
+  readonly subject: string;
   readonly data: Uint8Array;
 }
 
@@ -17,13 +21,52 @@ export interface StreamEnds {
 /** The stream as the archive reads it. Every call rejects if the servers do not answer. */
 export interface StreamSource {
   readonly name: string;
+  /** Asks the server that leads the stream. */
   ends(): Promise<StreamEnds>;
-  /** Returns the first message of the stream with this sequence or a later one. */
+  /**
+   * Asks the server that leads the stream for its first message below `views.` with this sequence
+   * or a later one.
+   */
   next(sequence: number): Promise<StreamMessage | undefined>;
   /**
    * Yields the messages after `after` in the stream's order, as they come, and an empty list when
-   * none has come for a while. Ends, or throws, as soon as the connection is lost or the servers
-   * have forgotten the reader: they may have lost messages, so check before reading on.
+   * none has come for a while. Any replica may send them. Ends, or throws, as soon as the
+   * connection is lost or the servers have forgotten the reader: they may have lost messages, so
+   * check before reading on.
    */
   read(after: number): AsyncIterable<readonly StreamMessage[]>;
+}
+
+/**
+ * Returns the first view that the leader has between two sequences; `undefined` if it has none.
+ */
+export async function firstBetween(
+  source: StreamSource,
+  from: number,
+  to: number,
+): Promise<StreamMessage | undefined> {
+  const found = await source.next(from);
+  return found !== undefined && found.sequence <= to ? found : undefined;
+}
+
+/** Messages to read from the leader, one by one, before they are written. */
+const LEADER_MESSAGES = 500;
+const LEADER_BYTES = 8 * MiB;
+
+/** Returns the first views that the leader has between two sequences, as many as fit in a batch. */
+export async function readFromLeader(
+  source: StreamSource,
+  from: number,
+  to: number,
+): Promise<StreamMessage[]> {
+  const messages: StreamMessage[] = [];
+  let bytes = 0;
+  for (let next = from; messages.length < LEADER_MESSAGES && bytes < LEADER_BYTES;) {
+    const found = await firstBetween(source, next, to);
+    if (found === undefined) break;
+    messages.push(found);
+    bytes += found.data.length;
+    next = found.sequence + 1;
+  }
+  return messages;
 }

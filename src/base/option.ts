@@ -64,6 +64,10 @@ export const addressOrOff = parser(
   },
 );
 
+export const day = parser('a day such as 2026-01-31', (value) =>
+  isDay(value) ? value : undefined,
+);
+
 /**
  * Accepts `2026-01-31`; `today` and `yesterday` stay words, because they depend on the time zone.
  */

@@ -1,4 +1,5 @@
 import type { ArchiveState } from '../archive/archive.ts';
+import { shortenedText } from '../archive/damage.ts';
 import type { Service } from './app.ts';
 import type { Metric } from './metrics.ts';
 
@@ -10,29 +11,33 @@ type ArchiveFacts = ArchiveState & {
 
 /** Returns the service of an archive. Its page shows the metrics as text. */
 export const archiveStatus = (look: () => ArchiveFacts): Service => ({
-  health: () => ({ reasons: reasonsOf(look()), warnings: [] }),
+  health: () => ({ reasons: reasonsOf(look()), warnings: look().warnings }),
   metrics: () => metricsOf(look()),
   pages: { '/': (context) => context.text(pageOf(look())) },
 });
 
-/** Returns why nothing is archived now. */
-function reasonsOf({ unavailable, unreadable, server, isStopping }: ArchiveFacts): string[] {
+/** Returns why nothing is archived now, or what is not as it was archived. */
+function reasonsOf(facts: ArchiveFacts): string[] {
+  const { unavailable, unreadable, server, isStopping, shortened } = facts;
   if (isStopping) return ['shutting down'];
   const lost = server === undefined ? 'no connection to the cluster' : unreadable;
-  return [unavailable, lost].filter((reason) => reason !== undefined);
+  const reasons = [unavailable, lost, ...shortened.map(shortenedText)];
+  return reasons.filter((reason) => reason !== undefined);
 }
 
 /** Returns a line for the state and for each metric. */
 function pageOf(facts: ArchiveFacts): string {
   const state = reasonsOf(facts).join('; ') || 'archiving';
+  const warnings = facts.warnings.map((warning) => ['Warning:', warning]);
   const metrics = metricsOf(facts).map(([, help, value]) => [help, String(value ?? 'unknown')]);
-  return [['State:', state], ...metrics]
+  return [['State:', state], ...warnings, ...metrics]
     .map(([name = '', value]) => `${name.padEnd(48)} ${value}\n`)
     .join('');
 }
 
 function metricsOf(facts: ArchiveFacts): Metric[] {
-  const { sequence, lag, skipped, lost, lines, bytes, freeBytes, server } = facts;
+  const { sequence, lag, skipped, lost, leftOut, shortened, lines, bytes, freeBytes, server } =
+    facts;
   const isConnected = Number(server !== undefined);
   const isReady = Number(reasonsOf(facts).length === 0);
   return [
@@ -40,10 +45,12 @@ function metricsOf(facts: ArchiveFacts): Metric[] {
     ['viewlog_archive_lag_messages', 'Messages of the stream not yet archived.', lag],
     ['viewlog_archive_skipped_total', 'Messages that no collector wrote.', skipped],
     ['viewlog_archive_lost_total', 'Messages removed before they were archived.', lost],
+    ['viewlog_archive_left_out_total', 'Messages read as missing that came later.', leftOut],
+    ['viewlog_archive_shortened_files', 'View files cut short since.', shortened.length],
     ['viewlog_archive_connected', '1 if a NATS server is connected, else 0.', isConnected],
     ['viewlog_written_lines_total', 'Lines archived.', lines],
     ['viewlog_written_bytes_total', 'Bytes archived.', bytes],
     ['viewlog_disk_free_bytes', 'Free disk space at the data directory.', freeBytes],
-    ['viewlog_ready', '1 if messages are archived, else 0.', isReady],
+    ['viewlog_ready', '1 if messages are archived and no file is cut short.', isReady],
   ];
 }

@@ -12,13 +12,17 @@ export class SimulatedStream implements StreamSource {
     new Promise((resolve) => setImmediate(resolve));
   /** Returns whether a reader skips a message, as happens on a server that is behind. */
   omits: (isLast: boolean) => boolean = () => false;
+  /** Messages that a deposed leader, which answers everything now, does not have. */
+  readonly hidden = new Set<number>();
   first = 1;
   last = 0;
-  readonly #messages = new Map<number, Uint8Array>();
+  readonly #messages = new Map<number, { subject: string; data: Uint8Array }>();
   #connections = 0;
 
-  publish(lines: readonly string[]): void {
-    for (const line of lines) this.#messages.set(++this.last, Buffer.from(line));
+  publish(lines: readonly string[], subject = 'views.1'): void {
+    for (const line of lines) {
+      this.#messages.set(++this.last, { subject, data: Buffer.from(line) });
+    }
   }
 
   /** Removes the messages before this one, as a limit of the stream does. */
@@ -35,8 +39,8 @@ export class SimulatedStream implements StreamSource {
   lose(last: number, others: readonly string[] = []): string[] {
     const lost: string[] = [];
     for (let sequence = last + 1; sequence <= this.last; sequence++) {
-      const data = this.#messages.get(sequence);
-      if (data !== undefined) lost.push(Buffer.from(data).toString());
+      const message = this.#messages.get(sequence);
+      if (message !== undefined) lost.push(Buffer.from(message.data).toString());
       this.#messages.delete(sequence);
     }
     this.last = last;
@@ -58,11 +62,16 @@ export class SimulatedStream implements StreamSource {
 
   /** Returns the lines of the stream, in its order. */
   lines(): string[] {
-    return [...this.#messages.values()].map((data) => Buffer.from(data).toString());
+    return [...this.#messages.values()].map(({ data }) => Buffer.from(data).toString());
   }
 
   has(sequence: number): boolean {
     return this.#messages.has(sequence);
+  }
+
+  #found(sequence: number): StreamMessage | undefined {
+    const message = this.hidden.has(sequence) ? undefined : this.#messages.get(sequence);
+    return message && { sequence, ...message };
   }
 
   async ends(): Promise<StreamEnds> {
@@ -73,8 +82,8 @@ export class SimulatedStream implements StreamSource {
   async next(sequence: number): Promise<StreamMessage | undefined> {
     await this.answering(false);
     for (let at = sequence; at <= this.last; at++) {
-      const data = this.#messages.get(at);
-      if (data !== undefined) return { sequence: at, data };
+      const found = this.#found(at);
+      if (found?.subject.startsWith('views.')) return found;
     }
     return undefined;
   }
@@ -86,9 +95,8 @@ export class SimulatedStream implements StreamSource {
       if (this.#connections !== connection) return;
       const messages: StreamMessage[] = [];
       while (read < this.last && messages.length < this.batch) {
-        const data = this.#messages.get(++read);
-        if (data !== undefined && !this.omits(read === this.last))
-          messages.push({ sequence: read, data });
+        const found = this.#found(++read);
+        if (found !== undefined && !this.omits(read === this.last)) messages.push(found);
       }
       yield messages;
     }

@@ -1,0 +1,64 @@
+import { DAY_MS, dayOf } from '../base/time.ts';
+import { dayOfFileName } from '../disk/names.ts';
+import { type DirectoryOptions, ifPresent } from '../disk/ops.ts';
+
+// View files that another program has removed or cut short. Nothing is restored unasked, because
+// operators pack, move and delete the files of old days.
+
+interface DamageOptions extends DirectoryOptions {
+  /** View files more than this many days old are removed; 0: none. */
+  readonly keepDays: number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/**
+ * Returns the names of files that are gone, and of those that are shorter than recorded.
+ * @param sizes the recorded sizes in bytes, by name.
+ */
+export async function damageOf(
+  { files, dir }: DirectoryOptions,
+  sizes: Readonly<Record<string, number>>,
+  names: readonly string[],
+) {
+  const missing: string[] = [];
+  const shortened: string[] = [];
+  for (const name of names) {
+    const size = sizes[name] ?? 0;
+    // A file that cannot be looked at is reported when it is opened.
+    const found = await ifPresent(files.stat(`${dir}/${name}`)).catch(() => 'unknown' as const);
+    if (size === 0 || found === 'unknown' || found?.isFile() === false) continue;
+    if (found === undefined) missing.push(name);
+    else if (found.size < size) shortened.push(name);
+  }
+  return { missing, shortened };
+}
+
+export const shortenedText = (name: string): string =>
+  `View file "${name}" was cut short by another program; ${restoreHint(name)}`;
+
+/**
+ * Returns a warning about files that are gone, unless all of them are packed (`.gz`) or old enough
+ * to be removed.
+ */
+export async function removedText(
+  { files, dir, keepDays, now }: DamageOptions,
+  names: readonly string[],
+): Promise<string | undefined> {
+  const oldest = keepDays === 0 ? '' : dayOf(now() - keepDays * DAY_MS);
+  const unexplained: string[] = [];
+  for (const name of names) {
+    const packed = await ifPresent(files.stat(`${dir}/${name}.gz`)).catch(() => undefined);
+    if (packed === undefined && dayIn(name) >= oldest) unexplained.push(name);
+  }
+  const [first] = unexplained;
+  if (first === undefined) return undefined;
+  const others = unexplained.length - 1;
+  const more = others === 0 ? '' : `, like ${others} others,`;
+  return `View file "${first}"${more} was removed by another program; ${restoreHint(first)}`;
+}
+
+const dayIn = (name: string): string => dayOfFileName('views', name) ?? '';
+
+const restoreHint = (name: string): string =>
+  `to write again what the stream still has of it, run "archive --restore ${dayIn(name)}"`;

@@ -1,0 +1,233 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { RecentIds } from '../../src/archive/recent-ids.ts';
+import { parseRuns, runsText } from '../../src/archive/runs.ts';
+import { archiveAll, archiveOf, expectArchived, recordIn } from '../support/archived.ts';
+import { storedLines } from '../support/stored-lines.ts';
+import { linesOfDays, SimulatedStream } from '../support/stream.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+// An archive is never silently incomplete, and gives no false alarm.
+
+const [DAY, NEXT_DAY] = ['2026-03-01', '2026-03-02'];
+const LINES = linesOfDays([DAY, NEXT_DAY], 30);
+const NAME = `views-${DAY}.ndjson`;
+
+function scene(lines: readonly string[] = LINES) {
+  const stream = new SimulatedStream();
+  stream.publish(lines);
+  const dir = tempDir();
+  const file = join(dir, NAME);
+  return { stream, dir, file, size: () => fs.statSync(file).size };
+}
+
+const hide = (stream: SimulatedStream, from: number, to: number): void => {
+  for (let sequence = from; sequence <= to; sequence++) stream.hidden.add(sequence);
+};
+
+/** Restores a day; returns the log. */
+async function restore(stream: SimulatedStream, dir: string, stop = new AbortController()) {
+  const { running, log } = archiveOf(stream, { dir, restore: DAY, stop: stop.signal });
+  await running;
+  return log.lines;
+}
+
+describe('messages that a deposed leader did not have', () => {
+  it('are archived by the next run, and are an error', async () => {
+    const { stream, dir } = scene();
+    hide(stream, 11, 20);
+    hide(stream, 31, 31);
+    const [gaps] = await archiveAll(stream, dir);
+    expect(gaps).toContain('deleted or expired 11 messages (in 2 places, 11 to 31)');
+    expect(recordIn(dir)!.missing).toBe('11-20 31');
+    stream.hidden.clear();
+    stream.remove(13);
+    const { archive, running, log } = archiveOf(stream, { dir });
+    await running;
+    const error = (run: string, there: number): string =>
+      `error: Messages ${run} of stream "VIEWS" were missing when the archive read them, but the ` +
+      `stream's leader has message ${there}; archiving what it has`;
+    expect(log.lines).toStrictEqual([error('11 to 20', 11), error('31 to 31', 31)]);
+    expect(archive.state()).toMatchObject({ leftOut: 10, lost: 0, lines: 10 });
+    expectArchived(dir, LINES.toSpliced(12, 1));
+    expect(recordIn(dir)!.missing).toBe('13');
+    expect(await archiveAll(stream, dir)).toStrictEqual([]);
+  });
+
+  it('are archived before a run ends, and once, though other messages have the same views', async () => {
+    const { stream, dir } = scene([...LINES, LINES[14]!]);
+    hide(stream, 11, 20);
+    let questions = 0;
+    stream.answering = async () => {
+      // The leader is deposed while the last message is read.
+      if (recordIn(dir)?.sequence === 61 && questions++ === 0) stream.hidden.clear();
+    };
+    const log = await archiveAll(stream, dir);
+    expect(log).toStrictEqual([expect.stringContaining('has message 11; archiving')]);
+    expectArchived(dir, LINES);
+  });
+
+  it.each<[string, (stream: SimulatedStream) => void]>([
+    ['messages deleted before', (stream) => [5, 7, 9].forEach((one) => stream.remove(one))],
+    ['expired messages', (stream) => stream.expire(25)],
+    ['a purge', (stream) => stream.expire(61)],
+  ])('%s: no message is an error, now and later', async (_, change) => {
+    const { stream, dir } = scene(LINES.slice(0, 2));
+    await archiveAll(stream, dir);
+    stream.publish(LINES.slice(2));
+    change(stream);
+    for (const times of [1, 0, 0]) {
+      const log = await archiveAll(stream, dir);
+      expect(log).toHaveLength(times);
+      expect(log.join()).not.toContain('error');
+    }
+    stream.publish(storedLines('2026-03-03', 5));
+    stream.remove(30);
+    stream.expire(40);
+    expect(await archiveAll(stream, dir)).toStrictEqual([]);
+  });
+
+  it('a stream that is restored, and has the same messages again, is no error', async () => {
+    const { stream, dir } = scene();
+    await archiveAll(stream, dir);
+    const lost = stream.lose(40);
+    stream.publish(lost);
+    expect(await archiveAll(stream, dir)).toStrictEqual([]);
+    expectArchived(dir, LINES);
+  });
+
+  it('one line counts many gaps', async () => {
+    const { stream, dir } = scene(storedLines(DAY, 400));
+    for (let sequence = 2; sequence <= 400; sequence += 2) stream.remove(sequence);
+    const [line, ...others] = await archiveAll(stream, dir);
+    expect(others).toStrictEqual([]);
+    expect(line).toContain('200 messages (in 200 places, 2 to 400)');
+  });
+});
+
+describe('an id that the stream has twice', () => {
+  it('is written once, in one run or in two', async () => {
+    const { stream, dir } = scene([...LINES, ...LINES.slice(20, 40)]);
+    await archiveAll(stream, dir);
+    expectArchived(dir, LINES);
+    stream.publish(LINES.slice(0, 10));
+    await archiveAll(stream, dir);
+    expectArchived(dir, LINES);
+  });
+
+  it('is remembered for as many others as there are lines', () => {
+    const recent = new RecentIds(3);
+    for (const id of ['a', 'b', 'c', 'd']) expect(recent.add(id)).toBe(true);
+    for (const id of ['b', 'c', 'd']) expect(recent.add(id)).toBe(false);
+    for (const id of ['e', 'f', 'g', 'a']) expect(recent.add(id)).toBe(true);
+  });
+});
+
+it('messages of other subjects are neither views nor missing', async () => {
+  const { stream, dir } = scene(LINES.slice(0, 20));
+  stream.publish(LINES.slice(0, 5), 'refused.1');
+  stream.publish(LINES.slice(20), 'views.2');
+  expect(await archiveAll(stream, dir)).toStrictEqual([]);
+  expectArchived(dir, LINES);
+});
+
+describe('a view file', () => {
+  it.each<[string, (file: string, size: number) => void]>([
+    ['cut short', (file, size) => fs.truncateSync(file, size - 1)],
+    ['emptied', (file) => fs.truncateSync(file)],
+  ])('that was %s is an error until its day is restored', async (_, cut) => {
+    const { stream, dir, file, size } = scene();
+    await archiveAll(stream, dir);
+    const whole = size();
+    cut(file, whole);
+    const left = size();
+    const more = storedLines(DAY, 34).slice(30);
+    for (let time = 0; time < 2; time++) {
+      // Nothing is restored unasked, and later views of the day do not hide it.
+      stream.publish(more.slice(2 * time, 2 * time + 2));
+      const { archive, running, log } = archiveOf(stream, { dir });
+      await running;
+      expect(log.lines.filter((line) => line.startsWith('error'))).toStrictEqual([
+        expect.stringMatching(`View file "${NAME}" was cut short .*"archive --restore ${DAY}"`),
+      ]);
+      expect(archive.state().shortened).toStrictEqual([NAME]);
+    }
+    expect(size()).toBeLessThan(left + whole / 4);
+    expect((await restore(stream, dir)).at(-1)).toMatch(/^info: Restored \d+ views? of 2026-03-01/);
+    expectArchived(dir, [...LINES, ...more], 1);
+    const restored = fs.readFileSync(file);
+    expect(await archiveAll(stream, dir)).toStrictEqual([]);
+    await restore(stream, dir);
+    expect(fs.readFileSync(file)).toStrictEqual(restored);
+  });
+
+  it('that was removed is a warning, unless it is packed or old; its day can be restored', async () => {
+    const { stream, dir, file } = scene();
+    await archiveAll(stream, dir);
+    fs.renameSync(file, `${file}.gz`);
+    expect(await archiveAll(stream, dir)).toStrictEqual([]);
+    await expect(restore(stream, dir)).rejects.toMatchObject({ exitCode: 65 });
+    fs.renameSync(`${file}.gz`, file);
+    await restore(stream, dir);
+    fs.rmSync(file);
+    const old = archiveOf(stream, { dir, keepDays: 3 });
+    await old.running;
+    expect(old.log.lines).toStrictEqual([]);
+    await restore(stream, dir);
+    expectArchived(dir, LINES);
+    fs.rmSync(file);
+    expect(await archiveAll(stream, dir)).toStrictEqual([
+      expect.stringMatching(`^warn: View file "${NAME}" was removed .*"archive --restore ${DAY}"`),
+    ]);
+    expect(fs.existsSync(file)).toBe(false);
+  });
+
+  it('that shrinks while it is archived is an error too', async () => {
+    const { stream, dir, file } = scene(LINES.slice(0, 40));
+    let isCut = false;
+    stream.answering = async (isIdle) => {
+      if (!isIdle || isCut || recordIn(dir)?.sequence !== 40) return;
+      isCut = true;
+      fs.truncateSync(file, 100);
+    };
+    const stopping = new AbortController();
+    const { archive, running } = archiveOf(stream, { dir, once: false, stop: stopping.signal });
+    await expect.poll(() => archive.state().shortened, { timeout: 20_000 }).toStrictEqual([NAME]);
+    stopping.abort();
+    await running;
+  });
+
+  it('is restored in any number of steps, from a stream that has lost some of it', async () => {
+    const { stream, dir, file } = scene();
+    await archiveAll(stream, dir);
+    fs.truncateSync(file);
+    stream.expire(11);
+    let left = 30;
+    const stopping = new AbortController();
+    stream.answering = async () => {
+      if (left-- === 0) stopping.abort();
+      if (left === 20) stream.disconnect();
+      if (left === 10) throw new Error('no leader');
+    };
+    await restore(stream, dir, stopping);
+    stream.answering = async () => {};
+    await restore(stream, dir);
+    expectArchived(
+      dir,
+      LINES.filter((line, i) => i >= 10 || !line.includes(`"${DAY}`)),
+    );
+    expect(recordIn(dir)!.shortened).toBeUndefined();
+  });
+});
+
+it('runs of missing messages are written as text and read again', () => {
+  const runs: [number, number][] = [
+    [1, 1],
+    [3, 900_000],
+  ];
+  expect(runsText(runs)).toBe('1 3-900000');
+  expect(parseRuns(runsText(runs))).toStrictEqual(runs);
+  expect(parseRuns('')).toStrictEqual([]);
+  for (const wrong of ['x', '1-', '1  2', '1 ', '-2']) expect(parseRuns(wrong)).toBeUndefined();
+});
