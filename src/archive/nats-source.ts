@@ -1,10 +1,4 @@
-import type {
-  Consumer,
-  ConsumerMessages,
-  FetchBytes,
-  FetchMessages,
-  JetStreamManager,
-} from '@nats-io/jetstream';
+import type { Consumer, ConsumerMessages, JetStreamManager } from '@nats-io/jetstream';
 import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
 import { MiB } from '../base/format.ts';
 import { sleep } from '../base/time.ts';
@@ -13,11 +7,10 @@ import { VIEWS } from '../jetstream/inspect.ts';
 import { findStream, managerOf } from '../jetstream/stream.ts';
 import type { StreamEnds, StreamMessage, StreamSource } from './stream-source.ts';
 
-/** The most messages and bytes in a batch. */
-const BATCH_MAX = 2_000;
+/** The bytes of messages to read at once. */
 const BATCH_BYTES = 8 * MiB;
-/** The client asks for so many messages if the bytes are limited. */
-const FETCH_MAX = 100;
+const FETCH_FIRST = 20;
+const FETCH_MAX = 2_000;
 /** The wait for more messages. */
 const FETCH_MS = 1_000;
 /** The servers forget an archive's consumer after it has been gone for this time. */
@@ -82,50 +75,44 @@ export class NatsSource implements StreamSource {
 
   async *read(after: number): AsyncGenerator<readonly StreamMessage[]> {
     const { losses } = this.#cluster;
-    const consumer = await this.#manager.jetstream().consumers.get(this.name, {
-      opt_start_seq: after + 1,
-      inactive_threshold: CONSUMER_IDLE_MS,
-    });
-    const { name } = await consumer.info(true);
+    const isReading = (): boolean => this.#cluster.losses === losses && !this.#stop.aborted;
+    let position = after;
+    let count = FETCH_FIRST;
     try {
-      while (this.#cluster.losses === losses && !this.#stop.aborted) {
-        yield await this.#batch(consumer, name);
+      while (isReading()) {
+        const consumer = await this.#manager.jetstream().consumers.get(this.name, {
+          opt_start_seq: position + 1,
+          inactive_threshold: CONSUMER_IDLE_MS,
+        });
+        const { name } = await consumer.info(true);
+        for (let isCut = false; !isCut && isReading();) {
+          const batch = await this.#fetch(consumer, name, count);
+          yield batch.messages;
+          position = batch.messages.at(-1)?.sequence ?? position;
+          // What is still on its way is read again.
+          isCut = batch.bytes > BATCH_BYTES;
+          const largest = Math.max(BATCH_BYTES / FETCH_MAX, batch.largest);
+          count = Math.max(1, Math.floor(BATCH_BYTES / largest));
+        }
       }
     } finally {
       this.#fetching?.stop();
     }
   }
 
-  /** @param name the consumer's, which changes if the servers have forgotten it. */
-  async #batch(consumer: Consumer, name: string): Promise<StreamMessage[]> {
-    const messages: StreamMessage[] = [];
-    let bytes = 0;
-    const beginMs = performance.now();
-    while (messages.length < BATCH_MAX && bytes < BATCH_BYTES / 2) {
-      const fetched = await this.#fetch(consumer, name, { max_bytes: BATCH_BYTES - bytes });
-      messages.push(...fetched);
-      for (const { data } of fetched) bytes += data.length;
-      if (fetched.length < FETCH_MAX) break;
-    }
-    // The server refuses at once if the first message is larger.
-    const isRefused = messages.length === 0 && performance.now() - beginMs < FETCH_MS / 2;
-    if (!isRefused || this.#stop.aborted) return messages;
-    return this.#fetch(consumer, name, { max_messages: 1 });
-  }
-
-  async #fetch(
-    consumer: Consumer,
-    name: string,
-    limit: FetchMessages | FetchBytes,
-  ): Promise<StreamMessage[]> {
-    const messages: StreamMessage[] = [];
-    this.#fetching = await consumer.fetch({ ...limit, expires: FETCH_MS });
+  /** Reads up to `count` messages, fewer if they are larger than the messages before. */
+  async #fetch(consumer: Consumer, name: string, count: number) {
+    const batch = { messages: [] as StreamMessage[], bytes: 0, largest: 0 };
+    this.#fetching = await consumer.fetch({ max_messages: count, expires: FETCH_MS });
     for await (const { info, seq, subject, data } of this.#fetching) {
       // The client replaces a consumer that the servers have lost, but they may have lost messages
       // too.
       if (info.consumer !== name) throw new Error('the servers have forgotten its consumer');
-      messages.push({ sequence: seq, subject, data });
+      batch.messages.push({ sequence: seq, subject, data });
+      batch.bytes += data.length;
+      batch.largest = Math.max(batch.largest, data.length);
+      if (batch.bytes > BATCH_BYTES) this.#fetching.stop();
     }
-    return messages;
+    return batch;
   }
 }
