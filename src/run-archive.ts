@@ -73,6 +73,7 @@ export async function runArchive(
     const archive = new Archive({ source, dir, files, ...options, waitMsMax, isLocked, log, stop });
     const service = archiveStatus(() => ({
       ...archive.state(),
+      warnings: [...(cluster?.warnings ?? []), ...archive.state().warnings],
       server: cluster?.server,
       isStopping: stop.aborted,
     }));

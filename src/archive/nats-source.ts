@@ -1,10 +1,10 @@
 import type { Consumer, ConsumerMessages, JetStreamManager } from '@nats-io/jetstream';
-import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
+import { EXIT, Fatal } from '../base/exit.ts';
 import { MiB } from '../base/format.ts';
 import { sleep } from '../base/time.ts';
 import type { Cluster } from '../jetstream/connect.ts';
 import { VIEWS } from '../jetstream/inspect.ts';
-import { findStream, managerOf } from '../jetstream/stream.ts';
+import { cannotUse, findStream, managerOf } from '../jetstream/stream.ts';
 import type { StreamEnds, StreamMessage, StreamSource } from './stream-source.ts';
 
 /** The bytes of messages to read at once. */
@@ -42,10 +42,10 @@ export class NatsSource implements StreamSource {
   /** @throws {Fatal} exit 78 if there is no such stream, 69 if the cluster does not answer. */
   static async find(name: string, cluster: Cluster, stop: AbortSignal): Promise<NatsSource> {
     for (let time = 1; ; time++) {
-      const found = await findStream(cluster, name).catch(
-        (error: unknown) =>
-          new Fatal(EXIT.unavailable, `Cannot read stream "${name}": ${reasonOf(error)}`),
-      );
+      const found = await findStream(cluster, name).catch((error: unknown) => {
+        cluster.refuseDenied();
+        return cannotUse(error, name, cluster);
+      });
       if (found !== undefined && !(found instanceof Fatal)) {
         return new NatsSource(name, cluster, await managerOf(cluster), stop);
       }
@@ -62,15 +62,25 @@ export class NatsSource implements StreamSource {
       await sleep(CONNECTED_EVERY_MS, this.#stop);
     }
     if (this.#stop.aborted) throw new Error('stopped');
-    const { created, state } = await this.#manager.streams.info(this.name);
+    const { created, state } = await this.#allowed(this.#manager.streams.info(this.name));
     return { created, first: state.first_seq, last: state.last_seq };
   }
 
   async next(sequence: number): Promise<StreamMessage | undefined> {
     const query = { seq: sequence, next_by_subj: `${VIEWS}.>` };
-    const found = await this.#manager.streams.getMessage(this.name, query);
+    const found = await this.#allowed(this.#manager.streams.getMessage(this.name, query));
     if (found === null) return undefined;
     return { sequence: found.seq, subject: found.subject, data: found.data };
+  }
+
+  /** @throws {Fatal} exit 78 if the call fails because the servers do not permit it. */
+  async #allowed<T>(call: Promise<T>): Promise<T> {
+    try {
+      return await call;
+    } catch (error) {
+      this.#cluster.refuseDenied();
+      throw error;
+    }
   }
 
   async *read(after: number): AsyncGenerator<readonly StreamMessage[]> {
@@ -80,11 +90,13 @@ export class NatsSource implements StreamSource {
     let count = FETCH_FIRST;
     try {
       while (isReading()) {
-        const consumer = await this.#manager.jetstream().consumers.get(this.name, {
-          opt_start_seq: position + 1,
-          inactive_threshold: CONSUMER_IDLE_MS,
-        });
-        const { name } = await consumer.info(true);
+        const consumer = await this.#allowed(
+          this.#manager.jetstream().consumers.get(this.name, {
+            opt_start_seq: position + 1,
+            inactive_threshold: CONSUMER_IDLE_MS,
+          }),
+        );
+        const { name } = await this.#allowed(consumer.info(true));
         for (let isCut = false; !isCut && isReading();) {
           const batch = await this.#fetch(consumer, name, count);
           yield batch.messages;

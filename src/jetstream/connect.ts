@@ -1,4 +1,4 @@
-import type { NatsConnection } from '@nats-io/transport-node';
+import type { NatsConnection, PermissionViolationError } from '@nats-io/transport-node';
 import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { printable } from '../base/text.ts';
@@ -22,6 +22,11 @@ const CONNECT_TIMEOUT_MS = 5_000;
 /** The client gives up a server that does not answer three pings. */
 const PING_MS = 3_000;
 const RECONNECT_MS = 500;
+
+/** Older servers are refused. */
+const OLDEST = '2.9.0';
+/** The replicas of older servers can differ after a pause. */
+const OLDEST_SOUND = '2.10.0';
 
 /**
  * Connects to one of the cluster's servers.
@@ -50,10 +55,23 @@ export async function connectCluster(options: ConnectOptions): Promise<Cluster> 
       ignoreAuthErrorAbort: true,
       noAsyncTraces: true,
     });
-    return new Cluster(nats, connection, options);
+    const cluster = new Cluster(nats, connection, options);
+    if (!isAtLeast(OLDEST, cluster.version)) {
+      throw new Fatal(
+        EXIT.badConfiguration,
+        `NATS server ${cluster.server} has version ${cluster.version}; viewlog needs 2.10 or later`,
+      );
+    }
+    return cluster;
   } catch (error) {
-    throw cannotConnect(error, options, nats);
+    throw error instanceof Fatal ? error : cannotConnect(error, options, nats);
   }
+}
+
+/** Compares versions, such as `2.9.10` and `2.10.0-preview`. */
+function isAtLeast(oldest: string, version: string): boolean {
+  const [a, b] = [oldest, version].map((text) => text.split(/[.-]/, 2).map(Number));
+  return b![0]! > a![0]! || (b![0] === a![0] && !(b![1]! < a![1]!));
 }
 
 function cannotConnect(error: unknown, { address, credsFile }: ConnectOptions, nats: Client) {
@@ -88,6 +106,8 @@ export class Cluster {
   losses = 0;
   readonly #options: ConnectOptions;
   readonly #listeners: (() => void)[] = [];
+  /** What the server at the other end may not do for viewlog. */
+  #denied: PermissionViolationError | undefined;
   #lastError = '';
   #isClosing = false;
 
@@ -101,7 +121,34 @@ export class Cluster {
     // The client has forgotten the servers that did not answer at first.
     const known = connection.getServers().map(({ listen }) => listen);
     connection.setServers([...new Set([...known, ...servers])]);
+    for (const warning of this.warnings) options.log.warn(warning);
     void this.#watch();
+  }
+
+  /** The version of the server at the other end, or of the last one. */
+  get version(): string {
+    return this.connection.info?.version ?? '';
+  }
+
+  /** What the operator should know about the servers. */
+  get warnings(): string[] {
+    if (isAtLeast(OLDEST_SOUND, this.version)) return [];
+    const { server = 'The last NATS server' } = this;
+    return [
+      `NATS server ${server} has version ${this.version}: after a pause or a crash, its replicas ` +
+        'can differ, and acknowledged views can be missing; use nats-server 2.10 or later',
+    ];
+  }
+
+  /** @throws {Fatal} exit 78, naming the permission, if the servers have denied viewlog one. */
+  refuseDenied(): void {
+    if (this.#denied === undefined) return;
+    const { operation, subject } = this.#denied;
+    const what = operation === 'publish' ? 'publish to' : 'subscribe to';
+    throw new Fatal(
+      EXIT.badConfiguration,
+      `The NATS user may not ${what} "${printable(subject)}"; give it that permission`,
+    );
   }
 
   /** Calls the listener whenever the connection is lost or made again. */
@@ -133,9 +180,13 @@ export class Cluster {
         log.info(`Connected to NATS server ${server}`);
         this.#lastError = '';
         this.#set(server, undefined);
-      } else if (status.type === 'error' && status.error.message !== this.#lastError) {
+      } else if (status.type === 'error') {
+        const { error } = status;
+        const isDenied = error instanceof this.client.errors.PermissionViolationError;
+        if (isDenied) this.#denied = error;
+        if (error.message === this.#lastError) continue;
         // A permission is missing, or credentials have expired.
-        this.#lastError = status.error.message;
+        this.#lastError = error.message;
         log.error(`The NATS server reports: ${printable(this.#lastError)}`);
       }
     }

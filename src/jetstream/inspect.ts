@@ -1,5 +1,5 @@
 import type { StreamConfig, StreamInfo } from '@nats-io/jetstream';
-import { plural } from '../base/format.ts';
+import { formatSize, plural } from '../base/format.ts';
 
 /** A stream of views when it was last seen. */
 export type StreamSeen = ReturnType<typeof seenOf>;
@@ -38,9 +38,10 @@ export function groupFault({ leader, replicas, lagging }: StreamSeen): string | 
 
 /** Returns why views must not go to the stream; `undefined` if they may. */
 export function configFault(config: StreamConfig): string | undefined {
-  const { storage, retention, no_ack: noAck } = config;
+  const { storage, retention, no_ack: noAck, sealed } = config;
   if (storage === 'memory') return 'it keeps messages in memory (storage: memory)';
   if (retention !== 'limits') return `it drops messages that were read (retention: ${retention})`;
+  if (sealed) return 'it is sealed';
   if (noAck) return 'it acknowledges nothing (no_ack)';
   // A stream that other streams feed has none.
   const subjects = (config.subjects as string[] | undefined) ?? [];
@@ -48,19 +49,74 @@ export function configFault(config: StreamConfig): string | undefined {
   return `its subjects (${subjects.join(', ')}) do not include ${VIEWS}.<project>; add ${VIEWS}.>`;
 }
 
+/** What a collector needs of the servers and of a stream. */
+export interface StreamNeeds {
+  /** The operator's number; `undefined`: three, if the cluster has three servers. */
+  readonly replicas: number | undefined;
+  /** Largest line, its newline included. */
+  readonly viewBytesMax: number;
+  /** The largest message that the servers accept, in bytes. */
+  readonly payloadMax: number;
+}
+
+/** The bytes of a message beside its payload: subject and headers. */
+const HEADER_BYTES = 128;
+const REPLICAS = 3;
+
+/** Returns which limits are too small for the largest view; `undefined` if none is. */
+export function limitFault(
+  { name, max_msg_size: size = -1, max_bytes: bytes = -1 }: Partial<StreamConfig>,
+  { viewBytesMax, payloadMax }: StreamNeeds,
+): string | undefined {
+  const needed = viewBytesMax + HEADER_BYTES;
+  const tooSmall = (what: string, max: number, limit: string): string =>
+    `${what} at most ${formatSize(max)} (${limit}), too little for --max-view ` +
+    formatSize(viewBytesMax);
+  if (payloadMax < needed) {
+    return tooSmall('The NATS servers accept messages of', payloadMax, 'max_payload');
+  }
+  if (size > 0 && size < needed) {
+    return tooSmall(`Stream ${name} accepts messages of`, size, 'max_msg_size');
+  }
+  if (bytes > 0 && bytes < needed) return tooSmall(`Stream ${name} holds`, bytes, 'max_bytes');
+  return undefined;
+}
+
+/** Returns whether the stream's limits leave room for a view of this size. */
+export function hasRoomFor({ config, state }: StreamInfo, viewBytesMax: number): boolean {
+  if (config.discard === 'old') return true;
+  const { max_bytes: bytes, max_msgs: messages } = config;
+  const hasBytes = !(bytes > 0) || state.bytes + viewBytesMax + HEADER_BYTES <= bytes;
+  return hasBytes && (!(messages > 0) || state.messages < messages);
+}
+
 /** Returns what the operator should know about a stream that takes views. */
-export function configWarnings(config: StreamConfig, replicas: number | undefined): string[] {
-  const { name, discard, num_replicas: copies } = config;
-  const warnings: string[] = [];
+export function configWarnings(
+  { config, cluster }: Pick<StreamInfo, 'config' | 'cluster'>,
+  needs: StreamNeeds,
+): string[] {
+  const { name, discard, num_replicas: copies, discard_new_per_subject: isEach } = config;
+  const tooSmall = limitFault(config, needs);
+  const warnings = tooSmall === undefined ? [] : [tooSmall];
   const dropsOld = discard === 'old' ? (['max_msgs', 'max_bytes'] as const) : [];
-  const limits = [...dropsOld, 'max_msgs_per_subject' as const, 'max_age' as const];
-  const set = limits.filter((limit) => config[limit] > 0);
+  const perSubject = isEach ? [] : ['max_msgs_per_subject' as const];
+  const set = [...dropsOld, ...perSubject, 'max_age' as const].filter((one) => config[one] > 0);
   if (set.length > 0) {
     warnings.push(`Stream ${name} drops its oldest views at a limit (${set.join(', ')})`);
   }
+  if (isEach && config.max_msgs_per_subject > 0) {
+    const most = plural(config.max_msgs_per_subject, 'view');
+    warnings.push(`Stream ${name} refuses a project's views beyond ${most} (max_msgs_per_subject)`);
+  }
+  const stored = `Stream ${name} is stored on ${plural(copies, 'server')}`;
+  const { replicas } = needs;
   if (replicas !== undefined && replicas !== copies) {
     const asked = `not --nats-replicas ${replicas}; change the number on the servers`;
-    warnings.push(`Stream ${name} is stored on ${plural(copies, 'server')}, ${asked}`);
+    warnings.push(`${stored}, ${asked}`);
+  } else if (replicas === undefined && copies < REPLICAS && cluster?.name !== undefined) {
+    // A server on its own is in no cluster that has a name.
+    const todo = `nats stream edit ${name} --replicas ${REPLICAS}`;
+    warnings.push(`${stored} of cluster "${cluster.name}"; if it has ${REPLICAS}, run: ${todo}`);
   }
   return warnings;
 }

@@ -18,6 +18,11 @@ export interface Failure {
   readonly kind: keyof typeof FAILURES;
   /** For the operator, if the kind does not say it all. */
   readonly detail?: string;
+  /**
+   * `view`: this message is refused because of its size or its project, which says nothing about
+   * others. `space`: a limit of the stream is reached.
+   */
+  readonly scope?: 'view' | 'space';
 }
 
 interface Pending {
@@ -102,7 +107,7 @@ export class Publisher {
       try {
         connection.publish(subject, payload, { reply: `${this.#inbox}.${number}`, headers });
       } catch (error) {
-        this.#settle(number, { kind: 'refused', detail: reasonOf(error) });
+        this.#settle(number, { kind: 'refused', detail: reasonOf(error), scope: 'view' });
       }
     }
   }
@@ -143,5 +148,12 @@ function readAnswer(message: Msg, stream: string): Failure | undefined {
   }
   if (answer?.stream === stream && answer.seq !== undefined && !answer.error) return undefined;
   const detail = answer?.error?.description ?? `its subject is not accepted by stream ${stream}`;
-  return { kind: 'refused', detail };
+  const scope = scopeOf(detail);
+  return { kind: 'refused', detail, ...(scope && { scope }) };
+}
+
+/** The servers have one code for most of these. */
+function scopeOf(description: string): Failure['scope'] {
+  if (/per subject|message size|payload/i.test(description)) return 'view';
+  return /^maximum (messages|bytes) exceeded/i.test(description) ? 'space' : undefined;
 }

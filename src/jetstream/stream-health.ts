@@ -1,130 +1,121 @@
-import type { StreamInfo } from '@nats-io/jetstream';
-import type { Log } from '../base/log.ts';
-import { printable } from '../base/text.ts';
-import { configFault, configWarnings, groupFault, seenOf, type StreamSeen } from './inspect.ts';
 import type { Failure } from './publisher.ts';
 
-interface HealthOptions {
-  readonly stream: string;
-  /** The operator's setting. */
-  readonly replicas: number | undefined;
-  readonly isConnected: () => boolean;
-  /**
-   * Asks for the stream's state. Resolves to `undefined` if there is no such stream; rejects if no
-   * server answers.
-   */
-  readonly inspect: () => Promise<StreamInfo | undefined>;
-  /** Resolves once the stream has answered a message; rejects if it does not. */
-  readonly probe: () => Promise<unknown>;
-  /** Returns monotonic time in milliseconds. */
-  readonly now: () => number;
-  readonly log: Log;
+// Whether a stream accepts views, as far as viewlog knows: a state, and what each event makes of it.
+// `StreamWatch` brings the events.
+
+/** Times are monotonic, in milliseconds. */
+export interface HealthState {
+  readonly isConnected: boolean;
+  /** When the stream last acknowledged a view, and when it last answered anything. */
+  readonly acknowledgedMs: number;
+  readonly answeredMs: number;
+  /** Why no view is published now, although there may be a connection. */
+  readonly fault: Fault | undefined;
 }
 
-/** Without an acknowledgement for this long, views are refused at once. */
+/**
+ * `down`: the stream's state shows it, or no state comes. `unfit`: its configuration is wrong.
+ * `silent`: it acknowledges nothing. `full`: it has refused a view because of its limits.
+ * `refusing`: because of anything else, such as its account's limits, which its state does not show.
+ */
+export interface Fault {
+  readonly kind: 'down' | 'unfit' | 'silent' | 'full' | 'refusing';
+  /** For the operator. */
+  readonly text: string;
+  readonly sinceMs: number;
+}
+
+export type HealthEvent =
+  | { readonly type: 'connected' | 'disconnected' | 'acknowledged' }
+  | { readonly type: 'failed'; readonly failure: Failure }
+  /** The leader has answered a question of `askedMs`. */
+  | {
+      readonly type: 'inspected';
+      readonly askedMs: number;
+      readonly fault: { readonly kind: 'down' | 'unfit'; readonly text: string } | undefined;
+      /** Whether its limits leave room for the largest view. */
+      readonly hasRoom: boolean;
+    }
+  | { readonly type: 'unanswered' }
+  /** A probe of `askedMs` was answered: the stream processes messages. */
+  | { readonly type: 'probed'; readonly askedMs: number };
+
+/** Without an acknowledgement, or an answer, for this long, views are refused at once. */
 const SILENCE_MAX_MS = 5_000;
-/** A stream that has refused a view counts as refusing for this long. */
+/** The next view is tried after this time. */
 const REFUSING_MS = 5_000;
 
+const DISCONNECTED = 'there is no connection to the cluster';
 const SILENT = 'the cluster acknowledges nothing';
+const UNANSWERED = 'the cluster does not answer';
+const FULL = 'the stream is full';
+const REFUSING = 'the stream does not accept it';
+const UNFIT = 'the stream is not set up for views';
 
-/** Knows whether the stream accepts views, so that none is published only to time out. */
-export class StreamHealth {
-  readonly #options: HealthOptions;
-  #isLooking = false;
-  /** When the stream last acknowledged a view, and when it last answered anything. */
-  #acknowledgedMs = -Infinity;
-  #answeredMs: number;
-  /** Why the cluster stores nothing, although there may be a connection. */
-  #fault: string | undefined;
-  #refusing: { readonly why: string; readonly untilMs: number } | undefined;
-  seen: StreamSeen;
-  warnings: readonly string[];
+export const initialHealth = (nowMs: number): HealthState => ({
+  isConnected: true,
+  acknowledgedMs: -Infinity,
+  answeredMs: nowMs,
+  fault: undefined,
+});
 
-  constructor(options: HealthOptions, info: StreamInfo) {
-    this.#options = options;
-    this.#answeredMs = options.now();
-    this.seen = seenOf(info);
-    this.warnings = configWarnings(info.config, options.replicas);
-    for (const warning of this.warnings) options.log.warn(warning);
-    this.#set(groupFault(this.seen));
-  }
+/** Returns why views are refused now, for the operator. */
+export const refusalReason = ({ isConnected, fault }: HealthState): string | undefined =>
+  isConnected ? fault?.text : DISCONNECTED;
 
-  /** Why no view is published now. */
-  get unavailable(): string | undefined {
-    return this.#options.isConnected() ? this.#fault : 'there is no connection to the cluster';
-  }
+/** Returns the same for clients: without names of streams or subjects. */
+export const publicReason = (state: HealthState): string | undefined =>
+  state.isConnected && state.fault?.kind === 'unfit' ? UNFIT : refusalReason(state);
 
-  /** Why views are refused now: the same, or because the stream has just refused one. */
-  get trouble(): string | undefined {
-    const isRefusing = this.#options.now() < (this.#refusing?.untilMs ?? 0);
-    return this.unavailable ?? (isRefusing ? 'the stream does not accept it' : undefined);
-  }
+/** Returns whether a probe must be answered before views are published again. */
+export const needsProbe = ({ fault }: HealthState): boolean =>
+  fault !== undefined && !isRefusing(fault);
 
-  /** The stream has acknowledged a view. */
-  acknowledged(): void {
-    const { now, log, stream } = this.#options;
-    this.#acknowledgedMs = this.#answeredMs = now();
-    this.#set(undefined);
-    if (this.#refusing !== undefined) log.info(`Stream ${stream} accepts views again`);
-    this.#refusing = undefined;
-  }
+const isRefusing = ({ kind }: Fault): boolean => kind === 'full' || kind === 'refusing';
 
-  /** A view was published, and not acknowledged. */
-  failed({ kind, detail = '' }: Failure): void {
-    const { now, log, stream } = this.#options;
-    if (kind === 'refused') {
-      const why = printable(detail);
-      if (why !== this.#refusing?.why) log.error(`Stream ${stream} refuses views: ${why}`);
-      this.#refusing = { why, untilMs: now() + REFUSING_MS };
-    } else if (kind !== 'disconnected' && now() - this.#acknowledgedMs >= SILENCE_MAX_MS) {
-      this.#set(this.#fault ?? SILENT);
+/** Returns the state after an event. */
+export function next(state: HealthState, event: HealthEvent, nowMs: number): HealthState {
+  const { fault, acknowledgedMs, answeredMs } = state;
+  const failing = (kind: Fault['kind'], text: string): HealthState => {
+    const isSame = fault?.kind === kind && fault.text === text && !isRefusing(fault);
+    return isSame ? state : { ...state, fault: { kind, text, sinceMs: nowMs } };
+  };
+  switch (event.type) {
+    case 'disconnected':
+      return { ...state, isConnected: false };
+    case 'connected':
+      // The next server gets its own time to answer.
+      return { ...state, isConnected: true, answeredMs: nowMs };
+    case 'acknowledged':
+      return { ...state, acknowledgedMs: nowMs, answeredMs: nowMs, fault: undefined };
+    case 'failed': {
+      const { kind, scope } = event.failure;
+      if (scope === 'view') return state;
+      if (kind === 'refused') {
+        return scope === 'space' ? failing('full', FULL) : failing('refusing', REFUSING);
+      }
+      const isSilent = kind !== 'disconnected' && nowMs - acknowledgedMs >= SILENCE_MAX_MS;
+      return isSilent && fault === undefined ? failing('silent', SILENT) : state;
     }
-  }
-
-  /** Asks for the stream's state. To be called every second, and when the connection changes. */
-  async look(): Promise<void> {
-    const { isConnected, now } = this.#options;
-    // The next server gets its own time to answer.
-    if (!isConnected()) this.#answeredMs = now();
-    // Questions to a server that hangs must not pile up.
-    if (this.#isLooking || !isConnected()) return;
-    this.#isLooking = true;
-    const sinceMs = now();
-    const fault = await this.#inspect();
-    // An acknowledgement that came meanwhile is newer.
-    if (this.#acknowledgedMs < sinceMs) this.#set(fault);
-    this.#isLooking = false;
-  }
-
-  /** Returns the stream's fault. A fault is over once the stream answers a message again. */
-  async #inspect(): Promise<string | undefined> {
-    const { inspect, probe, replicas, now } = this.#options;
-    let fault: string | undefined;
-    try {
-      const info = await inspect();
-      this.#answeredMs = now();
-      if (info === undefined) return 'the stream is gone';
-      this.seen = seenOf(info);
-      this.warnings = configWarnings(info.config, replicas);
-      fault = groupFault(this.seen) ?? configFault(info.config);
-    } catch {
-      const isLate = now() - this.#answeredMs > SILENCE_MAX_MS;
-      return isLate ? 'the cluster does not answer' : this.#fault;
+    case 'unanswered':
+      return nowMs - answeredMs > SILENCE_MAX_MS ? failing('down', UNANSWERED) : state;
+    case 'inspected': {
+      const answered = { ...state, answeredMs: nowMs };
+      // An acknowledgement that came meanwhile is newer.
+      if (acknowledgedMs >= event.askedMs) return answered;
+      if (event.fault !== undefined) {
+        return { ...failing(event.fault.kind, event.fault.text), answeredMs: nowMs };
+      }
+      const { kind, sinceMs = 0 } = fault ?? {};
+      const isOver =
+        (kind === 'full' && event.hasRoom && sinceMs <= event.askedMs) ||
+        (kind === 'refusing' && nowMs - sinceMs >= REFUSING_MS);
+      return isOver ? { ...answered, fault: undefined } : answered;
     }
-    if (fault !== undefined || this.#fault === undefined) return fault;
-    return probe().then(
-      () => undefined,
-      () => SILENT,
-    );
-  }
-
-  /** Logs when views begin to be refused, and when they are accepted again. */
-  #set(fault: string | undefined): void {
-    if (fault === this.#fault) return;
-    this.#fault = fault;
-    const { log, stream } = this.#options;
-    if (fault === undefined) log.info(`Stream ${stream} accepts views again`);
-    else log.error(`Refusing views: ${fault} (${stream})`);
+    default:
+      // A probe was answered. A fault that was found since it was sent is newer.
+      return needsProbe(state) && fault!.sinceMs <= event.askedMs
+        ? { ...state, fault: undefined }
+        : state;
   }
 }

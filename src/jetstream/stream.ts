@@ -62,6 +62,7 @@ export async function prepareStream(
       const found = await findStream(cluster, name);
       return found ?? (await streams.add({ ...COMMON, ...config, num_replicas: count }));
     } catch (error) {
+      cluster.refuseDenied();
       const code = apiErrorOf(error, cluster)?.code;
       // A server may still be down, and the stream would have one replica for good.
       const hasFewServers = code === NO_SUITABLE_PEERS && cluster.servers.length < REPLICAS;
@@ -79,7 +80,8 @@ export async function prepareStream(
   }
 }
 
-function cannotUse(error: unknown, name: string, cluster: Cluster): Fatal {
+/** Returns why a stream cannot be used: exit 78 if asking again is useless, else 69. */
+export function cannotUse(error: unknown, name: string, cluster: Cluster): Fatal {
   const isUnanswered = error instanceof cluster.client.errors.TimeoutError;
   const why = isUnanswered ? 'it does not answer; does it have a quorum?' : reasonOf(error);
   const isOff = (error as Error).name === 'JetStreamNotEnabled';

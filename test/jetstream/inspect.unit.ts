@@ -1,6 +1,13 @@
 import type { StreamConfig, StreamInfo } from '@nats-io/jetstream';
 import { describe, expect, it } from 'vitest';
-import { configFault, configWarnings, groupFault, seenOf } from '../../src/jetstream/inspect.ts';
+import {
+  configFault,
+  configWarnings,
+  groupFault,
+  hasRoomFor,
+  limitFault,
+  seenOf,
+} from '../../src/jetstream/inspect.ts';
 
 const CONFIG = {
   name: 'VIEWS',
@@ -12,8 +19,10 @@ const CONFIG = {
   max_bytes: -1,
   max_age: 0,
   max_msgs_per_subject: -1,
+  max_msg_size: -1,
   num_replicas: 3,
 } as StreamConfig;
+const NEEDS = { replicas: undefined, viewBytesMax: 16_384, payloadMax: 1_048_576 };
 
 describe('the stream of views', () => {
   it.each<[object, RegExp | undefined]>([
@@ -27,6 +36,7 @@ describe('the stream of views', () => {
     [{ retention: 'workqueue' }, /drops messages that were read/],
     [{ retention: 'interest' }, /drops messages that were read/],
     [{ no_ack: true }, /acknowledges nothing/],
+    [{ sealed: true }, /sealed/],
   ])('with %j has the fault %s', (change, fault) => {
     const found = configFault({ ...CONFIG, ...change });
     if (fault === undefined) expect(found).toBeUndefined();
@@ -34,21 +44,51 @@ describe('the stream of views', () => {
   });
 
   it.each<[object, string[]]>([
-    [{ discard: 'old', max_bytes: 1 }, ['max_bytes']],
+    [{ discard: 'old', max_bytes: 100_000 }, ['max_bytes']],
     [{ discard: 'old', max_msgs: 1 }, ['max_msgs']],
     [{ max_age: 1 }, ['max_age']],
     [{ max_msgs_per_subject: 1 }, ['max_msgs_per_subject']],
     [{ discard: 'old' }, []],
-    [{ max_bytes: 1, max_msgs: 1 }, []],
+    [{ max_bytes: 100_000, max_msgs: 1 }, []],
   ])('with %j drops old views at %j', (change, limits) => {
-    const warnings = configWarnings({ ...CONFIG, ...change }, 3);
+    const warnings = configWarnings({ config: { ...CONFIG, ...change } }, NEEDS);
     expect(warnings).toStrictEqual(
       limits.map((limit) => `Stream VIEWS drops its oldest views at a limit (${limit})`),
     );
   });
 
-  it('gets a warning if it has other replicas than the operator asked for', () => {
-    expect(configWarnings(CONFIG, 1)[0]).toContain('is stored on 3 servers');
+  it.each<[object, object, object | undefined, RegExp | undefined]>([
+    [{}, { replicas: 1 }, undefined, /is stored on 3 servers, not --nats-replicas 1/],
+    [{ num_replicas: 1 }, {}, { name: 'c' }, /on 1 server of cluster "c"; .* --replicas 3$/],
+    [{ num_replicas: 1 }, {}, {}, undefined],
+    [{ num_replicas: 1 }, {}, undefined, undefined],
+    [{ num_replicas: 1 }, { replicas: 1 }, { name: 'c' }, undefined],
+    [{}, {}, { name: 'c' }, undefined],
+    [{ max_msgs_per_subject: 7, discard_new_per_subject: true }, {}, {}, /views beyond 7 views/],
+    [{ max_msg_size: 16_511 }, {}, {}, /messages of at most .* \(max_msg_size\), too little/],
+    [{ max_bytes: 16_511 }, {}, {}, /holds at most .* \(max_bytes\), too little/],
+    [{}, { payloadMax: 16_511 }, {}, /messages of at most .* \(max_payload\), too little/],
+    [{ max_msg_size: 16_512, max_bytes: 16_512 }, { payloadMax: 16_512 }, {}, undefined],
+  ])('with %j, needs %j and cluster %j, gets the warning %s', (change, needs, cluster, text) => {
+    const info = { config: { ...CONFIG, ...change }, ...(cluster && { cluster }) } as StreamInfo;
+    const [warning, ...others] = configWarnings(info, { ...NEEDS, ...needs });
+    expect(others).toStrictEqual([]);
+    if (text === undefined) expect(warning).toBeUndefined();
+    else expect(warning).toMatch(text);
+    const isTooSmall = warning?.includes('too little') ?? false;
+    expect(limitFault(info.config, { ...NEEDS, ...needs })).toBe(isTooSmall ? warning : undefined);
+  });
+
+  it.each<[object, object, boolean]>([
+    [{}, { bytes: 1e9, messages: 1e9 }, true],
+    [{ max_bytes: 20_000 }, { bytes: 3_488, messages: 1 }, true],
+    [{ max_bytes: 20_000 }, { bytes: 3_489, messages: 1 }, false],
+    [{ max_msgs: 3 }, { bytes: 1, messages: 2 }, true],
+    [{ max_msgs: 3 }, { bytes: 1, messages: 3 }, false],
+    [{ max_msgs: 3, discard: 'old' }, { bytes: 1, messages: 3 }, true],
+  ])('with %j and %j has room for the largest view: %s', (change, state, hasRoom) => {
+    const info = { config: { ...CONFIG, ...change }, state } as unknown as StreamInfo;
+    expect(hasRoomFor(info, 16_384)).toBe(hasRoom);
   });
 });
 

@@ -1,131 +1,87 @@
-import type { StreamInfo } from '@nats-io/jetstream';
 import { expect, it } from 'vitest';
-import { StreamHealth } from '../../src/jetstream/stream-health.ts';
-import { memoryLog } from '../support/memory-log.ts';
+import {
+  type HealthEvent,
+  initialHealth,
+  next,
+  needsProbe,
+  publicReason,
+  refusalReason,
+} from '../../src/jetstream/stream-health.ts';
+
+// Each row: events with the second at which they come, and the state after the last one.
+
+type At = readonly [second: number, event: HealthEvent];
+
+const acknowledged = (at: number): At => [at, { type: 'acknowledged' }];
+const lost = (at: number): At => [at, { type: 'disconnected' }];
+const back = (at: number): At => [at, { type: 'connected' }];
+const unanswered = (at: number): At => [at, { type: 'unanswered' }];
+const timeout = (at: number): At => [at, { type: 'failed', failure: { kind: 'timeout' } }];
+const refused = (at: number, scope?: 'view' | 'space'): At => [
+  at,
+  { type: 'failed', failure: { kind: 'refused', ...(scope && { scope }) } },
+];
+const probed = (at: number, askedAt = at): At => [at, { type: 'probed', askedMs: askedAt * 1000 }];
+const sound = (at: number, hasRoom = true, askedAt = at): At => [
+  at,
+  { type: 'inspected', askedMs: askedAt * 1000, fault: undefined, hasRoom },
+];
+const GONE = 'the stream is gone';
+const down = (at: number, kind: 'down' | 'unfit' = 'down', askedAt = at): At => [
+  at,
+  { type: 'inspected', askedMs: askedAt * 1000, fault: { kind, text: GONE }, hasRoom: false },
+];
 
 const SILENT = 'the cluster acknowledges nothing';
-const AGAIN = 'info: Stream VIEWS accepts views again';
+const UNANSWERED = 'the cluster does not answer';
+const DISCONNECTED = 'there is no connection to the cluster';
+const FULL = 'the stream is full';
+const REFUSING = 'the stream does not accept it';
 
-const info = (change: object = {}, cluster: object = { leader: 'a', replicas: [] }): StreamInfo => {
-  const subjects = ['views.>'];
-  const config = { name: 'VIEWS', storage: 'file', retention: 'limits', subjects, num_replicas: 1 };
-  const state = { messages: 1, bytes: 2 };
-  return { config: { ...config, ...change }, state, cluster } as unknown as StreamInfo;
-};
-
-/** A collector's knowledge of a stream, and the servers that it asks. */
-function scene() {
-  const servers = {
-    isConnected: true,
-    nowMs: 100_000,
-    inspect: (): Promise<StreamInfo | undefined> => Promise.resolve(info()),
-    probes: 0,
-    answersProbes: false,
-  };
-  const log = memoryLog();
-  const health = new StreamHealth(
-    {
-      stream: 'VIEWS',
-      replicas: undefined,
-      isConnected: () => servers.isConnected,
-      inspect: () => servers.inspect(),
-      probe: async () => {
-        servers.probes += 1;
-        if (!servers.answersProbes) throw new Error('nobody answers');
-      },
-      now: () => servers.nowMs,
-      log,
-    },
-    info(),
-  );
-  return { servers, log, health };
-}
-
-it('five seconds without any acknowledgement refuse views at once, until a probe is answered', async () => {
-  const { servers, log, health } = scene();
-  health.acknowledged();
-  servers.nowMs += 4_999;
-  health.failed({ kind: 'timeout' });
-  expect(health.unavailable).toBeUndefined();
-  servers.nowMs += 1;
-  health.failed({ kind: 'no-leader' });
-  expect([health.unavailable, health.trouble]).toStrictEqual([SILENT, SILENT]);
-  // The stream's own state looks sound.
-  await health.look();
-  await health.look();
-  expect([servers.probes, health.unavailable]).toStrictEqual([2, SILENT]);
-  servers.answersProbes = true;
-  await health.look();
-  await health.look();
-  expect([servers.probes, health.unavailable]).toStrictEqual([3, undefined]);
-  expect(log.lines).toStrictEqual([`error: Refusing views: ${SILENT} (VIEWS)`, AGAIN]);
+it.each<[string, string | undefined, At[]]>([
+  ['a start', undefined, []],
+  ['a view without an answer soon after one with', undefined, [acknowledged(1), timeout(5.9)]],
+  ['five seconds without an acknowledgement', SILENT, [acknowledged(1), timeout(6)]],
+  ['silence, though the stream looks sound', SILENT, [timeout(6), sound(7), sound(8)]],
+  ['silence until a probe is answered', undefined, [timeout(6), sound(7), probed(7)]],
+  ['silence until a view is acknowledged', undefined, [timeout(6), acknowledged(7)]],
+  ['a probe sent before the silence', SILENT, [timeout(6), probed(7, 5)]],
+  ['a lost connection', DISCONNECTED, [acknowledged(1), lost(60)]],
+  ['a lost view', undefined, [[9, { type: 'failed', failure: { kind: 'disconnected' } }]]],
+  ['a new connection, which has its own time', undefined, [lost(1), back(60), unanswered(65)]],
+  ['a new connection without an answer', UNANSWERED, [lost(1), back(60), unanswered(65.1)]],
+  ['no answer, until one comes and a probe too', undefined, [unanswered(6), sound(7), probed(7)]],
+  ['no answer, until the stream looks sound', UNANSWERED, [unanswered(6), sound(7)]],
+  ['a stream that is gone', GONE, [down(1)]],
+  ['a stream that is gone, and a probe', undefined, [down(1), sound(2), probed(2)]],
+  ['an acknowledgement after the question', undefined, [acknowledged(2), down(3, 'down', 1)]],
+  ['a full stream', FULL, [refused(1, 'space')]],
+  ['a full stream after minutes', FULL, [refused(1, 'space'), sound(200, false)]],
+  ['a full stream, and a probe', FULL, [refused(1, 'space'), sound(2, false), probed(2)]],
+  ['a full stream that has room', undefined, [refused(1, 'space'), sound(2)]],
+  ['room that was there before', FULL, [refused(3, 'space'), sound(4, true, 2)]],
+  ['a full stream that accepts a view', undefined, [refused(1, 'space'), acknowledged(2)]],
+  ['a full stream that is then gone', GONE, [refused(1, 'space'), down(2)]],
+  ['another refusal', REFUSING, [refused(1), sound(5.9)]],
+  ['another refusal, five seconds ago', undefined, [refused(1), sound(6)]],
+  ['another refusal, again and again', REFUSING, [refused(1), refused(4), sound(6)]],
+  ['a refusal of one view', undefined, [refused(1, 'view')]],
+  [
+    'a refusal of one view while the stream is full',
+    FULL,
+    [refused(1, 'space'), refused(2, 'view')],
+  ],
+])('%s: %s', (_, reason, events) => {
+  let state = initialHealth(0);
+  for (const [second, event] of events) state = next(state, event, second * 1000);
+  expect(refusalReason(state)).toBe(reason);
+  expect(publicReason(state)).toBe(reason);
+  const isProbed = [SILENT, UNANSWERED, GONE].includes(reason ?? '');
+  expect(needsProbe(state)).toBe(isProbed);
 });
 
-it('a lost connection does not count as silence, and refuses views while it lasts', async () => {
-  const { servers, health } = scene();
-  health.failed({ kind: 'disconnected' });
-  expect(health.unavailable).toBeUndefined();
-  servers.isConnected = false;
-  servers.inspect = () => Promise.reject(new Error('no answer'));
-  servers.nowMs += 60_000;
-  await health.look();
-  expect(health.unavailable).toBe('there is no connection to the cluster');
-  // The next server gets its own 5 seconds to answer.
-  servers.isConnected = true;
-  await health.look();
-  expect(health.unavailable).toBeUndefined();
-});
-
-it('a refused view makes the stream not ready for five seconds, but the next one is tried', () => {
-  const { servers, log, health } = scene();
-  health.failed({ kind: 'refused', detail: 'full' });
-  health.failed({ kind: 'refused', detail: 'full' });
-  expect([health.unavailable, health.trouble]).toStrictEqual([
-    undefined,
-    'the stream does not accept it',
-  ]);
-  servers.nowMs += 5_000;
-  expect(health.trouble).toBeUndefined();
-  health.acknowledged();
-  expect(log.lines).toStrictEqual(['error: Stream VIEWS refuses views: full', AGAIN]);
-});
-
-it.each<[string, StreamInfo | undefined]>([
-  ['the stream is gone', undefined],
-  ['the stream has no leader', info({}, { replicas: [] })],
-  ['the stream has no quorum', info({ num_replicas: 2 }, { leader: 'a', replicas: [{}] })],
-  ['it keeps messages in memory (storage: memory)', info({ storage: 'memory' })],
-])('%s: views are refused until a look finds it well', async (fault, found) => {
-  const { servers, log, health } = scene();
-  servers.inspect = () => Promise.resolve(found);
-  await health.look();
-  expect(health.unavailable).toBe(fault);
-  servers.inspect = () => Promise.resolve(info());
-  servers.answersProbes = true;
-  await health.look();
-  expect(health.unavailable).toBeUndefined();
-  expect(log.lines).toStrictEqual([`error: Refusing views: ${fault} (VIEWS)`, AGAIN]);
-});
-
-it('an acknowledgement during a look is newer than what the look finds', async () => {
-  const { servers, health } = scene();
-  servers.inspect = async () => {
-    health.acknowledged();
-    return undefined;
-  };
-  await health.look();
-  expect(health.unavailable).toBeUndefined();
-});
-
-it('looks without an answer are no fault until five seconds have passed', async () => {
-  const { servers, health } = scene();
-  servers.inspect = () => Promise.reject(new Error('timeout'));
-  servers.nowMs += 5_000;
-  await health.look();
-  expect(health.unavailable).toBeUndefined();
-  servers.nowMs += 1;
-  await health.look();
-  expect(health.unavailable).toBe('the cluster does not answer');
-  health.acknowledged();
-  expect(health.unavailable).toBeUndefined();
+it('clients are not told the names in a stream that is not set up for views', () => {
+  const state = next(initialHealth(0), down(1, 'unfit')[1], 1000);
+  expect(refusalReason(state)).toBe(GONE);
+  expect(publicReason(state)).toBe('the stream is not set up for views');
 });

@@ -158,7 +158,9 @@ it.each([
 });
 
 it('an archive has its facts as text, and its reasons in its health', async () => {
-  const state = { sequence: 7, unreadable: 'the stream is gone' } as unknown as ArchiveState;
+  const facts = { sequence: 7, unreadable: 'the stream is gone', warnings: ['It is old'] };
+  const shortened: string[] = [];
+  const state = { ...facts, shortened } as unknown as ArchiveState;
   const get = async (path: string, server?: string): Promise<string> => {
     const service = archiveStatus(() => ({ ...state, server, isStopping: false }));
     return (await asking(service)(path)).text();
@@ -167,6 +169,10 @@ it('an archive has its facts as text, and its reasons in its health', async () =
   expect(await get('/metrics', 'n1:4222')).toContain('\nviewlog_archive_sequence 7\n');
   expect(await get('/readyz')).toContain('"reasons":["no connection to the cluster"]');
   expect(await get('/readyz', 'n1:4222')).toContain('"reasons":["the stream is gone"]');
+  expect(await get('/readyz')).toContain('"warnings":["It is old"]');
+  shortened.push('views-2026-03-01.ndjson');
+  expect(await get('/readyz', 'n1:4222')).toContain('run \\"archive --restore 2026-03-01\\""]');
+  expect(await get('/', 'n1:4222')).toMatch(/^Warning: +It is old$/m);
 });
 
 it('is unready if nothing can be stored, and warns of a stream whose servers are behind', () => {

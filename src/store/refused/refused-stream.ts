@@ -1,4 +1,4 @@
-import { reasonOf } from '../../base/exit.ts';
+import { EXIT, Fatal, reasonOf } from '../../base/exit.ts';
 import { MiB } from '../../base/format.ts';
 import { printable } from '../../base/text.ts';
 import { DAY_MS } from '../../base/time.ts';
@@ -20,12 +20,14 @@ interface RefusedStreamOptions extends PrepareOptions {
 
 /** Enough memory for a burst of views that wait for their acknowledgement. */
 const WAITING_BYTES_MAX = MiB;
+const SUBJECTS = 'refused.>';
 const DAY_NS = DAY_MS * 1e6;
 
 /**
  * Stores refused views in a stream of their own, as `refused.<project>` or, for unlisted ids,
  * `refused.unlisted`. The stream drops its oldest messages at its limits. Best effort: no error
  * reaches a client or ends the process, and views that are not stored are counted.
+ * @throws {Fatal} exit 78 if the stream is somebody else's, or a permission is lacking.
  */
 export async function createRefusedStream(options: RefusedStreamOptions) {
   const { cluster, stream, maxBytes, keepDays, log } = options;
@@ -34,15 +36,25 @@ export async function createRefusedStream(options: RefusedStreamOptions) {
     if (maxBytes > 0) {
       const { config } = await prepareStream(options, {
         name: stream,
-        subjects: ['refused.>'],
+        subjects: [SUBJECTS],
         discard: 'old',
         ...limits,
       });
+      // Its limits would delete what somebody else stores there.
+      if (config.subjects.join() !== SUBJECTS || config.discard !== 'old') {
+        throw new Fatal(
+          EXIT.badConfiguration,
+          `Stream ${stream} is not viewlog's (subjects ${config.subjects.join(', ')}); name ` +
+            'another with --nats-stream, or store no refused views with --max-refused 0',
+        );
+      }
       const hasLimits = config.max_bytes === limits.max_bytes && config.max_age === limits.max_age;
       const { streams } = await managerOf(cluster);
       if (!hasLimits) await streams.update(stream, { ...config, ...limits });
     }
   } catch (error) {
+    cluster.refuseDenied();
+    if (error instanceof Fatal && error.exitCode === EXIT.badConfiguration) throw error;
     log.warn(`Cannot store refused views in stream ${stream}: ${printable(reasonOf(error))}`);
   }
   return new RefusedStream(options);

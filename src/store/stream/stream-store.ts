@@ -13,15 +13,15 @@
 // asks for the stream's state. A stream that looks sound may still acknowledge nothing: after 5
 // seconds without an acknowledgement views are refused too. While views are refused and the stream
 // looks sound, the store sends a probe every second, a message that the stream must refuse. Once the
-// stream answers the probe, views are published again.
-import type { StreamInfo } from '@nats-io/jetstream';
+// stream answers the probe, views are published again. A full stream gets views again when its state
+// shows room for the largest one.
+import type { StreamConfig, StreamInfo } from '@nats-io/jetstream';
 import { EXIT, Fatal } from '../../base/exit.ts';
-import { formatSize } from '../../base/format.ts';
 import { every } from '../../base/time.ts';
 import type { Cluster } from '../../jetstream/connect.ts';
-import { configFault, VIEWS } from '../../jetstream/inspect.ts';
+import { configFault, limitFault, type StreamNeeds, VIEWS } from '../../jetstream/inspect.ts';
 import { FAILURES, Publisher } from '../../jetstream/publisher.ts';
-import { StreamHealth } from '../../jetstream/stream-health.ts';
+import { StreamWatch } from '../../jetstream/stream-watch.ts';
 import { findStream, type PrepareOptions, prepareStream } from '../../jetstream/stream.ts';
 import { headOf, linesOf } from '../../view/line.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
@@ -38,8 +38,7 @@ interface StreamStoreOptions extends PrepareOptions {
 /** Plain values for renderers. */
 export type StreamStoreState = ReturnType<StreamStore['state']>;
 
-const HEADER_BYTES = 128;
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 const PROBE_TIMEOUT_MS = 1_000;
 
 /**
@@ -47,15 +46,8 @@ const PROBE_TIMEOUT_MS = 1_000;
  * @throws {Fatal} exit 69 if the cluster does not answer, 78 if views must not go there.
  */
 export async function createStreamStore(options: StreamStoreOptions): Promise<StreamStore> {
-  const { cluster, stream, viewBytesMax } = options;
-  const payloadMax = cluster.connection.info?.max_payload ?? Infinity;
-  if (viewBytesMax + HEADER_BYTES > payloadMax) {
-    throw new Fatal(
-      EXIT.badConfiguration,
-      `The NATS servers accept messages of at most ${formatSize(payloadMax)} (max_payload), ` +
-        `too little for --max-view ${formatSize(viewBytesMax)}`,
-    );
-  }
+  const { cluster, stream } = options;
+  refuseSmall({ name: stream }, options);
   const info = await prepareStream(options, {
     name: stream,
     subjects: [`${VIEWS}.>`],
@@ -64,14 +56,30 @@ export async function createStreamStore(options: StreamStoreOptions): Promise<St
     discard: 'new',
   });
   const fault = configFault(info.config);
-  if (fault === undefined) return new StreamStore(options, info);
-  throw new Fatal(EXIT.badConfiguration, `Stream ${stream} cannot store views: ${fault}`);
+  if (fault !== undefined) {
+    throw new Fatal(EXIT.badConfiguration, `Stream ${stream} cannot store views: ${fault}`);
+  }
+  refuseSmall(info.config, options);
+  // Finds out whether viewlog may publish views. It is no fault if the stream has no leader yet.
+  await probe(cluster, stream).catch(() => cluster.refuseDenied());
+  return new StreamStore(options, info);
 }
+
+function refuseSmall(config: Partial<StreamConfig>, options: StreamStoreOptions): void {
+  const fault = limitFault(config, needsOf(options));
+  if (fault !== undefined) throw new Fatal(EXIT.badConfiguration, fault);
+}
+
+const needsOf = ({ cluster, replicas, viewBytesMax }: StreamStoreOptions): StreamNeeds => ({
+  replicas,
+  viewBytesMax,
+  payloadMax: cluster.connection.info?.max_payload ?? Infinity,
+});
 
 export class StreamStore implements ViewStore {
   readonly #options: StreamStoreOptions;
-  readonly #health: StreamHealth;
-  readonly #endLooks: () => void;
+  readonly #watch: StreamWatch;
+  readonly #endChecks: () => void;
   readonly #publisher: Publisher;
   readonly #stamp: () => Stamp;
   readonly #failures = { disconnected: 0, timeout: 0, 'no-leader': 0, refused: 0 };
@@ -83,48 +91,48 @@ export class StreamStore implements ViewStore {
     this.#options = options;
     this.#publisher = new Publisher(cluster, stream);
     this.#stamp = createStamper(now);
-    const health = new StreamHealth(
+    const watch = new StreamWatch(
       {
         ...options,
+        needs: () => needsOf(options),
         isConnected: () => cluster.server !== undefined,
         inspect: () => findStream(cluster, stream),
         probe: () => probe(cluster, stream),
-        now: () => performance.now(),
       },
       info,
     );
-    this.#health = health;
-    cluster.onChange(() => void health.look());
-    this.#endLooks = every(LOOK_MS, () => void health.look());
+    this.#watch = watch;
+    cluster.onChange(() => void watch.check());
+    this.#endChecks = every(CHECK_MS, () => void watch.check());
   }
 
   async append(fields: Uint8Array, project: string): Promise<Appended> {
-    const unavailable = this.#isClosing ? SHUTTING_DOWN : this.#health.unavailable;
+    const unavailable = this.#isClosing ? SHUTTING_DOWN : this.#watch.unavailable;
     if (unavailable !== undefined) return { unavailable };
     const { ts, id } = this.#stamp();
     const line = linesOf(headOf(ts, id), [fields]).subarray(0, -1); // without its newline
     const failure = await this.#publisher.publish(`${VIEWS}.${project}`, line, id);
     if (failure !== undefined) {
       this.#failures[failure.kind] += 1;
-      this.#health.failed(failure);
+      this.#watch.failed(failure);
       return { unavailable: FAILURES[failure.kind] };
     }
     this.#counts.lines += 1;
     this.#counts.bytes += line.length;
-    this.#health.acknowledged();
+    this.#watch.acknowledged();
     return { id };
   }
 
   /** Refuses new views, and those that are not acknowledged by now. */
   close(): void {
     this.#isClosing = true;
-    this.#endLooks();
+    this.#endChecks();
     this.#publisher.close();
   }
 
   state() {
     const { cluster, stream } = this.#options;
-    const { seen, warnings, trouble } = this.#health;
+    const { seen, warnings, trouble } = this.#watch;
     return {
       ...this.#counts,
       unavailable: this.#isClosing ? SHUTTING_DOWN : trouble,
@@ -139,7 +147,7 @@ export class StreamStore implements ViewStore {
         failures: { ...this.#failures },
         /** The stream when it was last seen: its size, leader and replicas. */
         seen,
-        warnings,
+        warnings: [...cluster.warnings, ...warnings],
       },
     };
   }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { sleep } from '../../../src/base/time.ts';
 import { Random } from '../../simulation/random.ts';
 import { makeStream } from '../../support/archive.ts';
 import { startLoad } from '../../support/load.ts';
@@ -33,6 +34,8 @@ async function readiness({ statusUrl }: Watched): Promise<{ code: number; reason
   const { reasons } = (await answer.json()) as { reasons: string[] };
   return { code: answer.status, reasons };
 }
+
+const textOf = async (answer: Response) => ({ status: answer.status, body: await answer.text() });
 
 const accepts = async (viewlog: Watched): Promise<boolean> =>
   (await viewlog.post(MINIMAL_VIEW)).status === 201;
@@ -112,21 +115,62 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     await makeStream(nats, { max_msgs: 3, discard: 'new' });
     const viewlog = await start(nats);
     for (let i = 0; i < 3; i++) expect(await accepts(viewlog)).toBe(true);
-    for (let i = 0; i < 5; i++) {
-      expect((await refusal(viewlog)).detail).toContain('the stream does not accept it');
+    expect((await refusal(viewlog)).detail).toContain('the stream does not accept it');
+    // No view is tried, and it is not ready, until the stream has room.
+    const endMs = performance.now() + 7_000;
+    while (performance.now() < endMs) {
+      expect((await refusal(viewlog)).detail).toContain('the stream is full');
+      expect(await readiness(viewlog)).toStrictEqual({
+        code: 503,
+        reasons: ['the stream is full'],
+      });
+      await sleep(250);
     }
-    expect(await readiness(viewlog)).toMatchObject({
-      code: 503,
-      reasons: ['the stream does not accept it'],
-    });
     const metrics = await viewlog.metrics();
-    expect(metrics['viewlog_publish_failures_total{reason="refused"}']).toBe(5);
-    expect(sumOf(metrics, 'viewlog_publish_failures_total')).toBe(5);
+    expect(sumOf(metrics, 'viewlog_publish_failures_total')).toBe(1);
     await (await nats.manager()).streams.purge('VIEWS');
+    await until(async () => (await readiness(viewlog)).code === 200);
     expect(await accepts(viewlog)).toBe(true);
-    expect((await readiness(viewlog)).code).toBe(200);
-    expect(viewlog.stderr()).toBe('error: Stream VIEWS refuses views: maximum messages exceeded\n');
+    expect(viewlog.stderr()).toBe(
+      'error: Stream VIEWS refuses views: maximum messages exceeded\n' +
+        'error: Refusing views: the stream is full (VIEWS)\n',
+    );
     expect(viewlog.stdout().match(/^Stream VIEWS accepts views again$/gm)).toHaveLength(1);
+  });
+
+  it.each<[string, object, object]>([
+    ['its size', { max_msg_size: 10_000 }, { ...MINIMAL_VIEW, pn: 'x'.repeat(10_000) }],
+    ['its project', { max_msgs_per_subject: 1, discard_new_per_subject: true }, MINIMAL_VIEW],
+  ])('stays ready when the stream refuses views because of %s', async (_, limits, view) => {
+    const nats = await startNats();
+    const viewlog = await start(nats);
+    await viewlog.post(MINIMAL_VIEW);
+    const manager = await nats.manager();
+    await manager.streams.update('VIEWS', limits);
+    for (let i = 0; i < 20; i++) {
+      const { status, body } = await textOf(await viewlog.post(view));
+      expect([status, /VIEWS|views\./.exec(body)?.[0]]).toStrictEqual([503, undefined]);
+      expect((await readiness(viewlog)).code).toBe(200);
+    }
+    expect((await viewlog.post({ ...MINIMAL_VIEW, p: '1000004' })).status).toBe(201);
+    expect(viewlog.stderr().match(/^error: .*$/gm)).toHaveLength(1);
+    const warnings = (await (await fetch(`${viewlog.statusUrl}/readyz`)).json()) as object;
+    await until(() => viewlog.stderr().includes('warning: Stream VIEWS'));
+    expect(warnings).toHaveProperty('warnings');
+  });
+
+  it('tells clients no names when its stream no longer takes views', async () => {
+    const nats = await startNats();
+    const viewlog = await start(nats);
+    const manager = await nats.manager();
+    await manager.streams.update('VIEWS', { subjects: ['other.>'] });
+    await until(async () => (await readiness(viewlog)).code === 503);
+    expect((await refusal(viewlog)).detail).toContain('the stream is not set up for views');
+    expect((await readiness(viewlog)).reasons.join()).toContain('add views.>');
+    await manager.streams.delete('VIEWS');
+    await until(async () =>
+      (await readiness(viewlog)).reasons.join().includes('start viewlog again'),
+    );
   });
 
   it('stops in time when the server hangs', async () => {

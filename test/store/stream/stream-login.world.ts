@@ -61,37 +61,74 @@ describe.skipIf(!canRunNats())('a stream with logins', () => {
 const OPENSSL = '/usr/bin/openssl';
 
 describe.skipIf(!canRunNats() || !isHere(OPENSSL))('a stream over TLS', () => {
+  it.each(RUNTIMES)(
+    'is used only if the certificate is of that host, on $name',
+    async (runtime) => {
+      const rows: [string, string, string | undefined][] = [
+        ['tls', 'DNS:localhost', 'localhost'],
+        ['nats', 'DNS:localhost', 'localhost'],
+        ['tls', 'IP:127.0.0.1', '127.0.0.1'],
+        ['nats', 'IP:127.0.0.1', '127.0.0.1'],
+      ];
+      for (const [scheme, name, host] of rows) {
+        const { certificate, options } = certified(name);
+        const nats = await startNats(options);
+        const { port } = nats.nodes[0]!;
+        const env = { NODE_EXTRA_CA_CERTS: certificate, DENO_CERT: certificate };
+        const args = ['--store', `${scheme}://${host}:${port}`];
+        const viewlog = await startWatched({ runtime, args, env });
+        expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
+        const other = host === 'localhost' ? '127.0.0.1' : 'localhost';
+        const wrong = [
+          'serve',
+          '--port=0',
+          '--status=off',
+          '--store',
+          `${scheme}://${other}:${port}`,
+        ];
+        const { code, stderr } = await run(wrong, { runtime, env });
+        expect([code, stderr]).toStrictEqual([
+          69,
+          expect.stringMatching(/^error: Cannot reach .*\n$/),
+        ]);
+      }
+    },
+  );
+
   it('is used only if the certificate is trusted', async () => {
-    const { certificate, options } = certified();
-    const nats = await startNats(options);
-    const { port } = nats.nodes[0]!;
-    for (const scheme of ['tls', 'nats']) {
-      const args = ['--store', `${scheme}://localhost:${port}`];
-      const viewlog = await startWatched({ args, env: { NODE_EXTRA_CA_CERTS: certificate } });
-      expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
-    }
-    const serve = ['serve', '--port=0', '--status=off', '--store', `tls://localhost:${port}`];
-    const distrusted = await run(serve);
+    const nats = await startNats(certified('DNS:localhost').options);
+    const store = `tls://localhost:${nats.nodes[0]!.port}`;
+    const distrusted = await run(['serve', '--port=0', '--status=off', '--store', store]);
     expect(distrusted.code).toBe(69);
-    expect(distrusted.stderr).toMatch(/^error: Cannot reach .*self-signed certificate[^\n]*\n$/);
+    expect(distrusted.stderr).toMatch(/^error: Cannot reach .*certificate[^\n]*\n$/);
     expect(distrusted.stderr).toContain(
       '(name a private authority with NODE_EXTRA_CA_CERTS, on Deno DENO_CERT)',
     );
   });
 });
 
-function certified(): { certificate: string; options: NatsOptions } {
+/**
+ * Returns the certificate of an authority, and a server's that it has signed.
+ * @param name the only one in the server's certificate; its subject is nobody's name.
+ */
+function certified(name: string): { certificate: string; options: NatsOptions } {
   const dir = tempDir();
-  const [key, certificate] = [join(dir, 'key.pem'), join(dir, 'certificate.pem')];
-  const names = 'subjectAltName=DNS:localhost,IP:127.0.0.1';
-  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  const made = ['-keyout', key, '-out', certificate, '-subj', '/CN=localhost', '-addext', names];
-  execFileSync(OPENSSL, ['req', '-x509', '-days', '2', ...curve, ...made], { stdio: 'ignore' });
+  const make = (file: string, ...more: string[]): string => {
+    const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+    const out = ['-keyout', join(dir, `${file}.key`), '-out', join(dir, `${file}.pem`)];
+    const args = ['req', '-x509', '-days', '2', ...curve, ...out, '-subj', `/CN=${file}`, ...more];
+    execFileSync(OPENSSL, args, { stdio: 'ignore' });
+    return join(dir, `${file}.pem`);
+  };
+  const certificate = make('authority');
+  const signed = ['-CA', certificate, '-CAkey', join(dir, 'authority.key')];
+  const names = ['-addext', 'basicConstraints=CA:FALSE', '-addext', `subjectAltName=${name}`];
+  const own = make('server', ...signed, ...names);
   return {
     certificate,
     options: {
-      config: `tls { cert_file: "${certificate}", key_file: "${key}" }`,
-      login: { tls: { caFile: certificate } },
+      config: `tls { cert_file: "${own}", key_file: "${join(dir, 'server.key')}" }`,
+      login: { tls: { caFile: certificate, rejectUnauthorized: false } },
     },
   };
 }

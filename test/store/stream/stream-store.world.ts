@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { makeStream } from '../../support/archive.ts';
-import { canRunNats, type NatsOptions, startNats } from '../../support/nats-server.ts';
+import { canRunNats, DEBIAN_NATS, type NatsOptions, startNats } from '../../support/nats-server.ts';
 import {
   BUN,
   DENO,
@@ -95,6 +95,15 @@ describe.skipIf(!canRunNats())('views in a stream', () => {
 
 const tsOf = (line: string): string => (JSON.parse(line) as { ts: string }).ts;
 
+/** The permissions in the manual. */
+const RIGHTS = ['views.>', 'refused.>', '$JS.API.STREAM.*.VIEWS', '$JS.API.STREAM.*.VIEWS_REFUSED'];
+
+function usersWithout(denied: string): string {
+  const allowed = RIGHTS.filter((one) => one !== denied);
+  const permissions = `{ publish: ${JSON.stringify(allowed)}, subscribe: "_INBOX.>" }`;
+  return `authorization { users: [ { user: viewlog, password: s3cret, permissions: ${permissions} } ] }`;
+}
+
 describe.skipIf(!canRunNats())('a start', () => {
   const USERS = { config: 'authorization { users: [ { user: viewlog, password: s3cret } ] }' };
   const serve = (url: string, ...args: string[]) =>
@@ -115,6 +124,12 @@ describe.skipIf(!canRunNats())('a start', () => {
     ['more replicas than servers', /replicas > 1 not supported/, {}, '', '--nats-replicas=3'],
     ['too large views', /messages of at most 1 MiB/, {}, '', '--max-view=1MiB'],
     ['no JetStream', /jetstream is not enabled/i, { jetstream: false }],
+    ...RIGHTS.map((denied): [string, RegExp, NatsOptions, string] => [
+      `no permission for ${denied}`,
+      /The NATS user may not publish to "\S+"; give it that permission$/,
+      { config: usersWithout(denied) },
+      'viewlog:s3cret@',
+    ]),
   ])('is refused with %s', async (_, message, options, login = '', ...args) => {
     const nats = await startNats(options);
     const { code, stdout, stderr } = await serve(nats.url.replace('//', `//${login}`), ...args);
@@ -124,12 +139,33 @@ describe.skipIf(!canRunNats())('a start', () => {
     expect(stderr).not.toContain('wr0ng');
   });
 
-  it('is refused with a stream that keeps views in memory', async () => {
+  it.each<[string, object, RegExp, string?]>([
+    ['VIEWS', { storage: 'memory' }, /^error: Stream VIEWS cannot store views: it keeps messages/],
+    ['VIEWS', { max_msg_size: 10_000 }, /messages of at most .* \(max_msg_size\), too little for/],
+    [
+      'VIEWS_REFUSED',
+      { subjects: ['other.>'], max_bytes: 7e6 },
+      /^error: Stream VIEWS_REFUSED is not viewlog's \(subjects other.>\); name another with/,
+    ],
+  ])('is refused with a stream %s with %j, which stays as it is', async (name, config, message) => {
     const nats = await startNats();
-    await makeStream(nats, { storage: 'memory' });
+    await makeStream(nats, { name, ...config });
     const { code, stderr } = await serve(nats.url);
-    expect(code).toBe(78);
-    expect(stderr).toMatch(/^error: Stream VIEWS cannot store views: it keeps messages in memory/);
+    expect([code, stderr]).toStrictEqual([78, expect.stringMatching(message)]);
+    expect((await nats.stream(name)).config).toMatchObject(config);
+  });
+
+  it('warns of a server whose replicas can differ, at every start and in /readyz', async () => {
+    const nats = await startNats({ program: DEBIAN_NATS });
+    for (let time = 0; time < 2; time++) {
+      const viewlog = await startWatched({ args: ['--store', nats.url] });
+      expect(viewlog.stderr()).toMatch(
+        /^warning: NATS server \S+ has version 2\.9\.\d+: [^\n]*\n$/,
+      );
+      const ready = await (await fetch(`${viewlog.statusUrl}/readyz`)).json();
+      expect(ready).toMatchObject({ warnings: [expect.stringContaining('use nats-server 2.10')] });
+      expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
+    }
   });
 
   it('warns of a stream that drops old views, or has other replicas', async () => {

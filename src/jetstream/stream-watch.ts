@@ -1,0 +1,141 @@
+import type { StreamInfo } from '@nats-io/jetstream';
+import type { Log } from '../base/log.ts';
+import { printable } from '../base/text.ts';
+import {
+  configFault,
+  configWarnings,
+  groupFault,
+  hasRoomFor,
+  seenOf,
+  type StreamNeeds,
+  type StreamSeen,
+} from './inspect.ts';
+import type { Failure } from './publisher.ts';
+import {
+  type HealthEvent,
+  type HealthState,
+  initialHealth,
+  needsProbe,
+  next,
+  publicReason,
+  refusalReason,
+} from './stream-health.ts';
+
+interface WatchOptions {
+  readonly stream: string;
+  readonly needs: () => StreamNeeds;
+  readonly isConnected: () => boolean;
+  /**
+   * Asks for the stream's state. Resolves to `undefined` if there is no such stream; rejects if no
+   * server answers.
+   */
+  readonly inspect: () => Promise<StreamInfo | undefined>;
+  /** Resolves once the stream has answered a message; rejects if it does not. */
+  readonly probe: () => Promise<unknown>;
+  readonly log: Log;
+}
+
+/** Watches a stream, so that no view is published only to time out. */
+export class StreamWatch {
+  readonly #options: WatchOptions;
+  #isChecking = false;
+  #health: HealthState;
+  #loggedDetail = '';
+  seen: StreamSeen;
+  warnings: readonly string[] = [];
+
+  constructor(options: WatchOptions, info: StreamInfo) {
+    this.#options = options;
+    const nowMs = performance.now();
+    this.#health = initialHealth(nowMs);
+    this.seen = seenOf(info);
+    this.#inspected(info, nowMs);
+  }
+
+  /** Why views are refused now; for the operator. */
+  get trouble(): string | undefined {
+    return refusalReason(this.#health);
+  }
+
+  /** The same for clients. */
+  get unavailable(): string | undefined {
+    return publicReason(this.#health);
+  }
+
+  acknowledged(): void {
+    this.#receive({ type: 'acknowledged' });
+  }
+
+  /** A view was published, and not acknowledged. */
+  failed(failure: Failure): void {
+    const { detail = '' } = failure;
+    if (failure.kind === 'refused' && detail !== this.#loggedDetail) {
+      this.#loggedDetail = detail;
+      const what = failure.scope === 'view' ? 'a view' : 'views';
+      this.#options.log.error(
+        `Stream ${this.#options.stream} refuses ${what}: ${printable(detail)}`,
+      );
+    }
+    this.#receive({ type: 'failed', failure });
+  }
+
+  /** Asks for the stream's state. To be called every second, and when the connection changes. */
+  async check(): Promise<void> {
+    const { isConnected, inspect, probe } = this.#options;
+    if (isConnected() !== this.#health.isConnected) {
+      this.#receive({ type: isConnected() ? 'connected' : 'disconnected' });
+    }
+    // Questions to a server that hangs must not pile up.
+    if (this.#isChecking || !isConnected()) return;
+    this.#isChecking = true;
+    try {
+      const askedMs = performance.now();
+      this.#inspected(await inspect(), askedMs);
+    } catch {
+      this.#receive({ type: 'unanswered' });
+    }
+    const askedMs = performance.now();
+    const isSound = this.#isSound && needsProbe(this.#health);
+    const isAnswered = isSound && (await probe().then(...TRUE_OR_FALSE));
+    if (isAnswered) this.#receive({ type: 'probed', askedMs });
+    this.#isChecking = false;
+  }
+
+  /** Whether the stream's state, when it was last asked for, had no fault. */
+  #isSound = true;
+
+  #inspected(info: StreamInfo | undefined, askedMs: number): void {
+    const { needs, log } = this.#options;
+    let fault: Inspected['fault'] = { kind: 'down', text: GONE };
+    let hasRoom = false;
+    if (info !== undefined) {
+      this.seen = seenOf(info);
+      const before = this.warnings;
+      this.warnings = configWarnings(info, needs());
+      for (const warning of this.warnings) if (!before.includes(warning)) log.warn(warning);
+      const [down, unfit] = [groupFault(this.seen), configFault(info.config)];
+      if (down !== undefined) fault = { kind: 'down', text: down };
+      else fault = unfit === undefined ? undefined : { kind: 'unfit', text: unfit };
+      hasRoom = hasRoomFor(info, needs().viewBytesMax);
+    }
+    this.#isSound = fault === undefined;
+    this.#receive({ type: 'inspected', askedMs, fault, hasRoom });
+  }
+
+  /** Logs when views begin to be refused, and when they are accepted again. */
+  #receive(event: HealthEvent): void {
+    const { log, stream } = this.#options;
+    const before = this.#health.fault;
+    this.#health = next(this.#health, event, performance.now());
+    const { fault } = this.#health;
+    if (fault?.text === before?.text) return;
+    if (fault !== undefined) return log.error(`Refusing views: ${fault.text} (${stream})`);
+    this.#loggedDetail = '';
+    log.info(`Stream ${stream} accepts views again`);
+  }
+}
+
+type Inspected = Extract<HealthEvent, { type: 'inspected' }>;
+
+const GONE = 'the stream is gone; start viewlog again to create it';
+const TRUE_OR_FALSE = [() => true, () => false] as const;
