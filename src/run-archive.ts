@@ -83,5 +83,21 @@ export async function runArchive(
     if (status !== undefined) log.info(`status page on ${status.url}/`);
     stop.addEventListener('abort', () => log.info('viewlog stopping'));
     await Promise.race([archive.run(), stopped.then(failAfterDrain)]);
-    const { lines, sequence } = archive.state();
     const { lines, sequence, shortened } = archive.state();
+    log.info(`Archived ${plural(lines, 'view')}, up to message ${sequence}`);
+    return stop.aborted || shortened.length === 0 ? EXIT.done : EXIT.badData;
+  } finally {
+    await status?.stop();
+    await cluster?.close(LIMITS.closeTimeoutMs);
+    await lock.release();
+  }
+}
+
+/** @throws {Fatal} the reason for the end; after a stop, exit 74 some time later. */
+async function failAfterDrain(fatal: Fatal | undefined): Promise<never> {
+  if (fatal !== undefined) throw fatal;
+  await sleep(LIMITS.drainTimeoutMs);
+  const seconds = plural(LIMITS.drainTimeoutMs / 1000, 'second');
+  const message = `Stopped before the files were written and synced, after ${seconds}`;
+  throw new Fatal(EXIT.ioError, message);
+}

@@ -77,7 +77,6 @@ export class ArchiveFiles {
     this.record = await readRecord(this.#options.files, this.#options.dir);
     await this.space.poll();
     for (const name of this.shortened) this.#options.log.error(shortenedText(name));
-    await this.examine();
   }
 
   /** The view files that another program has cut short, until their days are restored. */

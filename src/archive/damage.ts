@@ -47,9 +47,9 @@ export async function removedText(
 ): Promise<string | undefined> {
   const oldest = keepDays === 0 ? '' : dayOf(now() - keepDays * DAY_MS);
   const unexplained: string[] = [];
-  for (const name of names) {
+  for (const name of names.filter((one) => dayIn(one) >= oldest)) {
     const packed = await ifPresent(files.stat(`${dir}/${name}.gz`)).catch(() => undefined);
-    if (packed === undefined && dayIn(name) >= oldest) unexplained.push(name);
+    if (packed === undefined) unexplained.push(name);
   }
   const [first] = unexplained;
   if (first === undefined) return undefined;

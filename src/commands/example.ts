@@ -12,6 +12,7 @@ declare const TEMPLATES: string;
 /** The examples by name, each with a summary. */
 const EXAMPLES: Readonly<Record<string, string>> = {
   systemd: 'a systemd service that runs, reloads and restarts viewlog',
+  archive: "a systemd service that archives a cluster's views",
   'systemd-socket': 'a systemd socket, so that restarts refuse no view',
   caddy: 'a Caddy site with viewlog behind it',
   nginx: 'an nginx site with viewlog behind it',
@@ -27,7 +28,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 };
 
 /** These files run viewlog as the owner of its directory. */
-const USES_OWNER = new Set(['systemd', 'dockerfile', 'compose']);
+const USES_OWNER = new Set(['systemd', 'archive', 'dockerfile', 'compose']);
 
 /** Prints a file for another program, filled in with this installation's settings. */
 export const example = defineCommand({

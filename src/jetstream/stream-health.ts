@@ -112,8 +112,9 @@ export function next(state: HealthState, event: HealthEvent, nowMs: number): Hea
         (kind === 'refusing' && nowMs - sinceMs >= REFUSING_MS);
       return isOver ? { ...answered, fault: undefined } : answered;
     }
+    case 'probed':
     default:
-      // A probe was answered. A fault that was found since it was sent is newer.
+      // A fault that was found since the probe was sent is newer.
       return needsProbe(state) && fault!.sinceMs <= event.askedMs
         ? { ...state, fault: undefined }
         : state;

@@ -15,6 +15,9 @@ export type Value = string | number | readonly string[];
 /** @throws {Fatal} exit 64 if an example with this value makes no sense with these settings. */
 type ValueOf = (installation: Installation, example: string) => Value;
 
+/** What an archive has of a collector's options. */
+const ARCHIVED = ['data', 'min-free', 'keep-days', 'status', 'status-token-file', 'log'] as const;
+
 /** The values of `<<name>>` in templates. Only those of the printed template are computed. */
 export const VALUES: Readonly<Record<string, ValueOf>> = {
   dir: ({ dir }) => dir,
@@ -31,6 +34,7 @@ export const VALUES: Readonly<Record<string, ValueOf>> = {
   // systemd, for version 245 or later
   run: runCommand,
   serveFlags: ({ settings }) => flagsOf(settings),
+  archiveFlags: ({ settings }) => flagsOf(settings, ARCHIVED),
   checkFlags: ({ settings }) => flagsOf(settings, ['data', 'projects']),
   secrets: (of) => secretsOf(of).join(', '),
   writable: ({ settings, dir }) => (settings.store === undefined ? dir : ''),

@@ -6,7 +6,7 @@ import { dataDirectory, run, start } from '../../support/viewlog.ts';
 
 // The command itself. In other files, real programs read the printed files.
 
-const SERVERS = ['systemd', 'systemd-socket', 'caddy', 'nginx', 'dockerfile', 'compose'];
+const SERVERS = ['systemd', 'archive', 'systemd-socket', 'caddy', 'nginx', 'dockerfile', 'compose'];
 const METRICS = ['prometheus', 'alerts'];
 const READERS = ['fluent-bit', 'vector', 'filebeat', 'rsyslog', 'clickhouse'];
 const NAMES = [...SERVERS, ...METRICS, ...READERS];
@@ -27,19 +27,22 @@ describe('example', () => {
     expect(lines.filter((line) => wrong.test(line))).toStrictEqual([]);
   });
 
-  it.each(['systemd', 'dockerfile', 'compose'])('%s warns about the user', async (name) => {
-    const args = (data: string) => ['example', name, '--data', data];
-    const missing = await start(args('/var/lib/no-such'), tempDir(), {}).ended;
-    expect([missing.code, missing.stderr]).toStrictEqual([
-      0,
-      'warning: "/var/lib/no-such" does not exist. The file runs viewlog as the user viewlog ' +
-        '(uid 1000); create the directory for that user first\n',
-    ]);
-    const ofRoot = await start(args('/'), tempDir(), {}).ended;
-    expect(ofRoot.stderr).toMatch(
-      /^warning: "\/" belongs to root, so the file runs viewlog as root; give the directory /,
-    );
-  });
+  it.each(['systemd', 'archive', 'dockerfile', 'compose'])(
+    '%s warns about the user',
+    async (name) => {
+      const args = (data: string) => ['example', name, '--data', data];
+      const missing = await start(args('/var/lib/no-such'), tempDir(), {}).ended;
+      expect([missing.code, missing.stderr]).toStrictEqual([
+        0,
+        'warning: "/var/lib/no-such" does not exist. The file runs viewlog as the user viewlog ' +
+          '(uid 1000); create the directory for that user first\n',
+      ]);
+      const ofRoot = await start(args('/'), tempDir(), {}).ended;
+      expect(ofRoot.stderr).toMatch(
+        /^warning: "\/" belongs to root, so the file runs viewlog as root; give the directory /,
+      );
+    },
+  );
 
   it.each([...SERVERS, ...METRICS])('never has a secret in it: %s', async (name) => {
     const env = {
