@@ -5,7 +5,7 @@ import { sleep } from '../base/time.ts';
 import { type Blocked, DayWriter, NOTHING } from '../disk/day-writer.ts';
 import { replaceFile } from '../disk/durable.ts';
 import { FreeSpace } from '../disk/free-space.ts';
-import { archiveRecordOf, fileNameOf } from '../disk/names.ts';
+import { archiveRecordOf, dayOfFileName, fileNameOf } from '../disk/names.ts';
 import { type DirectoryOptions, ifPresent } from '../disk/ops.ts';
 import type { ArchiveLine } from './archive-batch.ts';
 import { type ArchiveRecord, readRecord, recordText } from './archive-record.ts';
@@ -100,6 +100,7 @@ export class ArchiveFiles {
 
   /** Removes sizes that no longer hold from the record. */
   async #forget(names: readonly string[], shortened: readonly string[]): Promise<void> {
+    for (const name of names) this.#days.delete(dayOfFileName('views', name) ?? '');
     const sizes = Object.entries(this.record!.files).filter(([name]) => !names.includes(name));
     const all = [...new Set([...this.shortened, ...shortened])];
     await this.#save({ ...this.record!, files: Object.fromEntries(sizes), shortened: all });
