@@ -1,6 +1,9 @@
 // The part of the NATS client that viewlog uses. Only connect.ts imports it, so that it is
 // evaluated late.
-import { NatsConnectionImpl, setTransportFactory } from '@nats-io/nats-core/internal';
+import {
+  NatsConnectionImpl,
+  setTransportFactory,
+} from '@nats-io/transport-node/lib/nats-base-client.js';
 import type { ConnectionOptions, NatsConnection } from '@nats-io/transport-node';
 import { nodeResolveHost, NodeTransport } from '@nats-io/transport-node/lib/node_transport.js';
 
