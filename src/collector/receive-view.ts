@@ -54,6 +54,7 @@ export async function receiveView(request: Exchange, parts: CollectorParts): Pro
     if (isRefusal(view)) return refuse(view, request, parts, body);
     const stored = await parts.store.append(view.fields, view.project);
     if ('unavailable' in stored) {
+      parts.projects.find(view.project)?.returnToken();
       const fault = { ...unavailable(stored.unavailable), project: view.project };
       return refuse(fault, request, parts, body);
     }

@@ -161,28 +161,12 @@ export class DayWriter {
   async #append(file: OpenFile, lines: Uint8Array): Promise<Written> {
     const begunMs = performance.now();
     const before = file.size;
-    let written = 0;
     let lineBytes = 0;
-    let error: unknown;
-    if (file.owed.length > 0) {
-      ({ written, error } = await this.#writeTo(file, file.owed));
-      file.size += written;
-      if (file.owed === SEAL && written > 0) {
-        this.sealedFragments += 1;
-        const what = 'ended in half a line after a crash; ended that line with a newline';
-        this.#options.log.warn(`"${file.path}" ${what}`);
-      }
-      if (written > 0) file.owed = file.owed.subarray(written);
-    }
+    let error = await this.#writeOwed(file);
     if (error === undefined) {
-      ({ written, error } = await this.#writeTo(file, lines));
-      file.size += written;
-      lineBytes = written;
-    }
-    if (error !== undefined && file.owed.length === 0) {
-      lineBytes = lines.subarray(0, written).lastIndexOf(NEWLINE) + 1;
-      // A copy: a Buffer's own `slice` is a view of memory that its owner may use again.
-      file.owed = Uint8Array.from(lines.subarray(written, lines.indexOf(NEWLINE, lineBytes) + 1));
+      const outcome = await this.#writeTo(file, lines);
+      ({ error } = outcome);
+      ({ lineBytes, owed: file.owed } = splitAt(lines, outcome.written));
     }
     const blocked = error === undefined ? undefined : blockedBy(error, file.path);
     // Syncs after an error too: the lines before the error are in the file and get their answer.
@@ -192,14 +176,29 @@ export class DayWriter {
     return blocked === undefined ? { lineBytes } : { lineBytes, blocked };
   }
 
-  #writeTo(file: OpenFile, bytes: Uint8Array): ReturnType<typeof writeAll> {
+  /** Writes what is owed, as far as possible; returns the error that ended it, if any. */
+  async #writeOwed(file: OpenFile): Promise<unknown> {
+    const { owed } = file;
+    const { written, error } = await this.#writeTo(file, owed);
+    if (written > 0) file.owed = owed.subarray(written);
+    if (owed === SEAL && written > 0) {
+      this.sealedFragments += 1;
+      const what = 'ended in half a line after a crash; ended that line with a newline';
+      this.#options.log.warn(`"${file.path}" ${what}`);
+    }
+    return error;
+  }
+
+  async #writeTo(file: OpenFile, bytes: Uint8Array): ReturnType<typeof writeAll> {
     const { files } = this.#options;
-    return writeAll(files, file.fd, bytes, async (cause, written) => {
+    const outcome = await writeAll(files, file.fd, bytes, async (cause, written) => {
       if (!file.isDsync) return;
       const found = await files.fstat(file.fd).catch(() => undefined);
       // The sync failed, if all bytes are in the file, or if nothing tells how many are.
       if ((found?.size ?? Infinity) > file.size + written) throw cannotSync(file.path, cause);
     });
+    file.size += outcome.written;
+    return outcome;
   }
 
   /** Completes, syncs and closes the file, which stays open if it cannot be completed. */
@@ -276,6 +275,18 @@ export class DayWriter {
       throw error;
     }
   }
+}
+
+/**
+ * Splits whole lines at the byte up to which they are in a file.
+ * @returns the bytes of the lines that are whole in it, and a copy of the rest of the next line, all
+ *   of it if none of it is in the file; empty if there is no next line.
+ */
+export function splitAt(lines: Uint8Array, written: number) {
+  const lineBytes = lines.subarray(0, written).lastIndexOf(NEWLINE) + 1;
+  const end = lines.indexOf(NEWLINE, lineBytes) + 1;
+  // A copy: a Buffer's own `slice` is a view of memory that its owner may use again.
+  return { lineBytes, owed: Uint8Array.from(lines.subarray(written, end)) };
 }
 
 async function endsInNewline(files: FileOps, fd: number, size: number): Promise<boolean> {

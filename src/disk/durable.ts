@@ -4,7 +4,8 @@ import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
 import type { FileOps } from './ops.ts';
 
 /**
- * Writes all of `bytes`. Short writes are ordinary, and EINTR and EAGAIN are retried.
+ * Writes all of `bytes`. Short writes are ordinary, and EINTR and EAGAIN are retried. A write of no
+ * bytes is an error, like that of a full disk.
  * @param onError gets an error, and the bytes written before it; its own exceptions are thrown.
  */
 export async function writeAll(
@@ -16,7 +17,9 @@ export async function writeAll(
   let written = 0;
   while (written < bytes.length) {
     try {
-      written += await files.write(fd, bytes, written, bytes.length - written);
+      const count = await files.write(fd, bytes, written, bytes.length - written);
+      if (count === 0) return { written, error: nothingWritten() };
+      written += count;
     } catch (error) {
       await onError?.(error, written);
       if (!['EINTR', 'EAGAIN'].includes(errnoOf(error) ?? '')) return { written, error };
@@ -24,6 +27,10 @@ export async function writeAll(
   }
   return { written };
 }
+
+/** A file system that takes no bytes and gives no error: tried again later, as if it were full. */
+const nothingWritten = (): Error =>
+  Object.assign(new Error('ENOSPC: the file system took no bytes, write'), { code: 'ENOSPC' });
 
 /**
  * A failed sync is never retried, because no later sync reports what it lost.

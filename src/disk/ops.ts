@@ -96,12 +96,28 @@ const nodeFiles: FileOps = {
   close: (fd) => fromCallback<void>((done) => fs.close(fd, done)),
   rename: (from, to) => fromCallback<void>((done) => fs.rename(from, to, done)),
   unlink: (path) => fromCallback<void>((done) => fs.unlink(path, done)),
-  async freeBytes(dir) {
-    // Async, so that a runtime that forbids it (Deno without --allow-sys=statfs throws) rejects.
-    const { bavail, bsize } = await fromCallback<fs.StatsFs>((done) => fs.statfs(dir, done));
-    return bavail * bsize;
-  },
+  freeBytes: async (dir) => (await fileSystemOf(dir)).freeBytes,
 };
+
+/** Older runtimes do not have `frsize`. It differs from `bsize` on some network file systems. */
+type StatsFs = fs.StatsFs & { readonly frsize?: number };
+
+/** Async, so that a runtime that forbids it (Deno without --allow-sys=statfs throws) rejects. */
+export const fileSystemOf = async (dir: string) =>
+  spaceIn(await fromCallback<StatsFs>((done) => fs.statfs(dir, done)));
+
+/** Returns a file system's space; its blocks are counted in fragments. */
+export function spaceIn({ type, blocks, bfree, bavail, bsize, frsize }: StatsFs) {
+  const blockBytes = frsize || bsize;
+  return {
+    /** The kernel's number of the type. */
+    type,
+    /** The bytes that users may still write. */
+    freeBytes: bavail * blockBytes,
+    /** The most that could be free on it. */
+    sizeBytes: (blocks - (bfree - bavail)) * blockBytes,
+  };
+}
 
 const { Deno: deno } = globalThis as { Deno?: DenoFiles };
 

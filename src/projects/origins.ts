@@ -4,7 +4,9 @@
 const SHAPE = /^https?:\/\/[^\s/?#@\\]+$/i;
 const WILDCARD = /^(https?:\/\/)\*\.(?=[^.:])/i;
 /** One or more whole labels of a host name. */
-const LABELS = String.raw`[\w-]+(?:\.[\w-]+)*`;
+const LABELS = /^[\w-]+(?:\.[\w-]+)*$/;
+/** Longer than the origin of any host name, with a port. */
+const ORIGIN_LENGTH_MAX = 300;
 
 /** The rule for an origin, in the file and on the command line. */
 export const ORIGIN_EXPECTED =
@@ -19,13 +21,24 @@ export const isOrigin = (text: string): boolean => ruleOf(text) !== undefined;
  * Browsers send the canonical form, which is found without being parsed.
  */
 export function originTest(list: readonly string[]): (origin: string) => boolean {
-  const patterns = list.map((origin) =>
-    originKey(origin)
-      .replaceAll(/\W/g, String.raw`\$&`)
-      .replace(String.raw`\*`, LABELS),
+  const keys = list.map(originKey);
+  const exact = new Set(keys.filter((key) => !key.includes('*')));
+  const parents = new Set(
+    keys.filter((key) => key.includes('*')).map((key) => key.replace('*', '')),
   );
-  const pattern = new RegExp(`^(?:${patterns.join('|')})$`);
-  return (origin) => pattern.test(origin) || pattern.test(canonicalOrigin(origin) ?? '');
+  const allows = (origin: string): boolean => exact.has(origin) || isBelow(origin, parents);
+  return (origin) => allows(origin) || allows(canonicalOrigin(origin) ?? '');
+}
+
+/** @param parents such as `https://.example.org`, for the hosts below it. */
+function isBelow(origin: string, parents: ReadonlySet<string>): boolean {
+  if (parents.size === 0 || origin.length > ORIGIN_LENGTH_MAX) return false;
+  const start = origin.indexOf('://') + 3;
+  const scheme = origin.slice(0, start);
+  for (let dot = origin.indexOf('.'); dot >= 0; dot = origin.indexOf('.', dot + 1)) {
+    if (parents.has(scheme + origin.slice(dot))) return LABELS.test(origin.slice(start, dot));
+  }
+  return false;
 }
 
 /** Returns a text that is equal for two origins of the projects file that allow the same. */

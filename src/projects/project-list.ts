@@ -31,6 +31,8 @@ export interface Project extends Omit<ProjectEntry, 'active'> {
    * @returns 0 if there is one to spend, otherwise the whole seconds until then (at least 1).
    */
   takeToken(nowMs: number, spend?: boolean): number;
+  /** Gives back what a view spent that was not stored. */
+  returnToken(): void;
 }
 
 /** The projects of a reading of the file. */
@@ -71,6 +73,7 @@ export class ProjectList {
       active,
       allowsOrigin: (origin) => !isListed || (origin !== undefined && isListed(origin)),
       takeToken: (nowMs, spend) => (limit ? bucket.take(limit, nowMs, spend) : 0),
+      returnToken: () => bucket.giveBack(),
     };
   }
 }

@@ -25,4 +25,9 @@ export class TokenBucket {
     if (spend) this.#spent += MINUTE_MS;
     return 0;
   }
+
+  /** Gives back the token of a view that was not stored. */
+  giveBack(): void {
+    this.#spent = Math.max(0, this.#spent - MINUTE_MS);
+  }
 }

@@ -3,7 +3,7 @@ import * as fs from 'node:fs/promises';
 import { dayOf } from '../base/time.ts';
 import { daysIn } from '../disk/directory.ts';
 import { fileNameOf } from '../disk/names.ts';
-import { systemFiles } from '../disk/ops.ts';
+import { fileSystemOf, systemFiles } from '../disk/ops.ts';
 import { overdueFiles } from '../disk/retention.ts';
 import { type DiskRemedy, diskRemedy } from '../view/remedy.ts';
 import type { Place } from './shell-commands.ts';
@@ -42,18 +42,6 @@ async function bytesPerDay(dir: string, [, ...days]: readonly string[], nowMs: n
   );
   const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
   return complete.length === 0 ? undefined : bytes / complete.length;
-}
-
-async function fileSystemOf(dir: string) {
-  const { type, blocks, bfree, bavail, bsize } = await fs.statfs(dir);
-  return {
-    /** The kernel's number of the type. */
-    type,
-    /** The bytes that users may still write. */
-    freeBytes: bavail * bsize,
-    /** The most that could be free on it. */
-    sizeBytes: (blocks - (bfree - bavail)) * bsize,
-  };
 }
 
 /** The free space of the data directory's disk. */

@@ -230,6 +230,17 @@ it('stores no view again that is marked as a replay and refused, and counts it a
   expect(stored).toHaveLength(1);
 });
 
+it('a view that storage refuses does not count against its project', async () => {
+  let isFull = true;
+  const append: ViewStore['append'] = async () => (isFull ? { unavailable: 'x' } : { id: 'a' });
+  const { send } = newCollector(append);
+  const body = viewOf({ p: '1000004' });
+  for (let n = 0; n < 5; n++) expect((await send({ body })).status).toBe(503);
+  isFull = false;
+  const statuses = [await send({ body }), await send({ body }), await send({ body })];
+  expect(statuses.map(({ status }) => status)).toStrictEqual([201, 201, 429]);
+});
+
 it.each<[why: string, ViewStore['append']]>([
   ['the disk is full', async () => ({ unavailable: 'the disk is full' })],
   ['viewlog had an unexpected error, which is in its log', () => Promise.reject(new Error('x'))],

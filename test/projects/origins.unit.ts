@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isOrigin, originTest } from '../../src/projects/origins.ts';
 
@@ -40,6 +41,27 @@ test.each<[listed: string, allowed: string, others?: string]>([
   expect(allowed.split(' ').filter((origin) => !isAllowed(origin))).toEqual([]);
   const rest = [...others.split(' '), ' https://example.com', 'https://a\n.example.org'];
   expect(rest.filter((origin) => isAllowed(origin))).toEqual([]);
+});
+
+const label = fc.constantFrom('a', 'b', 'c-d', 'org');
+const host = fc.array(label, { minLength: 1, maxLength: 4 }).map((labels) => labels.join('.'));
+const listedOrigin = fc
+  .tuple(fc.constantFrom('http://', 'https://'), fc.constantFrom('', '*.'), host)
+  .map((parts) => parts.join(''));
+
+test('a list allows what one of its origins allows', () => {
+  fc.assert(
+    fc.property(fc.array(listedOrigin), listedOrigin, (list, text) => {
+      const origin = text.replace('*.', '');
+      const [scheme, name] = origin.split('://') as [string, string];
+      const isListed = list.some(
+        (one) =>
+          one === origin ||
+          (one.startsWith(`${scheme}://*`) && name.endsWith(one.slice(scheme.length + 4))),
+      );
+      expect(originTest(list)(origin)).toBe(isListed);
+    }),
+  );
 });
 
 test.each(

@@ -26,6 +26,15 @@ test('only looks if it is not to be spent', () => {
   expect([false, false, true, false].map((spend) => take(0, spend))).toEqual([0, 0, 0, 60]);
 });
 
+test('takes back the token of a view that was not stored, but never more than it gave', () => {
+  const bucket = new TokenBucket();
+  expect([bucket.take(1, 0), bucket.take(1, 0)]).toEqual([0, 60]);
+  bucket.giveBack();
+  expect(bucket.take(1, 0)).toBe(0);
+  for (let n = 0; n < 3; n++) bucket.giveBack();
+  expect([bucket.take(1, 0), bucket.take(1, 0)]).toEqual([0, 60]);
+});
+
 test('has a token for a caller who waited for the returned time, at least a second', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 10_000 }), fc.nat(1e12), (limit, nowMs) => {

@@ -2,7 +2,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { systemFiles } from '../../../src/disk/ops.ts';
+import { type FileOps, systemFiles } from '../../../src/disk/ops.ts';
 import { FaultyDisk } from '../../support/faulty-disk.ts';
 import { openStore, view } from '../../support/open-store.ts';
 import { until } from '../../support/viewlog.ts';
@@ -95,6 +95,26 @@ describe('a full disk', () => {
     await store.close(20_000);
   });
 
+  test('that gives no error, but takes no bytes, is tried again only at times', async () => {
+    let writes = 0;
+    let isFull = true;
+    const files: FileOps = {
+      ...systemFiles,
+      write: async (...args) => {
+        writes += 1;
+        return isFull ? 0 : systemFiles.write(...args);
+      },
+    };
+    const { store, lines, log } = await openStore({ files, pollMs: 5 });
+    expect(await store.append(view(1))).toEqual({ unavailable: 'the disk is full' });
+    await until(() => writes > 2);
+    isFull = false;
+    await until(() => store.state().unavailable === undefined);
+    expect(lines()).toHaveLength(1);
+    expect(log.lines[0]).toContain('ENOSPC: the file system took no bytes');
+    await store.close(20_000);
+  });
+
   test('at the stop: half a line stays, exit 74, and the next start ends it', async () => {
     const { store, disk, dir, text, path } = await openFaulty({ pollMs: 600_000 });
     disk.spaceBytes = 40;
@@ -152,6 +172,7 @@ test('a failed sync ends the process with exit 74 and the name of the file', asy
   expect(fatals.map(({ exitCode, message }) => [exitCode, message])).toEqual([
     [74, `${what}; check the disk, then start viewlog again`],
   ]);
+  await expect(store.close(20_000)).rejects.toBe(fatals[0]);
 });
 
 test.each([

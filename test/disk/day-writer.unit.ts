@@ -1,0 +1,24 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { splitAt } from '../../src/disk/day-writer.ts';
+
+// The simulator tests the rest of it.
+
+const line = fc.string({ unit: 'binary', maxLength: 6 }).map((text) => text.replaceAll('\n', ''));
+
+test('lines that are cut off anywhere are whole up to a line, and owe the rest of the next', () => {
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 6 }), fc.nat(), (lines, n) => {
+      const whole = Buffer.from(lines.map((text) => `${text}\n`).join(''));
+      const written = n % (whole.length + 1);
+      let end = 0;
+      let left = lines.map((text) => Buffer.byteLength(text) + 1);
+      for (; left[0] !== undefined && end + left[0] <= written; left = left.slice(1))
+        end += left[0];
+      const { lineBytes, owed } = splitAt(whole, written);
+      expect(lineBytes).toBe(end);
+      expect(Buffer.from(owed)).toStrictEqual(whole.subarray(written, end + (left[0] ?? 0)));
+      expect(owed.buffer).not.toBe(whole.buffer);
+    }),
+  );
+});

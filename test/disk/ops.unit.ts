@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { fileSystemOf, spaceIn } from '../../src/disk/ops.ts';
+
+const STATFS = {
+  type: 1,
+  bsize: 1_048_576,
+  blocks: 1000,
+  bfree: 500,
+  bavail: 400,
+  files: 0,
+  ffree: 0,
+};
+
+test.each([
+  ['fragments', { frsize: 4096 }, 4096],
+  ['blocks, if the file system has no fragments', { frsize: 0 }, 1_048_576],
+  ['blocks, if the runtime does not tell of fragments', {}, 1_048_576],
+])('free space is counted in %s', (_, fragments, bytes) => {
+  const space = { type: 1, freeBytes: 400 * bytes, sizeBytes: 900 * bytes };
+  expect(spaceIn({ ...STATFS, ...fragments })).toStrictEqual(space);
+});
+
+test('a directory that is missing has no space', async () => {
+  await expect(fileSystemOf('/missing')).rejects.toMatchObject({ code: 'ENOENT' });
+});
