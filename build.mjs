@@ -212,7 +212,7 @@ async function snippet(entryPoint, keepsCampaigns) {
     define: { CAMPAIGNS: String(keepsCampaigns) },
     minify: true,
     write: false,
-    target: 'es2020',
+    target: 'es2021',
     tsconfigRaw: { compilerOptions: { alwaysStrict: false } }, // 13 bytes
   });
   return outputFiles[0].text.trim();

@@ -49,10 +49,15 @@ export function admit(
   return { ...tooLarge(lineBytes, viewBytesMax, 'line that the view would become'), project: id };
 }
 
-const originFault = (origin: string | undefined, projects: Projects): string =>
-  origin === undefined
-    ? 'requires an Origin header, and the request has none. Send the view from a page of its site.'
-    : `does not accept views from "${printable(origin)}". ${ask(projects, 'allow this origin')}`;
+function originFault(origin: string | undefined, projects: Projects): string {
+  if (origin === undefined) {
+    return 'requires an Origin header, and the request has none. Send the view from a page of its site.';
+  }
+  const refused = `does not accept views from "${printable(origin)}".`;
+  return origin === 'null'
+    ? `${refused} This is the origin of sandboxed frames and local files, and it cannot be listed. Send the view from a page of its site.`
+    : `${refused} ${ask(projects, 'allow this origin')}`;
+}
 
 const ask = ({ operator = 'the operator of this collector' }: Projects, what: string): string =>
   `Ask ${operator} to ${what}.`;

@@ -14,7 +14,7 @@ import { collectorAddress, defineCommand } from './command.ts';
 declare const SNIPPETS: string;
 
 /** Every page of a site carries the script. */
-const BYTES_MAX = 1500;
+const BYTES_MAX = 2000;
 
 /**
  * Prints the script for a project's pages. It can be ready before the collector is, so an unlisted
@@ -35,25 +35,40 @@ export const snippet = defineCommand({
     const { projects: path, campaigns } = settings;
     const url = settings.url ?? viewUrl.read((await collectorAddress(settings)).address);
     if (url === undefined) throw new Fatal(EXIT.usage, 'browsers cannot reach --host; give --url');
-    const script = scriptOf(id, url, campaigns);
+    // Comments in HTML; in XHTML, where the script's `&&` would be faults, a section of plain text.
+    const script = `/*<![CDATA[*/${scriptOf(id, url, campaigns)}/*]]>*/`;
     const element = `<script>${script}</script>`;
     const excess = element.length + 1 - BYTES_MAX; // ASCII, and a newline
     if (excess > 0) {
       const much = plural(excess, 'character');
       throw new Fatal(EXIT.usage, `--url is ${much} too long for a small script`);
     }
-    const { origin, hostname } = new URL(url);
+    const { origin, hostname, protocol } = new URL(url);
     if (isLoopback(hostname)) {
       log.warn(`Only browsers on this machine reach ${url}; give --url the address for others`);
+    } else if (protocol === 'http:') {
+      log.warn(
+        `Pages on https cannot send to ${url}; if yours are on https, give --url an https address`,
+      );
     }
     for (const problem of problemsOf(await readProjectsFile(path), id, path)) log.warn(problem);
     print(element);
     const hash = createHash('sha256').update(script).digest('base64');
-    const policy = `script-src 'sha256-${hash}'; connect-src ${origin}`;
-    note(`Pages with a Content-Security-Policy need this in it: ${policy}`);
+    for (const line of policyAdvice(`'sha256-${hash}'`, origin)) note(line);
     return EXIT.done;
   },
 });
+
+/** Returns what to change in a Content-Security-Policy, in words that work as they are. */
+const policyAdvice = (hash: string, origin: string): readonly string[] => [
+  'If your pages have a Content-Security-Policy, add a source to two of its directives:',
+  `  connect-src: ${origin}`,
+  `  script-src-elem, or else script-src: ${hash}`,
+  "    Leave this one out if the directive has 'unsafe-inline', but no nonce and no hash:",
+  '    it would block the other inline scripts.',
+  'If a directive is missing, make it, and copy the sources of default-src into it first;',
+  "if that is missing too, nothing needs to be added. Remove 'none'.",
+];
 
 /** Returns why the project's views would be refused. */
 function problemsOf(reading: Parsed, id: string, path: string): readonly string[] {

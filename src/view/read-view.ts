@@ -73,6 +73,9 @@ function storedText(value: unknown): string {
 
 function whereNotJson(text: string): string {
   if (text.trim() === '') return 'The body is empty; send one JSON object.';
+  if (/^\[object \w+\]$/.test(text)) {
+    return `The body is "${text}": an object was sent as text. Use JSON.stringify(view).`;
+  }
   const fault = syntaxFault(text);
   if (fault === undefined) return 'The body is not JSON; send one JSON object.';
   const { line, column } = placeOf(text, fault.offset);

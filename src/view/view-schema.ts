@@ -30,7 +30,8 @@ const languageTag = v.pipe(
   v.regex(LANGUAGE_TAG, LANGUAGE),
 );
 
-const TIMESTAMP = 'UTC timestamp such as "2026-01-31T23:59:59.999Z"';
+const TIMESTAMP =
+  'UTC timestamp with milliseconds, as new Date().toISOString() returns it: "2026-01-31T23:59:59.999Z"';
 const timestamp = v.pipe(
   v.string(TIMESTAMP),
   v.regex(

@@ -19,6 +19,7 @@ export interface Page {
   evaluate<T, A>(run: (argument: A) => T | Promise<T>, argument: A): Promise<T>;
   locator(selector: string, options?: { hasText?: string | RegExp }): Locator;
   title(): Promise<string>;
+  close(): Promise<void>;
   screenshot(options: { path: string; fullPage?: boolean }): Promise<unknown>;
   readonly keyboard: { press(key: string): Promise<void> };
   on(
@@ -76,7 +77,7 @@ export const SITE_HOST = 'site.test';
 const ARGS = [
   '--no-sandbox',
   '--disable-gpu',
-  `--host-resolver-rules=MAP ${SITE_HOST} 127.0.0.1`,
+  '--host-resolver-rules=MAP *.test 127.0.0.1',
   // The script of `viewlog snippet` sends nothing from an automated browser.
   '--disable-blink-features=AutomationControlled',
 ];

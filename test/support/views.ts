@@ -68,7 +68,8 @@ ACCEPTED.push(
   { cf: undefined, csf: [{ cf: nested(30) }] },
 );
 
-const TIMESTAMP = 'UTC timestamp such as "2026-01-31T23:59:59.999Z"';
+const TIMESTAMP =
+  'UTC timestamp with milliseconds, as new Date().toISOString() returns it: "2026-01-31T23:59:59.999Z"';
 const TAG = 'BCP 47 language tag such as "nb-NO"';
 const INTEGER = 'integer from -9007199254740991 to 9007199254740991';
 const DEPTH = 'array nested at most 32 levels deep';

@@ -92,7 +92,7 @@ describe('the faults of a view', () => {
     const lines = issues.map(({ field, message, expected, received }) =>
       [field, message, expected, received].join(' | '),
     );
-    const [unknown, time] = ['is not a field of a view', 'UTC timestamp such as'];
+    const [unknown, time] = ['is not a field of a view', 'UTC timestamp with milliseconds'];
     expect(lines).toStrictEqual([
       `zz | ${unknown} | nothing | 1`,
       `url | must be a ${path} | ${path} | "x"`,
@@ -145,6 +145,10 @@ describe('the faults of a view', () => {
 
 it.each([
   ['', 'The body is empty; send one JSON object.'],
+  [
+    '[object Object]',
+    'The body is "[object Object]": an object was sent as text. Use JSON.stringify(view).',
+  ],
   ['{"a":\n  1,}', 'Line 2, column 4: expected no comma before the closing "}".'],
 ])('%j, which is not JSON, is refused with the place', (text, detail) => {
   expect(refused(text)).toStrictEqual({ code: 'malformed-json', detail });

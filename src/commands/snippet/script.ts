@@ -1,6 +1,6 @@
 // The script that `viewlog snippet` prints for a project's pages. The build minifies it, and the
 // command replaces the names declared here by values. Every page loads every byte of it, so it is
-// terse. Browsers older than 2020 cannot parse it, and send nothing.
+// terse. Browsers older than 2021 cannot parse it, and send nothing.
 
 /** The project's id. */
 declare const PROJECT: string;
@@ -9,122 +9,197 @@ declare const VIEW_URL: string;
 /** True: `url` keeps the `utm_*` parameters. The build makes one script for each value. */
 declare const CAMPAIGNS: boolean;
 
+/** What a page says of a view that it sends by hand. */
+interface ByHand {
+  readonly url?: string;
+  readonly pid?: string;
+  readonly pn?: string;
+}
+
+/** The part of the Navigation API that the script uses. */
+interface NavigationApi extends EventTarget {
+  readonly activation?: { readonly from: unknown };
+}
+
+interface NavigationEvent extends Event {
+  readonly navigationType?: string;
+}
+
 ((id: string, address: string) => {
-  // Language, script and region: what pages and browsers name. The collector accepts them all.
-  const languageTag = /^[a-z]{2,3}(-[a-z]{4})?(-([a-z]{2}|\d{3}))?$/i;
-  const page = document;
-  const where = location;
-  const on = addEventListener;
-  const key = `viewlog${id}`;
-  const scripts = self as unknown as Record<string, HTMLOrSVGScriptElement | null>;
-  const isHere = key in scripts;
-  // A library that swaps a page's body runs its scripts again. Then only `data-pid` is new.
-  scripts[key] = page.currentScript;
-  if (isHere) return;
-
-  // Counts readers, not the owner's work on the site.
-  let off: string | undefined;
-  try {
-    off = localStorage.viewlog;
-  } catch {
-    // The visitor, or a sandbox, allows no storage.
-  }
-  const why =
-    off == 'off'
-      ? 'localStorage.viewlog'
-      : navigator.webdriver
-        ? 'automated browser'
-        : /^(localhost|127\..*|\[::1]|)$/.test(where.hostname) &&
-          scripts[key]?.dataset.local == null &&
-          'local page, no data-local';
-  if (why) {
-    // oxlint-disable-next-line no-console -- the page's developer looks there
-    console.info(key, 'is off:', why);
-    return;
-  }
-
-  /** The referrer of the current view. */
+  /** Why nothing is sent. */
+  let why: string | false | undefined;
+  /** The page before the next view's; `ref` is the page before the current view's. */
+  let from: string;
   let ref: string;
   /** The first referrer of the visit, which ends when its tab is closed. */
   let first: string | undefined;
   let path: string;
   let url: string;
-  /** When the current view began; empty once it was sent. */
-  let ld = '';
+  let byHand: ByHand | undefined;
+  /** When the current view began; 0 once it was sent. */
+  let ld: Date | 0;
+  /** The page's title when it was last looked at. */
+  let title: string;
+  /** While it is over 0, the title may still be the previous page's. */
+  let looksLeft: number;
+  let timer: ReturnType<typeof setTimeout>;
+  let isBusy: unknown;
+  /** How often the script looks whether a title has changed: every 100 ms, for 1.5 s. */
+  const LOOKS = 16;
+  const page = document;
+  const where = location;
+  const browser = navigator;
+  const on = addEventListener;
+  const key = 'viewlog' + id; // not a template, which JSP and FreeMarker would fill in
+  const globals = self as unknown as Record<string, DOMStringMap>;
+  const navigation = globals['navigation'] as unknown as NavigationApi | undefined;
+  const bodies: string[] = [];
+  const isHere = key in globals;
+  // A library that swaps a page's body runs its scripts again. Then only its attributes are new.
+  globals[key] = page.currentScript?.dataset || {};
+  if (isHere) return;
 
-  const send = (): void => {
-    if (!ld) return;
-    // In the order of the stored line: the collector then need not parse the view.
-    const view = {
-      pn: page.title,
-      pid: scripts[key]?.dataset.pid || path,
-      p: id,
-      ubl: [page.documentElement.lang, navigator.language].find((tag) => languageTag.test(tag)),
-      ref,
-      ld,
-      url,
-      orgreferer: first,
-    };
-    ld = '';
+  /** Sends one view at a time: a collector that hangs takes one of the site's six connections. */
+  const post = (): void => {
+    const body = (isBusy = bodies.shift());
+    if (!body) return;
     fetch(address, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(view),
+      body,
       keepalive: true,
+      referrerPolicy: 'origin',
+      signal: AbortSignal.timeout?.(1e4),
     })
-      .then(async (answer) => {
-        // oxlint-disable-next-line no-console -- the page's developer looks there
-        if (!answer.ok) console.warn(key, (await answer.json()).detail);
-      })
+      .then(
+        (answer): unknown =>
+          // oxlint-disable-next-line no-console -- the page's developer looks there
+          answer.ok || answer.json().then((problem) => console.warn(key, problem.detail)),
+      )
       // The browser logs a view that could not be sent, and an answer that is not viewlog's.
-      .catch(() => {});
+      .then(post, post);
   };
 
-  const begin = (from: string): void => {
+  const send = (): void => {
+    if (!ld) return;
+    bodies.push(
+      // In the order of the stored line: the collector then need not parse the view.
+      JSON.stringify({
+        pn: looksLeft > 0 ? undefined : page.title,
+        pid: globals[key]!.pid || path,
+        p: id,
+        ubl: /^[a-z]{2,3}\b[\w-]*$/i.exec(browser.language)?.[0],
+        ref,
+        ld,
+        url,
+        content: globals[key]!.template ? { templateId: globals[key]!.template } : undefined,
+        orgreferer: first,
+        ...byHand,
+      }),
+    );
+    ld = 0;
+    if (!isBusy) post();
+  };
+
+  const place = (): void => {
+    url = path = where.pathname;
+    from = where.origin + path;
+    if (CAMPAIGNS) {
+      url += (where.search.match(/[?&]utm_(source|medium|campaign|term|content)=[^&]*/g) || [])
+        .join('')
+        .replace(/^&/, '?');
+    }
+  };
+
+  /** Sends the view when its title has changed, or was looked at often enough. */
+  const wait = (): void => {
+    clearTimeout(timer);
+    const isChanged = page.title != title;
+    // Looks once more even then: a router that redirects changes the address after the title.
+    if (isChanged && title) looksLeft = 0;
+    title = page.title;
+    if (isChanged || (page.readyState == 'loading' && (looksLeft || !title)) || looksLeft-- > 0) {
+      timer = setTimeout(wait, 100);
+    } else send();
+  };
+
+  const begin = (looks: number, given?: ByHand): void => {
     send();
     ref = from;
-    url = path = where.pathname;
-    if (CAMPAIGNS) {
-      const tags = where.search.match(/[?&]utm_[^&]*/g) || [];
-      url += tags.join('').replace(/^&/, '?');
-    }
-    ld = new Date().toJSON();
+    place();
+    ld = new Date();
+    byHand = given;
+    title = page.title;
+    looksLeft = looks;
+    wait();
   };
 
-  /** Called when a single-page site changes its address. The site sets its title a moment later. */
-  const moved = (): void => {
-    if (path === where.pathname) return;
-    begin(where.origin + path);
-    setTimeout(send, 300);
+  /**
+   * Called when a single-page site changes its address. The site sets its title a moment later.
+   * @param change an event, or the name of the function that was called.
+   */
+  const moved = (change: Event | string): void => {
+    if (path != where.pathname) {
+      // oxlint-disable-next-line unicorn/prefer-string-starts-ends-with -- an event becomes a text
+      if (/^r/.test((change as NavigationEvent).navigationType || (change as string))) {
+        place();
+        looksLeft = LOOKS;
+      } else begin(LOOKS);
+    }
   };
 
   const start = (): void => {
-    begin(page.referrer.replace(/[?#].*/, ''));
+    from = page.referrer.split('?')[0]!;
+    // After a reload or the back button, browsers repeat the page's first referrer. If the site has
+    // them send none, the page before may still be known to be the site's.
+    if (performance.navigation?.type || (!from && navigation?.activation?.from)) {
+      from = where.origin;
+    }
     try {
-      first = sessionStorage.viewlog ??= ref;
+      first = sessionStorage.viewlog ??= from;
     } catch {
       // The visitor, or a sandbox, allows no storage.
     }
-    // At once, for visitors who leave early. A script before the title waits for the title.
-    if (page.title || page.body) send();
-    else on('DOMContentLoaded', send);
-    on('pagehide', send);
-    on('popstate', moved);
-    on('pageshow', ({ persisted }) => {
-      if (!persisted) return;
-      begin(ref);
+    on('pagehide', () => {
       send();
+      while (bodies[0]) post();
     });
+    if (globals[key]!.manual != null) return;
+    begin(globals[key]!.app == null ? 0 : LOOKS);
+    on('pageshow', (event) => event.persisted && begin(0));
+    on('popstate', moved);
+    // Without a Navigation API the listener is the window's, and never called.
+    on.call(navigation, 'currententrychange', moved);
     for (const name of ['pushState', 'replaceState'] as const) {
       const change = history[name];
       history[name] = (...to) => {
         change.apply(history, to);
-        moved();
+        moved(name);
       };
     }
   };
 
-  if ((page as { prerendering?: boolean }).prerendering) {
-    page.addEventListener('prerenderingchange', start);
-  } else start();
+  // Counts readers, not the owner's work on the site.
+  try {
+    why = localStorage.viewlog == 'off' && 'localStorage.viewlog';
+  } catch {
+    // The visitor, or a sandbox, allows no storage.
+  }
+  why ||=
+    (globals as unknown) != top
+      ? 'frame'
+      : browser.webdriver || /compatible;|[^u]bot|spider|lighthouse/i.test(browser.userAgent)
+        ? 'bot'
+        : /^$|^(127|0)\.|^\[::|(^|\.)localhost\.?$/.test(where.hostname) &&
+          globals[key].local == null &&
+          'local page';
+  const whenShown = (run: () => void): void =>
+    (page as { prerendering?: boolean }).prerendering
+      ? on.call(page, 'prerenderingchange', run)
+      : run();
+  (globals as { viewlog?: unknown }).viewlog = (view?: ByHand) =>
+    why || whenShown(() => begin(0, view));
+  // oxlint-disable-next-line no-console -- the page's developer looks there
+  if (why) console.info(key, 'is off:', why);
+  else whenShown(start);
 })(PROJECT, VIEW_URL);

@@ -1,0 +1,543 @@
+import { buildSync } from 'esbuild';
+import { describe, expect, it } from 'vitest';
+import { hasChromium } from '../support/chromium.ts';
+import { hasFirefox } from '../support/firefox.ts';
+import { pageOf, type Person, type Visitor, visitsOf } from '../support/people.ts';
+import { TOOLS } from '../support/runtimes.ts';
+
+// What people did on sites that have the printed script, and the views that a person would count.
+
+/** Changes the address as a router does, and later the title. */
+const route = (path: string, titleAfterMs: number, title = `App ${path}`): string =>
+  `(history.pushState(null, '', '${path}'),
+    setTimeout(() => { document.title = '${title}' }, ${titleAfterMs}), 1)`;
+
+const said = (v: Visitor): Promise<unknown> => v.sees('self.said.join() || undefined');
+
+/** A page whose own scripts must work; they set its title. */
+const WITH_OWN = (path: string, script: string): string =>
+  `<!doctype html><script src="/browser.js"></script><title>Broken ${path}</title>
+   <script nonce="n">document.title = 'Works'</script>${script}`;
+
+const withScripts =
+  (...scripts: string[]) =>
+  (path: string, script: string): string =>
+    pageOf(path, script, `<div id="app"></div>${scripts.join('')}`);
+
+const VUE = `<script src="/vue.js"></script><script src="/vue-router.js"></script><script>
+  const page = { template: '<p>{{ $route.path }}</p>' };
+  self.router = VueRouter.createRouter({
+    history: VueRouter.createWebHistory(),
+    routes: [{ path: '/old', redirect: '/new' }, { path: '/:any*', component: page }],
+  });
+  router.afterEach((to) => setTimeout(() => { document.title = 'App ' + to.path }, 500));
+  Vue.createApp({ template: '<router-view/>' }).use(router).mount('#app');
+</script>`;
+
+const reactApp = (): string => {
+  const contents = `
+    import { createElement as h, useEffect } from 'react';
+    import { createRoot } from 'react-dom/client';
+    import { createBrowserRouter, Navigate, RouterProvider, useLocation } from 'react-router';
+    function Page() {
+      const { pathname } = useLocation();
+      useEffect(() => { setTimeout(() => { document.title = 'App ' + pathname }, 500) }, [pathname]);
+      return h('p', null, pathname);
+    }
+    self.router = createBrowserRouter([
+      { path: '/old', element: h(Navigate, { to: '/new', replace: true }) },
+      { path: '*', element: h(Page) },
+    ]);
+    createRoot(document.getElementById('app')).render(h(RouterProvider, { router: self.router }));`;
+  const { outputFiles } = buildSync({
+    stdin: { contents, resolveDir: TOOLS },
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'iife',
+    define: { 'process.env.NODE_ENV': '"production"' },
+  });
+  return `<script>${outputFiles[0]!.text.replaceAll('</script', String.raw`<\/script`)}</script>`;
+};
+
+/** Follows three links of a single-page site, the last of which redirects. */
+const routeThrice =
+  (to: (path: string) => string) =>
+  async (v: Visitor): Promise<void> => {
+    await v.open('/');
+    await v.wait(2_000);
+    for (const [path, end] of [
+      ['/a', '/a'],
+      ['/b', '/b'],
+      ['/old', '/new'],
+    ]) {
+      await v.run(to(path!));
+      await v.sees(`location.pathname == '${end}'`);
+      await v.wait(2_500);
+    }
+  };
+const ROUTED_THRICE = [
+  '/ | App / |  | ',
+  '/a | App /a | SITE/ | ',
+  '/b | App /b | SITE/a | ',
+  '/new | App /new | SITE/b | ',
+];
+
+/** Pages of a site that a library swaps. */
+const swapped =
+  (scripts: string) =>
+  (path: string, script: string): string =>
+    `<!doctype html><head><script src="/browser.js"></script><title>Page ${path}</title>${script}
+     ${scripts}</head><body><main id="swup" class="transition-fade">
+     <a href="/a">a</a><a href="/b">b</a><a href="/old">old</a></main></body>`;
+const followThrice = async (v: Visitor): Promise<void> => {
+  await v.open('/');
+  for (const [path, end] of [
+    ['/a', '/a'],
+    ['/b', '/b'],
+    ['/old', '/new'],
+  ]) {
+    await v.run(`document.querySelector('a[href="${path}"]').click()`);
+    await v.sees(`document.title == 'Page ${end}'`);
+    await v.wait(2_000);
+  }
+};
+const FOLLOWED_THRICE = ROUTED_THRICE.map((row) => row.replace('App', 'Page'));
+
+const open = async (v: Visitor): Promise<void> => v.open('/');
+const openAndHear = async (v: Visitor): Promise<unknown> => {
+  await v.open('/');
+  return said(v);
+};
+const HOME = '/ | Page / |  | ';
+
+const PEOPLE: Person[] = [
+  {
+    did: 'found the site in a search, and read four pages',
+    steps: async (v) => {
+      await v.search('/');
+      for (const path of ['/a', '/b', '/c']) await v.follow(path);
+    },
+    stored: [
+      '/ | Page / | SEARCH/find | SEARCH/find',
+      '/a | Page /a | SITE/ | SEARCH/find',
+      '/b | Page /b | SITE/a | SEARCH/find',
+      '/c | Page /c | SITE/b | SEARCH/find',
+    ],
+  },
+  {
+    did: 'typed the address, and read four pages of a site that hides its addresses',
+    headers: { 'referrer-policy': 'no-referrer' },
+    steps: async (v) => {
+      await v.open('/');
+      for (const path of ['/a', '/b', '/c']) await v.follow(path);
+    },
+    stored: [HOME, '/a | Page /a | SITE | ', '/b | Page /b | SITE | ', '/c | Page /c | SITE | '],
+  },
+  {
+    did: 'found the site in a search, read on, and went back to a page that was kept',
+    steps: async (v) => {
+      await v.search('/');
+      await v.follow('/a');
+      await v.back();
+      await v.sees(`location.pathname == '/'`);
+      await v.wait(500);
+    },
+    stored: [
+      '/ | Page / | SEARCH/find | SEARCH/find',
+      '/a | Page /a | SITE/ | SEARCH/find',
+      '/ | Page / | SITE/ | SEARCH/find',
+    ],
+  },
+  {
+    did: 'found the site in a search, went back to a page that was not kept, and reloaded it',
+    html: (path, script) =>
+      pageOf(
+        path,
+        script,
+        '<script>onunload = () => {}; new BroadcastChannel("x").onmessage = () => {}; navigator.locks?.request("x", () => new Promise(() => {}))</script>',
+      ),
+    headers: { 'cache-control': 'no-store' },
+    steps: async (v) => {
+      await v.search('/');
+      await v.follow('/a');
+      await v.back();
+      await v.sees(`location.pathname == '/' && document.readyState == 'complete'`);
+      await v.wait(300);
+      await v.run('location.reload()');
+      await v.wait(1_000);
+    },
+    stored: [
+      '/ | Page / | SEARCH/find | SEARCH/find',
+      '/a | Page /a | SITE/ | SEARCH/find',
+      '/ | Page / | SITE | SEARCH/find',
+      '/ | Page / | SITE | SEARCH/find',
+    ],
+  },
+  {
+    did: 'read a page with a query under unsafe-url, which campaigns may keep in part',
+    args: ['--campaigns'],
+    headers: { 'referrer-policy': 'unsafe-url' },
+    steps: (v) =>
+      v.open('/a?email=x&utm_source=s&utm_email=y&utm_medium=m%20n&utm_content=c&autm_term=1'),
+    stored: [
+      '/a?utm_source=s&utm_medium=m%20n&utm_content=c | Page /a?email=x&utm_source=s&utm_email=y&utm_medium=m%20n&utm_content=c&autm_term=1 |  | ',
+    ],
+  },
+  {
+    did: 'used a site whose routes set their title after 0.5 and 1.4 s',
+    steps: async (v) => {
+      await v.open('/');
+      await v.run(route('/a', 500));
+      await v.wait(2_000);
+      await v.run(route('/b', 1_400));
+      await v.wait(2_500);
+    },
+    stored: [HOME, '/a | App /a | SITE/ | ', '/b | App /b | SITE/a | '],
+  },
+  {
+    did: 'went on after 250 ms, before the route had its title',
+    steps: async (v) => {
+      await v.open('/');
+      await v.run(`history.pushState(null, '', '/a')`);
+      await v.wait(250);
+      await v.run(route('/b', 250));
+      await v.wait(2_000);
+    },
+    stored: [HOME, '/a | - | SITE/ | ', '/b | App /b | SITE/a | '],
+  },
+  {
+    did: 'used a site whose title never changes, with hashes and queries',
+    steps: async (v) => {
+      await v.open('/?a=b');
+      await v.run(`history.pushState(null, '', '/a?x')`);
+      await v.run(`history.pushState(null, '', '/a?y#z')`);
+      await v.run(`(location.hash = 'part', history.replaceState(null, '', '/a?q'))`);
+      await v.wait(2_500);
+      await v.back();
+      await v.wait(300);
+    },
+    stored: ['/ | Page /?a=b |  | ', '/a | Page /?a=b | SITE/ | '],
+  },
+  {
+    did: 'went back and forward in a single-page site',
+    steps: async (v) => {
+      await v.open('/');
+      await v.run(route('/a', 0));
+      await v.wait(1_000);
+      await v.back();
+      await v.wait(2_500);
+      await v.run('history.forward()');
+      await v.wait(2_500);
+    },
+    stored: [HOME, '/a | App /a | SITE/ | ', '/ | App /a | SITE/a | ', '/a | App /a | SITE/ | '],
+  },
+  {
+    did: 'left a route at once',
+    steps: async (v) => {
+      await v.open('/');
+      await v.run(`history.pushState(null, '', '/a')`);
+      await v.openOnly('/bare');
+    },
+    stored: [HOME, '/a | - | SITE/ | '],
+  },
+  {
+    did: 'closed the tab at once',
+    steps: async (v) => {
+      await v.open('/');
+      await v.close();
+    },
+    stored: [HOME],
+  },
+  {
+    did: 'opened an app that sets its title, then a page of it',
+    attributes: 'data-app',
+    html: withScripts(
+      `<script>setTimeout(() => { history.replaceState(null, '', '/en') }, 100);
+       setTimeout(() => { document.title = 'App /en' }, 700)</script>`,
+    ),
+    steps: async (v) => {
+      await v.openOnly('/');
+      await v.sees(`document.title == 'App /en'`);
+      await v.wait(500);
+      await v.run(route('/a', 100));
+      await v.wait(1_500);
+    },
+    stored: ['/en | App /en |  | ', '/a | App /a | SITE/en | '],
+  },
+  {
+    did: 'opened a page that replaces its address, and panned a map 20 times',
+    html: withScripts(`<script>history.replaceState(null, '', '/en')</script>`),
+    steps: async (v) => {
+      await v.openOnly('/');
+      await v.sees(`location.pathname == '/en'`);
+      for (let i = 0; i < 20; i++) await v.run(`history.replaceState(null, '', '/map/${i}')`);
+      await v.run(`history.pushState(null, '', '/map/19?layer=2')`);
+      await v.wait(2_000);
+    },
+    stored: [HOME],
+  },
+  {
+    did: 'followed a link that redirects in the page',
+    steps: async (v) => {
+      await v.open('/');
+      await v.run(`(history.pushState(null, '', '/old'), setTimeout(() => {
+        history.replaceState(null, '', '/new'); document.title = 'New' }, 200), 1)`);
+      await v.wait(2_000);
+    },
+    stored: [HOME, '/new | New | SITE/ | '],
+  },
+  {
+    did: 'used Vue Router',
+    attributes: 'data-app',
+    html: withScripts(VUE),
+    steps: routeThrice((to) => `void router.push('${to}')`),
+    stored: ROUTED_THRICE,
+  },
+  {
+    did: 'used React Router',
+    attributes: 'data-app',
+    html: withScripts(reactApp()),
+    steps: routeThrice((to) => `void router.navigate('${to}')`),
+    stored: ROUTED_THRICE,
+  },
+  {
+    did: 'used Turbo',
+    html: swapped('<script src="/turbo.js"></script>'),
+    steps: followThrice,
+    stored: FOLLOWED_THRICE,
+  },
+  {
+    did: 'used Swup',
+    html: swapped(
+      `<script src="/swup.js"></script>
+       <script>addEventListener('DOMContentLoaded', () => new Swup({ animationSelector: false }))</script>`,
+    ),
+    steps: followThrice,
+    stored: FOLLOWED_THRICE,
+  },
+  {
+    did: 'used a site with the Navigation API, and one that had kept pushState',
+    html: (path, script) =>
+      pageOf(path, `<script>self.kept = history.pushState.bind(history)</script>${script}`),
+    steps: async (v) => {
+      await v.open('/');
+      await v.run(`(navigation.addEventListener('navigate', (event) => event.intercept({
+        handler: async () => { document.title = 'App ' + new URL(event.destination.url).pathname } })),
+        navigation.navigate('/a'), 1)`);
+      await v.wait(2_000);
+      await v.run(`void kept(null, '', '/b')`);
+      await v.wait(2_000);
+    },
+    stored: [HOME, '/a | App /a | SITE/ | ', '/b | App /b | SITE/a | '],
+  },
+  {
+    did: 'used hash routes that send by hand',
+    attributes: 'data-manual',
+    steps: async (v) => {
+      await v.open('/');
+      await v.run(`void viewlog({ url: '/#/start', pid: 'start', pn: 'Start' })`);
+      await v.run(`history.pushState(null, '', '/ignored')`);
+      await v.wait(200);
+      await v.run(`void viewlog({ url: '/#/about', pid: 'about' })`);
+      await v.wait(500);
+    },
+    stored: ['/#/start | Start |  |  | pid start', '/#/about | Page / | SITE/ |  | pid about'],
+  },
+  {
+    did: 'opened a page with a frame of the same site',
+    html: (path, script) =>
+      pageOf(path, script, path === '/' ? '<iframe src="/frame"></iframe>' : ''),
+    steps: async (v) => {
+      await v.open('/');
+      return v.sees('frames[0].said?.join()');
+    },
+    stored: [HOME],
+    saw: 'viewlog1020 is off: frame',
+  },
+  {
+    did: 'opened an XHTML page',
+    headers: { 'content-type': 'application/xhtml+xml' },
+    html: (path, script) =>
+      `<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><head><script src="/browser.js"/><title>Page ${path}</title>${script}</head><body><p>Text</p></body></html>`,
+    steps: open,
+    stored: [HOME],
+  },
+  ...[
+    `script-src 'self' 'unsafe-inline'; connect-src 'self'`,
+    `default-src 'self' 'unsafe-inline'`,
+    `default-src 'none'; script-src 'self' 'nonce-n' 'unsafe-inline'`,
+    `default-src 'self' 'nonce-n'; connect-src 'none'`,
+    `script-src 'none'; script-src-elem 'self' 'nonce-n'; connect-src 'self'; require-trusted-types-for 'script'`,
+    `img-src 'self'`,
+  ].map((policy): Person => ({
+    did: `opened a page under ${policy}`,
+    policy,
+    html: WITH_OWN,
+    steps: open,
+    stored: ['/ | Works |  | '],
+  })),
+  {
+    did: 'left while the head was still loading',
+    html: (path, script) =>
+      pageOf(path, script).replace(
+        '<head>',
+        '<head><meta http-equiv="refresh" content="0; url=/bare">',
+      ),
+    steps: async (v) => {
+      await v.openOnly('/');
+      await v.sees(`location.pathname == '/bare'`);
+    },
+    stored: [HOME],
+  },
+  {
+    did: 'left before the title came',
+    html: (_, script) =>
+      `<!doctype html><script src="/browser.js"></script>${script}<!-- slow -->${' '.repeat(4096)}`,
+    steps: async (v) => {
+      await v.openOnly('/endless');
+      await v.sees(`document.querySelectorAll('script').length == 2`);
+    },
+    stored: ['/endless |  |  | '],
+  },
+  {
+    did: 'opened a page with a late title, an id and a template',
+    attributes: 'data-pid="page-42" data-template="article"',
+    html: (path, script) =>
+      `<!doctype html><script src="/browser.js"></script>${script}<script src="/browser.js"></script><title>Late</title>`,
+    steps: open,
+    stored: ['/ | Late |  |  | pid page-42 | {"templateId":"article"}'],
+  },
+  {
+    did: 'opened a page with the script twice, and no template',
+    attributes: 'data-template=""',
+    html: (path, script) => pageOf(path, script + script, script),
+    steps: open,
+    stored: [HOME],
+  },
+  {
+    did: 'allows no storage',
+    browser: `for (const name of ['localStorage', 'sessionStorage'])
+      Object.defineProperty(self, name, { get() { throw new Error('denied') } });`,
+    steps: open,
+    stored: ['/ | Page / |  | -'],
+  },
+  {
+    did: 'opened a sandboxed page',
+    headers: { 'content-security-policy': 'sandbox allow-scripts' },
+    steps: open,
+    stored: ['/ | Page / |  | -'],
+  },
+  {
+    did: 'opened a page with a service worker',
+    host: 'localhost',
+    attributes: 'data-local',
+    html: (path, script) =>
+      path === '/worker.js'
+        ? `onactivate = (event) => event.waitUntil(clients.claim()); onfetch = (event) => event.respondWith(fetch(event.request))`
+        : pageOf(path, script),
+    steps: async (v) => {
+      await v.open('/');
+      await v.run(`void navigator.serviceWorker.register('/worker.js')`);
+      await v.sees('navigator.serviceWorker.controller != null');
+      await v.follow('/a');
+      return v.run('String(navigator.serviceWorker.controller != null)');
+    },
+    saw: 'true',
+    stored: [HOME, '/a | Page /a | SITE/ | '],
+  },
+  ...['/reset', '/hang'].map((way): Person => ({
+    did: `used a site whose collector answers nothing: ${way}`,
+    way,
+    steps: async (v) => {
+      await v.open('/');
+      for (let i = 0; i < 7; i++) await v.run(`history.pushState(null, '', '/${i}')`);
+      await v.wait(200);
+      return v.run(`Promise.race([fetch('/data').then((answer) => answer.json()),
+        new Promise((resolve) => setTimeout(resolve, 5000, 'waited'))])`);
+    },
+    stored: [],
+    saw: 'data',
+  })),
+  { did: 'used a site whose collector has moved', way: '/redirect', steps: open, stored: [HOME] },
+  {
+    did: 'opened a page of an inactive project',
+    id: '7',
+    steps: openAndHear,
+    stored: [],
+    saw: 'viewlog7 Project 7 is not activated. Ask views@example.com to activate it.',
+  },
+  {
+    did: 'turned it off',
+    browser: `localStorage.viewlog = 'off';`,
+    steps: async (v) => {
+      await v.open('/');
+      await v.run('void viewlog({})');
+      return said(v);
+    },
+    stored: [],
+    saw: 'is off: localStorage.viewlog',
+  },
+  ...[
+    'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
+    'AhrefsBot/7.0',
+    'Baiduspider/2.0',
+  ].map((agent): Person => ({
+    did: `is ${agent}`,
+    browser: `Object.defineProperty(navigator, 'userAgent', { value: '${agent}' });`,
+    steps: openAndHear,
+    stored: [],
+    saw: 'is off: bot',
+  })),
+  {
+    did: 'is an automated browser',
+    browser: `set('webdriver', true);`,
+    steps: openAndHear,
+    stored: [],
+    saw: 'is off: bot',
+  },
+  {
+    did: 'has a phone of Cubot',
+    browser: `set('userAgent', 'Mozilla/5.0 (Linux; Android 9; CUBOT_X19) AppleWebKit/537.36');`,
+    steps: open,
+    stored: [HOME],
+  },
+  ...['site.localhost', 'localhost.', '127.0.0.1', '0.0.0.0'].map((host): Person => ({
+    did: `is the developer at ${host}`,
+    host,
+    steps: openAndHear,
+    stored: [],
+    saw: 'is off: local page',
+  })),
+  ...['zh-Hant-TW', 'C', ''].map((language): Person => ({
+    did: `reads ${language}`,
+    browser: `set('language', '${language}');`,
+    steps: open,
+    stored: [`${HOME} | language ${language.length > 1 ? language : undefined}`],
+  })),
+];
+
+describe.each([
+  ['Chromium', hasChromium],
+  ['Firefox', hasFirefox],
+] as const)('people with %s', (browser, isHere) => {
+  it.skipIf(!isHere())(
+    'are counted as a person would count them',
+    async () => {
+      const people = PEOPLE.filter(({ did }) => did.includes(process.env['PEOPLE'] ?? ''));
+      const { results, referers } = await visitsOf(people, browser);
+      const expected = people
+        .filter(({ only = browser }) => only === browser)
+        .map(({ did, stored, saw }) => ({
+          did,
+          stored,
+          ...(saw !== undefined && { saw: expect.stringContaining(saw) as unknown }),
+        }));
+      expect(results).toStrictEqual(expected);
+      expect(
+        referers.filter((referer = '/') => new URL(referer, 'http://a').pathname !== '/'),
+      ).toStrictEqual([]);
+    },
+    900_000,
+  );
+});
