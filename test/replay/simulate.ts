@@ -1,0 +1,18 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ReplayWorld } from './replay-world.ts';
+
+/** They mostly wait. */
+export const SEEDS_AT_ONCE = 50;
+
+/** Runs a seed. Returns what happened, and what must not be, if it was. */
+export async function simulate(seed: number) {
+  const dir = mkdtempSync(join(tmpdir(), 'viewlog-replays-'));
+  try {
+    const world = new ReplayWorld(seed, dir);
+    return { violation: await world.run(), trace: world.trace };
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+}
