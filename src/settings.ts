@@ -114,6 +114,7 @@ const REPORT = {
 
 const OTHERS = {
   'archive-from': option('URL', clusterAddress, 'NATS servers of the stream, nats://… or tls://…'),
+  receipt: toggle('print for each day the number of views and the sum of their ids'),
   once: toggle('stop after archiving what the stream holds at the start'),
   restore: option('DAY', o.day, "then write what a day's file lacks of the stream, and stop"),
   'replay-to': option('URL', o.httpUrl, 'collector to send to (default: --host and --port)'),

@@ -49,6 +49,7 @@ describe('settings', () => {
       log: 'text',
       origin: [],
       'remove-origin': [],
+      receipt: false,
       once: false,
       query: false,
       top: 10,

@@ -1,21 +1,34 @@
 import { readdirSync, statSync } from 'node:fs';
 import * as path from 'node:path';
 import { EXIT, Fatal } from '../base/exit.ts';
+import { plural } from '../base/format.ts';
+import type { Log } from '../base/log.ts';
 import { printable } from '../base/text.ts';
 import { cannotRead } from '../disk/lines.ts';
 import { dayOfName } from '../disk/names.ts';
+import { Receipt } from '../verify/receipt.ts';
 import { verifyFile } from '../verify/verify-file.ts';
-import { defineCommand } from './command.ts';
+import { defineCommand, type Output } from './command.ts';
 
 /** Checks that view files contain only what a collector writes. Exit 65 if one has a fault. */
 export const verify = defineCommand({
   name: 'verify',
   operands: 'FILE…',
   summary: 'checks view files, or those of a directory: whole lines, each view once',
-  examples: ['viewlog verify data/views-2026-01-31.ndjson', 'viewlog verify /var/lib/viewlog'],
-  options: [],
-  async run(_, operands, { print }) {
-    const files = operands.flatMap(viewFilesOf);
+  examples: [
+    'viewlog verify data/views-2026-01-31.ndjson',
+    'viewlog verify /var/lib/viewlog',
+    'viewlog verify --receipt /var/lib/viewlog',
+  ],
+  options: ['receipt'],
+  async run({ receipt }, operands, { print, log }) {
+    const lists = operands.map(viewFilesOf);
+    for (const list of receipt ? lists : []) refuseTwice(list);
+    const files = lists.flat();
+    if (receipt) {
+      await printReceipt(files, print, log);
+      return EXIT.done;
+    }
     let isSound = true;
     for (const file of files) {
       const found = await verifyFile(file);
@@ -25,6 +38,28 @@ export const verify = defineCommand({
     return isSound ? EXIT.done : EXIT.badData;
   },
 });
+
+/** Refuses a directory in which a day would count twice. */
+function refuseTwice(files: readonly string[]): void {
+  const twice = files.find((file) => files.includes(`${file}.gz`));
+  if (twice === undefined) return;
+  const found = `"${printable(twice, Infinity)}" is there packed too`;
+  throw new Fatal(EXIT.badData, `${found}; name the files that have each view once`);
+}
+
+async function printReceipt(
+  files: readonly string[],
+  print: Output['print'],
+  log: Log,
+): Promise<void> {
+  const receipt = new Receipt();
+  for (const file of files) await receipt.addFile(file);
+  const days = receipt.days();
+  if (days.length > 0) print(days.map((day) => day.join('\t')).join('\n'));
+  const { otherLines } = receipt;
+  if (otherLines === 0) return;
+  log.warn(`Left out ${plural(otherLines, 'line')}, not a view; viewlog verify says which`);
+}
 
 /** Returns the view files of a directory, the oldest first; for a file, the file itself. */
 function viewFilesOf(operand: string): string[] {

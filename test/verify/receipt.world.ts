@@ -1,0 +1,179 @@
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  chownSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { isHere, TOOLS } from '../support/runtimes.ts';
+import { storedViews } from '../support/stored-views.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { MINIMAL_VIEW } from '../support/views.ts';
+import { run } from '../support/viewlog.ts';
+
+// Databases load what viewlog wrote, and compute its receipt by the manual's queries.
+
+/** The manual's query for a database. */
+const queryFor = (database: string): string => {
+  const manual = readFileSync(join(import.meta.dirname, '../../src/manual/shipping.md'), 'utf8');
+  return new RegExp('```sql\n-- ' + database + '.*\n([^`]*);\n```').exec(manual)![1]!;
+};
+
+async function receiptOf(data: string): Promise<string> {
+  const { code, stdout, stderr } = await run(['verify', '--receipt', data]);
+  expect([code, stderr.replace(/^warning: Left out 1 line, .*\n/, '')]).toStrictEqual([0, '']);
+  return stdout;
+}
+
+/** A table without a view, with one twice, and both. */
+const DAMAGES = [
+  `(SELECT ts, id FROM views WHERE id <> 'ID')`,
+  `(SELECT ts, id FROM views UNION ALL SELECT ts, id FROM views WHERE id = 'ID')`,
+  `(SELECT ts, id FROM views WHERE id <> 'ID' UNION ALL SELECT ts, id FROM views WHERE id = 'OTHER')`,
+];
+
+/** Returns the query, and what becomes of it if a view is lost, doubled, or both. */
+function queriesFor(database: string, lines: readonly string[]): string[] {
+  const query = queryFor(database);
+  const [id = '', other = ''] = lines.slice(1).map((line) => line.slice(39, 75));
+  const damaged = DAMAGES.map(
+    (table) => `${table.replace('ID', id).replace('ID', id).replace('OTHER', other)} t`,
+  );
+  return [query, ...damaged.map((table) => query.replace(/views( FINAL)?(?=\s+GROUP)/, table))];
+}
+
+/** Expects the receipt of the first answer only. */
+async function expectReceipt(data: string, answers: readonly string[]): Promise<void> {
+  const receipt = await receiptOf(data);
+  expect(answers.map((answer) => answer.trim() === receipt.trim())).toStrictEqual([
+    true,
+    false,
+    false,
+    false,
+  ]);
+}
+
+/** A crash leaves a fragment, which is not a view for anyone. */
+async function storedWithFragment() {
+  const { data, lines } = await storedViews();
+  appendFileSync(
+    join(data, `views-${lines[0]!.slice(7, 17)}.ndjson`),
+    `${lines[0]!.slice(0, 120)}\n`,
+  );
+  return { data, lines };
+}
+
+const DUCKDB = `${TOOLS}/@duckdb/node-api`;
+
+describe.skipIf(!isHere(DUCKDB))('DuckDB computes the receipt', () => {
+  async function answersOf(data: string, queries: readonly string[]): Promise<string[]> {
+    const { DuckDBInstance } = createRequire(import.meta.url)(DUCKDB) as {
+      DuckDBInstance: { create(): Promise<{ connect(): Promise<Connection> }> };
+    };
+    interface Connection {
+      run(sql: string): Promise<unknown>;
+      runAndReadAll(sql: string): Promise<{ getRowsJson(): unknown[][] }>;
+    }
+    const connection = await (await DuckDBInstance.create()).connect();
+    const files = `read_ndjson('${data}/views-*.ndjson', union_by_name = true, ignore_errors = true)`;
+    await connection.run(`CREATE TABLE views AS SELECT ts, id FROM ${files} WHERE pid IS NOT NULL`);
+    const answers: string[] = [];
+    for (const query of queries) {
+      const rows = (await connection.runAndReadAll(query)).getRowsJson();
+      answers.push(rows.map((row) => row.join('\t')).join('\n'));
+    }
+    return answers;
+  }
+
+  it('of what a collector wrote', async () => {
+    const { data, lines } = await storedWithFragment();
+    await expectReceipt(data, await answersOf(data, queriesFor('DuckDB', lines)));
+  });
+
+  it('of a million views, in which a single one shows that is lost, doubled, or both', async () => {
+    const data = tempDir();
+    const fd = openSync(join(data, 'views-2026-03-01.ndjson'), 'w');
+    const fields = JSON.stringify(MINIMAL_VIEW).slice(1);
+    const random = (): string =>
+      Math.floor(Math.random() * 2 ** 48)
+        .toString(16)
+        .padStart(12, '0');
+    let lines: string[] = [];
+    for (let n = 0; n < 1_000_000; n += 10_000) {
+      lines = Array.from({ length: 10_000 }, (_, i) => {
+        const ts = new Date(Date.parse('2026-03-01T12:00:00Z') + (n + i) * 60).toISOString();
+        return `{"ts":"${ts}","id":"019ca6b1-dc00-7000-8000-${random()}",${fields}`;
+      });
+      writeSync(fd, `${lines.join('\n')}\n`);
+    }
+    closeSync(fd);
+    await expectReceipt(data, await answersOf(data, queriesFor('DuckDB', lines)));
+  });
+});
+
+const PYTHON = `${TOOLS}/../python`;
+
+it.skipIf(!isHere(`${PYTHON}/chdb`))("ClickHouse's engine computes the receipt", async () => {
+  const { data, lines } = await storedWithFragment();
+  const { stdout } = await run(['example', 'clickhouse'], { data });
+  const load = stdout.split(';\n').filter((statement) => statement.trim() !== '');
+  const script = `
+import json, sys
+from chdb import session
+clickhouse = session.Session()
+clickhouse.query("CREATE DATABASE d ENGINE = Atomic; USE d")
+answers = [clickhouse.query(q, "TSV").bytes().decode() for q in json.load(sys.stdin)]
+print(json.dumps(answers))
+`;
+  const input = JSON.stringify([...load, ...queriesFor('ClickHouse', lines)]);
+  const env = { ...process.env, PYTHONPATH: PYTHON };
+  const answers = JSON.parse(
+    execFileSync('python3', ['-c', script], { input, env, encoding: 'utf8' }),
+  ) as string[];
+  await expectReceipt(data, answers.slice(load.length));
+});
+
+const POSTGRES = '/usr/lib/postgresql';
+
+it.skipIf(!isHere(POSTGRES))('PostgreSQL computes the receipt', async () => {
+  const { data, lines } = await storedWithFragment();
+  const bin = join(POSTGRES, readdirSync(POSTGRES).at(-1)!, 'bin');
+  // The server refuses to run as root.
+  const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
+  const dir = join(tempDir(), 'cluster');
+  mkdirSync(dir);
+  if (user !== undefined)
+    for (const path of [dir, join(dir, '..')]) chownSync(path, user.uid, user.gid);
+  const options = { ...user, cwd: dir, encoding: 'utf8' } as const;
+  const call = (program: string, ...args: string[]): string =>
+    execFileSync(join(bin, program), args, options);
+  call('initdb', '-D', dir, '-A', 'trust', '-U', 'viewlog', '--no-sync');
+  onTestFinished(() => void call('pg_ctl', 'stop', '-D', dir, '-m', 'immediate'));
+  const start = ['-w', '-o', `-k ${dir} -c listen_addresses=`, '-l', join(dir, 'log')];
+  call('pg_ctl', 'start', '-D', dir, ...start);
+  const file = join(dir, 'lines');
+  const whole = lines.map((line) => `${line}\n`).join('');
+  writeFileSync(file, whole);
+  const sql = [
+    'CREATE TABLE lines (line text)',
+    'CREATE TABLE views (ts timestamptz, id uuid)',
+    String.raw`COPY lines FROM '${file}' (FORMAT csv, QUOTE E'\x01', DELIMITER E'\x02')`,
+    // Not by a JSON function: none of them reads a line with \u0000 in a text.
+    'INSERT INTO views SELECT substr(line, 8, 24)::timestamptz, substr(line, 40, 36)::uuid FROM lines',
+    // Not the one of the receipt.
+    "SET TimeZone TO 'Pacific/Auckland'",
+  ].join(';');
+  const flags = ['-h', dir, '-U', 'viewlog', '-d', 'postgres', '-qAt', '-F', '\t', '-c', `${sql};`];
+  const answers = queriesFor('PostgreSQL', lines).map((query, i) =>
+    call('psql', ...(i === 0 ? flags : flags.slice(0, -2)), '-c', query),
+  );
+  await expectReceipt(data, answers);
+});
