@@ -1,10 +1,11 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { MINIMAL_VIEW } from '../support/views.ts';
 import { dataDirectory, run, start, startViewlog, until } from '../support/viewlog.ts';
 
-it('killed again and again, never sends a view twice', async () => {
+it('killed again and again, of a file under several names, stores no view twice', async () => {
   const count = 40;
   const data = dataDirectory({ projects: [] });
   const viewlog = await startViewlog({ data });
@@ -20,13 +21,17 @@ it('killed again and again, never sends a view twice', async () => {
     data,
     readdirSync(data).find((name) => name.startsWith('refused-'))!,
   );
+  const names = [file, `${file}.gz`, join(data, 'copy')];
+  writeFileSync(names[1]!, gzipSync(readFileSync(file)));
+  copyFileSync(file, names[2]!);
   const sent = (): string[] =>
     viewlog.lines().map((line) => (JSON.parse(line) as { pid: string }).pid);
   for (let kills = 0; ; kills++) {
     const sentBefore = sent().length;
-    const started = start(['replay', file, `--port=${viewlog.port}`, `--data=${data}`], data);
+    const name = names[kills % names.length]!;
+    const started = start(['replay', name, `--port=${viewlog.port}`, `--data=${data}`], data);
     await Promise.race([until(() => sent().length > sentBefore + (kills % 4)), started.ended]);
-    if (kills < 6) started.child.kill('SIGKILL');
+    if (kills < 4) started.child.kill('SIGKILL');
     if ((await started.ended).signal === null) break;
   }
   expect(new Set(sent()).size).toBe(sent().length);
