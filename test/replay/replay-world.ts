@@ -154,7 +154,7 @@ export class ReplayWorld {
       },
       store: this.#store,
       refused: this.#refused,
-      counts: { accepted: () => {}, refused: () => {}, refusedAgain: () => {} },
+      counts: { accepted: () => {}, refused: () => () => {}, refusedAgain: () => {} },
       viewBytesMax: VIEW_BYTES_MAX,
       now: this.#now,
       log: silent,
@@ -373,7 +373,7 @@ export class ReplayWorld {
       .readdirSync(this.#dir)
       .flatMap((name) => /^refused-(.{10})\.nd.*yed$/.exec(name)?.[1] ?? []);
     const all = (await Promise.all(days.map((day) => readReplayed(this.#dir, day)))).flat();
-    const counted = all.reduce((sum, { count }) => sum + count, 0);
+    const counted = all.reduce((sum, { refusedMs }) => sum + refusedMs.length, 0);
     const stored = this.#stored().filter((pid) => this.#sent.get(pid)?.origin !== 'accepted');
     const isRight =
       counted <= stored.length && counted >= stored.length - this.#listedUnknown.length;

@@ -13,7 +13,7 @@ import {
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { isHere, TOOLS } from '../support/runtimes.ts';
+import { isHere, PYTHON_PACKAGES, TOOLS } from '../support/runtimes.ts';
 import { storedViews } from '../support/stored-views.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
@@ -119,13 +119,13 @@ describe.skipIf(!isHere(DUCKDB))('DuckDB computes the receipt', () => {
   });
 });
 
-const PYTHON = `${TOOLS}/../python`;
-
-it.skipIf(!isHere(`${PYTHON}/chdb`))("ClickHouse's engine computes the receipt", async () => {
-  const { data, lines } = await storedWithFragment();
-  const { stdout } = await run(['example', 'clickhouse'], { data });
-  const load = stdout.split(';\n').filter((statement) => statement.trim() !== '');
-  const script = `
+it.skipIf(!isHere(`${PYTHON_PACKAGES}/chdb`))(
+  "ClickHouse's engine computes the receipt",
+  async () => {
+    const { data, lines } = await storedWithFragment();
+    const { stdout } = await run(['example', 'clickhouse'], { data });
+    const load = stdout.split(';\n').filter((statement) => statement.trim() !== '');
+    const script = `
 import json, sys
 from chdb import session
 clickhouse = session.Session()
@@ -133,13 +133,14 @@ clickhouse.query("CREATE DATABASE d ENGINE = Atomic; USE d")
 answers = [clickhouse.query(q, "TSV").bytes().decode() for q in json.load(sys.stdin)]
 print(json.dumps(answers))
 `;
-  const input = JSON.stringify([...load, ...queriesFor('ClickHouse', lines)]);
-  const env = { ...process.env, PYTHONPATH: PYTHON };
-  const answers = JSON.parse(
-    execFileSync('python3', ['-c', script], { input, env, encoding: 'utf8' }),
-  ) as string[];
-  await expectReceipt(data, answers.slice(load.length));
-});
+    const input = JSON.stringify([...load, ...queriesFor('ClickHouse', lines)]);
+    const env = { ...process.env, PYTHONPATH: PYTHON_PACKAGES };
+    const answers = JSON.parse(
+      execFileSync('python3', ['-c', script], { input, env, encoding: 'utf8' }),
+    ) as string[];
+    await expectReceipt(data, answers.slice(load.length));
+  },
+);
 
 const POSTGRES = '/usr/lib/postgresql';
 
