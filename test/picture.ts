@@ -1,5 +1,6 @@
-// Makes src/manual/status-page.png, the README's picture: the page of a collector that has counted
-// the views of made-up sites for 60 hours. Run it with `npm run picture`.
+// Makes the README's pictures: src/manual/status-page.png, the page of a collector that has counted
+// the views of made-up sites for 60 hours, and src/manual/report.png, the report of such a site. Run
+// it with `npm run picture`.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +10,8 @@ import { Counts } from '../src/status/counts.ts';
 import { slicesOf } from '../src/status/saved-counts.ts';
 import { newPage } from './support/chromium.ts';
 import { startWatched } from './support/status.ts';
+import { tempDir } from './support/temp-dir.ts';
+import { run } from './support/viewlog.ts';
 
 const SITES = [
   { id: '1000001', name: 'Aurora Travel', viewsPerHour: 320 },
@@ -67,4 +70,47 @@ it('makes the picture', async () => {
   await page.goto(statusUrl);
   await page.locator('*', { hasText: 'all refused' }).first().waitFor();
   await page.screenshot({ path: join(import.meta.dirname, '../src/manual/status-page.png') });
+});
+
+const PAGES = ['Home /', 'Tours /tours', 'Northern lights /tours/aurora', 'Prices /prices'];
+const SOURCES = [
+  '',
+  'https://www.google.com/',
+  'https://www.example.org/',
+  'https://duckduckgo.com/',
+];
+const LANGUAGES = ['en-GB', 'nb-NO', 'de-DE'];
+
+/** Picks the first entries most often. */
+const pick = (from: readonly string[], n: number): string =>
+  from[Math.floor(noise(n) ** 2 * from.length)]!;
+
+function linesOf(dayMs: number): string {
+  const count = 900 + Math.round(300 * Math.sin(dayMs / HOUR_MS / 31));
+  const lines = Array.from({ length: count }, (_, i) => {
+    const hour = 14 + 9 * (noise(i) + noise(i + 0.5) - 1);
+    const ts = new Date(dayMs + hour * HOUR_MS).toISOString();
+    const [name = '', url = ''] = pick(PAGES, i + dayMs).split(/ (?=\/)/);
+    const from = { ref: pick(SOURCES, i * 3), orgreferer: pick(SOURCES, i * 3) };
+    const id = `019fa2c4-5b1e-7a3c-9d2f-${String(i).padStart(12, '0')}`;
+    const fields = { pn: name, pid: url, p: '1000001', ubl: pick(LANGUAGES, i * 7), ...from };
+    return JSON.stringify({ ts, id, ...fields, ld: ts, url });
+  });
+  return `${lines.join('\n')}\n`;
+}
+
+it('makes the picture of a report', async () => {
+  const data = tempDir();
+  const today = Date.parse(dayOf(Date.now()));
+  for (let ago = 1; ago <= 14; ago++) {
+    const dayMs = today - ago * 24 * HOUR_MS;
+    writeFileSync(join(data, `views-${dayOf(dayMs)}.ndjson`), linesOf(dayMs));
+  }
+  const projects = [{ id: '1000001', name: 'Aurora Travel', origins: ['https://aurora.example'] }];
+  writeFileSync(join(data, 'projects.json'), JSON.stringify({ projects }));
+  const html = join(data, 'report.html');
+  await run(['report', '--last', '7', '--to', 'yesterday', '--html', html], { data });
+  const page = await newPage({ viewport: { width: 1000, height: 656 } });
+  await page.goto(`file://${html}`);
+  await page.screenshot({ path: join(import.meta.dirname, '../src/manual/report.png') });
 });
