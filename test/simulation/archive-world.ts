@@ -189,7 +189,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     if (record === undefined) return;
     if (this.random.chance(0.5)) this.operator.take(ARCHIVE_RECORD, 'removed');
     else if (this.#backup?.files.every(({ gone }) => gone === undefined) === true) {
-      record.empty();
+      record.truncate(0);
       record.append(this.#backup.bytes);
       record.makeDurable();
       this.ledger.note('- the record is put back');

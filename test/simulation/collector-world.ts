@@ -1,10 +1,20 @@
+import type { Inode } from './disk.ts';
 import { Process } from './process.ts';
-import { World } from './world.ts';
+import { type Event, UNLIMITED, World } from './world.ts';
 
 /** Collectors on one data directory. */
 export class CollectorWorld extends World<Process> {
   protected newProcess(): Process {
     return new Process(this);
+  }
+
+  protected override events(): readonly Event[] {
+    const change = (how: 'moved' | 'cut') => () => this.#changeHalfLine(how);
+    return [
+      ...super.events(),
+      [2, 'a file that may end in half a line is moved', change('moved')],
+      [2, 'a file is emptied, or cut off after a line', change('cut')],
+    ];
   }
 
   protected sendFew(): void {
@@ -20,4 +30,25 @@ export class CollectorWorld extends World<Process> {
     }
     await this.time.advance(random.pick([0, 1, 3, 10, 50]));
   }
+
+  /** The rest of a half line belongs in a file that is moved, but not in one that was cut off. */
+  async #changeHalfLine(how: 'moved' | 'cut'): Promise<void> {
+    const { ledger, operator, process, random, time } = this;
+    this.clear(random.chance(0.7) ? random.below(1_000) : UNLIMITED);
+    await this.burst();
+    await time.advance(500);
+    const file = process.viewFile;
+    const isSettled = process.isIdle && process.syscalls.troubleMs <= time.nowMs;
+    if (file?.gone !== undefined || file === undefined || !isSettled || process.hasEnded) return;
+    if (how === 'moved') operator.take(file.name, 'moved');
+    else ledger.truncate(file, random);
+    operator.note(`${file.name} is ${how}`);
+    this.setSpace(UNLIMITED);
+    const changedMs = time.nowMs;
+    await time.advance(3_000);
+    if (process.syscalls.troubleMs > changedMs || process.hasEnded) return;
+    ledger.check(isWhole(file), `${file.name} was ${how}, and ends in half a line`);
+  }
 }
+
+const isWhole = ({ size, bytes }: Inode): boolean => size === 0 || bytes[size - 1] === 0x0a;

@@ -40,9 +40,9 @@ export class Inode {
     this.size += bytes.length;
   }
 
-  empty(): void {
-    this.size = 0;
-    this.durableBytes = 0;
+  truncate(size: number): void {
+    this.size = size;
+    this.durableBytes = Math.min(size, this.durableBytes);
   }
 
   makeDurable(): void {

@@ -2,6 +2,7 @@
 // at the moment at which it can first fail, so that the trace ends there.
 import { ARCHIVE_RECORD } from '../../src/disk/names.ts';
 import type { Inode } from './disk.ts';
+import type { Random } from './random.ts';
 import type { Life } from './simulated-process.ts';
 import type { World } from './world.ts';
 
@@ -190,6 +191,19 @@ export class Ledger {
       for (const at of content.tornAt) if (at > size) content.tornAt.delete(at);
     }
     this.processEnded();
+  }
+
+  /** Cuts a file off at the end of any of its lines, or empties it. */
+  truncate(inode: Inode, random: Random): void {
+    const content = this.#contentOf(inode);
+    const ends = content.lines.map((n) => this.#sent[n]!.place?.end ?? 0);
+    const size = random.pick([0, ...ends]);
+    inode.truncate(size);
+    content.lineStart = size;
+    content.restBytes = 0;
+    const gone = content.lines.splice(ends.filter((end) => end <= size && end > 0).length);
+    for (const n of gone) delete this.#sent[n]!.place;
+    for (const at of content.tornAt) if (at > size) content.tornAt.delete(at);
   }
 
   /** Records a file that the operator created. Its lines do not count as views. */

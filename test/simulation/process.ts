@@ -3,7 +3,7 @@ import { dayOf } from '../../src/base/time.ts';
 import { startRetention } from '../../src/disk/retention.ts';
 import { RefusedFiles } from '../../src/store/refused/refused-files.ts';
 import { LocalViewStore } from '../../src/store/files/view-store.ts';
-import { DATA } from './disk.ts';
+import { DATA, type Inode } from './disk.ts';
 import { SimulatedProcess } from './simulated-process.ts';
 import { WEATHERS } from './syscalls.ts';
 
@@ -61,6 +61,16 @@ export class Process extends SimulatedProcess {
       files: syscalls.files('retention'),
     });
     return true;
+  }
+
+  /** The file that is open, as the process says. */
+  get viewFile(): Inode | undefined {
+    return this.world.disk.find(this.#store.state().path ?? '');
+  }
+
+  /** Returns whether every view has its answer, so that nothing is being written. */
+  get isIdle(): boolean {
+    return this.#pending.size === 0;
   }
 
   append(filler: number): void {
@@ -157,7 +167,8 @@ export class Process extends SimulatedProcess {
     if (isCalm) await this.checkClosed();
     for (const inode of ledger.life.written) {
       if (!inode.name.startsWith('views-')) continue;
-      const isWhole = inode.durableBytes === inode.size && inode.bytes.at(-1) === 0x0a;
+      const isEnded = inode.size === 0 || inode.bytes.at(-1) === 0x0a;
+      const isWhole = inode.durableBytes === inode.size && isEnded;
       ledger.check(isWhole || inode.gone !== undefined, `${inode.name} was not synced by close()`);
     }
   }

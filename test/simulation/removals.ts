@@ -33,7 +33,6 @@ export class Removals {
     refused: new Map(),
   };
   #checkedHours = -1;
-  #checkedMs = 0;
   /** The newest day of each kind at the last check. */
   readonly #newest: Partial<Record<FilePart, string | undefined>> = {};
   /** The time since which nothing has been wrong, and the most days with files since then. */
@@ -97,20 +96,18 @@ export class Removals {
     const { ledger, time, process } = this.#world;
     if (time.hours === this.#checkedHours) return;
     this.#checkedHours = time.hours;
-    const lastMs = this.#checkedMs;
-    this.#checkedMs = time.nowMs;
     const sinceMs = Math.max(ledger.operatorMs, process.syscalls.troubleMs, this.#startedMs);
     if (sinceMs !== this.#calm.sinceMs) {
       this.#calm = { sinceMs, sinceHours: time.hours, mostDays: { views: 0, refused: 0 } };
     }
     const { sinceHours, mostDays } = this.#calm;
     for (const kind of KINDS) {
-      mostDays[kind] = Math.max(mostDays[kind], this.daysOf(kind).length);
+      const days = this.daysOf(kind);
+      const newestBefore = this.#newest[kind];
+      this.#newest[kind] = days.at(-1);
+      mostDays[kind] = Math.max(mostDays[kind], days.length);
       if (process.hasEnded || time.hours - sinceHours < mostDays[kind] + 2) continue;
-      const late = this.#oldDays(kind, LATE_MS).filter((day) => this.#newest[kind] !== day);
-      this.#newest[kind] = this.daysOf(kind).at(-1);
-      // A day that stops being the newest, or an archive's late day, may wait for another's hour.
-      if ((this.#removed[kind]?.atMs ?? 0) > lastMs) continue;
+      const late = this.#oldDays(kind, LATE_MS).filter((day) => day !== newestBefore);
       ledger.check(late.length === 0, `retention: there still are ${kind} of ${late.join()}`);
     }
   }

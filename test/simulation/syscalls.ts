@@ -102,8 +102,10 @@ export class Syscalls {
       stat: call('stat', (inode, _path: string) => statOf(inode)),
       close: (fd) => {
         const { inode, isWritable } = this.#open.get(fd)!;
-        if (isWritable) this.#removals.closed(inode);
-        return this.#call(part, 'close', fd, () => void this.#open.delete(fd));
+        return this.#call(part, 'close', fd, () => {
+          this.#open.delete(fd);
+          if (isWritable) this.#removals.closed(inode);
+        });
       },
       list: (path) => {
         if (part === 'retention') this.#removals.listing();
@@ -203,7 +205,7 @@ export class Syscalls {
       if (inode?.kind === 'directory') throw errnoError('EISDIR', 'open');
       if (inode === undefined && disk.spaceBytes === 0) throw errnoError(disk.fullErrno, 'open');
       inode ??= disk.create(path.slice(DATA.length + 1));
-      if (flags === 'w') inode.empty();
+      if (flags === 'w') inode.truncate(0);
       this.#removals.opened(inode);
     }
     if (inode === undefined) throw errnoError('ENOENT', 'open');

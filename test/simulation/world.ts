@@ -8,7 +8,7 @@ import { WEATHERS } from './syscalls.ts';
 import { SimulatedTime } from './time.ts';
 
 const NOON = Date.parse('2026-03-01T12:00:00Z');
-const UNLIMITED = Number.POSITIVE_INFINITY;
+export const UNLIMITED = Number.POSITIVE_INFINITY;
 const CLOCK_STEPS_MS = [1_000, 5 * 60_000, DAY_MS, 2 * DAY_MS, 365 * DAY_MS];
 
 /** An event while a process runs: its frequency, its name, and the function. */
@@ -135,7 +135,8 @@ export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
       [6, 'all is well', () => this.#calm(UNLIMITED)],
       [2, 'the disk is nearly full', () => this.#calm(random.pick([500_000, 1_500_000]))],
       [4, 'the disk fills up', () => this.#fill()],
-      [4, 'the disk is freed', () => this.#setSpace(UNLIMITED)],
+      [2, 'a few bytes are freed at a time', () => this.#dribble()],
+      [4, 'the disk is freed', () => this.setSpace(UNLIMITED)],
       [4, 'midnight', () => this.#setClock(this.#nearMidnight())],
       [2, 'the clock is wrong for a while', () => this.mistime()],
       [3, 'the clock is set', () => this.#setClock(this.#anotherTime())],
@@ -193,15 +194,26 @@ export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
     for (const name of disk.names()) {
       if (disk.find(`${DATA}/${name}`)!.kind !== 'file') disk.detach(name, 'removed', time.nowMs);
     }
-    this.#setSpace(spaceBytes);
+    this.setSpace(spaceBytes);
   }
 
   #fill(): void {
     this.disk.fullErrno = this.random.pick(['ENOSPC', 'EDQUOT', 'EFBIG'] as const);
-    this.#setSpace(this.random.pick([0, this.random.below(3000), 1_500_000]));
+    this.setSpace(this.random.pick([0, this.random.below(3000), 1_500_000]));
   }
 
-  #setSpace(bytes: number): void {
+  /** The rest of a half line is written in several pieces. */
+  async #dribble(): Promise<void> {
+    this.clear(this.random.below(200));
+    await this.burst();
+    for (let piece = 4; piece > 0; piece--) {
+      this.setSpace(1 + this.random.below(12));
+      await this.time.advance(1_000);
+    }
+    await this.#calm(UNLIMITED);
+  }
+
+  protected setSpace(bytes: number): void {
     this.disk.spaceBytes = bytes;
     this.operator.note(`${bytes} bytes are free`);
   }
