@@ -40,11 +40,11 @@ async function main(args: readonly string[]): Promise<ExitCode> {
   try {
     const line = readArguments(args);
     const command = findCommand(line.command ?? serve.name, COMMANDS);
-    const { settings, operands, chosen } = readCommand(command, line);
+    const { settings, operands, ...known } = readCommand(command, line);
     if (command.options.includes('log')) log = createLog(settings.log);
     for (const warning of strayVariables(envNames())) log.warn(warning);
     if (!command.isService) signals.release();
-    return await command.run(settings, operands, { print, note, log, chosen });
+    return await command.run(settings, operands, { print, note, log, ...known });
   } catch (error) {
     if (error instanceof OutputClosed) return EXIT.done;
     if (!(error instanceof Fatal)) throw error;

@@ -7,9 +7,8 @@ import type { Log } from './base/log.ts';
 import { sleep } from './base/time.ts';
 import { acquireLock } from './disk/lock.ts';
 import { systemFiles as files } from './disk/ops.ts';
-import { type Chosen, ownAnnouncement } from './installation/installation.ts';
 import { type Cluster, connectCluster } from './jetstream/connect.ts';
-import { stopOrFailure } from './serve.ts';
+import { type ServiceOptions, stopOrFailure } from './serve.ts';
 import type { Settings } from './settings.ts';
 import { archiveStatus } from './status/archive-status.ts';
 import { openStatus, type StatusServer } from './status/server.ts';
@@ -41,8 +40,7 @@ const WAIT_MS_MAX = 1_000;
  */
 export async function runArchive(
   settings: ArchiveSettings,
-  chosen: Chosen,
-  log: Log,
+  { self, asOwner, log }: ServiceOptions,
 ): Promise<ExitCode> {
   const { data: dir, restore, 'min-free': minFreeBytes, 'keep-days': keepDays } = settings;
   const { 'archive-from': address, 'nats-creds': credsFile, 'nats-stream': stream } = settings;
@@ -54,8 +52,7 @@ export async function runArchive(
   const { stopped, fail: onFatal } = stopOrFailure();
   void stopped.then((fatal) => fatal ?? stopping.abort());
   const token = await readToken(settings);
-  const self = ownAnnouncement({ role: 'archive', data: dir, chosen });
-  const lock = await acquireLock(dir, { self, log, onLost: onFatal });
+  const lock = await acquireLock(dir, { self, asOwner, log, onLost: onFatal });
   let cluster: Cluster | undefined;
   let status: StatusServer | undefined;
   const findStream = async (): Promise<NatsSource> => {

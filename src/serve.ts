@@ -7,15 +7,11 @@ import { within } from './base/time.ts';
 import { acquireLock } from './disk/lock.ts';
 import { systemFiles } from './disk/ops.ts';
 import { startRetention } from './disk/retention.ts';
+import type { AsOwner } from './disk/root.ts';
 import { listen } from './http/listen.ts';
 import { ownAddress } from './http/listener.ts';
 import { MemoryBudget } from './http/memory-budget.ts';
-import {
-  type Announced,
-  type Chosen,
-  ownAnnouncement,
-  withOwners,
-} from './installation/installation.ts';
+import { type Announced, withOwners } from './installation/installation.ts';
 import { connectCluster } from './jetstream/connect.ts';
 import { followProjects } from './projects/follow.ts';
 import type { ServeSettings } from './settings.ts';
@@ -30,11 +26,22 @@ import { RefusedFiles } from './store/refused/refused-files.ts';
 import { createRefusedStream } from './store/refused/refused-stream.ts';
 import { createStreamStore } from './store/stream/stream-store.ts';
 
+/** What a command that runs until it is stopped gets besides its settings. */
+export interface ServiceOptions {
+  /** What this process knows about itself. */
+  readonly self: Announced;
+  readonly asOwner: AsOwner;
+  readonly log: Log;
+}
+
 /**
  * Runs the collector until SIGTERM or SIGINT, or until the store cannot go on.
  * @throws {Fatal} if it cannot start, or cannot write what it accepted when it stops.
  */
-export async function serve(settings: ServeSettings, chosen: Chosen, log: Log): Promise<ExitCode> {
+export async function serve(
+  settings: ServeSettings,
+  { self, asOwner, log }: ServiceOptions,
+): Promise<ExitCode> {
   const { stopped, fail } = stopOrFailure();
   const now = Date.now;
   const token = await readToken(settings);
@@ -42,9 +49,7 @@ export async function serve(settings: ServeSettings, chosen: Chosen, log: Log): 
   const isListed = (id: string): boolean => projects.find(id) !== undefined;
   const open = settings.store === undefined ? openFiles : openStreams;
   // A cluster that does not answer, or a disk that hangs, can delay this.
-  const data = settings.store === undefined ? settings.data : undefined;
-  const self = ownAnnouncement({ role: 'collector', data, projects: settings.projects, chosen });
-  const opening = open(settings, { self, isListed, now, log, onFatal: fail });
+  const opening = open(settings, { self, asOwner, isListed, now, log, onFatal: fail });
   const stores = await Promise.race([opening, stopped]);
   if (stores === undefined) return EXIT.done;
   if (stores instanceof Fatal) throw stores;
@@ -100,11 +105,9 @@ export async function serve(settings: ServeSettings, chosen: Chosen, log: Log): 
   return EXIT.done;
 }
 
-interface StoresOptions {
-  readonly self: Announced;
+interface StoresOptions extends ServiceOptions {
   readonly isListed: (id: string) => boolean;
   readonly now: () => number;
-  readonly log: Log;
   /** Called if a store can't continue and the process must end. */
   readonly onFatal: (fatal: Fatal) => void;
 }
@@ -115,8 +118,8 @@ interface StoresOptions {
  */
 async function openFiles(settings: ServeSettings, options: StoresOptions) {
   const { data: dir, durability, 'min-free': minFreeBytes } = settings;
-  const { self, log, onFatal } = options;
-  const lock = await acquireLock(dir, { self, log, onLost: onFatal });
+  const { self, asOwner, log, onFatal } = options;
+  const lock = await acquireLock(dir, { self, asOwner, log, onLost: onFatal });
   const common = { ...options, dir, files: systemFiles, minFreeBytes };
   const store = new LocalViewStore({ ...common, durability });
   await store.start();

@@ -292,6 +292,32 @@ const SERVICE_LINK =
 const isServiceLink = (name: string, value = ''): boolean =>
   SERVICE_LINK.test(name) || (name.endsWith('_PORT') && /^(tcp|udp|sctp):\/\//.test(value));
 
+/**
+ * Returns the flags of a command line again, as words that work in any directory and without the
+ * variables. `undefined` if one is a secret.
+ * @param usesData whether `--data` is used, given or not.
+ */
+export function repeatedFlags(
+  flags: readonly Flag[],
+  names: readonly OptionName[],
+  usesData: boolean,
+  env: ReadEnv = readEnv,
+): readonly string[] | undefined {
+  const given = givenBy(flags, names);
+  const words: string[] = [];
+  for (const name of names) {
+    const { value: kind, parser, fallback }: Option<unknown> = OPTIONS[name];
+    const { texts } = textsOf(name, given, env);
+    const isImplied = name === 'data' && texts.length === 0 && usesData;
+    for (const text of isImplied ? [fallback!] : texts) {
+      if (parser === clusterAddress && text.includes('@')) return undefined;
+      const isPath = kind === 'FILE' || kind === 'DIR';
+      words.push(`--${flagOf(name)}`, ...(kind === '' ? [] : [isPath ? absolute(text) : text]));
+    }
+  }
+  return words;
+}
+
 /** Returns a warning for each variable that looks like a setting but belongs to no command. */
 export function strayVariables(variables: readonly string[], env: ReadEnv = readEnv): string[] {
   const known = [...NAMES.flatMap((name) => envName(name) ?? []), TOKEN_ENV];

@@ -33,6 +33,15 @@ export function errnoOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
+/** Returns what `read` returns, or `otherwise` if it throws: no such file, or Deno may not look. */
+export function orElse<T, O>(read: () => T, otherwise: O): T | O {
+  try {
+    return read();
+  } catch {
+    return otherwise;
+  }
+}
+
 /** Returns what a system error says, without a stack: `ENOSPC: no space left on device, write`. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

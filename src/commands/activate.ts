@@ -1,13 +1,14 @@
 import { EXIT, Fatal } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
-import { echo, nearest, printable, shellQuoted } from '../base/text.ts';
+import { echo, nearest, printable } from '../base/text.ts';
+import * as commands from '../installation/commands.ts';
+import { withOwners } from '../installation/installation.ts';
 import { changeProject } from '../projects/change-project.ts';
 import { curlOf } from '../projects/curl.ts';
 import { editProject } from '../projects/edit.ts';
 import { isOrigin, ORIGIN_EXPECTED, originKey } from '../projects/origins.ts';
 import type { ProjectEntry } from '../projects/projects-schema.ts';
 import { ACTIVATE_OPTIONS } from '../settings.ts';
-import { withProjects } from '../status/shell-commands.ts';
 import { collectorAddress, defineCommand } from './command.ts';
 
 const SOON = '; a running viewlog applies it within 2 seconds';
@@ -23,7 +24,7 @@ export const activate = defineCommand({
     host: 'host in the printed commands, if no collector is running',
     port: 'port in the printed commands, if no collector is running',
   },
-  async run(settings, operands, { print, log }) {
+  async run(settings, operands, { print, log, self, asOwner }) {
     const id = operands[0]!;
     const { operator, projects, origin: origins, 'remove-origin': removedOrigins } = settings;
     checkOrigins('origin', origins);
@@ -36,10 +37,13 @@ export const activate = defineCommand({
       change: (project) => changeProject(project, id, change),
       operator,
       canCreate: true,
+      asOwner,
     });
+    const { address, isRunning } = await collectorAddress(settings);
+    const installation = await withOwners({ ...self, address });
     const near = before === undefined ? typoOf(id, listed) : undefined;
     if (near !== undefined) {
-      const undo = withProjects(`deactivate ${id}`, { projects });
+      const undo = commands.deactivate(installation, id);
       log.warn(`Project ${id} is new, and one typo away from ${near}; to undo it: ${undo}`);
     }
     if (before !== undefined && before.active !== false && !before.origins && after.origins) {
@@ -52,12 +56,11 @@ export const activate = defineCommand({
     if (outcome === 'created' && operator === undefined) {
       print(`Add your address to ${path}, as "operator": refusals tell sites to write to it`);
     }
-    const { address, isRunning } = await collectorAddress(settings);
     const where = isRunning ? 'for the running viewlog' : 'once viewlog is running';
     print(`The script for its pages (--url is the address at which browsers reach viewlog):`);
-    const script = `snippet ${id} --url ${viewsUrl(after, address)}`;
-    print(`  ${withProjects(script, { projects })}`);
-    print(`A test view, ${where}:\n  ${curlOf(after, address)}`);
+    const sender = { id, origins: origins.length > 0 ? [...origins] : after.origins };
+    print(`  ${commands.snippet(installation, id, viewsUrl(sender, address))}`);
+    print(`A test view, ${where}:\n  ${curlOf(sender, address)}`);
     return EXIT.done;
   },
 });
@@ -69,14 +72,14 @@ export const deactivate = defineCommand({
   summary: 'deactivates a project',
   examples: ['viewlog deactivate 1000001'],
   options: ['data', 'projects'],
-  async run({ projects: path }, operands, { print }) {
+  async run({ projects: path }, operands, { print, asOwner }) {
     const id = operands[0]!;
     const name = printable(path, Infinity);
     const change = (project: ProjectEntry | undefined): ProjectEntry => {
       if (project !== undefined) return { ...project, active: false };
       throw new Fatal(EXIT.usage, `Project ${id} is not listed in ${name}`);
     };
-    const { outcome } = await editProject({ path, id, change });
+    const { outcome } = await editProject({ path, id, change, asOwner });
     const [what, soon] = outcome === 'unchanged' ? ['unchanged', ''] : ['deactivated', SOON];
     print(`Project ${id} ${what} in ${name}: inactive, its views are refused${soon}`);
     return EXIT.done;
@@ -111,7 +114,7 @@ function rulesOf({ origins, maxViewsPerMinute: limit }: ProjectEntry): string {
 }
 
 /** Behind a proxy as in our examples, pages send to their own origin. */
-function viewsUrl({ origins = [] }: ProjectEntry, address: string): string {
+function viewsUrl({ origins = [] }: Pick<ProjectEntry, 'origins'>, address: string): string {
   const site = origins.find((origin) => /^https:\/\/[^*]+$/i.test(origin));
-  return shellQuoted(site === undefined ? address : originKey(site));
+  return site === undefined ? address : originKey(site);
 }

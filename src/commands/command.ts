@@ -6,9 +6,25 @@ import type { Log } from '../base/log.ts';
 import { columnOf, echo } from '../base/text.ts';
 import { askHolder } from '../disk/lock.ts';
 import { type Address, ownAddress } from '../http/listener.ts';
-import type { Chosen } from '../installation/installation.ts';
+import type { Owner } from '../installation/accounts.ts';
+import { runAs, viewlog } from '../installation/commands.ts';
+import {
+  absolute,
+  type Announced,
+  type Chosen,
+  ownAnnouncement,
+} from '../installation/installation.ts';
+import type { AsOwner } from '../disk/root.ts';
 import { ID_EXPECTED } from '../projects/projects-schema.ts';
-import { chosenOptions, type OptionName, readSettings, type Settings } from '../settings.ts';
+import {
+  chosenOptions,
+  OPTIONS,
+  type OptionName,
+  projectsIn,
+  readSettings,
+  repeatedFlags,
+  type Settings,
+} from '../settings.ts';
 import { PROJECT_ID } from '../view/view-schema.ts';
 
 /** A command's output. */
@@ -22,8 +38,10 @@ export interface Output {
 
 /** What a command gets besides its settings. */
 export interface Invocation extends Output {
-  /** The options that were chosen, for commands that it prints. */
-  readonly chosen: Chosen;
+  /** What this process knows about itself by its options, for the commands that it prints. */
+  readonly self: Announced;
+  /** Says how that user runs this command line; `undefined` if it contains a secret. */
+  readonly asOwner: AsOwner;
 }
 
 /** A command of the command line; `K` are the options that it takes. */
@@ -59,12 +77,12 @@ export const defineCommand = <const K extends OptionName>(command: Command<K>): 
  * @throws {Fatal} exit 64.
  */
 export function readCommand<K extends OptionName>(
-  { name, operands: wanted = '', options, examples }: Command<K>,
+  command: Command<K>,
   { flags, operands }: CommandLine,
   env?: ReadEnv,
-): { settings: Settings<K>; operands: readonly string[]; chosen: Chosen } {
+): { settings: Settings<K>; operands: readonly string[]; self: Announced; asOwner: AsOwner } {
+  const { name, operands: wanted = '', options, examples } = command;
   const settings = readSettings(flags, options, env);
-  const chosen = chosenOptions(flags, options, env);
   if (operands.length === 0 && /^\w/.test(wanted)) {
     throw new Fatal(EXIT.usage, `${name} needs ${wanted}, as in "${examples[0]}"`);
   }
@@ -76,7 +94,30 @@ export function readCommand<K extends OptionName>(
   if (wanted === 'ID' && !PROJECT_ID.test(operands[0]!)) {
     throw new Fatal(EXIT.usage, `A project id ${ID_EXPECTED}; found "${echo(operands[0]!)}"`);
   }
-  return { settings, operands, chosen };
+  const self = selfOf(command, settings, chosenOptions(flags, options, env));
+  const asOwner = (owner: Owner): string | undefined => {
+    const again = repeatedFlags(flags, options, self.data !== undefined, env);
+    const paths = wanted.includes('FILE') ? operands.map(absolute) : operands;
+    return again && runAs(owner, viewlog(self, [name, ...paths, ...again]));
+  };
+  return { settings, operands, self, asOwner };
+}
+
+function selfOf(
+  { name, isService }: Pick<Command, 'name' | 'isService'>,
+  { data = '', projects, store }: Partial<Settings<'data' | 'projects' | 'store'>>,
+  chosen: Chosen,
+): Announced {
+  const role = name === 'archive' ? 'archive' : 'collector';
+  // Nobody may have thought of a data directory.
+  const isDefault = !isService && data === OPTIONS.data.fallback && projects !== projectsIn(data);
+  const isKnown = store === undefined && !isDefault;
+  return ownAnnouncement({
+    role,
+    data: isKnown && data !== '' ? data : undefined,
+    projects,
+    chosen,
+  });
 }
 
 /**

@@ -1,7 +1,8 @@
 import { EXIT } from '../base/exit.ts';
 import { printable } from '../base/text.ts';
+import * as commands from '../installation/commands.ts';
+import { withOwners } from '../installation/installation.ts';
 import { loadProjects, type Project, summaryOf } from '../projects/project-list.ts';
-import { withProjects } from '../status/shell-commands.ts';
 import { defineCommand, tableOf } from './command.ts';
 
 const HEAD = ['ID', 'ACTIVE', 'NAME', 'ORIGINS', 'VIEWS/MINUTE', 'CONTACT'];
@@ -12,9 +13,9 @@ export const projects = defineCommand({
   summary: 'lists the projects',
   examples: ['viewlog projects --data /var/lib/viewlog'],
   options: ['data', 'projects'],
-  async run({ projects: path }, _, { print }) {
+  async run({ projects: path }, _, { print, self }) {
     const listed = (await loadProjects(path)).all();
-    const add = `add one: ${withProjects('activate ID', { projects: path })}`;
+    const add = `add one: ${commands.activate(await withOwners(self), 'ID')}`;
     if (listed.length > 0) print(tableOf([HEAD, ...listed.map(rowOf)], '').join('\n'));
     else print(`No projects in ${printable(path, Infinity)}; ${add}`);
     return EXIT.done;

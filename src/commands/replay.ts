@@ -25,7 +25,7 @@ export const replay = defineCommand({
     'max-view': 'largest view that the collector accepts',
   },
   isService: true,
-  async run(settings, files, { print, log }) {
+  async run(settings, files, { print, log, asOwner }) {
     const wrong = files.find((file) => path.basename(file).startsWith('views-'));
     if (wrong !== undefined) {
       throw new Fatal(EXIT.usage, `replay sends files of refused views, not "${echo(wrong)}"`);
@@ -43,6 +43,7 @@ export const replay = defineCommand({
       stop: stopping.signal,
       clock: systemClock,
       onOutcome: print,
+      asOwner,
       log,
     });
     if (stopping.signal.aborted) {

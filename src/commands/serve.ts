@@ -10,7 +10,7 @@ export const serve = defineCommand({
   examples: ['viewlog serve --data /var/lib/viewlog --port 8080'],
   options: SERVE_OPTIONS,
   isService: true,
-  run: (settings, _, { log, chosen }) => runCollector(settings, chosen, log),
+  run: (settings, _, invocation) => runCollector(settings, invocation),
 });
 
 export const archive = defineCommand({
@@ -23,5 +23,5 @@ export const archive = defineCommand({
     'nats-stream': 'the stream to archive',
     'min-free': 'wait below this much free disk',
   },
-  run: (settings, _, { log, chosen }) => runArchive(settings, chosen, log),
+  run: (settings, _, invocation) => runArchive(settings, invocation),
 });

@@ -4,10 +4,11 @@ import { plural } from '../base/format.ts';
 import { viewUrl } from '../base/option.ts';
 import { unpacked } from '../base/built.ts';
 import { printable } from '../base/text.ts';
+import * as commands from '../installation/commands.ts';
+import { withOwners } from '../installation/installation.ts';
 import type { Parsed } from '../projects/parse.ts';
 import { readProjectsFile } from '../projects/projects-file.ts';
 import { isLoopback } from '../status/guard.ts';
-import { withProjects } from '../status/shell-commands.ts';
 import { collectorAddress, defineCommand } from './command.ts';
 
 /** `script.ts`, put here as text by build.mjs, so that viewlog stays one file. */
@@ -30,7 +31,7 @@ export const snippet = defineCommand({
     host: 'host of --url, if no collector is running',
     port: 'port of --url, if no collector is running',
   },
-  async run(settings, operands, { print, note, log }) {
+  async run(settings, operands, { print, note, log, self }) {
     const id = operands[0]!;
     const { projects: path, campaigns } = settings;
     const url = settings.url ?? viewUrl.read((await collectorAddress(settings)).address);
@@ -51,7 +52,9 @@ export const snippet = defineCommand({
         `Pages on https cannot send to ${url}; if yours are on https, give --url an https address`,
       );
     }
-    for (const problem of problemsOf(await readProjectsFile(path), id, path)) log.warn(problem);
+    const activate = commands.activate(await withOwners(self), id);
+    const reading = await readProjectsFile(path);
+    for (const problem of problemsOf(reading, id, path, activate)) log.warn(problem);
     print(element);
     const hash = createHash('sha256').update(script).digest('base64');
     for (const line of policyAdvice(`'sha256-${hash}'`, origin)) note(line);
@@ -71,12 +74,11 @@ const policyAdvice = (hash: string, origin: string): readonly string[] => [
 ];
 
 /** Returns why the project's views would be refused. */
-function problemsOf(reading: Parsed, id: string, path: string): readonly string[] {
+function problemsOf(reading: Parsed, id: string, path: string, fix: string): readonly string[] {
   if ('faults' in reading) return reading.faults;
   const project = reading.file.projects.find((listed) => listed.id === id);
   if (project !== undefined && project.active !== false) return [];
   const what = `${project === undefined ? 'not listed' : 'inactive'} in ${printable(path, Infinity)}`;
-  const fix = withProjects(`activate ${id}`, { projects: path });
   return [`Project ${id} is ${what}, so its views are refused; run: ${fix}`];
 }
 

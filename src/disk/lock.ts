@@ -33,7 +33,7 @@ import {
   LockSocket,
 } from './lock-socket.ts';
 import { ifPresent, systemFiles } from './ops.ts';
-import { refuseRoot } from './root.ts';
+import { type AsOwner, refuseRoot } from './root.ts';
 
 export const LOCK_NAME = 'viewlog.lock';
 export const REPLAY_LOCK_NAME = 'viewlog.replay.lock';
@@ -42,6 +42,7 @@ interface LockOptions {
   readonly name?: string;
   /** What this process answers to who asks the lock. */
   readonly self?: Announced;
+  readonly asOwner?: AsOwner | undefined;
   readonly log?: Log;
   /** Called at most once: this process must end, with exit 73 or 74. */
   readonly onLost?: (fatal: Fatal) => void;
@@ -175,7 +176,7 @@ export class Lock {
     try {
       const file = await socket.listen();
       await onStep('listening');
-      refuseRoot(this.#dir, file, this.#directory);
+      refuseRoot(this.#dir, file, this.#directory, this.#options.asOwner);
       await socket.takePath();
       await onStep('renamed');
       const isFast = performance.now() - begunMs <= FAST_START_MS;

@@ -2,7 +2,6 @@
 import { formatRoundedSize, formatSize, plural } from '../base/format.ts';
 import { shellQuoted } from '../base/text.ts';
 import { dayOf, timeOf } from '../base/time.ts';
-import { commandAs } from '../disk/root.ts';
 import { groupName, userName } from '../installation/accounts.ts';
 import { spaceOf } from '../status/look-around.ts';
 import { spaceStep } from '../status/problem-words.ts';
@@ -31,7 +30,7 @@ export const checkUser = inside(({ directory }, { ownUid, settings: { data = '' 
   const owner = userName(directory.uid);
   const what = `${owner} owns the data directory, so viewlog runs as ${owner}`;
   if ([undefined, 0, directory.uid].includes(ownUid)) return [ok(what)];
-  const fix = commandAs(owner, ['doctor', '--data', data]);
+  const fix = `sudo -u ${owner} viewlog doctor --data ${data}`;
   return [warning(`${what}; the doctor runs as ${userName(ownUid!)}, and may see less`, fix)];
 });
 

@@ -1,6 +1,7 @@
 // System accounts, as far as the files of this machine show them.
 import * as fs from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { orElse } from '../base/exit.ts';
 
 /** A system account that owns a file. */
 export interface Owner {
@@ -9,6 +10,12 @@ export interface Owner {
   /** `viewlog`; `#998` if its name is unknown. */
   readonly name: string;
 }
+
+export const ROOT: Owner = { uid: 0, gid: 0, name: 'root' };
+
+/** Returns the user that this process runs as; `undefined` if Deno may not tell. */
+export const ownUid = (): number | undefined =>
+  orElse(() => (process.geteuid ?? process.getuid)?.(), undefined);
 
 /** Returns the owner of the first of these paths that exists and may be looked at. */
 export async function ownerOf(...paths: readonly string[]): Promise<Owner | undefined> {
@@ -41,10 +48,6 @@ function nameIn(list: string, id: number): string {
 
 /** Returns the fields of each line; none if the file cannot be read, as on Deno. */
 function entriesOf(list: string): string[][] {
-  try {
-    const lines = fs.readFileSync(list, 'utf8').split('\n');
-    return lines.map((line) => line.split(':'));
-  } catch {
-    return [];
-  }
+  const lines = orElse(() => fs.readFileSync(list, 'utf8').split('\n'), []);
+  return lines.map((line) => line.split(':'));
 }

@@ -4,7 +4,7 @@
 // another process answered, is quoted.
 import { shellQuoted } from '../base/text.ts';
 import { isService, type Owner } from './accounts.ts';
-import type { Installation } from './installation.ts';
+import { type Installation, isInstalled } from './installation.ts';
 
 export type Options = Readonly<Record<string, string | number | undefined>>;
 
@@ -17,13 +17,20 @@ export function asOwner(
   return owner !== undefined && isService(owner) ? asUser(owner, hasSudo, command) : command;
 }
 
-/** Returns the command as that user, who may be anybody. */
-export function asUser({ uid, gid, name }: Owner, hasSudo: boolean | undefined, command: string) {
+/** Returns the command as that user, who may be root or a person. */
+function asUser({ uid, gid, name }: Owner, hasSudo: boolean | undefined, command: string): string {
   // Where the runtime may not look, sudo is assumed, and `unknownFacts` says so.
-  if (hasSudo !== false) return `sudo -u ${shellQuoted(name)} ${command}`;
+  if (hasSudo !== false) return `sudo ${uid === 0 ? '' : `-u ${shellQuoted(name)} `}${command}`;
+  if (uid === 0) return command;
   // runuser takes no ids.
   if (!name.startsWith('#')) return `runuser -u ${name} -- ${command}`;
   return `setpriv --reuid=${uid} --regid=${gid} --clear-groups -- ${command}`;
+}
+
+/** Returns how to run a command that only this user may run: `run it as viewlog: sudo …`. */
+export function runAs(owner: Owner, command: string): string {
+  const hasSudo = isInstalled('sudo');
+  return `run it as ${hasSudo === false ? 'root' : owner.name}: ${asUser(owner, hasSudo, command)}`;
 }
 
 /** Returns a command of viewlog without an account, with those options that have a value. */
@@ -63,6 +70,9 @@ const editing = (of: Installation, command: readonly string[], options: Options)
 /** Activates a project, adds an origin, or raises its limit (`max-views-per-minute`). */
 export const activate = (of: Installation, id: string, options: Options = {}): string =>
   editing(of, ['activate', id], options);
+
+export const deactivate = (of: Installation, id: string): string =>
+  editing(of, ['deactivate', id], {});
 
 /** Prints every fault of the projects file. */
 export const check = (of: Installation): string => reading(of, ['check']);

@@ -4,6 +4,7 @@ import { basename, dirname, resolve } from 'node:path';
 import * as v from 'valibot';
 import { BUILD } from '../base/built.ts';
 import { readEnv } from '../base/env.ts';
+import { orElse } from '../base/exit.ts';
 import { type Owner, ownerOf } from './accounts.ts';
 
 /**
@@ -142,21 +143,11 @@ function unitOf(pid: number): string | undefined {
 const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** Returns whether a program is installed; `undefined` if the runtime may not look. */
-function isInstalled(program: string): boolean | undefined {
+export function isInstalled(program: string): boolean | undefined {
   const places = `${readEnv('PATH') ?? ''}:${SYSTEM_PATH}`.split(':').filter(Boolean);
-  try {
-    return places.some((dir) => fs.statSync(`${dir}/${program}`, { throwIfNoEntry: false }));
-  } catch {
-    return undefined;
-  }
-}
-
-function orElse<T>(read: () => T, otherwise: T): T {
-  try {
-    return read();
-  } catch {
-    return otherwise;
-  }
+  const isIn = (dir: string): boolean =>
+    fs.statSync(`${dir}/${program}`, { throwIfNoEntry: false }) !== undefined;
+  return orElse(() => places.some(isIn), undefined);
 }
 
 /** The longest answer that a lock is believed. */

@@ -1,11 +1,12 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import schema from '../../data/projects.schema.json' with { type: 'json' };
-import { errnoOf, EXIT, Fatal } from '../base/exit.ts';
+import { errnoOf, EXIT, Fatal, orElse, reasonOf } from '../base/exit.ts';
 import { printable } from '../base/text.ts';
 import { prepareDirectory } from '../disk/directory.ts';
 import { syncDirectory } from '../disk/durable.ts';
 import { systemFiles } from '../disk/ops.ts';
+import { type Owner, ownerIn, ownUid, ROOT } from '../installation/accounts.ts';
 import { rewritten } from './json-edit.ts';
 import { causeOf, readProjectsFile, fileOrFatal } from './projects-file.ts';
 import type { ProjectEntry, ProjectsFile } from './projects-schema.ts';
@@ -28,16 +29,27 @@ interface Edit {
   readonly operator?: string | undefined;
   /** True: a missing file is created, with its schema and its directory. */
   readonly canCreate?: boolean;
+  /** Words a command that does the same as the file's owner; `undefined` if there is none. */
+  readonly asOwner: (owner: Owner) => string | undefined;
 }
 
 /**
- * Changes a project in the projects file, through symbolic links, keeping the file's mode and owner.
+ * Changes a project in the projects file, through symbolic links. The file keeps its owner, group and
+ * mode: otherwise a running viewlog might be unable to read it.
  * @returns what was done, the project before and after, and the projects that were listed before.
  * @throws {Fatal} exit 78 with every fault of a faulty file, 73 or 74 if it can't be written, or
  *   another program writes it at the same time.
  */
-export async function editProject({ path, id, change, operator, canCreate = false }: Edit) {
+export async function editProject(edit: Edit) {
+  const { path, id, change, operator, canCreate = false } = edit;
   const reading = await readProjectsFile(path);
+  if (typeof reading.content === 'string') {
+    try {
+      fs.closeSync(fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK));
+    } catch (error) {
+      if (errnoOf(error) === 'EACCES') throw cannotWrite(edit, error);
+    }
+  }
   const isNew = reading.content === undefined && canCreate;
   const file: ProjectsFile = isNew ? { projects: [] } : fileOrFatal(reading);
   const text = reading.content?.toString() ?? EMPTY;
@@ -54,13 +66,12 @@ export async function editProject({ path, id, change, operator, canCreate = fals
     const target = realPath(path);
     const draft = `${target}.draft`;
     const like = fs.statSync(target, { throwIfNoEntry: false });
-    const owner = like ?? fs.statSync(dirname(target));
-    const mode = like === undefined ? FILE_MODE : like.mode & 0o7777;
+    const rights = like ?? { ...fs.statSync(dirname(target)), mode: FILE_MODE };
     const fd = openDraft(draft);
     try {
-      fill(fd, changed, owner, mode);
+      fill(fd, changed, rights, like === undefined);
       if ((await readProjectsFile(path, reading)) !== reading) throw new Error(SAVED_MEANWHILE);
-      if (isNew) createSchema(dirname(target), owner);
+      if (isNew) createSchema(dirname(target), rights);
       fs.renameSync(draft, target);
     } catch (error) {
       fs.rmSync(draft, { force: true });
@@ -70,9 +81,7 @@ export async function editProject({ path, id, change, operator, canCreate = fals
     return { outcome: isNew ? ('created' as const) : ('changed' as const), ...edited };
   } catch (error) {
     if (error instanceof Fatal) throw error;
-    const isIo = ['EIO', 'ENOSPC', 'EDQUOT'].includes(errnoOf(error) ?? '');
-    const message = `Cannot write projects file "${printable(path, Infinity)}": ${causeOf(error)}`;
-    throw new Fatal(isIo ? EXIT.ioError : EXIT.cannotCreate, message);
+    throw cannotWrite(edit, error);
   }
 }
 
@@ -92,31 +101,51 @@ function openDraft(path: string): number {
   }
 }
 
+/** Returns the error, with the command that works if another user may edit the file. */
+function cannotWrite({ path, asOwner }: Edit, error: unknown): Fatal {
+  const errno = errnoOf(error) ?? '';
+  const what = `Cannot write projects file "${printable(path, Infinity)}": `;
+  if (['EIO', 'ENOSPC', 'EDQUOT'].includes(errno))
+    return new Fatal(EXIT.ioError, what + causeOf(error));
+  const owner = ['EACCES', 'EPERM'].includes(errno) ? editorOf(path) : undefined;
+  const command = owner && asOwner(owner);
+  const cause = command === undefined ? causeOf(error) : `${reasonOf(error)}; ${command}`;
+  return new Fatal(EXIT.cannotCreate, what + cause);
+}
+
+/** Returns who may edit a file that this user may not: its owner, else root. */
+function editorOf(path: string): Owner | undefined {
+  const own = ownUid();
+  const owner = orElse(() => ownerIn(fs.statSync(path)), undefined) ?? ROOT;
+  if (owner.uid !== own) return owner;
+  return own === 0 ? undefined : ROOT;
+}
+
+type Rights = Pick<fs.Stats, 'uid' | 'gid' | 'mode'>;
+
 /** Writes a new file's text durably and closes it. */
-function fill(fd: number, text: string, { uid, gid }: fs.Stats, mode: number): void {
+function fill(fd: number, text: string, { uid, gid, mode }: Rights, isNew: boolean): void {
   try {
     fs.writeFileSync(fd, text);
-    giveAway(fd, uid, gid);
-    fs.fchmodSync(fd, mode);
+    const own = fs.fstatSync(fd);
+    try {
+      if (own.uid !== uid || own.gid !== gid) fs.fchownSync(fd, uid, gid);
+    } catch (error) {
+      // Only root can give a file away. A new one may stay with who made it, or with who may create
+      // files in a directory of root's.
+      if (!isNew || ![0, own.uid].includes(uid)) throw error;
+    }
+    fs.fchmodSync(fd, mode & 0o7777);
     fs.fsyncSync(fd);
   } finally {
     fs.closeSync(fd);
   }
 }
 
-/** Only root can give a file to another user. */
-function giveAway(fd: number, uid: number, gid: number): void {
-  try {
-    fs.fchownSync(fd, uid, gid);
-  } catch (error) {
-    if (errnoOf(error) !== 'EPERM') throw error;
-  }
-}
-
-function createSchema(directory: string, owner: fs.Stats): void {
+function createSchema(directory: string, rights: Rights): void {
   const path = `${directory}/projects.schema.json`;
   // Root must not write through a link.
   fs.rmSync(path, { force: true });
   const text = `${JSON.stringify(schema, null, 2)}\n`;
-  fill(fs.openSync(path, 'wx', FILE_MODE), text, owner, FILE_MODE);
+  fill(fs.openSync(path, 'wx', FILE_MODE), text, rights, true);
 }

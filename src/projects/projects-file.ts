@@ -1,7 +1,9 @@
 import { readFile, stat } from 'node:fs/promises';
 import { errnoOf, EXIT, Fatal, reasonOf } from '../base/exit.ts';
 import { formatSize, MiB, plural } from '../base/format.ts';
-import { printable, shellQuoted } from '../base/text.ts';
+import { printable } from '../base/text.ts';
+import { activate } from '../installation/commands.ts';
+import { ownAnnouncement, withOwners } from '../installation/installation.ts';
 import { type Parsed, parseProjectsFile } from './parse.ts';
 import type { ProjectsFile } from './projects-schema.ts';
 
@@ -47,8 +49,10 @@ export async function readProjectsFile(path: string, last?: Reading): Promise<Re
   if (last !== undefined && isSameContent(content, last.content)) return last;
   const name = printable(path, Infinity);
   if (typeof content === 'object') return { content, ...parseProjectsFile(content, name) };
-  const create = `it doesn't exist; create it: viewlog activate ID --projects ${shellQuoted(name)}`;
-  return { content, faults: [content ?? cannotRead(path, create)] };
+  if (content !== undefined) return { content, faults: [content] };
+  const self = ownAnnouncement({ role: 'collector', projects: path, chosen: {} });
+  const create = activate(await withOwners(self), 'ID');
+  return { content, faults: [cannotRead(path, `it doesn't exist; create it: ${create}`)] };
 }
 
 const isSameContent = (a: Content, b: Content): boolean =>

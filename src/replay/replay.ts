@@ -9,6 +9,7 @@ import { admit, type AdmissionRules } from '../collector/admit.ts';
 import { readBlocks } from '../disk/lines.ts';
 import { acquireLock, REPLAY_LOCK_NAME } from '../disk/lock.ts';
 import type { FileOps } from '../disk/ops.ts';
+import type { AsOwner } from '../disk/root.ts';
 import { loadProjects, type Project } from '../projects/project-list.ts';
 import { readRefusedLine, type StoredRefusal } from '../store/refused/refused-line.ts';
 import { readView } from '../view/read-view.ts';
@@ -39,6 +40,7 @@ export interface ReplayOptions {
   readonly clock: Clock;
   /** Called for each file with the outcomes of its lines, and at the end with the unknown ones. */
   readonly onOutcome: (text: string) => void;
+  readonly asOwner?: AsOwner | undefined;
   readonly log: Log;
 }
 
@@ -53,14 +55,14 @@ export async function replayFiles(
   paths: readonly string[],
   options: ReplayOptions,
 ): Promise<boolean> {
-  const { url, dir, files, projectsPath, stop, clock, log, onOutcome } = options;
+  const { url, dir, files, projectsPath, stop, clock, asOwner, log, onOutcome } = options;
   if (!fs.existsSync(dir)) throw noDirectory(dir);
   const projects = await loadProjects(projectsPath);
   await findCollector(url);
   await untilFollowed(projectsPath, options);
   let lost: Fatal | undefined;
   const onLost = (fatal: Fatal): void => void (lost = fatal);
-  const lock = await acquireLock(dir, { name: REPLAY_LOCK_NAME, log, onLost });
+  const lock = await acquireLock(dir, { name: REPLAY_LOCK_NAME, asOwner, log, onLost });
   const record = new ReplayRecord(dir, files);
   const run = { ...options, projects, now: clock.now, record, lost: () => lost };
   try {

@@ -1,7 +1,9 @@
 import { dirname, resolve } from 'node:path';
 import { formatSizeOption, KiB } from '../base/format.ts';
 import { shellQuoted } from '../base/text.ts';
-import { accountOf } from '../disk/root.ts';
+import { statSync } from 'node:fs';
+import { orElse } from '../base/exit.ts';
+import { isService, ownerIn } from '../installation/accounts.ts';
 import { fileNameOf } from '../disk/names.ts';
 
 // Commands that an operator pastes into a shell on the collector's machine. Every text that a
@@ -45,6 +47,11 @@ function absolute(path: string): string {
   } catch {
     return path;
   }
+}
+
+function accountOf(dir: string): string | undefined {
+  const owner = orElse(() => ownerIn(statSync(dir)), undefined);
+  return owner && isService(owner) ? owner.name : undefined;
 }
 
 const as = (account: string | undefined, command: string): string =>

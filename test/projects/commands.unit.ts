@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import * as fs from 'node:fs/promises';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { activate, deactivate } from '../../src/commands/activate.ts';
 import type { Command } from '../../src/commands/command.ts';
 import { check, projects } from '../../src/commands/projects.ts';
@@ -107,7 +107,7 @@ test.each(
 test.each([
   ['1 --origin https://b.com', /^Project 1 accepted .* every site; now it refuses other origins$/],
   ['2 --origin https://b.com', /^$/],
-  ['100001', /^Project 100001 is new, .* from 1000001; to undo it: viewlog deactivate 100001 --p/],
+  ['100001', /^Project 100001 is new, .* from 1000001; to undo it: .* deactivate 100001 --p/],
   ['1000301', /one typo away/],
   ['1000345', /^$/],
 ])('activate %s warns about what may be a mistake, and does it', async (args, warning) => {
@@ -131,7 +131,8 @@ test('projects lists what is in the file, as text that is safe to show', async (
   ]);
   const { path, run: runOnNone } = await file('{"projects":[]}');
   const { out } = await runOnNone(projects);
-  expect(out).toBe(`No projects in ${path}; add one: viewlog activate ID --projects ${path}`);
+  expect(out).toContain(`No projects in ${path}; add one: ${process.execPath} `);
+  expect(out).toMatch(new RegExp(` activate ID --projects ${path}$`));
 });
 
 test.each([
@@ -171,20 +172,67 @@ test('a file that cannot be read or written is named', async () => {
   expect(await fs.readdir(directory)).toEqual(['link', 'projects.json']);
 });
 
-test.runIf(isRoot)('without permission, it says whom to run as', async () => {
-  const { directory, path, run } = await file('{"projects":[]}');
-  await fs.chmod(directory, 0o555);
-  const why = `projects file "${path}": permission denied; run viewlog as the file's owner`;
-  onTestFinished(() => process.seteuid!(0));
-  for (const [mode, code, err] of [
-    [0o644, 73, `Cannot write ${why}`],
-    [0o600, 78, `Cannot read ${why}`],
-  ] as const) {
+describe.runIf(isRoot)('another user', () => {
+  const PERSON = 65_534;
+  afterEach(() => {
     process.seteuid!(0);
-    await fs.chmod(path, mode);
-    process.seteuid!(65_534);
-    expect(await run(activate, '2')).toMatchObject({ code, err });
-  }
+    process.setegid!(0);
+  });
+
+  test.each<
+    [what: string, owner: [uid: number, gid: number], mode: number, in_: number, who: string]
+  >([
+    ['may not write in the directory', [0, 0], 0o644, 0o755, 'root: sudo '],
+    ['may not read the file', [0, 0], 0o600, 0o755, 'root: sudo '],
+    ['may not enter the directory', [4711, 4712], 0o640, 0o700, 'root: sudo '],
+    ['is in the group', [4711, PERSON], 0o660, 0o770, "#4711: sudo -u '#4711' "],
+    [
+      'may write, but not give the file away',
+      [4711, 4712],
+      0o664,
+      0o777,
+      "#4711: sudo -u '#4711' ",
+    ],
+    ['is its owner, but not in its group', [PERSON, 4712], 0o640, 0o770, 'root: sudo '],
+  ])(
+    'who %s changes nothing, and gets the command that works',
+    async (_, owner, mode, dirMode, who) => {
+      const { directory, path, run, read } = await file('{"projects":[]}');
+      await fs.chown(path, ...owner);
+      await fs.chmod(path, mode);
+      await fs.chown(directory, owner[0] === PERSON ? PERSON : 4711, PERSON);
+      await fs.chmod(directory, dirMode);
+      const before = await fs.stat(path);
+      process.setegid!(PERSON);
+      process.seteuid!(PERSON);
+      const { code, err } = await run(activate, '2', '--name', "Jo's");
+      process.seteuid!(0);
+      expect([code, err]).toStrictEqual([
+        73,
+        expect.stringContaining(`; run it as ${who}${process.execPath} `),
+      ]);
+      expect(err).toContain(String.raw` activate 2 --name 'Jo'\''s' --projects ${path}`);
+      expect([await read(), await fs.readdir(directory)]).toStrictEqual([
+        '{"projects":[]}',
+        ['projects.json'],
+      ]);
+      expect(await fs.stat(path)).toMatchObject({
+        ino: before.ino,
+        uid: before.uid,
+        gid: before.gid,
+        mode: before.mode,
+      });
+    },
+  );
+
+  test('may create the file in a directory of root in which everyone may', async () => {
+    const { directory, path, run } = await file();
+    await fs.chmod(directory, 0o777);
+    process.setegid!(PERSON);
+    process.seteuid!(PERSON);
+    expect(await run(activate, '1')).toMatchObject({ code: 0 });
+    expect(await fs.stat(path)).toMatchObject({ uid: PERSON, gid: PERSON });
+  });
 });
 
 describe('an edit', () => {
@@ -223,7 +271,7 @@ describe('an edit', () => {
       return { id: '1', active: false };
     };
     const message = expect.stringContaining('another program has just saved it');
-    const edit = editProject({ path, id: '1', change });
+    const edit = editProject({ path, id: '1', change, asOwner: () => undefined });
     await expect(edit).rejects.toMatchObject({ exitCode: 73, message });
     expect([await read(), await fs.readdir(directory)]).toEqual([saved, ['projects.json']]);
   });

@@ -18,8 +18,8 @@ export async function runCommand(
   let code: number;
   try {
     const line = readArguments([command.name, ...args]);
-    const { settings, operands, chosen } = readCommand(command, line, () => undefined);
-    code = await command.run(settings, operands, { ...output, chosen });
+    const { settings, operands, ...known } = readCommand(command, line, () => undefined);
+    code = await command.run(settings, operands, { ...output, ...known });
   } catch (error) {
     if (!(error instanceof Fatal)) throw error;
     say(error.message);
