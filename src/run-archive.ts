@@ -6,6 +6,7 @@ import { LIMITS } from './base/limits.ts';
 import type { Log } from './base/log.ts';
 import { sleep } from './base/time.ts';
 import { acquireLock } from './disk/lock.ts';
+import { rememberStart } from './disk/last-start.ts';
 import { systemFiles as files } from './disk/ops.ts';
 import { type Cluster, connectCluster } from './jetstream/connect.ts';
 import { type ServiceOptions, stopOrFailure } from './serve.ts';
@@ -76,6 +77,7 @@ export async function runArchive(
     }));
     status = await openStatus(settings.status, token, service, log);
     lock.announce({ status: status?.url });
+    await rememberStart(dir, { ...self, status: status?.url });
     log.info(`viewlog archiving "${source.name}" to "${dir}"`);
     if (status !== undefined) log.info(`status page on ${status.url}/`);
     stop.addEventListener('abort', () => log.info('viewlog stopping'));

@@ -5,6 +5,7 @@ import type { Log } from './base/log.ts';
 import { signals } from './base/signals.ts';
 import { within } from './base/time.ts';
 import { acquireLock } from './disk/lock.ts';
+import { rememberStart } from './disk/last-start.ts';
 import { systemFiles } from './disk/ops.ts';
 import { startRetention } from './disk/retention.ts';
 import type { AsOwner } from './disk/root.ts';
@@ -89,6 +90,7 @@ export async function serve(
   const addresses = { address: ownAddress(listener.address), status: status?.url };
   installation = { ...installation, ...addresses };
   lock?.announce(addresses);
+  if (lock !== undefined) await rememberStart(settings.data, { ...self, ...addresses });
   if (status !== undefined) log.info(`status page on ${status.url}/`);
   const fatal = await stopped;
   isStopping = true;
@@ -119,7 +121,8 @@ interface StoresOptions extends ServiceOptions {
 async function openFiles(settings: ServeSettings, options: StoresOptions) {
   const { data: dir, durability, 'min-free': minFreeBytes } = settings;
   const { self, asOwner, log, onFatal } = options;
-  const lock = await acquireLock(dir, { self, asOwner, log, onLost: onFatal });
+  const wanted = settings.port === 0 ? undefined : ownAddress(settings);
+  const lock = await acquireLock(dir, { self, asOwner, wanted, log, onLost: onFatal });
   const common = { ...options, dir, files: systemFiles, minFreeBytes };
   const store = new LocalViewStore({ ...common, durability });
   await store.start();

@@ -104,13 +104,16 @@ export function readCommand<K extends OptionName>(
 }
 
 function selfOf(
-  { name, isService }: Pick<Command, 'name' | 'isService'>,
+  { name, options }: Pick<Command, 'name' | 'options'>,
   { data = '', projects, store }: Partial<Settings<'data' | 'projects' | 'store'>>,
   chosen: Chosen,
 ): Announced {
   const role = name === 'archive' ? 'archive' : 'collector';
-  // Nobody may have thought of a data directory.
-  const isDefault = !isService && data === OPTIONS.data.fallback && projects !== projectsIn(data);
+  // An edit of a projects file elsewhere has no data directory.
+  const isDefault =
+    !options.includes('min-free') &&
+    data === OPTIONS.data.fallback &&
+    projects !== projectsIn(data);
   const isKnown = store === undefined && !isDefault;
   return ownAnnouncement({
     role,

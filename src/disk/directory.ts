@@ -1,6 +1,9 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
-import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
+import { EXIT, errnoOf, Fatal, orElse, reasonOf } from '../base/exit.ts';
+import { ownerIn, ownUid, userName } from '../installation/accounts.ts';
+import { grant } from '../installation/commands.ts';
+import { absolute } from '../installation/installation.ts';
 import { syncDirectory } from './durable.ts';
 import { dayOfFileName, type FileKind } from './names.ts';
 import type { FileOps } from './ops.ts';
@@ -30,11 +33,8 @@ export const daysIn = async (files: FileOps, dir: string, kind: FileKind): Promi
     .filter((day) => day !== undefined)
     .sort();
 
-const DENIED = 'let the user that runs viewlog write there';
 const OCCUPIED = 'move that file away, or choose another --data';
 const ADVICE: Record<string, string> = {
-  EACCES: DENIED,
-  EPERM: DENIED,
   EROFS: 'mount the file system read-write, or choose another --data',
   EISDIR: 'move that directory away',
   EEXIST: OCCUPIED,
@@ -44,10 +44,23 @@ const ADVICE: Record<string, string> = {
 
 /** Returns a Fatal with exit 73: the file, the reason and the fix. */
 export function cannotOpen(name: string, error: unknown): Fatal {
-  const advice = ADVICE[errnoOf(error) ?? ''];
+  const errno = errnoOf(error) ?? '';
+  const advice = ['EACCES', 'EPERM'].includes(errno) ? grantOf(name) : ADVICE[errno];
   const hint = advice === undefined ? '' : `; ${advice}`;
   return new Fatal(
     EXIT.cannotCreate,
     `Cannot open "${name}" for writing: ${reasonOf(error)}${hint}`,
   );
+}
+
+/** Returns how this user may write to the file, if it is the only one in its directory that is wrong. */
+function grantOf(name: string): string {
+  const uid = ownUid();
+  const [file, directory] = [name, dirname(name)].map((path) =>
+    orElse(() => fs.statSync(path, { throwIfNoEntry: false }), undefined),
+  );
+  const isOwn = directory !== undefined && directory.uid === uid;
+  if (file?.isFile() && isOwn) return `run: ${grant(ownerIn(directory), absolute(name), file)}`;
+  const who = uid === undefined ? 'the user that runs viewlog' : userName(uid);
+  return `let ${who} write there`;
 }

@@ -22,6 +22,7 @@ import { EXIT, type ExitCode, errnoOf, Fatal } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { printable } from '../base/text.ts';
 import { sleep, timeOf } from '../base/time.ts';
+import { killCommand } from '../installation/commands.ts';
 import type { Announced } from '../installation/installation.ts';
 import { cannotOpen, daysIn, prepareDirectory } from './directory.ts';
 import {
@@ -43,6 +44,8 @@ interface LockOptions {
   /** What this process answers to who asks the lock. */
   readonly self?: Announced;
   readonly asOwner?: AsOwner | undefined;
+  /** The address that this process would listen on. */
+  readonly wanted?: string | undefined;
   readonly log?: Log;
   /** Called at most once: this process must end, with exit 73 or 74. */
   readonly onLost?: (fatal: Fatal) => void;
@@ -168,7 +171,7 @@ export class Lock {
     const { onStep = async () => {} } = this.#options;
     const begunMs = performance.now();
     const holder = await askLock(this.#path);
-    if (holder !== undefined) throw new Fatal(EXIT.cannotCreate, this.#heldBy(holder));
+    if (holder !== undefined) throw new Fatal(EXIT.cannotCreate, await this.#heldBy(holder));
     await onStep('asked');
     const socket = new LockSocket(this.#path, this.#self);
     this.#socket = socket;
@@ -212,7 +215,7 @@ export class Lock {
     }
     if (isOwn) return;
     const holder = await askLock(this.#path);
-    if (holder !== undefined) return this.#lose(EXIT.cannotCreate, this.#heldBy(holder));
+    if (holder !== undefined) return this.#lose(EXIT.cannotCreate, await this.#heldBy(holder));
     const socket = new LockSocket(this.#path, this.#self);
     await socket.listen();
     await this.#socket.close();
@@ -229,15 +232,27 @@ export class Lock {
     this.#options.onLost?.(new Fatal(exitCode, message));
   }
 
-  #heldBy(holder: NonNullable<HolderReply>): string {
-    let who = `a process that does not answer (find it with: ss -xlp | grep ${this.#name})`;
-    if (holder !== 'unresponsive') {
-      const { pid, sinceMs, address } = holder;
-      // Root may have asked a process of another user.
-      who = `process ${pid}, running since ${timeOf(sinceMs)}${address ? `, at ${printable(address)}` : ''}`;
+  async #heldBy(holder: NonNullable<HolderReply>): Promise<string> {
+    const [what, wait] =
+      this.#name === LOCK_NAME
+        ? ['Another viewlog writes to', 'leave it running']
+        : ['Another replay runs in', 'wait for it'];
+    const where = `${what} "${this.#dir}"`;
+    if (holder === 'unresponsive') {
+      return `${where}: a process that does not answer; find it with: ss -xlp | grep ${this.#name}`;
     }
-    return this.#name === LOCK_NAME
-      ? `Another viewlog writes to "${this.#dir}": ${who}; leave it running, or stop it first`
-      : `Another replay runs in "${this.#dir}": ${who}; wait for it, or stop it`;
+    const { pid, sinceMs, version, address } = holder;
+    const { wanted } = this.#options;
+    const own = wanted === undefined ? '' : ` (this one would be at ${wanted})`;
+    const parts = [
+      `process ${pid}`,
+      version && `viewlog ${version}`,
+      `running since ${timeOf(sinceMs)}`,
+      address && `at ${address}`,
+    ];
+    // Root may have asked a process of another user.
+    const who = printable(parts.filter(Boolean).join(', '));
+    const end = await killCommand(holder, this.#path);
+    return `${where}: ${who}${own}; ${wait}, or end it${end === undefined ? '' : `: ${end}`}`;
   }
 }

@@ -2,7 +2,9 @@
 import type { Reply } from '../base/ask.ts';
 import { timeOf } from '../base/time.ts';
 import { plural } from '../base/format.ts';
-import { portOf } from '../http/listener.ts';
+import { ownAddress, portOf } from '../http/listener.ts';
+import * as commands from '../installation/commands.ts';
+import type { Announced } from '../installation/installation.ts';
 import { summaryOf } from '../projects/project-list.ts';
 import { summaryOfFaults } from '../projects/projects-file.ts';
 import {
@@ -11,7 +13,6 @@ import {
   problemNotice,
   RESTORE_PROJECTS,
 } from '../status/problem-words.ts';
-import * as commands from '../status/shell-commands.ts';
 import { isOpen } from '../status/state.ts';
 import { noticeText } from '../status/text.ts';
 import { described, isFromViewlog, isNobodyThere } from './reply.ts';
@@ -30,20 +31,25 @@ export function checkRuntime({ runtime }: Facts): readonly Verdict[] {
   return [warning(`${what}; viewlog is not tested there`, fix)];
 }
 
-/** Reports that the collector's data directory is examined, not the one on the command line. */
-export function checkSettings({ askedData, settings: { data } }: Facts): readonly Verdict[] {
-  if (data === askedData) return [];
+/** Reports what is examined instead of what the command line says. */
+export function checkSettings({ askedData, different, of: { data } }: Facts): readonly Verdict[] {
   const [own, asked] = [data, askedData].map((dir) => (dir ? `--data ${dir}` : '--store'));
-  const what = `The collector runs with ${own}, so the doctor examines that, not ${asked}`;
+  const others = own === asked ? different : [`${own}, not ${asked}`, ...different];
+  if (others.length === 0) return [];
+  const what = `The collector runs with ${others.join('; with ')}. The doctor examines the collector's`;
   return [warning(what, 'To examine another collector, give its --data or --status')];
 }
 
-export function checkProjects({ projects: reading, settings, status }: Facts): readonly Verdict[] {
+const isArchive = ({ of }: Facts): boolean => of.role === 'archive';
+
+export function checkProjects(facts: Facts): readonly Verdict[] {
+  const { projects: reading, settings, status, of } = facts;
+  if (isArchive(facts)) return [];
   if ('faults' in reading) {
     const kept = 'viewlog does not start with it; a running one keeps the last good list';
     const { projectsFault: fault } = status.overview ?? {};
     if (fault?.isMissing) return [error(`${fault.first}; ${kept}`, RESTORE_PROJECTS)];
-    const check = `Correct the file. To see every fault: ${commands.withProjects('check', settings)}`;
+    const check = `Correct the file. To see every fault: ${commands.check(of)}`;
     // The message of a file that cannot be read says what to do.
     const fix = typeof reading.content === 'object' ? check : undefined;
     return [error(`${summaryOfFaults(reading.faults)}; ${kept}`, fix)];
@@ -51,33 +57,48 @@ export function checkProjects({ projects: reading, settings, status }: Facts): r
   const { projects } = reading.file;
   const what = `"${settings.projects}" has ${summaryOf(projects)}`;
   if (activeIn(reading).length > 0) return [ok(what)];
-  const fix = commands.withProjects(`activate ${projects[0]?.id ?? 'ID'}`, settings);
+  const fix = commands.activate(of, projects[0]?.id ?? 'ID');
   return [warning(`${what}; every view is refused`, fix)];
 }
 
 /** Checks that the process that holds the data directory is the examined collector. */
-export function checkLock({ holder, askedPort }: Facts): readonly Verdict[] {
+export function checkLock({ holder, askedPort, kill, settings }: Facts): readonly Verdict[] {
   if (holder === undefined) return [];
   const holds = 'holds the data directory; no other collector can start there';
   if (holder === 'unresponsive') {
     const fix = 'Find it, and end it if it hangs: sudo ss -xlp | grep viewlog.lock';
     return [error(`A process that does not answer ${holds}`, fix)];
   }
-  const { pid, sinceMs, address } = holder;
+  const { role, pid, address } = holder;
+  const who = `Process ${pid}${runningSince(holder)}`;
+  if (role === 'archive') return [ok(`An archive writes here: ${who}`)];
   const port = portOf(address);
   if (port !== undefined && [undefined, 0, port].includes(askedPort)) return [];
   const examine = port === undefined ? '' : `. If it should, examine it with --port ${port}`;
-  const fix = `If it should not run any more: sudo kill ${pid}${examine}`;
+  const end = kill ?? `end process ${pid}, perhaps in its container`;
   const where = address === undefined ? '' : ` at ${address}`;
-  return [error(`Process ${pid}, running since ${timeOf(sinceMs)}${where}, ${holds}`, fix)];
+  const { host } = settings;
+  const own =
+    port === undefined
+      ? ''
+      : ` (by the options it would be at ${ownAddress({ host, port: askedPort! })})`;
+  return [
+    error(`${who}${where}, ${holds}${own}`, `If it should not run any more: ${end}${examine}`),
+  ];
 }
 
+/** `, viewlog 0.1.0, running since 2026-01-31T12:00:00Z` */
+const runningSince = ({ version, sinceMs }: Pick<Announced, 'version' | 'sinceMs'>): string =>
+  `${version === '' ? '' : `, viewlog ${version}`}, running since ${timeOf(sinceMs)}`;
+
 export function checkCollector(facts: Facts): readonly Verdict[] {
-  const { reply, holder, settings, status } = facts;
+  const { reply, holder, settings, of } = facts;
+  if (isArchive(facts)) return [];
   const { url: address } = settings;
   const running = typeof holder === 'object' ? holder : undefined;
   if (isFromViewlog(reply)) {
-    const version = status.overview === undefined ? '' : ` ${status.overview.version}`;
+    const { overview } = facts.status;
+    const version = overview === undefined ? '' : ` ${overview.version}`;
     const who = running ? `: process ${running.pid}, running since ${timeOf(running.sinceMs)}` : '';
     return [ok(`viewlog${version} answers at ${address}${who}`)];
   }
@@ -85,7 +106,15 @@ export function checkCollector(facts: Facts): readonly Verdict[] {
   // The check of the lock reports a process without an address, or one that hangs.
   if (holder !== undefined && running?.address === undefined) return [];
   const what = `No collector answers at ${address}: ${described(reply)}; no view is accepted`;
-  const fix = `Start it: sudo systemctl restart viewlog, or: ${commands.serveOf(settings)}`;
+  const assumed =
+    facts.source === 'options'
+      ? ' with the options of this doctor, because no earlier start is known'
+      : '';
+  const start = commands.restart(of) ?? commands.start(of);
+  const fix =
+    start === undefined
+      ? 'Start it as before: the address of its --store is a secret, so no command is printed'
+      : `Start it${assumed}: ${start}`;
   return [warning(what, fix)];
 }
 
@@ -97,14 +126,19 @@ function anotherProgram(address: string, reply: Reply): Verdict {
 
 /** Checks that views are accepted, by `/readyz` and the status page. */
 export function checkHealth(facts: Facts): readonly Verdict[] {
-  const { address = '', reply, isReady, overview } = facts.status;
+  const { address = '', reply, isReady, reasons = [], overview } = facts.status;
   if (reply === undefined || isNobodyThere(reply)) {
-    if (!isFromViewlog(facts.reply)) return [];
+    if (!isFromViewlog(facts.reply) && !isArchive(facts)) return [];
     const what = address === '' ? '--status is off' : `Nothing answers at ${address}`;
     const fix = 'Give --status as the collector has it; its log says where it is';
     return [warning(`${what}; it is unknown whether views are accepted`, fix)];
   }
   if (isReady === undefined) return [anotherProgram(address, reply)];
+  if (isArchive(facts)) {
+    if (isReady) return [ok(`Ready, according to ${address}/readyz`)];
+    const why = reasons.length === 0 ? '' : `: ${reasons.join('; ')}`;
+    return [error(`Not ready${why}; nothing is archived`, 'Its log says more')];
+  }
   if (overview === undefined) {
     const what = `${isReady ? 'Ready' : 'Not ready'}; only clients with a token see details`;
     const fix = 'Give --status-token-file, as a user who can read it, or VIEWLOG_STATUS_TOKEN';
@@ -122,7 +156,9 @@ export function checkHealth(facts: Facts): readonly Verdict[] {
 const REFUSALS_MAX = 5;
 
 /** Reports refusals with their causes, and the status page's warnings. */
-export function checkRefusals({ status: { overview }, settings }: Facts): readonly Verdict[] {
+export function checkRefusals(facts: Facts): readonly Verdict[] {
+  const { status, settings, projects: reading } = facts;
+  const { overview } = status;
   if (overview === undefined) return [];
   const { projects, problems, warnings, store } = overview;
   // Also those that are too few for the page.
@@ -137,6 +173,12 @@ export function checkRefusals({ status: { overview }, settings }: Facts): readon
       .map((row) => verdictOf(problemNotice(row, settings, overview.nowMs))),
     ...[...warnings, ...rest].map((note) => warning(note)),
   ];
+  if (found.length > 0 && 'faults' in reading) {
+    return [
+      warning(`First correct the projects file: ${summaryOfFaults(reading.faults)}`),
+      ...found,
+    ];
+  }
   if (found.length > 0 || store.unavailable !== undefined) return found;
   return [ok('No view of a listed project is refused now')];
 }

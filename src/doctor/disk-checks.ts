@@ -2,7 +2,8 @@
 import { formatRoundedSize, formatSize, plural } from '../base/format.ts';
 import { shellQuoted } from '../base/text.ts';
 import { dayOf, timeOf } from '../base/time.ts';
-import { groupName, userName } from '../installation/accounts.ts';
+import { groupName, isPermitted, type Owner, ownerIn, userName } from '../installation/accounts.ts';
+import * as commands from '../installation/commands.ts';
 import { spaceOf } from '../status/look-around.ts';
 import { spaceStep } from '../status/problem-words.ts';
 import type { Facts } from './facts.ts';
@@ -25,34 +26,89 @@ export function checkDirectory({ disk, settings: { data = '' } }: Facts): readon
   return [warning(`"${data}" does not exist; there are no views yet`, fix)];
 }
 
-/** Reports the service's user: the one that owns the directory. */
-export const checkUser = inside(({ directory }, { ownUid, settings: { data = '' } }) => {
-  const owner = userName(directory.uid);
-  const what = `${owner} owns the data directory, so viewlog runs as ${owner}`;
-  if ([undefined, 0, directory.uid].includes(ownUid)) return [ok(what)];
-  const fix = `sudo -u ${owner} viewlog doctor --data ${data}`;
+/** A file in the data directory, and who may do what with it. */
+type Found = Inside['files'][number];
+
+/**
+ * Returns the account that viewlog runs as: the owner of everything that it made. `undefined` if
+ * that is not one account.
+ */
+function accountIn({ directory, files }: Inside): Owner | undefined {
+  const made = files.filter(({ name }) => name !== 'projects.json');
+  const owners = new Set(made.map(({ uid }) => uid));
+  const lock = made.find(({ name }) => name === 'viewlog.lock');
+  if (owners.size <= 1) return ownerIn(lock ?? made[0] ?? directory);
+  return lock?.uid === directory.uid ? ownerIn(lock) : undefined;
+}
+
+/** Reports the account that viewlog runs as, and asks if it is not clear. */
+export const checkUser = inside((seen, { ownUid, of }) => {
+  const { directory, files } = seen;
+  const account = accountIn(seen);
+  const whose = `The data directory belongs to ${userName(directory.uid)}`;
+  if (account === undefined) {
+    const names = [...new Set(files.map(({ uid }) => userName(uid)))].join(' and ');
+    const ask = 'Which account runs viewlog? All of them should belong to that one';
+    return [warning(`${whose}, and its files to ${names}`, ask)];
+  }
+  const { uid, name } = account;
+  if (!isPermitted(account, directory, WRITE | ENTER)) {
+    const what = `${whose}, with mode ${modeOf(directory)}, and its files to ${name}, who may not create files there`;
+    return [error(what, `Which account should run viewlog, ${name} or another?`)];
+  }
+  const owned = uid === directory.uid ? 'the data directory' : 'the files in the data directory';
+  const what = `${name} owns ${owned}, so viewlog runs as ${name}`;
+  if ([undefined, 0, uid].includes(ownUid)) return [ok(what)];
+  const fix = commands.runAs(account, commands.doctor({ ...of, owners: {} }));
   return [warning(`${what}; the doctor runs as ${userName(ownUid!)}, and may see less`, fix)];
 });
 
-/** Finds files that the service, or shippers in its group, cannot open. */
-export const checkPermissions = inside(({ directory, files }, { settings: { data = '' } }) => {
-  const isShared = (directory.mode & 0o050) === 0o050;
-  const wrong = files.filter(({ name, uid, mode }) => {
-    // The projects file only has to be read.
-    if (uid !== directory.uid) return name !== 'projects.json' || (mode & 0o004) === 0;
-    return isShared && name.startsWith('views-') && (mode & 0o040) === 0;
+const [READ, WRITE, ENTER] = [4, 2, 1] as const;
+
+const modeOf = ({ mode }: { readonly mode: number }): string =>
+  (mode & 0o777).toString(8).padStart(4, '0');
+
+/** Finds files that viewlog, or shippers in its group, cannot open. */
+export const checkPermissions = inside((seen, { of }) => {
+  const { directory, files } = seen;
+  const account = accountIn(seen);
+  if (account === undefined) return [];
+  const pathOf = ({ name }: Found): string => `${of.data}/${name}`;
+  const whose = (file: Found): string =>
+    `"${file.name}" belongs to ${userName(file.uid)}, with mode ${modeOf(file)}`;
+  const newest = (kind: string): Found[] =>
+    files
+      .filter(({ name }) => name.startsWith(kind))
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      .slice(-1);
+  const cannot = (found: Found[], bits: number): Found[] =>
+    found.filter((file) => !isPermitted(account, file, bits));
+  const views = cannot(newest('views-'), READ | WRITE).map((file) => {
+    const what = `${whose(file)}; viewlog, as ${account.name}, cannot write to it, and does not start`;
+    return error(what, commands.grant(account, pathOf(file), file));
   });
-  const [first, ...more] = wrong;
-  if (first === undefined) return [];
-  const [user, group] = [userName(directory.uid), groupName(directory.gid)];
-  const mode = (first.mode & 0o777).toString(8).padStart(4, '0');
-  const rest = more.length === 0 ? '' : `, and ${plural(more.length, 'more file')} too`;
-  const what =
-    `"${first.name}" belongs to ${userName(first.uid)}, with mode ${mode}${rest}; viewlog, as ` +
-    `${user}, or shippers in group ${group} may be unable to open it`;
-  const dir = shellQuoted(data);
-  const owners = `${user}:${group}`.replaceAll('#', '');
-  return [warning(what, `sudo chown -R ${owners} ${dir} && sudo chmod -R u=rwX,g=rX ${dir}`)];
+  const refused = cannot(newest('refused-'), READ | WRITE).map((file) => {
+    const what = `${whose(file)}; viewlog, as ${account.name}, cannot store refused views in it`;
+    return warning(what, commands.grant(account, pathOf(file), file));
+  });
+  const projects = cannot(
+    files.filter(({ name }) => name === 'projects.json'),
+    READ,
+  ).map((file) => {
+    const what = `${whose(file)}; viewlog, as ${account.name}, cannot read it, and does not start`;
+    return error(what, commands.grant(account, pathOf(file), file, 'r'));
+  });
+  const isShared = (directory.mode & 0o050) === 0o050;
+  const hidden = files.filter(({ name, mode }) => name.startsWith('views-') && !(mode & 0o040));
+  if (!isShared || hidden.length === 0 || views.length > 0)
+    return [...projects, ...views, ...refused];
+  const rest = hidden.length === 1 ? '' : `, and ${plural(hidden.length - 1, 'more file')} too`;
+  const what = `${whose(hidden[0]!)}${rest}; shippers in group ${groupName(directory.gid)} cannot read it`;
+  const fix = commands.share(
+    { ...of, owners: { data: ownerIn(hidden[0]!) } },
+    hidden.map(({ name }) => name),
+  );
+  return [...projects, ...refused, warning(what, fix)];
 });
 
 const NETWORK =
@@ -101,7 +157,8 @@ export const checkSpace = inside((seen, { settings }) => {
   const { daysLeft } = space;
   if (daysLeft === undefined)
     return [ok(`${what}; how long it lasts is unknown before a full day`)];
-  const estimate = `${what}; lasts ${plural(Math.floor(daysLeft), 'day')} at the present rate`;
+  const lasts = daysLeft > 3650 ? 'more than 10 years' : plural(Math.floor(daysLeft), 'day');
+  const estimate = `${what}; lasts ${lasts} at the present rate`;
   // With --keep-days, as many files are removed as are added.
   const isSteady = keepDays > 0 && seen.viewDays.length >= keepDays;
   if (daysLeft >= DAYS_LEFT_MIN || isSteady) return [ok(estimate)];

@@ -1,18 +1,72 @@
-import { ask } from '../base/ask.ts';
-import { askHolder } from '../disk/lock.ts';
+import { ask, type Reply } from '../base/ask.ts';
+import { lastStart } from '../disk/last-start.ts';
+import { askHolder, LOCK_NAME } from '../disk/lock.ts';
+import type { HolderReply } from '../disk/lock-socket.ts';
 import { ownAddress } from '../http/listener.ts';
+import { ownUid } from '../installation/accounts.ts';
+import { killCommand } from '../installation/commands.ts';
+import {
+  type Announced,
+  type Installation,
+  ownAnnouncement,
+  readAnnounced,
+  withOwners,
+} from '../installation/installation.ts';
 import { exampleOrigin } from '../projects/origins.ts';
 import type { Parsed } from '../projects/parse.ts';
-import { readProjectsFile } from '../projects/projects-file.ts';
-import { type Chosen, placeOf } from '../status/shell-commands.ts';
+import { readProjectsFile, type Reading } from '../projects/projects-file.ts';
+import { type Chosen, type Place, placeOf } from '../status/shell-commands.ts';
 import type { StatusModel } from '../status/model.ts';
 import { readToken } from '../status/token.ts';
 import { fieldsOf, preflightFrom } from './reply.ts';
-import { probeDisk } from './probe-disk.ts';
-import { probeProxy } from './proxy.ts';
+import { type Probed, probeDisk } from './probe-disk.ts';
+import { probeProxy, type ProxyReplies } from './proxy.ts';
 
 /** Everything that the checks judge. */
-export type Facts = Awaited<ReturnType<typeof gatherFacts>>;
+export interface Facts {
+  readonly nowMs: number;
+  readonly runtime: ReturnType<typeof runtimeHere>;
+  /** `undefined` if the runtime does not reveal the user (Deno without --allow-sys=uid). */
+  readonly ownUid: number | undefined;
+  /** The examined installation: a running one's settings, else the last one's, else the options. */
+  readonly of: Installation;
+  /** Where its settings come from. */
+  readonly source: 'running' | 'last start' | 'options';
+  /** The command line's data directory, absolute; `undefined` if views go to a stream. */
+  readonly askedData: string | undefined;
+  /** The command line's port; `undefined` if it was not chosen. */
+  readonly askedPort: number | undefined;
+  /** Each option that differs from the running collector's: `--port 9000, not 8080`. */
+  readonly different: readonly string[];
+  /** The examined settings as values, and its address. */
+  readonly settings: Place;
+  /** `undefined` if views go to a stream. */
+  readonly disk: Probed | undefined;
+  readonly projects: Reading;
+  /** Which process holds the data directory; `undefined` if this user may not ask, too. */
+  readonly holder: HolderReply;
+  /** Ends that process. */
+  readonly kill: string | undefined;
+  /** The answer at the collector's address. */
+  readonly reply: Reply;
+  readonly status: StatusFacts;
+  /** If `--url` is given. */
+  readonly proxy: ProxyReplies | undefined;
+}
+
+/** What the status server answers. */
+interface StatusFacts {
+  readonly address?: string | undefined;
+  /** The answer to `/readyz`. */
+  readonly reply?: Reply;
+  /** Missing if something else answers. */
+  readonly isReady?: boolean;
+  /** Why it is not ready, if the status server says so. */
+  readonly reasons?: readonly string[];
+  /** Missing if it needs a token, and for an archive. */
+  readonly overview?: StatusModel | undefined;
+  readonly installation?: Announced | undefined;
+}
 
 type Options = Chosen &
   Parameters<typeof readToken>[0] & {
@@ -22,70 +76,100 @@ type Options = Chosen &
     readonly 'probe-project': string | undefined;
   };
 
+/** What the command knows about options; this module does not. */
+interface Asked {
+  /** The doctor's own process and options. */
+  readonly self: Announced;
+  /** The collector's port, if one was chosen. */
+  readonly port: number | undefined;
+  /** Returns the values of another process's options; those of the command line if they make none. */
+  readonly valuesOf: (other: Announced) => Options;
+  readonly differencesFrom: (running: Announced) => readonly string[];
+}
+
 /** The Origin of no page: nobody can own a name under `.invalid`. */
 const NO_ORIGIN = 'https://viewlog-doctor.invalid';
 
-/**
- * Looks at the installation, and changes nothing.
- * @param askedPort the collector's, if one was chosen.
- */
-export async function gatherFacts(options: Options, askedPort: number | undefined) {
+/** Looks at the installation, and changes nothing. */
+export async function gatherFacts(options: Options, asked: Asked): Promise<Facts> {
   const { url, 'probe-project': project } = options;
-  const commandLine = placeOf(options, ownAddress(options));
-  const { data: askedData } = commandLine;
-  const holder = askedData ? await askHolder(askedData).catch(() => undefined) : undefined;
-  const running = typeof holder === 'object' ? holder : undefined;
-  const status = await askStatus(running?.status, options);
-  const settings = status.overview?.place ?? commandLine;
-  const { data } = settings;
-  const address = running?.address ?? (settings.url || commandLine.url);
-  const projects = await readProjectsFile(settings.projects);
+  const { self } = asked;
+  const dir = self.data;
+  const holder = dir === undefined ? undefined : await askHolder(dir).catch(() => undefined);
+  const held = typeof holder === 'object' ? holder : undefined;
+  const status = await askStatus(held?.status, options);
+  const running = held ?? status.installation;
+  const found = running !== undefined || dir === undefined ? undefined : await lastStart(dir);
+  const last = found && { ...found, chosen: { ...found.chosen, ...self.chosen } };
+  const other = running ?? last;
+  const of = await examined(self, other, held !== undefined || last !== undefined);
+  const values = other === undefined ? options : asked.valuesOf(other);
+  const isMoved = ['host', 'port'].some((name) => name in self.chosen);
+  const address = running?.address ?? (isMoved ? undefined : last?.address) ?? ownAddress(values);
+  const { data, projects: path = '' } = of;
+  const store = data === undefined ? {} : undefined;
+  const place = placeOf({ ...values, data: data ?? '', projects: path, store }, address);
+  const projects = await readProjectsFile(path);
   const origin = senderOf(projects, project) ?? NO_ORIGIN;
   const nowMs = Date.now();
   return {
     nowMs,
     runtime: runtimeHere(),
-    /** `undefined` if the runtime does not reveal the user (Deno without --allow-sys=uid). */
-    ownUid: await Promise.resolve()
-      .then(() => process.getuid?.())
-      .catch(() => undefined),
-    /** The command line's data directory, absolute; `undefined` if views go to a stream. */
-    askedData,
-    /** The command line's port; `undefined` if it was not chosen. */
-    askedPort,
-    /** The running collector's own settings, else those of the command line; its address. */
-    settings: { ...settings, url: address },
-    /** `undefined` if views go to a stream. */
-    disk: data === undefined ? undefined : await probeDisk(data, settings, nowMs),
+    ownUid: ownUid(),
+    of: { ...of, address },
+    source: running ? 'running' : last ? 'last start' : 'options',
+    askedData: dir,
+    askedPort: asked.port,
+    different: running === undefined ? [] : asked.differencesFrom(running),
+    settings: place,
+    disk: data === undefined ? undefined : await probeDisk(data, place, nowMs),
     projects,
-    /** Which process holds the data directory; `undefined` if this user may not ask, too. */
     holder,
-    /** The answer at the collector's address. */
+    kill: held && (await killCommand(held, `${dir}/${LOCK_NAME}`)),
     reply: await ask(`${address}/view`, preflightFrom(NO_ORIGIN)),
     status,
-    /** If `--url` is given. */
-    proxy: url ? await probeProxy(url, origin, settings['max-view'], project) : undefined,
+    proxy: url ? await probeProxy(url, origin, values['max-view'], project) : undefined,
   };
 }
 
 /**
- * Asks the status server: `reply` is its answer to `/readyz`, `isReady` is missing if something else
- * answers, `overview` if it needs a token.
+ * Returns the installation to examine. Its program is this one: root must not run what another
+ * process names.
+ * @param isThere whether the other process is or was in the directory that was asked for.
+ */
+function examined(self: Announced, other: Announced | undefined, isThere: boolean) {
+  if (other === undefined) return withOwners(self);
+  const { role, chosen, projects, pid, sinceMs, version, unit, address, status } = other;
+  const data = isThere ? self.data : other.data;
+  const { program } = ownAnnouncement({ role, data, projects, chosen });
+  const known = { role, chosen, projects, pid, sinceMs, version, unit, address, status };
+  return withOwners({ ...known, data, program });
+}
+
+/**
+ * Asks the status server.
  * @param named the address that the process with the lock names; by default that of the options.
  */
-async function askStatus(named: string | undefined, options: Options) {
+async function askStatus(named: string | undefined, options: Options): Promise<StatusFacts> {
   const own = options.status === 'off' ? undefined : ownAddress(options.status);
   const address = named ?? own;
-  if (address === undefined) return { address };
+  if (address === undefined) return {};
   const reply = await ask(`${address}/readyz`);
-  const { status } = fieldsOf(reply);
+  const { status, reasons = [] } = fieldsOf(reply);
   if (status !== 'ready' && status !== 'not ready') return { address, reply };
   // Only this request carries the token. Without a token the status server answers with less.
   const token = await readToken(options).catch(() => undefined);
   const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   const fields = fieldsOf(await ask(`${address}/status.json`, { headers }));
   const overview = 'place' in fields ? (fields as unknown as StatusModel) : undefined;
-  return { address, reply, isReady: status === 'ready', overview };
+  return {
+    address,
+    reply,
+    isReady: status === 'ready',
+    reasons: Array.isArray(reasons) ? reasons.map(String) : [],
+    overview,
+    installation: readAnnounced(JSON.stringify(fields['installation'] ?? null)),
+  };
 }
 
 /** Returns an origin from which a project's pages may send. */

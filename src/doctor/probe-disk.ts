@@ -9,11 +9,14 @@ import type { Place } from '../status/shell-commands.ts';
 
 export type Inside = Awaited<ReturnType<typeof lookInside>>;
 
-/**
- * Examines the data directory. Never rejects.
- * @returns what is inside, or a `fault`, why it cannot be looked into; neither if it is missing.
- */
-export async function probeDisk(dir: string, settings: Place, nowMs: number) {
+/** What is inside, or a `fault`, why it cannot be looked into; neither if it is missing. */
+export interface Probed {
+  readonly inside?: Inside;
+  readonly fault?: string;
+}
+
+/** Examines the data directory. Never rejects. */
+export async function probeDisk(dir: string, settings: Place, nowMs: number): Promise<Probed> {
   try {
     const stats = await ifPresent(fs.stat(dir));
     return stats === undefined ? {} : { inside: await lookInside(dir, stats, settings, nowMs) };
@@ -37,13 +40,13 @@ async function lookInside(dir: string, stats: Stats, settings: Place, nowMs: num
   };
 }
 
-const OPENED = /^(views|refused)-.*\.ndjson$|^projects\.json$/;
+const OPENED = /^(views|refused)-.*\.ndjson$|^(projects|status|archive)\.json$|^viewlog\.lock$/;
 
 async function openedFiles(dir: string) {
   const names = (await fs.readdir(dir)).filter((name) => OPENED.test(name));
   const looks = names.map(async (name) => {
-    const { uid, mode } = await fs.lstat(`${dir}/${name}`);
-    return { name, uid, mode };
+    const { uid, gid, mode } = await fs.lstat(`${dir}/${name}`);
+    return { name, uid, gid, mode };
   });
   return Promise.all(looks);
 }

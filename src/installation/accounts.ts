@@ -46,6 +46,33 @@ function nameIn(list: string, id: number): string {
   return /^[\w.-]+$/.test(name) ? name : `#${id}`;
 }
 
+/** Returns the account's own group; as far as a file of its shows, if there is no list. */
+export function primaryGroup({ uid, gid }: Owner): number {
+  const entry = entriesOf('/etc/passwd').find(([, , id]) => id === String(uid));
+  return entry === undefined ? gid : Number(entry[3]);
+}
+
+/** Returns the ids of all groups that the user is in. */
+function groupsOf(owner: Owner): readonly number[] {
+  const { name } = owner;
+  const named = entriesOf('/etc/group').filter(([, , , members = '']) =>
+    members.split(',').includes(name),
+  );
+  return [primaryGroup(owner), ...named.map(([, , id]) => Number(id))];
+}
+
+/** Returns whether that user may do this (4 read, 2 write, 1 enter) to the file. */
+export function isPermitted(
+  owner: Owner,
+  file: Pick<fs.Stats, 'uid' | 'gid' | 'mode'>,
+  bits: number,
+): boolean {
+  if (owner.uid === 0) return true;
+  if (owner.uid === file.uid) return (file.mode & (bits << 6)) === bits << 6;
+  const isMember = groupsOf(owner).includes(file.gid);
+  return isMember ? (file.mode & (bits << 3)) === bits << 3 : (file.mode & bits) === bits;
+}
+
 /** Returns the fields of each line; none if the file cannot be read, as on Deno. */
 function entriesOf(list: string): string[][] {
   const lines = orElse(() => fs.readFileSync(list, 'utf8').split('\n'), []);

@@ -2,8 +2,10 @@
 // or as a user who may use `sudo`. So it names viewlog by its path, has every option that it needs,
 // and runs as the account that owns the file that it writes. Every text that a person chose, or
 // another process answered, is quoted.
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { shellQuoted } from '../base/text.ts';
-import { isService, type Owner } from './accounts.ts';
+import { groupName, isService, type Owner, ownerOf, primaryGroup, ROOT } from './accounts.ts';
 import { type Installation, isInstalled } from './installation.ts';
 
 export type Options = Readonly<Record<string, string | number | undefined>>;
@@ -107,20 +109,63 @@ export function explainLatest(of: Installation, project: string, name: string): 
 }
 
 /** A longer command is hard to paste. */
-const REMOVED_MAX = 20;
+const PATHS_MAX = 20;
+
+const pathsOf = ({ data }: Installation, names: readonly string[]): string =>
+  names
+    .slice(0, PATHS_MAX)
+    .map((name) => shellQuoted(`${data}/${name}`))
+    .join(' ');
 
 /** Removes files of the data directory, as many as fit. */
 export function remove(of: Installation, names: readonly string[]): string {
-  const paths = names.slice(0, REMOVED_MAX).map((name) => shellQuoted(`${of.data}/${name}`));
-  return asOwner(of, of.owners.data, `rm ${paths.join(' ')}`);
+  return asOwner(of, of.owners.data, `rm ${pathsOf(of, names)}`);
 }
+
+/**
+ * Lets viewlog's account read a file, or read and write it: by the mode of its own, by the group of
+ * somebody else's, because nobody told why the file has that owner.
+ */
+export function grant(
+  account: Owner,
+  path: string,
+  file: Pick<Owner, 'uid' | 'gid'>,
+  what: 'r' | 'rw' = 'rw',
+): string {
+  const hasSudo = isInstalled('sudo');
+  const name = shellQuoted(path);
+  if (file.uid === account.uid) {
+    return asOwner({ hasSudo }, account, `chmod u+${what} ${name}`);
+  }
+  const group = groupName(primaryGroup(account)).replace('#', '');
+  return [`chgrp ${group} ${name}`, `chmod g+${what} ${name}`]
+    .map((command) => asUser(ROOT, hasSudo, command))
+    .join(' && ');
+}
+
+/** Lets the group of these files of the data directory read them. */
+export const share = (of: Installation, names: readonly string[]): string =>
+  asOwner(of, of.owners.data, `chmod g+r ${pathsOf(of, names)}`);
 
 /** Lists the data directory with sizes. */
 export const list = (of: Installation): string =>
   asOwner(of, of.owners.data, `ls -lh ${shellQuoted(of.data ?? '')}`);
 
-/** Ends the process. */
-export const kill = (of: Installation): string => asOwner(of, of.owners.data, `kill ${of.pid}`);
+/**
+ * Returns a command that ends the process that answered at a lock, as its own user. `undefined` if
+ * it is not a process of the lock's owner that runs this program: it may be in a container, or lie.
+ */
+export async function killCommand(
+  { pid, program }: Pick<Installation, 'pid' | 'program'>,
+  lock: string,
+): Promise<string | undefined> {
+  const [owner, runner] = [await ownerOf(lock), await ownerOf(`/proc/${pid}`)];
+  const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  const file = basename(program.at(-1) ?? '');
+  if (owner === undefined || owner.uid !== runner?.uid || file === '') return undefined;
+  const runs = words.split('\0').some((word) => basename(word) === file);
+  return runs ? asOwner({ hasSudo: isInstalled('sudo') }, owner, `kill ${pid}`) : undefined;
+}
 
 /**
  * Starts a collector or an archive as this one was started.

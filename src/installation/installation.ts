@@ -164,7 +164,7 @@ const ANNOUNCED = v.object({
   pid: v.pipe(v.number(), v.integer(), v.minValue(2)),
   sinceMs: v.number(),
   role: v.fallback(v.picklist(['collector', 'archive']), 'collector'),
-  version: v.fallback(TEXT, 'unknown'),
+  version: v.fallback(TEXT, ''),
   program: v.fallback(WORDS, []),
   unit: optional(TEXT),
   data: optional(TEXT),
@@ -182,4 +182,13 @@ const ANNOUNCED = v.object({
 export function readAnnounced(text: string): Announced | undefined {
   const { output, success } = v.safeParse(v.pipe(v.string(), v.parseJson(), ANNOUNCED), text);
   return success ? output : undefined;
+}
+
+/** Options that say where secrets are, or might. */
+const PRIVATE = new Set(['store', 'from', 'nats-creds', 'status-token-file']);
+
+/** Returns what `/status.json` says of an installation. */
+export function shownPart({ owners: _, hasSudo: __, ...self }: Installation): Announced {
+  const chosen = Object.entries(self.chosen).filter(([name]) => !PRIVATE.has(name));
+  return { ...self, chosen: Object.fromEntries(chosen) };
 }

@@ -1,4 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { errnoOf, EXIT, Fatal, reasonOf } from '../base/exit.ts';
 import { formatSize, MiB, plural } from '../base/format.ts';
 import { printable } from '../base/text.ts';
@@ -50,7 +51,8 @@ export async function readProjectsFile(path: string, last?: Reading): Promise<Re
   const name = printable(path, Infinity);
   if (typeof content === 'object') return { content, ...parseProjectsFile(content, name) };
   if (content !== undefined) return { content, faults: [content] };
-  const self = ownAnnouncement({ role: 'collector', projects: path, chosen: {} });
+  const data = basename(path) === 'projects.json' ? dirname(path) : undefined;
+  const self = ownAnnouncement({ role: 'collector', data, projects: path, chosen: {} });
   const create = activate(await withOwners(self), 'ID');
   return { content, faults: [cannotRead(path, `it doesn't exist; create it: ${create}`)] };
 }

@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { unpacked } from '../base/built.ts';
 import type { Service } from './app.ts';
 import { type CollectorState, healthOf } from './health.ts';
-import type { Installation } from '../installation/installation.ts';
+import { type Installation, shownPart } from '../installation/installation.ts';
 import { lookAround } from './look-around.ts';
 import { collectorMetrics } from './metrics.ts';
 import { Listing, modelOf } from './model.ts';
@@ -67,7 +67,10 @@ export function collectorStatus({ settings, installation, snapshot }: CollectorS
       '/page.css': (context) => pageFile(context, 'css', 'text/css'),
       '/page.js': (context) => pageFile(context, 'js', 'text/javascript'),
       '/status.txt': async (context) => context.text(statusText(await modelNow(context))),
-      '/status.json': async (context) => context.json(await modelNow(context)),
+      '/status.json': async (context) => {
+        const self = shownPart(installation());
+        return context.json({ ...(await modelNow(context)), installation: self });
+      },
     },
   };
   const fixFor = (reason: JudgedReason): string => stepText(fixOf(reason, placeAtStart));

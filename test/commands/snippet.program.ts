@@ -100,7 +100,7 @@ it.each([
   const args = ['snippet', project === 'ID' ? '1' : project, '--url', ADDRESS];
   const { code, stdout, stderr } = await run(args, { data });
   expect([code, stdout]).toStrictEqual([0, expect.stringMatching(SCRIPT)]);
-  const fix = `viewlog activate ${project} --projects FILE`;
+  const fix = `: /.* activate ${project === 'ID' ? 'ID' : project} --data ${data}\n`;
   const said = stderr.replaceAll(`${data}/projects.json`, 'FILE');
-  expect(said).toContain(`warning: ${warning}: ${fix}\n`);
+  expect(said).toMatch(new RegExp(`warning: ${warning}${fix}`));
 });

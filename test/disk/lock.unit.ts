@@ -36,7 +36,7 @@ describe('a lock', () => {
     const message = (where: string): RegExp =>
       new RegExp(
         `^Another viewlog writes to "${dir}": process ${process.pid}, ${since}${where}; ` +
-          'leave it running, or stop it first$',
+          'leave it running, or end it$',
       );
     await expectRefused(dir, message(''));
     lock.announce({ address: 'http://127.0.0.1:8080' });
@@ -74,7 +74,7 @@ describe('a lock', () => {
     await locked(dir);
     await locked(dir, options);
     await expect(acquireLock(dir, options)).rejects.toThrow(
-      /^Another replay runs in ".*": process \d+, .*; wait for it, or stop it$/,
+      /^Another replay runs in ".*": process \d+, .*; wait for it, or end it$/,
     );
   });
 
@@ -85,7 +85,7 @@ describe('a lock', () => {
     const dir = tempDir();
     await listenAt(join(dir, LOCK), serve);
     const asked = askHolder(dir);
-    await expectRefused(dir, /does not answer \(find it with: ss -xlp \| grep viewlog\.lock\)/);
+    await expectRefused(dir, /does not answer; find it with: ss -xlp \| grep viewlog\.lock/);
     expect(await asked).toBe('unresponsive');
   });
 

@@ -34,7 +34,9 @@ const VIEWLOG = answer(204, GRANTED);
 const problem = (code: string, detail = '', headers = CORS): Reply =>
   answer(400, headers, JSON.stringify({ type: `urn:viewlog:problem:${code}`, code, detail }));
 
-const VIEWS_FILE = { name: 'views-2026-11-21.ndjson', uid: SERVICE.uid, mode: 0o100640 };
+const VIEWS_FILE = { ...SERVICE, name: 'views-2026-11-21.ndjson', mode: 0o100640 };
+const ROOTS = { ...VIEWS_FILE, uid: 0, gid: 0 };
+const LOCK = { ...VIEWS_FILE, name: 'viewlog.lock' };
 const DISK = { type: 0x58465342, freeBytes: 8192 * MiB, sizeBytes: 10_000 * MiB };
 const INSIDE: Inside = {
   directory: { ...SERVICE, mode: 0o40750 },
@@ -110,6 +112,10 @@ const examined = (facts: Partial<Facts>) =>
     ownUid: SERVICE.uid,
     askedData: '/data',
     askedPort: undefined,
+    of: { ...INSTALLATION, program: ['viewlog'] },
+    source: 'running',
+    different: [],
+    kill: 'kill 42',
     settings: PLACE,
     disk: { inside: INSIDE },
     projects: reading(JSON.stringify({ projects: PROJECTS })),
@@ -122,6 +128,8 @@ const examined = (facts: Partial<Facts>) =>
   });
 
 /** Returns the findings that are not ok, each in one line: `state check: what; why. fix`. */
+const flag = (text: string) => ({ text, from: 'flag' as const });
+
 const told = (facts: Partial<Facts>): string[] =>
   examined(facts)
     .filter(({ state }) => state !== 'ok')
@@ -136,8 +144,21 @@ it('has nothing to complain about if nothing is wrong', () => {
   );
 });
 
+const ARCHIVE: Partial<Facts> = {
+  of: { ...INSTALLATION, role: 'archive', address: undefined, projects: undefined },
+  holder: { ...INSTALLATION, role: 'archive', address: undefined },
+  reply: NOBODY,
+  projects: { content: undefined, faults: ['it is missing'] },
+  status: { ...STATUS, reply: answer(200), isReady: true },
+};
 it.each<Partial<Facts>>([
   { askedPort: 8080 },
+  ARCHIVE,
+  // The service reads it by its group, and root keeps it.
+  inside({ files: [LOCK, { ...ROOTS, gid: SERVICE.gid, name: 'projects.json' }] }),
+  // Its files tell who runs viewlog, and the group lets it write in root's directory.
+  inside({ directory: { uid: 0, gid: SERVICE.gid, mode: 0o40770 } }),
+  inside({ bytesPerDay: 1 }),
   { ownUid: 0 },
   { ownUid: undefined },
   { runtime: { name: 'Node', version: '20.19.0', platform: 'linux' } },
@@ -163,7 +184,7 @@ const withoutToken = (isReady: boolean): Partial<Facts> => ({
 const NOT_RUNNING = { reply: NOBODY, holder: undefined, status: STATUS };
 
 const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
-  'error projects file: /data/projects.json:4:3: expected ","; found {; viewlog does not start with it; a running one keeps the last good list. Correct the file. To see every fault: viewlog check --projects /data/projects.json':
+  'error projects file: /data/projects.json:4:3: expected ","; found {; viewlog does not start with it; a running one keeps the last good list. Correct the file. To see every fault: viewlog check --data /data':
     MISSING_COMMA,
   'error projects file: Cannot read projects file "/p": denied; viewlog does not start with it; a running one keeps the last good list. ':
     {
@@ -174,7 +195,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
       projects: { content: undefined, faults: ['create it: viewlog activate ID'] },
       ...shown(sceneOf({ fault: { first: 'projects.json is gone', isMissing: true } })),
     },
-  'error lock: Process 42, running since 2026-11-22T14:00:00Z at http://127.0.0.1:8080, holds the data directory; no other collector can start there. If it should not run any more: sudo kill 42. If it should, examine it with --port 8080':
+  'error lock: Process 42, viewlog 0.1.0, running since 2026-11-22T14:00:00Z at http://127.0.0.1:8080, holds the data directory; no other collector can start there (by the options it would be at http://127.0.0.1:9000). If it should not run any more: kill 42. If it should, examine it with --port 8080':
     { askedPort: 9000 },
   'error lock: A process that does not answer holds the data directory; no other collector can start there. Find it, and end it if it hangs: sudo ss -xlp | grep viewlog.lock':
     { ...NOT_RUNNING, holder: 'unresponsive' },
@@ -204,7 +225,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     proxied({ get: { failure: 'no route' }, preflight: { failure: 'no route' } }),
   'warning size: A body of 16 KiB does not reach viewlog: 413 from nginx; large views are lost. Have the proxy pass it on (nginx: client_max_body_size; Caddy: request_body, max_size)':
     proxied({ large: answer(413, { server: 'nginx' }) }),
-  'warning projects file: "/data/projects.json" has 1 project, 0 active; every view is refused. viewlog activate 1 --projects /data/projects.json':
+  'warning projects file: "/data/projects.json" has 1 project, 0 active; every view is refused. viewlog activate 1 --data /data':
     { projects: reading('{"projects":[{"id":"1","active":false}]}') },
   'warning data directory: "/data" does not exist; there are no views yet. viewlog creates it when it starts, if it may. Otherwise correct --data, or: sudo install -d -o viewlog -g viewlog -m 750 /data':
     { disk: {} },
@@ -212,8 +233,22 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     inside({ bytesPerDay: 1024 * MiB }),
   'warning free space: Free disk space is unknown: statfs is not permitted; --min-free is off. Start Deno with --allow-sys=statfs':
     inside({ fileSystem: undefined }),
-  'warning collector: No collector answers at http://127.0.0.1:8080: connect ECONNREFUSED 127.0.0.1:8080; no view is accepted. Start it: sudo systemctl restart viewlog, or: viewlog serve --data /data --host 127.0.0.1 --port 8080':
-    NOT_RUNNING,
+  'warning collector: No collector answers at http://127.0.0.1:8080: connect ECONNREFUSED 127.0.0.1:8080; no view is accepted. Start it: viewlog serve --data /data --port 8080 --status off':
+    {
+      ...NOT_RUNNING,
+      source: 'last start',
+      of: {
+        ...INSTALLATION,
+        program: ['viewlog'],
+        chosen: { port: flag('8080'), status: flag('off') },
+      },
+    },
+  'no view is accepted. Start it with the options of this doctor, because no earlier start is known: viewlog serve --data /data':
+    { ...NOT_RUNNING, source: 'options' },
+  'no view is accepted. Start it: sudo systemctl restart v.service': {
+    ...NOT_RUNNING,
+    of: { ...INSTALLATION, unit: 'v.service' },
+  },
   [`warning health: --status is off; ${NO_HEALTH}`]: { status: { address: undefined } },
   'warning health: Ready; only clients with a token see details. Give --status-token-file,':
     withoutToken(true),
@@ -237,27 +272,54 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     { nowMs: Date.UTC(2026, 10, 20) },
   'warning file system: The data directory is on tmpfs; it is memory, and lost when this machine':
     inside({ fileSystem: { ...DISK, type: 0x01021994 } }),
-  "warning user: #4711 owns the data directory, so viewlog runs as #4711; the doctor runs as #4713, and may see less. sudo -u '#4711' viewlog doctor --data /data":
+  "warning user: #4711 owns the data directory, so viewlog runs as #4711; the doctor runs as #4713, and may see less. run it as #4711: sudo -u '#4711' viewlog doctor --data /data":
     { ownUid: 4713 },
-  'warning permissions: "views-2026-11-21.ndjson" belongs to root, with mode 0600, and 1 more file too; viewlog, as #4711, or shippers in group #4712 may be unable to open it. sudo chown -R 4711:4712 /data && sudo chmod -R u=rwX,g=rX /data':
+  'error permissions: "views-2026-11-21.ndjson" belongs to root, with mode 0600; viewlog, as #4711, cannot write to it, and does not start. sudo chgrp 4712 /data/views-2026-11-21.ndjson && sudo chmod g+rw /data/views-2026-11-21.ndjson':
+    inside({ files: [LOCK, { ...ROOTS, mode: 0o100600 }] }),
+  'error permissions: "views-2026-11-21.ndjson" belongs to #4711, with mode 0440; viewlog, as #4711, cannot write to it, and does not start. chmod u+rw /data/views-2026-11-21.ndjson':
+    inside({ files: [{ ...VIEWS_FILE, mode: 0o100440 }] }),
+  'warning permissions: "refused-2026-11-21.ndjson" belongs to root, with mode 0640; viewlog, as #4711, cannot store refused views in it. sudo chgrp':
+    inside({ files: [LOCK, { ...ROOTS, name: 'refused-2026-11-21.ndjson' }] }),
+  'error permissions: "projects.json" belongs to root, with mode 0600; viewlog, as #4711, cannot read it, and does not start. sudo chgrp 4712 /data/projects.json && sudo chmod g+r /data/projects.json':
+    inside({ files: [LOCK, { ...ROOTS, name: 'projects.json', mode: 0o100600 }] }),
+  'warning permissions: "views-2026-11-21.ndjson" belongs to #4711, with mode 0600, and 1 more file too; shippers in group #4712 cannot read it. chmod g+r /data/views-2026-11-21.ndjson /data/views-2026-11-22.ndjson':
     inside({
-      files: [
-        { name: 'projects.json', uid: 0, mode: 0o100644 },
-        { ...VIEWS_FILE, uid: 0, mode: 0o100600 },
-        { ...VIEWS_FILE, name: 'refused-2026-11-21.ndjson', uid: 0 },
-      ],
+      files: [VIEWS_FILE, { ...VIEWS_FILE, name: 'views-2026-11-22.ndjson' }].map((file) => {
+        return { ...file, mode: 0o100600 };
+      }),
     }),
-  'warning permissions: "projects.json" belongs to root, with mode 0600; viewlog, as #4711,':
-    inside({ files: [{ name: 'projects.json', uid: 0, mode: 0o100600 }] }),
-  'warning permissions: "views-2026-11-21.ndjson" belongs to #4711, with mode 0600; viewlog, as #4711, or shippers in group #4712':
-    inside({ files: [{ ...VIEWS_FILE, mode: 0o100600 }] }),
+  'error user: The data directory belongs to root, with mode 0750, and its files to #4711, who may not create files there. Which account should run viewlog, #4711 or another?':
+    inside({ directory: { ...ROOTS, mode: 0o40750 } }),
+  'warning user: The data directory belongs to #4711, and its files to #4711 and root. Which account':
+    inside({ files: [VIEWS_FILE, ROOTS] }),
   'warning runtime: Node 20.18.3 on linux; viewlog is not tested there. Run it on Linux, with Node 20.19 or later':
     { runtime: { name: 'Node', version: '20.18.3', platform: 'linux' } },
-  'warning settings: The collector runs with --data /data, so the doctor examines that, not --data /other. To':
-    { askedData: '/other' },
-  'warning settings: The collector runs with --store, so the doctor examines that, not --data /data. ':
-    { settings: { ...PLACE, data: undefined }, disk: undefined },
+  "warning settings: The collector runs with --data /data, not --data /other; with --min-free 1MiB, not 2MiB. The doctor examines the collector's. To":
+    { askedData: '/other', different: ['--min-free 1MiB, not 2MiB'] },
+  'warning settings: The collector runs with --store, not --data /data. The': {
+    of: { ...INSTALLATION, data: undefined },
+    disk: undefined,
+  },
+  'error health: Not ready: no connection; nothing is archived. Its log says more': {
+    ...ARCHIVE,
+    status: { ...STATUS, reply: answer(503), isReady: false, reasons: ['no connection'] },
+  },
 };
+
+it('names the fault of the projects file first, also among the refusals', () => {
+  const [first, ...rest] = told({ ...MISSING_COMMA, ...shown(sceneOf({}, 2)) });
+  expect(first).toMatch(/^error projects file: \/data\/projects\.json:4:3: expected/);
+  expect(rest[0]).toMatch(/^warning refusals: First correct the projects file: .*:4:3: expected/);
+});
+
+it('says that a disk lasts long, not for how many days', () => {
+  const { what } = examined(inside({ bytesPerDay: 1 })).find(
+    ({ check }) => check === 'free space',
+  )!;
+  expect(what).toBe(
+    '8.0 GiB free, --min-free 64 MiB; lasts more than 10 years at the present rate',
+  );
+});
 
 it.each(Object.entries(FINDINGS))('says only: %s', (finding, facts) => {
   expect(told(facts)).toStrictEqual([expect.stringContaining(finding)]);

@@ -68,7 +68,11 @@ it.each<[text: string | undefined, command: string | undefined]>([
     ),
   ],
   [undefined, commands.start(of({ data: undefined }))],
-  ['sudo -u viewlog kill 42', commands.kill(owned)],
+  ['sudo -u viewlog chmod u+rw /data/v', commands.grant(SERVICE, '/data/v', SERVICE)],
+  [
+    'sudo chgrp 4712 /data/v && sudo chmod g+rw /data/v',
+    commands.grant({ uid: 4711, gid: 4712, name: '#4711' }, '/data/v', { uid: 0, gid: 0 }),
+  ],
   ["sudo -u viewlog rm '/data/a b'", commands.remove(owned, ['a b'])],
   ['sudo -u viewlog ls -lh /data', commands.list(owned)],
   [

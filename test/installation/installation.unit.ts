@@ -5,7 +5,7 @@ import { chosenOptions, readArguments, SERVE_OPTIONS } from '../../src/settings.
 it('reads what another process answers, however little of it makes sense', () => {
   const least = {
     role: 'collector',
-    version: 'unknown',
+    version: '',
     program: [],
     chosen: {},
     pid: 7,

@@ -275,7 +275,11 @@ function service(runtime: Runtime): void {
       [['serve', '--port', 'x'], 64, /--port must be a whole number from 0 to 65535, not "x"/],
       [['chekc'], 64, /Unknown command "chekc"; did you mean check\?/],
       [['serve', '--status=off', '--port', String(viewlog.port)], 69, /Cannot listen .* in use/],
-      [['serve', '--projects', 'nowhere.json'], 78, /viewlog activate ID/],
+      [
+        ['serve', '--projects', 'nowhere.json'],
+        78,
+        /create it: \/.* activate ID --(data|projects) /,
+      ],
     ];
     for (const [args, exit, message] of cases) {
       const { code, stderr } = await run(args, { runtime, data: dataDirectory() });

@@ -1,0 +1,27 @@
+// What the last viewlog in a data directory said about itself, for a doctor that finds none running.
+import { readFile, stat } from 'node:fs/promises';
+import {
+  type Announced,
+  ANNOUNCED_BYTES_MAX,
+  readAnnounced,
+} from '../installation/installation.ts';
+import { replaceFile } from './durable.ts';
+import { systemFiles } from './ops.ts';
+
+const pathIn = (dir: string): string => `${dir}/last-start.json`;
+
+/** Keeps it for later. Never rejects: it is a convenience. */
+export const rememberStart = (dir: string, self: Announced): Promise<void> =>
+  replaceFile(systemFiles, pathIn(dir), `${JSON.stringify(self)}\n`).catch(() => {});
+
+/** Returns what `rememberStart` kept; `undefined` if it cannot be read. */
+export async function lastStart(dir: string): Promise<Announced | undefined> {
+  try {
+    const path = pathIn(dir);
+    const found = await stat(path);
+    if (!found.isFile() || found.size > ANNOUNCED_BYTES_MAX) return undefined;
+    return readAnnounced(await readFile(path, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
