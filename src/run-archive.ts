@@ -3,7 +3,6 @@ import { NatsSource } from './archive/nats-source.ts';
 import { EXIT, type ExitCode, Fatal } from './base/exit.ts';
 import { plural } from './base/format.ts';
 import { LIMITS } from './base/limits.ts';
-import type { Log } from './base/log.ts';
 import { sleep } from './base/time.ts';
 import { acquireLock } from './disk/lock.ts';
 import { rememberStart } from './disk/last-start.ts';

@@ -188,7 +188,7 @@ export function readAnnounced(text: string): Announced | undefined {
 const PRIVATE = new Set(['store', 'from', 'nats-creds', 'status-token-file']);
 
 /** Returns what `/status.json` says of an installation. */
-export function shownPart({ owners: _, hasSudo: __, ...self }: Installation): Announced {
-  const chosen = Object.entries(self.chosen).filter(([name]) => !PRIVATE.has(name));
-  return { ...self, chosen: Object.fromEntries(chosen) };
+export function shownPart(of: Installation): Installation {
+  const chosen = Object.entries(of.chosen).filter(([name]) => !PRIVATE.has(name));
+  return { ...of, chosen: Object.fromEntries(chosen) };
 }

@@ -66,7 +66,8 @@ export async function editProject(edit: Edit) {
     const target = realPath(path);
     const draft = `${target}.draft`;
     const like = fs.statSync(target, { throwIfNoEntry: false });
-    const rights = like ?? { ...fs.statSync(dirname(target)), mode: FILE_MODE };
+    const { uid, gid } = like ?? fs.statSync(dirname(target));
+    const rights = { uid, gid, mode: like?.mode ?? FILE_MODE };
     const fd = openDraft(draft);
     try {
       fill(fd, changed, rights, like === undefined);

@@ -114,9 +114,3 @@ export function removalOf(names: readonly string[], { data = '.', account }: Pla
 /** Returns a command that examines the installation. */
 export const doctorOf = ({ data, account }: Partial<Place>, url?: string): string =>
   viewlog('doctor', { data, url }, account);
-
-/** Returns a command that starts a collector. */
-export function serveOf({ data, projects, account, host, port }: Place): string {
-  const isUsual = projects === `${data}/projects.json`;
-  return viewlog('serve', { data, projects: isUsual ? undefined : projects, host, port }, account);
-}
