@@ -50,7 +50,7 @@ export const example = defineCommand({
       const list = Object.keys(EXAMPLES).join(', ');
       throw new Fatal(EXIT.usage, `There is no example "${echo(name)}"; there are ${list}`);
     }
-    const installation = readInstallation(settings);
+    const installation = await readInstallation(settings);
     const text = fill(name, installation);
     const warning = USES_OWNER.has(name) ? warningAboutOwner(installation) : undefined;
     if (warning !== undefined) log.warn(warning);

@@ -93,7 +93,7 @@ export async function withOwners(announced: Announced): Promise<Installation> {
 }
 
 /** The path of the runtime, if there is one, and of the bundle or the single executable. */
-export interface OwnProgram {
+interface OwnProgram {
   readonly runtime: string | undefined;
   readonly file: string;
 }
@@ -110,8 +110,11 @@ export function ownProgram(): OwnProgram {
  * Returns the words that start this viewlog, before the command.
  * @param read the paths that it reads, and `write` those that it writes; only Deno is told.
  */
-export function programWords(read: readonly string[], write: readonly string[]): string[] {
-  const { runtime, file } = ownProgram();
+export function programWords(
+  read: readonly string[],
+  write: readonly string[],
+  { runtime, file }: OwnProgram = ownProgram(),
+): string[] {
   if (runtime === undefined) return [file];
   if (!basename(runtime).startsWith('deno')) return [runtime, file];
   const permissions = [

@@ -1,27 +1,31 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
-import { EXIT, Fatal } from '../../base/exit.ts';
+import { EXIT, Fatal, orElse } from '../../base/exit.ts';
 import { formatSizeOption } from '../../base/format.ts';
 import { printable } from '../../base/text.ts';
 
-import { groupName, userName } from '../../installation/accounts.ts';
+import { groupName, ownerIn, userName } from '../../installation/accounts.ts';
+import { ownProgram } from '../../installation/installation.ts';
+import { exampleOrigin } from '../../projects/origins.ts';
+import { readProjectsFile } from '../../projects/projects-file.ts';
 import { type Address, hostAndPort } from '../../http/listener.ts';
 import { OPTIONS, projectsIn, SERVE_OPTIONS, type ServeSettings } from '../../settings.ts';
 
 type ServeOption = keyof ServeSettings;
 
 /** The values that an example is filled in with: this viewlog, its settings, this machine. */
-export type Installation = ReturnType<typeof readInstallation>;
+export type Installation = Awaited<ReturnType<typeof readInstallation>>;
 
 /** @throws {Fatal} exit 64 if a path has characters that a configuration file could misread. */
-export function readInstallation(given: ServeSettings) {
+export async function readInstallation(given: ServeSettings) {
   const entries = Object.entries(given).map(([name, value]) => {
     const isPath = ['DIR', 'FILE'].includes(OPTIONS[name as ServeOption].value);
     return [name, isPath && typeof value === 'string' ? plainPath(path.resolve(value)) : value];
   });
   const settings = Object.fromEntries(entries) as ServeSettings;
   const dir = settings.store === undefined ? settings.data : path.dirname(settings.projects);
-  const stats = look(() => fs.statSync(dir), undefined);
+  const stats = orElse(() => fs.statSync(dir), undefined);
+  const { runtime, file } = ownProgram();
   return {
     /** Every path is absolute, and every template can contain it. */
     settings,
@@ -36,8 +40,26 @@ export function readInstallation(given: ServeSettings) {
     // The first id of a machine or an image.
     uid: stats?.uid ?? 1000,
     gid: stats?.gid ?? 1000,
-    ...ownProgram(),
+    /** The account that owns `dir`. */
+    owner: stats && ownerIn(stats),
+    /** The path of the runtime; `undefined` for the single executable. */
+    runtime,
+    /** The bundle or the executable. */
+    program: file,
+    site: await siteOf(settings.projects),
   };
+}
+
+/** Returns the host of the only site that is listed, if there is just one. */
+async function siteOf(projects: string): Promise<string> {
+  const reading = await readProjectsFile(projects);
+  const listed = 'file' in reading ? reading.file.projects : [];
+  const origins = listed
+    .filter(({ active }) => active !== false)
+    .flatMap((one) => one.origins ?? []);
+  const hosts = new Set(origins.map((origin) => new URL(exampleOrigin(origin)).host));
+  const [host = ''] = hosts;
+  return hosts.size === 1 && !origins[0]!.includes('*') ? host : 'www.example.com';
 }
 
 /**
@@ -54,28 +76,6 @@ export function plainPath(file: string): string {
     `Cannot put "${name}" into a configuration file: programs interpret its "${printable(odd)}"; ` +
       'use a path of letters, digits and / . _ @ + = : -',
   );
-}
-
-/** Returns `otherwise` if there is no such file, or Deno is not allowed to look. */
-function look<T>(act: () => T, otherwise: T): T {
-  try {
-    return act();
-  } catch {
-    return otherwise;
-  }
-}
-
-export const realPath = (file: string): string => look(() => fs.realpathSync(file), file);
-
-function ownProgram() {
-  const file = look(() => process.execPath || 'deno', 'deno');
-  const isRuntime = /^(node|deno|bun)/.test(path.basename(file));
-  return {
-    /** The path of the program that runs this bundle; `undefined` for the single executable. */
-    runtime: isRuntime ? file : undefined,
-    /** The bundle or the executable. */
-    program: realPath(isRuntime ? (process.argv[1] ?? '') : file),
-  };
 }
 
 /**

@@ -1,13 +1,16 @@
+import { statSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { readEnv } from '../../base/env.ts';
-import { EXIT, Fatal } from '../../base/exit.ts';
+import { EXIT, Fatal, orElse } from '../../base/exit.ts';
 import { KiB } from '../../base/format.ts';
 import { type Address, fromOwnMachine, hostAndPort } from '../../http/listener.ts';
 import { envName, type ServeSettings } from '../../settings.ts';
 import { isLoopback } from '../../status/guard.ts';
 import { TOKEN_ENV } from '../../status/token.ts';
 import { COLUMNS } from './clickhouse.ts';
-import { chosenSettings, flagsOf, type Installation, plainPath, realPath } from './installation.ts';
+import { chosenSettings, flagsOf, type Installation, plainPath } from './installation.ts';
+import { isPermitted, type Owner } from '../../installation/accounts.ts';
+import { programWords, realPath } from '../../installation/installation.ts';
 
 /** A text; empty if there is nothing to say. A list has a line for each item. */
 export type Value = string | number | readonly string[];
@@ -25,7 +28,8 @@ export const VALUES: Readonly<Record<string, ValueOf>> = {
   group: ({ group }) => group,
   uid: ({ uid }) => uid,
   gid: ({ gid }) => gid,
-  address: ({ settings: { host, port } }) => hostAndPort({ host: fromOwnMachine(host), port }),
+  address: ({ settings: { host, port } }) => fixed({ host: fromOwnMachine(host), port }, 'port'),
+  site: ({ site }) => site,
   statusAddress,
   // A stream's address may contain a password, so it comes from a variable.
   storeVariable: ({ settings }) => (settings.store === undefined ? '' : envName('store')!),
@@ -51,8 +55,8 @@ export const VALUES: Readonly<Record<string, ValueOf>> = {
   baseImage: ({ runtime }) => (runtime === undefined ? 'debian:stable-slim' : 'node:26-slim'),
   settingsInside: (of) =>
     chosenSettings(settingsInside(of)).map(([name, text]) => `${envName(name)}=${text}`),
-  exposedPorts: (of) => addressesOf(of).map(({ port }) => `${port}`),
-  publishedPorts: (of) => addressesOf(of).map((at) => `${hostAndPort(at)}:${at.port}`),
+  exposedPorts: (of) => addressesOf(of).map((at, i) => fixed(at, FLAGS[i]!).replace(/^.*:/, '')),
+  publishedPorts: (of) => addressesOf(of).map((at, i) => `${fixed(at, FLAGS[i]!)}:${at.port}`),
   healthPort: ({ settings, status }) => (status ?? settings).port,
   healthRequest: ({ status }) => (status === undefined ? 'OPTIONS /view' : 'GET /readyz'),
   mountedDir: (of) => {
@@ -69,7 +73,7 @@ export const VALUES: Readonly<Record<string, ValueOf>> = {
   // Prometheus
   tokenFile: ({ settings, status }) => {
     const isOpen = status !== undefined && !isLoopback(status.host);
-    const needsToken = isOpen || readEnv(TOKEN_ENV) !== undefined;
+    const needsToken = isOpen || Boolean(readEnv(TOKEN_ENV));
     return settings['status-token-file'] ?? (needsToken ? '/etc/prometheus/viewlog-token' : '');
   },
 
@@ -90,9 +94,17 @@ export const VALUES: Readonly<Record<string, ValueOf>> = {
   columnValues: () => COLUMNS.map(({ name, from }) => `  ${from} AS ${name}`).join(',\n'),
 };
 
+/** @throws {Fatal} exit 64 if the port is any free one, which another program cannot know. */
+function fixed(address: Address, flag: string): string {
+  if (address.port > 0) return hostAndPort(address);
+  const why = 'port 0 is any free port, which is another one after each start';
+  throw new Fatal(EXIT.usage, `Give --${flag} a port: ${why}`);
+}
+
 /** @throws {Fatal} exit 64 with `--status off`. */
 function statusAddress({ status }: Installation): string {
-  if (status !== undefined) return hostAndPort({ ...status, host: fromOwnMachine(status.host) });
+  if (status !== undefined)
+    return fixed({ ...status, host: fromOwnMachine(status.host) }, 'status');
   throw new Fatal(EXIT.usage, '--status off has no metrics; give --status an address');
 }
 
@@ -110,17 +122,29 @@ function caddyHealthPort({ settings: { host }, status }: Installation): Value {
   return status !== undefined && hosts.includes(status.host) ? status.port : '';
 }
 
-/** Uses real paths, so that neither PATH nor a symlink changes what runs. */
-function runCommand({ settings, dir, program, runtime }: Installation): string {
-  const file = plainPath(program);
-  if (runtime === undefined) return file;
-  if (!/(^|\/)deno[^/]*$/.test(runtime)) return `${plainPath(runtime)} ${file}`;
+/** @throws {Fatal} exit 64 if the service's user cannot enter a directory on the way. */
+function runCommand(of: Installation): string {
+  const { settings, dir, program, runtime, owner } = of;
   const { projects, store, 'status-token-file': token, 'nats-creds': creds } = settings;
-  const paths = [dir, dirname(projects), token, creds].filter((path) => path !== undefined);
-  const read = `--allow-read=${[...new Set(paths)].join(',')}`;
-  const write = store === undefined ? ` --allow-write=${dir}` : '';
-  const flags = `--no-prompt --allow-net --allow-env --allow-sys=statfs ${read}${write}`;
-  return `${plainPath(runtime)} run ${flags} ${file}`;
+  const files = [dir, dirname(projects), token, creds].filter((path) => path !== undefined);
+  for (const path of [runtime, program, ...files]) {
+    const closed = path === undefined || owner === undefined ? undefined : closedTo(owner, path);
+    if (closed === undefined) continue;
+    const what = `${owner!.name} runs the service, but may not enter "${closed}", where "${path}" is`;
+    throw new Fatal(EXIT.usage, `${what}; move it, for instance to /usr/local/bin or /var/lib`);
+  }
+  const written = store === undefined ? [dir] : [];
+  const words = programWords(files, written, { runtime, file: program });
+  return words.map(plainPath).join(' ');
+}
+
+/** Returns the first directory on the way to the path that the account may not enter. */
+function closedTo(owner: Owner, path: string): string | undefined {
+  const above = dirname(path);
+  if (above === path) return undefined;
+  const stats = orElse(() => statSync(above), undefined);
+  const isClosed = stats !== undefined && !isPermitted(owner, stats, 1);
+  return closedTo(owner, above) ?? (isClosed ? above : undefined);
 }
 
 function secretsOf({ settings: { store, 'status-token-file': token }, status }: Installation) {
@@ -142,7 +166,7 @@ function socketAddress({ settings: { host, port }, runtime = 'node' }: Installat
     const hint = 'run viewlog on Node, or as a single executable';
     throw new Fatal(EXIT.usage, `Deno and Bun cannot take over a socket of systemd; ${hint}`);
   }
-  return hostAndPort({ host, port });
+  return fixed({ host, port }, 'port');
 }
 
 const newToken = (dir: string): string => `${dir}/status-token`;
@@ -170,6 +194,8 @@ function settingsInside({ settings, status, dir }: Installation): ServeSettings 
     'nats-creds': creds && inside(creds),
   };
 }
+
+const FLAGS = ['port', 'status'];
 
 /** Returns the addresses of the collector and of its status server. */
 const addressesOf = ({ settings: { host, port }, status }: Installation): Address[] => [

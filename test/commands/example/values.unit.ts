@@ -1,3 +1,4 @@
+import { chmodSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import {
   type Installation,
@@ -5,17 +6,18 @@ import {
   readInstallation,
 } from '../../../src/commands/example/installation.ts';
 import { VALUES } from '../../../src/commands/example/values.ts';
+import { tempDir } from '../../support/temp-dir.ts';
 import { readArguments, readSettings, SERVE_OPTIONS } from '../../../src/settings.ts';
 
 // The values that templates are filled in with, by the options of `serve`.
 
 const DATA = '/srv/viewlog';
 
-function valueOf(name: string, options: string, here: Partial<Installation> = {}) {
+async function valueOf(name: string, options: string, here: Partial<Installation> = {}) {
   const args = ['example', '--data', DATA, ...options.split(' ').filter(Boolean)];
   const { flags } = readArguments(args);
   const given = flags.filter((flag) => !options.includes('--store') || flag.value !== DATA);
-  const installation = readInstallation(readSettings(given, SERVE_OPTIONS, () => undefined));
+  const installation = await readInstallation(readSettings(given, SERVE_OPTIONS, () => undefined));
   const program = { program: '/opt/viewlog.mjs', runtime: '/usr/bin/node' };
   return VALUES[name]!({ ...installation, ...program, ...here }, 'vector');
 }
@@ -75,8 +77,8 @@ it.each<[name: string, options: string, value: unknown, here?: Partial<Installat
   ],
   ['run', '', '/usr/bin/viewlog', EXECUTABLE],
   ['programName', '', 'viewlog', EXECUTABLE],
-])('%s with "%s" is %j', (name, options, value, here = {}) => {
-  expect(valueOf(name, options, here)).toStrictEqual(value);
+])('%s with "%s" is %j', async (name, options, value, here = {}) => {
+  expect(await valueOf(name, options, here)).toStrictEqual(value);
 });
 
 it.each([
@@ -90,9 +92,13 @@ it.each([
   ],
   ['settingsInside', '--status-token-file /etc/t', {}, `"/etc/t" is not in "${DATA}"`],
   ['socketAddress', '', DENO, 'Deno and Bun cannot take over a socket of systemd'],
+  ['address', '--port 0', {}, 'Give --port a port: port 0 is any free port'],
+  ['socketAddress', '--port 0', {}, 'Give --port a port'],
+  ['statusAddress', '--status 127.0.0.1:0', {}, 'Give --status a port'],
+  ['publishedPorts', '--status 127.0.0.1:0', {}, 'Give --status a port'],
   ['run', '', { program: '/opt/a b' }, 'Cannot put "/opt/a b" into a configuration file'],
-])('%s with "%s" is refused', (name, options, here, reason) => {
-  expect(() => valueOf(name, options, here)).toThrow(reason);
+])('%s with "%s" is refused', async (name, options, here, reason) => {
+  await expect(valueOf(name, options, here)).rejects.toThrow(reason);
 });
 
 it.each([' ', '"', "'", '$', '%', '*', '\\', '\n', ',', '#', '\u202e'])(
@@ -100,5 +106,36 @@ it.each([' ', '"', "'", '$', '%', '*', '\\', '\n', ',', '#', '\u202e'])(
   (odd) => {
     expect(() => plainPath(`/etc/a${odd}b`)).toThrow('into a configuration file: programs interp');
     expect(plainPath('/srv/Ærlig_1.2-x@y+z=:')).toBe('/srv/Ærlig_1.2-x@y+z=:');
+  },
+);
+
+it('the only site that is listed has its host in the example; else the host is to be replaced', async () => {
+  const site = (origins: readonly (readonly string[])[]) => {
+    const path = `${tempDir()}/projects.json`;
+    const projects = origins.map((list, i) => ({ id: `${i}`, origins: list }));
+    writeFileSync(path, JSON.stringify({ projects }));
+    return valueOf('site', `--projects ${path}`);
+  };
+  expect(await site([['https://shop.example']])).toBe('shop.example');
+  expect(await site([['https://shop.example', 'http://shop.example']])).toBe('shop.example');
+  expect(await site([['https://*.shop.example']])).toBe('www.example.com');
+  expect(await site([['https://a.example'], ['https://b.example']])).toBe('www.example.com');
+  expect(await valueOf('site', '')).toBe('www.example.com');
+});
+
+it.runIf(process.getuid?.() === 0)(
+  'no service is printed that its user could not start',
+  async () => {
+    const [home, data] = [tempDir(), tempDir()];
+    chmodSync(home, 0o700);
+    chmodSync(data, 0o755);
+    const owner = { uid: 998, gid: 997, name: 'viewlog' };
+    const program = `${home}/viewlog.mjs`;
+    const run = (here: Partial<Installation>) => valueOf('run', `--data ${data}/d`, here);
+    await expect(run({ owner, program })).rejects.toThrow(
+      `viewlog runs the service, but may not enter "${home}"`,
+    );
+    chmodSync(home, 0o755);
+    expect(await run({ owner, program })).toContain(program);
   },
 );
