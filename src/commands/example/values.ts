@@ -134,8 +134,9 @@ function runCommand(of: Installation): string {
     throw new Fatal(EXIT.usage, `${what}; move it, for instance to /usr/local/bin or /var/lib`);
   }
   const written = store === undefined ? [dir] : [];
-  const words = programWords(files, written, { runtime, file: program });
-  return words.map(plainPath).join(' ');
+  // The settings' own paths are plain already.
+  const own = { runtime: runtime && plainPath(runtime), file: plainPath(program) };
+  return programWords(files, written, own).join(' ');
 }
 
 /** Returns the first directory on the way to the path that the account may not enter. */

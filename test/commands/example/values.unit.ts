@@ -18,7 +18,7 @@ async function valueOf(name: string, options: string, here: Partial<Installation
   const { flags } = readArguments(args);
   const given = flags.filter((flag) => !options.includes('--store') || flag.value !== DATA);
   const installation = await readInstallation(readSettings(given, SERVE_OPTIONS, () => undefined));
-  const program = { program: '/opt/viewlog.mjs', runtime: '/usr/bin/node' };
+  const program = { program: '/opt/viewlog.mjs', runtime: '/usr/bin/node', owner: undefined };
   return VALUES[name]!({ ...installation, ...program, ...here }, 'vector');
 }
 
