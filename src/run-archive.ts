@@ -5,7 +5,6 @@ import { plural } from './base/format.ts';
 import { LIMITS } from './base/limits.ts';
 import { sleep } from './base/time.ts';
 import { acquireLock } from './disk/lock.ts';
-import { rememberStart } from './disk/last-start.ts';
 import { systemFiles as files } from './disk/ops.ts';
 import { type Cluster, connectCluster } from './jetstream/connect.ts';
 import { type ServiceOptions, stopOrFailure } from './serve.ts';
@@ -76,7 +75,6 @@ export async function runArchive(
     }));
     status = await openStatus(settings.status, token, service, log);
     lock.announce({ status: status?.url });
-    await rememberStart(dir, { ...self, status: status?.url });
     log.info(`viewlog archiving "${source.name}" to "${dir}"`);
     if (status !== undefined) log.info(`status page on ${status.url}/`);
     stop.addEventListener('abort', () => log.info('viewlog stopping'));

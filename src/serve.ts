@@ -5,7 +5,6 @@ import type { Log } from './base/log.ts';
 import { signals } from './base/signals.ts';
 import { within } from './base/time.ts';
 import { acquireLock } from './disk/lock.ts';
-import { rememberStart } from './disk/last-start.ts';
 import { systemFiles } from './disk/ops.ts';
 import { startRetention } from './disk/retention.ts';
 import type { AsOwner } from './disk/root.ts';
@@ -90,7 +89,6 @@ export async function serve(
   const addresses = { address: ownAddress(listener.address), status: status?.url };
   installation = { ...installation, ...addresses };
   lock?.announce(addresses);
-  if (lock !== undefined) await rememberStart(settings.data, { ...self, ...addresses });
   if (status !== undefined) log.info(`status page on ${status.url}/`);
   const fatal = await stopped;
   isStopping = true;

@@ -11,7 +11,7 @@ import { systemFiles } from './ops.ts';
 const pathIn = (dir: string): string => `${dir}/last-start.json`;
 
 /** Keeps it for later. Never rejects: it is a convenience. */
-export const rememberStart = (dir: string, self: Announced): Promise<void> =>
+export const rememberStart = (dir: string, self: object): Promise<void> =>
   replaceFile(systemFiles, pathIn(dir), `${JSON.stringify(self)}\n`).catch(() => {});
 
 /** Returns what `rememberStart` kept; `undefined` if it cannot be read. */

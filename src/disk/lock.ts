@@ -33,6 +33,7 @@ import {
   isSame,
   LockSocket,
 } from './lock-socket.ts';
+import { rememberStart } from './last-start.ts';
 import { ifPresent, systemFiles } from './ops.ts';
 import { type AsOwner, refuseRoot } from './root.ts';
 
@@ -154,10 +155,12 @@ export class Lock {
 
   /**
    * Makes the addresses of this process, and of its status server, known to processes that ask the
-   * lock.
+   * lock, and to a doctor that finds no process.
    */
   announce(addresses: Pick<Announced, 'address' | 'status'>): void {
     Object.assign(this.#self, addresses);
+    // Not awaited: a disk that hangs must not delay a start.
+    void rememberStart(this.#dir, this.#self);
   }
 
   /** Stops listening; the lock's file stays. */
