@@ -149,7 +149,7 @@ const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 export function isInstalled(program: string): boolean | undefined {
   const places = `${readEnv('PATH') ?? ''}:${SYSTEM_PATH}`.split(':').filter(Boolean);
   const isIn = (dir: string): boolean =>
-    fs.statSync(`${dir}/${program}`, { throwIfNoEntry: false }) !== undefined;
+    fs.statSync(`${dir}/${program}`, { throwIfNoEntry: false })?.isFile() === true;
   return orElse(() => places.some(isIn), undefined);
 }
 
