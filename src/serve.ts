@@ -82,13 +82,12 @@ export async function serve(
   });
   const service = collectorStatus({ settings, installation: () => installation, snapshot });
   const status = await openStatus(settings.status, token, service, log);
-  const save = async () => file?.save();
-  const endMinutes = everyMinute({ snapshot, save, fixFor: service.fixFor, log });
+  const saving = { save: async () => file?.save(), fixFor: service.fixFor };
+  const endMinutes = everyMinute({ snapshot, ...saving, log });
   const listener = await listen({ ...settings, budget, handler: createCollector(parts) });
   log.info(`viewlog listening on ${listener.url}`);
-  const addresses = { address: ownAddress(listener.address), status: status?.url };
-  installation = { ...installation, ...addresses };
-  lock?.announce(addresses);
+  installation = { ...installation, address: ownAddress(listener.address), status: status?.url };
+  lock?.announce(installation);
   if (status !== undefined) log.info(`status page on ${status.url}/`);
   const fatal = await stopped;
   isStopping = true;

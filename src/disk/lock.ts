@@ -157,8 +157,8 @@ export class Lock {
    * Makes the addresses of this process, and of its status server, known to processes that ask the
    * lock, and to a doctor that finds no process.
    */
-  announce(addresses: Pick<Announced, 'address' | 'status'>): void {
-    Object.assign(this.#self, addresses);
+  announce({ address, status }: Pick<Announced, 'address' | 'status'>): void {
+    Object.assign(this.#self, { address, status });
     // Not awaited: a disk that hangs must not delay a start.
     void rememberStart(this.#dir, this.#self);
   }
