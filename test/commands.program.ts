@@ -59,14 +59,19 @@ describe('explain', () => {
   });
 
   it.each([
-    [{ p: '9' }, 'https://a.example', 'viewlog activate 9 --origin https://a.example --projects'],
+    [
+      { p: '9' },
+      'https://a.example',
+      /viewlog\.mjs activate 9 --data \S+ --origin https:\/\/a\.example$/m,
+    ],
     [{ p: '1000003' }, '', 'as if a page had sent it, add: --origin https://www.example.com\n'],
-    [{ p: '1000003' }, 'https://a;rm', 'If this continues, see the manual: help trouble\n'],
+    [{ p: '1000003' }, 'https://a;rm', / If this continues: .*viewlog\.mjs help trouble$/m],
     [{ url: 'x' }, 'https://a.example', 'Correct the page "x".'],
     [{ pn: 'x'.repeat(17_000) }, 'https://a.example', 'start viewlog with --max-view 32KiB.'],
   ])('tells the operator what to do about %j from "%s"', async (part, origin, fix) => {
     const args = origin === '' ? [] : ['--origin', origin];
-    expect((await explain({ ...MINIMAL_VIEW, ...part }, ...args)).stdout).toContain(fix);
+    const { stdout } = await explain({ ...MINIMAL_VIEW, ...part }, ...args);
+    expect(stdout).toMatch(fix);
   });
 
   it('judges a stored refused view by the origin that it came from', async () => {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { isatty } from 'node:tty';
+import { type Installation, withOwners } from '../installation/installation.ts';
 import { admit } from '../collector/admit.ts';
 import { textOf } from '../collector/read-text.ts';
 import { EXIT } from '../base/exit.ts';
@@ -9,7 +10,6 @@ import { exampleOrigin } from '../projects/origins.ts';
 import { loadProjects, type Projects } from '../projects/project-list.ts';
 import { sampleOf } from '../status/counts.ts';
 import { faultWords, fixOf, stepText } from '../status/problem-words.ts';
-import type { Sample } from '../status/reasons.ts';
 import { readRefusedLine } from '../store/refused/refused-line.ts';
 import { readView } from '../view/read-view.ts';
 import { isRefusal, type Refusal, REFUSALS, tooLarge } from '../view/refusal.ts';
@@ -30,9 +30,9 @@ export const explain = defineCommand({
     'tail -n 1 /var/lib/viewlog/refused-2026-01-31.ndjson | viewlog explain --data /var/lib/viewlog',
   ],
   options: ['origin', 'data', 'projects', 'max-view'],
-  async run(settings, operands, { print, note }) {
-    const { projects: path, 'max-view': viewBytesMax } = settings;
-    const projects = await loadProjects(path);
+  async run(settings, operands, { print, note, self }) {
+    const { 'max-view': viewBytesMax } = settings;
+    const projects = await loadProjects(settings.projects);
     const [file = '-'] = operands;
     if (file === '-' && isatty(0)) note('Enter a view, then Ctrl-D on a line of its own.');
     const bytes = await readInput(file);
@@ -49,7 +49,12 @@ export const explain = defineCommand({
     }
     print(describe(verdict));
     const sample = sampleOf(verdict, origin, body.toString(), Date.now());
-    print(`  ${hintFor(sample, projects, path, viewBytesMax)}`);
+    const remedy = remedyOf({
+      ...sample,
+      project: projects.find(sample.project ?? ''),
+      viewBytesMax,
+    });
+    print(`  ${hintFor({ sample, remedy, fixedMs: undefined }, projects, await withOwners(self))}`);
     return EXIT.badData;
   },
 });
@@ -71,12 +76,9 @@ function describe({ code, detail, issues = [] }: Refusal): string {
 }
 
 /** Returns the fix as a line that ends with a command, if there is one. */
-function hintFor(sample: Sample, all: Projects, path: string, viewBytesMax: number): string {
-  const project = all.find(sample.project ?? '');
-  const remedy = remedyOf({ ...sample, project, viewBytesMax });
-  if (remedy.kind === 'send-origin') {
-    const example = printable(exampleOrigin(project!.origins![0]!));
-    return `To check it as if a page had sent it, add: --origin ${shellQuoted(example)}`;
-  }
-  return stepText(fixOf({ remedy, sample, fixedMs: undefined }, { projects: path }));
+function hintFor(refused: Parameters<typeof fixOf>[0], all: Projects, of: Installation): string {
+  const { sample, remedy } = refused;
+  if (remedy.kind !== 'send-origin') return stepText(fixOf(refused, of));
+  const example = printable(exampleOrigin(all.find(sample.project ?? '')!.origins![0]!));
+  return `To check it as if a page had sent it, add: --origin ${shellQuoted(example)}`;
 }

@@ -157,7 +157,7 @@ const REFUSALS_MAX = 5;
 
 /** Reports refusals with their causes, and the status page's warnings. */
 export function checkRefusals(facts: Facts): readonly Verdict[] {
-  const { status, settings, projects: reading } = facts;
+  const { status, of, projects: reading } = facts;
   const { overview } = status;
   if (overview === undefined) return [];
   const { projects, problems, warnings, store } = overview;
@@ -170,7 +170,7 @@ export function checkRefusals(facts: Facts): readonly Verdict[] {
   const found = [
     ...refused
       .slice(0, REFUSALS_MAX)
-      .map((row) => verdictOf(problemNotice(row, settings, overview.nowMs))),
+      .map((row) => verdictOf(problemNotice(row, of, overview.nowMs))),
     ...[...warnings, ...rest].map((note) => warning(note)),
   ];
   if (found.length > 0 && 'faults' in reading) {
@@ -185,7 +185,7 @@ export function checkRefusals(facts: Facts): readonly Verdict[] {
 
 export function checkOverdue(facts: Facts): readonly Verdict[] {
   const { overdue = [] } = facts.disk?.inside ?? {};
-  return overdue.length === 0 ? [] : [verdictOf(overdueNotice(overdue, facts.settings))];
+  return overdue.length === 0 ? [] : [verdictOf(overdueNotice(overdue, facts.of))];
 }
 
 /** Returns the notice as a warning, each of its commands on a line of its own, ready to copy. */

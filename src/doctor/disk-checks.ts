@@ -142,7 +142,7 @@ const FREE_UP =
   'Delete views-*.ndjson of earlier days that are shipped or copied, or use --keep-days';
 
 /** Checks the free space, and how long it lasts by the sizes of the last complete days. */
-export const checkSpace = inside((seen, { settings }) => {
+export const checkSpace = inside((seen, { settings, of }) => {
   const { 'min-free': minFreeBytes, 'keep-days': keepDays } = settings;
   const space = spaceOf(seen, minFreeBytes);
   if (space === undefined) {
@@ -152,7 +152,7 @@ export const checkSpace = inside((seen, { settings }) => {
   const what = `${formatRoundedSize(space.freeBytes)} free, --min-free ${formatSize(minFreeBytes)}`;
   const refused = 'every view is refused with 503';
   if (space.remedy !== undefined) {
-    return [error(`${what}; ${refused}`, spaceStep(space, settings).text)];
+    return [error(`${what}; ${refused}`, spaceStep(space, of, minFreeBytes).text)];
   }
   const { daysLeft } = space;
   if (daysLeft === undefined)

@@ -15,7 +15,7 @@ import {
 import { exampleOrigin } from '../projects/origins.ts';
 import type { Parsed } from '../projects/parse.ts';
 import { readProjectsFile, type Reading } from '../projects/projects-file.ts';
-import { type Chosen, type Place, placeOf } from '../status/shell-commands.ts';
+import { type Chosen, type Place, placeOf } from '../status/place.ts';
 import type { StatusModel } from '../status/model.ts';
 import { readToken } from '../status/token.ts';
 import { fieldsOf, preflightFrom } from './reply.ts';

@@ -5,7 +5,7 @@ import { within } from '../base/time.ts';
 import { cannotOpen } from '../disk/directory.ts';
 import { ifPresent } from '../disk/ops.ts';
 import { lookAround } from '../status/look-around.ts';
-import type { Place } from '../status/shell-commands.ts';
+import type { Place } from '../status/place.ts';
 
 export type Inside = Awaited<ReturnType<typeof lookInside>>;
 

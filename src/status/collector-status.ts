@@ -7,7 +7,7 @@ import { lookAround } from './look-around.ts';
 import { collectorMetrics } from './metrics.ts';
 import { Listing, modelOf } from './model.ts';
 import { page } from './page.tsx';
-import { type Chosen, placeOf } from './shell-commands.ts';
+import { type Chosen, placeOf } from './place.ts';
 import { fixOf, stepText } from './problem-words.ts';
 import { type JudgedReason, judgeListed } from './state.ts';
 import { replayRecords } from './resent.ts';
@@ -42,11 +42,8 @@ export function collectorStatus({ settings, installation, snapshot }: CollectorS
     await judgeListed(state, (one) => {
       if (project === undefined || one.id === project) listing.add(one, state.nowMs);
     });
-    return modelOf({
-      ...state,
-      listing,
-      place: { ...placeAtStart, url: installation().address ?? '' },
-    });
+    const place = { ...placeAtStart, url: installation().address ?? '' };
+    return modelOf({ ...state, listing, place, installation: installation() });
   };
   const service: Service = {
     health: () => healthOf(snapshot()),
@@ -73,7 +70,7 @@ export function collectorStatus({ settings, installation, snapshot }: CollectorS
       },
     },
   };
-  const fixFor = (reason: JudgedReason): string => stepText(fixOf(reason, placeAtStart));
+  const fixFor = (reason: JudgedReason): string => stepText(fixOf(reason, installation()));
   return { ...service, fixFor };
 }
 

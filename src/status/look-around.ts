@@ -6,7 +6,7 @@ import { fileNameOf } from '../disk/names.ts';
 import { fileSystemOf, systemFiles } from '../disk/ops.ts';
 import { overdueFiles } from '../disk/retention.ts';
 import { type DiskRemedy, diskRemedy } from '../view/remedy.ts';
-import type { Place } from './shell-commands.ts';
+import type { Place } from './place.ts';
 
 /** The files as the page shows them, read when somebody looks at it. */
 export type FilesSeen = Awaited<ReturnType<typeof lookAround>>;

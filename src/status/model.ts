@@ -2,11 +2,12 @@
 // state. `words.ts`, `problem-words.ts` and the renderers word them.
 import { BUILD } from '../base/built.ts';
 import { clip } from '../base/text.ts';
+import type { Installation } from '../installation/installation.ts';
 import type { ProjectsFault } from '../projects/project-list.ts';
 import { type CollectorState, warningsOf, type WatchedState } from './health.ts';
 import { type FilesSeen, type Space, spaceOf } from './look-around.ts';
 import type { Activity } from './reasons.ts';
-import type { Place } from './shell-commands.ts';
+import type { Place } from './place.ts';
 import { COLOURS, judge, type Judged, REQUESTS } from './state.ts';
 import { QUARTER_MS } from './timeline.ts';
 
@@ -14,6 +15,7 @@ interface ModelInput extends CollectorState {
   readonly listing: Listing;
   readonly files: FilesSeen;
   readonly place: Place;
+  readonly installation: Installation;
 }
 
 /** What the status page shows, and `/status.json` contains. */
@@ -24,6 +26,7 @@ export interface StatusModel extends Readonly<Listing['totals']> {
   readonly sinceMs: number;
   readonly version: string;
   readonly place: Place;
+  readonly installation: Installation;
   readonly filter: string;
   readonly isStopping: boolean;
   readonly warnings: readonly string[];
@@ -108,7 +111,7 @@ export class Listing {
 }
 
 export function modelOf(input: ModelInput): StatusModel {
-  const { counts, projects, store, files, place, isStopping, nowMs, listing } = input;
+  const { counts, projects, store, files, place, installation, isStopping, nowMs, listing } = input;
   const { startMs, sinceMs } = counts;
   const { filter, others, totals } = listing;
   const toRow = (one: Judged): ProjectRow => rowOf(one, input);
@@ -126,6 +129,7 @@ export function modelOf(input: ModelInput): StatusModel {
     sinceMs,
     version: BUILD,
     place,
+    installation,
     filter,
     ...totals,
     isStopping,

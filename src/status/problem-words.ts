@@ -10,12 +10,14 @@ import {
   plural,
 } from '../base/format.ts';
 import { LIMITS } from '../base/limits.ts';
-import { printable, shellQuoted } from '../base/text.ts';
+import { printable } from '../base/text.ts';
+import { fileNameOf } from '../disk/names.ts';
+import * as commands from '../installation/commands.ts';
+import type { Installation } from '../installation/installation.ts';
 import { curlOf } from '../projects/curl.ts';
 import { isStream } from './health.ts';
 import type { ProjectRow, StatusModel } from './model.ts';
 import { type Issue, type RefusalCode, REFUSALS } from '../view/refusal.ts';
-import * as commands from './shell-commands.ts';
 import type { Remedy } from '../view/remedy.ts';
 import type { Space } from './look-around.ts';
 import type { Dropped } from '../store/store.ts';
@@ -37,32 +39,34 @@ export interface Notice {
   readonly steps: readonly Step[];
 }
 
-type Place = commands.Place;
-
 /** Returns the problems, the worst first, then those that are fixed by now. */
 export function noticesOf(model: StatusModel): Notice[] {
-  const { place, projectsFault: fault, problems, overdue, store } = model;
+  const { installation: of, projectsFault: fault, problems, overdue, store } = model;
   const notes = [
     ...(model.isStopping ? ['viewlog is about to stop. It accepts views until it does.'] : []),
     ...model.warnings,
   ];
-  return [
-    ...(fault === undefined ? [] : [faultNotice(fault, place)]),
+  const notices: Notice[] = [
+    ...(fault === undefined ? [] : [faultNotice(fault, of)]),
     ...(store.unavailable === undefined ? [] : [storeNotice(model)]),
-    ...problems.map((row) => problemNotice(row, place, model.nowMs)),
-    ...(overdue.length === 0 ? [] : [overdueNotice(overdue, place)]),
+    ...problems.map((row) => problemNotice(row, of, model.nowMs)),
+    ...(overdue.length === 0 ? [] : [overdueNotice(overdue, of)]),
     ...notes.map((note): Notice => ({ colour: 'amber', title: note, steps: [] })),
     ...(model.isNew && !fault && !store.unavailable ? [firstSteps(model)] : []),
   ];
+  const unknown = commands.unknownFacts(of);
+  const hasCommands = notices.some(({ steps }) => steps.some(({ command }) => command));
+  if (unknown !== undefined && hasCommands) notices.push({ title: `${unknown}.`, steps: [] });
+  return notices;
 }
 
 export const RESTORE_PROJECTS =
   'Restore it from a backup, or write it again. viewlog activate would create one that lists a ' +
   'single project, and views of all others would be refused.';
 
-function faultNotice(fault: NonNullable<StatusModel['projectsFault']>, place: Place): Notice {
+function faultNotice(fault: NonNullable<StatusModel['projectsFault']>, of: Installation): Notice {
   const text = 'Correct the file. Until then no command can change it. To see every fault:';
-  const correct = { text, command: commands.withProjects('check', place) };
+  const correct = { text, command: commands.check(of) };
   const line = { text: 'The line:', command: printable(fault.line ?? '', 300) };
   return {
     colour: 'amber',
@@ -73,33 +77,35 @@ function faultNotice(fault: NonNullable<StatusModel['projectsFault']>, place: Pl
   };
 }
 
-export function overdueNotice(overdue: readonly string[], place: Place): Notice {
+export function overdueNotice(overdue: readonly string[], of: Installation): Notice {
   const title = `${plural(overdue.length, 'file')} should have been removed by now.`;
   const text = 'viewlog removes one of each kind an hour. To remove the oldest now:';
-  const steps = [{ text, command: commands.removalOf(overdue, place) }];
+  const steps = [{ text, command: commands.remove(of, overdue) }];
   return { colour: 'amber', title, steps };
 }
 
-function storeNotice({ place, store, space, unstorable }: StatusModel): Notice {
+function storeNotice({ installation: of, place, store, space, unstorable }: StatusModel): Notice {
   const { unavailable, unavailableSinceMs: ms } = store;
   const since = ms === undefined ? '' : ` since ${at(ms)}`;
   const title = `Views are refused with 503${since}: ${unavailable}.`;
   const lost = {
-    text: `${plural(unstorable, 'view')} in 24 hours: ${NOT_STORED['storage-unavailable']}`,
+    text: `${plural(unstorable, 'view')} in 24 hours not stored: ${NOT_STORED['storage-unavailable']}`,
   };
-  const fixes = isStream(store) ? [] : [spaceStep(space, place)];
+  const fixes = isStream(store) ? [] : [spaceStep(space, of, place['min-free'])];
   return { colour: 'red', title, steps: unstorable === 0 ? fixes : [...fixes, lost] };
 }
 
 /** Returns what to do if views cannot be stored, by the free space of the disk. */
-export function spaceStep(space: Space | undefined, place: Place): Step {
-  const { data = '', 'min-free': minFreeBytes } = place;
+export function spaceStep(space: Space | undefined, of: Installation, minFreeBytes: number): Step {
   const { freeBytes = 0, remedy } = space ?? {};
   if (remedy?.kind === 'lower-min-free') {
     const lower = Math.max(1, Math.floor(Math.min(64, remedy.diskBytes / 8 / MiB)));
+    const from = of.chosen['min-free']?.from;
+    const variable = from === 'variable' ? ` with VIEWLOG_MIN_FREE=${lower}MiB` : undefined;
     const text =
-      `--min-free is ${formatSize(minFreeBytes)}, but this file system can never have more than ` +
-      `${formatRoundedSize(remedy.diskBytes)} free. Start viewlog with --min-free ${lower}MiB, or use a larger disk.`;
+      `--min-free is ${formatSize(minFreeBytes)} (${SET_BY[from ?? 'default']}), but this file ` +
+      `system can never have more than ${formatRoundedSize(remedy.diskBytes)} free. Start viewlog` +
+      `${variable ?? ` with --min-free ${lower}MiB`}, or use a larger disk.`;
     return { text };
   }
   if (remedy?.kind === 'free-disk-space') {
@@ -107,38 +113,47 @@ export function spaceStep(space: Space | undefined, place: Place): Step {
       `${formatRoundedSize(freeBytes)} are free, and ${formatRoundedSize(remedy.bytes)} more are ` +
       'needed: delete views-*.ndjson of earlier days that are shipped or copied, or ' +
       'refused-*.ndjson. viewlog then continues by itself.';
-    return { text, command: `ls -lh ${shellQuoted(data)}` };
+    return { text, command: commands.list(of) };
   }
-  const text = `Check ${data}: its owner, its disk, quotas and inodes. viewlog continues by itself.`;
-  return { text, command: commands.doctorOf(place) };
+  const text = `Check ${of.data ?? 'the data directory'}: its owner, its disk, quotas and inodes. viewlog continues by itself.`;
+  return { text, command: commands.doctor(of) };
 }
+
+const SET_BY = {
+  flag: 'set by the flag',
+  variable: 'set by VIEWLOG_MIN_FREE',
+  default: 'the default',
+};
 
 const CHECK_PAGES = { text: "Check that the site's pages still contain the script." };
 
 /** Returns the problem of a project's views, or of requests that name no project. */
-export function problemNotice(row: ProjectRow, place: Place, nowMs: number): Notice {
+export function problemNotice(row: ProjectRow, of: Installation, nowMs: number): Notice {
   const { colour, state, name, active, sinceMs = 0, reasons } = row;
   const still = active ? '' : ' (inactive, but still sending)';
   const what = colour === 'green' ? 'fixed' : problemWords(row);
   const title = `${named(name)}${still}: ${what}, since ${at(sinceMs)}.`;
   const lately = reasons.filter(({ lastHour }) => lastHour > 0);
-  const steps = lately.flatMap((one) => reasonSteps(one, row, place, nowMs));
+  const steps = lately.flatMap((one) => reasonSteps(one, row, of, nowMs));
   return { colour, title, steps: state === 'silent' ? [CHECK_PAGES] : steps };
 }
 
 /** Returns the reasons of refusals in the last 24 hours, with a sample of each. */
-export const reasonNotices = (row: ProjectRow, { place, nowMs }: StatusModel): Notice[] =>
+export const reasonNotices = (
+  row: ProjectRow,
+  { installation: of, nowMs }: StatusModel,
+): Notice[] =>
   row.reasons.map((reason) => {
     const { detail, text } = reason.sample;
     const sample = { text: 'The latest:', command: text && printable(text, 1000) };
-    const steps = reasonSteps(reason, row, place, nowMs);
+    const steps = reasonSteps(reason, row, of, nowMs);
     return { title: printable(detail, 500), steps: text ? [...steps, sample] : steps };
   });
 
 /** The headline's summary says how many there are in all. */
-export const unlistedNotices = ({ unlisted, place, nowMs }: StatusModel): Notice[] =>
+export const unlistedNotices = ({ unlisted, installation: of, nowMs }: StatusModel): Notice[] =>
   unlisted.map((row) => {
-    const steps = row.reasons.flatMap((one) => reasonSteps(one, row, place, nowMs));
+    const steps = row.reasons.flatMap((one) => reasonSteps(one, row, of, nowMs));
     return { title: row.id, steps };
   });
 
@@ -146,7 +161,7 @@ export const unlistedNotices = ({ unlisted, place, nowMs }: StatusModel): Notice
 function reasonSteps(
   reason: JudgedReason,
   { kind }: ProjectRow,
-  place: Place,
+  of: Installation,
   nowMs: number,
 ): Step[] {
   const { sample, lastDay, lastMs, acceptedSince } = reason;
@@ -158,8 +173,8 @@ function reasonSteps(
   const calm = `None refused for ${formatDuration(nowMs - lastMs)}, and ${formatCount(acceptedSince)} accepted since.`;
   return [
     { text: isRecovering ? `${what} ${calm}` : what },
-    fixOf(reason, place),
-    ...fateSteps(reason, place),
+    fixOf(reason, of),
+    ...fateSteps(reason, of),
   ];
 }
 
@@ -176,19 +191,26 @@ function whyOf(sample: JudgedReason['sample']): string {
 }
 
 /** Says what became of the refused views, with the command that sends stored ones again. */
-function fateSteps({ sample, remedy, fixedMs, fate }: JudgedReason, place: Place): Step[] {
+function fateSteps({ sample, remedy, fixedMs, fate }: JudgedReason, of: Installation): Step[] {
   const { resent, stored, lost, days, isReadable } = fate;
   const { code, project = '' } = sample;
   const isFixed = fixedMs !== undefined || remedy.kind === 'fixed';
   const after = isFixed ? 'To send them again:' : 'Then send them again:';
   const still = `${these(stored)} stored${resent > 0 ? ', and not sent again yet' : ''}.`;
   const steps: Step[] = resent > 0 ? [{ text: `${formatCount(resent)} sent again.` }] : [];
-  if (stored > 0 && days.length === 0) steps.push({ text: `${still} ${noFile(place)}` });
+  if (stored > 0 && days.length === 0) steps.push({ text: `${still} ${noFile(of)}` });
   else if (stored > 0 && !REPLAYABLE.has(remedy.kind))
     steps.push({ text: `${still} ${PAGE_ONLY}` });
   else if (stored > 0 && !isReadable) steps.push({ text: `${still} ${FILE_FIRST}` });
   else if (stored > 0) {
-    steps.push({ text: `${still} ${after}`, command: commands.replayOf(project, days, place) });
+    steps.push({
+      text: `${still} ${after}`,
+      command: commands.replay(
+        of,
+        project,
+        days.map((day) => fileNameOf('refused', day)),
+      ),
+    });
   }
   if (lost > 0) steps.push({ text: `${these(lost)} not stored: ${whyLost(code, fate)}` });
   return steps;
@@ -205,9 +227,9 @@ const REPLAYABLE: ReadonlySet<Remedy['kind']> = new Set([
 const PAGE_ONLY = 'Sent again they would be refused again: only a change of the page helps.';
 const FILE_FIRST = 'Once the projects file is correct, the command that sends them again is here.';
 
-const noFile = ({ data }: Place): string =>
+const noFile = ({ data }: Installation): string =>
   data === undefined
-    ? 'They are in the stream of refused views: viewlog help cluster'
+    ? 'They are in the stream of refused views.'
     : 'Their file is no longer in the data directory.';
 
 /** Why views of a code are never stored. A 503 promises nothing. */
@@ -258,12 +280,13 @@ type Refused = Pick<JudgedReason, 'remedy' | 'sample' | 'fixedMs'> & {
 };
 
 /** Returns what to do about refusals. */
-export function fixOf(reason: Refused, place: commands.Owned): Step {
+export function fixOf(reason: Refused, of: Installation): Step {
   const { remedy, sample, fixedMs } = reason;
   if (fixedMs !== undefined) return { text: `Accepted again since ${at(fixedMs)}.` };
-  const text = ADVICE[remedy.kind] ?? 'If this continues, see the manual: help trouble';
+  const text = ADVICE[remedy.kind] ?? 'If this continues:';
+  if (remedy.kind === 'none') return { text, command: commands.viewlog(of, ['help', 'trouble']) };
   const activate = (options: commands.Options): string =>
-    commands.withProjects(`activate ${sample.project ?? ''}`, place, options);
+    commands.activate(of, sample.project ?? '', options);
   if (remedy.kind === 'activate' || remedy.kind === 'add-origin') {
     return { text, command: activate({ origin: remedy.origin }) };
   }
@@ -276,9 +299,9 @@ export function fixOf(reason: Refused, place: commands.Owned): Step {
   }
   if (remedy.kind === 'raise-max-view')
     return { text: `${text} ${formatSizeOption(remedy.bytes)}.` };
-  if (remedy.kind === 'check-proxy') return proxyStep(sample, remedy.bodyBytes, place);
+  if (remedy.kind === 'check-proxy') return proxyStep(sample, remedy.bodyBytes, of);
   const isType = sample.code === 'unsupported-media-type';
-  return remedy.kind === 'fix-page' && !isType ? pageStep(reason, place) : { text };
+  return remedy.kind === 'fix-page' && !isType ? pageStep(reason, of) : { text };
 }
 
 const UNKNOWN_RATE = 'The limit to set is known once a full minute was counted.';
@@ -286,7 +309,7 @@ const UNKNOWN_RATE = 'The limit to set is known once a full minute was counted.'
 function proxyStep(
   { isCut, bytes }: JudgedReason['sample'],
   bodyBytes: number,
-  place: commands.Owned,
+  of: Installation,
 ): Step {
   const size = bytes === undefined ? '' : `of ${formatCount(bytes)} bytes `;
   const late = `${size}was not complete after ${LIMITS.bodyTimeoutMs / 1000} s`;
@@ -297,10 +320,10 @@ function proxyStep(
     `The latest body ${what}. Usually a proxy limits the size or time of bodies. ` +
     `Let ${formatSize(bodyBytes)} pass (nginx: ${nginx}; Caddy: ${caddy}). ` +
     'To test it, with the address that pages post to:';
-  return { text, command: commands.doctorOf(place, VIEWS_SITE) };
+  return { text, command: commands.doctor(of, { url: VIEWS_SITE }) };
 }
 
-function pageStep({ sample, fate }: Refused, place: commands.Owned): Step {
+function pageStep({ sample, fate }: Refused, of: Installation): Step {
   const { project, code, text: body = '' } = sample;
   const [, url] = /"url"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(body) ?? [];
   const page = url === undefined ? 'that sends them' : `"${printable(url, 100)}"`;
@@ -310,7 +333,7 @@ function pageStep({ sample, fate }: Refused, place: commands.Owned): Step {
   const isFound = code === 'invalid-view' && fate?.isReadable === true && !fate.isLatestLost;
   if (!isFound || day === undefined || id === undefined)
     return { text: `Correct the page ${page}.` };
-  const command = commands.explainOf(id, day, place);
+  const command = commands.explainLatest(of, id, fileNameOf('refused', day));
   return { text: `Correct the page ${page}. To explain the latest:`, command };
 }
 
@@ -318,17 +341,17 @@ const EXAMPLE = { id: '1000001', active: false, origins: ['https://www.example.c
 /** An address at which browsers might reach a collector. */
 const VIEWS_SITE = 'https://views.example.com';
 
-/** Returns the first steps, for a collector that has never accepted a view. */
-function firstSteps({ place, projects, startMs }: StatusModel): Notice {
+/** Returns the first steps, for a collector to which no view was sent yet. */
+function firstSteps({ installation: of, place, projects, startMs }: StatusModel): Notice {
   const first = projects.find(({ active }) => active) ?? projects[0] ?? EXAMPLE;
   const { id, active, origins } = first;
   const activate = {
     text: 'Activate a project, with an id and an address of your own:',
-    command: commands.withProjects(`activate ${id}`, place, { origin: origins?.[0] }),
+    command: commands.activate(of, id, { origin: origins?.[0] }),
   };
   const script = {
     text: 'Print the script for its pages, with the address at which browsers reach viewlog:',
-    command: commands.withProjects(`snippet ${id}`, place, { url: VIEWS_SITE }),
+    command: commands.snippet(of, id, VIEWS_SITE),
   };
   const test = {
     text: 'Or try it from this machine; the view counts:',

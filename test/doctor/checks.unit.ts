@@ -204,7 +204,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   }),
   'error free space: 3.0 MiB free, --min-free 64 MiB; every view is refused with 503. 3.0 MiB are free, and 61 MiB more are needed: delete views-*.ndjson':
     inside(free(3 * MiB)),
-  'error free space: 57 MiB free, --min-free 64 MiB; every view is refused with 503. --min-free is 64 MiB, but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB, or use a larger disk.':
+  'error free space: 57 MiB free, --min-free 64 MiB; every view is refused with 503. --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB, or use a larger disk.':
     inside({ fileSystem: { ...DISK, freeBytes: 57 * MiB, sizeBytes: 60 * MiB } }),
   "error collector: Another program answers at http://127.0.0.1:8080: no answer in 5 s; viewlog cannot listen there. Find it and stop it, or choose another address: sudo ss -ltnp 'sport = :8080'":
     { reply: { failure: 'no answer in 5 s' }, status: STATUS },
@@ -253,7 +253,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'warning health: Ready; only clients with a token see details. Give --status-token-file,':
     withoutToken(true),
   [String.raw`warning refusals: \u001b[2J. `]: shown(sceneOf({}), ['\u001b[2J']),
-  'warning refusals: Aurora: 2 of 102 views of the last hour refused, since 2026-11-22 14:01 UTC. 2 views in 24 hours, the latest 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If it is one of its sites, add it: viewlog activate 1 --origin https://b.example --projects /data/projects.json':
+  'warning refusals: Aurora: 2 of 102 views of the last hour refused, since 2026-11-22 14:01 UTC. 2 views in 24 hours, the latest 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If it is one of its sites, add it: viewlog activate 1 --data /data --origin https://b.example':
     shown(sceneOf({}, 2, 'origin-not-allowed')),
   'arrived cut off. The latest body ended after 12 bytes. Usually a proxy limits the size or time of bodies. Let 80 KiB pass (nginx: client_max_body_size 80k; Caddy: request_body { max_size 80KiB })':
     shown(cutBodies()),

@@ -16,7 +16,7 @@ import { readToken } from '../../src/status/token.ts';
 import { readSettings, SERVE_OPTIONS } from '../../src/settings.ts';
 import { memoryLog } from '../support/memory-log.ts';
 import { INSTALLATION } from '../support/installation.ts';
-import { type FILES, NOON, PLACE, Scene } from '../support/status-scene.ts';
+import { type FILES, NOON, Scene } from '../support/status-scene.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const LOCAL: GuardOptions = { host: '127.0.0.1', token: undefined };
@@ -196,7 +196,7 @@ it('is unready if nothing can be stored, and warns of a stream whose servers are
 
 it('the log has each cause when it begins, with its fix, and when it ends, once an hour', () => {
   const log = memoryLog();
-  const refusalLog = new RefusalLog((reason) => stepText(fixOf(reason, PLACE)), log);
+  const refusalLog = new RefusalLog((reason) => stepText(fixOf(reason, INSTALLATION)), log);
   const closed = { id: '1', name: 'Aurora', origins: ['https://a.example'] };
   const scene = new Scene([closed]);
   const look = (): readonly string[] => {
@@ -213,7 +213,7 @@ it('the log has each cause when it begins, with its fix, and when it ends, once 
   const refused =
     'warn: Project 1 (Aurora): all 9 views of the last hour refused (origin not allowed). ' +
     'If it is one of its sites, add it: ' +
-    'viewlog activate 1 --origin https://b.example --projects /data/projects.json';
+    '/srv/viewlog activate 1 --data /data --origin https://b.example';
   expect(look()).toStrictEqual([]);
   expect(refuse()).toStrictEqual([refused]);
   scene.list({ id: '1', name: 'Aurora' });

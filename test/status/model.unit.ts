@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/base/time.ts';
 import { page } from '../../src/status/page.tsx';
 import { headlineOf } from '../../src/status/words.ts';
+import { SERVICE } from '../support/installation.ts';
 import { NOON, Scene } from '../support/status-scene.ts';
 
 // The status page in the middle of the night: from the counts to the text.
@@ -14,8 +15,9 @@ const AURORA = { id: '1', name: 'Aurora', origins: ['https://aurora.example'] };
 const MOVED = 'https://www.aurora.example';
 const moved = { code: 'origin-not-allowed', project: '1' } as const;
 const unlisted = (project: string) => ({ code: 'project-not-activated', project }) as const;
-const FILES = '--projects /data/projects.json';
-const REPLAY = `viewlog replay /data/refused-${DAY}.ndjson --to http://127.0.0.1:8080 --project 1 --data /data ${FILES}`;
+const VIEWLOG = '/srv/viewlog';
+const FILES = '--data /data';
+const REPLAY = `${VIEWLOG} replay /data/refused-${DAY}.ndjson ${FILES} --to http://127.0.0.1:8080 --project 1`;
 
 /** A collector of Aurora and another project, with views arriving for both. */
 function sceneOf(around: Scene['around'] = {}): Scene {
@@ -33,14 +35,17 @@ describe('a scene at 3 a.m.:', () => {
 Aurora: all 69 views of the last hour refused, since ${at('14:00')}.
   69 views in 24 hours, the latest ${at('14:01')} from ${MOVED}: origin not allowed.
   If it is one of its sites, add it:
-    viewlog activate 1 --origin ${MOVED} ${FILES}
+    ${VIEWLOG} activate 1 ${FILES} --origin ${MOVED}
   69 are stored. Then send them again:
     ${REPLAY}`);
     scene.list({ ...AURORA, origins: [MOVED] }, { id: '2' });
     expect(scene.text()).toContain('The cause is gone; waiting for the next view.');
-    expect(scene.text()).not.toContain('viewlog activate');
-    scene.around = { ...scene.around, place: { 'max-view': 65_536 } };
-    expect(scene.text()).toMatch(/ replay .* --max-view 64KiB /);
+    expect(scene.text()).not.toContain(`${VIEWLOG} activate`);
+    scene.around = {
+      ...scene.around,
+      installation: { chosen: { 'max-view': { text: '64KiB', from: 'flag' } } },
+    };
+    expect(scene.text()).toMatch(/ replay .* --max-view 64KiB$/m);
     scene.around = { files: { refusedDays } };
     scene.nowMs += 5 * MINUTE_MS;
     scene.accept(2, '1', MINUTE_MS);
@@ -60,7 +65,7 @@ Aurora: fixed, since ${at('14:06')}.
     expect(scene.text()).toBe(`The projects file is faulty
 ${fault}. Faulty since ${at('14:00')}; the last good list stays active.
   Correct the file. Until then no command can change it. To see every fault:
-    viewlog check ${FILES}`);
+    ${VIEWLOG} check ${FILES}`);
     expect(scene.whole()).toMatch(
       /\n77\n.*\n {2}Correct the projects file first: .*not active\.\n/,
     );
@@ -75,10 +80,10 @@ ${fault}. Faulty since ${at('14:00')}; the last good list stays active.
     scene.accept(9, '2', 10_000);
     scene.list({ id: '1' }, { id: '2' });
     scene.accept();
-    expect(scene.whole()).not.toMatch(/viewlog (activate|replay|explain|snippet)/);
+    expect(scene.whole()).not.toMatch(/srv\/viewlog (activate|replay|explain|snippet)/);
     const isNew = new Scene([]);
     isNew.around = around;
-    expect(isNew.whole()).not.toMatch(/viewlog (activate|snippet)/);
+    expect(isNew.whole()).not.toMatch(/srv\/viewlog (activate|snippet)/);
   });
 
   it('the projects file was removed', () => {
@@ -96,7 +101,7 @@ ${fault}. Faulty since ${at('14:00')}; the last good list stays active.
     scene.list(AURORA, { id: '2' }, { id: '3', active: false });
     expect(scene.text()).toBe(`Every view is refused: too little free disk space
 Views are refused with 503 since ${at('14:00')}: too little free disk space.
-  --min-free is 64 MiB, but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB, or use a larger disk.`);
+  --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB, or use a larger disk.`);
     scene.around = { store, files: { fileSystem: { ...disk, sizeBytes: 999 * MiB } } };
     expect(scene.text()).toMatch(
       /58 MiB are free, and 6\.0 MiB more are needed: delete views-.*\n {4}ls -lh \/data$/,
@@ -119,7 +124,7 @@ Views are refused with 503 since ${at('14:00')}: too little free disk space.
 Unreadable requests: 134 of 188 requests of the last hour refused, since ${at('14:00')}.
   134 requests in 24 hours, the latest ${at('14:03')} from ${MOVED}: arrived cut off.
   The latest body ended after 2,014 bytes. Usually a proxy limits the size or time of bodies. Let 80 KiB pass (nginx: client_max_body_size 80k; Caddy: request_body { max_size 80KiB }). To test it, with the address that pages post to:
-    viewlog doctor --data /data --url https://views.example.com
+    ${VIEWLOG} doctor ${FILES} --url https://views.example.com
   134 are not stored: only whole JSON objects are.`);
     scene.nowMs += 5_000;
     scene.accept(3, '1', 1000);
@@ -137,11 +142,11 @@ Unreadable requests: 134 of 188 requests of the last hour refused, since ${at('1
 
   it('a colleague ran it as root', () => {
     const store = { unavailable: 'permission denied', unavailableSinceMs: NOON };
-    const scene = sceneOf({ store, place: { account: 'viewlog' } });
+    const scene = sceneOf({ store, installation: { owners: { data: SERVICE } } });
     expect(scene.text()).toBe(`Every view is refused: permission denied
 Views are refused with 503 since ${at('14:00')}: permission denied.
   Check /data: its owner, its disk, quotas and inodes. viewlog continues by itself.
-    sudo -u viewlog viewlog doctor --data /data`);
+    sudo -u viewlog ${VIEWLOG} doctor ${FILES}`);
   });
 
   it('the old process still runs, and says so', () => {
@@ -167,7 +172,7 @@ Views are refused with 503 since ${at('14:00')}: permission denied.
 Project 1: 130 of 150 views of the last hour refused, since ${at('14:00')}.
   130 views in 24 hours, the latest ${at('14:00')} without an Origin: rate limited.
   ${limit}, and 150 were sent in the busiest full minute. Unless this is a flood, raise the limit to twice that:
-    viewlog activate 1 --max-views-per-minute 300 ${FILES}
+    ${VIEWLOG} activate 1 ${FILES} --max-views-per-minute 300
   130 are not stored: views over a limit never are.`);
     scene.list({ id: '1', maxViewsPerMinute: 300 }, { id: '2' });
     scene.accept();
@@ -186,10 +191,13 @@ Project 1: 130 of 150 views of the last hour refused, since ${at('14:00')}.
 Aurora: all 2 views of the last hour refused, since ${at('14:00')}.
   2 views in 24 hours, the latest ${at('14:00')} from https://a.example: mb must be an integer (received "12"); url must start with "/" (received "home").
   Correct the page "home". To explain the latest:
-    grep -E '"code":"invalid-view".*"p": *"?1["},]' /data/refused-${DAY}.ndjson | tail -n 1 | viewlog explain ${FILES}
+    grep -E '"code":"invalid-view".*"p": *"?1["},]' /data/refused-${DAY}.ndjson | tail -n 1 | ${VIEWLOG} explain ${FILES}
   2 are stored. Sent again they would be refused again: only a change of the page helps.`);
-    scene.around = { ...scene.around, place: { 'max-view': 65_536 } };
-    expect(scene.text()).toContain(`viewlog explain --max-view 64KiB ${FILES}`);
+    scene.around = {
+      ...scene.around,
+      installation: { chosen: { 'max-view': { text: '64KiB', from: 'flag' } } },
+    };
+    expect(scene.text()).toContain(`viewlog explain ${FILES} --max-view 64KiB`);
   });
 
   it('several projects have problems', () => {
@@ -212,7 +220,7 @@ Aurora: the only view of the last hour refused, since ${at('14:00')}.
 Project 3 (inactive, but still sending): all 99 views of the last hour refused, since ${at('14:00')}.
   99 views in 24 hours, the latest ${at('14:01')} from ${MOVED}: project not activated.
   If it is a site of yours, activate it; if not, remove the script from its pages:
-    viewlog activate 3 ${FILES}
+    ${VIEWLOG} activate 3 ${FILES}
   99 are stored. Then send them again:`);
     expect(scene.text()).toContain('Send less, or start viewlog with --max-view 64KiB.');
   });
@@ -241,9 +249,9 @@ Aurora: no views in 3 hours (25 in the same hours yesterday), since ${at('09:00'
     expect(scene.text()).toMatch(`No project is active, so every view is refused
 To get the first view
   Activate a project, with an id and an address of your own:
-    viewlog activate 1000001 --origin https://www.example.com ${FILES}
+    ${VIEWLOG} activate 1000001 ${FILES} --origin https://www.example.com
   Print the script for its pages, with the address at which browsers reach viewlog:
-    viewlog snippet 1000001 --url https://views.example.com ${FILES}
+    ${VIEWLOG} snippet 1000001 ${FILES} --url https://views.example.com
   Or try it from this machine; the view counts:
     curl http://127.0.0.1:8080/view -H 'Content-Type`);
     scene.list({ id: '1' });
@@ -294,10 +302,10 @@ it('an unlisted id is listed until it is activated, with the command for its ref
 77
   9 views in 24 hours, the latest ${at('14:00')} from https://x.example: project not activated.
   If it is a site of yours, activate it; if not, remove the script from its pages:
-    viewlog activate 77 --origin https://x.example ${FILES}${again}1000010
+    ${VIEWLOG} activate 77 ${FILES} --origin https://x.example${again}1000010
 `);
   // An odd Origin is not allowed by a command.
-  expect(scene.whole()).toContain(`    viewlog activate 1000010 ${FILES}\n`);
+  expect(scene.whole()).toContain(`    ${VIEWLOG} activate 1000010 ${FILES}\n`);
   scene.list(AURORA, { id: '2' }, { id: '77', name: 'New' });
   expect(scene.text()).toMatch(/^New: all refused \(project not activated\)\n/);
   expect(scene.text()).toContain('The cause is gone; waiting for the next view.');

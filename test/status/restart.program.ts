@@ -1,11 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chownSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chownSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { StatusModel } from '../../src/status/model.ts';
-import { BUN, BUNDLE, DENO, isPresent, NODE } from '../support/runtimes.ts';
+import { BUN, DENO, isPresent, NODE } from '../support/runtimes.ts';
 import { startWatched, type Watched } from '../support/status.ts';
-import { tempDir } from '../support/temp-dir.ts';
 import { dataDirectory, run, until } from '../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
 
@@ -50,18 +48,23 @@ it('prints commands that work as printed, for a project and for an unlisted id',
   await viewlog.post(MINIMAL_VIEW, { origin });
   await viewlog.post({ ...MINIMAL_VIEW, p: '77' }, { origin });
   await until(() => viewlog.refusedLines().length === 3);
-  const explain = /^ {4}(grep .*)$/m.exec(await textOf(viewlog))![1]!;
-  const commands = [...(await textOf(viewlog)).matchAll(/^ {4}(viewlog (?!snippet).*)$/gm)];
-  const names = commands.map(([command]) => command.trim().split(' ')[1]);
+  const text = await textOf(viewlog);
+  const explain = /^ {4}(.*grep .*)$/m.exec(text)![1]!;
+  const commands = [...text.matchAll(/^ {4}(.*viewlog\.mjs (activate|replay) .*)$/gm)];
+  const names = commands.map(([, , name]) => name);
   expect(names).toStrictEqual(['activate', 'replay', 'activate', 'replay']);
-  const bin = tempDir();
-  const script = `#!/bin/sh\nexec '${process.execPath}' '${BUNDLE}' "$@"\n`;
-  writeFileSync(join(bin, 'viewlog'), script, { mode: 0o755 });
-  const env = { PATH: `${bin}:${process.env['PATH']}` };
+  // Nothing is on the PATH except the system's own programs.
+  const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' };
   const inShell = (command: string) => spawnSync('/bin/sh', ['-c', command], { env, cwd: '/' });
   expect(inShell(explain).stdout.toString()).toMatch(/^422 invalid-view: /);
-  for (const [command] of commands) expect(inShell(command).status).toBe(0);
+  for (const [, command] of commands) expect(inShell(command!).status).toBe(0);
   await until(() => viewlog.lines().length === 2);
+  // What became of them is known, also after a restart.
+  expect(await textOf(viewlog)).toMatch(/fixed, since [^]* {2}1 sent again\.$/m);
+  await viewlog.signal('SIGTERM');
+  const again = await textOf(await startWatched({ data: viewlog.data }));
+  expect(again).toMatch(/ {2}1 sent again\.$/m);
+  expect(again).not.toContain(' replay ');
 });
 
 it.skipIf(process.getuid?.() !== 0)(
@@ -70,8 +73,8 @@ it.skipIf(process.getuid?.() !== 0)(
     const data = dataDirectory();
     chownSync(data, 1, 1);
     const account = execFileSync('id', ['-un', '1'], { encoding: 'utf8' }).trim();
-    expect(await textOf(await startWatched({ data }))).toContain(
-      `sudo -u ${account} viewlog snippet`,
+    expect(await textOf(await startWatched({ data }))).toMatch(
+      new RegExp(`(sudo -u|runuser -u) ${account} (-- )?/.* snippet `),
     );
   },
 );

@@ -1,10 +1,12 @@
+import { INSTALLATION } from './installation.ts';
 import { Counts } from '../../src/status/counts.ts';
 import type { FilesSeen } from '../../src/status/look-around.ts';
 import { Listing, modelOf, type StatusModel } from '../../src/status/model.ts';
 import { judge, type Judged } from '../../src/status/state.ts';
 import type { Resent } from '../../src/status/resent.ts';
 import { statusText } from '../../src/status/text.ts';
-import { type Place, placeOf } from '../../src/status/shell-commands.ts';
+import { placeOf } from '../../src/status/place.ts';
+import type { Installation } from '../../src/installation/installation.ts';
 import { readSettings, SERVE_OPTIONS } from '../../src/settings.ts';
 import type { WatchedState } from '../../src/status/health.ts';
 import { ProjectList, type ProjectsFault } from '../../src/projects/project-list.ts';
@@ -35,10 +37,8 @@ const NO_FILES: FilesSeen = {
 
 const defaults = readSettings([], SERVE_OPTIONS, () => undefined);
 const paths = { data: '/data', projects: '/data/projects.json' };
-export const PLACE: Place = {
-  ...placeOf({ ...defaults, ...paths }, 'http://127.0.0.1:8080'),
-  account: undefined,
-};
+const ROOT = { uid: 0, gid: 0, name: 'root' };
+export const PLACE = placeOf({ ...defaults, ...paths }, 'http://127.0.0.1:8080');
 
 /** 14:00 in UTC, a Sunday. */
 export const NOON = Date.parse('2026-11-22T14:00:00.000Z');
@@ -48,7 +48,7 @@ interface Around {
   readonly files?: Partial<FilesSeen>;
   readonly fault?: Partial<ProjectsFault>;
   readonly isStopping?: boolean;
-  readonly place?: Partial<Place>;
+  readonly installation?: Partial<Installation>;
   readonly filter?: string;
   readonly resent?: Resent;
 }
@@ -100,10 +100,11 @@ export class Scene {
   }
 
   model(): StatusModel {
-    const { place, filter = '' } = this.around;
+    const { filter = '' } = this.around;
+    const installation = { ...INSTALLATION, owners: { data: ROOT }, ...this.around.installation };
     const listing = new Listing(filter);
     for (const one of this.judged()) listing.add(one, this.nowMs);
-    return modelOf({ ...this.state(), listing, place: { ...PLACE, ...place } });
+    return modelOf({ ...this.state(), listing, place: PLACE, installation });
   }
 
   /** Returns the headline, and what the status page says before its figures. */
