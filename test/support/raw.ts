@@ -50,7 +50,7 @@ export async function speak(port: number, { pieces, abortMs }: RawOptions, quiet
   return { answers: parseAnswers(received), closed, sentBytes, received };
 }
 
-function parseAnswers(text: string): RawAnswer[] {
+export function parseAnswers(text: string): RawAnswer[] {
   const answers: RawAnswer[] = [];
   let rest = text;
   for (;;) {

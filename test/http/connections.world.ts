@@ -1,0 +1,316 @@
+import { rmdirSync, mkdirSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { KiB, MiB } from '../../src/base/format.ts';
+import { chunk, parseAnswers, post } from '../support/raw.ts';
+import { BUN, isPresent, LTS_DENO, NEWEST_DENO, NODE, type Runtime } from '../support/runtimes.ts';
+import { startWatched } from '../support/status.ts';
+import { linesOf, until as untilEver } from '../support/viewlog.ts';
+import { MINIMAL_VIEW } from '../support/views.ts';
+
+// The table of connections: what becomes of a connection in each state at each event, on each
+// runtime, with the smallest, the default and the largest --max-view. Each row is one sentence, and a
+// failed test lists the rows that do not hold. Tests of Node's own times, made short, are in
+// node.unit.ts; 700 clients that stall are in attacker.world.ts.
+
+interface State {
+  /** What the client sends before the event. */
+  readonly first: string;
+  /** What it sends after the event, so that all its views are complete. */
+  readonly rest: string;
+  /** The answers that it then has, unless the event refuses its views. */
+  readonly answers: number;
+  /** True if the head of a request is complete before the event, and its body is not. */
+  readonly isHalfBody?: boolean;
+}
+
+const CHUNKED = { 'Content-Length': '', 'Transfer-Encoding': 'chunked' };
+
+/** @param bytesMax the value of --max-view. */
+function statesOf(bytesMax: number): Readonly<Record<string, State>> {
+  // Its line has an id and a time, too.
+  const view = JSON.stringify({ ...MINIMAL_VIEW, pn: 'x'.repeat(bytesMax - 400) });
+  const [half, end] = [view.slice(0, bytesMax / 2), view.slice(bytesMax / 2)];
+  const whole = post(view);
+  const inChunks = { first: post('', CHUNKED) + chunk(half), rest: `${chunk(end)}0\r\n\r\n` };
+  return {
+    silent: { first: '', rest: whole, answers: 1 },
+    'half a head': { first: whole.slice(0, 30), rest: whole.slice(30), answers: 1 },
+    'half a declared body': {
+      first: whole.slice(0, -end.length),
+      rest: end,
+      answers: 1,
+      isHalfBody: true,
+    },
+    'half a body in chunks': { ...inChunks, answers: 1, isHalfBody: true },
+    pipelined: { first: whole.repeat(3), rest: '', answers: 3 },
+    'idle after an answer': { first: whole, rest: whole, answers: 2 },
+  };
+}
+
+/** What a runtime cannot do, and why. `viewlog help runtimes` says the same. */
+const EXCEPTIONS: readonly (readonly [runtime: RegExp, row: RegExp])[] = [
+  // Bun closes a connection on which a request comes before the last answer.
+  [/Bun/, /^pipelined/],
+  // Deno and Bun decide how long they wait for a head, and when they close what has not sent one.
+  [/Deno|Bun/, /^(silent|half a head|idle).*(time-out|is kept)/],
+  // The system gives Bun a connection only when it has sent something, and drops it unsaid.
+  [/Bun/, /^silent is closed at a stop/],
+  // Deno keeps a connection as long as a read of its body is pending, and cannot cancel that read.
+  [/Deno/, /^half a (declared )?body.*is closed after its 408/],
+];
+
+type Client = Awaited<ReturnType<typeof open>>;
+
+async function open(port: number, text: string) {
+  const socket = connect({ port, host: '127.0.0.1' });
+  let received = '';
+  let isClosed = false;
+  socket.setEncoding('latin1').on('data', (piece: string) => (received += piece));
+  socket.on('error', () => {}).on('close', () => (isClosed = true));
+  onTestFinished(() => void socket.destroy());
+  const send = (more: string) => new Promise<unknown>((sent) => void socket.write(more, sent));
+  await send(text);
+  const statuses = () => parseAnswers(received).map(({ status }) => status);
+  return {
+    socket,
+    send,
+    statuses,
+    answers: () => parseAnswers(received),
+    isClosed: () => isClosed,
+  };
+}
+
+const WAIT_MS = 25_000;
+
+/** Waits so long for what a row says, and returns whether it came true. */
+async function until(isSo: () => boolean | Promise<boolean>): Promise<boolean> {
+  const endMs = Date.now() + WAIT_MS;
+  return untilEver(async () => ((await isSo()) ? 'yes' : Date.now() > endMs && 'no')).then(
+    (answer) => answer === 'yes',
+  );
+}
+
+const SIZES = [KiB, 16 * KiB, MiB];
+const RUNTIMES = [NODE, NEWEST_DENO, LTS_DENO, BUN].filter(isPresent);
+
+/** One collector, with a connection in each state. */
+class Scene {
+  readonly failed: string[] = [];
+  readonly runtime: Runtime;
+  readonly bytesMax: number;
+  readonly states: Readonly<Record<string, State>>;
+
+  constructor(runtime: Runtime, bytesMax: number) {
+    this.runtime = runtime;
+    this.bytesMax = bytesMax;
+    this.states = statesOf(bytesMax);
+  }
+
+  get queueBytes(): number {
+    return Math.max(64 * KiB, 2 * this.bytesMax);
+  }
+
+  start(isTight = false) {
+    const queue = isTight ? ['--max-queue', `${this.queueBytes}B`] : [];
+    return startWatched({
+      runtime: this.runtime,
+      args: ['--max-view', `${this.bytesMax}B`, ...queue],
+    });
+  }
+
+  /** Opens a connection in each of these states; by default in all. */
+  async open(port: number, isWanted: (name: string, state: State) => boolean = () => true) {
+    const wanted = Object.entries(this.states).filter(([name, state]) => isWanted(name, state));
+    const clients = wanted.map(async ([name, state]) => {
+      const client = await open(port, state.first);
+      if (name.startsWith('idle')) await this.answered(name, client, 1);
+      return [name, state, client] as const;
+    });
+    return Promise.all(clients);
+  }
+
+  /** Waits for that many answers, or the end of the connection. */
+  async answered(name: string, client: Client, count: number): Promise<readonly number[]> {
+    await until(() => client.isClosed() || client.statuses().length >= count);
+    return client.statuses();
+  }
+
+  /** Records the row if it does not hold. */
+  row(sentence: string, holds: boolean, seen: unknown = ''): void {
+    const { name } = this.runtime;
+    if (holds || EXCEPTIONS.some(([on, row]) => on.test(name) && row.test(sentence))) return;
+    this.failed.push(`${name}, ${this.bytesMax} bytes: ${sentence} ${JSON.stringify(seen)}`);
+  }
+}
+
+const all = (status: number, statuses: readonly number[], count: number): boolean =>
+  statuses.length === count && statuses.every((one) => one === status);
+
+/** Whether the collector ended as it should, and said nothing but what every start says. */
+const endsWell = ({ code, stderr }: { code: number | null; stderr: string }): boolean =>
+  code === 0 && stderr.replace(/^warning: .*--min-free is off.*\n/m, '') === '';
+
+async function timeOut(scene: Scene): Promise<void> {
+  const viewlog = await scene.start();
+  const clients = await scene.open(viewlog.port);
+  for (const [name, state, client] of clients.filter(([, { isHalfBody }]) => isHalfBody)) {
+    const statuses = await scene.answered(name, client, state.answers);
+    scene.row(`${name} gets 408 after its time-out`, all(408, statuses, 1), statuses);
+    const isDeno = /Deno/.test(scene.runtime.name);
+    const closed = isDeno ? client.isClosed() : await until(client.isClosed);
+    scene.row(`${name} is closed after its 408`, closed);
+  }
+  if (scene.runtime === NODE) {
+    const [, , half] = clients.find(([name]) => name === 'half a head')!;
+    await until(half.isClosed);
+    scene.row('half a head gets 408 after its time-out', all(408, half.statuses(), 1));
+  }
+  for (const [name, { rest, answers, isHalfBody }, client] of clients) {
+    if (isHalfBody || name === 'half a head') continue;
+    if (!client.isClosed()) await client.send(rest);
+    const statuses = await scene.answered(name, client, answers);
+    scene.row(
+      `${name} is kept beyond those times, and its views are accepted`,
+      all(201, statuses, answers),
+      statuses,
+    );
+  }
+  scene.row('all connections: the stop is clean', endsWell(await viewlog.signal('SIGTERM')));
+}
+
+/** Nothing is in flight. */
+async function stopIdle(scene: Scene): Promise<void> {
+  const viewlog = await scene.start();
+  const clients = await scene.open(
+    viewlog.port,
+    (name, { isHalfBody }) => !isHalfBody && name !== 'pipelined',
+  );
+  const startMs = performance.now();
+  scene.row('idle connections: the stop is clean', endsWell(await viewlog.signal('SIGTERM')));
+  // A second is promised; a request in flight would have seven.
+  const ms = performance.now() - startMs;
+  scene.row('idle connections: the stop does not wait for them', ms < 5_000, ms);
+  for (const [name, , client] of clients) {
+    // Only Bun lets some of them stay, and a client would wait for those in vain.
+    const isClosed = scene.runtime === BUN ? client.isClosed() : await until(client.isClosed);
+    scene.row(`${name} is closed at a stop`, isClosed);
+  }
+}
+
+/** Requests are in flight; their rest comes after the stop began. */
+async function stopBusy(scene: Scene): Promise<void> {
+  const viewlog = await scene.start();
+  const clients = await scene.open(
+    viewlog.port,
+    (name, { isHalfBody }) => isHalfBody || name === 'pipelined',
+  );
+  await until(async () => (await viewlog.metrics())['viewlog_queue_bytes']! > 0);
+  await until(() => viewlog.lines().length > 0);
+  const ended = viewlog.signal('SIGTERM');
+  await viewlog.says(/viewlog stopping/);
+  let accepted = 0;
+  for (const [name, { rest, answers }, client] of clients) {
+    await client.send(rest);
+    const statuses = await scene.answered(name, client, answers);
+    scene.row(`${name} is answered in a stop`, all(201, statuses, answers), statuses);
+    accepted += statuses.filter((status) => status === 201).length;
+  }
+  scene.row('busy connections: the stop is clean', endsWell(await ended));
+  const lines = linesOf(viewlog.data, 'views').length;
+  scene.row('busy connections: every 201 is a line', lines >= accepted, [lines, accepted]);
+}
+
+/** Other connections have used up the memory for requests. */
+async function overBudget(scene: Scene): Promise<void> {
+  const viewlog = await scene.start(true);
+  const { first } = scene.states['half a declared body']!;
+  const clients = await scene.open(viewlog.port);
+  const holders: Client[] = [];
+  while (!holders.some((one) => one.statuses().includes(503))) {
+    holders.push(await open(viewlog.port, first));
+    await until(async () => (await viewlog.metrics())['viewlog_queue_bytes']! > 0);
+    if (holders.length > 100) break;
+  }
+  scene.row('half a body beyond the budget gets 503', holders.length <= 100);
+  for (const [name, { rest, answers }, client] of clients) {
+    if (!client.isClosed()) await client.send(rest);
+    await scene.answered(name, client, answers);
+    const odd = client
+      .answers()
+      .filter(
+        ({ status, headers }) =>
+          status !== 201 && !(status === 503 && headers['retry-after'] === '1'),
+      );
+    scene.row(
+      `${name} is answered 201, or 503 with Retry-After, or closed, over budget`,
+      odd.length === 0 && (client.isClosed() || client.answers().length > 0),
+      client.statuses(),
+    );
+  }
+  for (const { socket } of [...holders, ...clients.map(([, , client]) => client)])
+    socket.resetAndDestroy();
+  await expectFree(scene, viewlog);
+  scene.row('all connections: the stop is clean', endsWell(await viewlog.signal('SIGTERM')));
+}
+
+/** The memory of requests is free, and views are accepted. */
+async function expectFree(
+  scene: Scene,
+  viewlog: Awaited<ReturnType<Scene['start']>>,
+): Promise<void> {
+  await until(async () => (await viewlog.metrics())['viewlog_queue_bytes'] === 0);
+  const { status } = await viewlog.post(MINIMAL_VIEW);
+  scene.row('a view is accepted as before', status === 201, status);
+}
+
+async function hangUp(scene: Scene): Promise<void> {
+  const viewlog = await scene.start();
+  const clients = await scene.open(viewlog.port);
+  await until(async () => (await viewlog.metrics())['viewlog_queue_bytes']! > 0);
+  for (const [, , { socket }] of clients) socket.resetAndDestroy();
+  await expectFree(scene, viewlog);
+  scene.row('all connections: the stop is clean', endsWell(await viewlog.signal('SIGTERM')));
+}
+
+/** The day's file cannot be opened for a while. */
+async function writeFailure(scene: Scene): Promise<void> {
+  const viewlog = await scene.start();
+  const days = [0, 1].map((n) => new Date(Date.now() + n * 86_400_000).toISOString().slice(0, 10));
+  const paths = days.map((day) => join(viewlog.data, `views-${day}.ndjson`));
+  const clients = await scene.open(viewlog.port, (name) => !/^(pipelined|idle)/.test(name));
+  for (const path of paths) mkdirSync(path);
+  for (const [name, { rest, answers }, client] of clients) {
+    await client.send(rest);
+    const statuses = await scene.answered(name, client, answers);
+    scene.row(
+      `${name} gets 503 while the file cannot be written`,
+      all(503, statuses, answers),
+      statuses,
+    );
+    scene.row(`${name} is kept after that 503`, !client.isClosed());
+  }
+  await viewlog.says(/^error: .*views-.*ndjson" for writing.*; move it away/m);
+  for (const path of paths) rmdirSync(path);
+  await until(async () => (await viewlog.post(MINIMAL_VIEW)).status === 201);
+  const { code } = await viewlog.signal('SIGTERM');
+  scene.row(
+    'all connections: the stop after a failure that is over has exit code 0',
+    code === 0,
+    code,
+  );
+}
+
+it.each([
+  ['time-out', timeOut],
+  ['stop, nothing in flight', stopIdle],
+  ['stop, requests in flight', stopBusy],
+  ['over budget', overBudget],
+  ['write failure', writeFailure],
+  ['hang-up', hangUp],
+])('connections at the event: %s', async (_, happen) => {
+  const scenes = RUNTIMES.flatMap((runtime) => SIZES.map((bytes) => new Scene(runtime, bytes)));
+  await Promise.all(scenes.map((scene) => happen(scene)));
+  expect(scenes.flatMap(({ failed }) => failed)).toStrictEqual([]);
+});
