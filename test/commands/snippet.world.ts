@@ -236,8 +236,9 @@ const PEOPLE: Person[] = [
     did: 'left a route at once',
     steps: async (v) => {
       await v.open('/');
-      await v.run(`history.pushState(null, '', '/a')`);
-      await v.openOnly('/bare');
+      await v.run(`void (history.pushState(null, '', '/a'),
+        setTimeout(() => { location.href = '/bare' }, 50))`);
+      await v.sees(`location.pathname == '/bare'`);
     },
     stored: [HOME, '/a | - | SITE/ | '],
   },
@@ -435,7 +436,7 @@ const PEOPLE: Person[] = [
     attributes: 'data-local',
     html: (path, script) =>
       path === '/worker.js'
-        ? `onactivate = (event) => event.waitUntil(clients.claim()); onfetch = (event) => event.respondWith(fetch(event.request))`
+        ? `onactivate = (event) => event.waitUntil(clients.claim()); onfetch = (event) => event.request.mode == 'navigate' || event.respondWith(fetch(event.request))`
         : pageOf(path, script),
     steps: async (v) => {
       await v.open('/');
