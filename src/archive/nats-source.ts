@@ -43,7 +43,7 @@ export class NatsSource implements StreamSource {
   static async find(name: string, cluster: Cluster, stop: AbortSignal): Promise<NatsSource> {
     for (let time = 1; ; time++) {
       const found = await findStream(cluster, name).catch((error: unknown) => {
-        cluster.refuseDenied();
+        cluster.refuseDenied(error);
         return cannotUse(error, name, cluster);
       });
       if (found !== undefined && !(found instanceof Fatal)) {
@@ -78,7 +78,7 @@ export class NatsSource implements StreamSource {
     try {
       return await call;
     } catch (error) {
-      this.#cluster.refuseDenied();
+      this.#cluster.refuseDenied(error);
       throw error;
     }
   }

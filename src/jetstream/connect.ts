@@ -92,6 +92,8 @@ function cannotConnect(error: unknown, { address, credsFile }: ConnectOptions, n
 
 const AUTHORITY = ' (name a private authority with NODE_EXTRA_CA_CERTS, on Deno DENO_CERT)';
 
+const REPORT_MS = 1_000;
+
 /** A connection to a NATS cluster. The client connects again whenever the connection is lost. */
 export class Cluster {
   readonly client: Client;
@@ -140,10 +142,15 @@ export class Cluster {
     ];
   }
 
-  /** @throws {Fatal} exit 78, naming the permission, if the servers have denied viewlog one. */
-  refuseDenied(): void {
-    if (this.#denied === undefined) return;
-    const { operation, subject } = this.#denied;
+  /**
+   * @param error what a request failed with.
+   * @throws {Fatal} exit 78, naming the permission, if the servers have denied viewlog one.
+   */
+  refuseDenied(error: unknown): void {
+    // A request can fail before `#watch` hears of the denial.
+    const denied = this.#deniedIn(error) ?? this.#deniedIn((error as Error).cause) ?? this.#denied;
+    if (denied === undefined) return;
+    const { operation, subject } = denied;
     const what = operation === 'publish' ? 'publish to' : 'subscribe to';
     throw new Fatal(
       EXIT.badConfiguration,
@@ -182,18 +189,23 @@ export class Cluster {
         this.#set(server, undefined);
       } else if (status.type === 'error') {
         const { error } = status;
-        const isDenied = error instanceof this.client.errors.PermissionViolationError;
-        if (isDenied) this.#denied = error;
+        this.#denied = this.#deniedIn(error) ?? this.#denied;
         if (error.message === this.#lastError) continue;
         // A permission is missing, or credentials have expired.
         this.#lastError = error.message;
-        log.error(`The NATS server reports: ${printable(this.#lastError)}`);
+        // Later, because a start that lacks a permission ends with a message of its own.
+        const report = `The NATS server reports: ${printable(error.message)}`;
+        setTimeout(() => log.error(report), REPORT_MS).unref();
       }
     }
     if (this.#isClosing) return;
     onFatal(
       new Fatal(EXIT.unavailable, 'The NATS client has given up connecting; start viewlog again'),
     );
+  }
+
+  #deniedIn(error: unknown): PermissionViolationError | undefined {
+    return error instanceof this.client.errors.PermissionViolationError ? error : undefined;
   }
 
   #set(server: string | undefined, disconnectedSinceMs: number | undefined): void {

@@ -19,6 +19,7 @@ const STREAM_NOT_FOUND = 10_059;
 const NOT_CLUSTERED = 10_074;
 /** JetStream's status while it has no leader. */
 const UNAVAILABLE = 503;
+const PROBE_TIMEOUT_MS = 1_000;
 
 /** Returns the API that creates and inspects streams. */
 export function managerOf({ client, connection }: Cluster): Promise<JetStreamManager> {
@@ -62,7 +63,7 @@ export async function prepareStream(
       const found = await findStream(cluster, name);
       return found ?? (await streams.add({ ...COMMON, ...config, num_replicas: count }));
     } catch (error) {
-      cluster.refuseDenied();
+      cluster.refuseDenied(error);
       const code = apiErrorOf(error, cluster)?.code;
       // A server may still be down, and the stream would have one replica for good.
       const hasFewServers = code === NO_SUITABLE_PEERS && cluster.servers.length < REPLICAS;
@@ -78,6 +79,17 @@ export async function prepareStream(
       }
     }
   }
+}
+
+/**
+ * Publishes a message for a stream of another name, which the stream answers with a refusal.
+ * @param subject the first part of the message's subject.
+ * @throws if no answer comes within a second, or viewlog may not publish there.
+ */
+export function probe(cluster: Cluster, stream: string, subject: string): Promise<unknown> {
+  const headers = cluster.client.headers();
+  headers.set('Nats-Expected-Stream', `${stream}_`);
+  return cluster.connection.request(`${subject}.probe`, '', { headers, timeout: PROBE_TIMEOUT_MS });
 }
 
 /** Returns why a stream cannot be used: exit 78 if asking again is useless, else 69. */

@@ -3,7 +3,7 @@ import { MiB } from '../../base/format.ts';
 import { printable } from '../../base/text.ts';
 import { DAY_MS } from '../../base/time.ts';
 import { Publisher } from '../../jetstream/publisher.ts';
-import { managerOf, type PrepareOptions, prepareStream } from '../../jetstream/stream.ts';
+import { managerOf, type PrepareOptions, prepareStream, probe } from '../../jetstream/stream.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
 import type { Dropped, RefusedStore, RefusedView } from '../store.ts';
 import { refusedLine } from './refused-line.ts';
@@ -51,9 +51,13 @@ export async function createRefusedStream(options: RefusedStreamOptions) {
       const hasLimits = config.max_bytes === limits.max_bytes && config.max_age === limits.max_age;
       const { streams } = await managerOf(cluster);
       if (!hasLimits) await streams.update(stream, { ...config, ...limits });
+      // Finds out whether viewlog may publish there.
+      await probe(cluster, stream, 'refused').catch((error: unknown) => {
+        cluster.refuseDenied(error);
+      });
     }
   } catch (error) {
-    cluster.refuseDenied();
+    cluster.refuseDenied(error);
     if (error instanceof Fatal && error.exitCode === EXIT.badConfiguration) throw error;
     log.warn(`Cannot store refused views in stream ${stream}: ${printable(reasonOf(error))}`);
   }

@@ -22,7 +22,7 @@ import type { Cluster } from '../../jetstream/connect.ts';
 import { configFault, limitFault, type StreamNeeds, VIEWS } from '../../jetstream/inspect.ts';
 import { FAILURES, Publisher } from '../../jetstream/publisher.ts';
 import { StreamWatch } from '../../jetstream/stream-watch.ts';
-import { findStream, type PrepareOptions, prepareStream } from '../../jetstream/stream.ts';
+import { findStream, type PrepareOptions, prepareStream, probe } from '../../jetstream/stream.ts';
 import { headOf, linesOf } from '../../view/line.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
 import { type Appended, SHUTTING_DOWN, type ViewStore } from '../store.ts';
@@ -39,7 +39,6 @@ interface StreamStoreOptions extends PrepareOptions {
 export type StreamStoreState = ReturnType<StreamStore['state']>;
 
 const CHECK_MS = 1_000;
-const PROBE_TIMEOUT_MS = 1_000;
 
 /**
  * Finds the stream, or creates it.
@@ -61,7 +60,7 @@ export async function createStreamStore(options: StreamStoreOptions): Promise<St
   }
   refuseSmall(info.config, options);
   // Finds out whether viewlog may publish views. It is no fault if the stream has no leader yet.
-  await probe(cluster, stream).catch(() => cluster.refuseDenied());
+  await probe(cluster, stream, VIEWS).catch((error: unknown) => cluster.refuseDenied(error));
   return new StreamStore(options, info);
 }
 
@@ -97,7 +96,7 @@ export class StreamStore implements ViewStore {
         needs: () => needsOf(options),
         isConnected: () => cluster.server !== undefined,
         inspect: () => findStream(cluster, stream),
-        probe: () => probe(cluster, stream),
+        probe: () => probe(cluster, stream, VIEWS),
       },
       info,
     );
@@ -151,12 +150,4 @@ export class StreamStore implements ViewStore {
       },
     };
   }
-}
-
-/** Publishes a message for a stream of another name. The stream answers that it refuses it. */
-function probe(cluster: Cluster, stream: string): Promise<unknown> {
-  const headers = cluster.client.headers();
-  headers.set('Nats-Expected-Stream', `${stream}_`);
-  const options = { headers, timeout: PROBE_TIMEOUT_MS };
-  return cluster.connection.request(`${VIEWS}.probe`, '', options);
 }
