@@ -18,7 +18,6 @@
 import type { StreamConfig, StreamInfo } from '@nats-io/jetstream';
 import { EXIT, Fatal } from '../../base/exit.ts';
 import { every } from '../../base/time.ts';
-import type { Cluster } from '../../jetstream/connect.ts';
 import { configFault, limitFault, type StreamNeeds, VIEWS } from '../../jetstream/inspect.ts';
 import { FAILURES, Publisher } from '../../jetstream/publisher.ts';
 import { StreamWatch } from '../../jetstream/stream-watch.ts';
