@@ -60,7 +60,7 @@ export class ArchiveFiles {
   record: ArchiveRecord | undefined;
   /** Why it waits now: a full disk, or a file that cannot be opened. */
   blocked: Blocked | undefined;
-  /** What the operator should know about files that another program has removed. */
+  /** Tells the operator about files that another program has removed. */
   readonly warnings: string[] = [];
   /** Counts of the views written since the start. */
   lines = 0;

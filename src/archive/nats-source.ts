@@ -101,7 +101,7 @@ export class NatsSource implements StreamSource {
           const batch = await this.#fetch(consumer, name, count);
           yield batch.messages;
           position = batch.messages.at(-1)?.sequence ?? position;
-          // What is still on its way is read again.
+          // Messages that are still on their way are read again.
           isCut = batch.bytes > BATCH_BYTES;
           const largest = Math.max(BATCH_BYTES / FETCH_MAX, batch.largest);
           count = Math.max(1, Math.floor(BATCH_BYTES / largest));

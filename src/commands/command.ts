@@ -36,9 +36,9 @@ export interface Output {
   readonly log: Log;
 }
 
-/** What a command gets besides its settings. */
+/** The parts that a command gets besides its settings. */
 export interface Invocation extends Output {
-  /** What this process knows about itself by its options, for the commands that it prints. */
+  /** This process as its options describe it, for the commands that it prints. */
   readonly self: Announced;
   /** Says how that user runs this command line; `undefined` if it contains a secret. */
   readonly asOwner: AsOwner;

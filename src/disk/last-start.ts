@@ -1,4 +1,4 @@
-// What the last viewlog in a data directory said about itself, for a doctor that finds none running.
+// The last start of a viewlog in a data directory, for a doctor that finds none running.
 import { readFile, stat } from 'node:fs/promises';
 import {
   type Announced,

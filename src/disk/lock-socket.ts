@@ -14,7 +14,7 @@ import {
 } from '../installation/installation.ts';
 import { ifPresent } from './ops.ts';
 
-/** What a process that holds a lock says about itself; a replay has only the first two. */
+/** The holder of a lock, as it describes itself; a replay has only the first two. */
 export type Holder = Pick<Announced, 'pid' | 'sinceMs'> & Partial<Announced>;
 
 /** The process that listens at a lock's path; `undefined` if there is none. */

@@ -42,7 +42,7 @@ export const REPLAY_LOCK_NAME = 'viewlog.replay.lock';
 
 interface LockOptions {
   readonly name?: string;
-  /** What this process answers to who asks the lock. */
+  /** The answer of this process to a question about the lock. */
   readonly self?: Announced;
   readonly asOwner?: AsOwner | undefined;
   /** The address that this process would listen on. */

@@ -30,7 +30,7 @@ export interface Facts {
   readonly ownUid: number | undefined;
   /** The examined installation: a running one's settings, else the last one's, else the options. */
   readonly of: Installation;
-  /** Where its settings come from. */
+  /** The source of its settings. */
   readonly source: 'running' | 'last start' | 'options';
   /** The command line's data directory, absolute; `undefined` if views go to a stream. */
   readonly askedData: string | undefined;
@@ -54,7 +54,7 @@ export interface Facts {
   readonly proxy: ProxyReplies | undefined;
 }
 
-/** What the status server answers. */
+/** The status server's answers. */
 interface StatusFacts {
   readonly address?: string | undefined;
   /** The answer to `/readyz`. */
@@ -76,7 +76,7 @@ type Options = Chosen &
     readonly 'probe-project': string | undefined;
   };
 
-/** What the command knows about options; this module does not. */
+/** The command's knowledge of options, which this module does not have. */
 interface Asked {
   /** The doctor's own process and options. */
   readonly self: Announced;

@@ -18,7 +18,7 @@ export type Value = string | number | readonly string[];
 /** @throws {Fatal} exit 64 if an example with this value makes no sense with these settings. */
 type ValueOf = (installation: Installation, example: string) => Value;
 
-/** What an archive has of a collector's options. */
+/** The options of a collector that an archive has too. */
 const ARCHIVED = ['data', 'min-free', 'keep-days', 'status', 'status-token-file', 'log'] as const;
 
 /** The values of `<<name>>` in templates. Only those of the printed template are computed. */

@@ -9,7 +9,7 @@ declare const VIEW_URL: string;
 /** True: `url` keeps the `utm_*` parameters. The build makes one script for each value. */
 declare const CAMPAIGNS: boolean;
 
-/** What a page says of a view that it sends by hand. */
+/** A view that a page sends by hand. */
 interface ByHand {
   readonly url?: string;
   readonly pid?: string;
