@@ -24,6 +24,8 @@ describe.each([NODE, NEWEST_DENO, LTS_DENO, BUN].filter(isPresent))(
 
     it.each([
       ['16KiB', 3_500, 'sends half a body, and stalls'],
+      ['16KiB', 4_000, 'is refused, and stalls'],
+      ['1MiB', 4_000, 'sends the first byte of a body, and stalls'],
       ['1MiB', 700, 'sends a megabyte but for its end, and stalls'],
       ['1MiB', 700, 'sends a megabyte but for its end, in chunks, and stalls'],
     ])('with --max-view %s, %d clients whose way is: %s', async (max, clients, way) => {

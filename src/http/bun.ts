@@ -18,7 +18,11 @@ export interface Bun {
 }
 
 export function listenOnBun(bun: Bun, { host, port, handler, budget }: ListenOptions): Listener {
-  const { answer } = fetchHandler(handler, budget, respond);
+  const { answer } = fetchHandler(handler, budget, {
+    readBytes: 0,
+    drain: (exchange) => exchange.drain(),
+    respond,
+  });
   const server = bun.serve({
     hostname: host,
     port,

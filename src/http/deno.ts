@@ -1,6 +1,9 @@
+import { KiB } from '../base/format.ts';
 import { LIMITS } from '../base/limits.ts';
 import { sleep } from '../base/time.ts';
-import { fetchHandler, onServerError, responseOf } from './fetch-exchange.ts';
+import type { Answer } from './exchange.ts';
+import { type FetchExchange, fetchHandler, onServerError, responseOf } from './fetch-exchange.ts';
+import type { MemoryBudget } from './memory-budget.ts';
 import { type Listener, type ListenOptions, until, urlOf } from './listener.ts';
 
 interface Server {
@@ -19,14 +22,18 @@ export interface Deno {
   ): Server;
 }
 
+/** Deno's buffer for each body that it is reading; a lone view still fits into a small budget. */
+const readBytesOf = ({ bytesMax }: MemoryBudget): number => Math.min(64 * KiB, bytesMax / 8);
+
 /** Between attempts to listen again. */
 const RETRY_MS = 100;
 
 /** Deno's server has no time-outs, neither for a request's head nor for idle connections. */
 export function listenOnDeno(deno: Deno, { host, port, handler, budget }: ListenOptions): Listener {
-  const { reads, answer } = fetchHandler(handler, budget, (ready, exchange) => {
-    if (!exchange.isRead) cancelLater(exchange.request.body);
-    return responseOf(ready, exchange);
+  const { reads, answer } = fetchHandler(handler, budget, {
+    readBytes: readBytesOf(budget),
+    drain,
+    respond,
   });
   const server = new RestartingServer(deno, host, port, answer);
   const address = { host, port: server.port };
@@ -47,9 +54,28 @@ export function listenOnDeno(deno: Deno, { host, port, handler, budget }: Listen
   };
 }
 
-/** Deno reads the request to its end; newer versions stop when its body is cancelled. */
-function cancelLater(body: Request['body']): void {
-  setTimeout(() => void body?.cancel().catch(() => {}), LIMITS.lingerMs);
+/**
+ * Reads once. Deno can close the connection of a refused request only if no read of its body is
+ * pending, and newer versions only if there was one.
+ */
+async function drain(exchange: FetchExchange): Promise<void> {
+  const { body, bodyUsed } = exchange.request;
+  exchange.isRead = body === null;
+  if (body === null || bodyUsed || !exchange.tryReserve(LIMITS.drainBytesMax)) return;
+  const reader = body.getReader();
+  const piece = await Promise.race([reader.read().catch(() => {}), sleep(LIMITS.drainMs)]);
+  const bytes = piece?.value?.length ?? 0;
+  const isWhole = String(bytes) === exchange.header('content-length');
+  // This read finds the end at once.
+  exchange.isRead = piece?.done === true || (isWhole && (await reader.read()).done);
+  reader.releaseLock();
+}
+
+function respond(answer: Answer, exchange: FetchExchange): Response {
+  const { body } = exchange.request;
+  // Newer versions close the connection when its body is cancelled.
+  if (!exchange.isRead) setTimeout(() => void body?.cancel().catch(() => {}), LIMITS.lingerMs);
+  return responseOf(answer, exchange);
 }
 
 /**

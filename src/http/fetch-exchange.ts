@@ -11,27 +11,40 @@ import { type MemoryBudget, Reservation } from './memory-budget.ts';
  */
 type Reads = Map<() => void, number>;
 
-/** Makes the runtime's response, which ends the connection if the body was not read to its end. */
-type Respond = (answer: Answer, exchange: FetchExchange) => Response | Promise<Response>;
+/** How a runtime with the Fetch API differs from another. */
+export interface FetchRuntime {
+  /** The memory that the runtime itself needs while it reads a body. */
+  readonly readBytes: number;
+  /** Reads some of a refused body, so that its sender sees the answer. */
+  readonly drain: (exchange: FetchExchange) => Promise<void>;
+  /** Makes the response, which ends the connection if the body was not read to its end. */
+  readonly respond: (answer: Answer, exchange: FetchExchange) => Response | Promise<Response>;
+}
 
 /**
  * Makes the handler of a server that speaks the Fetch API.
  * @returns the handler, and the bodies that it is reading.
  */
-export function fetchHandler(handler: Handler, budget: MemoryBudget, respond: Respond) {
+export function fetchHandler(
+  handler: Handler,
+  budget: MemoryBudget,
+  { readBytes, drain, respond }: FetchRuntime,
+) {
   const reads: Reads = new Map();
   every(LIMITS.sweepMs, () => {
     for (const [giveUp, dueMs] of reads) if (dueMs <= performance.now()) giveUp();
   });
   const answer = async (request: Request): Promise<Response> => {
     const reservation = new Reservation(budget);
+    const exchange = new FetchExchange(request, reads, reservation, readBytes);
     try {
-      const exchange = new FetchExchange(request, reads, reservation);
       const ready = await handler(exchange);
-      if (!exchange.isRead) await exchange.drain();
+      if (!exchange.isRead) await drain(exchange);
       return respond(ready, exchange);
     } finally {
-      reservation.release();
+      // The connection of a body that was not read stays open for a while.
+      if (exchange.isRead) reservation.release();
+      else setTimeout(() => reservation.release(), LIMITS.lingerMs);
     }
   };
   return { answer, reads };
@@ -54,15 +67,17 @@ export class FetchExchange implements Exchange {
   readonly request: Request;
   readonly #reads: Reads;
   readonly #reservation: Reservation;
+  readonly #readBytes: number;
   /** True if the body was read to its end. */
   isRead = false;
-  /** Why the body was not read to its end, if its pieces were the reason. */
+  /** Why the body was not read to its end, if its pieces or the budget were the reason. */
   fault: BodyFault | undefined;
 
-  constructor(request: Request, reads: Reads, reservation: Reservation) {
+  constructor(request: Request, reads: Reads, reservation: Reservation, readBytes: number) {
     this.request = request;
     this.#reads = reads;
     this.#reservation = reservation;
+    this.#readBytes = readBytes;
   }
 
   get method(): string {
@@ -87,21 +102,30 @@ export class FetchExchange implements Exchange {
     const bytes = Number(declared);
     if (bytes > bytesMax) return Promise.resolve('too-large');
     if (bytes > LIMITS.reservedBytesMax) return this.#readPieces(bytesMax, LIMITS.bodyTimeoutMs);
-    if (!this.#reservation.tryReserve(bytes)) return Promise.resolve('over-budget');
+    if (!this.tryReserve(bytes + this.#readBytes)) return Promise.resolve('over-budget');
     return this.#readWhole();
   }
 
   /** Reads a body that is not needed, within limits. */
   async drain(): Promise<void> {
-    if (!this.request.bodyUsed) await this.#readPieces(LIMITS.drainBytesMax, LIMITS.drainMs);
+    if (this.request.bodyUsed || this.fault === 'over-budget') return;
+    await this.#readPieces(LIMITS.drainBytesMax, LIMITS.drainMs);
+  }
+
+  /** Reserves memory until the answer is sent. Returns false if the budget is exhausted. */
+  tryReserve(bytes: number): boolean {
+    const isReserved = this.#reservation.tryReserve(bytes);
+    if (!isReserved) this.fault = 'over-budget';
+    return isReserved;
   }
 
   /** Reads a body in the runtime's fastest way; the server holds its sender to the declared length. */
   #readWhole(): Promise<Uint8Array | BodyFault> {
     return new Promise((resolve) => {
       const finish = (body?: ArrayBuffer): void => {
-        this.#reads.delete(finish);
+        if (!this.#reads.delete(finish)) return;
         if (body === undefined) return resolve('incomplete');
+        this.#reservation.giveBack(this.#readBytes);
         this.isRead = true;
         resolve(new Uint8Array(body));
       };
@@ -111,6 +135,7 @@ export class FetchExchange implements Exchange {
   }
 
   async #readPieces(bytesMax: number, timeoutMs: number): Promise<Uint8Array | BodyFault> {
+    if (!this.tryReserve(this.#readBytes)) return 'over-budget';
     const body = new Body(bytesMax, this.#reservation);
     const reader = this.request.body?.getReader();
     // A pending read then rejects.
@@ -120,6 +145,7 @@ export class FetchExchange implements Exchange {
       for (;;) {
         const next = await reader?.read();
         this.isRead = next?.done ?? true;
+        if (this.isRead) this.#reservation.giveBack(this.#readBytes);
         if (next?.value === undefined) return body.whole;
         this.fault = body.add(next.value);
         if (this.fault !== undefined) return this.fault;

@@ -6,17 +6,17 @@ const REQUEST_BYTES = 8 * 1024;
 
 /** Limits the memory of all requests in flight, counted at what they really cost. */
 export class MemoryBudget {
-  readonly #bytesMax: number;
+  readonly bytesMax: number;
   /** The bytes that are reserved now. */
   bytes = 0;
 
   constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax;
+    this.bytesMax = bytesMax;
   }
 
   /** Reserves `bytes` more. Returns false, and reserves nothing, if that exceeds the budget. */
   tryReserve(bytes: number): boolean {
-    if (this.bytes + bytes > this.#bytesMax) return false;
+    if (this.bytes + bytes > this.bytesMax) return false;
     this.bytes += bytes;
     return true;
   }
@@ -42,6 +42,12 @@ export class Reservation {
     if (this.isRefused || !this.#budget.tryReserve(bytes)) return false;
     this.#bytes += bytes;
     return true;
+  }
+
+  /** Releases `bytes` of its memory. */
+  giveBack(bytes: number): void {
+    this.#bytes -= bytes;
+    this.#budget.bytes -= bytes;
   }
 
   /** Releases all its memory; a second call does nothing. */

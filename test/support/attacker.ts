@@ -6,6 +6,7 @@ import { MINIMAL_VIEW } from './views.ts';
 // Malicious clients. Each sends in its own way, over and over, until it is stopped.
 
 const VIEW = JSON.stringify(MINIMAL_VIEW);
+const TEXT = { 'Content-Type': 'text/plain' };
 const CHUNKED = { 'Content-Length': '', 'Transfer-Encoding': 'chunked' };
 const bare = post(VIEW).replace('Host: localhost\r\n', 'Host: x\r\n');
 const faults = JSON.stringify(
@@ -87,6 +88,8 @@ export const WAYS: Readonly<Record<string, Way>> = {
   'sends a megabyte but for its end, in chunks, and stalls': stall(
     `${post('', CHUNKED)}${chunk(MEGABYTE)}`,
   ),
+  'sends the first byte of a body, and stalls': stall(post('{', { 'Content-Length': '20000' })),
+  'is refused, and stalls': stall(post('{', { ...TEXT, 'Content-Length': '1000' })),
   'sends half a head, and stalls': stall(
     `POST /view HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(8_000)}`,
   ),
