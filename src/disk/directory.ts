@@ -55,10 +55,11 @@ export function cannotOpen(name: string, error: unknown): Fatal {
 
 /** Returns how this user may write to the file, if it is the only one in its directory that is wrong. */
 function grantOf(name: string): string {
-  const uid = ownUid();
-  const [file, directory] = [name, dirname(name)].map((path) =>
-    orElse(() => fs.statSync(path, { throwIfNoEntry: false }), undefined),
+  const [file, directory, lock] = [name, dirname(name), `${dirname(name)}/viewlog.lock`].map(
+    (path) => orElse(() => fs.statSync(path, { throwIfNoEntry: false }), undefined),
   );
+  // A Deno that may not tell its user has made the lock.
+  const uid = ownUid() ?? lock?.uid;
   const isOwn = directory !== undefined && directory.uid === uid;
   if (file?.isFile() && isOwn) return `run: ${grant(ownerIn(directory), absolute(name), file)}`;
   const who = uid === undefined ? 'the user that runs viewlog' : userName(uid);

@@ -22,7 +22,7 @@ import { EXIT, type ExitCode, errnoOf, Fatal } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { printable } from '../base/text.ts';
 import { sleep, timeOf } from '../base/time.ts';
-import { killCommand } from '../installation/commands.ts';
+import { asRoot, killCommand } from '../installation/commands.ts';
 import type { Announced } from '../installation/installation.ts';
 import { cannotOpen, daysIn, prepareDirectory } from './directory.ts';
 import {
@@ -242,7 +242,8 @@ export class Lock {
         : ['Another replay runs in', 'wait for it'];
     const where = `${what} "${this.#dir}"`;
     if (holder === 'unresponsive') {
-      return `${where}: a process that does not answer; find it with: ss -xlp | grep ${this.#name}`;
+      const find = asRoot(`ss -xlp | grep ${this.#name}`);
+      return `${where}: a process that does not answer; find it with: ${find}`;
     }
     const { pid, sinceMs, version, address } = holder;
     const { wanted } = this.#options;

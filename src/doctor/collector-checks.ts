@@ -4,7 +4,7 @@ import { timeOf } from '../base/time.ts';
 import { plural } from '../base/format.ts';
 import { ownAddress, portOf } from '../http/listener.ts';
 import * as commands from '../installation/commands.ts';
-import type { Announced } from '../installation/installation.ts';
+import type { Announced, Installation } from '../installation/installation.ts';
 import { summaryOf } from '../projects/project-list.ts';
 import { summaryOfFaults } from '../projects/projects-file.ts';
 import {
@@ -62,11 +62,12 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
 }
 
 /** Checks that the process that holds the data directory is the examined collector. */
-export function checkLock({ holder, askedPort, kill, settings }: Facts): readonly Verdict[] {
+export function checkLock({ holder, askedPort, kill, settings, of }: Facts): readonly Verdict[] {
   if (holder === undefined) return [];
   const holds = 'holds the data directory; no other collector can start there';
   if (holder === 'unresponsive') {
-    const fix = 'Find it, and end it if it hangs: sudo ss -xlp | grep viewlog.lock';
+    const find = commands.asRoot('ss -xlp | grep viewlog.lock', of.hasSudo);
+    const fix = `Find it, and end it if it hangs: ${find}`;
     return [error(`A process that does not answer ${holds}`, fix)];
   }
   const { role, pid, address } = holder;
@@ -93,7 +94,10 @@ const runningSince = ({ version, sinceMs }: Pick<Announced, 'version' | 'sinceMs
 
 export function checkCollector(facts: Facts): readonly Verdict[] {
   const { reply, holder, settings, of } = facts;
-  if (isArchive(facts)) return [];
+  if (isArchive(facts)) {
+    if (holder !== undefined) return [];
+    return [warning(`No archive writes to "${of.data}"; nothing is archived`, startFix(facts))];
+  }
   const { url: address } = settings;
   const running = typeof holder === 'object' ? holder : undefined;
   if (isFromViewlog(reply)) {
@@ -102,25 +106,27 @@ export function checkCollector(facts: Facts): readonly Verdict[] {
     const who = running ? `: process ${running.pid}, running since ${timeOf(running.sinceMs)}` : '';
     return [ok(`viewlog${version} answers at ${address}${who}`)];
   }
-  if (!isNobodyThere(reply)) return [anotherProgram(address, reply)];
+  if (!isNobodyThere(reply)) return [anotherProgram(address, reply, of)];
   // The check of the lock reports a process without an address, or one that hangs.
   if (holder !== undefined && running?.address === undefined) return [];
   const what = `No collector answers at ${address}: ${described(reply)}; no view is accepted`;
+  return [warning(what, startFix(facts))];
+}
+
+function startFix({ of, source }: Facts): string {
   const assumed =
-    facts.source === 'options'
+    source === 'options'
       ? ' with the options of this doctor, because no earlier start is known'
       : '';
   const start = commands.restart(of) ?? commands.start(of);
-  const fix =
-    start === undefined
-      ? 'Start it as before: the address of its --store is a secret, so no command is printed'
-      : `Start it${assumed}: ${start}`;
-  return [warning(what, fix)];
+  return start === undefined
+    ? "Start it as before: its stream's address is a secret, so no command is printed"
+    : `Start it${assumed}: ${start}`;
 }
 
-function anotherProgram(address: string, reply: Reply): Verdict {
+function anotherProgram(address: string, reply: Reply, { hasSudo }: Installation): Verdict {
   const what = `Another program answers at ${address}: ${described(reply)}; viewlog cannot listen there`;
-  const find = `sudo ss -ltnp 'sport = :${portOf(address)}'`;
+  const find = commands.asRoot(`ss -ltnp 'sport = :${portOf(address)}'`, hasSudo);
   return error(what, `Find it and stop it, or choose another address: ${find}`);
 }
 
@@ -128,12 +134,13 @@ function anotherProgram(address: string, reply: Reply): Verdict {
 export function checkHealth(facts: Facts): readonly Verdict[] {
   const { address = '', reply, isReady, reasons = [], overview } = facts.status;
   if (reply === undefined || isNobodyThere(reply)) {
-    if (!isFromViewlog(facts.reply) && !isArchive(facts)) return [];
+    // The check of the collector reports one that does not run.
+    if (!isFromViewlog(facts.reply) && !(isArchive(facts) && facts.holder)) return [];
     const what = address === '' ? '--status is off' : `Nothing answers at ${address}`;
     const fix = 'Give --status as the collector has it; its log says where it is';
     return [warning(`${what}; it is unknown whether views are accepted`, fix)];
   }
-  if (isReady === undefined) return [anotherProgram(address, reply)];
+  if (isReady === undefined) return [anotherProgram(address, reply, facts.of)];
   if (isArchive(facts)) {
     if (isReady) return [ok(`Ready, according to ${address}/readyz`)];
     const why = reasons.length === 0 ? '' : `: ${reasons.join('; ')}`;

@@ -16,12 +16,13 @@ const inside =
   (facts: Facts): readonly Verdict[] =>
     facts.disk?.inside === undefined ? [] : check(facts.disk.inside, facts);
 
-export function checkDirectory({ disk, settings: { data = '' } }: Facts): readonly Verdict[] {
+export function checkDirectory({ disk, of, settings: { data = '' } }: Facts): readonly Verdict[] {
   if (disk === undefined) return [];
   const { inside, fault = inside?.writing } = disk;
   if (typeof fault === 'string') return [error(fault)];
   if (inside !== undefined) return [ok(`"${data}" can be written to`)];
-  const create = `sudo install -d -o viewlog -g viewlog -m 750 ${shellQuoted(data)}`;
+  const make = `install -d -o viewlog -g viewlog -m 750 ${shellQuoted(data)}`;
+  const create = commands.asRoot(make, of.hasSudo);
   const fix = `viewlog creates it when it starts, if it may. Otherwise correct --data, or: ${create}`;
   return [warning(`"${data}" does not exist; there are no views yet`, fix)];
 }
@@ -181,10 +182,12 @@ export const checkWriting = inside(({ writing }, { settings }) => {
 
 const millis = (ms: number): string => `${ms.toFixed(ms < 10 ? 2 : 0)} ms`;
 
-export function checkClock({ nowMs, disk }: Facts): readonly Verdict[] {
+export function checkClock({ nowMs, disk, of }: Facts): readonly Verdict[] {
   const newest = disk?.inside?.viewDays.at(-1) ?? '';
   const now = `It is ${timeOf(nowMs)}`;
   if (dayOf(nowMs) >= newest) return [ok(now)];
   const what = `${now}, but there are views of ${newest}; the clock names the files`;
-  return [warning(what, 'Synchronise it: sudo timedatectl set-ntp true')];
+  return [
+    warning(what, `Synchronise it: ${commands.asRoot('timedatectl set-ntp true', of.hasSudo)}`),
+  ];
 }

@@ -2,6 +2,8 @@
 import { ask, type Reply } from '../base/ask.ts';
 import { formatSize, KiB } from '../base/format.ts';
 import { clip } from '../base/text.ts';
+import { help } from '../installation/commands.ts';
+import type { Installation } from '../installation/installation.ts';
 import { described, isFromViewlog, preflightFrom, refusalIn } from './reply.ts';
 import type { Facts } from './facts.ts';
 import { error, ok, type Verdict, warning } from './finding.ts';
@@ -54,44 +56,43 @@ const isReached = ({ get, preflight }: Record<'get' | 'preflight', Reply>): bool
 
 /** A check that needs an address by which viewlog is reached. */
 const reached =
-  (check: (proxy: ProxyReplies) => readonly Verdict[]) =>
-  ({ proxy }: Facts): readonly Verdict[] =>
-    proxy !== undefined && isReached(proxy) ? check(proxy) : [];
+  (check: (proxy: ProxyReplies, of: Installation) => readonly Verdict[]) =>
+  ({ proxy, of }: Facts): readonly Verdict[] =>
+    proxy !== undefined && isReached(proxy) ? check(proxy, of) : [];
 
 const LOST = 'views of pages do not arrive';
 
-export function checkUrl({ proxy }: Facts): readonly Verdict[] {
+export function checkUrl({ proxy, of }: Facts): readonly Verdict[] {
   if (proxy === undefined) return [];
   const { url, get } = proxy;
   const refusal = refusalIn(get);
   if (refusal?.code === 'not-found') {
     const what = `${url} does not reach viewlog as /view: ${refusal.detail}; ${LOST}`;
-    return [error(what, 'Have the proxy pass the path on unchanged: viewlog help proxies')];
+    return [error(what, `Have the proxy pass the path on unchanged: ${help(of, 'proxies')}`)];
   }
   if (isReached(proxy)) return [ok(`${url} reaches viewlog`)];
   const fix =
     'failure' in get
       ? 'Check its name in the DNS, its certificate, the proxy and the firewall'
-      : 'Start viewlog, and have the proxy pass /view on to it: viewlog help proxies';
+      : `Start viewlog, and have the proxy pass /view on to it: ${help(of, 'proxies')}`;
   return [error(`${url} does not reach viewlog: ${described(get)}; ${LOST}`, fix)];
 }
 
-const PASS_ON =
-  'Have the proxy pass OPTIONS and Origin on, and leave Access-Control-… to viewlog: ' +
-  'viewlog help proxies';
-
-export const checkCors = reached(({ origin, get, preflight }) => {
+export const checkCors = reached(({ origin, get, preflight }, of) => {
+  const fix =
+    'Have the proxy pass OPTIONS and Origin on, and leave Access-Control-… to viewlog: ' +
+    help(of, 'proxies');
   const wrong = 'browsers do not let pages send, or read answers';
   if (!isFromViewlog(preflight)) {
     const what = `Another program answers preflights: ${described(preflight)}; ${wrong}`;
-    return [warning(what, PASS_ON)];
+    return [warning(what, fix)];
   }
   // The answer to GET may be the proxy's own, which matters to no page.
   const answers = refusalIn(get) === undefined ? [preflight] : [preflight, get];
   const allowed = answers.map(allowedOrigin).find((one) => one !== origin);
   if (allowed === undefined) return [ok('Preflights are granted, and pages can read answers')];
   const what = `Answers to pages of ${origin} allow "${allowed}" to read them; ${wrong}`;
-  return [warning(what, PASS_ON)];
+  return [warning(what, fix)];
 });
 
 const allowedOrigin = (reply: Reply): string =>
@@ -107,7 +108,7 @@ export const checkSize = reached(({ preflight, large, largeBytes }) => {
   return [warning(what, `Have the proxy pass it on (${settingNames})`)];
 });
 
-export const checkView = reached(({ origin, project = '', view }) => {
+export const checkView = reached(({ origin, project = '', view }, of) => {
   if (view === undefined) return [];
   const what = `A view of project ${project} from ${origin}`;
   if ('status' in view && view.status === 201) {
@@ -115,6 +116,6 @@ export const checkView = reached(({ origin, project = '', view }) => {
     return [ok(`${what} is stored: ${clip(view.body, 200)}; ${counted}`)];
   }
   const { code, detail } = refusalIn(view) ?? { code: 'not by viewlog', detail: described(view) };
-  const fix = 'See viewlog help trouble, by that code';
+  const fix = `To see what to do, by that code: ${help(of, 'trouble')}`;
   return [warning(`${what} is refused, ${code}: ${detail}; ${LOST}`, fix)];
 });

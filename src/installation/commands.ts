@@ -29,6 +29,10 @@ function asUser({ uid, gid, name }: Owner, hasSudo: boolean | undefined, command
   return `setpriv --reuid=${uid} --regid=${gid} --clear-groups -- ${command}`;
 }
 
+/** Returns a command of the system that only root may run, or that tells only root all. */
+export const asRoot = (command: string, hasSudo = isInstalled('sudo')): string =>
+  asUser(ROOT, hasSudo, command);
+
 /** Returns how to run a command that only this user may run: `run it as viewlog: sudo …`. */
 export function runAs(owner: Owner, command: string): string {
   const hasSudo = isInstalled('sudo');
@@ -78,6 +82,9 @@ export const deactivate = (of: Installation, id: string): string =>
 
 /** Prints every fault of the projects file. */
 export const check = (of: Installation): string => reading(of, ['check']);
+
+/** Prints a page of the manual. */
+export const help = (of: Installation, topic: string): string => viewlog(of, ['help', topic]);
 
 /** Prints the script for a project's pages. */
 export const snippet = (of: Installation, id: string, url: string): string =>
@@ -139,7 +146,7 @@ export function grant(
   }
   const group = groupName(primaryGroup(account)).replace('#', '');
   return [`chgrp ${group} ${name}`, `chmod g+${what} ${name}`]
-    .map((command) => asUser(ROOT, hasSudo, command))
+    .map((command) => asRoot(command, hasSudo))
     .join(' && ');
 }
 
@@ -185,9 +192,7 @@ export function start(of: Installation, options: Options = {}): string | undefin
 
 /** Restarts the process, if systemd started it; else `undefined`. */
 export const restart = ({ unit, hasSudo }: Installation): string | undefined =>
-  unit === undefined
-    ? undefined
-    : `${hasSudo === false ? '' : 'sudo '}systemctl restart ${shellQuoted(unit)}`;
+  unit === undefined ? undefined : asRoot(`systemctl restart ${shellQuoted(unit)}`, hasSudo);
 
 /** Returns what the commands assume because the runtime may not look; `undefined`: nothing. */
 export function unknownFacts({ hasSudo, owners }: Installation): string | undefined {

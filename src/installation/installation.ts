@@ -4,7 +4,7 @@ import { basename, dirname, resolve } from 'node:path';
 import * as v from 'valibot';
 import { BUILD } from '../base/built.ts';
 import { readEnv } from '../base/env.ts';
-import { orElse } from '../base/exit.ts';
+import { errnoOf, orElse } from '../base/exit.ts';
 import { type Owner, ownerOf } from './accounts.ts';
 
 /**
@@ -148,9 +148,18 @@ const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 /** Returns whether a program is installed; `undefined` if the runtime may not look. */
 export function isInstalled(program: string): boolean | undefined {
   const places = `${readEnv('PATH') ?? ''}:${SYSTEM_PATH}`.split(':').filter(Boolean);
-  const isIn = (dir: string): boolean =>
-    fs.statSync(`${dir}/${program}`, { throwIfNoEntry: false })?.isFile() === true;
-  return orElse(() => places.some(isIn), undefined);
+  const found = new Set(places.map((dir) => isFile(`${dir}/${program}`)));
+  if (found.has(true)) return true;
+  return found.has(undefined) ? undefined : false;
+}
+
+function isFile(path: string): boolean | undefined {
+  try {
+    return fs.statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  } catch (error) {
+    // A directory on the PATH that this user may not enter. Deno's own refusal has no code.
+    return errnoOf(error) === undefined ? undefined : false;
+  }
 }
 
 /** The longest answer that a lock is believed. */

@@ -30,8 +30,7 @@ export interface CollectorState {
   readonly nowMs: number;
 }
 
-const NONE_ACTIVE =
-  'No project is active, so every view is refused; "viewlog activate ID" activates one';
+const NONE_ACTIVE = 'No project is active, so every view is refused';
 
 export const isReady = ({ reasons }: Health): boolean => reasons.length === 0;
 

@@ -284,7 +284,7 @@ export function fixOf(reason: Refused, of: Installation): Step {
   const { remedy, sample, fixedMs } = reason;
   if (fixedMs !== undefined) return { text: `Accepted again since ${at(fixedMs)}.` };
   const text = ADVICE[remedy.kind] ?? 'If this continues:';
-  if (remedy.kind === 'none') return { text, command: commands.viewlog(of, ['help', 'trouble']) };
+  if (remedy.kind === 'none') return { text, command: commands.help(of, 'trouble') };
   const activate = (options: commands.Options): string =>
     commands.activate(of, sample.project ?? '', options);
   if (remedy.kind === 'activate' || remedy.kind === 'add-origin') {

@@ -178,8 +178,7 @@ it('an archive has its facts as text, and its reasons in its health', async () =
 it('is unready if nothing can be stored, and warns of a stream whose servers are behind', () => {
   const seen = { messages: 7, bytes: 700, leader: 'n1', replicas: 3, lagging: ['n2'] };
   const stream = { name: 'VIEWS', warnings: ['It drops views'], seen };
-  const none =
-    'No project is active, so every view is refused; "viewlog activate ID" activates one';
+  const none = 'No project is active, so every view is refused';
   const scene = new Scene([]);
   scene.around = { store: { stream } as unknown as typeof FILES };
   expect(healthOf(scene.state()).warnings).toStrictEqual([

@@ -1,0 +1,340 @@
+// What goes wrong with installations. The first thing that an operator reads names the fault, each
+// printed command does what its sentence says, and then all is well. Nothing else changes.
+import * as fs from 'node:fs';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished } from 'vitest';
+import { type Only, type Place, type Ran, ROOT } from '../support/installations.ts';
+import { until } from '../support/viewlog.ts';
+
+/** Something that goes wrong, and the installations that it can happen to. */
+export interface Fault {
+  readonly only?: Only;
+  readonly happen: (place: Place) => Promise<void>;
+}
+
+const today = new Date().toISOString().slice(0, 10);
+const viewsOf = ({ data }: Place): string => join(data, `views-${today}.ndjson`);
+
+/** Returns the first match in a text: a command. */
+function commandIn(text: string, pattern: RegExp): string {
+  const [, command] = pattern.exec(text) ?? [];
+  expect(command, `no command for ${pattern} in:\n${text}`).toBeDefined();
+  return command!;
+}
+
+/** Returns the command on the line below a sentence of the status page or the doctor. */
+const commandBelow = (text: string, sentence: RegExp): string =>
+  commandIn(text, new RegExp(`${sentence.source}[^\\n]*\\n +(.+)`));
+
+/** Pastes the command; nothing but `changed` has another owner, group, mode or content then. */
+async function paste(
+  place: Place,
+  command: string,
+  changed: readonly string[] = [],
+  words?: RegExp,
+): Promise<Ran> {
+  const before = place.state();
+  const ran = await place.paste(command, words);
+  const after = place.state();
+  const names = new Set(changed.map((path) => path.slice(place.dir.length + 1)));
+  const expected = Object.entries(before).filter(([name]) => !names.has(name));
+  expect(after, `${command}\n${ran.text}`).toMatchObject(Object.fromEntries(expected));
+  for (const name of Object.keys(after).filter((one) => !(one in before))) {
+    const owner = fs.statSync(dirname(join(place.dir, name))).uid;
+    expect(after[name], `${name}, after ${command}`).toMatch(new RegExp(`^${owner}:`));
+  }
+  return ran;
+}
+
+/** Pastes a command that must succeed, and returns what it prints. */
+async function works(place: Place, command: string, changed?: readonly string[]): Promise<string> {
+  const { code, text } = await paste(place, command, changed);
+  expect(code, `${command}\n${text}`).toBe(0);
+  return text;
+}
+
+/** Says as an operator what a file is like. */
+const rights = (path: string): string => {
+  const { uid, gid, mode } = fs.statSync(path);
+  return `${uid}:${gid} ${(mode & 0o777).toString(8)}`;
+};
+
+/** Edits the projects file in place, as an editor does. */
+const edit = ({ projects }: Place, from: RegExp | string, to: string): void =>
+  fs.writeFileSync(projects, fs.readFileSync(projects, 'utf8').replace(from, to));
+
+/** Expects a start to fail with these words, and the doctor to give a command. */
+async function stopsStart(place: Place, code: number, log: RegExp, check: string, fix: RegExp) {
+  expect(await place.failsToStart(code)).toMatch(log);
+  const { code: exit, findings } = await place.doctor();
+  expect([exit, findings[0]!.state, findings[0]!.check]).toStrictEqual([78, 'error', check]);
+  return commandIn(await place.finding(check), fix);
+}
+
+const OWNED: Only = { account: ['service', 'person'], store: ['disk'] };
+const WATCHED: Only = { status: ['on', 'token'] };
+
+/** Views of a project that is not active, or whose id is not listed, and then it is. */
+const activated = (id: string, isListed: boolean) => async (place: Place) => {
+  if (isListed) edit(place, '"name"', '"active": false, "name"');
+  await place.starts();
+  for (let i = 0; i < 3; i++) expect(await place.send({ p: id })).toBe(403);
+  const told = await place.pageThatSays(/project not activated|Unlisted ids that send views:/);
+  const command = commandBelow(told, /If it is a site of yours, activate it/);
+  const before = rights(place.projects);
+  await works(place, command, [place.projects]);
+  expect(rights(place.projects)).toBe(before);
+  await accepted(place, { p: id });
+  if (isListed) await isFixed(place);
+  await replayed(place);
+};
+
+/** Waits until a view is accepted. */
+const accepted = (place: Place, fields: object = {}, origin?: string): Promise<boolean> =>
+  until(async () => (await place.send(fields, origin)) === 201);
+
+const isFixed = (place: Place): Promise<string> => place.pageThatSays(/: fixed, since/);
+
+/** Sends the refused views again as the page says, which says so then. */
+async function replayed(place: Place): Promise<void> {
+  if (place.plan.store === 'stream') return;
+  const told = await place.pageThatSays(/To send them again:/);
+  const text = await works(place, commandBelow(told, /To send them again:/));
+  const count = commandIn(text, /(\d+) sent$/m);
+  await place.pageThatSays(new RegExp(`${count} sent again`));
+}
+
+export const FAULTS: Readonly<Record<string, Fault>> = {
+  'the projects file is missing': {
+    async happen(place) {
+      fs.rmSync(place.projects);
+      const told = await place.failsToStart(78);
+      expect(told).toContain(`projects file "${place.projects}": it doesn't exist`);
+      const command = commandIn(told, /create it: (.*)/).replace('activate ID', 'activate 1');
+      await works(place, command);
+      await place.starts();
+      await accepted(place);
+    },
+  },
+  'a comma is missing in the projects file': {
+    async happen(place) {
+      await place.starts();
+      edit(place, '"Aurora",', '"Aurora"');
+      const name = `${place.projects}:6:7: `;
+      if (place.hasPage) {
+        const page = await place.pageThatSays(/The line:\n +"origins": \[/);
+        expect(page).toMatch(/^The projects file is faulty/);
+        expect(page.split('\n\n')[1]).toContain(name);
+      }
+      const { findings } = await place.doctor();
+      expect(findings[0]).toMatchObject({ state: 'error', check: 'projects file' });
+      const command = commandIn(findings[0]!.fix!, /every fault: (.*)/);
+      expect(await paste(place, command)).toMatchObject({
+        code: 78,
+        text: expect.stringContaining(name) as string,
+      });
+      edit(place, '"Aurora"', '"Aurora",');
+      expect(await place.finding('projects file')).toMatch(/^ok: /);
+      if (place.hasPage) await place.pageThatSays(/^(?!The projects file)/);
+    },
+  },
+  'an id is a number, at a start': {
+    async happen(place) {
+      edit(place, '"1"', '1');
+      const fault = /projects\[0\]\.id must be a string .* found 1/;
+      const command = await stopsStart(place, 78, fault, 'projects file', /every fault: (.*)/);
+      expect((await paste(place, command)).text).toMatch(fault);
+      edit(place, '"id": 1', '"id": "1"');
+      await place.starts();
+    },
+  },
+  'viewlog may not read its projects file': {
+    only: { ...OWNED, projects: ['inside'] },
+    async happen(place) {
+      await (await place.starts()).stop();
+      fs.chownSync(place.projects, 0, 0);
+      fs.chmodSync(place.projects, 0o600);
+      const command = await stopsStart(
+        place,
+        78,
+        /projects\.json": permission denied/,
+        'permissions',
+        /does not start\. (.*)/,
+      );
+      await works(place, command, [place.projects]);
+      expect(rights(place.projects)).toBe(`0:${place.account.gid} 640`);
+      await place.starts();
+    },
+  },
+  'the projects file is hardened, which is no fault': {
+    only: { ...OWNED, projects: ['inside', "root's"] },
+    async happen(place) {
+      fs.chownSync(place.projects, 0, place.account.gid);
+      await place.starts();
+      const { code, text, findings } = await place.doctor();
+      expect([code, findings.filter(({ check }) => check === 'permissions')]).toStrictEqual([
+        0,
+        [],
+      ]);
+      expect(text).not.toMatch(/chown|chgrp|chmod/);
+    },
+  },
+  "the directory is root's, and its files are not": {
+    only: OWNED,
+    async happen(place) {
+      await (await place.starts()).stop();
+      fs.chownSync(place.data, 0, 0);
+      fs.chmodSync(place.data, 0o755);
+      expect(await place.failsToStart(73)).toContain(place.account.name);
+      const { code, text } = await place.doctor();
+      expect(code).toBe(78);
+      expect(await place.finding('user')).toMatch(/^error: .* root, .*Which account should run/);
+      expect(text).not.toMatch(/chown|chgrp|chmod/);
+      place.give(place.data);
+      expect(await place.finding('user')).toMatch(/^ok: /);
+    },
+  },
+  "today's file is read-only": {
+    only: { ...OWNED, account: ['service', 'person'] },
+    async happen(place) {
+      place.write(viewsOf(place), '', 0o440);
+      const log = /Cannot open ".*views-.*" for writing: .*; run: (.*)/;
+      const told = await place.failsToStart(73);
+      const fix = await stopsStart(place, 73, log, 'permissions', /does not start\. (.*)/);
+      expect(commandIn(told, log)).toBe(fix);
+      await works(place, fix, [viewsOf(place)]);
+      expect(rights(viewsOf(place))).toBe(`${place.account.uid}:${place.account.gid} 640`);
+      await place.starts();
+    },
+  },
+  "root has left today's file": {
+    only: OWNED,
+    async happen(place) {
+      await (await place.starts()).stop();
+      fs.writeFileSync(viewsOf(place), '');
+      fs.chownSync(viewsOf(place), 0, 0);
+      fs.chmodSync(viewsOf(place), 0o600);
+      const log = /Cannot open ".*views-.*" for writing: .*; run: /;
+      const fix = await stopsStart(place, 73, log, 'permissions', /does not start\. (.*)/);
+      await works(place, fix, [viewsOf(place)]);
+      expect(rights(viewsOf(place))).toBe(`0:${place.account.gid} 660`);
+      await place.starts();
+      await accepted(place);
+    },
+  },
+  'an old process holds the directory': {
+    only: { store: ['disk'], start: ['Node', 'Bun', 'executable', 'npm start', 'unit file'] },
+    async happen(place) {
+      const old = await place.starts();
+      const told = await place.failsToStart(73);
+      expect(told).toMatch(/: process \d+, viewlog \d[^,]*, running since 20\S+, at http/);
+      await works(place, commandIn(told, /or end it: (.*)/));
+      await until(() => old.code !== undefined);
+      await place.starts();
+    },
+  },
+  'another program has the port': {
+    only: { address: ['flags', 'variables'] },
+    async happen(place) {
+      const other = createServer((_, answer) => void answer.end()).listen(place.port, place.host);
+      onTestFinished(() => void other.close());
+      expect(await place.failsToStart(69)).toContain(`${place.host}:${place.port}`);
+      const { flags, env } = place;
+      const told = await place.finding('collector', ...(flags.length > 0 ? flags : flagsIn(env)));
+      expect(told).toMatch(/^error: Another program answers at/);
+      // Without sudo, only root sees everybody's programs.
+      const as = place.plan.hasSudo ? place.operator : ROOT;
+      const { text } = await place.paste(commandIn(told, /another address: (.*)/), undefined, as);
+      expect(text).toContain(`pid=${process.pid}`);
+      other.close();
+      other.closeAllConnections();
+      await place.starts();
+    },
+  },
+  'a project is not active': { only: WATCHED, happen: activated('1', true) },
+  'a project is not listed': { only: WATCHED, happen: activated('7', false) },
+  'an origin is not listed': {
+    only: WATCHED,
+    async happen(place) {
+      await place.starts();
+      const origin = 'https://b.example';
+      for (let i = 0; i < 3; i++) expect(await place.send({}, origin)).toBe(403);
+      const told = await place.pageThatSays(/^Aurora: all 3 views .*since/m);
+      const before = rights(place.projects);
+      await works(place, commandBelow(told, /If it is one of its sites, add it/), [place.projects]);
+      expect(rights(place.projects)).toBe(before);
+      await accepted(place, {}, origin);
+      await isFixed(place);
+      await replayed(place);
+    },
+  },
+  'a page sends a number for its id': {
+    only: { ...WATCHED, store: ['disk'] },
+    async happen(place) {
+      await place.starts();
+      await place.send();
+      for (let i = 0; i < 2; i++) expect(await place.send({ p: 1 })).toBe(422);
+      const told = await place.pageThatSays(/p must be a string/);
+      const { code, text } = await paste(place, commandBelow(told, /To explain the latest:/));
+      expect([code, text]).toStrictEqual([65, expect.stringMatching(/422 invalid-view[^]*p must/)]);
+    },
+  },
+  'a proxy cuts bodies': {
+    only: WATCHED,
+    async happen(place) {
+      await place.starts();
+      for (let i = 0; i < 3; i++) await sendHalf(place);
+      const told = await place.pageThatSays(/^Unreadable requests/m);
+      expect(told).toMatch(/ended after 9 bytes[^]*nginx: client_max_body_size 80k/);
+      const command = commandBelow(told, /the address that pages post to:/);
+      const url = command.replace(/https:\/\/views\.example\.com/, place.address);
+      expect(url).not.toBe(command);
+      expect(await works(place, url)).toMatch(/ok +url: .*reaches viewlog/);
+    },
+  },
+  'files are overdue': {
+    only: { store: ['disk'] },
+    async happen(place) {
+      const names = ['01', '02'].map((day) => `refused-2026-01-${day}.ndjson`);
+      const old = names.map((name) => join(place.data, name));
+      const kept = join(place.data, `refused-${today}.ndjson`);
+      for (const path of [...old, kept]) place.write(path, '');
+      await place.starts();
+      const told = await place.finding('overdue files');
+      expect(told).toContain('2 files should have been removed');
+      await works(place, commandBelow(told, /remove the oldest now:/), old);
+      expect([...old, kept].filter((path) => fs.existsSync(path))).toStrictEqual([kept]);
+      expect(await place.finding('overdue files')).toBe('');
+    },
+  },
+  'it does not run': {
+    only: { role: ['collector', 'archive'], store: ['disk'], address: ['flags', 'variables'] },
+    async happen(place) {
+      await (await place.starts()).stop();
+      const told = await place.finding('collector');
+      const listens = place.plan.role === 'archive' ? /archiving "/ : /listening on/;
+      const ran = await paste(place, commandIn(told, /Start it: (.*)/), [], listens);
+      expect(ran.text).toMatch(listens);
+      if (place.plan.role === 'collector') expect(ran.text).toContain(place.address);
+      if (place.hasPage) await until(() => place.page().catch(() => ''));
+      await ran.stop();
+      await place.starts();
+    },
+  },
+};
+
+/** Returns the options that the service has by variables, as flags. */
+const flagsIn = (env: NodeJS.ProcessEnv): string[] =>
+  Object.entries(env)
+    .filter(([name]) => name.startsWith('VIEWLOG_'))
+    .map(([name, value]) => `--${name.slice(8).toLowerCase().replaceAll('_', '-')}=${value}`);
+
+/** Sends a request whose body ends early, as a proxy with a limit passes it on. */
+async function sendHalf({ host, port }: Place): Promise<void> {
+  const socket = connect(port, host);
+  const head = 'POST /view HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
+  socket.end(`${head}Content-Length: 9\r\nConnection: close\r\n\r\n{"p":"1",`);
+  for await (const _ of socket);
+}
