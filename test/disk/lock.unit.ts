@@ -85,7 +85,10 @@ describe('a lock', () => {
     const dir = tempDir();
     await listenAt(join(dir, LOCK), serve);
     const asked = askHolder(dir);
-    await expectRefused(dir, /does not answer; find it with: ss -xlp \| grep viewlog\.lock/);
+    await expectRefused(
+      dir,
+      /does not answer; find it with: (sudo )?ss -xlp \| grep viewlog\.lock/,
+    );
     expect(await asked).toBe('unresponsive');
   });
 
