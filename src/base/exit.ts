@@ -51,7 +51,7 @@ export function reasonOf(error: unknown): string {
 export function fetchFailure(error: unknown): string {
   const { cause } = error as { cause?: unknown };
   if (!(cause instanceof Error)) return printable(reasonOf(error));
-  if (errnoOf(cause) === 'ERR_SSL_WRONG_VERSION_NUMBER') return 'it speaks http there, not https';
+  if (errnoOf(cause) === 'ERR_SSL_WRONG_VERSION_NUMBER') return 'the server speaks http, not https';
   // A name with several addresses has a reason for each, and itself only a code.
   return printable(cause.message || (errnoOf(cause) ?? reasonOf(error)));
 }

@@ -72,7 +72,7 @@ function readText(body: Uint8Array): StorableView | Refusal {
 
 /** Never says that the view was not stored: viewlog cannot know that. */
 function unavailable(reason: string): Refusal {
-  const detail = `The view may not have been stored: ${reason}. Send it again later; it may then be stored twice.`;
+  const detail = `The view may not have been stored: ${reason}. If you send it again, it may be stored twice.`;
   return refusal('storage-unavailable', detail, { retryAfterSeconds: LIMITS.retryAfterSeconds });
 }
 

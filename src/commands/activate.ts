@@ -54,7 +54,7 @@ export const activate = defineCommand({
     const what = isUnchanged ? outcome : whatWasDone(before);
     print(`Project ${id} ${what} in ${path}: ${rulesOf(after)}${isUnchanged ? '' : SOON}`);
     if (outcome === 'created' && operator === undefined) {
-      print(`Add your address to ${path}, as "operator": refusals tell sites to write to it`);
+      print('To show your address in refusals, add --operator you@example.com to this command');
     }
     const where = isRunning ? 'for the running viewlog' : 'once viewlog is running';
     print(`The script for its pages (--url is the address at which browsers reach viewlog):`);
@@ -106,10 +106,10 @@ function whatWasDone(before: ProjectEntry | undefined): string {
   return before.active === false ? 'activated' : 'changed';
 }
 
-/** `active, https://www.example.com, at most 6,000 views a minute` */
+/** `active, https://www.example.com, at most 6,000 views per minute` */
 function rulesOf({ origins, maxViewsPerMinute: limit }: ProjectEntry): string {
   const from = origins === undefined ? 'any origin' : origins.map((o) => printable(o)).join(' ');
-  const rate = limit === undefined ? 'no limit' : `at most ${plural(limit, 'view')} a minute`;
+  const rate = limit === undefined ? 'no limit' : `at most ${plural(limit, 'view')} per minute`;
   return `active, ${from}, ${rate}`;
 }
 

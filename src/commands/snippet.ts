@@ -69,8 +69,8 @@ const policyAdvice = (hash: string, origin: string): readonly string[] => [
   `  script-src-elem, or else script-src: ${hash}`,
   "    Leave this one out if the directive has 'unsafe-inline', but no nonce and no hash:",
   '    it would block the other inline scripts.',
-  'If a directive is missing, make it, and copy the sources of default-src into it first;',
-  "if that is missing too, nothing needs to be added. Remove 'none'.",
+  'If a directive is missing, create it, and copy the sources of default-src into it first;',
+  "if default-src is missing too, add nothing. Remove 'none'.",
 ];
 
 /** Returns why the project's views would be refused. */

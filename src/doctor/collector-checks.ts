@@ -116,7 +116,7 @@ export function checkCollector(facts: Facts): readonly Verdict[] {
 function startFix({ of, source }: Facts): string {
   const assumed =
     source === 'options'
-      ? ' with the options of this doctor, because no earlier start is known'
+      ? " with this command's options, because no earlier start is known"
       : '';
   const start = commands.restart(of) ?? commands.start(of);
   return start === undefined
@@ -137,14 +137,14 @@ export function checkHealth(facts: Facts): readonly Verdict[] {
     // The check of the collector reports one that does not run.
     if (!isFromViewlog(facts.reply) && !(isArchive(facts) && facts.holder)) return [];
     const what = address === '' ? '--status is off' : `Nothing answers at ${address}`;
-    const fix = 'Give --status as the collector has it; its log says where it is';
+    const fix = "Pass the collector's --status address; its log shows it";
     return [warning(`${what}; it is unknown whether views are accepted`, fix)];
   }
   if (isReady === undefined) return [anotherProgram(address, reply, facts.of)];
   if (isArchive(facts)) {
     if (isReady) return [ok(`Ready, according to ${address}/readyz`)];
     const why = reasons.length === 0 ? '' : `: ${reasons.join('; ')}`;
-    return [error(`Not ready${why}; nothing is archived`, 'Its log says more')];
+    return [error(`Not ready${why}; nothing is archived`, 'Read its log')];
   }
   if (overview === undefined) {
     const what = `${isReady ? 'Ready' : 'Not ready'}; only clients with a token see details`;

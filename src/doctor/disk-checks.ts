@@ -156,8 +156,7 @@ export const checkSpace = inside((seen, { settings, of }) => {
     return [error(`${what}; ${refused}`, spaceStep(space, of, minFreeBytes).text)];
   }
   const { daysLeft } = space;
-  if (daysLeft === undefined)
-    return [ok(`${what}; how long it lasts is unknown before a full day`)];
+  if (daysLeft === undefined) return [ok(`${what}; how long it lasts is known after a full day`)];
   const lasts = daysLeft > 3650 ? 'more than 10 years' : plural(Math.floor(daysLeft), 'day');
   const estimate = `${what}; lasts ${lasts} at the present rate`;
   // With --keep-days, as many files are removed as are added.

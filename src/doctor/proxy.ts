@@ -115,7 +115,9 @@ export const checkView = reached(({ origin, project = '', view }, of) => {
     const counted = `reports count it as a visitor's, of page ${PROBE_PAGE}`;
     return [ok(`${what} is stored: ${clip(view.body, 200)}; ${counted}`)];
   }
-  const { code, detail } = refusalIn(view) ?? { code: 'not by viewlog', detail: described(view) };
-  const fix = `To see what to do, by that code: ${help(of, 'trouble')}`;
-  return [warning(`${what} is refused, ${code}: ${detail}; ${LOST}`, fix)];
+  const refusal = refusalIn(view);
+  const how = refusal
+    ? `with ${refusal.code}: ${refusal.detail}`
+    : `by another program: ${described(view)}`;
+  return [warning(`${what} was refused ${how}; ${LOST}`, `Find the code in: ${help(of, 'trouble')}`)];
 });

@@ -10,7 +10,7 @@ const ORIGIN_LENGTH_MAX = 300;
 
 /** The rule for an origin, in the file and on the command line. */
 export const ORIGIN_EXPECTED =
-  'must be an origin without anything after its host and port, as in ' +
+  'must be scheme://host or scheme://host:port, such as ' +
   '"https://www.example.com" or "https://*.example.org" (to accept every origin, leave "origins" out)';
 
 /** Returns whether a project can list this origin. */

@@ -78,7 +78,7 @@ export function collectorMetrics(state: CollectorState): Metric[] {
     ['viewlog_ready', '0 if views are refused, or a stop is near; else 1.', ready],
     ['viewlog_queue_bytes', 'Bytes of views in flight.', queue.bytes],
     ['viewlog_queue_limit_bytes', '--max-queue.', queue.bytesMax],
-    ['viewlog_queue_lines', 'Lines that wait to be written.', store.queuedLines],
+    ['viewlog_queue_lines', 'Lines waiting to be written.', store.queuedLines],
     ['viewlog_projects', 'Projects listed.', listed],
     ['viewlog_projects_file_ok', '0 if the projects file is faulty, else 1.', Number(isSound)],
     ['viewlog_start_timestamp_seconds', 'When counting began.', counts.startMs / 1000],
@@ -87,8 +87,8 @@ export function collectorMetrics(state: CollectorState): Metric[] {
 
 const fileMetrics = (store: ViewStoreState): Metric[] => [
   ['viewlog_written_batches_total', 'Batches of lines written and synced together.', store.batches],
-  ['viewlog_sync_seconds_total', 'Time until lines were durable.', store.syncSeconds],
-  ['viewlog_sealed_fragments_total', 'Half lines that were ended.', store.sealedFragments],
+  ['viewlog_sync_seconds_total', 'Time spent making lines durable.', store.syncSeconds],
+  ['viewlog_sealed_fragments_total', 'Fragments that were ended.', store.sealedFragments],
   ['viewlog_disk_free_bytes', 'Free disk space at the data directory.', store.freeBytes],
   ['viewlog_file_bytes', 'Size of the view file being written.', store.fileBytes],
 ];

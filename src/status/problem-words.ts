@@ -79,7 +79,7 @@ function faultNotice(fault: NonNullable<StatusModel['projectsFault']>, of: Insta
 
 export function overdueNotice(overdue: readonly string[], of: Installation): Notice {
   const title = `${plural(overdue.length, 'file')} should have been removed by now.`;
-  const text = 'viewlog removes one of each kind an hour. To remove the oldest now:';
+  const text = 'viewlog removes one of each kind per hour. To remove the oldest now:';
   const steps = [{ text, command: commands.remove(of, overdue) }];
   return { colour: 'amber', title, steps };
 }
@@ -224,8 +224,9 @@ const REPLAYABLE: ReadonlySet<Remedy['kind']> = new Set([
   'fix-projects-file',
   'fixed',
 ]);
-const PAGE_ONLY = 'Sent again they would be refused again: only a change of the page helps.';
-const FILE_FIRST = 'Once the projects file is correct, the command that sends them again is here.';
+const PAGE_ONLY = 'Sent again, they would be refused again: only a change of the page helps.';
+const FILE_FIRST =
+  'Once the projects file is correct, this page shows the command that sends them again.';
 
 const noFile = ({ data }: Installation): string =>
   data === undefined
@@ -234,18 +235,18 @@ const noFile = ({ data }: Installation): string =>
 
 /** Why views of a code are never stored. A 503 promises nothing. */
 const NOT_STORED: Readonly<Partial<Record<RefusalCode, string>>> = {
-  'malformed-json': 'only whole JSON objects are.',
-  'request-timeout': 'only whole JSON objects are.',
-  'unsupported-media-type': 'their bodies are not read.',
+  'malformed-json': 'viewlog stores only whole JSON objects.',
+  'request-timeout': 'viewlog stores only whole JSON objects.',
+  'unsupported-media-type': 'viewlog does not read their bodies.',
   'view-too-large': 'they are too large.',
-  'rate-limited': 'views over a limit never are.',
+  'rate-limited': 'viewlog stores no views over a limit.',
   overloaded: 'they were refused to save memory.',
   'storage-unavailable':
-    'nothing could be. A few may be all the same, because a 503 promises nothing.',
+    'viewlog could store nothing. A few may be stored after all: a 503 promises nothing.',
 };
 
 const DROPPED: Readonly<Record<Dropped, string>> = {
-  'no-object': 'only JSON objects are.',
+  'no-object': 'viewlog stores only JSON objects.',
   off: '--max-refused is 0.',
   full: '--max-refused was reached.',
   'little-space': 'less than twice --min-free was free.',
@@ -255,7 +256,7 @@ const DROPPED: Readonly<Record<Dropped, string>> = {
 
 const whyLost = (code: RefusalCode, { why }: Fate): string =>
   (REFUSALS[code].isStored ? DROPPED[why ?? 'failed'] : NOT_STORED[code]) ??
-  'views of this kind never are.';
+  'viewlog stores no views of this kind.';
 
 /** `mb must be an integer (received "12")` */
 export function faultWords({ field, message, received }: Omit<Issue, 'expected'>): string {
@@ -292,7 +293,7 @@ export function fixOf(reason: Refused, of: Installation): Step {
   }
   if (remedy.kind === 'raise-limit') {
     const { limit, sent = 0, viewsPerMinute: raised } = remedy;
-    const now = `Its limit is ${plural(limit, 'view')} a minute`;
+    const now = `Its limit is ${plural(limit, 'view')} per minute`;
     if (raised === undefined) return { text: `${now}. ${UNKNOWN_RATE}` };
     const rate = `${now}, and ${formatCount(sent)} were sent in the busiest full minute.`;
     return { text: `${rate} ${text}`, command: activate({ 'max-views-per-minute': raised }) };
@@ -304,7 +305,7 @@ export function fixOf(reason: Refused, of: Installation): Step {
   return remedy.kind === 'fix-page' && !isType ? pageStep(reason, of) : { text };
 }
 
-const UNKNOWN_RATE = 'The limit to set is known once a full minute was counted.';
+const UNKNOWN_RATE = 'The limit to set is known after a full minute.';
 
 function proxyStep(
   { isCut, bytes }: JudgedReason['sample'],
@@ -318,7 +319,7 @@ function proxyStep(
   const caddy = `request_body { max_size ${formatSizeOption(bodyBytes)} }`;
   const text =
     `The latest body ${what}. Usually a proxy limits the size or time of bodies. ` +
-    `Let ${formatSize(bodyBytes)} pass (nginx: ${nginx}; Caddy: ${caddy}). ` +
+    `Allow ${formatSize(bodyBytes)} (nginx: ${nginx}; Caddy: ${caddy}). ` +
     'To test it, with the address that pages post to:';
   return { text, command: commands.doctor(of, { url: VIEWS_SITE }) };
 }

@@ -163,8 +163,8 @@ function storeFigure({ store, space }: StatusModel): Figure {
   if (space === undefined) return ['Free disk', 'unknown', 'statfs is not permitted'];
   const { freeBytes, daysLeft = Infinity } = space;
   const days = daysLeft > 3650 ? 'more than 10 years' : plural(Math.floor(daysLeft), 'day');
-  const lasts = space.daysLeft === undefined ? 'unknown before a full day' : days;
-  return ['Free disk', formatRoundedSize(freeBytes), `lasts: ${lasts}`];
+  const lasts = space.daysLeft === undefined ? 'estimate after one full day' : `lasts ${days}`;
+  return ['Free disk', formatRoundedSize(freeBytes), lasts];
 }
 
 export function stateWords(row: ProjectRow): string {
@@ -193,7 +193,7 @@ export const cells = ({ figures: f }: ProjectRow): string[] =>
 
 /** Returns the text under the chart of a row. */
 export const chartWords = ({ hours, figures: { today, yesterday } }: ProjectRow): string =>
-  `Views of the last 24 hours, at most ${formatCount(Math.max(...hours))} an hour. Today ${formatCount(today)}, yesterday ${countOrDash(yesterday)}.`;
+  `Views of the last 24 hours, at most ${formatCount(Math.max(...hours))} per hour. Today ${formatCount(today)}, yesterday ${countOrDash(yesterday)}.`;
 
 /** Returns how many projects are not shown. */
 export function leftOut({ projects, projectsFound }: StatusModel): string {

@@ -21,8 +21,8 @@ export function invalidView(value: unknown): Refusal {
     if (++count <= LIMITS.issuesMax) issues.push(word());
   }
   const leftOut = count - issues.length;
-  const listed = leftOut > 0 ? `the first ${issues.length}, and leaves out ${leftOut} more` : 'all';
-  const many = count > 1 ? ` The view has ${plural(count, 'fault')}; issues lists ${listed}.` : '';
+  const listed = leftOut > 0 ? `the first ${issues.length} listed` : 'all listed';
+  const many = count > 1 ? ` The view has ${plural(count, 'fault')}, ${listed} in issues.` : '';
   const project = (value as { p?: unknown } | null)?.p;
   return {
     code: 'invalid-view',

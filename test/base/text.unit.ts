@@ -57,5 +57,5 @@ it('counts and sizes are written with their unit', () => {
 it('says in plain words that https was asked of a port that speaks http', async () => {
   const port = await listening(createServer());
   const error: unknown = await fetch(`https://127.0.0.1:${port}/`).catch((e: unknown) => e);
-  expect(fetchFailure(error)).toBe('it speaks http there, not https');
+  expect(fetchFailure(error)).toBe('the server speaks http, not https');
 });

@@ -162,7 +162,7 @@ describe('a refusal', () => {
   });
 });
 
-it('a limit of views a minute counts only good views, and says when to come back', async () => {
+it('a limit of views per minute counts only good views, and says when to come back', async () => {
   const { send, problem } = newCollector();
   const limited = (change: object) => ({ body: viewOf({ p: '1000004', ...change }) });
   const long = 'x'.repeat(VIEW_MAX - 150);
@@ -250,6 +250,6 @@ it.each<[why: string, ViewStore['append']]>([
   const { status, code, detail, headers } = await newCollector(append).problem({});
   expect([status, code, headers['Retry-After']]).toEqual([503, 'storage-unavailable', '5']);
   expect(detail).toBe(
-    `The view may not have been stored: ${why}. Send it again later; it may then be stored twice.`,
+    `The view may not have been stored: ${why}. If you send it again, it may be stored twice.`,
   );
 });

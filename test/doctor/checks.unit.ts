@@ -176,7 +176,7 @@ const MISSING_COMMA = {
   projects: reading('{\n "projects": [\n  { "id": "1" }\n  { "id": "2" } ] }'),
 };
 const NO_HEALTH =
-  'it is unknown whether views are accepted. Give --status as the collector has it;';
+  "it is unknown whether views are accepted. Pass the collector's --status address;";
 
 const withoutToken = (isReady: boolean): Partial<Facts> => ({
   status: { ...STATUS, reply: answer(200), isReady, overview: undefined },
@@ -243,7 +243,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
         chosen: { port: flag('8080'), status: flag('off') },
       },
     },
-  'no view is accepted. Start it with the options of this doctor, because no earlier start is known: viewlog serve --data /data':
+  "no view is accepted. Start it with this command's options, because no earlier start is known: viewlog serve --data /data":
     { ...NOT_RUNNING, source: 'options' },
   'no view is accepted. Start it: sudo systemctl restart v.service': {
     ...NOT_RUNNING,
@@ -255,16 +255,16 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   [String.raw`warning refusals: \u001b[2J. `]: shown(sceneOf({}), ['\u001b[2J']),
   'warning refusals: Aurora: 2 of 102 views of the last hour refused, since 2026-11-22 14:01 UTC. 2 views in 24 hours, the latest 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If it is one of its sites, add it: viewlog activate 1 --data /data --origin https://b.example':
     shown(sceneOf({}, 2, 'origin-not-allowed')),
-  'arrived cut off. The latest body ended after 12 bytes. Usually a proxy limits the size or time of bodies. Let 80 KiB pass (nginx: client_max_body_size 80k; Caddy: request_body { max_size 80KiB })':
+  'arrived cut off. The latest body ended after 12 bytes. Usually a proxy limits the size or time of bodies. Allow 80 KiB (nginx: client_max_body_size 80k; Caddy: request_body { max_size 80KiB })':
     shown(cutBodies()),
   'warning cors: Answers to pages of https://a.example allow "*" to read them; browsers do not let pages send, or read answers. Have the proxy pass OPTIONS and Origin on, and leave Access-Control-… to viewlog: viewlog help proxies':
     proxied({ get: problem('method-not-allowed', '', { 'access-control-allow-origin': '*' }) }),
   'warning cors: Another program answers preflights: 405 from nginx; browsers': proxied({
     preflight: answer(405, { server: 'nginx' }),
   }),
-  'warning view: A view of project 7 from https://a.example is refused, project-not-activated: No;':
+  'warning view: A view of project 7 from https://a.example was refused with project-not-activated: No;':
     proxied({ project: '7', view: problem('project-not-activated', 'No.') }),
-  'warning overdue files: 1 file should have been removed by now. viewlog removes one of each kind an hour. To remove the oldest now: rm /data/views-2026-01-01.ndjson':
+  'warning overdue files: 1 file should have been removed by now. viewlog removes one of each kind per hour. To remove the oldest now: rm /data/views-2026-01-01.ndjson':
     inside({ overdue: ['views-2026-01-01.ndjson'] }),
   'warning write and sync: A write and sync take 51 ms (the slowest of 3: 200 ms); answers wait':
     inside({ writing: [51, 51, 200] }),
@@ -300,7 +300,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     of: { ...INSTALLATION, data: undefined },
     disk: undefined,
   },
-  'error health: Not ready: no connection; nothing is archived. Its log says more': {
+  'error health: Not ready: no connection; nothing is archived. Read its log': {
     ...ARCHIVE,
     status: { ...STATUS, reply: answer(503), isReady: false, reasons: ['no connection'] },
   },

@@ -123,7 +123,7 @@ describe('the address that pages post to', () => {
       expect.objectContaining({ pid: 'viewlog-doctor', url: '/viewlog-doctor' }),
     ]);
     const refused = await doctor(viewlog.data, [...args, '--project=7']);
-    expect(refused.outcome('view')).toMatch(/^0 warning view: .* is refused, project-not/);
+    expect(refused.outcome('view')).toMatch(/^0 warning view: .* was refused with project-not/);
     const nowhere = await doctor(viewlog.data, ['--project=7']);
     expect(nowhere.outcome()).toBe('64 error: --project sends one real view, so it needs --url');
   });

@@ -26,7 +26,7 @@ test('activate creates the file, its schema and its directory', async () => {
   const path = `${directory}/a/b/projects.json`;
   const { out } = await run(activate, '1000001', '--name', 'My "site"', '--projects', path);
   expect(out).toContain(`Project 1000001 added in ${path}: active, any origin, at most 6,000 view`);
-  expect(out).toContain(`Add your address to ${path}, as "operator"`);
+  expect(out).toContain('To show your address in refusals, add --operator');
   const project = { id: '1000001', name: 'My "site"', active: true, maxViewsPerMinute: 6000 };
   const created = { $schema: './projects.schema.json', projects: [project] };
   expect(await fs.readFile(path, 'utf8')).toBe(`${JSON.stringify(created, null, 2)}\n`);
@@ -43,7 +43,7 @@ const EDITS = `
 { "projects":  [⏎{ "id":"1",   "name" :"a" }  ]⏎}
 activate 2 --origin https://*.b.com --origin https://b.com
 { "projects":  [⏎{ "id":"1",   "name" :"a" },⏎{ "id": "2",   "origins": ["https://*.b.com", "https://b.com"],   "active": true,   "maxViewsPerMinute": 6000 }  ]⏎}
-added: active, https://*.b.com https://b.com, at most 6,000 views a minute
+added: active, https://*.b.com https://b.com, at most 6,000 views per minute
 
 {"projects":[{"id":"1","active":false,"name":"x"},{"id":"2","active":false}]}
 activate 2
@@ -68,7 +68,7 @@ changed: active, https://b.com, no limit
 { "operator": "me@a.com", "projects": [ {"id": "1",   "maxViewsPerMinute": 60},⏎ {"id": "2"} ] }
 activate 1 --contact jo --max-views-per-minute 90 --operator you@a.com
 { "operator": "you@a.com", "projects": [ {"id": "1",   "maxViewsPerMinute": 90,   "contact": "jo"},⏎ {"id": "2"} ] }
-changed: active, any origin, at most 90 views a minute
+changed: active, any origin, at most 90 views per minute
 
 {"projects":[{"id":"1","origins":["https:\\/\\/a.com"]}],"operator":"me@a.com"}
 activate 1 --origin https://a.com:443 --operator me@a.com
@@ -142,8 +142,8 @@ test.each([
   [deactivate, '2', /^Project 2 is not listed in /],
   [activate, 'x1', 'found "x1"'],
   [activate, '1'.repeat(21), 'must be a string of 1 to 20 digits'],
-  [activate, '1 --origin https://b.com/', '--origin must be an origin without'],
-  [activate, '1 --remove-origin b.com', '--remove-origin must be an origin without'],
+  [activate, '1 --origin https://b.com/', '--origin must be scheme:'],
+  [activate, '1 --remove-origin b.com', '--remove-origin must be scheme:'],
   [activate, '1 --remove-origin https://c.com', 'no origin left'],
   [activate, '1 --operator me', '--operator must be an e-mail address'],
   [activate, '1 --max-views-per-minute 0', 'must be a whole number from 1'],

@@ -123,9 +123,9 @@ Views are refused with 503 since ${at('14:00')}: too little free disk space.
     expect(scene.text()).toBe(`Unreadable requests: 71% refused (arrived cut off)
 Unreadable requests: 134 of 188 requests of the last hour refused, since ${at('14:00')}.
   134 requests in 24 hours, the latest ${at('14:03')} from ${MOVED}: arrived cut off.
-  The latest body ended after 2,014 bytes. Usually a proxy limits the size or time of bodies. Let 80 KiB pass (nginx: client_max_body_size 80k; Caddy: request_body { max_size 80KiB }). To test it, with the address that pages post to:
+  The latest body ended after 2,014 bytes. Usually a proxy limits the size or time of bodies. Allow 80 KiB (nginx: client_max_body_size 80k; Caddy: request_body { max_size 80KiB }). To test it, with the address that pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com
-  134 are not stored: only whole JSON objects are.`);
+  134 are not stored: viewlog stores only whole JSON objects.`);
     scene.nowMs += 5_000;
     scene.accept(3, '1', 1000);
     expect(scene.text()).toContain('cut off. None refused for 8 min, and 3 accepted since.\n');
@@ -153,10 +153,10 @@ Views are refused with 503 since ${at('14:00')}: permission denied.
     const scene = new Scene([AURORA], NOON - 3 * DAY_MS);
     scene.counts.sinceMs -= DAY_MS;
     scene.accept();
-    expect(scene.whole()).toMatch(/^Free disk: 8\.0 GiB \(lasts: unknown before a full day\)$/m);
+    expect(scene.whole()).toMatch(/^Free disk: 8\.0 GiB \(estimate after one full day\)$/m);
     scene.around = { files: { bytesPerDay: 2 ** 30 } };
     expect(scene.whole()).toMatch(
-      /\nLast view 1 s ago\. Restarted 2026-11-19 14:00 UTC\. Counted since 2026-11-18 14:00 UTC\.\n[^]*\nFree disk: 8\.0 GiB \(lasts: 7 days\)\n[^]*\nWriting views-2026-11-22\.ndjson, 1\.2 KiB\. viewlog 0\.1\.0\.\n$/,
+      /\nLast view 1 s ago\. Restarted 2026-11-19 14:00 UTC\. Counted since 2026-11-18 14:00 UTC\.\n[^]*\nFree disk: 8\.0 GiB \(lasts 7 days\)\n[^]*\nWriting views-2026-11-22\.ndjson, 1\.2 KiB\. viewlog 0\.1\.0\.\n$/,
     );
   });
 
@@ -165,15 +165,15 @@ Views are refused with 503 since ${at('14:00')}: permission denied.
     scene.list({ id: '1', maxViewsPerMinute: 20 }, { id: '2' });
     scene.accept(20, '1', 0);
     scene.refuse(130, { code: 'rate-limited', project: '1', limit: 20 }, undefined, undefined, 0);
-    const limit = 'Its limit is 20 views a minute';
-    expect(scene.text()).toContain(`${limit}. The limit to set is known once a full minute was`);
+    const limit = 'Its limit is 20 views per minute';
+    expect(scene.text()).toContain(`${limit}. The limit to set is known after a full minute.`);
     scene.nowMs += MINUTE_MS;
     expect(scene.text()).toBe(`Project 1: 87% refused (rate limited)
 Project 1: 130 of 150 views of the last hour refused, since ${at('14:00')}.
   130 views in 24 hours, the latest ${at('14:00')} without an Origin: rate limited.
   ${limit}, and 150 were sent in the busiest full minute. Unless this is a flood, raise the limit to twice that:
     ${VIEWLOG} activate 1 ${FILES} --max-views-per-minute 300
-  130 are not stored: views over a limit never are.`);
+  130 are not stored: viewlog stores no views over a limit.`);
     scene.list({ id: '1', maxViewsPerMinute: 300 }, { id: '2' });
     scene.accept();
     expect(scene.text()).toContain(`rate limited.\n  Accepted again since ${at('14:01')}.`);
@@ -192,7 +192,7 @@ Aurora: all 2 views of the last hour refused, since ${at('14:00')}.
   2 views in 24 hours, the latest ${at('14:00')} from https://a.example: mb must be an integer (received "12"); url must start with "/" (received "home").
   Correct the page "home". To explain the latest:
     grep -E '"code":"invalid-view".*"p": *"?1["},]' /data/refused-${DAY}.ndjson | tail -n 1 | ${VIEWLOG} explain ${FILES}
-  2 are stored. Sent again they would be refused again: only a change of the page helps.`);
+  2 are stored. Sent again, they would be refused again: only a change of the page helps.`);
     scene.around = {
       ...scene.around,
       installation: { chosen: { 'max-view': { text: '64KiB', from: 'flag' } } },
@@ -216,7 +216,7 @@ Aurora: all 2 views of the last hour refused, since ${at('14:00')}.
 Aurora: the only view of the last hour refused, since ${at('14:00')}.
   1 view in 24 hours, the latest ${at('14:00')} without an Origin: origin not allowed.
   Send them from a browser, or with an Origin header.
-  1 is stored. Sent again they would be refused again: only a change of the page helps.
+  1 is stored. Sent again, they would be refused again: only a change of the page helps.
 Project 3 (inactive, but still sending): all 99 views of the last hour refused, since ${at('14:00')}.
   99 views in 24 hours, the latest ${at('14:01')} from ${MOVED}: project not activated.
   If it is a site of yours, activate it; if not, remove the script from its pages:
@@ -266,7 +266,7 @@ To get the first view
     const scene = sceneOf({ files: { overdue }, isStopping: true, store: { freeBytes: 65 * MiB } });
     expect(scene.text()).toBe(`Views are arriving: 1 of 2 projects
 2 files should have been removed by now.
-  viewlog removes one of each kind an hour. To remove the oldest now:
+  viewlog removes one of each kind per hour. To remove the oldest now:
     rm /data/views-2026-01-01.ndjson /data/refused-2026-01-02.ndjson
 viewlog is about to stop. It accepts views until it does.
 Free disk space is close to --min-free (64 MiB); refused views are no longer stored`);

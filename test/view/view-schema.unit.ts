@@ -76,7 +76,7 @@ describe('the detail of a refusal', () => {
     [changed({ pid: undefined }), '"pid" is required: a non-empty string.'],
     [
       changed({ mv: { vtt: 1, vt: 1, v30: 1, dlv: 1 }, url: 'x' }),
-      '"mv.vtt" is not a field of a view; did you mean "mv.vt"? The view has 2 faults; issues lists all.',
+      '"mv.vtt" is not a field of a view; did you mean "mv.vt"? The view has 2 faults, all listed in issues.',
     ],
   ])('%s', (text, detail) => {
     expect(refused(text).detail).toBe(detail);
@@ -119,8 +119,8 @@ describe('the faults of a view', () => {
   });
 
   it.each([
-    [50, 'The view has 50 faults; issues lists all.'],
-    [62, 'The view has 62 faults; issues lists the first 50, and leaves out 12 more.'],
+    [50, 'The view has 50 faults, all listed in issues.'],
+    [62, 'The view has 62 faults, the first 50 listed in issues.'],
   ])('%i are counted to the last, and 50 listed', (count, said) => {
     const { detail, issues } = refused(changed({ mp: { p: Array(count).fill(1) } }));
     expect(detail).toBe(`"mp.p[0]" must be a string; received 1. ${said}`);

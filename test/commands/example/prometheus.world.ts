@@ -73,7 +73,7 @@ const ALERTS = [
   NOT_ACCEPTING,
   [
     'ProjectSilent',
-    'Project 1 has sent no views for three hours, unlike yesterday',
+    'Project 1 is silent: no views for three hours, unlike yesterday',
     { project: '1' },
   ],
   ['Refusing', 'viewlog refused 30 requests within an hour', {}],
