@@ -20,7 +20,7 @@ export interface ArchiveFilesOptions extends DirectoryOptions {
   readonly stop: AbortSignal;
   /** The longest wait between two attempts; the first is a tenth of it, and they double. */
   readonly waitMsMax: number;
-  /** The most ids in memory, of lines that the record does not cover. */
+  /** The most ids to hold in memory, of lines that the record does not cover. */
   readonly idsMax?: number;
   /** View files more than this many days old are removed; 0: none. */
   readonly keepDays: number;
@@ -58,7 +58,7 @@ export class ArchiveFiles {
   #lookedMs = 0;
   /** `undefined` if nothing has been archived. */
   record: ArchiveRecord | undefined;
-  /** Why it waits now: a full disk, or a file that cannot be opened. */
+  /** The reason for waiting now: a full disk, or a file that cannot be opened. */
   blocked: Blocked | undefined;
   /** Tells the operator about files that another program has removed. */
   readonly warnings: string[] = [];
@@ -138,7 +138,7 @@ export class ArchiveFiles {
     return fresh.length;
   }
 
-  /** Returns those of the ids that no line of the day's file has. */
+  /** Returns the ids that are in no line of the day's file. */
   async absent(day: string, ids: ReadonlySet<string>): Promise<Set<string>> {
     const { files, dir } = this.#options;
     const path = `${dir}/${fileNameOf('views', day)}`;
@@ -151,7 +151,7 @@ export class ArchiveFiles {
     return absent;
   }
 
-  /** Called when everything that the stream has of a day is in its file. */
+  /** Call once the day's file has every view that the stream has of the day. */
   async restored(day: string): Promise<void> {
     const name = fileNameOf('views', day);
     const { sequence, id } = this.record!;
@@ -184,7 +184,7 @@ export class ArchiveFiles {
   }
 
   /**
-   * Called when no message that is still to come should be in the files.
+   * Call once every message that an earlier process may have written has been read.
    * @param isCertain false: some may be, so this process continues to look for them.
    */
   caughtUp(isCertain: boolean): void {
@@ -278,8 +278,8 @@ export class ArchiveFiles {
     this.#openDay = day;
     let left = lines;
     await this.#repeat(fileNameOf('views', day), async () => {
-      // There may have been a wait for space, or for the stream. Later, a part of the lines may be
-      // written.
+      // After a wait, another program may have changed the file. Once part of the lines may be
+      // written, it is too late to check.
       const isLookDue = lines.length === 0 && performance.now() - this.#lookedMs >= LOOK_MS;
       if (isLookDue) await this.look();
       const { blocked: unopened } = await this.writer.write(day, NOTHING);
@@ -300,7 +300,7 @@ export class ArchiveFiles {
   }
 
   /**
-   * Repeats what a full disk, or a file that cannot be opened, prevents until it succeeds.
+   * Repeats an attempt for as long as a full disk, or a file that cannot be opened, blocks it.
    * @param path the file that is read or written, for the log.
    * @param attempt may resolve to what blocks it, or throw; a Fatal is not retried.
    * @throws if the attempt is blocked and the process is stopped.
@@ -316,7 +316,7 @@ export class ArchiveFiles {
         return;
       }
       const { message } = this.blocked;
-      // Low space has been logged.
+      // The log already has a line about low space.
       const isNew = message !== '' && message !== before?.message;
       if (isNew) log.error(`${message}; retrying`);
       stop.throwIfAborted();

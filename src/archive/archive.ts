@@ -50,7 +50,7 @@ const LOOK_MS = 1_000;
  * again.
  */
 const MISMATCH_LOOKS = 4;
-/** An audit may take this part of the time. */
+/** The largest share of the time that audits may take. */
 const AUDIT_SHARE = 0.1;
 
 export class Archive {
@@ -59,7 +59,7 @@ export class Archive {
   readonly #log: ArchiveLog;
   /** The sequence of the stream's last message. */
   #end = 0;
-  /** The same, when this connection began to read; infinite before it is known. */
+  /** The same when this connection began to read; `Infinity` until it is known. */
   #endAtStart = Infinity;
   /** The last position that was recorded before the servers seemed to have lost messages. */
   #positionBefore = 0;

@@ -9,7 +9,7 @@ import { firstBetween, type StreamSource } from './stream-source.ts';
 
 type Options = ArchiveFilesOptions & { readonly source: StreamSource; readonly log: Log };
 
-/** Ids of messages to compare with the file at once. About 50 MiB. */
+/** The number of ids to compare with the file at once: about 50 MiB. */
 const IDS_MAX = 500_000;
 
 /**
@@ -20,7 +20,7 @@ export class RestoredDay {
   readonly #options: Options;
   readonly #files: ArchiveFiles;
   readonly #day: string;
-  /** Everything up to this message is compared. */
+  /** Every message up to this one has been compared. */
   #after = 0;
   #written = 0;
 

@@ -1,4 +1,4 @@
-// Environment variables. Deno asks for permission to read them, and without it there are none.
+// Environment variables. Deno without the permission to read them shows none.
 import { orElse } from './exit.ts';
 
 /** Reads one environment variable. */

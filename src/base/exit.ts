@@ -33,7 +33,10 @@ export function errnoOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** Returns what `read` returns, or `otherwise` if it throws: no such file, or Deno may not look. */
+/**
+ * Returns what `read` returns, or `otherwise` if it throws: no such file, or Deno lacks a
+ * permission.
+ */
 export function orElse<T, O>(read: () => T, otherwise: O): T | O {
   try {
     return read();
@@ -42,7 +45,9 @@ export function orElse<T, O>(read: () => T, otherwise: O): T | O {
   }
 }
 
-/** Returns what a system error says, without a stack: `ENOSPC: no space left on device, write`. */
+/**
+ * Returns the message of a system error, without a stack: `ENOSPC: no space left on device, write`.
+ */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
@@ -52,6 +57,6 @@ export function fetchFailure(error: unknown): string {
   const { cause } = error as { cause?: unknown };
   if (!(cause instanceof Error)) return printable(reasonOf(error));
   if (errnoOf(cause) === 'ERR_SSL_WRONG_VERSION_NUMBER') return 'the server speaks http, not https';
-  // A name with several addresses has a reason for each, and itself only a code.
+  // For a name with several addresses, the error has a code, and one reason per address.
   return printable(cause.message || (errnoOf(cause) ?? reasonOf(error)));
 }

@@ -9,7 +9,7 @@ export class OutputClosed extends Error {
   override readonly name = 'OutputClosed';
 }
 
-/** Between two attempts to write to a full pipe that doesn't block. */
+/** The wait between two attempts to write to a full pipe that doesn't block. */
 const RETRY_MS = 5;
 /** A service doesn't wait longer for a reader of its log. */
 const LOG_WAIT_MS_MAX = 100;

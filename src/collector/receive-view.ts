@@ -9,9 +9,9 @@ import { created, problem } from './answers.ts';
 import { mediaTypeFault, textOf, unreadBody } from './read-text.ts';
 
 /**
- * The header that marks a request of `viewlog replay`. Whatever a page may send is refused as usual,
- * but a marked view is stored among the refused ones already, so it is not stored there again, and
- * it says nothing about what pages send now.
+ * The header that marks a request of `viewlog replay`. If a marked view is refused, it isn't stored
+ * again, because the refused file already has it. Nor does it count on the status page, because no
+ * page has sent it now.
  */
 export const REPLAY_HEADER = 'viewlog-replay';
 
@@ -77,7 +77,7 @@ function unavailable(reason: string): Refusal {
 }
 
 /**
- * Counts a refusal, keeps the view if the refusal's row says so, and answers. Every refusal of the
+ * Counts a refusal, stores the view if the refusal's row says so, and answers. Every refusal of the
  * collector comes through here.
  * @param body the request's body, if it was read.
  */

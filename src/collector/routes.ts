@@ -1,7 +1,7 @@
-// Hono is the front door because whoever knows Hono can read these routes, and add one. A runtime's
-// `Request` and `Response` would cost 40% of the speed on Node, so Hono gets the exchange in place of
-// a request, and asks `getPath` for its path. The route's handler sets the answer in `env`, from where
-// it goes to the runtime's server; what the handler returns to Hono has no meaning.
+// Hono is the front door because anyone who knows Hono can read these routes, and add one. A
+// runtime's `Request` and `Response` would cost 40% of the speed on Node, so Hono gets the exchange
+// in place of a request, and reads its path with `getPath`. The route's handler sets the answer in
+// `env`; the value that it returns to Hono has no meaning.
 import { type Context, Hono } from 'hono';
 import { printable } from '../base/text.ts';
 import type { Answer, Exchange, Handler } from '../http/exchange.ts';

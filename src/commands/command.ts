@@ -40,7 +40,7 @@ export interface Output {
 export interface Invocation extends Output {
   /** This process as its options describe it, for the commands that it prints. */
   readonly self: Announced;
-  /** Says how that user runs this command line; `undefined` if it contains a secret. */
+  /** Returns this command line as that user would run it; `undefined` if it contains a secret. */
   readonly asOwner: AsOwner;
 }
 

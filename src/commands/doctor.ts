@@ -66,10 +66,12 @@ function valuesOf(settings: DoctorSettings, { chosen }: Announced): DoctorSettin
   return { ...settings, ...orElse(() => readSettings(flags, NEEDED, () => undefined), {}) };
 }
 
-/** These decide what is examined, or have checks of their own. */
+/** These options decide what is examined, or have checks of their own. */
 const NOT_COMPARED = new Set(['store', 'port', 'status-token-file', 'url', 'project', 'log']);
 
-/** Returns `--max-view 16KiB, not 32KiB` for each option that the running collector has not. */
+/**
+ * Returns `--max-view 16KiB, not 32KiB` for each option that differs from the running collector's.
+ */
 function differences(chosen: Chosen, running: Announced): string[] {
   return SERVE_OPTIONS.flatMap((name) => {
     const asked = chosen[name]?.text;

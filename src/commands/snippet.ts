@@ -18,8 +18,8 @@ declare const SNIPPETS: string;
 const BYTES_MAX = 2000;
 
 /**
- * Prints the script for a project's pages. It can be ready before the collector is, so an unlisted
- * project has its script, too.
+ * Prints the script for a project's pages. It prints the script of an unlisted project too, because
+ * pages may be ready before the collector is.
  */
 export const snippet = defineCommand({
   name: 'snippet',

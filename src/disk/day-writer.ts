@@ -89,8 +89,8 @@ export class DayWriter {
   }
 
   /**
-   * Returns whether the day's file is open, or was the last one before it, less than an hour ago. If
-   * a wrong clock has changed the file, the right one changes it back.
+   * Returns whether the day's file is open, or was closed for the open one less than an hour ago.
+   * If a wrong clock has changed the file, the right one changes it back.
    */
   isInUse(day: string): boolean {
     const isLeft = day === this.#left.day && performance.now() - this.#left.atMs < HOUR_MS;
@@ -133,8 +133,8 @@ export class DayWriter {
     if (isThere && found.size >= file.size) {
       return file.day === today ? undefined : this.#leave();
     }
-    // The rest of a half line belongs into a file that was moved, but not into one that was
-    // emptied. It is tried once: a moved file's disk may have no space until the file is closed.
+    // The rest of a half line goes into the moved file, but not into an emptied one. The write is
+    // tried once, because a moved file's disk may have no space until the file is closed.
     if (!isThere && file.owed.length > 0) await this.#append(file, NOTHING);
     await this.#close(file);
     if (file.day !== today) return undefined;
@@ -261,12 +261,12 @@ export class DayWriter {
       // file system without modes refuses chmod, and has rules of its own.
       if (found === undefined) await files.chmod(path, 0o640).catch(() => {});
       const there = await files.fstat(fd);
-      // Another program may have replaced the file since the first look.
+      // Another program may have replaced the file since it was checked.
       if (!there.isFile()) throw new Error(NOT_REGULAR);
       const { dev, ino, size } = there;
       const owed = (await endsInNewline(files, fd, size)) ? NOTHING : SEAL;
       if (size > 0) await synced(path, files.fdatasync(fd));
-      // Also if the file was there: its creator may have died before it synced the directory.
+      // Syncs the directory of an existing file too: its creator may have died before it could.
       await syncDirectory(files, dir);
       this.#file = { day, path, fd, isDsync, dev, ino, size, owed };
     } catch (error) {
@@ -278,9 +278,9 @@ export class DayWriter {
 }
 
 /**
- * Splits whole lines at the byte up to which they are in a file.
- * @returns the bytes of the lines that are whole in it, and a copy of the rest of the next line, all
- *   of it if none of it is in the file; empty if there is no next line.
+ * Splits whole lines after the bytes that are in a file.
+ * @returns the bytes of the lines that are whole in the file, and a copy of what the file lacks of
+ *   the next line; empty if there is no next line.
  */
 export function splitAt(lines: Uint8Array, written: number) {
   const lineBytes = lines.subarray(0, written).lastIndexOf(NEWLINE) + 1;

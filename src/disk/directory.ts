@@ -53,7 +53,9 @@ export function cannotOpen(name: string, error: unknown): Fatal {
   );
 }
 
-/** Returns how this user may write to the file, if it is the only one in its directory that is wrong. */
+/**
+ * Returns how to let this user write to the file: by a command if the directory is the user's own.
+ */
 function grantOf(name: string): string {
   const [file, directory, lock] = [name, dirname(name), `${dirname(name)}/viewlog.lock`].map(
     (path) => orElse(() => fs.statSync(path, { throwIfNoEntry: false }), undefined),

@@ -10,7 +10,7 @@ import { systemFiles } from './ops.ts';
 
 const pathIn = (dir: string): string => `${dir}/last-start.json`;
 
-/** Keeps it for later. Never rejects: it is a convenience. */
+/** Stores the start for a later doctor. Never rejects, because viewlog works without it. */
 export const rememberStart = (dir: string, self: object): Promise<void> =>
   replaceFile(systemFiles, pathIn(dir), `${JSON.stringify(self)}\n`).catch(() => {});
 

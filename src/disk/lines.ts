@@ -7,8 +7,8 @@ import { formatSize, KiB, MiB } from '../base/format.ts';
 import { NEWLINE, printable } from '../base/text.ts';
 
 /**
- * Some lines of a file, in order. A file is read block by block, in constant memory. Lines are parts
- * of their block's text: who keeps one, or a part of one, keeps a copy (`copyOf`).
+ * Some lines of a file, in order. A file is read block by block, in constant memory. Lines are
+ * slices of their block's text: retain only copies of them (`copyOf`).
  */
 export type Block = ReturnType<typeof blockOf>;
 

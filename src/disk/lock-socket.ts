@@ -25,7 +25,7 @@ export const DRAFT_BYTES = DRAFT.length + 8;
 const ANSWER_TIMEOUT_MS = 2_000;
 const HANG_UP_POLL_MS = 100;
 
-/** Returns whether both are the same file, if both exist at this time. */
+/** Returns whether both exist and are the same file. */
 export const isSame = (a: Stats | undefined, b: Stats | undefined): boolean =>
   a !== undefined && a.dev === b?.dev && a.ino === b.ino;
 
@@ -42,7 +42,7 @@ export class LockSocket {
     this.#draft = `${lock}${DRAFT}${randomBytes(4).toString('hex')}`;
     this.#server = net.createServer((connection) => {
       connection.on('error', () => {});
-      // Destroyed, so that a client that does not hang up cannot keep this process alive.
+      // Destroys the connection: a client that does not hang up must not keep this process alive.
       connection.end(`${JSON.stringify(self)}\n`, () => connection.destroy());
     });
   }

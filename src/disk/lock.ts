@@ -197,11 +197,11 @@ export class Lock {
     return isWon;
   }
 
-  /** After the last look has ended: on a file system that hangs, only one look waits. */
+  /** Waits for the last check, so that on a file system that hangs only one check is pending. */
   #lookLater(): void {
     const look = async (): Promise<void> => {
       if (this.#isOver) return;
-      // An error is left to the next look.
+      // The next check reports an error.
       await this.#look().catch(() => {});
       this.#lookLater();
     };

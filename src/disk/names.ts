@@ -7,14 +7,14 @@ export type FileKind = (typeof FILE_KINDS)[number];
 /** `views-2026-03-01.ndjson` */
 export const fileNameOf = (kind: FileKind, day: string): string => `${kind}-${day}.ndjson`;
 
-/** The day of a name that is exactly a daily file's of this kind; of any other, `undefined`. */
+/** Returns the day in the name of a daily file of this kind; `undefined` for any other name. */
 export function dayOfFileName(kind: FileKind, name: string): string | undefined {
   const day = /^[a-z]+-(\d{4}-\d\d-\d\d)\.ndjson$/.exec(name)?.[1];
   if (day === undefined || name !== fileNameOf(kind, day)) return undefined;
   return isDay(day) ? day : undefined;
 }
 
-/** The day of a daily file's name, packed (`.gz`) or not. */
+/** Returns the day in a daily file's name, packed (`.gz`) or not. */
 export const dayOfName = (kind: FileKind, name: string): string | undefined =>
   dayOfFileName(kind, name.replace(/\.gz$/, ''));
 

@@ -45,9 +45,9 @@ export interface FileOps {
  */
 export type OpenFlags = 'r' | 'w' | 'a' | 'ad';
 
-/** What works in a directory needs these. */
+/** The parameters of code that works in a directory. */
 export interface DirectoryOptions {
-  /** Exists. */
+  /** The path of a directory that exists. */
   readonly dir: string;
   readonly files: FileOps;
   readonly log: Log;

@@ -4,7 +4,7 @@ import type { Stats } from 'node:fs';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { type Owner, ownerIn } from '../installation/accounts.ts';
 
-/** Says how that user runs this command line; `undefined` if it contains a secret. */
+/** Returns this command line as that user would run it; `undefined` if it contains a secret. */
 export type AsOwner = (owner: Owner) => string | undefined;
 
 /**

@@ -45,7 +45,7 @@ export interface Facts {
   readonly projects: Reading;
   /** Which process holds the data directory; `undefined` if this user may not ask, too. */
   readonly holder: HolderReply;
-  /** Ends that process. */
+  /** The command that ends that process. */
   readonly kill: string | undefined;
   /** The answer at the collector's address. */
   readonly reply: Reply;
@@ -82,7 +82,9 @@ interface Asked {
   readonly self: Announced;
   /** The collector's port, if one was chosen. */
   readonly port: number | undefined;
-  /** Returns the values of another process's options; those of the command line if they make none. */
+  /**
+   * Returns the values of another process's options; those of the command line if they are invalid.
+   */
   readonly valuesOf: (other: Announced) => Options;
   readonly differencesFrom: (running: Announced) => readonly string[];
 }

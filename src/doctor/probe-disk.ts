@@ -9,7 +9,7 @@ import type { Place } from '../status/place.ts';
 
 export type Inside = Awaited<ReturnType<typeof lookInside>>;
 
-/** What is inside, or a `fault`, why it cannot be looked into; neither if it is missing. */
+/** The directory's contents, or the `fault` that prevents reading it; neither if it is missing. */
 export interface Probed {
   readonly inside?: Inside;
   readonly fault?: string;

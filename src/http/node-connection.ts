@@ -12,7 +12,10 @@ import type { OneWriteResponse } from './one-write-response.ts';
  * and no other connection is served while they are handled.
  */
 const PENDING_MAX = 32;
-/** Reading resumes when this few are left. Earlier would undo Node's pause for unread answers. */
+/**
+ * Reading resumes when this few are left. Resuming sooner would override the pause that Node
+ * applies while answers are unread.
+ */
 const RESUME_AT = 8;
 
 /**

@@ -130,8 +130,8 @@ export function remove(of: Installation, names: readonly string[]): string {
 }
 
 /**
- * Lets viewlog's account read a file, or read and write it: by the mode of its own, by the group of
- * somebody else's, because nobody told why the file has that owner.
+ * Lets viewlog's account read a file, or read and write it: by the mode if it owns the file,
+ * otherwise by the group, because the reason for another owner is unknown.
  */
 export function grant(
   account: Owner,

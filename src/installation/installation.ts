@@ -1,4 +1,4 @@
-// What a running viewlog knows about itself, and who asks it may know.
+// The facts that a running viewlog knows about itself and tells other processes.
 import * as fs from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import * as v from 'valibot';
@@ -162,7 +162,7 @@ function isFile(path: string): boolean | undefined {
   }
 }
 
-/** The longest answer that a lock is believed. */
+/** The longest answer accepted from a lock. */
 export const ANNOUNCED_BYTES_MAX = 64 * 1024;
 
 const TEXT = v.pipe(v.string(), v.maxLength(4096));

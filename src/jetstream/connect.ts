@@ -108,7 +108,7 @@ export class Cluster {
   losses = 0;
   readonly #options: ConnectOptions;
   readonly #listeners: (() => void)[] = [];
-  /** What the server at the other end may not do for viewlog. */
+  /** The permission that the server has denied viewlog. */
   #denied: PermissionViolationError | undefined;
   #lastError = '';
   #isClosing = false;

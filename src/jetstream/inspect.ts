@@ -82,7 +82,7 @@ export function limitFault(
   return undefined;
 }
 
-/** Returns whether the stream's limits leave room for a view of this size. */
+/** Returns whether the stream's limits allow a view of this size. */
 export function hasRoomFor({ config, state }: StreamInfo, viewBytesMax: number): boolean {
   if (config.discard === 'old') return true;
   const { max_bytes: bytes, max_msgs: messages } = config;

@@ -1,7 +1,7 @@
 import type { Failure } from './publisher.ts';
 
-// Whether a stream accepts views, as far as viewlog knows: a state, and what each event makes of it.
-// `StreamWatch` brings the events.
+// Whether a stream accepts views, as far as viewlog knows: a state, and the effect of each event on
+// it. `StreamWatch` brings the events.
 
 /** Times are monotonic, in milliseconds. */
 export interface HealthState {
@@ -33,7 +33,7 @@ export type HealthEvent =
       readonly type: 'inspected';
       readonly askedMs: number;
       readonly fault: { readonly kind: 'down' | 'unfit'; readonly text: string } | undefined;
-      /** Whether its limits leave room for the largest view. */
+      /** Whether its limits allow the largest view. */
       readonly hasRoom: boolean;
     }
   | { readonly type: 'unanswered' }

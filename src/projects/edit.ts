@@ -23,7 +23,7 @@ interface Edit {
   readonly path: string;
   /** The project to change, or to add at the end of the list. */
   readonly id: string;
-  /** Gets the listed project, and returns the project as it shall be. */
+  /** Gets the listed project, and returns the changed one. */
   readonly change: (before: ProjectEntry | undefined) => ProjectEntry;
   /** `undefined` leaves it as it is. */
   readonly operator?: string | undefined;

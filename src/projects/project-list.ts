@@ -4,7 +4,8 @@ import { readProjectsFile, fileOrFatal } from './projects-file.ts';
 import type { ProjectEntry, ProjectsFile } from './projects-schema.ts';
 import { TokenBucket } from './rate-limit.ts';
 
-// The projects that the collector asks about. It knows no file; `follow.ts` keeps it up to date.
+// The projects as the collector sees them. This list knows no file; `follow.ts` keeps it up to
+// date.
 
 export type Projects = Pick<ProjectList, 'operator' | 'fault' | 'find' | 'all'>;
 

@@ -1,9 +1,8 @@
 import { MINUTE_MS } from '../base/time.ts';
 
 /**
- * A token bucket of one minute's views, refilled evenly. It counts what is spent, in whole
- * sixty-thousandths of a view, so that after the returned wait there is a whole token, not 0.9999
- * of one, and another limit gives no spent token back.
+ * A token bucket of one minute's views, refilled evenly. It counts spent tokens in integer units (a
+ * sixty-thousandth each) to avoid rounding. Changing the limit does not refund them.
  */
 export class TokenBucket {
   #spent = 0;

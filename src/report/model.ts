@@ -14,7 +14,7 @@ const DAYS_FILLED_MAX = 3_660;
 const TEXT_LENGTH_MAX = 200;
 
 /**
- * Summarizes totals: all facts of a report, as values.
+ * Summarises totals: all facts of a report, as values.
  * @param top the length of the lists.
  */
 export function reportOf(totals: Totals, top: number): Report {

@@ -49,7 +49,7 @@ export interface Space {
   readonly freeBytes: number;
   /** The days until the disk is full, by the last complete days; `undefined` before the first. */
   readonly daysLeft: number | undefined;
-  /** What gets enough of it; `undefined` if there is enough. */
+  /** The remedy for too little of it; `undefined` if there is enough. */
   readonly remedy: DiskRemedy | undefined;
 }
 

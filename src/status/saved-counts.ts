@@ -13,7 +13,7 @@ import { systemFiles } from '../disk/ops.ts';
 import type { Counts } from './counts.ts';
 import { savedCounts } from './reasons.ts';
 
-/** After this many projects, views get their turn. */
+/** The number of projects between two yields to the event loop. */
 const SLICE = 50;
 
 interface CountsFileOptions {
@@ -64,7 +64,10 @@ export class CountsFile {
   }
 }
 
-/** Yields the text of the file, some projects at a time. Views get their turn after each slice. */
+/**
+ * Yields the text of the file, some projects at a time. Yields to the event loop after each slice,
+ * so that saving does not delay views.
+ */
 export function* slicesOf(counts: Counts): Generator<string> {
   const { sinceMs, total, requests, projects } = counts;
   const head = JSON.stringify({ sinceMs, total, requests });

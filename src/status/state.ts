@@ -13,11 +13,11 @@ import { type Resent, resentKey } from './resent.ts';
 export type ProjectState =
   /** All views of the last hour were refused. */
   | 'refused'
-  /** More than one in ten were. */
+  /** More than one in ten views were refused. */
   | 'partly-refused'
-  /** They would be, because nothing can be stored. */
+  /** Views would be refused, because nothing can be stored. */
   | 'not-stored'
-  /** None in three hours, unlike yesterday. */
+  /** No views for three hours, unlike yesterday. */
   | 'silent'
   | 'arriving'
   | 'quiet'
@@ -297,7 +297,7 @@ export const isOpen = ({
   lastHour,
 }: Pick<JudgedReason, 'fixedMs' | 'lastHour'>): boolean => fixedMs === undefined && lastHour > 0;
 
-/** After this many projects, views get their turn. */
+/** The number of projects between two yields to the event loop. */
 const SLICE = 500;
 
 /** Judges each listed project, in slices that do not hold up views. Few of many should be kept. */

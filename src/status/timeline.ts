@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/time.ts';
 
-/** In every time zone, days begin with a quarter of an hour. */
+/** Offsets are multiples of 15 minutes, so local midnight starts a quarter-hour. */
 export const QUARTER_MS = 15 * MINUTE_MS;
 const MINUTES = 60;
 /** Today and yesterday: 49 hours when a clock is put back, and the running quarter. */

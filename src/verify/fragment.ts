@@ -15,7 +15,7 @@ export function isFragment(line: string): boolean {
   if (line === '' || text.padEnd(line.length, '\0') !== line) return false;
   if (text.length <= LINE_START.length) return LINE_START.startsWith(text);
   if (!text.startsWith(LINE_START) || hasHeadWithin(text)) return false;
-  /** For each error, whether it is that the text ends. */
+  /** Whether each error is the end of the text. */
   const errors: boolean[] = [];
   const onError = (code: ParseErrorCode, offset: number, length: number): void => {
     const isAtEnd = length === 0 || UNFINISHED.test(printParseErrorCode(code));

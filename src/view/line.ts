@@ -1,5 +1,5 @@
 // The stored line of a view. Only this file knows the line's format: `ts` and `id`, then the view's
-// fields. `ts` and `id` come first because tailers identify files by their first bytes. The lines
+// fields. `ts` and `id` come first because shippers identify files by their first bytes. The lines
 // of refused views begin with `ts` and `id` as well.
 import * as v from 'valibot';
 import { MiB } from '../base/format.ts';

@@ -1,5 +1,5 @@
 // Most pages spell a view as JSON.stringify does, with its fields in the schema's order. Such a
-// view is stored byte for byte. A regular expression, made from the schema, recognizes it in a
+// view is stored byte for byte. A regular expression, made from the schema, recognises it in a
 // fifth of the time that parsing, validating and stringifying take: 1.4 to 1.5 times the speed.
 // Reports also read stored lines with such an expression, three times as fast as by parsing.
 //

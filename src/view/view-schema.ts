@@ -41,7 +41,7 @@ const timestamp = v.pipe(
   v.check(dayExists, 'day that exists'),
 );
 
-/** Most days end at the first test: every view comes through, and `Date` takes longer. */
+/** The first test settles most days. Every view passes here, and `Date` takes longer. */
 function dayExists(text: string): boolean {
   const day = Number(text.slice(8, 10));
   // 30 February is parsed as 2 March, or not at all.

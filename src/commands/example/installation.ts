@@ -29,7 +29,7 @@ export async function readInstallation(given: ServeSettings) {
   return {
     /** Every path is absolute, and every template can contain it. */
     settings,
-    /** Where the status server listens; `undefined` if it is off. */
+    /** The address of the status server; `undefined` if it is off. */
     status: settings.status === 'off' ? undefined : settings.status,
     /** `--data`; with a stream store, the projects file's directory. */
     dir,

@@ -40,7 +40,7 @@ interface NavigationEvent extends Event {
   let ld: Date | 0;
   /** The page's title when it was last looked at. */
   let title: string;
-  /** While it is over 0, the title may still be the previous page's. */
+  /** While positive, the title may still be the previous page's. */
   let looksLeft: number;
   let timer: ReturnType<typeof setTimeout>;
   let isBusy: unknown;

@@ -12,9 +12,9 @@
 // While the stream is known to accept no views, they are refused at once. Every second the store
 // asks for the stream's state. A stream that looks sound may still acknowledge nothing: after 5
 // seconds without an acknowledgement views are refused too. While views are refused and the stream
-// looks sound, the store sends a probe every second, a message that the stream must refuse. Once the
-// stream answers the probe, views are published again. A full stream gets views again when its state
-// shows room for the largest one.
+// looks sound, the store sends a probe every second, a message that the stream must refuse. Once
+// the stream answers the probe, views are published again. A full stream gets views again when its
+// state shows space for the largest one.
 import type { StreamConfig, StreamInfo } from '@nats-io/jetstream';
 import { EXIT, Fatal } from '../../base/exit.ts';
 import { every } from '../../base/time.ts';
