@@ -12,7 +12,7 @@ const schedule = fc.record({
 describe.each([NODE, NEWEST_DENO, LTS_DENO, BUN].filter(isPresent))(
   'attackers on $name',
   (runtime) => {
-    it('leave memory bounded, and honest views answered', async () => {
+    it('do not exhaust memory, nor keep honest views from being answered', async () => {
       await fc.assert(
         fc.asyncProperty(schedule, async ({ ways, clients }) => {
           await withstand(runtime, ways, { clients, ms: 1_000 });

@@ -13,7 +13,7 @@ it('the bundle is small', () => {
   expect(statSync(BUNDLE).size).toBeLessThan(640 * KiB);
 });
 
-it('a collector of files evaluates no NATS client in the bundle, and no Fetch API before a look at its status', async () => {
+it('a collector of files evaluates no NATS client, and no Fetch API before its status is read', async () => {
   const coverage = tempDir();
   const viewlog = await startViewlog({ env: { NODE_V8_COVERAGE: coverage } });
   expect((await viewlog.signal('SIGTERM')).code).toBe(0);
@@ -32,7 +32,7 @@ it('a collector of files evaluates no NATS client in the bundle, and no Fetch AP
 const CLIENT =
   /^(node_modules\/(@nats-io|@hono\/node-server|tweetnacl)\/|src\/jetstream\/client\.ts)/;
 
-it('a start pays for no words: nothing of Intl is made', async () => {
+it('a start creates no Intl objects', async () => {
   const poison = `for (const name of ['Collator', 'DateTimeFormat', 'DisplayNames', 'NumberFormat'])
     Intl[name] = class { constructor() { throw new Error(name + ' at a start'); } };`;
   const preload = `--import data:text/javascript,${encodeURIComponent(poison)}`;
@@ -40,7 +40,7 @@ it('a start pays for no words: nothing of Intl is made', async () => {
   expect((await viewlog.signal('SIGTERM')).code).toBe(0);
 });
 
-it('the licence of every package in the bundle is handed out', () => {
+it('the licences are those of every package in the bundle', () => {
   const handedOut = read('dist/THIRD_PARTY_LICENSES');
   const titles = Array.from(handedOut.matchAll(/^=+\n(.+)\n/gm), ([, title]) => title);
   const expected = [...packagesOf(importedBySource())].toSorted().map((name) => {

@@ -28,7 +28,7 @@ describe('explain', () => {
     expect(await run(['explain', file, 'b'], { data })).toMatchObject({ code: 64, stderr });
   });
 
-  it('says what the collector would, for whatever it refuses', async () => {
+  it('gives the same answer as the collector to every refused view', async () => {
     const viewlog = await startViewlog();
     const views: [unknown, string?][] = [
       ['{"p":'],
@@ -89,7 +89,7 @@ describe('explain', () => {
     expect((await said('--origin', 'https://www.example.com')).code).toBe(0);
   });
 
-  it('shows what strangers sent without obeying it', async () => {
+  it('escapes texts of unknown senders', async () => {
     const { stdout } = await explain({ ...MINIMAL_VIEW, '\u001b[2J\u202e': '\u0007' });
     // oxlint-disable-next-line no-control-regex
     expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
@@ -129,7 +129,7 @@ describe('the projects file', () => {
     },
   );
 
-  it('has all its faults named by every command that reads it, in one form', async () => {
+  it('has the same list of faults in every command that reads it', async () => {
     const data = dataDirectory({ projects: [{ id: 7 }, { id: '8', nmae: 'x' }] });
     const path = join(data, 'projects.json');
     const text = readFileSync(path, 'utf8');
@@ -147,7 +147,7 @@ describe('the projects file', () => {
 });
 
 describe('the environment', () => {
-  it('gets a warning about what no command reads, in the format of the log', async () => {
+  it('causes a warning about unknown variables, in the format of the log', async () => {
     const stray =
       'No command reads the environment variable VIEWLOG_MAXVIEW; did you mean VIEWLOG_MAX_VIEW?';
     // Another command's variable is ignored.

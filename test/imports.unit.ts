@@ -2,20 +2,20 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { expect, it } from 'vitest';
 
-// The order of the rooms in src/README.md: a room imports only rooms below it.
+// The order of the modules in src/README.md: a module imports only modules below it.
 
 const SRC = join(import.meta.dirname, '../src');
 
 /** `main.ts`, `commands/`, …: the rows of the README's table, from top to bottom. */
-const ROOMS = Array.from(
+const MODULES = Array.from(
   readFileSync(join(SRC, 'README.md'), 'utf8').matchAll(/^\| `([\w.-]+)\/?` \|/gm),
-  ([, room]) => room!,
+  ([, module]) => module!,
 );
 
-/** Rooms that import Hono. */
+/** Modules that import Hono. */
 const WITH_HONO = new Set(['status', 'report', 'collector', 'http']);
 
-const roomOf = (path: string): string => path.split('/')[0]!;
+const moduleOf = (path: string): string => path.split('/')[0]!;
 
 /** The source files below `src`, with what each imports: paths below `src`, or package names. */
 const FILES = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
@@ -29,22 +29,22 @@ const FILES = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
     return { path, imports };
   });
 
-it('the README of the source names every room', () => {
-  expect(new Set(FILES.map(({ path }) => roomOf(path)))).toStrictEqual(new Set(ROOMS));
+it('the README of the source names every module', () => {
+  expect(new Set(FILES.map(({ path }) => moduleOf(path)))).toStrictEqual(new Set(MODULES));
 });
 
-it('a room imports only rooms below it', () => {
+it('a module imports only modules below it', () => {
   const upward = FILES.flatMap(({ path, imports }) =>
     imports
-      .filter((to) => ROOMS.includes(roomOf(to)))
-      .filter((to) => ROOMS.indexOf(roomOf(to)) < ROOMS.indexOf(roomOf(path)))
+      .filter((to) => MODULES.includes(moduleOf(to)))
+      .filter((to) => MODULES.indexOf(moduleOf(to)) < MODULES.indexOf(moduleOf(path)))
       .map((to) => `${path} → ${to}`),
   );
   expect(upward).toStrictEqual([]);
 });
 
-it('only the rooms that speak HTTP import Hono', () => {
-  const others = FILES.filter(({ path }) => !WITH_HONO.has(roomOf(path))).filter(({ imports }) =>
+it('only the modules that speak HTTP import Hono', () => {
+  const others = FILES.filter(({ path }) => !WITH_HONO.has(moduleOf(path))).filter(({ imports }) =>
     imports.some((name) => /^@?hono/.test(name)),
   );
   expect(others.map(({ path }) => path)).toStrictEqual([]);

@@ -18,30 +18,38 @@ function npm(...args: string[]): string {
   return execFileSync('npm', options, { cwd: ROOT, env, encoding: 'utf8', stdio: 'pipe' });
 }
 
-it('the package has only these files, and puts viewlog on the PATH', { timeout: 120_000 }, () => {
-  const dir = tempDir();
-  const [{ files }] = JSON.parse(npm('pack', '--json', '--pack-destination', dir)) as [
-    { files: { path: string }[] },
-  ];
-  expect(files.map(({ path }) => path).toSorted()).toStrictEqual([
-    'LICENSE',
-    'README.md',
-    'data/projects.schema.json',
-    'data/report.schema.json',
-    'data/view.schema.json',
-    'dist/THIRD_PARTY_LICENSES',
-    'dist/viewlog.mjs',
-    'package.json',
-  ]);
-  const prefix = join(dir, 'usr');
-  npm('install', '--global', '--prefix', prefix, join(dir, `viewlog-${VERSION}.tgz`));
-  const installed = join(prefix, 'lib/node_modules/viewlog');
-  expect(readFileSync(join(installed, 'dist/viewlog.mjs'))).toStrictEqual(readFileSync(BUNDLE));
-  expect(existsSync(join(installed, 'node_modules'))).toBe(false);
-  const env = { PATH: `${join(prefix, 'bin')}:${process.env['PATH']!}` };
-  const said = execFileSync('sh', ['-c', 'viewlog --version'], { cwd: dir, env, encoding: 'utf8' });
-  expect(said).toContain(`viewlog ${VERSION}`);
-});
+it(
+  'the package contains only these files, and puts viewlog on the PATH',
+  { timeout: 120_000 },
+  () => {
+    const dir = tempDir();
+    const [{ files }] = JSON.parse(npm('pack', '--json', '--pack-destination', dir)) as [
+      { files: { path: string }[] },
+    ];
+    expect(files.map(({ path }) => path).toSorted()).toStrictEqual([
+      'LICENSE',
+      'README.md',
+      'data/projects.schema.json',
+      'data/report.schema.json',
+      'data/view.schema.json',
+      'dist/THIRD_PARTY_LICENSES',
+      'dist/viewlog.mjs',
+      'package.json',
+    ]);
+    const prefix = join(dir, 'usr');
+    npm('install', '--global', '--prefix', prefix, join(dir, `viewlog-${VERSION}.tgz`));
+    const installed = join(prefix, 'lib/node_modules/viewlog');
+    expect(readFileSync(join(installed, 'dist/viewlog.mjs'))).toStrictEqual(readFileSync(BUNDLE));
+    expect(existsSync(join(installed, 'node_modules'))).toBe(false);
+    const env = { PATH: `${join(prefix, 'bin')}:${process.env['PATH']!}` };
+    const said = execFileSync('sh', ['-c', 'viewlog --version'], {
+      cwd: dir,
+      env,
+      encoding: 'utf8',
+    });
+    expect(said).toContain(`viewlog ${VERSION}`);
+  },
+);
 
 it('a release has the notes of its version', () => {
   const notes = (version: string) =>

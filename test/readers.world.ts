@@ -48,7 +48,7 @@ it.skipIf(!isHere(DUCKDB))('DuckDB reads the files, with the types of the fields
   expect(ids.flat()).toStrictEqual(lines.map((line) => (JSON.parse(line) as { id: string }).id));
 });
 
-it.skipIf(!isHere('/usr/bin/jq'))('jq and Python read every line as it was meant', async () => {
+it.skipIf(!isHere('/usr/bin/jq'))('jq and Python read every line as viewlog wrote it', async () => {
   const { data, lines } = await storedViews();
   const file = join(data, `views-${lines[0]!.slice(7, 17)}.ndjson`);
   const program =

@@ -37,7 +37,7 @@ describe('its first view', () => {
     expect(await refused.text()).toBe(refusal!.trimEnd());
   });
 
-  it('is one that the projects file of the checkout takes', async () => {
+  it("is one that the checkout's projects file accepts", async () => {
     const args = ['explain', '--projects', `${ROOT}/data/projects.json`];
     const { stdout } = await run(args, { input: body });
     expect(stdout).toBe('201: the view would be stored, for project 1000001\n');

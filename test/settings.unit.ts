@@ -91,7 +91,7 @@ describe('settings', () => {
     expect(read(flags, env)).toMatchObject({ origin: ['c', 'd'], port: 2 });
   });
 
-  it('mean what the command at hand means by a flag', () => {
+  it("have the command's own meaning of a flag", () => {
     const archive = readOf(['archive-from'], ['--from', 'nats://a']);
     expect(archive['archive-from']).toMatchObject({ servers: expect.anything() });
     expect(readOf(['from-day'], ['--from=2026-01-01'])['from-day']).toBe('2026-01-01');
@@ -142,7 +142,7 @@ describe('settings', () => {
     expect(usageError([flag], { VIEWLOG_STORE: store })).toBe(message);
   });
 
-  it('must leave room for the largest view in the queue', () => {
+  it('must have a queue that holds the largest view', () => {
     expect(() => read(['--max-view', '1MiB', '--max-queue', '2MiB'])).not.toThrow();
     expect(() => read(['--max-view', '1MiB'], { VIEWLOG_MAX_QUEUE: '2097151B' })).toThrow(
       expect.objectContaining({
@@ -153,7 +153,7 @@ describe('settings', () => {
     );
   });
 
-  it('repeat nothing of an address that may hold a password', () => {
+  it('never show an address that may contain a password', () => {
     const address = 'nats://user:s3cret@host:99999';
     const expected = /must be an address such as nats:\/\/host:4222,host2:4222$/;
     expect(usageError(['--store', address])).toMatch(expected);
@@ -211,7 +211,7 @@ describe('variables that no command reads', () => {
     expect(strayVariables([...names, 'VIEWLOGX', 'PATH'], () => 'x')).toStrictEqual([]);
   });
 
-  it('do not include links to services, and these set nothing', () => {
+  it('do not include service links, which set nothing', () => {
     const env = {
       VIEWLOG_SERVICE_HOST: '10.0.0.1',
       VIEWLOG_SERVICE_PORT_HTTP: '8080',

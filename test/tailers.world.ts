@@ -79,7 +79,7 @@ async function postFor(viewlog: Viewlog, ms: number, ids: Set<string>): Promise<
 }
 
 describe.skipIf(!present)('rsyslog', () => {
-  it('ships every stored view once: midnight, kill -9, torn tail, restarts, a removed day', async () => {
+  it('ships every stored view once: midnight, kill -9, a fragment, restarts, a removed day', async () => {
     const data = dataDirectory();
     const days = ['2026-03-01', '2026-03-02', '2026-03-03'];
     const stored = new Set<string>();

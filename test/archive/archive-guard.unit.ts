@@ -55,7 +55,7 @@ describe('messages that a deposed leader did not have', () => {
     expect(await archiveAll(stream, dir)).toStrictEqual([]);
   });
 
-  it('are archived before a run ends, and once, though other messages have the same views', async () => {
+  it('are archived once before a run ends, even if other messages have the same views', async () => {
     const { stream, dir } = scene([...LINES, LINES[14]!]);
     hide(stream, 11, 20);
     let questions = 0;
@@ -116,7 +116,7 @@ describe('an id that the stream has twice', () => {
     expectArchived(dir, LINES);
   });
 
-  it('is remembered for as many others as there are lines', () => {
+  it('is remembered for the next 100,000 lines', () => {
     const recent = new RecentIds(3);
     for (const id of ['a', 'b', 'c', 'd']) expect(recent.add(id)).toBe(true);
     for (const id of ['b', 'c', 'd']) expect(recent.add(id)).toBe(false);
@@ -183,7 +183,7 @@ describe('a view file', () => {
     expect(fs.existsSync(file)).toBe(false);
   });
 
-  it('that shrinks while it is archived is an error too', async () => {
+  it('that shrinks during a run is an error too', async () => {
     const { stream, dir, file } = scene(LINES.slice(0, 40));
     let isCut = false;
     stream.answering = async (isIdle) => {

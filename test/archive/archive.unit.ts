@@ -48,7 +48,7 @@ describe('an archive', () => {
     expect(files['views-2026-02-28.ndjson']).toBe(fs.statSync(fileOf(dir)).size);
   });
 
-  it('skips what is not a view, and says so', async () => {
+  it('skips messages that are not views, and logs them', async () => {
     const dir = tempDir();
     const noDay = LINES[1]!.replace('2026-03-01', '2026-02-30');
     const junk = ['no view', LINES[0]!.slice(0, -1), noDay, LINES[2]!.replace(',"pn"', ',\n"pn"')];
@@ -136,7 +136,7 @@ describe('a stream that does not match the record', () => {
     expect(await archiveAll(stream, dir)).toStrictEqual([]);
   });
 
-  it('is looked at again first, because servers that have just started may not know all', async () => {
+  it('is checked again first, because servers that have just started may not know everything', async () => {
     const dir = tempDir();
     const stream = streamOf(LINES);
     await archiveAll(stream, dir);
@@ -149,7 +149,7 @@ describe('a stream that does not match the record', () => {
     expect(looks).toBeGreaterThan(3);
   });
 
-  it('may have the messages after all, later than the archive has looked', async () => {
+  it('may have the messages after all, later than the check', async () => {
     const dir = tempDir();
     const stream = streamOf(LINES);
     await archiveAll(stream, dir);
@@ -188,7 +188,7 @@ describe('the record of an archive', () => {
     await expect(archiveAll(stream, dir)).rejects.toMatchObject({ exitCode: 74 });
   });
 
-  it('that is lost may leave as many lines to compare as there is memory for', async () => {
+  it('may be lost if the lines to compare fit into memory', async () => {
     const dir = tempDir();
     const lines = storedLines(DAYS[0]!, 100);
     const stream = streamOf(lines);

@@ -58,7 +58,7 @@ describe.skipIf(!canRunNats()).each([NODE, DENO, BUN].filter(isPresent))(
 );
 
 describe.skipIf(!canRunNats())('archive', () => {
-  it('refuses the directory of a collector, and of another archive', async () => {
+  it('refuses the directory of a collector or of another archive', async () => {
     const { url, data } = await streamOf([]);
     const archive = startArchive({ url, data });
     await until(() => archive.stdout().includes('viewlog archiving'));
@@ -69,7 +69,7 @@ describe.skipIf(!canRunNats())('archive', () => {
     }
   });
 
-  it('needs a cluster and a stream, and says which it lacks', async () => {
+  it('needs a cluster and a stream, and names the missing one', async () => {
     const data = tempDir();
     expect(await run(['archive', '--status=off'], { data })).toMatchObject({
       code: 64,
@@ -132,7 +132,7 @@ describe.skipIf(!canRunNats())('archive', () => {
     expect((await archive.signal('SIGTERM')).code).toBe(0);
   });
 
-  it.skipIf(!canMount())('waits on a full disk, and leaves nothing out', async () => {
+  it.skipIf(!canMount())('waits while the disk is full, and loses nothing', async () => {
     const lines = storedLines(DAYS[0]!, 4000);
     const { url } = await streamOf(lines);
     const data = smallDisk(1024 * 1024);

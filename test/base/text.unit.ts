@@ -6,7 +6,7 @@ import { listening } from '../support/listening.ts';
 import { clip, echo, nearest, printable } from '../../src/base/text.ts';
 
 describe('untrusted text', () => {
-  it('loses what a terminal would obey or hide', () => {
+  it('has escapes for characters that a terminal would obey or hide', () => {
     expect(printable('a\u0000\u001b[31m\r\n\u007f\u0085\u202e\u2066\u200b\ufeff\u2028z')).toBe(
       String.raw`a\u0000\u001b[31m\u000d\u000a\u007f\u0085\u202e\u2066\u200b\ufeff\u2028z`,
     );
@@ -14,7 +14,7 @@ describe('untrusted text', () => {
     expect(printable('Å ß 日本 🎈 «x»')).toBe('Å ß 日本 🎈 «x»');
   });
 
-  it('is cut where it is too long, never in the middle of a character', () => {
+  it('is cut if it is too long, never within a character', () => {
     expect(clip('x'.repeat(64), 64)).toBe('x'.repeat(64));
     expect(clip('x'.repeat(65), 64)).toBe(`${'x'.repeat(63)}…`);
     expect(clip('ab🎈cd', 4)).toBe('ab…');
@@ -54,7 +54,7 @@ it('counts and sizes are written with their unit', () => {
   expect(rounded.join()).toBe('87 bytes,1.5 KiB,12 MiB');
 });
 
-it('says in plain words that https was asked of a port that speaks http', async () => {
+it('explains that a port speaks http, not https', async () => {
   const port = await listening(createServer());
   const error: unknown = await fetch(`https://127.0.0.1:${port}/`).catch((e: unknown) => e);
   expect(fetchFailure(error)).toBe('the server speaks http, not https');

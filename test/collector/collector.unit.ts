@@ -128,7 +128,7 @@ describe('a refusal', () => {
     }
   });
 
-  it('is not for a view of the largest size, or one with a byte order mark', async () => {
+  it('accepts a view of the largest size, and one with a byte order mark', async () => {
     for (const body of [viewOfSize(VIEW_MAX - 77), `\ufeff${VIEW}`])
       expect((await send({ body })).status).toBe(201);
   });
@@ -138,7 +138,7 @@ describe('a refusal', () => {
     expect((await bodyOf('1000002')).replace('1000002', '9')).toBe(await bodyOf('9'));
   });
 
-  it('names the methods and types that are accepted, and when to come back', async () => {
+  it('names the accepted methods and types, and when to try again', async () => {
     const get = await send({ method: 'GET' });
     expect([get.status, get.headers['Allow']]).toStrictEqual([405, 'POST, OPTIONS']);
     expect((await send({ headers: text })).headers['Accept-Post']).toBe('application/json');
@@ -162,7 +162,7 @@ describe('a refusal', () => {
   });
 });
 
-it('a limit of views per minute counts only good views, and says when to come back', async () => {
+it('a limit of views per minute counts only acceptable views, and says when to try again', async () => {
   const { send, problem } = newCollector();
   const limited = (change: object) => ({ body: viewOf({ p: '1000004', ...change }) });
   const long = 'x'.repeat(VIEW_MAX - 150);
@@ -203,7 +203,7 @@ it('answers anything with 201 or its own refusal, and stores what it accepted', 
   expect(stored.length).toBeGreaterThan(0);
 });
 
-it('keeps views refused with 403 or 422, if they are objects', async () => {
+it('stores views refused with 403 or 422, if they are objects', async () => {
   const { send, kept } = newCollector();
   const unlisted = JSON.stringify({ ...MINIMAL_VIEW, p: '9' }, null, 2);
   await send({ body: unlisted, headers: { ...JSON_TYPE, origin: PAGE } });
@@ -218,7 +218,7 @@ it('keeps views refused with 403 or 422, if they are objects', async () => {
   expect(kept).toHaveLength(2);
 });
 
-it('stores no view again that is marked as a replay and refused, and counts it apart', async () => {
+it('does not store a refused replay again, and counts it separately', async () => {
   const { send, stored, kept, refusals, refusedAgain } = newCollector();
   const headers = { ...JSON_TYPE, 'viewlog-replay': '1' };
   for (const body of [viewOf({ p: '9' }), '{"url":"x"}', '{']) await send({ body, headers });

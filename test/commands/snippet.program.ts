@@ -27,7 +27,7 @@ describe('the script', () => {
     },
   );
 
-  it('takes at most 2,000 bytes with the longest id and a long address, or is refused', async () => {
+  it('has at most 2,000 bytes with the longest id and a long address, or is refused', async () => {
     const id = '9'.repeat(20);
     const long = (length: number): string => {
       const url = 'https://views.example.com:65535/';

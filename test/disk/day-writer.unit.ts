@@ -6,7 +6,7 @@ import { splitAt } from '../../src/disk/day-writer.ts';
 
 const line = fc.string({ unit: 'binary', maxLength: 6 }).map((text) => text.replaceAll('\n', ''));
 
-test('lines that are cut off anywhere are whole up to a line, and owe the rest of the next', () => {
+test('splits lines at any byte into whole lines and the rest of the next one', () => {
   fc.assert(
     fc.property(fc.array(line, { maxLength: 6 }), fc.nat(), (lines, n) => {
       const whole = Buffer.from(lines.map((text) => `${text}\n`).join(''));

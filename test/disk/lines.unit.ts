@@ -18,7 +18,7 @@ async function read(content: string | Buffer) {
   return { lines, bytes, isUnended };
 }
 
-it('lines come whole, wherever the file is cut into blocks', async () => {
+it('lines are whole, wherever a block ends', async () => {
   const lines = Array.from({ length: 4000 }, (_, i) => `${i} æøå🎈${'x'.repeat((i * 7) % 300)}`);
   const content = `${lines.join('\n')}\n`;
   const bytes = Buffer.byteLength(content);
@@ -33,7 +33,7 @@ it('lines come whole, wherever the file is cut into blocks', async () => {
   expect((await read('\n\n')).lines).toStrictEqual(['', '']);
 });
 
-it('a line without end is refused, and never held in memory', async () => {
+it('an endless line is refused, and never held in memory', async () => {
   await expect(read(Buffer.alloc(READ_LINE_BYTES_MAX + 100_000))).rejects.toMatchObject({
     exitCode: 65,
     message: expect.stringContaining('has a line longer than 4 MiB'),

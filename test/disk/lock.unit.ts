@@ -48,7 +48,7 @@ describe('a lock', () => {
     });
   });
 
-  test('is free at once when it is released, though a client hangs on, and its file stays', async () => {
+  test('is free as soon as it is released, even if a client stays connected; its file stays', async () => {
     const dir = tempDir();
     for (let i = 0; i < 2; i++) {
       const lock = await acquireLock(dir);
@@ -68,7 +68,7 @@ describe('a lock', () => {
     expect(await askHolder(dir)).toMatchObject({ pid: process.pid });
   });
 
-  test('of a replay does not get in the way of a collector', async () => {
+  test('of a replay does not stop a collector', async () => {
     const dir = tempDir();
     const options = { name: 'viewlog.replay.lock' } as const;
     await locked(dir);
@@ -92,7 +92,7 @@ describe('a lock', () => {
     expect(await asked).toBe('unresponsive');
   });
 
-  test('makes the directory, or says what is in the way', async () => {
+  test('creates the directory, or names what prevents it', async () => {
     const dir = join(tempDir(), 'data');
     fs.mkdirSync(join(dir, LOCK, LOCK), { recursive: true });
     await locked(join(dir, 'new'));
@@ -151,7 +151,7 @@ function starter(dir: string, name: string, stopAt: Step | 'held', written: stri
   return { ended: acquire(), arrived: arrived.opened, goOn: going.open, lost };
 }
 
-test('two that start are each stopped at each step: one holds the lock and writes', async () => {
+test('of two starters, paused at any step, one holds the lock and writes', async () => {
   const race = async (stopFirst: Step, stopSecond: Step | 'held'): Promise<void> => {
     const dir = tempDir();
     const written: string[] = [];
@@ -184,7 +184,7 @@ async function holder() {
 }
 
 describe('a holder', () => {
-  test('creates its removed lock again, also before another process that starts', async () => {
+  test('restores its removed lock, even while another process starts', async () => {
     const { dir, log, lock, lost, path } = await holder();
     fs.writeFileSync(join(dir, 'views-2026-01-01.ndjson'), '');
     fs.rmSync(path);

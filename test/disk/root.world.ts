@@ -66,11 +66,11 @@ describe.skipIf(!isRoot)('root in the directory of a service', () => {
     },
   );
 
-  test('learns the name of the user to run viewlog as, if it has one', () => {
+  test('reads which user to run viewlog as, by name if there is one', () => {
     expect([userName(0), userName(4711)]).toEqual(['root', '#4711']);
   });
 
-  test('gives nothing away that a link leads to', async () => {
+  test('changes the owner of nothing behind a link', async () => {
     const data = serviceDirectory();
     const victim = join(tempDir(), 'victim');
     fs.writeFileSync(victim, 'root only');

@@ -137,7 +137,7 @@ const told = (facts: Partial<Facts>): string[] =>
       `${state} ${check}: ${what}. ${fix}`.replaceAll(/\n */g, ' '),
     );
 
-it('has nothing to complain about if nothing is wrong', () => {
+it('reports no fault if nothing is wrong', () => {
   const checks = examined(proxied({})).map(({ check, state }) => `${state} ${check}`);
   expect(checks.join(', ')).toBe(
     'ok projects file, ok data directory, ok free space, ok collector, ok health, ok refusals, ok url, ok cors, ok size, ok write and sync, ok clock, ok file system, ok user, ok runtime',
@@ -312,7 +312,7 @@ it('names the fault of the projects file first, also among the refusals', () => 
   expect(rest[0]).toMatch(/^warning refusals: First correct the projects file: .*:4:3: expected/);
 });
 
-it('says that a disk lasts long, not for how many days', () => {
+it('says that a large disk lasts for years, without a number of days', () => {
   const { what } = examined(inside({ bytesPerDay: 1 })).find(
     ({ check }) => check === 'free space',
   )!;
@@ -325,7 +325,7 @@ it.each(Object.entries(FINDINGS))('says only: %s', (finding, facts) => {
   expect(told(facts)).toStrictEqual([expect.stringContaining(finding)]);
 });
 
-it('looks for a data directory that is missing, and at a file in its place', async () => {
+it('reports a missing data directory, and a file in its place', async () => {
   const dir = tempDir();
   writeFileSync(`${dir}/file`, '');
   expect(await probeDisk(`${dir}/none`, PLACE, NOON)).toStrictEqual({});
@@ -339,7 +339,7 @@ it('puts errors first, and warnings before what is ok', () => {
   expect(states.slice(0, 4)).toStrictEqual(['error', 'error', 'warning', 'ok']);
 });
 
-it('does not say that no view is refused while nothing can be stored', () => {
+it('never says "no view is refused" while nothing can be stored', () => {
   const store = { unavailable: 'no space left' };
   const checks = examined(shown(sceneOf({ store }))).map(({ check }) => check);
   expect(checks).toContain('health');

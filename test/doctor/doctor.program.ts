@@ -8,7 +8,7 @@ import { startWatched, sumOf } from '../support/status.ts';
 // `viewlog doctor` on installations, as an operator runs it.
 
 describe('without a collector', () => {
-  it('a sound directory is ok, and left as it was', async () => {
+  it('finds no fault in a correct directory, and changes nothing', async () => {
     const data = installation();
     const { code, line, lines } = await doctor(data);
     expect([code, namesIn(data)]).toStrictEqual([0, ['projects.json']]);
@@ -18,7 +18,7 @@ describe('without a collector', () => {
     expect(lines.at(-1)).toMatch(/^\d warnings?, \d+ ok$/);
   });
 
-  it('a projects file that is missing, or faulty, is an error and is not obeyed', async () => {
+  it('reports a missing or faulty projects file as an error, and uses nothing from it', async () => {
     const data = installation(null);
     const { code, out } = await doctor(data, ['--json']);
     const { version, state, findings } = JSON.parse(out) as Record<string, object[]>;
@@ -35,7 +35,7 @@ describe('without a collector', () => {
 });
 
 describe('a collector that runs', () => {
-  it('is found, and asked for its own settings, which are used instead of the options', async () => {
+  it('is asked for its settings, which replace the options', async () => {
     const args = ['--min-free=1MiB', '--max-view=20KiB'];
     const viewlog = await startWatched({ data: installation(), args });
     const { url, statusUrl, statusPort, data, child } = viewlog;
@@ -61,7 +61,7 @@ describe('a collector that runs', () => {
     expect(namesIn(data).filter((name) => /^(views|refused|\.)/.test(name))).toStrictEqual([]);
   });
 
-  it('has its token shown to nothing else', async () => {
+  it('gets its token; no other program does', async () => {
     const asked: (string | undefined)[] = [];
     const port = await listening(
       http.createServer(({ headers }, response) => {
@@ -81,7 +81,7 @@ describe('a collector that runs', () => {
   });
 });
 
-it('another program on the port is an error; an address of nobody is not', async () => {
+it('another program on the port is an error; an unused address is not', async () => {
   const server = net.createServer((socket) => socket.end('220 mail\r\n'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
@@ -95,7 +95,7 @@ it('another program on the port is an error; an address of nobody is not', async
 });
 
 describe('the address that pages post to', () => {
-  it('is ok if viewlog is reached; one request is counted, against no site', async () => {
+  it('is ok if it leads to viewlog; viewlog counts one request, for no project', async () => {
     const viewlog = await startWatched({ data: installation() });
     const { url, statusUrl, data } = viewlog;
     const { code, line } = await doctor(data, [...of(viewlog), '--url', url]);
@@ -112,7 +112,7 @@ describe('the address that pages post to', () => {
     expect((await doctor(data, of(viewlog))).line('refusals')).toMatch(/^ok /);
   });
 
-  it('is tried with one real view if a project is named', async () => {
+  it('gets one real view if --project is given', async () => {
     const viewlog = await startWatched({ data: installation() });
     const args = [...of(viewlog), '--url', viewlog.url];
     const { outcome } = await doctor(viewlog.data, [...args, '--project=1000001']);

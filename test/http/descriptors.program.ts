@@ -19,7 +19,7 @@ const limited = (runtime: Runtime): Runtime => ({
 });
 
 describe.each([NODE, DENO, BUN].filter(isPresent))('on $name', (runtime) => {
-  it('running out of file descriptors ends nothing, and views are accepted afterwards', async () => {
+  it('accepts views again after file descriptors ran out', async () => {
     const viewlog = await startViewlog({ runtime: limited(runtime) });
     // On a connection of its own each time.
     const accepted = async (): Promise<boolean> => {

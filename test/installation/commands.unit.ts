@@ -85,7 +85,7 @@ it.each<[text: string | undefined, command: string | undefined]>([
   expect(command).toBe(text);
 });
 
-it('says what it does not know', () => {
+it('names the facts that are unknown', () => {
   expect(commands.unknownFacts(owned)).toBeUndefined();
   expect(commands.unknownFacts({ ...owned, hasSudo: undefined })).toContain('whether sudo');
   expect(commands.unknownFacts(INSTALLATION)).toContain('who owns the files');

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { readAnnounced } from '../../src/installation/installation.ts';
 import { chosenOptions, readArguments, SERVE_OPTIONS } from '../../src/settings.ts';
 
-it('reads what another process answers, however little of it makes sense', () => {
+it('reads the answer of another process, and tolerates missing and invalid fields', () => {
   const least = {
     role: 'collector',
     version: '',

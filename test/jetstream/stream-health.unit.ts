@@ -80,7 +80,7 @@ it.each<[string, string | undefined, At[]]>([
   expect(needsProbe(state)).toBe(isProbed);
 });
 
-it('clients are not told the names in a stream that is not set up for views', () => {
+it('clients never see the names of a stream that is not set up for views', () => {
   const state = next(initialHealth(0), down(1, 'unfit')[1], 1000);
   expect(refusalReason(state)).toBe(GONE);
   expect(publicReason(state)).toBe('the stream is not set up for views');

@@ -52,7 +52,7 @@ describe.skipIf(!canRunNats())('the configuration of a NATS server', () => {
   // Debian's server is too old for this line.
   const config = block('cluster', 'conf', 'sync_interval').replace(/^.*sync_interval.*\n/m, '');
 
-  it('is one that it accepts', () => {
+  it('is accepted by nats-server', () => {
     const path = fileOf('nats.conf', config.replace('$VIEWLOG_PASSWORD', 's3cret'));
     expect(() => check('/usr/sbin/nats-server', '-t', '-c', path)).not.toThrow();
   });

@@ -31,7 +31,7 @@ describe('the pages', () => {
     expect(PAGES.map((path) => basename(path, '.md'))).toStrictEqual([...TOPICS].sort());
   });
 
-  it.each(DOCUMENTS)('%s links to files and headings that there are', (path) => {
+  it.each(DOCUMENTS)('%s links only to existing files and headings', (path) => {
     const links = withoutCode(read(path)).matchAll(/\]\((?!https?:)([^#)\s]*)(?:#([^)\s]+))?\)/g);
     const gone = Array.from(links).filter(([, file, anchor]) => {
       const target = file === '' ? path : join(dirname(path), file!);
@@ -41,7 +41,7 @@ describe('the pages', () => {
     expect(gone.map(([link]) => link)).toStrictEqual([]);
   });
 
-  it('and the example of each command name commands and options that there are', async () => {
+  it('and the example of each command name only existing commands and options', async () => {
     const names = await commandNames();
     const helps = await Promise.all(names.map(async (name) => (await run(['help', name])).stdout));
     for (const [i, help] of helps.entries()) {
@@ -63,8 +63,8 @@ describe('the pages', () => {
   });
 });
 
-describe('what a reader looks up is there:', () => {
-  it('trouble and the API have every refusal code, and trouble every exit code', () => {
+describe('a reader finds:', () => {
+  it('every refusal code in trouble and the API, and every exit code in trouble', () => {
     const [trouble, api] = [read(`${MANUAL}/trouble.md`), read(`${MANUAL}/api.md`)];
     for (const code of Object.keys(REFUSALS)) {
       expect(trouble).toContain(`\`${code}\``);
@@ -75,7 +75,7 @@ describe('what a reader looks up is there:', () => {
     }
   });
 
-  it('the reference has every metric, and no other', async () => {
+  it('every metric in the reference, and no other', async () => {
     const [, section = ''] = read(`${MANUAL}/reference.md`).split('\n## Metrics\n');
     const [ofFiles = ''] = section.split('\nWith [`--store`]');
     const listed = ofFiles.matchAll(/`((?:viewlog|process)_\w+)/g);
@@ -88,7 +88,7 @@ describe('what a reader looks up is there:', () => {
     expect(names).toStrictEqual(expected);
   });
 
-  it('the reference has every command, and every option of each', async () => {
+  it('every command and its options in the reference', async () => {
     const [table = '', options = ''] = read(`${MANUAL}/reference.md`).split('\n## Configuration\n');
     const [ofServe = '', ofOthers = ''] = options.split('\n### Other commands\n');
     // A row without a command belongs to the one above.

@@ -118,7 +118,7 @@ test.each([
   expect(await read()).toContain(`"${args.split(' ')[0]}"`);
 });
 
-test('projects lists what is in the file, as text that is safe to show', async () => {
+test('projects lists the file, with untrusted text escaped', async () => {
   const listed = [
     { id: '1000001', name: 'Ours\u001b[2J', origins: ['https://a.com', 'https://*.b.com'] },
     { id: '2', active: false, maxViewsPerMinute: 60, contact: 'jo@a.com' },
@@ -157,7 +157,7 @@ test.each([
   expect(await read()).toBe(text);
 });
 
-test('a file that cannot be read or written is named', async () => {
+test('an error names a file that cannot be read or written', async () => {
   const { directory, path, run } = await file('{"projects":[]}');
   await fs.symlink('elsewhere.json', `${directory}/link`);
   for (const [command, name, code, err] of [
@@ -225,7 +225,7 @@ describe.runIf(isRoot)('another user', () => {
     },
   );
 
-  test('may create the file in a directory of root in which everyone may', async () => {
+  test("may create the file in root's directory if everyone may write there", async () => {
     const { directory, path, run } = await file();
     await fs.chmod(directory, 0o777);
     process.setegid!(PERSON);
@@ -276,7 +276,7 @@ describe('an edit', () => {
     expect([await read(), await fs.readdir(directory)]).toEqual([saved, ['projects.json']]);
   });
 
-  test('is refused while another one has a draft, also if that was killed', async () => {
+  test('is refused while a draft exists, even if its edit was killed', async () => {
     const { path, run, read } = await file('{"projects":[]}');
     await fs.writeFile(`${path}.draft`, 'half');
     const err = expect.stringContaining(`"${path}.draft" exists`);

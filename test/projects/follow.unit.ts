@@ -38,7 +38,7 @@ test('an edit takes effect within 2 seconds', async () => {
   expect(logged).toEqual(['info: Projects file reloaded: 2 projects, 1 active']);
 });
 
-test('a faulty file changes nothing, each fault is logged once, and shows until fixed', async () => {
+test('a faulty file changes nothing; each fault is logged once, and shown until it is fixed', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const { path, save, projects, logged } = await followed();
@@ -82,7 +82,7 @@ test('a reload acts at once, and says so even if nothing changed', async () => {
   ]);
 });
 
-test('a new limit does not give a project its spent views back', async () => {
+test('a new limit refunds no spent views', async () => {
   const { save, projects, reload } = await followed(
     '{"projects":[{"id":"1","maxViewsPerMinute":2}]}',
   );
@@ -117,7 +117,7 @@ test('a file is followed through links that are swapped, whatever its size and t
   expect(idsOf(projects)).toBe('2');
 });
 
-test('a file may have 4 MiB, and no byte more', async () => {
+test('accepts a file of 4 MiB, and not of one byte more', async () => {
   expect(idsOf((await followed(listOf('1').padEnd(FILE_BYTES_MAX))).projects)).toBe('1');
   const message = expect.stringContaining('it is too large (4194305 bytes, over 4 MiB)');
   const larger = followed(listOf('1').padEnd(FILE_BYTES_MAX + 1));

@@ -49,7 +49,7 @@ const listedOrigin = fc
   .tuple(fc.constantFrom('http://', 'https://'), fc.constantFrom('', '*.'), host)
   .map((parts) => parts.join(''));
 
-test('a list allows what one of its origins allows', () => {
+test('a list allows an origin that any of its items allows', () => {
   fc.assert(
     fc.property(fc.array(listedOrigin), listedOrigin, (list, text) => {
       const origin = text.replace('*.', '');

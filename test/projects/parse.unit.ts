@@ -100,7 +100,7 @@ describe('a file that is JSON', () => {
     }
   });
 
-  test('has all its faults reported at once, in the order of the file', () => {
+  test('reports all faults at once, in the order of the file', () => {
     const text =
       '{"__proto__":{},\n"projects":[{"id":2,"active":1,"active":0,"colour":1},\n' +
       '{"id":"1","origins":["https://a.com","a","null"]},\n3]}';
@@ -140,7 +140,7 @@ describe('a file without faults', () => {
     expect(faultsOf('\ufeff\ufeff[]')).toHaveLength(1);
   });
 
-  test('is strict JSON: what JSON.parse throws on is a fault, whatever was damaged', () => {
+  test('is strict JSON: every text on which JSON.parse throws is a fault', () => {
     const sound =
       '{"operator": "a@b", "projects": [\n {"id": "1", "active": true, "name": "\\u00e9"}]}';
     const damage = fc.constantFrom(...Array.from('{}[]:,"\\/*\'\n\t\f0-+.eEtn\u00a0\u2028\ufeffx'));

@@ -25,7 +25,7 @@ test('no edit is lost when several run at once, and no umask hides the files', a
   expect(fs.statSync(`${data}/projects.json`).mode & 0o777).toBe(0o640);
 });
 
-test('a named pipe in the place of the file is refused, not waited for', async () => {
+test('a named pipe in place of the file is refused without waiting', async () => {
   const pipe = `${tempDir()}/pipe`;
   execFileSync('mkfifo', [pipe]);
   const { code, stderr } = await run(['check', '--projects', pipe]);

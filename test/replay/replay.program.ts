@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { MINIMAL_VIEW } from '../support/views.ts';
 import { dataDirectory, run, start, startViewlog, until } from '../support/viewlog.ts';
 
-it('killed again and again, of a file under several names, stores no view twice', async () => {
+it('stores no view twice, though it is killed often and the file has several names', async () => {
   const count = 40;
   const data = dataDirectory({ projects: [] });
   const viewlog = await startViewlog({ data });

@@ -102,7 +102,7 @@ const pages = (count: number): string[] =>
   Array.from({ length: count }, (_, i) => lineOf(i, viewOf(`page ${i}`)));
 
 describe('a replay', () => {
-  it('sends what would be accepted now, once, with its first bytes and Origin', async () => {
+  it('sends acceptable views once, with their original bytes and Origin', async () => {
     const spaced = viewOf('spaced')
       .replace('{', '{ ')
       .replace('"spaced"', String.raw`"\u0061\/é"`);
@@ -131,7 +131,7 @@ describe('a replay', () => {
     expect(again.said).toMatch(/^.*: 6 lines\n {2}0 sent\n {2}3 sent before\n/);
   });
 
-  it('leaves a directory alone in which another one runs: exit 73', async () => {
+  it('does not run beside another replay of the same directory: exit 73', async () => {
     const { file, states, replay } = refusedViews(pages(1));
     const lock = await acquireLock(dirname(file), { name: REPLAY_LOCK_NAME });
     expect(await replay()).toMatchObject({ end: { exitCode: 73 }, bodies: [] });
@@ -237,7 +237,7 @@ describe('a replay', () => {
     expect(waitsMs[0]).toBeLessThanOrEqual(3000);
   });
 
-  it('knows a view by its id, whatever its file is called, and wherever it lies', async () => {
+  it("recognises a view by its id, whatever its file's name and place", async () => {
     const { dir, file, states, replay } = refusedViews(pages(2));
     const files = ['copy.ndjson', 'elsewhere/x', 'packed.gz'].map((name) => join(dir, name));
     mkdirSync(join(dir, 'elsewhere'));
@@ -268,7 +268,7 @@ describe('a replay', () => {
     expect([bodies.length, states()]).toStrictEqual([2, last]);
   });
 
-  it('marks its requests, and says which project, code and Origin each view has', async () => {
+  it('marks its requests, and records the project, code and Origin of each view', async () => {
     const origin = 'https://www.example.com';
     const lines = [
       lineOf(0, viewOf('a'), origin),
@@ -292,14 +292,14 @@ describe('a replay', () => {
     ]);
   });
 
-  it('needs the data directory, and makes none: exit 73', async () => {
+  it('needs a data directory, and does not create it: exit 73', async () => {
     const { dir, replay } = refusedViews(pages(1));
     const { end, bodies } = await replay(accept, { dir: join(dir, 'nowhere') });
     expect([(end as Fatal).exitCode, bodies]).toStrictEqual([73, []]);
     expect(existsSync(join(dir, 'nowhere'))).toBe(false);
   });
 
-  it('has a collector to send to: else exit 69, and nothing is recorded', async () => {
+  it('exits with 69 and records nothing if there is no collector', async () => {
     const { states, replay } = refusedViews(pages(1));
     const { end } = await replay(accept, { url: 'http://127.0.0.1:1' });
     const message = expect.stringMatching(/^No collector answers at http:\/\/127.0.0.1:1: .*--to$/);

@@ -52,7 +52,7 @@ it.each<[what: string, list: ListName, changes: object[], rows: string[]]>([
   expect([rowsOf(list), list.distinct, list.isExact]).toStrictEqual([rows, rows.length, true]);
 });
 
-it('a report has as many rows as asked for, queries if asked for, and one project if asked for', () => {
+it('a report obeys --top, --query and --project', () => {
   const views = viewsOf({ url: '/?a' }, { url: '/?b', p: '2' }, { url: '/', p: '2' });
   const { pages, projectNames } = reportOn(views, { top: 1, keepsQuery: true });
   expect([pages.top.length, pages.distinct]).toStrictEqual([1, 3]);
@@ -60,7 +60,7 @@ it('a report has as many rows as asked for, queries if asked for, and one projec
   expect(reportOn(views, { project: '2' }).views).toBe(2);
 });
 
-it('pages of each project are apart, with the commonest title of the period', () => {
+it('each project has its own pages, with the most frequent title of the period', () => {
   const names = ['Home', 'Å', 'Å', '', '', ''].map((pn) => ({ pn }));
   const changes = [...names, { p: '2', pn: undefined }].map((one) => ({ ...one, url: '/å' }));
   const before = ['Old', 'Old', 'Old'].map((pn) => viewAt('2026-03-09', { pn, url: '/å' }));
@@ -124,7 +124,7 @@ describe('days', () => {
     ]);
   });
 
-  it('are only those with views if a clock was years off', () => {
+  it('are only days with views if a clock was years off', () => {
     const { days } = reportOn([viewAt('1999-03-14'), viewAt('2026-03-10')]);
     expect(days.map(({ day }) => day)).toStrictEqual(['1999-03-14', '2026-03-10']);
   });

@@ -38,7 +38,7 @@ it.each([
   expect(headline(reportOn(daily('2026-03-11', counts), asked))).toBe(said);
 });
 
-it('the last 7 full days are compared with the 7 before, if there are as many', () => {
+it('the last 7 full days are compared with the 7 before, if there are 14', () => {
   const counts = [...Array.from({ length: 13 }, (_, i) => i + 1), 100, 1000];
   const said = (fromDay: string, views: readonly number[]): string =>
     lastWeekInWords(reportOn(daily(fromDay, views)));
@@ -48,7 +48,7 @@ it('the last 7 full days are compared with the 7 before, if there are as many', 
   expect(said('2026-03-01', counts.slice(1))).toBe('');
 });
 
-it('the figures are those that an owner asks for', () => {
+it("the figures answer a site owner's questions", () => {
   const views = daily('2026-03-11', [1, 3, 2, 4]);
   const said = (fromDay: string, toDay?: string): string[] =>
     figuresOf(reportOn(views, { fromDay, ...(toDay && { toDay }) })).map(
@@ -79,7 +79,7 @@ it('shares and changes are whole percents, or views if there were fewer than 100
   expect(changeInWords(9, 10)).toBe('down 1 view from 10');
 });
 
-it('days without views are listed for each project; if they are many, the last are named', () => {
+it('days without views are listed for each project; of many, only the last', () => {
   const days = ['10-30', '11-01', '11-03', '11-05', '11-07'].map((day) => `2026-${day}`);
   const spans = days.map((day) => ({ fromDay: day, toDay: day }));
   expect(daysInShort(spans)).toBe('Sun 1 Nov, Tue 3 Nov, Thu 5 Nov, Sat 7 Nov and 1 day before');
@@ -116,7 +116,7 @@ describe('the lists', () => {
     viewAt('2026-03-13', { ref: 'https://t.co/', ubl: 'x', content: undefined, url: '/x', pn: '' }),
   ];
 
-  it('say what their shares are of', () => {
+  it('name the total of their shares', () => {
     const sections = sectionsOf(reportOn(views), 9);
     expect(sections.map(({ title, remark }) => `${title}: ${remark}`)).toStrictEqual([
       'Pages: ',
@@ -159,7 +159,7 @@ describe('text that others wrote', () => {
   const change = { url: NASTY, pn: '</title><script>alert(2)</script> می\u200cخ', ubl: '"><i>' };
   const report = reportOn([viewAt('2026-03-13', change)], { listed });
 
-  it('is shown on a terminal without being obeyed, and in JSON reads the same', () => {
+  it('is escaped on a terminal, and unchanged in JSON', () => {
     const said = textReport(report, 80);
     // oxlint-disable-next-line no-control-regex
     expect(said).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
@@ -169,7 +169,7 @@ describe('text that others wrote', () => {
     expect(JSON.parse(json)).toStrictEqual(JSON.parse(JSON.stringify(report)));
   });
 
-  it('is text in the page, which asks for nothing', () => {
+  it('is text in the page, and the page loads nothing', () => {
     const page = htmlReport(report);
     expect(page).not.toMatch(/<(script|img|i|link|iframe|a)\b|https?:\/\/|url\(|@import|\u202e/i);
     expect(page).toContain(

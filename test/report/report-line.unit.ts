@@ -8,7 +8,7 @@ import { bytes } from './report-on.ts';
 const TS = '2026-03-01T00:00:00.000Z';
 const lineWith = (view: object): string => bytes(JSON.stringify({ ts: TS, id: 'x', ...view }));
 
-it('a line with every field is read the fast way, and so is one with those required', () => {
+it('the pattern reads a line with every field, and one with the required fields', () => {
   const [full] = storedLines('2026-03-01', 1);
   const { pn, p, content } = FULL_VIEW;
   const expected = { ts: TS, p, pn: bytes(pn), 'content.templateId': content.templateId };
@@ -16,7 +16,7 @@ it('a line with every field is read the fast way, and so is one with those requi
   expect(usualViewLine(lineWith(MINIMAL_VIEW))).toMatchObject({ p: MINIMAL_VIEW.p, ubl: '' });
 });
 
-it('the fast way reads what parsing reads, escapes or not', () => {
+it('the pattern and the parser read the same, with and without escapes', () => {
   // Mostly texts without escapes.
   const text = fc.string({
     unit: fc.constantFrom(...Array.from('abcdefghijklmnopqrstuvwxyz/-åé家🎈"\\\n\u2028')),

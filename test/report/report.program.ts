@@ -40,7 +40,7 @@ it('adds up every view that the collector accepted, whatever is in it', async ()
   expect(rowsOf(report.pages)).toContain('/å?ä=ö#\u0000 "quoted" 1');
 });
 
-it('counts the days asked for in the time zone asked for, and as many before', async () => {
+it('counts the chosen days in the chosen time zone, and as many days before', async () => {
   const times = ['2026-02-28T22:59:59.000Z', '2026-02-28T23:00:00.000Z', `${DAY}T23:00:00.000Z`];
   const files = { [NAME]: text(times.map((time) => viewAt(time))) };
   const asked = ['--time-zone', 'europe/oslo', '--to', DAY];
@@ -58,7 +58,7 @@ it('does not count the line that is being written, and lines that are not UTF-8 
   expect([report.views, report.invalidLines]).toStrictEqual([1, 1]);
 });
 
-it('reads a day that is packed and begun anew, and one of two copies', async () => {
+it('reads both files of a day that was packed and begun anew, and one of two copies', async () => {
   const [one, two, three] = storedLines(DAY, 3);
   const packed = { [`${NAME}.gz`]: gzipSync(text([one!, two!])) };
   expect((await json({ ...packed, [NAME]: text([three!]) })).views).toBe(3);
@@ -71,7 +71,7 @@ it('reads a day that is packed and begun anew, and one of two copies', async () 
   expect(await counted([one!, two!, three!])).toMatch(/^3 warning: .*\.ndjson is counted\n$/);
 });
 
-it('takes an empty TZ for UTC, and refuses one that names no zone', async () => {
+it('uses UTC if TZ is empty, and refuses a TZ that names no zone', async () => {
   const options = { data: dataWith({ [NAME]: text([viewAt(DAY)]) }), env: { TZ: '' } };
   expect((await run(['report'], options)).stdout).toContain(`${DAY} to ${DAY} (UTC)\n`);
   const refused = await run(['report'], { ...options, env: { TZ: 'foo' } });

@@ -29,7 +29,7 @@ if (ONLY === undefined) {
     }
   });
 } else {
-  test('the seed that was asked for', async () => {
+  test('the seed in SIM_SEED', async () => {
     const { trace, violation } = await simulate(Number(ONLY));
     console.log(trace.join('\n'));
     expect(violation).toBeUndefined();

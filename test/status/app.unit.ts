@@ -56,7 +56,7 @@ it('a fault in the status ends only its request, and is logged once', async () =
   expect(log.lines).toStrictEqual([expect.stringMatching(failed)]);
 });
 
-it('every minute counts are saved and refusals logged, also after a fault; and at the end', async () => {
+it('saves counts and logs refusals every minute, even after a fault, and at the end', async () => {
   const log = memoryLog();
   const scene = new Scene([{ id: '1' }]);
   scene.refuse(2, { code: 'invalid-view', project: '1' });
@@ -97,7 +97,7 @@ describe('the status server answers', () => {
     }
   });
 
-  it('elsewhere only to the token, with reasons; without it says its health', async () => {
+  it('on other addresses only with the token, except for its health without reasons', async () => {
     const ask = asking(SERVICE, { host: '0.0.0.0', token: TOKEN });
     const statusOf = async (authorization: string) =>
       (await ask('/metrics', { authorization, host: 'any.example' })).status;
@@ -121,7 +121,7 @@ describe('the status server answers', () => {
     expect((await ask('/metrics', other)).status).toBe(403);
   });
 
-  it('to GET and HEAD, with headers that keep a browser from more than showing it', async () => {
+  it('to GET and HEAD, with headers that let a browser only show the page', async () => {
     const ask = asking(SERVICE);
     const page = await ask('/');
     const policy = page.headers.get('content-security-policy');
@@ -157,7 +157,7 @@ it.each([
   expect(error.message).not.toContain(env ?? TOKEN);
 });
 
-it('an archive has its facts as text, and its reasons in its health', async () => {
+it("an archive's page is text, and its health has the reasons", async () => {
   const facts = { sequence: 7, unreadable: 'the stream is gone', warnings: ['It is old'] };
   const shortened: string[] = [];
   const state = { ...facts, shortened } as unknown as ArchiveState;
@@ -193,7 +193,7 @@ it('is unready if nothing can be stored, and warns of a stream whose servers are
   });
 });
 
-it('the log has each cause when it begins, with its fix, and when it ends, once an hour', () => {
+it('logs the start of each cause, with its fix, and its end, at most once per hour', () => {
   const log = memoryLog();
   const refusalLog = new RefusalLog((reason) => stepText(fixOf(reason, INSTALLATION)), log);
   const closed = { id: '1', name: 'Aurora', origins: ['https://a.example'] };

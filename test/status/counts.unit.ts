@@ -25,7 +25,7 @@ describe('a timeline', () => {
     }
   });
 
-  it('outlasts a clock that steps back a little, and starts again if it steps back far', () => {
+  it('continues if the clock steps back a little, and starts again if it steps back far', () => {
     const timeline = new Timeline();
     timeline.add(NOON);
     timeline.add(NOON - 3 * MINUTE_MS);
@@ -72,7 +72,7 @@ describe('counts', () => {
     expect([0, 50, 100, 160, 200].map(refuse)).toStrictEqual([0, 0, 0, 160, 160]);
   });
 
-  it('have a refused replay in the metrics only: it says nothing about what pages send', () => {
+  it('include a refused replay in the metrics only, because no page has sent it now', () => {
     const scene = new Scene([{ id: '1' }]);
     const before = scene.text();
     scene.counts.refusedAgain(refusal('origin-not-allowed', 'x', { project: '1' }));
@@ -106,7 +106,7 @@ describe('saved counts', () => {
     return { again, lines: log.lines };
   }
 
-  it('show after a restart what was there before', async () => {
+  it('are the same after a restart', async () => {
     const dir = tempDir();
     const scene = new Scene([
       { id: '1', origins: ['https://a.example'] },
@@ -157,7 +157,7 @@ describe('saved counts', () => {
     });
   });
 
-  it('are written with the lock, if something was counted; one warning if they cannot', async () => {
+  it('are written only with the lock and after a change; a failure is warned of once', async () => {
     const dir = tempDir();
     const scene = new Scene([{ id: '1' }]);
     const isWritten = async (isHeld: boolean): Promise<boolean> => {
@@ -173,7 +173,7 @@ describe('saved counts', () => {
     expect(log.lines).toStrictEqual([expect.stringMatching(/^warn: Cannot write ".*ENOENT/)]);
   });
 
-  it('are written in slices, so that views have their turn', () => {
+  it('are written in slices that do not hold up views', () => {
     const ids = Array.from({ length: 4_000 }, (_, i) => ({ id: String(i + 1) }));
     const scene = new Scene(ids);
     for (const { id } of ids) scene.accept(1, id, 0);

@@ -39,7 +39,7 @@ const outcomes = (viewlog: Watched, i: number): [number, Promise<Response>][] =>
 ];
 
 describe.each([NODE, DENO, BUN].filter(isPresent))('the status server on $name', (runtime) => {
-  it('counts what the clients were answered and what is in the files, under load too', async () => {
+  it("counts the same as the clients' answers and the files, even under load", async () => {
     const viewlog = await startWatched({ runtime });
     for (let i = 0; i < 50; i += 10) {
       const sent = Array.from({ length: 10 }, (_, k) => outcomes(viewlog, i + k)).flat();
@@ -122,7 +122,7 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('the status server on $name',
     expect(viewlog.stderr()).toBe(said);
   });
 
-  it('has its pages, beyond loopback for the token', async () => {
+  it('shows its pages; beyond loopback, only with the token', async () => {
     const data = dataDirectory();
     const file = join(data, 'status-token');
     writeFileSync(file, TOKEN);
@@ -147,7 +147,7 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('the status server on $name',
   });
 });
 
-it('an address in use is said, with the flag that chooses another', async () => {
+it('names an address in use, and the flag that chooses another', async () => {
   const { statusPort } = await startWatched();
   const { code, stderr } = await run(['serve', '--port=0', `--status=127.0.0.1:${statusPort}`]);
   expect([code, stderr]).toStrictEqual([

@@ -70,7 +70,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
     },
   );
 
-  it('keeps open rows, the filter and the selection while it is brought up to date', async () => {
+  it('keeps open rows, the filter and the selection during an update', async () => {
     const ids = Array.from({ length: 12 }, (_, i) => String(1_000_001 + i));
     const data = dataDirectory({ projects: ids.map((id) => ({ id, name: `Site ${id}` })) });
     const viewlog = await startWatched({ data });
@@ -94,7 +94,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
     expect(complaints).toStrictEqual([]);
   });
 
-  it('says that it has lost contact, and loads itself anew after an update', async () => {
+  it('says that it has lost contact, and reloads itself after an update of viewlog', async () => {
     const viewlog = await startWatched();
     const { page } = await open(viewlog);
     await heading(page, 'Waiting for the first view');
@@ -141,7 +141,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
     expect(pasted).toBe(await unlisted.locator('code').first().textContent());
   });
 
-  it('does nothing while it is hidden, and has caught up when it is seen again', async () => {
+  it('requests nothing while hidden, and is up to date when shown again', async () => {
     const viewlog = await startWatched();
     const { page, requests } = await open(viewlog);
     await heading(page, 'Waiting for the first view');

@@ -16,7 +16,7 @@ const textOf = async ({ statusUrl }: Watched): Promise<string> =>
   (await fetch(`${statusUrl}/status.txt`)).text();
 
 describe.each([NODE, DENO, BUN].filter(isPresent))('a restart on $name', (runtime) => {
-  it('shows what was there before, and counts on from it', async () => {
+  it('continues the counts of the process before', async () => {
     const first = await startWatched({ runtime });
     const origin = 'https://shop.example.com';
     for (let i = 0; i < 3; i++) await first.post({ ...MINIMAL_VIEW, url: `/page-${i}` });

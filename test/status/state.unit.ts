@@ -61,7 +61,7 @@ describe('a refusal', () => {
     expect(state(scene)).toBe('partly-refused');
   });
 
-  it('that few views meet is no problem, nor is the project called fixed for another reason', () => {
+  it('of few views is no problem, and another fixed reason does not mark the project as fixed', () => {
     const scene = new Scene([{ id: '1', origins: ['https://a.example'] }]);
     scene.refuse(5, { code: 'origin-not-allowed', project: '1' }, 'https://b.example');
     scene.list({ id: '1', origins: ['https://b.example'] });
@@ -102,7 +102,7 @@ describe('a refusal', () => {
   });
 });
 
-it('many projects are judged in slices, so that views have their turn', async () => {
+it('many projects are judged in slices that do not hold up views', async () => {
   const scene = new Scene(Array.from({ length: 4_000 }, (_, i) => ({ id: String(i + 1) })));
   let judged = 0;
   const turns: number[] = [];

@@ -63,7 +63,7 @@ function service(runtime: Runtime): void {
     expect(stdout).toContain('a page-view collector');
   });
 
-  it('refuses in one order, and looks at the path as it was sent', async () => {
+  it('checks requests in a fixed order, and takes the path as it was sent', async () => {
     const viewlog = await start();
     const json = 'application/json';
     const deep = '['.repeat(7000) + ']'.repeat(7000);
@@ -216,7 +216,7 @@ function service(runtime: Runtime): void {
     }
   });
 
-  it('survives rubbish, aborted uploads and false lengths, and logs nothing', async () => {
+  it('survives invalid requests, aborted uploads and false lengths, and logs nothing', async () => {
     const viewlog = await start();
     const sent = RUBBISH.map(async (piece) => {
       const { answers } = await speak(viewlog.port, { pieces: [piece] }, 150);
@@ -233,7 +233,7 @@ function service(runtime: Runtime): void {
     expect([code, withoutNotice(stderr)]).toStrictEqual([0, '']);
   });
 
-  it('keeps refused views, and applies an edit of the projects file', async () => {
+  it('stores refused views, and applies an edit of the projects file', async () => {
     const viewlog = await start();
     const view = { ...MINIMAL_VIEW, p: '1000002' };
     expect((await viewlog.post(view, { origin: PAGE })).status).toBe(403);

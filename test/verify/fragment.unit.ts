@@ -26,7 +26,7 @@ it('is not a start that another line follows without a newline: a line is lost t
   }
 });
 
-it('is nothing else', () => {
+it('is no other line', () => {
   const late = ['}}', ',,', ']', ' "', ',"a":1 2', ',"a":1.}', ',"a":tru}'];
   const texts = late.map((end) => `{"ts":"x"${end}`);
   for (const text of ['hello', '[', '{"id":"', '{"ts":"x" "id":""}', ...texts]) {

@@ -61,7 +61,7 @@ it('has a sum modulo 2^64', async () => {
   expect(out).toBe(`${line.slice(7, 17)}\t70000\t${sum}`);
 });
 
-it('leaves out what is not a view, such as a fragment of any length, with a warning', async () => {
+it('leaves out lines that are not views, such as fragments of any length, with a warning', async () => {
   const [first = '', ...lines] = randomLines(4, 20);
   const fragments = Array.from({ length: 20 }, (_, n) => lines[n % lines.length]!).flatMap((line) =>
     Array.from(line, (_, length) => line.slice(0, length)),

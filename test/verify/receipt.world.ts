@@ -98,7 +98,7 @@ describe.skipIf(!isHere(DUCKDB))('DuckDB computes the receipt', () => {
     await expectReceipt(data, await answersOf(data, queriesFor('DuckDB', lines)));
   });
 
-  it('of a million views, in which a single one shows that is lost, doubled, or both', async () => {
+  it('of a million views, and one lost or doubled view changes it', async () => {
     const data = tempDir();
     const fd = openSync(join(data, 'views-2026-03-01.ndjson'), 'w');
     const fields = JSON.stringify(MINIMAL_VIEW).slice(1);

@@ -44,7 +44,7 @@ it('names a line that is not UTF-8, and not the one that shows the same characte
   expect([isSound, said]).toStrictEqual([false, ['1 invalid line: 7 (is not UTF-8)']]);
 });
 
-it('counts a sealed fragment apart, even one that ends in half a character', async () => {
+it('counts a sealed fragment separately, even one that ends in half a character', async () => {
   const fragment = Buffer.from(FIFTH).subarray(0, Buffer.from(FIFTH).indexOf('–') + 1);
   const sealed = Buffer.concat([fragment, Buffer.from(`\n${text(LINES)}`)]);
   const { isSound, said } = await verify(sealed);
@@ -52,14 +52,14 @@ it('counts a sealed fragment apart, even one that ends in half a character', asy
   expect([isSound, said]).toStrictEqual([true, [expected]]);
 });
 
-it('leaves a last line without newline alone', async () => {
+it('finds no fault in a last line without a newline', async () => {
   const { isSound, summary, said } = await verify(text(LINES) + FIFTH);
   expect(summary).toContain('40 lines');
   const expected = 'the last line has no newline: it is being written; not a fault';
   expect([isSound, said]).toStrictEqual([true, [expected]]);
 });
 
-it('finds duplicate ids and lines of another day; the order of ids is not a fault', async () => {
+it('finds duplicate and misplaced lines; the order of ids is not a fault', async () => {
   const other = storedLines('2026-03-02', 1)[0]!;
   const lines = [LINES[5]!, ...LINES.slice(0, 5), ...LINES.slice(6)];
   expect((await verify(text(lines))).isSound).toBe(true);

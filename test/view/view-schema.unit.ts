@@ -44,7 +44,7 @@ describe('a view', () => {
     }
   });
 
-  it('has a day that the calendar has, in every month of common, leap and century years', () => {
+  it('has a real date, in every month of common, leap and century years', () => {
     for (const year of ['0000', '0004', '1900', '2000', '2024', '2026', '2100', '9999']) {
       for (let month = 1; month <= 12; month++) {
         for (let day = 28; day <= 31; day++) {
@@ -171,7 +171,7 @@ describe('a stored view', () => {
     });
   });
 
-  it('has no character that a reader could take for a line end', () => {
+  it('has no character that a reader could mistake for a line end', () => {
     const pn = '\u0000 \n \r \u0085 \u2028 \u2029';
     const stored = accepted(changed({ pn }));
     expect(stored).not.toMatch(/[\n\r\u2028\u2029]/);

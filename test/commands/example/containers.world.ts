@@ -79,7 +79,7 @@ async function isHealthy(args: readonly string[]): Promise<boolean> {
 }
 
 describe('the service of Compose', () => {
-  it('has no rights, runs as the owner of the data directory, and sees that alone', async () => {
+  it('has no privileges, runs as the owner of the data directory, and sees only that', async () => {
     const data = ownedDirectory();
     const { service, text } = await serviceOf([], { data });
     expect(service).toMatchObject({

@@ -12,7 +12,7 @@ const READERS = ['fluent-bit', 'vector', 'filebeat', 'rsyslog', 'clickhouse'];
 const NAMES = [...SERVERS, ...METRICS, ...READERS];
 
 describe('example', () => {
-  it('lists the names, also if there is no such example', async () => {
+  it('lists the names, and also for an unknown one', async () => {
     const { code, stdout } = await run(['example']);
     const names = Array.from(stdout.matchAll(/^ {2}([a-z-]+) +\S.*$/gm), ([, name]) => name);
     expect([code, names]).toStrictEqual([0, NAMES]);
@@ -44,7 +44,7 @@ describe('example', () => {
     },
   );
 
-  it.each([...SERVERS, ...METRICS])('never has a secret in it: %s', async (name) => {
+  it.each([...SERVERS, ...METRICS])('never contains a secret: %s', async (name) => {
     const env = {
       VIEWLOG_STATUS_TOKEN: 'a-secret-of-the-operator',
       VIEWLOG_STORE: 'nats://user:s3cret@nats-1.example.com',

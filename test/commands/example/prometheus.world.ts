@@ -122,7 +122,7 @@ it.each([
   if (of === 'a stream') expect(metrics).toContain('viewlog_stream_replicas{state="lagging"}');
 });
 
-it('the scrape has a token if the status server has one', async () => {
+it('the scrape configuration has a token if the status server has one', async () => {
   const env = { VIEWLOG_STATUS_TOKEN: 'x' };
   const credentials = "credentials_file: '/etc/prometheus/viewlog-token'";
   expect(await exampleOf('prometheus')).not.toContain('credentials');

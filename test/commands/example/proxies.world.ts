@@ -23,7 +23,7 @@ describe.each([
 ])('$name, configured by its example', ({ name, program, start, beyond }) => {
   const isIt = isHere(program);
 
-  it.skipIf(!isIt)('passes views, and refusals with their reason', async () => {
+  it.skipIf(!isIt)('passes on views, and refusals with their reason', async () => {
     const viewlog = await startWatched();
     const proxy = await start(await exampleOf(name, optionsOf(viewlog)));
     const accepted = await until(async () => {

@@ -109,7 +109,7 @@ it.each([' ', '"', "'", '$', '%', '*', '\\', '\n', ',', '#', '\u202e'])(
   },
 );
 
-it('the only site that is listed has its host in the example; else the host is to be replaced', async () => {
+it('the example names the only listed site; otherwise the operator enters a name', async () => {
   const site = (origins: readonly (readonly string[])[]) => {
     const path = `${tempDir()}/projects.json`;
     const projects = origins.map((list, i) => ({ id: `${i}`, origins: list }));

@@ -95,7 +95,7 @@ describe('a full disk', () => {
     await store.close(20_000);
   });
 
-  test('that gives no error, but takes no bytes, is tried again only at times', async () => {
+  test('that writes no bytes and gives no error is tried again now and then', async () => {
     let writes = 0;
     let isFull = true;
     const files: FileOps = {
@@ -132,7 +132,7 @@ describe('a full disk', () => {
   });
 });
 
-test('little free space refuses views until there is an eighth more, and says since when', async () => {
+test('refuses views below the minimum of free space until an eighth more is free', async () => {
   const { store, disk, log } = await openFaulty({ minFreeBytes: 800_000 });
   disk.spaceBytes = 799_999;
   await until(() => store.state().unavailable !== undefined);

@@ -53,7 +53,7 @@ async function hanging(...args: string[]) {
 }
 
 describe.skipIf(!canRunNats())('a collector with a stream', () => {
-  it('refuses views at once while no server is there, and goes on by itself', async () => {
+  it('refuses views immediately while no server answers, and then recovers', async () => {
     const { nats, node, viewlog } = await hanging();
     const waiting = refusal(viewlog);
     await until(async () => (await viewlog.metrics())['viewlog_queue_lines'] === 1);
@@ -110,7 +110,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     expect((await viewlog.metrics())['viewlog_queue_bytes']).toBe(0);
   });
 
-  it('refuses while the stream is full, says so once, and goes on when there is space', async () => {
+  it('refuses views while the stream is full, logs it once, and recovers with space', async () => {
     const nats = await startNats();
     await makeStream(nats, { max_msgs: 3, discard: 'new' });
     const viewlog = await start(nats);
@@ -159,7 +159,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     expect(warnings).toHaveProperty('warnings');
   });
 
-  it('tells clients no names when its stream no longer takes views', async () => {
+  it('shows clients no names when its stream no longer accepts views', async () => {
     const nats = await startNats();
     const viewlog = await start(nats);
     const manager = await nats.manager();
@@ -223,7 +223,7 @@ describe.skipIf(!canRunNats())('a stream that three servers keep', () => {
     await expectStored(loaded);
   });
 
-  it('accepts no views without a quorum, and accepts them again by itself', async () => {
+  it('accepts no views without a quorum, and accepts them again with one', async () => {
     const nats = await startNatsCluster();
     const viewlog = await start(nats);
     expect(await accepts(viewlog)).toBe(true);
