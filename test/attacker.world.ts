@@ -17,7 +17,7 @@ describe.each([NODE, NEWEST_DENO, LTS_DENO, BUN].filter(isPresent))(
         fc.asyncProperty(schedule, async ({ ways, clients }) => {
           await withstand(runtime, ways, { clients, ms: 1_000 });
         }),
-        // No smaller schedule is tried: the outcome depends on more than the schedule.
+        // Does not shrink a failed schedule, because the outcome depends on more than the schedule.
         { numRuns: 2, endOnFailure: true },
       );
     }, 120_000);

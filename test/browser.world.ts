@@ -8,7 +8,7 @@ import { startViewlog, until, type Viewlog } from './support/viewlog.ts';
 
 // A page of another origin, in a real browser.
 
-/** Opens a page of an origin that is not viewlog's. */
+/** Opens a page of an origin other than viewlog's. */
 async function openPage(): Promise<Page> {
   const server = createServer((_, answer) => {
     answer.setHeader('content-type', 'text/html').end('<!doctype html><title>A page</title>');

@@ -196,7 +196,8 @@ it.each([
 
 it('a second signal ends the collector at once', async () => {
   const viewlog = await startViewlog();
-  // A body that never ends delays the stop. It has begun once the view before it is stored.
+  // A body that never ends delays the stop. It has begun to arrive once the view before it is
+  // stored.
   const pieces = [post(JSON.stringify(MINIMAL_VIEW)) + post('{', { 'Content-Length': '100' })];
   void speak(viewlog.port, { pieces }, 20_000);
   await until(() => viewlog.lines().length === 1);

@@ -10,7 +10,7 @@ import { tempDir } from './support/temp-dir.ts';
 
 const { version: VERSION } = JSON.parse(read('package.json')) as { version: string };
 
-/** Runs npm without a registry, and without the settings of the user who runs the tests. */
+/** Runs npm without a registry, and without the user's settings. */
 function npm(...args: string[]): string {
   const home = tempDir();
   const env = { PATH: process.env['PATH'], HOME: home, npm_config_cache: join(home, 'cache') };

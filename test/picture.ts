@@ -34,7 +34,7 @@ function countsUntil(endMs: number): Counts {
   );
   for (; atMs < endMs - 5_000; atMs += 10_000) {
     for (const [i, { id, viewsPerHour }] of SITES.entries()) {
-      // More by day than by night, and never quite the same.
+      // More views by day than by night, with random variation.
       const share = 0.55 - 0.45 * Math.cos(((atMs / HOUR_MS - 2) / 24) * 2 * Math.PI);
       const wave = 1 + 0.3 * Math.sin(atMs / 700_000 + i);
       if (noise(atMs + i) * 360 >= viewsPerHour * share * wave) continue;

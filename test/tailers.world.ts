@@ -50,7 +50,7 @@ async function rsyslog(data: string) {
   const start = () => startProgram([RSYSLOGD, '-n', '-f', config, '-i', join(dir, 'pid')]);
   let running = start();
   return {
-    /** Returns everything that it has shipped. */
+    /** Returns every line that it has shipped. */
     lines: () => (fs.existsSync(out) ? fs.readFileSync(out, 'utf8').split('\n').slice(0, -1) : []),
     /** Stops it, and starts it again at its position. */
     async restart() {
@@ -118,7 +118,7 @@ describe.skipIf(!present)('rsyslog', () => {
     expect((await second.signal('SIGTERM')).code).toBe(0);
     await allShipped();
 
-    // As retention does. The first day's inode number may go to the last.
+    // Removes a day, as retention does. The last day may get the first day's inode number.
     fs.rmSync(join(data, `views-${days[0]!}.ndjson`));
     const third = await start('2026-03-03 12:00:00');
     await postFor(third, 300, stored);

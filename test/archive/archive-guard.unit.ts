@@ -116,7 +116,7 @@ describe('an id that the stream has twice', () => {
     expectArchived(dir, LINES);
   });
 
-  it('is remembered for the next 100,000 lines', () => {
+  it('is remembered for a set number of other ids', () => {
     const recent = new RecentIds(3);
     for (const id of ['a', 'b', 'c', 'd']) expect(recent.add(id)).toBe(true);
     for (const id of ['b', 'c', 'd']) expect(recent.add(id)).toBe(false);
@@ -144,7 +144,7 @@ describe('a view file', () => {
     const left = size();
     const more = storedLines(DAY, 34).slice(30);
     for (let time = 0; time < 2; time++) {
-      // Nothing is restored unasked, and later views of the day do not hide it.
+      // Only a named day is restored, and later views of the day do not hide the fault.
       stream.publish(more.slice(2 * time, 2 * time + 2));
       const { archive, running, log } = archiveOf(stream, { dir });
       await running;

@@ -51,7 +51,7 @@ describe.skipIf(!canRunNats()).each([NODE, DENO, BUN].filter(isPresent))(
       expect(recordIn(data)).toMatchObject({ stream: 'VIEWS', sequence: 3000 });
       const files = DAYS.map((day) => join(data, `views-${day}.ndjson`));
       expect((await run(['verify', ...files], { data, runtime })).code).toBe(0);
-      // Nothing is left to do.
+      // The stream has no new messages.
       expect((await archiveAll({ runtime, url, data })).stdout).toContain('Archived 0 views');
     });
   },
@@ -146,14 +146,16 @@ describe.skipIf(!canRunNats())('archive', () => {
   });
 });
 
-// Servers that come back without messages that they had delivered, and give their numbers to
-// others: real servers, with an earlier copy of their directories.
+// Servers that restart with an earlier copy of their directories, lack messages that they had
+// delivered, and give the sequences of those to other messages.
 
 const FIRST = storedLines('2026-02-28', 10);
 const LOST = storedLines('2026-03-01', 10);
 const FRESH = storedLines('2026-03-02', 15);
 
-/** Starts servers with a stream of the first lines, and returns a way back to that state. */
+/**
+ * Starts servers with a stream of the first lines; returns a function that restores that state.
+ */
 async function scene(startServers = startNats) {
   const nats = await startServers();
   await makeStream(nats);

@@ -9,7 +9,7 @@ import { dataDirectory, type Started, start, until } from '../support/viewlog.ts
 
 const RUNTIMES = [NODE, DENO, BUN].filter(isPresent);
 
-/** Starts a way to a port, and returns its own one and a function that tells whether it is used. */
+/** Starts a forwarder to a port; returns its own port and a check for whether it is in use. */
 async function startWay(port: number) {
   let clients = 0;
   const server = createServer((client) => {
@@ -23,7 +23,7 @@ async function startWay(port: number) {
   return { port: (server.address() as { port: number }).port, isUsed: () => clients > 0 };
 }
 
-/** A collector that waits for a NATS server which says nothing yet, because it is paused. */
+/** A collector that waits for a paused NATS server. */
 async function waitingForServer(runtime: Runtime) {
   const nats = await startNats();
   const server = nats.nodes[0]!;

@@ -8,7 +8,7 @@ import { REQUEST } from './request.mjs';
 const run = promisify(execFile);
 const SCRIPT = join(import.meta.dirname, 'send.lua');
 
-/** About as many as the pages of a busy site keep open. */
+/** About the number that the pages of a busy site keep open. */
 export const CONNECTIONS = 64;
 
 /**

@@ -1,5 +1,5 @@
 // The one request that every load sends: a browser's headers and a realistic view, with letters
-// beyond ASCII, as most views have some.
+// beyond ASCII, like most views.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -70,7 +70,7 @@ describe('a refusal', () => {
   const text = { 'content-type': 'text/plain' };
   const declared = { ...JSON_TYPE, 'content-length': '20000' };
   const large = viewOfSize(VIEW_MAX + 1);
-  // The line has 77 bytes more than the body: its ts, its id and its newline.
+  // The line is 77 bytes longer than the body: its ts, its id and its newline.
   const longLine = viewOfSize(VIEW_MAX - 76);
   const smaller = 'Send a smaller view, or ask the operator to raise --max-view.';
 

@@ -22,7 +22,7 @@ describe('the script', () => {
       const hash = createHash('sha256').update(script).digest('base64');
       expect(stderr).toContain(`  connect-src: ${ADDRESS}\n`);
       expect(stderr).toContain(`  script-src-elem, or else script-src: 'sha256-${hash}'\n`);
-      // Templates of other programs would take these for their own.
+      // Other template languages would interpret these.
       expect(script).not.toMatch(/\$\{|\{\{|\{%|\{#|#\{|<%|@|`|\[\[|]]>.*]]>/);
     },
   );

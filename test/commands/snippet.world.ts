@@ -5,7 +5,7 @@ import { hasFirefox } from '../support/firefox.ts';
 import { pageOf, type Person, type Visitor, visitsOf } from '../support/people.ts';
 import { TOOLS } from '../support/runtimes.ts';
 
-// What people did on sites that have the printed script, and the views that a person would count.
+// People's visits to sites with the printed script, and the views that a person would count.
 
 /** Changes the address as a router does, and later the title. */
 const route = (path: string, titleAfterMs: number, title = `App ${path}`): string =>
@@ -83,7 +83,7 @@ const ROUTED_THRICE = [
   '/new | App /new | SITE/b | ',
 ];
 
-/** Pages of a site that a library swaps. */
+/** Pages of a site whose library swaps the body. */
 const swapped =
   (scripts: string) =>
   (path: string, script: string): string =>

@@ -1,5 +1,5 @@
-// What collectors lose: sends views to each program, lets something go wrong, and looks for every
-// acknowledged view in what the program has written. Needs root, for the full disk and the power cut.
+// Measures what collectors lose: sends views to each program, causes a fault, and looks for every
+// acknowledged view in the program's files. Needs root, for the full disk and the power cut.
 // npm run compare
 // FLUENT_BIT=path VECTOR=path npm run compare: these programs too.
 // COMPARE_ONLY=viewlog,nginx: only these. COMPARE_VIEWS=5000: how many views are sent.
@@ -15,7 +15,7 @@ import { SUBJECTS } from './subjects.mjs';
 const LOAD = { views: Number(process.env.COMPARE_VIEWS ?? 5000), perSecond: 1000 };
 /** Two fifths of what 5,000 views need. */
 const SMALL_DISK_BYTES = 200 * LOAD.views;
-/** For buffers to be written, and for writes to be tried again. */
+/** The time for programs to write buffers and to retry writes. */
 const SETTLE_MS = 15_000;
 const ONLY = process.env.COMPARE_ONLY?.split(',') ?? Object.keys(SUBJECTS);
 
@@ -40,7 +40,7 @@ function mount(dir, ...args) {
   return dir;
 }
 
-/** Starts the program again, so that it can write what it had kept elsewhere. */
+/** Starts the program again, so that it can write what it had buffered elsewhere. */
 async function restart(subject, dir) {
   const server = await start(subject, dir);
   await setTimeout(SETTLE_MS);
@@ -75,7 +75,7 @@ const FAULTS = {
     return { acknowledged, dir };
   },
 
-  /** What an ext4 has given to its disk survives; what is only in the kernel's memory does not. */
+  /** Data that the ext4 has written to its disk survives; data in the kernel's memory is lost. */
   async 'power cut'(subject) {
     const [image, copy] = [newDirectory(), newDirectory()].map((dir) => join(dir, 'image'));
     run('truncate', '--size=128M', image);

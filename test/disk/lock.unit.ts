@@ -21,7 +21,7 @@ async function expectRefused(dir: string, message: string | RegExp): Promise<voi
   await expect(acquireLock(dir)).rejects.toMatchObject({ exitCode: 73, message: matching });
 }
 
-/** A holder that is not viewlog's code. */
+/** A holder other than viewlog's own code. */
 async function listenAt(path: string, serve: (connection: net.Socket) => void): Promise<void> {
   const server = net.createServer(serve);
   await new Promise<void>((resolve) => server.listen(path, resolve));
@@ -125,7 +125,10 @@ function gate() {
   return { open, opened };
 }
 
-/** Starts a process that stops at a step until `goOn` is called, and then writes while it may. */
+/**
+ * Starts a process that pauses at a step until `goOn` is called, and then writes while it holds the
+ * lock.
+ */
 function starter(dir: string, name: string, stopAt: Step | 'held', written: string[]) {
   const going = gate();
   const arrived = gate();
@@ -164,7 +167,7 @@ test('of two starters, paused at any step, one holds the lock and writes', async
     second.goOn();
     const locks = [await first.ended, await second.ended];
     const what = `the first stopped when it had ${stopFirst}, the second ${stopSecond}`;
-    // A holder that was replaced notices by itself.
+    // A replaced holder notices without being asked.
     await until(() => locks.filter((lock) => lock?.isHeld()).length === 1);
     // Once a process has written, an earlier one never writes again.
     const turns = written.filter((name, i) => name !== written[i - 1]);

@@ -12,7 +12,7 @@ import { tempDir } from '../support/temp-dir.ts';
 const march = (day: number): string => `2026-03-${String(day).padStart(2, '0')}`;
 const HOUR_MS = 3_600_000;
 
-/** The real files, without threads: every look is over after one turn of the event loop. */
+/** The real files, without threads: every check ends within one turn of the event loop. */
 const files: FileOps = {
   ...systemFiles,
   list: async (dir) => fs.readdirSync(dir),

@@ -14,7 +14,7 @@ const SERVICE = { uid: 4711, gid: 4712 };
 const ROOT = { uid: 0, gid: 0 };
 const isRoot = process.getuid?.() === 0;
 
-/** A data directory of the service's. */
+/** The service's data directory. */
 function serviceDirectory(): string {
   const data = tempDir();
   fs.chownSync(data, SERVICE.uid, SERVICE.gid);

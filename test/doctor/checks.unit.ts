@@ -104,7 +104,7 @@ const proxied = (change: Partial<ProxyReplies>): Partial<Facts> => ({
   },
 });
 
-/** Findings about an installation with nothing wrong, except for these facts. */
+/** Findings about a correct installation, except for these facts. */
 const examined = (facts: Partial<Facts>) =>
   examine({
     nowMs: NOON,

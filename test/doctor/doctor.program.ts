@@ -55,7 +55,7 @@ describe('a collector that runs', () => {
       expect(line('health')).toBe(`ok health: Ready, according to ${statusUrl}/readyz`);
       expect(line('free space')).toContain('--min-free 1 MiB; ');
     }
-    // It was asked, and not disturbed.
+    // The doctor has asked the lock without disturbing its holder.
     expect(viewlog.stderr()).toBe('');
     expect(sumOf(await viewlog.metrics(), 'viewlog_views_received_total')).toBe(0);
     expect(namesIn(data).filter((name) => /^(views|refused|\.)/.test(name))).toStrictEqual([]);
@@ -76,7 +76,7 @@ describe('a collector that runs', () => {
     const space = async (options: object): Promise<string> =>
       (await doctor(viewlog.data, of(viewlog), options)).line('free space');
     expect(await space({ env })).toContain('--min-free 1 MiB');
-    // The lock names the options to whoever may look into the directory.
+    // The lock tells the options to every user who may enter the directory.
     expect(await space({})).toContain('--min-free 1 MiB');
   });
 });
@@ -106,7 +106,7 @@ describe('the address that pages post to', () => {
     const metrics = await viewlog.metrics();
     expect(sumOf(metrics, 'viewlog_views_received_total')).toBe(1);
     expect(metrics['viewlog_views_refused_total{code="method-not-allowed"}']).toBe(1);
-    // The request is no problem on the status page, nor for the next doctor.
+    // Neither the status page nor the next doctor reports the request as a problem.
     const page = await (await fetch(`${statusUrl}/status.txt`)).text();
     expect(page).not.toContain('requests fail');
     expect((await doctor(data, of(viewlog))).line('refusals')).toMatch(/^ok /);

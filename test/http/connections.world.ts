@@ -9,15 +9,15 @@ import { startWatched } from '../support/status.ts';
 import { linesOf, until as untilEver } from '../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
 
-// The table of connections: what becomes of a connection in each state at each event, on each
-// runtime, with the smallest, the default and the largest --max-view. Each row is one sentence, and a
-// failed test lists the rows that do not hold. Tests of Node's own times, made short, are in
-// node.unit.ts; 700 clients that stall are in attacker.world.ts.
+// The table of connections: the outcome of each state at each event, on each runtime, with the
+// smallest, the default and the largest --max-view. Each row is one sentence, and a failed test
+// lists the rows that do not hold. Tests of Node's own times, made short, are in node.unit.ts; 700
+// clients that stall are in attacker.world.ts.
 
 interface State {
-  /** What the client sends before the event. */
+  /** The bytes that the client sends before the event. */
   readonly first: string;
-  /** What it sends after the event, so that all its views are complete. */
+  /** The bytes that it sends after the event, which complete all its views. */
   readonly rest: string;
   /** The answers that it then has, unless the event refuses its views. */
   readonly answers: number;
@@ -49,7 +49,7 @@ function statesOf(bytesMax: number): Readonly<Record<string, State>> {
   };
 }
 
-/** What a runtime cannot do, and why. `viewlog help runtimes` says the same. */
+/** Things that a runtime cannot do, with the reason. `viewlog help runtimes` says the same. */
 const EXCEPTIONS: readonly (readonly [runtime: RegExp, row: RegExp])[] = [
   // Bun closes a connection on which a request comes before the last answer.
   [/Bun/, /^pipelined/],
@@ -201,17 +201,17 @@ async function stopIdle(scene: Scene): Promise<void> {
   );
   const startMs = performance.now();
   scene.row('idle connections: the stop is clean', endsWell(await viewlog.signal('SIGTERM')));
-  // A second is promised; a request in flight would have seven.
+  // The limit is one second; a request in flight would have seven.
   const ms = performance.now() - startMs;
   scene.row('idle connections: the stop does not wait for them', ms < 5_000, ms);
   for (const [name, , client] of clients) {
-    // Only Bun lets some of them stay, and a client would wait for those in vain.
+    // Only Bun leaves some of them open, and their clients would wait in vain.
     const isClosed = scene.runtime === BUN ? client.isClosed() : await until(client.isClosed);
     scene.row(`${name} is closed at a stop`, isClosed);
   }
 }
 
-/** Requests are in flight; their rest comes after the stop began. */
+/** Requests are in flight; the rest of each comes after the stop began. */
 async function stopBusy(scene: Scene): Promise<void> {
   const viewlog = await scene.start();
   const clients = await scene.open(

@@ -7,7 +7,7 @@ import { MINIMAL_VIEW } from '../support/views.ts';
 
 const DESCRIPTORS = 80;
 
-/** The runtime, allowed that few file descriptors. */
+/** The runtime, limited to this many file descriptors. */
 const limited = (runtime: Runtime): Runtime => ({
   ...runtime,
   command: (path, file) => [

@@ -3,7 +3,7 @@ import * as commands from '../../src/installation/commands.ts';
 import type { Installation } from '../../src/installation/installation.ts';
 import { INSTALLATION, SERVICE } from '../support/installation.ts';
 
-// The words of commands. That they do what they say when pasted: installations.world.ts.
+// The words of commands. installations.world.ts pastes and runs them.
 
 const of = (change: Partial<Installation>): Installation => ({ ...INSTALLATION, ...change });
 const owned = of({ owners: { data: SERVICE, projects: SERVICE } });

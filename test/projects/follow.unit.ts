@@ -45,7 +45,7 @@ test('a faulty file changes nothing; each fault is logged once, and shown until 
   await save('{"projects":[{"id":"7"},{"id":2},\n{"id":3}]}');
   const first = `${path}:1:31: projects[1].id must be a string of 1 to 20 digits, such as "1000001"; found 2 (and 1 more fault)`;
   const message = `The last good projects file stays active: ${first}`;
-  /** Waits until a check has found what is expected, among several. */
+  /** Waits until one of several checks has found the expected state. */
   const found = (check: () => void) => {
     vi.advanceTimersByTime(10_000);
     return vi.waitFor(check);

@@ -14,7 +14,7 @@ const viewOf = (n: number, origin?: string) => {
   return { id: ID(n), day: DAY, code: 'origin-not-allowed', origin, text: '{}' };
 };
 
-/** Opens a record that has this text; `reopen` is what another process does. */
+/** Opens a record with this text; `reopen` opens it as another process would. */
 function recordOf(found?: string) {
   const dir = tempDir();
   const path = join(dir, `refused-${DAY}.ndjson.replayed`);
@@ -58,7 +58,7 @@ it('counts by project, code and Origin, whatever the Origin is', async () => {
   const sent = [viewOf(1, odd), viewOf(2, odd), viewOf(3), viewOf(4), viewOf(5), viewOf(6)];
   for (const view of sent) await record.append(view, '?', '9');
   for (const view of sent.slice(0, 3)) await record.append(view, '+', '9');
-  // Not accepted, and then it was; of unknown outcome; of another day.
+  // Views refused and then accepted, of unknown outcome, and of another day.
   for (const state of ['-', '?', '+'] as const) await record.append(viewOf(4), state, '9');
   await record.append({ ...viewOf(7), day: '2026-03-02' }, '?', '9');
   await record.append(viewOf(6), '-', '9');

@@ -35,10 +35,10 @@ const isAcceptable = (project: string, origin: string | undefined): boolean =>
 
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
 const VIEW_BYTES_MAX = 16 * 1024;
-/** As long as a collector may take to follow an edit of its projects file. */
+/** The longest time in which a collector follows an edit of its projects file. */
 const FOLLOWED_MS = 2_000;
 
-/** What may happen to a replay. */
+/** The possible fates of a replay. */
 const FATES = [
   '',
   '',
@@ -68,13 +68,13 @@ export class ReplayWorld {
   #handler!: Handler;
   #store!: LocalViewStore;
   #refused!: RefusedFiles;
-  /** Time that only sleeps let pass, beyond the real time. */
+  /** The time added by simulated sleeps to the real time. */
   #slept = 0;
   #sleptAtEdit = 0;
   #followsAtMs = Infinity;
   /** Every view that was ever refused, by its `pid`. */
   readonly #sent = new Map<string, Sent>();
-  /** The fate of the replay, at this request of it. */
+  /** The fate of the replay at this request. */
   #fate:
     | { readonly kind: Fate; at: number; readonly run: { isDead: boolean; stop: () => void } }
     | undefined;
@@ -88,7 +88,7 @@ export class ReplayWorld {
     this.#projectsPath = join(this.#dir, 'projects.json');
   }
 
-  /** Runs it to its end. Returns what must not be, if it was. */
+  /** Runs to the end. Returns the violated promise, if any. */
   async run(): Promise<string | undefined> {
     this.#write(this.#projectsPath, LISTS[0]!);
     await this.#start();
@@ -108,7 +108,7 @@ export class ReplayWorld {
     }
   }
 
-  /** Returns what must not be, if it was. */
+  /** Returns the violated promise, if any. */
   #step(): Promise<string | undefined | void> {
     const { random } = this;
     const steps = [
@@ -241,7 +241,7 @@ export class ReplayWorld {
     while (this.#refused.state().storedLines < before + refused) await pause();
   }
 
-  /** Answers a replay as its fate is. */
+  /** Answers a replay according to its fate. */
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await buffer(request).catch(() => Buffer.alloc(0));
     if (this.#now() >= this.#followsAtMs) {
@@ -263,7 +263,7 @@ export class ReplayWorld {
     else response.writeHead(answer.status, answer.headers).end(answer.body);
   }
 
-  /** Replays some files. Returns what must not be, if it was. */
+  /** Replays some files. Returns the violated promise, if any. */
   async #replay(
     kind = this.random.pick(FATES),
     isLast = false,
@@ -330,7 +330,7 @@ export class ReplayWorld {
     await Promise.all([file, copy].map((one) => this.#replay('', false, [one])));
   }
 
-  /** The operator looks for the views of unknown outcome, and says in the record what became of them. */
+  /** The operator looks for the views of unknown outcome, and records their outcome. */
   #settle(): void {
     const stored = new Set(this.#stored());
     const pids = this.#pidsById();

@@ -42,7 +42,7 @@ function lineOf(n: number, text: string, origin?: string): string {
   return refusedLine(stamp, { code, text, ...(origin !== undefined && { origin }) });
 }
 
-/** Returns a clock on which no time passes but by waiting, and waiting takes no time. */
+/** Returns a clock that advances only by waiting; waiting takes no real time. */
 function fastClock() {
   const startMs = Date.now();
   const waitsMs: number[] = [];
@@ -50,7 +50,7 @@ function fastClock() {
   return { now: () => waitsMs.reduce((sum, ms) => sum + ms, startMs), sleep, waitsMs };
 }
 
-/** Creates a file of refused views and its projects file, and replays of it. */
+/** Creates a file of refused views, its projects file, and functions that replay it. */
 function refusedViews(lines: readonly string[], projects: unknown = [{ id: '1000001' }]) {
   const dir = tempDir();
   const file = join(dir, REFUSED);

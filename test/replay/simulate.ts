@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ReplayWorld } from './replay-world.ts';
 
-/** They mostly wait. */
+/** The simulations mostly wait. */
 export const SEEDS_AT_ONCE = 50;
 
-/** Runs a seed. Returns what happened, and what must not be, if it was. */
+/** Runs a seed. Returns the trace, and the violated promise, if any. */
 export async function simulate(seed: number) {
   const dir = mkdtempSync(join(tmpdir(), 'viewlog-replays-'));
   try {

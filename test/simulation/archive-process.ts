@@ -6,7 +6,10 @@ import { SimulatedProcess } from './simulated-process.ts';
 import { WEATHERS } from './syscalls.ts';
 
 const STOP_MS = 10_000;
-/** Looking at a stream that does not match, waiting between attempts, and all batches of it. */
+/**
+ * The time to check a stream that does not match, to wait between attempts, and to read all
+ * batches.
+ */
 const CATCH_UP_MS = 7_000;
 
 /** One process that archives a stream. */

@@ -13,7 +13,7 @@ const NUMBER = /"n":(\d+)/;
 /** A stream on servers that may lose messages, and archives of it in one data directory. */
 export class ArchiveWorld extends World<ArchiveProcess> {
   readonly stream = new SimulatedStream();
-  /** When something last happened to the stream; infinite while the servers do not answer. */
+  /** The time of the stream's last change; infinite while the servers do not answer. */
   quietSinceMs = 0;
   /** A server that is behind may leave out a message beside others that are gone. */
   #omitsNext = false;

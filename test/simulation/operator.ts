@@ -2,7 +2,7 @@ import { DAY_MS, dayOf } from '../../src/base/time.ts';
 import { DATA } from './disk.ts';
 import type { World } from './world.ts';
 
-/** What people and other programs do to the files in the data directory. */
+/** The changes that people and other programs make to the files in the data directory. */
 export class Operator {
   readonly #world: World;
 

@@ -14,8 +14,8 @@ const dayIn = (kind: FilePart, name: string): string | undefined => {
 const LATE_MS = 25 * HOUR_MS;
 
 /**
- * Checks what a site's owner was promised about old views, while one process runs: none is older
- * than --keep-days and a day, and nothing younger goes.
+ * Checks the promises about old views while one process runs: none is older than --keep-days plus a
+ * day, and no younger view is removed.
  */
 export class Removals {
   readonly #world: World;
@@ -91,7 +91,7 @@ export class Removals {
     check(oldest >= day, `before that of ${oldest}`);
   }
 
-  /** Checks that no day is older than promised, once there was an hour for the removal of each. */
+  /** Checks that no day is older than promised, after an hour for the removal of each. */
   checkAges(): void {
     const { ledger, time, process } = this.#world;
     if (time.hours === this.#checkedHours) return;

@@ -100,7 +100,7 @@ export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
     this.process.check();
   }
 
-  /** Without any trouble: torn lines are ended, views are stored, and an old file is removed. */
+  /** Runs without faults: torn lines are ended, views are stored, and an old file is removed. */
   async #liveInPeace(): Promise<void> {
     this.process = this.newProcess();
     this.clear(UNLIMITED);
@@ -123,7 +123,7 @@ export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
   /** Any number of views arrive, and time passes. */
   protected abstract burst(): Promise<void>;
 
-  /** Everything that can happen to a process. */
+  /** The events that can happen to a process. */
   protected events(): readonly Event[] {
     const { time, random, operator } = this;
     return [
@@ -179,7 +179,7 @@ export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
     this.process.syscalls.weather = WEATHERS[name];
   }
 
-  /** Removes all trouble for a while, and then sends views. */
+  /** Removes all faults for a while, and then sends views. */
   async #calm(spaceBytes: number): Promise<void> {
     this.clear(spaceBytes);
     await this.time.advance(8_000);

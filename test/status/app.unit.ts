@@ -22,7 +22,7 @@ import { tempDir } from '../support/temp-dir.ts';
 const LOCAL: GuardOptions = { host: '127.0.0.1', token: undefined };
 const TOKEN = 'correct-horse-battery-staple';
 
-/** Returns what asks the status server of a service, with these headers beside a Host. */
+/** Returns a function that asks a service's status server, with a Host and these headers. */
 function asking(service: Service, guarded = LOCAL, log = memoryLog()) {
   const app = statusApp(service, guarded, log);
   return async (path: string, more: Record<string, string> = {}, method = 'GET') => {
@@ -226,7 +226,8 @@ it('logs the start of each cause, with its fix, and its end, at most once per ho
   expect(refuse()).toStrictEqual([]);
   scene.nowMs = NOON + HOUR_MS + 60_000;
   expect(refuse()).toHaveLength(1);
-  // A second cause begins, and the first one ends; then no view at all is not one accepted again.
+  // A second cause begins, and the first one ends. The absence of views does not count as accepted
+  // again.
   scene.nowMs += HOUR_MS;
   scene.list({ id: '1', name: 'Aurora' });
   scene.accept();

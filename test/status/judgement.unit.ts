@@ -13,8 +13,8 @@ import { headlineOf } from '../../src/status/words.ts';
 import { Random } from '../simulation/random.ts';
 import { NOON, Scene } from '../support/status-scene.ts';
 
-// The status page of random days. What the operator would say is worked out here from the requests
-// themselves: it shares nothing with the judgement. Repeat a run with STATUS_SEED.
+// The status page of random days. The operator's view of them is worked out here from the requests
+// alone, without code of the judgement. STATUS_SEED repeats a run.
 
 const OLD = 'https://old.example';
 const NEW = 'https://new.example';
@@ -26,12 +26,12 @@ type Cause = 'origin-not-allowed' | 'rate-limited' | 'invalid-view' | 'malformed
 interface Sent {
   readonly atMs: number;
   readonly project: string;
-  /** Why it was refused, if it was. */
+  /** The reason for the refusal, if it was refused. */
   readonly cause?: Cause | undefined;
   fate?: 'stored' | 'lost' | 'resent';
 }
 
-/** A site, and what is wrong with it. */
+/** A site and its fault. */
 interface Site {
   readonly id: string;
   readonly cause: Cause;
@@ -40,7 +40,7 @@ interface Site {
   readonly pausedMs: readonly [number, number];
   /** When the cause begins, and when it is removed. */
   readonly brokenMs: readonly [number, number];
-  /** Of the views of a broken page, one in so many is refused. */
+  /** One in this many views of a broken page is refused. */
   readonly every: number;
   count: number;
 }
@@ -100,7 +100,7 @@ class World {
     const { nowMs } = scene;
     const wasOut = this.isOut;
     this.isOut = within(nowMs, this.outMs);
-    // Yesterday matters only as a habit.
+    // Yesterday's views matter only for silence.
     const isEarly = nowMs < this.endMs - LOOKED_AT_MS - HOUR_MS;
     const stepMs = isEarly ? MINUTE_MS : STEP_MS;
     scene.nowMs += stepMs;
@@ -170,7 +170,7 @@ class World {
 const within = (ms: number, [from, to]: readonly [number, number]): boolean =>
   ms >= from && ms < to;
 
-/** Returns what the operator would object to. */
+/** Returns the operator's objections to the page. */
 function objections(world: World, model: StatusModel): string[] {
   const { scene, sent, startMs, outMs } = world;
   const { nowMs } = scene;
@@ -202,7 +202,7 @@ function objections(world: World, model: StatusModel): string[] {
     if (isOn && refused * 10 > accepted + refused) object(!isOpen || !isNamed, `open: ${all}`);
     object(refused === 0 && isOpen && row?.state !== 'silent', `none: ${all}`);
     object(colour === 'red' && accepted > 0, `not all: ${all}`);
-    // After a minute of sound views, as many as show it.
+    // After a minute of accepted views, and enough of them.
     const since = sent.filter(
       ({ atMs, project }) => atMs >= brokenMs[1] && (isUnreadable || project === id),
     );
@@ -227,7 +227,7 @@ const isGreen = (model: StatusModel, problem?: StatusModel['problems'][number]):
   problem !== undefined &&
   noticesOf(model).some(({ title }) => title.startsWith(`${problem.name}: fixed, since `));
 
-/** Whether a site with views at this time of yesterday has sent none, though it was listened to. */
+/** Whether a site with views at this time yesterday has sent none while the collector listened. */
 function isSilent({ sent, scene: { nowMs }, startMs }: World, id: string): boolean {
   const own = sent.filter(({ project, cause }) => project === id && cause === undefined);
   const quarter = (ms: number): number => Math.ceil(ms / (15 * MINUTE_MS));
@@ -281,7 +281,7 @@ it.each([seeds].flat())('tells the operator what is true, seed %s', (seed) => {
   while (scene.nowMs < world.endMs) {
     world.step();
     if (random.chance(0.001)) world.replay();
-    // Nobody looks while the collector is away.
+    // The page is not read while the collector is away.
     const isLate = scene.nowMs > world.endMs - LOOKED_AT_MS;
     if (world.isOut || !isLate || !random.chance(0.02)) continue;
     const said = objections(world, scene.model());

@@ -69,7 +69,7 @@ ${fault}. Faulty since ${at('14:00')}; the last good list stays active.
     expect(scene.whole()).toMatch(
       /\n77\n.*\n {2}Correct the projects file first: .*not active\.\n/,
     );
-    // Also for views that were refused for reasons that are gone, or that a page must fix.
+    // The same for reasons that are gone, or that only a page can fix.
     scene.refuse(1, moved, MOVED);
     expect(scene.text()).toMatch(
       /^Aurora: all refused .*\nprojects\.json:3:2: .*\n {2}Correct the/,

@@ -3,7 +3,7 @@ import { sleep } from '../../src/base/time.ts';
 import { chunk, post } from './raw.ts';
 import { MINIMAL_VIEW } from './views.ts';
 
-// Malicious clients. Each sends in its own way, over and over, until it is stopped.
+// Malicious clients. Each repeats its own kind of request until it is stopped.
 
 const VIEW = JSON.stringify(MINIMAL_VIEW);
 const TEXT = { 'Content-Type': 'text/plain' };

@@ -101,9 +101,9 @@ async function remountReadOnly(runtime: Runtime): Promise<void> {
 }
 
 /**
- * Lets a sync fail, because the disk below is full: viewlog ends. A sync that meets the error may be
- * reported as done although its transaction is lost, to any program (ext4 of Linux 6.18). So only
- * views that were acknowledged while there was space below are expected on the medium.
+ * Lets a sync fail, because the disk below is full: viewlog ends. A sync that meets the error may
+ * be reported as done although its transaction is lost, to any program (ext4 of Linux 6.18). So
+ * only views that were acknowledged while the disk below had space are expected.
  */
 async function failSync(runtime: Runtime): Promise<void> {
   const backing = smallDisk(12 * DISK_BYTES);

@@ -23,7 +23,7 @@ interface Tab {
 export interface Visitor extends Omit<Tab, 'goto'> {
   /** Opens a page as if its address were typed, and waits until it has loaded. */
   open(path: string): Promise<void>;
-  /** The same, without waiting. */
+  /** Opens a page without waiting for it. */
   openOnly(path: string): Promise<unknown>;
   /** Follows a link to a page, also from another site. */
   follow(path: string): Promise<void>;
@@ -66,7 +66,7 @@ export const pageOf = (path: string, script: string, more = ''): string =>
   `<!doctype html><html lang="en"><head><script src="/browser.js"></script>` +
   `<title>Page ${path}</title>${script}</head><body>${more}<p>Text</p></body></html>`;
 
-/** Is no automated browser, and keeps what the console says. */
+/** Hides the automation from the script, and collects the console's messages. */
 const HONEST = `
   const set = (name, value) =>
     Object.defineProperty(navigator, name, { value, configurable: true });

@@ -8,7 +8,10 @@ interface RawAnswer {
 }
 
 interface RawOptions {
-  /** Sent one after the other until the server ends it; a number is a wait in milliseconds. */
+  /**
+   * The parts to send in order until the server closes the connection; a number is a wait in
+   * milliseconds.
+   */
   readonly pieces: readonly (string | Buffer | number)[];
   /** Breaks the connection this long after it was opened. */
   readonly abortMs?: number;

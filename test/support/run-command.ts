@@ -2,7 +2,7 @@ import { type Command, readCommand } from '../../src/commands/command.ts';
 import { readArguments } from '../../src/settings.ts';
 import { Fatal } from '../../src/base/exit.ts';
 
-/** Runs a command as the command line does, and returns what the operator sees. */
+/** Runs a command as the command line does; returns its output and exit code. */
 export async function runCommand(
   command: Command,
   args: readonly string[],

@@ -34,7 +34,7 @@ export class Trial {
     return trial;
   }
 
-  /** Makes some space on the small disk. */
+  /** Frees some space on the small disk. */
   free(): void {
     rmSync(join(this.data, 'ballast'));
   }
@@ -43,7 +43,7 @@ export class Trial {
     return startViewlog({ runtime: this.runtime, data: this.data, args: this.args });
   }
 
-  /** Starts once more, which seals what a crash has torn, and stops. */
+  /** Starts once more, which seals a torn last line, and stops. */
   async restart(): Promise<void> {
     expect((await (await this.start()).signal('SIGTERM')).code).toBe(0);
   }

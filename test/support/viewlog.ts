@@ -45,7 +45,7 @@ export function dataDirectory(projects: unknown = PROJECTS, data = tempDir()): s
   return data;
 }
 
-/** Starts a program, collects what it says, and kills it when the test is over. */
+/** Starts a program, collects its output, and kills it when the test is over. */
 export function startProgram(
   [program, ...args]: readonly [string, ...string[]],
   options: SpawnOptionsWithoutStdio & { readonly input?: string | undefined } = {},
@@ -113,7 +113,7 @@ export function run(args: readonly string[], options: RunOptions = {}): Promise<
 
 /** Returns the options that name a command's files. */
 function placeOf(args: readonly string[], data: string, { env }: RunOptions): string[] {
-  // It checks the files that it is given.
+  // The command reads only the files that it is given.
   if (args[0] === 'verify') return [];
   // With a stream, the projects file is the only one.
   const isStream = args.includes('--store') || env?.['VIEWLOG_STORE'] !== undefined;
@@ -126,7 +126,7 @@ export type Viewlog = Awaited<ReturnType<typeof startViewlog>>;
 /** Starts the built bundle, and waits until it listens. */
 export async function startViewlog(options: StartOptions = {}) {
   const data = options.data ?? dataDirectory();
-  // Tests that need the status page give it a port: its default port can be used only once.
+  // Tests of the status page choose a port, because the default port can be used only once.
   const first = ['serve', '--port=0', '--status=off', ...(options.args ?? [])];
   const args = [...first, ...placeOf(first, data, options)];
   const started = start(args, data, options);

@@ -61,7 +61,7 @@ async function expectReceipt(data: string, answers: readonly string[]): Promise<
   ]);
 }
 
-/** A crash leaves a fragment, which is not a view for anyone. */
+/** A crash leaves a fragment, which no database counts as a view. */
 async function storedWithFragment() {
   const { data, lines } = await storedViews();
   appendFileSync(
@@ -167,9 +167,9 @@ it.skipIf(!isHere(POSTGRES))('PostgreSQL computes the receipt', async () => {
     'CREATE TABLE lines (line text)',
     'CREATE TABLE views (ts timestamptz, id uuid)',
     String.raw`COPY lines FROM '${file}' (FORMAT csv, QUOTE E'\x01', DELIMITER E'\x02')`,
-    // Not by a JSON function: none of them reads a line with \u0000 in a text.
+    // Uses no JSON function, because none of them reads a line with \u0000 in a text.
     'INSERT INTO views SELECT substr(line, 8, 24)::timestamptz, substr(line, 40, 36)::uuid FROM lines',
-    // Not the one of the receipt.
+    // This is another query than the receipt's.
     "SET TimeZone TO 'Pacific/Auckland'",
   ].join(';');
   const flags = ['-h', dir, '-U', 'viewlog', '-d', 'postgres', '-qAt', '-F', '\t', '-c', `${sql};`];

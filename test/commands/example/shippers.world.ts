@@ -57,7 +57,7 @@ const NEEDED = {
 
 it.each(Object.entries(NEEDED))('%s follows the view files only', async (name, needed) => {
   const { data, text } = await printed(name);
-  // Strict: a duplicate key is an error.
+  // Uses the strict parser, to which a duplicate key is an error.
   expect(() => parse(text, { strict: true }) as unknown).not.toThrow();
   const lines = text.replaceAll(data, 'DIR').split('\n');
   const trimmed = lines.map((line) => line.trim());

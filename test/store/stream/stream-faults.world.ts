@@ -93,7 +93,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
       const metrics = await viewlog.metrics();
       expect(metrics['viewlog_queue_bytes']).toBeLessThanOrEqual(64 * 1024);
       expect(metrics['viewlog_publish_failures_total{reason="timeout"}']).toBeGreaterThan(0);
-      // Soon no view is even tried, and then the client gives up the server.
+      // viewlog then publishes no views, and the client gives up the server.
       await until(async () => (await readiness(viewlog)).code === 503);
       await until(() => viewlog.stderr().includes('is lost; connecting again'));
     } finally {
@@ -116,7 +116,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     const viewlog = await start(nats);
     for (let i = 0; i < 3; i++) expect(await accepts(viewlog)).toBe(true);
     expect((await refusal(viewlog)).detail).toContain('the stream does not accept it');
-    // No view is tried, and it is not ready, until the stream has room.
+    // viewlog publishes nothing, and is not ready, until the stream has space.
     const endMs = performance.now() + 7_000;
     while (performance.now() < endMs) {
       expect((await refusal(viewlog)).detail).toContain('the stream is full');
