@@ -115,9 +115,7 @@ export function checkCollector(facts: Facts): readonly Verdict[] {
 
 function startFix({ of, source }: Facts): string {
   const assumed =
-    source === 'options'
-      ? " with this command's options, because no earlier start is known"
-      : '';
+    source === 'options' ? " with this command's options, because no earlier start is known" : '';
   const start = commands.restart(of) ?? commands.start(of);
   return start === undefined
     ? "Start it as before: its stream's address is a secret, so no command is printed"

@@ -119,5 +119,7 @@ export const checkView = reached(({ origin, project = '', view }, of) => {
   const how = refusal
     ? `with ${refusal.code}: ${refusal.detail}`
     : `by another program: ${described(view)}`;
-  return [warning(`${what} was refused ${how}; ${LOST}`, `Find the code in: ${help(of, 'trouble')}`)];
+  return [
+    warning(`${what} was refused ${how}; ${LOST}`, `Find the code in: ${help(of, 'trouble')}`),
+  ];
 });
