@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { expect, onTestFinished } from 'vitest';
+import { LIMITS } from '../../src/base/limits.ts';
 import { startLoad } from './load.ts';
 import { NODE } from './runtimes.ts';
 import { dataDirectory, linesOf, until } from './viewlog.ts';
@@ -36,6 +38,10 @@ export async function holdSocket(data: string, host = '127.0.0.1') {
 /**
  * Restarts the collector ten times while clients send views, directly or through a proxy. No
  * connection is refused, and no answer is lost.
+ *
+ * In a stop, viewlog closes a connection that sends no request for 250 ms. A client that has no CPU for
+ * so long sends its request into the closed connection, and has to send it again, as browsers do.
+ * viewlog has not read such a request, so no line may be without an answer.
  * @param through starts a proxy in front of the collector at this port; returns its address.
  */
 export async function restartUnderLoad(
@@ -44,6 +50,8 @@ export async function restartUnderLoad(
   const data = dataDirectory();
   const { port, starts } = await holdSocket(data);
   const url = await through(port);
+  const delay = monitorEventLoopDelay();
+  delay.enable();
   const loads = [true, false].map((keepAlive) => startLoad(url, 4, keepAlive));
   const accepted = () => loads.flatMap(({ answers }) => answers.acknowledged);
   for (let restart = 1; restart <= 10; restart++) {
@@ -53,7 +61,10 @@ export async function restartUnderLoad(
     await until(() => starts().length === restart + 1);
   }
   for (const load of loads) await load.stop();
-  expect(loads.flatMap(({ answers }) => [...answers.refused])).toStrictEqual([]);
+  const isStarved = delay.max / 1e6 > LIMITS.stopIdleMs - 50;
+  const allowed = isStarved ? ['unanswered'] : [];
+  const refused = loads.flatMap(({ answers }) => [...answers.refused]);
+  expect(refused.filter((code) => !allowed.includes(code))).toStrictEqual([]);
   const lines = starts().map(([, , line]) => line);
   expect(lines).toStrictEqual(Array(11).fill(`viewlog listening on http://127.0.0.1:${port}`));
   const stored = linesOf(data, 'views').map((line) => (JSON.parse(line) as { id: string }).id);
