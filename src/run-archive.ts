@@ -34,7 +34,7 @@ const WAIT_MS_MAX = 1_000;
 /**
  * Writes the views of a stream to view files, each once, until SIGTERM or SIGINT; with `--once`
  * or `--restore`, until it has read what the stream held at the start.
- * @returns 65 if it has ended by itself, and a view file is shorter than it was.
+ * @returns 65 if it ends without a signal, and a view file is shorter than it was.
  * @throws {Fatal} if it cannot start or go on.
  */
 export async function runArchive(

@@ -33,7 +33,7 @@ it.skipIf(!isHere(DUCKDB))('DuckDB reads the files, with the types of the fields
     id: 'UUID',
     pn: 'VARCHAR',
     pid: 'VARCHAR',
-    mb: 'HUGEINT', // by itself, for numbers of both signs
+    mb: 'HUGEINT', // DuckDB's choice for numbers of both signs
     mv: 'STRUCT(vt BIGINT, v30 BIGINT, dlv HUGEINT)',
     mp: 'STRUCT(p VARCHAR[])',
     p: 'VARCHAR',

@@ -19,7 +19,7 @@ export async function prepareDirectory(dir: string, files: FileOps): Promise<voi
     // A service's umask is often 077, and then the shipper's group could not enter it.
     fs.chmodSync(dir, 0o750);
     // Deno refuses to open the parent, which is not in its permissions. The new name is then as
-    // durable as the file system makes it by itself.
+    // durable as the file system makes it.
     await syncDirectory(files, dirname(made)).catch(() => {});
   } catch (error) {
     throw cannotOpen(dir, error);

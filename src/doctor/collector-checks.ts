@@ -36,7 +36,7 @@ export function checkSettings({ askedData, different, of: { data } }: Facts): re
   const [own, asked] = [data, askedData].map((dir) => (dir ? `--data ${dir}` : '--store'));
   const others = own === asked ? different : [`${own}, not ${asked}`, ...different];
   if (others.length === 0) return [];
-  const what = `The collector runs with ${others.join('; with ')}. The doctor examines the collector's`;
+  const what = `The collector runs with ${others.join('; with ')}. The doctor uses the collector's settings`;
   return [warning(what, 'To examine another collector, give its --data or --status')];
 }
 
@@ -80,12 +80,8 @@ export function checkLock({ holder, askedPort, kill, settings, of }: Facts): rea
   const where = address === undefined ? '' : ` at ${address}`;
   const { host } = settings;
   const own =
-    port === undefined
-      ? ''
-      : ` (by the options it would be at ${ownAddress({ host, port: askedPort! })})`;
-  return [
-    error(`${who}${where}, ${holds}${own}`, `If it should not run any more: ${end}${examine}`),
-  ];
+    port === undefined ? '' : ` (these options name ${ownAddress({ host, port: askedPort! })})`;
+  return [error(`${who}${where}, ${holds}${own}`, `If it should no longer run: ${end}${examine}`)];
 }
 
 /** `, viewlog 0.1.0, running since 2026-01-31T12:00:00Z` */

@@ -27,7 +27,7 @@ export function checkDirectory({ disk, of, settings: { data = '' } }: Facts): re
   return [warning(`"${data}" does not exist; there are no views yet`, fix)];
 }
 
-/** A file in the data directory, and who may do what with it. */
+/** A file in the data directory, with its owner and mode. */
 type Found = Inside['files'][number];
 
 /**
@@ -49,7 +49,7 @@ export const checkUser = inside((seen, { ownUid, of }) => {
   const whose = `The data directory belongs to ${userName(directory.uid)}`;
   if (account === undefined) {
     const names = [...new Set(files.map(({ uid }) => userName(uid)))].join(' and ');
-    const ask = 'Which account runs viewlog? All of them should belong to that one';
+    const ask = 'Which account runs viewlog? All of these should belong to that account';
     return [warning(`${whose}, and its files to ${names}`, ask)];
   }
   const { uid, name } = account;
@@ -113,16 +113,16 @@ export const checkPermissions = inside((seen, { of }) => {
 });
 
 const NETWORK =
-  'how safe a sync is depends on the file server, and the lock works on one machine only';
+  'the file server decides how safe a sync is, and the lock works on one machine only';
 
-/** The kernel's number of each type of file system, its name, and what to say against it. */
+/** The kernel's number of each type of file system, its name, and its drawback, if any. */
 const FILE_SYSTEMS: Readonly<Record<number, readonly [name: string, why?: string]>> = {
   0xef53: ['ext4'],
   0x58465342: ['xfs'],
   0x9123683e: ['btrfs'],
   0x2fc12fc1: ['zfs'],
-  0x01021994: ['tmpfs', 'it is memory, and lost when this machine restarts'],
-  0x794c7630: ['overlay', "it is a container's own, and lost with it"],
+  0x01021994: ['tmpfs', 'it is in memory, and lost when this machine restarts'],
+  0x794c7630: ['overlay', 'it belongs to a container, and is lost with it'],
   0x6969: ['nfs', NETWORK],
   0xff534d42: ['cifs', NETWORK],
   0xfe534d42: ['smb', NETWORK],
@@ -156,7 +156,8 @@ export const checkSpace = inside((seen, { settings, of }) => {
     return [error(`${what}; ${refused}`, spaceStep(space, of, minFreeBytes).text)];
   }
   const { daysLeft } = space;
-  if (daysLeft === undefined) return [ok(`${what}; how long it lasts is known after a full day`)];
+  if (daysLeft === undefined)
+    return [ok(`${what}; an estimate of how long it lasts needs a full day`)];
   const lasts = daysLeft > 3650 ? 'more than 10 years' : plural(Math.floor(daysLeft), 'day');
   const estimate = `${what}; lasts ${lasts} at the present rate`;
   // With --keep-days, as many files are removed as are added.
@@ -175,7 +176,7 @@ export const checkWriting = inside(({ writing }, { settings }) => {
   const slowest = `the slowest of ${sorted.length}: ${millis(sorted.at(-1)!)}`;
   const what = `A write and sync take ${millis(median)} (${slowest})`;
   if (median <= SLOW_MS || settings.durability === 'os') return [ok(what)];
-  const fix = 'See dmesg and iostat -x; is the disk failing?';
+  const fix = 'Look for a failing disk: dmesg; iostat -x';
   return [warning(`${what}; answers wait for them`, fix)];
 });
 
@@ -183,9 +184,9 @@ const millis = (ms: number): string => `${ms.toFixed(ms < 10 ? 2 : 0)} ms`;
 
 export function checkClock({ nowMs, disk, of }: Facts): readonly Verdict[] {
   const newest = disk?.inside?.viewDays.at(-1) ?? '';
-  const now = `It is ${timeOf(nowMs)}`;
+  const now = `The time is ${timeOf(nowMs)}`;
   if (dayOf(nowMs) >= newest) return [ok(now)];
-  const what = `${now}, but there are views of ${newest}; the clock names the files`;
+  const what = `${now}, but there are views of ${newest}; viewlog names files by the clock`;
   return [
     warning(what, `Synchronise it: ${commands.asRoot('timedatectl set-ntp true', of.hasSudo)}`),
   ];

@@ -112,8 +112,8 @@ export const checkView = reached(({ origin, project = '', view }, of) => {
   if (view === undefined) return [];
   const what = `A view of project ${project} from ${origin}`;
   if ('status' in view && view.status === 201) {
-    const counted = `reports count it as a visitor's, of page ${PROBE_PAGE}`;
-    return [ok(`${what} is stored: ${clip(view.body, 200)}; ${counted}`)];
+    const counted = `reports count it as a view of ${PROBE_PAGE}`;
+    return [ok(`${what} was stored: ${clip(view.body, 200)}; ${counted}`)];
   }
   const refusal = refusalIn(view);
   const how = refusal

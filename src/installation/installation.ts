@@ -108,7 +108,7 @@ export function ownProgram(): OwnProgram {
 
 /**
  * Returns the words that start this viewlog, before the command.
- * @param read the paths that it reads, and `write` those that it writes; only Deno is told.
+ * @param read the paths that it reads, and `write` those that it writes; only Deno needs them.
  */
 export function programWords(
   read: readonly string[],

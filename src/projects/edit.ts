@@ -132,7 +132,7 @@ function fill(fd: number, text: string, { uid, gid, mode }: Rights, isNew: boole
     try {
       if (own.uid !== uid || own.gid !== gid) fs.fchownSync(fd, uid, gid);
     } catch (error) {
-      // Only root can give a file away. A new one may stay with who made it, or with who may create
+      // Only root can give a file away. A new one may stay with its creator, or with who may create
       // files in a directory of root's.
       if (!isNew || ![0, own.uid].includes(uid)) throw error;
     }

@@ -46,7 +46,7 @@ export async function sendView(
     const answer = `${status} ${printable(code, 64)}`.trim();
     if (status === 201) return { state: '+', answer };
     if (status !== 429 && code !== 'overloaded') {
-      // After any other 5xx, a proxy's included, the view may be stored all the same.
+      // After any other 5xx, a proxy's included, the view may still be stored.
       const isDefinite = status >= 400 && status < 500 && status !== 408;
       return { state: isDefinite ? '-' : '?', answer };
     }

@@ -44,7 +44,7 @@ export function sectionsOf(report: Report, daysMax: number) {
     listOf('Pages', report.pages, page, views),
     listOf('Sources', report.referrers, source, outside, fromElsewhere),
     listOf('Campaigns', report.campaigns, campaign, campaignViews, 'from a tagged link (utm_*)'),
-    listOf('Entry pages', report.entryPages, page, entryViews, 'that began a visit'),
+    listOf('Entry pages', report.entryPages, page, entryViews, 'from elsewhere'),
     listOf('Languages', report.languages, (tag) => [languageInWords(languages, tag)], views),
     listOf('Templates', report.templates, (id) => [id === NONE ? UNKNOWN : id], views),
     { ...chart, title: 'Views per hour of the day', rows: hourRows },

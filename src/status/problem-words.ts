@@ -110,12 +110,12 @@ export function spaceStep(space: Space | undefined, of: Installation, minFreeByt
   }
   if (remedy?.kind === 'free-disk-space') {
     const text =
-      `${formatRoundedSize(freeBytes)} are free, and ${formatRoundedSize(remedy.bytes)} more are ` +
-      'needed: delete views-*.ndjson of earlier days that are shipped or copied, or ' +
-      'refused-*.ndjson. viewlog then continues by itself.';
+      `${formatRoundedSize(freeBytes)} is free, and viewlog needs ${formatRoundedSize(remedy.bytes)} ` +
+      'more: delete views-*.ndjson of earlier days that are shipped or copied, or ' +
+      'refused-*.ndjson. viewlog then accepts views again.';
     return { text, command: commands.list(of) };
   }
-  const text = `Check ${of.data ?? 'the data directory'}: its owner, its disk, quotas and inodes. viewlog continues by itself.`;
+  const text = `Check ${of.data ?? 'the data directory'}: its owner, disk, quotas and inodes. viewlog then accepts views again.`;
   return { text, command: commands.doctor(of) };
 }
 
@@ -190,7 +190,7 @@ function whyOf(sample: JudgedReason['sample']): string {
   return [...issues.map(faultWords), ...more].join('; ');
 }
 
-/** Says what became of the refused views, with the command that sends stored ones again. */
+/** Returns the fate of the refused views, with the command that sends stored ones again. */
 function fateSteps({ sample, remedy, fixedMs, fate }: JudgedReason, of: Installation): Step[] {
   const { resent, stored, lost, days, isReadable } = fate;
   const { code, project = '' } = sample;
@@ -224,7 +224,7 @@ const REPLAYABLE: ReadonlySet<Remedy['kind']> = new Set([
   'fix-projects-file',
   'fixed',
 ]);
-const PAGE_ONLY = 'Sent again, they would be refused again: only a change of the page helps.';
+const PAGE_ONLY = 'A replay would not help: only a change of the page does.';
 const FILE_FIRST =
   'Once the projects file is correct, this page shows the command that sends them again.';
 
@@ -237,10 +237,10 @@ const noFile = ({ data }: Installation): string =>
 const NOT_STORED: Readonly<Partial<Record<RefusalCode, string>>> = {
   'malformed-json': 'viewlog stores only whole JSON objects.',
   'request-timeout': 'viewlog stores only whole JSON objects.',
-  'unsupported-media-type': 'viewlog does not read their bodies.',
-  'view-too-large': 'they are too large.',
+  'unsupported-media-type': 'viewlog does not read such bodies.',
+  'view-too-large': 'viewlog stores no views over its limit.',
   'rate-limited': 'viewlog stores no views over a limit.',
-  overloaded: 'they were refused to save memory.',
+  overloaded: 'viewlog had no memory for more requests.',
   'storage-unavailable':
     'viewlog could store nothing. A few may be stored after all: a 503 promises nothing.',
 };
@@ -250,7 +250,7 @@ const DROPPED: Readonly<Record<Dropped, string>> = {
   off: '--max-refused is 0.',
   full: '--max-refused was reached.',
   'little-space': 'less than twice --min-free was free.',
-  'too-many': 'too many came at once.',
+  'too-many': 'too many came together.',
   failed: 'the file could not be written, or viewlog was stopping.',
 };
 
@@ -269,8 +269,8 @@ const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
   'add-origin': 'If it is one of its sites, add it:',
   'raise-limit': 'Unless this is a flood, raise the limit to twice that:',
   'raise-max-view': 'Send less, or start viewlog with --max-view',
-  'send-origin': 'Send them from a browser, or with an Origin header.',
-  'fix-page': 'Send them as application/json; with sendBeacon, as a Blob of that type.',
+  'send-origin': 'Send views from a browser, or with an Origin header.',
+  'fix-page': 'Send views as application/json; with sendBeacon, as a Blob of that type.',
   'fix-projects-file':
     'Correct the projects file first: its changes, new ids included, are not active.',
   fixed: 'The cause is gone; waiting for the next view.',

@@ -15,7 +15,7 @@ interface TokenOptions {
 /**
  * Returns the token of the status server. It comes from a file or from the environment, never
  * from a flag, which every user of the machine could read.
- * @throws {Fatal} exit 78 if the server needs one and there is none, or if it is no good.
+ * @throws {Fatal} exit 78 if the server needs a token and has none, or a weak one.
  */
 export async function readToken(
   { status, 'status-token-file': file }: TokenOptions,

@@ -75,7 +75,7 @@ const REMEDIES: Readonly<Partial<Record<RefusalCode, (refused: Refused) => Remed
   'view-too-large': sizeRemedy,
   'rate-limited': limitRemedy,
   overloaded: () => ({ kind: 'none' }),
-  // The store says by itself while it is unavailable.
+  // The store reports its own outage.
   'storage-unavailable': () => ({ kind: 'fixed' }),
 };
 

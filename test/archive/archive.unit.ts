@@ -33,7 +33,7 @@ const isViewFile = (path: string): boolean => path.endsWith('.ndjson');
 const fileOf = (dir: string, day = DAYS[0]!): string => join(dir, `views-${day}.ndjson`);
 
 describe('an archive', () => {
-  it('writes each view to the file of its day in the order of the stream, and goes on from there', async () => {
+  it("writes each view to its day's file in the order of the stream, and continues from there", async () => {
     const dir = tempDir();
     const stream = streamOf(LINES.slice(0, 31));
     await archiveAll(stream, dir);

@@ -32,7 +32,7 @@ const hasRecorded = (data: string, sequence: number) => () => recordIn(data)?.se
 describe.skipIf(!canRunNats()).each([NODE, DENO, BUN].filter(isPresent))(
   'archive on $name',
   (runtime) => {
-    it('turns a stream into view files, follows it, and goes on where it was', async () => {
+    it('turns a stream into view files, follows it, and continues where it was', async () => {
       const lines = linesOfDays(DAYS, 1000);
       const { nats, connection, url, data } = await streamOf(lines.slice(0, 2000));
       const archive = startArchive({ runtime, url, data });

@@ -195,14 +195,14 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
       projects: { content: undefined, faults: ['create it: viewlog activate ID'] },
       ...shown(sceneOf({ fault: { first: 'projects.json is gone', isMissing: true } })),
     },
-  'error lock: Process 42, viewlog 0.1.0, running since 2026-11-22T14:00:00Z at http://127.0.0.1:8080, holds the data directory; no other collector can start there (by the options it would be at http://127.0.0.1:9000). If it should not run any more: kill 42. If it should, examine it with --port 8080':
+  'error lock: Process 42, viewlog 0.1.0, running since 2026-11-22T14:00:00Z at http://127.0.0.1:8080, holds the data directory; no other collector can start there (these options name http://127.0.0.1:9000). If it should no longer run: kill 42. If it should, examine it with --port 8080':
     { askedPort: 9000 },
   'error lock: A process that does not answer holds the data directory; no other collector can start there. Find it, and end it if it hangs: sudo ss -xlp | grep viewlog.lock':
     { ...NOT_RUNNING, holder: 'unresponsive' },
   'error data directory: Cannot open "/data" for writing: denied. ': inside({
     writing: 'Cannot open "/data" for writing: denied',
   }),
-  'error free space: 3.0 MiB free, --min-free 64 MiB; every view is refused with 503. 3.0 MiB are free, and 61 MiB more are needed: delete views-*.ndjson':
+  'error free space: 3.0 MiB free, --min-free 64 MiB; every view is refused with 503. 3.0 MiB is free, and viewlog needs 61 MiB more: delete views-*.ndjson':
     inside(free(3 * MiB)),
   'error free space: 57 MiB free, --min-free 64 MiB; every view is refused with 503. --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB, or use a larger disk.':
     inside({ fileSystem: { ...DISK, freeBytes: 57 * MiB, sizeBytes: 60 * MiB } }),
@@ -268,9 +268,9 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     inside({ overdue: ['views-2026-01-01.ndjson'] }),
   'warning write and sync: A write and sync take 51 ms (the slowest of 3: 200 ms); answers wait':
     inside({ writing: [51, 51, 200] }),
-  'warning clock: It is 2026-11-20T00:00:00Z, but there are views of 2026-11-21; the clock names the files. Synchronise it: sudo timedatectl set-ntp true':
+  'warning clock: The time is 2026-11-20T00:00:00Z, but there are views of 2026-11-21; viewlog names files by the clock. Synchronise it: sudo timedatectl set-ntp true':
     { nowMs: Date.UTC(2026, 10, 20) },
-  'warning file system: The data directory is on tmpfs; it is memory, and lost when this machine':
+  'warning file system: The data directory is on tmpfs; it is in memory, and lost when this machine':
     inside({ fileSystem: { ...DISK, type: 0x01021994 } }),
   "warning user: #4711 owns the data directory, so viewlog runs as #4711; the doctor runs as #4713, and may see less. run it as #4711: sudo -u '#4711' viewlog doctor --data /data":
     { ownUid: 4713 },
@@ -294,7 +294,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     inside({ files: [VIEWS_FILE, ROOTS] }),
   'warning runtime: Node 20.18.3 on linux; viewlog is not tested there. Run it on Linux, with Node 20.19 or later':
     { runtime: { name: 'Node', version: '20.18.3', platform: 'linux' } },
-  "warning settings: The collector runs with --data /data, not --data /other; with --min-free 1MiB, not 2MiB. The doctor examines the collector's. To":
+  "warning settings: The collector runs with --data /data, not --data /other; with --min-free 1MiB, not 2MiB. The doctor uses the collector's settings. To":
     { askedData: '/other', different: ['--min-free 1MiB, not 2MiB'] },
   'warning settings: The collector runs with --store, not --data /data. The': {
     of: { ...INSTALLATION, data: undefined },

@@ -117,7 +117,7 @@ describe('the address that pages post to', () => {
     const args = [...of(viewlog), '--url', viewlog.url];
     const { outcome } = await doctor(viewlog.data, [...args, '--project=1000001']);
     expect(outcome('view')).toMatch(
-      /^0 ok view: A view of project 1000001 from https:\/\/www\.example\.com is stored: \{"id":".*"\}; reports count it as a visitor's, of page \/viewlog-doctor$/,
+      /^0 ok view: A view of project 1000001 from https:\/\/www\.example\.com was stored: \{"id":".*"\}; reports count it as a view of \/viewlog-doctor$/,
     );
     expect(viewlog.lines().map((text) => JSON.parse(text) as unknown)).toStrictEqual([
       expect.objectContaining({ pid: 'viewlog-doctor', url: '/viewlog-doctor' }),

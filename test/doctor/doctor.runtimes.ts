@@ -4,7 +4,7 @@ import { BUN, DENO, isPresent, LTS_DENO } from '../support/runtimes.ts';
 import { startWatched } from '../support/status.ts';
 
 it.each([DENO, LTS_DENO, BUN].filter(isPresent))(
-  'on $name the doctor says what it may not look at, and goes on',
+  'on $name the doctor names the facts that it may not read, and continues',
   async (runtime) => {
     const data = installation();
     const viewlog = await startWatched({ data });

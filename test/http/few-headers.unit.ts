@@ -33,7 +33,7 @@ async function headersOf(
   });
   const socket = connect(await listening(server), '127.0.0.1');
   socket.end(request);
-  // Node dates the answers that it gives by itself.
+  // Node dates its own answers.
   const answer = (await text(socket)).replace(/^Date: .*\r\n/m, '');
   return { answer, headers };
 }

@@ -122,7 +122,7 @@ describe('the lists', () => {
       'Pages: ',
       "Sources: share of 2 views from elsewhere, not counting 1 from the site's own pages",
       'Campaigns: share of 1 view from a tagged link (utm_*)',
-      'Entry pages: share of 2 views that began a visit',
+      'Entry pages: share of 2 views from elsewhere',
       'Languages: ',
       'Templates: ',
       'Views per hour of the day: ',

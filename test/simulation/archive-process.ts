@@ -42,7 +42,7 @@ export class ArchiveProcess extends SimulatedProcess {
     this.#archive.run().then(
       () => {
         this.outcome = 'stopped';
-        ledger.check(this.#stopping.signal.aborted, 'it stopped by itself');
+        ledger.check(this.#stopping.signal.aborted, 'it stopped without a signal');
       },
       (error: unknown) => this.#failed(error),
     );

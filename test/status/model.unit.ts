@@ -104,7 +104,7 @@ Views are refused with 503 since ${at('14:00')}: too little free disk space.
   --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB, or use a larger disk.`);
     scene.around = { store, files: { fileSystem: { ...disk, sizeBytes: 999 * MiB } } };
     expect(scene.text()).toMatch(
-      /58 MiB are free, and 6\.0 MiB more are needed: delete views-.*\n {4}ls -lh \/data$/,
+      /58 MiB is free, and viewlog needs 6\.0 MiB more: delete views-.*\n {4}ls -lh \/data$/,
     );
     expect(headlineOf(scene.model())[0]).toBe('red');
     expect(scene.whole()).toMatch(/ not stored {6}1 .* not stored {6}2 .* inactive {8}3 /s);
@@ -145,7 +145,7 @@ Unreadable requests: 134 of 188 requests of the last hour refused, since ${at('1
     const scene = sceneOf({ store, installation: { owners: { data: SERVICE } } });
     expect(scene.text()).toBe(`Every view is refused: permission denied
 Views are refused with 503 since ${at('14:00')}: permission denied.
-  Check /data: its owner, its disk, quotas and inodes. viewlog continues by itself.
+  Check /data: its owner, disk, quotas and inodes. viewlog then accepts views again.
     sudo -u viewlog ${VIEWLOG} doctor ${FILES}`);
   });
 
@@ -192,7 +192,7 @@ Aurora: all 2 views of the last hour refused, since ${at('14:00')}.
   2 views in 24 hours, the latest ${at('14:00')} from https://a.example: mb must be an integer (received "12"); url must start with "/" (received "home").
   Correct the page "home". To explain the latest:
     grep -E '"code":"invalid-view".*"p": *"?1["},]' /data/refused-${DAY}.ndjson | tail -n 1 | ${VIEWLOG} explain ${FILES}
-  2 are stored. Sent again, they would be refused again: only a change of the page helps.`);
+  2 are stored. A replay would not help: only a change of the page does.`);
     scene.around = {
       ...scene.around,
       installation: { chosen: { 'max-view': { text: '64KiB', from: 'flag' } } },
@@ -215,8 +215,8 @@ Aurora: all 2 views of the last hour refused, since ${at('14:00')}.
     expect(scene.text()).toContain(`
 Aurora: the only view of the last hour refused, since ${at('14:00')}.
   1 view in 24 hours, the latest ${at('14:00')} without an Origin: origin not allowed.
-  Send them from a browser, or with an Origin header.
-  1 is stored. Sent again, they would be refused again: only a change of the page helps.
+  Send views from a browser, or with an Origin header.
+  1 is stored. A replay would not help: only a change of the page does.
 Project 3 (inactive, but still sending): all 99 views of the last hour refused, since ${at('14:00')}.
   99 views in 24 hours, the latest ${at('14:01')} from ${MOVED}: project not activated.
   If it is a site of yours, activate it; if not, remove the script from its pages:

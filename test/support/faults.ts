@@ -44,7 +44,7 @@ async function endRepeatedly(runtime: Runtime, random: Random): Promise<void> {
   trial.expectWhole(crashes);
 }
 
-/** Fills the disk and frees space: the collector continues by itself, with refused views too. */
+/** Fills the disk and frees space: the collector accepts and stores views again, refused ones too. */
 async function fillAndFree(runtime: Runtime, random: Random): Promise<void> {
   const trial = Trial.onSmallDisk(runtime);
   const viewlog = await trial.start();

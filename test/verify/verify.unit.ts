@@ -27,7 +27,7 @@ it.each([
   ['text', 'hello', 'does not start with ts and id'],
   ['an unknown field', FIFTH.replace('"pn"', '"pm"'), '"pm" is not a field of a view'],
   ['half a line in front', FIFTH.slice(0, 99) + FIFTH, 'Line 1, column'],
-  ["strangers' text", FIFTH.replace('"pn"', String.raw`"\u001b"`), String.raw`"\u001b" is`],
+  ['untrusted text', FIFTH.replace('"pn"', String.raw`"\u001b"`), String.raw`"\u001b" is`],
 ])('names the line of %s', async (_, line, why) => {
   const { isSound, said } = await verify(withFifth(line));
   expect([isSound, said]).toStrictEqual([false, [expect.stringContaining(why)]]);

@@ -27,7 +27,7 @@ const DAY_NS = DAY_MS * 1e6;
  * Stores refused views in a stream of their own, as `refused.<project>` or, for unlisted ids,
  * `refused.unlisted`. The stream drops its oldest messages at its limits. Best effort: no error
  * reaches a client or ends the process, and views that are not stored are counted.
- * @throws {Fatal} exit 78 if the stream is somebody else's, or a permission is lacking.
+ * @throws {Fatal} exit 78 if the stream belongs to another program, or a permission is missing.
  */
 export async function createRefusedStream(options: RefusedStreamOptions) {
   const { cluster, stream, maxBytes, keepDays, log } = options;
@@ -40,7 +40,7 @@ export async function createRefusedStream(options: RefusedStreamOptions) {
         discard: 'old',
         ...limits,
       });
-      // Its limits would delete what somebody else stores there.
+      // Its limits would delete another program's messages.
       if (config.subjects.join() !== SUBJECTS || config.discard !== 'old') {
         throw new Fatal(
           EXIT.badConfiguration,

@@ -7,7 +7,7 @@
 //
 // Not acknowledged: if no answer comes within 5 seconds, the connection is lost, or the stream has
 // no leader or refuses the message, the view is refused and not published again. It may be stored
-// all the same.
+// nevertheless.
 //
 // While the stream is known to accept no views, they are refused at once. Every second the store
 // asks for the stream's state. A stream that looks sound may still acknowledge nothing: after 5

@@ -58,7 +58,7 @@ ready() {
     { inside journalctl -u viewlog --no-pager -o cat | tail -n 20; exit 1; }
 }
 state() { inside systemctl show viewlog --property "$1" --value; }
-# It comes to that, or the script's time is over.
+# Waits until a command prints that value.
 comes() { timeout 30 bash -c "until [[ \$($1) == \"$2\" ]]; do sleep 0.2; done" || { echo "no $2"; exit 1; }; }
 export -f inside state; export init
 
@@ -113,7 +113,7 @@ try() {
   inside mv "$data/good.json" "$data/projects.json"
   inside systemctl reload viewlog
 
-  # What only the operator can mend is not tried again.
+  # systemd does not retry a fault that only the operator can fix.
   inside systemctl stop viewlog
   [[ $(state Result) == success ]]
   inside mv "$data/projects.json" "$data/away.json"
