@@ -37,16 +37,19 @@ export class CollectorWorld extends World<Process> {
     this.clear(random.chance(0.7) ? random.below(1_000) : UNLIMITED);
     await this.burst();
     await time.advance(500);
+    const { syscalls } = process;
+    // Nobody notices a file that is cut off between a look at it and a write.
+    const isIdle = await time.runUntil(() => process.isIdle && syscalls.isIdle, 100);
+    const isSettled = isIdle && syscalls.troubleMs <= time.nowMs && !process.hasEnded;
     const file = process.viewFile;
-    const isSettled = process.isIdle && process.syscalls.troubleMs <= time.nowMs;
-    if (file?.gone !== undefined || file === undefined || !isSettled || process.hasEnded) return;
+    if (file === undefined || file.gone !== undefined || !isSettled) return;
     if (how === 'moved') operator.take(file.name, 'moved');
     else ledger.truncate(file, random);
     operator.note(`${file.name} is ${how}`);
     this.setSpace(UNLIMITED);
     const changedMs = time.nowMs;
     await time.advance(3_000);
-    if (process.syscalls.troubleMs > changedMs || process.hasEnded) return;
+    if (syscalls.troubleMs > changedMs || process.hasEnded) return;
     ledger.check(isWhole(file), `${file.name} was ${how}, and ends in half a line`);
   }
 }

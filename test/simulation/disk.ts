@@ -96,6 +96,12 @@ export class Disk {
     return [...this.#names.keys()];
   }
 
+  /** The names of the regular files. */
+  files(): string[] {
+    const entries = [...this.#names].filter(([, { kind }]) => kind === 'file');
+    return entries.map(([name]) => name);
+  }
+
   find(path: string): Inode | undefined {
     return path === DATA ? this.root : this.#names.get(path.slice(DATA.length + 1));
   }

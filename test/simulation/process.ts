@@ -63,9 +63,9 @@ export class Process extends SimulatedProcess {
     return true;
   }
 
-  /** The file that is open, as the process says. */
+  /** The view file that is open; its path may name another one. */
   get viewFile(): Inode | undefined {
-    return this.world.disk.find(this.#store.state().path ?? '');
+    return this.syscalls.openFiles.find(({ name }) => name.startsWith('views-'));
   }
 
   /** Returns whether every view has its answer, so that nothing is being written. */

@@ -79,7 +79,7 @@ export abstract class SimulatedProcess {
 
   protected async checkClosed(): Promise<void> {
     await this.world.time.advance(100);
-    const left = this.syscalls.openFiles;
+    const left = this.syscalls.openFiles.map(({ name }) => name);
     this.world.ledger.check(left.length === 0, `${left.join()} was left open`);
   }
 }

@@ -67,6 +67,8 @@ export class Syscalls {
   readonly #removals: Removals;
   readonly #open = new Map<number, { inode: Inode; isSynchronous: boolean; isWritable: boolean }>();
   readonly #underWay = new Set<() => void>();
+  /** Operations that have not returned. */
+  #calls = 0;
 
   constructor(world: World, removals: Removals) {
     this.#world = world;
@@ -109,9 +111,7 @@ export class Syscalls {
       },
       list: (path) => {
         if (part === 'retention') this.#removals.listing();
-        return this.#call(part, 'list', path, () =>
-          disk.names().filter((name) => disk.find(`${DATA}/${name}`)!.kind === 'file'),
-        );
+        return this.#call(part, 'list', path, () => disk.files());
       },
       unlink: call('unlink', (inode, path: string) => {
         this.#removals.removing(part, inode, path);
@@ -125,8 +125,13 @@ export class Syscalls {
     };
   }
 
-  get openFiles(): string[] {
-    return [...this.#open.values()].map(({ inode }) => inode.name);
+  get openFiles(): Inode[] {
+    return [...this.#open.values()].map(({ inode }) => inode);
+  }
+
+  /** Returns whether no operation has yet to return. */
+  get isIdle(): boolean {
+    return this.#calls === 0;
   }
 
   /** Kills the process. Each operation in progress takes effect or not. */
@@ -138,6 +143,9 @@ export class Syscalls {
 
   #call<T>(part: Part, operation: Operation, on: string | number, act: () => T): Promise<T> {
     if (this.operationsLeft-- <= 0) this.#world.process.kill();
+    if (part !== 'retention' && typeof on === 'string') {
+      this.#removals.used(on.slice(DATA.length + 1));
+    }
     const { ledger, random, time } = this.#world;
     const hangMs = random.chance(this.weather.hangs) ? random.between(500, 60_000) : 0;
     const [beforeMs, afterMs] = random.chance(0.5) ? [hangMs, 0] : [0, hangMs];
@@ -150,16 +158,21 @@ export class Syscalls {
         if (!this.isDead) run();
       });
     };
+    this.#calls += 1;
     return new Promise((resolve, reject) => {
       const effect = (): void => {
         this.#underWay.delete(effect);
         try {
           this.#passingError(operation);
           const value = act();
-          wait(afterMs, () => resolve(value));
+          wait(afterMs, () => {
+            this.#calls -= 1;
+            resolve(value);
+          });
         } catch (error) {
           ledger.failed(part, operation, on, error);
           wait(afterMs, () => {
+            this.#calls -= 1;
             this.#noteError(error);
             reject(error);
           });

@@ -18,7 +18,7 @@ interface Timer {
 const real = { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, clearImmediate };
 
 /** Lets every promise that can settle do so. */
-const settled = (): Promise<void> => new Promise((resolve) => real.setImmediate(resolve));
+const settled = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
 
 export class SimulatedTime {
   /** Milliseconds since the simulation began; never goes back. */

@@ -94,7 +94,7 @@ export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
       await this.time.suspend(this.random.between(0.5, 14) * HOUR_MS);
       if (this.random.chance(0.3)) this.sendFew();
       await this.time.advance(20);
-      this.process.removals.checkAges();
+      this.process.removals.checkHour();
     }
     await this.time.advance(8_000);
     this.process.check();
