@@ -11,27 +11,36 @@ import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 
 const SEEDS = Number(process.env.SIM_SEEDS ?? 300);
-const [NAME = '', HERE = import.meta.dirname] = process.argv.slice(2);
 
-const faults = readFileSync(join(HERE, 'planted.txt'), 'utf8')
-  .trimEnd()
-  .split('\n\n')
-  .slice(1)
-  .map((text) => text.split('\n'))
-  .filter(([name]) => name.includes(NAME));
+/**
+ * Returns the faults in a directory's list.
+ * @param {string} directory
+ */
+export function faultsIn(directory) {
+  const [, ...texts] = readFileSync(join(directory, 'planted.txt'), 'utf8').trimEnd().split('\n\n');
+  return texts.map((text) => {
+    const [name = '', file = '', ...replacements] = text.split('\n');
+    return { name, file, replacements };
+  });
+}
 
-/** Returns the source with the fault in it. */
-function plant(source, replacements) {
+/**
+ * Returns the source with the fault in it.
+ * @param {string} source
+ * @param {readonly string[]} replacements
+ * @throws if a piece that is to be replaced isn't in the source exactly once.
+ */
+export function plant(source, replacements) {
   let planted = source;
   for (let i = 0; i < replacements.length; i += 2) {
-    const before = planted;
-    planted = planted.replaceAll(replacements[i].slice(2), () => replacements[i + 1].slice(2));
-    if (planted === before) throw new Error(`no such text: ${replacements[i]}`);
+    const parts = planted.split(replacements[i].slice(2));
+    if (parts.length !== 2) throw new Error(`${parts.length - 1} times: ${replacements[i]}`);
+    planted = parts.join(replacements[i + 1].slice(2));
   }
   return planted;
 }
 
-async function firstSeedThatFinds([, file, ...replacements]) {
+async function firstSeedThatFinds({ file, replacements }, directory) {
   const plugin = {
     name: 'plant',
     setup: ({ onLoad }) =>
@@ -44,7 +53,7 @@ async function firstSeedThatFinds([, file, ...replacements]) {
   const dir = mkdtempSync(join(tmpdir(), 'planted-'));
   try {
     const outfile = join(dir, 'simulate.mjs');
-    const entryPoints = [join(HERE, 'simulate.ts')];
+    const entryPoints = [join(directory, 'simulate.ts')];
     const options = {
       bundle: true,
       platform: 'node',
@@ -67,6 +76,9 @@ async function firstSeedThatFinds([, file, ...replacements]) {
   }
 }
 
-for (const fault of faults) {
-  console.log(`${fault[0].padEnd(52)} ${await firstSeedThatFinds(fault)}`);
+if (process.argv[1] === import.meta.filename) {
+  const [part = '', directory = import.meta.dirname] = process.argv.slice(2);
+  for (const fault of faultsIn(directory).filter(({ name }) => name.includes(part))) {
+    console.log(`${fault.name.padEnd(52)} ${await firstSeedThatFinds(fault, directory)}`);
+  }
 }

@@ -86,9 +86,10 @@ export class Removals {
       const day = due[kind];
       if (day === undefined || !isCalm || process.hasEnded) continue;
       const removed = this.#removed[kind];
-      // One that was in use before may be older.
-      const isGone = removed.atMs > atMs && removed.day <= day && !this.#isThere(kind, removed.day);
-      ledger.check(isGone || this.#isUsed(kind, day), `retention: there still are ${kind} of ${day}`);
+      const isOlderGone =
+        removed.atMs > atMs && removed.day < day && !this.#isThere(kind, removed.day);
+      const mayStay = !this.#isThere(kind, day) || isOlderGone || this.#isUsed(kind, day);
+      ledger.check(mayStay, `retention: there still are ${kind} of ${day}`);
     }
     const oldest = (kind: FilePart) => this.#overdue(kind).find((day) => !this.#isUsed(kind, day));
     const nowDue = { views: oldest('views'), refused: oldest('refused') };

@@ -41,8 +41,14 @@ const TRANSIENT: Partial<Record<Operation, readonly string[]>> = {
   freeBytes: ['EIO'],
 };
 
-const errnoError = (code: string, operation: string): Error =>
-  Object.assign(new Error(`${code}: simulated, ${operation}`), { code });
+function errnoError(code: string, operation: string): Error {
+  const { stackTraceLimit } = Error;
+  // A stack takes longer than everything else.
+  Error.stackTraceLimit = 0;
+  const error = Object.assign(new Error(`${code}: simulated, ${operation}`), { code });
+  Error.stackTraceLimit = stackTraceLimit;
+  return error;
+}
 
 /**
  * The file operations of one process. Each takes a little time, and takes effect at some moment
@@ -91,7 +97,7 @@ export class Syscalls {
       write: (fd, bytes, offset, length) => {
         const troubleMs = Math.max(this.troubleMs, time.resumedMs);
         ledger.writing(part, this.#inode(fd, 'write'), troubleMs);
-        const data = Uint8Array.from(bytes.subarray(offset, offset + length));
+        const data = new Uint8Array(bytes.subarray(offset, offset + length));
         return this.#call(part, 'write', fd, () => this.#write(part, fd, data));
       },
       read: call('read', (inode, _fd: number, bytes: Uint8Array, position: number) =>
@@ -152,34 +158,37 @@ export class Syscalls {
     if (hangMs > 0) {
       ledger.note(`${part}: ${operation} of ${on} hangs for ${Math.round(hangMs)} ms`);
     }
-    const wait = (ms: number, run: () => void): void => {
+    const wait = (ms: number, run: () => void, isSilent: boolean): void => {
       if (ms > 0) this.troubleMs = Math.max(this.troubleMs, time.nowMs + ms + 5);
-      time.after(random.between(0.01, 1) + ms, () => {
+      const runIfAlive = (): void => {
         if (!this.isDead) run();
-      });
+      };
+      time.after(random.between(0.01, 1) + ms, runIfAlive, isSilent);
     };
     this.#calls += 1;
     return new Promise((resolve, reject) => {
+      let settle: () => void;
+      const end = (): void => {
+        this.#calls -= 1;
+        settle();
+      };
       const effect = (): void => {
         this.#underWay.delete(effect);
         try {
           this.#passingError(operation);
           const value = act();
-          wait(afterMs, () => {
-            this.#calls -= 1;
-            resolve(value);
-          });
+          settle = () => resolve(value);
         } catch (error) {
           ledger.failed(part, operation, on, error);
-          wait(afterMs, () => {
-            this.#calls -= 1;
+          settle = () => {
             this.#noteError(error);
             reject(error);
-          });
+          };
         }
+        wait(afterMs, end, false);
       };
       this.#underWay.add(effect);
-      wait(beforeMs, effect);
+      wait(beforeMs, effect, true);
     });
   }
 

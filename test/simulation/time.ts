@@ -8,16 +8,18 @@ import { HOUR_MS } from '../../src/base/time.ts';
 interface Timer {
   dueMs: number;
   readonly run: () => void;
-  /** Set for an interval. */
-  readonly everyMs: number | undefined;
+  /** Of an interval. */
+  readonly everyMs?: number | undefined;
   /** A timer of the simulated process, which ends with it. */
   readonly ofProcess: boolean;
+  /** True: it settles no promise. */
+  readonly isSilent: boolean;
   unref(): Timer;
 }
 
 const real = { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, clearImmediate };
 
-/** Lets every promise that can settle do so. */
+/** Lets every promise that can settle do so: microtasks run before the next tick. */
 const settled = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
 
 export class SimulatedTime {
@@ -43,9 +45,14 @@ export class SimulatedTime {
     this.#wallOffsetMs = wallMs - this.nowMs;
   }
 
-  /** Calls `run` later, whether or not the process lives. */
-  after(ms: number, run: () => void): void {
-    this.#add(this.nowMs + ms, run, false);
+  /**
+   * Calls `run` later, whether or not the process lives.
+   * @param isSilent `run` settles no promise.
+   */
+  after(ms: number, run: () => void, isSilent = false): void {
+    const dueMs = this.nowMs + ms;
+    const timer = { dueMs, run, ofProcess: false, isSilent, unref: () => timer };
+    this.#insert(timer);
   }
 
   /** Begins a new process: its monotonic clock starts at zero, and the old one's timers are gone. */
@@ -75,7 +82,7 @@ export class SimulatedTime {
         this.#insert(timer);
       }
       timer.run();
-      await settled();
+      if (!timer.isSilent) await settled();
     }
     return true;
   }
@@ -107,9 +114,9 @@ export class SimulatedTime {
       this.#timers = this.#timers.filter((other) => other !== timer);
     };
     Object.assign(globalThis, {
-      setTimeout: (run: () => void, ms = 1) => this.#add(this.nowMs + Math.max(1, ms), run, true),
-      setInterval: (run: () => void, ms: number) => this.#add(this.nowMs + ms, run, true, ms),
-      setImmediate: (run: () => void) => this.#add(this.nowMs, run, true),
+      setTimeout: (run: () => void, ms = 1) => this.#add(Math.max(1, ms), run),
+      setInterval: (run: () => void, ms: number) => this.#add(ms, run, ms),
+      setImmediate: (run: () => void) => this.#add(0, run),
       clearTimeout: cancel,
       clearInterval: cancel,
       clearImmediate: cancel,
@@ -122,8 +129,9 @@ export class SimulatedTime {
     Reflect.deleteProperty(performance, 'now');
   }
 
-  #add(dueMs: number, run: () => void, ofProcess: boolean, everyMs?: number): Timer {
-    const timer: Timer = { dueMs, run, everyMs, ofProcess, unref: () => timer };
+  #add(ms: number, run: () => void, everyMs?: number): Timer {
+    const dueMs = this.nowMs + ms;
+    const timer = { dueMs, run, everyMs, ofProcess: true, isSilent: false, unref: () => timer };
     this.#insert(timer);
     return timer;
   }

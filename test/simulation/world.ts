@@ -90,8 +90,8 @@ export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
   /** Days with few views, on a machine that sleeps most of the time. */
   async #passDays(): Promise<void> {
     this.clear(UNLIMITED);
-    for (let half = this.random.below(60); half > 0 && !this.#isOver; half--) {
-      await this.time.suspend(this.random.between(0.5, 14) * HOUR_MS);
+    for (let days = this.random.below(30); days > 0 && !this.#isOver; days--) {
+      await this.time.suspend(this.random.between(0.5, 28) * HOUR_MS);
       if (this.random.chance(0.3)) this.sendFew();
       await this.time.advance(20);
       this.process.removals.checkHour();
