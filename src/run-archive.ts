@@ -48,7 +48,7 @@ export async function runArchive(
   }
   const stopping = new AbortController();
   const stop = stopping.signal;
-  const { stopped, fail: onFatal } = stopOrFailure();
+  const { stopped, fail: onFatal, throwFailure } = stopOrFailure();
   void stopped.then((fatal) => fatal ?? stopping.abort());
   const token = await readToken(settings);
   const lock = await acquireLock(dir, { self, asOwner, log, onLost: onFatal });
@@ -79,6 +79,7 @@ export async function runArchive(
     if (status !== undefined) log.info(`status page on ${status.url}/`);
     stop.addEventListener('abort', () => log.info('viewlog stopping'));
     await Promise.race([archive.run(), stopped.then(failAfterDrain)]);
+    throwFailure();
     const { lines, sequence, shortened } = archive.state();
     log.info(`Archived ${plural(lines, 'view')}, up to message ${sequence}`);
     return stop.aborted || shortened.length === 0 ? EXIT.done : EXIT.badData;

@@ -42,7 +42,7 @@ export async function serve(
   settings: ServeSettings,
   { self, asOwner, log }: ServiceOptions,
 ): Promise<ExitCode> {
-  const { stopped, fail } = stopOrFailure();
+  const { stopped, fail, throwFailure } = stopOrFailure();
   const now = Date.now;
   const token = await readToken(settings);
   const { projects, reload, close: unfollow } = await followProjects(settings.projects, log);
@@ -98,8 +98,7 @@ export async function serve(
   const closing = stores.close(within(LIMITS.closeTimeoutMs, endMinutes()));
   const [closed] = await Promise.allSettled([closing]);
   await status?.stop();
-  // The first failure decides; a store may fail during the stop.
-  if (fatal !== undefined) throw fatal;
+  throwFailure();
   if (closed.status === 'rejected') throw closed.reason;
   return EXIT.done;
 }
@@ -187,12 +186,25 @@ async function openStreams(settings: ServeSettings, options: StoresOptions) {
   };
 }
 
-/** `stopped` resolves at SIGTERM or SIGINT, or to the error that `fail` is called with. */
+/**
+ * `stopped` resolves at SIGTERM or SIGINT, or to the error that `fail` is called with. `throwFailure`
+ * throws the first such error, which may have come after the signal.
+ */
 export function stopOrFailure() {
-  let fail!: (fatal: Fatal) => void;
+  let failure: Fatal | undefined;
+  let end!: (fatal?: Fatal) => void;
   const stopped = new Promise<Fatal | undefined>((resolve) => {
-    signals.onStop(() => resolve(undefined));
-    fail = resolve;
+    end = resolve;
   });
-  return { stopped, fail };
+  signals.onStop(() => end());
+  return {
+    stopped,
+    fail(fatal: Fatal): void {
+      failure ??= fatal;
+      end(failure);
+    },
+    throwFailure(): void {
+      if (failure !== undefined) throw failure;
+    },
+  };
 }

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import * as net from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { post, speak } from './support/raw.ts';
@@ -204,4 +205,26 @@ it('a second signal ends the collector at once', async () => {
   viewlog.child.kill('SIGTERM');
   await viewlog.says(/stopping/);
   expect((await viewlog.signal('SIGTERM')).code).toBe(143);
+});
+
+it('a collector whose lock another process takes during its stop ends with 73', async () => {
+  const viewlog = await startViewlog();
+  const client = net.connect(viewlog.port, '127.0.0.1');
+  client.on('error', () => {}).write(post('{', { 'Content-Length': '100' }));
+  const other = JSON.stringify({ pid: process.pid, sinceMs: Date.now() });
+  let asked = 0;
+  const holder = net.createServer((connection) => {
+    asked += 1;
+    connection.end(`${other}\n`);
+  });
+  viewlog.child.kill('SIGTERM');
+  await viewlog.says(/stopping/);
+  const lock = join(viewlog.data, 'viewlog.lock');
+  rmSync(lock);
+  holder.listen(lock);
+  await until(() => asked > 0);
+  client.destroy();
+  const stderr = expect.stringContaining(`process ${process.pid}, running since`);
+  expect(await viewlog.ended).toMatchObject({ code: 73, stderr });
+  holder.close();
 });
