@@ -3,9 +3,12 @@ import { dirname } from 'node:path';
 import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
 import type { FileOps } from './ops.ts';
 
+/** A file system that is busy so many times in a row takes no bytes at all. */
+const BUSY_MAX = 100;
+
 /**
- * Writes all of `bytes`. Short writes are ordinary, and EINTR and EAGAIN are retried. A write of no
- * bytes is an error, like that of a full disk.
+ * Writes all of `bytes`. Short writes are ordinary, and EINTR and EAGAIN are retried. A file system
+ * that takes no bytes is like a full disk.
  * @param onError gets an error, and the bytes written before it; its own exceptions are thrown.
  */
 export async function writeAll(
@@ -15,20 +18,23 @@ export async function writeAll(
   onError?: (error: unknown, written: number) => Promise<void>,
 ): Promise<{ written: number; error?: unknown }> {
   let written = 0;
+  let busy = 0;
   while (written < bytes.length) {
     try {
       const count = await files.write(fd, bytes, written, bytes.length - written);
-      if (count === 0) return { written, error: nothingWritten() };
       written += count;
+      busy = count === 0 ? BUSY_MAX : 0;
     } catch (error) {
       await onError?.(error, written);
       if (!['EINTR', 'EAGAIN'].includes(errnoOf(error) ?? '')) return { written, error };
+      busy += 1;
     }
+    if (busy >= BUSY_MAX) return { written, error: nothingWritten() };
   }
   return { written };
 }
 
-/** A file system that takes no bytes and gives no error: tried again later, as if it were full. */
+/** Tried again later, as if the disk were full. */
 const nothingWritten = (): Error =>
   Object.assign(new Error('ENOSPC: the file system took no bytes, write'), { code: 'ENOSPC' });
 

@@ -95,14 +95,18 @@ describe('a full disk', () => {
     await store.close(20_000);
   });
 
-  test('that writes no bytes and gives no error is tried again now and then', async () => {
+  test.each([
+    ['writes no bytes and gives no error', async () => 0],
+    ['is always busy', () => Promise.reject(Object.assign(new Error(), { code: 'EAGAIN' }))],
+  ])('that %s is tried again now and then', async (_, writeNothing) => {
     let writes = 0;
     let isFull = true;
     const files: FileOps = {
       ...systemFiles,
       write: async (...args) => {
         writes += 1;
-        return isFull ? 0 : systemFiles.write(...args);
+        if (writes > 10_000) throw new Error('it spins');
+        return isFull ? writeNothing() : systemFiles.write(...args);
       },
     };
     const { store, lines, log } = await openStore({ files, pollMs: 5 });
