@@ -197,14 +197,12 @@ export function stopOrFailure() {
     end = resolve;
   });
   signals.onStop(() => end());
-  return {
-    stopped,
-    fail(fatal: Fatal): void {
-      failure ??= fatal;
-      end(failure);
-    },
-    throwFailure(): void {
-      if (failure !== undefined) throw failure;
-    },
+  const fail = (fatal: Fatal): void => {
+    failure ??= fatal;
+    end(failure);
   };
+  const throwFailure = (): void => {
+    if (failure !== undefined) throw failure;
+  };
+  return { stopped, fail, throwFailure };
 }
