@@ -228,7 +228,7 @@ export class ArchiveFiles {
     await this.space.poll();
     if (this.#openDay !== '') await this.examine([fileNameOf('views', this.#openDay)]);
     // If the file cannot be opened, the next write reports it.
-    await this.writer.look(this.#openDay);
+    await this.writer.checkPath(this.#openDay);
   }
 
   /**

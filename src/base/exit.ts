@@ -33,6 +33,25 @@ export function errnoOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
+const OCCUPIED = 'move that file away, or choose another --data';
+const ADVICE: Readonly<Record<'read' | 'write', Readonly<Record<string, string>>>> = {
+  read: {
+    EACCES: "run viewlog as the file's owner",
+    EISDIR: 'give the names of the files in it',
+  },
+  write: {
+    EROFS: 'mount the file system read-write, or choose another --data',
+    EISDIR: 'move that directory away',
+    EEXIST: OCCUPIED,
+    ENOTDIR: OCCUPIED,
+    ENOSPC: 'make space on the disk',
+  },
+};
+
+/** Returns what to do if a file can't be read or written; `undefined` if the error says enough. */
+export const adviceOn = (error: unknown, purpose: 'read' | 'write'): string | undefined =>
+  ADVICE[purpose][errnoOf(error) ?? ''];
+
 /**
  * Returns what `read` returns, or `otherwise` if it throws: no such file, or Deno lacks a
  * permission.

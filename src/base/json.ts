@@ -12,7 +12,7 @@ export interface Fault {
 }
 
 /** Returns the place of an offset as editors count: from 1, columns in UTF-16 units. */
-export function placeOf(text: string, offset: number): { line: number; column: number } {
+export function lineAndColumn(text: string, offset: number): { line: number; column: number } {
   const lines = text.slice(0, offset).split(/\r\n|\r|\n/);
   return { line: lines.length, column: lines.at(-1)!.length + 1 };
 }

@@ -21,7 +21,7 @@ const LOG_WAIT_MS_MAX = 100;
  */
 export function print(text: string): void {
   try {
-    writeAll(1, `${text}\n`, Infinity);
+    writeToPipe(1, `${text}\n`, Infinity);
   } catch (error) {
     throw notWritten('stdout', error);
   }
@@ -33,7 +33,7 @@ export const note = (text: string): void => writeLine(2, text);
 /** Writes a line of a log. A line that cannot be written is lost: a service outlives its log. */
 export function writeLine(fd: 1 | 2, line: string): void {
   try {
-    writeAll(fd, `${line}\n`, LOG_WAIT_MS_MAX);
+    writeToPipe(fd, `${line}\n`, LOG_WAIT_MS_MAX);
   } catch {
     // There is nowhere to report it.
   }
@@ -59,7 +59,7 @@ function notWritten(what: string, error: unknown): Error {
 }
 
 /** @param waitMsMax how long to wait for a slow reader. */
-function writeAll(fd: number, text: string, waitMsMax: number): void {
+function writeToPipe(fd: number, text: string, waitMsMax: number): void {
   const bytes = Buffer.from(text);
   let written = 0;
   let waitedMs = 0;

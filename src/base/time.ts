@@ -47,8 +47,8 @@ export const systemClock: Clock = { now: Date.now, sleep };
 /** Waits for `done`, but no longer than `timeMs`. Returns whether it is done. */
 export function within(timeMs: number, done: Promise<void>): Promise<boolean> {
   const over = new AbortController();
-  const late = sleep(timeMs, over.signal).then(() => false);
-  return Promise.race([done.then(() => true), late]).finally(() => over.abort());
+  const timedOut = sleep(timeMs, over.signal).then(() => false);
+  return Promise.race([done.then(() => true), timedOut]).finally(() => over.abort());
 }
 
 /** Returns `2026-01-31T11:59:59Z`. */

@@ -27,7 +27,7 @@ export function admit(
   const id = view.project;
   const project = projects.find(id);
   if (!project?.active) {
-    const detail = `Project ${id} is not activated. ${ask(projects, 'activate it')}`;
+    const detail = `Project ${id} is not activated. ${askOperatorTo(projects, 'activate it')}`;
     return refusal('project-not-activated', detail, { project: id });
   }
   if (!project.allowsOrigin(origin)) {
@@ -56,8 +56,10 @@ function originFault(origin: string | undefined, projects: Projects): string {
   const refused = `does not accept views from "${printable(origin)}".`;
   return origin === 'null'
     ? `${refused} This is the origin of sandboxed frames and local files, and it cannot be listed. Send the view from a page of its site.`
-    : `${refused} ${ask(projects, 'allow this origin')}`;
+    : `${refused} ${askOperatorTo(projects, 'allow this origin')}`;
 }
 
-const ask = ({ operator = 'the operator of this collector' }: Projects, what: string): string =>
-  `Ask ${operator} to ${what}.`;
+const askOperatorTo = (
+  { operator = 'the operator of this collector' }: Projects,
+  what: string,
+): string => `Ask ${operator} to ${what}.`;

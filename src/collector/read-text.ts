@@ -47,7 +47,7 @@ export function unreadBody(fault: BodyFault, request: Exchange, bytesMax: number
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /** Returns a body's text, without a byte order mark. */
-export function textOf(bytes: Uint8Array): string | Refusal {
+export function textOfBody(bytes: Uint8Array): string | Refusal {
   try {
     return decoder.decode(bytes);
   } catch {

@@ -6,7 +6,7 @@ import { readAnySpelling, readByPattern, type StorableView } from '../view/read-
 import { isRefusal, type Refusal, refusal, REFUSALS } from '../view/refusal.ts';
 import { admit, type AdmissionRules } from './admit.ts';
 import { created, problem } from './answers.ts';
-import { mediaTypeFault, textOf, unreadBody } from './read-text.ts';
+import { mediaTypeFault, textOfBody, unreadBody } from './read-text.ts';
 
 /**
  * The header that marks a request of `viewlog replay`. If a marked view is refused, it isn't stored
@@ -66,7 +66,7 @@ export async function receiveView(request: Exchange, parts: CollectorParts): Pro
 }
 
 function readText(body: Uint8Array): StorableView | Refusal {
-  const text = textOf(body);
+  const text = textOfBody(body);
   return typeof text === 'string' ? readAnySpelling(text) : text;
 }
 
@@ -92,7 +92,7 @@ export function refuse(
     counts.refusedAgain(reason);
     return problem(reason, origin);
   }
-  const decoded = body && textOf(body);
+  const decoded = body && textOfBody(body);
   const text = typeof decoded === 'string' ? decoded : undefined;
   const onDropped = counts.refused(reason, origin, text);
   const { code, issues, project } = reason;

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { isatty } from 'node:tty';
 import { type Installation, withOwners } from '../installation/installation.ts';
 import { admit } from '../collector/admit.ts';
-import { textOf } from '../collector/read-text.ts';
+import { textOfBody } from '../collector/read-text.ts';
 import { EXIT } from '../base/exit.ts';
 import { cannotRead } from '../disk/lines.ts';
 import { exampleOrigin } from '../projects/origins.ts';
@@ -40,7 +40,7 @@ export const explain = defineCommand({
     const origin = settings.origin.at(-1) ?? stored?.origin;
     const body = stored === undefined ? bytes : Buffer.from(stored.text);
     const { length } = body;
-    const text = length > viewBytesMax ? tooLarge(length, viewBytesMax) : textOf(body);
+    const text = length > viewBytesMax ? tooLarge(length, viewBytesMax) : textOfBody(body);
     const rules = { projects, viewBytesMax, now: Date.now };
     const verdict = typeof text === 'string' ? admit(readView(text), origin, rules) : text;
     if (!isRefusal(verdict)) {

@@ -124,7 +124,7 @@ export class DayWriter {
    * Opens the file again if its path names another file or if it has shrunk; closes a past day's
    * file.
    */
-  async look(today: string): Promise<Blocked | undefined> {
+  async checkPath(today: string): Promise<Blocked | undefined> {
     const file = this.#file;
     if (file === undefined) return undefined;
     // If the path cannot be looked at, the open file can still be written to.

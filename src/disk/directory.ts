@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
-import { EXIT, errnoOf, Fatal, orElse, reasonOf } from '../base/exit.ts';
+import { adviceOn, EXIT, errnoOf, Fatal, orElse, reasonOf } from '../base/exit.ts';
 import { ownerIn, ownUid, userName } from '../installation/accounts.ts';
 import { grant } from '../installation/commands.ts';
 import { absolute } from '../installation/installation.ts';
@@ -33,19 +33,10 @@ export const daysIn = async (files: FileOps, dir: string, kind: FileKind): Promi
     .filter((day) => day !== undefined)
     .sort();
 
-const OCCUPIED = 'move that file away, or choose another --data';
-const ADVICE: Record<string, string> = {
-  EROFS: 'mount the file system read-write, or choose another --data',
-  EISDIR: 'move that directory away',
-  EEXIST: OCCUPIED,
-  ENOTDIR: OCCUPIED,
-  ENOSPC: 'make space on the disk',
-};
-
 /** Returns a Fatal with exit 73: the file, the reason and the fix. */
 export function cannotOpen(name: string, error: unknown): Fatal {
-  const errno = errnoOf(error) ?? '';
-  const advice = ['EACCES', 'EPERM'].includes(errno) ? grantOf(name) : ADVICE[errno];
+  const isForbidden = ['EACCES', 'EPERM'].includes(errnoOf(error) ?? '');
+  const advice = isForbidden ? grantOf(name) : adviceOn(error, 'write');
   const hint = advice === undefined ? '' : `; ${advice}`;
   return new Fatal(
     EXIT.cannotCreate,

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import * as fs from 'node:fs';
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
+import { adviceOn, EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
 import { formatSize, KiB, MiB } from '../base/format.ts';
 import { NEWLINE, printable } from '../base/text.ts';
 
@@ -85,14 +85,9 @@ async function* chunksOf(path: string): AsyncGenerator<Buffer> {
 
 /** Returns a Fatal with exit 74: the file, the reason and the fix. */
 export function cannotRead(path: string, error: unknown): Fatal {
-  const errno = errnoOf(error) ?? '';
+  const advice = adviceOn(error, 'read');
   // The message already has the path, and the name of the system call helps nobody.
   const reason = reasonOf(error).replace(/, \w+( '.*')?$/s, '');
-  const hint = Object.hasOwn(ADVICE, errno) ? `; ${ADVICE[errno]}` : '';
+  const hint = advice === undefined ? '' : `; ${advice}`;
   return new Fatal(EXIT.ioError, `Cannot read "${printable(path, Infinity)}": ${reason}${hint}`);
 }
-
-const ADVICE: Readonly<Record<string, string>> = {
-  EACCES: 'run viewlog as the owner of the file',
-  EISDIR: 'give the names of the files in it',
-};

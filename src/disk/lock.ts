@@ -60,7 +60,7 @@ interface LockOptions {
  */
 export type Step = 'asked' | 'listening' | 'renamed' | 'waited';
 
-const LOOK_MS = 800;
+const CHECK_MS = 800;
 const FAST_START_MS = 100;
 const STABLE_MS = 150;
 /** Every holder has checked its lock within this time. */
@@ -145,7 +145,7 @@ export class Lock {
       await sleep(NOTICED_MS);
     }
     while (!(await this.#tryToAcquire()));
-    this.#lookLater();
+    this.#checkLater();
   }
 
   /** Returns whether this process held the lock at its last check. */
@@ -198,17 +198,17 @@ export class Lock {
   }
 
   /** Waits for the last check, so that on a file system that hangs only one check is pending. */
-  #lookLater(): void {
-    const look = async (): Promise<void> => {
+  #checkLater(): void {
+    const check = async (): Promise<void> => {
       if (this.#isOver) return;
       // The next check reports an error.
-      await this.#look().catch(() => {});
-      this.#lookLater();
+      await this.#checkLock().catch(() => {});
+      this.#checkLater();
     };
-    setTimeout(() => void look(), LOOK_MS).unref();
+    setTimeout(() => void check(), CHECK_MS).unref();
   }
 
-  async #look(): Promise<void> {
+  async #checkLock(): Promise<void> {
     const isOwn = await this.#socket.hasPath();
     const found = await ifPresent(stat(this.#dir));
     if (!isSame(found, this.#directory)) {

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { findNodeAtLocation, getNodeValue, type Node, parseTree } from 'jsonc-parser';
 import * as v from 'valibot';
 import { plural } from '../base/format.ts';
-import { type Fault, placeOf, quote, syntaxFault } from '../base/json.ts';
+import { type Fault, lineAndColumn, quote, syntaxFault } from '../base/json.ts';
 import { nearest } from '../base/text.ts';
 import { isList, KEYS, projectsFile, type ProjectsFile } from './projects-schema.ts';
 
@@ -28,11 +28,11 @@ export function parseProjectsFile(bytes: Uint8Array, name: string): Parsed {
   const result = isUtf8(bytes) ? check(text) : [notUtf8(text)];
   if (!Array.isArray(result)) return { file: result };
   const faults = result.slice(0, FAULTS_MAX).map(({ offset, message }) => {
-    const { line, column } = placeOf(text, offset);
+    const { line, column } = lineAndColumn(text, offset);
     return `${name}:${line}:${column}: ${message}`;
   });
   const more = result.length - faults.length;
-  const { line } = placeOf(text, result[0]!.offset);
+  const { line } = lineAndColumn(text, result[0]!.offset);
   return {
     faults: more > 0 ? [...faults, `${name}: and ${plural(more, 'more fault')}`] : faults,
     line: text.split(/\r\n|\r|\n/)[line - 1],

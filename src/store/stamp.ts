@@ -24,7 +24,7 @@ export function createStamper(now: () => number): () => Stamp {
   let day = '';
   let idMs = -1;
   let counter = 0;
-  let idHead = '';
+  let idPrefix = '';
 
   return () => {
     const ms = now();
@@ -35,17 +35,17 @@ export function createStamper(now: () => number): () => Stamp {
     }
     if (ms > idMs || ++counter > COUNTER_MAX) {
       idMs = Math.max(ms, idMs + 1);
-      idHead = headOf(idMs);
+      idPrefix = idPrefixOf(idMs);
       counter = 0;
     }
     // A random UUID ends with the same variant and 62 random bits. The runtimes draw its bits from
     // a pool.
-    return { ts, id: idHead + HEX3[counter] + randomUUID().slice(18), day };
+    return { ts, id: idPrefix + HEX3[counter] + randomUUID().slice(18), day };
   };
 }
 
 /** Returns an id's first 15 characters: its milliseconds and the version. */
-function headOf(ms: number): string {
+function idPrefixOf(ms: number): string {
   const hex = ms.toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7`;
 }

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { isUtf8 } from 'node:buffer';
-import { placeOf, syntaxFault } from '../base/json.ts';
+import { lineAndColumn, syntaxFault } from '../base/json.ts';
 import { KiB } from '../base/format.ts';
 import { bytewise } from '../base/text.ts';
 import { verbatim } from './pattern.ts';
@@ -78,6 +78,6 @@ function whereNotJson(text: string): string {
   }
   const fault = syntaxFault(text);
   if (fault === undefined) return 'The body is not JSON; send one JSON object.';
-  const { line, column } = placeOf(text, fault.offset);
+  const { line, column } = lineAndColumn(text, fault.offset);
   return `Line ${line}, column ${column}: ${fault.message}.`;
 }

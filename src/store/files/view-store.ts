@@ -45,7 +45,7 @@ export interface ViewStoreOptions extends DirectoryOptions {
    * The store has not logged them.
    */
   readonly onFatal: (fatal: Fatal) => void;
-  /** The time between two looks at the file's path, the free space and a stuck disk. */
+  /** The time between two checks of the file's path, the free space and a stuck disk. */
   readonly pollMs?: number;
 }
 
@@ -70,8 +70,8 @@ export class LocalViewStore implements ViewStore {
   /** When the loop's step began, on the monotonic clock, and the batch that it commits. */
   #stepSinceMs: number | undefined;
   #batch: Batch | undefined;
-  #isLookDue = false;
-  #looks = 0;
+  #isCheckDue = false;
+  #checks = 0;
   #endPolls: (() => void) | undefined;
 
   #blocked: Blocked | undefined;
@@ -91,7 +91,7 @@ export class LocalViewStore implements ViewStore {
   }
 
   /**
-   * Seals the newest view file, and begins to look after the disk. A full disk does not keep the
+   * Seals the newest view file, and begins to check the disk. A full disk does not keep the
    * store from starting: it refuses views until there is space.
    * @throws {Fatal} exit 73 if the newest file can't be opened, 74 if a sync fails.
    */
@@ -150,7 +150,7 @@ export class LocalViewStore implements ViewStore {
       unavailable: this.#unavailable(),
       unavailableSinceMs: this.#unavailableSinceMs,
       queuedLines: waiting.reduce((lines, batch) => lines + batch.waiting, 0),
-      /** At the last look; `undefined` if it is unknown. */
+      /** At the last check; `undefined` if it is unknown. */
       freeBytes: this.#space.bytes,
     };
   }
@@ -176,13 +176,13 @@ export class LocalViewStore implements ViewStore {
     for (;;) {
       // Views that arrive in the same turn of the event loop share a batch.
       await new Promise((resolve) => setImmediate(resolve));
-      const isLook = this.#isLookDue;
-      const batch = isLook || this.#blocked !== undefined ? undefined : this.#queue.shift();
-      if (this.#fatal !== undefined || (!isLook && batch === undefined)) break;
+      const isCheck = this.#isCheckDue;
+      const batch = isCheck || this.#blocked !== undefined ? undefined : this.#queue.shift();
+      if (this.#fatal !== undefined || (!isCheck && batch === undefined)) break;
       this.#batch = batch;
       this.#stepSinceMs = performance.now();
       try {
-        await (batch === undefined ? this.#look() : this.#commit(batch));
+        await (batch === undefined ? this.#checkDisk() : this.#commit(batch));
       } catch (error) {
         this.#die(error);
       }
@@ -215,12 +215,12 @@ export class LocalViewStore implements ViewStore {
   /**
    * Also tries to write the rest of a half line, or to open the file, while nothing can be written.
    */
-  async #look(): Promise<void> {
-    this.#isLookDue = false;
+  async #checkDisk(): Promise<void> {
+    this.#isCheckDue = false;
     // A move must show within a second; free space need not. Fewer calls save an idle machine work.
-    if (this.#looks++ % 2 === 0) await this.#space.poll();
+    if (this.#checks++ % 2 === 0) await this.#space.poll();
     const today = dayOf(this.#options.now());
-    let blocked = await this.#writer.look(today);
+    let blocked = await this.#writer.checkPath(today);
     if (this.#blocked !== undefined) {
       blocked ??= (await this.#writer.write(today, NOTHING)).blocked;
     }
@@ -255,7 +255,7 @@ export class LocalViewStore implements ViewStore {
   #poll(): void {
     this.#checkStuck();
     this.#noteUnavailable();
-    this.#isLookDue = true;
+    this.#isCheckDue = true;
     this.#looping ??= this.#loop();
   }
 

@@ -126,7 +126,7 @@ export class RefusedFiles implements RefusedStore {
 
   async #open(day: string): Promise<void> {
     // Another program may have moved the file since the last line.
-    await this.#writer.look(day);
+    await this.#writer.checkPath(day);
     await this.#write(day, NOTHING);
     if (day !== this.#day) {
       this.#day = day;
