@@ -26,9 +26,9 @@ import { RefusedFiles } from './store/refused/refused-files.ts';
 import { createRefusedStream } from './store/refused/refused-stream.ts';
 import { createStreamStore } from './store/stream/stream-store.ts';
 
-/** What a command that runs until it is stopped gets besides its settings. */
+/** The parameters of a long-running command, besides its settings. */
 export interface ServiceOptions {
-  /** What this process knows about itself. */
+  /** The facts that this process knows about itself. */
   readonly self: Announced;
   readonly asOwner: AsOwner;
   readonly log: Log;

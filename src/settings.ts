@@ -54,7 +54,7 @@ const toggle = (help: string) => option('', o.yesOrNo, help, 'no');
 const ORIGINS: Option<readonly string[]> = {
   value: 'ORIGIN',
   parser: o.text,
-  help: 'an origin, such as https://www.example.com',
+  help: "a page's origin, such as https://www.example.com",
   isList: true,
 };
 
@@ -82,7 +82,7 @@ const SERVE = {
   status: option(
     'ADDRESS',
     o.addressOrOff,
-    'status page, health, metrics; or off',
+    'address of the status page, health and metrics; off: none',
     '127.0.0.1:8081',
   ),
   'status-token-file': option('FILE', o.text, `file with the token for --status (or ${TOKEN_ENV})`),
@@ -115,7 +115,7 @@ const REPORT = {
 const OTHERS = {
   'archive-from': option('URL', clusterAddress, 'NATS servers of the stream, nats://… or tls://…'),
   receipt: toggle('print for each day the number of views and the sum of their ids'),
-  once: toggle('stop after archiving what the stream holds at the start'),
+  once: toggle('archive what the stream holds at start-up, then stop'),
   restore: option('DAY', o.day, "then add the lines that a day's file lacks, and stop"),
   'replay-to': option('URL', o.httpUrl, 'collector to send to (default: --host and --port)'),
   url: option('URL', o.viewUrl, 'address that pages post views to (default: --host and --port)'),

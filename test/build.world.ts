@@ -6,7 +6,7 @@ import { ROOT } from './support/documents.ts';
 import { isPresent, LTS_NODE, NEWEST_NODE, NODE, type Runtime } from './support/runtimes.ts';
 import { tempDir } from './support/temp-dir.ts';
 
-// What a build writes, in checkouts of the last commit.
+// The output of builds, in checkouts of the last commit.
 
 /** The packages that a build reads. */
 const PACKAGES = ['@esbuild', '@hono', '@nats-io', 'esbuild', 'hono', 'idiomorph'].concat([

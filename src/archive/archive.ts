@@ -1,6 +1,6 @@
 // Turns the messages of a stream into view files, each view once, by its id.
 //
-// A batch of messages is appended to the files of its days, the files are synced, and then the
+// A batch of messages is appended to the files of its days, and the files are synced. Then the
 // record is replaced: the position in the stream, and the size of each file. A process that dies in
 // between leaves lines after the recorded sizes. The next process continues from the recorded
 // position, and skips messages that have the id of one of those lines.

@@ -13,8 +13,8 @@ type Options = ArchiveFilesOptions & { readonly source: StreamSource; readonly l
 const IDS_MAX = 500_000;
 
 /**
- * Reads a day from the stream again, as far as the archive has read the stream, and writes the views
- * that the day's file lacks. What it has written stays if it is interrupted.
+ * Reads a day from the stream again, as far as the archive has read the stream, and writes the
+ * views that the day's file lacks. If it is interrupted, the views written so far stay.
  */
 export class RestoredDay {
   readonly #options: Options;

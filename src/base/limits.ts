@@ -7,9 +7,8 @@ export const LIMITS = {
   headTimeoutMs: 10_000,
   bodyTimeoutMs: 10_000,
   /**
-   * For connections without a request. Longer than the reverse proxies in front keep theirs (nginx
-   * 60 s, Traefik 90 s, Caddy 120 s): a proxy that uses a connection while it is being closed loses
-   * the view that it sends.
+   * For connections without a request. Longer than reverse proxies keep theirs (nginx 60 s, Traefik
+   * 90 s, Caddy 120 s), because a proxy loses a view that it sends on a closing connection.
    */
   idleTimeoutMs: 130_000,
   /** For a client that doesn't read its answers. */

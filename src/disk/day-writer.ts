@@ -251,9 +251,8 @@ export class DayWriter {
     // Some devices act when they are opened, and on Deno opening a FIFO waits for its reader.
     const found = await ifPresent(files.stat(path));
     if (found?.isFile() === false) throw new Error(NOT_REGULAR);
-    // One call that writes and syncs brings a third more views on Node and Bun than two calls,
-    // because their event loop is too busy under load to start the second call when the first has
-    // ended.
+    // One call that writes and syncs brings a third more views on Node and Bun than two calls.
+    // Under load, their event loop is too busy to start the second call when the first has ended.
     const isDsync = durability === 'disk' && files.canDsync;
     const fd = await files.open(path, isDsync ? 'ad' : 'a', 0o640);
     try {

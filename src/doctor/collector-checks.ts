@@ -31,7 +31,7 @@ export function checkRuntime({ runtime }: Facts): readonly Verdict[] {
   return [warning(`${what}; viewlog is not tested there`, fix)];
 }
 
-/** Reports what is examined instead of what the command line says. */
+/** Reports the settings that are examined instead of those on the command line. */
 export function checkSettings({ askedData, different, of: { data } }: Facts): readonly Verdict[] {
   const [own, asked] = [data, askedData].map((dir) => (dir ? `--data ${dir}` : '--store'));
   const others = own === asked ? different : [`${own}, not ${asked}`, ...different];

@@ -43,7 +43,10 @@ export interface Facts {
   /** `undefined` if views go to a stream. */
   readonly disk: Probed | undefined;
   readonly projects: Reading;
-  /** Which process holds the data directory; `undefined` if this user may not ask, too. */
+  /**
+   * The process that holds the data directory; `undefined` if there is none, or if this user may
+   * not ask.
+   */
   readonly holder: HolderReply;
   /** The command that ends that process. */
   readonly kill: string | undefined;

@@ -4,7 +4,7 @@ export type State = 'ok' | 'warning' | 'error';
 /** The result of a check. */
 export interface Verdict {
   readonly state: State;
-  /** What was found, and why it matters. */
+  /** The fact that was found, and why it matters. */
   readonly what: string;
   readonly fix?: string | undefined;
 }

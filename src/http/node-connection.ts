@@ -114,7 +114,7 @@ export class NodeConnection {
   }
 }
 
-/** What all requests of a server share. */
+/** The parts that all requests of a server share. */
 export interface NodeService {
   readonly handler: Handler;
   readonly budget: MemoryBudget;

@@ -21,7 +21,7 @@ export function asOwner(
 
 /** Returns the command as that user, who may be root or a person. */
 function asUser({ uid, gid, name }: Owner, hasSudo: boolean | undefined, command: string): string {
-  // Where the runtime may not look, sudo is assumed, and `unknownFacts` says so.
+  // If the runtime may not look, sudo is assumed, and `unknownFacts` names it.
   if (hasSudo !== false) return `sudo ${uid === 0 ? '' : `-u ${shellQuoted(name)} `}${command}`;
   if (uid === 0) return command;
   // runuser takes no ids.

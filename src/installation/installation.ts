@@ -199,7 +199,7 @@ export function readAnnounced(text: string): Announced | undefined {
 /** Options that say where secrets are, or might. */
 const PRIVATE = new Set(['store', 'from', 'nats-creds', 'status-token-file']);
 
-/** Returns what `/status.json` says of an installation. */
+/** Returns an installation as `/status.json` contains it. */
 export function shownPart(of: Installation): Installation {
   const chosen = Object.entries(of.chosen).filter(([name]) => !PRIVATE.has(name));
   return { ...of, chosen: Object.fromEntries(chosen) };

@@ -132,7 +132,7 @@ export class Cluster {
     return this.connection.info?.version ?? '';
   }
 
-  /** What the operator should know about the servers. */
+  /** Warnings about the servers, for the operator. */
   get warnings(): string[] {
     if (isAtLeast(OLDEST_SOUND, this.version)) return [];
     const { server = 'The last NATS server' } = this;

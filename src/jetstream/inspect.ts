@@ -49,7 +49,7 @@ export function configFault(config: StreamConfig): string | undefined {
   return `its subjects (${subjects.join(', ')}) do not include ${VIEWS}.<project>; add ${VIEWS}.>`;
 }
 
-/** What a collector needs of the servers and of a stream. */
+/** A collector's requirements of the servers and of a stream. */
 export interface StreamNeeds {
   /** The operator's number; `undefined`: three, if the cluster has three servers. */
   readonly replicas: number | undefined;
@@ -90,7 +90,7 @@ export function hasRoomFor({ config, state }: StreamInfo, viewBytesMax: number):
   return hasBytes && (!(messages > 0) || state.messages < messages);
 }
 
-/** Returns what the operator should know about a stream that takes views. */
+/** Returns warnings about a stream that accepts views. */
 export function configWarnings(
   { config, cluster }: Pick<StreamInfo, 'config' | 'cluster'>,
   needs: StreamNeeds,

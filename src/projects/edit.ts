@@ -12,9 +12,8 @@ import { causeOf, readProjectsFile, fileOrFatal } from './projects-file.ts';
 import type { ProjectEntry, ProjectsFile } from './projects-schema.ts';
 
 // Edits of the projects file. The new text is written to a draft, which only one edit at a time can
-// create, and then replaces the file by a rename, if the file is still as it was read. So an edit
-// that is cut short leaves the old file or the new one, and two edits at once do not undo each
-// other.
+// create. A rename then replaces the file, if it is still as it was read. So an edit that is cut
+// short leaves the old file or the new one, and two edits at once do not undo each other.
 
 const EMPTY = '{\n  "$schema": "./projects.schema.json",\n  "projects": []\n}\n';
 const FILE_MODE = 0o640;

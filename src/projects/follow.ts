@@ -9,9 +9,9 @@ import {
   summaryOfFaults,
 } from './projects-file.ts';
 
-// Keeps the projects in step with their file. It reads the file again and compares the content,
-// because notifications stop when an editor renames the file, and time stamps miss the second of two
-// saves within one tick, or come late from a server.
+// Keeps the projects in step with their file. It reads the file again and compares the content.
+// Notifications stop when an editor renames the file. Time stamps miss the second of two saves
+// within one tick, and come late from a file server.
 
 const POLL_MS = 1_600;
 
@@ -64,4 +64,4 @@ function apply(reading: Reading, path: string, projects: ProjectList): string {
   return 'faulty';
 }
 
-const GONE = "it doesn't exist any more; restore it, with every project";
+const GONE = 'it no longer exists; restore it, with every project';

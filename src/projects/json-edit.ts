@@ -10,8 +10,8 @@ import {
 import type { ProjectsFile } from './projects-schema.ts';
 
 // Edits of the projects file's text that leave every other byte as it is, and format additions like
-// their neighbours. jsonc-parser's own `modify` would reformat the neighbours; its `parseTree` passes
-// over a byte order mark.
+// their neighbours. The `modify` of jsonc-parser would reformat the neighbours. Its `parseTree`
+// skips a byte order mark.
 
 /**
  * Returns the text with the values of `file`: changed ones in their places, new keys at the end of

@@ -19,7 +19,7 @@ async function readContent(path: string): Promise<Content> {
   try {
     // Checks the type first, because reading a named pipe would wait for its writer.
     const stats = await stat(path);
-    if (!stats.isFile()) return cannotRead(path, "it isn't a regular file");
+    if (!stats.isFile()) return cannotRead(path, 'it is not a regular file');
     if (stats.size <= FILE_BYTES_MAX) return await readFile(path);
     const [size, max] = [stats.size, FILE_BYTES_MAX].map(formatSize);
     return cannotRead(path, `it is too large (${size}, over ${max})`);
@@ -52,7 +52,7 @@ export async function readProjectsFile(path: string, last?: Reading): Promise<Re
   const data = basename(path) === 'projects.json' ? dirname(path) : undefined;
   const self = ownAnnouncement({ role: 'collector', data, projects: path, chosen: {} });
   const create = activate(await withOwners(self), 'ID');
-  return { content, faults: [cannotRead(path, `it doesn't exist; create it: ${create}`)] };
+  return { content, faults: [cannotRead(path, `it does not exist; create it: ${create}`)] };
 }
 
 const isSameContent = (a: Content, b: Content): boolean =>

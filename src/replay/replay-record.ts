@@ -1,7 +1,7 @@
 // Records which refused views were sent again. There is one record for each UTC day in the ids,
-// `<data>/refused-DAY.ndjson.replayed`, whatever the file is called that the views are read from, and
-// wherever it lies. A record is a text file that is only appended to, one event per line: an id, a
-// state, and with `?` the view's project, the code of its refusal and, if it had one, its Origin:
+// `<data>/refused-DAY.ndjson.replayed`, whatever the name and place of the file with the views. A
+// record is a text file that is only appended to, one event per line: an id, a state, and with `?`
+// the view's project, the code of its refusal and, if it had one, its Origin:
 //
 //   019fa2c4-5f48-7d01-8c3a-2f7be1a6c094 ? 1000001 origin-not-allowed "https://new.example"
 //   019fa2c4-5f48-7d01-8c3a-2f7be1a6c094 +
@@ -129,7 +129,7 @@ export interface Replayed {
  * @throws {Fatal} exit 74 if the record can't be read, 65 if the file is not such a record.
  */
 export async function readReplayed(dir: string, day: string): Promise<Replayed[]> {
-  /** What is being sent: for each id, what is known about its view. */
+  /** The views being sent: for each id, the facts about its view. */
   const sending = new Map<string, string>();
   const accepted = new Map<string, number[]>();
   await readEvents(recordPath(dir, day), (id, state, about) => {

@@ -119,7 +119,7 @@ async function replayFile(path: string, run: Run): Promise<void> {
   }
 }
 
-/** What became of a line, in words, and why no more views can be sent. */
+/** The outcome of a line, in words, and the reason why no more views can be sent. */
 interface Outcome {
   readonly what: string;
   readonly failure?: Fatal;

@@ -79,9 +79,9 @@ export class Calendar {
   }
 
   /**
-   * Returns `undefined` if the text is not a stored `ts`. Views come in the order of time, and zones
-   * differ from UTC by multiples of 15 minutes, so the time zone is consulted once per 15 minutes
-   * of views instead of once per view.
+   * Returns `undefined` if the text is not a stored `ts`. Views come in the order of time, and
+   * zones differ from UTC by multiples of 15 minutes. So the time zone is consulted once per 15
+   * minutes of views, not once per view.
    */
   hourOf(ts: string): Hour | undefined {
     const quarter = Math.floor(Number(ts.slice(HOUR_LENGTH, HOUR_LENGTH + 2)) / 15);

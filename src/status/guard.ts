@@ -16,9 +16,9 @@ export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
 
 /**
  * On loopback, a page of any site could ask through the operator's own browser, under a name that
- * the site points at this machine (DNS rebinding), so only the machine's own names are answered.
- * Elsewhere the token protects: a browser sends it only to viewlog. A request without a Host does
- * not come from a browser.
+ * the site points at this machine (DNS rebinding). So the server answers only to the machine's own
+ * names. Elsewhere the token protects: a browser sends it only to viewlog. A request without a Host
+ * does not come from a browser.
  */
 export function createGuard({
   host,

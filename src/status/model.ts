@@ -18,7 +18,7 @@ interface ModelInput extends CollectorState {
   readonly installation: Installation;
 }
 
-/** What the status page shows, and `/status.json` contains. */
+/** The contents of the status page and of `/status.json`. */
 export interface StatusModel extends Readonly<Listing['totals']> {
   readonly nowMs: number;
   /** When this process began to count, and when counting began. */

@@ -40,7 +40,7 @@ interface Arrivals {
   readonly acceptedYesterday: number;
 }
 
-/** What judgements are about. */
+/** The subjects of judgements. */
 export type SubjectKind =
   /** A listed project. */
   | 'project'
@@ -88,7 +88,7 @@ export interface JudgedReason {
   readonly fate: Fate;
 }
 
-/** What became of the refused views of 24 hours: `resent`, `stored` and `lost` add up to them. */
+/** The fate of the refused views of 24 hours: `resent`, `stored` and `lost` add up to them. */
 export interface Fate {
   /** Sent again, and accepted. */
   readonly resent: number;
@@ -214,9 +214,9 @@ function judgeReason(
   });
   const acceptedSince = activity.accepted - acceptedAtLastRefusal;
   const before = Math.max(0, activity.acceptedIn.lastHour(nowMs) - acceptedSince);
-  // If the cause is gone, one accepted view shows that it works again. Otherwise, as for a page that
-  // was corrected, it takes more accepted views in a row than came between two refusals before, and
-  // a pause without refusals, because refused and accepted views may alternate.
+  // If the cause is gone, one accepted view is proof. Otherwise, as for a corrected page, the proof
+  // is a pause without refusals, and more accepted views in a row than ever came between two
+  // refusals. Refused and accepted views may alternate.
   const isFixed =
     remedy.kind === 'fixed'
       ? acceptedSince > 0
@@ -300,7 +300,10 @@ export const isOpen = ({
 /** The number of projects between two yields to the event loop. */
 const SLICE = 500;
 
-/** Judges each listed project, in slices that do not hold up views. Few of many should be kept. */
+/**
+ * Judges each listed project, in slices that do not hold up views. The caller should retain few of
+ * them.
+ */
 export async function judgeListed(
   around: Surroundings,
   visit: (judged: Judged) => void,

@@ -28,8 +28,8 @@ export interface RefusedStore {
 }
 
 /**
- * Why a refused view is not stored: it is no object, `--max-refused` is 0 or was reached, too little
- * disk is free, too many came at once, or it could not be written.
+ * The reason why a refused view is not stored: it isn't an object, `--max-refused` is 0 or was
+ * reached, too little disk space is free, too many came together, or the write failed.
  */
 export type Dropped = 'no-object' | 'off' | 'full' | 'little-space' | 'too-many' | 'failed';
 

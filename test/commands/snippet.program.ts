@@ -94,7 +94,7 @@ it('the address is that of the running collector if none is given, else by the o
 it.each([
   ['1000002', dataDirectory, 'Project 1000002 is inactive in FILE, so its views are refused; run'],
   ['7', dataDirectory, 'Project 7 is not listed in FILE, so its views are refused; run'],
-  ['ID', tempDir, `Cannot read projects file "FILE": it doesn't exist; create it`],
+  ['ID', tempDir, `Cannot read projects file "FILE": it does not exist; create it`],
 ])('project %s has its script, and a warning', async (project, newDirectory, warning) => {
   const data = newDirectory();
   const args = ['snippet', project === 'ID' ? '1' : project, '--url', ADDRESS];

@@ -87,7 +87,7 @@ async function open(port: number, text: string) {
 
 const WAIT_MS = 25_000;
 
-/** Waits so long for what a row says, and returns whether it came true. */
+/** Waits at most this long for a row's outcome, and returns whether it came. */
 async function until(
   isSo: () => boolean | Promise<boolean>,
   waitMs: number = WAIT_MS,
@@ -154,7 +154,7 @@ class Scene {
 const all = (status: number, statuses: readonly number[], count: number): boolean =>
   statuses.length === count && statuses.every((one) => one === status);
 
-/** Whether the collector ended as it should, and said nothing but what every start says. */
+/** Whether the collector ended as it should, and logged only the lines of every start. */
 const endsWell = ({ code, stderr }: { code: number | null; stderr: string }): boolean =>
   code === 0 && stderr.replace(/^warning: .*--min-free is off.*\n/m, '') === '';
 

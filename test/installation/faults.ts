@@ -1,5 +1,5 @@
-// What goes wrong with installations. The first thing that an operator reads names the fault, each
-// printed command does what its sentence says, and then all is well. Nothing else changes.
+// Faults of installations. The first line that an operator reads names the fault, each printed
+// command does what its sentence promises, and then everything works. Nothing else changes.
 import * as fs from 'node:fs';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
@@ -8,7 +8,7 @@ import { expect, onTestFinished } from 'vitest';
 import { type Only, type Place, type Ran, ROOT } from '../support/installations.ts';
 import { until } from '../support/viewlog.ts';
 
-/** Something that goes wrong, and the installations that it can happen to. */
+/** A fault, and the installations that can have it. */
 export interface Fault {
   readonly only?: Only;
   readonly happen: (place: Place) => Promise<void>;
@@ -55,7 +55,7 @@ async function works(place: Place, command: string, changed?: readonly string[])
   return text;
 }
 
-/** Says as an operator what a file is like. */
+/** Describes a file as an operator would see it. */
 const rights = (path: string): string => {
   const { uid, gid, mode } = fs.statSync(path);
   return `${uid}:${gid} ${(mode & 0o777).toString(8)}`;
@@ -76,7 +76,7 @@ async function stopsStart(place: Place, code: number, log: RegExp, check: string
 const OWNED: Only = { account: ['service', 'person'], store: ['disk'] };
 const WATCHED: Only = { status: ['on', 'token'] };
 
-/** Views of a project that is not active, or whose id is not listed, and then it is. */
+/** Views of an inactive project or an unlisted id, which then becomes active. */
 const activated = (id: string, isListed: boolean) => async (place: Place) => {
   if (isListed) edit(place, '"name"', '"active": false, "name"');
   await place.starts();
@@ -97,7 +97,7 @@ const accepted = (place: Place, fields: object = {}, origin?: string): Promise<b
 
 const isFixed = (place: Place): Promise<string> => place.pageThatSays(/: fixed, since/);
 
-/** Sends the refused views again as the page says, which says so then. */
+/** Sends the refused views again with the page's command; the page then shows it. */
 async function replayed(place: Place): Promise<void> {
   if (place.plan.store === 'stream') return;
   const told = await place.pageThatSays(/To send them again:/);
@@ -111,7 +111,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     async happen(place) {
       fs.rmSync(place.projects);
       const told = await place.failsToStart(78);
-      expect(told).toContain(`projects file "${place.projects}": it doesn't exist`);
+      expect(told).toContain(`projects file "${place.projects}": it does not exist`);
       const command = commandIn(told, /create it: (.*)/).replace('activate ID', 'activate 1');
       await works(place, command);
       await place.starts();
@@ -244,7 +244,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const { flags, env } = place;
       const told = await place.finding('collector', ...(flags.length > 0 ? flags : flagsIn(env)));
       expect(told).toMatch(/^error: Another program answers at/);
-      // Without sudo, only root sees everybody's programs.
+      // Without sudo, only root sees the programs of all users.
       const as = place.plan.hasSudo ? place.operator : ROOT;
       const { text } = await place.paste(commandIn(told, /another address: (.*)/), undefined, as);
       expect(text).toContain(`pid=${process.pid}`);
@@ -325,7 +325,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
 };
 
-/** Returns the options that the service has by variables, as flags. */
+/** Returns, as flags, the options that the service has from variables. */
 const flagsIn = (env: NodeJS.ProcessEnv): string[] =>
   Object.entries(env)
     .filter(([name]) => name.startsWith('VIEWLOG_'))

@@ -9,7 +9,7 @@ import {
 } from '../support/installations.ts';
 import { FAULTS } from './faults.ts';
 
-// `INSTALLATION_SEED=n` repeats a seed, `INSTALLATION_SEEDS=n` tries so many from there.
+// `INSTALLATION_SEED=n` repeats a seed, `INSTALLATION_SEEDS=n` tries n seeds from there.
 
 const first = Number(process.env['INSTALLATION_SEED'] ?? 1);
 const isRepeated = process.env['INSTALLATION_SEED'] !== undefined;
@@ -25,7 +25,7 @@ describe.skipIf(!canInstall())('whatever the installation, a printed command wor
 /** Faults that happen at the same time, each to an installation of its own. */
 const AT_ONCE = 3;
 
-/** Eight seeds try nearly every fault; each of the next tries them on other installations. */
+/** Eight seeds try nearly every fault; later seeds try them on other installations. */
 async function tryInstallations(seed: number): Promise<void> {
   const names = Object.keys(FAULTS).filter((name) =>
     name.includes(process.env['INSTALLATION_FAULT'] ?? ''),

@@ -164,7 +164,7 @@ test('an error names a file that cannot be read or written', async () => {
     [activate, `${path}/p.json`, 78, /^Cannot read projects file ".*": ENOTDIR: not a directory/],
     [activate, `${directory}/${'x'.repeat(252)}`, 73, /^Cannot write .*x": ENAMETOOLONG/],
     [activate, `${directory}/link`, 73, /^Cannot write projects file ".*link": ENOENT/],
-    [deactivate, `${directory}/none`, 78, /it doesn't exist/],
+    [deactivate, `${directory}/none`, 78, /it does not exist/],
   ] as const) {
     const message = { code, err: expect.stringMatching(err) };
     expect(await run(command, '1', '--projects', name)).toMatchObject(message);

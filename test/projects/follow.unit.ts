@@ -60,7 +60,7 @@ test('a faulty file changes nothing; each fault is logged once, and shown until 
   await found(() => expect(projects.fault).toBeUndefined());
   expect(logged).toEqual([
     `warn: ${message}`,
-    `warn: The last good projects file stays active: Cannot read projects file "${path}": it doesn't exist any more; restore it, with every project`,
+    `warn: The last good projects file stays active: Cannot read projects file "${path}": it no longer exists; restore it, with every project`,
     'info: Projects file fixed: 1 project, 1 active',
   ]);
 });

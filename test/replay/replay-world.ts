@@ -1,7 +1,7 @@
-// One run of a random operator who replays refused views: with the collector's projects file or with
-// another one, of files that are packed, copied and moved, interrupted anywhere, while the projects
-// file changes and the collector restarts. Replay, collector and stores are the real ones. A seed
-// decides what happens, but not when: the system decides what runs first.
+// One run of a random operator who replays refused views, with the collector's projects file or
+// another one. The files are packed, copied and moved, the replay is interrupted anywhere, the
+// projects file changes, and the collector restarts. Replay, collector and stores are the real
+// ones. A seed decides what happens, but not when: the system decides what runs first.
 import * as fs from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -22,7 +22,7 @@ import { MINIMAL_VIEW } from '../support/views.ts';
 import { mortalFiles, unsyncedFiles } from './mortal-files.ts';
 
 const ORIGIN = 'https://www.example.com';
-/** What the projects file may list. The last one is what the operator wants in the end. */
+/** The projects that the file may list. The operator ends with the last list. */
 const LISTS = [
   [],
   [{ id: '1' }],

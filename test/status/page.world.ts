@@ -133,7 +133,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
     await unlisted.locator('button').first().focus();
     await page.keyboard.press('Enter');
     await unlisted.locator('button', { hasText: 'Copied' }).waitFor();
-    // What was copied is pasted into another field.
+    // The test pastes the copied text into another field.
     const field = `document.documentElement.appendChild(document.createElement('textarea'))`;
     await page.evaluate(`${field}.focus()`);
     await page.keyboard.press('Control+V');

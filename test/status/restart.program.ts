@@ -59,7 +59,7 @@ it('prints commands that work as printed, for a project and for an unlisted id',
   expect(inShell(explain).stdout.toString()).toMatch(/^422 invalid-view: /);
   for (const [, command] of commands) expect(inShell(command!).status).toBe(0);
   await until(() => viewlog.lines().length === 2);
-  // What became of them is known, also after a restart.
+  // The fate of the views is known even after a restart.
   expect(await textOf(viewlog)).toMatch(/fixed, since [^]* {2}1 sent again\.$/m);
   await viewlog.signal('SIGTERM');
   const again = await textOf(await startWatched({ data: viewlog.data }));

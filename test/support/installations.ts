@@ -1,6 +1,6 @@
 /* oxlint-disable vitest/no-standalone-expect */
-// Installations of many kinds, on this machine: real accounts, files and processes. What viewlog
-// prints is pasted into a shell, as an operator pastes it.
+// Installations of many kinds, on this machine: real accounts, files and processes. The tests paste
+// viewlog's commands into a shell, as an operator does.
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -20,14 +20,14 @@ const CHOICES = {
   account: ['root', 'service', 'service', 'person'],
   start: ['Node', 'Node', 'Deno', 'Bun', 'executable', 'npm start', 'unit file'],
   hasSudo: [true, false],
-  /** Whether a program named `viewlog` is on the PATH. It is another one, which no command means. */
+  /** Whether another program named `viewlog` is on the PATH; no printed command means it. */
   isOnPath: [true, false],
-  /** `root's`: in a directory of root's, hardened; viewlog reads it by its group. */
+  /** `root's`: in root's directory, hardened; viewlog reads it by its group. */
   projects: ['inside', 'inside', 'elsewhere', "root's"],
   address: ['flags', 'variables', 'passed socket'],
   status: ['on', 'on', 'token', 'off'],
   store: ['disk', 'disk', 'disk', 'stream'],
-  /** Where commands are pasted; `closed`: a directory that only root may enter. */
+  /** The directory in which commands are pasted; `closed`: only root may enter it. */
   cwd: ['/', 'closed'],
 } as const;
 
@@ -44,13 +44,13 @@ interface Fields {
   cwd: (typeof CHOICES)['cwd'][number];
 }
 
-/** What an installation is made of. */
+/** The parts of an installation. */
 export type Plan = Readonly<Fields>;
 
 /** The choices of a fault that not every installation can have. */
 export type Only = { readonly [K in keyof Plan]?: readonly Plan[K][] };
 
-/** Returns a plan that the seed alone decides, whatever is installed here. */
+/** Returns a plan that depends only on the seed, not on this machine. */
 export function planOf(random: Random, only: Only = {}): Plan {
   const names = Object.keys(CHOICES) as (keyof Plan)[];
   const plan = Object.fromEntries(
@@ -115,7 +115,7 @@ export function canInstall(): boolean {
   return can;
 }
 
-/** What a process has printed, and its exit code once it has ended. */
+/** The output of a process, and its exit code once it has ended. */
 export interface Ran {
   readonly text: string;
   readonly code: number | undefined;
@@ -194,7 +194,7 @@ export class Place {
     fs.chownSync(path, this.account.uid, this.account.gid);
   }
 
-  /** Writes a file of the account's. */
+  /** Writes a file that belongs to the account. */
   write(path: string, text: string, mode = 0o640): void {
     fs.writeFileSync(path, text);
     fs.chmodSync(path, mode);
@@ -226,7 +226,7 @@ export class Place {
     };
   }
 
-  /** Returns what the command line has beside the files. */
+  /** Returns the options of the command line that name no files. */
   get flags(): string[] {
     if (this.plan.address === 'variables') return [];
     return Object.entries(this.#settings).flatMap(([name, value]) => [
@@ -267,7 +267,7 @@ export class Place {
     return [...(this.plan.hasSudo ? [] : WITHOUT_SUDO), ...as, ...words];
   }
 
-  /** Runs viewlog to its end, or until it says `words`; by default as its account. */
+  /** Runs viewlog to its end, or until it prints `words`; by default as its account. */
   viewlog(args: readonly string[], as = this.account, words?: RegExp): Promise<Ran> {
     return this.#spawn(this.#around([...this.program, ...args], as), this.dir, this.#env, words);
   }
@@ -301,7 +301,7 @@ export class Place {
     return line!.split(' ');
   }
 
-  /** Starts it, and expects it to listen where it should. */
+  /** Starts the service, and expects it to listen on its address. */
   async starts(): Promise<Ran> {
     const ran = await this.start();
     const where =
@@ -310,14 +310,14 @@ export class Place {
     return ran;
   }
 
-  /** Expects it to end at once with this code. Returns the lines of its errors. */
+  /** Expects the service to exit immediately with this code. Returns the lines of its errors. */
   async failsToStart(code: number): Promise<string> {
     const ran = await this.start();
     expect(ran.code, ran.text).toBe(code);
     return ran.text.match(/error: .*/g)!.join('\n');
   }
 
-  /** Who operates it: root, or the person whose it is, or who may use sudo. */
+  /** The operator: root, the person who owns it, or a person who may use sudo. */
   get operator(): Account {
     const { account, hasSudo, cwd } = this.plan;
     const isPerson = account === 'person' || (account === 'service' && hasSudo && cwd === '/');
@@ -330,7 +330,7 @@ export class Place {
     return this.#spawn(this.#around(['bash', '-c', command], as), where, this.#env, words);
   }
 
-  /** Returns the doctor's findings, as root or the person whose installation it is runs it. */
+  /** Returns the findings of a doctor that root, or the owner of the installation, runs. */
   async doctor(...args: string[]): Promise<{ code: number; findings: Finding[]; text: string }> {
     const as = this.plan.account === 'person' ? this.account : ROOT;
     const { code, text } = await this.viewlog(['doctor', '--json', ...this.files, ...args], as);
@@ -356,7 +356,7 @@ export class Place {
     return (await fetch(url, this.plan.status === 'token' ? { headers } : {})).text();
   }
 
-  /** Returns the page once it says this. */
+  /** Returns the page once it contains this text. */
   async pageThatSays(words: RegExp): Promise<string> {
     await expect.poll(() => this.page(), { timeout: 60_000, interval: 200 }).toMatch(words);
     return this.page();
@@ -368,7 +368,7 @@ export class Place {
     return (await postView(this.address, view, { origin })).status;
   }
 
-  /** Returns owner, group, mode and content of every file, but for those that viewlog writes. */
+  /** Returns owner, group, mode and content of every file except those that viewlog writes. */
   state(): Record<string, string> {
     const own = /(views-|refused-|status\.json|last-start\.json|\.lock|\.new)|home\//;
     const found = fs.readdirSync(this.dir, { recursive: true, encoding: 'utf8' });
@@ -383,7 +383,7 @@ export class Place {
     return Object.fromEntries(entries);
   }
 
-  /** Runs to the end, or until `words` are said. */
+  /** Runs to the end, or until `words` are printed. */
   async #spawn(
     [program, ...args]: readonly string[],
     cwd: string,
@@ -403,7 +403,7 @@ export class Place {
       try {
         process.kill(-child.pid!, signal);
       } catch {
-        // It has ended.
+        // The process has ended.
       }
       await ended;
     };

@@ -48,14 +48,14 @@ export interface Person {
   readonly headers?: Readonly<Record<string, string>>;
   /** The site's policy before its owner follows the advice of `viewlog snippet`. */
   readonly policy?: string;
-  /** What the browser has before the page's scripts. */
+  /** The state of the browser before the page's scripts run. */
   readonly browser?: string;
   /** @returns a page, with the script in it. */
   readonly html?: (path: string, script: string) => string;
   readonly steps: (visitor: Visitor) => Promise<unknown>;
   /** As a person would count: `url | pn | ref | orgreferer`, and what is unusual. */
   readonly stored: readonly string[];
-  /** What `steps` returns. */
+  /** The value that `steps` returns. */
   readonly saw?: string;
   readonly only?: 'Chromium' | 'Firefox';
 }

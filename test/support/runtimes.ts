@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const BUNDLE = `${ROOT}dist/viewlog.mjs`;
 export const TOOLS = `${ROOT}.ci/tools/node_modules`;
-/** Where `.ci/run` puts packages of PyPI. */
+/** The directory in which `.ci/run` puts packages of PyPI. */
 export const PYTHON_PACKAGES = `${ROOT}.ci/tools/python`;
 
 type Command = [string, ...string[]];

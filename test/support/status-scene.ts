@@ -107,7 +107,7 @@ export class Scene {
     return modelOf({ ...this.state(), listing, place: PLACE, installation });
   }
 
-  /** Returns the headline, and what the status page says before its figures. */
+  /** Returns the headline, and the status page's text before its figures. */
   text(): string {
     const [headline, , ...lines] = this.whole().split('\n');
     const end = lines.findIndex((line) => line.startsWith('Last hour: '));

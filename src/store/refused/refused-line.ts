@@ -27,7 +27,7 @@ export interface StoredRefusal {
   readonly code: string;
   /** The request's `Origin`, if it had one. */
   readonly origin: string | undefined;
-  /** What was sent, without its line breaks. */
+  /** The text that was sent, without its line breaks. */
   readonly text: string;
 }
 

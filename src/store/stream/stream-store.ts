@@ -5,9 +5,9 @@
 // Durable: `append` resolves to an id once the stream has acknowledged the message, so a quorum of
 // the stream's servers has it. A setting of the servers decides whether they have synced the view.
 //
-// Not acknowledged: if no answer comes within 5 seconds, the connection is lost, or the stream has
-// no leader or refuses the message, the view is refused and not published again. It may be stored
-// nevertheless.
+// Not acknowledged: the view is refused, and not published again, if no answer comes within 5
+// seconds, if the connection is lost, or if the stream has no leader or refuses the message. It may
+// be stored nevertheless.
 //
 // While the stream is known to accept no views, they are refused at once. Every second the store
 // asks for the stream's state. A stream that looks sound may still acknowledge nothing: after 5
