@@ -185,7 +185,7 @@ export function fileWords({ store }: StatusModel): string {
   return `Writing ${basename(store.path)}, ${formatRoundedSize(store.fileBytes)}.`;
 }
 
-export const COLUMNS = ['Last hour', 'Today', 'By this time yesterday', 'Refused, 24 h'];
+export const COLUMNS = ['Last hour', 'Today', 'Same time yesterday', 'Refused, 24 h'];
 
 /** The figures of a row, in the order of the columns. */
 export const cells = ({ figures: f }: ProjectRow): string[] =>
