@@ -12,7 +12,7 @@ if (BASE && !existsSync(BASE)) throw new Error(`BENCH_BASE: there is no ${BASE}`
 /** Runtimes: the program, and its arguments before the file. */
 export const NODE = { program: process.execPath, args: () => [] };
 const DENO = {
-  program: join(ROOT, '.ci/tools/node_modules/newest-deno/deno'),
+  program: join(ROOT, 'node_modules/.bin/deno'),
   args: (dir) => [
     ...'run --no-prompt --allow-net'.split(' '),
     `--allow-read=${dir}`,

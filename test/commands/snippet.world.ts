@@ -1,5 +1,5 @@
 import { buildSync } from 'esbuild';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { hasChromium } from '../support/chromium.ts';
 import { hasFirefox } from '../support/firefox.ts';
 import { pageOf, type Person, type Visitor, visitsOf } from '../support/people.ts';
@@ -61,20 +61,18 @@ const reactApp = (): string => {
 };
 
 /** Follows three links of a single-page site, the last of which redirects. */
-const routeThrice =
+const goThrice =
   (to: (path: string) => string) =>
   async (v: Visitor): Promise<void> => {
     await v.open('/');
-    await v.wait(2_000);
-    for (const [path, end] of [
-      ['/a', '/a'],
-      ['/b', '/b'],
-      ['/old', '/new'],
-    ]) {
-      await v.run(to(path!));
-      await v.sees(`location.pathname == '${end}'`);
-      await v.wait(2_500);
-    }
+    await v.counted(1);
+    await v.run(to('/a'));
+    await v.counted(2);
+    await v.run(to('/b'));
+    await v.counted(3);
+    await v.run(to('/old'));
+    await v.sees(`location.pathname == '/new'`);
+    await v.counted(4);
   };
 const ROUTED_THRICE = [
   '/ | App / |  | ',
@@ -90,18 +88,7 @@ const swapped =
     `<!doctype html><head><script src="/browser.js"></script><title>Page ${path}</title>${script}
      ${scripts}</head><body><main id="swup" class="transition-fade">
      <a href="/a">a</a><a href="/b">b</a><a href="/old">old</a></main></body>`;
-const followThrice = async (v: Visitor): Promise<void> => {
-  await v.open('/');
-  for (const [path, end] of [
-    ['/a', '/a'],
-    ['/b', '/b'],
-    ['/old', '/new'],
-  ]) {
-    await v.run(`document.querySelector('a[href="${path}"]').click()`);
-    await v.sees(`document.title == 'Page ${end}'`);
-    await v.wait(2_000);
-  }
-};
+const followThrice = goThrice((path) => `document.querySelector('a[href="${path}"]').click()`);
 const FOLLOWED_THRICE = ROUTED_THRICE.map((row) => row.replace('App', 'Page'));
 
 const open = async (v: Visitor): Promise<void> => v.open('/');
@@ -112,6 +99,16 @@ const openAndHear = async (v: Visitor): Promise<unknown> => {
 const HOME = '/ | Page / |  | ';
 
 const PEOPLE: Person[] = [
+  {
+    did: 'read on while the collector hung with the first view, which the script gives up after 10 s',
+    way: '/hang-once',
+    steps: async (v) => {
+      await v.open('/');
+      await v.run(route('/a', 0));
+      await v.counted(1);
+    },
+    stored: ['/a | App /a | SITE/ | '],
+  },
   {
     did: 'found the site in a search, and read four pages',
     steps: async (v) => {
@@ -140,8 +137,7 @@ const PEOPLE: Person[] = [
       await v.search('/');
       await v.follow('/a');
       await v.back();
-      await v.sees(`location.pathname == '/'`);
-      await v.wait(500);
+      await v.counted(3);
     },
     stored: [
       '/ | Page / | SEARCH/find | SEARCH/find',
@@ -162,10 +158,9 @@ const PEOPLE: Person[] = [
       await v.search('/');
       await v.follow('/a');
       await v.back();
-      await v.sees(`location.pathname == '/' && document.readyState == 'complete'`);
-      await v.wait(300);
+      await v.counted(3);
       await v.run('location.reload()');
-      await v.wait(1_000);
+      await v.counted(4);
     },
     stored: [
       '/ | Page / | SEARCH/find | SEARCH/find',
@@ -189,9 +184,9 @@ const PEOPLE: Person[] = [
     steps: async (v) => {
       await v.open('/');
       await v.run(route('/a', 500));
-      await v.wait(2_000);
+      await v.counted(2);
       await v.run(route('/b', 1_400));
-      await v.wait(2_500);
+      await v.counted(3);
     },
     stored: [HOME, '/a | App /a | SITE/ | ', '/b | App /b | SITE/a | '],
   },
@@ -199,10 +194,10 @@ const PEOPLE: Person[] = [
     did: 'went on after 250 ms, before the route had its title',
     steps: async (v) => {
       await v.open('/');
-      await v.run(`history.pushState(null, '', '/a')`);
-      await v.wait(250);
-      await v.run(route('/b', 250));
-      await v.wait(2_000);
+      await v.run(
+        `(history.pushState(null, '', '/a'), setTimeout(() => ${route('/b', 1_200)}, 250))`,
+      );
+      await v.counted(3);
     },
     stored: [HOME, '/a | - | SITE/ | ', '/b | App /b | SITE/a | '],
   },
@@ -213,25 +208,28 @@ const PEOPLE: Person[] = [
       await v.run(`history.pushState(null, '', '/a?x')`);
       await v.run(`history.pushState(null, '', '/a?y#z')`);
       await v.run(`(location.hash = 'part', history.replaceState(null, '', '/a?q'))`);
-      await v.wait(2_500);
+      await v.counted(2);
       await v.back();
-      await v.wait(300);
+      await v.sees(`location.search == '?y'`);
     },
     stored: ['/ | Page /?a=b |  | ', '/a | Page /?a=b | SITE/ | '],
   },
-  {
-    did: 'went back and forward in a single-page site',
-    steps: async (v) => {
-      await v.open('/');
-      await v.run(route('/a', 0));
-      await v.wait(1_000);
-      await v.back();
-      await v.wait(2_500);
-      await v.run('history.forward()');
-      await v.wait(2_500);
-    },
-    stored: [HOME, '/a | App /a | SITE/ | ', '/ | App /a | SITE/a | ', '/a | App /a | SITE/ | '],
-  },
+  ...['', `Object.defineProperty(self, 'navigation', { value: undefined });`].map(
+    (browser): Person => ({
+      did: `went back and forward in a single-page site: ${browser}`,
+      browser,
+      steps: async (v) => {
+        await v.open('/');
+        await v.run(route('/a', 0));
+        await v.counted(2);
+        await v.back();
+        await v.counted(3);
+        await v.run('history.forward()');
+        await v.counted(4);
+      },
+      stored: [HOME, '/a | App /a | SITE/ | ', '/ | App /a | SITE/a | ', '/a | App /a | SITE/ | '],
+    }),
+  ),
   {
     did: 'left a route at once',
     steps: async (v) => {
@@ -241,6 +239,18 @@ const PEOPLE: Person[] = [
       await v.sees(`location.pathname == '/bare'`);
     },
     stored: [HOME, '/a | - | SITE/ | '],
+  },
+  {
+    did: 'left while a view was on its way and another waited',
+    way: '/slow',
+    steps: async (v) => {
+      await v.open('/');
+      await v.run(`void (history.pushState(null, '', '/a'),
+        setTimeout(() => history.pushState(null, '', '/b'), 20),
+        setTimeout(() => { location.href = '/bare' }, 50))`);
+      await v.counted(3);
+    },
+    stored: [HOME, '/a | - | SITE/ | ', '/b | - | SITE/a | '],
   },
   {
     did: 'closed the tab at once',
@@ -260,9 +270,9 @@ const PEOPLE: Person[] = [
     steps: async (v) => {
       await v.openOnly('/');
       await v.sees(`document.title == 'App /en'`);
-      await v.wait(500);
+      await v.counted(1);
       await v.run(route('/a', 100));
-      await v.wait(1_500);
+      await v.counted(2);
     },
     stored: ['/en | App /en |  | ', '/a | App /a | SITE/en | '],
   },
@@ -274,7 +284,6 @@ const PEOPLE: Person[] = [
       await v.sees(`location.pathname == '/en'`);
       for (let i = 0; i < 20; i++) await v.run(`history.replaceState(null, '', '/map/${i}')`);
       await v.run(`history.pushState(null, '', '/map/19?layer=2')`);
-      await v.wait(2_000);
     },
     stored: [HOME],
   },
@@ -284,7 +293,7 @@ const PEOPLE: Person[] = [
       await v.open('/');
       await v.run(`(history.pushState(null, '', '/old'), setTimeout(() => {
         history.replaceState(null, '', '/new'); document.title = 'New' }, 200), 1)`);
-      await v.wait(2_000);
+      await v.counted(2);
     },
     stored: [HOME, '/new | New | SITE/ | '],
   },
@@ -292,15 +301,30 @@ const PEOPLE: Person[] = [
     did: 'used Vue Router',
     attributes: 'data-app',
     html: withScripts(VUE),
-    steps: routeThrice((to) => `void router.push('${to}')`),
+    steps: goThrice((to) => `void router.push('${to}')`),
     stored: ROUTED_THRICE,
   },
   {
     did: 'used React Router',
     attributes: 'data-app',
     html: withScripts(reactApp()),
-    steps: routeThrice((to) => `void router.navigate('${to}')`),
+    steps: goThrice((to) => `void router.navigate('${to}')`),
     stored: ROUTED_THRICE,
+  },
+  {
+    did: 'used Turbo on a site whose pages have ids',
+    html: (path, script) =>
+      pageOf(
+        path,
+        '<script src="/turbo.js"></script>',
+        script.replace('<script', `<script data-pid="page${path}"`) + '<a href="/a">a</a>',
+      ),
+    steps: async (v) => {
+      await v.open('/');
+      await v.run(`document.querySelector('a').click()`);
+      await v.counted(2);
+    },
+    stored: [`${HOME} | pid page/`, '/a | Page /a | SITE/ |  | pid page/a'],
   },
   {
     did: 'used Turbo',
@@ -326,9 +350,9 @@ const PEOPLE: Person[] = [
       await v.run(`(navigation.addEventListener('navigate', (event) => event.intercept({
         handler: async () => { document.title = 'App ' + new URL(event.destination.url).pathname } })),
         navigation.navigate('/a'), 1)`);
-      await v.wait(2_000);
+      await v.counted(2);
       await v.run(`void kept(null, '', '/b')`);
-      await v.wait(2_000);
+      await v.counted(3);
     },
     stored: [HOME, '/a | App /a | SITE/ | ', '/b | App /b | SITE/a | '],
   },
@@ -339,9 +363,7 @@ const PEOPLE: Person[] = [
       await v.open('/');
       await v.run(`void viewlog({ url: '/#/start', pid: 'start', pn: 'Start' })`);
       await v.run(`history.pushState(null, '', '/ignored')`);
-      await v.wait(200);
       await v.run(`void viewlog({ url: '/#/about', pid: 'about' })`);
-      await v.wait(500);
     },
     stored: ['/#/start | Start |  |  | pid start', '/#/about | Page / | SITE/ |  | pid about'],
   },
@@ -354,7 +376,7 @@ const PEOPLE: Person[] = [
       return v.sees('frames[0].said?.join()');
     },
     stored: [HOME],
-    saw: 'viewlog1020 is off: frame',
+    saw: 'is off: frame',
   },
   {
     did: 'opened an XHTML page',
@@ -393,7 +415,7 @@ const PEOPLE: Person[] = [
   },
   {
     did: 'left before the title came',
-    only: 'Chromium', // Marionette waits for a page that never ends
+    only: 'Chromium', // Firefox's driver sees nothing of a page that never ends
     html: (_, script) =>
       `<!doctype html><script src="/browser.js"></script>${script}<!-- slow -->${' '.repeat(4096)}`,
     steps: async (v) => {
@@ -448,13 +470,12 @@ const PEOPLE: Person[] = [
     saw: 'true',
     stored: [HOME, '/a | Page /a | SITE/ | '],
   },
-  ...['/reset', '/hang'].map((way): Person => ({
+  ...(['/reset', '/hang', '/down'] as const).map((way): Person => ({
     did: `used a site whose collector answers nothing: ${way}`,
     way,
     steps: async (v) => {
       await v.open('/');
       for (let i = 0; i < 7; i++) await v.run(`history.pushState(null, '', '/${i}')`);
-      await v.wait(200);
       return v.run(`Promise.race([fetch('/data').then((answer) => answer.json()),
         new Promise((resolve) => setTimeout(resolve, 5000, 'waited'))])`);
     },
@@ -504,13 +525,29 @@ const PEOPLE: Person[] = [
     steps: open,
     stored: [HOME],
   },
-  ...['site.localhost', 'localhost.', '127.0.0.1', '0.0.0.0'].map((host): Person => ({
+  ...['site.localhost', 'localhost.', '127.0.0.1', '0.0.0.0', '[::1]'].map((host): Person => ({
     did: `is the developer at ${host}`,
     host,
     steps: openAndHear,
     stored: [],
     saw: 'is off: local page',
   })),
+  {
+    did: 'is the developer at a file',
+    steps: async (v) => {
+      await v.openFile();
+      return said(v);
+    },
+    stored: [],
+    saw: 'is off: local page',
+  },
+  {
+    did: 'is the developer who counts visits at home',
+    host: 'app.localhost',
+    attributes: 'data-local',
+    steps: open,
+    stored: [HOME],
+  },
   ...['zh-Hant-TW', 'C', ''].map((language): Person => ({
     did: `reads ${language}`,
     browser: `set('language', '${language}');`,
@@ -519,27 +556,52 @@ const PEOPLE: Person[] = [
   })),
 ];
 
-describe.each([
+// PEOPLE='used Turbo' BROWSERS=Firefox chooses among them.
+const CHOSEN = PEOPLE.filter(({ did }) => did.includes(process.env['PEOPLE'] ?? ''));
+const BROWSERS = [
   ['Chromium', hasChromium],
   ['Firefox', hasFirefox],
-] as const)('people with %s', (browser, isHere) => {
-  it.skipIf(!isHere())(
-    'are counted as a person would count them',
-    async () => {
-      const people = PEOPLE.filter(({ did }) => did.includes(process.env['PEOPLE'] ?? ''));
-      const { results, referers } = await visitsOf(people, browser);
-      const expected = people
-        .filter(({ only = browser }) => only === browser)
-        .map(({ did, stored, saw }) => ({
-          did,
-          stored,
-          ...(saw !== undefined && { saw: expect.stringContaining(saw) as unknown }),
-        }));
-      expect(results).toStrictEqual(expected);
-      expect(
-        referers.filter((referer = '/') => new URL(referer, 'http://a').pathname !== '/'),
-      ).toStrictEqual([]);
-    },
-    900_000,
-  );
-});
+] as const;
+
+it(
+  'people are counted as a person would count them, in each browser',
+  { timeout: 900_000 },
+  async () => {
+    const browsers = BROWSERS.filter(
+      ([name, isHere]) => name.includes(process.env['BROWSERS'] ?? '') && isHere(),
+    );
+    const visits = browsers.map(async ([browser]) => {
+      const people = CHOSEN.filter(({ only = browser }) => only === browser);
+      const wrong = await miscounted(people, browser);
+      // A busy machine upsets clocks of pages: those people visit once more, without the crowd.
+      return wrong.length > 5
+        ? wrong
+        : miscounted(
+            wrong.map(({ person }) => person),
+            browser,
+          );
+    });
+    for (const { person, browser, result } of (await Promise.all(visits)).flat()) {
+      expect.soft(result, `${browser}: ${person.did}`).toStrictEqual(expectedOf(person));
+    }
+  },
+);
+
+/** Returns what a browser stored and showed otherwise than a person would. */
+async function miscounted(people: readonly Person[], browser: 'Chromium' | 'Firefox') {
+  if (people.length === 0) return [];
+  const { results, referers } = await visitsOf(people, browser);
+  const paths = referers.map((referer = 'http://a') => new URL(referer).pathname);
+  expect(new Set(paths), `${browser}: referers`).toStrictEqual(new Set(['/']));
+  return people
+    .map((person, i) => ({ person, browser, result: results[i]! }))
+    .filter(({ person: { stored, saw = '' }, result }) => {
+      const isStored = result.stored.join('\n') === stored.join('\n');
+      return !isStored || !(result.saw ?? '').includes(saw);
+    });
+}
+
+const expectedOf = ({ did, stored, saw }: Person) =>
+  saw === undefined
+    ? { did, stored }
+    : { did, stored, saw: expect.stringContaining(saw) as unknown };

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { doctor, installation, namesIn, of } from '../support/doctor.ts';
-import { BUN, DENO, isPresent, LTS_DENO } from '../support/runtimes.ts';
+import { BUN, DENO, isPresent, DENO_2_5 } from '../support/runtimes.ts';
 import { startWatched } from '../support/status.ts';
 
-it.each([DENO, LTS_DENO, BUN].filter(isPresent))(
+it.each([DENO, DENO_2_5, BUN].filter(isPresent))(
   'on $name the doctor names the facts that it may not read, and continues',
   async (runtime) => {
     const data = installation();

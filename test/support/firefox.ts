@@ -1,18 +1,33 @@
+import { createRequire } from 'node:module';
 import { writeFileSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { isHere } from './runtimes.ts';
+import { isHere, TOOLS } from './runtimes.ts';
 import { tempDir } from './temp-dir.ts';
 import { startProgram } from './viewlog.ts';
 
-// Debian's Firefox, driven by its own protocol, Marionette: Playwright's way needs another build.
+// Debian's Firefox, driven by WebDriver BiDi: Playwright needs a build of its own.
 
 const FIREFOX = '/usr/bin/firefox-esr';
+const WEBSOCKET = `${TOOLS}/ws`;
 
-export const hasFirefox = (): boolean => isHere(FIREFOX);
+export const hasFirefox = (): boolean => isHere(FIREFOX) && isHere(WEBSOCKET);
 
-/** Sends a command; resolves with its result. */
-type Send = (name: string, parameters?: object) => Promise<{ value?: unknown; handle?: string }>;
+/** The part of `ws` that the tests use; Node 20 has no WebSocket. */
+interface Socket {
+  on(event: 'open', listener: () => void): void;
+  on(event: 'message', listener: (message: Buffer) => void): void;
+  send(text: string): void;
+}
+
+interface Reply {
+  readonly id?: number;
+  readonly message?: string;
+  readonly result: {
+    readonly context?: string;
+    readonly result?: { readonly value?: unknown };
+    readonly exceptionDetails?: { readonly text: string };
+  };
+}
 
 /**
  * Starts Firefox until the test is over.
@@ -22,7 +37,6 @@ type Send = (name: string, parameters?: object) => Promise<{ value?: unknown; ha
 export async function startFirefox(hosts: readonly string[]) {
   const profile = tempDir();
   const prefs = {
-    'marionette.port': 0,
     'network.dns.localDomains': hosts.join(','),
     'services.settings.server': 'data:,#remote-settings-dummy/v1',
     'network.captive-portal-service.enabled': false,
@@ -31,69 +45,43 @@ export async function startFirefox(hosts: readonly string[]) {
   const line = ([name, value]: [string, unknown]): string =>
     `user_pref("${name}", ${JSON.stringify(value)});\n`;
   writeFileSync(join(profile, 'user.js'), Object.entries(prefs).map(line).join(''));
-  const args = ['--headless', '--no-remote', '--profile', profile, '--marionette', 'about:blank'];
+  const args = ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port=0'];
   const env = { ...process.env, HOME: profile };
-  const [, port] = await startProgram([FIREFOX, ...args], { env }).says(/on port (\d+)/);
-  const send = commands(connect(Number(port), '127.0.0.1'));
-  const alwaysMatch = { pageLoadStrategy: 'none' };
-  await send('WebDriver:NewSession', { capabilities: { alwaysMatch } });
-  const { value: home } = await send('WebDriver:GetWindowHandle');
-  // Each command is for the window that was switched to last.
-  let last: Promise<unknown> = Promise.resolve();
-  const oneByOne = <T>(run: () => Promise<T>): Promise<T> => {
-    const result = last.then(run, run);
-    last = result;
-    return result;
-  };
+  const [, address] = await startProgram([FIREFOX, ...args], { env }).says(/ (ws:\S+)/);
+  const send = await commandsTo(`${address}/session`);
+  await send('session.new', { capabilities: {} });
   return async () => {
-    const { handle } = await oneByOne(async () => {
-      await send('WebDriver:SwitchToWindow', { handle: home, focus: false });
-      return send('WebDriver:NewWindow', { type: 'window' });
-    });
-    const inWindow: Send = (name, parameters) =>
-      oneByOne(async () => {
-        await send('WebDriver:SwitchToWindow', { handle, focus: false });
-        return send(name, parameters);
-      });
+    const { context } = await send('browsingContext.create', { type: 'window' });
     return {
-      goto: (url: string) => inWindow('WebDriver:Navigate', { url }),
-      back: () => inWindow('WebDriver:Back'),
-      close: () => inWindow('WebDriver:CloseWindow'),
-      run: async (code: string) => {
-        const script = `return (${code})`;
-        return (await inWindow('WebDriver:ExecuteScript', { script, args: [] })).value;
+      goto: (url: string) => send('browsingContext.navigate', { context, url, wait: 'none' }),
+      back: () => send('browsingContext.traverseHistory', { context, delta: -1 }),
+      close: () => send('browsingContext.close', { context }),
+      run: async (expression: string) => {
+        const how = { expression, target: { context }, awaitPromise: true };
+        const { result, exceptionDetails } = await send('script.evaluate', how);
+        if (exceptionDetails !== undefined) throw new Error(exceptionDetails.text);
+        return result?.value;
       },
     };
   };
 }
 
-/** Speaks Marionette: each message is its length, a colon, and JSON. */
-function commands(socket: Socket): Send {
-  const waiting = new Map<number, (error: unknown, result: object) => void>();
-  let received = Buffer.alloc(0);
-  let count = 0;
-  socket.on('error', () => {});
-  socket.on('data', (part) => {
-    received = Buffer.concat([received, part]);
-    for (;;) {
-      const colon = received.indexOf(':');
-      const end = colon + 1 + Number(received.subarray(0, colon));
-      if (colon < 0 || received.length < end) return;
-      const message = JSON.parse(received.subarray(colon + 1, end).toString()) as unknown;
-      received = received.subarray(end);
-      // The first message is a greeting.
-      if (Array.isArray(message)) waiting.get(message[1] as number)?.(message[2], message[3]);
-    }
+/** @returns sends a command; resolves with its result. */
+async function commandsTo(address: string) {
+  const WebSocket = createRequire(import.meta.url)(WEBSOCKET) as new (url: string) => Socket;
+  const socket = new WebSocket(address);
+  const waiting = new Map<number, (reply: Reply) => void>();
+  socket.on('message', (message) => {
+    const reply = JSON.parse(message.toString()) as Reply;
+    waiting.get(reply.id ?? 0)?.(reply);
   });
-  return async (name, parameters = {}) => {
+  await new Promise<void>((resolve) => socket.on('open', resolve));
+  let count = 0;
+  return async (method: string, params: object): Promise<Reply['result']> => {
     const id = ++count;
-    const text = JSON.stringify([0, id, name, parameters]);
-    socket.write(`${Buffer.byteLength(text)}:${text}`);
-    return new Promise((resolve, reject) => {
-      waiting.set(id, (error, result) => {
-        if (error) reject(new Error(`${name}: ${JSON.stringify(error).slice(0, 300)}`));
-        else resolve(result);
-      });
-    });
+    socket.send(JSON.stringify({ id, method, params }));
+    const reply = await new Promise<Reply>((resolve) => waiting.set(id, resolve));
+    if (reply.message !== undefined) throw new Error(`${method}: ${reply.message}`);
+    return reply.result;
   };
 }

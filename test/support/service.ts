@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { chunk, post, speak } from './raw.ts';
-import { BUN, BUNDLE, DENO, isPresent, LTS_DENO, type Runtime } from './runtimes.ts';
+import { BUN, BUNDLE, DENO, isPresent, DENO_2_5, type Runtime } from './runtimes.ts';
 import { tempDir } from './temp-dir.ts';
 import { FULL_VIEW, MINIMAL_VIEW } from './views.ts';
 import { dataDirectory, PROJECTS, run, startViewlog, until } from './viewlog.ts';
@@ -153,7 +153,7 @@ function service(runtime: Runtime): void {
     });
     expect(declared.answers).toMatchObject([{ status: 413, headers: { connection: 'close' } }]);
     // Deno before 2.9 closes such connections, often before the answer.
-    if (runtime === LTS_DENO) return;
+    if (runtime === DENO_2_5) return;
     const endlessly = Array<string>(16_384).fill(chunk('x'.repeat(4096)));
     const sendOn = () => speak(viewlog.port, { pieces: [post('', CHUNKED), ...endlessly] });
     let endless = await sendOn();
@@ -294,7 +294,7 @@ function service(runtime: Runtime): void {
  * Returns whether viewlog decides when a connection is closed. Deno's server decides that itself:
  * some versions close connections that could stay open, and some read a refused body to its end.
  */
-const ownsConnections = (runtime: Runtime): boolean => runtime !== DENO && runtime !== LTS_DENO;
+const ownsConnections = (runtime: Runtime): boolean => runtime !== DENO && runtime !== DENO_2_5;
 
 const RUBBISH: (string | Buffer)[] = [
   'rubbish\r\n\r\n',
