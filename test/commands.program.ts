@@ -211,7 +211,7 @@ it('a second signal ends the collector at once', async () => {
 it('a collector whose lock another process takes during its stop ends with 73', async () => {
   const viewlog = await startViewlog();
   const client = net.connect(viewlog.port, '127.0.0.1').on('error', () => {});
-  // As above: the second body has begun once the first view is stored.
+  // As above, the second body has begun to arrive once the first view is stored.
   client.write(post(JSON.stringify(MINIMAL_VIEW)) + post('{', { 'Content-Length': '100' }));
   await until(() => viewlog.lines().length === 1);
   let isAsked = false;

@@ -49,7 +49,7 @@ function countsUntil(endMs: number): Counts {
 }
 
 it('makes the picture', async () => {
-  // Its name is in the picture.
+  // The directory's name is in the picture.
   const data = join(tmpdir(), 'viewlog');
   mkdirSync(data);
   onTestFinished(() => rmSync(data, { recursive: true }));

@@ -162,7 +162,7 @@ export function checkRefusals(facts: Facts): readonly Verdict[] {
   const { overview } = status;
   if (overview === undefined) return [];
   const { projects, problems, warnings, store } = overview;
-  // Also those that are too few for the page.
+  // Includes refusals that are too few for the page.
   const refused = [...projects, ...problems.filter(({ kind }) => kind === 'requests')].filter(
     ({ state, reasons }) => state === 'silent' || reasons.some(isOpen),
   );

@@ -9,7 +9,9 @@ const NOBODY =
 export const isNobodyThere = (reply: Reply): boolean =>
   'failure' in reply && NOBODY.test(reply.failure);
 
-/** As a browser asks before a page of that origin may post JSON. viewlog does not count it. */
+/**
+ * Asks as a browser does before a page of that origin may post JSON. viewlog does not count it.
+ */
 export const preflightFrom = (origin: string): RequestInit => ({
   method: 'OPTIONS',
   headers: {

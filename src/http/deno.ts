@@ -25,7 +25,7 @@ export interface Deno {
 /** Deno's buffer for each body that it is reading; a lone view still fits into a small budget. */
 const readBytesOf = ({ bytesMax }: MemoryBudget): number => Math.min(64 * KiB, bytesMax / 8);
 
-/** Between attempts to listen again. */
+/** The wait between attempts to listen again. */
 const RETRY_MS = 100;
 
 /** Deno's server has no time-outs, neither for a request's head nor for idle connections. */

@@ -39,7 +39,7 @@ export type StateLimits = Readonly<Record<State, number>>;
 export class NodeConnection {
   readonly #socket: Socket;
   readonly #limits: StateLimits;
-  /** Those whose answer the system has not yet received, in the order of their answers. */
+  /** Requests whose answer the system has not yet received, in the order of their answers. */
   readonly #pending: NodeExchange[] = [];
   /** The pending requests that are not started yet. */
   readonly #waiting: NodeExchange[] = [];

@@ -34,7 +34,7 @@ export async function listenOnNode(
   const server = new PatientServer(optionsOf(limits), (incoming, outgoing) => {
     const connection = connections.ofRequest(incoming.socket);
     const exchange = new NodeExchange(incoming, outgoing, connection, service);
-    // Its refusal would have to wait for this connection's other answers.
+    // The refusal of a bad request would have to wait for this connection's other answers.
     if (exchange.reservation.isRefused && !connection.isIdle) incoming.socket.destroy();
     else connection.enqueue(exchange);
   });
@@ -99,7 +99,7 @@ const isSilentTimeout = (error: unknown, socket: Socket): boolean =>
 class Connections {
   readonly #connectionsMax: number;
   readonly #stateLimits: StateLimits;
-  /** Those without a request so far, and the others; each in the order of their start. */
+  /** Connections without a request so far, and the others; each in the order of their start. */
   readonly #unused = new Map<Socket, NodeConnection>();
   readonly #used = new Map<Socket, NodeConnection>();
 

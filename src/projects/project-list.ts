@@ -19,7 +19,7 @@ export interface ProjectsFault {
   readonly line: string | undefined;
   /** The time since which the file is faulty, in milliseconds since the epoch. */
   readonly sinceMs: number;
-  /** There is no file any more. */
+  /** True: the file no longer exists. */
   readonly isMissing: boolean;
 }
 

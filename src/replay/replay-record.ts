@@ -114,7 +114,7 @@ export class ReplayRecord {
 export interface Replayed {
   readonly project: string;
   readonly code: string;
-  /** Cut to 200 characters; `undefined` if the views had none. */
+  /** The Origin, cut to 200 characters; `undefined` if the views had none. */
   readonly origin: string | undefined;
   /** When they had been refused. */
   readonly refusedMs: readonly number[];

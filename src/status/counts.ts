@@ -169,7 +169,7 @@ export class Counts implements RequestCounts, SavedCounts {
     reasons.set(key, reason);
     if (seen) this.#reasons.delete(seen);
     this.#reasons.set(reason, activity);
-    // Known only later, when there may have been other refusals.
+    // The reason is known only later, after other refusals perhaps.
     return (why) => {
       const latest = reasons.get(key) ?? reason;
       latest.droppedIn ??= new Timeline();

@@ -43,7 +43,7 @@ export interface StatusModel extends Readonly<Listing['totals']> {
   /** Problems to wake somebody for: the worst, and how many there are. */
   readonly alarms: readonly ProjectRow[];
   readonly alarmsInAll: number;
-  /** Those with problems first, the worst first. */
+  /** Projects with problems come first, the worst first. */
   readonly projects: readonly ProjectRow[];
   readonly total: Figures;
   readonly refusals: RefusedBy;

@@ -129,6 +129,6 @@ export const savedCounts = v.object({
   total: activity,
   /** Accepted if their project was known, refused if they failed before that. */
   requests: activity,
-  /** By id. Some are not listed. */
+  /** Counts by id, unlisted ids included. */
   projects: mapOf(activity),
 });

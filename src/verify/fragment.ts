@@ -27,6 +27,6 @@ export function isFragment(line: string): boolean {
     // The parser calls itself for each level of nesting, and a view never has that many.
     return false;
   }
-  // Cut off right before its newline; without NULs it would be a line.
+  // The line was cut off right before its newline; without NULs it would be whole.
   return errors.length === 0 ? text !== line : errors.every(Boolean);
 }

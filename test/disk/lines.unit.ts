@@ -24,7 +24,7 @@ it('lines are whole, wherever a block ends', async () => {
   const bytes = Buffer.byteLength(content);
   expect(await read(content)).toStrictEqual({ lines, bytes, isUnended: false });
   expect(await read(`${content}end`)).toStrictEqual({
-    // It may still be written.
+    // The last line may still be written.
     lines,
     bytes: bytes + 3,
     isUnended: true,

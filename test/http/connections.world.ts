@@ -29,7 +29,7 @@ const CHUNKED = { 'Content-Length': '', 'Transfer-Encoding': 'chunked' };
 
 /** @param bytesMax the value of --max-view. */
 function statesOf(bytesMax: number): Readonly<Record<string, State>> {
-  // Its line has an id and a time, too.
+  // The line of a view also has an id and a time.
   const view = JSON.stringify({ ...MINIMAL_VIEW, pn: 'x'.repeat(bytesMax - 400) });
   const [half, end] = [view.slice(0, bytesMax / 2), view.slice(bytesMax / 2)];
   const whole = post(view);
@@ -233,7 +233,7 @@ async function stopBusy(scene: Scene): Promise<void> {
     const isAnswered = all(201, statuses, isBetween ? statuses.length : answers);
     scene.row(`${name} is answered in a stop`, isAnswered, statuses);
     accepted += statuses.filter((status) => status === 201).length;
-    // Those sent ahead may have been answered before the stop.
+    // Requests sent ahead may have been answered before the stop.
     const last = client.answers().at(-1)?.headers['connection'];
     const isLast = name === 'pipelined' || last === 'close';
     scene.row(`${name}: its answer in a stop ends the connection`, isLast, last);

@@ -8,7 +8,7 @@ import { HOUR_MS } from '../../src/base/time.ts';
 interface Timer {
   dueMs: number;
   readonly run: () => void;
-  /** Of an interval. */
+  /** The period of an interval. */
   readonly everyMs?: number | undefined;
   /** A timer of the simulated process, which ends with it. */
   readonly ofProcess: boolean;

@@ -44,7 +44,7 @@ describe('counts', () => {
     };
     for (let i = 0; i < 20; i++) refuse('1', i);
     expect(scene.counts.activityOf('1').reasons.size).toBe(9);
-    // None of them is left out, and the latest origin is named.
+    // No refusal is left out, and the latest origin is named.
     expect(scene.text()).toContain('Project 1: all 20 views of the last hour refused');
     expect(scene.text()).toContain(
       '12 views in 24 hours, the latest 2026-11-22 14:00 UTC from https://19.example',

@@ -263,7 +263,7 @@ function objectionsTo({ sample, remedy, fate, lastDay }: JudgedReason, site: Sit
   }
   const busiest = Math.max(0, ...minutes.values());
   if (advised === undefined) {
-    // Known at the latest when sending has gone on for a whole minute.
+    // The rate is known at the latest after a whole minute of views.
     const isKnown =
       (minutes.get(minute - 1) ?? 0) > limit && (minutes.get(minute - 2) ?? 0) > limit;
     if (isKnown) said.push(`no limit advised, though ${busiest} were sent in a minute`);

@@ -208,7 +208,7 @@ const obstruct =
   (make: (path: string) => void): Fault =>
   async (runtime) => {
     const trial = new Trial(runtime);
-    // It may be tomorrow before this is over.
+    // The day may end during this fault.
     const days = [0, 1].map((n) => new Date(Date.now() + n * 86_400_000).toISOString());
     const paths = days.flatMap((day) =>
       ['views', 'refused'].map((kind) => join(trial.data, `${kind}-${day.slice(0, 10)}.ndjson`)),

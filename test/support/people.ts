@@ -61,7 +61,7 @@ export interface Person {
   /** @returns a page, with the script in it. */
   readonly html?: (path: string, script: string) => string;
   readonly steps: (visitor: Visitor) => Promise<unknown>;
-  /** As a person would count: `url | pn | ref | orgreferer`, and what is unusual. */
+  /** The views that a person would count: `url | pn | ref | orgreferer`, and unusual fields. */
   readonly stored: readonly string[];
   /** The value that `steps` returns. */
   readonly saw?: string;

@@ -31,7 +31,7 @@ export interface RunOptions {
   readonly data?: string;
   readonly env?: NodeJS.ProcessEnv;
   readonly input?: string;
-  /** By default the owner of the data directory. */
+  /** The account to run as; by default the owner of the data directory. */
   readonly user?: { readonly uid: number; readonly gid: number };
 }
 

@@ -169,7 +169,7 @@ it.skipIf(!isHere(POSTGRES))('PostgreSQL computes the receipt', async () => {
     String.raw`COPY lines FROM '${file}' (FORMAT csv, QUOTE E'\x01', DELIMITER E'\x02')`,
     // Uses no JSON function, because none of them reads a line with \u0000 in a text.
     'INSERT INTO views SELECT substr(line, 8, 24)::timestamptz, substr(line, 40, 36)::uuid FROM lines',
-    // This is another query than the receipt's.
+    // This query is not the receipt's.
     "SET TimeZone TO 'Pacific/Auckland'",
   ].join(';');
   const flags = ['-h', dir, '-U', 'viewlog', '-d', 'postgres', '-qAt', '-F', '\t', '-c', `${sql};`];

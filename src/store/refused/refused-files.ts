@@ -46,7 +46,7 @@ export class RefusedFiles implements RefusedStore {
   #isFullLogged = false;
   #isFailing = false;
   #isClosing = false;
-  /** Since the start; `droppedLines` were not stored. */
+  /** Counts since the start; `droppedLines` were not stored. */
   readonly #counts = { storedLines: 0, storedBytes: 0, droppedLines: 0 };
 
   constructor(options: RefusedStoreOptions) {

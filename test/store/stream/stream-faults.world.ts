@@ -231,7 +231,7 @@ describe.skipIf(!canRunNats())('a stream that three servers keep', () => {
     await Promise.all(others.map((node) => node.stop('SIGKILL')));
     const answers = await Promise.all(Array.from({ length: 20 }, () => accepts(viewlog)));
     expect(answers).not.toContain(true);
-    // Also if nobody sends a view, so that a balancer in front notices.
+    // Notices it even without views, so that a balancer in front does too.
     await until(async () => (await readiness(viewlog)).code === 503);
     // The quorum may come back, so another collector starts all the same.
     const second = await start({ url: `nats://127.0.0.1:${last!.port}` });
