@@ -195,7 +195,8 @@ function fateSteps({ sample, remedy, fixedMs, fate }: JudgedReason, of: Installa
   const { resent, stored, lost, days, isReadable } = fate;
   const { code, project = '' } = sample;
   const isFixed = fixedMs !== undefined || remedy.kind === 'fixed';
-  const after = isFixed ? 'To send them again:' : 'Then send them again:';
+  const them = stored === 1 ? 'it' : 'them';
+  const after = `${isFixed ? 'To' : 'Then'} send ${them} again:`;
   const still = `${these(stored)} stored${resent > 0 ? ', and not sent again yet' : ''}.`;
   const steps: Step[] = resent > 0 ? [{ text: `${formatCount(resent)} sent again.` }] : [];
   if (stored > 0 && days.length === 0) steps.push({ text: `${still} ${noFile(of)}` });

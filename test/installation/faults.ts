@@ -100,8 +100,8 @@ const isFixed = (place: Place): Promise<string> => place.pageThatSays(/: fixed, 
 /** Sends the refused views again with the page's command; the page then shows it. */
 async function replayed(place: Place): Promise<void> {
   if (place.plan.store === 'stream') return;
-  const told = await place.pageThatSays(/To send them again:/);
-  const text = await works(place, commandBelow(told, /To send them again:/));
+  const told = await place.pageThatSays(/To send (?:it|them) again:/);
+  const text = await works(place, commandBelow(told, /To send (?:it|them) again:/));
   const count = commandIn(text, /(\d+) sent$/m);
   await place.pageThatSays(new RegExp(`${count} sent again`));
 }
