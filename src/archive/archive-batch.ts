@@ -3,8 +3,7 @@ import { isJson } from '../base/json.ts';
 import { isDay } from '../base/time.ts';
 import { VIEWS } from '../jetstream/inspect.ts';
 import { LARGEST_MAX_VIEW_BYTES, readHead } from '../view/line.ts';
-import type { Run } from './runs.ts';
-import type { StreamMessage } from './stream-source.ts';
+import type { Run, StreamMessage } from './stream-source.ts';
 
 /** A view to be archived. */
 export type ArchiveLine = NonNullable<ReturnType<typeof readMessage>>;
@@ -18,7 +17,7 @@ export function batchOf(messages: readonly StreamMessage[], after: number) {
   const days = new Map<string, ArchiveLine[]>();
   /** The sequences of messages that are not views. */
   const skipped: number[] = [];
-  /** Messages that the stream no longer has: first and last sequence of each gap. */
+  /** Messages that were not sent: the stream no longer has them, or a server left them out. */
   const gaps: Run[] = [];
   /** The sequence of the last message, and the id of its view. */
   let to = after;

@@ -2,7 +2,7 @@ import { reasonOf } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
 import type { Log } from '../base/log.ts';
 import { printable } from '../base/text.ts';
-import type { Run } from './runs.ts';
+import type { Run } from './stream-source.ts';
 
 /** Under load, the archive is always some messages behind. */
 const LAG_MIN = 10_000;
@@ -19,7 +19,6 @@ export class ArchiveLog {
   lost = 0;
   /** Messages that were read as missing and that the leader has after all. */
   leftOut = 0;
-  #gaps: Run[] = [];
   /** Why the stream cannot be read now. */
   unreadable: string | undefined;
 
@@ -36,32 +35,24 @@ export class ArchiveLog {
     this.#log.error(`Skipped ${what}: ${messages.slice(0, SKIPPED_NAMED_MAX).join(', ')}`);
   }
 
-  /** Notes messages that the stream no longer has, for one line about all of them. */
-  gap(run: Run): void {
-    this.#gaps.push(run);
-  }
-
-  /** Logs one line for the gaps since the last call, because single messages may be deleted. */
-  sayGaps(): void {
-    const gaps = this.#gaps;
-    this.#gaps = [];
-    if (gaps.length === 0) return;
-    const count = gaps.reduce((sum, [from, to]) => sum + to - from + 1, 0);
+  /** Logs one line for messages that the stream no longer has: single ones may be deleted. */
+  gaps(runs: readonly Run[]): void {
+    if (runs.length === 0) return;
+    const count = runs.reduce((sum, [from, to]) => sum + to - from + 1, 0);
     this.lost += count;
-    const places = gaps.length === 1 ? '' : `in ${plural(gaps.length, 'place')}, `;
-    const which = `${places}${gaps[0]![0]} to ${gaps.at(-1)![1]}`;
+    const places = runs.length === 1 ? '' : `in ${plural(runs.length, 'place')}, `;
     this.#log.warn(
-      `The stream deleted or expired ${plural(count, 'message')} (${which}) before the archive ` +
-        'read them',
+      `The stream deleted or expired ${plural(count, 'message')} (${places}${runs[0]![0]} to ` +
+        `${runs.at(-1)![1]}) before the archive read them`,
     );
   }
 
-  /** The leader has a message in a run that was read as missing. */
-  foundMissing([from, to]: Run, sequence: number): void {
-    this.#gaps = this.#gaps.filter(([first]) => first !== from);
+  /** The leader has messages in a run that was read as missing. */
+  foundMissing([from, to]: Run, count: number): void {
+    this.leftOut += count;
     this.#log.error(
       `Messages ${from} to ${to} of stream "${this.#stream}" were missing when the archive read ` +
-        `them, but the stream's leader has message ${sequence}; archiving what it has`,
+        `them, but the stream's leader has ${plural(count, 'message')} of them; archived`,
     );
   }
 

@@ -5,7 +5,6 @@ import { printable } from '../base/text.ts';
 import { archiveRecordOf } from '../disk/names.ts';
 import { type FileOps, ifPresent } from '../disk/ops.ts';
 import { readMessage } from './archive-batch.ts';
-import { parseRuns } from './runs.ts';
 import type { StreamEnds, StreamSource } from './stream-source.ts';
 
 const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
@@ -22,25 +21,17 @@ const RECORD = v.strictObject({
    * lines after that size may.
    */
   files: v.record(v.string(), whole),
-  /** Runs of sequences that were read as missing: the leader is asked for them again. */
-  missing: v.optional(
-    v.pipe(
-      v.string(),
-      v.check((text) => parseRuns(text) !== undefined),
-    ),
-  ),
+  /** Runs of messages that were read as missing: the leader is asked for them again. */
+  missing: v.array(v.tuple([whole, whole])),
   /** Files that another program has cut short, until their days are restored. */
-  shortened: v.optional(v.array(v.string())),
+  shortened: v.array(v.string()),
 });
 
 /** The position of an archive in the stream. The servers store nothing for the archive. */
 export type ArchiveRecord = v.InferOutput<typeof RECORD>;
 
-/** Enough for the files of many years, each with some 40 bytes. */
+/** Enough for 10,000 runs, and the files of many years with some 40 bytes each. */
 const TEXT_BYTES_MAX = MiB;
-
-export const recordText = (record: ArchiveRecord): string =>
-  `${JSON.stringify(record, undefined, 2)}\n`;
 
 /**
  * Returns how the stream differs from the recorded one; `undefined` if it is the same, or none is

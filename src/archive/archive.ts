@@ -12,7 +12,8 @@
 //
 // Any replica may send the messages, and one that is behind may leave some out. Whenever the archive
 // reaches the end of the stream, and each minute, it asks the stream's leader for the messages that
-// it read as missing. Those that the leader has are an error, and are read from the leader.
+// it read as missing. Those that the leader has are an error, and are read from the leader. A
+// process that dies in between asks for them at its next start.
 //
 // One writer: the lock (`disk/lock.ts`) makes sure of it.
 import { Fatal } from '../base/exit.ts';
@@ -23,13 +24,7 @@ import { ArchiveFiles, type ArchiveFilesOptions } from './archive-files.ts';
 import { ArchiveLog } from './archive-log.ts';
 import { mismatchOf } from './archive-record.ts';
 import { RestoredDay } from './restored-day.ts';
-import { parseRuns, type Run, runsFrom } from './runs.ts';
-import {
-  firstBetween,
-  readFromLeader,
-  type StreamMessage,
-  type StreamSource,
-} from './stream-source.ts';
+import { readFromLeader, type Run, type StreamMessage, type StreamSource } from './stream-source.ts';
 
 export interface ArchiveOptions extends ArchiveFilesOptions {
   readonly source: StreamSource;
@@ -44,14 +39,16 @@ export interface ArchiveOptions extends ArchiveFilesOptions {
 /** Plain values for the metrics and the status page; counts since the start. */
 export type ArchiveState = ReturnType<Archive['state']>;
 
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 /**
  * A cluster that has just started may not have its latest state yet, so a mismatch is checked
  * again.
  */
-const MISMATCH_LOOKS = 4;
+const MISMATCH_CHECKS = 4;
 /** The largest share of the time that audits may take. */
 const AUDIT_SHARE = 0.1;
+/** More runs of missing messages would make the record slow to write; the oldest are forgotten. */
+const RUNS_MAX = 10_000;
 
 export class Archive {
   readonly #options: ArchiveOptions;
@@ -64,11 +61,13 @@ export class Archive {
   /** The last position that was recorded before the servers seemed to have lost messages. */
   #positionBefore = 0;
   #until = Infinity;
-  #lookedMs = -Infinity;
-  /** Runs of messages that were read as missing, in order. */
-  #runs: readonly Run[] = [];
+  #checkedMs = -Infinity;
+  /** The position at which a reader brought nothing, though the leader has more. */
+  #stuckAt = -1;
   #auditedMs = -Infinity;
   #auditPauseMs = 0;
+  /** Gaps up to this message have been logged. */
+  #loggedTo = 0;
   /** Whether messages were archived since the last audit. */
   #isNew = true;
   /** With `once`: everything is archived. */
@@ -92,7 +91,7 @@ export class Archive {
 
   state() {
     const { skipped, lost, leftOut, unreadable } = this.#log;
-    const { lines, bytes, writer, space, blocked, shortened, warnings } = this.#files;
+    const { lines, bytes, writer, shortened, warnings } = this.#files;
     return {
       sequence: this.sequence,
       lag: this.#lag,
@@ -104,9 +103,9 @@ export class Archive {
       shortened,
       warnings,
       path: writer.path,
-      freeBytes: space.bytes,
+      freeBytes: writer.freeBytes,
       /** Why nothing can be written or read now. */
-      unavailable: blocked?.reason,
+      unavailable: writer.blocked?.reason,
       unreadable,
     };
   }
@@ -122,9 +121,10 @@ export class Archive {
     const keepDays = { views: this.#options.keepDays, refused: 0 };
     startRetention({ ...this.#options, keepDays, isInUse });
     await this.#files.start();
-    this.#runs = parseRuns(this.#files.record?.missing ?? '') ?? [];
+    this.#loggedTo = this.sequence;
     await this.#repeat(() => this.#readOn());
     if (this.#options.restore !== undefined && this.#isComplete) {
+      this.#files.caughtUp(true);
       const day = new RestoredDay(this.#options, this.#files, this.#options.restore);
       await this.#repeat(() => day.readOn());
     }
@@ -153,17 +153,17 @@ export class Archive {
    */
   async #readOn(): Promise<boolean> {
     const { source, stop } = this.#options;
-    await this.#check();
+    await this.#checkRecord();
     if (await this.#hasEnded()) return true;
     // Servers may have lost messages since the check.
     this.#endAtStart = Infinity;
-    this.#lookedMs = -Infinity;
+    this.#checkedMs = -Infinity;
     for await (const messages of source.read(this.sequence)) {
       this.#log.succeeded();
       const isIdle = messages.length === 0;
-      const isLookDue = isIdle || performance.now() - this.#lookedMs >= LOOK_MS;
-      if (isLookDue && !(await this.#look(isIdle))) return false;
-      if (!isIdle) await this.#take(messages);
+      const isDue = isIdle || performance.now() - this.#checkedMs >= CHECK_MS;
+      if (isDue && !(await this.#check(isIdle))) return false;
+      if (!isIdle) await this.#write(messages);
       if (stop.aborted || (await this.#hasEnded())) return true;
     }
     return false;
@@ -172,17 +172,17 @@ export class Archive {
   /** Returns whether, with `once`, everything is archived, as far as the leader knows. */
   async #hasEnded(): Promise<boolean> {
     if (this.sequence < this.#until) return false;
-    this.#isComplete = await this.#audit((await this.#options.source.ends()).first);
+    this.#isComplete = await this.#audit();
     return this.#isComplete;
   }
 
   /** Checks that the record is of this stream; otherwise starts at the stream's first message. */
-  async #check(): Promise<void> {
+  async #checkRecord(): Promise<void> {
     const { source, log, once, stop, waitMsMax } = this.#options;
     const { record } = this.#files;
     let ends = await source.ends();
     let mismatch = await mismatchOf(record, source, ends);
-    for (let look = 1; mismatch !== undefined && look < MISMATCH_LOOKS; look++) {
+    for (let time = 1; mismatch !== undefined && time < MISMATCH_CHECKS; time++) {
       await sleep(waitMsMax / 2, stop);
       ends = await source.ends();
       mismatch = await mismatchOf(record, source, ends);
@@ -198,32 +198,28 @@ export class Archive {
           'that are in the files',
       );
     }
-    this.#runs = [];
-    await this.#files.restart(source.name, ends.created, Math.max(0, ends.first - 1));
+    this.#loggedTo = Math.max(0, ends.first - 1);
+    await this.#files.restart(source.name, ends.created, this.#loggedTo);
   }
 
   /** Writes, syncs and records messages. */
-  async #take(messages: readonly StreamMessage[]): Promise<void> {
+  async #write(messages: readonly StreamMessage[]): Promise<void> {
     const { to, id, days, skipped, gaps } = batchOf(messages, this.sequence);
-    const { source } = this.#options;
-    // A server that is behind may leave some out.
-    for (const [from, last] of gaps) {
-      const there = await firstBetween(source, from, last);
-      if (there !== undefined) throw new Error(`message ${there.sequence} was left out`);
-    }
     for (const [day, lines] of days) await this.#files.append(day, lines);
-    this.#runs = [...this.#runs, ...gaps];
-    await this.#advance(to, id);
+    await this.#advance(to, id, [...this.#missing, ...gaps]);
     this.#isNew = true;
     this.#log.skip(skipped);
-    for (const gap of gaps) this.#log.gap(gap);
   }
 
-  #advance(sequence: number, id: string | undefined): Promise<void> {
+  get #missing(): readonly Run[] {
+    return this.#files.record!.missing;
+  }
+
+  #advance(sequence: number, id: string | undefined, missing: readonly Run[]): Promise<void> {
     // Lines of an earlier process come from messages up to this one. Messages that the servers
     // seemed to have lost may still come: a server may have been far behind.
     if (sequence >= this.#endAtStart) this.#files.caughtUp(sequence >= this.#positionBefore);
-    return this.#files.advance(sequence, id, this.#runs);
+    return this.#files.advance({ sequence, id, missing: missing.map(([from, to]) => [from, to]) });
   }
 
   /**
@@ -231,66 +227,76 @@ export class Archive {
    * @param isIdle no message has come for a while.
    * @returns whether reading can go on; if not, the stream must be checked again.
    */
-  async #look(isIdle: boolean): Promise<boolean> {
+  async #check(isIdle: boolean): Promise<boolean> {
     const { source } = this.#options;
-    this.#lookedMs = performance.now();
-    await this.#files.look();
-    const { created, first, last } = await source.ends();
+    this.#checkedMs = performance.now();
+    await this.#files.writer.check();
+    const { created, last } = await source.ends();
     if (created !== this.#files.record!.created || last < this.sequence) return false;
     this.#end = last;
     if (this.#endAtStart === Infinity) this.#endAtStart = last;
     this.#log.lag(this.#lag);
-    if (isIdle && this.#lag > 0) {
-      // The stream has later messages that do not arrive: they were removed, or the reader is lost.
-      const run: Run = [this.sequence + 1, last];
-      if ((await firstBetween(source, ...run)) !== undefined) return false;
-      this.#runs = [...this.#runs, run];
-      await this.#advance(last, undefined);
-      this.#log.gap(run);
-    }
+    if (isIdle && this.#lag > 0) return this.#passOver([this.sequence + 1, last]);
     const pauseMs = isIdle && this.#isNew ? this.#auditPauseMs : MINUTE_MS;
-    return performance.now() - this.#auditedMs < pauseMs || this.#audit(first);
+    return performance.now() - this.#auditedMs < pauseMs || this.#audit();
+  }
+
+  /**
+   * Records that the stream's last messages do not come: they were removed, the reader is lost, or
+   * its server lacks them. A reader is begun anew once before its messages are read as missing.
+   */
+  async #passOver(run: Run): Promise<boolean> {
+    const { source } = this.#options;
+    const [from, to] = run;
+    const found = await source.next(from);
+    if (found !== undefined && found.sequence <= to && this.#stuckAt !== from) {
+      this.#stuckAt = from;
+      return false;
+    }
+    await this.#advance(to, undefined, [...this.#missing, run]);
+    return this.#audit();
   }
 
   /**
    * Asks the leader for the messages that were read as missing, and archives those that it has.
-   * @param first the stream's first sequence.
    * @returns whether reading can go on; if not, the stream must be checked again.
    */
-  async #audit(first: number): Promise<boolean> {
+  async #audit(): Promise<boolean> {
     const { source } = this.#options;
     const beginMs = performance.now();
     await this.#files.examine();
     const ends = await source.ends();
     if ((await mismatchOf(this.#files.record, source, ends)) !== undefined) return false;
-    this.#runs = runsFrom(this.#runs, first);
-    for (const run of this.#runs) {
-      const found = await firstBetween(source, ...run);
-      if (found === undefined) continue;
-      this.#log.foundMissing(run, found.sequence);
-      await this.#readFromLeader(run);
+    const missing: Run[] = [];
+    for (const run of this.#missing) missing.push(...(await this.#readFromLeader(run)));
+    this.#log.gaps(missing.filter(([from]) => from > this.#loggedTo));
+    this.#loggedTo = this.sequence;
+    // The stream has removed the messages before its first one since.
+    const asked = missing.filter(([, to]) => to >= ends.first).slice(-RUNS_MAX);
+    if (this.#missing.length > 0) {
+      await this.#advance(this.sequence, this.#files.record!.id, asked);
     }
-    this.#log.sayGaps();
     this.#isNew = false;
     this.#auditedMs = performance.now();
     this.#auditPauseMs = Math.min(MINUTE_MS, (this.#auditedMs - beginMs) / AUDIT_SHARE);
     return true;
   }
 
-  /** Archives what the leader has of a run, which may be long. */
-  async #readFromLeader([first, to]: Run): Promise<void> {
-    for (let from = first; from <= to;) {
-      const messages = await readFromLeader(this.#options.source, from, to);
-      if (messages.length === 0) return;
-      const { to: last, days, gaps, skipped } = batchOf(messages, from - 1);
-      for (const [day, lines] of days) await this.#files.complete(day, lines);
-      const others = this.#runs.filter(([at]) => at < from || at > to);
-      const rest: Run[] = last < to ? [[last + 1, to]] : [];
-      this.#runs = [...others, ...gaps, ...rest].toSorted(([a], [b]) => a - b);
-      await this.#advance(this.sequence, this.#files.record!.id);
-      this.#log.skip(skipped);
-      this.#log.leftOut += messages.length;
-      from = last + 1;
+  /** Archives what the leader has of a run, which may be long; returns what it has not. */
+  async #readFromLeader(run: Run): Promise<Run[]> {
+    const [from, to] = run;
+    const missing: Run[] = [];
+    let after = from - 1;
+    let count = 0;
+    for await (const messages of readFromLeader(this.#options.source, run)) {
+      const batch = batchOf(messages, after);
+      for (const [day, lines] of batch.days) await this.#files.complete(day, lines);
+      this.#log.skip(batch.skipped);
+      missing.push(...batch.gaps);
+      after = batch.to;
+      count += messages.length;
     }
+    if (count > 0) this.#log.foundMissing(run, count);
+    return after < to ? [...missing, [after + 1, to]] : missing;
   }
 }

@@ -1,6 +1,7 @@
 import { DAY_MS, dayOf } from '../base/time.ts';
 import { dayOfFileName } from '../disk/names.ts';
 import { type DirectoryOptions, ifPresent } from '../disk/ops.ts';
+import type { ArchiveRecord } from './archive-record.ts';
 
 // View files that another program has removed or cut short. Nothing is restored unasked, because
 // operators pack, move and delete the files of old days.
@@ -14,22 +15,23 @@ interface DamageOptions extends DirectoryOptions {
 
 /**
  * Returns the names of files that are gone, and of those that are shorter than recorded.
- * @param sizes the recorded sizes in bytes, by name.
+ * @param names by default, all files of the record.
  */
 export async function damageOf(
   { files, dir }: DirectoryOptions,
-  sizes: Readonly<Record<string, number>>,
-  names: readonly string[],
+  record: Pick<ArchiveRecord, 'files' | 'shortened'>,
+  names?: readonly string[],
 ) {
   const missing: string[] = [];
   const shortened: string[] = [];
-  for (const name of names) {
-    const size = sizes[name] ?? 0;
+  // A file that was cut short may be removed later.
+  for (const name of names ?? new Set([...Object.keys(record.files), ...record.shortened])) {
+    const size = record.files[name];
+    if (size === undefined && !record.shortened.includes(name)) continue;
     // A file that cannot be looked at is reported when it is opened.
     const found = await ifPresent(files.stat(`${dir}/${name}`)).catch(() => 'unknown' as const);
-    if (size === 0 || found === 'unknown' || found?.isFile() === false) continue;
     if (found === undefined) missing.push(name);
-    else if (found.size < size) shortened.push(name);
+    else if (found !== 'unknown' && found.isFile() && found.size < (size ?? 0)) shortened.push(name);
   }
   return { missing, shortened };
 }

@@ -1,16 +1,15 @@
 import { EXIT, Fatal } from '../base/exit.ts';
-import { plural } from '../base/format.ts';
-import type { Log } from '../base/log.ts';
+import { MiB, plural } from '../base/format.ts';
 import { fileNameOf } from '../disk/names.ts';
 import { ifPresent } from '../disk/ops.ts';
 import { type ArchiveLine, batchOf } from './archive-batch.ts';
 import type { ArchiveFiles, ArchiveFilesOptions } from './archive-files.ts';
-import { firstBetween, type StreamSource } from './stream-source.ts';
+import { readFromLeader, type Run, type StreamMessage, type StreamSource } from './stream-source.ts';
 
-type Options = ArchiveFilesOptions & { readonly source: StreamSource; readonly log: Log };
+type Options = ArchiveFilesOptions & { readonly source: StreamSource };
 
-/** The number of ids to compare with the file at once: about 50 MiB. */
-const IDS_MAX = 500_000;
+/** The bytes of lines to compare with the file at once. */
+const COMPARE_BYTES = 64 * MiB;
 
 /**
  * Reads a day from the stream again, as far as the archive has read the stream, and writes the
@@ -20,8 +19,11 @@ export class RestoredDay {
   readonly #options: Options;
   readonly #files: ArchiveFiles;
   readonly #day: string;
-  /** Every message up to this one has been compared. */
+  /** Everything up to this message was read again. */
   #after = 0;
+  /** The day's lines that are not compared yet. */
+  #lines: ArchiveLine[] = [];
+  #bytes = 0;
   #written = 0;
 
   constructor(options: Options, files: ArchiveFiles, day: string) {
@@ -35,56 +37,47 @@ export class RestoredDay {
    * @throws {Fatal} exit 65 if the day's file is packed.
    */
   async readOn(): Promise<boolean> {
-    const { source, log, stop } = this.#options;
+    const { source, stop, log } = this.#options;
     await this.#refusePacked();
-    const { first } = await source.ends();
-    const end = this.#files.record!.sequence;
-    this.#after = Math.max(this.#after, first - 1);
-    while (this.#after < end) {
-      const ids = new Set<string>();
-      let last = end;
-      for await (const { to, lines } of this.#lines(end)) {
-        for (const { id } of lines) ids.add(id);
-        last = to;
-        if (ids.size >= IDS_MAX) break;
-      }
-      const absent = await this.#files.absent(this.#day, ids);
-      if (absent.size > 0) {
-        for await (const { lines } of this.#lines(last)) {
-          const fresh = lines.filter(({ id }) => absent.has(id));
-          this.#written += await this.#files.complete(this.#day, fresh);
-        }
-      }
+    const { sequence: end } = this.#files.record!;
+    for await (const messages of source.read(this.#after)) {
       if (stop.aborted) return false;
-      this.#after = last;
+      if (this.#after < end) await this.#compare(messages, end);
+      if (this.#after < end) continue;
+      await this.#write();
+      await this.#files.restored(this.#day);
+      log.info(`Restored ${plural(this.#written, 'view')} of ${this.#day}`);
+      return true;
     }
-    await this.#files.restored(this.#day);
-    log.info(`Restored ${plural(this.#written, 'view')} of ${this.#day}`);
-    return true;
+    return false;
   }
 
-  /** Yields the day's lines up to a message. @throws if the servers do not send all of them. */
-  async *#lines(end: number): AsyncGenerator<{ to: number; lines: readonly ArchiveLine[] }> {
-    const { source, stop } = this.#options;
-    let after = this.#after;
-    for await (const messages of source.read(after)) {
-      if (stop.aborted) return;
-      const batch = batchOf(
-        messages.filter(({ sequence }) => sequence <= end),
-        after,
-      );
-      const to = messages.length > 0 && messages.at(-1)!.sequence >= end ? end : batch.to;
-      const gaps = batch.to < to ? [...batch.gaps, [batch.to + 1, to] as const] : batch.gaps;
-      const tail = messages.length === 0 ? [[after + 1, end] as const] : [];
-      for (const run of [...gaps, ...tail]) {
-        const there = await firstBetween(source, ...run);
-        if (there !== undefined) throw new Error(`message ${there.sequence} was left out`);
-      }
-      after = messages.length === 0 ? end : to;
-      yield { to: after, lines: batch.days.get(this.#day) ?? [] };
-      if (after >= end) return;
+  /** Collects the day's lines; a server that is behind may have left some of them out. */
+  async #compare(messages: readonly StreamMessage[], end: number): Promise<void> {
+    const { source } = this.#options;
+    const { gaps } = batchOf(messages, this.#after);
+    const last = messages.at(-1)?.sequence ?? this.#after;
+    const tail: Run[] = messages.length === 0 ? [[last + 1, end]] : [];
+    for (const [from, to] of [...gaps, ...tail]) {
+      const run: Run = [from, Math.min(to, end)];
+      for await (const others of readFromLeader(source, run)) await this.#collect(others);
     }
-    throw new Error('the connection was lost');
+    await this.#collect(messages.filter(({ sequence }) => sequence <= end));
+    this.#after = messages.length === 0 ? end : last;
+  }
+
+  async #collect(messages: readonly StreamMessage[]): Promise<void> {
+    for (const line of batchOf(messages, 0).days.get(this.#day) ?? []) {
+      this.#lines.push(line);
+      this.#bytes += line.data.length;
+    }
+    if (this.#bytes >= COMPARE_BYTES) await this.#write();
+  }
+
+  async #write(): Promise<void> {
+    this.#written += await this.#files.complete(this.#day, this.#lines);
+    this.#lines = [];
+    this.#bytes = 0;
   }
 
   async #refusePacked(): Promise<void> {

@@ -8,6 +8,9 @@ export interface StreamMessage {
   readonly data: Uint8Array;
 }
 
+/** The first and the last sequence of a run of messages. */
+export type Run = readonly [from: number, to: number];
+
 export interface StreamEnds {
   /**
    * The time at which the stream was created. A later stream of the same name is another stream.
@@ -30,43 +33,30 @@ export interface StreamSource {
   next(sequence: number): Promise<StreamMessage | undefined>;
   /**
    * Yields the messages after `after` in the stream's order, as they come, and an empty list when
-   * none has come for a while. Any replica may send them. Ends, or throws, as soon as the
-   * connection is lost or the servers have forgotten the reader: they may have lost messages, so
-   * check before reading on.
+   * none has come for a while. Any replica may send them, and one that is behind may leave some
+   * out. Ends, or throws, as soon as the connection is lost or the servers have forgotten the
+   * reader: they may have lost messages, so check before reading on.
    */
   read(after: number): AsyncIterable<readonly StreamMessage[]>;
-}
-
-/**
- * Returns the first view that the leader has between two sequences; `undefined` if it has none.
- */
-export async function firstBetween(
-  source: StreamSource,
-  from: number,
-  to: number,
-): Promise<StreamMessage | undefined> {
-  const found = await source.next(from);
-  return found !== undefined && found.sequence <= to ? found : undefined;
 }
 
 /** Messages to read from the leader, one by one, before they are written. */
 const LEADER_MESSAGES = 500;
 const LEADER_BYTES = 8 * MiB;
 
-/** Returns the first views that the leader has between two sequences, as many as fit in a batch. */
-export async function readFromLeader(
-  source: StreamSource,
-  from: number,
-  to: number,
-): Promise<StreamMessage[]> {
-  const messages: StreamMessage[] = [];
+/** Yields the views that the leader has in a run, in batches; none if it has none. */
+export async function* readFromLeader(source: StreamSource, [from, to]: Run) {
+  let messages: StreamMessage[] = [];
   let bytes = 0;
-  for (let next = from; messages.length < LEADER_MESSAGES && bytes < LEADER_BYTES;) {
-    const found = await firstBetween(source, next, to);
-    if (found === undefined) break;
+  for (let next = from; next <= to;) {
+    const found = await source.next(next);
+    if (found === undefined || found.sequence > to) break;
     messages.push(found);
     bytes += found.data.length;
     next = found.sequence + 1;
+    if (messages.length < LEADER_MESSAGES && bytes < LEADER_BYTES) continue;
+    yield messages;
+    [messages, bytes] = [[], 0];
   }
-  return messages;
+  if (messages.length > 0) yield messages;
 }

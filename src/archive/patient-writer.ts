@@ -1,0 +1,124 @@
+import { Fatal, reasonOf } from '../base/exit.ts';
+import { NEWLINE } from '../base/text.ts';
+import { sleep } from '../base/time.ts';
+import { type Blocked, DayWriter, NOTHING } from '../disk/day-writer.ts';
+import { FreeSpace } from '../disk/free-space.ts';
+import { fileNameOf } from '../disk/names.ts';
+import type { DirectoryOptions } from '../disk/ops.ts';
+
+export interface PatientOptions extends DirectoryOptions {
+  /** The archive waits below this much free disk space; 0: until the disk is full. */
+  readonly minFreeBytes: number;
+  readonly stop: AbortSignal;
+  /** The longest wait between two attempts; the first is a tenth of it, and they double. */
+  readonly waitMsMax: number;
+}
+
+const CHECK_MS = 1_000;
+const LOW: Blocked = { reason: 'too little free disk space', message: '' };
+
+/**
+ * Writes whole lines to the files of their days. Every call waits while the disk is full; it throws
+ * if the process is stopped meanwhile. Calls must not overlap.
+ */
+export class PatientWriter {
+  readonly #options: PatientOptions;
+  readonly #checkFile: (day: string) => Promise<void>;
+  readonly #writer: DayWriter;
+  readonly #space: FreeSpace;
+  #checkedMs = 0;
+  /** The day that was written to last. */
+  day = '';
+  /** The reason for waiting now: a full disk, or a file that cannot be opened. */
+  blocked: Blocked | undefined;
+
+  /** @param checkFile is called before a moved file is opened again. */
+  constructor(options: PatientOptions, checkFile: (day: string) => Promise<void>) {
+    this.#options = options;
+    this.#checkFile = checkFile;
+    this.#writer = new DayWriter({ ...options, kind: 'views', durability: 'disk' });
+    this.#space = new FreeSpace({ ...options, effect: 'archiving waits' });
+  }
+
+  /** The open file, and its size in bytes. */
+  get path(): string | undefined {
+    return this.#writer.path;
+  }
+
+  get fileBytes(): number {
+    return this.#writer.fileBytes;
+  }
+
+  get freeBytes(): number | undefined {
+    return this.#space.bytes;
+  }
+
+  isInUse(day: string): boolean {
+    return this.#writer.isInUse(day);
+  }
+
+  /** @throws {Fatal} exit 74 if a full disk has left half a line in the file. */
+  close(): Promise<void> {
+    return this.#writer.close();
+  }
+
+  /** Checks free space, and opens the file again if another program has moved or emptied it. */
+  async check(): Promise<void> {
+    this.#checkedMs = performance.now();
+    await this.#space.poll();
+    if (this.day !== '') await this.#checkFile(this.day);
+    // If the file cannot be opened, the next write reports it.
+    await this.#writer.checkPath(this.day);
+  }
+
+  /** Opens the day's file and ends a torn last line; then writes whole lines, if there are any. */
+  async write(day: string, lines: Uint8Array = NOTHING): Promise<void> {
+    this.day = day;
+    let left = lines;
+    await this.repeat(fileNameOf('views', day), async () => {
+      // After a wait, another program may have changed the file. Once part of the lines may be
+      // written, it is too late to check.
+      const isDue = lines.length === 0 && performance.now() - this.#checkedMs >= CHECK_MS;
+      if (isDue || (this.#space.isLow && left === lines)) await this.check();
+      if (this.#space.isLow && left === lines) return LOW;
+      const { blocked: unopened } = await this.#writer.write(day, NOTHING);
+      if (unopened !== undefined || left.length === 0) return unopened;
+      const { lineBytes, blocked } = await this.#writer.write(day, left);
+      // The writer itself completes the line that it could not finish.
+      left = left.subarray(left.indexOf(NEWLINE, lineBytes) + 1);
+      return blocked;
+    });
+  }
+
+  /**
+   * Repeats an attempt for as long as a full disk, or a file that cannot be opened, blocks it.
+   * @param path the file that is read or written, for the log.
+   * @param attempt may resolve to what blocks it, or throw; a Fatal is not retried.
+   * @throws if the attempt is blocked and the process is stopped.
+   */
+  async repeat(path: string, attempt: () => Promise<Blocked | void>): Promise<void> {
+    const { log, waitMsMax: most, stop } = this.#options;
+    for (let waitMs = most / 10; ; waitMs = Math.min(2 * waitMs, most)) {
+      const before = this.blocked;
+      const blocked = await attempt().catch((error: unknown) => blockedBy(error, path));
+      this.blocked = blocked ?? undefined;
+      if (this.blocked === undefined) {
+        if (before !== undefined) log.info('The archive writes again');
+        return;
+      }
+      const { message } = this.blocked;
+      // The log already has a line about low space.
+      const isNew = message !== '' && message !== before?.message;
+      if (isNew) log.error(`${message}; retrying`);
+      stop.throwIfAborted();
+      await sleep(waitMs, stop);
+    }
+  }
+}
+
+/** @throws {Fatal} the error, if it must end the process. */
+function blockedBy(error: unknown, path: string): Blocked {
+  if (error instanceof Fatal) throw error;
+  const message = `Cannot read or write "${path}": ${reasonOf(error)}`;
+  return { reason: message, message };
+}
