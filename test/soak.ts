@@ -17,7 +17,9 @@ const faults: Record<string, (random: Random) => Promise<void>> = {
   simulated: (random) => simulateAll(random.below(1e9), 500),
 };
 // With a collector on each runtime at the same time, and an archive.
-if (canRunNats()) faults['cluster chaos'] = (random) => chaos(runtimes, random, 8);
+if (canRunNats()) {
+  faults['cluster chaos'] = async (random) => void (await chaos(runtimes, random, 8, 30_000));
+}
 for (const runtime of runtimes) {
   for (const [fault, happen] of Object.entries(FAULTS)) {
     faults[`${fault}, ${runtime.name}`] = (random) => happen(runtime, random);

@@ -5,6 +5,7 @@ import { homedir } from 'node:os';
 import { jetstreamManager, type JetStreamManager, type StreamInfo } from '@nats-io/jetstream';
 import { connect, type NatsConnection, type NodeConnectionOptions } from '@nats-io/transport-node';
 import { onTestFinished } from 'vitest';
+import { sleep } from '../../src/base/time.ts';
 import { fileOf } from './examples.ts';
 import { isHere } from './runtimes.ts';
 import { tempDir } from './temp-dir.ts';
@@ -145,6 +146,21 @@ export class NatsCluster {
       const leader = cluster === undefined ? 'n0' : cluster.leader;
       return this.nodes.find((node) => node.name === leader && node.isRunning);
     });
+  }
+
+  /** Stops a server for a while: the others do not know that it is alive. */
+  async pause(node: NatsNode, ms: number): Promise<void> {
+    node.signal('SIGSTOP');
+    await sleep(ms);
+    node.signal('SIGCONT');
+  }
+
+  /** Lets another server lead the stream. */
+  async stepDown(name: string): Promise<void> {
+    const before = await this.leaderOf(name);
+    const nats = await this.connect();
+    await nats.request(`$JS.API.STREAM.LEADER.STEPDOWN.${name}`, '', { timeout: 5_000 });
+    await until(async () => (await this.leaderOf(name)) !== before);
   }
 
   /** Returns every message of the stream, as text, in order. */

@@ -109,12 +109,15 @@ class Archived {
   }
 }
 
-/** Stops all, and expects each acknowledged view once in the stream and once in the files. */
+/**
+ * Stops all, and expects each acknowledged view once in the stream and once in the files.
+ * @returns the number of acknowledged views.
+ */
 export async function expectStored({
   nats,
   collectors,
   archived,
-}: Awaited<ReturnType<typeof startLoaded>>): Promise<void> {
+}: Awaited<ReturnType<typeof startLoaded>>): Promise<number> {
   await Promise.all(collectors.map((collector) => collector.stop('SIGTERM')));
   const answers = collectors.flatMap((collector) => collector.answers());
   const acknowledged = answers.flatMap((one) => one.acknowledged);
@@ -129,34 +132,72 @@ export async function expectStored({
   }
   const refused = answers.flatMap((one) => [...one.refused]);
   expect(['storage-unavailable', 'unanswered']).toEqual(expect.arrayContaining(refused));
+  return acknowledged.length;
 }
 
-/** Kills a server, a collector or the archive, again and again, and starts it again. */
-export async function chaos(
-  runtimes: readonly Runtime[],
-  random: Random,
-  rounds: number,
-): Promise<void> {
-  const loaded = await startLoaded(runtimes);
-  const { nats, collectors, archived } = loaded;
-  for (let round = 0; round < rounds; round++) {
-    await sleep(random.below(1_000));
-    const choice = random.next();
-    if (choice < 0.3) await archived.kill();
-    else if (choice < 0.5) {
+type LoadedCluster = Awaited<ReturnType<typeof startLoaded>>;
+
+/** Stops the leader for a while, as a virtual machine does, and lets another server lead. */
+export async function pauseLeader({ nats, collectors }: LoadedCluster, ms: number): Promise<void> {
+  const leader = await nats.leaderOf('VIEWS');
+  await nats.pause(leader, ms);
+  await goOn(collectors);
+  await nats.stepDown('VIEWS');
+  await goOn(collectors);
+}
+
+/** What can happen to a cluster, with its frequency. */
+const EVENTS: readonly [
+  number,
+  (loaded: LoadedCluster, random: Random, pauseMsMax: number) => Promise<void>,
+][] = [
+  [3, ({ archived }) => archived.kill()],
+  [
+    2,
+    async ({ nats, collectors }, random) => {
       const collector = random.pick(collectors);
       await collector.stop('SIGKILL');
       // A collector cannot start while the cluster has no quorum.
       await nats.leaderOf('VIEWS');
       await collector.start();
-    } else {
+    },
+  ],
+  [
+    5,
+    async ({ nats }, random) => {
       // One at a time: three that are killed at once may lose what they have acknowledged.
       const node = random.pick(nats.nodes);
       await node.stop('SIGKILL');
       await sleep(random.below(1_000));
       await node.start();
-    }
-    await goOn(collectors);
+    },
+  ],
+  [
+    3,
+    ({ nats }, random, pauseMsMax) =>
+      nats.pause(random.pick(nats.nodes), random.between(Math.min(3_000, pauseMsMax), pauseMsMax)),
+  ],
+  [2, (loaded, _, pauseMsMax) => pauseLeader(loaded, Math.min(7_000, pauseMsMax))],
+  [2, ({ nats }) => nats.stepDown('VIEWS')],
+];
+
+/**
+ * Kills or pauses a server, kills a collector or the archive, or lets another server lead, again
+ * and again.
+ */
+export async function chaos(
+  runtimes: readonly Runtime[],
+  random: Random,
+  rounds: number,
+  pauseMsMax = 2_000,
+): Promise<number> {
+  const loaded = await startLoaded(runtimes);
+  for (let round = 0; round < rounds; round++) {
+    await sleep(random.below(1_000));
+    let left = random.below(EVENTS.reduce((sum, [weight]) => sum + weight, 0));
+    const [, happen] = EVENTS.find(([weight]) => (left -= weight) < 0)!;
+    await happen(loaded, random, pauseMsMax);
+    await goOn(loaded.collectors);
   }
-  await expectStored(loaded);
+  return expectStored(loaded);
 }

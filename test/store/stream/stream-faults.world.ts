@@ -11,7 +11,7 @@ import {
 } from '../../support/nats-server.ts';
 import { BUN, DENO, isPresent, NODE } from '../../support/runtimes.ts';
 import { sumOf, startWatched, type Watched } from '../../support/status.ts';
-import { chaos, expectStored, goOn, startLoaded } from '../../support/stream-faults.ts';
+import { chaos, expectStored, goOn, pauseLeader, startLoaded } from '../../support/stream-faults.ts';
 import { until } from '../../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../../support/views.ts';
 
@@ -223,6 +223,12 @@ describe.skipIf(!canRunNats())('a stream that three servers keep', () => {
     await expectStored(loaded);
   });
 
+  it('loses nothing when its leader is stopped for 7 seconds, and then another one leads', async () => {
+    const loaded = await startLoaded([NODE]);
+    await pauseLeader(loaded, 7_000);
+    await expectStored(loaded);
+  });
+
   it('accepts no views without a quorum, and accepts them again with one', async () => {
     const nats = await startNatsCluster();
     const viewlog = await start(nats);
@@ -243,7 +249,7 @@ describe.skipIf(!canRunNats())('a stream that three servers keep', () => {
 
   const seed = Number(process.env['VIEWLOG_TEST_SEED'] ?? Math.floor(Math.random() * 1e9));
 
-  it(`loses nothing when anything is killed, from seed ${seed}`, async () => {
+  it(`loses nothing when anything is killed or paused, from seed ${seed}`, async () => {
     await chaos(RUNTIMES, new Random(seed), 4);
   }, 150_000);
 });
