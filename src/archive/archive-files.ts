@@ -100,12 +100,14 @@ export class ArchiveFiles {
   }
 
   /** Records that nothing after this message is archived, and trusts no recorded size. */
-  restart(stream: string, created: string, sequence: number): Promise<void> {
+  async restart(stream: string, created: string, sequence: number): Promise<void> {
+    // Later, nothing would show that a file is shorter than it was.
+    await this.examine();
     this.#days.clear();
     this.#recent.clear();
     this.#isCaughtUp = false;
     const shortened = [...this.shortened];
-    return this.#save({ stream, created, sequence, files: {}, missing: [], shortened });
+    await this.#save({ stream, created, sequence, files: {}, missing: [], shortened });
   }
 
   /**

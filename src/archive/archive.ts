@@ -24,7 +24,12 @@ import { ArchiveFiles, type ArchiveFilesOptions } from './archive-files.ts';
 import { ArchiveLog } from './archive-log.ts';
 import { mismatchOf } from './archive-record.ts';
 import { RestoredDay } from './restored-day.ts';
-import { readFromLeader, type Run, type StreamMessage, type StreamSource } from './stream-source.ts';
+import {
+  readFromLeader,
+  type Run,
+  type StreamMessage,
+  type StreamSource,
+} from './stream-source.ts';
 
 export interface ArchiveOptions extends ArchiveFilesOptions {
   readonly source: StreamSource;

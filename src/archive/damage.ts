@@ -31,7 +31,8 @@ export async function damageOf(
     // A file that cannot be looked at is reported when it is opened.
     const found = await ifPresent(files.stat(`${dir}/${name}`)).catch(() => 'unknown' as const);
     if (found === undefined) missing.push(name);
-    else if (found !== 'unknown' && found.isFile() && found.size < (size ?? 0)) shortened.push(name);
+    else if (found !== 'unknown' && found.isFile() && found.size < (size ?? 0))
+      shortened.push(name);
   }
   return { missing, shortened };
 }

@@ -4,7 +4,12 @@ import { fileNameOf } from '../disk/names.ts';
 import { ifPresent } from '../disk/ops.ts';
 import { type ArchiveLine, batchOf } from './archive-batch.ts';
 import type { ArchiveFiles, ArchiveFilesOptions } from './archive-files.ts';
-import { readFromLeader, type Run, type StreamMessage, type StreamSource } from './stream-source.ts';
+import {
+  readFromLeader,
+  type Run,
+  type StreamMessage,
+  type StreamSource,
+} from './stream-source.ts';
 
 type Options = ArchiveFilesOptions & { readonly source: StreamSource };
 

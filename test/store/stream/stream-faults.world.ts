@@ -11,7 +11,13 @@ import {
 } from '../../support/nats-server.ts';
 import { BUN, DENO, isPresent, NODE } from '../../support/runtimes.ts';
 import { sumOf, startWatched, type Watched } from '../../support/status.ts';
-import { chaos, expectStored, goOn, pauseLeader, startLoaded } from '../../support/stream-faults.ts';
+import {
+  chaos,
+  expectStored,
+  goOn,
+  pauseLeader,
+  startLoaded,
+} from '../../support/stream-faults.ts';
 import { until } from '../../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../../support/views.ts';
 
