@@ -17,6 +17,13 @@ export class ArchiveProcess extends SimulatedProcess {
   declare protected readonly world: ArchiveWorld;
   readonly #stopping = new AbortController();
   #archive!: Archive;
+  /** A day that the operator restores. */
+  readonly #restore: string | undefined;
+
+  constructor(world: ArchiveWorld, restore?: string) {
+    super(world);
+    this.#restore = restore;
+  }
 
   protected async run(): Promise<boolean> {
     const { time, ledger, settings, stream } = this.world;
@@ -33,7 +40,8 @@ export class ArchiveProcess extends SimulatedProcess {
       minFreeBytes: settings.minFreeBytes,
       keepDays: settings.keepDays.views,
       isLocked: () => true,
-      once: false,
+      once: this.#restore !== undefined,
+      restore: this.#restore,
       now: time.wallMs,
       log: this.log,
       waitMsMax: 1_000,
@@ -42,7 +50,10 @@ export class ArchiveProcess extends SimulatedProcess {
     this.#archive.run().then(
       () => {
         this.outcome = 'stopped';
-        ledger.check(this.#stopping.signal.aborted, 'it stopped without a signal');
+        if (this.#stopping.signal.aborted) return;
+        const day = this.#restore;
+        if (day === undefined) ledger.fail('it stopped without a signal');
+        else if (!this.syscalls.isDead) this.world.checkRestored(day);
       },
       (error: unknown) => this.#failed(error),
     );
@@ -52,10 +63,18 @@ export class ArchiveProcess extends SimulatedProcess {
   check(): void {
     if (this.hasEnded) return;
     const { ledger, stream, disk } = this.world;
-    const { lines, sequence, path } = this.#archive.state();
+    const { lines, sequence, path, shortened } = this.#archive.state();
     ledger.check(lines <= ledger.life.lines.views, `it says that it has written ${lines} lines`);
     if (!this.#isCalm()) return;
     ledger.check(sequence === stream.last, `it is at ${sequence}, the stream at ${stream.last}`);
+    for (const [name, inode] of this.world.cutFiles) {
+      if (disk.find(`${DATA}/${name}`) !== inode) continue;
+      ledger.check(shortened.includes(name), `${name} was cut short, and nothing says so`);
+    }
+    for (const name of shortened) {
+      const isThere = disk.find(`${DATA}/${name}`) !== undefined;
+      ledger.check(isThere, `${name} is gone, and is still said to be cut short`);
+    }
     // A file may have lines from lost messages, as far as the archive knows.
     const { hasLost } = this.world;
     this.world.checkArchived();
@@ -87,7 +106,9 @@ export class ArchiveProcess extends SimulatedProcess {
     if (this.syscalls.isDead) return;
     this.outcome = String(error);
     ledger.note(`fatal: ${this.outcome}`);
-    const isMeant = error instanceof Fatal && error.exitCode === 74 && this.syscalls.errors > 0;
+    const isPacked = this.#restore !== undefined && this.outcome.includes('.gz" is packed');
+    const isOfDisk = error instanceof Fatal && error.exitCode === 74 && this.syscalls.errors > 0;
+    const isMeant = isPacked || isOfDisk;
     ledger.check(isMeant, `it ended for no reason: ${this.outcome}`);
   }
 

@@ -1,4 +1,5 @@
 import type { ArchiveRecord } from '../../src/archive/archive-record.ts';
+import { MINUTE_MS } from '../../src/base/time.ts';
 import { ARCHIVE_RECORD, archiveRecordOf } from '../../src/disk/names.ts';
 import { SimulatedStream } from '../support/stream.ts';
 import { ArchiveProcess } from './archive-process.ts';
@@ -13,12 +14,15 @@ const NUMBER = /"n":(\d+)/;
 /** A stream on servers that may lose messages, and archives of it in one data directory. */
 export class ArchiveWorld extends World<ArchiveProcess> {
   readonly stream = new SimulatedStream();
-  /** The time of the stream's last change; infinite while the servers do not answer. */
-  quietSinceMs = 0;
+  #changedMs = 0;
+  /** The servers do not answer. */
+  #isDown = false;
   /** A server that is behind may leave out a message beside others that are gone. */
   #omitsNext = false;
   /** The servers have lost messages, and the archive may not have noticed yet. */
   hasLost = false;
+  /** Files that were cut short and not restored. */
+  readonly cutFiles = new Map<string, Inode>();
   /** An earlier record that still fits the stream, and the files of that time. */
   #backup: { readonly bytes: Buffer; readonly files: readonly Inode[] } | undefined;
 
@@ -28,19 +32,33 @@ export class ArchiveWorld extends World<ArchiveProcess> {
       const omits = this.#omitsNext || this.random.chance(isLast ? 0.2 : 0.05);
       this.#omitsNext = false;
       if (!omits || this.process.syscalls.weather === WEATHERS.calm) return false;
-      this.quietSinceMs = Math.max(this.quietSinceMs, this.time.nowMs);
+      this.#touch();
       return true;
     };
     this.stream.answering = async (isIdle) => {
       const ms = isIdle ? IDLE_MS : this.random.between(0.1, 5);
       await new Promise((resolve) => setTimeout(resolve, ms));
-      if (this.quietSinceMs === Infinity) throw new Error('no quorum');
+      if (this.#isDown) throw new Error('no quorum');
     };
   }
 
-  protected newProcess(): ArchiveProcess {
+  /** The time of the stream's last change; infinite while not all of it can be read. */
+  get quietSinceMs(): number {
+    return this.#isDown || this.stream.hidden.size > 0 ? Infinity : this.#changedMs;
+  }
+
+  #touch(ms = this.time.nowMs): void {
+    this.#changedMs = Math.max(this.#changedMs, ms);
+  }
+
+  protected newProcess(isAtPeace: boolean): ArchiveProcess {
     if (this.random.chance(0.2)) this.#changeRecord();
-    return new ArchiveProcess(this);
+    else if (this.random.chance(0.2)) this.#cutFile();
+    // A new process asks the leader as soon as it has read everything.
+    this.#changedMs = this.time.nowMs;
+    const [cut] = this.cutFiles.keys();
+    const isRestored = cut !== undefined && !isAtPeace && this.random.chance(0.5);
+    return new ArchiveProcess(this, isRestored ? cut.slice(6, 16) : undefined);
   }
 
   protected override events(): readonly Event[] {
@@ -53,7 +71,10 @@ export class ArchiveWorld extends World<ArchiveProcess> {
       [4, 'the servers answer', () => this.#setDown(false)],
       [2, 'the connection is lost', () => this.#changeStream(() => stream.disconnect())],
       [6, 'messages expire', () => this.#expire()],
-      [2, 'a message is removed', () => this.#remove(stream.first + random.below(20))],
+      [2, 'messages are removed', () => this.#removeSome()],
+      [4, 'a deposed leader answers', () => this.#depose()],
+      [4, 'it steps down', () => this.#stepDown()],
+      [3, 'views come twice', () => this.#publishAgain()],
       [4, 'the servers lose messages', () => this.#lose()],
       [1, 'the stream is made anew', () => this.#recreate()],
     ];
@@ -67,6 +88,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
 
   protected override clear(spaceBytes: number): void {
     this.#setDown(false);
+    this.#stepDown();
     super.clear(spaceBytes);
   }
 
@@ -98,6 +120,18 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     this.#backup ??= { bytes: Buffer.from(recordFile.bytes), files };
   }
 
+  /** Checks that the file of a day has every view of that day in the stream. */
+  checkRestored(day: string): void {
+    const name = `views-${day}.ndjson`;
+    this.cutFiles.delete(name);
+    if (this.stream.hidden.size > 0 || this.hasLost) return;
+    const position = this.record?.sequence ?? 0;
+    for (const line of this.stream.lines(position)) {
+      const n = Number(NUMBER.exec(line)![1]);
+      this.ledger.check(this.ledger.isInFile(n, day), `view ${n} of ${day} is not restored`);
+    }
+  }
+
   async #killAtOperation(operations = 60): Promise<void> {
     this.process.syscalls.operationsLeft = this.random.below(operations);
     await this.time.advance(3_000);
@@ -125,12 +159,13 @@ export class ArchiveWorld extends World<ArchiveProcess> {
   }
 
   #setDown(isDown: boolean): void {
-    this.quietSinceMs = isDown ? Infinity : this.time.nowMs;
+    this.#isDown = isDown;
+    this.#touch();
   }
 
   #changeStream(change: () => void): void {
     change();
-    if (this.quietSinceMs !== Infinity) this.quietSinceMs = this.time.nowMs;
+    this.#touch();
     this.ledger.note(`the stream ends at ${this.stream.last}`);
   }
 
@@ -144,9 +179,57 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     this.#changeStream(() => stream.expire(stream.first + count));
   }
 
-  #remove(sequence: number): void {
-    if (this.hasLost || sequence > this.stream.last) return;
-    this.#changeStream(() => this.stream.remove(sequence));
+  /** Removes a message, or every second one of several. */
+  #removeSome(): void {
+    const { stream, random } = this;
+    if (this.hasLost) return;
+    const from = stream.first + random.below(20);
+    const to = Math.min(stream.last, from + random.pick([0, 0, 8]));
+    this.#changeStream(() => {
+      for (let sequence = from; sequence <= to; sequence += 2) stream.remove(sequence);
+    });
+  }
+
+  /** A server that was paused goes on as the leader, without some messages in the middle. */
+  #depose(): void {
+    const { stream, random, record } = this;
+    if (this.hasLost || stream.last - stream.first < 3) return;
+    const position = random.chance(0.8) ? (record?.sequence ?? 0) : stream.first;
+    const from = Math.max(stream.first, position + 1) + random.below(3);
+    for (let at = from; at < Math.min(stream.last, from + 1 + random.below(9)); at++) {
+      if (at !== record?.sequence) stream.hidden.add(at);
+    }
+    this.ledger.note(`${stream.hidden.size} messages are hidden`);
+  }
+
+  #stepDown(): void {
+    const { stream, time } = this;
+    if (stream.hidden.size === 0) return;
+    stream.hidden.clear();
+    // The archive asks for them within a minute.
+    this.#touch(time.nowMs + MINUTE_MS);
+  }
+
+  #publishAgain(): void {
+    const { stream, random } = this;
+    if (this.hasLost) return;
+    const lines = stream.lines(stream.last).slice(-20);
+    this.#changeStream(() => stream.publish(lines.filter(() => random.chance(0.2))));
+  }
+
+  #cutFile(): void {
+    const { disk, random, ledger } = this;
+    const names = Object.keys(this.record?.files ?? {});
+    const name = names.length === 0 ? '' : random.pick(names);
+    const inode = disk.find(`${DATA}/${name}`);
+    const size = Math.min(inode?.size ?? 0, this.record?.files[name] ?? 0);
+    // While a stream that does not match is read again, no size is recorded.
+    if (inode?.kind !== 'file' || size === 0) return;
+    inode.truncate(random.below(size));
+    ledger.cut(inode);
+    this.#backup = undefined;
+    this.cutFiles.set(name, inode);
+    ledger.note(`- ${name} is cut to ${inode.size} bytes`);
   }
 
   /** Some of the lost messages may come again, and others in their place. */
@@ -187,6 +270,8 @@ export class ArchiveWorld extends World<ArchiveProcess> {
   #changeRecord(): void {
     const record = this.#recordFile;
     if (record === undefined) return;
+    // Only the record says how long the files were.
+    this.cutFiles.clear();
     if (this.random.chance(0.5)) this.operator.take(ARCHIVE_RECORD, 'removed');
     else if (this.#backup?.files.every(({ gone }) => gone === undefined) === true) {
       record.truncate(0);

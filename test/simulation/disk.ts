@@ -40,6 +40,7 @@ export class Inode {
     this.size += bytes.length;
   }
 
+  /** Another program cuts the file short. */
   truncate(size: number): void {
     this.size = size;
     this.durableBytes = Math.min(size, this.durableBytes);

@@ -95,6 +95,27 @@ export class Ledger {
     return place !== undefined || wasMoved === true;
   }
 
+  /** Records that the operator cut a file short. Its views are excused until it is restored. */
+  cut(inode: Inode): void {
+    const content = this.#contentOf(inode);
+    for (let n = content.lines.at(-1); n !== undefined; n = content.lines.at(-1)) {
+      const sent = this.#sent[n]!;
+      if (sent.place?.inode !== inode || sent.place.end <= inode.size) break;
+      content.lines.pop();
+      delete sent.place;
+      sent.wasMoved = true;
+    }
+    content.lineStart = inode.bytes.lastIndexOf(NEWLINE) + 1;
+    for (const at of content.tornAt) if (at > inode.size) content.tornAt.delete(at);
+    if (inode.size > content.lineStart) content.tornAt.add(inode.size);
+  }
+
+  /** Returns whether the view is in the file that has its day's name. */
+  isInFile(n: number, day: string): boolean {
+    const { place, ts } = this.#sent[n]!;
+    return !ts.startsWith(day) || (place !== undefined && place.inode.gone === undefined);
+  }
+
   /** The view must not be stored. */
   forbid(n: number): void {
     this.#sent[n]!.isForbidden = true;

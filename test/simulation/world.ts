@@ -66,7 +66,7 @@ export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
 
   /** Lets events happen until the process ends. */
   async #live(): Promise<void> {
-    this.process = this.newProcess();
+    this.process = this.newProcess(false);
     if (this.random.chance(0.5)) this.#setWeather();
     const hasStarted = await this.process.start();
     for (let step = this.random.below(this.#pace.steps); hasStarted && step > 0; step--) {
@@ -102,7 +102,7 @@ export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
 
   /** Runs without faults: torn lines are ended, views are stored, and an old file is removed. */
   async #liveInPeace(): Promise<void> {
-    this.process = this.newProcess();
+    this.process = this.newProcess(true);
     this.clear(UNLIMITED);
     const hasStarted = await this.process.start();
     this.ledger.check(hasStarted, 'it did not start, though all is well');
@@ -117,7 +117,7 @@ export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
     this.#cutPower();
   }
 
-  protected abstract newProcess(): P;
+  protected abstract newProcess(isAtPeace: boolean): P;
   /** A few views arrive. */
   protected abstract sendFew(): void;
   /** Any number of views arrive, and time passes. */

@@ -60,9 +60,10 @@ export class SimulatedStream implements StreamSource {
     this.#connections += 1;
   }
 
-  /** Returns the lines of the stream, in its order. */
-  lines(): string[] {
-    return [...this.#messages.values()].map(({ data }) => Buffer.from(data).toString());
+  /** Returns the lines of the stream up to a message, in its order. */
+  lines(to = this.last): string[] {
+    const messages = [...this.#messages].filter(([sequence]) => sequence <= to);
+    return messages.map(([, { data }]) => Buffer.from(data).toString());
   }
 
   has(sequence: number): boolean {
