@@ -52,8 +52,9 @@ export class ArchiveWorld extends World<ArchiveProcess> {
   }
 
   protected newProcess(isAtPeace: boolean): ArchiveProcess {
-    if (this.random.chance(0.2)) this.#changeRecord();
-    else if (this.random.chance(0.2)) this.#cutFile();
+    const change = this.random.next();
+    if (change < 0.2) this.#changeRecord();
+    else if (change < 0.36) this.#cutFile();
     // A new process asks the leader as soon as it has read everything.
     this.#changedMs = this.time.nowMs;
     const [cut] = this.cutFiles.keys();
@@ -62,7 +63,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
   }
 
   protected override events(): readonly Event[] {
-    const { stream, random } = this;
+    const { stream } = this;
     return [
       ...super.events(),
       [4, 'kill -9 at a file operation', () => this.#killAtOperation()],
