@@ -1,8 +1,10 @@
 import { buildSync } from 'esbuild';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { hasChromium } from '../support/chromium.ts';
 import { hasFirefox } from '../support/firefox.ts';
-import { pageOf, type Person, type Visitor, visitsOf } from '../support/people.ts';
+import { pageOf, type Person, type Result, type Visitor, visitsOf } from '../support/people.ts';
 import { TOOLS } from '../support/runtimes.ts';
 
 // People's visits to sites with the printed script, and the views that a person would count.
@@ -98,6 +100,12 @@ const openAndHear = async (v: Visitor): Promise<unknown> => {
 };
 const HOME = '/ | Page / |  | ';
 
+/** Not every browser has a Navigation API. */
+const WITH_AND_WITHOUT_NAVIGATION = [
+  '',
+  `Object.defineProperty(self, 'navigation', { value: undefined });`,
+];
+
 const PEOPLE: Person[] = [
   {
     did: 'read on while the collector hung with the first view, which the script gives up after 10 s',
@@ -105,9 +113,10 @@ const PEOPLE: Person[] = [
     steps: async (v) => {
       await v.open('/');
       await v.run(route('/a', 0));
-      await v.counted(1);
+      return v.counted(1);
     },
     stored: ['/a | App /a | SITE/ | '],
+    saw: 'true',
   },
   {
     did: 'found the site in a search, and read four pages',
@@ -214,22 +223,20 @@ const PEOPLE: Person[] = [
     },
     stored: ['/ | Page /?a=b |  | ', '/a | Page /?a=b | SITE/ | '],
   },
-  ...['', `Object.defineProperty(self, 'navigation', { value: undefined });`].map(
-    (browser): Person => ({
-      did: `went back and forward in a single-page site: ${browser}`,
-      browser,
-      steps: async (v) => {
-        await v.open('/');
-        await v.run(route('/a', 0));
-        await v.counted(2);
-        await v.back();
-        await v.counted(3);
-        await v.run('history.forward()');
-        await v.counted(4);
-      },
-      stored: [HOME, '/a | App /a | SITE/ | ', '/ | App /a | SITE/a | ', '/a | App /a | SITE/ | '],
-    }),
-  ),
+  ...WITH_AND_WITHOUT_NAVIGATION.map((browser): Person => ({
+    did: `went back and forward in a single-page site: ${browser}`,
+    browser,
+    steps: async (v) => {
+      await v.open('/');
+      await v.run(route('/a', 0));
+      await v.counted(2);
+      await v.back();
+      await v.counted(3);
+      await v.run('history.forward()');
+      await v.counted(4);
+    },
+    stored: [HOME, '/a | App /a | SITE/ | ', '/ | App /a | SITE/a | ', '/a | App /a | SITE/ | '],
+  })),
   {
     did: 'left a route at once',
     steps: async (v) => {
@@ -254,6 +261,7 @@ const PEOPLE: Person[] = [
   },
   {
     did: 'closed the tab at once',
+    way: '/slow',
     steps: async (v) => {
       await v.open('/');
       await v.close();
@@ -287,16 +295,17 @@ const PEOPLE: Person[] = [
     },
     stored: [HOME],
   },
-  {
-    did: 'followed a link that redirects in the page',
+  ...WITH_AND_WITHOUT_NAVIGATION.map((browser): Person => ({
+    did: `followed a link that redirects in the page: ${browser}`,
+    browser,
     steps: async (v) => {
       await v.open('/');
       await v.run(`(history.pushState(null, '', '/old'), setTimeout(() => {
-        history.replaceState(null, '', '/new'); document.title = 'New' }, 200), 1)`);
+          history.replaceState(null, '', '/new'); document.title = 'New' }, 200), 1)`);
       await v.counted(2);
     },
     stored: [HOME, '/new | New | SITE/ | '],
-  },
+  })),
   {
     did: 'used Vue Router',
     attributes: 'data-app',
@@ -556,8 +565,8 @@ const PEOPLE: Person[] = [
   })),
 ];
 
-// PEOPLE='used Turbo' BROWSERS=Firefox chooses among them.
-const CHOSEN = PEOPLE.filter(({ did }) => did.includes(process.env['PEOPLE'] ?? ''));
+// PEOPLE='used (Turbo|Swup)' BROWSERS=Firefox chooses among them.
+const CHOSEN = PEOPLE.filter(({ did }) => new RegExp(process.env['PEOPLE'] ?? '').test(did));
 const BROWSERS = [
   ['Chromium', hasChromium],
   ['Firefox', hasFirefox],
@@ -595,13 +604,74 @@ async function miscounted(people: readonly Person[], browser: 'Chromium' | 'Fire
   expect(new Set(paths), `${browser}: referers`).toStrictEqual(new Set(['/']));
   return people
     .map((person, i) => ({ person, browser, result: results[i]! }))
-    .filter(({ person: { stored, saw = '' }, result }) => {
-      const isStored = result.stored.join('\n') === stored.join('\n');
-      return !isStored || !(result.saw ?? '').includes(saw);
-    });
+    .filter(({ person, result }) => !isRight(person, result));
+}
+
+function isRight({ stored, saw = '' }: Person, result: Result): boolean {
+  return result.stored.join('\n') === stored.join('\n') && (result.saw ?? '').includes(saw);
 }
 
 const expectedOf = ({ did, stored, saw }: Person) =>
   saw === undefined
     ? { did, stored }
     : { did, stored, saw: expect.stringContaining(saw) as unknown };
+
+/** Returns people who find each fault of script-faults.txt, with the script that has it. */
+function plantedPeople(): (Person & { readonly fault: string })[] {
+  const sound = readFileSync(
+    join(import.meta.dirname, '../../src/commands/snippet/script.ts'),
+    'utf8',
+  );
+  const faults = readFileSync(join(import.meta.dirname, 'script-faults.txt'), 'utf8').trimEnd();
+  return faults
+    .split('\n\n')
+    .slice(1)
+    .filter((text) => new RegExp(process.env['PLANTED'] ?? '').test(text.split('\n')[0]!))
+    .flatMap((text) => {
+      const [fault = '', finders = '', ...lines] = text.split('\n').map((line) => line.slice(2));
+      let planted = sound;
+      for (let i = 0; i < lines.length; i += 2) {
+        expect(planted, fault).toContain(lines[i]);
+        planted = planted.replace(lines[i]!, () => lines[i + 1]!);
+      }
+      return PEOPLE.filter(({ did }) => new RegExp(finders).test(did)).map((person) => ({
+        ...person,
+        fault,
+        plant: (element: string) =>
+          element.replace(/(?<=CDATA\[\*\/).*?(?=\("\d+",")/, () =>
+            minified(planted, person.args?.includes('--campaigns') ?? false),
+          ),
+      }));
+    });
+}
+
+function minified(contents: string, keepsCampaigns: boolean): string {
+  const { outputFiles } = buildSync({
+    stdin: { contents, loader: 'ts' },
+    define: { CAMPAIGNS: String(keepsCampaigns) },
+    minify: true,
+    write: false,
+  });
+  return outputFiles[0]!.text.trim().replace(/\(PROJECT,VIEW_URL\);$/, '');
+}
+
+// PLANTED=. shows that the table finds faults of the script, and who finds which.
+it.runIf(process.env['PLANTED'])(
+  'people find each fault of the script',
+  { timeout: 900_000 },
+  async () => {
+    const people = plantedPeople();
+    const browser = process.env['BROWSERS'] === 'Firefox' ? 'Firefox' : 'Chromium';
+    const { results, referers } = await visitsOf(people, browser);
+    const found = new Map(people.map(({ fault }) => [fault, [] as string[]]));
+    for (const [i, person] of people.entries()) {
+      if (!isRight(person, results[i]!)) found.get(person.fault)!.push(person.did);
+    }
+    if (referers.some((referer = '') => referer.includes('email'))) {
+      found.get("send the page's query to the collector's host")!.push('the referers');
+    }
+    for (const [fault, finders] of found) console.log(fault, '<-', finders.join('; ') || 'NOBODY');
+    const survivors = [...found].filter(([, finders]) => finders.length === 0);
+    expect(survivors).toStrictEqual([]);
+  },
+);

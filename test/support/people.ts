@@ -34,7 +34,7 @@ export interface Visitor extends Omit<Tab, 'goto'> {
   sees(code: string): Promise<unknown>;
   wait(ms: number): Promise<void>;
   /** Waits until this many views are stored; not for ever, because they may be too few. */
-  counted(views: number): Promise<void>;
+  counted(views: number): Promise<boolean>;
   /** Opens a page of the site that was saved as a file. */
   openFile(): Promise<unknown>;
 }
@@ -44,6 +44,8 @@ type Way = '/hang' | '/hang-once' | '/slow' | '/reset' | '/redirect' | '/down';
 
 export interface Person {
   readonly did: string;
+  /** Returns another script's element instead of the printed one. */
+  readonly plant?: (element: string) => string;
   /** Options of `viewlog snippet`. */
   readonly args?: readonly string[];
   /** The project's id, if not one of its own. */
@@ -215,7 +217,7 @@ async function startWeb(people: readonly Person[]) {
     const { way = '', policy = '', args = [] } = person;
     const base = way === '/down' ? down : (way.startsWith('/hang') ? origin : views) + way;
     const { stdout, stderr } = await print(policy ? id : ANY_ID, '--url', base, ...args);
-    const script = stdout
+    const script = (person.plant ?? String)(stdout)
       .replace(`("${ANY_ID}"`, `("${id}"`)
       .replace('<script', `<script ${person.attributes ?? ''}`);
     const page = (path: string): string => (person.html ?? pageOf)(path, script);
@@ -291,6 +293,7 @@ function visitorOf({ origin, id, page, person }: Site, tab: Tab, web: Web) {
     counted: async (views) => {
       const deadline = Date.now() + 20_000;
       while (stored().length < views && Date.now() < deadline) await sleep(50);
+      return stored().length >= views;
     },
   };
   return { visitor, stored };
@@ -334,7 +337,7 @@ export async function visitsOf(people: readonly Person[], browser: 'Chromium' | 
   return { results, referers: web.referers };
 }
 
-interface Result {
+export interface Result {
   readonly did: string;
   readonly stored: readonly string[];
   readonly saw?: string;
