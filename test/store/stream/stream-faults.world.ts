@@ -113,7 +113,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     ]);
     const ids = new Set((await nats.messages('VIEWS')).map(({ id }) => id));
     expect(load.answers.acknowledged.filter((id) => !ids.has(id))).toStrictEqual([]);
-    expect((await viewlog.metrics())['viewlog_queue_bytes']).toBe(0);
+    await until(async () => (await viewlog.metrics())['viewlog_queue_bytes'] === 0);
   });
 
   it('refuses views while the stream is full, logs it once, and recovers with space', async () => {
