@@ -115,7 +115,7 @@ function lists(totals: Totals, top: number) {
     isExact: tally.isExact,
   });
   const named = (tally: Tally, nameOf = textOfBytewise) => list(tally.renamed(nameOf), short);
-  const titles = titlesByPage(totals.titles);
+  const titles = titlesByPage(totals.titles());
   const page = (projectAndUrl: string) => {
     const [project, url] = split(projectAndUrl);
     return { project, url: short(url), name: short(titles.get(projectAndUrl) ?? '') };
@@ -124,22 +124,13 @@ function lists(totals: Totals, top: number) {
     const [campaign = '', source = '', medium = ''] = (JSON.parse(tags) as string[]).map(short);
     return { campaign, source, medium };
   };
-  const hosts = ownHosts(totals.hostsWithin);
-  const isOwn = (project: string, host: string): boolean => hosts.get(project) === host;
-  const entryPages = totals.entryPages.renamed((hostAndPage) => {
-    const [host, pageText] = split(hostAndPage);
-    return isOwn(split(pageText)[0], host) ? undefined : pageName(pageText);
-  });
-  const referrers = totals.referrers.renamed((projectAndSource) => {
-    const [project, source] = split(projectAndSource);
-    return isOwn(project, source) ? undefined : textOfBytewise(source);
-  });
+  const { referrers, entryPages } = totals;
   return {
     projects: named(totals.projects),
     pages: list(totals.pages.renamed(pageName), page),
-    entryPages: list(entryPages, page),
+    entryPages: list(entryPages.renamed(pageName), page),
     entryViews: entryPages.count,
-    referrers: list(referrers, short),
+    referrers: named(referrers),
     internalViews: totals.projects.count - referrers.count,
     campaigns: list(totals.campaigns.renamed(campaignName), campaign),
     campaignViews: totals.campaigns.count,
@@ -184,15 +175,3 @@ function titlesByPage(titles: Tally): Map<string, string> {
   const rows = byPage.top().map(({ text }) => JSON.parse(text) as [string, string]);
   return new Map(rows.toReversed());
 }
-
-/**
- * Returns the host of each project that lists no origins and has views from within a visit: the
- * host that most of these came from.
- */
-const ownHosts = (hostsWithin: Tally): Map<string, string> =>
-  new Map(
-    hostsWithin
-      .top()
-      .map(({ text }) => split(text))
-      .toReversed(),
-  );

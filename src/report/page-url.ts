@@ -5,10 +5,6 @@ import { printable } from '../base/text.ts';
 /** Returns `/a` for `/a?b=c#d`. */
 export const withoutQuery = (url: string): string => url.replace(/[?#].*/s, '');
 
-/** Returns `/a` for `https://example.com/a?b=c`. */
-export const pathOf = (address: string): string =>
-  withoutQuery(address.replace(/^[^:]*:\/\/[^/?#]*/, '')) || '/';
-
 const ESCAPES = /(?:%[0-9a-f]{2})+/gi;
 
 /**

@@ -69,11 +69,9 @@ export class Sources {
   readonly #own = new Set<string>();
   readonly #ownSuffixes: string[] = [];
   readonly #remembered = new Map<string, string>();
-  #isOwnKnown: boolean;
 
   /** @param origins the project's own origins, as in the projects file. */
   constructor(origins: readonly string[] = []) {
-    this.#isOwnKnown = origins.length > 0;
     for (const origin of origins) {
       const host = HOST.exec(originKey(origin))?.[1] ?? '';
       if (host.startsWith('*')) this.#ownSuffixes.push(host.slice(1));
@@ -89,18 +87,6 @@ export class Sources {
     const site = (end < 0 ? referrer : referrer.slice(0, end)).slice(0, SITE_LENGTH_MAX);
     if (this.#remembered.size > REMEMBERED_MAX) this.#remembered.clear();
     return getOrCreate(this.#remembered, site, (copy) => this.#sourceOf(copy));
-  }
-
-  /** Returns whether the source is a host that may be the site itself, as no origin is known. */
-  mayBeOwn(source: string): boolean {
-    return !this.#isOwnKnown && !/^[(A-Z]/.test(source);
-  }
-
-  /** From now on, this source is the site itself. */
-  setOwn(source: string): void {
-    this.#isOwnKnown = true;
-    this.#own.add(source);
-    this.#remembered.clear();
   }
 
   #sourceOf(site: string): string {

@@ -4,11 +4,14 @@ import { copyOf } from '../base/text.ts';
 export const TEXTS_MAX = 100_000;
 export const TEXT_LENGTH_MAX = 800;
 
-interface Entry {
+export interface Entry {
   readonly text: string;
   count: number;
   /** The count of the previous period. */
   before: number;
+  /** For a page, its latest title, and how many views had it without being counted yet. */
+  title: string;
+  titled: number;
 }
 
 /**
@@ -29,47 +32,46 @@ export class Tally {
     this.#lengthMax = lengthMax;
   }
 
-  /** @param text has a character for each byte. */
-  add(text: string, isBefore = false): void {
+  /**
+   * @param text has a character for each byte.
+   * @param views how many views have it.
+   */
+  add(text: string, isBefore = false, views = 1): Entry {
     const key = text.length <= this.#lengthMax ? text : text.slice(0, this.#lengthMax);
-    if (!this.#entries.has(key) && this.#entries.size >= TEXTS_MAX) this.#forgetRarerHalf();
-    const entry = getOrCreate(this.#entries, key, (copy) => ({ text: copy, count: 0, before: 0 }));
+    let entry = this.#entries.get(key);
+    if (entry === undefined) {
+      if (this.#entries.size >= TEXTS_MAX) this.#forgetRarerHalf();
+      entry = entryOf(copyOf(key));
+      this.#entries.set(entry.text, entry);
+    }
     const period = isBefore ? 'before' : 'count';
-    entry[period] += 1;
-    this[period] += 1;
+    entry[period] += views;
+    this[period] += views;
+    return entry;
   }
 
-  /**
-   * Returns a tally in which texts that get the same name are one.
-   * @param nameOf returns `undefined` for a text that does not count.
-   */
-  renamed(nameOf: (text: string) => string | undefined): Tally {
+  /** Returns a tally in which texts that get the same name are one. */
+  renamed(nameOf: (text: string) => string): Tally {
     const tally = new Tally();
-    tally.isExact = this.isExact;
-    tally.count = this.count;
-    tally.before = this.before;
-    for (const { text, count, before } of this.#entries.values()) {
-      const name = nameOf(text);
-      if (name === undefined) {
-        tally.count -= count;
-        tally.before -= before;
-        continue;
-      }
-      const entry = tally.#entries.get(name) ?? { text: name, count: 0, before: 0 };
-      entry.count += count;
-      entry.before += before;
+    const { isExact, count, before } = this;
+    Object.assign(tally, { isExact, count, before });
+    for (const one of this.#entries.values()) {
+      const name = nameOf(one.text);
+      const entry = tally.#entries.get(name) ?? entryOf(name);
+      entry.count += one.count;
+      entry.before += one.before;
       tally.#entries.set(name, entry);
     }
     return tally;
   }
 
+  all(): Iterable<Entry> {
+    return this.#entries.values();
+  }
+
   /** Returns how many different texts there are, without those of the previous period only. */
   get distinct(): number {
     return this.#counted().length;
-  }
-
-  has(text: string): boolean {
-    return this.#entries.has(text);
   }
 
   countOf(text: string): number {
@@ -97,6 +99,8 @@ export class Tally {
     }
   }
 }
+
+const entryOf = (text: string): Entry => ({ text, count: 0, before: 0, title: '', titled: 0 });
 
 /**
  * Returns the value of a key; adds a new value if the key is missing.

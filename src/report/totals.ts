@@ -1,18 +1,16 @@
+import { copyOf } from '../base/text.ts';
 import type { ProjectEntry } from '../projects/projects-schema.ts';
 import type { Calendar } from './calendar.ts';
-import { campaignIn, pathOf, withoutQuery } from './page-url.ts';
+import { campaignIn, withoutQuery } from './page-url.ts';
 import type { ViewLine } from './report-line.ts';
 import { INTERNAL, NONE, Sources } from './sources.ts';
-import { getOrCreate, Tally, TEXT_LENGTH_MAX } from './tally.ts';
+import { type Entry, getOrCreate, Tally, TEXT_LENGTH_MAX } from './tally.ts';
 
 interface Project {
   /** The local days with views, the previous period's too. */
   readonly days: Set<string>;
   readonly sources: Sources;
 }
-
-/** A host from which a project's pages were reached so often within visits is its own. */
-const SETTLED_FROM = 20;
 
 /** Adds up views. */
 export class Totals {
@@ -26,25 +24,18 @@ export class Totals {
   readonly projectsById = new Map<string, Project>();
   // All counted texts have a character for each byte.
   readonly projects = new Tally();
-  /** A project, a space and a page. */
+  /** A project, a space and a page; the same for entry pages. */
   readonly pages = new Tally();
-  /** The length of a text of `pages`, a space, the text, and a title that it had. */
-  readonly titles = new Tally(2 * TEXT_LENGTH_MAX);
-  /**
-   * The pages of views that did not come from the project's own pages: a host that may be the
-   * project's own, or nothing; a space, and a text of `pages`.
-   */
-  readonly entryPages = new Tally(2 * TEXT_LENGTH_MAX);
-  /** A project if the source may be its own host, or nothing; a space, and the source. */
+  /** The pages of views that did not come from the project's own pages. */
+  readonly entryPages = new Tally();
   readonly referrers = new Tally();
-  /** A project, a space, and a host that its pages were probably reached from within a visit. */
-  readonly hostsWithin = new Tally();
   /** Texts of `campaignIn`. */
   readonly campaigns = new Tally();
   readonly languages = new Tally();
   readonly templates = new Tally();
   readonly calendar: Calendar;
   readonly listed: readonly ProjectEntry[];
+  readonly #titles = new Tally(2 * TEXT_LENGTH_MAX);
   readonly #keepsQuery: boolean;
 
   /** @param keepsQuery true: pages keep their query. */
@@ -78,33 +69,36 @@ export class Totals {
     const { p, url, pn, ref, orgreferer } = view;
     const source = sources.of(orgreferer ?? ref);
     const cameFrom = ref === '' ? source : sources.of(ref);
-    const page = `${p} ${this.#keepsQuery ? url : withoutQuery(url)}`.slice(0, TEXT_LENGTH_MAX);
+    const page = this.pages.add(`${p} ${this.#keepsQuery ? url : withoutQuery(url)}`, isBefore);
     const campaign = campaignIn(url);
-    const mayBeOwn = sources.mayBeOwn(cameFrom);
-    if (mayBeOwn && this.#isWithinVisit(view)) {
-      const host = `${p} ${cameFrom}`;
-      this.hostsWithin.add(host);
-      // Until then, each page is counted for each host that may be its own.
-      if (this.hostsWithin.countOf(host) === SETTLED_FROM) sources.setOwn(cameFrom);
-    }
     this.projects.add(p, isBefore);
-    this.pages.add(page, isBefore);
-    if (pn !== '') this.titles.add(`${page.length} ${page}${pn}`, isBefore);
-    if (cameFrom !== INTERNAL) this.entryPages.add(`${mayBeOwn ? cameFrom : ''} ${page}`, isBefore);
-    if (source !== INTERNAL) {
-      this.referrers.add(`${sources.mayBeOwn(source) ? p : ''} ${source}`, isBefore);
-    }
+    if (pn !== '' && !isBefore) this.#addTitle(page, pn);
+    if (cameFrom !== INTERNAL) this.entryPages.add(page.text, isBefore);
+    if (source !== INTERNAL) this.referrers.add(source, isBefore);
     if (campaign !== undefined) this.campaigns.add(campaign, isBefore);
     this.languages.add(view.ubl || NONE, isBefore);
     this.templates.add(view['content.templateId'] || NONE, isBefore);
   }
 
-  /** Returns whether the view's referrer is probably another page of its site. */
-  #isWithinVisit({ p, url, ref, orgreferer }: ViewLine): boolean {
-    const path = pathOf(ref);
-    // Other sites' referrers have the path `/`, unless their pages ask browsers to send more.
-    const isLikely = path !== '/' || (orgreferer !== undefined && orgreferer !== ref);
-    return ref !== '' && isLikely && path !== withoutQuery(url) && this.pages.has(`${p} ${path}`);
+  /** Most pages always have the same title, and comparing it is faster than counting each. */
+  #addTitle(page: Entry, title: string): void {
+    if (page.title !== title) {
+      this.#countTitle(page);
+      page.title = copyOf(title.slice(0, TEXT_LENGTH_MAX));
+    }
+    page.titled += 1;
+  }
+
+  #countTitle(page: Entry): void {
+    const { text, title, titled } = page;
+    if (titled > 0) this.#titles.add(`${text.length} ${text}${title}`, false, titled);
+    page.titled = 0;
+  }
+
+  /** Returns the titles: the length of a text of `pages`, a space, the text, and its title. */
+  titles(): Tally {
+    for (const page of this.pages.all()) this.#countTitle(page);
+    return this.#titles;
   }
 
   #projectOf(id: string): Project {
