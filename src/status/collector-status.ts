@@ -38,10 +38,8 @@ export function collectorStatus({ settings, installation, snapshot }: CollectorS
     const files = await lookAround(placeAtStart, snapshot().nowMs);
     const resent = await records?.(snapshot().nowMs);
     const state = { ...snapshot(), files, resent };
-    const listing = new Listing(filter);
-    await judgeListed(state, (one) => {
-      if (project === undefined || one.id === project) listing.add(one, state.nowMs);
-    });
+    const listing = new Listing(filter, project);
+    await judgeListed(state, (one) => listing.add(one));
     const place = { ...placeAtStart, url: installation().address ?? '' };
     return modelOf({ ...state, listing, place, installation: installation() });
   };
@@ -58,7 +56,7 @@ export function collectorStatus({ settings, installation, snapshot }: CollectorS
         if (id !== undefined && snapshot().projects.find(id) === undefined) {
           return context.text('That project is not listed.\n', 404);
         }
-        const [status, text] = arrivingWords(await modelNow(context, id), id);
+        const [status, text] = arrivingWords(await modelNow(context, id));
         return context.text(`${text}\n`, status);
       },
       '/page.css': (context) => pageFile(context, 'css', 'text/css'),

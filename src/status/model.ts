@@ -40,13 +40,11 @@ export interface StatusModel extends Readonly<Listing['totals']> {
   readonly problems: readonly ProjectRow[];
   /** How many there are, without those that are fixed. */
   readonly problemsInAll: number;
-  /** Problems to wake somebody for: the worst, and how many there are. */
-  readonly alarms: readonly ProjectRow[];
-  readonly alarmsInAll: number;
+  /** True: a problem is worth waking somebody. */
+  readonly isAlarming: boolean;
   /** Projects with problems come first, the worst first. */
   readonly projects: readonly ProjectRow[];
   readonly total: Figures;
-  readonly refusals: RefusedBy;
   /** 503s of the last 24 hours, for views that could not be stored. */
   readonly unstorable: number;
   /** True: no view has arrived yet, accepted or refused. */
@@ -69,7 +67,6 @@ export interface ProjectRow extends Omit<Judged, 'name' | 'activity'> {
 }
 
 type Figures = ReturnType<typeof figuresOf>;
-type RefusedBy = ReturnType<typeof refusedBy>;
 export type LatestView = ReturnType<typeof latestViews>[number];
 export type LatestRefusal = ReturnType<typeof latestRefusals>[number];
 
@@ -87,22 +84,25 @@ export class Listing {
   /** Projects without a problem, as far as there is space for them. */
   readonly others: Judged[] = [];
   readonly totals = { projectsListed: 0, projectsActive: 0, projectsArriving: 0, projectsFound: 0 };
-  /** In the last hour. */
-  refused = 0;
-  refusedBeforeFix = 0;
+  readonly #only: string | undefined;
 
-  constructor(filter: string) {
+  /** @param only the id of the only project that is asked about. */
+  constructor(filter: string, only?: string) {
     this.filter = filter;
+    this.#only = only;
   }
 
-  /** @param nowMs the time of the judgement. */
-  add(one: Judged, nowMs: number): void {
+  /** Returns whether the project is asked about; so are requests, if all projects are. */
+  isAsked({ id }: Pick<Judged, 'id'>): boolean {
+    return this.#only === undefined || this.#only === id;
+  }
+
+  add(one: Judged): void {
     const { totals } = this;
+    if (!this.isAsked(one)) return;
     totals.projectsListed += 1;
     if (one.active) totals.projectsActive += 1;
     if (one.state === 'arriving') totals.projectsArriving += 1;
-    this.refused += one.activity.refusedIn?.lastHour(nowMs) ?? 0;
-    this.refusedBeforeFix += one.refusedBeforeFix;
     const isFound = matches(one, this.filter);
     if (isFound) totals.projectsFound += 1;
     if (one.colour !== undefined) this.problems.push(one);
@@ -117,10 +117,9 @@ export function modelOf(input: ModelInput): StatusModel {
   const toRow = (one: Judged): ProjectRow => rowOf(one, input);
   const requests = judge(REQUESTS, counts.requests, input, 'requests');
   const problems = [...listing.problems, requests]
-    .filter(({ colour }) => colour !== undefined)
+    .filter((one) => one.colour !== undefined && listing.isAsked(one))
     .sort(byRank);
   const found = problems.filter((one) => one !== requests && matches(one, filter));
-  const alarms = problems.filter(isAlarming);
   const unlisted = unlistedIn(input);
   const total = figuresOf(counts.total, input);
   return {
@@ -140,11 +139,9 @@ export function modelOf(input: ModelInput): StatusModel {
     overdue: files.overdue,
     problems: problems.slice(0, PROBLEMS_MAX).map(toRow),
     problemsInAll: problems.filter(({ colour }) => colour !== 'green').length,
-    alarms: alarms.slice(0, PROBLEMS_MAX).map(toRow),
-    alarmsInAll: alarms.length,
+    isAlarming: problems.some(isAlarming),
     projects: [...found, ...others].slice(0, ROWS_MAX).map(toRow),
     total,
-    refusals: refusedBy(total.refusedLastHour, requests, listing, nowMs),
     unstorable: counts.refusedLastDay('storage-unavailable', nowMs),
     isNew: total.lastAcceptedMs === undefined && counts.projects.size === 0,
     unlisted: unlisted.slice(0, UNLISTED_MAX).map(toRow),
@@ -167,17 +164,6 @@ const unlistedIn = (input: ModelInput): Judged[] =>
     .map(([id, activity]) => judge({ id, active: false }, activity, input, 'unlisted'))
     .filter(({ reasons }) => reasons.length > 0)
     .sort((a, b) => b.reasons[0]!.lastDay - a.reasons[0]!.lastDay);
-
-/** Returns the refused requests of the last hour: `fixed` are those for reasons that are fixed. */
-function refusedBy(all: number, requests: Judged, listing: Listing, nowMs: number) {
-  const unreadable = requests.activity.refusedIn?.lastHour(nowMs) ?? 0;
-  return {
-    listed: listing.refused - listing.refusedBeforeFix,
-    unreadable: unreadable - requests.refusedBeforeFix,
-    fixed: listing.refusedBeforeFix + requests.refusedBeforeFix,
-    unlisted: all - listing.refused - unreadable,
-  };
-}
 
 const latestViews = (input: ModelInput) =>
   combined(

@@ -65,8 +65,6 @@ export interface Judged extends Arrivals {
   readonly colour: Colour | undefined;
   /** Since when views are missing or refused, or accepted again. */
   readonly sinceMs: number | undefined;
-  /** In the last hour, for reasons that are fixed. */
-  readonly refusedBeforeFix: number;
   /** The most frequent first. */
   readonly reasons: readonly JudgedReason[];
   readonly activity: Activity;
@@ -181,7 +179,6 @@ export function judge(
       open.length === 0 && reasons.some(({ lastHour }) => lastHour > 0),
     ),
     sinceMs: state === 'silent' ? activity.lastAcceptedMs : (refusedMs ?? fixedMs),
-    refusedBeforeFix: lastHourOf(reasons.filter((one) => one.fixedMs !== undefined)),
     reasons,
     activity,
   };

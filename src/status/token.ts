@@ -22,7 +22,9 @@ export async function readToken(
   env = readEnv,
 ): Promise<string | undefined> {
   if (status === 'off') return undefined;
-  const token = (file === undefined ? env(TOKEN_ENV) : await readTokenFile(file))?.trim();
+  // An empty variable is as none; an empty file is a mistake.
+  const text = file === undefined ? env(TOKEN_ENV) || undefined : await readTokenFile(file);
+  const token = text?.trim();
   const source = file === undefined ? TOKEN_ENV : `"${printable(file, Infinity)}"`;
   if (token === undefined) {
     if (isLoopback(status.host)) return undefined;

@@ -83,7 +83,7 @@ export function headlineOf(model: StatusModel): [kind: string, text: string] {
 }
 
 /** `Aurora: all refused (origin not allowed); 1 more` */
-export function problemNames(open: readonly ProjectRow[], inAll: number): string {
+function problemNames(open: readonly ProjectRow[], inAll: number): string {
   const each = open
     .slice(0, NAMES_MAX)
     .map((row) => `${named(row.name)}: ${stateWords(row)}${reasonsOf(row)}`);
@@ -91,22 +91,11 @@ export function problemNames(open: readonly ProjectRow[], inAll: number): string
   return [...each, ...(more > 0 ? [`${formatCount(more)} more`] : [])].join('; ');
 }
 
-/**
- * Returns the answer of `/arriving`: 503 and the alarms if somebody should look at them.
- * @param id the only project that was asked about.
- */
-export function arrivingWords(model: StatusModel, id?: string): [200 | 503, string] {
-  const { store, projects } = model;
-  const alarms = model.alarms.filter((one) => id === undefined || one.id === id);
-  const [, headline] = headlineOf(model);
-  if (store.unavailable !== undefined) return [503, headline];
-  if (alarms.length > 0) {
-    const inAll = id === undefined ? model.alarmsInAll : alarms.length;
-    return [503, problemNames(alarms, inAll)];
-  }
-  const own = projects.find((row) => row.id === id);
-  return [200, own === undefined ? headline : `${named(own.name)}: ${stateWords(own)}`];
-}
+/** Returns the answer of `/arriving`: 503 if somebody should look. */
+export const arrivingWords = (model: StatusModel): [200 | 503, string] => {
+  const isFailing = model.isAlarming || model.store.unavailable !== undefined;
+  return [isFailing ? 503 : 200, headlineOf(model)[1]];
+};
 
 const faultWord = ({ isMissing }: ProjectsFault): string => (isMissing ? 'missing' : 'faulty');
 
@@ -136,23 +125,14 @@ export function figures(model: StatusModel): Figure[] {
     byNow === undefined ? 'views accepted' : `${formatCount(byNow)} by this time yesterday`;
   return [
     ['Last hour', formatCount(lastHour), 'views accepted'],
-    ['Refused', formatCount(refusedLastHour), refusedHint(model)],
+    ['Refused', formatCount(refusedLastHour), REFUSED_HINT],
     ['Today', formatCount(today), compared],
     storeFigure(model),
   ];
 }
 
 /** Headlines count only refusals of listed projects, for reasons that are not fixed. */
-function refusedHint({ refusals: { listed, unlisted, unreadable, fixed } }: StatusModel): string {
-  const parts = [
-    [listed, 'of listed projects'],
-    [unlisted, 'of unlisted ids'],
-    [unreadable, 'unreadable'],
-    [fixed, 'before a fix'],
-  ] as const;
-  const some = parts.filter(([count]) => count > 0).map(([n, of]) => `${formatCount(n)} ${of}`);
-  return ['in the last hour', ...(unlisted + unreadable + fixed > 0 ? some : [])].join(', ');
-}
+const REFUSED_HINT = 'in the last hour, unlisted ids and fixed problems included';
 
 function storeFigure({ store, space }: StatusModel): Figure {
   if (isStream(store)) {

@@ -138,11 +138,72 @@ describe('the status server answers', () => {
   });
 });
 
+describe('/arriving', () => {
+  const settings = { ...readSettings([], SERVE_OPTIONS, () => undefined), store: {} };
+  const arriving = (scene: Scene) => {
+    const source = { settings, installation: () => INSTALLATION, snapshot: () => scene.state() };
+    const ask = asking(collectorStatus(source));
+    return async (query = '') => {
+      const answer = await ask(`/arriving${query}`);
+      return [answer.status, (await answer.text()).trim()];
+    };
+  };
+
+  it('is 503 with the headline from 20 refused requests an hour on, of all projects or one', async () => {
+    const scene = new Scene([{ id: '1', name: 'Aurora' }, { id: '2' }]);
+    const ask = arriving(scene);
+    expect(await ask()).toStrictEqual([200, 'Waiting for the first view']);
+    scene.accept(1, '2');
+    scene.refuse(19, { code: 'invalid-view', project: '1' });
+    const refused = 'Aurora: all refused (invalid view)';
+    expect(await ask()).toStrictEqual([200, refused]);
+    scene.refuse(1, { code: 'invalid-view', project: '1' });
+    expect(await ask()).toStrictEqual([503, refused]);
+    expect(await ask('?project=1')).toStrictEqual([503, refused]);
+    expect(await ask('?project=2')).toStrictEqual([200, 'Views are arriving: 1 of 1 project']);
+    expect(await ask('?project=3')).toStrictEqual([404, 'That project is not listed.']);
+    // Amber: more than one in ten.
+    scene.accept(60, '1', 0);
+    expect((await ask())[0]).toBe(503);
+    scene.accept(200, '1', 0);
+    expect(await ask()).toStrictEqual([200, expect.stringContaining('Views are arriving')]);
+  });
+
+  it('is 503 if requests that name no project fail, but not for one project', async () => {
+    const scene = new Scene([{ id: '1' }]);
+    scene.refuse(20, { code: 'malformed-json' });
+    const ask = arriving(scene);
+    expect(await ask()).toStrictEqual([503, 'Unreadable requests: all refused (malformed json)']);
+    expect((await ask('?project=1'))[0]).toBe(200);
+  });
+
+  it('is 503 if nothing can be stored, or if a project is silent', async () => {
+    const scene = new Scene([{ id: '1', name: 'Aurora' }, { id: '2' }], NOON - 48 * HOUR_MS);
+    const ask = arriving(scene);
+    scene.nowMs = NOON - 26 * HOUR_MS;
+    scene.accept(20);
+    scene.nowMs = NOON;
+    expect(await ask()).toStrictEqual([503, 'Aurora: silent']);
+    expect((await ask('?project=2'))[0]).toBe(200);
+    scene.around = { store: { unavailable: 'the disk is full' } };
+    const full = 'Every view is refused: the disk is full';
+    expect(await ask('?project=2')).toStrictEqual([503, full]);
+  });
+
+  it('needs the token where the page does', async () => {
+    const source = { settings, installation: () => INSTALLATION, snapshot: broken };
+    const ask = asking(collectorStatus(source), { host: '0.0.0.0', token: TOKEN });
+    expect([(await ask('/arriving')).status, (await ask('/')).status]).toStrictEqual([401, 401]);
+  });
+});
+
 it.each([
   ['from the file', '0.0.0.0', 'token', undefined, TOKEN],
   ['from the environment', '0.0.0.0', undefined, TOKEN, TOKEN],
   ['not on loopback', '127.0.0.1', undefined, undefined, undefined],
   ['not elsewhere', '0.0.0.0', undefined, undefined, /^--status 0\.0\.0\.0 is not loopback/],
+  ['not from an empty variable', '127.0.0.1', undefined, '', undefined],
+  ['not from an empty variable elsewhere', '0.0.0.0', undefined, '', /not loopback/],
   ['too short', '0.0.0.0', undefined, 'x'.repeat(15), /at least 16 characters/],
   ['with spaces', '0.0.0.0', undefined, 'correct horse battery staple', /printable ASCII/],
   ['from no file', '0.0.0.0', 'none', undefined, /^Cannot read --status-token-file "/],
@@ -154,7 +215,7 @@ it.each([
   if (!(expected instanceof RegExp)) return expect(await reading).toBe(expected);
   const error = (await reading.catch((one: unknown) => one)) as Fatal;
   expect([error.exitCode, error.message]).toStrictEqual([78, expect.stringMatching(expected)]);
-  expect(error.message).not.toContain(env ?? TOKEN);
+  expect(error.message).not.toContain(env || TOKEN);
 });
 
 it("an archive's page is text, and its health has the reasons", async () => {

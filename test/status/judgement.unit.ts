@@ -69,12 +69,12 @@ class World {
     ];
     this.sites = causes.map((cause, i) => {
       const from = this.endMs - random.below(5 * HOUR_MS);
-      const pause = this.endMs - random.below(6 * HOUR_MS);
+      const pause = this.endMs - 3 * HOUR_MS - random.below(5 * HOUR_MS);
       return {
         id: String(i + 1),
         cause,
         perMinute: [0.2, 2, 6, 20][random.below(4)]!,
-        pausedMs: random.chance(0.3) ? [pause, pause + random.below(5 * HOUR_MS)] : [0, 0],
+        pausedMs: random.chance(0.4) ? [pause, pause + random.below(8 * HOUR_MS)] : [0, 0],
         brokenMs: [from, from + random.below(3 * HOUR_MS)],
         every: 1 + random.below(4),
         count: 0,

@@ -1,7 +1,12 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/base/time.ts';
 import { page } from '../../src/status/page.tsx';
+import { reasonKey } from '../../src/status/reasons.ts';
+import { resentKey } from '../../src/status/resent.ts';
+import { Timeline } from '../../src/status/timeline.ts';
 import { headlineOf } from '../../src/status/words.ts';
+import type { Dropped } from '../../src/store/store.ts';
+import type { Refusal } from '../../src/view/refusal.ts';
 import { SERVICE } from '../support/installation.ts';
 import { NOON, Scene } from '../support/status-scene.ts';
 
@@ -319,6 +324,130 @@ it('an unlisted id is listed until it is activated, with the command for its ref
   expect(scene.whole()).toContain('Unlisted ids that send views:\n77\n  9 views in 24 hours');
   scene.nowMs += DAY_MS;
   expect(scene.whole()).toContain('\nNo unlisted id sends views.\n');
+});
+
+it('shows equal rows of the last views and refusals as one with a count, with seconds', () => {
+  const scene = sceneOf();
+  scene.accept(3);
+  scene.refuse(2, moved, MOVED);
+  scene.refuse(1, moved, 'https://b.example');
+  scene.refuse(1, { code: 'request-timeout' });
+  expect(scene.whole()).toContain(`Last views
+${at('14:00:02')}  Aurora  /page (3 times)
+${at('14:00:00')}  Project 2  /page
+
+Last refusals
+${at('14:00:06')}    arrived cut off
+${at('14:00:05')}  Aurora  origin not allowed, from https://b.example
+${at('14:00:04')}  Aurora  origin not allowed, from ${MOVED} (2 times)
+`);
+});
+
+it('counts in the tile every refused request, and says what the headline leaves out', () => {
+  const scene = sceneOf();
+  scene.refuse(3, moved, MOVED);
+  scene.refuse(4, unlisted('77'));
+  scene.list({ id: '1', name: 'Aurora' }, { id: '2' });
+  scene.accept();
+  expect(scene.text()).toMatch(/^Views are arriving: 2 of 2 projects; problems fixed\n/);
+  expect(scene.whole()).toContain(
+    '\nRefused: 7 (in the last hour, unlisted ids and fixed problems included)\n',
+  );
+});
+
+it('shows the line of the projects file that is faulty', () => {
+  const fault = { first: 'projects.json:3:2: expected ","', line: '  "id": "1" \u001b[2J"x"' };
+  expect(sceneOf({ fault }).text()).toContain(
+    String.raw`active.
+  The line:
+      "id": "1" \u001b[2J"x"
+  Correct the file.`,
+  );
+});
+
+it.each(['accepted', 'refused'])('shows the first steps until a view is %s', (how) => {
+  const scene = new Scene([{ id: '1' }]);
+  expect(scene.text()).toContain('\nTo get the first view\n');
+  if (how === 'accepted') scene.accept();
+  else scene.refuse(1, { code: 'invalid-view', project: '1' });
+  expect(scene.text()).not.toContain('To get the first view');
+});
+
+describe('what became of refused views:', () => {
+  /** Returns the page after nine refusals, of which `lost` were not stored. */
+  function afterNine(refused: Refusal, lost = 0, why: Dropped = 'full', sentAgain = 0): string {
+    const scene = sceneOf({ files: { refusedDays } });
+    for (let i = 0; i < 9; i++) {
+      const onDropped = scene.counts.refused(refused, MOVED);
+      if (i < lost) onDropped(why);
+    }
+    const timeline = new Timeline();
+    for (let i = 0; i < sentAgain; i++) timeline.add(NOON);
+    const key = resentKey('1', reasonKey(refused.code, MOVED));
+    scene.around = { ...scene.around, resent: new Map([[key, timeline]]) };
+    return scene.text();
+  }
+  const origin: Refusal = { ...moved, detail: 'x' };
+  const page: Refusal = { ...origin, code: 'invalid-view' };
+  const limit: Refusal = { ...origin, code: 'rate-limited', limit: 1 };
+
+  it.each<[string, string, string]>([
+    ['stored', afterNine(origin), `\n  9 are stored. Then send them again:\n    ${REPLAY}`],
+    ['of a faulty page', afterNine(page), '\n  9 are stored. Sent again they would be refused'],
+    [
+      'sent again in part',
+      afterNine(origin, 0, 'full', 4),
+      `\n  4 sent again.\n  5 are stored, and not sent again yet. Then send them again:\n    ${REPLAY}`,
+    ],
+    ['all sent again', afterNine(origin, 0, 'full', 9), '\n  9 sent again.'],
+    ['over the limit', afterNine(limit), '\n  9 are not stored: views over a limit never are.'],
+    [
+      'beyond --max-refused',
+      afterNine(origin, 2),
+      `\n    ${REPLAY}\n  2 are not stored: --max-refused was reached.`,
+    ],
+    [
+      'with little space',
+      afterNine(origin, 9, 'little-space'),
+      '\n  9 are not stored: less than twice --min-free was free.',
+    ],
+  ])('%s', (_, text, expected) => {
+    expect(text).toContain(expected);
+  });
+
+  it('with a full disk', () => {
+    const store = { unavailable: 'the disk is full', unavailableSinceMs: NOON };
+    const scene = sceneOf({ store });
+    scene.refuse(9, { code: 'storage-unavailable', project: '1' });
+    expect(scene.text()).toContain('\n  9 views in 24 hours not stored: nothing could be.');
+  });
+});
+
+it('says while a problem recovers for how long no view was refused', () => {
+  const scene = sceneOf();
+  scene.refuse(9, { code: 'invalid-view', project: '1' });
+  scene.nowMs += 3_000;
+  scene.accept(2, '1', 0);
+  expect(scene.text()).not.toContain('None refused');
+  scene.nowMs += 16_000;
+  expect(scene.text()).toContain(': invalid view. None refused for 20 s, and 2 accepted since.\n');
+  expect(scene.text()).toMatch(/^Aurora: 82% refused/);
+});
+
+it('advises a limit by the busiest full minute of what it accepted and refused', () => {
+  const scene = sceneOf();
+  scene.list({ id: '1', maxViewsPerMinute: 5, origins: ['https://a.example'] }, { id: '2' });
+  scene.accept(1, '1', MINUTE_MS);
+  scene.refuse(40, moved, MOVED, '{}', 0);
+  scene.accept(5, '1', 0);
+  scene.refuse(1, { code: 'rate-limited', project: '1', limit: 5 }, undefined, undefined, 0);
+  scene.nowMs += MINUTE_MS;
+  // This minute is running.
+  scene.refuse(30, { code: 'rate-limited', project: '1', limit: 5 }, undefined, undefined, 0);
+  expect(scene.text()).toContain(
+    `Its limit is 5 views a minute, and 6 were sent in the busiest full minute. Unless this is a flood, raise the limit to twice that:
+    ${VIEWLOG} activate 1 ${FILES} --max-views-per-minute 12`,
+  );
 });
 
 it('compares today with yesterday, the running quarter of an hour by its share', () => {

@@ -103,7 +103,7 @@ export class Scene {
     const { filter = '' } = this.around;
     const installation = { ...INSTALLATION, owners: { data: ROOT }, ...this.around.installation };
     const listing = new Listing(filter);
-    for (const one of this.judged()) listing.add(one, this.nowMs);
+    for (const one of this.judged()) listing.add(one);
     return modelOf({ ...this.state(), listing, place: PLACE, installation });
   }
 
