@@ -393,14 +393,18 @@ describe('what became of refused views:', () => {
 
   it.each<[string, string, string]>([
     ['stored', afterNine(origin), `\n  9 are stored. Then send them again:\n    ${REPLAY}`],
-    ['of a faulty page', afterNine(page), '\n  9 are stored. Sent again they would be refused'],
+    ['of a faulty page', afterNine(page), '\n  9 are stored. A replay would not help'],
     [
       'sent again in part',
       afterNine(origin, 0, 'full', 4),
       `\n  4 sent again.\n  5 are stored, and not sent again yet. Then send them again:\n    ${REPLAY}`,
     ],
     ['all sent again', afterNine(origin, 0, 'full', 9), '\n  9 sent again.'],
-    ['over the limit', afterNine(limit), '\n  9 are not stored: views over a limit never are.'],
+    [
+      'over the limit',
+      afterNine(limit),
+      '\n  9 are not stored: viewlog stores no views over a limit.',
+    ],
     [
       'beyond --max-refused',
       afterNine(origin, 2),
@@ -419,7 +423,9 @@ describe('what became of refused views:', () => {
     const store = { unavailable: 'the disk is full', unavailableSinceMs: NOON };
     const scene = sceneOf({ store });
     scene.refuse(9, { code: 'storage-unavailable', project: '1' });
-    expect(scene.text()).toContain('\n  9 views in 24 hours not stored: nothing could be.');
+    expect(scene.text()).toContain(
+      '\n  9 views in 24 hours not stored: viewlog could store nothing.',
+    );
   });
 });
 
@@ -445,7 +451,7 @@ it('advises a limit by the busiest full minute of what it accepted and refused',
   // This minute is running.
   scene.refuse(30, { code: 'rate-limited', project: '1', limit: 5 }, undefined, undefined, 0);
   expect(scene.text()).toContain(
-    `Its limit is 5 views a minute, and 6 were sent in the busiest full minute. Unless this is a flood, raise the limit to twice that:
+    `Its limit is 5 views per minute, and 6 were sent in the busiest full minute. Unless this is a flood, raise the limit to twice that:
     ${VIEWLOG} activate 1 ${FILES} --max-views-per-minute 12`,
   );
 });
