@@ -68,12 +68,14 @@ export class Totals {
   #addParts(view: ViewLine, sources: Sources, isBefore: boolean): void {
     const { p, url, pn, ref, orgreferer } = view;
     const source = sources.of(orgreferer ?? ref);
-    const cameFrom = ref === '' ? source : sources.of(ref);
+    const isOwn = (ref === '' ? source : sources.of(ref)) === INTERNAL;
+    // Later pages of a visit have its first referrer, and their own.
+    const isEntry = !isOwn && (orgreferer === undefined || orgreferer === ref);
     const page = this.pages.add(`${p} ${this.#keepsQuery ? url : withoutQuery(url)}`, isBefore);
     const campaign = campaignIn(url);
     this.projects.add(p, isBefore);
     if (pn !== '' && !isBefore) this.#addTitle(page, pn);
-    if (cameFrom !== INTERNAL) this.entryPages.add(page.text, isBefore);
+    if (isEntry) this.entryPages.add(page.text, isBefore);
     if (source !== INTERNAL) this.referrers.add(source, isBefore);
     if (campaign !== undefined) this.campaigns.add(campaign, isBefore);
     this.languages.add(view.ubl || NONE, isBefore);

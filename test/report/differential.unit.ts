@@ -234,7 +234,8 @@ function expectedOf({
       .map(([name, [now, then]]) => String([name, now, earlier.length > 0 ? then : undefined]))
       .sort();
   };
-  const isEntry = ({ p, ref, orgreferer }: View) => !isOwn(p, ref || (orgreferer ?? ''));
+  const isEntry = ({ p, ref, orgreferer }: View) =>
+    !isOwn(p, ref || (orgreferer ?? '')) && [undefined, ref].includes(orgreferer);
   const isReferred = ({ p, ref, orgreferer }: View) => !isOwn(p, orgreferer ?? ref);
   const hasCampaign = ({ url }: View) => url.includes('utm_');
   const titles = new Map<string, Map<string, number>>();
