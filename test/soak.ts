@@ -2,7 +2,7 @@ import { it } from 'vitest';
 import { FAULTS, withstand } from './support/faults.ts';
 import { WAYS } from './support/attacker.ts';
 import { canRunNats } from './support/nats-server.ts';
-import { BUN, DENO, isPresent, NODE } from './support/runtimes.ts';
+import { BUN, DENO, isPresent, NEWEST_DENO, NODE } from './support/runtimes.ts';
 import { Random } from './simulation/random.ts';
 import { simulateAll } from './simulation/simulate.ts';
 import { chaos } from './support/stream-faults.ts';
@@ -24,9 +24,10 @@ for (const runtime of runtimes) {
   for (const [fault, happen] of Object.entries(FAULTS)) {
     faults[`${fault}, ${runtime.name}`] = (random) => happen(runtime, random);
   }
+  const attacked = runtime === DENO ? NEWEST_DENO : runtime;
   for (const way of Object.keys(WAYS)) {
-    faults[`a stranger ${way}, ${runtime.name}`] = () =>
-      withstand(runtime, [way], { clients: 20, ms: 3_000 });
+    faults[`a stranger ${way}, ${attacked.name}`] = () =>
+      withstand(attacked, [way], { clients: 20, ms: 3_000 });
   }
 }
 

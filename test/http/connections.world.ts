@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { KiB, MiB } from '../../src/base/format.ts';
 import { chunk, parseAnswers, post } from '../support/raw.ts';
-import { BUN, isPresent, DENO_2_5, DENO, NODE, type Runtime } from '../support/runtimes.ts';
+import { BUN, isPresent, DENO_2_5, NEWEST_DENO, NODE, type Runtime } from '../support/runtimes.ts';
 import { startWatched } from '../support/status.ts';
 import { linesOf, until as untilEver } from '../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
@@ -99,7 +99,7 @@ async function until(
 }
 
 const SIZES = [KiB, 16 * KiB, MiB];
-const RUNTIMES = [NODE, DENO, DENO_2_5, BUN].filter(isPresent);
+const RUNTIMES = [NODE, NEWEST_DENO, DENO_2_5, BUN].filter(isPresent);
 
 /** One collector, with a connection in each state. */
 class Scene {

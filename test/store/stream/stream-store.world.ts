@@ -2,14 +2,22 @@ import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { makeStream } from '../../support/archive.ts';
 import { canRunNats, DEBIAN_NATS, type NatsOptions, startNats } from '../../support/nats-server.ts';
-import { BUN, DENO, EXECUTABLE, isPresent, NODES, DENO_2_5 } from '../../support/runtimes.ts';
+import {
+  BUN,
+  DENO,
+  EXECUTABLE,
+  isPresent,
+  NEWEST_DENO,
+  NODES,
+  DENO_2_5,
+} from '../../support/runtimes.ts';
 import { startWatched } from '../../support/status.ts';
 import { dataDirectory, run, startViewlog } from '../../support/viewlog.ts';
 import { FULL_VIEW, MINIMAL_VIEW } from '../../support/views.ts';
 
 // Views in a stream of one real NATS server.
 
-const RUNTIMES = [...NODES, DENO, DENO_2_5, BUN, EXECUTABLE].filter(isPresent);
+const RUNTIMES = [...NODES, DENO, NEWEST_DENO, DENO_2_5, BUN, EXECUTABLE].filter(isPresent);
 const idOf = async (answer: Response): Promise<string> =>
   ((await answer.json()) as { id: string }).id;
 
