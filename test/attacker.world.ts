@@ -20,7 +20,7 @@ describe.each([NODE, NEWEST_DENO, DENO_2_5, BUN].filter(isPresent))(
         // Does not shrink a failed schedule, because the outcome depends on more than the schedule.
         { numRuns: 2, endOnFailure: true },
       );
-    }, 120_000);
+    }, 300_000);
 
     it.each([
       ['16KiB', 3_500, 'sends half a body, and stalls'],
@@ -40,7 +40,7 @@ describe.each([NODE, NEWEST_DENO, DENO_2_5, BUN].filter(isPresent))(
         const ways = ['sends a body by the byte, in chunks'];
         await withstand(runtime, ways, { clients: 20, ms: 3_000, args });
       },
-      120_000,
+      300_000,
     );
   },
 );
