@@ -156,7 +156,8 @@ interface NavigationEvent extends Event {
       from = where.origin;
     }
     try {
-      first = sessionStorage.viewlog ??= from;
+      // A path without a host, if a link of the site opened a tab: no source, whoever reads it.
+      first = sessionStorage.viewlog ??= from.replace(where.origin, '');
     } catch {
       // The visitor, or a sandbox, allows no storage.
     }
