@@ -51,9 +51,14 @@ export async function* readBlocks(
 }
 
 function blockOf(bytes: Buffer, encoding: BufferEncoding) {
+  const text = bytes.toString(encoding);
   return {
+    /** All lines, each with its newline. */
+    text,
     /** Without their newlines. A last line without one may still be written, and is left out. */
-    lines: bytes.toString(encoding).split('\n').slice(0, -1),
+    get lines() {
+      return text.split('\n').slice(0, -1);
+    },
     /** Indices in `lines` of lines that are not UTF-8. */
     damaged: isUtf8(bytes) ? NONE : damagedIn(bytes),
     /** With the newlines, and a last line without one. */
