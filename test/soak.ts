@@ -1,6 +1,8 @@
-import { it } from 'vitest';
+import { afterAll, beforeAll, it } from 'vitest';
+import { tryInstallations } from './installation/try-installations.ts';
 import { FAULTS, withstand } from './support/faults.ts';
 import { WAYS } from './support/attacker.ts';
+import { canInstall, createAccounts, removeAccounts } from './support/installations.ts';
 import { canRunNats } from './support/nats-server.ts';
 import { BUN, DENO, isPresent, NEWEST_DENO, NODE } from './support/runtimes.ts';
 import { Random } from './simulation/random.ts';
@@ -19,6 +21,11 @@ const faults: Record<string, (random: Random) => Promise<void>> = {
 // With a collector on each runtime at the same time, and an archive.
 if (canRunNats()) {
   faults['cluster chaos'] = async (random) => void (await chaos(runtimes, random, 8, 30_000));
+}
+if (canInstall()) {
+  beforeAll(createAccounts);
+  afterAll(removeAccounts);
+  faults['installations'] = (random) => tryInstallations(random.below(1e6));
 }
 for (const runtime of runtimes) {
   for (const [fault, happen] of Object.entries(FAULTS)) {

@@ -1,8 +1,8 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { adviceOn, EXIT, errnoOf, Fatal, orElse, reasonOf } from '../base/exit.ts';
-import { ownerIn, ownUid, userName } from '../installation/accounts.ts';
-import { grant } from '../installation/commands.ts';
+import { ownAccount, ownerIn } from '../installation/accounts.ts';
+import { accessFix } from '../installation/commands.ts';
 import { absolute } from '../installation/installation.ts';
 import { syncDirectory } from './durable.ts';
 import { dayOfFileName, type FileKind } from './names.ts';
@@ -36,7 +36,7 @@ export const daysIn = async (files: FileOps, dir: string, kind: FileKind): Promi
 /** Returns a Fatal with exit 73: the file, the reason and the fix. */
 export function cannotOpen(name: string, error: unknown): Fatal {
   const isForbidden = ['EACCES', 'EPERM'].includes(errnoOf(error) ?? '');
-  const advice = isForbidden ? grantOf(name) : adviceOn(error, 'write');
+  const advice = isForbidden ? writeFix(absolute(name)) : adviceOn(error, 'write');
   const hint = advice === undefined ? '' : `; ${advice}`;
   return new Fatal(
     EXIT.cannotCreate,
@@ -44,17 +44,8 @@ export function cannotOpen(name: string, error: unknown): Fatal {
   );
 }
 
-/**
- * Returns how to let this user write to the file: by a command if the directory is the user's own.
- */
-function grantOf(name: string): string {
-  const [file, directory, lock] = [name, dirname(name), `${dirname(name)}/viewlog.lock`].map(
-    (path) => orElse(() => fs.statSync(path, { throwIfNoEntry: false }), undefined),
-  );
+function writeFix(path: string): string {
   // A Deno that may not tell its user has made the lock.
-  const uid = ownUid() ?? lock?.uid;
-  const isOwn = directory !== undefined && directory.uid === uid;
-  if (file?.isFile() && isOwn) return `run: ${grant(ownerIn(directory), absolute(name), file)}`;
-  const who = uid === undefined ? 'the user that runs viewlog' : userName(uid);
-  return `let ${who} write there`;
+  const lock = orElse(() => fs.statSync(`${dirname(path)}/viewlog.lock`), undefined);
+  return accessFix(path, ownAccount() ?? (lock && ownerIn(lock)), 'rw');
 }

@@ -32,7 +32,10 @@ export function checkRuntime({ runtime }: Facts): readonly Verdict[] {
 }
 
 /** Reports the settings that are examined instead of those on the command line. */
-export function checkSettings({ askedData, different, of: { data } }: Facts): readonly Verdict[] {
+export function checkSettings(facts: Facts): readonly Verdict[] {
+  const { askedData, different, tokenFault } = facts;
+  const { data } = facts.of;
+  if (tokenFault !== undefined) return [error(`${tokenFault}; viewlog does not start without it`)];
   const [own, asked] = [data, askedData].map((dir) => (dir ? `--data ${dir}` : '--store'));
   const others = own === asked ? different : [`${own}, not ${asked}`, ...different];
   if (others.length === 0) return [];
@@ -51,7 +54,7 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
     if (fault?.isMissing) return [error(`${fault.first}; ${kept}`, RESTORE_PROJECTS)];
     const check = `Correct the file. To see every fault: ${commands.check(of)}`;
     // The message of a file that cannot be read says what to do.
-    const fix = typeof reading.content === 'object' ? check : undefined;
+    const fix = Buffer.isBuffer(reading.content) ? check : undefined;
     return [error(`${summaryOfFaults(reading.faults)}; ${kept}`, fix)];
   }
   const { projects } = reading.file;

@@ -2,13 +2,13 @@
 import { formatRoundedSize, formatSize, plural } from '../base/format.ts';
 import { shellQuoted } from '../base/text.ts';
 import { dayOf, timeOf } from '../base/time.ts';
-import { groupName, isPermitted, type Owner, ownerIn, userName } from '../installation/accounts.ts';
+import { groupName, isPermitted, ownerIn, userName } from '../installation/accounts.ts';
 import * as commands from '../installation/commands.ts';
 import { spaceOf } from '../status/look-around.ts';
 import { spaceStep } from '../status/problem-words.ts';
 import type { Facts } from './facts.ts';
 import { error, ok, type Verdict, warning } from './finding.ts';
-import type { Inside } from './probe-disk.ts';
+import type { Inside, Rights } from './probe-disk.ts';
 
 /** A check that needs a directory to look into. */
 const inside =
@@ -30,22 +30,9 @@ export function checkDirectory({ disk, of, settings: { data = '' } }: Facts): re
 /** A file in the data directory, with its owner and mode. */
 type Found = Inside['files'][number];
 
-/**
- * Returns the account that viewlog runs as: the owner of everything that it made. `undefined` if
- * that is not one account.
- */
-function accountIn({ directory, files }: Inside): Owner | undefined {
-  const made = files.filter(({ name }) => name !== 'projects.json');
-  const owners = new Set(made.map(({ uid }) => uid));
-  const lock = made.find(({ name }) => name === 'viewlog.lock');
-  if (owners.size <= 1) return ownerIn(lock ?? made[0] ?? directory);
-  return lock?.uid === directory.uid ? ownerIn(lock) : undefined;
-}
-
 /** Reports the account that viewlog runs as, and asks if it is not clear. */
 export const checkUser = inside((seen, { ownUid, of }) => {
-  const { directory, files } = seen;
-  const account = accountIn(seen);
+  const { directory, files, account } = seen;
   const whose = `The data directory belongs to ${userName(directory.uid)}`;
   if (account === undefined) {
     const names = [...new Set(files.map(({ uid }) => userName(uid)))].join(' and ');
@@ -70,46 +57,53 @@ const modeOf = ({ mode }: { readonly mode: number }): string =>
   (mode & 0o777).toString(8).padStart(4, '0');
 
 /** Finds files that viewlog, or shippers in its group, cannot open. */
-export const checkPermissions = inside((seen, { of }) => {
-  const { directory, files } = seen;
-  const account = accountIn(seen);
+export const checkPermissions = inside((seen, { of, settings }) => {
+  const { directory, files, account, projects, closed } = seen;
   if (account === undefined) return [];
-  const pathOf = ({ name }: Found): string => `${of.data}/${name}`;
-  const whose = (file: Found): string =>
-    `"${file.name}" belongs to ${userName(file.uid)}, with mode ${modeOf(file)}`;
-  const newest = (kind: string): Found[] =>
+  const { name: who } = account;
+  if (closed !== undefined) {
+    const ask = `Let ${who} enter it, or move the files`;
+    return [error(`${who} may not enter "${closed}"; viewlog, as ${who}, does not start`, ask)];
+  }
+  const whose = (name: string, file: Rights): string =>
+    `"${name}" belongs to ${userName(file.uid)}, with mode ${modeOf(file)}`;
+  /** Reports a file that the account may not read (and write). */
+  const denied = (
+    name: string,
+    file: Rights | undefined,
+    what: 'r' | 'rw',
+    state: typeof error,
+    then: string,
+  ): Verdict[] => {
+    if (file === undefined || isPermitted(account, file, what === 'r' ? READ : READ | WRITE))
+      return [];
+    const path = what === 'r' ? settings.projects : `${of.data}/${name}`;
+    const fix = commands.grant(account, path, file, what);
+    return [state(`${whose(name, file)}; viewlog, as ${who}, cannot ${then}`, fix)];
+  };
+  const newest = (kind: string): Found | undefined =>
     files
       .filter(({ name }) => name.startsWith(kind))
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-      .slice(-1);
-  const cannot = (found: Found[], bits: number): Found[] =>
-    found.filter((file) => !isPermitted(account, file, bits));
-  const views = cannot(newest('views-'), READ | WRITE).map((file) => {
-    const what = `${whose(file)}; viewlog, as ${account.name}, cannot write to it, and does not start`;
-    return error(what, commands.grant(account, pathOf(file), file));
-  });
-  const refused = cannot(newest('refused-'), READ | WRITE).map((file) => {
-    const what = `${whose(file)}; viewlog, as ${account.name}, cannot store refused views in it`;
-    return warning(what, commands.grant(account, pathOf(file), file));
-  });
-  const projects = cannot(
-    files.filter(({ name }) => name === 'projects.json'),
-    READ,
-  ).map((file) => {
-    const what = `${whose(file)}; viewlog, as ${account.name}, cannot read it, and does not start`;
-    return error(what, commands.grant(account, pathOf(file), file, 'r'));
-  });
+      .at(-1);
+  const [views, refused] = [newest('views-'), newest('refused-')];
+  const unread = denied('projects.json', projects, 'r', error, 'read it, and does not start');
+  const unwritten = [
+    ...denied(views?.name ?? '', views, 'rw', error, 'write to it, and does not start'),
+    ...denied(refused?.name ?? '', refused, 'rw', warning, 'store refused views in it'),
+  ];
   const isShared = (directory.mode & 0o050) === 0o050;
   const hidden = files.filter(({ name, mode }) => name.startsWith('views-') && !(mode & 0o040));
-  if (!isShared || hidden.length === 0 || views.length > 0)
-    return [...projects, ...views, ...refused];
-  const rest = hidden.length === 1 ? '' : `, and ${plural(hidden.length - 1, 'more file')} too`;
-  const what = `${whose(hidden[0]!)}${rest}; shippers in group ${groupName(directory.gid)} cannot read it`;
+  const [first, ...more] = hidden;
+  if (!isShared || first === undefined || unwritten.some(({ state }) => state === 'error'))
+    return [...unread, ...unwritten];
+  const rest = more.length === 0 ? '' : `, and ${plural(more.length, 'more file')} too`;
+  const what = `${whose(first.name, first)}${rest}; shippers in group ${groupName(directory.gid)} cannot read it`;
   const fix = commands.share(
-    { ...of, owners: { data: ownerIn(hidden[0]!) } },
+    { ...of, owners: { data: ownerIn(first) } },
     hidden.map(({ name }) => name),
   );
-  return [...projects, ...refused, warning(what, fix)];
+  return [...unread, ...unwritten, warning(what, fix)];
 });
 
 const NETWORK =

@@ -1,4 +1,5 @@
 import { ask, type Reply } from '../base/ask.ts';
+import { reasonOf } from '../base/exit.ts';
 import { lastStart } from '../disk/last-start.ts';
 import { askHolder, LOCK_NAME } from '../disk/lock.ts';
 import type { HolderReply } from '../disk/lock-socket.ts';
@@ -53,6 +54,8 @@ export interface Facts {
   /** The answer at the collector's address. */
   readonly reply: Reply;
   readonly status: StatusFacts;
+  /** Why the status server would not start, if no start is known. */
+  readonly tokenFault?: string | undefined;
   /** If `--url` is given. */
   readonly proxy: ProxyReplies | undefined;
 }
@@ -133,6 +136,7 @@ export async function gatherFacts(options: Options, asked: Asked): Promise<Facts
     kill: held && (await killCommand(held, `${dir}/${LOCK_NAME}`)),
     reply: await ask(`${address}/view`, preflightFrom(NO_ORIGIN)),
     status,
+    tokenFault: other ? undefined : await readToken(options).then(() => undefined, reasonOf),
     proxy: url ? await probeProxy(url, origin, values['max-view'], project) : undefined,
   };
 }

@@ -4,6 +4,7 @@ import type { Stats } from 'node:fs';
 import { within } from '../base/time.ts';
 import { cannotOpen } from '../disk/directory.ts';
 import { ifPresent } from '../disk/ops.ts';
+import { closedTo, type Owner, ownerIn } from '../installation/accounts.ts';
 import { lookAround } from '../status/look-around.ts';
 import type { Place } from '../status/place.ts';
 
@@ -26,21 +27,46 @@ export async function probeDisk(dir: string, settings: Place, nowMs: number): Pr
 }
 
 async function lookInside(dir: string, stats: Stats, settings: Place, nowMs: number) {
-  const { uid, gid, mode } = stats;
+  const directory = rightsOf(stats);
+  const files = await openedFiles(dir).catch(() => []);
+  const account = accountIn(directory, files);
+  const projects = await ifPresent(fs.stat(settings.projects)).catch(() => undefined);
   const seen = await lookAround(settings, nowMs);
   // A disk that is nearly full is not tested by writing.
   const isFull = (seen.fileSystem?.freeBytes ?? Infinity) < settings['min-free'];
   return {
     ...seen,
-    directory: { uid, gid, mode },
-    /** The files that viewlog opens. */
-    files: await openedFiles(dir).catch(() => []),
+    directory,
+    /** The files that viewlog writes. */
+    files,
+    projects: projects && rightsOf(projects),
+    account,
+    /** A directory above the files that the account may not enter. */
+    closed: account && (closedTo(account, dir) ?? closedTo(account, settings.projects)),
     /** How long each write and sync took, in milliseconds, or why none is possible. */
     writing: isFull ? [] : await writeTimes(dir).catch((error) => cannotOpen(dir, error).message),
   };
 }
 
-const OPENED = /^(views|refused)-.*\.ndjson$|^(projects|status|archive)\.json$|^viewlog\.lock$/;
+const OPENED = /^(views|refused)-.*\.ndjson$|^(status|archive)\.json$|^viewlog\.lock$/;
+
+/** A file's owner, group and mode. */
+export type Rights = Pick<Stats, 'uid' | 'gid' | 'mode'>;
+const rightsOf = ({ uid, gid, mode }: Stats): Rights => ({ uid, gid, mode });
+
+/**
+ * Returns the account that viewlog runs as: the owner of everything that it made. `undefined` if
+ * that is not one account.
+ */
+export function accountIn(
+  directory: Rights,
+  files: readonly (Rights & { readonly name: string })[],
+): Owner | undefined {
+  const owners = new Set(files.map(({ uid }) => uid));
+  const lock = files.find(({ name }) => name === 'viewlog.lock');
+  if (owners.size <= 1) return ownerIn(lock ?? files[0] ?? directory);
+  return lock?.uid === directory.uid ? ownerIn(lock) : undefined;
+}
 
 async function openedFiles(dir: string) {
   const names = (await fs.readdir(dir)).filter((name) => OPENED.test(name));

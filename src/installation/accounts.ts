@@ -1,6 +1,7 @@
 // System accounts, as far as the files of this machine show them.
 import * as fs from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { orElse } from '../base/exit.ts';
 
 /** A system account that owns a file. */
@@ -16,6 +17,12 @@ export const ROOT: Owner = { uid: 0, gid: 0, name: 'root' };
 /** Returns the user that this process runs as; `undefined` if Deno may not tell. */
 export const ownUid = (): number | undefined =>
   orElse(() => (process.geteuid ?? process.getuid)?.(), undefined);
+
+/** Returns the account that this process runs as; `undefined` if Deno may not tell. */
+export function ownAccount(): Owner | undefined {
+  const uid = ownUid();
+  return uid === undefined ? undefined : { uid, gid: process.getegid!(), name: userName(uid) };
+}
 
 /** Returns the owner of the first of these paths that exists and may be looked at. */
 export async function ownerOf(...paths: readonly string[]): Promise<Owner | undefined> {
@@ -71,6 +78,15 @@ export function isPermitted(
   if (owner.uid === file.uid) return (file.mode & (bits << 6)) === bits << 6;
   const isMember = groupsOf(owner).includes(file.gid);
   return isMember ? (file.mode & (bits << 3)) === bits << 3 : (file.mode & bits) === bits;
+}
+
+/** Returns the first directory on the way to this absolute path that the account may not enter. */
+export function closedTo(owner: Owner, path: string): string | undefined {
+  const above = dirname(path);
+  if (above === path) return undefined;
+  const stats = orElse(() => fs.statSync(above), undefined);
+  const isClosed = stats !== undefined && !isPermitted(owner, stats, 1);
+  return closedTo(owner, above) ?? (isClosed ? above : undefined);
 }
 
 /** Returns the fields of each line; none if the file cannot be read, as on Deno. */

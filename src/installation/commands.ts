@@ -2,10 +2,20 @@
 // or as a user who may use `sudo`. So it names viewlog by its path, has every option that it needs,
 // and runs as the account that owns the file that it writes. Every text that a person chose, or
 // another process answered, is quoted.
+import * as fs from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
+import { orElse } from '../base/exit.ts';
 import { shellQuoted } from '../base/text.ts';
-import { groupName, isService, type Owner, ownerOf, primaryGroup, ROOT } from './accounts.ts';
+import {
+  closedTo,
+  groupName,
+  isService,
+  type Owner,
+  ownerOf,
+  primaryGroup,
+  ROOT,
+} from './accounts.ts';
 import { type Installation, isInstalled } from './installation.ts';
 
 export type Options = Readonly<Record<string, string | number | undefined>>;
@@ -148,6 +158,24 @@ export function grant(
   return [`chgrp ${group} ${name}`, `chmod g+${what} ${name}`]
     .map((command) => asRoot(command, hasSudo))
     .join(' && ');
+}
+
+/**
+ * Returns what lets an account read (`r`) or write a file that the system refuses it, as far as that
+ * is known.
+ */
+export function accessFix(path: string, account: Owner | undefined, what: 'r' | 'rw'): string {
+  const verb = what === 'r' ? 'read' : 'write';
+  if (account === undefined) return `let the user that runs viewlog ${verb} it`;
+  const closed = closedTo(account, path);
+  if (closed !== undefined) return `${account.name} may not enter "${closed}"`;
+  const [file, directory] = [path, dirname(path)].map((one) =>
+    orElse(() => fs.statSync(one), undefined),
+  );
+  // It writes in a directory of its own only.
+  const isWrong = what === 'rw' && directory?.uid !== account.uid;
+  if (!file?.isFile() || isWrong) return `let ${account.name} ${verb} it`;
+  return `run: ${grant(account, path, file, what)}`;
 }
 
 /** Lets the group of these files of the data directory read them. */

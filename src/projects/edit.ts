@@ -42,13 +42,7 @@ interface Edit {
 export async function editProject(edit: Edit) {
   const { path, id, change, operator, canCreate = false } = edit;
   const reading = await readProjectsFile(path);
-  if (typeof reading.content === 'string') {
-    try {
-      fs.closeSync(fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK));
-    } catch (error) {
-      if (errnoOf(error) === 'EACCES') throw cannotWrite(edit, error);
-    }
-  }
+  if (errnoOf(reading.content) === 'EACCES') throw cannotWrite(edit, reading.content);
   const isNew = reading.content === undefined && canCreate;
   const file: ProjectsFile = isNew ? { projects: [] } : fileOrFatal(reading);
   const text = reading.content?.toString() ?? EMPTY;

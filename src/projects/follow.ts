@@ -1,5 +1,9 @@
+import { errnoOf, EXIT, Fatal } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { every } from '../base/time.ts';
+import { ownAccount } from '../installation/accounts.ts';
+import { accessFix } from '../installation/commands.ts';
+import { absolute } from '../installation/installation.ts';
 import { ProjectList, summaryOf } from './project-list.ts';
 import {
   cannotRead,
@@ -24,6 +28,10 @@ const POLL_MS = 1_600;
  */
 export async function followProjects(path: string, log: Log) {
   let reading = await readProjectsFile(path);
+  if (errnoOf(reading.content) === 'EACCES') {
+    const why = `permission denied; ${accessFix(absolute(path), ownAccount(), 'r')}`;
+    throw new Fatal(EXIT.badConfiguration, cannotRead(path, why));
+  }
   const projects = new ProjectList(fileOrFatal(reading));
   let lastCheck = Promise.resolve();
   const check = async (isAsked: boolean): Promise<void> => {

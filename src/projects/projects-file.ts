@@ -11,20 +11,20 @@ import type { ProjectsFile } from './projects-schema.ts';
 /** Enough for some tens of thousands of projects. Parsing them delays views for a moment. */
 export const FILE_BYTES_MAX = 4 * MiB;
 
-/** The file's bytes, or why it cannot be read, as a line that names it; `undefined`: no file. */
-type Content = Buffer | string | undefined;
+/** The file's bytes, or why it cannot be read; `undefined`: no file. */
+type Content = Buffer | Error | undefined;
 
 /** Reads the file without holding up the event loop, however long the file system takes. */
 async function readContent(path: string): Promise<Content> {
   try {
     // Checks the type first, because reading a named pipe would wait for its writer.
     const stats = await stat(path);
-    if (!stats.isFile()) return cannotRead(path, 'it is not a regular file');
+    if (!stats.isFile()) return new Error('it is not a regular file');
     if (stats.size <= FILE_BYTES_MAX) return await readFile(path);
     const [size, max] = [stats.size, FILE_BYTES_MAX].map(formatSize);
-    return cannotRead(path, `it is too large (${size}, over ${max})`);
+    return new Error(`it is too large (${size}, over ${max})`);
   } catch (error) {
-    return errnoOf(error) === 'ENOENT' ? undefined : cannotRead(path, causeOf(error));
+    return errnoOf(error) === 'ENOENT' ? undefined : (error as Error);
   }
 }
 
@@ -47,8 +47,8 @@ export async function readProjectsFile(path: string, last?: Reading): Promise<Re
   const content = await readContent(path);
   if (last !== undefined && isSameContent(content, last.content)) return last;
   const name = printable(path, Infinity);
-  if (typeof content === 'object') return { content, ...parseProjectsFile(content, name) };
-  if (content !== undefined) return { content, faults: [content] };
+  if (Buffer.isBuffer(content)) return { content, ...parseProjectsFile(content, name) };
+  if (content !== undefined) return { content, faults: [cannotRead(path, causeOf(content))] };
   const data = basename(path) === 'projects.json' ? dirname(path) : undefined;
   const self = ownAnnouncement({ role: 'collector', data, projects: path, chosen: {} });
   const create = activate(await withOwners(self), 'ID');
@@ -56,7 +56,9 @@ export async function readProjectsFile(path: string, last?: Reading): Promise<Re
 }
 
 const isSameContent = (a: Content, b: Content): boolean =>
-  typeof a === 'object' && typeof b === 'object' ? Buffer.compare(a, b) === 0 : a === b;
+  Buffer.isBuffer(a) && Buffer.isBuffer(b)
+    ? Buffer.compare(a, b) === 0
+    : a?.toString() === b?.toString() && Buffer.isBuffer(a) === Buffer.isBuffer(b);
 
 /** @throws {Fatal} exit 78 with every fault. */
 export function fileOrFatal(reading: Reading): ProjectsFile {

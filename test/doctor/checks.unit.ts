@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Reply } from '../../src/base/ask.ts';
 import { examine } from '../../src/doctor/checks.ts';
 import type { Facts } from '../../src/doctor/facts.ts';
-import { type Inside, probeDisk } from '../../src/doctor/probe-disk.ts';
+import { accountIn, type Inside, probeDisk } from '../../src/doctor/probe-disk.ts';
 import type { ProxyReplies } from '../../src/doctor/proxy.ts';
 import { parseProjectsFile } from '../../src/projects/parse.ts';
 import type { ProjectEntry } from '../../src/projects/projects-schema.ts';
@@ -47,6 +47,9 @@ const INSIDE: Inside = {
   overdue: [],
   bytesPerDay: MiB,
   writing: [2, 2, 2],
+  account: { ...SERVICE, name: '#4711' },
+  closed: undefined,
+  projects: undefined,
 };
 
 const HOLDER = INSTALLATION;
@@ -83,9 +86,10 @@ const reading = (text: string): Facts['projects'] => ({
 });
 
 const inside = (change: Partial<Inside>, settings: object = {}): Partial<Facts> => ({
-  disk: { inside: { ...INSIDE, ...change } },
+  disk: { inside: { ...INSIDE, ...change, account: accountOf({ ...INSIDE, ...change }) } },
   settings: { ...PLACE, ...settings },
 });
+const accountOf = ({ directory, files }: Inside) => accountIn(directory, files);
 const free = (freeBytes: number): Partial<Inside> => ({
   fileSystem: { ...DISK, freeBytes },
 });
@@ -155,7 +159,7 @@ it.each<Partial<Facts>>([
   { askedPort: 8080 },
   ARCHIVE,
   // The service reads it by its group, and root keeps it.
-  inside({ files: [LOCK, { ...ROOTS, gid: SERVICE.gid, name: 'projects.json' }] }),
+  inside({ files: [LOCK], projects: { ...ROOTS, gid: SERVICE.gid } }),
   // Its files tell who runs viewlog, and the group lets it write in root's directory.
   inside({ directory: { uid: 0, gid: SERVICE.gid, mode: 0o40770 } }),
   inside({ bytesPerDay: 1 }),
@@ -188,7 +192,10 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     MISSING_COMMA,
   'error projects file: Cannot read projects file "/p": denied; viewlog does not start with it; a running one keeps the last good list. ':
     {
-      projects: { content: 'as the fault', faults: [`Cannot read projects file "/p": denied`] },
+      projects: {
+        content: new Error('denied'),
+        faults: [`Cannot read projects file "/p": denied`],
+      },
     },
   'error projects file: projects.json is gone; viewlog does not start with it; a running one keeps the last good list. Restore it from a backup, or write it again. viewlog activate would create':
     {
@@ -281,7 +288,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'warning permissions: "refused-2026-11-21.ndjson" belongs to root, with mode 0640; viewlog, as #4711, cannot store refused views in it. sudo chgrp':
     inside({ files: [LOCK, { ...ROOTS, name: 'refused-2026-11-21.ndjson' }] }),
   'error permissions: "projects.json" belongs to root, with mode 0600; viewlog, as #4711, cannot read it, and does not start. sudo chgrp 4712 /data/projects.json && sudo chmod g+r /data/projects.json':
-    inside({ files: [LOCK, { ...ROOTS, name: 'projects.json', mode: 0o100600 }] }),
+    inside({ projects: { ...ROOTS, mode: 0o100600 } }),
   'warning permissions: "views-2026-11-21.ndjson" belongs to #4711, with mode 0600, and 1 more file too; shippers in group #4712 cannot read it. chmod g+r /data/views-2026-11-21.ndjson /data/views-2026-11-22.ndjson':
     inside({
       files: [VIEWS_FILE, { ...VIEWS_FILE, name: 'views-2026-11-22.ndjson' }].map((file) => {

@@ -1,13 +1,6 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { Random } from '../simulation/random.ts';
-import {
-  canInstall,
-  createAccounts,
-  Place,
-  planOf,
-  removeAccounts,
-} from '../support/installations.ts';
-import { FAULTS } from './faults.ts';
+import { canInstall, createAccounts, removeAccounts } from '../support/installations.ts';
+import { tryInstallations } from './try-installations.ts';
 
 // `INSTALLATION_SEED=n` repeats a seed, `INSTALLATION_SEEDS=n` tries n seeds from there.
 
@@ -21,25 +14,3 @@ describe.skipIf(!canInstall())('whatever the installation, a printed command wor
   afterAll(removeAccounts);
   it.each(seeds)('seed %i', tryInstallations);
 });
-
-/** Faults that happen at the same time, each to an installation of its own. */
-const AT_ONCE = 3;
-
-/** Eight seeds try nearly every fault; later seeds try them on other installations. */
-async function tryInstallations(seed: number): Promise<void> {
-  const names = Object.keys(FAULTS).filter((name) =>
-    name.includes(process.env['INSTALLATION_FAULT'] ?? ''),
-  );
-  const tries = Array.from({ length: AT_ONCE }, (_, i) => seed * AT_ONCE + i).map(async (i) => {
-    const name = names[i % names.length]!;
-    const { only, happen } = FAULTS[name]!;
-    const plan = planOf(new Random(i), only);
-    try {
-      await happen(await Place.create(plan));
-    } catch (error) {
-      const cause = error instanceof Error ? error.message : String(error);
-      throw new Error(`${name}, ${JSON.stringify(plan)}\n${cause}`, { cause: error });
-    }
-  });
-  await Promise.all(tries);
-}

@@ -15,34 +15,25 @@ import { BUN, BUNDLE, DENO, EXECUTABLE, isPresent, NODE } from './runtimes.ts';
 import { tempDir } from './temp-dir.ts';
 import { postView, until } from './viewlog.ts';
 
+const one = <const T>(...choices: T[]): readonly T[] => choices;
 const CHOICES = {
-  role: ['collector'],
-  account: ['root', 'service', 'service', 'person'],
-  start: ['Node', 'Node', 'Deno', 'Bun', 'executable', 'npm start', 'unit file'],
-  hasSudo: [true, false],
-  /** Whether another program named `viewlog` is on the PATH; no printed command means it. */
-  isOnPath: [true, false],
-  /** `root's`: in root's directory, hardened; viewlog reads it by its group. */
-  projects: ['inside', 'inside', 'elsewhere', "root's"],
-  address: ['flags', 'variables', 'passed socket'],
-  status: ['on', 'on', 'token', 'off'],
-  store: ['disk', 'disk', 'disk', 'stream'],
-  /** The directory in which commands are pasted; `closed`: only root may enter it. */
-  cwd: ['/', 'closed'],
-} as const;
+  /** Archives, only if a fault can happen to them. */
+  role: one<'collector' | 'archive'>('collector'),
+  account: one('root', 'service', 'service', 'person'),
+  start: one('Node', 'Node', 'Deno', 'Bun', 'executable', 'npm start', 'unit file'),
+  hasSudo: one(true, false),
+  /** Whether a program named `viewlog` is on the PATH. It is another one, which no command means. */
+  isOnPath: one(true, false),
+  /** `root's`: in a directory of root's, hardened; viewlog reads it by its group. */
+  projects: one('inside', 'inside', 'elsewhere', "root's"),
+  address: one('flags', 'variables', 'passed socket'),
+  status: one('on', 'on', 'token', 'off'),
+  store: one('disk', 'disk', 'disk', 'stream'),
+  /** Where commands are pasted; `closed`: a directory that only root may enter. */
+  cwd: one('/', 'closed'),
+};
 
-interface Fields {
-  role: 'collector' | 'archive';
-  account: 'root' | 'service' | 'person';
-  start: (typeof CHOICES)['start'][number];
-  hasSudo: boolean;
-  isOnPath: boolean;
-  projects: (typeof CHOICES)['projects'][number];
-  address: (typeof CHOICES)['address'][number];
-  status: (typeof CHOICES)['status'][number];
-  store: (typeof CHOICES)['store'][number];
-  cwd: (typeof CHOICES)['cwd'][number];
-}
+type Fields = { [K in keyof typeof CHOICES]: (typeof CHOICES)[K][number] };
 
 /** The parts of an installation. */
 export type Plan = Readonly<Fields>;
@@ -56,7 +47,7 @@ export function planOf(random: Random, only: Only = {}): Plan {
   const plan = Object.fromEntries(
     names.map((name) => [name, random.pick<unknown>(only[name] ?? CHOICES[name])]),
   ) as unknown as Fields;
-  if (plan.role === 'archive') plan.store = 'disk';
+  if (plan.role === 'archive') Object.assign(plan, { store: 'disk', projects: 'inside' });
   if (plan.store === 'stream' && plan.projects === 'inside') plan.projects = 'elsewhere';
   const canTakeSocket = ['Node', 'executable'].includes(plan.start) && plan.role === 'collector';
   if (plan.address === 'passed socket' && !canTakeSocket) plan.address = 'flags';
@@ -71,6 +62,8 @@ interface Account {
 
 export const ROOT: Account = { name: 'root', uid: 0, gid: 0 };
 const accounts: Record<Plan['account'], Account> = { root: ROOT, service: ROOT, person: ROOT };
+export const accountOf = (kind: Plan['account']): Account => accounts[kind];
+
 const run = (program: string, ...args: string[]): string =>
   execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 const idOf = (name: string, what: '-u' | '-g'): number => Number(run('id', what, name));
@@ -119,7 +112,14 @@ export function canInstall(): boolean {
 export interface Ran {
   readonly text: string;
   readonly code: number | undefined;
-  stop(): Promise<void>;
+  readonly signal: (name: NodeJS.Signals) => void;
+  readonly stop: () => Promise<void>;
+}
+
+/** Who pastes a command, and what it says when it has done its work, if it does not end. */
+export interface How {
+  readonly as?: Account;
+  readonly words?: RegExp;
 }
 
 interface Finding {
@@ -140,14 +140,15 @@ export class Place {
   port = 0;
   statusPort = 0;
   store = '';
-  /** More options of the collector, as flags, or as variables if the addresses are. */
-  readonly options: Record<string, string> = { 'keep-refused-days': '1' };
+  /** More options, as flags, or as variables if the addresses are. */
+  readonly options: Record<string, string> = {};
   readonly #env: NodeJS.ProcessEnv;
 
   private constructor(plan: Plan) {
     this.plan = plan;
     this.account = accounts[plan.account];
-    this.data = join(this.dir, plan.start === 'unit file' ? 'data' : "it's data");
+    // A unit file has no quotes.
+    this.data = join(this.dir, 'srv', plan.start === 'unit file' ? 'data' : "it's data");
     this.projects = join(
       plan.projects === 'inside' ? this.data : `${this.dir}/etc`,
       'projects.json',
@@ -161,7 +162,7 @@ export class Place {
     const { dir, data, account, projects } = place;
     fs.chmodSync(dir, 0o755);
     fs.mkdirSync(`${dir}/closed`, { mode: 0o700 });
-    fs.mkdirSync(`${dir}/bin`);
+    for (const open of ['bin', 'srv']) fs.mkdirSync(join(dir, open));
     if (plan.isOnPath) {
       fs.writeFileSync(`${dir}/bin/viewlog`, '#!/bin/sh\necho WRONG viewlog\nexit 99\n');
       fs.chmodSync(`${dir}/bin/viewlog`, 0o755);
@@ -219,25 +220,29 @@ export class Place {
     const { plan, port, statusPort, host, dir, store } = this;
     const isPassed = plan.address === 'passed socket';
     return {
-      ...(plan.role === 'archive' ? { 'archive-from': store } : this.options),
+      ...(plan.role === 'archive' ? { 'archive-from': store } : { 'keep-refused-days': '1' }),
       ...(plan.role === 'collector' && !isPassed && { host, port: String(port) }),
       status: plan.status === 'off' ? 'off' : `${host}:${statusPort}`,
       ...(plan.status === 'token' && { 'status-token-file': `${dir}/token` }),
+      ...this.options,
     };
   }
 
-  /** Returns the options of the command line that name no files. */
+  /** Returns what the service has beside the files, as flags, whether or not it has variables. */
   get flags(): string[] {
-    if (this.plan.address === 'variables') return [];
     return Object.entries(this.#settings).flatMap(([name, value]) => [
       `--${name.replace('archive-', '')}`,
       value,
     ]);
   }
 
+  get hasVariables(): boolean {
+    return this.plan.address === 'variables';
+  }
+
   /** The environment of the service. */
   get env(): NodeJS.ProcessEnv {
-    if (this.plan.address !== 'variables') return this.#env;
+    if (!this.hasVariables) return this.#env;
     const variables = Object.entries(this.#settings).map(
       ([name, value]) => [`VIEWLOG_${name.toUpperCase().replaceAll('-', '_')}`, value] as const,
     );
@@ -267,15 +272,16 @@ export class Place {
     return [...(this.plan.hasSudo ? [] : WITHOUT_SUDO), ...as, ...words];
   }
 
-  /** Runs viewlog to its end, or until it prints `words`; by default as its account. */
-  viewlog(args: readonly string[], as = this.account, words?: RegExp): Promise<Ran> {
-    return this.#spawn(this.#around([...this.program, ...args], as), this.dir, this.#env, words);
+  /** Runs a command of viewlog to its end; by default as its account. */
+  viewlog(args: readonly string[], as = this.account, env = this.#env): Promise<Ran> {
+    return this.#spawn(this.#around([...this.program, ...args], as), this.dir, env);
   }
 
   /** Starts the service, until it listens or has ended. */
-  async start(env: NodeJS.ProcessEnv = {}): Promise<Ran> {
+  async start(...variables: readonly string[]): Promise<Ran> {
     const { plan, port, host } = this;
-    const words = await this.#serviceWords();
+    // Only the account's own process has them.
+    const words = ['env', ...variables, ...(await this.serviceWords())];
     const ready = plan.status === 'off' ? /listening on|archiving "/ : /status page on/;
     const isPassed = plan.address === 'passed socket';
     const socket = createServer();
@@ -284,18 +290,20 @@ export class Place {
     const { _handle: handle } = socket as unknown as { _handle: { fd: number } };
     const all = this.#around(isPassed ? [...PASS, ...words] : words, this.account);
     const fd = isPassed ? handle.fd : 'ignore';
-    const ran = await this.#spawn(all, this.dir, { ...this.env, ...env }, ready, fd);
+    const ran = await this.#spawn(all, this.dir, this.env, ready, fd);
     if (isPassed) socket.close();
     return ran;
   }
 
-  async #serviceWords(): Promise<string[]> {
-    const { plan, program, files, flags, account } = this;
-    const command = plan.role === 'archive' ? 'archive' : 'serve';
-    const words = [...program, command, ...files, ...flags];
-    if (plan.start !== 'unit file' || plan.role === 'archive' || plan.store === 'stream')
-      return words;
-    const { text } = await this.viewlog(['example', 'systemd', ...files, ...flags], account);
+  /** Returns the command line of the service. */
+  async serviceWords(): Promise<string[]> {
+    const { plan, program, files } = this;
+    const flags = this.hasVariables ? [] : this.flags;
+    const isPlain = plan.role === 'archive' || plan.store === 'stream';
+    if (plan.start !== 'unit file' || isPlain) {
+      return [...program, plan.role === 'archive' ? 'archive' : 'serve', ...files, ...flags];
+    }
+    const { text } = await this.viewlog(['example', 'systemd', ...files, ...flags]);
     const [, line] = /^ExecStart=(.*)$/m.exec(text) ?? [];
     expect(line, text).toBeDefined();
     return line!.split(' ');
@@ -325,7 +333,7 @@ export class Place {
   }
 
   /** Pastes a command into the operator's shell. */
-  paste(command: string, words?: RegExp, as = this.operator): Promise<Ran> {
+  paste(command: string, { words, as = this.operator }: How = {}): Promise<Ran> {
     const where = this.plan.cwd === '/' || as !== ROOT ? '/' : `${this.dir}/closed`;
     return this.#spawn(this.#around(['bash', '-c', command], as), where, this.#env, words);
   }
@@ -338,7 +346,7 @@ export class Place {
     return { code: code!, findings, text };
   }
 
-  /** Returns a check's finding of the doctor, as a line. */
+  /** Returns a check's findings of the doctor, as lines. */
   async finding(check: string, ...args: string[]): Promise<string> {
     const { findings } = await this.doctor(...args);
     const all = findings.filter((one) => one.check === check);
@@ -398,17 +406,19 @@ export class Place {
       stream.setEncoding('utf8').on('data', (part: string) => (ran.text += part));
     }
     const ended = once(child, 'close').then(([code, signal]) => (ran.code = code ?? signal));
-    const kill = async (signal: NodeJS.Signals): Promise<void> => {
-      if (ran.code !== undefined) return;
+    const signal = (name: NodeJS.Signals): void => {
       try {
-        process.kill(-child.pid!, signal);
+        process.kill(-child.pid!, name);
       } catch {
         // The process has ended.
       }
+    };
+    const stop = async (name: NodeJS.Signals = 'SIGTERM'): Promise<void> => {
+      signal(name);
       await ended;
     };
-    onTestFinished(() => kill('SIGKILL'));
+    onTestFinished(() => stop('SIGKILL'));
     await until(() => ran.code !== undefined || words?.test(ran.text));
-    return Object.assign(ran, { stop: () => kill('SIGTERM') });
+    return Object.assign(ran, { signal, stop: () => stop() });
   }
 }

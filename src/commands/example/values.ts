@@ -1,7 +1,6 @@
-import { statSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { readEnv } from '../../base/env.ts';
-import { EXIT, Fatal, orElse } from '../../base/exit.ts';
+import { EXIT, Fatal } from '../../base/exit.ts';
 import { KiB } from '../../base/format.ts';
 import { type Address, fromOwnMachine, hostAndPort } from '../../http/listener.ts';
 import { envName, type ServeSettings } from '../../settings.ts';
@@ -9,7 +8,7 @@ import { isLoopback } from '../../status/guard.ts';
 import { TOKEN_ENV } from '../../status/token.ts';
 import { COLUMNS } from './clickhouse.ts';
 import { chosenSettings, flagsOf, type Installation, plainPath } from './installation.ts';
-import { isPermitted, type Owner } from '../../installation/accounts.ts';
+import { closedTo } from '../../installation/accounts.ts';
 import { programWords, realPath } from '../../installation/installation.ts';
 
 /** A text; empty if there is nothing to say. A list has a line for each item. */
@@ -137,15 +136,6 @@ function runCommand(of: Installation): string {
   // The settings' own paths are plain already.
   const own = { runtime: runtime && plainPath(runtime), file: plainPath(program) };
   return programWords(files, written, own).join(' ');
-}
-
-/** Returns the first directory on the way to the path that the account may not enter. */
-function closedTo(owner: Owner, path: string): string | undefined {
-  const above = dirname(path);
-  if (above === path) return undefined;
-  const stats = orElse(() => statSync(above), undefined);
-  const isClosed = stats !== undefined && !isPermitted(owner, stats, 1);
-  return closedTo(owner, above) ?? (isClosed ? above : undefined);
 }
 
 function secretsOf({ settings: { store, 'status-token-file': token }, status }: Installation) {

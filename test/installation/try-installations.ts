@@ -1,0 +1,30 @@
+import { Random } from '../simulation/random.ts';
+import { Place, planOf } from '../support/installations.ts';
+import { FAULTS } from './faults.ts';
+
+/** Faults that happen at the same time, each to an installation of its own. */
+const AT_ONCE = 3;
+
+/**
+ * Lets faults happen to installations that the seed makes. Eleven seeds in a row try every fault.
+ * `INSTALLATION_FAULT` names those to try.
+ */
+export async function tryInstallations(seed: number): Promise<void> {
+  const names = Object.keys(FAULTS).filter((name) =>
+    name.includes(process.env['INSTALLATION_FAULT'] ?? ''),
+  );
+  const tries = Array.from({ length: AT_ONCE }, (_, i) => seed * AT_ONCE + i).map(async (i) => {
+    const name = names[i % names.length]!;
+    const { only, happen } = FAULTS[name]!;
+    const plan = planOf(new Random(i), only);
+    try {
+      await happen(await Place.create(plan));
+    } catch (error) {
+      const cause = error instanceof Error ? error.message : String(error);
+      throw new Error(`${name}, ${JSON.stringify(plan)}\n${cause}`, { cause: error });
+    }
+  });
+  // Each ends before the test does, which removes its files.
+  const failed = (await Promise.allSettled(tries)).find(({ status }) => status === 'rejected');
+  if (failed?.status === 'rejected') throw failed.reason;
+}
