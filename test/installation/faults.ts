@@ -338,7 +338,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       for (let i = 0; i < 12; i++) expect(await place.send()).toBe(i < 5 ? 201 : 429);
       await early.stop();
       await place.starts();
-      const told = await place.pageThatSays(/Its limit is 5 views a minute, and \d+ were sent/);
+      const told = await place.pageThatSays(/Its limit is 5 views per minute, and \d+ were sent/);
       await edits(place, commandBelow(told, /raise the limit to twice that/));
       await until(async () => (await place.send()) && /: fixed/.test(await place.page()));
       for (let i = 0; i < 6; i++) expect(await place.send()).toBe(201);
@@ -379,8 +379,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       await place.starts();
       expect(await place.send()).toBe(503);
       const told = await place.pageThatSays(/^Every view is refused: /);
-      expect(told).toMatch(/ are free, and .* more are needed: delete views-/);
-      expect(await works(place, commandBelow(told, /continues by itself/))).toContain(
+      expect(told).toMatch(/ is free, and viewlog needs .* more: delete views-/);
+      expect(await works(place, commandBelow(told, /then accepts views again/))).toContain(
         'views-2026-01-01',
       );
       fs.rmSync(old);
