@@ -1,4 +1,4 @@
-// Plants one fault of planted.txt at a time in a copy of viewlog, and prints which seed finds it first:
+// Plants one fault of command-faults.txt at a time in a copy of viewlog, and prints which seed finds it first:
 //
 //   node test/installation/planted.mjs [a part of a fault's name]
 //
@@ -13,7 +13,7 @@ const [NAME = ''] = process.argv.slice(2);
 const ROOT = join(import.meta.dirname, '../..');
 const WORLD = 'test/installation/installations.world.ts';
 
-const planted = readFileSync(join(import.meta.dirname, 'planted.txt'), 'utf8')
+const planted = readFileSync(join(import.meta.dirname, 'command-faults.txt'), 'utf8')
   .trimEnd()
   .split('\n\n')
   .slice(1)
