@@ -132,16 +132,6 @@ const PEOPLE: Person[] = [
     ],
   },
   {
-    did: 'opened a link of the site in a new tab, which does not have what the first tab stored',
-    steps: async (v) => {
-      await v.open('/');
-      await v.counted(1);
-      await v.run(`sessionStorage.clear()`);
-      await v.follow('/a');
-    },
-    stored: [HOME, '/a | Page /a | SITE/ | /'],
-  },
-  {
     did: 'typed the address, and read four pages of a site that hides its addresses',
     headers: { 'referrer-policy': 'no-referrer' },
     steps: async (v) => {

@@ -156,8 +156,7 @@ interface NavigationEvent extends Event {
       from = where.origin;
     }
     try {
-      // A path without a host, if a link of the site opened a tab: no source, whoever reads it.
-      first = sessionStorage.viewlog ??= from.replace(where.origin, '');
+      first = sessionStorage.viewlog ??= from;
     } catch {
       // The visitor, or a sandbox, allows no storage.
     }
