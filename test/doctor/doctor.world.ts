@@ -33,7 +33,7 @@ describe.skipIf(!isRoot)('users', () => {
     const other = await doctorAs({ uid: 4713, gid: 4713 }, data);
     expect(other.line('user')).toContain('/viewlog.mjs doctor --data');
     expect(other.outcome('data directory')).toMatch(
-      /^78 error .*: EACCES: .*; let #4713 write there$/,
+      /^78 error .*: EACCES: .*; let #4713 write it$/,
     );
     fs.chmodSync(join(data, '..'), 0o700);
     const shut = await doctorAs(SERVICE, data);
