@@ -1,7 +1,7 @@
 import { buildSync } from 'esbuild';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { faultsIn, plant } from '../simulation/planted.mjs';
 import { hasChromium } from '../support/chromium.ts';
 import { hasFirefox } from '../support/firefox.ts';
 import { pageOf, type Person, type Result, type Visitor, visitsOf } from '../support/people.ts';
@@ -616,24 +616,13 @@ const expectedOf = ({ did, stored, saw }: Person) =>
     ? { did, stored }
     : { did, stored, saw: expect.stringContaining(saw) as unknown };
 
-/** Returns people who find each fault of script-faults.txt, with the script that has it. */
+/** Returns people who find each fault of planted.txt, with the script that has it. */
 function plantedPeople(): (Person & { readonly fault: string })[] {
-  const sound = readFileSync(
-    join(import.meta.dirname, '../../src/commands/snippet/script.ts'),
-    'utf8',
-  );
-  const faults = readFileSync(join(import.meta.dirname, 'script-faults.txt'), 'utf8').trimEnd();
-  return faults
-    .split('\n\n')
-    .slice(1)
-    .filter((text) => new RegExp(process.env['PLANTED'] ?? '').test(text.split('\n')[0]!))
-    .flatMap((text) => {
-      const [fault = '', finders = '', ...lines] = text.split('\n').map((line) => line.slice(2));
-      let planted = sound;
-      for (let i = 0; i < lines.length; i += 2) {
-        expect(planted, fault).toContain(lines[i]);
-        planted = planted.replace(lines[i]!, () => lines[i + 1]!);
-      }
+  const chosen = new RegExp(process.env['PLANTED'] ?? '');
+  return faultsIn(import.meta.dirname)
+    .filter(({ name }) => chosen.test(name))
+    .flatMap(({ name: fault, finders, file, replacements }) => {
+      const planted = plant(readFileSync(file, 'utf8'), replacements);
       return PEOPLE.filter(({ did }) => new RegExp(finders).test(did)).map((person) => ({
         ...person,
         fault,

@@ -13,14 +13,15 @@ import { build } from 'esbuild';
 const SEEDS = Number(process.env.SIM_SEEDS ?? 300);
 
 /**
- * Returns the faults in a directory's list.
+ * Returns the faults in a directory's list; `finders` stands behind a fault's name: ` | finders`.
  * @param {string} directory
  */
 export function faultsIn(directory) {
   const [, ...texts] = readFileSync(join(directory, 'planted.txt'), 'utf8').trimEnd().split('\n\n');
   return texts.map((text) => {
-    const [name = '', file = '', ...replacements] = text.split('\n');
-    return { name, file, replacements };
+    const [title = '', file = '', ...replacements] = text.split('\n');
+    const [name = '', finders = ''] = title.split(' | ');
+    return { name, finders, file, replacements };
   });
 }
 

@@ -183,7 +183,7 @@ interface NavigationEvent extends Event {
   try {
     why = localStorage.viewlog == 'off' && 'localStorage.viewlog';
   } catch {
-    // The visitor, or a sandbox, allows no storage.
+    // Without storage, nobody has turned it off.
   }
   why ||=
     (globals as unknown) != top
