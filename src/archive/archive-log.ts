@@ -1,4 +1,4 @@
-import { reasonOf } from '../base/exit.ts';
+import { errorText } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
 import type { Log } from '../base/log.ts';
 import { printable } from '../base/text.ts';
@@ -57,7 +57,7 @@ export class ArchiveLog {
   }
 
   failed(error: unknown): void {
-    const reason = printable(reasonOf(error));
+    const reason = printable(errorText(error));
     if (reason !== this.unreadable) {
       this.#log.warn(`Cannot read stream "${this.#stream}": ${reason}; retrying`);
     }

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
+import { EXIT, Fatal, errorText } from '../base/exit.ts';
 import { MiB } from '../base/format.ts';
 import { printable } from '../base/text.ts';
 import { archiveRecordOf } from '../disk/names.ts';
@@ -70,7 +70,7 @@ export async function readRecord(files: FileOps, dir: string): Promise<ArchiveRe
     length = await files.read(fd, bytes, 0);
     await files.close(fd);
   } catch (error) {
-    throw new Fatal(EXIT.ioError, `Cannot read "${path}": ${reasonOf(error)}`);
+    throw new Fatal(EXIT.ioError, `Cannot read "${path}": ${errorText(error)}`);
   }
   const text = bytes.toString('utf8', 0, length);
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), RECORD), text);

@@ -1,4 +1,4 @@
-import { Fatal, reasonOf } from '../base/exit.ts';
+import { Fatal, errorText } from '../base/exit.ts';
 import { NEWLINE } from '../base/text.ts';
 import { sleep } from '../base/time.ts';
 import { type Blocked, DayWriter, NOTHING } from '../disk/day-writer.ts';
@@ -119,6 +119,6 @@ export class PatientWriter {
 /** @throws {Fatal} the error, if it must end the process. */
 function blockedBy(error: unknown, path: string): Blocked {
   if (error instanceof Fatal) throw error;
-  const message = `Cannot read or write "${path}": ${reasonOf(error)}`;
+  const message = `Cannot read or write "${path}": ${errorText(error)}`;
   return { reason: message, message };
 }

@@ -67,15 +67,15 @@ export function orElse<T, O>(read: () => T, otherwise: O): T | O {
 /**
  * Returns the message of a system error, without a stack: `ENOSPC: no space left on device, write`.
  */
-export function reasonOf(error: unknown): string {
+export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
 /** Returns why a fetch had no answer, in one line. Node says so only in the error's cause. */
 export function fetchFailure(error: unknown): string {
   const { cause } = error as { cause?: unknown };
-  if (!(cause instanceof Error)) return printable(reasonOf(error));
+  if (!(cause instanceof Error)) return printable(errorText(error));
   if (errnoOf(cause) === 'ERR_SSL_WRONG_VERSION_NUMBER') return 'the server speaks http, not https';
   // For a name with several addresses, the error has a code, and one reason per address.
-  return printable(cause.message || (errnoOf(cause) ?? reasonOf(error)));
+  return printable(cause.message || (errnoOf(cause) ?? errorText(error)));
 }

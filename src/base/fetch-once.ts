@@ -6,7 +6,11 @@ export type Reply =
   | { readonly failure: string };
 
 /** Asks once, follows no redirect, and waits `timeoutMs` at most. Never rejects. */
-export async function ask(url: string, init: RequestInit = {}, timeoutMs = 5_000): Promise<Reply> {
+export async function fetchOnce(
+  url: string,
+  init: RequestInit = {},
+  timeoutMs = 5_000,
+): Promise<Reply> {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
     const response = await fetch(url, { ...init, redirect: 'manual', signal });

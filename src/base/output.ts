@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { errnoOf, EXIT, Fatal, reasonOf } from './exit.ts';
+import { errnoOf, EXIT, Fatal, errorText } from './exit.ts';
 
 // Commands print through these functions, not through `console` or `process.stdout`: those hide a
 // full disk, and on Node end with a stack trace once a pipe's reader is gone.
@@ -49,13 +49,13 @@ export function writeFile(path: string, text: string): void {
     fs.writeFileSync(path, text);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).syscall !== 'open') throw notWritten(`"${path}"`, error);
-    throw new Fatal(EXIT.cannotCreate, `Cannot write "${path}": ${reasonOf(error)}`);
+    throw new Fatal(EXIT.cannotCreate, `Cannot write "${path}": ${errorText(error)}`);
   }
 }
 
 function notWritten(what: string, error: unknown): Error {
   if (errnoOf(error) === 'EPIPE') return new OutputClosed();
-  return new Fatal(EXIT.ioError, `Cannot write to ${what}: ${reasonOf(error)}`);
+  return new Fatal(EXIT.ioError, `Cannot write to ${what}: ${errorText(error)}`);
 }
 
 /** @param waitMsMax how long to wait for a slow reader. */

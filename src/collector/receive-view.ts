@@ -2,7 +2,7 @@ import { LIMITS } from '../base/limits.ts';
 import type { Log } from '../base/log.ts';
 import type { Answer, Exchange } from '../http/exchange.ts';
 import type { Dropped, RefusedStore, ViewStore } from '../store/store.ts';
-import { readAnySpelling, readByPattern, type StorableView } from '../view/read-view.ts';
+import { parseView, readByPattern, type StorableView } from '../view/read-view.ts';
 import { isRefusal, type Refusal, refusal, REFUSALS } from '../view/refusal.ts';
 import { admit, type AdmissionRules } from './admit.ts';
 import { created, problem } from './answers.ts';
@@ -67,7 +67,7 @@ export async function receiveView(request: Exchange, parts: CollectorParts): Pro
 
 function readText(body: Uint8Array): StorableView | Refusal {
   const text = textOfBody(body);
-  return typeof text === 'string' ? readAnySpelling(text) : text;
+  return typeof text === 'string' ? parseView(text) : text;
 }
 
 /** Never says that the view was not stored: viewlog cannot know that. */

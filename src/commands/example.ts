@@ -68,12 +68,12 @@ export const example = defineCommand({
 function fill(example: string, installation: Installation, template = example): string {
   if (typeof TEMPLATES === 'undefined') return 'Only the built viewlog has its examples.';
   const texts = unpacked(TEMPLATES);
-  const valueOf = (name: string): Value =>
+  const valueFor = (name: string): Value =>
     name in texts ? fill(example, installation, name) : VALUES[name]!(installation, example);
   const filled = (line: string): string[] => {
     const [mark, condition, name = ''] = /<<(\??)(\w+)>>/.exec(line) ?? [];
     if (mark === undefined) return [line];
-    const value = valueOf(name);
+    const value = valueFor(name);
     if (condition === '?') return value === '' ? [] : filled(line.replace(mark, ''));
     return [value].flat().flatMap((item) => filled(line.replace(mark, () => `${item}`)));
   };

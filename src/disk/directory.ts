@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
-import { adviceOn, EXIT, errnoOf, Fatal, orElse, reasonOf } from '../base/exit.ts';
+import { adviceOn, EXIT, errnoOf, Fatal, orElse, errorText } from '../base/exit.ts';
 import { ownAccount, ownerIn } from '../installation/accounts.ts';
 import { accessFix } from '../installation/commands.ts';
 import { absolute } from '../installation/installation.ts';
@@ -40,7 +40,7 @@ export function cannotOpen(name: string, error: unknown): Fatal {
   const hint = advice === undefined ? '' : `; ${advice}`;
   return new Fatal(
     EXIT.cannotCreate,
-    `Cannot open "${name}" for writing: ${reasonOf(error)}${hint}`,
+    `Cannot open "${name}" for writing: ${errorText(error)}${hint}`,
   );
 }
 

@@ -1,6 +1,6 @@
 // Writes that are durable once they resolve.
 import { dirname } from 'node:path';
-import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
+import { EXIT, errnoOf, Fatal, errorText } from '../base/exit.ts';
 import type { FileOps } from './ops.ts';
 
 /** A file system that is busy so many times in a row takes no bytes at all. */
@@ -50,7 +50,7 @@ export const synced = (path: string, sync: Promise<void>): Promise<void> =>
 export const cannotSync = (path: string, error: unknown): Fatal =>
   new Fatal(
     EXIT.ioError,
-    `Cannot sync "${path}": ${reasonOf(error)}; check the disk, then start viewlog again`,
+    `Cannot sync "${path}": ${errorText(error)}; check the disk, then start viewlog again`,
   );
 
 /** Makes the names in a directory durable. File systems that answer EINVAL need no such sync. */

@@ -1,4 +1,4 @@
-import { errnoOf, reasonOf } from '../base/exit.ts';
+import { errnoOf, errorText } from '../base/exit.ts';
 import { formatSize } from '../base/format.ts';
 import type { DirectoryOptions } from './ops.ts';
 
@@ -44,7 +44,7 @@ export class FreeSpace {
     if (errnoOf(error) !== undefined || this.#isLogged || minFreeBytes === 0) return;
     this.#isLogged = true;
     log.warn(
-      `--min-free is off: free disk space is unknown: ${reasonOf(error)}; ` +
+      `--min-free is off: free disk space is unknown: ${errorText(error)}; ` +
         'start Deno with --allow-sys=statfs',
     );
   }

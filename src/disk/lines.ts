@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import * as fs from 'node:fs';
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { adviceOn, EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
+import { adviceOn, EXIT, errnoOf, Fatal, errorText } from '../base/exit.ts';
 import { formatSize, KiB, MiB } from '../base/format.ts';
 import { NEWLINE, printable } from '../base/text.ts';
 
@@ -82,7 +82,7 @@ async function* chunksOf(path: string): AsyncGenerator<Buffer> {
     for await (const chunk of path.endsWith('.gz') ? unpack() : file) yield chunk as Buffer;
   } catch (error) {
     if (errnoOf(error)?.startsWith('Z_') !== true) throw cannotRead(path, error);
-    throw new Fatal(EXIT.badData, `Cannot unpack "${path}": ${reasonOf(error)}`);
+    throw new Fatal(EXIT.badData, `Cannot unpack "${path}": ${errorText(error)}`);
   } finally {
     file.destroy();
   }
@@ -92,7 +92,7 @@ async function* chunksOf(path: string): AsyncGenerator<Buffer> {
 export function cannotRead(path: string, error: unknown): Fatal {
   const advice = adviceOn(error, 'read');
   // The message already has the path, and the name of the system call helps nobody.
-  const reason = reasonOf(error).replace(/, \w+( '.*')?$/s, '');
+  const reason = errorText(error).replace(/, \w+( '.*')?$/s, '');
   const hint = advice === undefined ? '' : `; ${advice}`;
   return new Fatal(EXIT.ioError, `Cannot read "${printable(path, Infinity)}": ${reason}${hint}`);
 }

@@ -1,6 +1,6 @@
 // Removes the files of old days, and slowly: at most one day of each kind per hour, the first an hour
 // after the start. A clock that is wrong for an hour therefore costs one old day at most.
-import { reasonOf } from '../base/exit.ts';
+import { errorText } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
 import { DAY_MS, dayOf, HOUR_MS } from '../base/time.ts';
 import { dayOfRemovable, FILE_KINDS, type FileKind, filesOfDay } from './names.ts';
@@ -71,7 +71,7 @@ async function removeOverdue(options: RetentionOptions): Promise<void> {
       await removeOldest(kind, options);
     } catch (error) {
       const { dir, log } = options;
-      log.warn(`Cannot remove old files of ${kind} from "${dir}": ${reasonOf(error)}`);
+      log.warn(`Cannot remove old files of ${kind} from "${dir}": ${errorText(error)}`);
     }
   }
 }

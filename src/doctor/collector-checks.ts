@@ -1,5 +1,5 @@
 // Checks of the program, its settings, its projects file and the running collector.
-import type { Reply } from '../base/ask.ts';
+import type { Reply } from '../base/fetch-once.ts';
 import { timeOf } from '../base/time.ts';
 import { plural } from '../base/format.ts';
 import { ownAddress, portOf } from '../http/listener.ts';

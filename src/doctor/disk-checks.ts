@@ -36,8 +36,8 @@ export const checkUser = inside((seen, { ownUid, of }) => {
   const whose = `The data directory belongs to ${userName(directory.uid)}`;
   if (account === undefined) {
     const names = [...new Set(files.map(({ uid }) => userName(uid)))].join(' and ');
-    const ask = 'Which account runs viewlog? All of these should belong to that account';
-    return [warning(`${whose}, and its files to ${names}`, ask)];
+    const question = 'Which account runs viewlog? All of these should belong to that account';
+    return [warning(`${whose}, and its files to ${names}`, question)];
   }
   const { uid, name } = account;
   if (!isPermitted(account, directory, WRITE | ENTER)) {
@@ -62,8 +62,10 @@ export const checkPermissions = inside((seen, { of, settings }) => {
   if (account === undefined) return [];
   const { name: who } = account;
   if (closed !== undefined) {
-    const ask = `Let ${who} enter it, or move the files`;
-    return [error(`${who} may not enter "${closed}"; viewlog, as ${who}, does not start`, ask)];
+    const question = `Let ${who} enter it, or move the files`;
+    return [
+      error(`${who} may not enter "${closed}"; viewlog, as ${who}, does not start`, question),
+    ];
   }
   const whose = (name: string, file: Rights): string =>
     `"${name}" belongs to ${userName(file.uid)}, with mode ${modeOf(file)}`;

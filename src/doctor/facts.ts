@@ -1,5 +1,5 @@
-import { ask, type Reply } from '../base/ask.ts';
-import { reasonOf } from '../base/exit.ts';
+import { fetchOnce, type Reply } from '../base/fetch-once.ts';
+import { errorText } from '../base/exit.ts';
 import { lastStart } from '../disk/last-start.ts';
 import { askHolder, LOCK_NAME } from '../disk/lock.ts';
 import type { HolderReply } from '../disk/lock-socket.ts';
@@ -16,10 +16,14 @@ import {
 import { exampleOrigin } from '../projects/origins.ts';
 import type { Parsed } from '../projects/parse.ts';
 import { readProjectsFile, type Reading } from '../projects/projects-file.ts';
-import { type Chosen, type Place, placeOf } from '../status/place.ts';
+import {
+  type ChosenSettings,
+  type ShownSettings,
+  shownSettingsOf,
+} from '../status/shown-settings.ts';
 import type { StatusModel } from '../status/model.ts';
 import { readToken } from '../status/token.ts';
-import { fieldsOf, preflightFrom } from './reply.ts';
+import { replyFields, preflightFrom } from './reply.ts';
 import { type Probed, probeDisk } from './probe-disk.ts';
 import { probeProxy, type ProxyReplies } from './proxy.ts';
 
@@ -40,7 +44,7 @@ export interface Facts {
   /** Each option that differs from the running collector's: `--port 9000, not 8080`. */
   readonly different: readonly string[];
   /** The examined settings as values, and its address. */
-  readonly settings: Place;
+  readonly settings: ShownSettings;
   /** `undefined` if views go to a stream. */
   readonly disk: Probed | undefined;
   readonly projects: Reading;
@@ -74,7 +78,7 @@ interface StatusFacts {
   readonly installation?: Announced | undefined;
 }
 
-type Options = Chosen &
+type Options = ChosenSettings &
   Parameters<typeof readToken>[0] & {
     readonly status: 'off' | { readonly host: string; readonly port: number };
     /** The address that pages post to, with `/view`. */
@@ -116,7 +120,7 @@ export async function gatherFacts(options: Options, asked: Asked): Promise<Facts
   const address = running?.address ?? (isMoved ? undefined : last?.address) ?? ownAddress(values);
   const { data, projects: path = '' } = of;
   const store = data === undefined ? {} : undefined;
-  const place = placeOf({ ...values, data: data ?? '', projects: path, store }, address);
+  const place = shownSettingsOf({ ...values, data: data ?? '', projects: path, store }, address);
   const projects = await readProjectsFile(path);
   const origin = senderOf(projects, project) ?? NO_ORIGIN;
   const nowMs = Date.now();
@@ -134,9 +138,9 @@ export async function gatherFacts(options: Options, asked: Asked): Promise<Facts
     projects,
     holder,
     kill: held && (await killCommand(held, `${dir}/${LOCK_NAME}`)),
-    reply: await ask(`${address}/view`, preflightFrom(NO_ORIGIN)),
+    reply: await fetchOnce(`${address}/view`, preflightFrom(NO_ORIGIN)),
     status,
-    tokenFault: other ? undefined : await readToken(options).then(() => undefined, reasonOf),
+    tokenFault: other ? undefined : await readToken(options).then(() => undefined, errorText),
     proxy: url ? await probeProxy(url, origin, values['max-view'], project) : undefined,
   };
 }
@@ -163,13 +167,13 @@ async function askStatus(named: string | undefined, options: Options): Promise<S
   const own = options.status === 'off' ? undefined : ownAddress(options.status);
   const address = named ?? own;
   if (address === undefined) return {};
-  const reply = await ask(`${address}/readyz`);
-  const { status, reasons = [] } = fieldsOf(reply);
+  const reply = await fetchOnce(`${address}/readyz`);
+  const { status, reasons = [] } = replyFields(reply);
   if (status !== 'ready' && status !== 'not ready') return { address, reply };
   // Only this request carries the token. Without a token the status server answers with less.
   const token = await readToken(options).catch(() => undefined);
   const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
-  const fields = fieldsOf(await ask(`${address}/status.json`, { headers }));
+  const fields = replyFields(await fetchOnce(`${address}/status.json`, { headers }));
   const overview = 'place' in fields ? (fields as unknown as StatusModel) : undefined;
   return {
     address,

@@ -6,7 +6,7 @@ import { cannotOpen } from '../disk/directory.ts';
 import { ifPresent } from '../disk/ops.ts';
 import { closedTo, type Owner, ownerIn } from '../installation/accounts.ts';
 import { lookAround } from '../status/look-around.ts';
-import type { Place } from '../status/place.ts';
+import type { ShownSettings } from '../status/shown-settings.ts';
 
 export type Inside = Awaited<ReturnType<typeof lookInside>>;
 
@@ -17,7 +17,11 @@ export interface Probed {
 }
 
 /** Examines the data directory. Never rejects. */
-export async function probeDisk(dir: string, settings: Place, nowMs: number): Promise<Probed> {
+export async function probeDisk(
+  dir: string,
+  settings: ShownSettings,
+  nowMs: number,
+): Promise<Probed> {
   try {
     const stats = await ifPresent(fs.stat(dir));
     return stats === undefined ? {} : { inside: await lookInside(dir, stats, settings, nowMs) };
@@ -26,7 +30,7 @@ export async function probeDisk(dir: string, settings: Place, nowMs: number): Pr
   }
 }
 
-async function lookInside(dir: string, stats: Stats, settings: Place, nowMs: number) {
+async function lookInside(dir: string, stats: Stats, settings: ShownSettings, nowMs: number) {
   const directory = rightsOf(stats);
   const files = await openedFiles(dir).catch(() => []);
   const account = accountIn(directory, files);

@@ -1,5 +1,5 @@
 // Sends what a page sends, to find out which requests a proxy passes on to viewlog.
-import { ask, type Reply } from '../base/ask.ts';
+import { fetchOnce, type Reply } from '../base/fetch-once.ts';
 import { formatSize, KiB } from '../base/format.ts';
 import { clip } from '../base/text.ts';
 import { help } from '../installation/commands.ts';
@@ -33,10 +33,10 @@ export async function probeProxy(
   const largeBytes = Math.min(viewBytesMax, LARGE_BYTES_MAX);
   const [get, preflight, large] = await Promise.all([
     // viewlog counts only this request: it grants any preflight, whatever its path.
-    ask(url, { headers: { Origin: origin } }),
-    ask(url, asked),
+    fetchOnce(url, { headers: { Origin: origin } }),
+    fetchOnce(url, asked),
     // Proxies limit the body of any request.
-    ask(url, { ...asked, body: ' '.repeat(largeBytes) }),
+    fetchOnce(url, { ...asked, body: ' '.repeat(largeBytes) }),
   ]);
   const isSent = project !== undefined && isReached({ get, preflight });
   const view = isSent ? await sendView(url, origin, project) : undefined;
@@ -47,7 +47,7 @@ function sendView(url: string, origin: string, project: string): Promise<Reply> 
   const ld = new Date().toISOString();
   const view = { pn: 'viewlog doctor', pid: 'viewlog-doctor', p: project, ld, url: PROBE_PAGE };
   const headers = { 'Content-Type': 'application/json', Origin: origin };
-  return ask(url, { method: 'POST', headers, body: JSON.stringify(view) });
+  return fetchOnce(url, { method: 'POST', headers, body: JSON.stringify(view) });
 }
 
 /** A proxy may pass on only POST and OPTIONS, or answer OPTIONS itself. */

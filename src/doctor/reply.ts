@@ -1,4 +1,4 @@
-import type { Reply } from '../base/ask.ts';
+import type { Reply } from '../base/fetch-once.ts';
 import { printable } from '../base/text.ts';
 
 /** A refused connection, an address that does not exist, or a port that fetch never asks. */
@@ -29,7 +29,7 @@ export const isFromViewlog = (reply: Reply): boolean =>
   reply.headers.get('access-control-expose-headers') === 'Retry-After';
 
 /** Returns the fields of the answered JSON object; none if the answer isn't one. */
-export function fieldsOf(reply: Reply): Readonly<Record<string, unknown>> {
+export function replyFields(reply: Reply): Readonly<Record<string, unknown>> {
   try {
     return 'failure' in reply ? {} : { ...(JSON.parse(reply.body) as object) };
   } catch {
@@ -39,7 +39,7 @@ export function fieldsOf(reply: Reply): Readonly<Record<string, unknown>> {
 
 /** The code and detail of a refusal by viewlog; `undefined` if something else answered. */
 export function refusalIn(reply: Reply): { code: string; detail: string } | undefined {
-  const { type, code, detail } = fieldsOf(reply);
+  const { type, code, detail } = replyFields(reply);
   if (type !== `urn:viewlog:problem:${String(code)}`) return undefined;
   return { code: String(code), detail: printable(String(detail)).replace(/\.$/, '') };
 }

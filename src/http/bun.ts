@@ -20,7 +20,7 @@ export interface Bun {
 export function listenOnBun(bun: Bun, { host, port, handler, budget }: ListenOptions): Listener {
   const { answer } = fetchHandler(handler, budget, {
     readBytes: 0,
-    drain: (exchange) => exchange.drain(),
+    discardBody: (exchange) => exchange.discardBody(),
     respond,
   });
   const server = bun.serve({

@@ -32,7 +32,7 @@ const RETRY_MS = 100;
 export function listenOnDeno(deno: Deno, { host, port, handler, budget }: ListenOptions): Listener {
   const { reads, answer } = fetchHandler(handler, budget, {
     readBytes: readBytesOf(budget),
-    drain,
+    discardBody,
     respond,
   });
   const server = new RestartingServer(deno, host, port, answer);
@@ -58,7 +58,7 @@ export function listenOnDeno(deno: Deno, { host, port, handler, budget }: Listen
  * Reads once. Deno can close the connection of a refused request only if no read of its body is
  * pending, and newer versions only if there was one.
  */
-async function drain(exchange: FetchExchange): Promise<void> {
+async function discardBody(exchange: FetchExchange): Promise<void> {
   const { body, bodyUsed } = exchange.request;
   exchange.isRead = body === null;
   if (body === null || bodyUsed || !exchange.tryReserve(LIMITS.drainBytesMax)) return;

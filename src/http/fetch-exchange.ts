@@ -16,7 +16,7 @@ export interface FetchRuntime {
   /** The memory that the runtime itself needs while it reads a body. */
   readonly readBytes: number;
   /** Reads some of a refused body, so that its sender sees the answer. */
-  readonly drain: (exchange: FetchExchange) => Promise<void>;
+  readonly discardBody: (exchange: FetchExchange) => Promise<void>;
   /** Makes the response, which ends the connection if the body was not read to its end. */
   readonly respond: (answer: Answer, exchange: FetchExchange) => Response | Promise<Response>;
 }
@@ -28,7 +28,7 @@ export interface FetchRuntime {
 export function fetchHandler(
   handler: Handler,
   budget: MemoryBudget,
-  { readBytes, drain, respond }: FetchRuntime,
+  { readBytes, discardBody, respond }: FetchRuntime,
 ) {
   const reads: Reads = new Map();
   every(LIMITS.sweepMs, () => {
@@ -39,7 +39,7 @@ export function fetchHandler(
     const exchange = new FetchExchange(request, reads, reservation, readBytes);
     try {
       const ready = await handler(exchange);
-      if (!exchange.isRead) await drain(exchange);
+      if (!exchange.isRead) await discardBody(exchange);
       return respond(ready, exchange);
     } finally {
       // The connection of a body that was not read stays open for a while.
@@ -107,7 +107,7 @@ export class FetchExchange implements Exchange {
   }
 
   /** Reads a body that is not needed, within limits. */
-  async drain(): Promise<void> {
+  async discardBody(): Promise<void> {
     if (this.request.bodyUsed || this.fault === 'over-budget') return;
     await this.#readPieces(LIMITS.drainBytesMax, LIMITS.drainMs);
   }

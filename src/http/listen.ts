@@ -1,5 +1,5 @@
 import { type ReadEnv, readEnv } from '../base/env.ts';
-import { EXIT, Fatal, errnoOf, reasonOf } from '../base/exit.ts';
+import { EXIT, Fatal, errnoOf, errorText } from '../base/exit.ts';
 import type { Bun } from './bun.ts';
 import type { Deno } from './deno.ts';
 import { type Address, hostAndPort, type Listener, type ListenOptions } from './listener.ts';
@@ -19,7 +19,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     if (Bun) return (await import('./bun.ts')).listenOnBun(Bun, options);
     return await (await import('./node.ts')).listenOnNode(options, fd);
   } catch (error) {
-    if (fd !== undefined) throw unusable(`${reasonOf(error)}. Pass a TCP socket that listens`);
+    if (fd !== undefined) throw unusable(`${errorText(error)}. Pass a TCP socket that listens`);
     throw cannotListen(error, options, '--host and --port');
   }
 }
@@ -27,10 +27,10 @@ export async function listen(options: ListenOptions): Promise<Listener> {
 /** @param flags the options that choose the address. */
 export function cannotListen(error: unknown, address: Address, flags: string): Fatal {
   // Bun names an address in use only in its message.
-  const inUse = errnoOf(error) === 'EADDRINUSE' || /in use/i.test(reasonOf(error));
+  const inUse = errnoOf(error) === 'EADDRINUSE' || /in use/i.test(errorText(error));
   const why = inUse
     ? `it is in use. Stop what listens there, or choose another with ${flags}`
-    : `${reasonOf(error)}. Choose another with ${flags}`;
+    : `${errorText(error)}. Choose another with ${flags}`;
   return new Fatal(EXIT.unavailable, `Cannot listen on ${hostAndPort(address)}: ${why}`);
 }
 

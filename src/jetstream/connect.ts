@@ -1,5 +1,5 @@
 import type { NatsConnection, PermissionViolationError } from '@nats-io/transport-node';
-import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
+import { EXIT, Fatal, errorText } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { printable } from '../base/text.ts';
 import { within } from '../base/time.ts';
@@ -77,7 +77,7 @@ function isAtLeast(oldest: string, version: string): boolean {
 function cannotConnect(error: unknown, { address, credsFile }: ConnectOptions, nats: Client) {
   const { AuthorizationError, UserAuthenticationExpiredError } = nats.errors;
   const cluster = `the NATS cluster at ${address.servers.join(', ')}`;
-  const reason = reasonOf(error);
+  const reason = errorText(error);
   if (error instanceof AuthorizationError || error instanceof UserAuthenticationExpiredError) {
     const hasLogin = credsFile !== undefined || address.login !== undefined;
     const todo = hasLogin ? 'check the credentials' : 'give --nats-creds, or user:password@HOST';

@@ -1,7 +1,7 @@
 import { createPrivateKey, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Authenticator } from '@nats-io/transport-node';
-import { EXIT, errnoOf, Fatal, reasonOf } from '../base/exit.ts';
+import { EXIT, errnoOf, Fatal, errorText } from '../base/exit.ts';
 
 const JWT = /^eyJ[\w-]+\.[\w-]+\.[\w-]+(?=\s*$)/m;
 /** A user's Ed25519 seed in base 32: a prefix of 2 bytes, the seed's 32, and a checksum. */
@@ -33,7 +33,7 @@ export function credentials(path: string): Authenticator {
   } catch (error) {
     // Only a system error is quoted, because any other could contain a piece of the secret.
     const isOfSystem = /^E[A-Z]+$/.test(errnoOf(error) ?? '');
-    const why = isOfSystem ? reasonOf(error) : 'it holds no JWT and seed';
+    const why = isOfSystem ? errorText(error) : 'it holds no JWT and seed';
     throw new Fatal(EXIT.badConfiguration, `Cannot use NATS credentials file "${path}": ${why}`);
   }
   return login;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Msg } from '@nats-io/transport-node';
-import { reasonOf } from '../base/exit.ts';
+import { errorText } from '../base/exit.ts';
 import { LIMITS } from '../base/limits.ts';
 import { every } from '../base/time.ts';
 import type { Cluster } from './connect.ts';
@@ -107,7 +107,7 @@ export class Publisher {
       try {
         connection.publish(subject, payload, { reply: `${this.#inbox}.${number}`, headers });
       } catch (error) {
-        this.#settle(number, { kind: 'refused', detail: reasonOf(error), scope: 'view' });
+        this.#settle(number, { kind: 'refused', detail: errorText(error), scope: 'view' });
       }
     }
   }

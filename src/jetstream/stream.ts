@@ -1,5 +1,5 @@
 import type { JetStreamManager, StreamConfig, StreamInfo } from '@nats-io/jetstream';
-import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
+import { EXIT, Fatal, errorText } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { sleep } from '../base/time.ts';
 import type { Cluster } from './connect.ts';
@@ -95,7 +95,7 @@ export function probe(cluster: Cluster, stream: string, subject: string): Promis
 /** Returns why a stream cannot be used: exit 78 if asking again is useless, else 69. */
 export function cannotUse(error: unknown, name: string, cluster: Cluster): Fatal {
   const isUnanswered = error instanceof cluster.client.errors.TimeoutError;
-  const why = isUnanswered ? 'it does not answer; does it have a quorum?' : reasonOf(error);
+  const why = isUnanswered ? 'it does not answer; does it have a quorum?' : errorText(error);
   const isOff = (error as Error).name === 'JetStreamNotEnabled';
   return new Fatal(
     isOff || isRefusal(error, cluster) ? EXIT.badConfiguration : EXIT.unavailable,

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import schema from '../../data/projects.schema.json' with { type: 'json' };
-import { errnoOf, EXIT, Fatal, orElse, reasonOf } from '../base/exit.ts';
+import { errnoOf, EXIT, Fatal, orElse, errorText } from '../base/exit.ts';
 import { printable } from '../base/text.ts';
 import { prepareDirectory } from '../disk/directory.ts';
 import { syncDirectory } from '../disk/durable.ts';
@@ -103,7 +103,7 @@ function cannotWrite({ path, asOwner }: Edit, error: unknown): Fatal {
     return new Fatal(EXIT.ioError, what + causeOf(error));
   const owner = ['EACCES', 'EPERM'].includes(errno) ? editorOf(path) : undefined;
   const command = owner && asOwner(owner);
-  const cause = command === undefined ? causeOf(error) : `${reasonOf(error)}; ${command}`;
+  const cause = command === undefined ? causeOf(error) : `${errorText(error)}; ${command}`;
   return new Fatal(EXIT.cannotCreate, what + cause);
 }
 

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { adviceOn, errnoOf, EXIT, Fatal, reasonOf } from '../base/exit.ts';
+import { adviceOn, errnoOf, EXIT, Fatal, errorText } from '../base/exit.ts';
 import { formatSize, MiB, plural } from '../base/format.ts';
 import { printable } from '../base/text.ts';
 import { activate } from '../installation/commands.ts';
@@ -30,7 +30,7 @@ async function readContent(path: string): Promise<Content> {
 
 /** Returns why a file cannot be read or written, and what to do. */
 export const causeOf = (error: unknown): string =>
-  errnoOf(error) === 'EACCES' ? `permission denied; ${adviceOn(error, 'read')}` : reasonOf(error);
+  errnoOf(error) === 'EACCES' ? `permission denied; ${adviceOn(error, 'read')}` : errorText(error);
 
 /** @param reason what is wrong, and what to do. */
 export const cannotRead = (path: string, reason: string): string =>

@@ -10,7 +10,7 @@
 // definitely not accepted. An id with `?` as its last state may have been accepted, and is never
 // sent again unless the operator appends a `-`.
 import { dirname } from 'node:path';
-import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
+import { EXIT, Fatal, errorText } from '../base/exit.ts';
 import { clip, copyOf, printable } from '../base/text.ts';
 import { cannotOpen } from '../disk/directory.ts';
 import { syncDirectory, synced, writeAll } from '../disk/durable.ts';
@@ -104,7 +104,7 @@ export class ReplayRecord {
     }
     const { error } = await writeAll(this.#files, day.fd, Buffer.from(text));
     if (error !== undefined) {
-      throw new Fatal(EXIT.ioError, `Cannot write "${day.path}": ${reasonOf(error)}`);
+      throw new Fatal(EXIT.ioError, `Cannot write "${day.path}": ${errorText(error)}`);
     }
     await synced(day.path, this.#files.fdatasync(day.fd));
   }

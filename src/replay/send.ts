@@ -1,5 +1,5 @@
 // Sends single views to a running collector, and returns what is known of each afterwards.
-import { ask } from '../base/ask.ts';
+import { fetchOnce } from '../base/fetch-once.ts';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { printable } from '../base/text.ts';
 import type { Clock } from '../base/time.ts';
@@ -14,7 +14,7 @@ const TIMEOUT_MS = 60_000;
  * @throws {Fatal} exit 69 unless a collector answers at the address.
  */
 export async function findCollector(url: string): Promise<void> {
-  const reply = await ask(`${url}/view`, { method: 'OPTIONS' }, TIMEOUT_MS);
+  const reply = await fetchOnce(`${url}/view`, { method: 'OPTIONS' }, TIMEOUT_MS);
   if ('status' in reply && reply.status === 204) return;
   const found = 'failure' in reply ? reply.failure : `it answers ${reply.status} to OPTIONS /view`;
   const message = `No collector answers at ${url}: ${found}; start it, or name another with --to`;
@@ -39,7 +39,11 @@ export async function sendView(
     ...(origin && { Origin: origin }),
   };
   for (;;) {
-    const reply = await ask(`${url}/view`, { method: 'POST', headers, body: text }, TIMEOUT_MS);
+    const reply = await fetchOnce(
+      `${url}/view`,
+      { method: 'POST', headers, body: text },
+      TIMEOUT_MS,
+    );
     if ('failure' in reply) return { state: '?', answer: reply.failure };
     const { status, body } = reply;
     const [, code = ''] = /"code":"([\w-]+)"/.exec(body) ?? [];

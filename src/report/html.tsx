@@ -4,7 +4,7 @@ import type { HtmlEscapedString } from 'hono/utils/html';
 import { formatCount, plural } from '../base/format.ts';
 import { printable } from '../base/text.ts';
 import type { Report } from './schema.ts';
-import { type Row, type Section, sectionsOf } from './sections.ts';
+import { type SectionRow, type Section, sectionsOf } from './sections.ts';
 import {
   faultsOf,
   figuresOf,
@@ -131,7 +131,7 @@ const Titled = ({ title, children }: PropsWithChildren<{ readonly title: string 
 const TICKS_MAX = 7;
 
 /** Renders bars that show their names on hovering; a screen reader reads a list of these names. */
-function BarChart({ rows }: { readonly rows: readonly Row[] }) {
+function BarChart({ rows }: { readonly rows: readonly SectionRow[] }) {
   const top = Math.max(...rows.map(({ count }) => count), 1);
   const isShort = rows.length <= 2 * TICKS_MAX;
   const every = isShort ? 1 : Math.ceil(rows.length / TICKS_MAX);

@@ -58,13 +58,13 @@ function anyViewLine(line: string): ViewLine | undefined {
 }
 
 // Listed one by one, because a loop takes twice the time.
-const viewLine = (textOf: (field: Field) => string | undefined): ViewLine => ({
-  ts: textOf('ts') ?? '',
-  p: textOf('p') ?? '',
-  url: textOf('url') ?? '',
-  pn: textOf('pn') ?? '',
-  ubl: textOf('ubl') ?? '',
-  ref: textOf('ref') ?? '',
-  orgreferer: textOf('orgreferer'),
-  'content.templateId': textOf('content.templateId') ?? '',
+const viewLine = (fieldText: (field: Field) => string | undefined): ViewLine => ({
+  ts: fieldText('ts') ?? '',
+  p: fieldText('p') ?? '',
+  url: fieldText('url') ?? '',
+  pn: fieldText('pn') ?? '',
+  ubl: fieldText('ubl') ?? '',
+  ref: fieldText('ref') ?? '',
+  orgreferer: fieldText('orgreferer'),
+  'content.templateId': fieldText('content.templateId') ?? '',
 });

@@ -6,7 +6,7 @@ const described = <S extends v.GenericSchema>(schema: S, description: string) =>
   v.pipe(schema, v.description(description));
 
 const text = v.string();
-const textOf = (description: string) => described(text, description);
+const describedText = (description: string) => described(text, description);
 const flagOf = (description: string) => described(v.boolean(), description);
 const views = v.pipe(v.number(), v.integer(), v.minValue(0));
 const viewsOf = (description: string) => described(views, description);
@@ -28,8 +28,8 @@ function listOf<K extends v.GenericSchema>(key: K, description: string) {
 
 const page = v.object({
   project: text,
-  url: textOf('The decoded path; with its query only if --query is given.'),
-  name: textOf('The title that most of its views had.'),
+  url: describedText('The decoded path; with its query only if --query is given.'),
+  name: describedText('The title that most of its views had.'),
 });
 
 const campaign = v.object({ campaign: text, source: text, medium: text });
@@ -61,12 +61,12 @@ const SILENT_DAYS =
   'without any views.';
 
 export const ReportSchema = v.object({
-  version: textOf('The version of viewlog that made the report.'),
-  madeAt: textOf('When the report was made: RFC 3339, UTC.'),
-  timeZone: textOf('The time zone of all days and hours.'),
+  version: describedText('The version of viewlog that made the report.'),
+  madeAt: describedText('When the report was made: RFC 3339, UTC.'),
+  timeZone: describedText('The time zone of all days and hours.'),
   fromDay: v.optional(described(day, 'The first day asked for.')),
   toDay: v.optional(described(day, 'The last day asked for.')),
-  project: v.optional(textOf('The only project asked for.')),
+  project: v.optional(describedText('The only project asked for.')),
   projectNames: described(v.record(text, text), 'Names by id, from the projects file.'),
   views: viewsOf('All views of the days asked for.'),
   before: v.optional(described(before, 'As many days before, if a first day was asked for.')),

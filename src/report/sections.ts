@@ -5,7 +5,7 @@ import { changeOf, clockOf, dayInWords, projectInWords } from './words.ts';
 
 // The report's charts and lists as rows of texts, for the terminal and the page.
 
-export interface Row {
+export interface SectionRow {
   /** The label, and notes on it. */
   readonly texts: readonly string[];
   readonly count: number;
@@ -33,7 +33,7 @@ export function sectionsOf(report: Report, daysMax: number) {
   const own = `, not counting ${formatCount(internalViews)} from the site's own pages`;
   const outside = views - internalViews;
   const fromElsewhere = `from elsewhere${internalViews === 0 ? '' : own}`;
-  const hourRows = hours.map((count, hour): Row => ({ texts: [clockOf(hour)], count }));
+  const hourRows = hours.map((count, hour): SectionRow => ({ texts: [clockOf(hour)], count }));
   const perDay = days.length > daysMax ? 'Views per month' : 'Views per day';
   const chart = { remark: '', total: views, isChart: true };
   const sections = [
@@ -55,8 +55,8 @@ export function sectionsOf(report: Report, daysMax: number) {
 /**
  * Returns a row per day, or per month. The label of an unfinished day or month ends in `so far`.
  */
-function dayRows({ days }: Report, daysMax: number): Row[] {
-  const rows = new Map<string, Row>();
+function dayRows({ days }: Report, daysMax: number): SectionRow[] {
+  const rows = new Map<string, SectionRow>();
   for (const { day, views, isPartial } of days) {
     // `Mon 9 Mar` or `Mar 2026`
     const label =
@@ -81,7 +81,7 @@ function listOf<T>(
     isExact ? '' : 'counts are approximate',
     which && (total === 0 ? `no views ${which}` : `share of ${plural(total, 'view')} ${which}`),
   ];
-  const rows = top.map(({ key, count, before }): Row => ({
+  const rows = top.map(({ key, count, before }): SectionRow => ({
     texts: textsOf(key),
     count,
     change: before === undefined ? undefined : changeOf(count, before),

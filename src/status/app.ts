@@ -1,7 +1,7 @@
 // The status server's app: health, metrics and the service's pages, for clients that the guard
 // accepts. It only reads, and a fault in it ends only the request.
 import { type Context, Hono } from 'hono';
-import { reasonOf } from '../base/exit.ts';
+import { errorText } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { pathOf } from '../http/exchange.ts';
 import { createGuard, type GuardOptions } from './guard.ts';
@@ -73,7 +73,7 @@ export function statusApp(
   app.notFound((context) => context.text('There is nothing here.\n', 404));
   let logged = '';
   app.onError((error, context) => {
-    const reason = reasonOf(error);
+    const reason = errorText(error);
     // A page that is open asks every two seconds.
     if (reason !== logged) log.error(`The status server failed: ${error.stack ?? reason}`);
     logged = reason;

@@ -7,7 +7,7 @@ import { lookAround } from './look-around.ts';
 import { collectorMetrics } from './metrics.ts';
 import { Listing, modelOf } from './model.ts';
 import { page } from './page.tsx';
-import { type Chosen, placeOf } from './place.ts';
+import { type ChosenSettings, shownSettingsOf } from './shown-settings.ts';
 import { fixOf, stepText } from './problem-words.ts';
 import { type JudgedReason, judgeListed } from './state.ts';
 import { replayRecords } from './resent.ts';
@@ -16,7 +16,7 @@ import { arrivingWords } from './words.ts';
 
 /** A collector, as its status reads it. */
 export interface CollectorSource {
-  readonly settings: Chosen;
+  readonly settings: ChosenSettings;
   readonly installation: () => Installation;
   readonly snapshot: () => CollectorState;
 }
@@ -29,7 +29,7 @@ const FILTER_LENGTH_MAX = 100;
 
 /** A collector's status: its page, the same as text, and as JSON for the doctor. */
 export function collectorStatus({ settings, installation, snapshot }: CollectorSource) {
-  const placeAtStart = placeOf(settings, '');
+  const placeAtStart = shownSettingsOf(settings, '');
   const { data } = placeAtStart;
   const records = data === undefined ? undefined : replayRecords(data);
   /** @param project the only one to judge. */

@@ -1,4 +1,4 @@
-import { reasonOf } from '../base/exit.ts';
+import { errorText } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { HOUR_MS, MINUTE_MS, sleep } from '../base/time.ts';
 import type { CollectorState } from './health.ts';
@@ -41,7 +41,7 @@ export function everyMinute({ snapshot, save, fixFor, log }: Minutely): () => Pr
         const requests = judge(REQUESTS, state.counts.requests, state, 'requests');
         refusalLog.update(requests, state.nowMs);
       } catch (error) {
-        log.error(`Cannot check for refused views: ${reasonOf(error)}; trying again in a minute`);
+        log.error(`Cannot check for refused views: ${errorText(error)}; trying again in a minute`);
       }
     }
   };

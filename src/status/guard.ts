@@ -7,7 +7,7 @@ export interface GuardOptions {
 }
 
 /** A refusal with its reason; `open`: anyone may ask; `token`: the request has the token. */
-export type Verdict = { readonly refused: 403 | 401; readonly reason: string } | 'open' | 'trusted';
+export type Access = { readonly refused: 403 | 401; readonly reason: string } | 'open' | 'trusted';
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i;
 
@@ -23,7 +23,7 @@ export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
 export function createGuard({
   host,
   token,
-}: GuardOptions): (request: Request, path: string) => Verdict {
+}: GuardOptions): (request: Request, path: string) => Access {
   const isLocal = isLoopback(host);
   const names = new Set(['localhost', '127.0.0.1', '[::1]', host.toLowerCase()]);
   const digest = token === undefined ? undefined : sha256(token);
@@ -48,7 +48,7 @@ export function createGuard({
 /** Load balancers ask for them without a token, or even a Host; they then learn no reasons. */
 const HEALTH_PATHS = new Set(['/healthz', '/readyz']);
 
-const refused = (status: 403 | 401, reason: string): Verdict => ({ refused: status, reason });
+const refused = (status: 403 | 401, reason: string): Access => ({ refused: status, reason });
 
 function isCrossSite(headers: Headers, named: string): boolean {
   const site = headers.get('sec-fetch-site');

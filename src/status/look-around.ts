@@ -6,7 +6,7 @@ import { fileNameOf } from '../disk/names.ts';
 import { fileSystemOf, systemFiles } from '../disk/ops.ts';
 import { overdueFiles } from '../disk/retention.ts';
 import { type DiskRemedy, diskRemedy } from '../view/remedy.ts';
-import type { Place } from './place.ts';
+import type { ShownSettings } from './shown-settings.ts';
 
 /** The files as the page shows them, read when somebody looks at it. */
 export type FilesSeen = Awaited<ReturnType<typeof lookAround>>;
@@ -32,7 +32,7 @@ export async function lookAround(place: Looked, nowMs: number) {
   };
 }
 
-type Looked = Pick<Place, 'data' | 'keep-days' | 'keep-refused-days'>;
+type Looked = Pick<ShownSettings, 'data' | 'keep-days' | 'keep-refused-days'>;
 
 /** The first day is left out, because viewlog may have started in the middle of it. */
 async function bytesPerDay(dir: string, [, ...days]: readonly string[], nowMs: number) {

@@ -7,14 +7,14 @@ import type { ProjectsFault } from '../projects/project-list.ts';
 import { type CollectorState, warningsOf, type WatchedState } from './health.ts';
 import { type FilesSeen, type Space, spaceOf } from './look-around.ts';
 import type { Activity } from './reasons.ts';
-import type { Place } from './place.ts';
+import type { ShownSettings } from './shown-settings.ts';
 import { COLOURS, judge, type Judged, REQUESTS } from './state.ts';
 import { QUARTER_MS } from './timeline.ts';
 
 interface ModelInput extends CollectorState {
   readonly listing: Listing;
   readonly files: FilesSeen;
-  readonly place: Place;
+  readonly place: ShownSettings;
   readonly installation: Installation;
 }
 
@@ -25,7 +25,7 @@ export interface StatusModel extends Readonly<Listing['totals']> {
   readonly startMs: number;
   readonly sinceMs: number;
   readonly version: string;
-  readonly place: Place;
+  readonly place: ShownSettings;
   readonly installation: Installation;
   readonly filter: string;
   readonly isStopping: boolean;

@@ -3,7 +3,7 @@
 // a file that is not as expected is ignored with a warning.
 import { readFile } from 'node:fs/promises';
 import * as v from 'valibot';
-import { errnoOf, reasonOf } from '../base/exit.ts';
+import { errnoOf, errorText } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { printable } from '../base/text.ts';
 import { DAY_MS } from '../base/time.ts';
@@ -44,7 +44,7 @@ export class CountsFile {
     } catch (error) {
       if (errnoOf(error) === 'ENOENT') return;
       const effect = 'the status page counts from this start';
-      log.warn(`Cannot read "${this.#path}": ${printable(reasonOf(error))}; ${effect}`);
+      log.warn(`Cannot read "${this.#path}": ${printable(errorText(error))}; ${effect}`);
     }
   }
 
@@ -58,7 +58,7 @@ export class CountsFile {
       this.#savedRequests = received;
       this.#isFailing = false;
     } catch (error) {
-      if (!this.#isFailing) log.warn(`Cannot write "${this.#path}": ${reasonOf(error)}`);
+      if (!this.#isFailing) log.warn(`Cannot write "${this.#path}": ${errorText(error)}`);
       this.#isFailing = true;
     }
   }

@@ -1,7 +1,7 @@
 import { absolute } from '../installation/installation.ts';
 
 /** A collector's settings by option, with absolute paths, and its address. */
-export interface Place {
+export interface ShownSettings {
   readonly host: string;
   readonly port: number;
   /** `undefined` if views go to a stream. */
@@ -17,13 +17,13 @@ export interface Place {
 }
 
 /** The operator's settings of a collector. */
-export type Chosen = Omit<Place, 'url'> & {
+export type ChosenSettings = Omit<ShownSettings, 'url'> & {
   readonly data: string;
   readonly store: object | undefined;
 };
 
 /** Returns the settings without the address of the store, which may contain a password. */
-export function placeOf({ store, ...chosen }: Chosen, url: string): Place {
+export function shownSettingsOf({ store, ...chosen }: ChosenSettings, url: string): ShownSettings {
   const data = store === undefined ? absolute(chosen.data) : undefined;
   const projects = absolute(chosen.projects);
   return { ...chosen, data, projects, url };

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { readEnv } from '../base/env.ts';
-import { EXIT, Fatal, reasonOf } from '../base/exit.ts';
+import { EXIT, Fatal, errorText } from '../base/exit.ts';
 import { printable } from '../base/text.ts';
 import { isLoopback } from './guard.ts';
 
@@ -43,6 +43,6 @@ async function readTokenFile(file: string): Promise<string> {
     return await readFile(file, 'utf8');
   } catch (error) {
     const path = printable(file, Infinity);
-    throw misconfigured(`Cannot read --status-token-file "${path}": ${reasonOf(error)}`);
+    throw misconfigured(`Cannot read --status-token-file "${path}": ${errorText(error)}`);
   }
 }

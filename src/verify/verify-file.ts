@@ -4,7 +4,7 @@ import { plural } from '../base/format.ts';
 import { copyOf, printable } from '../base/text.ts';
 import { type Block, readBlocks } from '../disk/lines.ts';
 import { dayOfName } from '../disk/names.ts';
-import { fieldsOf, readHead } from '../view/line.ts';
+import { lineFieldsOf, readHead } from '../view/line.ts';
 import { readView } from '../view/read-view.ts';
 import { isRefusal } from '../view/refusal.ts';
 import { isFragment } from './fragment.ts';
@@ -77,7 +77,7 @@ class FileCheck {
     const head = readHead(line);
     if (head === undefined) return line === '' ? 'is blank' : 'does not start with ts and id';
     if (!line.endsWith('}')) return 'does not end with its object';
-    const view = readView(fieldsOf(line));
+    const view = readView(lineFieldsOf(line));
     if (isRefusal(view)) return printable(view.detail, 120);
     const { ts, id } = head;
     if (this.#ids.has(id) || this.#idsBefore.has(id)) this.#note('duplicate id');

@@ -14,10 +14,10 @@ export const LARGEST_MAX_VIEW_BYTES = MiB;
  * @param ts RFC 3339, UTC, milliseconds.
  * @param id UUIDv7.
  */
-export const headOf = (ts: string, id: string): string => `{"ts":"${ts}","id":"${id}",`;
+export const lineHeadOf = (ts: string, id: string): string => `{"ts":"${ts}","id":"${id}",`;
 
 /** The head's length in bytes, and in characters: it is ASCII. */
-export const HEAD_BYTES = headOf('t'.repeat(24), 'i'.repeat(36)).length;
+export const HEAD_BYTES = lineHeadOf('t'.repeat(24), 'i'.repeat(36)).length;
 /** The bytes of a line that are not its view's fields: `ts`, `id` and the newline. */
 export const STAMP_BYTES = HEAD_BYTES - '{'.length + '\n'.length;
 
@@ -74,7 +74,7 @@ export function readHead(line: string): { readonly ts: string; readonly id: stri
 }
 
 /** Returns the fields of a line that has a head, as JSON text. */
-export const fieldsOf = (line: string): string => `{${line.slice(HEAD_BYTES)}`;
+export const lineFieldsOf = (line: string): string => `{${line.slice(HEAD_BYTES)}`;
 
 /** Returns whether a line's head occurs in the text after its start. */
 export const hasHeadWithin = (text: string): boolean => WITHIN.test(text);

@@ -62,7 +62,7 @@ const SEPARATORS = ['\u00e2\u0080\u00a8', '\u00e2\u0080\u00a9'] as const;
  * @returns a function of a text with one character per byte of UTF-8. It returns the field's value,
  *   or `undefined` if the text must be parsed.
  */
-export function verbatim(schema: object, key: string): (text: string) => string | undefined {
+export function compileMatcher(schema: object, key: string): (text: string) => string | undefined {
   const { source, groups } = patternOf(schema) ?? unnamed('');
   const at = groups.findIndex(({ path }) => path === key);
   if (at < 0) return () => undefined;

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { lineAndColumn, syntaxFault } from '../base/json.ts';
 import { KiB } from '../base/format.ts';
 import { bytewise } from '../base/text.ts';
-import { verbatim } from './pattern.ts';
+import { compileMatcher } from './pattern.ts';
 import { type Refusal, refusal } from './refusal.ts';
 import { invalidView } from './view-faults.ts';
 import { ViewSchema } from './view-schema.ts';
@@ -23,7 +23,7 @@ export interface StorableView {
 /** Longer views are rare, and Bun's regular expressions take milliseconds for some of them. */
 const PATTERN_BYTES_MAX = 4 * KiB;
 
-const projectOf = verbatim(ViewSchema, 'p');
+const projectOf = compileMatcher(ViewSchema, 'p');
 // The first fault is enough here: `invalidView` finds them all.
 const safeParse = v.safeParser(ViewSchema, { abortEarly: true });
 
@@ -33,7 +33,7 @@ const safeParse = v.safeParser(ViewSchema, { abortEarly: true });
  *   with every fault.
  */
 export const readView = (text: string): StorableView | Refusal =>
-  readByPattern(Buffer.from(text)) ?? readAnySpelling(text);
+  readByPattern(Buffer.from(text)) ?? parseView(text);
 
 /**
  * Reads a request's body without parsing it, if it is spelt just as it is stored. Its own bytes are
@@ -47,7 +47,7 @@ export function readByPattern(body: Uint8Array): StorableView | undefined {
 }
 
 /** Parses and validates a body. A long one with thousands of faults takes milliseconds. */
-export function readAnySpelling(text: string): StorableView | Refusal {
+export function parseView(text: string): StorableView | Refusal {
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -1,4 +1,4 @@
-interface Row {
+interface RefusalRow {
   readonly status: number;
   readonly title: string;
   /** Header fields of its answer beyond those of every refusal. */
@@ -30,12 +30,12 @@ const ROWS = {
   overloaded: { status: 503, title: 'Too many requests are in progress' },
   // A 503 never claims that the view was not stored: viewlog cannot know that.
   'storage-unavailable': { status: 503, title: 'The view may not have been stored' },
-} as const satisfies Record<string, Row>;
+} as const satisfies Record<string, RefusalRow>;
 
 export type RefusalCode = keyof typeof ROWS;
 
 /** The status and title that all refusals of a code share. */
-export const REFUSALS: Readonly<Record<RefusalCode, Row>> = ROWS;
+export const REFUSALS: Readonly<Record<RefusalCode, RefusalRow>> = ROWS;
 
 /** One fault of a view. `field` is a dotted path (`mv.vt`, `mp.p[3]`), empty for the view itself. */
 export interface Issue {

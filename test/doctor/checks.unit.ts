@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import type { Reply } from '../../src/base/ask.ts';
+import type { Reply } from '../../src/base/fetch-once.ts';
 import { examine } from '../../src/doctor/checks.ts';
 import type { Facts } from '../../src/doctor/facts.ts';
 import { accountIn, type Inside, probeDisk } from '../../src/doctor/probe-disk.ts';

@@ -37,7 +37,7 @@ function firstSeedThatFinds(fault) {
       NO_COLOR: '1',
     };
     const args = ['run', '--config', 'test/vitest.config.ts', '--bail=1', WORLD];
-    const run = spawnSync('node_modules/.bin/vitest', args, { cwd: ROOT, env });
+    const run = spawnSync('node_modules/.bin/vitest', args, { cwd: ROOT, env, encoding: 'utf8' });
     const output = `${run.stdout}\n${run.stderr}`;
     const [, seed] = /× (seed \d+)/.exec(output) ?? [];
     const [, why = ''] = /^ *(?:Assertion)?Error: (.*)$/m.exec(output) ?? [];

@@ -8,7 +8,7 @@ function takeWithin(limit: number) {
 }
 
 /** Spends all tokens at one instant; returns how many there were. */
-function drain(take: (nowMs: number) => number, nowMs: number): number {
+function emptyBucket(take: (nowMs: number) => number, nowMs: number): number {
   let spent = 0;
   while (take(nowMs) === 0) spent++;
   return spent;
@@ -16,9 +16,9 @@ function drain(take: (nowMs: number) => number, nowMs: number): number {
 
 test('starts full, and refills evenly, up to one minute of views', () => {
   const take = takeWithin(3);
-  expect(drain(take, 0)).toBe(3);
+  expect(emptyBucket(take, 0)).toBe(3);
   expect([0, 19_999, 20_000, 20_000].map((ms) => take(ms))).toEqual([20, 1, 0, 20]);
-  expect(drain(take, 86_400_000)).toBe(3);
+  expect(emptyBucket(take, 86_400_000)).toBe(3);
 });
 
 test('spends nothing if it is only asked', () => {
@@ -39,7 +39,7 @@ test('has a token after the returned time, which is at least a second', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 10_000 }), fc.nat(1e12), (limit, nowMs) => {
       const take = takeWithin(limit);
-      drain(take, nowMs);
+      emptyBucket(take, nowMs);
       const waitSeconds = take(nowMs);
       expect(waitSeconds).toBe(Math.max(1, Math.ceil(60 / limit)));
       expect(take(nowMs + waitSeconds * 1000)).toBe(0);

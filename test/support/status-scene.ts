@@ -5,7 +5,7 @@ import { Listing, modelOf, type StatusModel } from '../../src/status/model.ts';
 import { judge, type Judged } from '../../src/status/state.ts';
 import type { Resent } from '../../src/status/resent.ts';
 import { statusText } from '../../src/status/text.ts';
-import { placeOf } from '../../src/status/place.ts';
+import { shownSettingsOf } from '../../src/status/shown-settings.ts';
 import type { Installation } from '../../src/installation/installation.ts';
 import { readSettings, SERVE_OPTIONS } from '../../src/settings.ts';
 import type { WatchedState } from '../../src/status/health.ts';
@@ -38,7 +38,7 @@ const NO_FILES: FilesSeen = {
 const defaults = readSettings([], SERVE_OPTIONS, () => undefined);
 const paths = { data: '/data', projects: '/data/projects.json' };
 const ROOT = { uid: 0, gid: 0, name: 'root' };
-export const PLACE = placeOf({ ...defaults, ...paths }, 'http://127.0.0.1:8080');
+export const PLACE = shownSettingsOf({ ...defaults, ...paths }, 'http://127.0.0.1:8080');
 
 /** 14:00 in UTC, a Sunday. */
 export const NOON = Date.parse('2026-11-22T14:00:00.000Z');

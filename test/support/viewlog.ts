@@ -108,11 +108,11 @@ function ownerOf(data: string): { uid: number; gid: number } | undefined {
 /** Runs a command of the built bundle to its end. */
 export function run(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
   const data = options.data ?? dataDirectory();
-  return start([...args, ...placeOf(args, data, options)], data, options).ended;
+  return start([...args, ...dataOptionsOf(args, data, options)], data, options).ended;
 }
 
 /** Returns the options that name a command's files. */
-function placeOf(args: readonly string[], data: string, { env }: RunOptions): string[] {
+function dataOptionsOf(args: readonly string[], data: string, { env }: RunOptions): string[] {
   // The command reads only the files that it is given.
   if (args[0] === 'verify') return [];
   // With a stream, the projects file is the only one.
@@ -128,7 +128,7 @@ export async function startViewlog(options: StartOptions = {}) {
   const data = options.data ?? dataDirectory();
   // Tests of the status page choose a port, because the default port can be used only once.
   const first = ['serve', '--port=0', '--status=off', ...(options.args ?? [])];
-  const args = [...first, ...placeOf(first, data, options)];
+  const args = [...first, ...dataOptionsOf(first, data, options)];
   const started = start(args, data, options);
   const [, url = ''] = await started.says(/viewlog listening on ([^\s"]+)["\s]/);
   return {

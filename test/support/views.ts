@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
-import { headOf, linesOf } from '../../src/view/line.ts';
+import { lineHeadOf, linesOf } from '../../src/view/line.ts';
 
 /** Returns the line of a view that has these fields as JSON text. */
 export const lineOf = (ts: string, id: string, fields: string): string =>
-  Buffer.from(linesOf(headOf(ts, id), [Buffer.from(fields)])).toString();
+  Buffer.from(linesOf(lineHeadOf(ts, id), [Buffer.from(fields)])).toString();
 
 /** A view with every field, in the order in which it is stored. */
 export const FULL_VIEW = {

@@ -2,7 +2,13 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { isRefusal } from '../../src/view/refusal.ts';
 import { createStamper } from '../../src/store/stamp.ts';
-import { fieldsOf, HEAD_BYTES, LINE_START, lineBytesOf, readHead } from '../../src/view/line.ts';
+import {
+  lineFieldsOf,
+  HEAD_BYTES,
+  LINE_START,
+  lineBytesOf,
+  readHead,
+} from '../../src/view/line.ts';
 import { readView } from '../../src/view/read-view.ts';
 import { anyView, lineOf } from '../support/views.ts';
 
@@ -27,7 +33,7 @@ it('is recognised, and gives back what it was made of', () => {
       expect(readHead(text)).toStrictEqual({ ts, id });
       expect(readHead(text.slice(0, HEAD_BYTES))).toStrictEqual({ ts, id });
       expect(readHead(text.slice(0, HEAD_BYTES - 1))).toBeUndefined();
-      expect(fieldsOf(text)).toBe(fields);
+      expect(lineFieldsOf(text)).toBe(fields);
       expect(text.startsWith(LINE_START)).toBe(true);
       // The length is computed before the line is made.
       expect(Buffer.byteLength(line)).toBe(lineBytesOf(Buffer.from(fields)));

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readAnySpelling, readByPattern } from '../../src/view/read-view.ts';
+import { parseView, readByPattern } from '../../src/view/read-view.ts';
 import { isRefusal } from '../../src/view/refusal.ts';
 import { ACCEPTED, anyView, FULL_VIEW, INVALID, MINIMAL_VIEW } from '../support/views.ts';
 
@@ -9,7 +9,7 @@ const whole = JSON.stringify(FULL_VIEW);
 
 /** Returns the fields that parsing a text stores. */
 function parsed(text: string) {
-  const view = readAnySpelling(text);
+  const view = parseView(text);
   if (isRefusal(view)) throw new Error(view.detail);
   return { project: view.project, fields: Buffer.from(view.fields).toString() };
 }

@@ -91,16 +91,18 @@ export function chosenSettings(
   return names.flatMap((name) => {
     const value = settings[name];
     if (value === undefined || left.has(name)) return [];
-    const text = textOf(name, value);
+    const text = optionText(name, value);
     const { fallback = '', parser } = OPTIONS[name];
     const ownProjects = isStream ? '' : projectsIn(settings.data);
     const usual =
-      name === 'projects' ? ownProjects : fallback && textOf(name, parser.read(fallback) as string);
+      name === 'projects'
+        ? ownProjects
+        : fallback && optionText(name, parser.read(fallback) as string);
     return text === usual ? [] : [[name, text]];
   });
 }
 
-function textOf(name: ServeOption, value: string | number | object): string {
+function optionText(name: ServeOption, value: string | number | object): string {
   if (typeof value === 'object') return hostAndPort(value as Address);
   return OPTIONS[name].value === 'SIZE' ? formatSizeOption(value as number) : String(value);
 }

@@ -43,7 +43,7 @@ function showLocalTimes(page: Document): void {
   }
 }
 
-function ask(change: (parameters: URLSearchParams) => void): void {
+function changeAddress(change: (parameters: URLSearchParams) => void): void {
   const address = new URL(location.href);
   change(address.searchParams);
   history.replaceState(null, '', address);
@@ -57,14 +57,16 @@ document.addEventListener(
     const { open, dataset } = target as HTMLDetailsElement;
     const id = dataset['id'] ?? '';
     if (open === new URLSearchParams(location.search).getAll('open').includes(id)) return;
-    ask((parameters) => (open ? parameters.append('open', id) : parameters.delete('open', id)));
+    changeAddress((parameters) =>
+      open ? parameters.append('open', id) : parameters.delete('open', id),
+    );
   },
   true,
 );
 
 document.addEventListener('input', ({ target }) => {
   const { value } = target as HTMLInputElement;
-  ask((parameters) => parameters.set('filter', value));
+  changeAddress((parameters) => parameters.set('filter', value));
 });
 
 document.addEventListener('click', ({ target }) => {

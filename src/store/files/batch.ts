@@ -1,6 +1,6 @@
 import { NEWLINE } from '../../base/text.ts';
 import { MiB } from '../../base/format.ts';
-import { headOf, lineBytesOf, linesOf } from '../../view/line.ts';
+import { lineHeadOf, lineBytesOf, linesOf } from '../../view/line.ts';
 import type { Stamp } from '../stamp.ts';
 import type { Appended } from '../store.ts';
 
@@ -39,7 +39,7 @@ export class Batch {
 
   /** @param fields the line's fields; the caller must not change them any more. */
   add({ ts, id }: Stamp, fields: Uint8Array): Promise<Appended> {
-    this.#heads += headOf(ts, id);
+    this.#heads += lineHeadOf(ts, id);
     this.#fields.push(fields);
     this.#bytes += lineBytesOf(fields);
     this.#ids.push(id);

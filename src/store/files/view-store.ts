@@ -23,7 +23,7 @@
 //
 // One loop does everything that touches the disk, one step at a time: commit a batch, or check the
 // file and the free space and, after an error, try again. Timers only set what is due.
-import { EXIT, Fatal, reasonOf } from '../../base/exit.ts';
+import { EXIT, Fatal, errorText } from '../../base/exit.ts';
 import { plural } from '../../base/format.ts';
 import { dayOf, every, within } from '../../base/time.ts';
 import { type Blocked, DayWriter, NOTHING } from '../../disk/day-writer.ts';
@@ -240,7 +240,7 @@ export class LocalViewStore implements ViewStore {
   }
 
   #die(error: unknown): void {
-    const message = `Cannot write to "${this.#writer.where}": ${reasonOf(error)}`;
+    const message = `Cannot write to "${this.#writer.where}": ${errorText(error)}`;
     this.#fatal = error instanceof Fatal ? error : new Fatal(EXIT.ioError, message);
     this.#refuseAll(FAILED);
     this.#options.onFatal(this.#fatal);

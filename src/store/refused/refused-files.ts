@@ -1,7 +1,7 @@
 // Stores refused views in `refused-YYYY-MM-DD.ndjson`, outside the accept path. Best effort:
 // nothing is synced, and no error reaches a client or ends the process. Views that are not stored
 // are counted.
-import { reasonOf } from '../../base/exit.ts';
+import { errorText } from '../../base/exit.ts';
 import { MiB } from '../../base/format.ts';
 import { within } from '../../base/time.ts';
 import { DayWriter, NOTHING } from '../../disk/day-writer.ts';
@@ -113,7 +113,7 @@ export class RefusedFiles implements RefusedStore {
       } catch (error) {
         const { dir, log } = this.#options;
         if (!this.#isFailing)
-          log.warn(`Cannot store refused views in "${dir}": ${reasonOf(error)}`);
+          log.warn(`Cannot store refused views in "${dir}": ${errorText(error)}`);
         this.#isFailing = true;
       }
       const stored = this.#counts.storedLines - linesBefore;

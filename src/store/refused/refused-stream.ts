@@ -1,4 +1,4 @@
-import { EXIT, Fatal, reasonOf } from '../../base/exit.ts';
+import { EXIT, Fatal, errorText } from '../../base/exit.ts';
 import { MiB } from '../../base/format.ts';
 import { printable } from '../../base/text.ts';
 import { DAY_MS } from '../../base/time.ts';
@@ -59,7 +59,7 @@ export async function createRefusedStream(options: RefusedStreamOptions) {
   } catch (error) {
     cluster.refuseDenied(error);
     if (error instanceof Fatal && error.exitCode === EXIT.badConfiguration) throw error;
-    log.warn(`Cannot store refused views in stream ${stream}: ${printable(reasonOf(error))}`);
+    log.warn(`Cannot store refused views in stream ${stream}: ${printable(errorText(error))}`);
   }
   return new RefusedStream(options);
 }

@@ -22,7 +22,7 @@ import { configFault, limitFault, type StreamNeeds, VIEWS } from '../../jetstrea
 import { FAILURES, Publisher } from '../../jetstream/publisher.ts';
 import { StreamWatch } from '../../jetstream/stream-watch.ts';
 import { findStream, type PrepareOptions, prepareStream, probe } from '../../jetstream/stream.ts';
-import { headOf, linesOf } from '../../view/line.ts';
+import { lineHeadOf, linesOf } from '../../view/line.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
 import { type Appended, SHUTTING_DOWN, type ViewStore } from '../store.ts';
 
@@ -108,7 +108,7 @@ export class StreamStore implements ViewStore {
     const unavailable = this.#isClosing ? SHUTTING_DOWN : this.#watch.unavailable;
     if (unavailable !== undefined) return { unavailable };
     const { ts, id } = this.#stamp();
-    const line = linesOf(headOf(ts, id), [fields]).subarray(0, -1); // without its newline
+    const line = linesOf(lineHeadOf(ts, id), [fields]).subarray(0, -1); // without its newline
     const failure = await this.#publisher.publish(`${VIEWS}.${project}`, line, id);
     if (failure !== undefined) {
       this.#failures[failure.kind] += 1;
