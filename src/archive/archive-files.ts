@@ -129,14 +129,37 @@ export class ArchiveFiles {
    */
   async complete(day: string, lines: readonly ArchiveLine[]): Promise<number> {
     if (lines.length === 0) return 0;
-    const known = await this.#open(day);
+    for (;;) {
+      const known = await this.#open(day);
+      const absent = await this.#absentOf(day, known, lines);
+      if (absent === undefined) continue;
+      await this.#append(day, known, absent);
+      for (const { id } of lines) {
+        known.ids.delete(id);
+        this.#recent.add(id);
+      }
+      return absent.length;
+    }
+  }
+
+  /** Returns the lines that the file does not have; `undefined` if another program has moved it. */
+  async #absentOf(day: string, { size }: Day, lines: readonly ArchiveLine[]) {
     const absent = new Map(lines.map((line) => [line.id, line]));
-    const path = this.#pathOf(day);
-    await this.writer.repeat(path, async () => {
-      for await (const id of idsIn(this.#options.files, path, 0, known.size)) absent.delete(id);
+    return this.#whileThere(day, async () => {
+      const ids = idsIn(this.#options.files, this.#pathOf(day), 0, size);
+      for await (const id of ids) absent.delete(id);
+      return [...absent.values()];
     });
-    await this.#append(day, known, [...absent.values()]);
-    return absent.size;
+  }
+
+  /** Reads the day's open file; `undefined` if another program has just moved it. */
+  async #whileThere<T>(day: string, read: () => Promise<T>): Promise<T | undefined> {
+    let result: T | undefined;
+    await this.writer.repeat(this.#pathOf(day), async () => {
+      result = await ifPresent(read());
+    });
+    if (result === undefined) await this.writer.check();
+    return result;
   }
 
   /** Call once the day's file has every view that the stream has of the day. */
@@ -191,7 +214,6 @@ export class ArchiveFiles {
     const bytes = Buffer.concat(lines.flatMap(({ data }) => [data, LINE_END]));
     await this.writer.write(day, bytes);
     known.size = this.writer.fileBytes;
-    for (const { id } of lines) this.#recent.add(id);
     this.lines += lines.length;
     this.bytes += bytes.length;
   }
@@ -208,14 +230,8 @@ export class ArchiveFiles {
     if (recorded > size) await this.#forget([], [name]);
     const covered = this.#isCaughtUp ? size : recorded;
     const start = covered > size ? 0 : covered;
-    let ids: Set<string> | undefined;
-    await this.writer.repeat(name, async () => {
-      ids = await ifPresent(this.#collect(day, start, size));
-    });
-    if (ids === undefined) {
-      await this.writer.check();
-      return undefined;
-    }
+    const ids = await this.#whileThere(day, () => this.#collect(day, start, size));
+    if (ids === undefined) return undefined;
     const begun = { start, ids, size };
     this.#days.set(day, begun);
     return begun;
@@ -230,6 +246,8 @@ export class ArchiveFiles {
     let count = [...this.#days.values()].reduce((sum, one) => sum + one.ids.size, 0);
     for await (const id of idsIn(files, path, start, end)) {
       ids.add(id);
+      // Its message may have been recorded already, and may come again.
+      this.#recent.add(id);
       if (++count > idsMax) throw tooMany(fileNameOf('views', day), idsMax);
     }
     return ids;

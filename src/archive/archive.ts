@@ -50,8 +50,8 @@ const CHECK_MS = 1_000;
  * again.
  */
 const MISMATCH_CHECKS = 4;
-/** The largest share of the time that audits may take. */
-const AUDIT_SHARE = 0.1;
+/** The pause after an audit, for each run of messages that the leader was asked for. */
+const PAUSE_PER_RUN_MS = 10;
 /** More runs of missing messages would make the record slow to write; the oldest are forgotten. */
 const RUNS_MAX = 10_000;
 
@@ -268,7 +268,6 @@ export class Archive {
    */
   async #audit(): Promise<boolean> {
     const { source } = this.#options;
-    const beginMs = performance.now();
     await this.#files.examine();
     const ends = await source.ends();
     if ((await mismatchOf(this.#files.record, source, ends)) !== undefined) return false;
@@ -283,7 +282,7 @@ export class Archive {
     }
     this.#isNew = false;
     this.#auditedMs = performance.now();
-    this.#auditPauseMs = Math.min(MINUTE_MS, (this.#auditedMs - beginMs) / AUDIT_SHARE);
+    this.#auditPauseMs = Math.min(MINUTE_MS, asked.length * PAUSE_PER_RUN_MS);
     return true;
   }
 

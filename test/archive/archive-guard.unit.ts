@@ -2,10 +2,17 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RecentIds } from '../../src/archive/recent-ids.ts';
-import { archiveAll, archiveOf, expectArchived, recordIn } from '../support/archived.ts';
+import {
+  archiveAll,
+  archiveOf,
+  expectArchived,
+  recordIn,
+  recordPath,
+} from '../support/archived.ts';
 import { storedLines } from '../support/stored-lines.ts';
 import { linesOfDays, SimulatedStream } from '../support/stream.ts';
 import { tempDir } from '../support/temp-dir.ts';
+import { until } from '../support/viewlog.ts';
 
 // An archive is never silently incomplete, and gives no false alarm.
 
@@ -93,6 +100,20 @@ describe('messages that a deposed leader did not have', () => {
     expect(await archiveAll(stream, dir)).toStrictEqual([]);
   });
 
+  it('are archived although another program removes the file meanwhile', async () => {
+    const lines = storedLines(DAY, 30);
+    const { stream, dir, file } = scene(lines);
+    hide(stream, 11, 20);
+    const ask = stream.next.bind(stream);
+    stream.next = async (sequence) => {
+      stream.hidden.clear();
+      if (sequence === 11) fs.rmSync(file, { force: true });
+      return ask(sequence);
+    };
+    await archiveAll(stream, dir);
+    expectArchived(dir, lines.slice(10, 20));
+  });
+
   it('a stream that is restored, and has the same messages again, is no error', async () => {
     const { stream, dir } = scene();
     await archiveAll(stream, dir);
@@ -119,6 +140,22 @@ describe('an id that the stream has twice', () => {
     stream.publish(LINES.slice(0, 10));
     await archiveAll(stream, dir);
     expectArchived(dir, LINES);
+  });
+
+  it('is written once, though a crash left it recorded as read, but not as written', async () => {
+    const { stream, dir } = scene();
+    await archiveAll(stream, dir);
+    const record = recordIn(dir)!;
+    fs.writeFileSync(recordPath(dir), JSON.stringify({ ...record, files: { [NAME]: 0 } }));
+    stream.publish(storedLines(DAY, 31).slice(30));
+    const stop = new AbortController();
+    const { archive, running } = archiveOf(stream, { dir, once: false, stop: stop.signal });
+    await until(() => archive.sequence === 61);
+    stream.publish(LINES.slice(0, 10));
+    await until(() => archive.sequence === 71);
+    stop.abort();
+    await running;
+    expect(archive.state().lines).toBe(1);
   });
 
   it('is remembered for a set number of other ids', () => {

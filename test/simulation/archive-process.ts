@@ -1,5 +1,6 @@
 import { Archive } from '../../src/archive/archive.ts';
 import { Fatal } from '../../src/base/exit.ts';
+import { MINUTE_MS } from '../../src/base/time.ts';
 import type { ArchiveWorld } from './archive-world.ts';
 import { DATA } from './disk.ts';
 import { SimulatedProcess } from './simulated-process.ts';
@@ -19,6 +20,7 @@ export class ArchiveProcess extends SimulatedProcess {
   #archive!: Archive;
   /** A day that the operator restores. */
   readonly #restore: string | undefined;
+  #isRestored = false;
 
   constructor(world: ArchiveWorld, restore?: string) {
     super(world);
@@ -43,21 +45,25 @@ export class ArchiveProcess extends SimulatedProcess {
       once: this.#restore !== undefined,
       restore: this.#restore,
       now: time.wallMs,
-      log: this.log,
+      log: { ...this.log, info: (message) => this.#noteInfo(message) },
       waitMsMax: 1_000,
       stop: this.#stopping.signal,
     });
     this.#archive.run().then(
       () => {
         this.outcome = 'stopped';
-        if (this.#stopping.signal.aborted) return;
-        const day = this.#restore;
-        if (day === undefined) ledger.fail('it stopped without a signal');
-        else if (!this.syscalls.isDead) this.world.checkRestored(day);
+        const isAsked = this.#stopping.signal.aborted || this.#restore !== undefined;
+        ledger.check(isAsked, 'it stopped without a signal');
+        if (this.#isRestored && !this.syscalls.isDead) this.world.checkRestored(this.#restore!);
       },
       (error: unknown) => this.#failed(error),
     );
     return true;
+  }
+
+  #noteInfo(message: string): void {
+    this.log.info(message);
+    this.#isRestored ||= message.startsWith('Restored ');
   }
 
   check(): void {
@@ -71,7 +77,8 @@ export class ArchiveProcess extends SimulatedProcess {
       if (disk.find(`${DATA}/${name}`) !== inode) continue;
       ledger.check(shortened.includes(name), `${name} was cut short, and nothing says so`);
     }
-    for (const name of shortened) {
+    // Nothing new is archived, so files are examined each minute.
+    for (const name of this.isQuiet(MINUTE_MS + CATCH_UP_MS) ? shortened : []) {
       const isThere = disk.find(`${DATA}/${name}`) !== undefined;
       ledger.check(isThere, `${name} is gone, and is still said to be cut short`);
     }

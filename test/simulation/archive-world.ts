@@ -237,8 +237,10 @@ export class ArchiveWorld extends World<ArchiveProcess> {
   #lose(): void {
     const { stream, random, ledger } = this;
     const last = stream.last - random.below(25);
-    const position = this.record?.sequence ?? 0;
-    if (last < stream.first || !stream.has(position) || !stream.has(stream.last)) return;
+    const { sequence = 0, id } = this.record ?? {};
+    // Without an id at its position, an archive cannot know of the loss.
+    if (last < stream.first || id === undefined || !stream.has(sequence)) return;
+    if (!stream.has(stream.last)) return;
     this.hasLost = true;
     this.#backup = undefined;
     this.#changeStream(() => {
