@@ -213,11 +213,12 @@ function judgeReason(
   const before = Math.max(0, activity.acceptedIn.lastHour(nowMs) - acceptedSince);
   // If the cause is gone, one accepted view is proof. Otherwise, as for a corrected page, the proof
   // is a pause without refusals, and more accepted views in a row than ever came between two
-  // refusals. Refused and accepted views may alternate.
+  // refusals. Refused and accepted views may alternate. A limit admits views after every burst, so
+  // only another limit is proof.
+  const isRecovered = (): boolean =>
+    nowMs - lastMs >= PAUSE_MS && acceptedSince >= 3 + (5 * before) / Math.max(1, lastHour);
   const isFixed =
-    remedy.kind === 'fixed'
-      ? acceptedSince > 0
-      : nowMs - lastMs >= PAUSE_MS && acceptedSince >= 3 + (5 * before) / Math.max(1, lastHour);
+    remedy.kind === 'fixed' ? acceptedSince > 0 : sample.code !== 'rate-limited' && isRecovered();
   const fixedMs = isFixed ? Math.max(lastMs, firstOf(acceptedSince, activity, nowMs)) : undefined;
   const fate = fateOf(key, reason, activity, around);
   return { sample, sinceMs, lastMs, lastHour, lastDay, remedy, fixedMs, acceptedSince, fate };

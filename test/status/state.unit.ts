@@ -90,6 +90,23 @@ describe('a refusal', () => {
     expect(state(scene)).toBe('arriving');
   });
 
+  it('over a limit is fixed by another limit, not by a pause between two bursts', () => {
+    const scene = new Scene([{ id: '1', maxViewsPerMinute: 20 }]);
+    scene.refuse(30, { code: 'rate-limited', project: '1', limit: 20 });
+    scene.accept(200);
+    expect(state(scene)).toBe('partly-refused');
+    expect(scene.text()).toContain('None refused for 3 min, and 200 accepted since.');
+    scene.list({ id: '1', maxViewsPerMinute: 40 });
+    expect(scene.judged()[0]!.colour).toBe('green');
+  });
+
+  it('over a limit counts for an hour', () => {
+    const scene = new Scene([{ id: '1', maxViewsPerMinute: 20 }]);
+    scene.refuse(30, { code: 'rate-limited', project: '1', limit: 20 });
+    scene.accept(HOUR_MS / MINUTE_MS, '1', MINUTE_MS);
+    expect(scene.judged()[0]).toMatchObject({ state: 'arriving', colour: undefined });
+  });
+
   it('caused by the disk is not a problem of the project while the disk is full', () => {
     const scene = new Scene([{ id: '1' }]);
     scene.refuse(5, { code: 'storage-unavailable', project: '1' });
