@@ -20,6 +20,15 @@ describe('example', () => {
     expect(await run(['example', 'filebeet'])).toMatchObject({ code: 64, stdout: '', stderr });
   });
 
+  it('refuses port 0, which another program cannot know', async () => {
+    expect(await run(['example', 'nginx', '--port', '0'])).toMatchObject({
+      code: 64,
+      stdout: '',
+      stderr:
+        'error: Give --port a port: port 0 is any free port, which is another one after each start\n',
+    });
+  });
+
   it.each(NAMES)('fills in each line of %s', async (name) => {
     const lines = (await exampleOf(name)).trimEnd().split('\n');
     expect(lines.length).toBeGreaterThan(5);
