@@ -73,10 +73,11 @@ const asRoot = ({ plan, operator }: Place): How => ({ as: plan.hasSudo ? operato
 
 /** Pastes a command that edits the projects file, which keeps its owner, group and mode. */
 async function edits(place: Place, command: string): Promise<void> {
-  const before = rights(place.projects);
+  const [before, text] = [rights(place.projects), fs.readFileSync(place.projects, 'utf8')];
   // A command for a file of root's names no account.
   const how = place.plan.projects === "root's" ? { as: ROOT } : {};
   await works(place, command, [place.projects], how);
+  expect(fs.readFileSync(place.projects, 'utf8'), command).not.toBe(text);
   expect(rights(place.projects)).toBe(before);
 }
 
@@ -115,8 +116,9 @@ const activated = (id: string, isListed: boolean) => async (place: Place) => {
 };
 
 /** Waits until a view is accepted. */
-const accepted = (place: Place, fields: object = {}, origin?: string): Promise<boolean> =>
-  until(async () => (await place.send(fields, origin)) === 201);
+async function accepted(place: Place, fields: object = {}, origin?: string): Promise<void> {
+  await expect.poll(() => place.send(fields, origin), { timeout: 20_000 }).toBe(201);
+}
 
 const isFixed = (place: Place): Promise<string> => place.pageThatSays(/: fixed, since/);
 
@@ -524,7 +526,13 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     },
   },
   'an old process hangs': {
-    only: { store: ['disk'], start: ['Node', 'Bun', 'unit file'], projects: ['inside'] },
+    only: {
+      store: ['disk'],
+      start: ['Node', 'Bun', 'unit file'],
+      projects: ['inside'],
+      // Two processes cannot have the same socket.
+      address: ['flags', 'variables'],
+    },
     async happen(place) {
       const old = await place.starts();
       old.signal('SIGSTOP');

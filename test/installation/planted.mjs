@@ -40,8 +40,8 @@ function firstSeedThatFinds(fault) {
     const run = spawnSync('node_modules/.bin/vitest', args, { cwd: ROOT, env, encoding: 'utf8' });
     const output = `${run.stdout}\n${run.stderr}`;
     const [, seed] = /× (seed \d+)/.exec(output) ?? [];
-    const [, why = ''] = /^ *(?:Assertion)?Error: (.*)$/m.exec(output) ?? [];
-    if (seed !== undefined) return `${seed}: ${why.slice(0, 120)}`;
+    const [, name, why = ''] = /^ *Error: (.*?), \{.*\}\n(.*)$/m.exec(output) ?? [];
+    if (seed !== undefined) return `${seed}: ${name}: ${why.slice(0, 120)}`;
     process.exitCode = 1;
     return 'NOT FOUND';
   } finally {

@@ -68,10 +68,28 @@ const run = (program: string, ...args: string[]): string =>
   execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 const idOf = (name: string, what: '-u' | '-g'): number => Number(run('id', what, name));
 const TEAM = `vl-team-${process.pid}`;
-const SUDOERS = `/etc/sudoers.d/vl-test-${process.pid}`;
+const SUDOERS_DIR = '/etc/sudoers.d';
+const SUDOERS = `${SUDOERS_DIR}/vl-test-${process.pid}`;
+
+const isAlive = (pid: string): boolean => fs.existsSync(`/proc/${pid}`);
+
+/** Removes what killed runs have left. Other runs may be under way. */
+function removeLeftovers(): void {
+  const left = (list: string, pattern: RegExp): string[] =>
+    Array.from(list.matchAll(pattern), ([, name, pid]) => (isAlive(pid!) ? '' : name!)).filter(
+      Boolean,
+    );
+  const files = left(fs.readdirSync(SUDOERS_DIR).join('\n'), /^(vl-test-(\d+))$/gm);
+  for (const name of files) fs.rmSync(join(SUDOERS_DIR, name));
+  const users = left(fs.readFileSync('/etc/passwd', 'utf8'), /^(vl-(?:service|person)-(\d+)):/gm);
+  for (const name of users) run('userdel', '--force', name);
+  const groups = left(fs.readFileSync('/etc/group', 'utf8'), /^(vl-(?:service|team)-(\d+)):/gm);
+  for (const name of groups) run('groupdel', name);
+}
 
 /** Creates a service's account, and a person with a group who may use sudo. */
 export function createAccounts(): void {
+  removeLeftovers();
   const [service, person] = [`vl-service-${process.pid}`, `vl-person-${process.pid}`];
   run('useradd', '--system', '--shell', '/usr/sbin/nologin', service);
   run('groupadd', TEAM);
@@ -263,8 +281,8 @@ export class Place {
     const paths = [data, dirname(projects), `${dir}/token`].join();
     // Without permission to look, Deno must assume that there is a sudo.
     const read = plan.hasSudo ? `--allow-read=${paths}` : '--allow-read';
-    const may = ['--no-prompt', '--allow-net', '--allow-env', read, `--allow-write=${paths}`];
-    return [fs.realpathSync(DENO.program), 'run', ...may, bundle];
+    const may = ['--no-prompt', '--allow-net', '--allow-env', '--allow-sys=statfs', read];
+    return [fs.realpathSync(DENO.program), 'run', ...may, `--allow-write=${paths}`, bundle];
   }
 
   #around(words: readonly string[], { uid, gid }: Account): string[] {
