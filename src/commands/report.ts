@@ -2,6 +2,7 @@ import { EXIT, Fatal } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { writeFile } from '../base/output.ts';
 import { printable } from '../base/text.ts';
+import * as commands from '../installation/commands.ts';
 import { readProjectsFile } from '../projects/projects-file.ts';
 import type { ProjectEntry } from '../projects/projects-schema.ts';
 import { Calendar } from '../report/calendar.ts';
@@ -45,7 +46,9 @@ export const report = defineCommand({
     }
     if (json) print(jsonReport(model));
     else if (html === undefined) {
-      print(textReport(model, Math.min(process.stdout.columns ?? 80, COLUMNS_MAX)));
+      const columns = Math.min(process.stdout.columns ?? 80, COLUMNS_MAX);
+      const verify = await commands.verify(operands.length > 0 ? operands : [settings.data]);
+      print(textReport(model, columns, verify));
     }
     return EXIT.done;
   },

@@ -2,10 +2,10 @@ import { readdirSync, statSync } from 'node:fs';
 import * as path from 'node:path';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
-import type { Log } from '../base/log.ts';
 import { printable } from '../base/text.ts';
 import { cannotRead } from '../disk/lines.ts';
 import { dayOfName } from '../disk/names.ts';
+import * as commands from '../installation/commands.ts';
 import { Receipt } from '../verify/receipt.ts';
 import { verifyFile } from '../verify/verify-file.ts';
 import { defineCommand, type Output } from './command.ts';
@@ -26,7 +26,7 @@ export const verify = defineCommand({
     for (const list of receipt ? lists : []) refuseTwice(list);
     const files = lists.flat();
     if (receipt) {
-      await printReceipt(files, print, log);
+      await printReceipt(files, await commands.verify(operands), { print, log });
       return EXIT.done;
     }
     let isSound = true;
@@ -49,8 +49,8 @@ function refuseTwice(files: readonly string[]): void {
 
 async function printReceipt(
   files: readonly string[],
-  print: Output['print'],
-  log: Log,
+  verifyCommand: string,
+  { print, log }: Pick<Output, 'print' | 'log'>,
 ): Promise<void> {
   const receipt = new Receipt();
   for (const file of files) await receipt.addFile(file);
@@ -58,7 +58,7 @@ async function printReceipt(
   if (days.length > 0) print(days.map((day) => day.join('\t')).join('\n'));
   const { otherLines } = receipt;
   if (otherLines === 0) return;
-  log.warn(`Left out ${plural(otherLines, 'line')}, not a view; viewlog verify says which`);
+  log.warn(`Left out ${plural(otherLines, 'line')}, not a view; to see which: ${verifyCommand}`);
 }
 
 /** Returns the view files of a directory, the oldest first; for a file, the file itself. */

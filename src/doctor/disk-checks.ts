@@ -1,6 +1,5 @@
 // Checks of the data directory and its disk. They report nothing if views go to a stream.
 import { formatRoundedSize, formatSize, plural } from '../base/format.ts';
-import { shellQuoted } from '../base/text.ts';
 import { dayOf, timeOf } from '../base/time.ts';
 import { groupName, isPermitted, ownerIn, userName } from '../installation/accounts.ts';
 import * as commands from '../installation/commands.ts';
@@ -21,9 +20,7 @@ export function checkDirectory({ disk, of, settings: { data = '' } }: Facts): re
   const { inside, fault = inside?.writing } = disk;
   if (typeof fault === 'string') return [error(fault)];
   if (inside !== undefined) return [ok(`"${data}" can be written to`)];
-  const make = `install -d -o viewlog -g viewlog -m 750 ${shellQuoted(data)}`;
-  const create = commands.asRoot(make, of.hasSudo);
-  const fix = `viewlog creates it when it starts, if it may. Otherwise correct --data, or: ${create}`;
+  const fix = `viewlog creates it when it starts, if it may. Otherwise correct --data, or: ${commands.create(of)}`;
   return [warning(`"${data}" does not exist; there are no views yet`, fix)];
 }
 

@@ -16,7 +16,7 @@ import {
   primaryGroup,
   ROOT,
 } from './accounts.ts';
-import { type Installation, isInstalled } from './installation.ts';
+import { absolute, type Installation, isInstalled, programWords } from './installation.ts';
 
 export type Options = Readonly<Record<string, string | number | undefined>>;
 
@@ -123,6 +123,24 @@ export function explainLatest(of: Installation, project: string, name: string): 
   const words = ['grep', '-E', pattern, `${of.data}/${name}`].map(shellQuoted).join(' ');
   const found = asOwner(of, of.owners.data, words);
   return `${found} | tail -n 1 | ${reading(of, ['explain'], picked(of, ['max-view']))}`;
+}
+
+/** Checks view files, or those of a directory, as their owner. */
+export async function verify(operands: readonly string[]): Promise<string> {
+  const paths = operands.map((path) => (path === '-' ? path : absolute(path)));
+  const of = { program: programWords(paths, []), hasSudo: isInstalled('sudo') };
+  return asOwner(of, await ownerOf(...paths), viewlog(of, ['verify', ...paths]));
+}
+
+/** Creates the data directory for the owner of the projects file, else for a user `viewlog`. */
+export function create({ data = '', owners, hasSudo }: Installation): string {
+  const owner = owners.projects?.uid ? owners.projects : undefined;
+  const group = owner ? groupName(primaryGroup(owner)) : 'viewlog';
+  const [user, team] = [owner?.name ?? 'viewlog', group].map((name) => name.replace('#', ''));
+  const make = asRoot(`install -d -o ${user} -g ${team} -m 750 ${shellQuoted(data)}`, hasSudo);
+  if (owner !== undefined) return make;
+  const add = 'useradd --system --user-group --shell /usr/sbin/nologin viewlog';
+  return `id viewlog || ${asRoot(add, hasSudo)} && ${make}`;
 }
 
 /** A longer command is hard to paste. */

@@ -17,12 +17,15 @@ const DAYS_MAX = 62;
 const LABEL_LENGTH_MAX = 56;
 const BAR_WIDTH_MIN = 10;
 
-/** Returns the report for a terminal with this many columns. */
-export function textReport(report: Report, columns: number): string {
+/**
+ * Returns the report for a terminal with this many columns.
+ * @param verify the command that shows the faults of the files.
+ */
+export function textReport(report: Report, columns: number, verify: string): string {
   const silence = silenceInWords(report).map(
     ({ name, days }) => `  ${printable(name, LABEL_LENGTH_MAX)}: ${days}`,
   );
-  const faults = faultsOf(report).map((fault) => `${fault} "viewlog verify" shows which.`);
+  const faults = faultsOf(report).map((fault) => `${fault} To see which: ${verify}`);
   return [
     ...head(report),
     ...sectionsOf(report, DAYS_MAX).flatMap((section) => sectionLines(section, columns)),

@@ -61,8 +61,8 @@ export function noticesOf(model: StatusModel): Notice[] {
 }
 
 export const RESTORE_PROJECTS =
-  'Restore it from a backup, or write it again. viewlog activate would create one that lists a ' +
-  'single project, and views of all others would be refused.';
+  'Restore it from a backup, or write it again. The command "activate" would create one that lists ' +
+  'a single project, and views of all others would be refused.';
 
 function faultNotice(fault: NonNullable<StatusModel['projectsFault']>, of: Installation): Notice {
   const text = 'Correct the file. Until then no command can change it. To see every fault:';

@@ -197,7 +197,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
         faults: [`Cannot read projects file "/p": denied`],
       },
     },
-  'error projects file: projects.json is gone; viewlog does not start with it; a running one keeps the last good list. Restore it from a backup, or write it again. viewlog activate would create':
+  'error projects file: projects.json is gone; viewlog does not start with it; a running one keeps the last good list. Restore it from a backup, or write it again. The command "activate" would create':
     {
       projects: { content: undefined, faults: ['create it: viewlog activate ID'] },
       ...shown(sceneOf({ fault: { first: 'projects.json is gone', isMissing: true } })),
@@ -234,7 +234,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     proxied({ large: answer(413, { server: 'nginx' }) }),
   'warning projects file: "/data/projects.json" has 1 project, 0 active; every view is refused. viewlog activate 1 --data /data':
     { projects: reading('{"projects":[{"id":"1","active":false}]}') },
-  'warning data directory: "/data" does not exist; there are no views yet. viewlog creates it when it starts, if it may. Otherwise correct --data, or: sudo install -d -o viewlog -g viewlog -m 750 /data':
+  'warning data directory: "/data" does not exist; there are no views yet. viewlog creates it when it starts, if it may. Otherwise correct --data, or: id viewlog || sudo useradd --system --user-group --shell /usr/sbin/nologin viewlog && sudo install -d -o viewlog -g viewlog -m 750 /data':
     { disk: {} },
   'warning free space: 8.0 GiB free, --min-free 64 MiB; lasts 7 days at the present rate; then every view is refused with 503. Delete views-*.ndjson of earlier days that are shipped or copied, or use --keep-days':
     inside({ bytesPerDay: 1024 * MiB }),

@@ -73,6 +73,15 @@ it.each<[text: string | undefined, command: string | undefined]>([
     'sudo chgrp 4712 /data/v && sudo chmod g+rw /data/v',
     commands.grant({ uid: 4711, gid: 4712, name: '#4711' }, '/data/v', { uid: 0, gid: 0 }),
   ],
+  [
+    'sudo install -d -o 4711 -g 4712 -m 750 /data',
+    commands.create(of({ owners: { projects: { uid: 4711, gid: 4712, name: '#4711' } } })),
+  ],
+  // Root's projects file names no account.
+  [
+    'id viewlog || useradd --system --user-group --shell /usr/sbin/nologin viewlog && install -d -o viewlog -g viewlog -m 750 /data',
+    commands.create(of({ owners: { projects: { uid: 0, gid: 0, name: 'root' } }, hasSudo: false })),
+  ],
   ["sudo -u viewlog rm '/data/a b'", commands.remove(owned, ['a b'])],
   ['sudo -u viewlog ls -lh /data', commands.list(owned)],
   [

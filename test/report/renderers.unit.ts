@@ -85,13 +85,15 @@ it('days without views are listed for each project; of many, only the last', () 
   expect(daysInShort(spans)).toBe('Sun 1 Nov, Tue 3 Nov, Thu 5 Nov, Sat 7 Nov and 1 day before');
   const views = daily('2026-03-08', [1, 0, 1], { p: '2' });
   const report = reportOn(views, { toDay: '2026-03-13', fromDay: '2026-03-08', listed: [] });
-  expect(textReport(report, 80)).toMatch(
+  expect(textReport(report, 80, 'verify')).toMatch(
     /\nDays without views\n {2}Project 2: 4 days, Mon 9 Mar and Wed 11 Mar to Fri 13 Mar$/,
   );
   const never = '\nDays without views\n  Example site: no views';
-  expect(textReport(reportOn(views), 80)).toMatch(new RegExp(`${never} yet`));
-  expect(textReport(reportOn(views, { fromDay: '2026-03-08' }), 80)).toContain(never);
-  expect(textReport(reportOn([], { listed: [] }), 80)).toBe('All projects: no views found');
+  expect(textReport(reportOn(views), 80, 'verify')).toMatch(new RegExp(`${never} yet`));
+  expect(textReport(reportOn(views, { fromDay: '2026-03-08' }), 80, 'verify')).toContain(never);
+  expect(textReport(reportOn([], { listed: [] }), 80, 'verify')).toBe(
+    'All projects: no views found',
+  );
 });
 
 it('the chart has a bar per day, or per month if there are too many', () => {
@@ -138,7 +140,7 @@ describe('the lists', () => {
     const unknown = sectionsOf(reportOn(views.slice(2)), 9).map(({ title }) => title);
     expect(unknown).not.toContain('Templates');
     expect(unknown).toContain('Sources');
-    expect(textReport(reportOn(views, { top: 1 }), 80)).toContain('\nPages: 1 of 3\n');
+    expect(textReport(reportOn(views, { top: 1 }), 80, 'verify')).toContain('\nPages: 1 of 3\n');
   });
 
   it('say that there are no campaigns, and name projects if there are several', () => {
@@ -147,7 +149,9 @@ describe('the lists', () => {
     const [projects, pages] = sectionsOf(report, 9);
     expect([projects!.title, pages!.title]).toStrictEqual(['Projects', 'Pages']);
     expect(pages!.rows[0]!.texts).toStrictEqual(['Home', '/', 'Project 2']);
-    expect(textReport(report, 80)).toContain('Campaigns: no views from a tagged link (utm_*)\n');
+    expect(textReport(report, 80, 'verify')).toContain(
+      'Campaigns: no views from a tagged link (utm_*)\n',
+    );
     expect(htmlReport(report)).toContain('<title>Page views</title>');
     expect(htmlReport(reportOn(views))).toContain('<title>Page views of Example site</title>');
   });
@@ -160,7 +164,7 @@ describe('text that others wrote', () => {
   const report = reportOn([viewAt('2026-03-13', change)], { listed });
 
   it('is escaped on a terminal, and unchanged in JSON', () => {
-    const said = textReport(report, 80);
+    const said = textReport(report, 80, 'verify');
     // oxlint-disable-next-line no-control-regex
     expect(said).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
     expect(said).toContain(String.raw`\u001b[2J`);

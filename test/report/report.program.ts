@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -98,9 +99,14 @@ it('counts what it can read of a damaged packed file, and says so', async () => 
   expect(
     stderr.match(/^warning: Cannot unpack ".*\/views-2026-03-0[12]\.ndjson\.gz": /gm),
   ).toHaveLength(2);
-  expect((await run(['report'], { data })).stdout).toContain(
-    '2 packed files damaged: some views are missing. "viewlog verify" shows which.',
-  );
+  const { stdout: said } = await run(['report'], { data });
+  const [, command] = /\n2 packed files damaged: .* To see which: (.*)\n/.exec(said) ?? [];
+  expect(command).toMatch(new RegExp(` verify ${data}$`));
+  const pasted = spawnSync('bash', ['-c', command!], { cwd: '/', encoding: 'utf8', env: {} });
+  expect([pasted.status, pasted.stdout]).toStrictEqual([
+    65,
+    expect.stringMatching(/views-2026-03-01[^]*views-2026-03-02/),
+  ]);
 });
 
 const RUNTIMES = [NODE, DENO, BUN].filter(isPresent);

@@ -94,7 +94,7 @@ ${fault}. Faulty since ${at('14:00')}; the last good list stays active.
   it('the projects file was removed', () => {
     const scene = sceneOf({ fault: { first: 'projects.json is gone', isMissing: true } });
     expect(scene.text()).toMatch(
-      /^The projects file is missing\nprojects\.json is gone\. Faulty since .*\n {2}Restore it from a backup, or write it again\. viewlog activate would create one that lists a single project, and views of all others would be refused\.$/,
+      /^The projects file is missing\nprojects\.json is gone\. Faulty since .*\n {2}Restore it from a backup, or write it again\. The command "activate" would create one that lists a single project, and views of all others would be refused\.$/,
     );
   });
 

@@ -80,7 +80,9 @@ it('leaves out lines that are not views, such as fragments of any length, with a
   ]);
   const { code, out, err } = await receipt(Buffer.concat([bytes, notUtf8]));
   expect([code, out]).toStrictEqual([0, expected(lines)]);
-  expect(err).toMatch(/^Left out [\d,]+ lines, not a view; viewlog verify says which$/);
+  expect(err).toMatch(
+    /^Left out [\d,]+ lines, not a view; to see which: \/.* verify \/.*views-2026-03-01\.ndjson$/,
+  );
 });
 
 it('adds up files, but not a directory in which a day is packed and unpacked', async () => {
