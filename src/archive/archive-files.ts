@@ -74,17 +74,19 @@ export class ArchiveFiles {
   /**
    * Compares the sizes of files with the record: another program may have changed them.
    * @param names by default, all files of the record.
+   * @returns whether each of them could be examined.
    */
-  async examine(names?: readonly string[]): Promise<void> {
-    if (this.record === undefined) return;
-    const { missing, shortened } = await damageOf(this.#options, this.record, names);
-    if (missing.length + shortened.length === 0) return;
+  async examine(names?: readonly string[]): Promise<boolean> {
+    if (this.record === undefined) return true;
+    const { missing, shortened, isComplete } = await damageOf(this.#options, this.record, names);
+    if (missing.length + shortened.length === 0) return isComplete;
     const warning = await removedText(this.#options, missing);
     if (warning !== undefined) {
       this.warnings.push(warning);
       this.#options.log.warn(warning);
     }
     await this.#forget(missing, shortened);
+    return isComplete;
   }
 
   /** Removes sizes that no longer hold from the record. */
@@ -102,7 +104,10 @@ export class ArchiveFiles {
   /** Records that nothing after this message is archived, and trusts no recorded size. */
   async restart(stream: string, created: string, sequence: number): Promise<void> {
     // Later, nothing would show that a file is shorter than it was.
-    await this.examine();
+    const { dir } = this.#options;
+    await this.writer.repeat(dir, async () => {
+      if (!(await this.examine())) throw new Error('a view file cannot be examined');
+    });
     this.#days.clear();
     this.#recent.clear();
     this.#isCaughtUp = false;

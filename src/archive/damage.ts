@@ -14,7 +14,8 @@ interface DamageOptions extends DirectoryOptions {
 }
 
 /**
- * Returns the names of files that are gone, and of those that are shorter than recorded.
+ * Returns the names of files that are gone, and of those that are shorter than recorded, and whether
+ * every file could be examined.
  * @param names by default, all files of the record.
  */
 export async function damageOf(
@@ -24,17 +25,18 @@ export async function damageOf(
 ) {
   const missing: string[] = [];
   const shortened: string[] = [];
+  let isComplete = true;
   // A file that was cut short may be removed later.
   for (const name of names ?? new Set([...Object.keys(record.files), ...record.shortened])) {
     const size = record.files[name];
     if (size === undefined && !record.shortened.includes(name)) continue;
-    // A file that cannot be looked at is reported when it is opened.
+    // A file that cannot be examined is reported when it is opened.
     const found = await ifPresent(files.stat(`${dir}/${name}`)).catch(() => 'unknown' as const);
     if (found === undefined) missing.push(name);
-    else if (found !== 'unknown' && found.isFile() && found.size < (size ?? 0))
-      shortened.push(name);
+    else if (found === 'unknown') isComplete = false;
+    else if (found.isFile() && found.size < (size ?? 0)) shortened.push(name);
   }
-  return { missing, shortened };
+  return { missing, shortened, isComplete };
 }
 
 export const shortenedText = (name: string): string =>

@@ -23,7 +23,7 @@ const LOW: Blocked = { reason: 'too little free disk space', message: '' };
  */
 export class PatientWriter {
   readonly #options: PatientOptions;
-  readonly #checkFile: (day: string) => Promise<void>;
+  readonly #checkFile: (day: string) => Promise<unknown>;
   readonly #writer: DayWriter;
   readonly #space: FreeSpace;
   #checkedMs = 0;
@@ -33,7 +33,7 @@ export class PatientWriter {
   blocked: Blocked | undefined;
 
   /** @param checkFile is called before a moved file is opened again. */
-  constructor(options: PatientOptions, checkFile: (day: string) => Promise<void>) {
+  constructor(options: PatientOptions, checkFile: (day: string) => Promise<unknown>) {
     this.#options = options;
     this.#checkFile = checkFile;
     this.#writer = new DayWriter({ ...options, kind: 'views', durability: 'disk' });

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { systemFiles } from '../../src/disk/ops.ts';
 import { RecentIds } from '../../src/archive/recent-ids.ts';
 import {
   archiveAll,
@@ -223,6 +224,21 @@ describe('a view file', () => {
       expect.stringMatching(`^warn: View file "${NAME}" was removed .*"archive --restore ${DAY}"`),
     ]);
     expect(fs.existsSync(file)).toBe(false);
+  });
+
+  it('that could not be examined at once is one, though the stream is another', async () => {
+    const { stream, dir, file, size } = scene();
+    await archiveAll(stream, dir);
+    fs.truncateSync(file, size() - 1);
+    stream.recreate();
+    let failures = 2;
+    const stat: typeof systemFiles.stat = async (path) => {
+      if (path === file && failures-- > 0) throw new Error('EIO');
+      return systemFiles.stat(path);
+    };
+    const { archive, running } = archiveOf(stream, { dir, files: { ...systemFiles, stat } });
+    await running;
+    expect(archive.state().shortened).toStrictEqual([NAME]);
   });
 
   it('that shrinks during a run is an error too', async () => {
