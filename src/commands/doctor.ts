@@ -56,6 +56,9 @@ const NEEDED = [
   'min-free',
   'keep-days',
   'keep-refused-days',
+  'max-refused',
+  'nats-stream',
+  'nats-replicas',
 ] as const;
 
 function valuesOf(settings: DoctorSettings, { chosen }: Announced): DoctorSettings {
@@ -67,7 +70,7 @@ function valuesOf(settings: DoctorSettings, { chosen }: Announced): DoctorSettin
 }
 
 /** These options decide what is examined, or have checks of their own. */
-const NOT_COMPARED = new Set(['store', 'port', 'status-token-file', 'url', 'project', 'log']);
+const NOT_COMPARED = new Set('store nats-creds port status-token-file url project log'.split(' '));
 
 /**
  * Returns `--max-view 16KiB, not 32KiB` for each option that differs from the running collector's.

@@ -1,4 +1,5 @@
 import { printable } from '../base/text.ts';
+import * as cluster from './cluster-checks.ts';
 import * as collector from './collector-checks.ts';
 import * as disk from './disk-checks.ts';
 import type { Facts } from './facts.ts';
@@ -11,6 +12,11 @@ const CHECKS: Readonly<Record<string, (facts: Facts) => readonly Verdict[]>> = {
   lock: collector.checkLock,
   'data directory': disk.checkDirectory,
   'free space': disk.checkSpace,
+  cluster: cluster.checkCluster,
+  'cluster permissions': cluster.checkPermissions,
+  stream: cluster.checkStream,
+  'stream settings': cluster.checkSettings,
+  'server clock': cluster.checkClock,
   collector: collector.checkCollector,
   health: collector.checkHealth,
   refusals: collector.checkRefusals,

@@ -23,6 +23,7 @@ import {
 } from '../status/shown-settings.ts';
 import type { StatusModel } from '../status/model.ts';
 import { readToken } from '../status/token.ts';
+import { type ClusterFacts, type ClusterOptions, probeCluster } from './cluster-checks.ts';
 import { replyFields, preflightFrom } from './reply.ts';
 import { type Probed, probeDisk } from './probe-disk.ts';
 import { probeProxy, type ProxyReplies } from './proxy.ts';
@@ -60,6 +61,8 @@ export interface Facts {
   readonly status: StatusFacts;
   /** Why the status server would not start, if no start is known. */
   readonly tokenFault?: string | undefined;
+  /** If `--store` is given. */
+  readonly cluster: ClusterFacts | undefined;
   /** If `--url` is given. */
   readonly proxy: ProxyReplies | undefined;
 }
@@ -79,6 +82,7 @@ interface StatusFacts {
 }
 
 type Options = ChosenSettings &
+  ClusterOptions &
   Parameters<typeof readToken>[0] & {
     readonly status: 'off' | { readonly host: string; readonly port: number };
     /** The address that pages post to, with `/view`. */
@@ -141,6 +145,7 @@ export async function gatherFacts(options: Options, asked: Asked): Promise<Facts
     reply: await fetchOnce(`${address}/view`, preflightFrom(NO_ORIGIN)),
     status,
     tokenFault: other ? undefined : await readToken(options).then(() => undefined, errorText),
+    cluster: await probeCluster(values),
     proxy: url ? await probeProxy(url, origin, values['max-view'], project) : undefined,
   };
 }

@@ -147,12 +147,18 @@ export class Cluster {
    * @throws {Fatal} exit 78, naming the permission, if the servers have denied viewlog one.
    */
   refuseDenied(error: unknown): void {
+    const fatal = this.denialIn(error);
+    if (fatal !== undefined) throw fatal;
+  }
+
+  /** Returns what `refuseDenied` throws. */
+  denialIn(error: unknown): Fatal | undefined {
     // A request can fail before `#watch` hears of the denial.
     const denied = this.#deniedIn(error) ?? this.#deniedIn((error as Error).cause) ?? this.#denied;
-    if (denied === undefined) return;
+    if (denied === undefined) return undefined;
     const { operation, subject } = denied;
     const what = operation === 'publish' ? 'publish to' : 'subscribe to';
-    throw new Fatal(
+    return new Fatal(
       EXIT.badConfiguration,
       `The NATS user may not ${what} "${printable(subject)}"; give it that permission`,
     );

@@ -1,7 +1,10 @@
 import { writeFileSync } from 'node:fs';
+import type { StreamInfo } from '@nats-io/jetstream';
 import { expect, it } from 'vitest';
+import { type ExitCode, Fatal } from '../../src/base/exit.ts';
 import type { Reply } from '../../src/base/fetch-once.ts';
 import { examine } from '../../src/doctor/checks.ts';
+import type { ClusterFacts } from '../../src/doctor/cluster-checks.ts';
 import type { Facts } from '../../src/doctor/facts.ts';
 import { accountIn, type Inside, probeDisk } from '../../src/doctor/probe-disk.ts';
 import type { ProxyReplies } from '../../src/doctor/proxy.ts';
@@ -94,6 +97,40 @@ const free = (freeBytes: number): Partial<Inside> => ({
   fileSystem: { ...DISK, freeBytes },
 });
 
+const STREAM = {
+  config: {
+    name: 'VIEWS',
+    subjects: ['views.>'],
+    storage: 'file',
+    retention: 'limits',
+    discard: 'new',
+    num_replicas: 3,
+  },
+  cluster: { name: 'c', leader: 'n0', replicas: [{ current: true }, { current: true }] },
+  state: { messages: 7, bytes: 2048 },
+} as unknown as StreamInfo;
+const REACHED = {
+  name: 'VIEWS',
+  server: 'nats-1:4222',
+  version: '2.15.2',
+  warnings: [],
+  clockMs: 0,
+  denied: new Set<string>(),
+  stream: STREAM,
+  unusable: undefined,
+  refused: undefined,
+  needs: { replicas: undefined, viewBytesMax: 16_384, payloadMax: MiB },
+};
+const cluster = (change: Partial<Exclude<ClusterFacts, { fault: Fatal }>>): Partial<Facts> => ({
+  of: { ...INSTALLATION, data: undefined },
+  askedData: undefined,
+  disk: undefined,
+  cluster: { ...REACHED, ...change },
+});
+const stream = (config: object, more: object = {}): Partial<Facts> =>
+  cluster({ stream: { ...STREAM, config: { ...STREAM.config, ...config }, ...more } });
+const followers = (change: object) => [{ name: 'n1', current: true, ...change }, { current: true }];
+
 const proxied = (change: Partial<ProxyReplies>): Partial<Facts> => ({
   proxy: {
     url: 'https://views.example/view',
@@ -126,6 +163,7 @@ const examined = (facts: Partial<Facts>) =>
     holder: HOLDER,
     reply: VIEWLOG,
     status: STATUS,
+    cluster: undefined,
     proxy: undefined,
     ...shown(new Scene(PROJECTS)),
     ...facts,
@@ -170,6 +208,8 @@ it.each<Partial<Facts>>([
   inside({ bytesPerDay: 1024 * MiB }, { 'keep-days': 1 }),
   inside({ bytesPerDay: undefined }),
   inside({ writing: [99] }, { durability: 'os' }),
+  cluster({}),
+  cluster({ stream: undefined, clockMs: NaN }),
   proxied({ get: answer(403) }),
   proxied({ get: problem('overloaded') }),
 ])('%# is ok', (facts) => {
@@ -313,6 +353,57 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   },
 };
 
+const fatal = (exitCode: ExitCode, text: string): Partial<Facts> => ({
+  ...cluster({}),
+  cluster: { fault: new Fatal(exitCode, text) },
+});
+const CLUSTER_FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
+  'error cluster: Cannot reach n:1. Check the address, the firewall,': fatal(
+    69,
+    'Cannot reach n:1',
+  ),
+  'error cluster: n:1 has version 2.8.0. ': fatal(78, 'n:1 has version 2.8.0'),
+  'warning cluster: use 2.10. ': cluster({ warnings: ['use 2.10'] }),
+  'error cluster permissions: not to "views.>"; permit it. ': cluster({
+    stream: undefined,
+    denied: new Set(['not to "views.>"; permit it']),
+  }),
+  'error stream: Cannot use it. Check JetStream': cluster({
+    unusable: new Fatal(69, 'Cannot use it'),
+  }),
+  'error stream: Stream VIEWS cannot store views: it keeps messages in memory (storage: memory). Change it with nats stream edit VIEWS':
+    stream({ storage: 'memory' }),
+  'error stream: Views are refused: the stream is full. Change': stream({ max_bytes: 17_000 }),
+  'error stream: Views are refused: the stream has no leader. Start': stream(
+    {},
+    { cluster: { name: 'c', leader: '', replicas: [] } },
+  ),
+  "error stream: Stream VIEWS_REFUSED is not viewlog's (subjects other.>); name another": cluster({
+    refused: { config: { name: 'VIEWS_REFUSED', subjects: ['other.>'] } } as StreamInfo,
+  }),
+  'error stream settings: Stream VIEWS accepts messages of at most 10000 bytes (max_msg_size), too little for --max-view 16 KiB. Raise the limit, or lower --max-view':
+    stream({ max_msg_size: 10_000 }),
+  'error stream settings: The NATS servers accept messages of at most 16 KiB (max_payload), too':
+    cluster({ stream: undefined, needs: { ...REACHED.needs, payloadMax: 16_384 } }),
+  'warning stream settings: Stream VIEWS drops its oldest views at a limit (max_bytes). Change it with nats stream edit VIEWS':
+    stream({
+      discard: 'old',
+      max_bytes: MiB,
+    }),
+  "warning stream settings: Stream VIEWS refuses a project's views beyond 7 views": stream({
+    discard_new_per_subject: true,
+    max_msgs_per_subject: 7,
+  }),
+  'warning stream settings: Stream VIEWS is stored on 1 server of cluster "c"; if it has 3, run: nats':
+    stream({ num_replicas: 1 }),
+  'warning stream: Stream VIEWS has 7 messages, 2 KiB; down or behind: n1. Start these': stream(
+    {},
+    { cluster: { ...STREAM.cluster, replicas: followers({ offline: true }) } },
+  ),
+  "warning server clock: This machine's clock differs from that of the stream's server by 3 seconds; a view's day is this machine's. Synchronise both: sudo timedatectl":
+    cluster({ clockMs: 3_000 }),
+};
+
 it('names the fault of the projects file first, also among the refusals', () => {
   const [first, ...rest] = told({ ...MISSING_COMMA, ...shown(sceneOf({}, 2)) });
   expect(first).toMatch(/^error projects file: \/data\/projects\.json:4:3: expected/);
@@ -328,7 +419,7 @@ it('says that a large disk lasts for years, without a number of days', () => {
   );
 });
 
-it.each(Object.entries(FINDINGS))('says only: %s', (finding, facts) => {
+it.each(Object.entries({ ...FINDINGS, ...CLUSTER_FINDINGS }))('says only: %s', (finding, facts) => {
   expect(told(facts)).toStrictEqual([expect.stringContaining(finding)]);
 });
 

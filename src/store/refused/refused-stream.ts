@@ -1,3 +1,4 @@
+import type { StreamConfig } from '@nats-io/jetstream';
 import { EXIT, Fatal, errorText } from '../../base/exit.ts';
 import { MiB } from '../../base/format.ts';
 import { printable } from '../../base/text.ts';
@@ -40,14 +41,8 @@ export async function createRefusedStream(options: RefusedStreamOptions) {
         discard: 'old',
         ...limits,
       });
-      // Its limits would delete another program's messages.
-      if (config.subjects.join() !== SUBJECTS || config.discard !== 'old') {
-        throw new Fatal(
-          EXIT.badConfiguration,
-          `Stream ${stream} is not viewlog's (subjects ${config.subjects.join(', ')}); name ` +
-            'another with --nats-stream, or store no refused views with --max-refused 0',
-        );
-      }
+      const fault = ownerFault(config);
+      if (fault !== undefined) throw new Fatal(EXIT.badConfiguration, fault);
       const hasLimits = config.max_bytes === limits.max_bytes && config.max_age === limits.max_age;
       const { streams } = await managerOf(cluster);
       if (!hasLimits) await streams.update(stream, { ...config, ...limits });
@@ -62,6 +57,17 @@ export async function createRefusedStream(options: RefusedStreamOptions) {
     log.warn(`Cannot store refused views in stream ${stream}: ${printable(errorText(error))}`);
   }
   return new RefusedStream(options);
+}
+
+/**
+ * Returns why the stream is not viewlog's, whose limits would delete another program's messages.
+ */
+export function ownerFault({ name, subjects, discard }: StreamConfig): string | undefined {
+  if (subjects.join() === SUBJECTS && discard === 'old') return undefined;
+  return (
+    `Stream ${name} is not viewlog's (subjects ${subjects.join(', ')}); name another with ` +
+    '--nats-stream, or store no refused views with --max-refused 0'
+  );
 }
 
 class RefusedStream implements RefusedStore {

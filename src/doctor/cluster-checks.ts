@@ -1,0 +1,142 @@
+// Asks the NATS cluster what a collector asks at its start, and creates and stores nothing there.
+import { EXIT, Fatal } from '../base/exit.ts';
+import { formatSize, plural } from '../base/format.ts';
+import { LIMITS } from '../base/limits.ts';
+import * as commands from '../installation/commands.ts';
+import type { Installation } from '../installation/installation.ts';
+import type { ClusterAddress } from '../jetstream/address.ts';
+import { type Cluster, connectCluster } from '../jetstream/connect.ts';
+import * as inspect from '../jetstream/inspect.ts';
+import { cannotUse, findStream, probe } from '../jetstream/stream.ts';
+import { ownerFault } from '../store/refused/refused-stream.ts';
+import type { Facts } from './facts.ts';
+import { error, ok, type Verdict, warning } from './finding.ts';
+
+export interface ClusterOptions {
+  readonly store: ClusterAddress | undefined;
+  readonly 'nats-stream': string;
+  readonly 'nats-replicas': number | undefined;
+  readonly 'nats-creds': string | undefined;
+  readonly 'max-view': number;
+  readonly 'max-refused': number;
+}
+
+type Reached = Awaited<ReturnType<typeof inspectCluster>>;
+/** A cluster, or why it cannot be used. */
+export type ClusterFacts = Reached | { readonly fault: Fatal };
+
+const SILENT = { info: () => {}, warn: () => {}, error: () => {} };
+
+export async function probeCluster(options: ClusterOptions): Promise<ClusterFacts | undefined> {
+  const { store: address, 'nats-creds': credsFile } = options;
+  if (address === undefined) return undefined;
+  try {
+    const onFatal = (): void => {};
+    const cluster = await connectCluster({ address, credsFile, log: SILENT, onFatal });
+    const reached = await inspectCluster(cluster, options);
+    await cluster.close(LIMITS.closeTimeoutMs);
+    return reached;
+  } catch (fault) {
+    if (fault instanceof Fatal) return { fault };
+    throw fault;
+  }
+}
+
+async function inspectCluster(cluster: Cluster, options: ClusterOptions) {
+  const { 'nats-stream': name, 'nats-replicas': replicas, 'max-view': viewBytesMax } = options;
+  const denied = new Set<string>();
+  const attempt = <T>(asked: Promise<T>): Promise<T | Error> =>
+    asked.catch((failure: Error) => {
+      const denial = cluster.denialIn(failure);
+      if (denial !== undefined) denied.add(denial.message);
+      return failure;
+    });
+  const find = async (stream: string, subject: string) => {
+    const fromMs = Date.now();
+    const found = await attempt(findStream(cluster, stream));
+    const toMs = Date.now();
+    // The servers refuse a request without settings, if they permit it at all.
+    const create = `$JS.API.STREAM.CREATE.${stream}`;
+    if (found === undefined) await attempt(cluster.connection.request(create));
+    await attempt(probe(cluster, stream, subject));
+    if (found instanceof Error) return { fault: found };
+    // Servers tell the time from version 2.10.
+    const serverMs = Date.parse((found as { ts?: string } | undefined)?.ts ?? '');
+    return { info: found, clockMs: Math.max(0, fromMs - serverMs, serverMs - toMs) };
+  };
+  const { info: stream, fault, clockMs = NaN } = await find(name, inspect.VIEWS);
+  const unusable = fault && denied.size === 0 ? cannotUse(fault, name, cluster) : undefined;
+  const isKept = options['max-refused'] > 0;
+  const refused = isKept ? (await find(`${name}_REFUSED`, 'refused')).info : undefined;
+  const { server = '', version, warnings, connection } = cluster;
+  const needs = { replicas, viewBytesMax, payloadMax: connection.info?.max_payload ?? Infinity };
+  return { server, version, warnings, denied, name, stream, unusable, refused, needs, clockMs };
+}
+
+/** A check of a cluster that was reached. Most messages of `serve` say what to do. */
+const reached =
+  (check: (cluster: Reached, of: Installation) => readonly Verdict[]) =>
+  ({ cluster, of }: Facts): readonly Verdict[] =>
+    cluster === undefined || 'fault' in cluster ? [] : check(cluster, of);
+
+export function checkCluster({ cluster }: Facts): readonly Verdict[] {
+  if (cluster === undefined) return [];
+  if (!('fault' in cluster)) {
+    const { server, version, warnings } = cluster;
+    if (warnings.length > 0) return warnings.map((text) => warning(text));
+    return [ok(`NATS server ${server} answers, version ${version}`)];
+  }
+  const { message, exitCode } = cluster.fault;
+  const fix = 'Check the address, the firewall, and that the servers run';
+  return [error(message, exitCode === EXIT.unavailable ? fix : undefined)];
+}
+
+export const checkPermissions = reached(({ denied }) => {
+  if (denied.size > 0) return Array.from(denied, (text) => error(text));
+  return [ok('The NATS user has the permissions that a collector needs')];
+});
+
+export const checkStream = reached(({ name, stream, unusable, refused, needs, denied }) => {
+  if (unusable !== undefined) return [error(unusable.message, 'Check JetStream on the servers')];
+  const notOurs = refused && ownerFault(refused.config);
+  if (notOurs !== undefined) return [error(notOurs)];
+  if (stream === undefined) {
+    const copies = needs.replicas ?? '3, or 1 if fewer servers are up';
+    const what = `Stream ${name} is missing; a collector creates it, with replicas: ${copies}`;
+    return denied.size > 0 ? [] : [ok(what)];
+  }
+  const { messages, bytes, replicas, lagging } = inspect.seenOf(stream);
+  const unfit = inspect.configFault(stream.config);
+  if (unfit !== undefined)
+    return [error(`Stream ${name} cannot store views: ${unfit}`, edit(name))];
+  const down = inspect.groupFault(inspect.seenOf(stream));
+  if (down !== undefined) return [error(`Views are refused: ${down}`, 'Start the servers')];
+  if (!inspect.hasRoomFor(stream, needs.viewBytesMax)) {
+    return [error('Views are refused: the stream is full', edit(name))];
+  }
+  const what = `Stream ${name} has ${plural(messages, 'message')}, ${formatSize(bytes)}`;
+  if (lagging.length === 0) return [ok(`${what}; replicas: ${replicas}, all current`)];
+  return [warning(`${what}; down or behind: ${lagging.join(', ')}`, 'Start these servers')];
+});
+
+const edit = (name: string): string =>
+  `Change it with nats stream edit ${name}, or name another with --nats-stream`;
+
+export const checkSettings = reached(({ name, stream, needs }) => {
+  const tooSmall = inspect.limitFault(stream?.config ?? { name }, needs);
+  if (tooSmall !== undefined) return [error(tooSmall, 'Raise the limit, or lower --max-view')];
+  const warnings = stream === undefined ? [] : inspect.configWarnings(stream, needs);
+  if (warnings.length > 0) return warnings.map((text) => warning(text, edit(name)));
+  return [ok('The largest view fits, no limit drops views, and the replicas suffice')];
+});
+
+const CLOCK_MS_MAX = 2_000;
+
+export const checkClock = reached(({ clockMs }, { hasSudo }) => {
+  if (Number.isNaN(clockMs)) return [];
+  if (clockMs <= CLOCK_MS_MAX) return [ok("This machine's clock agrees with the stream's server")];
+  const seconds = plural(Math.round(clockMs / 1000), 'second');
+  const what = `This machine's clock differs from that of the stream's server by ${seconds}`;
+  const sync = commands.asRoot('timedatectl set-ntp true', hasSudo);
+  return [warning(`${what}; a view's day is this machine's`, `Synchronise both: ${sync}`)];
+});
