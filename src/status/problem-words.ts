@@ -314,7 +314,8 @@ function proxyStep(
   of: Installation,
 ): Step {
   const size = bytes === undefined ? '' : `of ${formatCount(bytes)} bytes `;
-  const late = `${size}did not arrive in full before its connection ended, or within ${LIMITS.bodyTimeoutMs / 1000} s`;
+  const seconds = LIMITS.bodyTimeoutMs / 1000;
+  const late = `${size}did not arrive in full before its connection ended, or within ${seconds} s`;
   const what = isCut ? `ended after ${formatCount(bytes ?? 0)} bytes` : late;
   const nginx = `client_max_body_size ${Math.ceil(bodyBytes / KiB)}k`;
   const caddy = `request_body { max_size ${formatSizeOption(bodyBytes)} }`;
