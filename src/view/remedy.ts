@@ -1,6 +1,5 @@
 // The fix of a refusal, as a value: the status page, the doctor and `explain` each word it in their
 // own way, as a sentence or as a command. Nothing here is quoted for a shell.
-import { KiB } from '../base/format.ts';
 import { LIMITS } from '../base/limits.ts';
 import { LARGEST_MAX_VIEW_BYTES, STAMP_BYTES } from './line.ts';
 import type { RefusalCode } from './refusal.ts';
@@ -120,12 +119,13 @@ function proxyRemedy({ viewBytesMax }: Refused): Remedy {
 }
 
 /** Raises `--max-view` to the next power of two that the line fits into, if that is allowed. */
-function sizeRemedy({ bytes }: Refused): Remedy {
+function sizeRemedy({ bytes, viewBytesMax }: Refused): Remedy {
   if (bytes === undefined) return { kind: 'none' };
   // The line has these bytes more than the body.
   const needed = bytes + STAMP_BYTES;
+  if (needed <= viewBytesMax) return { kind: 'fixed' };
   if (needed > LARGEST_MAX_VIEW_BYTES) return { kind: 'fix-page' };
-  return { kind: 'raise-max-view', bytes: Math.max(KiB, 2 ** Math.ceil(Math.log2(needed))) };
+  return { kind: 'raise-max-view', bytes: 2 ** Math.ceil(Math.log2(needed)) };
 }
 
 /** The file system of the data directory. */

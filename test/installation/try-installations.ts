@@ -1,6 +1,6 @@
 import { Random } from '../simulation/random.ts';
 import { Place, planOf } from '../support/installations.ts';
-import { FAULTS } from './faults.ts';
+import { FAULTS, isWell } from './faults.ts';
 
 /** Faults that happen at the same time, each to an installation of its own. */
 const AT_ONCE = 3;
@@ -15,10 +15,12 @@ export async function tryInstallations(seed: number): Promise<void> {
   );
   const tries = Array.from({ length: AT_ONCE }, (_, i) => seed * AT_ONCE + i).map(async (i) => {
     const name = names[i % names.length]!;
-    const { only, happen } = FAULTS[name]!;
-    const plan = planOf(new Random(i), only);
+    const fault = FAULTS[name]!;
+    const plan = planOf(new Random(i), fault.only);
     try {
-      await happen(await Place.create(plan));
+      const place = await Place.create(plan);
+      await fault.happen(place);
+      await isWell(place, fault);
     } catch (error) {
       const cause = error instanceof Error ? error.message : String(error);
       throw new Error(`${name}, ${JSON.stringify(plan)}\n${cause}`, { cause: error });

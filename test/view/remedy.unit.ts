@@ -59,7 +59,7 @@ const CASES: Partial<Record<RefusalCode, Case[]>> = {
   ],
   'view-too-large': [
     ['the line that a body becomes', { bytes: 32 * 1024 }, bytes(64 * 1024)],
-    ['a small body', { bytes: 100 }, bytes(1024)],
+    ['a larger --max-view since', { bytes: 100 }, 'fixed'],
     ['a body that no limit allows', { bytes: 1024 * 1024 }, 'fix-page'],
     ['an unknown size', {}, 'none'],
   ],
