@@ -49,7 +49,7 @@ export const formatSizeOption = (bytes: number): string =>
 /** Returns bytes rounded, for a measured size: `1.5 GiB`, `12 MiB`, `87 bytes`. */
 export function formatRoundedSize(bytes: number): string {
   const unit = UNITS.find(([, factor]) => bytes >= factor);
-  if (unit === undefined) return `${Math.round(bytes)} bytes`;
+  if (unit === undefined) return plural(Math.round(bytes), 'byte');
   const amount = bytes / unit[1];
   return `${amount < 10 ? amount.toFixed(1) : Math.round(amount)} ${unit[0]}`;
 }

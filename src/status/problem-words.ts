@@ -110,7 +110,7 @@ export function spaceStep(space: Space | undefined, of: Installation, minFreeByt
   }
   if (remedy?.kind === 'free-disk-space') {
     const text =
-      `${formatRoundedSize(freeBytes)} is free, and viewlog needs ${formatRoundedSize(remedy.bytes)} ` +
+      `Free space: ${formatRoundedSize(freeBytes)}. viewlog needs ${formatRoundedSize(remedy.bytes)} ` +
       'more: delete views-*.ndjson of earlier days that are shipped or copied, or ' +
       'refused-*.ndjson. viewlog then accepts views again.';
     return { text, command: commands.list(of) };

@@ -249,7 +249,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'error data directory: Cannot open "/data" for writing: denied. ': inside({
     writing: 'Cannot open "/data" for writing: denied',
   }),
-  'error free space: 3.0 MiB free, --min-free 64 MiB; every view is refused with 503. 3.0 MiB is free, and viewlog needs 61 MiB more: delete views-*.ndjson':
+  'error free space: 3.0 MiB free, --min-free 64 MiB; every view is refused with 503. Free space: 3.0 MiB. viewlog needs 61 MiB more: delete views-*.ndjson':
     inside(free(3 * MiB)),
   'error free space: 57 MiB free, --min-free 64 MiB; every view is refused with 503. --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB, or use a larger disk.':
     inside({ fileSystem: { ...DISK, freeBytes: 57 * MiB, sizeBytes: 60 * MiB } }),

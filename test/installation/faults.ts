@@ -412,7 +412,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       await place.starts();
       expect(await place.send()).toBe(503);
       const told = await place.pageThatSays(/^Every view is refused: /);
-      expect(told).toMatch(/ is free, and viewlog needs .* more: delete views-/);
+      expect(told).toMatch(/Free space: .*\. viewlog needs .* more: delete views-/);
       expect(await works(place, commandBelow(told, /then accepts views again/))).toContain(
         'views-2026-01-01',
       );

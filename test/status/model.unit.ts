@@ -109,7 +109,7 @@ Views are refused with 503 since ${at('14:00')}: too little free disk space.
   --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB, or use a larger disk.`);
     scene.around = { store, files: { fileSystem: { ...disk, sizeBytes: 999 * MiB } } };
     expect(scene.text()).toMatch(
-      /58 MiB is free, and viewlog needs 6\.0 MiB more: delete views-.*\n {4}ls -lh \/data$/,
+      /Free space: 58 MiB\. viewlog needs 6\.0 MiB more: delete views-.*\n {4}ls -lh \/data$/,
     );
     expect(headlineOf(scene.model())[0]).toBe('red');
     expect(scene.whole()).toMatch(/ not stored {6}1 .* not stored {6}2 .* inactive {8}3 /s);
