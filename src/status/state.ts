@@ -148,7 +148,10 @@ export function judge(
     // The collector's own fault is no project's problem.
     .filter((one) => !isDown || !outages.includes(one))
     .map(([key, reason]) => judgeReason(key, reason, activity, around))
-    .sort((a, b) => b.lastHour - a.lastHour || b.lastDay - a.lastDay);
+    .sort(
+      (a, b) =>
+        Number(isOpen(b)) - Number(isOpen(a)) || b.lastHour - a.lastHour || b.lastDay - a.lastDay,
+    );
   const open = reasons.filter(isOpen);
   const lastHourOf = (some: readonly JudgedReason[]): number =>
     some.reduce((sum, { lastHour }) => sum + lastHour, 0);

@@ -440,6 +440,15 @@ it('says while a problem recovers for how long no view was refused', () => {
   expect(scene.text()).toMatch(/^Aurora: 82% refused/);
 });
 
+it('says first what is still refused, then what is fixed', () => {
+  const scene = sceneOf();
+  scene.refuse(9, { code: 'origin-not-allowed', project: '1' }, MOVED);
+  scene.list({ ...AURORA, origins: [MOVED] }, { id: '2' });
+  scene.accept(1);
+  scene.refuse(2, { code: 'origin-not-allowed', project: '1' }, 'https://c.example');
+  expect(scene.text()).toMatch(/https:\/\/c\.example: origin[^]*Accepted again since/);
+});
+
 it('advises a limit by the busiest full minute of what it accepted and refused', () => {
   const scene = sceneOf();
   scene.list({ id: '1', maxViewsPerMinute: 5, origins: ['https://a.example'] }, { id: '2' });
