@@ -81,11 +81,11 @@ function differences(chosen: Chosen, running: Announced): string[] {
     const { fallback, parser } = OPTIONS[name];
     const { status = '' } = running;
     const shown = name === 'status' ? status.replace(/^.*\//, '') : '';
-    const own = shown || (running.chosen[name]?.text ?? fallback ?? '');
+    const current = shown || (running.chosen[name]?.text ?? fallback ?? '');
     if (asked === undefined || NOT_COMPARED.has(name)) return [];
     const isThere = [running.address, running.status].some((url) => url?.includes(`//${asked}`));
-    const [a, b] = [asked, own].map((text) => JSON.stringify(parser.read(text)));
-    return isThere || a === b ? [] : [`--${name} ${own}, not ${asked}`];
+    const [a, b] = [asked, current].map((text) => JSON.stringify(parser.read(text)));
+    return isThere || a === b ? [] : [`--${name} ${current}, not ${asked}`];
   });
 }
 

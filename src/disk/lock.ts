@@ -247,7 +247,7 @@ export class Lock {
     }
     const { pid, sinceMs, version, address } = holder;
     const { wanted } = this.#options;
-    const own = wanted === undefined ? '' : ` (this one would be at ${wanted})`;
+    const wantedAt = wanted === undefined ? '' : ` (this one would be at ${wanted})`;
     const parts = [
       `process ${pid}`,
       version && `viewlog ${version}`,
@@ -257,6 +257,6 @@ export class Lock {
     // Root may have asked a process of another user.
     const who = printable(parts.filter(Boolean).join(', '));
     const end = await killCommand(holder, this.#path);
-    return `${where}: ${who}${own}; ${wait}, or end it${end === undefined ? '' : `: ${end}`}`;
+    return `${where}: ${who}${wantedAt}; ${wait}, or end it${end === undefined ? '' : `: ${end}`}`;
   }
 }

@@ -82,9 +82,10 @@ export function checkLock({ holder, askedPort, kill, settings, of }: Facts): rea
   const end = kill ?? `end process ${pid}, perhaps in its container`;
   const where = address === undefined ? '' : ` at ${address}`;
   const { host } = settings;
-  const own =
+  const optionsRemark =
     port === undefined ? '' : ` (these options name ${ownAddress({ host, port: askedPort! })})`;
-  return [error(`${who}${where}, ${holds}${own}`, `If it should no longer run: ${end}${examine}`)];
+  const fix = `If it should no longer run: ${end}${examine}`;
+  return [error(`${who}${where}, ${holds}${optionsRemark}`, fix)];
 }
 
 /** `, viewlog 0.1.0, running since 2026-01-31T12:00:00Z` */

@@ -169,8 +169,8 @@ function examined(self: Announced, other: Announced | undefined, isThere: boolea
  * @param named the address that the process with the lock names; by default that of the options.
  */
 async function askStatus(named: string | undefined, options: Options): Promise<StatusFacts> {
-  const own = options.status === 'off' ? undefined : ownAddress(options.status);
-  const address = named ?? own;
+  const configured = options.status === 'off' ? undefined : ownAddress(options.status);
+  const address = named ?? configured;
   if (address === undefined) return {};
   const reply = await fetchOnce(`${address}/readyz`);
   const { status, reasons = [] } = replyFields(reply);

@@ -109,10 +109,10 @@ function cannotWrite({ path, asOwner }: Edit, error: unknown): Fatal {
 
 /** Returns who may edit a file that this user may not: its owner, else root. */
 function editorOf(path: string): Owner | undefined {
-  const own = ownUid();
+  const uid = ownUid();
   const owner = orElse(() => ownerIn(fs.statSync(path)), undefined) ?? ROOT;
-  if (owner.uid !== own) return owner;
-  return own === 0 ? undefined : ROOT;
+  if (owner.uid !== uid) return owner;
+  return uid === 0 ? undefined : ROOT;
 }
 
 type Rights = Pick<fs.Stats, 'uid' | 'gid' | 'mode'>;
@@ -121,13 +121,13 @@ type Rights = Pick<fs.Stats, 'uid' | 'gid' | 'mode'>;
 function fill(fd: number, text: string, { uid, gid, mode }: Rights, isNew: boolean): void {
   try {
     fs.writeFileSync(fd, text);
-    const own = fs.fstatSync(fd);
+    const stats = fs.fstatSync(fd);
     try {
-      if (own.uid !== uid || own.gid !== gid) fs.fchownSync(fd, uid, gid);
+      if (stats.uid !== uid || stats.gid !== gid) fs.fchownSync(fd, uid, gid);
     } catch (error) {
       // Only root can give a file away. A new one may stay with its creator, or with who may create
       // files in a directory of root's.
-      if (!isNew || ![0, own.uid].includes(uid)) throw error;
+      if (!isNew || ![0, stats.uid].includes(uid)) throw error;
     }
     fs.fchmodSync(fd, mode & 0o7777);
     fs.fsyncSync(fd);

@@ -30,9 +30,9 @@ export function sectionsOf(report: Report, daysMax: number) {
   const languages = new Intl.DisplayNames('en', { type: 'language' });
   const page = ({ project, url, name }: Report['pages']['top'][number]['key']) =>
     [name, url, hasSeveral ? projectInWords(report, project) : ''].filter(Boolean);
-  const own = `, not counting ${formatCount(internalViews)} from the site's own pages`;
+  const exceptInternal = `, not counting ${formatCount(internalViews)} from the site's own pages`;
   const outside = views - internalViews;
-  const fromElsewhere = `from elsewhere${internalViews === 0 ? '' : own}`;
+  const fromElsewhere = `from elsewhere${internalViews === 0 ? '' : exceptInternal}`;
   const hourRows = hours.map((count, hour): SectionRow => ({ texts: [clockOf(hour)], count }));
   const perDay = days.length > daysMax ? 'Views per month' : 'Views per day';
   const chart = { remark: '', total: views, isChart: true };

@@ -147,10 +147,10 @@ export class Counts implements RequestCounts, SavedCounts {
       for (const [key, one] of reasons) if (one === reason) reasons.delete(key);
     }
     const { reasons } = activity;
-    const own = reasonKey(code, origin, isCut);
+    const exactKey = reasonKey(code, origin, isCut);
     const isOneMore = code === 'origin-not-allowed' && reasons.size >= ORIGINS_MAX;
     // Origins beyond the limit are counted together, with the latest one as the sample.
-    const key = isOneMore && !reasons.has(own) ? OTHER_ORIGINS : own;
+    const key = isOneMore && !reasons.has(exactKey) ? OTHER_ORIGINS : exactKey;
     const seen = reasons.get(key);
     const { refusedIn, sinceMs, lastMs } = seen ?? {
       refusedIn: new Timeline(),

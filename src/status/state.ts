@@ -285,10 +285,10 @@ function resentOf(
   reasons: Activity['reasons'],
   resent: Resent = new Map(),
 ) {
-  const own = resentKey(project, key);
-  if (key !== OTHER_ORIGINS) return [resent.get(own)].filter((one) => one !== undefined);
+  const fullKey = resentKey(project, key);
+  if (key !== OTHER_ORIGINS) return [resent.get(fullKey)].filter((one) => one !== undefined);
   const named = new Set(Array.from(reasons.keys(), (one) => resentKey(project, one)));
-  const others = [...resent].filter(([one]) => one.startsWith(own) && !named.has(one));
+  const others = [...resent].filter(([one]) => one.startsWith(fullKey) && !named.has(one));
   return others.map(([, timeline]) => timeline);
 }
 

@@ -134,8 +134,8 @@ function runCommand(of: Installation): string {
   }
   const written = store === undefined ? [dir] : [];
   // The settings' own paths are plain already.
-  const own = { runtime: runtime && plainPath(runtime), file: plainPath(program) };
-  return programWords(files, written, own).join(' ');
+  const plain = { runtime: runtime && plainPath(runtime), file: plainPath(program) };
+  return programWords(files, written, plain).join(' ');
 }
 
 function secretsOf({ settings: { store, 'status-token-file': token }, status }: Installation) {
