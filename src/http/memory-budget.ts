@@ -52,7 +52,6 @@ export class Reservation {
 
   /** Releases all its memory; a second call does nothing. */
   release(): void {
-    this.#budget.bytes -= this.#bytes;
-    this.#bytes = 0;
+    this.giveBack(this.#bytes);
   }
 }
