@@ -1,4 +1,4 @@
-// What goes wrong with installations. The first thing that an operator reads names the fault, each
+// Faults of installations. The first thing that an operator reads names the fault, each
 // printed command does what its sentence says, and then all is well. Nothing else changes.
 import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';

@@ -29,7 +29,7 @@ const CHOICES = {
   address: one('flags', 'variables', 'passed socket'),
   status: one('on', 'on', 'token', 'off'),
   store: one('disk', 'disk', 'disk', 'stream'),
-  /** Where commands are pasted; `closed`: a directory that only root may enter. */
+  /** The directory for pasted commands; `closed`: one that only root may enter. */
   cwd: one('/', 'closed'),
 };
 
@@ -134,7 +134,7 @@ export interface Ran {
   readonly stop: () => Promise<void>;
 }
 
-/** Who pastes a command, and what it says when it has done its work, if it does not end. */
+/** The account that pastes a command, and the last words of a command that does not end. */
 export interface How {
   readonly as?: Account;
   readonly words?: RegExp;

@@ -146,7 +146,7 @@ export async function pauseLeader({ nats, collectors }: LoadedCluster, ms: numbe
   await goOn(collectors);
 }
 
-/** What can happen to a cluster, with its frequency. */
+/** Events in a cluster, with their frequencies. */
 const EVENTS: readonly [
   number,
   (loaded: LoadedCluster, random: Random, pauseMsMax: number) => Promise<void>,
