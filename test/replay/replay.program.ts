@@ -1,9 +1,15 @@
-import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { MINIMAL_VIEW } from '../support/views.ts';
-import { dataDirectory, run, start, startViewlog, until } from '../support/viewlog.ts';
+import {
+  dataDirectory,
+  refusedPaths,
+  run,
+  start,
+  startViewlog,
+  until,
+} from '../support/viewlog.ts';
 
 it('stores no view twice, though it is killed often and the file has several names', async () => {
   const count = 40;
@@ -17,13 +23,7 @@ it('stores no view twice, though it is killed often and the file has several nam
   writeFileSync(join(data, 'projects.json'), '{"projects":[{"id":"1000001"}]}');
   viewlog.child.kill('SIGHUP');
   await until(() => viewlog.stdout().includes('1 active'));
-  const file = join(
-    data,
-    readdirSync(data).find((name) => name.startsWith('refused-'))!,
-  );
-  const names = [file, `${file}.gz`, join(data, 'copy')];
-  writeFileSync(names[1]!, gzipSync(readFileSync(file)));
-  copyFileSync(file, names[2]!);
+  const names = refusedPaths(data);
   const sent = (): string[] =>
     viewlog.lines().map((line) => (JSON.parse(line) as { pid: string }).pid);
   for (let kills = 0; ; kills++) {
@@ -35,7 +35,7 @@ it('stores no view twice, though it is killed often and the file has several nam
     if ((await started.ended).signal === null) break;
   }
   expect(new Set(sent()).size).toBe(sent().length);
-  const { stdout, code } = await run(['replay', file, `--port=${viewlog.port}`], { data });
+  const { stdout, code } = await run(['replay', names[0]!, `--port=${viewlog.port}`], { data });
   const [, unknown = '0'] = /(\d+) with an unknown outcome/.exec(stdout) ?? [];
   expect(code).toBe(unknown === '0' ? 0 : 65);
   expect(sent().length).toBeGreaterThanOrEqual(count - Number(unknown));

@@ -1,11 +1,10 @@
-import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { Random } from '../simulation/random.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
-import { dataDirectory, start, startViewlog, until } from '../support/viewlog.ts';
+import { dataDirectory, refusedPaths, start, startViewlog, until } from '../support/viewlog.ts';
 
 // Real programs, killed at random moments: `kill -9` of a replay or of its collector, with the
 // collector's projects file or another one, of one file under several names. A seed decides what
@@ -34,13 +33,7 @@ it.each(seeds)('killed anywhere, stores each view once or lists it, seed %s', as
   }
   await until(() => viewlog.refusedLines().length === COUNT);
   const refused = viewlog.refusedLines().map((line) => JSON.parse(line) as Refused);
-  const file = join(
-    data,
-    readdirSync(data).find((name) => name.startsWith('refused-'))!,
-  );
-  const names = [file, `${file}.gz`, join(data, 'copy')];
-  writeFileSync(names[1]!, gzipSync(readFileSync(file)));
-  copyFileSync(file, names[2]!);
+  const names = refusedPaths(data);
   const stored = (): string[] =>
     viewlog.lines().flatMap((line) => (line.endsWith('}') ? [JSON.parse(line).pid as string] : []));
   const replay = (path: string) => {
