@@ -55,7 +55,7 @@ async function paste(
   const names = new Set(changed.map((path) => path.slice(place.dir.length + 1)));
   const expected = Object.entries(before).filter(([name]) => !names.has(name));
   expect(after, `${command}\n${ran.text}`).toMatchObject(Object.fromEntries(expected));
-  for (const name of Object.keys(after).filter((one) => !(one in before))) {
+  for (const name of Object.keys(after).filter((one) => !(one in before || names.has(one)))) {
     const owner = fs.statSync(dirname(join(place.dir, name))).uid;
     expect(after[name], `${name}, after ${command}`).toMatch(new RegExp(`^${owner}:`));
   }
@@ -228,6 +228,19 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
         [],
       ]);
       expect(text).not.toMatch(/chown|chgrp|chmod/);
+    },
+  },
+  'the data directory is missing': {
+    unfixed: NOT_RUNNING,
+    // Otherwise nothing shows the account, and the command would create one.
+    only: { ...OWNED, projects: ['elsewhere'] },
+    async happen(place) {
+      fs.rmSync(place.data, { recursive: true });
+      expect(await place.failsToStart(73)).toContain(place.data);
+      const command = commandIn(await place.finding('data directory'), /Otherwise .*, or: (.*)/);
+      await works(place, command, [place.data], asRoot(place));
+      expect(rights(place.data)).toBe(`${place.account.uid}:${place.account.gid} 750`);
+      await place.starts();
     },
   },
   "the directory is root's, and its files are not": {
