@@ -164,6 +164,18 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       await accepted(place);
     },
   },
+  'the projects file is removed': {
+    unfixed: NONE_REFUSED,
+    async happen(place) {
+      await place.starts();
+      const text = fs.readFileSync(place.projects, 'utf8');
+      fs.rmSync(place.projects);
+      if (place.hasPage) await place.pageThatSays(/^The projects file is missing\n/);
+      const { findings } = await place.doctor(...statusOf(place));
+      expect(findings[0]).toMatchObject({ state: 'error', check: 'projects file' });
+      place.write(place.projects, text);
+    },
+  },
   'a comma is missing in the projects file': {
     unfixed: NONE_REFUSED,
     async happen(place) {
