@@ -71,6 +71,11 @@ const without = {
       contents:
         path === 'http2' ? 'export class Http2ServerRequest {} export const constants = {};' : '',
     }));
+    // viewlog's own, of which only the version is read.
+    onLoad({ filter: /package\.json$/ }, ({ path }) => {
+      const { version } = JSON.parse(readFileSync(path, 'utf8'));
+      return { contents: JSON.stringify({ version }), loader: 'json' };
+    });
     // The internal module, which all parts of the client import, has all its public names.
     onResolve({ filter: /^@nats-io\/nats-core$/ }, ({ path, ...from }) =>
       resolve(`${path}/internal`, from),
