@@ -1,6 +1,5 @@
 import { Archive } from '../../src/archive/archive.ts';
 import { Fatal } from '../../src/base/exit.ts';
-import { MINUTE_MS } from '../../src/base/time.ts';
 import type { ArchiveWorld } from './archive-world.ts';
 import { DATA } from './disk.ts';
 import { SimulatedProcess } from './simulated-process.ts';
@@ -68,7 +67,7 @@ export class ArchiveProcess extends SimulatedProcess {
 
   check(): void {
     if (this.hasEnded) return;
-    const { ledger, stream, disk } = this.world;
+    const { ledger, stream, disk, publishedMs } = this.world;
     const { lines, sequence, path, shortened } = this.#archive.state();
     ledger.check(lines <= ledger.life.lines.views, `it says that it has written ${lines} lines`);
     if (!this.#isCalm()) return;
@@ -77,8 +76,9 @@ export class ArchiveProcess extends SimulatedProcess {
       if (disk.find(`${DATA}/${name}`) !== inode) continue;
       ledger.check(shortened.includes(name), `${name} was cut short, and nothing says so`);
     }
-    // Nothing new is archived, so files are examined each minute.
-    for (const name of this.isQuiet(MINUTE_MS + CATCH_UP_MS) ? shortened : []) {
+    // Files are examined after each new message, and otherwise each minute.
+    const isExamined = publishedMs >= ledger.operatorMs;
+    for (const name of isExamined ? shortened : []) {
       const isThere = disk.find(`${DATA}/${name}`) !== undefined;
       ledger.check(isThere, `${name} is gone, and is still said to be cut short`);
     }

@@ -15,6 +15,7 @@ const NUMBER = /"n":(\d+)/;
 export class ArchiveWorld extends World<ArchiveProcess> {
   readonly stream = new SimulatedStream();
   #changedMs = 0;
+  publishedMs = 0;
   /** The servers do not answer. */
   #isDown = false;
   /** A server that is behind may leave out a message beside others that are gone. */
@@ -150,6 +151,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
 
   #publish(count: number): void {
     const lines = Array.from({ length: count }, () => this.#newLine());
+    this.publishedMs = this.time.nowMs;
     this.#changeStream(() => this.stream.publish(lines));
   }
 
