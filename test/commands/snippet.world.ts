@@ -395,6 +395,23 @@ const PEOPLE: Person[] = [
     steps: open,
     stored: [HOME],
   },
+  ...[`default-src 'self'`, `script-src 'self' 'unsafe-inline'`].map((policy): Person => ({
+    did: `opened a page whose whole policy is ${policy}, and that loads data`,
+    policy,
+    html: (path, script) =>
+      path === '/own.js'
+        ? `document.title = 'Works'`
+        : `<!doctype html><script src="/browser.js"></script><title>Broken ${path}</title>
+           <script src="/own.js"></script>
+           ${policy.includes('inline') ? `<script>document.title += ' inline'</script>` : ''}
+           ${script}`,
+    steps: async (v) => {
+      await v.open('/');
+      return v.run(`fetch('/data').then((answer) => answer.json(), String)`);
+    },
+    stored: [`/ | Works${policy.includes('inline') ? ' inline' : ''} |  | `],
+    saw: 'data',
+  })),
   ...[
     `script-src 'self' 'unsafe-inline'; connect-src 'self'`,
     `default-src 'self' 'unsafe-inline'`,
