@@ -55,10 +55,9 @@ function blockOf(bytes: Buffer, encoding: BufferEncoding) {
   return {
     /** All lines, each with its newline. */
     text,
+    // No getter: V8 frees objects that have one late, and reading took twice the time.
     /** Without their newlines. A last line without one may still be written, and is left out. */
-    get lines() {
-      return text.split('\n').slice(0, -1);
-    },
+    lines: () => text.split('\n').slice(0, -1),
     /** Indices in `lines` of lines that are not UTF-8. */
     damaged: isUtf8(bytes) ? NONE : damagedIn(bytes),
     /** With the newlines, and a last line without one. */

@@ -171,7 +171,7 @@ async function readEvents(path: string, onEvent: OnEvent): Promise<boolean> {
   let isEnded = true;
   for await (const { lines, isUnended } of readBlocks(path)) {
     isEnded = !isUnended;
-    for (const line of lines) {
+    for (const line of lines()) {
       number += 1;
       const [, id, state, about = ''] = EVENT.exec(line) ?? [];
       if (id !== undefined) onEvent(id, state as SentState, about);

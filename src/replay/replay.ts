@@ -102,7 +102,7 @@ async function replayFile(path: string, run: Run): Promise<void> {
   const counts = new Map([['sent', 0]]);
   try {
     for await (const { lines, damaged } of readBlocks(path)) {
-      for (const [i, line] of lines.entries()) {
+      for (const [i, line] of lines().entries()) {
         const lost = run.lost();
         if (lost !== undefined) throw lost;
         if (run.stop.aborted) return;

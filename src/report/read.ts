@@ -39,7 +39,7 @@ async function extentOf(file: string): Promise<{ bytes: number; firstId: string 
   const extent = { bytes: 0, firstId: undefined as string | undefined };
   await readAvailable(file, (block) => {
     extent.bytes += block.bytes;
-    extent.firstId ??= block.lines.map((line) => readHead(line)?.id).find(Boolean);
+    extent.firstId ??= readHead(block.lines().find(readHead) ?? '')?.id;
   });
   return extent;
 }
@@ -79,7 +79,7 @@ export async function tallyFiles(
 ): Promise<void> {
   for (const file of files) {
     const fault = await readAvailable(file, ({ lines, damaged }) => {
-      for (const [i, line] of lines.entries()) {
+      for (const [i, line] of lines().entries()) {
         totals.addView(damaged.has(i) ? undefined : parseViewLine(line));
       }
     });

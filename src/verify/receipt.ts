@@ -1,8 +1,6 @@
 import { copyOf } from '../base/text.ts';
 import { readBlocks } from '../disk/lines.ts';
 import { HEAD_BYTES, HEAD_PATTERN, readHead } from '../view/line.ts';
-import { patternOf } from '../view/pattern.ts';
-import { ViewSchema } from '../view/view-schema.ts';
 
 /** The views of one UTC day of `ts`. */
 interface DayReceipt {
@@ -14,8 +12,7 @@ interface DayReceipt {
   carries: number;
 }
 
-const CARRY_BITS = 52n;
-const CARRY = 2 ** Number(CARRY_BITS);
+const CARRY = 2 ** 52;
 /** Where a line has its day, and the last 12 hex digits of its id. */
 const DAY = { from: '{"ts":"'.length, length: 'YYYY-MM-DD'.length };
 const DIGITS = { from: HEAD_BYTES - '",'.length - 12, to: HEAD_BYTES - '",'.length };
@@ -50,7 +47,7 @@ export class Receipt {
   days(): [day: string, views: number, sum: bigint][] {
     const days = [...this.#days.values()].sort((a, b) => (a.day < b.day ? -1 : 1));
     return days.map(({ day, views, sum, carries }) => {
-      return [day, views, BigInt.asUintN(64, (BigInt(carries) << CARRY_BITS) + BigInt(sum))];
+      return [day, views, BigInt.asUintN(64, BigInt(carries) * BigInt(CARRY) + BigInt(sum))];
     });
   }
 
@@ -74,18 +71,24 @@ export class Receipt {
   }
 }
 
-/** Matches nothing if no pattern can be made of the schema. */
-const { source } = patternOf(ViewSchema, new Set()) ?? { source: String.raw`\{(?!)` };
-/** A whole line, with its newline. It takes a sixth of the time of parsing. */
-const USUAL = new RegExp(`${HEAD_PATTERN}${source.slice(String.raw`\{`.length)}\n`, 'uy');
+// A crash can cut a line off after a brace inside of it, so the brackets of a whole line must match.
+// The expression finds the end of each value before the next, so it never has to try two ways.
+const TEXT = String.raw`[^"\\\x00-\x1f]*`;
+const STRING = String.raw`"${TEXT}(?:\\.${TEXT})*"`;
+const fieldsOf = (value: string): string => String.raw`(?:"${TEXT}":${value}(?:,|(?=\})))*\}`;
+let value = '(?!)';
+// Lines with more levels of brackets are parsed.
+for (let levels = 0; levels < 5; levels++) {
+  value = String.raw`(?:${STRING}|[-+.\w]+|\[(?:${value}(?:,|(?=\])))*\]|\{${fieldsOf(value)})`;
+}
+/** A whole line, with its newline. It takes a tenth of the time of parsing. */
+const USUAL = new RegExp(`${HEAD_PATTERN}${fieldsOf(value)}\n`, 'y');
 
 /** Returns whether a line is a whole JSON object that begins with `ts` and `id`. */
-const isView = (line: string): boolean => readHead(line) !== undefined && isJson(line);
-
-function isJson(line: string): boolean {
+function isView(line: string): boolean {
   try {
     JSON.parse(line);
-    return true;
+    return readHead(line) !== undefined;
   } catch {
     return false;
   }

@@ -63,7 +63,7 @@ class FileCheck {
   add(block: Block): void {
     this.#bytes += block.bytes;
     this.#isUnended = block.isUnended;
-    for (const [i, line] of block.lines.entries()) {
+    for (const [i, line] of block.lines().entries()) {
       this.#lines += 1;
       const why = block.damaged.has(i) ? 'is not UTF-8' : this.#checkLine(line);
       if (why === undefined) continue;

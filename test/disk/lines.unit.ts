@@ -11,7 +11,7 @@ async function read(content: string | Buffer) {
   let bytes = 0;
   let isUnended = false;
   for await (const block of readBlocks(file)) {
-    lines.push(...block.lines);
+    lines.push(...block.lines());
     bytes += block.bytes;
     ({ isUnended } = block);
   }

@@ -15,7 +15,12 @@ function randomLines(seed: number, count: number): string[] {
   return Array.from({ length: count }, (_, i) => {
     const ts = `2026-03-0${1 + random.below(2)}T23:59:59.999Z`;
     const id = `${digits(8)}-${digits(4)}-7${digits(3)}-8${digits(3)}-${random.pick(['f'.repeat(12), digits(12)])}`;
-    const cf = random.pick<unknown>([[], [{ ld: '}', hc: true }], ['æ "}', { a: { b: [] } }]]);
+    const cf = random.pick<unknown>([
+      [],
+      [{ ld: '}', hc: true }],
+      ['æ "}', { a: { b: [] } }],
+      [[[[[{}]]]]],
+    ]);
     const view = random.pick<object>([
       FULL_VIEW,
       MINIMAL_VIEW,
