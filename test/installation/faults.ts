@@ -513,7 +513,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     unfixed: NONE_REFUSED,
     only: { store: ['disk'] },
     async happen(place) {
-      await place.starts();
+      const service = await place.starts();
       const own = rights(place.projects);
       const files = ['--data', place.data, '--projects', place.projects];
       const args = ['activate', '7', '--origin', 'https://b.example', ...files];
@@ -527,8 +527,9 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const script = await works(place, commandIn(text, /^ {2}(.* snippet 7 .*)$/m));
       expect(script).toContain('https://b.example/view');
       const curl = commandIn(text, /^ {2}(curl .*)$/m);
-      const sent = async (): Promise<string> => (await place.paste(`${curl} -sS`)).text;
-      await expect.poll(sent, { timeout: 20_000 }).toContain('{"id":"');
+      const logged = (): string => service.text;
+      await expect.poll(logged, { timeout: 20_000 }).toMatch(/Projects file .*: 2 projects/);
+      expect((await place.paste(`${curl} -sS`)).text).toContain('{"id":"');
     },
   },
   'an option differs from the running ones': {
