@@ -187,6 +187,19 @@ it('closes the oldest unused connection beyond the limit, then the oldest idle o
   expect(closed).toHaveLength(6);
 });
 
+it('answers a request that was on its way on an idle connection when the stop began', async () => {
+  const { port, listener } = await listen(nothing);
+  const idle = await open(port, 'idle', REQUEST);
+  await until(() => idle.received() !== '');
+  const stopped = listener.stop(60_000);
+  idle.socket.write(REQUEST);
+  await Promise.all([stopped, idle.ended]);
+  expect(idle.received().match(/^Connection: .*$/gm)).toStrictEqual([
+    'Connection: keep-alive',
+    'Connection: close',
+  ]);
+});
+
 it('answers what is in flight at a stop, and closes the other connections long before', async () => {
   let finish!: () => void;
   const finished = new Promise<void>((resolve) => (finish = resolve));
