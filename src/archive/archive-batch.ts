@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { isJson } from '../base/json.ts';
 import { isDay } from '../base/time.ts';
 import { VIEWS } from '../jetstream/inspect.ts';
-import { LARGEST_MAX_VIEW_BYTES, readHead } from '../view/line.ts';
+import { HEAD_BYTES, LARGEST_MAX_VIEW_BYTES, readHead } from '../view/line.ts';
 import type { Run, StreamMessage } from './stream-source.ts';
 
 /** A view to be archived. */
@@ -43,9 +43,12 @@ export function readMessage(data: Uint8Array) {
   // The archive will add a newline. A collector's --max-view may be larger than the archive's
   // limit.
   if (data.length >= LARGEST_MAX_VIEW_BYTES || !isUtf8(data)) return undefined;
-  const text = Buffer.from(data.buffer, data.byteOffset, data.length).toString('utf8');
-  const head = /[\r\n]/.test(text) ? undefined : readHead(text);
-  if (head === undefined || !text.endsWith('}') || !isJson(text)) return undefined;
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.length);
+  const text = bytes.toString('utf8');
+  // The id is remembered, and as a part of the text it would keep all of it in memory.
+  const head = readHead(bytes.toString('latin1', 0, HEAD_BYTES));
+  if (head === undefined || /[\r\n]/.test(text)) return undefined;
+  if (!text.endsWith('}') || !isJson(text)) return undefined;
   const day = head.ts.slice(0, 10);
   return isDay(day) ? { day, id: head.id, data } : undefined;
 }
