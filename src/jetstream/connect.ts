@@ -188,7 +188,8 @@ export class Cluster {
         log.error(`The connection to NATS server ${this.server} is lost; connecting again`);
         this.losses += 1;
         this.#set(undefined, Date.now());
-      } else if (status.type === 'reconnect') {
+      } else if (status.type === 'reconnect' && this.server === undefined) {
+        // The client says so again for each login that was refused before.
         const server = this.connection.getServer();
         log.info(`Connected to NATS server ${server}`);
         this.#lastError = '';

@@ -12,7 +12,7 @@ import {
 import { BUN, DENO, isHere, isPresent, NODE } from '../../support/runtimes.ts';
 import { startWatched } from '../../support/status.ts';
 import { tempDir } from '../../support/temp-dir.ts';
-import { dataDirectory, run } from '../../support/viewlog.ts';
+import { dataDirectory, run, until } from '../../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../../support/views.ts';
 
 // Permission to write to a stream: by password, by a credentials file, over TLS. No secret is ever
@@ -40,6 +40,36 @@ describe.skipIf(!canRunNats())('a stream with logins', () => {
     said.push(viewlog.stdout(), viewlog.stderr());
     expect(said.join('\n')).toContain(`127.0.0.1:${nats.nodes[0]!.port}`);
     expect(said.join('\n')).not.toMatch(/s3cret/);
+  });
+
+  it('says once that it is connected again, however often the login was refused', async () => {
+    const users = join(tempDir(), 'users.conf');
+    const allow = (password: string): void =>
+      writeFileSync(users, `users: [ { user: viewlog, password: ${password} } ]`);
+    allow('s3cret');
+    // Without the name, the server would not read its configuration again. The path is relative to
+    // the configuration's directory.
+    const config = `server_name: n0
+authorization { include "${'../'.repeat(20)}${users}" }`;
+    const nats = await startNats({ config });
+    const [node] = nats.nodes;
+    const viewlog = await startWatched({
+      args: ['--store', nats.url.replace('//', '//viewlog:s3cret@')],
+    });
+    allow('another');
+    node!.signal('SIGHUP');
+    await until(async () => {
+      const answer = await fetch(`http://127.0.0.1:${node!.monitorPort}/connz?state=closed`);
+      const { connections } = (await answer.json()) as { connections: { reason: string }[] };
+      return connections.filter(({ reason }) => reason === 'Authentication Failure').length > 3;
+    });
+    allow('s3cret');
+    node!.signal('SIGHUP');
+    await until(async () => (await viewlog.post(MINIMAL_VIEW)).status === 201);
+    await viewlog.signal('SIGTERM');
+    const said = viewlog.stdout() + viewlog.stderr();
+    expect(said.match(/Connected to NATS server/g)).toHaveLength(1);
+    expect(said.match(/is lost; connecting again/g)).toHaveLength(1);
   });
 
   it.each(RUNTIMES)('accepts a credentials file, on $name', async (runtime) => {
