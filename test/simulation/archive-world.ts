@@ -126,7 +126,8 @@ export class ArchiveWorld extends World<ArchiveProcess> {
   checkRestored(day: string): void {
     const name = `views-${day}.ndjson`;
     this.cutFiles.delete(name);
-    if (this.stream.hidden.size > 0 || this.hasLost) return;
+    // What a deposed leader did not have is asked for later.
+    if (this.quietSinceMs > this.time.nowMs || this.hasLost) return;
     const position = this.record?.sequence ?? 0;
     for (const line of this.stream.lines(position)) {
       const n = Number(NUMBER.exec(line)![1]);
