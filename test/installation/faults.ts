@@ -304,7 +304,12 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'an old process holds the directory': {
     unfixed: NONE_REFUSED,
-    only: { store: ['disk'], start: ['Node', 'Bun', 'executable', 'npm start', 'unit file'] },
+    only: {
+      store: ['disk'],
+      start: ['Node', 'Bun', 'executable', 'npm start', 'unit file'],
+      // Two processes cannot have the same socket.
+      address: ['flags', 'variables'],
+    },
     async happen(place) {
       const old = await place.starts();
       const told = await place.failsToStart(73);
