@@ -7,8 +7,8 @@ import { VIEWS } from '../jetstream/inspect.ts';
 import { cannotUse, findStream, managerOf } from '../jetstream/stream.ts';
 import type { StreamEnds, StreamMessage, StreamSource } from './stream-source.ts';
 
-/** The bytes of messages to read at once. */
-const BATCH_BYTES = 8 * MiB;
+/** The bytes of messages to read at once. Larger batches cost memory, and are hardly faster. */
+const BATCH_BYTES = 2 * MiB;
 const FETCH_FIRST = 20;
 const FETCH_MAX = 2_000;
 /** The wait for more messages. */
