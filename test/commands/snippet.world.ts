@@ -260,8 +260,8 @@ const PEOPLE: Person[] = [
     stored: [HOME, '/a | - | SITE/ | ', '/b | - | SITE/a | '],
   },
   {
-    did: 'closed the tab at once',
-    way: '/slow',
+    did: 'closed the tab before the collector had answered anything',
+    way: '/closed',
     steps: async (v) => {
       await v.open('/');
       await v.close();

@@ -40,7 +40,7 @@ export interface Visitor extends Omit<Tab, 'goto'> {
 }
 
 /** A way to the collector: what the proxy before it does, or `/down`, where nobody listens. */
-type Way = '/hang' | '/hang-once' | '/slow' | '/reset' | '/redirect' | '/down';
+type Way = '/hang' | '/hang-once' | '/slow' | '/closed' | '/reset' | '/redirect' | '/down';
 
 export interface Person {
   readonly did: string;
@@ -134,9 +134,13 @@ const HEADERS_PASSED = [
   'access-control-request-headers',
 ];
 
-/** Returns the proxy before the collector; `referers` is what it was sent. */
+/**
+ * Returns the proxy before the collector; `referers` is what it was sent. On `/closed`, it answers
+ * the pages of an origin only once their tab is in `closed`.
+ */
 function proxyTo(viewlog: Viewlog) {
   const referers: (string | undefined)[] = [];
+  const closed = new Set<string | undefined>();
   let hasHung = false;
   const answerView = async (asked: IncomingMessage, answer: ServerResponse): Promise<void> => {
     const { method = '', headers, url = '' } = asked;
@@ -146,6 +150,7 @@ function proxyTo(viewlog: Viewlog) {
     if (way === '/hang') return;
     if (way === '/hang-once' && !hasHung) return void (hasHung = true);
     if (way === '/slow') await sleep(700);
+    if (way === '/closed') await until(() => closed.has(headers.origin));
     if (way === '/reset') return void asked.socket.destroy();
     if (way === '/redirect' && method === 'POST') {
       answer.setHeader('access-control-allow-origin', headers.origin!);
@@ -161,7 +166,7 @@ function proxyTo(viewlog: Viewlog) {
     for (const [name, value] of stored.headers) answer.setHeader(name, value);
     answer.writeHead(stored.status).end(await stored.text());
   };
-  return { referers, answerView };
+  return { referers, closed, answerView };
 }
 
 /** Answers a request for a page of a site, or for what it includes. */
@@ -190,7 +195,7 @@ async function startWeb(people: readonly Person[]) {
   const projects = people.map((_, index) => ({ id: idOf(index), active: idOf(index) !== '7' }));
   const data = dataDirectory({ operator: 'views@example.com', projects });
   const viewlog = await startViewlog({ data });
-  const { referers, answerView } = proxyTo(viewlog);
+  const { referers, closed, answerView } = proxyTo(viewlog);
   const sites = new Map<string, Site>();
   const answerAny = (asked: IncomingMessage, answer: ServerResponse): unknown => {
     const url = new URL(asked.url!, `http://${asked.headers.host}`);
@@ -228,7 +233,7 @@ async function startWeb(people: readonly Person[]) {
   };
   const search = `http://search.test:${port}`;
   const hosts = ['search.test', 'views.test', ...people.map((_, index) => hostOf(index))];
-  return { build, hosts, search, referers, lines: () => viewlog.lines() };
+  return { build, hosts, search, referers, closed, lines: () => viewlog.lines() };
 }
 
 type Web = Awaited<ReturnType<typeof startWeb>>;
@@ -271,6 +276,11 @@ function visitorOf({ origin, id, page, person }: Site, tab: Tab, web: Web) {
   };
   const visitor: Visitor = {
     ...tab,
+    close: async () => {
+      await tab.close();
+      await sleep(1_000); // a browser aborts the requests of a closed tab a moment later
+      web.closed.add(origin);
+    },
     openOnly: (path) => tab.goto(full(path)),
     open: async (path) => {
       await tab.goto(full(path));
