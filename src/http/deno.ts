@@ -60,9 +60,8 @@ export function listenOnDeno(deno: Deno, { host, port, handler, budget }: Listen
  */
 async function discardBody(exchange: FetchExchange): Promise<void> {
   const { body, bodyUsed } = exchange.request;
-  exchange.isRead = body === null;
-  if (body === null || bodyUsed || !exchange.tryReserve(LIMITS.drainBytesMax)) return;
-  const reader = body.getReader();
+  if (bodyUsed || !exchange.tryReserve(LIMITS.drainBytesMax)) return;
+  const reader = body!.getReader();
   const piece = await Promise.race([reader.read().catch(() => {}), sleep(LIMITS.drainMs)]);
   const bytes = piece?.value?.length ?? 0;
   const isWhole = String(bytes) === exchange.header('content-length');

@@ -39,6 +39,7 @@ export function fetchHandler(
     const exchange = new FetchExchange(request, reads, reservation, readBytes);
     try {
       const ready = await handler(exchange);
+      exchange.isRead ||= !hasBody(request);
       if (!exchange.isRead) await discardBody(exchange);
       return respond(ready, exchange);
     } finally {
@@ -49,6 +50,10 @@ export function fetchHandler(
   };
   return { answer, reads };
 }
+
+/** By the headers too: on Deno, a preflight has a stream for a body, and reading it costs memory. */
+const hasBody = ({ headers, body }: Request): boolean =>
+  body !== null && (headers.has('content-length') || headers.has('transfer-encoding'));
 
 /** @param text the answer's body, or a stream of it. */
 export function responseOf(
@@ -68,7 +73,7 @@ export class FetchExchange implements Exchange {
   readonly #reads: Reads;
   readonly #reservation: Reservation;
   readonly #readBytes: number;
-  /** True if the body was read to its end. */
+  /** True if the body was read to its end, or there is none. */
   isRead = false;
   /** Why the body was not read to its end, if its pieces or the budget were the reason. */
   fault: BodyFault | undefined;
