@@ -71,10 +71,16 @@ async function discardBody(exchange: FetchExchange): Promise<void> {
 }
 
 function respond(answer: Answer, exchange: FetchExchange): Response {
-  const { body } = exchange.request;
-  // Newer versions close the connection when its body is cancelled.
-  if (!exchange.isRead) setTimeout(() => void body?.cancel().catch(() => {}), LIMITS.lingerMs);
+  if (!exchange.isRead) setTimeout(() => cancelBody(exchange), LIMITS.lingerMs);
   return responseOf(answer, exchange);
+}
+
+/**
+ * Closes the connection, on newer versions. Asking a request for its `body` makes a stream, which
+ * would cost each view 5% of its CPU.
+ */
+function cancelBody({ request }: FetchExchange): void {
+  void request.body?.cancel().catch(() => {});
 }
 
 /**
