@@ -62,7 +62,10 @@ export class ArchiveProcess extends SimulatedProcess {
 
   #noteInfo(message: string): void {
     this.log.info(message);
-    this.#isRestored ||= message.startsWith('Restored ');
+    if (!message.startsWith('Restored ')) return;
+    this.#isRestored = true;
+    // From here on, also if the process is killed before it ends.
+    this.world.cutFiles.delete(`views-${this.#restore!}.ndjson`);
   }
 
   check(): void {

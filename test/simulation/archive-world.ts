@@ -124,8 +124,6 @@ export class ArchiveWorld extends World<ArchiveProcess> {
 
   /** Checks that the file of a day has every view of that day in the stream. */
   checkRestored(day: string): void {
-    const name = `views-${day}.ndjson`;
-    this.cutFiles.delete(name);
     // What a deposed leader did not have is asked for later.
     if (this.quietSinceMs > this.time.nowMs || this.hasLost) return;
     const position = this.record?.sequence ?? 0;
