@@ -19,20 +19,21 @@ export function batchOf(messages: readonly StreamMessage[], after: number) {
   const skipped: number[] = [];
   /** Messages that were not sent: the stream no longer has them, or a server left them out. */
   const gaps: Run[] = [];
-  /** The sequence of the last message, and the id of its view. */
+  /** The sequence of the last message. */
   let to = after;
-  let id: string | undefined;
+  /** If the stream later has another message there, it has lost this one. */
+  let lastView: { readonly sequence: number; readonly id: string } | undefined;
   for (const { sequence, subject, data } of messages) {
     const isOther = !subject.startsWith(`${VIEWS}.`);
     const line = isOther ? undefined : readMessage(data);
-    id = line?.id;
-    if (line === undefined) {
-      if (!isOther) skipped.push(sequence);
-    } else if (days.get(line.day)?.push(line) === undefined) days.set(line.day, [line]);
+    if (line !== undefined) {
+      lastView = { sequence, id: line.id };
+      if (days.get(line.day)?.push(line) === undefined) days.set(line.day, [line]);
+    } else if (!isOther) skipped.push(sequence);
     if (sequence > to + 1) gaps.push([to + 1, sequence - 1]);
     to = sequence;
   }
-  return { to, id, days, skipped, gaps };
+  return { to, lastView, days, skipped, gaps };
 }
 
 /**

@@ -191,7 +191,7 @@ export class ArchiveFiles {
 
   /** Records that every message up to a position is in the files, or missing. */
   advance(
-    position: Pick<ArchiveRecord, 'sequence' | 'id' | 'missing'> & Partial<ArchiveRecord>,
+    position: Pick<ArchiveRecord, 'sequence' | 'lastView' | 'missing'> & Partial<ArchiveRecord>,
   ): Promise<void> {
     const files = { ...this.record!.files };
     for (const [day, { start, ids, size }] of this.#days) {

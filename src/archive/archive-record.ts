@@ -14,8 +14,8 @@ const RECORD = v.strictObject({
   created: v.string(),
   /** Every message up to this one is in the view files, and synced. */
   sequence: whole,
-  /** The id of that message's view; absent if the message was not a view. */
-  id: v.optional(v.string()),
+  /** The last view that was read. Later messages up to `sequence` were missing, or no views. */
+  lastView: v.optional(v.object({ sequence: whole, id: v.string() })),
   /**
    * Sizes in bytes by file name. No line before that size belongs to a message after `sequence`;
    * lines after that size may.
@@ -43,17 +43,18 @@ export async function mismatchOf(
   { created, last }: StreamEnds,
 ): Promise<string | undefined> {
   if (record === undefined) return undefined;
-  const { stream, sequence, id } = record;
+  const { stream, sequence, lastView } = record;
   if (stream !== source.name) return `"archive.json" is of stream "${printable(stream)}"`;
   if (created !== record.created) {
     return `Stream "${stream}" was created ${created}, not ${record.created} as archived`;
   }
   const lost = `The servers have lost messages of stream "${stream}" that are archived`;
   if (last < sequence) return `${lost}: it ends at ${last}, not at ${sequence}`;
-  const found = id === undefined ? undefined : await source.next(sequence);
-  if (found?.sequence !== sequence) return undefined;
-  if (readMessage(found.data)?.id === id) return undefined;
-  return `${lost}: message ${sequence} is another one`;
+  if (lastView === undefined) return undefined;
+  const found = await source.next(lastView.sequence);
+  if (found?.sequence !== lastView.sequence) return undefined;
+  if (readMessage(found.data)?.id === lastView.id) return undefined;
+  return `${lost}: message ${lastView.sequence} is another one`;
 }
 
 /**

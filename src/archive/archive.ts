@@ -209,9 +209,9 @@ export class Archive {
 
   /** Writes, syncs and records messages. */
   async #write(messages: readonly StreamMessage[]): Promise<void> {
-    const { to, id, days, skipped, gaps } = batchOf(messages, this.sequence);
+    const { to, lastView, days, skipped, gaps } = batchOf(messages, this.sequence);
     for (const [day, lines] of days) await this.#files.append(day, lines);
-    await this.#advance(to, id, [...this.#missing, ...gaps]);
+    await this.#advance(to, [...this.#missing, ...gaps], lastView);
     this.#isNew = true;
     this.#log.skip(skipped);
   }
@@ -220,11 +220,17 @@ export class Archive {
     return this.#files.record!.missing;
   }
 
-  #advance(sequence: number, id: string | undefined, missing: readonly Run[]): Promise<void> {
+  /** @param lastView by default, none was read since the last call. */
+  #advance(
+    sequence: number,
+    missing: readonly Run[],
+    lastView = this.#files.record!.lastView,
+  ): Promise<void> {
     // Lines of an earlier process come from messages up to this one. Messages that the servers
     // seemed to have lost may still come: a server may have been far behind.
     if (sequence >= this.#endAtStart) this.#files.caughtUp(sequence >= this.#positionBefore);
-    return this.#files.advance({ sequence, id, missing: missing.map(([from, to]) => [from, to]) });
+    const runs = missing.map(([from, to]): [number, number] => [from, to]);
+    return this.#files.advance({ sequence, lastView, missing: runs });
   }
 
   /**
@@ -258,7 +264,7 @@ export class Archive {
       this.#stuckAt = from;
       return false;
     }
-    await this.#advance(to, undefined, [...this.#missing, run]);
+    await this.#advance(to, [...this.#missing, run]);
     return this.#audit();
   }
 
@@ -278,7 +284,7 @@ export class Archive {
     // The stream has removed the messages before its first one since.
     const asked = missing.filter(([, to]) => to >= ends.first).slice(-RUNS_MAX);
     if (this.#missing.length > 0) {
-      await this.#advance(this.sequence, this.#files.record!.id, asked);
+      await this.#advance(this.sequence, asked);
     }
     this.#isNew = false;
     this.#auditedMs = performance.now();

@@ -136,6 +136,18 @@ describe('a stream that does not match the record', () => {
     expect(await archiveAll(stream, dir)).toStrictEqual([]);
   });
 
+  it('is read from its start also if its last messages were gone when they were archived', async () => {
+    const dir = tempDir();
+    const stream = streamOf(LINES);
+    stream.remove(60);
+    await archiveAll(stream, dir);
+    stream.lose(40, FRESH);
+    expect(await archiveAll(stream, dir)).toStrictEqual([
+      expect.stringMatching(/have lost messages of stream "VIEWS" .*: message 59 is another one/),
+    ]);
+    expectArchived(dir, [...LINES.slice(0, 59), ...FRESH]);
+  });
+
   it('is checked again first, because servers that have just started may not know everything', async () => {
     const dir = tempDir();
     const stream = streamOf(LINES);

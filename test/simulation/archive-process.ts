@@ -80,7 +80,7 @@ export class ArchiveProcess extends SimulatedProcess {
       ledger.check(shortened.includes(name), `${name} was cut short, and nothing says so`);
     }
     // Files are examined after each new message, and otherwise each minute.
-    const isExamined = publishedMs >= ledger.operatorMs;
+    const isExamined = publishedMs >= Math.max(ledger.operatorMs, this.removals.removedMs);
     for (const name of isExamined ? shortened : []) {
       const isThere = disk.find(`${DATA}/${name}`) !== undefined;
       ledger.check(isThere, `${name} is gone, and is still said to be cut short`);

@@ -225,8 +225,10 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     const name = names.length === 0 ? '' : random.pick(names);
     const inode = disk.find(`${DATA}/${name}`);
     const size = Math.min(inode?.size ?? 0, this.record?.files[name] ?? 0);
-    // While a stream that does not match is read again, no size is recorded.
-    if (inode?.kind !== 'file' || size === 0) return;
+    // While a stream that does not match is read again, no size is recorded. A power cut could take
+    // back a record whose name is not synced.
+    const isSynced = size > 0 && disk.isNameDurable(this.#recordFile!, ARCHIVE_RECORD);
+    if (inode?.kind !== 'file' || !isSynced) return;
     inode.truncate(random.below(size));
     ledger.cut(inode);
     this.#backup = undefined;
@@ -238,9 +240,9 @@ export class ArchiveWorld extends World<ArchiveProcess> {
   #lose(): void {
     const { stream, random, ledger } = this;
     const last = stream.last - random.below(25);
-    const { sequence = 0, id } = this.record ?? {};
-    // Without an id at its position, an archive cannot know of the loss.
-    if (last < stream.first || id === undefined || !stream.has(sequence)) return;
+    const { lastView } = this.record ?? {};
+    // Without a view that it has read, an archive cannot know of the loss.
+    if (last < stream.first || lastView === undefined || !stream.has(lastView.sequence)) return;
     if (!stream.has(stream.last)) return;
     this.hasLost = true;
     this.#backup = undefined;

@@ -138,8 +138,9 @@ export class Disk {
     this.#unsynced = [];
   }
 
-  isNameDurable(inode: Inode): boolean {
-    return this.#durableNames.get(inode.name) === inode;
+  /** @param name its present name, if it was renamed. */
+  isNameDurable(inode: Inode, name = inode.name): boolean {
+    return this.#durableNames.get(name) === inode;
   }
 
   /** The file system writes names in order, so any number of the first changes has happened. */

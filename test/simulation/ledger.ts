@@ -100,8 +100,11 @@ export class Ledger {
     const content = this.#contentOf(inode);
     for (let n = content.lines.at(-1); n !== undefined; n = content.lines.at(-1)) {
       const sent = this.#sent[n]!;
-      if (sent.place?.inode !== inode || sent.place.end <= inode.size) break;
+      const { inode: where, end } = sent.place ?? { end: 0 };
+      if (where === inode && end <= inode.size) break;
       content.lines.pop();
+      // An archive has written it again, to another file.
+      if (where !== inode) continue;
       delete sent.place;
       sent.wasMoved = true;
     }

@@ -33,6 +33,11 @@ export class Removals {
     this.#removed = { ...this.#closed };
   }
 
+  /** When a view file was last removed; at first, when the process started. */
+  get removedMs(): number {
+    return this.#removed.views.atMs;
+  }
+
   opened(inode: Inode): void {
     this.#open.set(inode, this.#world.time.nowMs);
   }
