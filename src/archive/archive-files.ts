@@ -9,7 +9,7 @@ import { type ArchiveRecord, readRecord } from './archive-record.ts';
 import { damageOf, removedText, shortenedText } from './damage.ts';
 import { idsIn, startOfLast } from './ids-in-file.ts';
 import { type PatientOptions, PatientWriter } from './patient-writer.ts';
-import { RecentIds } from './recent-ids.ts';
+import { RecentIds } from '../base/recent-ids.ts';
 
 export interface ArchiveFilesOptions extends PatientOptions {
   /** The most ids to hold in memory, of lines that the record does not cover. */
@@ -33,6 +33,7 @@ interface Day {
 const IDS_MAX = 3_000_000;
 /** An id that comes again within so many messages is written once. About 20 MiB. */
 const RECENT_MAX = 100_000;
+const WARNINGS_MAX = 10;
 const LINE_END = Uint8Array.of(NEWLINE);
 
 /**
@@ -48,8 +49,8 @@ export class ArchiveFiles {
   #isCaughtUp = false;
   /** `undefined` if nothing has been archived. */
   record: ArchiveRecord | undefined;
-  /** Tells the operator about files that another program has removed. */
-  readonly warnings: string[] = [];
+  /** The latest files that another program has removed, for the operator. */
+  warnings: readonly string[] = [];
   /** Counts of the views written since the start. */
   lines = 0;
   bytes = 0;
@@ -82,7 +83,7 @@ export class ArchiveFiles {
     if (missing.length + shortened.length === 0) return isComplete;
     const warning = await removedText(this.#options, missing);
     if (warning !== undefined) {
-      this.warnings.push(warning);
+      this.warnings = [...this.warnings, warning].slice(-WARNINGS_MAX);
       this.#options.log.warn(warning);
     }
     await this.#forget(missing, shortened);
@@ -134,37 +135,19 @@ export class ArchiveFiles {
    */
   async complete(day: string, lines: readonly ArchiveLine[]): Promise<number> {
     if (lines.length === 0) return 0;
-    for (;;) {
-      const known = await this.#open(day);
-      const absent = await this.#absentOf(day, known, lines);
-      if (absent === undefined) continue;
-      await this.#append(day, known, absent);
-      for (const { id } of lines) {
-        known.ids.delete(id);
-        this.#recent.add(id);
-      }
-      return absent.length;
-    }
-  }
-
-  /** Returns the lines that the file does not have; `undefined` if another program has moved it. */
-  async #absentOf(day: string, { size }: Day, lines: readonly ArchiveLine[]) {
+    // Another program may have removed the file since its lines were read as missing.
+    await this.writer.check();
+    const known = await this.#open(day);
     const absent = new Map(lines.map((line) => [line.id, line]));
-    return this.#whileThere(day, async () => {
-      const ids = idsIn(this.#options.files, this.#pathOf(day), 0, size);
-      for await (const id of ids) absent.delete(id);
-      return [...absent.values()];
-    });
-  }
-
-  /** Reads the day's open file; `undefined` if another program has just moved it. */
-  async #whileThere<T>(day: string, read: () => Promise<T>): Promise<T | undefined> {
-    let result: T | undefined;
     await this.writer.repeat(this.#pathOf(day), async () => {
-      result = await ifPresent(read());
+      for await (const id of idsIn(this.writer, 0, known.size)) absent.delete(id);
     });
-    if (result === undefined) await this.writer.check();
-    return result;
+    await this.#append(day, known, [...absent.values()]);
+    for (const { id } of lines) {
+      known.ids.delete(id);
+      this.#recent.add(id);
+    }
+    return absent.size;
   }
 
   /** Call once the day's file has every view that the stream has of the day. */
@@ -206,28 +189,22 @@ export class ArchiveFiles {
   async #open(day: string): Promise<Day> {
     // Once it is open, a file that was removed is there again.
     if (day !== this.writer.day) await this.examine([fileNameOf('views', day)]);
-    for (;;) {
-      await this.writer.write(day);
-      const before = this.#days.get(day);
-      // A different size shows that this is another file, or one that was begun anew.
-      const known = before?.size === this.writer.fileBytes ? before : await this.#begin(day);
-      if (known !== undefined) return known;
-    }
+    await this.writer.append(day);
+    const before = this.#days.get(day);
+    // A different size shows that this is another file, or one that was begun anew.
+    return before?.size === this.writer.fileBytes ? before : this.#begin(day);
   }
 
   async #append(day: string, known: Day, lines: readonly ArchiveLine[]): Promise<void> {
     const bytes = Buffer.concat(lines.flatMap(({ data }) => [data, LINE_END]));
-    await this.writer.write(day, bytes);
+    await this.writer.append(day, bytes);
     known.size = this.writer.fileBytes;
     this.lines += lines.length;
     this.bytes += bytes.length;
   }
 
-  /**
-   * Collects the ids in a file, now open and sealed, that the record does not cover.
-   * @returns `undefined` if another program has just moved the file.
-   */
-  async #begin(day: string): Promise<Day | undefined> {
+  /** Collects the ids in a file, now open and sealed, that the record does not cover. */
+  async #begin(day: string): Promise<Day> {
     const name = fileNameOf('views', day);
     const size = this.writer.fileBytes;
     const recorded = this.record!.files[name] ?? 0;
@@ -235,27 +212,24 @@ export class ArchiveFiles {
     if (recorded > size) await this.#forget([], [name]);
     const covered = this.#isCaughtUp ? size : recorded;
     const start = covered > size ? 0 : covered;
-    const ids = await this.#whileThere(day, () => this.#collect(day, start, size));
-    if (ids === undefined) return undefined;
+    const ids = new Set<string>();
+    await this.writer.repeat(this.#pathOf(day), () => this.#collect(day, ids, start, size));
     const begun = { start, ids, size };
     this.#days.set(day, begun);
     return begun;
   }
 
-  async #collect(day: string, start: number, end: number): Promise<Set<string>> {
-    const { files, idsMax = IDS_MAX } = this.#options;
-    const path = this.#pathOf(day);
-    const recentStart = await startOfLast(files, path, RECENT_MAX, start);
-    for await (const id of idsIn(files, path, recentStart, start)) this.#recent.add(id);
-    const ids = new Set<string>();
+  async #collect(day: string, ids: Set<string>, start: number, end: number): Promise<void> {
+    const { idsMax = IDS_MAX } = this.#options;
+    const recentStart = await startOfLast(this.writer, RECENT_MAX, start);
+    for await (const id of idsIn(this.writer, recentStart, start)) this.#recent.add(id);
     let count = [...this.#days.values()].reduce((sum, one) => sum + one.ids.size, 0);
-    for await (const id of idsIn(files, path, start, end)) {
+    for await (const id of idsIn(this.writer, start, end)) {
       ids.add(id);
       // Its message may have been recorded already, and may come again.
       this.#recent.add(id);
       if (++count > idsMax) throw tooMany(fileNameOf('views', day), idsMax);
     }
-    return ids;
   }
 
   async #save(record: ArchiveRecord): Promise<void> {

@@ -75,8 +75,6 @@ export class Archive {
   #loggedTo = 0;
   /** Whether messages were archived since the last audit. */
   #isNew = true;
-  /** With `once`: everything is archived. */
-  #isComplete = false;
 
   constructor(options: ArchiveOptions) {
     this.#options = options;
@@ -108,7 +106,7 @@ export class Archive {
       shortened,
       warnings,
       path: writer.path,
-      freeBytes: writer.freeBytes,
+      freeBytes: writer.space.bytes,
       /** Why nothing can be written or read now. */
       unavailable: writer.blocked?.reason,
       unreadable,
@@ -128,7 +126,7 @@ export class Archive {
     await this.#files.start();
     this.#loggedTo = this.sequence;
     await this.#repeat(() => this.#readOn());
-    if (this.#options.restore !== undefined && this.#isComplete) {
+    if (this.#options.restore !== undefined && !this.#options.stop.aborted) {
       this.#files.caughtUp(true);
       const day = new RestoredDay(this.#options, this.#files, this.#options.restore);
       await this.#repeat(() => day.readOn());
@@ -176,9 +174,7 @@ export class Archive {
 
   /** Returns whether, with `once`, everything is archived, as far as the leader knows. */
   async #hasEnded(): Promise<boolean> {
-    if (this.sequence < this.#until) return false;
-    this.#isComplete = await this.#audit();
-    return this.#isComplete;
+    return this.sequence >= this.#until && this.#audit();
   }
 
   /** Checks that the record is of this stream; otherwise starts at the stream's first message. */

@@ -21,11 +21,10 @@ const LOW: Blocked = { reason: 'too little free disk space', message: '' };
  * Writes whole lines to the files of their days. Every call waits while the disk is full; it throws
  * if the process is stopped meanwhile. Calls must not overlap.
  */
-export class PatientWriter {
+export class PatientWriter extends DayWriter {
   readonly #options: PatientOptions;
   readonly #checkFile: (day: string) => Promise<unknown>;
-  readonly #writer: DayWriter;
-  readonly #space: FreeSpace;
+  readonly space: FreeSpace;
   #checkedMs = 0;
   /** The day that was written to last. */
   day = '';
@@ -34,56 +33,34 @@ export class PatientWriter {
 
   /** @param checkFile is called before a moved file is opened again. */
   constructor(options: PatientOptions, checkFile: (day: string) => Promise<unknown>) {
+    super({ ...options, kind: 'views', durability: 'disk' });
     this.#options = options;
     this.#checkFile = checkFile;
-    this.#writer = new DayWriter({ ...options, kind: 'views', durability: 'disk' });
-    this.#space = new FreeSpace({ ...options, effect: 'archiving waits' });
-  }
-
-  /** The open file, and its size in bytes. */
-  get path(): string | undefined {
-    return this.#writer.path;
-  }
-
-  get fileBytes(): number {
-    return this.#writer.fileBytes;
-  }
-
-  get freeBytes(): number | undefined {
-    return this.#space.bytes;
-  }
-
-  isInUse(day: string): boolean {
-    return this.#writer.isInUse(day);
-  }
-
-  /** @throws {Fatal} exit 74 if a full disk has left half a line in the file. */
-  close(): Promise<void> {
-    return this.#writer.close();
+    this.space = new FreeSpace({ ...options, effect: 'archiving waits' });
   }
 
   /** Checks free space, and opens the file again if another program has moved or emptied it. */
   async check(): Promise<void> {
     this.#checkedMs = performance.now();
-    await this.#space.poll();
+    await this.space.poll();
     if (this.day !== '') await this.#checkFile(this.day);
     // If the file cannot be opened, the next write reports it.
-    await this.#writer.checkPath(this.day);
+    await this.checkPath(this.day);
   }
 
   /** Opens the day's file and ends a torn last line; then writes whole lines, if there are any. */
-  async write(day: string, lines: Uint8Array = NOTHING): Promise<void> {
+  async append(day: string, lines: Uint8Array = NOTHING): Promise<void> {
     this.day = day;
     let left = lines;
     await this.repeat(fileNameOf('views', day), async () => {
       // After a wait, another program may have changed the file. Once part of the lines may be
       // written, it is too late to check.
       const isDue = lines.length === 0 && performance.now() - this.#checkedMs >= CHECK_MS;
-      if (isDue || (this.#space.isLow && left === lines)) await this.check();
-      if (this.#space.isLow && left === lines) return LOW;
-      const { blocked: unopened } = await this.#writer.write(day, NOTHING);
+      if (isDue || (this.space.isLow && left === lines)) await this.check();
+      if (this.space.isLow && left === lines) return LOW;
+      const { blocked: unopened } = await this.write(day, NOTHING);
       if (unopened !== undefined || left.length === 0) return unopened;
-      const { lineBytes, blocked } = await this.#writer.write(day, left);
+      const { lineBytes, blocked } = await this.write(day, left);
       // The writer itself completes the line that it could not finish.
       left = left.subarray(left.indexOf(NEWLINE, lineBytes) + 1);
       return blocked;

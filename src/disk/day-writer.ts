@@ -144,6 +144,11 @@ export class DayWriter {
     return this.#tryOpen(today);
   }
 
+  /** Reads the open file at an offset, wherever its path has gone. */
+  read(bytes: Uint8Array, position: number): Promise<number> {
+    return this.#options.files.read(this.#file!.fd, bytes, position);
+  }
+
   /** @throws {Fatal} exit 74 if the file is left with half a line, because the disk is full. */
   async close(): Promise<void> {
     const file = this.#file;

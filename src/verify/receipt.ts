@@ -1,3 +1,4 @@
+import { isJson } from '../base/json.ts';
 import { copyOf } from '../base/text.ts';
 import { readBlocks } from '../disk/lines.ts';
 import { HEAD_BYTES, HEAD_PATTERN, readHead } from '../view/line.ts';
@@ -85,11 +86,4 @@ for (let levels = 0; levels < 5; levels++) {
 const USUAL = new RegExp(`${HEAD_PATTERN}${fieldsOf(value)}\n`, 'y');
 
 /** Returns whether a line is a whole JSON object that begins with `ts` and `id`. */
-function isView(line: string): boolean {
-  try {
-    JSON.parse(line);
-    return readHead(line) !== undefined;
-  } catch {
-    return false;
-  }
-}
+const isView = (line: string): boolean => readHead(line) !== undefined && isJson(line);

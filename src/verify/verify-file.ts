@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
+import { RecentIds } from '../base/recent-ids.ts';
 import { copyOf, printable } from '../base/text.ts';
 import { type Block, readBlocks } from '../disk/lines.ts';
 import { dayOfName } from '../disk/names.ts';
@@ -47,8 +48,7 @@ class FileCheck {
   readonly #day: string | undefined;
   /** The lines of each kind: the first line numbers, as text, and how many there are. */
   readonly #found = new Map<Kind, { count: number; readonly places: string[] }>();
-  #ids = new Set<string>();
-  #idsBefore = new Set<string>();
+  readonly #recent = new RecentIds(RECENT_MIN);
   #lines = 0;
   #bytes = 0;
   #firstTs: string | undefined;
@@ -80,10 +80,7 @@ class FileCheck {
     const view = readView(lineFieldsOf(line));
     if (isRefusal(view)) return printable(view.detail, 120);
     const { ts, id } = head;
-    if (this.#ids.has(id) || this.#idsBefore.has(id)) this.#note('duplicate id');
-    // The last ids, in bounded memory.
-    if (this.#ids.size >= RECENT_MIN) [this.#idsBefore, this.#ids] = [this.#ids, new Set()];
-    this.#ids.add(copyOf(id));
+    if (!this.#recent.add(copyOf(id))) this.#note('duplicate id');
     const day = ts.slice(0, 10);
     if (day !== (this.#day ?? day)) this.#note('misplaced line', `of ${day}`);
     this.#firstTs ??= copyOf(ts);

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemFiles } from '../../src/disk/ops.ts';
-import { RecentIds } from '../../src/archive/recent-ids.ts';
+import { RecentIds } from '../../src/base/recent-ids.ts';
 import {
   archiveAll,
   archiveOf,
@@ -164,6 +164,9 @@ describe('an id that the stream has twice', () => {
     for (const id of ['a', 'b', 'c', 'd']) expect(recent.add(id)).toBe(true);
     for (const id of ['b', 'c', 'd']) expect(recent.add(id)).toBe(false);
     for (const id of ['e', 'f', 'g', 'a']) expect(recent.add(id)).toBe(true);
+    // From its last time on.
+    for (const id of ['e', 'h', 'i', 'j']) recent.add(id);
+    expect(recent.add('e')).toBe(false);
   });
 });
 

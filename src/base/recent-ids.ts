@@ -10,13 +10,13 @@ export class RecentIds {
 
   /** Adds an id; returns whether it was new. */
   add(id: string): boolean {
-    if (this.#newer.has(id) || this.#older.has(id)) return false;
+    const isNew = !this.#newer.has(id) && !this.#older.has(id);
     if (this.#newer.size >= this.#count) {
       this.#older = this.#newer;
       this.#newer = new Set();
     }
     this.#newer.add(id);
-    return true;
+    return isNew;
   }
 
   clear(): void {
