@@ -6,7 +6,7 @@ import { signals } from './base/signals.ts';
 import { within } from './base/time.ts';
 import { acquireLock } from './disk/lock.ts';
 import { systemFiles } from './disk/ops.ts';
-import { startRetention } from './disk/retention.ts';
+import { type KeepDays, startRetention } from './disk/retention.ts';
 import type { AsOwner } from './disk/root.ts';
 import { listen } from './http/listen.ts';
 import { ownAddress } from './http/listener.ts';
@@ -43,23 +43,22 @@ export async function serve(
   { self, asOwner, log }: ServiceOptions,
 ): Promise<ExitCode> {
   const { stopped, fail, throwFailure } = stopOrFailure();
-  const now = Date.now;
   const token = await readToken(settings);
   const { projects, reload, close: unfollow } = await followProjects(settings.projects, log);
   const isListed = (id: string): boolean => projects.find(id) !== undefined;
   const open = settings.store === undefined ? openFiles : openStreams;
   // A cluster that does not answer, or a disk that hangs, can delay this.
-  const opening = open(settings, { self, asOwner, isListed, now, log, onFatal: fail });
+  const opening = open(settings, { self, asOwner, isListed, now: Date.now, log, onFatal: fail });
   const stores = await Promise.race([opening, stopped]);
   if (stores === undefined) return EXIT.done;
   if (stores instanceof Fatal) throw stores;
   const { store, refused, lock } = stores;
   const budget = new MemoryBudget(settings['max-queue']);
-  const counts = new Counts(now, isListed);
+  const counts = new Counts(Date.now, isListed);
   const file = lock && new CountsFile({ dir: settings.data, counts, lock, log });
   await file?.restore();
   const viewBytesMax = settings['max-view'];
-  const parts = { projects, store, refused, counts, viewBytesMax, now, log };
+  const parts = { projects, store, refused, counts, viewBytesMax, now: Date.now, log };
 
   let isStopping = false;
   let installation = await withOwners(self);
@@ -78,12 +77,13 @@ export async function serve(
     minFreeBytes: settings['min-free'],
     viewBytesMax,
     isStopping,
-    nowMs: now(),
+    nowMs: Date.now(),
   });
-  const service = collectorStatus({ settings, installation: () => installation, snapshot });
+  const keepDays = keepDaysOf(settings);
+  const service = collectorStatus({ keepDays, installation: () => installation, snapshot });
   const status = await openStatus(settings.status, token, service, log);
-  const saving = { save: async () => file?.save(), fixFor: service.fixFor };
-  const endMinutes = everyMinute({ snapshot, ...saving, log });
+  const save = async () => file?.save();
+  const endMinutes = everyMinute({ snapshot, save, fixFor: service.fixFor, log });
   const listener = await listen({ ...settings, budget, handler: createCollector(parts) });
   log.info(`viewlog listening on ${listener.url}`);
   installation = { ...installation, address: ownAddress(listener.address), status: status?.url };
@@ -102,6 +102,10 @@ export async function serve(
   if (closed.status === 'rejected') throw closed.reason;
   return EXIT.done;
 }
+
+const keepDaysOf = (settings: ServeSettings): KeepDays => {
+  return { views: settings['keep-days'], refused: settings['keep-refused-days'] };
+};
 
 interface StoresOptions extends ServiceOptions {
   readonly isListed: (id: string) => boolean;
@@ -127,7 +131,7 @@ async function openFiles(settings: ServeSettings, options: StoresOptions) {
   const refused = new RefusedFiles({ ...common, maxBytesPerDay, freeBytes });
   startRetention({
     ...common,
-    keepDays: { views: settings['keep-days'], refused: settings['keep-refused-days'] },
+    keepDays: keepDaysOf(settings),
     isInUse: (kind, day) => (kind === 'views' ? store : refused).isInUse(day),
     isLocked: () => lock.isHeld(),
   });

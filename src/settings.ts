@@ -207,12 +207,13 @@ function givenBy(flags: readonly Flag[], names: readonly OptionName[]): Given {
   return given;
 }
 
-/** These name files that an installation has fields for. */
-const FILES: ReadonlySet<OptionName> = new Set(['data', 'projects']);
+/** The options of a service, except those that an installation has fields for. */
+const CHOSEN = new Set<OptionName>([...SERVE_OPTIONS, 'archive-from']);
+for (const name of ['data', 'projects'] as const) CHOSEN.delete(name);
 
 /**
- * Returns the options that were chosen, for the command lines that viewlog prints: except `--data`
- * and `--projects`, switches, lists, and addresses of clusters with a password.
+ * Returns the options of a service that were chosen, for the command lines that viewlog prints:
+ * except `--data` and `--projects`, and addresses of clusters with a password.
  */
 export function chosenOptions(
   flags: readonly Flag[],
@@ -221,9 +222,9 @@ export function chosenOptions(
 ): Chosen {
   const given = givenBy(flags, names);
   const chosen = names.flatMap((name) => {
-    const { value: kind, parser, isList }: Option<unknown> = OPTIONS[name];
+    const { value: kind, parser }: Option<unknown> = OPTIONS[name];
     const text = textsOf(name, given, env).texts.at(-1);
-    if (text === undefined || kind === '' || isList || FILES.has(name)) return [];
+    if (text === undefined || !CHOSEN.has(name)) return [];
     if (parser === clusterAddress && text.includes('@')) return [];
     const from = given.has(name) ? ('flag' as const) : ('variable' as const);
     return [[flagOf(name), { text: kind === 'FILE' ? absolute(text) : text, from }] as const];

@@ -36,6 +36,10 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
+/** Returns whether a version, such as `2.10.0-preview`, is this one or a later one. */
+export const isAtLeast = (oldest: string, version: string): boolean =>
+  version.localeCompare(oldest, 'en', { numeric: true }) >= 0;
+
 /** Returns bytes in the largest unit that is exact: `16 KiB`, `64 MiB`, `1025 bytes`. */
 export function formatSize(bytes: number): string {
   const unit = UNITS.find(([, factor]) => bytes >= factor && bytes % factor === 0);

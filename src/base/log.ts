@@ -1,5 +1,6 @@
 import { fstatSync } from 'node:fs';
 import { readEnv } from './env.ts';
+import { orElse } from './exit.ts';
 import { writeLine } from './output.ts';
 
 export type LogFormat = 'text' | 'json';
@@ -34,10 +35,6 @@ export function createLog(format: LogFormat, parts = { writeLine, now: Date.now,
 function isJournal(fd: number): boolean {
   const named = readEnv('JOURNAL_STREAM');
   if (!named) return false;
-  try {
-    const { dev, ino } = fstatSync(fd);
-    return named === `${dev}:${ino}`;
-  } catch {
-    return false;
-  }
+  const found = orElse(() => fstatSync(fd), undefined);
+  return named === `${found?.dev}:${found?.ino}`;
 }

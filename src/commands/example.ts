@@ -40,7 +40,7 @@ export const example = defineCommand({
     'viewlog example systemd --data /var/lib/viewlog > viewlog.service',
   ],
   options: SERVE_OPTIONS,
-  async run(settings, operands, { print, log }) {
+  async run(settings, operands, { print, log, self }) {
     if (operands.length === 0) {
       print(tableOf(Object.entries(EXAMPLES)).join('\n'));
       return EXIT.done;
@@ -50,7 +50,7 @@ export const example = defineCommand({
       const list = Object.keys(EXAMPLES).join(', ');
       throw new Fatal(EXIT.usage, `There is no example "${echo(name)}"; there are ${list}`);
     }
-    const installation = await readInstallation(settings);
+    const installation = await readInstallation(settings, self);
     const text = fill(name, installation);
     const warning = USES_OWNER.has(name) ? warningAboutOwner(installation) : undefined;
     if (warning !== undefined) log.warn(warning);

@@ -4,22 +4,13 @@ import { formatSize, plural } from '../base/format.ts';
 import { LIMITS } from '../base/limits.ts';
 import * as commands from '../installation/commands.ts';
 import type { Installation } from '../installation/installation.ts';
-import type { ClusterAddress } from '../jetstream/address.ts';
 import { type Cluster, connectCluster } from '../jetstream/connect.ts';
 import * as inspect from '../jetstream/inspect.ts';
 import { cannotUse, findStream, probe } from '../jetstream/stream.ts';
+import type { ServeSettings } from '../settings.ts';
 import { ownerFault } from '../store/refused/refused-stream.ts';
 import type { Facts } from './facts.ts';
 import { error, ok, type Verdict, warning } from './finding.ts';
-
-export interface ClusterOptions {
-  readonly store: ClusterAddress | undefined;
-  readonly 'nats-stream': string;
-  readonly 'nats-replicas': number | undefined;
-  readonly 'nats-creds': string | undefined;
-  readonly 'max-view': number;
-  readonly 'max-refused': number;
-}
 
 type Reached = Awaited<ReturnType<typeof inspectCluster>>;
 /** A cluster, or why it cannot be used. */
@@ -27,7 +18,7 @@ export type ClusterFacts = Reached | { readonly fault: Fatal };
 
 const SILENT = { info: () => {}, warn: () => {}, error: () => {} };
 
-export async function probeCluster(options: ClusterOptions): Promise<ClusterFacts | undefined> {
+export async function probeCluster(options: ServeSettings): Promise<ClusterFacts | undefined> {
   const { store: address, 'nats-creds': credsFile } = options;
   if (address === undefined) return undefined;
   try {
@@ -42,7 +33,7 @@ export async function probeCluster(options: ClusterOptions): Promise<ClusterFact
   }
 }
 
-async function inspectCluster(cluster: Cluster, options: ClusterOptions) {
+async function inspectCluster(cluster: Cluster, options: ServeSettings) {
   const { 'nats-stream': name, 'nats-replicas': replicas, 'max-view': viewBytesMax } = options;
   const denied = new Set<string>();
   const attempt = <T>(asked: Promise<T>): Promise<T | Error> =>

@@ -1,7 +1,7 @@
 // Checks of the program, its settings, its projects file and the running collector.
 import type { Reply } from '../base/fetch-once.ts';
 import { timeOf } from '../base/time.ts';
-import { plural } from '../base/format.ts';
+import { isAtLeast, plural } from '../base/format.ts';
 import { ownAddress, portOf } from '../http/listener.ts';
 import * as commands from '../installation/commands.ts';
 import type { Announced, Installation } from '../installation/installation.ts';
@@ -25,8 +25,7 @@ const OLDEST = { Node: '20.19', Deno: '2.5', Bun: '1.0' } as const;
 export function checkRuntime({ runtime }: Facts): readonly Verdict[] {
   const { name, version, platform } = runtime;
   const what = `${name} ${version} on ${platform}`;
-  const isOld = version.localeCompare(OLDEST[name], 'en', { numeric: true }) < 0;
-  if (platform === 'linux' && !isOld) return [ok(what)];
+  if (platform === 'linux' && isAtLeast(OLDEST[name], version)) return [ok(what)];
   const fix = `Run it on Linux, with ${name} ${OLDEST[name]} or later`;
   return [warning(`${what}; viewlog is not tested there`, fix)];
 }
@@ -46,7 +45,7 @@ export function checkSettings(facts: Facts): readonly Verdict[] {
 const isArchive = ({ of }: Facts): boolean => of.role === 'archive';
 
 export function checkProjects(facts: Facts): readonly Verdict[] {
-  const { projects: reading, settings, status, of } = facts;
+  const { projects: reading, status, of } = facts;
   if (isArchive(facts)) return [];
   if ('faults' in reading) {
     const kept = 'viewlog does not start with it; a running one keeps the last good list';
@@ -58,7 +57,7 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
     return [error(`${summaryOfFaults(reading.faults)}; ${kept}`, fix)];
   }
   const { projects } = reading.file;
-  const what = `"${settings.projects}" has ${summaryOf(projects)}`;
+  const what = `"${of.projects}" has ${summaryOf(projects)}`;
   if (activeIn(reading).length > 0) return [ok(what)];
   const fix = commands.activate(of, projects[0]?.id ?? 'ID');
   return [warning(`${what}; every view is refused`, fix)];
@@ -93,12 +92,12 @@ const runningSince = ({ version, sinceMs }: Pick<Announced, 'version' | 'sinceMs
   `${version === '' ? '' : `, viewlog ${version}`}, running since ${timeOf(sinceMs)}`;
 
 export function checkCollector(facts: Facts): readonly Verdict[] {
-  const { reply, holder, settings, of } = facts;
+  const { reply, holder, of } = facts;
   if (isArchive(facts)) {
     if (holder !== undefined) return [];
     return [warning(`No archive writes to "${of.data}"; nothing is archived`, startFix(facts))];
   }
-  const { url: address } = settings;
+  const { address = '' } = of;
   const running = typeof holder === 'object' ? holder : undefined;
   if (isFromViewlog(reply)) {
     const { overview } = facts.status;

@@ -5,6 +5,7 @@ import { groupName, isPermitted, ownerIn, userName } from '../installation/accou
 import * as commands from '../installation/commands.ts';
 import { spaceOf } from '../status/look-around.ts';
 import { spaceStep } from '../status/problem-words.ts';
+import { lastingWords } from '../status/words.ts';
 import type { Facts } from './facts.ts';
 import { error, ok, type Verdict, warning } from './finding.ts';
 import type { Inside, Rights } from './probe-disk.ts';
@@ -15,8 +16,9 @@ const inside =
   (facts: Facts): readonly Verdict[] =>
     facts.disk?.inside === undefined ? [] : check(facts.disk.inside, facts);
 
-export function checkDirectory({ disk, of, settings: { data = '' } }: Facts): readonly Verdict[] {
+export function checkDirectory({ disk, of }: Facts): readonly Verdict[] {
   if (disk === undefined) return [];
+  const { data } = of;
   const { inside, fault = inside?.writing } = disk;
   if (typeof fault === 'string') return [error(fault)];
   if (inside !== undefined) return [ok(`"${data}" can be written to`)];
@@ -54,7 +56,7 @@ const modeOf = ({ mode }: { readonly mode: number }): string =>
   (mode & 0o777).toString(8).padStart(4, '0');
 
 /** Finds files that viewlog, or shippers in its group, cannot open. */
-export const checkPermissions = inside((seen, { of, settings }) => {
+export const checkPermissions = inside((seen, { of }) => {
   const { directory, files, account, projects, closed } = seen;
   if (account === undefined) return [];
   const { name: who } = account;
@@ -76,7 +78,7 @@ export const checkPermissions = inside((seen, { of, settings }) => {
   ): Verdict[] => {
     if (file === undefined || isPermitted(account, file, what === 'r' ? READ : READ | WRITE))
       return [];
-    const path = what === 'r' ? settings.projects : `${of.data}/${name}`;
+    const path = what === 'r' ? of.projects! : `${of.data}/${name}`;
     const fix = commands.grant(account, path, file, what);
     return [state(`${whose(name, file)}; viewlog, as ${who}, cannot ${then}`, fix)];
   };
@@ -145,14 +147,13 @@ export const checkSpace = inside((seen, { settings, of }) => {
   }
   const what = `${formatRoundedSize(space.freeBytes)} free, --min-free ${formatSize(minFreeBytes)}`;
   const refused = 'every view is refused with 503';
-  if (space.remedy !== undefined) {
+  if (space.missingBytes > 0) {
     return [error(`${what}; ${refused}`, spaceStep(space, of, minFreeBytes).text)];
   }
   const { daysLeft } = space;
   if (daysLeft === undefined)
     return [ok(`${what}; an estimate of how long it lasts needs a full day`)];
-  const lasts = daysLeft > 3650 ? 'more than 10 years' : plural(Math.floor(daysLeft), 'day');
-  const estimate = `${what}; lasts ${lasts} at the present rate`;
+  const estimate = `${what}; ${lastingWords(daysLeft)} at the present rate`;
   // With --keep-days, as many files are removed as are added.
   const isSteady = keepDays > 0 && seen.viewDays.length >= keepDays;
   if (daysLeft >= DAYS_LEFT_MIN || isSteady) return [ok(estimate)];

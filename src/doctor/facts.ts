@@ -1,5 +1,5 @@
 import { fetchOnce, type Reply } from '../base/fetch-once.ts';
-import { errorText } from '../base/exit.ts';
+import { errorText, orElse } from '../base/exit.ts';
 import { lastStart } from '../disk/last-start.ts';
 import { askHolder, LOCK_NAME } from '../disk/lock.ts';
 import type { HolderReply } from '../disk/lock-socket.ts';
@@ -8,6 +8,7 @@ import { ownUid } from '../installation/accounts.ts';
 import { killCommand } from '../installation/commands.ts';
 import {
   type Announced,
+  type Chosen,
   type Installation,
   ownAnnouncement,
   readAnnounced,
@@ -17,13 +18,15 @@ import { exampleOrigin } from '../projects/origins.ts';
 import type { Parsed } from '../projects/parse.ts';
 import { readProjectsFile, type Reading } from '../projects/projects-file.ts';
 import {
-  type ChosenSettings,
-  type ShownSettings,
-  shownSettingsOf,
-} from '../status/shown-settings.ts';
+  OPTIONS,
+  readSettings,
+  SERVE_OPTIONS,
+  type ServeSettings,
+  type Settings,
+} from '../settings.ts';
 import type { StatusModel } from '../status/model.ts';
 import { readToken } from '../status/token.ts';
-import { type ClusterFacts, type ClusterOptions, probeCluster } from './cluster-checks.ts';
+import { type ClusterFacts, probeCluster } from './cluster-checks.ts';
 import { replyFields, preflightFrom } from './reply.ts';
 import { type Probed, probeDisk } from './probe-disk.ts';
 import { probeProxy, type ProxyReplies } from './proxy.ts';
@@ -44,8 +47,8 @@ export interface Facts {
   readonly askedPort: number | undefined;
   /** Each option that differs from the running collector's: `--port 9000, not 8080`. */
   readonly different: readonly string[];
-  /** The examined settings as values, and its address. */
-  readonly settings: ShownSettings;
+  /** The examined settings as values. */
+  readonly settings: ServeSettings;
   /** `undefined` if views go to a stream. */
   readonly disk: Probed | undefined;
   readonly projects: Reading;
@@ -81,35 +84,17 @@ interface StatusFacts {
   readonly installation?: Announced | undefined;
 }
 
-type Options = ChosenSettings &
-  ClusterOptions &
-  Parameters<typeof readToken>[0] & {
-    readonly status: 'off' | { readonly host: string; readonly port: number };
-    /** The address that pages post to, with `/view`. */
-    readonly url: string | undefined;
-    readonly 'probe-project': string | undefined;
-  };
-
-/** The command's knowledge of options, which this module does not have. */
-interface Asked {
-  /** The doctor's own process and options. */
-  readonly self: Announced;
-  /** The collector's port, if one was chosen. */
-  readonly port: number | undefined;
-  /**
-   * Returns the values of another process's options; those of the command line if they are invalid.
-   */
-  readonly valuesOf: (other: Announced) => Options;
-  readonly differencesFrom: (running: Announced) => readonly string[];
-}
+type DoctorSettings = ServeSettings & Settings<'url' | 'probe-project'>;
 
 /** The Origin of no page: nobody can own a name under `.invalid`. */
 const NO_ORIGIN = 'https://viewlog-doctor.invalid';
 
-/** Looks at the installation, and changes nothing. */
-export async function gatherFacts(options: Options, asked: Asked): Promise<Facts> {
-  const { url, 'probe-project': project } = options;
-  const { self } = asked;
+/**
+ * Looks at the installation, and changes nothing.
+ * @param self the doctor's own process and options.
+ */
+export async function gatherFacts(options: DoctorSettings, self: Announced): Promise<Facts> {
+  const { url, 'probe-project': project, port } = options;
   const dir = self.data;
   const holder = dir === undefined ? undefined : await askHolder(dir).catch(() => undefined);
   const held = typeof holder === 'object' ? holder : undefined;
@@ -119,12 +104,10 @@ export async function gatherFacts(options: Options, asked: Asked): Promise<Facts
   const last = found && { ...found, chosen: { ...found.chosen, ...self.chosen } };
   const other = running ?? last;
   const of = await examined(self, other, held !== undefined || last !== undefined);
-  const values = other === undefined ? options : asked.valuesOf(other);
+  const values = other === undefined ? options : valuesOf(options, other);
   const isMoved = ['host', 'port'].some((name) => name in self.chosen);
   const address = running?.address ?? (isMoved ? undefined : last?.address) ?? ownAddress(values);
   const { data, projects: path = '' } = of;
-  const store = data === undefined ? {} : undefined;
-  const place = shownSettingsOf({ ...values, data: data ?? '', projects: path, store }, address);
   const projects = await readProjectsFile(path);
   const origin = senderOf(projects, project) ?? NO_ORIGIN;
   const nowMs = Date.now();
@@ -135,10 +118,10 @@ export async function gatherFacts(options: Options, asked: Asked): Promise<Facts
     of: { ...of, address },
     source: running ? 'running' : last ? 'last start' : 'options',
     askedData: dir,
-    askedPort: asked.port,
-    different: running === undefined ? [] : asked.differencesFrom(running),
-    settings: place,
-    disk: data === undefined ? undefined : await probeDisk(data, place, nowMs),
+    askedPort: port === Number(OPTIONS.port.fallback) ? undefined : port,
+    different: running === undefined ? [] : differences(self.chosen, running),
+    settings: values,
+    disk: data === undefined ? undefined : await probeDisk(data, path, values, nowMs),
     projects,
     holder,
     kill: held && (await killCommand(held, `${dir}/${LOCK_NAME}`)),
@@ -150,6 +133,38 @@ export async function gatherFacts(options: Options, asked: Asked): Promise<Facts
   };
 }
 
+/** The options of another process that the checks need as values: the store's may be a secret. */
+const NEEDED = SERVE_OPTIONS.filter((name) => name !== 'store');
+
+/** Returns the values of another process's options; those of the command line if they are invalid. */
+function valuesOf(settings: DoctorSettings, { chosen }: Announced): DoctorSettings {
+  const flags = NEEDED.flatMap((name) => {
+    const text = chosen[name]?.text;
+    return text === undefined ? [] : [{ name, value: text }];
+  });
+  return { ...settings, ...orElse(() => readSettings(flags, NEEDED, () => undefined), {}) };
+}
+
+/** These options decide what is examined, or have checks of their own. */
+const NOT_COMPARED = new Set('store nats-creds port status-token-file log'.split(' '));
+
+/**
+ * Returns `--max-view 16KiB, not 32KiB` for each option that differs from the running collector's.
+ */
+function differences(chosen: Chosen, running: Announced): string[] {
+  return SERVE_OPTIONS.flatMap((name) => {
+    const asked = chosen[name]?.text;
+    const { fallback, parser } = OPTIONS[name];
+    const { status = '' } = running;
+    const shown = name === 'status' ? status.replace(/^.*\//, '') : '';
+    const current = shown || (running.chosen[name]?.text ?? fallback ?? '');
+    if (asked === undefined || NOT_COMPARED.has(name)) return [];
+    const isThere = [running.address, running.status].some((url) => url?.includes(`//${asked}`));
+    const [a, b] = [asked, current].map((text) => JSON.stringify(parser.read(text)));
+    return isThere || a === b ? [] : [`--${name} ${current}, not ${asked}`];
+  });
+}
+
 /**
  * Returns the installation to examine. Its program is this one: root must not run what another
  * process names.
@@ -157,18 +172,16 @@ export async function gatherFacts(options: Options, asked: Asked): Promise<Facts
  */
 function examined(self: Announced, other: Announced | undefined, isThere: boolean) {
   if (other === undefined) return withOwners(self);
-  const { role, chosen, projects, pid, sinceMs, version, unit, address, status } = other;
   const data = isThere ? self.data : other.data;
-  const { program } = ownAnnouncement({ role, data, projects, chosen });
-  const known = { role, chosen, projects, pid, sinceMs, version, unit, address, status };
-  return withOwners({ ...known, data, program });
+  const { program } = ownAnnouncement({ ...other, data });
+  return withOwners({ ...other, data, program });
 }
 
 /**
  * Asks the status server.
  * @param named the address that the process with the lock names; by default that of the options.
  */
-async function askStatus(named: string | undefined, options: Options): Promise<StatusFacts> {
+async function askStatus(named: string | undefined, options: ServeSettings): Promise<StatusFacts> {
   const configured = options.status === 'off' ? undefined : ownAddress(options.status);
   const address = named ?? configured;
   if (address === undefined) return {};
@@ -179,7 +192,7 @@ async function askStatus(named: string | undefined, options: Options): Promise<S
   const token = await readToken(options).catch(() => undefined);
   const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   const fields = replyFields(await fetchOnce(`${address}/status.json`, { headers }));
-  const overview = 'place' in fields ? (fields as unknown as StatusModel) : undefined;
+  const overview = 'problems' in fields ? (fields as unknown as StatusModel) : undefined;
   return {
     address,
     reply,

@@ -3,10 +3,12 @@ import * as fs from 'node:fs/promises';
 import type { Stats } from 'node:fs';
 import { within } from '../base/time.ts';
 import { cannotOpen } from '../disk/directory.ts';
+import { LOCK_NAME } from '../disk/lock.ts';
+import { ARCHIVE_RECORD, dayOfFileName, FILE_KINDS } from '../disk/names.ts';
 import { ifPresent } from '../disk/ops.ts';
 import { closedTo, type Owner, ownerIn } from '../installation/accounts.ts';
 import { lookAround } from '../status/look-around.ts';
-import type { ShownSettings } from '../status/shown-settings.ts';
+import type { ServeSettings } from '../settings.ts';
 
 export type Inside = Awaited<ReturnType<typeof lookInside>>;
 
@@ -19,23 +21,33 @@ export interface Probed {
 /** Examines the data directory. Never rejects. */
 export async function probeDisk(
   dir: string,
-  settings: ShownSettings,
+  projectsPath: string,
+  settings: ServeSettings,
   nowMs: number,
 ): Promise<Probed> {
   try {
     const stats = await ifPresent(fs.stat(dir));
-    return stats === undefined ? {} : { inside: await lookInside(dir, stats, settings, nowMs) };
+    return stats === undefined
+      ? {}
+      : { inside: await lookInside(dir, stats, projectsPath, settings, nowMs) };
   } catch (error) {
     return { fault: cannotOpen(dir, error).message };
   }
 }
 
-async function lookInside(dir: string, stats: Stats, settings: ShownSettings, nowMs: number) {
+async function lookInside(
+  dir: string,
+  stats: Stats,
+  projectsPath: string,
+  settings: ServeSettings,
+  nowMs: number,
+) {
   const directory = rightsOf(stats);
   const files = await openedFiles(dir).catch(() => []);
   const account = accountIn(directory, files);
-  const projects = await ifPresent(fs.stat(settings.projects)).catch(() => undefined);
-  const seen = await lookAround(settings, nowMs);
+  const projects = await ifPresent(fs.stat(projectsPath)).catch(() => undefined);
+  const keepDays = { views: settings['keep-days'], refused: settings['keep-refused-days'] };
+  const seen = await lookAround(dir, keepDays, nowMs);
   // A disk that is nearly full is not tested by writing.
   const isFull = (seen.fileSystem?.freeBytes ?? Infinity) < settings['min-free'];
   return {
@@ -46,13 +58,17 @@ async function lookInside(dir: string, stats: Stats, settings: ShownSettings, no
     projects: projects && rightsOf(projects),
     account,
     /** A directory above the files that the account may not enter. */
-    closed: account && (closedTo(account, dir) ?? closedTo(account, settings.projects)),
+    closed: account && (closedTo(account, dir) ?? closedTo(account, projectsPath)),
     /** How long each write and sync took, in milliseconds, or why none is possible. */
     writing: isFull ? [] : await writeTimes(dir).catch((error) => cannotOpen(dir, error).message),
   };
 }
 
-const OPENED = /^(views|refused)-.*\.ndjson$|^(status|archive)\.json$|^viewlog\.lock$/;
+const OTHERS = new Set(['status.json', ARCHIVE_RECORD, LOCK_NAME]);
+
+/** Returns whether viewlog opens a file of this name. */
+const isOpened = (name: string): boolean =>
+  OTHERS.has(name) || FILE_KINDS.some((kind) => dayOfFileName(kind, name) !== undefined);
 
 /** A file's owner, group and mode. */
 export type Rights = Pick<Stats, 'uid' | 'gid' | 'mode'>;
@@ -67,13 +83,13 @@ export function accountIn(
   files: readonly (Rights & { readonly name: string })[],
 ): Owner | undefined {
   const owners = new Set(files.map(({ uid }) => uid));
-  const lock = files.find(({ name }) => name === 'viewlog.lock');
+  const lock = files.find(({ name }) => name === LOCK_NAME);
   if (owners.size <= 1) return ownerIn(lock ?? files[0] ?? directory);
   return lock?.uid === directory.uid ? ownerIn(lock) : undefined;
 }
 
 async function openedFiles(dir: string) {
-  const names = (await fs.readdir(dir)).filter((name) => OPENED.test(name));
+  const names = (await fs.readdir(dir)).filter(isOpened);
   const looks = names.map(async (name) => {
     const { uid, gid, mode } = await fs.lstat(`${dir}/${name}`);
     return { name, uid, gid, mode };

@@ -56,12 +56,7 @@ export interface Owners {
 /** The lock's answer, and `/status.json`: an installation without what only `stat` can tell. */
 export type Announced = Omit<Installation, 'owners' | 'hasSudo'>;
 
-interface Known {
-  readonly role: Installation['role'];
-  readonly data?: string | undefined;
-  readonly projects?: string | undefined;
-  readonly chosen: Chosen;
-}
+type Known = Pick<Installation, 'role' | 'data' | 'projects' | 'chosen'>;
 
 /** Returns what this process knows about itself before it looks at any file. */
 export function ownAnnouncement({ role, chosen, ...files }: Known): Announced {

@@ -1,5 +1,6 @@
 import type { NatsConnection, PermissionViolationError } from '@nats-io/transport-node';
 import { EXIT, Fatal, errorText } from '../base/exit.ts';
+import { isAtLeast } from '../base/format.ts';
 import type { Log } from '../base/log.ts';
 import { printable } from '../base/text.ts';
 import { within } from '../base/time.ts';
@@ -59,19 +60,13 @@ export async function connectCluster(options: ConnectOptions): Promise<Cluster> 
     if (!isAtLeast(OLDEST, cluster.version)) {
       throw new Fatal(
         EXIT.badConfiguration,
-        `NATS server ${cluster.server} has version ${cluster.version}; viewlog needs 2.10 or later`,
+        `NATS server ${cluster.server} has version ${cluster.version}; use 2.10 or later`,
       );
     }
     return cluster;
   } catch (error) {
     throw error instanceof Fatal ? error : cannotConnect(error, options, nats);
   }
-}
-
-/** Compares versions, such as `2.9.10` and `2.10.0-preview`. */
-function isAtLeast(oldest: string, version: string): boolean {
-  const [a, b] = [oldest, version].map((text) => text.split(/[.-]/, 2).map(Number));
-  return b![0]! > a![0]! || (b![0] === a![0] && !(b![1]! < a![1]!));
 }
 
 function cannotConnect(error: unknown, { address, credsFile }: ConnectOptions, nats: Client) {

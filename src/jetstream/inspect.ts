@@ -61,7 +61,7 @@ export interface StreamNeeds {
 
 /** The bytes of a message beside its payload: subject and headers. */
 const HEADER_BYTES = 128;
-const REPLICAS = 3;
+export const REPLICAS = 3;
 
 /** Returns which limits are too small for the largest view; `undefined` if none is. */
 export function limitFault(

@@ -9,7 +9,10 @@ import {
   seenOf,
   type StreamNeeds,
   type StreamSeen,
+  VIEWS,
 } from './inspect.ts';
+import { findStream, probe } from './stream.ts';
+import type { Cluster } from './connect.ts';
 import type { Failure } from './publisher.ts';
 import {
   type HealthEvent,
@@ -22,16 +25,9 @@ import {
 } from './stream-health.ts';
 
 interface WatchOptions {
+  readonly cluster: Cluster;
   readonly stream: string;
   readonly needs: () => StreamNeeds;
-  readonly isConnected: () => boolean;
-  /**
-   * Asks for the stream's state. Resolves to `undefined` if there is no such stream; rejects if no
-   * server answers.
-   */
-  readonly inspect: () => Promise<StreamInfo | undefined>;
-  /** Resolves once the stream has answered a message; rejects if it does not. */
-  readonly probe: () => Promise<unknown>;
   readonly log: Log;
 }
 
@@ -81,22 +77,23 @@ export class StreamWatch {
 
   /** Asks for the stream's state. To be called every second, and when the connection changes. */
   async check(): Promise<void> {
-    const { isConnected, inspect, probe } = this.#options;
-    if (isConnected() !== this.#health.isConnected) {
-      this.#receive({ type: isConnected() ? 'connected' : 'disconnected' });
+    const { cluster, stream } = this.#options;
+    const isConnected = cluster.server !== undefined;
+    if (isConnected !== this.#health.isConnected) {
+      this.#receive({ type: isConnected ? 'connected' : 'disconnected' });
     }
     // Questions to a server that hangs must not pile up.
-    if (this.#isChecking || !isConnected()) return;
+    if (this.#isChecking || !isConnected) return;
     this.#isChecking = true;
     try {
       const askedMs = performance.now();
-      this.#inspected(await inspect(), askedMs);
+      this.#inspected(await findStream(cluster, stream), askedMs);
     } catch {
       this.#receive({ type: 'unanswered' });
     }
     const askedMs = performance.now();
     const isSound = this.#isSound && needsProbe(this.#health);
-    const isAnswered = isSound && (await probe().then(...TRUE_OR_FALSE));
+    const isAnswered = isSound && (await probe(cluster, stream, VIEWS).then(...TRUE_OR_FALSE));
     if (isAnswered) this.#receive({ type: 'probed', askedMs });
     this.#isChecking = false;
   }

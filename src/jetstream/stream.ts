@@ -3,12 +3,12 @@ import { EXIT, Fatal, errorText } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { sleep } from '../base/time.ts';
 import type { Cluster } from './connect.ts';
+import { REPLICAS } from './inspect.ts';
 
 const REQUEST_TIMEOUT_MS = 2_000;
 /** A cluster that is starting elects its leaders within this time. */
 const PREPARE_TIMEOUT_MS = 10_000;
 const RETRY_MS = 250;
-const REPLICAS = 3;
 /** Nothing is published twice, so the servers can soon forget its id. */
 const DUPLICATE_WINDOW_NS = 5e9;
 const COMMON = { storage: 'file', duplicate_window: DUPLICATE_WINDOW_NS } as const;

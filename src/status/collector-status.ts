@@ -1,5 +1,7 @@
 import type { Context } from 'hono';
 import { unpacked } from '../base/built.ts';
+import type { KeepDays } from '../disk/retention.ts';
+import type { Project } from '../projects/project-list.ts';
 import type { Service } from './app.ts';
 import { type CollectorState, healthOf } from './health.ts';
 import { type Installation, shownPart } from '../installation/installation.ts';
@@ -7,7 +9,6 @@ import { lookAround } from './look-around.ts';
 import { collectorMetrics } from './metrics.ts';
 import { Listing, modelOf } from './model.ts';
 import { page } from './page.tsx';
-import { type ChosenSettings, shownSettingsOf } from './shown-settings.ts';
 import { fixOf, stepText } from './problem-words.ts';
 import { type JudgedReason, judgeListed } from './state.ts';
 import { replayRecords } from './resent.ts';
@@ -16,7 +17,7 @@ import { arrivingWords } from './words.ts';
 
 /** A collector, as its status reads it. */
 export interface CollectorSource {
-  readonly settings: ChosenSettings;
+  readonly keepDays: KeepDays;
   readonly installation: () => Installation;
   readonly snapshot: () => CollectorState;
 }
@@ -28,20 +29,18 @@ const OPEN_MAX = 20;
 const FILTER_LENGTH_MAX = 100;
 
 /** A collector's status: its page, the same as text, and as JSON for the doctor. */
-export function collectorStatus({ settings, installation, snapshot }: CollectorSource) {
-  const placeAtStart = shownSettingsOf(settings, '');
-  const { data } = placeAtStart;
+export function collectorStatus({ keepDays, installation, snapshot }: CollectorSource) {
+  const { data } = installation();
   const records = data === undefined ? undefined : replayRecords(data);
   /** @param project the only one to judge. */
-  const modelNow = async ({ req }: Context, project?: string) => {
+  const modelNow = async ({ req }: Context, project?: Project) => {
     const filter = (req.query('filter') ?? '').trim().slice(0, FILTER_LENGTH_MAX);
-    const files = await lookAround(placeAtStart, snapshot().nowMs);
+    const files = await lookAround(data, keepDays, snapshot().nowMs);
     const resent = await records?.(snapshot().nowMs);
     const state = { ...snapshot(), files, resent };
-    const listing = new Listing(filter, project);
-    await judgeListed(state, (one) => listing.add(one));
-    const place = { ...placeAtStart, url: installation().address ?? '' };
-    return modelOf({ ...state, listing, place, installation: installation() });
+    const listing = new Listing(filter);
+    await judgeListed(state, (one) => listing.add(one), project);
+    return modelOf({ ...state, listing, installation: installation() });
   };
   const service: Service = {
     health: () => healthOf(snapshot()),
@@ -53,10 +52,11 @@ export function collectorStatus({ settings, installation, snapshot }: CollectorS
       },
       '/arriving': async (context) => {
         const id = context.req.query('project');
-        if (id !== undefined && snapshot().projects.find(id) === undefined) {
+        const project = id === undefined ? undefined : snapshot().projects.find(id);
+        if (id !== undefined && project === undefined) {
           return context.text('That project is not listed.\n', 404);
         }
-        const [status, text] = arrivingWords(await modelNow(context, id));
+        const [status, text] = arrivingWords(await modelNow(context, project));
         return context.text(`${text}\n`, status);
       },
       '/page.css': (context) => pageFile(context, 'css', 'text/css'),

@@ -5,7 +5,6 @@ import type { CollectorState } from './health.ts';
 import {
   isOpen,
   isRefused,
-  judge,
   type Judged,
   type JudgedReason,
   judgeListed,
@@ -38,8 +37,6 @@ export function everyMinute({ snapshot, save, fixFor, log }: Minutely): () => Pr
         const state = snapshot();
         if (isLast) return;
         await judgeListed(state, (one) => refusalLog.update(one, state.nowMs));
-        const requests = judge(REQUESTS, state.counts.requests, state, 'requests');
-        refusalLog.update(requests, state.nowMs);
       } catch (error) {
         log.error(`Cannot check for refused views: ${errorText(error)}; trying again in a minute`);
       }

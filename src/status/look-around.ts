@@ -1,12 +1,9 @@
 // A named import would keep an old Deno, which has no `statfs`, from starting.
 import * as fs from 'node:fs/promises';
 import { dayOf } from '../base/time.ts';
-import { daysIn } from '../disk/directory.ts';
-import { fileNameOf } from '../disk/names.ts';
+import { dayOfFileName, type FileKind, fileNameOf } from '../disk/names.ts';
 import { fileSystemOf, systemFiles } from '../disk/ops.ts';
-import { overdueFiles } from '../disk/retention.ts';
-import { type DiskRemedy, diskRemedy } from '../view/remedy.ts';
-import type { ShownSettings } from './shown-settings.ts';
+import { type KeepDays, overdueFiles } from '../disk/retention.ts';
 
 /** The files as the page shows them, read when somebody looks at it. */
 export type FilesSeen = Awaited<ReturnType<typeof lookAround>>;
@@ -14,11 +11,11 @@ export type FilesSeen = Awaited<ReturnType<typeof lookAround>>;
 const DAYS_MAX = 7;
 
 /** Reads the data directory, if there is one. Never rejects: what cannot be read is left out. */
-export async function lookAround(place: Looked, nowMs: number) {
-  const { data: dir = '', 'keep-days': keepDays, 'keep-refused-days': keepRefusedDays } = place;
+export async function lookAround(dir = '', keepDays: KeepDays, nowMs: number) {
   const names = await systemFiles.list(dir).catch(() => []);
-  const viewDays = await daysIn(systemFiles, dir, 'views').catch(() => []);
-  const refusedDays = await daysIn(systemFiles, dir, 'refused').catch(() => []);
+  const daysOf = (kind: FileKind): readonly string[] =>
+    names.flatMap((name) => dayOfFileName(kind, name) ?? []).sort();
+  const viewDays = daysOf('views');
   return {
     fileSystem: await fileSystemOf(dir).catch(() => undefined),
     /** Average size of a view file, over the last complete days. */
@@ -26,13 +23,11 @@ export async function lookAround(place: Looked, nowMs: number) {
     /** The days of the view files, ascending. */
     viewDays,
     /** The days of the files of refused views. */
-    refusedDays,
+    refusedDays: daysOf('refused'),
     /** The names of files that should have been removed by now. */
-    overdue: overdueFiles(names, { views: keepDays, refused: keepRefusedDays }, nowMs),
+    overdue: overdueFiles(names, keepDays, nowMs),
   };
 }
-
-type Looked = Pick<ShownSettings, 'data' | 'keep-days' | 'keep-refused-days'>;
 
 /** The first day is left out, because viewlog may have started in the middle of it. */
 async function bytesPerDay(dir: string, [, ...days]: readonly string[], nowMs: number) {
@@ -49,8 +44,10 @@ export interface Space {
   readonly freeBytes: number;
   /** The days until the disk is full, by the last complete days; `undefined` before the first. */
   readonly daysLeft: number | undefined;
-  /** The remedy for too little of it; `undefined` if there is enough. */
-  readonly remedy: DiskRemedy | undefined;
+  /** The most that could be free on it. */
+  readonly sizeBytes: number;
+  /** How much more must be free; 0: nothing. */
+  readonly missingBytes: number;
 }
 
 /** Returns `undefined` if the free space is unknown. */
@@ -59,8 +56,9 @@ export function spaceOf(
   minFreeBytes: number,
 ): Space | undefined {
   if (fileSystem === undefined) return undefined;
-  const { freeBytes } = fileSystem;
+  const { freeBytes, sizeBytes } = fileSystem;
+  const missingBytes = Math.max(0, Math.max(1, minFreeBytes) - freeBytes);
   const spareBytes = Math.max(0, freeBytes - minFreeBytes);
   const daysLeft = bytesPerDay ? spareBytes / bytesPerDay : undefined;
-  return { freeBytes, daysLeft, remedy: diskRemedy({ ...fileSystem, minFreeBytes }) };
+  return { freeBytes, sizeBytes, daysLeft, missingBytes };
 }

@@ -7,14 +7,12 @@ import type { ProjectsFault } from '../projects/project-list.ts';
 import { type CollectorState, warningsOf, type WatchedState } from './health.ts';
 import { type FilesSeen, type Space, spaceOf } from './look-around.ts';
 import type { Activity } from './reasons.ts';
-import type { ShownSettings } from './shown-settings.ts';
-import { COLOURS, judge, type Judged, REQUESTS } from './state.ts';
+import { COLOURS, judge, type Judged } from './state.ts';
 import { QUARTER_MS } from './timeline.ts';
 
 interface ModelInput extends CollectorState {
   readonly listing: Listing;
   readonly files: FilesSeen;
-  readonly place: ShownSettings;
   readonly installation: Installation;
 }
 
@@ -25,7 +23,7 @@ export interface StatusModel extends Readonly<Listing['totals']> {
   readonly startMs: number;
   readonly sinceMs: number;
   readonly version: string;
-  readonly place: ShownSettings;
+  readonly minFreeBytes: number;
   readonly installation: Installation;
   readonly filter: string;
   readonly isStopping: boolean;
@@ -84,42 +82,31 @@ export class Listing {
   /** Projects without a problem, as far as there is space for them. */
   readonly others: Judged[] = [];
   readonly totals = { projectsListed: 0, projectsActive: 0, projectsArriving: 0, projectsFound: 0 };
-  readonly #only: string | undefined;
 
-  /** @param only the id of the only project that is asked about. */
-  constructor(filter: string, only?: string) {
+  constructor(filter: string) {
     this.filter = filter;
-    this.#only = only;
-  }
-
-  /** Returns whether the project is asked about; so are requests, if all projects are. */
-  isAsked({ id }: Pick<Judged, 'id'>): boolean {
-    return this.#only === undefined || this.#only === id;
   }
 
   add(one: Judged): void {
     const { totals } = this;
-    if (!this.isAsked(one)) return;
+    if (one.colour !== undefined) this.problems.push(one);
+    if (one.kind === 'requests') return;
     totals.projectsListed += 1;
     if (one.active) totals.projectsActive += 1;
     if (one.state === 'arriving') totals.projectsArriving += 1;
-    const isFound = matches(one, this.filter);
-    if (isFound) totals.projectsFound += 1;
-    if (one.colour !== undefined) this.problems.push(one);
-    else if (isFound && this.others.length < ROWS_MAX) this.others.push(one);
+    if (!matches(one, this.filter)) return;
+    totals.projectsFound += 1;
+    if (one.colour === undefined && this.others.length < ROWS_MAX) this.others.push(one);
   }
 }
 
 export function modelOf(input: ModelInput): StatusModel {
-  const { counts, projects, store, files, place, installation, isStopping, nowMs, listing } = input;
+  const { counts, projects, store, files, installation, minFreeBytes, nowMs, listing } = input;
   const { startMs, sinceMs } = counts;
   const { filter, others, totals } = listing;
   const toRow = (one: Judged): ProjectRow => rowOf(one, input);
-  const requests = judge(REQUESTS, counts.requests, input, 'requests');
-  const problems = [...listing.problems, requests]
-    .filter((one) => one.colour !== undefined && listing.isAsked(one))
-    .sort(byRank);
-  const found = problems.filter((one) => one !== requests && matches(one, filter));
+  const problems = listing.problems.toSorted(byRank);
+  const found = problems.filter((one) => one.kind === 'project' && matches(one, filter));
   const unlisted = unlistedIn(input);
   const total = figuresOf(counts.total, input);
   return {
@@ -127,15 +114,15 @@ export function modelOf(input: ModelInput): StatusModel {
     startMs,
     sinceMs,
     version: BUILD,
-    place,
+    minFreeBytes,
     installation,
     filter,
     ...totals,
-    isStopping,
+    isStopping: input.isStopping,
     warnings: warningsOf(input),
     projectsFault: projects.fault,
     store,
-    space: spaceOf(files, input.minFreeBytes),
+    space: spaceOf(files, minFreeBytes),
     overdue: files.overdue,
     problems: problems.slice(0, PROBLEMS_MAX).map(toRow),
     problemsInAll: problems.filter(({ colour }) => colour !== 'green').length,

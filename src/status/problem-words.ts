@@ -84,33 +84,39 @@ export function overdueNotice(overdue: readonly string[], of: Installation): Not
   return { colour: 'amber', title, steps };
 }
 
-function storeNotice({ installation: of, place, store, space, unstorable }: StatusModel): Notice {
+function storeNotice({
+  installation: of,
+  minFreeBytes,
+  store,
+  space,
+  unstorable,
+}: StatusModel): Notice {
   const { unavailable, unavailableSinceMs: ms } = store;
   const since = ms === undefined ? '' : ` since ${at(ms)}`;
   const title = `Views are refused with 503${since}: ${unavailable}.`;
   const lost = {
     text: `${plural(unstorable, 'view')} in 24 hours not stored: ${NOT_STORED['storage-unavailable']}`,
   };
-  const fixes = isStream(store) ? [] : [spaceStep(space, of, place['min-free'])];
+  const fixes = isStream(store) ? [] : [spaceStep(space, of, minFreeBytes)];
   return { colour: 'red', title, steps: unstorable === 0 ? fixes : [...fixes, lost] };
 }
 
 /** Returns what to do if views cannot be stored, by the free space of the disk. */
 export function spaceStep(space: Space | undefined, of: Installation, minFreeBytes: number): Step {
-  const { freeBytes = 0, remedy } = space ?? {};
-  if (remedy?.kind === 'lower-min-free') {
-    const lower = Math.max(1, Math.floor(Math.min(64, remedy.diskBytes / 8 / MiB)));
+  const { freeBytes = 0, sizeBytes = Infinity, missingBytes = 0 } = space ?? {};
+  if (minFreeBytes > sizeBytes) {
+    const lower = Math.max(1, Math.floor(Math.min(64, sizeBytes / 8 / MiB)));
     const from = of.chosen['min-free']?.from;
     const variable = from === 'variable' ? ` with VIEWLOG_MIN_FREE=${lower}MiB` : undefined;
     const text =
       `--min-free is ${formatSize(minFreeBytes)} (${SET_BY[from ?? 'default']}), but this file ` +
-      `system can never have more than ${formatRoundedSize(remedy.diskBytes)} free. Start viewlog` +
+      `system can never have more than ${formatRoundedSize(sizeBytes)} free. Start viewlog` +
       `${variable ?? ` with --min-free ${lower}MiB`}, or use a larger disk.`;
     return { text };
   }
-  if (remedy?.kind === 'free-disk-space') {
+  if (missingBytes > 0) {
     const text =
-      `Free space: ${formatRoundedSize(freeBytes)}. viewlog needs ${formatRoundedSize(remedy.bytes)} ` +
+      `Free space: ${formatRoundedSize(freeBytes)}. viewlog needs ${formatRoundedSize(missingBytes)} ` +
       'more: delete views-*.ndjson of earlier days that are shipped or copied, or ' +
       'refused-*.ndjson. viewlog then accepts views again.';
     return { text, command: commands.list(of) };
@@ -345,7 +351,7 @@ const EXAMPLE = { id: '1000001', active: false, origins: ['https://www.example.c
 const VIEWS_SITE = 'https://views.example.com';
 
 /** Returns the first steps, for a collector to which no view was sent yet. */
-function firstSteps({ installation: of, place, projects, startMs }: StatusModel): Notice {
+function firstSteps({ installation: of, projects, startMs }: StatusModel): Notice {
   const first = projects.find(({ active }) => active) ?? projects[0] ?? EXAMPLE;
   const { id, active, origins } = first;
   const activate = {
@@ -358,7 +364,7 @@ function firstSteps({ installation: of, place, projects, startMs }: StatusModel)
   };
   const test = {
     text: 'Or try it from this machine; the view counts:',
-    command: curlOf(first, place.url, startMs),
+    command: curlOf(first, of.address ?? '', startMs),
   };
   return { title: 'To get the first view', steps: [...(active ? [] : [activate]), script, test] };
 }

@@ -1,18 +1,10 @@
 // Counts and refusals of projects. As schemas, because they are saved as they are.
 import * as v from 'valibot';
 import { clip } from '../base/text.ts';
-import type { Dropped } from '../store/store.ts';
+import { DROPPED } from '../store/store.ts';
 import { type RefusalCode, REFUSALS } from '../view/refusal.ts';
 import { Timeline } from './timeline.ts';
 
-const DROPPED = [
-  'no-object',
-  'off',
-  'full',
-  'little-space',
-  'too-many',
-  'failed',
-] as const satisfies readonly Dropped[];
 const number = v.number();
 const text = v.string();
 // Not every number is looked at, because 40,000 projects have millions of them.

@@ -308,10 +308,13 @@ const SLICE = 500;
 export async function judgeListed(
   around: Surroundings,
   visit: (judged: Judged) => void,
+  only?: Project,
 ): Promise<void> {
   const { counts, projects } = around;
-  for (const [i, project] of projects.all().entries()) {
+  const asked = only === undefined ? projects.all() : [only];
+  for (const [i, project] of asked.entries()) {
     if (i % SLICE === 0) await new Promise((resolve) => void setImmediate(resolve));
     visit(judge(project, counts.projects.get(project.id), around));
   }
+  if (only === undefined) visit(judge(REQUESTS, counts.requests, around, 'requests'));
 }

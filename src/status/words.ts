@@ -141,11 +141,14 @@ function storeFigure({ store, space }: StatusModel): Figure {
     return ['Stream', plural(seen.messages, 'message'), where];
   }
   if (space === undefined) return ['Free disk', 'unknown', 'statfs is not permitted'];
-  const { freeBytes, daysLeft = Infinity } = space;
-  const days = daysLeft > 3650 ? 'more than 10 years' : plural(Math.floor(daysLeft), 'day');
-  const lasts = space.daysLeft === undefined ? 'estimate after one full day' : `lasts ${days}`;
+  const { freeBytes, daysLeft } = space;
+  const lasts = daysLeft === undefined ? 'estimate after one full day' : lastingWords(daysLeft);
   return ['Free disk', formatRoundedSize(freeBytes), lasts];
 }
+
+/** `lasts 12 days` */
+export const lastingWords = (days: number): string =>
+  `lasts ${days > 3650 ? 'more than 10 years' : plural(Math.floor(days), 'day')}`;
 
 export function stateWords(row: ProjectRow): string {
   const { state, active, accepted, refused, figures } = row;

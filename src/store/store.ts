@@ -31,7 +31,8 @@ export interface RefusedStore {
  * The reason why a refused view is not stored: it isn't an object, `--max-refused` is 0 or was
  * reached, too little disk space is free, too many came together, or the write failed.
  */
-export type Dropped = 'no-object' | 'off' | 'full' | 'little-space' | 'too-many' | 'failed';
+export const DROPPED = ['no-object', 'off', 'full', 'little-space', 'too-many', 'failed'] as const;
+export type Dropped = (typeof DROPPED)[number];
 
 /** A refused view to store. */
 export interface RefusedView {

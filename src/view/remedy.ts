@@ -127,24 +127,3 @@ function sizeRemedy({ bytes, viewBytesMax }: Refused): Remedy {
   if (needed > LARGEST_MAX_VIEW_BYTES) return { kind: 'fix-page' };
   return { kind: 'raise-max-view', bytes: 2 ** Math.ceil(Math.log2(needed)) };
 }
-
-/** The file system of the data directory. */
-interface Disk {
-  readonly sizeBytes: number;
-  readonly freeBytes: number;
-  /** `--min-free` */
-  readonly minFreeBytes: number;
-}
-
-export type DiskRemedy =
-  /** At least `bytes` more must be free. */
-  | { readonly kind: 'free-disk-space'; readonly bytes: number }
-  /** The disk is smaller than `--min-free`, so no deletion can help. */
-  | { readonly kind: 'lower-min-free'; readonly diskBytes: number };
-
-/** Returns how to get enough free space; `undefined` if there is enough. */
-export function diskRemedy({ sizeBytes, freeBytes, minFreeBytes }: Disk): DiskRemedy | undefined {
-  if (minFreeBytes > sizeBytes) return { kind: 'lower-min-free', diskBytes: sizeBytes };
-  const missing = Math.max(1, minFreeBytes) - freeBytes;
-  return missing > 0 ? { kind: 'free-disk-space', bytes: missing } : undefined;
-}

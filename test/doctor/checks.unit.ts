@@ -12,7 +12,7 @@ import { parseProjectsFile } from '../../src/projects/parse.ts';
 import type { ProjectEntry } from '../../src/projects/projects-schema.ts';
 import type { Refusal } from '../../src/view/refusal.ts';
 import { INSTALLATION } from '../support/installation.ts';
-import { NOON, PLACE, Scene } from '../support/status-scene.ts';
+import { NOON, DEFAULTS, Scene } from '../support/status-scene.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 // The doctor's findings about given facts: no test here looks at a machine.
@@ -90,7 +90,7 @@ const reading = (text: string): Facts['projects'] => ({
 
 const inside = (change: Partial<Inside>, settings: object = {}): Partial<Facts> => ({
   disk: { inside: { ...INSIDE, ...change, account: accountOf({ ...INSIDE, ...change }) } },
-  settings: { ...PLACE, ...settings },
+  settings: { ...DEFAULTS, ...settings },
 });
 const accountOf = ({ directory, files }: Inside) => accountIn(directory, files);
 const free = (freeBytes: number): Partial<Inside> => ({
@@ -157,7 +157,7 @@ const examined = (facts: Partial<Facts>) =>
     source: 'running',
     different: [],
     kill: 'kill 42',
-    settings: PLACE,
+    settings: DEFAULTS,
     disk: { inside: INSIDE },
     projects: reading(JSON.stringify({ projects: PROJECTS })),
     holder: HOLDER,
@@ -426,9 +426,18 @@ it.each(Object.entries({ ...FINDINGS, ...CLUSTER_FINDINGS }))('says only: %s', (
 it('reports a missing data directory, and a file in its place', async () => {
   const dir = tempDir();
   writeFileSync(`${dir}/file`, '');
-  expect(await probeDisk(`${dir}/none`, PLACE, NOON)).toStrictEqual({});
-  const { inside } = await probeDisk(`${dir}/file`, PLACE, NOON);
+  expect(await probeDisk(`${dir}/none`, '', DEFAULTS, NOON)).toStrictEqual({});
+  const { inside } = await probeDisk(`${dir}/file`, '', DEFAULTS, NOON);
   expect(inside?.writing).toMatch(/^Cannot open ".*file" for writing: ENOTDIR: .*; move that file/);
+});
+
+it('judges only the files that viewlog opens', async () => {
+  const dir = tempDir();
+  const own = ['views-2026-11-21.ndjson', 'refused-2026-11-21.ndjson', 'status.json'];
+  const foreign = ['views-backup.ndjson', 'views-2026-11-21.ndjson.bak', 'notes.json'];
+  for (const name of [...own, ...foreign]) writeFileSync(`${dir}/${name}`, '');
+  const { inside } = await probeDisk(dir, '', DEFAULTS, NOON);
+  expect(inside!.files.map(({ name }) => name).toSorted()).toStrictEqual(own.toSorted());
 });
 
 it('puts errors first, and warnings before what is ok', () => {

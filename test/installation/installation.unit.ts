@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { readAnnounced } from '../../src/installation/installation.ts';
+import { ARCHIVE_OPTIONS } from '../../src/run-archive.ts';
 import { chosenOptions, readArguments, SERVE_OPTIONS } from '../../src/settings.ts';
 
 it('reads the answer of another process, and tolerates missing and invalid fields', () => {
@@ -35,6 +36,10 @@ it('keeps the options that were chosen, by flag or variable, and never a passwor
     'max-view': { text: '32KiB', from: 'variable' },
     'status-token-file': { text: `${process.cwd()}/t`, from: 'flag' },
   });
+  // A start repeats none of what was asked for once.
+  const once = readArguments(['--once', '--restore=2026-01-31', '--min-free=1MiB']).flags;
+  const archived = chosenOptions(once, ARCHIVE_OPTIONS, () => undefined);
+  expect(Object.keys(archived)).toStrictEqual(['min-free']);
   const store = (address: string) => chosenBy([`--store=${address}`])['store']?.text;
   expect(store('nats://n:4222')).toBe('nats://n:4222');
   expect(store('nats://me:secret@n:4222')).toBeUndefined();

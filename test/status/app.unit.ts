@@ -13,7 +13,6 @@ import { healthOf } from '../../src/status/health.ts';
 import { fixOf, stepText } from '../../src/status/problem-words.ts';
 import { judge, REQUESTS } from '../../src/status/state.ts';
 import { readToken } from '../../src/status/token.ts';
-import { readSettings, SERVE_OPTIONS } from '../../src/settings.ts';
 import { memoryLog } from '../support/memory-log.ts';
 import { INSTALLATION } from '../support/installation.ts';
 import { type FILES, NOON, Scene } from '../support/status-scene.ts';
@@ -43,9 +42,9 @@ const SERVICE: Service = {
 
 it('a fault in the status ends only its request, and is logged once', async () => {
   const log = memoryLog();
-  const settings = { ...readSettings([], SERVE_OPTIONS, () => undefined), store: {} };
-  const installation = () => INSTALLATION;
-  const get = asking(collectorStatus({ settings, installation, snapshot: broken }), LOCAL, log);
+  const keepDays = { views: 0, refused: 14 };
+  const installation = () => ({ ...INSTALLATION, data: undefined });
+  const get = asking(collectorStatus({ keepDays, installation, snapshot: broken }), LOCAL, log);
   for (const path of ['/', '/status.txt', '/status.json', '/metrics', '/readyz', '/']) {
     const answer = await get(path);
     expect([path, answer.status]).toStrictEqual([path, 500]);
@@ -139,9 +138,10 @@ describe('the status server answers', () => {
 });
 
 describe('/arriving', () => {
-  const settings = { ...readSettings([], SERVE_OPTIONS, () => undefined), store: {} };
+  const keepDays = { views: 0, refused: 14 };
+  const installation = () => ({ ...INSTALLATION, data: undefined });
   const arriving = (scene: Scene) => {
-    const source = { settings, installation: () => INSTALLATION, snapshot: () => scene.state() };
+    const source = { keepDays, installation, snapshot: () => scene.state() };
     const ask = asking(collectorStatus(source));
     return async (query = '') => {
       const answer = await ask(`/arriving${query}`);
@@ -191,7 +191,7 @@ describe('/arriving', () => {
   });
 
   it('needs the token where the page does', async () => {
-    const source = { settings, installation: () => INSTALLATION, snapshot: broken };
+    const source = { keepDays, installation, snapshot: broken };
     const ask = asking(collectorStatus(source), { host: '0.0.0.0', token: TOKEN });
     expect([(await ask('/arriving')).status, (await ask('/')).status]).toStrictEqual([401, 401]);
   });

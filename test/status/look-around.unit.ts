@@ -5,14 +5,14 @@ import { lookAround } from '../../src/status/look-around.ts';
 import { NOON } from '../support/status-scene.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
-const NO_DAYS = { 'keep-days': 0, 'keep-refused-days': 0 };
+const NO_DAYS = { views: 0, refused: 0 };
 
 /** @param sizes by the file's name. */
 function look(sizes: Readonly<Record<string, number>>, keepDays = NO_DAYS) {
   const dir = tempDir();
   for (const [name, size] of Object.entries(sizes))
     writeFileSync(join(dir, name), 'x'.repeat(size));
-  return lookAround({ ...keepDays, data: dir }, NOON);
+  return lookAround(dir, keepDays, NOON);
 }
 
 it.each([
@@ -32,7 +32,7 @@ it.each([
 it('finds the file system, the days of the files and those that are overdue', async () => {
   const days = ['views-2026-11-01', 'views-2026-11-22', 'refused-2026-11-02', 'refused-2026-11-21'];
   const sizes = Object.fromEntries(days.map((day) => [`${day}.ndjson`, 1]));
-  const seen = await look(sizes, { 'keep-days': 7, 'keep-refused-days': 30 });
+  const seen = await look(sizes, { views: 7, refused: 30 });
   expect(seen.fileSystem!.sizeBytes).toBeGreaterThan(2 ** 20);
   expect(seen.fileSystem!.freeBytes).toBeGreaterThan(2 ** 20);
   expect(seen).toMatchObject({
@@ -43,6 +43,6 @@ it('finds the file system, the days of the files and those that are overdue', as
 });
 
 it('a missing directory is no error', async () => {
-  const seen = await lookAround({ ...NO_DAYS, data: join(tempDir(), 'gone') }, NOON);
+  const seen = await lookAround(join(tempDir(), 'gone'), NO_DAYS, NOON);
   expect(seen).toMatchObject({ refusedDays: [], overdue: [], bytesPerDay: undefined });
 });

@@ -2,10 +2,9 @@ import { INSTALLATION } from './installation.ts';
 import { Counts } from '../../src/status/counts.ts';
 import type { FilesSeen } from '../../src/status/look-around.ts';
 import { Listing, modelOf, type StatusModel } from '../../src/status/model.ts';
-import { judge, type Judged } from '../../src/status/state.ts';
+import { judge, type Judged, REQUESTS } from '../../src/status/state.ts';
 import type { Resent } from '../../src/status/resent.ts';
 import { statusText } from '../../src/status/text.ts';
-import { shownSettingsOf } from '../../src/status/shown-settings.ts';
 import type { Installation } from '../../src/installation/installation.ts';
 import { readSettings, SERVE_OPTIONS } from '../../src/settings.ts';
 import type { WatchedState } from '../../src/status/health.ts';
@@ -35,10 +34,8 @@ const NO_FILES: FilesSeen = {
   overdue: [],
 };
 
-const defaults = readSettings([], SERVE_OPTIONS, () => undefined);
-const paths = { data: '/data', projects: '/data/projects.json' };
 const ROOT = { uid: 0, gid: 0, name: 'root' };
-export const PLACE = shownSettingsOf({ ...defaults, ...paths }, 'http://127.0.0.1:8080');
+export const DEFAULTS = readSettings([], SERVE_OPTIONS, () => undefined);
 
 /** 14:00 in UTC, a Sunday. */
 export const NOON = Date.parse('2026-11-22T14:00:00.000Z');
@@ -104,7 +101,8 @@ export class Scene {
     const installation = { ...INSTALLATION, owners: { data: ROOT }, ...this.around.installation };
     const listing = new Listing(filter);
     for (const one of this.judged()) listing.add(one);
-    return modelOf({ ...this.state(), listing, place: PLACE, installation });
+    listing.add(judge(REQUESTS, this.counts.requests, this.state(), 'requests'));
+    return modelOf({ ...this.state(), listing, installation });
   }
 
   /** Returns the headline, and the status page's text before its figures. */

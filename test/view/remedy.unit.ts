@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ProjectList } from '../../src/projects/project-list.ts';
 import type { RefusalCode } from '../../src/view/refusal.ts';
-import { type Refused, type Remedy, diskRemedy, remedyOf } from '../../src/view/remedy.ts';
+import { type Refused, type Remedy, remedyOf } from '../../src/view/remedy.ts';
 
 const A = 'https://a.example';
 const X = 'https://x.example:81';
@@ -79,13 +79,4 @@ const ROWS = Object.entries(CASES).flatMap(([code, cases]) =>
 it.each(ROWS)('the remedy for %s: %s', (code, _, known, expected) => {
   const remedy = remedyOf({ code, viewBytesMax: 1024, ...known });
   expect(typeof expected === 'string' ? remedy.kind : remedy).toStrictEqual(expected);
-});
-
-it.each([
-  ['too little space', 100, 7, 10, { kind: 'free-disk-space', bytes: 3 }],
-  ['no space', 100, 0, 0, { kind: 'free-disk-space', bytes: 1 }],
-  ['a small disk', 9, 9, 10, { kind: 'lower-min-free', diskBytes: 9 }],
-  ['another failure', 100, 10, 10, undefined],
-])('the remedy for a disk with %s', (_, sizeBytes, freeBytes, minFreeBytes, expected) => {
-  expect(diskRemedy({ sizeBytes, freeBytes, minFreeBytes })).toStrictEqual(expected);
 });

@@ -1,15 +1,12 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { EXIT, Fatal, orElse } from '../../base/exit.ts';
-import { formatSizeOption } from '../../base/format.ts';
 import { printable } from '../../base/text.ts';
-
 import { groupName, ownerIn, userName } from '../../installation/accounts.ts';
-import { ownProgram } from '../../installation/installation.ts';
+import { type Announced, ownProgram } from '../../installation/installation.ts';
 import { exampleOrigin } from '../../projects/origins.ts';
 import { readProjectsFile } from '../../projects/projects-file.ts';
-import { type Address, hostAndPort } from '../../http/listener.ts';
-import { OPTIONS, projectsIn, SERVE_OPTIONS, type ServeSettings } from '../../settings.ts';
+import { OPTIONS, SERVE_OPTIONS, type ServeSettings } from '../../settings.ts';
 
 type ServeOption = keyof ServeSettings;
 
@@ -17,7 +14,7 @@ type ServeOption = keyof ServeSettings;
 export type Installation = Awaited<ReturnType<typeof readInstallation>>;
 
 /** @throws {Fatal} exit 64 if a path has characters that a configuration file could misread. */
-export async function readInstallation(given: ServeSettings) {
+export async function readInstallation(given: ServeSettings, self: Announced) {
   const entries = Object.entries(given).map(([name, value]) => {
     const isPath = ['DIR', 'FILE'].includes(OPTIONS[name as ServeOption].value);
     return [name, isPath && typeof value === 'string' ? plainPath(path.resolve(value)) : value];
@@ -29,6 +26,7 @@ export async function readInstallation(given: ServeSettings) {
   return {
     /** Every path is absolute, and every template can contain it. */
     settings,
+    texts: textsOf(self),
     /** The address of the status server; `undefined` if it is off. */
     status: settings.status === 'off' ? undefined : settings.status,
     /** `--data`; with a stream store, the projects file's directory. */
@@ -78,37 +76,15 @@ export function plainPath(file: string): string {
   );
 }
 
-/**
- * Returns the settings that are not defaults, by option, as texts. `store` is left out: it may
- * contain a password.
- */
-export function chosenSettings(
-  settings: ServeSettings,
-  names: readonly ServeOption[] = SERVE_OPTIONS,
-): [name: ServeOption, text: string][] {
-  const isStream = settings.store !== undefined;
-  const left = new Set<ServeOption>(isStream ? ['store', 'data'] : ['store']);
-  return names.flatMap((name) => {
-    const value = settings[name];
-    if (value === undefined || left.has(name)) return [];
-    const text = optionText(name, value);
-    const { fallback = '', parser } = OPTIONS[name];
-    const ownProjects = isStream ? '' : projectsIn(settings.data);
-    const usual =
-      name === 'projects'
-        ? ownProjects
-        : fallback && optionText(name, parser.read(fallback) as string);
-    return text === usual ? [] : [[name, text]];
-  });
+/** The chosen options as texts. `store` is left out: it may contain a password. */
+export type Texts = { readonly [N in ServeOption]?: string | undefined };
+
+function textsOf({ data, projects, chosen }: Announced): Texts {
+  const texts = SERVE_OPTIONS.map((name) => [name, chosen[name]?.text] as const);
+  const others = projects === `${data}/projects.json` ? undefined : projects;
+  return { ...Object.fromEntries(texts), data, projects: others, store: undefined };
 }
 
-function optionText(name: ServeOption, value: string | number | object): string {
-  if (typeof value === 'object') return hostAndPort(value as Address);
-  return OPTIONS[name].value === 'SIZE' ? formatSizeOption(value as number) : String(value);
-}
-
-/** Returns these settings as flags on a command line. */
-export const flagsOf = (settings: ServeSettings, names?: readonly ServeOption[]): string =>
-  chosenSettings(settings, names)
-    .map(([name, text]) => ` --${name} ${text}`)
-    .join('');
+/** Returns these options as flags on a command line. */
+export const flagsOf = (texts: Texts, names: readonly ServeOption[] = SERVE_OPTIONS): string =>
+  names.flatMap((name) => (texts[name] === undefined ? [] : ` --${name} ${texts[name]}`)).join('');

@@ -3,11 +3,11 @@ import { readEnv } from '../../base/env.ts';
 import { EXIT, Fatal } from '../../base/exit.ts';
 import { KiB } from '../../base/format.ts';
 import { type Address, fromOwnMachine, hostAndPort } from '../../http/listener.ts';
-import { envName, type ServeSettings } from '../../settings.ts';
+import { envName, SERVE_OPTIONS } from '../../settings.ts';
 import { isLoopback } from '../../status/guard.ts';
 import { TOKEN_ENV } from '../../status/token.ts';
 import { COLUMNS } from './clickhouse.ts';
-import { chosenSettings, flagsOf, type Installation, plainPath } from './installation.ts';
+import { flagsOf, type Installation, plainPath, type Texts } from './installation.ts';
 import { closedTo } from '../../installation/accounts.ts';
 import { programWords, realPath } from '../../installation/installation.ts';
 
@@ -36,9 +36,9 @@ export const VALUES: Readonly<Record<string, ValueOf>> = {
 
   // systemd, for version 245 or later
   run: runCommand,
-  serveFlags: ({ settings }) => flagsOf(settings),
-  archiveFlags: ({ settings }) => flagsOf(settings, ARCHIVED),
-  checkFlags: ({ settings }) => flagsOf(settings, ['data', 'projects']),
+  serveFlags: ({ texts }) => flagsOf(texts),
+  archiveFlags: ({ texts }) => flagsOf(texts, ARCHIVED),
+  checkFlags: ({ texts }) => flagsOf(texts, ['data', 'projects']),
   secrets: (of) => secretsOf(of).join(', '),
   writable: ({ settings, dir }) => (settings.store === undefined ? dir : ''),
   // A place that contains any of viewlog's files must stay visible.
@@ -52,8 +52,12 @@ export const VALUES: Readonly<Record<string, ValueOf>> = {
   program: ({ program }) => plainPath(program),
   programName: ({ runtime }) => (runtime === undefined ? 'viewlog' : 'viewlog.mjs'),
   baseImage: ({ runtime }) => (runtime === undefined ? 'debian:stable-slim' : 'node:26-slim'),
-  settingsInside: (of) =>
-    chosenSettings(settingsInside(of)).map(([name, text]) => `${envName(name)}=${text}`),
+  settingsInside: (of) => {
+    const inside = settingsInside(of);
+    return SERVE_OPTIONS.flatMap((name) =>
+      inside[name] ? `${envName(name)}=${inside[name]}` : [],
+    );
+  },
   exposedPorts: (of) => addressesOf(of).map((at, i) => fixed(at, FLAGS[i]!).replace(/^.*:/, '')),
   publishedPorts: (of) => addressesOf(of).map((at, i) => `${fixed(at, FLAGS[i]!)}:${at.port}`),
   healthPort: ({ settings, status }) => (status ?? settings).port,
@@ -167,7 +171,7 @@ const newToken = (dir: string): string => `${dir}/status-token`;
  * address. The status server therefore needs a token.
  * @throws {Fatal} exit 64 if a file is elsewhere.
  */
-function settingsInside({ settings, status, dir }: Installation): ServeSettings {
+function settingsInside({ settings, texts, status, dir }: Installation): Texts {
   const { projects, 'status-token-file': token, 'nats-creds': creds } = settings;
   const inside = (file: string): string => {
     const below = relative(dir, file);
@@ -176,11 +180,11 @@ function settingsInside({ settings, status, dir }: Installation): ServeSettings 
     throw new Fatal(EXIT.usage, `"${file}" is not in "${dir}", and ${hint}`);
   };
   return {
-    ...settings,
-    data: '/data',
-    projects: inside(projects),
+    ...texts,
+    data: texts.data && '/data',
+    projects: texts.projects && inside(projects),
     host: '0.0.0.0',
-    status: status === undefined ? 'off' : { host: '0.0.0.0', port: status.port },
+    status: status === undefined ? 'off' : `0.0.0.0:${status.port}`,
     'status-token-file': status && inside(token ?? newToken(dir)),
     'nats-creds': creds && inside(creds),
   };

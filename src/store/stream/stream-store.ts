@@ -21,7 +21,7 @@ import { every } from '../../base/time.ts';
 import { configFault, limitFault, type StreamNeeds, VIEWS } from '../../jetstream/inspect.ts';
 import { FAILURES, Publisher } from '../../jetstream/publisher.ts';
 import { StreamWatch } from '../../jetstream/stream-watch.ts';
-import { findStream, type PrepareOptions, prepareStream, probe } from '../../jetstream/stream.ts';
+import { type PrepareOptions, prepareStream, probe } from '../../jetstream/stream.ts';
 import { lineHeadOf, linesOf } from '../../view/line.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
 import { type Appended, SHUTTING_DOWN, type ViewStore } from '../store.ts';
@@ -89,16 +89,7 @@ export class StreamStore implements ViewStore {
     this.#options = options;
     this.#publisher = new Publisher(cluster, stream);
     this.#stamp = createStamper(now);
-    const watch = new StreamWatch(
-      {
-        ...options,
-        needs: () => needsOf(options),
-        isConnected: () => cluster.server !== undefined,
-        inspect: () => findStream(cluster, stream),
-        probe: () => probe(cluster, stream, VIEWS),
-      },
-      info,
-    );
+    const watch = new StreamWatch({ ...options, needs: () => needsOf(options) }, info);
     this.#watch = watch;
     cluster.onChange(() => void watch.check());
     this.#endChecks = every(CHECK_MS, () => void watch.check());

@@ -6,8 +6,10 @@ import {
   readInstallation,
 } from '../../../src/commands/example/installation.ts';
 import { VALUES } from '../../../src/commands/example/values.ts';
+import { example } from '../../../src/commands/example.ts';
+import { readCommand } from '../../../src/commands/command.ts';
 import { tempDir } from '../../support/temp-dir.ts';
-import { readArguments, readSettings, SERVE_OPTIONS } from '../../../src/settings.ts';
+import { readArguments } from '../../../src/settings.ts';
 
 // The values that templates are filled in with, by the options of `serve`.
 
@@ -17,7 +19,9 @@ async function valueOf(name: string, options: string, here: Partial<Installation
   const args = ['example', '--data', DATA, ...options.split(' ').filter(Boolean)];
   const { flags } = readArguments(args);
   const given = flags.filter((flag) => !options.includes('--store') || flag.value !== DATA);
-  const installation = await readInstallation(readSettings(given, SERVE_OPTIONS, () => undefined));
+  const line = { command: 'example', flags: given, operands: [] };
+  const { settings, self } = readCommand(example, line, () => undefined);
+  const installation = await readInstallation(settings, self);
   const program = { program: '/opt/viewlog.mjs', runtime: '/usr/bin/node', owner: undefined };
   return VALUES[name]!({ ...installation, ...program, ...here }, 'vector');
 }
@@ -40,7 +44,7 @@ it.each<[name: string, options: string, value: unknown, here?: Partial<Installat
   [
     'serveFlags',
     '--keep-days 30 --max-view 65536B',
-    ` --data ${DATA} --max-view 64KiB --keep-days 30`,
+    ` --data ${DATA} --max-view 65536B --keep-days 30`,
   ],
   ['serveFlags', STREAM, ` --projects ${DATA}/projects.json`],
   ['secrets', '--status 0.0.0.0:8081', 'VIEWLOG_STATUS_TOKEN=…'],
