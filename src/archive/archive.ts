@@ -22,7 +22,7 @@ import { startRetention } from '../disk/retention.ts';
 import { batchOf } from './archive-batch.ts';
 import { ArchiveFiles, type ArchiveFilesOptions } from './archive-files.ts';
 import { ArchiveLog } from './archive-log.ts';
-import { mismatchOf } from './archive-record.ts';
+import { type ArchiveRecord, mismatchOf } from './archive-record.ts';
 import { RestoredDay } from './restored-day.ts';
 import {
   readFromLeader,
@@ -274,13 +274,19 @@ export class Archive {
     const ends = await source.ends();
     if ((await mismatchOf(this.#files.record, source, ends)) !== undefined) return false;
     const missing: Run[] = [];
-    for (const run of this.#missing) missing.push(...(await this.#readFromLeader(run)));
+    let { lastView } = this.#files.record!;
+    for (const run of this.#missing) {
+      const read = await this.#readFromLeader(run);
+      missing.push(...read.missing);
+      const isLater = (read.lastView?.sequence ?? 0) > (lastView?.sequence ?? 0);
+      if (isLater) ({ lastView } = read);
+    }
     this.#log.gaps(missing.filter(([from]) => from > this.#loggedTo));
     this.#loggedTo = this.sequence;
     // The stream has removed the messages before its first one since.
     const asked = missing.filter(([, to]) => to >= ends.first).slice(-RUNS_MAX);
     if (this.#missing.length > 0) {
-      await this.#advance(this.sequence, asked);
+      await this.#advance(this.sequence, asked, lastView);
     }
     this.#isNew = false;
     this.#auditedMs = performance.now();
@@ -288,10 +294,11 @@ export class Archive {
     return true;
   }
 
-  /** Archives what the leader has of a run, which may be long; returns what it has not. */
-  async #readFromLeader(run: Run): Promise<Run[]> {
+  /** Archives what the leader has of a run, which may be long; returns what it lacks. */
+  async #readFromLeader(run: Run) {
     const [from, to] = run;
     const missing: Run[] = [];
+    let lastView: ArchiveRecord['lastView'];
     let after = from - 1;
     let count = 0;
     for await (const messages of readFromLeader(this.#options.source, run)) {
@@ -299,10 +306,12 @@ export class Archive {
       for (const [day, lines] of batch.days) await this.#files.complete(day, lines);
       this.#log.skip(batch.skipped);
       missing.push(...batch.gaps);
+      lastView = batch.lastView ?? lastView;
       after = batch.to;
       count += messages.length;
     }
     if (count > 0) this.#log.foundMissing(run, count);
-    return after < to ? [...missing, [after + 1, to]] : missing;
+    if (after < to) missing.push([after + 1, to]);
+    return { missing, lastView };
   }
 }

@@ -68,6 +68,19 @@ describe('messages that a deposed leader did not have', () => {
     expect(await archiveAll(stream, dir)).toStrictEqual([]);
   });
 
+  it('show later, like any other message, that the servers have lost messages', async () => {
+    const { stream, dir } = scene();
+    let isBehind = true;
+    stream.omits = (isLast) => isLast && isBehind;
+    expect(await archiveAll(stream, dir)).toStrictEqual([expect.stringContaining('archived')]);
+    isBehind = false;
+    const [fresh = ''] = storedLines('2026-03-03', 1);
+    stream.lose(59, [fresh]);
+    const log = await archiveAll(stream, dir);
+    expect(log).toStrictEqual([expect.stringContaining('message 60 is another one')]);
+    expectArchived(dir, [...LINES, fresh]);
+  });
+
   it('are archived once before a run ends, even if other messages have the same views', async () => {
     const { stream, dir } = scene([...LINES, LINES[14]!]);
     hide(stream, 11, 20);

@@ -77,7 +77,9 @@ export class Removals {
     if (this.#listedMs <= ledger.operatorMs) return;
     check(this.#ageMs(kind, day) >= 0, 'which is younger than promised');
     check(day !== this.daysOf(kind).at(-1), 'the newest');
-    check((this.#open.get(inode) ?? Infinity) > this.#listedMs, 'which is open');
+    // A file that could not be opened, and was not written, may still have to be closed.
+    const isOpen = (this.#open.get(inode) ?? Infinity) <= this.#listedMs;
+    check(!isOpen || !ledger.life.written.has(inode), 'which is open');
     check(this.#closed[kind].day !== day || hasPassed(this.#closed), 'which was open just now');
   }
 
