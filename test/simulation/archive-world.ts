@@ -22,6 +22,8 @@ export class ArchiveWorld extends World<ArchiveProcess> {
   #omitsNext = false;
   /** The servers have lost messages, and the archive may not have noticed yet. */
   hasLost = false;
+  /** The file that the last process was to restore. */
+  restoring: string | undefined;
   /** Files that were cut short and not restored. */
   readonly cutFiles = new Map<string, Inode>();
   /** An earlier record that still fits the stream, and the files of that time. */
@@ -58,9 +60,12 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     else if (change < 0.36) this.#cutFile();
     // A new process asks the leader as soon as it has read everything.
     this.#changedMs = this.time.nowMs;
+    // A process that was killed before it could say so may have recorded a day as restored.
+    const { restoring = '' } = this;
+    if (this.record?.shortened.includes(restoring) === false) this.cutFiles.delete(restoring);
     const [cut] = this.cutFiles.keys();
-    const isRestored = cut !== undefined && !isAtPeace && this.random.chance(0.5);
-    return new ArchiveProcess(this, isRestored ? cut.slice(6, 16) : undefined);
+    this.restoring = isAtPeace || this.random.chance(0.5) ? undefined : cut;
+    return new ArchiveProcess(this, this.restoring?.slice(6, 16));
   }
 
   protected override events(): readonly Event[] {
