@@ -131,6 +131,8 @@ export class ArchiveWorld extends World<ArchiveProcess> {
   checkRestored(day: string): void {
     // What a deposed leader did not have is asked for later.
     if (this.quietSinceMs > this.time.nowMs || this.hasLost) return;
+    // The operator may have moved the file while it was being written.
+    if (this.time.nowMs - this.ledger.operatorMs < 1_000) return;
     const position = this.record?.sequence ?? 0;
     for (const line of this.stream.lines(position)) {
       const n = Number(NUMBER.exec(line)![1]);
