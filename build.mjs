@@ -90,7 +90,7 @@ const { outputFiles, metafile } = await build({
   bundle: true,
   platform: 'node',
   target: 'node20',
-  mainFields: ['module', 'main'], // jsonc-parser's `main` cannot be bundled
+  mainFields: ['module', 'main'], // jsonc-parser's `main` can't be bundled
   define: {
     COMMIT: JSON.stringify(commit()),
     STATUS_PAGE: packed({ css: page.css, js: page.js }),
@@ -136,7 +136,7 @@ function commit() {
   const args = ['-c', `safe.directory=${cwd}`, 'describe', '--always', '--dirty', '--abbrev=7'];
   const options = { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] };
   let found = '';
-  let cause = 'this is not a git checkout';
+  let cause = "this isn't a git checkout";
   try {
     // Otherwise git could find the checkout of another project that contains this directory.
     if (existsSync(join(cwd, '.git'))) {
@@ -236,7 +236,7 @@ function compile(executable) {
   try {
     const nodes = readFileSync(join(dirname(process.execPath), '../LICENSE'), 'utf8');
     writeFileSync(main, withLicences(licences + notice(`Node.js ${process.versions.node}`, nodes)));
-    rmSync(executable, { force: true }); // a running executable cannot be overwritten
+    rmSync(executable, { force: true }); // a running executable can't be overwritten
     const options = { main, mainFormat: 'module', output: executable };
     writeFileSync(config, JSON.stringify({ ...options, disableExperimentalSEAWarning: true }));
     execFileSync(process.execPath, ['--build-sea', config], { stdio: 'pipe' });

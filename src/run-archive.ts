@@ -35,7 +35,7 @@ const WAIT_MS_MAX = 1_000;
  * Writes the views of a stream to view files, each once, until SIGTERM or SIGINT; with `--once`
  * or `--restore`, until it has read what the stream held at the start.
  * @returns 65 if it ends without a signal, and a view file is shorter than it was.
- * @throws {Fatal} if it cannot start or go on.
+ * @throws {Fatal} if it can't start or go on.
  */
 export async function runArchive(
   settings: ArchiveSettings,
@@ -95,6 +95,6 @@ async function failAfterDrain(fatal: Fatal | undefined): Promise<never> {
   if (fatal !== undefined) throw fatal;
   await sleep(LIMITS.drainTimeoutMs);
   const seconds = plural(LIMITS.drainTimeoutMs / 1000, 'second');
-  const message = `Stopped before the files were written and synced, after ${seconds}`;
+  const message = `Stopped after ${seconds}, before the files were written and synced`;
   throw new Fatal(EXIT.ioError, message);
 }

@@ -35,8 +35,8 @@ export interface ServiceOptions {
 }
 
 /**
- * Runs the collector until SIGTERM or SIGINT, or until the store cannot go on.
- * @throws {Fatal} if it cannot start, or cannot write what it accepted when it stops.
+ * Runs the collector until SIGTERM or SIGINT, or until the store can't go on.
+ * @throws {Fatal} if it can't start, or can't write what it accepted when it stops.
  */
 export async function serve(
   settings: ServeSettings,
@@ -47,7 +47,7 @@ export async function serve(
   const { projects, reload, close: unfollow } = await followProjects(settings.projects, log);
   const isListed = (id: string): boolean => projects.find(id) !== undefined;
   const open = settings.store === undefined ? openFiles : openStreams;
-  // A cluster that does not answer, or a disk that hangs, can delay this.
+  // A cluster that doesn't answer, or a disk that hangs, can delay this.
   const opening = open(settings, { self, asOwner, isListed, now: Date.now, log, onFatal: fail });
   const stores = await Promise.race([opening, stopped]);
   if (stores === undefined) return EXIT.done;
@@ -116,7 +116,7 @@ interface StoresOptions extends ServiceOptions {
 
 /**
  * Locks the data directory, seals its view file, and begins to remove old files.
- * @throws {Fatal} if the settings cannot be met.
+ * @throws {Fatal} if the settings can't be met.
  */
 async function openFiles(settings: ServeSettings, options: StoresOptions) {
   const { data: dir, durability, 'min-free': minFreeBytes } = settings;
@@ -141,7 +141,7 @@ async function openFiles(settings: ServeSettings, options: StoresOptions) {
     lock,
     /**
      * @param saving writes more to the data directory, while it is still locked.
-     * @throws {Fatal} if a view could not be written or synced since the stop began.
+     * @throws {Fatal} if a view couldn't be written or synced since the stop began.
      */
     async close(saving: Promise<unknown>) {
       await Promise.all([refused.close(LIMITS.closeTimeoutMs), saving]);
@@ -156,7 +156,7 @@ async function openFiles(settings: ServeSettings, options: StoresOptions) {
 
 /**
  * Opens the streams of views and of refused views in a cluster.
- * @throws {Fatal} if the settings cannot be met.
+ * @throws {Fatal} if the settings can't be met.
  */
 async function openStreams(settings: ServeSettings, options: StoresOptions) {
   const { store: address, 'nats-stream': stream, 'nats-creds': credsFile } = settings;

@@ -29,13 +29,13 @@ const anySize = o.size(0, SIZE_MAX);
 const queueSize = o.size(64 * KiB, SIZE_MAX);
 const viewSize = o.size(KiB, LARGEST_MAX_VIEW_BYTES);
 
-/** An option; `V` is the type of its setting. */
+/** An option whose setting has the type `V`. */
 interface Option<V> {
   /** The placeholder for its value in the help; empty for a switch, which has no value. */
   readonly value: string;
   readonly parser: o.Parser<unknown>;
   readonly help: string;
-  /** The text of its value if none is given. */
+  /** The value's text if none is given. */
   readonly fallback?: string | undefined;
   /** True: several values form a list. Otherwise the last value counts. */
   readonly isList?: boolean;
@@ -61,17 +61,17 @@ const ORIGINS: Option<readonly string[]> = {
 /** A collector's options; `archive`, `example` and `doctor` have some of them, too. */
 const SERVE = {
   host: option('ADDRESS', o.text, 'address to listen on', '127.0.0.1'),
-  port: option('PORT', o.whole(0, PORT_MAX), 'port to listen on; 0: any free one', '8080'),
+  port: option('PORT', o.whole(0, PORT_MAX), 'port to listen on; 0: any free port', '8080'),
   data: option('DIR', o.text, 'directory of the view files', './data'),
   projects: option('FILE', o.text, 'projects file (default: projects.json in --data)', ''),
   durability: option('WHEN', durability, 'disk: acknowledge after sync; os: after write', 'disk'),
   'max-view': option('SIZE', viewSize, 'largest view, as sent and as stored', '16KiB'),
   'max-queue': option('SIZE', queueSize, 'memory for requests in flight', '32MiB'),
-  'min-free': option('SIZE', anySize, 'refuse views below this much free disk', '64MiB'),
+  'min-free': option('SIZE', anySize, 'refuse views below this much free disk space', '64MiB'),
   'max-refused': option('SIZE', anySize, 'refused views to store per day', '64MiB'),
   'keep-refused-days': option('DAYS', days, 'days to retain refused views; 0: forever', '14'),
   'keep-days': option('DAYS', days, 'days to retain view files; 0: forever', '0'),
-  store: option('URL', clusterAddress, 'store views in NATS, at nats://HOST[,HOST]…, not in files'),
+  store: option('URL', clusterAddress, 'store views in NATS (nats://HOST[,HOST]…), not in files'),
   'nats-stream': option('NAME', streamName, 'the stream; created if missing', 'VIEWS'),
   'nats-replicas': option(
     'COUNT',
@@ -94,7 +94,7 @@ const ACTIVATE = {
   name: option('NAME', o.text, "the project's name; only you see it"),
   origin: ORIGINS,
   'remove-origin': { ...ORIGINS, help: 'an origin to remove from the list' },
-  'max-views-per-minute': option('COUNT', count, 'more are refused; a new project has 6000'),
+  'max-views-per-minute': option('COUNT', count, 'views per minute; 6000 for a new project'),
   contact: option('TEXT', o.text, 'your contact for the project; only you see it'),
   operator: option('ADDRESS', email, 'your e-mail address, shown in refusals'),
 };
@@ -107,21 +107,21 @@ const REPORT = {
   project: option('ID', projectId, 'this project only'),
   'time-zone': option('ZONE', o.timeZone, "time zone of days and hours (default: the system's)"),
   top: option('COUNT', o.whole(1, 1000), 'length of the lists', '10'),
-  query: toggle('keep the query of pages'),
-  html: option('FILE', o.text, 'write a page to FILE, or stdout (-), instead of text'),
+  query: toggle('keep the query in page addresses'),
+  html: option('FILE', o.text, 'write an HTML page to FILE (- for stdout) instead of text'),
   json: toggle('print JSON instead of text'),
 };
 
 const OTHERS = {
   'archive-from': option('URL', clusterAddress, 'NATS servers of the stream, nats://… or tls://…'),
-  receipt: toggle('print for each day the number of views and the sum of their ids'),
+  receipt: toggle("print each day's number of views and sum of ids"),
   once: toggle('archive what the stream holds at start-up, then stop'),
-  restore: option('DAY', o.day, "then add the lines that a day's file lacks, and stop"),
+  restore: option('DAY', o.day, "archive, add the lines that a day's file lacks, then stop"),
   'replay-to': option('URL', o.httpUrl, 'collector to send to (default: --host and --port)'),
   url: option('URL', o.viewUrl, 'address that pages post views to (default: --host and --port)'),
   campaigns: toggle('keep utm_… parameters in the url of a view'),
-  licenses: toggle('print the licences of everything in this program instead'),
-  'probe-project': option('ID', projectId, 'with --url: sends one real view, which is stored'),
+  licenses: toggle('print licences instead of the version'),
+  'probe-project': option('ID', projectId, 'with --url: send one real view, which is stored'),
 };
 
 export const OPTIONS = { ...SERVE, ...ACTIVATE, ...REPORT, ...OTHERS };

@@ -12,12 +12,12 @@ const schedule = fc.record({
 describe.each([NODE, NEWEST_DENO, DENO_2_5, BUN].filter(isPresent))(
   'attackers on $name',
   (runtime) => {
-    it('do not exhaust memory, nor keep honest views from being answered', async () => {
+    it("don't exhaust memory, and honest views are answered meanwhile", async () => {
       await fc.assert(
         fc.asyncProperty(schedule, async ({ ways, clients }) => {
           await withstand(runtime, ways, { clients, ms: 1_000 });
         }),
-        // Does not shrink a failed schedule, because the outcome depends on more than the schedule.
+        // Doesn't shrink a failed schedule, because the outcome depends on more than the schedule.
         { numRuns: 2, endOnFailure: true },
       );
     }, 300_000);
@@ -26,15 +26,15 @@ describe.each([NODE, NEWEST_DENO, DENO_2_5, BUN].filter(isPresent))(
       ['16KiB', 3_500, 'sends half a body, and stalls'],
       ['16KiB', 4_000, 'is refused, and stalls'],
       ['1MiB', 4_000, 'sends the first byte of a body, and stalls'],
-      ['1MiB', 700, 'sends a megabyte but for its end, and stalls'],
-      ['1MiB', 700, 'sends a megabyte but for its end, in chunks, and stalls'],
-    ])('with --max-view %s, %d clients whose way is: %s', async (max, clients, way) => {
+      ['1MiB', 700, 'sends a megabyte without its end, and stalls'],
+      ['1MiB', 700, 'sends a megabyte without its end, in chunks, and stalls'],
+    ])('with --max-view %s, %d clients, each of which %s', async (max, clients, way) => {
       await withstand(runtime, [way], { clients, ms: 3_000, args: ['--max-view', max] });
     });
 
     // Node makes an object of each chunk of a read: 11,000 if each has one byte.
     it.each(['16KiB', '1MiB'])(
-      'cannot fill the memory with bodies in chunks of one byte, up to %s',
+      "can't fill the memory with bodies in chunks of one byte, up to %s",
       async (max) => {
         const args = ['--max-view', max];
         const ways = ['sends a body by the byte, in chunks'];

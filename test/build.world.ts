@@ -59,7 +59,7 @@ it('a build names its commit, also in a checkout that belongs to another user', 
   expect(said).toContain(` (${commit.toString().slice(0, 7)})`);
 });
 
-it('a release is not built from changed files or from an unknown commit; other builds are', () => {
+it("a release isn't built from changed files or from an unknown commit; other builds are", () => {
   const dir = checkout();
   appendFileSync(join(dir, 'README.md'), 'changed\n');
   const refused = /^error: a release needs a known, unchanged commit: /;
@@ -73,11 +73,11 @@ it('a release is not built from changed files or from an unknown commit; other b
     stderr: expect.stringMatching(refused),
   });
   expect(existsSync(join(dir, 'dist'))).toBe(false);
-  const warning = 'warning: the build names no commit: this is not a git checkout\n';
+  const warning = "warning: the build names no commit: this isn't a git checkout\n";
   expect(build(dir)).toStrictEqual({ status: 0, stderr: warning });
 });
 
-it('an executable is only made by a Node that can make one', () => {
+it('--compile names the Node that it needs', () => {
   expect(build(ROOT, ['--compile'])).toStrictEqual({
     status: 1,
     stderr: `error: --compile needs Node 26 or later; this is Node ${process.versions.node}\n`,

@@ -14,7 +14,7 @@ describe('explain', () => {
   const explain = (view: unknown, ...args: string[]) =>
     run(['explain', ...args], { input: typeof view === 'string' ? view : JSON.stringify(view) });
 
-  it('reads stdin or a file, stores nothing, and says which file it cannot read', async () => {
+  it("reads stdin or a file, stores nothing, and says which file it can't read", async () => {
     const data = dataDirectory();
     const input = JSON.stringify(MINIMAL_VIEW);
     const stdout = '201: the view would be stored, for project 1000001\n';
@@ -25,7 +25,7 @@ describe('explain', () => {
     expect(await run(['explain', file], { data })).toMatchObject({ code: 0, stdout });
     const missing = await run(['explain', `${file}.not`], { data });
     expect(missing.code).toBe(74);
-    expect(missing.stderr).toContain(`Cannot read "${file}.not": ENOENT`);
+    expect(missing.stderr).toContain(`Can't read "${file}.not": ENOENT`);
     const stderr = 'error: explain takes only [FILE], not "b"\n';
     expect(await run(['explain', file, 'b'], { data })).toMatchObject({ code: 64, stderr });
   });
@@ -95,7 +95,7 @@ describe('explain', () => {
     const { stdout } = await explain({ ...MINIMAL_VIEW, '\u001b[2J\u202e': '\u0007' });
     // oxlint-disable-next-line no-control-regex
     expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
-    expect(stdout).toContain(String.raw`\u001b[2J\u202e is not a field of a view`);
+    expect(stdout).toContain(String.raw`\u001b[2J\u202e isn't a field of a view`);
   });
 });
 
@@ -105,7 +105,7 @@ describe('the projects file', () => {
     [['--origin', 'https://www.example.com'], 'https://www.example.com'],
     [['--origin', 'https://*.example.com', '--origin', 'https://a.example'], 'https://a.example'],
   ])(
-    'has a project after which a script and a curl are printed that work: %s',
+    'gets a project from activate, which prints a script and a curl that work: %s',
     async (origins, site) => {
       const data = dataDirectory({ projects: [] });
       const viewlog = await startViewlog({ data });
@@ -187,7 +187,7 @@ it.each([
   ['activate', '1000001', '--origin=https://user:secret@host/path'],
   ['replay', 'nats://user:secret@host', '--to=http://user:secret@host/path'],
   ['example', 'nats://user:secret@host'],
-])('a password in a wrong place is not repeated: %s %s', async (...args) => {
+])('no message repeats a password in a wrong place: %s %s', async (...args) => {
   const { code, stdout, stderr } = await run(args);
   expect([code, stdout, stderr]).toStrictEqual([
     64,

@@ -61,6 +61,6 @@ it('a release has the notes of its version', () => {
   expect(notes('9.9.9')).toMatchObject({
     status: 1,
     stdout: '',
-    stderr: 'error: package.json is not of version 9.9.9\n',
+    stderr: 'error: package.json has another version than 9.9.9\n',
   });
 });

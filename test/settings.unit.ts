@@ -206,12 +206,12 @@ describe('variables that no command reads', () => {
     ]);
   });
 
-  it('do not include the settings of other commands, or names of other programs', () => {
+  it("don't include the settings of other commands, or names of other programs", () => {
     const names = [...ALL.flatMap((name) => envName(name) ?? []), 'VIEWLOG_STATUS_TOKEN'];
     expect(strayVariables([...names, 'VIEWLOGX', 'PATH'], () => 'x')).toStrictEqual([]);
   });
 
-  it('do not include service links, which set nothing', () => {
+  it("don't include service links, which set nothing", () => {
     const env = {
       VIEWLOG_SERVICE_HOST: '10.0.0.1',
       VIEWLOG_SERVICE_PORT_HTTP: '8080',

@@ -60,7 +60,7 @@ async function rsyslog(data: string) {
   };
 }
 
-/** Returns the ids of the lines that are not fragments. */
+/** Returns the ids of the lines that aren't fragments. */
 const idsOf = (lines: readonly string[]): string[] =>
   lines.map((line) => parsed(line)?.id).filter((id) => id !== undefined);
 

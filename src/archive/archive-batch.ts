@@ -9,15 +9,15 @@ import type { Run, StreamMessage } from './stream-source.ts';
 export type ArchiveLine = NonNullable<ReturnType<typeof readMessage>>;
 
 /**
- * Makes a batch, to be recorded as a whole, of messages that come after the message `after`. It
- * ignores messages of other subjects.
+ * Returns the messages after `after` as a batch, to be recorded as a whole. Ignores messages with
+ * other subjects.
  */
 export function batchOf(messages: readonly StreamMessage[], after: number) {
   /** Lines in the stream's order. */
   const days = new Map<string, ArchiveLine[]>();
-  /** The sequences of messages that are not views. */
+  /** The sequences of messages that aren't views. */
   const skipped: number[] = [];
-  /** Messages that were not sent: the stream no longer has them, or a server left them out. */
+  /** Messages that weren't sent: the stream no longer has them, or a server left them out. */
   const gaps: Run[] = [];
   /** The sequence of the last message. */
   let to = after;
@@ -37,8 +37,8 @@ export function batchOf(messages: readonly StreamMessage[], after: number) {
 }
 
 /**
- * Reads a line that a collector wrote; `undefined` if it is anything else. Its fields are not
- * checked, so that views of a newer collector are archived too.
+ * Reads a line that a collector wrote; `undefined` for any other text. Doesn't check the fields, so
+ * views of newer collectors are archived too.
  */
 export function readMessage(data: Uint8Array) {
   // The archive will add a newline. A collector's --max-view may be larger than the archive's
@@ -46,7 +46,7 @@ export function readMessage(data: Uint8Array) {
   if (data.length >= LARGEST_MAX_VIEW_BYTES || !isUtf8(data)) return undefined;
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.length);
   const text = bytes.toString('utf8');
-  // The id is remembered, and as a part of the text it would keep all of it in memory.
+  // Copies the id: a remembered part of the text would keep the whole text in memory.
   const head = readHead(bytes.toString('latin1', 0, HEAD_BYTES));
   if (head === undefined || /[\r\n]/.test(text)) return undefined;
   if (!text.endsWith('}') || !isJson(text)) return undefined;

@@ -12,7 +12,7 @@ import { type PatientOptions, PatientWriter } from './patient-writer.ts';
 import { RecentIds } from '../base/recent-ids.ts';
 
 export interface ArchiveFilesOptions extends PatientOptions {
-  /** The most ids to hold in memory, of lines that the record does not cover. */
+  /** The most ids to hold in memory of lines beyond the record. */
   readonly idsMax?: number;
   /** View files more than this many days old are removed; 0: none. */
   readonly keepDays: number;
@@ -24,28 +24,28 @@ export interface ArchiveFilesOptions extends PatientOptions {
 interface Day {
   /** The recorded size when the file was opened; `undefined` once the archive has caught up. */
   start: number | undefined;
-  /** The ids of later lines, as long as their messages have not come. */
+  /** The ids of later lines whose messages haven't come yet. */
   readonly ids: Set<string>;
   size: number;
 }
 
 /** About 300 MiB. */
 const IDS_MAX = 3_000_000;
-/** An id that comes again within so many messages is written once. About 20 MiB. */
+/** An id that recurs within this many messages is written once. Takes about 20 MiB. */
 const RECENT_MAX = 100_000;
 const WARNINGS_MAX = 10;
 const LINE_END = Uint8Array.of(NEWLINE);
 
 /**
- * The view files, one of which is open, and the record of what is in them. Every call waits while
- * the disk is full; it throws if the process is stopped meanwhile. Calls must not overlap.
+ * The view files, one of them open, and the record of their contents. Every call waits while the
+ * disk is full; it throws if the process is stopped meanwhile. Calls must not overlap.
  */
 export class ArchiveFiles {
   readonly #options: ArchiveFilesOptions;
   readonly writer: PatientWriter;
   readonly #days = new Map<string, Day>();
   readonly #recent = new RecentIds(RECENT_MAX);
-  /** No message that is still to come is in the files. */
+  /** True: no later message is in the files yet. */
   #isCaughtUp = false;
   /** `undefined` if nothing has been archived. */
   record: ArchiveRecord | undefined;
@@ -60,7 +60,7 @@ export class ArchiveFiles {
     this.writer = new PatientWriter(options, (day) => this.examine([fileNameOf('views', day)]));
   }
 
-  /** @throws {Fatal} exit 65 or 74 if the record cannot be read. */
+  /** @throws {Fatal} exit 65 or 74 if the record can't be read. */
   async start(): Promise<void> {
     this.record = await readRecord(this.#options.files, this.#options.dir);
     await this.writer.check();
@@ -90,7 +90,7 @@ export class ArchiveFiles {
     return isComplete;
   }
 
-  /** Removes sizes that no longer hold from the record. */
+  /** Removes outdated sizes from the record. */
   async #forget(missing: readonly string[], shortened: readonly string[]): Promise<void> {
     for (const name of shortened) this.#options.log.error(shortenedText(name));
     const names = [...missing, ...shortened];
@@ -107,7 +107,7 @@ export class ArchiveFiles {
     // Later, nothing would show that a file is shorter than it was.
     const { dir } = this.#options;
     await this.writer.repeat(dir, async () => {
-      if (!(await this.examine())) throw new Error('a view file cannot be examined');
+      if (!(await this.examine())) throw new Error("a view file can't be examined");
     });
     this.#days.clear();
     this.#recent.clear();
@@ -117,8 +117,8 @@ export class ArchiveFiles {
   }
 
   /**
-   * Appends the lines that the file does not have yet; they are durable when it resolves.
-   * @throws {Fatal} exit 65 if the file has too many lines that the record does not cover.
+   * Appends the lines that the file doesn't have yet; they are durable when it resolves.
+   * @throws {Fatal} exit 65 if the file has too many lines that the record doesn't cover.
    */
   async append(day: string, lines: readonly ArchiveLine[]): Promise<void> {
     const known = await this.#open(day);
@@ -130,7 +130,7 @@ export class ArchiveFiles {
   }
 
   /**
-   * Appends the lines whose ids are not in the file, wherever it may have them.
+   * Appends the lines whose ids aren't anywhere in the file.
    * @returns their number.
    */
   async complete(day: string, lines: readonly ArchiveLine[]): Promise<number> {
@@ -162,7 +162,7 @@ export class ArchiveFiles {
 
   /**
    * Call once every message that an earlier process may have written has been read.
-   * @param isCertain false: some may be, so this process continues to look for them.
+   * @param isCertain false: the files may have lines of later messages, to be looked for.
    */
   caughtUp(isCertain: boolean): void {
     this.#isCaughtUp = isCertain;
@@ -191,7 +191,7 @@ export class ArchiveFiles {
     if (day !== this.writer.day) await this.examine([fileNameOf('views', day)]);
     await this.writer.append(day);
     const before = this.#days.get(day);
-    // A different size shows that this is another file, or one that was begun anew.
+    // A different size shows that this is another file, or a new one of the same name.
     return before?.size === this.writer.fileBytes ? before : this.#begin(day);
   }
 
@@ -203,7 +203,7 @@ export class ArchiveFiles {
     this.bytes += bytes.length;
   }
 
-  /** Collects the ids in a file, now open and sealed, that the record does not cover. */
+  /** Collects the ids in a file, now open and sealed, that the record doesn't cover. */
   async #begin(day: string): Promise<Day> {
     const name = fileNameOf('views', day);
     const size = this.writer.fileBytes;
@@ -235,7 +235,7 @@ export class ArchiveFiles {
   async #save(record: ArchiveRecord): Promise<void> {
     const { dir, files } = this.#options;
     const path = archiveRecordOf(dir);
-    // If the record cannot be replaced, the old one is still there, and still true.
+    // If the record can't be replaced, the old one is still there, and still true.
     const replace = (): Promise<void> => replaceFile(files, path, `${JSON.stringify(record)}\n`);
     await this.writer.repeat(path, replace);
     this.record = record;
@@ -249,8 +249,8 @@ export class ArchiveFiles {
 function tooMany(name: string, idsMax: number): Fatal {
   return new Fatal(
     EXIT.badData,
-    `"${name}" and other files have more than ${plural(idsMax, 'line')} that "archive.json" does ` +
-      'not cover; move away the view files of days that the stream still has: the archive writes ' +
+    `"${name}" and other files have more than ${plural(idsMax, 'line')} that "archive.json" doesn't ` +
+      'cover; move away the view files of days that the stream still has: the archive writes ' +
       'them again',
   );
 }

@@ -13,13 +13,13 @@ export class ArchiveLog {
   readonly #log: Log;
   readonly #stream: string;
   #loggedLag = 0;
-  /** Messages that are not views. */
+  /** Messages that aren't views. */
   skipped = 0;
   /** Messages that the stream removed before they were archived. */
   lost = 0;
   /** Messages that were read as missing and that the leader has after all. */
   leftOut = 0;
-  /** Why the stream cannot be read now. */
+  /** Why the stream can't be read now. */
   unreadable: string | undefined;
 
   constructor(log: Log, stream: string) {
@@ -27,7 +27,7 @@ export class ArchiveLog {
     this.#stream = stream;
   }
 
-  /** Logs one line for a batch, so that foreign messages cannot flood the log. */
+  /** Logs one line for a batch, so that foreign messages can't flood the log. */
   skip(messages: readonly number[]): void {
     if (messages.length === 0) return;
     this.skipped += messages.length;
@@ -52,14 +52,14 @@ export class ArchiveLog {
     this.leftOut += count;
     this.#log.error(
       `Messages ${from} to ${to} of stream "${this.#stream}" were missing when the archive read ` +
-        `them, but the stream's leader has ${plural(count, 'message')} of them; archived`,
+        `them, but the stream's leader has ${plural(count, 'message')} of them; they are now archived`,
     );
   }
 
   failed(error: unknown): void {
     const reason = printable(errorText(error));
     if (reason !== this.unreadable) {
-      this.#log.warn(`Cannot read stream "${this.#stream}": ${reason}; retrying`);
+      this.#log.warn(`Can't read stream "${this.#stream}": ${reason}; retrying`);
     }
     this.unreadable = reason;
   }

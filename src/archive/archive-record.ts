@@ -14,7 +14,7 @@ const RECORD = v.strictObject({
   created: v.string(),
   /** Every message up to this one is in the view files, and synced. */
   sequence: whole,
-  /** The last view that was read. Later messages up to `sequence` were missing, or no views. */
+  /** The last view that was read. Later messages up to `sequence` were missing or not views. */
   lastView: v.optional(v.object({ sequence: whole, id: v.string() })),
   /**
    * Sizes in bytes by file name. No line before that size belongs to a message after `sequence`;
@@ -44,22 +44,22 @@ export async function mismatchOf(
 ): Promise<string | undefined> {
   if (record === undefined) return undefined;
   const { stream, sequence, lastView } = record;
-  if (stream !== source.name) return `"archive.json" is of stream "${printable(stream)}"`;
+  if (stream !== source.name) return `"archive.json" belongs to stream "${printable(stream)}"`;
   if (created !== record.created) {
-    return `Stream "${stream}" was created ${created}, not ${record.created} as archived`;
+    return `Stream "${stream}" was created at ${created}, the archived one at ${record.created}`;
   }
   const lost = `The servers have lost messages of stream "${stream}" that are archived`;
-  if (last < sequence) return `${lost}: it ends at ${last}, not at ${sequence}`;
+  if (last < sequence) return `${lost}: the stream ends at ${last}, not at ${sequence}`;
   if (lastView === undefined) return undefined;
   const found = await source.next(lastView.sequence);
   if (found?.sequence !== lastView.sequence) return undefined;
   if (readMessage(found.data)?.id === lastView.id) return undefined;
-  return `${lost}: message ${lastView.sequence} is another one`;
+  return `${lost}: message ${lastView.sequence} is a different view`;
 }
 
 /**
  * Reads the record of the directory; `undefined` if nothing has been archived there yet.
- * @throws {Fatal} exit 74 if it cannot be read, 65 if its format is unknown.
+ * @throws {Fatal} exit 74 if it can't be read, 65 if its format is unknown.
  */
 export async function readRecord(files: FileOps, dir: string): Promise<ArchiveRecord | undefined> {
   const path = archiveRecordOf(dir);
@@ -71,7 +71,7 @@ export async function readRecord(files: FileOps, dir: string): Promise<ArchiveRe
     length = await files.read(fd, bytes, 0);
     await files.close(fd);
   } catch (error) {
-    throw new Fatal(EXIT.ioError, `Cannot read "${path}": ${errorText(error)}`);
+    throw new Fatal(EXIT.ioError, `Can't read "${path}": ${errorText(error)}`);
   }
   const text = bytes.toString('utf8', 0, length);
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), RECORD), text);
@@ -80,7 +80,7 @@ export async function readRecord(files: FileOps, dir: string): Promise<ArchiveRe
   const place = v.getDotPath(issue);
   throw new Fatal(
     EXIT.badData,
-    `"${path}" is not an archive's record: ${place === null ? '' : `${place}: `}` +
+    `"${path}" isn't an archive's record: ${place === null ? '' : `${place}: `}` +
       `${printable(issue.message)}; restore it, or move it away: the archive then reads the ` +
       'stream from its start and skips views that are in the files',
   );

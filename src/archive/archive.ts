@@ -6,7 +6,7 @@
 // position, and skips messages that have the id of one of those lines.
 //
 // The record is checked against the stream before any message is read: at the start, and whenever
-// the connection was lost or the servers have forgotten the reader. If it does not match, the
+// the connection was lost or the servers have forgotten the reader. If it doesn't match, the
 // servers have lost messages, or it is another stream. Its messages are then read from the first
 // one, with no size recorded for any file, so views that are in the files are skipped.
 //
@@ -61,19 +61,19 @@ export class Archive {
   readonly #log: ArchiveLog;
   /** The sequence of the stream's last message. */
   #end = 0;
-  /** The same when this connection began to read; `Infinity` until it is known. */
+  /** That sequence when this connection began to read; `Infinity` until it is known. */
   #endAtStart = Infinity;
   /** The last position that was recorded before the servers seemed to have lost messages. */
   #positionBefore = 0;
   #until = Infinity;
   #checkedMs = -Infinity;
-  /** The position at which a reader brought nothing, though the leader has more. */
+  /** The position at which a reader delivered nothing, although the leader has more. */
   #stuckAt = -1;
   #auditedMs = -Infinity;
   #auditPauseMs = 0;
   /** Gaps up to this message have been logged. */
   #loggedTo = 0;
-  /** Whether messages were archived since the last audit. */
+  /** True: messages were archived since the last audit. */
   #isNew = true;
 
   constructor(options: ArchiveOptions) {
@@ -87,7 +87,7 @@ export class Archive {
     return this.#files.record?.sequence ?? 0;
   }
 
-  /** The number of messages in the stream that are not archived yet. */
+  /** The number of messages in the stream that aren't archived yet. */
   get #lag(): number {
     return Math.max(0, this.#end - this.sequence);
   }
@@ -131,7 +131,7 @@ export class Archive {
       const day = new RestoredDay(this.#options, this.#files, this.#options.restore);
       await this.#repeat(() => day.readOn());
     }
-    // Throws a Fatal if a full disk has left half a line in the file.
+    // Throws a Fatal if a full disk has left a fragment in the file.
     await writer.close();
   }
 
@@ -249,8 +249,8 @@ export class Archive {
   }
 
   /**
-   * Records that the stream's last messages do not come: they were removed, the reader is lost, or
-   * its server lacks them. A reader is begun anew once before its messages are read as missing.
+   * Records that the stream's last messages don't come: they were removed, the reader is lost, or
+   * its server lacks them. A new reader gets one attempt before the messages count as missing.
    */
   async #passOver(run: Run): Promise<boolean> {
     const { source } = this.#options;
@@ -294,7 +294,7 @@ export class Archive {
     return true;
   }
 
-  /** Archives what the leader has of a run, which may be long; returns what it lacks. */
+  /** Archives the messages of a run that the leader has; returns the ones that it lacks. */
   async #readFromLeader(run: Run) {
     const [from, to] = run;
     const missing: Run[] = [];

@@ -30,7 +30,7 @@ export async function damageOf(
   for (const name of names ?? new Set([...Object.keys(record.files), ...record.shortened])) {
     const size = record.files[name];
     if (size === undefined && !record.shortened.includes(name)) continue;
-    // A file that cannot be examined is reported when it is opened.
+    // A file that can't be examined is reported when it is opened.
     const found = await ifPresent(files.stat(`${dir}/${name}`)).catch(() => 'unknown' as const);
     if (found === undefined) missing.push(name);
     else if (found === 'unknown') isComplete = false;
@@ -66,4 +66,4 @@ export async function removedText(
 const dayIn = (name: string): string => dayOfFileName('views', name) ?? '';
 
 const restoreHint = (name: string): string =>
-  `to write again what the stream still has of it, run "archive --restore ${dayIn(name)}"`;
+  `to restore what the stream still has of it, run "archive --restore ${dayIn(name)}"`;

@@ -10,7 +10,7 @@ type OpenFile = Pick<DayWriter, 'read'>;
 export async function* idsIn(file: OpenFile, start: number, end: number): AsyncGenerator<string> {
   for await (const line of linesOf(file, start, end)) {
     const id = readHead(line)?.id;
-    // A crash leaves half a line, which has an id too.
+    // A fragment has an id too.
     if (id !== undefined && isJson(line)) yield copyOf(id);
   }
 }

@@ -39,7 +39,7 @@ export class NatsSource implements StreamSource {
     stop.addEventListener('abort', end);
   }
 
-  /** @throws {Fatal} exit 78 if there is no such stream, 69 if the cluster does not answer. */
+  /** @throws {Fatal} exit 78 if there is no such stream, 69 if the cluster doesn't answer. */
   static async find(name: string, cluster: Cluster, stop: AbortSignal): Promise<NatsSource> {
     for (let time = 1; ; time++) {
       const found = await findStream(cluster, name).catch((error: unknown) => {
@@ -73,7 +73,7 @@ export class NatsSource implements StreamSource {
     return { sequence: found.seq, subject: found.subject, data: found.data };
   }
 
-  /** @throws {Fatal} exit 78 if the call fails because the servers do not permit it. */
+  /** @throws {Fatal} exit 78 if the call fails because the servers don't permit it. */
   async #allowed<T>(call: Promise<T>): Promise<T> {
     try {
       return await call;

@@ -10,7 +10,7 @@ export interface PatientOptions extends DirectoryOptions {
   /** The archive waits below this much free disk space; 0: until the disk is full. */
   readonly minFreeBytes: number;
   readonly stop: AbortSignal;
-  /** The longest wait between two attempts; the first is a tenth of it, and they double. */
+  /** The longest wait between attempts. The first is a tenth of it, and each doubles. */
   readonly waitMsMax: number;
 }
 
@@ -28,7 +28,7 @@ export class PatientWriter extends DayWriter {
   #checkedMs = 0;
   /** The day that was written to last. */
   day = '';
-  /** The reason for waiting now: a full disk, or a file that cannot be opened. */
+  /** The reason for waiting now: a full disk, or a file that can't be opened. */
   blocked: Blocked | undefined;
 
   /** @param checkFile is called before a moved file is opened again. */
@@ -44,11 +44,11 @@ export class PatientWriter extends DayWriter {
     this.#checkedMs = performance.now();
     await this.space.poll();
     if (this.day !== '') await this.#checkFile(this.day);
-    // If the file cannot be opened, the next write reports it.
+    // If the file can't be opened, the next write reports it.
     await this.checkPath(this.day);
   }
 
-  /** Opens the day's file and ends a torn last line; then writes whole lines, if there are any. */
+  /** Opens the day's file, seals a fragment at its end, and writes any whole lines. */
   async append(day: string, lines: Uint8Array = NOTHING): Promise<void> {
     this.day = day;
     let left = lines;
@@ -61,16 +61,16 @@ export class PatientWriter extends DayWriter {
       const { blocked: unopened } = await this.write(day, NOTHING);
       if (unopened !== undefined || left.length === 0) return unopened;
       const { lineBytes, blocked } = await this.write(day, left);
-      // The writer itself completes the line that it could not finish.
+      // The writer itself completes the line that it couldn't finish.
       left = left.subarray(left.indexOf(NEWLINE, lineBytes) + 1);
       return blocked;
     });
   }
 
   /**
-   * Repeats an attempt for as long as a full disk, or a file that cannot be opened, blocks it.
+   * Repeats an attempt for as long as a full disk, or a file that can't be opened, blocks it.
    * @param path the file that is read or written, for the log.
-   * @param attempt may resolve to what blocks it, or throw; a Fatal is not retried.
+   * @param attempt may resolve to what blocks it, or throw; a Fatal isn't retried.
    * @throws if the attempt is blocked and the process is stopped.
    */
   async repeat(path: string, attempt: () => Promise<Blocked | void>): Promise<void> {
@@ -80,7 +80,7 @@ export class PatientWriter extends DayWriter {
       const blocked = await attempt().catch((error: unknown) => blockedBy(error, path));
       this.blocked = blocked ?? undefined;
       if (this.blocked === undefined) {
-        if (before !== undefined) log.info('The archive writes again');
+        if (before !== undefined) log.info('Archiving again');
         return;
       }
       const { message } = this.blocked;
@@ -96,6 +96,6 @@ export class PatientWriter extends DayWriter {
 /** @throws {Fatal} the error, if it must end the process. */
 function blockedBy(error: unknown, path: string): Blocked {
   if (error instanceof Fatal) throw error;
-  const message = `Cannot read or write "${path}": ${errorText(error)}`;
+  const message = `Can't read or write "${path}": ${errorText(error)}`;
   return { reason: message, message };
 }

@@ -26,7 +26,7 @@ export class RestoredDay {
   readonly #day: string;
   /** Everything up to this message was read again. */
   #after = 0;
-  /** The day's lines that are not compared yet. */
+  /** The day's lines that aren't compared yet. */
   #lines: ArchiveLine[] = [];
   #bytes = 0;
   #written = 0;
@@ -92,7 +92,7 @@ export class RestoredDay {
     if ((await isThere(`${dir}/${name}`)) || !(await isThere(`${dir}/${name}.gz`))) return;
     throw new Fatal(
       EXIT.badData,
-      `"${name}.gz" is packed, so its views cannot be compared; unpack it, then restore its day`,
+      `"${name}.gz" is packed, so its views can't be compared; unpack it, then restore its day`,
     );
   }
 }

@@ -21,7 +21,7 @@ export interface StreamEnds {
   readonly last: number;
 }
 
-/** The stream as the archive reads it. Every call rejects if the servers do not answer. */
+/** The stream as the archive reads it. Every call rejects if the servers don't answer. */
 export interface StreamSource {
   readonly name: string;
   /** Asks the server that leads the stream. */

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { EXIT, Fatal } from './exit.ts';
 import { echo, nearest } from './text.ts';
 
-/** The flags, with the help's word for the value of each; `''` for a switch. */
+/** The flags, each with the help's placeholder for its value; `''` for a switch. */
 export type Flags = ReadonlyMap<string, string>;
 
 export interface Flag {
@@ -57,7 +57,7 @@ export function readCommandLine(args: readonly string[], flags: Flags): CommandL
 
 /**
  * Returns the error for an unknown option.
- * @param flag as it was typed.
+ * @param flag as typed.
  */
 export function unknownOption(flag: string, known: readonly string[]): Fatal {
   const near = nearest(flag.replace(/^--/, ''), known);

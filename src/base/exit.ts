@@ -1,6 +1,6 @@
 import { printable } from './text.ts';
 
-/** Exit codes, after BSD's sysexits.h, so that a service manager can tell causes apart. */
+/** Exit codes, after BSD's sysexits.h, so a service manager can distinguish causes. */
 export const EXIT = {
   done: 0,
   usage: 64,
@@ -37,7 +37,7 @@ const OCCUPIED = 'move that file away, or choose another --data';
 const ADVICE: Readonly<Record<'read' | 'write', Readonly<Record<string, string>>>> = {
   read: {
     EACCES: "run viewlog as the file's owner",
-    EISDIR: 'give the names of the files in it',
+    EISDIR: 'name the files in it',
   },
   write: {
     EROFS: 'mount the file system read-write, or choose another --data',
@@ -71,7 +71,7 @@ export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Returns why a fetch had no answer, in one line. Node says so only in the error's cause. */
+/** Returns why a fetch had no answer, in one line. Node has the reason in the error's cause. */
 export function fetchFailure(error: unknown): string {
   const { cause } = error as { cause?: unknown };
   if (!(cause instanceof Error)) return printable(errorText(error));

@@ -1,5 +1,5 @@
-// Numbers, sizes and durations as people write and read them. Every count, plural, size and duration
-// that viewlog prints is made here.
+// Writes and reads numbers, sizes and durations for people. Every count, plural, size and duration
+// that viewlog prints comes from here.
 
 /** Sizes in bytes. */
 export const KiB = 1024;

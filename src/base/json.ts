@@ -2,8 +2,8 @@ import { type ParseErrorCode, printParseErrorCode, visit } from 'jsonc-parser';
 import { LIMITS } from './limits.ts';
 import { printable } from './text.ts';
 
-// Finds where and why a text is not JSON, with the same words on every runtime. Each JSON.parse words
-// and places faults differently, and some give no place at all.
+// Finds where and why a text isn't JSON, with the same words on every runtime. Each runtime's
+// JSON.parse words and places faults differently; some give no place.
 
 /** A fault at an offset, in UTF-16 units from the start of the text. */
 export interface Fault {
@@ -27,7 +27,7 @@ const SYNTAX: Record<string, string> = {
   CloseBraceExpected: 'expected "}" or ","',
   CloseBracketExpected: 'expected "]" or ","',
   EndOfFileExpected: 'expected the end of the text',
-  InvalidCommentToken: 'comments are not allowed in JSON',
+  InvalidCommentToken: "comments aren't allowed in JSON",
   UnexpectedEndOfString: 'expected text to end with a double quote on the same line',
   UnexpectedEndOfNumber: 'expected a digit at the end of the number',
   InvalidUnicode: 'expected four hexadecimal digits after "\\u"',
@@ -39,7 +39,7 @@ const SYNTAX: Record<string, string> = {
 const DEPTH_MAX = 500;
 const STOP = new Error('One fault is enough');
 
-/** Returns the first place where a text is not JSON. The parser only guesses at what follows. */
+/** Returns the first place where a text isn't JSON. The parser only guesses at what follows. */
 export function syntaxFault(text: string): Fault | undefined {
   let fault: Fault | undefined;
   let depth = 0;
@@ -59,7 +59,7 @@ export function syntaxFault(text: string): Fault | undefined {
     }
     const code = printParseErrorCode(error);
     const isKey = code === 'InvalidSymbol' && text.charAt(before) === '{';
-    const expected = SYNTAX[isKey ? 'PropertyNameExpected' : code] ?? 'is not JSON';
+    const expected = SYNTAX[isKey ? 'PropertyNameExpected' : code] ?? "isn't JSON";
     const found = length === 0 ? 'the end of the text' : quote(text.slice(offset, offset + length));
     stop(offset, `${expected}; found ${found}`);
   };

@@ -7,7 +7,7 @@ import { isDay } from './time.ts';
 export interface Parser<T> {
   /** The expected text in words, for an error. */
   readonly expected: string;
-  /** Returns the value of a text; `undefined` if it is not as expected. */
+  /** Returns the value of a text; `undefined` if it isn't as expected. */
   readonly read: (text: string) => T | undefined;
   /** Returns the text that was probably meant. */
   readonly meant?: (text: string) => string | undefined;

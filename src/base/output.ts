@@ -16,7 +16,7 @@ const LOG_WAIT_MS_MAX = 100;
 
 /**
  * Prints a text and a newline on stdout.
- * @throws {Fatal} exit 74 if it cannot be written: a full disk.
+ * @throws {Fatal} exit 74 if it can't be written: a full disk.
  * @throws {OutputClosed}
  */
 export function print(text: string): void {
@@ -27,10 +27,10 @@ export function print(text: string): void {
   }
 }
 
-/** Prints a hint about the output on stderr, so that a redirected stdout does not contain it. */
+/** Prints a hint about the output on stderr, so that a redirected stdout doesn't contain it. */
 export const note = (text: string): void => writeLine(2, text);
 
-/** Writes a line of a log. A line that cannot be written is lost: a service outlives its log. */
+/** Writes a line of a log. A line that can't be written is lost: a service outlives its log. */
 export function writeLine(fd: 1 | 2, line: string): void {
   try {
     writeToPipe(fd, `${line}\n`, LOG_WAIT_MS_MAX);
@@ -41,7 +41,7 @@ export function writeLine(fd: 1 | 2, line: string): void {
 
 /**
  * Replaces the text of a file, or writes to a device or pipe at the path.
- * @throws {Fatal} exit 73 if it cannot be created or opened, 74 if it cannot be written.
+ * @throws {Fatal} exit 73 if it can't be created or opened, 74 if it can't be written.
  * @throws {OutputClosed}
  */
 export function writeFile(path: string, text: string): void {
@@ -49,13 +49,13 @@ export function writeFile(path: string, text: string): void {
     fs.writeFileSync(path, text);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).syscall !== 'open') throw notWritten(`"${path}"`, error);
-    throw new Fatal(EXIT.cannotCreate, `Cannot write "${path}": ${errorText(error)}`);
+    throw new Fatal(EXIT.cannotCreate, `Can't write "${path}": ${errorText(error)}`);
   }
 }
 
 function notWritten(what: string, error: unknown): Error {
   if (errnoOf(error) === 'EPIPE') return new OutputClosed();
-  return new Fatal(EXIT.ioError, `Cannot write to ${what}: ${errorText(error)}`);
+  return new Fatal(EXIT.ioError, `Can't write to ${what}: ${errorText(error)}`);
 }
 
 /** @param waitMsMax how long to wait for a slow reader. */

@@ -42,7 +42,7 @@ export function nearest(
   if (word.length > 64) return undefined;
   const known = [...names];
   for (let typos = 0; typos <= typosMax; typos++) {
-    // If every letter differs ("ab" for "p"), it is not a typo.
+    // If every letter differs ("ab" for "p"), it isn't a typo.
     const near = known.find((name) => {
       const isWhole = typos >= Math.max(word.length, name.length);
       return !isWhole && isWithin(typos, word.toLowerCase(), name.toLowerCase());

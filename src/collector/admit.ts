@@ -15,7 +15,7 @@ export interface AdmissionRules {
 /**
  * Decides on a view once its body is read: by its project, the page's origin, the project's rate
  * and the length of the line, in this order. The first check that fails answers.
- * @param view as it was read; a refusal is returned unchanged.
+ * @param view the view that was read; a refusal is returned unchanged.
  * @param origin the request's `Origin`, if it has one.
  */
 export function admit(
@@ -27,7 +27,7 @@ export function admit(
   const id = view.project;
   const project = projects.find(id);
   if (!project?.active) {
-    const detail = `Project ${id} is not activated. ${askOperatorTo(projects, 'activate it')}`;
+    const detail = `Project ${id} isn't activated. ${askOperatorTo(projects, 'activate it')}`;
     return refusal('project-not-activated', detail, { project: id });
   }
   if (!project.allowsOrigin(origin)) {
@@ -51,11 +51,11 @@ export function admit(
 
 function originFault(origin: string | undefined, projects: Projects): string {
   if (origin === undefined) {
-    return 'requires an Origin header, and the request has none. Send the view from a page of its site.';
+    return 'requires an Origin header, but the request has none. Send the view from a page of its site.';
   }
-  const refused = `does not accept views from "${printable(origin)}".`;
+  const refused = `doesn't accept views from "${printable(origin)}".`;
   return origin === 'null'
-    ? `${refused} This is the origin of sandboxed frames and local files, and it cannot be listed. Send the view from a page of its site.`
+    ? `${refused} This is the origin of sandboxed frames and local files, and it can't be listed. Send the view from a page of its site.`
     : `${refused} ${askOperatorTo(projects, 'allow this origin')}`;
 }
 

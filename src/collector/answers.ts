@@ -27,8 +27,8 @@ const createdFor = (origin: string) => ({
 let last = { origin: '', headers: createdFor('') };
 
 /**
- * Returns the answer to a view that was stored under this id. Each header costs every view, so it
- * has only those without which a page could not read it; no cache stores the answer to a POST.
+ * Returns the answer to a view that was stored under this id. Each header slows every view, so the
+ * answer has only the headers that a page needs to read it. No cache stores the answer to a POST.
  */
 export function created(id: string, origin: string | undefined): Answer {
   const body = `{"id":"${id}"}`;
@@ -62,7 +62,7 @@ export function preflight(request: Exchange): Answer {
   });
 }
 
-/** Answers `OPTIONS /view` that is not a preflight. */
+/** Answers `OPTIONS /view` that isn't a preflight. */
 export const allowed = (request: Exchange): Answer =>
   answer(204, null, request.header('origin'), { Allow: 'POST, OPTIONS' });
 

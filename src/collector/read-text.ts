@@ -24,10 +24,10 @@ const unsupported = (found: string): Refusal =>
       'as a Blob of that type.',
   );
 
-/** Returns the refusal of a request whose body of at most `bytesMax` bytes could not be read. */
+/** Returns the refusal of a request whose body of at most `bytesMax` bytes couldn't be read. */
 export function unreadBody(fault: BodyFault, request: Exchange, bytesMax: number): Refusal {
   if (fault === 'too-large') {
-    // A body without a length, or with a wrong one, is not read to its end.
+    // A body without a length, or with a wrong one, isn't read to its end.
     const declared = Number(request.header('content-length'));
     return tooLarge(declared > bytesMax ? declared : undefined, bytesMax);
   }
@@ -39,7 +39,7 @@ export function unreadBody(fault: BodyFault, request: Exchange, bytesMax: number
     const detail = 'Too many requests are in progress; send the view again in 1 s.';
     return refusal('overloaded', detail, { retryAfterSeconds: 1 });
   }
-  const detail = `The body was not complete after ${LIMITS.bodyTimeoutMs / 1000} s; send it again.`;
+  const detail = `The body wasn't complete after ${LIMITS.bodyTimeoutMs / 1000} s; send it again.`;
   const bytes = Number(request.header('content-length'));
   return refusal('request-timeout', detail, bytes > 0 ? { bytes } : {});
 }
@@ -51,6 +51,6 @@ export function textOfBody(bytes: Uint8Array): string | Refusal {
   try {
     return decoder.decode(bytes);
   } catch {
-    return refusal('malformed-json', 'The body is not UTF-8; send it in that encoding.');
+    return refusal('malformed-json', "The body isn't UTF-8; send it in that encoding.");
   }
 }

@@ -32,7 +32,7 @@ export interface RequestCounts {
   /**
    * @param origin the request's `Origin`, if it has one.
    * @param text the request's body, if it was read.
-   * @returns a function to call if the refused view will not be stored.
+   * @returns a function to call if the refused view won't be stored.
    */
   refused(refusal: Refusal, origin: string | undefined, text?: string): (why: Dropped) => void;
   /** Counts the refusal of a view that was refused before. */
@@ -70,7 +70,7 @@ function readText(body: Uint8Array): StorableView | Refusal {
   return typeof text === 'string' ? parseView(text) : text;
 }
 
-/** Never says that the view was not stored: viewlog cannot know that. */
+/** Never says that the view wasn't stored: viewlog can't know that. */
 function unavailable(reason: string): Refusal {
   const detail = `The view may not have been stored: ${reason}. If you send it again, it may be stored twice.`;
   return refusal('storage-unavailable', detail, { retryAfterSeconds: LIMITS.retryAfterSeconds });
@@ -106,9 +106,5 @@ export function refuse(
 
 export function refuseUnexpected(error: unknown, request: Exchange, parts: CollectorParts): Answer {
   parts.log.error(`Unexpected: ${error instanceof Error ? error.stack : String(error)}`);
-  return refuse(
-    unavailable('viewlog had an unexpected error, which is in its log'),
-    request,
-    parts,
-  );
+  return refuse(unavailable('viewlog had an unexpected error; see its log'), request, parts);
 }

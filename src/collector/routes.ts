@@ -23,8 +23,8 @@ const PATH = '/view';
 
 /** The public listener: `POST /view` and CORS preflights, nothing else. Reads no address. */
 export function createCollector(parts: CollectorParts): Handler {
-  // Returns the path as it was sent. By default Hono would read it from a whole URL and decode it.
-  // Its router needs a leading slash.
+  // Returns the path as sent. By default Hono would read it from a whole URL and decode it. Its
+  // router needs a leading slash.
   const app = new Hono<Env>({
     getPath: (_, options) => {
       const { path } = (options as { env: PendingAnswer }).env.exchange;
@@ -58,10 +58,10 @@ function setAnswer(pending: PendingAnswer, answer: Answer | Promise<Answer>): Re
 
 const NO_RESPONSE = {} as Response;
 
-/** Answers a method that `/view` does not have, or any other path. */
+/** Answers a method that `/view` doesn't have, or any other path. */
 function notFound(exchange: Exchange, parts: CollectorParts): Answer {
   const { method, path } = exchange;
-  const detail = `${printable(method, 32)} is not allowed on ${PATH}; send views with POST.`;
+  const detail = `${printable(method, 32)} isn't allowed on ${PATH}; send views with POST.`;
   const nothing = `There is nothing at ${printable(path) || 'this address'}; send views to ${PATH}.`;
   const fault =
     path === PATH ? refusal('method-not-allowed', detail) : refusal('not-found', nothing);

@@ -11,7 +11,7 @@ import type { ProjectEntry } from '../projects/projects-schema.ts';
 import { ACTIVATE_OPTIONS } from '../settings.ts';
 import { collectorAddress, defineCommand } from './command.ts';
 
-const SOON = '; a running viewlog applies it within 2 seconds';
+const SOON = '; a running viewlog applies the change within 2 seconds';
 
 /** Lists a project, or changes a listed one, and makes it active. */
 export const activate = defineCommand({
@@ -47,7 +47,7 @@ export const activate = defineCommand({
       log.warn(`Project ${id} is new, and one typo away from ${near}; to undo it: ${undo}`);
     }
     if (before !== undefined && before.active !== false && !before.origins && after.origins) {
-      log.warn(`Project ${id} accepted views from every site; now it refuses other origins`);
+      log.warn(`Project ${id} accepted views from every site; now only the listed ones`);
     }
     const path = printable(projects, Infinity);
     const isUnchanged = outcome === 'unchanged';
@@ -77,7 +77,7 @@ export const deactivate = defineCommand({
     const name = printable(path, Infinity);
     const change = (project: ProjectEntry | undefined): ProjectEntry => {
       if (project !== undefined) return { ...project, active: false };
-      throw new Fatal(EXIT.usage, `Project ${id} is not listed in ${name}`);
+      throw new Fatal(EXIT.usage, `Project ${id} isn't listed in ${name}`);
     };
     const { outcome } = await editProject({ path, id, change, asOwner });
     const [what, soon] = outcome === 'unchanged' ? ['unchanged', ''] : ['deactivated', SOON];

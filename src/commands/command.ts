@@ -47,10 +47,10 @@ export interface Invocation extends Output {
 /** A command of the command line; `K` are the options that it takes. */
 export interface Command<K extends OptionName = OptionName> {
   readonly name: string;
-  /** As in the help's usage line: in brackets if none are needed, with `…` if there may be several. */
+  /** The help's usage: in brackets if optional, with `…` if there may be several. */
   readonly operands?: string;
   readonly summary: string;
-  /** Command lines that work as they are. */
+  /** Command lines that work when pasted. */
   readonly examples: readonly [string, ...string[]];
   readonly options: readonly K[];
   /** Help for options that do something else here than in `serve`. */
@@ -124,8 +124,8 @@ function selfOf(
 }
 
 /**
- * Returns the address of the collector that uses these files. If none is running, the address that
- * it would have by its options.
+ * Returns the address of the running collector that uses these files; if none is running, the
+ * address that the options give it.
  */
 export async function collectorAddress(
   options: Address & { readonly data: string; readonly projects: string },

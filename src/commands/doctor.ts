@@ -9,15 +9,15 @@ import { defineCommand } from './command.ts';
 /** Examines the installation. Exit 78 if there is an error, else 0. */
 export const doctor = defineCommand({
   name: 'doctor',
-  summary: 'checks this installation: problems, and how to fix them',
+  summary: 'finds problems with this installation, and how to fix them',
   examples: [
     'viewlog doctor --data /var/lib/viewlog --url https://views.example.com',
     'sudo -u viewlog viewlog doctor --data /var/lib/viewlog',
   ],
   options: [...SERVE_OPTIONS, 'url', 'probe-project', 'json'],
   optionHelp: {
-    host: "the collector's address, if it is not running",
-    port: "the collector's port, if it is not running",
+    host: "the collector's address, if it isn't running",
+    port: "the collector's port, if it isn't running",
     url: 'address that pages post to, through the proxy; one request counts as refused (405)',
   },
   async run(settings, _, { print, self }) {

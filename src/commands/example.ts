@@ -27,7 +27,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   clickhouse: 'a ClickHouse table for the views, and how to load it',
 };
 
-/** These files run viewlog as the owner of its directory. */
+/** Files that run viewlog as the owner of its directory. */
 const USES_OWNER = new Set(['systemd', 'archive', 'dockerfile', 'compose']);
 
 /** Prints a file for another program, filled in with this installation's settings. */
@@ -48,7 +48,7 @@ export const example = defineCommand({
     const name = operands[0]!;
     if (!Object.hasOwn(EXAMPLES, name)) {
       const list = Object.keys(EXAMPLES).join(', ');
-      throw new Fatal(EXIT.usage, `There is no example "${echo(name)}"; there are ${list}`);
+      throw new Fatal(EXIT.usage, `Unknown example "${echo(name)}"; choose one of ${list}`);
     }
     const installation = await readInstallation(settings, self);
     const text = fill(name, installation);
@@ -83,7 +83,7 @@ function fill(example: string, installation: Installation, template = example): 
 function warningAboutOwner({ dir, isDirMissing, user, uid }: Installation): string | undefined {
   if (isDirMissing) {
     const who = `the user ${user} (uid ${uid})`;
-    return `"${dir}" does not exist. The file runs viewlog as ${who}; create the directory for that user first`;
+    return `"${dir}" doesn't exist. The file runs viewlog as ${who}; create the directory for that user first`;
   }
   if (uid !== 0) return undefined;
   const fix = 'give the directory to a user of its own with chown, and print the file again';

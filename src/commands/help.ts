@@ -72,11 +72,11 @@ function overview(commands: readonly Command[]): string {
     ...tableOf(rows),
     '',
     'viewlog help COMMAND lists its options; viewlog help TOPIC prints a page of the manual.',
-    'Another word, such as caddy, upgrade or 403, prints the section that covers it.',
+    'Any other word, such as caddy, upgrade or 403, prints the section about it.',
     ...topics,
     '',
     'Exit codes: 0 done, 64 usage, 65 bad data, 69 address in use or servers unreachable,',
-    '73 cannot create or lock, 74 I/O error, 78 bad configuration.',
+    "73 can't create or lock, 74 I/O error, 78 bad configuration.",
   ].join('\n');
 }
 
@@ -103,5 +103,5 @@ function commandPage(command: Command): string {
 }
 
 const ENVIRONMENT =
-  'Each option is also read from the environment, such as --data from VIEWLOG_DATA. An option on ' +
-  'the\ncommand line wins.';
+  'Each option can also be an environment variable, such as VIEWLOG_DATA for --data. An option\n' +
+  'on the command line wins.';

@@ -10,7 +10,7 @@ import { ownAddress } from '../http/listener.ts';
 
 /**
  * Sends refused views that would be accepted now to a running collector. Exit 65 if it is unknown
- * whether a view was stored, 69 if it could not finish.
+ * whether a view was stored, 69 if it couldn't finish.
  */
 export const replay = defineCommand({
   name: 'replay',
@@ -19,8 +19,8 @@ export const replay = defineCommand({
   examples: ['viewlog replay /var/lib/viewlog/refused-2026-01-31.ndjson --data /var/lib/viewlog'],
   options: ['replay-to', 'project', 'host', 'port', 'data', 'projects', 'max-view'],
   optionHelp: {
-    host: 'address of the collector, if --to is not given',
-    port: 'port of the collector, if --to is not given',
+    host: "address of the collector, if --to isn't given",
+    port: "port of the collector, if --to isn't given",
     data: "the collector's data directory, where replay records what it sent",
     'max-view': 'largest view that the collector accepts',
   },
@@ -28,7 +28,7 @@ export const replay = defineCommand({
   async run(settings, files, { print, log, asOwner }) {
     const wrong = files.find((file) => path.basename(file).startsWith('views-'));
     if (wrong !== undefined) {
-      throw new Fatal(EXIT.usage, `replay sends files of refused views, not "${echo(wrong)}"`);
+      throw new Fatal(EXIT.usage, `replay needs a file of refused views, not "${echo(wrong)}"`);
     }
     // The first signal ends it after the view that is being sent.
     const stopping = new AbortController();
@@ -47,7 +47,7 @@ export const replay = defineCommand({
       log,
     });
     if (stopping.signal.aborted) {
-      throw new Fatal(EXIT.unavailable, 'Stopped; run it again for the rest');
+      throw new Fatal(EXIT.unavailable, 'Stopped; run replay again to send the rest');
     }
     return isCertain ? EXIT.done : EXIT.badData;
   },

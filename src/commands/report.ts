@@ -69,11 +69,11 @@ function calendarOf(settings: Settings<(typeof REPORT_OPTIONS)[number]>): Calend
 
 /** @throws {Fatal} exit 64 if the system names no time zone. */
 function systemTimeZone(): string {
-  // Node has none if TZ is not the name of one; an empty TZ means UTC.
+  // Node has none if TZ isn't the name of one; an empty TZ means UTC.
   const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone as string | undefined;
   if (zone !== undefined) return zone === 'Etc/Unknown' ? 'UTC' : zone;
-  const tz = `TZ is "${printable(process.env['TZ'] ?? '')}", which is not the name of a time zone`;
-  throw new Fatal(EXIT.usage, `${tz}; set TZ or --time-zone to one such as Europe/Oslo or UTC`);
+  const tz = `TZ "${printable(process.env['TZ'] ?? '')}" isn't a time zone`;
+  throw new Fatal(EXIT.usage, `${tz}; set TZ or --time-zone to one, such as Europe/Oslo or UTC`);
 }
 
 /** A report works without the projects file, which need not be where the views are. */
@@ -81,7 +81,7 @@ async function listedIn(path: string, log: Log): Promise<readonly ProjectEntry[]
   const reading = await readProjectsFile(path);
   if ('file' in reading) return reading.file.projects;
   if (reading.content !== undefined) {
-    const effect = 'the report shows ids instead of names, and counts own pages as sources';
+    const effect = "the report shows ids, not names, and counts a site's own pages as sources";
     log.warn(`${reading.faults[0]!}; ${effect}`);
   }
   return [];

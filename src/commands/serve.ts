@@ -21,7 +21,7 @@ export const archive = defineCommand({
   isService: true,
   optionHelp: {
     'nats-stream': 'the stream to archive',
-    'min-free': 'wait below this much free disk',
+    'min-free': 'wait below this much free disk space',
   },
   run: (settings, _, invocation) => runArchive(settings, invocation),
 });

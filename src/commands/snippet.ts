@@ -14,7 +14,7 @@ import { collectorAddress, defineCommand } from './command.ts';
 /** `script.ts`, put here as text by build.mjs, so that viewlog stays one file. */
 declare const SNIPPETS: string;
 
-/** Every page of a site carries the script. */
+/** The limit is small because every page of a site contains the script. */
 const BYTES_MAX = 2000;
 
 /**
@@ -35,21 +35,21 @@ export const snippet = defineCommand({
     const id = operands[0]!;
     const { projects: path, campaigns } = settings;
     const url = settings.url ?? viewUrl.read((await collectorAddress(settings)).address);
-    if (url === undefined) throw new Fatal(EXIT.usage, 'browsers cannot reach --host; give --url');
+    if (url === undefined) throw new Fatal(EXIT.usage, "Browsers can't reach --host; give --url");
     // Comments in HTML; in XHTML, where the script's `&&` would be faults, a section of plain text.
     const script = `/*<![CDATA[*/${scriptOf(id, url, campaigns)}/*]]>*/`;
     const element = `<script>${script}</script>`;
     const excess = element.length + 1 - BYTES_MAX; // ASCII, and a newline
     if (excess > 0) {
       const much = plural(excess, 'character');
-      throw new Fatal(EXIT.usage, `--url is ${much} too long for a small script`);
+      throw new Fatal(EXIT.usage, `--url makes the script ${much} too long; use a shorter address`);
     }
     const { origin, hostname, protocol } = new URL(url);
     if (isLoopback(hostname)) {
-      log.warn(`Only browsers on this machine reach ${url}; give --url the address for others`);
+      log.warn(`Only browsers on this machine reach ${url}; give --url the public address`);
     } else if (protocol === 'http:') {
       log.warn(
-        `Pages on https cannot send to ${url}; if yours are on https, give --url an https address`,
+        `Pages on https can't send to ${url}; if yours are on https, give --url an https address`,
       );
     }
     const activate = commands.activate(await withOwners(self), id);
@@ -62,7 +62,7 @@ export const snippet = defineCommand({
   },
 });
 
-/** Returns what to change in a Content-Security-Policy, in words that work as they are. */
+/** Returns what to change in a Content-Security-Policy, in words that can be followed literally. */
 const policyAdvice = (hash: string, origin: string): readonly string[] => [
   'If your pages have a Content-Security-Policy, add a source to two of its directives:',
   `  connect-src: ${origin}`,
@@ -78,8 +78,8 @@ function problemsOf(reading: Parsed, id: string, path: string, fix: string): rea
   if ('faults' in reading) return reading.faults;
   const project = reading.file.projects.find((listed) => listed.id === id);
   if (project !== undefined && project.active !== false) return [];
-  const what = `${project === undefined ? 'not listed' : 'inactive'} in ${printable(path, Infinity)}`;
-  return [`Project ${id} is ${what}, so its views are refused; run: ${fix}`];
+  const what = `${project === undefined ? "isn't listed" : 'is inactive'} in ${printable(path, Infinity)}`;
+  return [`Project ${id} ${what}, so its views are refused; run: ${fix}`];
 }
 
 /** Returns one line of ASCII text, all of which HTML reads as script. */

@@ -14,7 +14,7 @@ import { defineCommand, type Output } from './command.ts';
 export const verify = defineCommand({
   name: 'verify',
   operands: 'FILE…',
-  summary: 'checks view files, or those of a directory: whole lines, each view once',
+  summary: 'checks view files, or a directory of them: whole lines, each view once',
   examples: [
     'viewlog verify data/views-2026-01-31.ndjson',
     'viewlog verify /var/lib/viewlog',
@@ -39,12 +39,12 @@ export const verify = defineCommand({
   },
 });
 
-/** Refuses a directory in which a day would count twice. */
+/** Refuses a directory in which a packed day would count twice. */
 function refuseTwice(files: readonly string[]): void {
   const twice = files.find((file) => files.includes(`${file}.gz`));
   if (twice === undefined) return;
-  const found = `"${printable(twice, Infinity)}" is there packed too`;
-  throw new Fatal(EXIT.badData, `${found}; name the files that have each view once`);
+  const found = `"${printable(twice, Infinity)}" exists packed too`;
+  throw new Fatal(EXIT.badData, `${found}; name files so that each view counts once`);
 }
 
 async function printReceipt(
@@ -58,7 +58,7 @@ async function printReceipt(
   if (days.length > 0) print(days.map((day) => day.join('\t')).join('\n'));
   const { otherLines } = receipt;
   if (otherLines === 0) return;
-  log.warn(`Left out ${plural(otherLines, 'line')}, not a view; to see which: ${verifyCommand}`);
+  log.warn(`Left out ${plural(otherLines, 'line')} without a view; to see which: ${verifyCommand}`);
 }
 
 /** Returns the view files of a directory, the oldest first; for a file, the file itself. */

@@ -13,7 +13,7 @@ import { type DirectoryOptions, type FileOps, ifPresent } from './ops.ts';
 export interface Written {
   /** Bytes of whole lines that are in the file, and as durable as promised. */
   readonly lineBytes: number;
-  /** The reason why the rest is not written. */
+  /** The reason why the rest isn't written. */
   readonly blocked?: Blocked;
 }
 
@@ -40,16 +40,16 @@ interface OpenFile {
   readonly ino: number;
   size: number;
   /**
-   * Bytes that are written before anything else: the newline that ends a torn last line, or the
-   * rest of the first line that a full disk cut off. Half of that line may be in the file, and a
-   * file that shippers read is never truncated or overwritten.
+   * Bytes to write before anything else: the newline that seals a fragment, or the rest of a line
+   * that a full disk cut off. Part of that line may be in the file, and a file that shippers read
+   * is never truncated or overwritten.
    */
   owed: Uint8Array;
 }
 
 /** A FIFO or /dev/null would accept lines and discard them, so viewlog never writes to one. */
 const NOT_REGULAR =
-  'it is not a regular file, but a directory, a FIFO, a device or a link to one; move it away';
+  "it isn't a regular file, but a directory, a FIFO, a device or a link to one; move it away";
 const SEAL = Uint8Array.of(NEWLINE);
 export const NOTHING = new Uint8Array(0);
 
@@ -98,7 +98,7 @@ export class DayWriter {
   }
 
   /**
-   * Opens, syncs and seals the newest file, which is the one that a crash may have torn.
+   * Opens, syncs and seals the newest file, the only one in which a crash can leave a fragment.
    * @throws {Fatal} exit 73 if it can't be opened.
    */
   async start(): Promise<Blocked | undefined> {
@@ -127,13 +127,13 @@ export class DayWriter {
   async checkPath(today: string): Promise<Blocked | undefined> {
     const file = this.#file;
     if (file === undefined) return undefined;
-    // If the path cannot be looked at, the open file can still be written to.
+    // If the path can't be examined, the open file can still be written to.
     const found = await ifPresent(this.#options.files.stat(file.path)).catch(() => file);
     const isThere = found?.dev === file.dev && found.ino === file.ino;
     if (isThere && found.size >= file.size) {
       return file.day === today ? undefined : this.#leave();
     }
-    // The rest of a half line goes into the moved file, but not into an emptied one. The write is
+    // The rest of a cut line goes into the moved file, but not into an emptied one. The write is
     // tried once, because a moved file's disk may have no space until the file is closed.
     if (!isThere && file.owed.length > 0) await this.#append(file, NOTHING);
     await this.#close(file);
@@ -149,17 +149,17 @@ export class DayWriter {
     return this.#options.files.read(this.#file!.fd, bytes, position);
   }
 
-  /** @throws {Fatal} exit 74 if the file is left with half a line, because the disk is full. */
+  /** @throws {Fatal} exit 74 if the file is left with a fragment, because the disk is full. */
   async close(): Promise<void> {
     const file = this.#file;
     if (file === undefined || (await this.#leave()) === undefined) return;
-    // A file that cannot be read may end in half a line.
+    // A file that can't be read may end in a fragment.
     const isWhole = await endsInNewline(this.#options.files, file.fd, file.size).catch(() => false);
     await this.#close(file);
     if (isWhole) return;
     throw new Fatal(
       EXIT.ioError,
-      `"${file.path}" ends in half a line because the disk is full; the next start ends that line`,
+      `"${file.path}" ends in a fragment because the disk is full; the next start seals it`,
     );
   }
 
@@ -188,7 +188,7 @@ export class DayWriter {
     if (written > 0) file.owed = owed.subarray(written);
     if (owed === SEAL && written > 0) {
       this.sealedFragments += 1;
-      const what = 'ended in half a line after a crash; ended that line with a newline';
+      const what = 'ended in a fragment after a crash; sealed it with a newline';
       this.#options.log.warn(`"${file.path}" ${what}`);
     }
     return error;
@@ -199,14 +199,14 @@ export class DayWriter {
     const outcome = await writeAll(files, file.fd, bytes, async (cause, written) => {
       if (!file.isDsync) return;
       const found = await files.fstat(file.fd).catch(() => undefined);
-      // The sync failed, if all bytes are in the file, or if nothing tells how many are.
+      // The sync failed if all bytes are in the file, or if their number is unknown.
       if ((found?.size ?? Infinity) > file.size + written) throw cannotSync(file.path, cause);
     });
     file.size += outcome.written;
     return outcome;
   }
 
-  /** Completes, syncs and closes the file, which stays open if it cannot be completed. */
+  /** Completes, syncs and closes the file, which stays open if it can't be completed. */
   async #leave(): Promise<Blocked | undefined> {
     const file = this.#file;
     if (file === undefined) return undefined;
@@ -238,7 +238,7 @@ export class DayWriter {
     } catch (error) {
       if (error instanceof Fatal) throw error;
       return {
-        reason: isDiskFull(error) ? DISK_FULL : 'the view file cannot be opened',
+        reason: isDiskFull(error) ? DISK_FULL : "the view file can't be opened",
         message: cannotOpen(this.#pathOf(day), error).message,
       };
     } finally {
@@ -247,7 +247,7 @@ export class DayWriter {
   }
 
   /**
-   * Opens the day's file, made if missing, and syncs what an earlier process left in it.
+   * Opens the day's file, or creates it, and syncs the lines of earlier processes.
    * @throws {Fatal} exit 74 if a sync fails; else the reason, or the system's error.
    */
   async #open(day: string): Promise<void> {
@@ -261,7 +261,7 @@ export class DayWriter {
     const isDsync = durability === 'disk' && files.canDsync;
     const fd = await files.open(path, isDsync ? 'ad' : 'a', 0o640);
     try {
-      // A service's umask is often 077, and then the shipper's group could not read the file. A
+      // A service's umask is often 077, and then the shipper's group couldn't read the file. A
       // file system without modes refuses chmod, and has rules of its own.
       if (found === undefined) await files.chmod(path, 0o640).catch(() => {});
       const there = await files.fstat(fd);
@@ -306,7 +306,7 @@ const isDiskFull = (error: unknown): boolean => DISK_FULL_ERRNOS.has(errnoOf(err
 
 /** @throws {Fatal} exit 74 if the error is anything but a full disk. */
 function blockedBy(error: unknown, path: string): Blocked {
-  const message = `Cannot write "${path}": ${errorText(error)}`;
+  const message = `Can't write "${path}": ${errorText(error)}`;
   if (isDiskFull(error)) return { reason: DISK_FULL, message };
   throw new Fatal(EXIT.ioError, `${message}; check the disk, then start viewlog again`);
 }

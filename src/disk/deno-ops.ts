@@ -24,7 +24,7 @@ const OPENINGS = {
 /**
  * File operations on files that Deno's own API opened. Deno's node:fs (2.9) writes on the main
  * thread, where a disk that hangs stops everything. It also continues after a short write, so on a
- * full disk viewlog would believe that half a line is not in the file, and write it twice.
+ * full disk viewlog would miss that part of a line is in the file, and write it twice.
  * @param others does the rest.
  */
 export function denoFiles(deno: DenoFiles, others: FileOps): FileOps {

@@ -16,9 +16,9 @@ export async function prepareDirectory(dir: string, files: FileOps): Promise<voi
   try {
     const made = fs.mkdirSync(dir, { recursive: true, mode: 0o750 });
     if (made === undefined) return;
-    // A service's umask is often 077, and then the shipper's group could not enter it.
+    // A service's umask is often 077, and then the shipper's group couldn't enter it.
     fs.chmodSync(dir, 0o750);
-    // Deno refuses to open the parent, which is not in its permissions. The new name is then as
+    // Deno refuses to open the parent, which isn't in its permissions. The new name is then as
     // durable as the file system makes it.
     await syncDirectory(files, dirname(made)).catch(() => {});
   } catch (error) {
@@ -40,12 +40,12 @@ export function cannotOpen(name: string, error: unknown): Fatal {
   const hint = advice === undefined ? '' : `; ${advice}`;
   return new Fatal(
     EXIT.cannotCreate,
-    `Cannot open "${name}" for writing: ${errorText(error)}${hint}`,
+    `Can't open "${name}" for writing: ${errorText(error)}${hint}`,
   );
 }
 
 function writeFix(path: string): string {
-  // A Deno that may not tell its user has made the lock.
+  // Deno without the permission to reveal its user: the lock's owner is that user.
   const lock = orElse(() => fs.statSync(`${dirname(path)}/viewlog.lock`), undefined);
   return accessFix(path, ownAccount() ?? (lock && ownerIn(lock)), 'rw');
 }

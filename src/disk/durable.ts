@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { EXIT, errnoOf, Fatal, errorText } from '../base/exit.ts';
 import type { FileOps } from './ops.ts';
 
-/** A file system that is busy so many times in a row takes no bytes at all. */
+/** A file system that is busy this many times in a row counts as full. */
 const BUSY_MAX = 100;
 
 /**
@@ -50,7 +50,7 @@ export const synced = (path: string, sync: Promise<void>): Promise<void> =>
 export const cannotSync = (path: string, error: unknown): Fatal =>
   new Fatal(
     EXIT.ioError,
-    `Cannot sync "${path}": ${errorText(error)}; check the disk, then start viewlog again`,
+    `Can't sync "${path}": ${errorText(error)}; check the disk, then start viewlog again`,
   );
 
 /** Makes the names in a directory durable. File systems that answer EINVAL need no such sync. */
@@ -67,9 +67,9 @@ export async function syncDirectory(files: FileOps, dir: string): Promise<void> 
 }
 
 /**
- * Replaces a file's text. A reader finds the whole old text or the whole new one, also after a power
- * cut; once this resolves, the new one.
- * @throws {Fatal} exit 74 if a sync fails; else the system's error, and the file is as it was.
+ * Replaces a file's text. A reader finds the whole old text or the whole new one, also after a
+ * power cut; once this resolves, the new one.
+ * @throws {Fatal} exit 74 if a sync fails; else the system's error, and the file is unchanged.
  */
 export async function replaceFile(
   files: FileOps,

@@ -9,10 +9,10 @@ interface FreeSpaceOptions extends DirectoryOptions {
   readonly effect?: string;
 }
 
-/** The free space of a directory's file system at the last poll, so that no view waits for it. */
+/** The free space of a directory's file system at the last poll, so no view waits for it. */
 export class FreeSpace {
   readonly #options: FreeSpaceOptions;
-  /** `undefined` if the runtime or the file system does not report it. */
+  /** `undefined` if the runtime or the file system doesn't report it. */
   bytes: number | undefined;
   /** True from a fall below the minimum until an eighth above the minimum. */
   isLow = false;

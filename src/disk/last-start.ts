@@ -14,7 +14,7 @@ const pathIn = (dir: string): string => `${dir}/last-start.json`;
 export const rememberStart = (dir: string, self: object): Promise<void> =>
   replaceFile(systemFiles, pathIn(dir), `${JSON.stringify(self)}\n`).catch(() => {});
 
-/** Returns the start that `rememberStart` stored; `undefined` if it cannot be read. */
+/** Returns the start that `rememberStart` stored; `undefined` if it can't be read. */
 export async function lastStart(dir: string): Promise<Announced | undefined> {
   try {
     const path = pathIn(dir);

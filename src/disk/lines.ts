@@ -43,7 +43,7 @@ export async function* readBlocks(
       const most = formatSize(READ_LINE_BYTES_MAX);
       throw new Fatal(
         EXIT.badData,
-        `"${path}" has a line longer than ${most}, so it is not a view file`,
+        `"${path}" has a line longer than ${most}, so it isn't a view file`,
       );
     }
   }
@@ -58,7 +58,7 @@ function blockOf(bytes: Buffer, encoding: BufferEncoding) {
     // No getter: V8 frees objects that have one late, and reading took twice the time.
     /** Without their newlines. A last line without one may still be written, and is left out. */
     lines: () => text.split('\n').slice(0, -1),
-    /** Indices in `lines` of lines that are not UTF-8. */
+    /** Indices in `lines` of lines that aren't UTF-8. */
     damaged: isUtf8(bytes) ? NONE : damagedIn(bytes),
     /** With the newlines, and a last line without one. */
     bytes: bytes.length,
@@ -81,7 +81,7 @@ async function* chunksOf(path: string): AsyncGenerator<Buffer> {
     for await (const chunk of path.endsWith('.gz') ? unpack() : file) yield chunk as Buffer;
   } catch (error) {
     if (errnoOf(error)?.startsWith('Z_') !== true) throw cannotRead(path, error);
-    throw new Fatal(EXIT.badData, `Cannot unpack "${path}": ${errorText(error)}`);
+    throw new Fatal(EXIT.badData, `Can't unpack "${path}": ${errorText(error)}`);
   } finally {
     file.destroy();
   }
@@ -90,8 +90,8 @@ async function* chunksOf(path: string): AsyncGenerator<Buffer> {
 /** Returns a Fatal with exit 74: the file, the reason and the fix. */
 export function cannotRead(path: string, error: unknown): Fatal {
   const advice = adviceOn(error, 'read');
-  // The message already has the path, and the name of the system call helps nobody.
+  // The message already has the path, and the name of the system call helps no reader.
   const reason = errorText(error).replace(/, \w+( '.*')?$/s, '');
   const hint = advice === undefined ? '' : `; ${advice}`;
-  return new Fatal(EXIT.ioError, `Cannot read "${printable(path, Infinity)}": ${reason}${hint}`);
+  return new Fatal(EXIT.ioError, `Can't read "${printable(path, Infinity)}": ${reason}${hint}`);
 }

@@ -42,7 +42,7 @@ export class LockSocket {
     this.#draft = `${lock}${DRAFT}${randomBytes(4).toString('hex')}`;
     this.#server = net.createServer((connection) => {
       connection.on('error', () => {});
-      // Destroys the connection: a client that does not hang up must not keep this process alive.
+      // Destroys the connection: a client that doesn't hang up must not keep this process alive.
       connection.end(`${JSON.stringify(self)}\n`, () => connection.destroy());
     });
   }
@@ -79,12 +79,12 @@ export class LockSocket {
 
 /**
  * Asks which process listens at the path.
- * @throws the system's error if this user may not ask.
+ * @throws the system's error if this user isn't allowed to ask.
  */
 export async function askLock(lock: string): Promise<HolderReply> {
   const endMs = performance.now() + ANSWER_TIMEOUT_MS;
   do {
-    // Seen on Deno 2.5: a connection to a path that does not exist ends without an error.
+    // Seen on Deno 2.5: a connection to a path that doesn't exist ends without an error.
     if ((await ifPresent(lstat(lock))) === undefined) return undefined;
     try {
       const connection = net.connect(lock);

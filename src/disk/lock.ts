@@ -14,7 +14,7 @@
 // viewlog never unlinks a lock. An operator might, so the holder of a missing lock creates it again,
 // and a starter that finds files but no lock gives the holder time to do so.
 //
-// This works on one machine. Machines that share a directory (NFS) do not see each other's sockets.
+// This works on one machine. Machines that share a directory (NFS) don't see each other's sockets.
 import type { Stats } from 'node:fs';
 import { lstat, stat } from 'node:fs/promises';
 import { relative } from 'node:path';
@@ -88,7 +88,7 @@ export async function acquireLock(dir: string, options: LockOptions = {}): Promi
 
 /**
  * Asks which process writes to the directory.
- * @throws the system's error if this user may not ask.
+ * @throws the system's error if this user isn't allowed to ask.
  */
 export const askHolder = async (dir: string): Promise<HolderReply> =>
   askLock(lockPath(dir, LOCK_NAME));
@@ -106,8 +106,8 @@ function lockPath(dir: string, name: string): string {
   if (fits(short)) return short;
   throw new Fatal(
     EXIT.cannotCreate,
-    `Cannot lock "${dir}": a socket's path has at most ${PATH_BYTES_MAX} bytes, and that of its ` +
-      'lock would be longer; start viewlog in that directory, or choose a shorter path',
+    `Can't lock "${dir}": its lock is a socket, whose path can have only ${PATH_BYTES_MAX} bytes; ` +
+      'start viewlog in that directory, or choose a shorter path',
   );
 }
 
@@ -243,7 +243,7 @@ export class Lock {
     const where = `${what} "${this.#dir}"`;
     if (holder === 'unresponsive') {
       const find = asRoot(`ss -xlp | grep ${this.#name}`);
-      return `${where}: a process that does not answer; find it with: ${find}`;
+      return `${where}: a process that doesn't answer; find it with: ${find}`;
     }
     const { pid, sinceMs, version, address } = holder;
     const { wanted } = this.#options;

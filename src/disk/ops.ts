@@ -13,8 +13,8 @@ export interface FileStat {
 }
 
 /**
- * File operations that faults can strike, as the operating system has them: one call each, a short
- * write is a short write, errors are Node-style (`code` is the errno's name). Tests pass their own.
+ * File operations that can fail, one system call each: writes can be short, and errors are
+ * Node-style (`code` is the errno's name). Tests pass their own.
  */
 export interface FileOps {
   /** True: `ad` opens a file so that each write is durable when it returns (O_DSYNC). */
@@ -41,7 +41,7 @@ export interface FileOps {
 }
 
 /**
- * Read; write anew; read and append; the same with O_DSYNC. Every mode except `r` creates the file.
+ * Read; overwrite; read and append; append with O_DSYNC. Every mode except `r` creates the file.
  */
 export type OpenFlags = 'r' | 'w' | 'a' | 'ad';
 
@@ -99,7 +99,7 @@ const nodeFiles: FileOps = {
   freeBytes: async (dir) => (await fileSystemOf(dir)).freeBytes,
 };
 
-/** Older runtimes do not have `frsize`. It differs from `bsize` on some network file systems. */
+/** Older runtimes don't have `frsize`. It differs from `bsize` on some network file systems. */
 type StatsFs = fs.StatsFs & { readonly frsize?: number };
 
 /** Async, so that a runtime that forbids it (Deno without --allow-sys=statfs throws) rejects. */

@@ -71,7 +71,7 @@ async function removeOverdue(options: RetentionOptions): Promise<void> {
       await removeOldest(kind, options);
     } catch (error) {
       const { dir, log } = options;
-      log.warn(`Cannot remove old files of ${kind} from "${dir}": ${errorText(error)}`);
+      log.warn(`Can't remove old files of ${kind} from "${dir}": ${errorText(error)}`);
     }
   }
 }

@@ -1,5 +1,5 @@
 // Refuses to run as root in the directory of a service. A collector that root runs there would
-// leave files that the service's own user cannot write to.
+// leave files that the service's own user can't write to.
 import type { Stats } from 'node:fs';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { type Owner, ownerIn } from '../installation/accounts.ts';
@@ -9,7 +9,7 @@ export type AsOwner = (owner: Owner) => string | undefined;
 
 /**
  * Refuses root in another user's directory.
- * @param made a file that this process has just made: Deno might not reveal its own user.
+ * @param made a file that this process has just created: Deno might not reveal its own user.
  * @throws {Fatal} exit 73 if the file is root's and the directory another user's.
  */
 export function refuseRoot(dir: string, made: Stats, directory: Stats, asOwner?: AsOwner): void {
@@ -18,6 +18,6 @@ export function refuseRoot(dir: string, made: Stats, directory: Stats, asOwner?:
   const fix = asOwner?.(owner) ?? 'run it as that user';
   throw new Fatal(
     EXIT.cannotCreate,
-    `"${dir}" belongs to user ${owner.name}, and viewlog does not run there as root; ${fix}`,
+    `"${dir}" belongs to user ${owner.name}, so viewlog refuses to run there as root; ${fix}`,
   );
 }

@@ -6,7 +6,7 @@ import type { Facts } from './facts.ts';
 import type { Finding, State, Verdict } from './finding.ts';
 import * as proxy from './proxy.ts';
 
-/** The checks by name, the most important first. Each check sees the facts alone. */
+/** The checks by name, the most important first. Each check sees only the facts. */
 const CHECKS: Readonly<Record<string, (facts: Facts) => readonly Verdict[]>> = {
   'projects file': collector.checkProjects,
   lock: collector.checkLock,

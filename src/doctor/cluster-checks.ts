@@ -13,7 +13,7 @@ import type { Facts } from './facts.ts';
 import { error, ok, type Verdict, warning } from './finding.ts';
 
 type Reached = Awaited<ReturnType<typeof inspectCluster>>;
-/** A cluster, or why it cannot be used. */
+/** A cluster, or why it can't be used. */
 export type ClusterFacts = Reached | { readonly fault: Fatal };
 
 const SILENT = { info: () => {}, warn: () => {}, error: () => {} };
@@ -51,7 +51,7 @@ async function inspectCluster(cluster: Cluster, options: ServeSettings) {
     if (found === undefined) await attempt(cluster.connection.request(create));
     await attempt(probe(cluster, stream, subject));
     if (found instanceof Error) return { fault: found };
-    // Servers tell the time from version 2.10.
+    // Servers report their time since version 2.10.
     const serverMs = Date.parse((found as { ts?: string } | undefined)?.ts ?? '');
     return { info: found, clockMs: Math.max(0, fromMs - serverMs, serverMs - toMs) };
   };
@@ -98,8 +98,7 @@ export const checkStream = reached(({ name, stream, unusable, refused, needs, de
   }
   const { messages, bytes, replicas, lagging } = inspect.seenOf(stream);
   const unfit = inspect.configFault(stream.config);
-  if (unfit !== undefined)
-    return [error(`Stream ${name} cannot store views: ${unfit}`, edit(name))];
+  if (unfit !== undefined) return [error(`Stream ${name} can't store views: ${unfit}`, edit(name))];
   const down = inspect.groupFault(inspect.seenOf(stream));
   if (down !== undefined) return [error(`Views are refused: ${down}`, 'Start the servers')];
   if (!inspect.hasRoomFor(stream, needs.viewBytesMax)) {
@@ -118,7 +117,7 @@ export const checkSettings = reached(({ name, stream, needs }) => {
   if (tooSmall !== undefined) return [error(tooSmall, 'Raise the limit, or lower --max-view')];
   const warnings = stream === undefined ? [] : inspect.configWarnings(stream, needs);
   if (warnings.length > 0) return warnings.map((text) => warning(text, edit(name)));
-  return [ok('The largest view fits, no limit drops views, and the replicas suffice')];
+  return [ok('The largest view fits, no limit drops views, and there are enough replicas')];
 });
 
 const CLOCK_MS_MAX = 2_000;
@@ -129,5 +128,5 @@ export const checkClock = reached(({ clockMs }, { hasSudo }) => {
   const seconds = plural(Math.round(clockMs / 1000), 'second');
   const what = `This machine's clock differs from that of the stream's server by ${seconds}`;
   const sync = commands.asRoot('timedatectl set-ntp true', hasSudo);
-  return [warning(`${what}; a view's day is this machine's`, `Synchronise both: ${sync}`)];
+  return [warning(`${what}; this clock decides a view's day`, `Synchronise both: ${sync}`)];
 });

@@ -27,14 +27,14 @@ export function checkRuntime({ runtime }: Facts): readonly Verdict[] {
   const what = `${name} ${version} on ${platform}`;
   if (platform === 'linux' && isAtLeast(OLDEST[name], version)) return [ok(what)];
   const fix = `Run it on Linux, with ${name} ${OLDEST[name]} or later`;
-  return [warning(`${what}; viewlog is not tested there`, fix)];
+  return [warning(`${what}; viewlog isn't tested there`, fix)];
 }
 
 /** Reports the settings that are examined instead of those on the command line. */
 export function checkSettings(facts: Facts): readonly Verdict[] {
   const { askedData, different, tokenFault } = facts;
   const { data } = facts.of;
-  if (tokenFault !== undefined) return [error(`${tokenFault}; viewlog does not start without it`)];
+  if (tokenFault !== undefined) return [error(`${tokenFault}; viewlog doesn't start without it`)];
   const [own, asked] = [data, askedData].map((dir) => (dir ? `--data ${dir}` : '--store'));
   const others = own === asked ? different : [`${own}, not ${asked}`, ...different];
   if (others.length === 0) return [];
@@ -48,11 +48,11 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
   const { projects: reading, status, of } = facts;
   if (isArchive(facts)) return [];
   if ('faults' in reading) {
-    const kept = 'viewlog does not start with it; a running one keeps the last good list';
+    const kept = "viewlog doesn't start with this file; a running viewlog keeps the last good list";
     const { projectsFault: fault } = status.overview ?? {};
     if (fault?.isMissing) return [error(`${fault.first}; ${kept}`, RESTORE_PROJECTS)];
     const check = `Correct the file. To see every fault: ${commands.check(of)}`;
-    // The message of a file that cannot be read says what to do.
+    // The message of a file that can't be read says what to do.
     const fix = Buffer.isBuffer(reading.content) ? check : undefined;
     return [error(`${summaryOfFaults(reading.faults)}; ${kept}`, fix)];
   }
@@ -70,7 +70,7 @@ export function checkLock({ holder, askedPort, kill, settings, of }: Facts): rea
   if (holder === 'unresponsive') {
     const find = commands.asRoot('ss -xlp | grep viewlog.lock', of.hasSudo);
     const fix = `Find it, and end it if it hangs: ${find}`;
-    return [error(`A process that does not answer ${holds}`, fix)];
+    return [error(`A process that doesn't answer ${holds}`, fix)];
   }
   const { role, pid, address } = holder;
   const who = `Process ${pid}${runningSince(holder)}`;
@@ -122,7 +122,7 @@ function startFix({ of, source }: Facts): string {
 }
 
 function anotherProgram(address: string, reply: Reply, { hasSudo }: Installation): Verdict {
-  const what = `Another program answers at ${address}: ${described(reply)}; viewlog cannot listen there`;
+  const what = `Another program answers at ${address}: ${described(reply)}; viewlog can't listen there`;
   const find = commands.asRoot(`ss -ltnp 'sport = :${portOf(address)}'`, hasSudo);
   return error(what, `Find it and stop it, or choose another address: ${find}`);
 }
@@ -131,7 +131,7 @@ function anotherProgram(address: string, reply: Reply, { hasSudo }: Installation
 export function checkHealth(facts: Facts): readonly Verdict[] {
   const { address = '', reply, isReady, reasons = [], overview } = facts.status;
   if (reply === undefined || isNobodyThere(reply)) {
-    // The check of the collector reports one that does not run.
+    // The check of the collector reports one that doesn't run.
     if (!isFromViewlog(facts.reply) && !(isArchive(facts) && facts.holder)) return [];
     const what = address === '' ? '--status is off' : `Nothing answers at ${address}`;
     const fix = "Pass the collector's --status address; its log shows it";
@@ -151,7 +151,7 @@ export function checkHealth(facts: Facts): readonly Verdict[] {
   if (isReady) return [ok(`Ready, according to ${address}/readyz`)];
   const { unavailable } = overview.store;
   if (unavailable === undefined) {
-    return [error('Not ready: about to stop', 'If it should not stop, restart it')];
+    return [error('Not ready: about to stop', "If it shouldn't stop, restart it")];
   }
   const fix = 'Check the disk (df -h; df -i; quotas), or the cluster; the log says more';
   return [error(`Not ready: ${unavailable}; every view is refused`, fix)];
@@ -184,7 +184,7 @@ export function checkRefusals(facts: Facts): readonly Verdict[] {
     ];
   }
   if (found.length > 0 || store.unavailable !== undefined) return found;
-  return [ok('No view of a listed project is refused now')];
+  return [ok('No views of listed projects are being refused')];
 }
 
 export function checkOverdue(facts: Facts): readonly Verdict[] {

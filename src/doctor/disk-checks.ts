@@ -10,7 +10,7 @@ import type { Facts } from './facts.ts';
 import { error, ok, type Verdict, warning } from './finding.ts';
 import type { Inside, Rights } from './probe-disk.ts';
 
-/** A check that needs a directory to look into. */
+/** A check that needs a readable data directory. */
 const inside =
   (check: (inside: Inside, facts: Facts) => readonly Verdict[]) =>
   (facts: Facts): readonly Verdict[] =>
@@ -21,15 +21,15 @@ export function checkDirectory({ disk, of }: Facts): readonly Verdict[] {
   const { data } = of;
   const { inside, fault = inside?.writing } = disk;
   if (typeof fault === 'string') return [error(fault)];
-  if (inside !== undefined) return [ok(`"${data}" can be written to`)];
-  const fix = `viewlog creates it when it starts, if it may. Otherwise correct --data, or: ${commands.create(of)}`;
-  return [warning(`"${data}" does not exist; there are no views yet`, fix)];
+  if (inside !== undefined) return [ok(`"${data}" is writable`)];
+  const fix = `viewlog creates it at its start, if permitted. Otherwise correct --data, or run: ${commands.create(of)}`;
+  return [warning(`"${data}" doesn't exist; there are no views yet`, fix)];
 }
 
 /** A file in the data directory, with its owner and mode. */
 type Found = Inside['files'][number];
 
-/** Reports the account that viewlog runs as, and asks if it is not clear. */
+/** Reports the account that viewlog runs as; if it isn't clear, asks. */
 export const checkUser = inside((seen, { ownUid, of }) => {
   const { directory, files, account } = seen;
   const whose = `The data directory belongs to ${userName(directory.uid)}`;
@@ -40,7 +40,7 @@ export const checkUser = inside((seen, { ownUid, of }) => {
   }
   const { uid, name } = account;
   if (!isPermitted(account, directory, WRITE | ENTER)) {
-    const what = `${whose}, with mode ${modeOf(directory)}, and its files to ${name}, who may not create files there`;
+    const what = `${whose}, with mode ${modeOf(directory)}, and its files to ${name}, who can't create files there`;
     return [error(what, `Which account should run viewlog, ${name} or another?`)];
   }
   const owned = uid === directory.uid ? 'the data directory' : 'the files in the data directory';
@@ -55,20 +55,18 @@ const [READ, WRITE, ENTER] = [4, 2, 1] as const;
 const modeOf = ({ mode }: { readonly mode: number }): string =>
   (mode & 0o777).toString(8).padStart(4, '0');
 
-/** Finds files that viewlog, or shippers in its group, cannot open. */
+/** Finds files that viewlog, or shippers in its group, can't open. */
 export const checkPermissions = inside((seen, { of }) => {
   const { directory, files, account, projects, closed } = seen;
   if (account === undefined) return [];
   const { name: who } = account;
   if (closed !== undefined) {
     const question = `Let ${who} enter it, or move the files`;
-    return [
-      error(`${who} may not enter "${closed}"; viewlog, as ${who}, does not start`, question),
-    ];
+    return [error(`${who} can't enter "${closed}"; viewlog, as ${who}, doesn't start`, question)];
   }
   const whose = (name: string, file: Rights): string =>
     `"${name}" belongs to ${userName(file.uid)}, with mode ${modeOf(file)}`;
-  /** Reports a file that the account may not read (and write). */
+  /** Reports a file that the account can't read (and write). */
   const denied = (
     name: string,
     file: Rights | undefined,
@@ -80,7 +78,7 @@ export const checkPermissions = inside((seen, { of }) => {
       return [];
     const path = what === 'r' ? of.projects! : `${of.data}/${name}`;
     const fix = commands.grant(account, path, file, what);
-    return [state(`${whose(name, file)}; viewlog, as ${who}, cannot ${then}`, fix)];
+    return [state(`${whose(name, file)}; viewlog, as ${who}, can't ${then}`, fix)];
   };
   const newest = (kind: string): Found | undefined =>
     files
@@ -88,9 +86,9 @@ export const checkPermissions = inside((seen, { of }) => {
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
       .at(-1);
   const [views, refused] = [newest('views-'), newest('refused-')];
-  const unread = denied('projects.json', projects, 'r', error, 'read it, and does not start');
+  const unread = denied('projects.json', projects, 'r', error, "read it, and doesn't start");
   const unwritten = [
-    ...denied(views?.name ?? '', views, 'rw', error, 'write to it, and does not start'),
+    ...denied(views?.name ?? '', views, 'rw', error, "write to it, and doesn't start"),
     ...denied(refused?.name ?? '', refused, 'rw', warning, 'store refused views in it'),
   ];
   const isShared = (directory.mode & 0o050) === 0o050;
@@ -99,7 +97,7 @@ export const checkPermissions = inside((seen, { of }) => {
   if (!isShared || first === undefined || unwritten.some(({ state }) => state === 'error'))
     return [...unread, ...unwritten];
   const rest = more.length === 0 ? '' : `, and ${plural(more.length, 'more file')} too`;
-  const what = `${whose(first.name, first)}${rest}; shippers in group ${groupName(directory.gid)} cannot read it`;
+  const what = `${whose(first.name, first)}${rest}; shippers in group ${groupName(directory.gid)} can't read it`;
   const fix = commands.share(
     { ...of, owners: { data: ownerIn(first) } },
     hidden.map(({ name }) => name),
@@ -130,19 +128,19 @@ export const checkFileSystem = inside(({ fileSystem }) => {
   const [name, why] = FILE_SYSTEMS[type] ?? [`type 0x${type.toString(16)}`];
   const what = `The data directory is on ${name}`;
   if (why === undefined) return [ok(what)];
-  return [warning(`${what}; ${why}`, 'Move it to a disk of this machine; mount a volume there')];
+  return [warning(`${what}; ${why}`, 'Move it to a local disk; in a container, mount a volume')];
 });
 
 const DAYS_LEFT_MIN = 14;
 const FREE_UP =
-  'Delete views-*.ndjson of earlier days that are shipped or copied, or use --keep-days';
+  'Delete views-*.ndjson of earlier days that you have shipped or copied, or use --keep-days';
 
 /** Checks the free space, and how long it lasts by the sizes of the last complete days. */
 export const checkSpace = inside((seen, { settings, of }) => {
   const { 'min-free': minFreeBytes, 'keep-days': keepDays } = settings;
   const space = spaceOf(seen, minFreeBytes);
   if (space === undefined) {
-    const what = 'Free disk space is unknown: statfs is not permitted; --min-free is off';
+    const what = "Free disk space is unknown: statfs isn't permitted; --min-free is off";
     return [warning(what, 'Start Deno with --allow-sys=statfs')];
   }
   const what = `${formatRoundedSize(space.freeBytes)} free, --min-free ${formatSize(minFreeBytes)}`;

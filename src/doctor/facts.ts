@@ -35,7 +35,7 @@ import { probeProxy, type ProxyReplies } from './proxy.ts';
 export interface Facts {
   readonly nowMs: number;
   readonly runtime: ReturnType<typeof runtimeHere>;
-  /** `undefined` if the runtime does not reveal the user (Deno without --allow-sys=uid). */
+  /** `undefined` if the runtime doesn't reveal the user (Deno without --allow-sys=uid). */
   readonly ownUid: number | undefined;
   /** The examined installation: a running one's settings, else the last one's, else the options. */
   readonly of: Installation;
@@ -43,7 +43,7 @@ export interface Facts {
   readonly source: 'running' | 'last start' | 'options';
   /** The command line's data directory, absolute; `undefined` if views go to a stream. */
   readonly askedData: string | undefined;
-  /** The command line's port; `undefined` if it was not chosen. */
+  /** The command line's port; `undefined` if it wasn't chosen. */
   readonly askedPort: number | undefined;
   /** Each option that differs from the running collector's: `--port 9000, not 8080`. */
   readonly different: readonly string[];
@@ -62,7 +62,7 @@ export interface Facts {
   /** The answer at the collector's address. */
   readonly reply: Reply;
   readonly status: StatusFacts;
-  /** Why the status server would not start, if no start is known. */
+  /** Why the status server wouldn't start, if no start is known. */
   readonly tokenFault?: string | undefined;
   /** If `--store` is given. */
   readonly cluster: ClusterFacts | undefined;
@@ -77,7 +77,7 @@ interface StatusFacts {
   readonly reply?: Reply;
   /** Missing if something else answers. */
   readonly isReady?: boolean;
-  /** Why it is not ready, if the status server says so. */
+  /** Why it isn't ready, if the status server says so. */
   readonly reasons?: readonly string[];
   /** Missing if it needs a token, and for an archive. */
   readonly overview?: StatusModel | undefined;
@@ -86,11 +86,11 @@ interface StatusFacts {
 
 type DoctorSettings = ServeSettings & Settings<'url' | 'probe-project'>;
 
-/** The Origin of no page: nobody can own a name under `.invalid`. */
+/** An Origin that no page has: nobody can own a name under `.invalid`. */
 const NO_ORIGIN = 'https://viewlog-doctor.invalid';
 
 /**
- * Looks at the installation, and changes nothing.
+ * Examines the installation, and changes nothing.
  * @param self the doctor's own process and options.
  */
 export async function gatherFacts(options: DoctorSettings, self: Announced): Promise<Facts> {

@@ -1,4 +1,4 @@
-/** `error`: views are lost or refused until it is fixed. */
+/** `error`: views are lost or refused until the fault is fixed. */
 export type State = 'ok' | 'warning' | 'error';
 
 /** The result of a check. */

@@ -12,7 +12,7 @@ import type { ServeSettings } from '../settings.ts';
 
 export type Inside = Awaited<ReturnType<typeof lookInside>>;
 
-/** The directory's contents, or the `fault` that prevents reading it; neither if it is missing. */
+/** The directory's contents, or the `fault` that prevents reading it. Neither: it is missing. */
 export interface Probed {
   readonly inside?: Inside;
   readonly fault?: string;
@@ -48,7 +48,7 @@ async function lookInside(
   const projects = await ifPresent(fs.stat(projectsPath)).catch(() => undefined);
   const keepDays = { views: settings['keep-days'], refused: settings['keep-refused-days'] };
   const seen = await lookAround(dir, keepDays, nowMs);
-  // A disk that is nearly full is not tested by writing.
+  // A disk that is nearly full isn't tested by writing.
   const isFull = (seen.fileSystem?.freeBytes ?? Infinity) < settings['min-free'];
   return {
     ...seen,
@@ -57,7 +57,7 @@ async function lookInside(
     files,
     projects: projects && rightsOf(projects),
     account,
-    /** A directory above the files that the account may not enter. */
+    /** A directory above the files that the account can't enter. */
     closed: account && (closedTo(account, dir) ?? closedTo(account, projectsPath)),
     /** How long each write and sync took, in milliseconds, or why none is possible. */
     writing: isFull ? [] : await writeTimes(dir).catch((error) => cannotOpen(dir, error).message),
@@ -76,7 +76,7 @@ const rightsOf = ({ uid, gid, mode }: Stats): Rights => ({ uid, gid, mode });
 
 /**
  * Returns the account that viewlog runs as: the owner of everything that it made. `undefined` if
- * that is not one account.
+ * that is unclear.
  */
 export function accountIn(
   directory: Rights,
@@ -109,7 +109,7 @@ async function writeTimes(dir: string): Promise<readonly number[]> {
   return [...times];
 }
 
-/** Writes to a file that has a name for an instant, and is gone with this process. */
+/** Writes to a file that is unlinked at once, so it disappears with this process. */
 async function writeAndSync(path: string, times: number[]): Promise<void> {
   const file = await fs.open(path, 'wx', 0o600);
   try {

@@ -1,4 +1,4 @@
-// Sends what a page sends, to find out which requests a proxy passes on to viewlog.
+// Sends requests as a page would, to find out which ones a proxy passes on to viewlog.
 import { fetchOnce, type Reply } from '../base/fetch-once.ts';
 import { formatSize, KiB } from '../base/format.ts';
 import { clip } from '../base/text.ts';
@@ -60,14 +60,14 @@ const reached =
   ({ proxy, of }: Facts): readonly Verdict[] =>
     proxy !== undefined && isReached(proxy) ? check(proxy, of) : [];
 
-const LOST = 'views of pages do not arrive';
+const LOST = "views from pages don't arrive";
 
 export function checkUrl({ proxy, of }: Facts): readonly Verdict[] {
   if (proxy === undefined) return [];
   const { url, get } = proxy;
   const refusal = refusalIn(get);
   if (refusal?.code === 'not-found') {
-    const what = `${url} does not reach viewlog as /view: ${refusal.detail}; ${LOST}`;
+    const what = `${url} doesn't reach viewlog as /view: ${refusal.detail}; ${LOST}`;
     return [error(what, `Have the proxy pass the path on unchanged: ${help(of, 'proxies')}`)];
   }
   if (isReached(proxy)) return [ok(`${url} reaches viewlog`)];
@@ -75,14 +75,14 @@ export function checkUrl({ proxy, of }: Facts): readonly Verdict[] {
     'failure' in get
       ? 'Check its name in the DNS, its certificate, the proxy and the firewall'
       : `Start viewlog, and have the proxy pass /view on to it: ${help(of, 'proxies')}`;
-  return [error(`${url} does not reach viewlog: ${described(get)}; ${LOST}`, fix)];
+  return [error(`${url} doesn't reach viewlog: ${described(get)}; ${LOST}`, fix)];
 }
 
 export const checkCors = reached(({ origin, get, preflight }, of) => {
   const fix =
     'Have the proxy pass OPTIONS and Origin on, and leave Access-Control-… to viewlog: ' +
     help(of, 'proxies');
-  const wrong = 'browsers do not let pages send, or read answers';
+  const wrong = "browsers don't let pages send, or read answers";
   if (!isFromViewlog(preflight)) {
     const what = `Another program answers preflights: ${described(preflight)}; ${wrong}`;
     return [warning(what, fix)];
@@ -103,7 +103,7 @@ export const checkSize = reached(({ preflight, large, largeBytes }) => {
   if (!isFromViewlog(preflight)) return [];
   const size = formatSize(largeBytes);
   if (isFromViewlog(large)) return [ok(`A body of ${size} reaches viewlog`)];
-  const what = `A body of ${size} does not reach viewlog: ${described(large)}; large views are lost`;
+  const what = `A body of ${size} doesn't reach viewlog: ${described(large)}; large views are lost`;
   const settingNames = 'nginx: client_max_body_size; Caddy: request_body, max_size';
   return [warning(what, `Have the proxy pass it on (${settingNames})`)];
 });

@@ -1,7 +1,7 @@
 import type { Reply } from '../base/fetch-once.ts';
 import { printable } from '../base/text.ts';
 
-/** A refused connection, an address that does not exist, or a port that fetch never asks. */
+/** A refused connection, an address that doesn't exist, or a port that fetch never asks. */
 const NOBODY =
   /refused|unable to connect|ADDRNOTAVAIL|assign requested|NOTFOUND|lookup|UNREACH|bad port/i;
 
@@ -10,7 +10,7 @@ export const isNobodyThere = (reply: Reply): boolean =>
   'failure' in reply && NOBODY.test(reply.failure);
 
 /**
- * Asks as a browser does before a page of that origin may post JSON. viewlog does not count it.
+ * Asks as a browser does before a page of that origin may post JSON. viewlog doesn't count it.
  */
 export const preflightFrom = (origin: string): RequestInit => ({
   method: 'OPTIONS',

@@ -22,7 +22,7 @@ export class Body {
     this.#reservation = reservation;
   }
 
-  /** Copies one more piece. Returns why the body cannot be read, if so. */
+  /** Copies one more piece. Returns why the body can't be read, if so. */
   add(piece: Uint8Array): BodyFault | undefined {
     const bytes = this.#bytes + piece.length;
     if (bytes > this.#bytesMax) return 'too-large';

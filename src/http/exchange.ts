@@ -9,15 +9,15 @@ export interface Answer {
 }
 
 /**
- * Why a body was not read: it exceeds the limit; it came in too many pieces; it was not complete in
- * time, or its sender has gone; the memory budget is exhausted.
+ * Why a body wasn't read: it exceeds the limit, came in too many pieces, or wasn't complete in time
+ * (or its sender has gone), or the memory budget is exhausted.
  */
 export type BodyFault = 'too-large' | 'too-many-pieces' | 'incomplete' | 'over-budget';
 
 /** One request, on any runtime's server. */
 export interface Exchange {
   readonly method: string;
-  /** The path as it was sent: no query, nothing decoded. Empty if the target is not a URL. */
+  /** The path as sent: no query, nothing decoded. Empty if the target isn't a URL. */
   readonly path: string;
   header(name: HeaderName): string | undefined;
   /**
@@ -32,7 +32,7 @@ export interface Exchange {
  *
  * If the request's body is still arriving when its answer is ready, the server reads on for a
  * moment and discards the rest. Otherwise the client would see its connection break instead of the
- * answer. If the body does not end within `LIMITS.drainBytesMax` and `drainMs`, the answer says
+ * answer. If the body doesn't end within `LIMITS.drainBytesMax` and `drainMs`, the answer says
  * `Connection: close`, and the connection is closed `lingerMs` later. Closing at once would reset
  * the connection, and the reset overtakes the answer.
  */

@@ -17,7 +17,7 @@ export interface FetchRuntime {
   readonly readBytes: number;
   /** Reads some of a refused body, so that its sender sees the answer. */
   readonly discardBody: (exchange: FetchExchange) => Promise<void>;
-  /** Makes the response, which ends the connection if the body was not read to its end. */
+  /** Makes the response, which ends the connection if the body wasn't read to its end. */
   readonly respond: (answer: Answer, exchange: FetchExchange) => Response | Promise<Response>;
 }
 
@@ -43,7 +43,7 @@ export function fetchHandler(
       if (!exchange.isRead) await discardBody(exchange);
       return respond(ready, exchange);
     } finally {
-      // The connection of a body that was not read stays open for a while.
+      // The connection of a body that wasn't read stays open for a while.
       if (exchange.isRead) reservation.release();
       else setTimeout(() => reservation.release(), LIMITS.lingerMs);
     }
@@ -75,7 +75,7 @@ export class FetchExchange implements Exchange {
   readonly #readBytes: number;
   /** True if the body was read to its end, or there is none. */
   isRead = false;
-  /** Why the body was not read to its end, if its pieces or the budget were the reason. */
+  /** Why the body wasn't read to its end, if its pieces or the budget were the reason. */
   fault: BodyFault | undefined;
 
   constructor(request: Request, reads: Reads, reservation: Reservation, readBytes: number) {
@@ -93,7 +93,7 @@ export class FetchExchange implements Exchange {
     try {
       return pathOf(this.request.url);
     } catch {
-      return ''; // the target and the Host header are not a URL together
+      return ''; // the target and the Host header aren't a URL together
     }
   }
 
@@ -111,7 +111,7 @@ export class FetchExchange implements Exchange {
     return this.#readWhole();
   }
 
-  /** Reads a body that is not needed, within limits. */
+  /** Reads a body that isn't needed, within limits. */
   async discardBody(): Promise<void> {
     if (this.request.bodyUsed || this.fault === 'over-budget') return;
     await this.#readPieces(LIMITS.drainBytesMax, LIMITS.drainMs);

@@ -27,7 +27,7 @@ class Request extends IncomingMessage {
   few: Few | undefined;
 }
 
-// Defined here because Node's types have a field, which a class cannot override by an accessor.
+// Defined here because Node's types have a field, which a class can't override by an accessor.
 Object.defineProperty(Request.prototype, 'headers', {
   get(this: Request): Few {
     return (this.few ??= fewOf(this.rawHeaders));

@@ -9,7 +9,7 @@ export const runtime = globalThis as { readonly Deno?: Deno; readonly Bun?: Bun 
 /**
  * Listens with the runtime's own server; on Node also on a socket that a service manager passed.
  * Evaluates the file of this runtime only.
- * @throws {Fatal} exit 69 if it cannot listen on the address, 78 if the passed socket is unusable.
+ * @throws {Fatal} exit 69 if it can't listen on the address, 78 if the passed socket is unusable.
  */
 export async function listen(options: ListenOptions): Promise<Listener> {
   const { Deno, Bun } = runtime;
@@ -19,7 +19,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     if (Bun) return (await import('./bun.ts')).listenOnBun(Bun, options);
     return await (await import('./node.ts')).listenOnNode(options, fd);
   } catch (error) {
-    if (fd !== undefined) throw unusable(`${errorText(error)}. Pass a TCP socket that listens`);
+    if (fd !== undefined) throw unusable(`${errorText(error)}. Pass a listening TCP socket`);
     throw cannotListen(error, options, '--host and --port');
   }
 }
@@ -29,9 +29,9 @@ export function cannotListen(error: unknown, address: Address, flags: string): F
   // Bun names an address in use only in its message.
   const inUse = errnoOf(error) === 'EADDRINUSE' || /in use/i.test(errorText(error));
   const why = inUse
-    ? `it is in use. Stop what listens there, or choose another with ${flags}`
+    ? `it is in use. Stop the program that listens there, or choose another with ${flags}`
     : `${errorText(error)}. Choose another with ${flags}`;
-  return new Fatal(EXIT.unavailable, `Cannot listen on ${hostAndPort(address)}: ${why}`);
+  return new Fatal(EXIT.unavailable, `Can't listen on ${hostAndPort(address)}: ${why}`);
 }
 
 /** The first descriptor that a service manager passes, by systemd's convention. */
@@ -41,16 +41,17 @@ const FIRST_FD = 3;
  * Returns the descriptor of the listening socket that a service manager passed to this process
  * (`LISTEN_FDS`, `LISTEN_PID`), or `undefined` if there is none or another process is meant.
  * @param canUse whether this runtime can listen on a descriptor.
- * @throws {Fatal} exit 78 if it is not exactly one socket, or if the runtime cannot use it.
+ * @throws {Fatal} exit 78 if it isn't exactly one socket, or if the runtime can't use it.
  */
 export function passedSocket(env: ReadEnv, pid: number, canUse: boolean): number | undefined {
   const count = env('LISTEN_FDS');
   if (count === undefined || Number(env('LISTEN_PID')) !== pid) return undefined;
-  if (!canUse) throw unusable('this runtime cannot. Run viewlog on Node, or without the socket');
+  if (!canUse)
+    throw unusable("this runtime doesn't support it. Run viewlog on Node, or without the socket");
   if (count !== '1') throw unusable(`LISTEN_FDS is ${count}. Pass exactly one socket`);
   return FIRST_FD;
 }
 
 /** @param why the cause and the fix. */
 const unusable = (why: string): Fatal =>
-  new Fatal(EXIT.badConfiguration, `Cannot listen on the socket of the service manager: ${why}`);
+  new Fatal(EXIT.badConfiguration, `Can't listen on the socket of the service manager: ${why}`);

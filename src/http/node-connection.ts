@@ -19,9 +19,9 @@ const PENDING_MAX = 32;
 const RESUME_AT = 8;
 
 /**
- * What a connection does. `silent`: it has not sent a byte. `waiting`: for a request; part of its
- * head may have arrived. `arriving`: the body of its last request is not complete. `answering`: the
- * handler has its requests. `unread`: its client does not read the answers.
+ * What a connection does. `silent`: it hasn't sent a byte. `waiting`: for a request; part of its
+ * head may have arrived. `arriving`: the body of its last request isn't complete. `answering`: the
+ * handler has its requests. `unread`: its client doesn't read the answers.
  */
 export type State = 'silent' | 'waiting' | 'arriving' | 'answering' | 'unread';
 
@@ -39,9 +39,9 @@ export type StateLimits = Readonly<Record<State, number>>;
 export class NodeConnection {
   readonly #socket: Socket;
   readonly #limits: StateLimits;
-  /** Requests whose answer the system has not yet received, in the order of their answers. */
+  /** Requests whose answer the system hasn't yet received, in the order of their answers. */
   readonly #pending: NodeExchange[] = [];
-  /** The pending requests that are not started yet. */
+  /** The pending requests that aren't started yet. */
   readonly #waiting: NodeExchange[] = [];
   #isPaused = false;
   /** The state at the last sweep, and the sweeps since it began. */
@@ -204,7 +204,7 @@ export class NodeExchange implements Exchange {
     else void this.#discardRest().then((isWhole) => this.#write(answer, isWhole));
   }
 
-  /** Reads a body that is not needed. Resolves to whether it ended within the limits. */
+  /** Reads a body that isn't needed. Resolves to whether it ended within the limits. */
   async #discardRest(): Promise<boolean> {
     const timer = setTimeout(() => this.giveUp(), LIMITS.drainMs);
     if (this.#finish === undefined) await this.read(LIMITS.drainBytesMax);

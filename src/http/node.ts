@@ -22,7 +22,7 @@ type Limits = Readonly<
 
 /**
  * @param fd a listening socket to use instead of the address.
- * @throws the system's error if it cannot listen there.
+ * @throws the system's error if it can't listen there.
  */
 export async function listenOnNode(
   { host, port, handler, budget }: ListenOptions,
@@ -47,8 +47,8 @@ export async function listenOnNode(
   });
   const endSweep = every(LIMITS.sweepMs, () => connections.sweep());
   const bound = server.address();
-  if (typeof bound !== 'object' || bound === null) throw new Error('it is not a TCP socket');
-  // A host name stays as it was given.
+  if (typeof bound !== 'object' || bound === null) throw new Error("it isn't a TCP socket");
+  // A host name stays unchanged.
   const address = { host: fd === undefined ? host : bound.address, port: bound.port };
   return {
     address,

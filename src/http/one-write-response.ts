@@ -1,6 +1,6 @@
 import { ServerResponse } from 'node:http';
 
-// Node's fields of a response, which are not a public API. Checked in Node 20, 22, 24 and 26.
+// Node's fields of a response, which aren't a public API. Checked in Node 20, 22, 24 and 26.
 const HEADER = '_header';
 const HAS_BODY = '_hasBody';
 interface Unsent {
@@ -13,7 +13,7 @@ interface Unsent {
  *
  * Node passes the body given to `end` to the system in a piece of its own, which costs 11% to 16%
  * of all speed. Appended to the header, both go out as one. This holds for ASCII only, because Node
- * sends headers as Latin-1. If the header is not a string, the body takes the usual way.
+ * sends headers as Latin-1. If the header isn't a string, the body is sent the usual way.
  */
 export class OneWriteResponse extends ServerResponse {
   /** Its connection: `flushed` is called when the system has received this response. */

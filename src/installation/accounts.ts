@@ -14,11 +14,11 @@ export interface Owner {
 
 export const ROOT: Owner = { uid: 0, gid: 0, name: 'root' };
 
-/** Returns the user that this process runs as; `undefined` if Deno may not tell. */
+/** Returns the user that this process runs as; `undefined` if Deno lacks the permission. */
 export const ownUid = (): number | undefined =>
   orElse(() => (process.geteuid ?? process.getuid)?.(), undefined);
 
-/** Returns the account that this process runs as; `undefined` if Deno may not tell. */
+/** Returns the account that this process runs as; `undefined` if Deno lacks the permission. */
 export function ownAccount(): Owner | undefined {
   const uid = ownUid();
   return uid === undefined ? undefined : { uid, gid: process.getegid!(), name: userName(uid) };
@@ -80,7 +80,7 @@ export function isPermitted(
   return isMember ? (file.mode & (bits << 3)) === bits << 3 : (file.mode & bits) === bits;
 }
 
-/** Returns the first directory on the way to this absolute path that the account may not enter. */
+/** Returns the first directory on the way to this absolute path that the account can't enter. */
 export function closedTo(owner: Owner, path: string): string | undefined {
   const above = dirname(path);
   if (above === path) return undefined;
@@ -89,7 +89,7 @@ export function closedTo(owner: Owner, path: string): string | undefined {
   return closedTo(owner, above) ?? (isClosed ? above : undefined);
 }
 
-/** Returns the fields of each line; none if the file cannot be read, as on Deno. */
+/** Returns the fields of each line; none if the file can't be read, as on Deno. */
 function entriesOf(list: string): string[][] {
   const lines = orElse(() => fs.readFileSync(list, 'utf8').split('\n'), []);
   return lines.map((line) => line.split(':'));

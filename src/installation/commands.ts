@@ -20,7 +20,7 @@ import { absolute, type Installation, isInstalled, programWords } from './instal
 
 export type Options = Readonly<Record<string, string | number | undefined>>;
 
-/** Returns the command as that account. Root and persons run it as it is. */
+/** Returns the command as that account. Root and people run it unchanged. */
 export function asOwner(
   { hasSudo }: Pick<Installation, 'hasSudo'>,
   owner: Owner | undefined,
@@ -31,7 +31,7 @@ export function asOwner(
 
 /** Returns the command as that user, who may be root or a person. */
 function asUser({ uid, gid, name }: Owner, hasSudo: boolean | undefined, command: string): string {
-  // If the runtime may not look, sudo is assumed, and `unknownFacts` names it.
+  // If the runtime lacks the permission to look, sudo is assumed, and `unknownFacts` says so.
   if (hasSudo !== false) return `sudo ${uid === 0 ? '' : `-u ${shellQuoted(name)} `}${command}`;
   if (uid === 0) return command;
   // runuser takes no ids.
@@ -39,7 +39,7 @@ function asUser({ uid, gid, name }: Owner, hasSudo: boolean | undefined, command
   return `setpriv --reuid=${uid} --regid=${gid} --clear-groups -- ${command}`;
 }
 
-/** Returns a command of the system that only root may run, or that tells only root all. */
+/** Returns a system command that only root may run, or that shows everything only to root. */
 export const asRoot = (command: string, hasSudo = isInstalled('sudo')): string =>
   asUser(ROOT, hasSudo, command);
 
@@ -118,7 +118,7 @@ export function replay(of: Installation, project: string, names: readonly string
 
 /** Explains the latest invalid view in this file of refused views that names the project. */
 export function explainLatest(of: Installation, project: string, name: string): string {
-  // A number for an id is a fault that a page may have.
+  // A page may send its id as a number by mistake.
   const pattern = `"code":"invalid-view".*"p": *"?${project}["},]`;
   const words = ['grep', '-E', pattern, `${of.data}/${name}`].map(shellQuoted).join(' ');
   const found = asOwner(of, of.owners.data, words);
@@ -178,19 +178,16 @@ export function grant(
     .join(' && ');
 }
 
-/**
- * Returns what lets an account read (`r`) or write a file that the system refuses it, as far as that
- * is known.
- */
+/** Returns how to let an account read (`r`) or write a file, as far as the fix is known. */
 export function accessFix(path: string, account: Owner | undefined, what: 'r' | 'rw'): string {
   const verb = what === 'r' ? 'read' : 'write';
   if (account === undefined) return `let the user that runs viewlog ${verb} it`;
   const closed = closedTo(account, path);
-  if (closed !== undefined) return `${account.name} may not enter "${closed}"`;
+  if (closed !== undefined) return `${account.name} can't enter "${closed}"`;
   const [file, directory] = [path, dirname(path)].map((one) =>
     orElse(() => fs.statSync(one), undefined),
   );
-  // It writes in a directory of its own only.
+  // viewlog writes only in a directory that its account owns.
   const isWrong = what === 'rw' && directory?.uid !== account.uid;
   if (!file?.isFile() || isWrong) return `let ${account.name} ${verb} it`;
   return `run: ${grant(account, path, file, what)}`;
@@ -206,7 +203,7 @@ export const list = (of: Installation): string =>
 
 /**
  * Returns a command that ends the process that answered at a lock, as its own user. `undefined` if
- * it is not a process of the lock's owner that runs this program: it may be in a container, or lie.
+ * it isn't a process of the lock's owner that runs this program: it may be in a container, or lie.
  */
 export async function killCommand(
   { pid, program }: Pick<Installation, 'pid' | 'program'>,
@@ -240,10 +237,10 @@ export function start(of: Installation, options: Options = {}): string | undefin
 export const restart = ({ unit, hasSudo }: Installation): string | undefined =>
   unit === undefined ? undefined : asRoot(`systemctl restart ${shellQuoted(unit)}`, hasSudo);
 
-/** Returns what the commands assume because the runtime may not look; `undefined`: nothing. */
+/** Returns what the commands assume without permission to look; `undefined`: nothing. */
 export function unknownFacts({ hasSudo, owners }: Installation): string | undefined {
   const owner = [owners.data, owners.projects].find((one) => one !== undefined);
   if (hasSudo !== undefined && owner !== undefined) return undefined;
   const what = owner === undefined ? 'who owns the files' : 'whether sudo is installed';
-  return `It is unknown here ${what}: the runtime may not look. The commands may need another account`;
+  return `viewlog can't see ${what}: the runtime lacks permission. The commands may need another account`;
 }

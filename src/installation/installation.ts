@@ -1,4 +1,4 @@
-// The facts that a running viewlog knows about itself and tells other processes.
+// The facts that a running viewlog knows about itself, and shares with other processes.
 import * as fs from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import * as v from 'valibot';
@@ -9,8 +9,8 @@ import { type Owner, ownerOf } from './accounts.ts';
 
 /**
  * A viewlog on this machine. The running process makes it once, its lock and its status server
- * answer with it, and every printed command is worded from it. A command that runs for a moment,
- * such as `activate`, makes its own from its options.
+ * answer with it, and every printed command is made from it. A command that runs for a moment, such
+ * as `activate`, makes its own from its options.
  */
 export interface Installation {
   readonly role: 'collector' | 'archive';
@@ -38,7 +38,7 @@ export interface Installation {
   readonly status?: string | undefined;
   /** The accounts that own the files, by the files themselves. */
   readonly owners: Owners;
-  /** Whether `sudo` is installed; `undefined` if the runtime may not look. */
+  /** True: `sudo` is installed. `undefined` if the runtime lacks the permission to look. */
   readonly hasSudo: boolean | undefined;
 }
 
@@ -53,7 +53,7 @@ export interface Owners {
   readonly projects?: Owner | undefined;
 }
 
-/** The lock's answer, and `/status.json`: an installation without what only `stat` can tell. */
+/** The lock's answer, and `/status.json`: an installation without what `stat` returns. */
 export type Announced = Omit<Installation, 'owners' | 'hasSudo'>;
 
 type Known = Pick<Installation, 'role' | 'data' | 'projects' | 'chosen'>;
@@ -77,7 +77,7 @@ export function ownAnnouncement({ role, chosen, ...files }: Known): Announced {
   };
 }
 
-/** Returns the installation with the owners of its files as they are now. */
+/** Returns the installation with its files' current owners. */
 export async function withOwners(announced: Announced): Promise<Installation> {
   const { data, projects } = announced;
   const owners = {
@@ -128,7 +128,7 @@ const listed = (flag: string, paths: readonly string[]): string[] =>
 
 export const realPath = (path: string): string => orElse(() => fs.realpathSync(path), path);
 
-/** Returns an absolute path. Old Denos do not reveal the working directory. */
+/** Returns an absolute path. Old Denos don't reveal the working directory. */
 export const absolute = (path: string): string => orElse(() => resolve(path), path);
 
 /** Returns the unit of a process that systemd itself started, as its main process. */
@@ -140,7 +140,7 @@ function unitOf(pid: number): string | undefined {
 
 const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** Returns whether a program is installed; `undefined` if the runtime may not look. */
+/** Returns whether a program is installed; `undefined` without permission to look. */
 export function isInstalled(program: string): boolean | undefined {
   const places = `${readEnv('PATH') ?? ''}:${SYSTEM_PATH}`.split(':').filter(Boolean);
   const found = new Set(places.map((dir) => isFile(`${dir}/${program}`)));
@@ -152,7 +152,7 @@ function isFile(path: string): boolean | undefined {
   try {
     return fs.statSync(path, { throwIfNoEntry: false })?.isFile() === true;
   } catch (error) {
-    // A directory on the PATH that this user may not enter. Deno's own refusal has no code.
+    // A directory on the PATH that this user can't enter. Deno's own refusal has no code.
     return errnoOf(error) === undefined ? undefined : false;
   }
 }

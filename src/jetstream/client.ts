@@ -12,7 +12,7 @@ export { errors, headers } from '@nats-io/transport-node';
 
 /**
  * Checks the certificate of a server that is named by its address. The client's own transport gives
- * TLS no name to check then, and TLS takes "localhost" instead.
+ * TLS no name to check then, and TLS assumes "localhost" instead.
  */
 class CheckingTransport extends NodeTransport {
   #host = '';

@@ -13,14 +13,14 @@ export interface ConnectOptions {
   /** A file with a user's JWT and seed. */
   readonly credsFile: string | undefined;
   readonly log: Log;
-  /** Called when the client has given up, which it should not do: the process must end. */
+  /** Called when the client has given up, which it shouldn't do: the process must end. */
   readonly onFatal: (fatal: Fatal) => void;
 }
 
 type Client = typeof client;
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** The client gives up a server that does not answer three pings. */
+/** The client gives up a server that doesn't answer three pings. */
 const PING_MS = 3_000;
 const RECONNECT_MS = 500;
 
@@ -32,7 +32,7 @@ const OLDEST_SOUND = '2.10.0';
 /**
  * Connects to one of the cluster's servers.
  * @throws {Fatal} exit 69 if none is reached, 78 if a server refuses the credentials or their file
- *   cannot be used.
+ *   can't be used.
  */
 export async function connectCluster(options: ConnectOptions): Promise<Cluster> {
   const { address, credsFile } = options;
@@ -76,12 +76,12 @@ function cannotConnect(error: unknown, { address, credsFile }: ConnectOptions, n
   if (error instanceof AuthorizationError || error instanceof UserAuthenticationExpiredError) {
     const hasLogin = credsFile !== undefined || address.login !== undefined;
     const todo = hasLogin ? 'check the credentials' : 'give --nats-creds, or user:password@HOST';
-    return new Fatal(EXIT.badConfiguration, `Cannot log in to ${cluster}: ${reason}; ${todo}`);
+    return new Fatal(EXIT.badConfiguration, `Can't log in to ${cluster}: ${reason}; ${todo}`);
   }
   const isDistrusted = /self[- ]signed|unable to (verify|get)/i.test(reason);
   return new Fatal(
     EXIT.unavailable,
-    `Cannot reach ${cluster}: ${reason}${isDistrusted ? AUTHORITY : ''}`,
+    `Can't reach ${cluster}: ${reason}${isDistrusted ? AUTHORITY : ''}`,
   );
 }
 
@@ -115,7 +115,7 @@ export class Cluster {
     this.servers = servers;
     this.server = connection.getServer();
     this.#options = options;
-    // The client has forgotten the servers that did not answer at first.
+    // The client has forgotten the servers that didn't answer at first.
     const known = connection.getServers().map(({ listen }) => listen);
     connection.setServers([...new Set([...known, ...servers])]);
     for (const warning of this.warnings) options.log.warn(warning);
@@ -155,7 +155,7 @@ export class Cluster {
     const what = operation === 'publish' ? 'publish to' : 'subscribe to';
     return new Fatal(
       EXIT.badConfiguration,
-      `The NATS user may not ${what} "${printable(subject)}"; give it that permission`,
+      `The NATS user isn't allowed to ${what} "${printable(subject)}"; grant that permission`,
     );
   }
 
@@ -180,7 +180,7 @@ export class Cluster {
     for await (const status of this.connection.status()) {
       if (this.#isClosing) continue;
       if (status.type === 'disconnect' && this.server !== undefined) {
-        log.error(`The connection to NATS server ${this.server} is lost; connecting again`);
+        log.error(`Lost the connection to NATS server ${this.server}; reconnecting`);
         this.losses += 1;
         this.#set(undefined, Date.now());
       } else if (status.type === 'reconnect' && this.server === undefined) {

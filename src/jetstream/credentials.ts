@@ -13,7 +13,7 @@ const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 /**
  * Logs in with a credentials file. The file is read for each connection, because credentials
  * expire and are replaced; if it is missing or faulty by then, the last good ones are used.
- * @throws {Fatal} exit 78 if the file cannot be used now.
+ * @throws {Fatal} exit 78 if the file can't be used now.
  */
 export function credentials(path: string): Authenticator {
   let last = '';
@@ -33,8 +33,8 @@ export function credentials(path: string): Authenticator {
   } catch (error) {
     // Only a system error is quoted, because any other could contain a piece of the secret.
     const isOfSystem = /^E[A-Z]+$/.test(errnoOf(error) ?? '');
-    const why = isOfSystem ? errorText(error) : 'it holds no JWT and seed';
-    throw new Fatal(EXIT.badConfiguration, `Cannot use NATS credentials file "${path}": ${why}`);
+    const why = isOfSystem ? errorText(error) : "it doesn't contain a JWT and a seed";
+    throw new Fatal(EXIT.badConfiguration, `Can't use NATS credentials file "${path}": ${why}`);
   }
   return login;
 }

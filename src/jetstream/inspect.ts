@@ -30,7 +30,7 @@ export function seenOf({ state, cluster, config }: StreamInfo) {
   };
 }
 
-/** Returns why the stream cannot acknowledge views now; `undefined` if it can. */
+/** Returns why the stream can't acknowledge views now; `undefined` if it can. */
 export function groupFault({ leader, replicas, lagging }: StreamSeen): string | undefined {
   if (leader === undefined) return 'the stream has no leader';
   return replicas - lagging.length > replicas / 2 ? undefined : 'the stream has no quorum';
@@ -46,7 +46,7 @@ export function configFault(config: StreamConfig): string | undefined {
   // A stream that other streams feed has none.
   const subjects = (config.subjects as string[] | undefined) ?? [];
   if (subjects.some((subject) => /^(>|(views|\*)\.[*>])$/.test(subject))) return undefined;
-  return `its subjects (${subjects.join(', ')}) do not include ${VIEWS}.<project>; add ${VIEWS}.>`;
+  return `its subjects (${subjects.join(', ')}) don't include ${VIEWS}.<project>; add ${VIEWS}.>`;
 }
 
 /** A collector's requirements of the servers and of a stream. */

@@ -8,15 +8,15 @@ import type { Cluster } from './connect.ts';
 /** The reasons why a message may not be stored. */
 export const FAILURES = {
   disconnected: 'the connection to the cluster was lost',
-  timeout: 'the cluster has not acknowledged it in time',
+  timeout: "the cluster didn't acknowledge the view in time",
   /** No stream accepts the subject: there is no such stream, or it has no leader. */
   'no-leader': 'the stream has no leader',
-  refused: 'the stream does not accept it',
+  refused: "the stream doesn't accept the view",
 };
 
 export interface Failure {
   readonly kind: keyof typeof FAILURES;
-  /** For the operator, if the kind does not say it all. */
+  /** For the operator, if the kind doesn't say it all. */
   readonly detail?: string;
   /**
    * `view`: this message is refused because of its size or its project, which says nothing about
@@ -49,7 +49,7 @@ export class Publisher {
   readonly #pending = new Map<string, Pending>();
   readonly #endSweep: () => void;
   #count = 0;
-  /** The numbers of messages that are not sent yet. */
+  /** The numbers of messages that aren't sent yet. */
   #unsent: string[] = [];
   /** The bytes of messages without an answer yet. */
   bytes = 0;
@@ -64,7 +64,7 @@ export class Publisher {
       },
     });
     cluster.onChange(() => {
-      // Answers of a server that is gone do not arrive. It may have stored some of the messages.
+      // Answers of a server that is gone don't arrive. It may have stored some of the messages.
       if (cluster.server === undefined) this.#failAll();
     });
     this.#endSweep = every(LIMITS.sweepMs, () => this.#failLate());
@@ -137,7 +137,7 @@ export class Publisher {
 
 type Answer = { stream?: string; seq?: number; error?: { description?: string } };
 
-/** Returns why the message was not stored; `undefined` if it was. */
+/** Returns why the message wasn't stored; `undefined` if it was. */
 function readAnswer(message: Msg, stream: string): Failure | undefined {
   if (message.data.length === 0) return { kind: 'no-leader' };
   let answer: Answer | undefined;
@@ -147,7 +147,7 @@ function readAnswer(message: Msg, stream: string): Failure | undefined {
     // Another program accepts the subject, too.
   }
   if (answer?.stream === stream && answer.seq !== undefined && !answer.error) return undefined;
-  const detail = answer?.error?.description ?? `its subject is not accepted by stream ${stream}`;
+  const detail = answer?.error?.description ?? `its subject isn't accepted by stream ${stream}`;
   const scope = scopeOf(detail);
   return { kind: 'refused', detail, ...(scope && { scope }) };
 }

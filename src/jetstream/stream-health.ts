@@ -1,7 +1,7 @@
 import type { Failure } from './publisher.ts';
 
-// Whether a stream accepts views, as far as viewlog knows: a state, and the effect of each event on
-// it. `StreamWatch` brings the events.
+// Tracks whether a stream accepts views: a state, and the effect of each event on it. `StreamWatch`
+// delivers the events.
 
 /** Times are monotonic, in milliseconds. */
 export interface HealthState {
@@ -16,7 +16,7 @@ export interface HealthState {
 /**
  * `down`: the stream's state shows it, or no state comes. `unfit`: its configuration is wrong.
  * `silent`: it acknowledges nothing. `full`: it has refused a view because of its limits.
- * `refusing`: because of anything else, such as its account's limits, which its state does not show.
+ * `refusing`: because of anything else, such as its account's limits, which its state doesn't show.
  */
 export interface Fault {
   readonly kind: 'down' | 'unfit' | 'silent' | 'full' | 'refusing';
@@ -33,7 +33,7 @@ export type HealthEvent =
       readonly type: 'inspected';
       readonly askedMs: number;
       readonly fault: { readonly kind: 'down' | 'unfit'; readonly text: string } | undefined;
-      /** Whether its limits allow the largest view. */
+      /** True: its limits allow the largest view. */
       readonly hasRoom: boolean;
     }
   | { readonly type: 'unanswered' }
@@ -47,10 +47,10 @@ const REFUSING_MS = 5_000;
 
 const DISCONNECTED = 'there is no connection to the cluster';
 const SILENT = 'the cluster acknowledges nothing';
-const UNANSWERED = 'the cluster does not answer';
+const UNANSWERED = "the cluster doesn't answer";
 const FULL = 'the stream is full';
-const REFUSING = 'the stream does not accept it';
-const UNFIT = 'the stream is not set up for views';
+const REFUSING = "the stream doesn't accept the view";
+const UNFIT = "the stream isn't set up for views";
 
 export const initialHealth = (nowMs: number): HealthState => ({
   isConnected: true,

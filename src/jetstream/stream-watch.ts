@@ -62,7 +62,7 @@ export class StreamWatch {
     this.#receive({ type: 'acknowledged' });
   }
 
-  /** A view was published, and not acknowledged. */
+  /** Records that a published view wasn't acknowledged. */
   failed(failure: Failure): void {
     const { detail = '' } = failure;
     if (failure.kind === 'refused' && detail !== this.#loggedDetail) {
@@ -75,7 +75,7 @@ export class StreamWatch {
     this.#receive({ type: 'failed', failure });
   }
 
-  /** Asks for the stream's state. To be called every second, and when the connection changes. */
+  /** Asks for the stream's state. Call it every second, and when the connection changes. */
   async check(): Promise<void> {
     const { cluster, stream } = this.#options;
     const isConnected = cluster.server !== undefined;
@@ -98,7 +98,7 @@ export class StreamWatch {
     this.#isChecking = false;
   }
 
-  /** Whether the stream's state, when it was last asked for, had no fault. */
+  /** True: the stream's last known state had no fault. */
   #isSound = true;
 
   #inspected(info: StreamInfo | undefined, askedMs: number): void {

@@ -39,7 +39,7 @@ export async function findStream(cluster: Cluster, name: string): Promise<Stream
 
 export interface PrepareOptions {
   readonly cluster: Cluster;
-  /** How many servers keep the stream; `undefined`: 3 if there are as many, else 1. */
+  /** How many servers store the stream; `undefined`: 3 if the cluster has three, else 1. */
   readonly replicas: number | undefined;
   readonly log: Log;
 }
@@ -47,9 +47,9 @@ export interface PrepareOptions {
 type Config = Pick<StreamConfig, 'name' | 'subjects'> & Partial<StreamConfig>;
 
 /**
- * Finds the stream, or creates it in files, with `config`. A cluster that does not answer yet is asked
+ * Finds the stream, or creates it in files, with `config`. A cluster that doesn't answer yet is asked
  * again for a while.
- * @throws {Fatal} exit 69 if it does not answer, 78 if it refuses.
+ * @throws {Fatal} exit 69 if it doesn't answer, 78 if it refuses.
  */
 export async function prepareStream(
   { cluster, replicas, log }: PrepareOptions,
@@ -92,14 +92,14 @@ export function probe(cluster: Cluster, stream: string, subject: string): Promis
   return cluster.connection.request(`${subject}.probe`, '', { headers, timeout: PROBE_TIMEOUT_MS });
 }
 
-/** Returns why a stream cannot be used: exit 78 if asking again is useless, else 69. */
+/** Returns why a stream can't be used: exit 78 if asking again is useless, else 69. */
 export function cannotUse(error: unknown, name: string, cluster: Cluster): Fatal {
   const isUnanswered = error instanceof cluster.client.errors.TimeoutError;
-  const why = isUnanswered ? 'it does not answer; does it have a quorum?' : errorText(error);
+  const why = isUnanswered ? "it doesn't answer; does it have a quorum?" : errorText(error);
   const isOff = (error as Error).name === 'JetStreamNotEnabled';
   return new Fatal(
     isOff || isRefusal(error, cluster) ? EXIT.badConfiguration : EXIT.unavailable,
-    `Cannot use stream ${name} of the NATS cluster at ${cluster.servers.join(', ')}: ${why}`,
+    `Can't use stream ${name} of the NATS cluster at ${cluster.servers.join(', ')}: ${why}`,
   );
 }
 

@@ -28,7 +28,7 @@ export const READERS = {
     proxies: 'Caddy, nginx or another proxy in front',
     containers: 'Docker, podman, Kubernetes',
     runtimes: 'Node, Deno, Bun, the single executable',
-    speed: 'measurements beside nginx and bare servers',
+    speed: 'speed beside nginx and bare servers',
     cluster: 'views in a replicated NATS stream',
     archiving: "from a cluster's stream to view files",
   },

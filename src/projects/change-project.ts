@@ -5,7 +5,7 @@ import type { ProjectEntry } from './projects-schema.ts';
 /** The limit of a new project, unless the operator gives another. */
 const VIEWS_PER_MINUTE = 6000;
 
-/** A change of a project; `undefined` leaves a field as it is. Origins have no fault. */
+/** A change of a project; `undefined` leaves a field unchanged. Origins have no fault. */
 export interface Change {
   readonly name: string | undefined;
   readonly contact: string | undefined;
@@ -16,7 +16,7 @@ export interface Change {
 
 /**
  * Returns the project after the change, and active.
- * @param before `undefined` if it is not listed.
+ * @param before `undefined` if it isn't listed.
  * @throws {Fatal} exit 64 if no origin would be left, because then every site could send.
  */
 export function changeProject(

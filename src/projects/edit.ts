@@ -12,8 +12,8 @@ import { causeOf, readProjectsFile, fileOrFatal } from './projects-file.ts';
 import type { ProjectEntry, ProjectsFile } from './projects-schema.ts';
 
 // Edits of the projects file. The new text is written to a draft, which only one edit at a time can
-// create. A rename then replaces the file, if it is still as it was read. So an edit that is cut
-// short leaves the old file or the new one, and two edits at once do not undo each other.
+// create. A rename then replaces the file, if it is unchanged since it was read. So an edit that is
+// cut short leaves the old file or the new one, and two edits at once don't undo each other.
 
 const EMPTY = '{\n  "$schema": "./projects.schema.json",\n  "projects": []\n}\n';
 const FILE_MODE = 0o640;
@@ -24,7 +24,7 @@ interface Edit {
   readonly id: string;
   /** Gets the listed project, and returns the changed one. */
   readonly change: (before: ProjectEntry | undefined) => ProjectEntry;
-  /** `undefined` leaves it as it is. */
+  /** `undefined` leaves it unchanged. */
   readonly operator?: string | undefined;
   /** True: a missing file is created, with its schema and its directory. */
   readonly canCreate?: boolean;
@@ -98,7 +98,7 @@ function openDraft(path: string): number {
 /** Returns the error, with the command that works if another user may edit the file. */
 function cannotWrite({ path, asOwner }: Edit, error: unknown): Fatal {
   const errno = errnoOf(error) ?? '';
-  const what = `Cannot write projects file "${printable(path, Infinity)}": `;
+  const what = `Can't write projects file "${printable(path, Infinity)}": `;
   if (['EIO', 'ENOSPC', 'EDQUOT'].includes(errno))
     return new Fatal(EXIT.ioError, what + causeOf(error));
   const owner = ['EACCES', 'EPERM'].includes(errno) ? editorOf(path) : undefined;
@@ -107,7 +107,7 @@ function cannotWrite({ path, asOwner }: Edit, error: unknown): Fatal {
   return new Fatal(EXIT.cannotCreate, what + cause);
 }
 
-/** Returns who may edit a file that this user may not: its owner, else root. */
+/** Returns the user who may edit a file that this user can't edit: its owner, otherwise root. */
 function editorOf(path: string): Owner | undefined {
   const uid = ownUid();
   const owner = orElse(() => ownerIn(fs.statSync(path)), undefined) ?? ROOT;
@@ -125,8 +125,8 @@ function fill(fd: number, text: string, { uid, gid, mode }: Rights, isNew: boole
     try {
       if (stats.uid !== uid || stats.gid !== gid) fs.fchownSync(fd, uid, gid);
     } catch (error) {
-      // Only root can give a file away. A new one may stay with its creator, or with who may create
-      // files in a directory of root's.
+      // Only root can give a file away. A new file may stay with its creator, or with any user who
+      // may create files in root's directory.
       if (!isNew || ![0, stats.uid].includes(uid)) throw error;
     }
     fs.fchmodSync(fd, mode & 0o7777);

@@ -9,9 +9,9 @@ import {
 } from 'jsonc-parser';
 import type { ProjectsFile } from './projects-schema.ts';
 
-// Edits of the projects file's text that leave every other byte as it is, and format additions like
-// their neighbours. The `modify` of jsonc-parser would reformat the neighbours. Its `parseTree`
-// skips a byte order mark.
+// Edits of the projects file's text that leave every other byte unchanged, and format additions
+// like their neighbours. The `modify` of jsonc-parser would reformat the neighbours. Its
+// `parseTree` skips a byte order mark.
 
 /**
  * Returns the text with the values of `file`: changed ones in their places, new keys at the end of
@@ -68,7 +68,7 @@ function layoutOf(text: string, { offset, length, children = [] }: Node) {
   const [first, last] = [children[0]!, children.at(-1)!];
   const open = text.slice(offset + 1, first.offset);
   const before = /\s*$/.exec(text.slice(offset + 1, last.offset))![0];
-  // ["a"] does not show how two items would be separated.
+  // ["a"] doesn't show how two items would be separated.
   const gap = before === '' && children.length === 1 ? spaceIn(text) : before;
   return { open, gap, close: text.slice(last.offset + last.length, offset + length - 1) };
 }

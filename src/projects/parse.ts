@@ -10,7 +10,7 @@ import { isList, KEYS, projectsFile, type ProjectsFile } from './projects-schema
 // was found.
 
 /**
- * A file without faults, or the faults of one that cannot be used: one line each, with the file and
+ * A file without faults, or the faults of one that can't be used: one line each, with the file and
  * the place; and the file's line with the first.
  */
 export type Parsed =
@@ -39,7 +39,7 @@ export function parseProjectsFile(bytes: Uint8Array, name: string): Parsed {
   };
 }
 
-/** Bytes that are not UTF-8 decode to U+FFFD. */
+/** Bytes that aren't UTF-8 decode to U+FFFD. */
 const notUtf8 = (text: string): Fault => ({
   offset: text.indexOf('\ufffd'),
   message: 'expected UTF-8; save the file in that encoding',
@@ -75,7 +75,7 @@ function keyFaults({ type, children = [] }: Node, where: string, known: readonly
     seen.add(key);
     if (known.includes(key)) return [];
     const near = nearest(key, known);
-    const hint = near === undefined ? `known are ${known.join(', ')}` : `did you mean "${near}"?`;
+    const hint = near === undefined ? `known keys: ${known.join(', ')}` : `did you mean "${near}"?`;
     return [{ offset, message: `${where}unknown key ${name}; ${hint}` }];
   });
 }
@@ -94,7 +94,7 @@ function idFaults(projects: readonly Node[]): Fault[] {
 /** Returns a fault that the schema found, unless `keyFaults` finds it too. */
 function schemaFault(root: Node, issue: v.BaseIssue<unknown>): Fault[] {
   if (issue.type === 'strict_object' && issue.expected === 'never') return [];
-  // valibot takes a list for an object without its required key; `objectMessage` does not.
+  // valibot treats a list as an object without its required key; `objectMessage` doesn't.
   const steps = (issue.path ?? []).filter(({ input, key }) => !isList(input, key));
   const path = steps.map(({ key }) => key as string | number);
   const parent = findNodeAtLocation(root, path.slice(0, -1)) ?? root;

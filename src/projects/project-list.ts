@@ -9,7 +9,7 @@ import { TokenBucket } from './rate-limit.ts';
 
 export type Projects = Pick<ProjectList, 'operator' | 'fault' | 'find' | 'all'>;
 
-/** A projects file that cannot be used. */
+/** A projects file that can't be used. */
 export interface ProjectsFault {
   /** One line for the log and for warnings. */
   readonly message: string;
@@ -28,11 +28,11 @@ export interface Project extends Omit<ProjectEntry, 'active'> {
   /** @param origin the request's `Origin` header, if it has one. */
   allowsOrigin(origin: string | undefined): boolean;
   /**
-   * Spends one view of the project's limit, or with `spend` false only looks.
+   * Spends one view of the project's limit; with `spend` false, only checks it.
    * @returns 0 if there is one to spend, otherwise the whole seconds until then (at least 1).
    */
   takeToken(nowMs: number, spend?: boolean): number;
-  /** Gives back what a view spent that was not stored. */
+  /** Refunds a view that was spent but not stored. */
   returnToken(): void;
 }
 
@@ -43,7 +43,7 @@ export class ProjectList {
   /** The fault of the projects file now. The last good list stays active meanwhile. */
   fault: ProjectsFault | undefined;
   #byId: ReadonlyMap<string, Project> = new Map();
-  /** The spent limit of each id, whether or not it is still listed. */
+  /** The spent limit of each id, listed or not. */
   readonly #buckets = new Map<string, TokenBucket>();
 
   constructor(file: ProjectsFile) {

@@ -11,15 +11,15 @@ import type { ProjectsFile } from './projects-schema.ts';
 /** Enough for some tens of thousands of projects. Parsing them delays views for a moment. */
 export const FILE_BYTES_MAX = 4 * MiB;
 
-/** The file's bytes, or why it cannot be read; `undefined`: no file. */
+/** The file's bytes, or why it can't be read; `undefined`: no file. */
 type Content = Buffer | Error | undefined;
 
-/** Reads the file without holding up the event loop, however long the file system takes. */
+/** Reads the file without holding up the event loop, however slow the file system is. */
 async function readContent(path: string): Promise<Content> {
   try {
     // Checks the type first, because reading a named pipe would wait for its writer.
     const stats = await stat(path);
-    if (!stats.isFile()) return new Error('it is not a regular file');
+    if (!stats.isFile()) return new Error("it isn't a regular file");
     if (stats.size <= FILE_BYTES_MAX) return await readFile(path);
     const [size, max] = [stats.size, FILE_BYTES_MAX].map(formatSize);
     return new Error(`it is too large (${size}, over ${max})`);
@@ -28,20 +28,20 @@ async function readContent(path: string): Promise<Content> {
   }
 }
 
-/** Returns why a file cannot be read or written, and what to do. */
+/** Returns why a file can't be read or written, and what to do. */
 export const causeOf = (error: unknown): string =>
   errnoOf(error) === 'EACCES' ? `permission denied; ${adviceOn(error, 'read')}` : errorText(error);
 
 /** @param reason what is wrong, and what to do. */
 export const cannotRead = (path: string, reason: string): string =>
-  `Cannot read projects file "${printable(path, Infinity)}": ${reason}`;
+  `Can't read projects file "${printable(path, Infinity)}": ${reason}`;
 
 /** A reading of the projects file; a missing file is a fault, too. */
 export type Reading = Parsed & { readonly content: Content };
 
 /**
  * Reads and checks the projects file.
- * @param last is returned again if the file is still as it was then.
+ * @param last is returned again if the file hasn't changed since.
  */
 export async function readProjectsFile(path: string, last?: Reading): Promise<Reading> {
   const content = await readContent(path);
@@ -52,7 +52,7 @@ export async function readProjectsFile(path: string, last?: Reading): Promise<Re
   const data = basename(path) === 'projects.json' ? dirname(path) : undefined;
   const self = ownAnnouncement({ role: 'collector', data, projects: path, chosen: {} });
   const create = activate(await withOwners(self), 'ID');
-  return { content, faults: [cannotRead(path, `it does not exist; create it: ${create}`)] };
+  return { content, faults: [cannotRead(path, `it doesn't exist; create it: ${create}`)] };
 }
 
 const isSameContent = (a: Content, b: Content): boolean =>

@@ -40,7 +40,7 @@ const text = (description: string) => optional(v.string('must be a string'), des
 const project = v.strictObject(
   {
     id,
-    name: text("For the operator's eyes only."),
+    name: text('Only the operator sees it.'),
     origins: optional(
       v.pipe(v.array(origin, ORIGINS_EXPECTED), v.minLength(1, ORIGINS_EXPECTED)),
       'Sites whose pages may send views: scheme, host and port. "https://*.example.org" is ' +
@@ -58,7 +58,7 @@ const project = v.strictObject(
       ),
       'Views beyond this rate are refused. Absent: no limit.',
     ),
-    contact: text("Whom to ask about this project. For the operator's eyes only."),
+    contact: text('The contact for this project. Only the operator sees it.'),
   },
   objectMessage('must be an object, such as { "id": "1000001" }', ID_EXPECTED),
 );

@@ -2,7 +2,7 @@ import { MINUTE_MS } from '../base/time.ts';
 
 /**
  * A token bucket of one minute's views, refilled evenly. It counts spent tokens in integer units (a
- * sixty-thousandth each) to avoid rounding. Changing the limit does not refund them.
+ * sixty-thousandth each) to avoid rounding. Changing the limit doesn't refund them.
  */
 export class TokenBucket {
   #spent = 0;
@@ -10,7 +10,7 @@ export class TokenBucket {
 
   /**
    * @param perMinute the limit now.
-   * @param spend false only looks.
+   * @param spend false: only checks.
    * @returns 0 if there is a token, otherwise the whole seconds until there is one.
    */
   take(perMinute: number, nowMs: number, spend = true): number {
@@ -25,7 +25,7 @@ export class TokenBucket {
     return 0;
   }
 
-  /** Gives back the token of a view that was not stored. */
+  /** Refunds the token of a view that wasn't stored. */
   giveBack(): void {
     this.#spent = Math.max(0, this.#spent - MINUTE_MS);
   }

@@ -51,7 +51,7 @@ export class ReplayRecord {
 
   /**
    * Returns the view's last state; `undefined` if it was never sent.
-   * @throws {Fatal} exit 74 if the record can't be read, 65 if the file is not such a record.
+   * @throws {Fatal} exit 74 if the record can't be read, 65 if the file isn't such a record.
    */
   async stateOf({ id, day }: StoredRefusal): Promise<SentState | undefined> {
     return (await this.#read(day)).states.get(id);
@@ -104,7 +104,7 @@ export class ReplayRecord {
     }
     const { error } = await writeAll(this.#files, day.fd, Buffer.from(text));
     if (error !== undefined) {
-      throw new Fatal(EXIT.ioError, `Cannot write "${day.path}": ${errorText(error)}`);
+      throw new Fatal(EXIT.ioError, `Can't write "${day.path}": ${errorText(error)}`);
     }
     await synced(day.path, this.#files.fdatasync(day.fd));
   }
@@ -126,7 +126,7 @@ export interface Replayed {
  * @param dir the data directory.
  * @param day `YYYY-MM-DD`, the UTC day of the refused file.
  * @returns empty if none was, or if there is no record.
- * @throws {Fatal} exit 74 if the record can't be read, 65 if the file is not such a record.
+ * @throws {Fatal} exit 74 if the record can't be read, 65 if the file isn't such a record.
  */
 export async function readReplayed(dir: string, day: string): Promise<Replayed[]> {
   /** The views being sent: for each id, the facts about its view. */
@@ -161,7 +161,7 @@ const recordPath = (dir: string, day: string): string =>
 type OnEvent = (id: string, state: SentState, about: string) => void;
 
 /**
- * Reads the events of a record. The start of an event at its end is left out: the view was not sent
+ * Reads the events of a record. The start of an event at its end is left out: the view wasn't sent
  * before the event was complete.
  * @returns whether the record ends with a newline, or is empty or missing.
  */
@@ -184,6 +184,6 @@ async function readEvents(path: string, onEvent: OnEvent): Promise<boolean> {
 const notARecord = (path: string, number: number, line: string): Fatal =>
   new Fatal(
     EXIT.badData,
-    `"${path}" is not a record of sent views: its line ${number} is "${printable(line, 64)}"; ` +
+    `"${path}" isn't a record of sent views: its line ${number} is "${printable(line, 64)}"; ` +
       'move it away only if no view that was refused on that day was ever sent again',
   );

@@ -48,7 +48,7 @@ export interface ReplayOptions {
  * Sends the views. Sends no view twice, however the run is interrupted, and whatever the files are
  * called.
  * @returns whether the outcome of every view that was sent is known.
- * @throws {Fatal} exit 69 if the collector does not answer, or fails; 65 if it refuses a view that
+ * @throws {Fatal} exit 69 if the collector doesn't answer, or fails; 65 if it refuses a view that
  *   would be accepted by the rules here; 73 or 74 if the record of sent views can't be written.
  */
 export async function replayFiles(
@@ -78,8 +78,8 @@ export async function replayFiles(
 const noDirectory = (dir: string): Fatal =>
   new Fatal(
     EXIT.cannotCreate,
-    `There is no directory "${printable(dir, Infinity)}"; give the collector's own --data, because ` +
-      'replay records there what it sends',
+    `There is no directory "${printable(dir, Infinity)}"; give the collector's own --data, where ` +
+      'replay records the views that it sends',
   );
 
 /** Waits until a running collector has followed the last change of the projects file. */
@@ -143,7 +143,7 @@ async function replayView(view: StoredRefusal | undefined, run: Run): Promise<Ou
   }
   const id = verdict.project!;
   // The id is on the disk before the view is sent. If a crash leaves the outcome unknown, the view
-  // is not sent again.
+  // isn't sent again.
   await record.append(view, '?', id);
   const { state, answer } = await sendView(url, view, run);
   if (state === '?') {
@@ -165,7 +165,7 @@ const refusedThere = (url: string, answer: string): Fatal =>
   new Fatal(
     EXIT.badData,
     `The collector at ${url} refuses a view that is acceptable here (${answer}); ` +
-      'give its own --projects, --data and --max-view to this command',
+      "give replay the collector's own --projects, --data and --max-view",
   );
 
 /** Returns the number of lines, and a line for each outcome. */
@@ -179,8 +179,8 @@ function summaryOf(counts: ReadonlyMap<string, number>): string {
 const unknownWords = (path: string, ids: readonly string[]): string =>
   [
     `Never sent again, because they may be stored: ${ids.join(' ')}`,
-    '  look for each id\'s view in the view files; if it is not there, append the line "ID -" to ' +
-      `${printable(path, Infinity)} and run this again; else append "ID +"`,
+    '  look for each id\'s view in the view files; if it isn\'t there, append the line "ID -" to ' +
+      `${printable(path, Infinity)} and run replay again; otherwise append "ID +"`,
   ].join('\n');
 
 /**

@@ -39,7 +39,7 @@ export class Calendar {
    * report, the last of these days ends at this time of day.
    */
   readonly before: Span | undefined;
-  /** Views with this `ts` or a later one do not count for the previous period. */
+  /** Views with this `ts` or a later one don't count for the previous period. */
   readonly beforeEndTs: string;
   readonly #format: Intl.DateTimeFormat;
   #last: { readonly start: string; readonly quarter: number; readonly hour: Hour } | undefined;
@@ -79,7 +79,7 @@ export class Calendar {
   }
 
   /**
-   * Returns `undefined` if the text is not a stored `ts`. Views come in the order of time, and
+   * Returns `undefined` if the text isn't a stored `ts`. Views come in the order of time, and
    * zones differ from UTC by multiples of 15 minutes. So the time zone is consulted once per 15
    * minutes of views, not once per view.
    */

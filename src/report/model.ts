@@ -9,7 +9,7 @@ import type { Totals } from './totals.ts';
 
 type Day = Report['days'][number];
 
-/** A longer span is not filled with days without views: one clock was probably years off. */
+/** A longer span isn't filled with days without views: one clock was probably years off. */
 const DAYS_FILLED_MAX = 3_660;
 const TEXT_LENGTH_MAX = 200;
 
@@ -160,7 +160,7 @@ function languageName(tag: string): string {
   try {
     return Intl.getCanonicalLocales(tag)[0] ?? tag;
   } catch {
-    return textOfBytewise(tag); // the line was not written by a collector
+    return textOfBytewise(tag); // the line wasn't written by a collector
   }
 }
 

@@ -85,6 +85,6 @@ export async function tallyFiles(
     });
     if (fault === undefined) continue;
     totals.brokenFiles += 1;
-    warn(`${fault}; the report counts only what could be read`);
+    warn(`${fault}; the report counts only the readable part`);
   }
 }

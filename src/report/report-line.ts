@@ -18,7 +18,7 @@ export type ViewLine = Readonly<Record<Exclude<Field, 'orgreferer'>, string>> & 
 
 /**
  * Reads a view's line, a character for each byte.
- * @returns `undefined` if it is not a JSON object with `ts`, `p` and `url`.
+ * @returns `undefined` if it isn't a JSON object with `ts`, `p` and `url`.
  */
 export const parseViewLine = (line: string): ViewLine | undefined =>
   usualViewLine(line) ?? anyViewLine(line);

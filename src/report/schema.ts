@@ -19,9 +19,9 @@ const viewsBefore = v.optional(viewsOf('Views in the previous period, if that ha
 function listOf<K extends v.GenericSchema>(key: K, description: string) {
   const row = v.object({ key, count: views, before: viewsBefore });
   const list = v.object({
-    top: described(v.array(row), 'The most frequent ones, at most --top.'),
-    distinct: viewsOf('The number of different ones.'),
-    isExact: flagOf('false if some were forgotten to limit memory.'),
+    top: described(v.array(row), 'The most frequent values, at most --top.'),
+    distinct: viewsOf('The number of different values.'),
+    isExact: flagOf('false if rare values were dropped to limit memory.'),
   });
   return described(list, description);
 }
@@ -38,14 +38,14 @@ const before = v.object({
   ...span.entries,
   isCut: flagOf('true if its last day counts only up to the present time of day.'),
   views,
-  silentSpans: described(v.array(span), 'Its whole days without views.'),
+  silentSpans: described(v.array(span), 'Its full days without views.'),
 });
 
 const yesterday = viewsOf('Views of yesterday up to this time of day.');
 const today = v.object({ day, views, yesterday });
 const lastWeek = v.object({ views, before: views });
 
-const isPartial = v.optional(flagOf('true for today, which is not over.'));
+const isPartial = v.optional(flagOf("true for today, which isn't complete."));
 const days = v.array(v.object({ day, views, hours, isPartial }));
 
 const silence = v.object({
@@ -55,7 +55,7 @@ const silence = v.object({
   spans: v.array(span),
 });
 
-const DAYS = 'Every day asked for; without a first day, from the first to the last that has views.';
+const DAYS = 'Every requested day; without a first day, from the first to the last day with views.';
 const SILENT_DAYS =
   'Projects with full days without views after their first view, and listed active projects ' +
   'without any views.';
@@ -64,18 +64,18 @@ export const ReportSchema = v.object({
   version: describedText('The version of viewlog that made the report.'),
   madeAt: describedText('When the report was made: RFC 3339, UTC.'),
   timeZone: describedText('The time zone of all days and hours.'),
-  fromDay: v.optional(described(day, 'The first day asked for.')),
-  toDay: v.optional(described(day, 'The last day asked for.')),
-  project: v.optional(describedText('The only project asked for.')),
+  fromDay: v.optional(described(day, 'The first requested day.')),
+  toDay: v.optional(described(day, 'The last requested day.')),
+  project: v.optional(describedText('The requested project.')),
   projectNames: described(v.record(text, text), 'Names by id, from the projects file.'),
-  views: viewsOf('All views of the days asked for.'),
-  before: v.optional(described(before, 'As many days before, if a first day was asked for.')),
-  today: v.optional(described(today, 'Today so far, if today is asked for and has views.')),
+  views: viewsOf('All views of the requested days.'),
+  before: v.optional(described(before, 'The previous period, if a first day was requested.')),
+  today: v.optional(described(today, 'Today so far, if today is requested and has views.')),
   lastWeek: v.optional(described(lastWeek, 'The last 7 full days, and the 7 full days before.')),
   averageDay: v.optional(viewsOf('Views per full day.')),
   busiestDay: v.optional(v.object({ day, views })),
   busiestHour: v.optional(v.object({ hour: views, views })),
-  invalidLines: viewsOf('Lines skipped because they are not a view in JSON.'),
+  invalidLines: viewsOf("Lines skipped because they aren't views in JSON."),
   brokenFiles: viewsOf('Packed files that could be read only in part.'),
   days: described(days, DAYS),
   hours,

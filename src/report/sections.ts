@@ -104,6 +104,6 @@ function languageInWords(languages: Intl.DisplayNames, tag: string): string {
   try {
     return tag === NONE ? UNKNOWN : (languages.of(tag) ?? tag);
   } catch {
-    return tag; // the line was not written by a collector
+    return tag; // the line wasn't written by a collector
   }
 }

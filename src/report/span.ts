@@ -61,7 +61,7 @@ export function previousSpan({ fromDay, toDay }: OpenSpan, today: string): Span 
   if (fromDay === undefined) return undefined;
   const days = lengthOf({ fromDay, toDay: toDay !== undefined && toDay < today ? toDay : today });
   const startMs = Date.parse(fromDay) - days * DAY_MS;
-  // Days before the year 1 are written in a form that does not sort as text.
+  // Days before the year 1 are written in a form that doesn't sort as text.
   if (days < 1 || startMs < Date.parse('0001-01-01')) return undefined;
   return { fromDay: dayOf(startMs), toDay: shifted(fromDay, -1) };
 }

@@ -26,7 +26,7 @@ export class Totals {
   readonly projects = new Tally();
   /** A project, a space and a page; the same for entry pages. */
   readonly pages = new Tally();
-  /** The pages of views that did not come from the project's own pages. */
+  /** The pages of views that didn't come from the project's own pages. */
   readonly entryPages = new Tally();
   readonly referrers = new Tally();
   /** Texts of `campaignIn`. */

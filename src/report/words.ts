@@ -97,11 +97,11 @@ export function silenceInWords(report: Report): { name: string; days: string }[]
   }));
 }
 
-/** Returns the faults of lines and files that were not counted. */
+/** Returns the faults of lines and files that weren't counted. */
 export const faultsOf = ({ invalidLines, brokenFiles }: Report): string[] => [
   ...(invalidLines > 0 ? [`${plural(invalidLines, 'invalid line')} skipped.`] : []),
   ...(brokenFiles > 0
-    ? [`${plural(brokenFiles, 'packed file')} damaged: some views are missing.`]
+    ? [`${plural(brokenFiles, 'damaged packed file')}: some views are missing.`]
     : []),
 ];
 
@@ -124,7 +124,7 @@ export function daysInShort(spans: readonly Span[]): string {
     .slice(-SPANS_MAX)
     .map(({ fromDay, toDay }) => [...new Set([fromDay, toDay])].map(dayInWords).join(' to '));
   const left = spans.slice(0, -SPANS_MAX).reduce((sum, span) => sum + lengthOf(span), 0);
-  const texts = left === 0 ? shown : [...shown, `${plural(left, 'day')} before`];
+  const texts = left === 0 ? shown : [...shown, plural(left, 'earlier day')];
   return new Intl.ListFormat('en-GB').format(texts);
 }
 

@@ -16,7 +16,7 @@ export const archiveStatus = (look: () => ArchiveFacts): Service => ({
   pages: { '/': (context) => context.text(pageOf(look())) },
 });
 
-/** Returns why nothing is archived now, or what is not as it was archived. */
+/** Returns why nothing is archived now, or which archived files have changed. */
 function reasonsOf(facts: ArchiveFacts): string[] {
   const { unavailable, unreadable, server, isStopping, shortened } = facts;
   if (isStopping) return ['shutting down'];
@@ -45,8 +45,8 @@ function metricsOf(facts: ArchiveFacts): Metric[] {
     ['viewlog_archive_lag_messages', 'Messages of the stream not yet archived.', lag],
     ['viewlog_archive_skipped_total', 'Messages that no collector wrote.', skipped],
     ['viewlog_archive_lost_total', 'Messages removed before they were archived.', lost],
-    ['viewlog_archive_left_out_total', 'Messages read as missing that came later.', leftOut],
-    ['viewlog_archive_shortened_files', 'View files cut short since.', shortened.length],
+    ['viewlog_archive_left_out_total', 'Messages that a server left out, archived later.', leftOut],
+    ['viewlog_archive_shortened_files', 'View files that were cut short.', shortened.length],
     ['viewlog_archive_connected', '1 if a NATS server is connected, else 0.', isConnected],
     ['viewlog_written_lines_total', 'Lines archived.', lines],
     ['viewlog_written_bytes_total', 'Bytes archived.', bytes],

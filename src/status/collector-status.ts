@@ -54,7 +54,7 @@ export function collectorStatus({ keepDays, installation, snapshot }: CollectorS
         const id = context.req.query('project');
         const project = id === undefined ? undefined : snapshot().projects.find(id);
         if (id !== undefined && project === undefined) {
-          return context.text('That project is not listed.\n', 404);
+          return context.text("That project isn't listed.\n", 404);
         }
         const [status, text] = arrivingWords(await modelNow(context, project));
         return context.text(`${text}\n`, status);

@@ -45,7 +45,7 @@ export class Counts implements RequestCounts, SavedCounts {
   readonly latestRefused: Sample[] = [];
   /** The reasons of all activities, the one with the oldest refusal first. */
   readonly #reasons = new Map<Reason, Activity>();
-  /** The ids of `projects` that were not listed when they were first counted. */
+  /** The ids of `projects` that weren't listed when they were first counted. */
   readonly #unlisted = new Set<string>();
   readonly #isListed: (project: string) => boolean;
   readonly #now: () => number;
@@ -81,7 +81,7 @@ export class Counts implements RequestCounts, SavedCounts {
     const { atMs, code, project } = sample;
     this.refusedByCode[code] += 1;
     add(this.latestRefused, sample);
-    // A scanner, the doctor, or a person with the address in a browser sends these; they are not
+    // A scanner, the doctor, or a person with the address in a browser sends these; they aren't
     // views.
     if (code === 'method-not-allowed' || code === 'not-found') return () => {};
     this.total.refuse(atMs);
@@ -119,7 +119,7 @@ export class Counts implements RequestCounts, SavedCounts {
     return activity;
   }
 
-  /** Drops the id with the fewest views, so that made-up ids do not push out real ones. */
+  /** Drops the id with the fewest views, so that made-up ids don't push out real ones. */
   #addUnlisted(added: string): void {
     const ids = this.#unlisted;
     for (const id of ids) if (this.#isListed(id)) ids.delete(id);

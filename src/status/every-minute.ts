@@ -38,7 +38,7 @@ export function everyMinute({ snapshot, save, fixFor, log }: Minutely): () => Pr
         if (isLast) return;
         await judgeListed(state, (one) => refusalLog.update(one, state.nowMs));
       } catch (error) {
-        log.error(`Cannot check for refused views: ${errorText(error)}; trying again in a minute`);
+        log.error(`Can't check for refused views: ${errorText(error)}; trying again in a minute`);
       }
     }
   };
@@ -52,7 +52,7 @@ export function everyMinute({ snapshot, save, fixFor, log }: Minutely): () => Pr
 const NEVER = { beganMs: -Infinity, endedMs: -Infinity, causes: new Set<string>() };
 
 /**
- * Logs each cause for which views are refused when it begins, with its fix, and when it ends: at most
+ * Logs when views begin to be refused for a cause, with its fix, and when the cause ends: at most
  * one line of each per project and hour.
  */
 export class RefusalLog {

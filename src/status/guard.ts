@@ -18,7 +18,7 @@ export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
  * On loopback, a page of any site could ask through the operator's own browser, under a name that
  * the site points at this machine (DNS rebinding). So the server answers only to the machine's own
  * names. Elsewhere the token protects: a browser sends it only to viewlog. A request without a Host
- * does not come from a browser.
+ * doesn't come from a browser.
  */
 export function createGuard({
   host,
@@ -41,7 +41,7 @@ export function createGuard({
     const given = tokenOf(headers.get('authorization') ?? '');
     if (given !== undefined && timingSafeEqual(sha256(given), digest)) return 'trusted';
     if (HEALTH_PATHS.has(path)) return 'open';
-    return refused(401, 'A token is required: as a Bearer token, or as the password of any user.');
+    return refused(401, 'A token is required, as a Bearer token or as the password of any user.');
   };
 }
 

@@ -56,7 +56,7 @@ export function warningsOf({ store, minFreeBytes }: CollectorState): readonly st
   if (isStream(store)) {
     const { name, warnings, seen } = store.stream;
     if (seen.lagging.length === 0) return [...warnings];
-    const lagging = `${seen.lagging.length} of the ${seen.replicas} servers that keep stream ${name}`;
+    const lagging = `${seen.lagging.length} of the ${seen.replicas} servers that store stream ${name}`;
     return [...warnings, `${lagging} are down or behind: ${seen.lagging.join(', ')}`];
   }
   const isLow = (store.freeBytes ?? Infinity) < 2 * minFreeBytes;

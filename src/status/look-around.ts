@@ -10,7 +10,7 @@ export type FilesSeen = Awaited<ReturnType<typeof lookAround>>;
 
 const DAYS_MAX = 7;
 
-/** Reads the data directory, if there is one. Never rejects: what cannot be read is left out. */
+/** Reads the data directory, if there is one. Never rejects: what can't be read is left out. */
 export async function lookAround(dir = '', keepDays: KeepDays, nowMs: number) {
   const names = await systemFiles.list(dir).catch(() => []);
   const daysOf = (kind: FileKind): readonly string[] =>
@@ -44,7 +44,7 @@ export interface Space {
   readonly freeBytes: number;
   /** The days until the disk is full, by the last complete days; `undefined` before the first. */
   readonly daysLeft: number | undefined;
-  /** The most that could be free on it. */
+  /** The most space that could be free on it. */
   readonly sizeBytes: number;
   /** How much more must be free; 0: nothing. */
   readonly missingBytes: number;

@@ -71,12 +71,12 @@ export function collectorMetrics(state: CollectorState): Metric[] {
     ['viewlog_last_accepted_timestamp_seconds', 'When the last view was accepted.', lastSeconds],
     ['viewlog_refused_kept_total', 'Refused views stored for replay.', refused.storedLines],
     ['viewlog_refused_kept_bytes_total', 'Bytes of refused views stored.', refused.storedBytes],
-    ['viewlog_refused_dropped_total', 'Refused views that were not stored.', refused.droppedLines],
+    ['viewlog_refused_dropped_total', "Refused views that weren't stored.", refused.droppedLines],
     ['viewlog_written_bytes_total', 'Bytes of views stored.', store.bytes],
     ['viewlog_written_lines_total', 'Lines stored.', store.lines],
     ...(isStream(store) ? streamMetrics(store) : fileMetrics(store)),
     ['viewlog_ready', '0 if views are refused, or a stop is near; else 1.', ready],
-    ['viewlog_queue_bytes', 'Bytes of views in flight.', queue.bytes],
+    ['viewlog_queue_bytes', 'Memory of requests in flight, in bytes.', queue.bytes],
     ['viewlog_queue_limit_bytes', '--max-queue.', queue.bytesMax],
     ['viewlog_queue_lines', 'Lines waiting to be written.', store.queuedLines],
     ['viewlog_projects', 'Projects listed.', listed],
@@ -88,7 +88,7 @@ export function collectorMetrics(state: CollectorState): Metric[] {
 const fileMetrics = (store: ViewStoreState): Metric[] => [
   ['viewlog_written_batches_total', 'Batches of lines written and synced together.', store.batches],
   ['viewlog_sync_seconds_total', 'Time spent making lines durable.', store.syncSeconds],
-  ['viewlog_sealed_fragments_total', 'Fragments that were ended.', store.sealedFragments],
+  ['viewlog_sealed_fragments_total', 'Fragments sealed.', store.sealedFragments],
   ['viewlog_disk_free_bytes', 'Free disk space at the data directory.', store.freeBytes],
   ['viewlog_file_bytes', 'Size of the view file being written.', store.fileBytes],
 ];
@@ -104,7 +104,7 @@ function streamMetrics({ stream }: StreamStoreState): Metric[] {
     ['viewlog_nats_connection_losses_total', 'Connections to NATS lost.', connectionLosses],
     ['viewlog_publish_failures_total', 'Views not acknowledged.', by('reason', failures)],
     ['viewlog_stream_has_leader', '1 if a server leads the stream, else 0.', hasLeader],
-    ['viewlog_stream_replicas', 'Servers that keep the stream.', replicas],
+    ['viewlog_stream_replicas', 'Servers that store the stream.', replicas],
     ['viewlog_stream_messages', 'Messages in the stream.', seen.messages],
     ['viewlog_stream_bytes', 'Bytes in the stream.', seen.bytes],
   ];

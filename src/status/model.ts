@@ -28,7 +28,7 @@ export interface StatusModel extends Readonly<Listing['totals']> {
   readonly filter: string;
   readonly isStopping: boolean;
   readonly warnings: readonly string[];
-  /** Why the projects file is not active, and since when. */
+  /** Why the projects file isn't active, and since when. */
   readonly projectsFault: ProjectsFault | undefined;
   readonly store: WatchedState;
   readonly space: Space | undefined;
@@ -43,7 +43,7 @@ export interface StatusModel extends Readonly<Listing['totals']> {
   /** Projects with problems come first, the worst first. */
   readonly projects: readonly ProjectRow[];
   readonly total: Figures;
-  /** 503s of the last 24 hours, for views that could not be stored. */
+  /** 503s of the last 24 hours, for views that couldn't be stored. */
   readonly unstorable: number;
   /** True: no view has arrived yet, accepted or refused. */
   readonly isNew: boolean;
@@ -74,7 +74,7 @@ const UNLISTED_MAX = 20;
 const LATEST_ROWS_MAX = 10;
 const URL_LENGTH_MAX = 200;
 
-/** The listed projects, of which it keeps those that the page shows. */
+/** The listed projects; only those that the page shows are retained. */
 export class Listing {
   /** Part of the names or ids of the projects to be listed. */
   readonly filter: string;
@@ -144,7 +144,7 @@ const ALARM_MIN = 20;
 const isAlarming = ({ colour, state, refused }: Judged): boolean =>
   colour !== 'green' && (state === 'silent' || refused >= ALARM_MIN);
 
-/** Judges the ids that sent refused views and are not listed, also those that were listed before. */
+/** Judges the ids that sent refused views and aren't listed, also those that were listed before. */
 const unlistedIn = (input: ModelInput): Judged[] =>
   Array.from(input.counts.projects)
     .filter(([id, { reasons }]) => reasons.size > 0 && input.projects.find(id) === undefined)

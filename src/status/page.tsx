@@ -1,4 +1,4 @@
-// The status page as HTML. `page/page.ts` fetches it anew every two seconds and swaps it in place.
+// The status page as HTML. `page/page.ts` fetches it again every two seconds and swaps it in place.
 import { printable } from '../base/text.ts';
 import type { ProjectRow as Row, StatusModel } from './model.ts';
 import { reasonNotices, type Notice, noticesOf, unlistedNotices } from './problem-words.ts';

@@ -43,7 +43,7 @@ export interface Notice {
 export function noticesOf(model: StatusModel): Notice[] {
   const { installation: of, projectsFault: fault, problems, overdue, store } = model;
   const notes = [
-    ...(model.isStopping ? ['viewlog is about to stop. It accepts views until it does.'] : []),
+    ...(model.isStopping ? ['viewlog is about to stop, and accepts views until then.'] : []),
     ...model.warnings,
   ];
   const notices: Notice[] = [
@@ -61,8 +61,8 @@ export function noticesOf(model: StatusModel): Notice[] {
 }
 
 export const RESTORE_PROJECTS =
-  'Restore it from a backup, or write it again. The command "activate" would create one that lists ' +
-  'a single project, and views of all others would be refused.';
+  'Restore it from a backup, or write it again. The command "activate" would create a file ' +
+  "with only one project, and all other projects' views would be refused.";
 
 function faultNotice(fault: NonNullable<StatusModel['projectsFault']>, of: Installation): Notice {
   const text = 'Correct the file. Until then no command can change it. To see every fault:';
@@ -79,7 +79,7 @@ function faultNotice(fault: NonNullable<StatusModel['projectsFault']>, of: Insta
 
 export function overdueNotice(overdue: readonly string[], of: Installation): Notice {
   const title = `${plural(overdue.length, 'file')} should have been removed by now.`;
-  const text = 'viewlog removes one of each kind per hour. To remove the oldest now:';
+  const text = 'viewlog removes one day of each kind per hour. To remove the oldest now:';
   const steps = [{ text, command: commands.remove(of, overdue) }];
   return { colour: 'amber', title, steps };
 }
@@ -93,15 +93,15 @@ function storeNotice({
 }: StatusModel): Notice {
   const { unavailable, unavailableSinceMs: ms } = store;
   const since = ms === undefined ? '' : ` since ${at(ms)}`;
-  const title = `Views are refused with 503${since}: ${unavailable}.`;
+  const title = `Views ${ms === undefined ? 'are' : 'have been'} refused with 503${since}: ${unavailable}.`;
   const lost = {
-    text: `${plural(unstorable, 'view')} in 24 hours not stored: ${NOT_STORED['storage-unavailable']}`,
+    text: `${plural(unstorable, 'view')} of the last 24 hours not stored: ${NOT_STORED['storage-unavailable']}`,
   };
   const fixes = isStream(store) ? [] : [spaceStep(space, of, minFreeBytes)];
   return { colour: 'red', title, steps: unstorable === 0 ? fixes : [...fixes, lost] };
 }
 
-/** Returns what to do if views cannot be stored, by the free space of the disk. */
+/** Returns what to do if views can't be stored, by the free space of the disk. */
 export function spaceStep(space: Space | undefined, of: Installation, minFreeBytes: number): Step {
   const { freeBytes = 0, sizeBytes = Infinity, missingBytes = 0 } = space ?? {};
   if (minFreeBytes > sizeBytes) {
@@ -117,11 +117,11 @@ export function spaceStep(space: Space | undefined, of: Installation, minFreeByt
   if (missingBytes > 0) {
     const text =
       `Free space: ${formatRoundedSize(freeBytes)}. viewlog needs ${formatRoundedSize(missingBytes)} ` +
-      'more: delete views-*.ndjson of earlier days that are shipped or copied, or ' +
+      'more: delete views-*.ndjson of earlier days that you have shipped or copied, or ' +
       'refused-*.ndjson. viewlog then accepts views again.';
     return { text, command: commands.list(of) };
   }
-  const text = `Check ${of.data ?? 'the data directory'}: its owner, disk, quotas and inodes. viewlog then accepts views again.`;
+  const text = `Check the owner, disk, quotas and inodes of ${of.data ?? 'the data directory'}. Once writes succeed, viewlog accepts views again.`;
   return { text, command: commands.doctor(of) };
 }
 
@@ -174,7 +174,7 @@ function reasonSteps(
   const views = plural(lastDay, nounOf(kind));
   const from =
     sample.origin === undefined ? 'without an Origin' : `from ${printable(sample.origin)}`;
-  const what = `${views} in 24 hours, the latest ${at(lastMs)} ${from}: ${whyOf(sample)}.`;
+  const what = `${views} in 24 hours, the latest at ${at(lastMs)} ${from}: ${whyOf(sample)}.`;
   const isRecovering = isOpen(reason) && acceptedSince > 0 && nowMs - lastMs >= CALM_MS;
   const calm = `None refused for ${formatDuration(nowMs - lastMs)}, and ${formatCount(acceptedSince)} accepted since.`;
   return [
@@ -203,7 +203,7 @@ function fateSteps({ sample, remedy, fixedMs, fate }: JudgedReason, of: Installa
   const isFixed = fixedMs !== undefined || remedy.kind === 'fixed';
   const them = stored === 1 ? 'it' : 'them';
   const after = `${isFixed ? 'To' : 'Then'} send ${them} again:`;
-  const still = `${these(stored)} stored${resent > 0 ? ', and not sent again yet' : ''}.`;
+  const still = `${these(stored)} stored${resent > 0 ? ', but not sent again yet' : ''}.`;
   const steps: Step[] = resent > 0 ? [{ text: `${formatCount(resent)} sent again.` }] : [];
   if (stored > 0 && days.length === 0) steps.push({ text: `${still} ${noFile(of)}` });
   else if (stored > 0 && !REPLAYABLE.has(remedy.kind))
@@ -219,7 +219,7 @@ function fateSteps({ sample, remedy, fixedMs, fate }: JudgedReason, of: Installa
       ),
     });
   }
-  if (lost > 0) steps.push({ text: `${these(lost)} not stored: ${whyLost(code, fate)}` });
+  if (lost > 0) steps.push({ text: `${formatCount(lost)} not stored: ${whyLost(code, fate)}` });
   return steps;
 }
 
@@ -231,7 +231,7 @@ const REPLAYABLE: ReadonlySet<Remedy['kind']> = new Set([
   'fix-projects-file',
   'fixed',
 ]);
-const PAGE_ONLY = 'A replay would not help: only a change of the page does.';
+const PAGE_ONLY = "A replay wouldn't help: the page must be corrected.";
 const FILE_FIRST =
   'Once the projects file is correct, this page shows the command that sends them again.';
 
@@ -244,12 +244,12 @@ const noFile = ({ data }: Installation): string =>
 const NOT_STORED: Readonly<Partial<Record<RefusalCode, string>>> = {
   'malformed-json': 'viewlog stores only whole JSON objects.',
   'request-timeout': 'viewlog stores only whole JSON objects.',
-  'unsupported-media-type': 'viewlog does not read such bodies.',
-  'view-too-large': 'viewlog stores no views over its limit.',
-  'rate-limited': 'viewlog stores no views over a limit.',
+  'unsupported-media-type': "viewlog doesn't read such bodies.",
+  'view-too-large': 'viewlog stores no views over --max-view.',
+  'rate-limited': "viewlog stores no views over a project's limit.",
   overloaded: 'viewlog had no memory for more requests.',
   'storage-unavailable':
-    'viewlog could store nothing. A few may be stored after all: a 503 promises nothing.',
+    'viewlog could store nothing. After a 503, a few views may have been stored anyway.',
 };
 
 const DROPPED: Readonly<Record<Dropped, string>> = {
@@ -257,8 +257,8 @@ const DROPPED: Readonly<Record<Dropped, string>> = {
   off: '--max-refused is 0.',
   full: '--max-refused was reached.',
   'little-space': 'less than twice --min-free was free.',
-  'too-many': 'too many came together.',
-  failed: 'the file could not be written, or viewlog was stopping.',
+  'too-many': 'too many came at once.',
+  failed: "the file couldn't be written, or viewlog was stopping.",
 };
 
 const whyLost = (code: RefusalCode, { why }: Fate): string =>
@@ -272,14 +272,14 @@ export function faultWords({ field, message, received }: Omit<Issue, 'expected'>
 }
 
 const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
-  activate: 'If it is a site of yours, activate it; if not, remove the script from its pages:',
-  'add-origin': 'If it is one of its sites, add it:',
+  activate: 'Remove the script from its pages or, if it is one of your sites, activate it:',
+  'add-origin': "If this origin is one of the project's sites, add it:",
   'raise-limit': 'Unless this is a flood, raise the limit to twice that:',
   'raise-max-view': 'Send less, or start viewlog with --max-view',
   'send-origin': 'Send views from a browser, or with an Origin header.',
   'fix-page': 'Send views as application/json; with sendBeacon, as a Blob of that type.',
   'fix-projects-file':
-    'Correct the projects file first: its changes, new ids included, are not active.',
+    "Correct the projects file first: its changes, including new ids, aren't active.",
   fixed: 'The cause is gone; waiting for the next view.',
 };
 
@@ -321,7 +321,7 @@ function proxyStep(
 ): Step {
   const size = bytes === undefined ? '' : `of ${formatCount(bytes)} bytes `;
   const seconds = LIMITS.bodyTimeoutMs / 1000;
-  const late = `${size}did not arrive in full before its connection ended, or within ${seconds} s`;
+  const late = `${size}didn't arrive in full before its connection ended, or within ${seconds} s`;
   const what = isCut ? `ended after ${formatCount(bytes ?? 0)} bytes` : late;
   const nginx = `client_max_body_size ${Math.ceil(bodyBytes / KiB)}k`;
   const caddy = `request_body { max_size ${formatSizeOption(bodyBytes)} }`;
@@ -336,14 +336,14 @@ function pageStep({ sample, fate }: Refused, of: Installation): Step {
   const { project, code, text: body = '' } = sample;
   const [, url] = /"url"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(body) ?? [];
   const page = url === undefined ? 'that sends them' : `"${printable(url, 100)}"`;
-  // A number for an id is a fault that a page may have.
+  // A page may send its id as a number by mistake.
   const id = project ?? /"p"\s*:\s*(\d{1,20})\s*[,}]/.exec(body)?.[1];
   const day = fate?.days.at(-1);
   const isFound = code === 'invalid-view' && fate?.isReadable === true && !fate.isLatestLost;
   if (!isFound || day === undefined || id === undefined)
     return { text: `Correct the page ${page}.` };
   const command = commands.explainLatest(of, id, fileNameOf('refused', day));
-  return { text: `Correct the page ${page}. To explain the latest:`, command };
+  return { text: `Correct the page ${page}. To explain the latest view:`, command };
 }
 
 const EXAMPLE = { id: '1000001', active: false, origins: ['https://www.example.com'] };
@@ -363,7 +363,7 @@ function firstSteps({ installation: of, projects, startMs }: StatusModel): Notic
     command: commands.snippet(of, id, VIEWS_SITE),
   };
   const test = {
-    text: 'Or try it from this machine; the view counts:',
+    text: 'Or send a view from this machine, which counts like any other:',
     command: curlOf(first, of.address ?? '', startMs),
   };
   return { title: 'To get the first view', steps: [...(active ? [] : [activate]), script, test] };

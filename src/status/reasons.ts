@@ -1,4 +1,4 @@
-// Counts and refusals of projects. As schemas, because they are saved as they are.
+// Counts and refusals of projects: schemas, because both are saved unchanged.
 import * as v from 'valibot';
 import { clip } from '../base/text.ts';
 import { DROPPED } from '../store/store.ts';
@@ -44,7 +44,7 @@ const reason = v.object({
   lastMs: number,
   acceptedAtLastRefusal: number,
   sample,
-  /** The views that were not stored although refusals of this code are, and why not the latest. */
+  /** Views that weren't stored although such views usually are, and why the latest wasn't. */
   droppedIn: v.optional(timeline),
   dropped: v.optional(v.object({ atMs: number, why: v.picklist(DROPPED) })),
 });

@@ -25,7 +25,7 @@ export function replayRecords(dir: string): (nowMs: number) => Promise<Resent> {
     const stats = await Promise.all(paths.map((path) => stat(path).catch(() => undefined)));
     const found = stats.map((one) => `${one?.size} ${one?.mtimeMs}`).join();
     if (found === seen) return resent;
-    // Views of a record that cannot be read count as not sent again.
+    // Views of a record that can't be read count as not sent again.
     const sent = await Promise.all(days.map((day) => readReplayed(dir, day).catch(() => [])));
     const counts = new Map<string, Timeline>();
     for (const { project, code, origin, refusedMs } of sent.flat()) {

@@ -1,6 +1,6 @@
 // The counts of the status page across restarts: `<data>/status.json`. Replaced as a whole every
 // minute and at a stop, so a crash costs the page at most the last minute. It is only for the page:
-// a file that is not as expected is ignored with a warning.
+// a file that isn't as expected is ignored with a warning.
 import { readFile } from 'node:fs/promises';
 import * as v from 'valibot';
 import { errnoOf, errorText } from '../base/exit.ts';
@@ -44,7 +44,7 @@ export class CountsFile {
     } catch (error) {
       if (errnoOf(error) === 'ENOENT') return;
       const effect = 'the status page counts from this start';
-      log.warn(`Cannot read "${this.#path}": ${printable(errorText(error))}; ${effect}`);
+      log.warn(`Can't read "${this.#path}": ${printable(errorText(error))}; ${effect}`);
     }
   }
 
@@ -58,7 +58,7 @@ export class CountsFile {
       this.#savedRequests = received;
       this.#isFailing = false;
     } catch (error) {
-      if (!this.#isFailing) log.warn(`Cannot write "${this.#path}": ${errorText(error)}`);
+      if (!this.#isFailing) log.warn(`Can't write "${this.#path}": ${errorText(error)}`);
       this.#isFailing = true;
     }
   }
@@ -66,7 +66,7 @@ export class CountsFile {
 
 /**
  * Yields the text of the file, some projects at a time. Yields to the event loop after each slice,
- * so that saving does not delay views.
+ * so that saving doesn't delay views.
  */
 export function* slicesOf(counts: Counts): Generator<string> {
   const { sinceMs, total, requests, projects } = counts;

@@ -18,7 +18,7 @@ const IDLE_TIMEOUT_MS = 30_000;
 
 /**
  * Opens the status server of a service.
- * @throws {Fatal} exit 69 if the address cannot be listened on.
+ * @throws {Fatal} exit 69 if the address can't be listened on.
  */
 export async function openStatus(
   address: Address | 'off',
@@ -54,9 +54,9 @@ async function listen({ host, port }: Address, handler: Handler) {
   return { port: server.port, stop: async () => void server.stop(true) };
 }
 
-const unreadable = (): Response => new Response('This address cannot be read.\n', { status: 400 });
+const unreadable = (): Response => new Response("This address can't be read.\n", { status: 400 });
 
-/** Bounds the requests that are being answered, for runtimes that do not bound connections. */
+/** Bounds the requests that are being answered, for runtimes that don't bound connections. */
 function bounded(handler: Handler): Handler {
   let current = 0;
   return async (request) => {
@@ -97,7 +97,7 @@ async function listenOnNode(host: string, port: number, handler: Handler) {
     listener.then((answer) => answer(incoming, outgoing)).catch(() => incoming.socket.destroy());
   });
   server.maxConnections = CONNECTIONS_MAX;
-  // A client that does not read its answer is cut off, too.
+  // A client that doesn't read its answer is cut off, too.
   server.timeout = IDLE_TIMEOUT_MS;
   server.listen(port, host);
   await once(server, 'listening');

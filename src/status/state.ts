@@ -30,11 +30,11 @@ interface Arrivals {
   readonly isDown: boolean;
   /** In the last hour. */
   readonly accepted: number;
-  /** In the last hour, for reasons that are not fixed. */
+  /** In the last hour, for reasons that aren't fixed. */
   readonly refused: number;
-  /** Whether a view was accepted in the last three hours. */
+  /** True: a view was accepted in the last three hours. */
   readonly hasRecentViews: boolean;
-  /** Whether the collector ran all that time, and could store views. */
+  /** True: the collector ran all that time, and could store views. */
   readonly hasListened: boolean;
   /** In the same three hours of yesterday. */
   readonly acceptedYesterday: number;
@@ -44,7 +44,7 @@ interface Arrivals {
 export type SubjectKind =
   /** A listed project. */
   | 'project'
-  /** An id that is not listed. */
+  /** An id that isn't listed. */
   | 'unlisted'
   /** All requests: those that failed before their project was known count as refused. */
   | 'requests';
@@ -79,7 +79,7 @@ export interface JudgedReason {
   readonly lastHour: number;
   readonly lastDay: number;
   readonly remedy: Remedy;
-  /** When a view was first accepted again; `undefined` if the reason is not fixed. */
+  /** When a view was first accepted again; `undefined` if the reason isn't fixed. */
   readonly fixedMs: number | undefined;
   /** Views accepted since the latest refusal. */
   readonly acceptedSince: number;
@@ -93,9 +93,9 @@ export interface Fate {
   /** Stored, and not sent again. */
   readonly stored: number;
   readonly lost: number;
-  /** Why the latest lost one was not stored; `undefined`: views of this code never are. */
+  /** Why the latest lost one wasn't stored; `undefined`: views of this code never are. */
   readonly why: Dropped | undefined;
-  /** True: the latest refused view was not stored. */
+  /** True: the latest refused view wasn't stored. */
   readonly isLatestLost: boolean;
   /** The days of the files that have them. */
   readonly days: readonly string[];
@@ -231,7 +231,7 @@ const PAUSE_MS = MINUTE_MS / 2;
 
 /**
  * Returns how many views were sent in the busiest full minute of the last hour, without those that
- * other reasons refused; `undefined` before one is over.
+ * other reasons refused; `undefined` before the first full minute.
  */
 function busiestMinute({ acceptedIn }: Activity, { refusedIn }: Reason, nowMs: number) {
   const refused = refusedIn.byMinute(nowMs);
@@ -292,7 +292,7 @@ function resentOf(
   return others.map(([, timeline]) => timeline);
 }
 
-/** Returns whether views of the last hour were refused for this reason, which is not fixed yet. */
+/** Returns whether views of the last hour were refused for this reason, which isn't fixed yet. */
 export const isOpen = ({
   fixedMs,
   lastHour,
@@ -302,7 +302,7 @@ export const isOpen = ({
 const SLICE = 500;
 
 /**
- * Judges each listed project, in slices that do not hold up views. The caller should retain few of
+ * Judges each listed project, in slices that don't hold up views. The caller should retain few of
  * them.
  */
 export async function judgeListed(

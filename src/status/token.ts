@@ -22,13 +22,13 @@ export async function readToken(
   env = readEnv,
 ): Promise<string | undefined> {
   if (status === 'off') return undefined;
-  // An empty variable is as none; an empty file is a mistake.
+  // An empty variable counts as unset; an empty file is a mistake.
   const text = file === undefined ? env(TOKEN_ENV) || undefined : await readTokenFile(file);
   const token = text?.trim();
   const source = file === undefined ? TOKEN_ENV : `"${printable(file, Infinity)}"`;
   if (token === undefined) {
     if (isLoopback(status.host)) return undefined;
-    const why = `--status ${printable(status.host)} is not loopback, so it needs a token`;
+    const why = `--status ${printable(status.host)} isn't loopback, so it needs a token`;
     throw misconfigured(`${why}: --status-token-file FILE, or ${TOKEN_ENV}`);
   }
   if (/^[\x21-\x7e]{16,}$/.test(token)) return token;
@@ -43,6 +43,6 @@ async function readTokenFile(file: string): Promise<string> {
     return await readFile(file, 'utf8');
   } catch (error) {
     const path = printable(file, Infinity);
-    throw misconfigured(`Cannot read --status-token-file "${path}": ${errorText(error)}`);
+    throw misconfigured(`Can't read --status-token-file "${path}": ${errorText(error)}`);
   }
 }

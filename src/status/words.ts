@@ -44,7 +44,7 @@ export function problemWords(one: Omit<Judged, 'activity'>): string {
   return `${many} of the last hour refused`;
 }
 
-/** ` (origin not allowed)`: each reason that is not fixed, once, the most frequent first. */
+/** ` (origin not allowed)`: each reason that isn't fixed, once, the most frequent first. */
 export function reasonsOf({ reasons }: Pick<Judged, 'reasons'>): string {
   const open = new Set(reasons.filter(isOpen).map(({ sample }) => refusalLabel(sample)));
   return open.size === 0 ? '' : ` (${[...open].join(', ')})`;
@@ -79,7 +79,7 @@ export function headlineOf(model: StatusModel): [kind: string, text: string] {
   if (projectsActive === 0) return ['grey', 'No project is active, so every view is refused'];
   if (model.isNew) return ['grey', 'Waiting for the first view'];
   const isAnyAccepted = model.total.lastAcceptedMs !== undefined;
-  return ['grey', isAnyAccepted ? 'Quiet: no views in the last hour' : 'No view was accepted yet'];
+  return ['grey', isAnyAccepted ? 'Quiet: no views in the last hour' : 'No view accepted yet'];
 }
 
 /** `Aurora: all refused (origin not allowed); 1 more` */
@@ -104,7 +104,7 @@ export function summaryWords(model: StatusModel): string {
   const { total, nowMs, startMs, sinceMs, store, unlistedInAll } = model;
   const { lastAcceptedMs: lastMs } = total;
   const alone = isStream(store) ? ', by this collector alone' : '';
-  const ids = `Views of ${plural(unlistedInAll, 'unlisted id')} are refused, see below.`;
+  const ids = `Views of ${plural(unlistedInAll, 'unlisted id')} are refused (see below).`;
   return [
     lastMs === undefined ? 'No view yet.' : `Last view ${formatDuration(nowMs - lastMs)} ago.`,
     sinceMs === startMs ? '' : ` Restarted ${at(startMs)}.`,
@@ -131,8 +131,8 @@ export function figures(model: StatusModel): Figure[] {
   ];
 }
 
-/** Headlines count only refusals of listed projects, for reasons that are not fixed. */
-const REFUSED_HINT = 'in the last hour, unlisted ids and fixed problems included';
+/** Headlines count only refusals of listed projects, for reasons that aren't fixed. */
+const REFUSED_HINT = 'in the last hour, including unlisted ids and fixed problems';
 
 function storeFigure({ store, space }: StatusModel): Figure {
   if (isStream(store)) {
@@ -140,7 +140,7 @@ function storeFigure({ store, space }: StatusModel): Figure {
     const where = `${name}, ${server}, led by ${seen.leader ?? 'no server'}`;
     return ['Stream', plural(seen.messages, 'message'), where];
   }
-  if (space === undefined) return ['Free disk', 'unknown', 'statfs is not permitted'];
+  if (space === undefined) return ['Free disk', 'unknown', "statfs isn't permitted"];
   const { freeBytes, daysLeft } = space;
   const lasts = daysLeft === undefined ? 'estimate after one full day' : lastingWords(daysLeft);
   return ['Free disk', formatRoundedSize(freeBytes), lasts];
@@ -152,13 +152,13 @@ export const lastingWords = (days: number): string =>
 
 export function stateWords(row: ProjectRow): string {
   const { state, active, accepted, refused, figures } = row;
-  if (state === 'refused') return active ? 'all refused' : 'inactive, sends';
+  if (state === 'refused') return active ? 'all refused' : 'inactive, sending';
   if (state !== 'partly-refused') {
     return state === 'quiet' && figures.lastAcceptedMs === undefined
       ? 'no view yet'
       : state.replace('-', ' ');
   }
-  // 100% would not be all of the truth.
+  // Not 100%, because some views were accepted.
   return `${Math.min(99, Math.round((100 * refused) / (accepted + refused)))}% refused`;
 }
 
@@ -178,7 +178,7 @@ export const cells = ({ figures: f }: ProjectRow): string[] =>
 export const chartWords = ({ hours, figures: { today, yesterday } }: ProjectRow): string =>
   `Views of the last 24 hours, at most ${formatCount(Math.max(...hours))} per hour. Today ${formatCount(today)}, yesterday ${countOrDash(yesterday)}.`;
 
-/** Returns how many projects are not shown. */
+/** Returns how many projects aren't shown. */
 export function leftOut({ projects, projectsFound }: StatusModel): string {
   if (projectsFound === 0) return 'No project found.';
   const left = projectsFound - projects.length;

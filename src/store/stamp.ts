@@ -55,7 +55,7 @@ const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f
 /** Returns the time in a UUIDv7, in milliseconds since the epoch. */
 export const msOfId = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 
-/** Returns the UTC day of an id's time, `YYYY-MM-DD`; `undefined` if the text is not such an id. */
+/** Returns the UTC day of an id's time, `YYYY-MM-DD`; `undefined` if the text isn't such an id. */
 export function dayOfId(id: string): string | undefined {
   if (!UUID_V7.test(id)) return undefined;
   const day = dayOf(msOfId(id));

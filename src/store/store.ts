@@ -1,4 +1,4 @@
-// The contract of a store. The collector knows neither files nor servers; a store does not know
+// The contract of a store. The collector knows neither files nor servers; a store doesn't know
 // HTTP.
 
 export interface ViewStore {
@@ -7,12 +7,12 @@ export interface ViewStore {
    * @param fields the view's fields as JSON text in UTF-8, one object on one line. The caller must
    *   not change them afterwards.
    * @param project the view's `p`.
-   * @returns resolves once the line is as durable as promised, or will not be. Never rejects.
+   * @returns resolves once the line is as durable as promised, or won't be. Never rejects.
    */
   append(fields: Uint8Array, project: string): Promise<Appended>;
 }
 
-/** The id of the stored line, or why the line is not promised. */
+/** The id of the stored line, or why the line isn't promised. */
 export type Appended = { readonly id: string } | { readonly unavailable: string };
 
 /** Why a store that is closing refuses views. */
@@ -22,13 +22,13 @@ export const SHUTTING_DOWN = 'shutting down';
 export interface RefusedStore {
   /**
    * Queues the view; returns at once, whatever the disk does.
-   * @param onDropped is called if the view will not be stored.
+   * @param onDropped is called if the view won't be stored.
    */
   keep(view: RefusedView, onDropped?: (why: Dropped) => void): void;
 }
 
 /**
- * The reason why a refused view is not stored: it isn't an object, `--max-refused` is 0 or was
+ * The reason why a refused view isn't stored: it isn't an object, `--max-refused` is 0 or was
  * reached, too little disk space is free, too many came together, or the write failed.
  */
 export const DROPPED = ['no-object', 'off', 'full', 'little-space', 'too-many', 'failed'] as const;

@@ -7,7 +7,7 @@ const UNFINISHED = /^(UnexpectedEnd|InvalidSymbol)/;
 /**
  * Returns whether the line is a fragment: the start of a line that a crash cut off, and that the
  * next start ended with a newline. A power cut can leave NULs in place of the rest, or of the
- * newline alone. A start that another line follows at once is not a fragment: a whole line was lost
+ * newline alone. A start that another line follows at once isn't a fragment: a whole line was lost
  * there.
  */
 export function isFragment(line: string): boolean {
@@ -15,7 +15,7 @@ export function isFragment(line: string): boolean {
   if (line === '' || text.padEnd(line.length, '\0') !== line) return false;
   if (text.length <= LINE_START.length) return LINE_START.startsWith(text);
   if (!text.startsWith(LINE_START) || hasHeadWithin(text)) return false;
-  /** Whether each error is the end of the text. */
+  /** True: the error at this index is the end of the text. */
   const errors: boolean[] = [];
   const onError = (code: ParseErrorCode, offset: number, length: number): void => {
     const isAtEnd = length === 0 || UNFINISHED.test(printParseErrorCode(code));

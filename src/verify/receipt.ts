@@ -20,7 +20,7 @@ const DIGITS = { from: HEAD_BYTES - '",'.length - 12, to: HEAD_BYTES - '",'.leng
 
 /** Adds up views so that a warehouse that has each of them exactly once has the same sums. */
 export class Receipt {
-  /** Lines that are not views, such as fragments. */
+  /** Lines that aren't views, such as fragments. */
   otherLines = 0;
   readonly #days = new Map<string, DayReceipt>();
   #last: DayReceipt | undefined;

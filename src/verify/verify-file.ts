@@ -12,9 +12,9 @@ import { isFragment } from './fragment.ts';
 
 /**
  * Checks a view file.
- * @returns whether the file is as a collector writes it, and as lines of text its summary, its
+ * @returns whether a collector could have written the file, and lines of text with its summary,
  *   faults and remarks.
- * @throws {Fatal} exit 74 if the file cannot be read.
+ * @throws {Fatal} exit 74 if the file can't be read.
  */
 export async function verifyFile(file: string) {
   const check = new FileCheck(dayOfName('views', basename(file)));
@@ -22,7 +22,7 @@ export async function verifyFile(file: string) {
   try {
     for await (const block of readBlocks(file)) check.add(block);
   } catch (error) {
-    // A packed file that ends too early, or is not one.
+    // A packed file that ends too early, or isn't one.
     if (!(error instanceof Fatal) || error.exitCode !== EXIT.badData) throw error;
     broken = error.message;
   }
@@ -65,18 +65,18 @@ class FileCheck {
     this.#isUnended = block.isUnended;
     for (const [i, line] of block.lines().entries()) {
       this.#lines += 1;
-      const why = block.damaged.has(i) ? 'is not UTF-8' : this.#checkLine(line);
+      const why = block.damaged.has(i) ? "isn't UTF-8" : this.#checkLine(line);
       if (why === undefined) continue;
       if (isFragment(line)) this.#note(FRAGMENT);
       else this.#note('invalid line', why);
     }
   }
 
-  /** Returns why a collector would not have written the line. */
+  /** Returns why a collector wouldn't have written the line. */
   #checkLine(line: string): string | undefined {
     const head = readHead(line);
-    if (head === undefined) return line === '' ? 'is blank' : 'does not start with ts and id';
-    if (!line.endsWith('}')) return 'does not end with its object';
+    if (head === undefined) return line === '' ? 'is blank' : "doesn't start with ts and id";
+    if (!line.endsWith('}')) return "doesn't end with a brace";
     const view = readView(lineFieldsOf(line));
     if (isRefusal(view)) return printable(view.detail, 120);
     const { ts, id } = head;
@@ -99,11 +99,11 @@ class FileCheck {
     return [...this.#found.keys()].every((kind) => kind === FRAGMENT);
   }
 
-  /** Returns `3 invalid lines: 17 (is blank), 18 (is blank), 40 (is not UTF-8)`, and remarks. */
+  /** Returns `3 invalid lines: 17 (is blank), 18 (is blank), 40 (isn't UTF-8)`, and remarks. */
   findings(): string[] {
     const findings = Array.from(this.#found, ([kind, { count, places }]) => {
       const more = count > NUMBERS_MAX ? ', …' : '';
-      const crash = '; not a fault: a crash cut it off, never acknowledged';
+      const crash = '; not a fault: a crash cut it off, unacknowledged';
       return `${plural(count, kind)}: ${places.join(', ')}${more}${kind === FRAGMENT ? crash : ''}`;
     });
     const unended = 'the last line has no newline: it is being written; not a fault';

@@ -18,7 +18,7 @@ export const lineHeadOf = (ts: string, id: string): string => `{"ts":"${ts}","id
 
 /** The head's length in bytes, and in characters: it is ASCII. */
 export const HEAD_BYTES = lineHeadOf('t'.repeat(24), 'i'.repeat(36)).length;
-/** The bytes of a line that are not its view's fields: `ts`, `id` and the newline. */
+/** The bytes of a line that aren't its view's fields: `ts`, `id` and the newline. */
 export const STAMP_BYTES = HEAD_BYTES - '{'.length + '\n'.length;
 
 /** Returns the bytes of the line that these fields become, its newline included. */
@@ -65,7 +65,7 @@ const WITHIN = new RegExp(`.${HEAD_PATTERN}`);
 export const LINE_START = '{"ts":"';
 
 /**
- * Returns `ts` and `id` of a line, which may be incomplete; `undefined` if it does not start with
+ * Returns `ts` and `id` of a line, which may be incomplete; `undefined` if it doesn't start with
  * them.
  */
 export function readHead(line: string): { readonly ts: string; readonly id: string } | undefined {

@@ -3,7 +3,7 @@
 // fifth of the time that parsing, validating and stringifying take: 1.4 to 1.5 times the speed.
 // Reports also read stored lines with such an expression, three times as fast as by parsing.
 //
-// A pattern may match less than what is valid, never more, because a text that it does not match is
+// A pattern may match less than what is valid, never more, because a text that it doesn't match is
 // parsed. It handles the kinds of schema that a view has. Any other kind costs speed, nothing else.
 //
 // It matches text with one character per byte of UTF-8, so it can test only a few conditions on
@@ -43,15 +43,15 @@ interface Pattern {
   readonly groups: readonly Group[];
 }
 
-// JSON.stringify writes these as they are. JSON.parse gets everything else: other escapes,
-// fractions, exponents, numbers of more than 15 digits. No two parts match the same text, or an
-// attacker could make the expression try all combinations.
+// JSON.stringify writes these unescaped. JSON.parse gets everything else: other escapes, fractions,
+// exponents, numbers of more than 15 digits. No two parts match the same text, or an attacker could
+// make the expression try all combinations.
 const CHARACTERS = String.raw`[^"\\\x00-\x1f]*`;
 const ASCII = String.raw`[^"\\\x00-\x1f\x7f-\xff]*`;
 const STRING = String.raw`"${CHARACTERS}(?:\\["\\bfnrt]${CHARACTERS})*"`;
 const INTEGER = '(?:0|-?[1-9][0-9]{0,14})';
 
-/** U+2028 and U+2029, which JSON.stringify does not escape and a stored line must not have. */
+/** U+2028 and U+2029, which JSON.stringify doesn't escape and a stored line must not have. */
 const SEPARATORS = ['\u00e2\u0080\u00a8', '\u00e2\u0080\u00a9'] as const;
 
 /**

@@ -14,7 +14,7 @@ export interface StorableView {
   readonly project: string;
   /**
    * Its fields as JSON text on one line, in UTF-8 and in the schema's order. Lone surrogates are
-   * replaced by U+FFFD, because UTF-8 cannot encode them. U+2028 and U+2029 are escaped, because
+   * replaced by U+FFFD, because UTF-8 can't encode them. U+2028 and U+2029 are escaped, because
    * some readers treat them as line ends.
    */
   readonly fields: Uint8Array;
@@ -36,8 +36,8 @@ export const readView = (text: string): StorableView | Refusal =>
   readByPattern(Buffer.from(text)) ?? parseView(text);
 
 /**
- * Reads a request's body without parsing it, if it is spelt just as it is stored. Its own bytes are
- * then stored; decoding and encoding them again would cost 5% of all speed on Node.
+ * Reads a request's body without parsing it, if it is spelt exactly like the stored line. Its own
+ * bytes are then stored; decoding and encoding them again would cost 5% of all speed on Node.
  * @returns `undefined` if the body must be parsed: it may be valid or not.
  */
 export function readByPattern(body: Uint8Array): StorableView | undefined {
@@ -77,7 +77,7 @@ function whereNotJson(text: string): string {
     return `The body is "${text}": an object was sent as text. Use JSON.stringify(view).`;
   }
   const fault = syntaxFault(text);
-  if (fault === undefined) return 'The body is not JSON; send one JSON object.';
+  if (fault === undefined) return "The body isn't JSON; send one JSON object.";
   const { line, column } = lineAndColumn(text, fault.offset);
   return `Line ${line}, column ${column}: ${fault.message}.`;
 }

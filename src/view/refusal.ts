@@ -9,26 +9,26 @@ interface RefusalRow {
 
 /** Every reason to refuse a view. */
 const ROWS = {
-  'malformed-json': { status: 400, title: 'The body is not JSON' },
-  'project-not-activated': { status: 403, title: 'The project is not activated', isStored: true },
-  'origin-not-allowed': { status: 403, title: 'The origin is not allowed', isStored: true },
+  'malformed-json': { status: 400, title: "The body isn't JSON" },
+  'project-not-activated': { status: 403, title: "The project isn't activated", isStored: true },
+  'origin-not-allowed': { status: 403, title: "The origin isn't allowed", isStored: true },
   'not-found': { status: 404, title: 'There is nothing at this path' },
   'method-not-allowed': {
     status: 405,
-    title: 'This method is not allowed here',
+    title: "This method isn't allowed here",
     headers: { Allow: 'POST, OPTIONS' },
   },
-  'request-timeout': { status: 408, title: 'The body did not arrive in time' },
+  'request-timeout': { status: 408, title: "The body didn't arrive in time" },
   'view-too-large': { status: 413, title: 'The view is too large' },
   'unsupported-media-type': {
     status: 415,
     title: 'The body must be sent as application/json',
     headers: { 'Accept-Post': 'application/json' },
   },
-  'invalid-view': { status: 422, title: 'The view is not valid', isStored: true },
+  'invalid-view': { status: 422, title: "The view isn't valid", isStored: true },
   'rate-limited': { status: 429, title: 'The project is over its limit of views per minute' },
   overloaded: { status: 503, title: 'Too many requests are in progress' },
-  // A 503 never claims that the view was not stored: viewlog cannot know that.
+  // A 503 never claims that the view wasn't stored: viewlog can't know that.
   'storage-unavailable': { status: 503, title: 'The view may not have been stored' },
 } as const satisfies Record<string, RefusalRow>;
 
@@ -71,7 +71,7 @@ export const refusal = (code: RefusalCode, detail: string, more?: Partial<Refusa
 
 /**
  * Returns the refusal of a body, or of the line it would become, that exceeds the limit.
- * @param bytes its size; `undefined` if it was not read to its end.
+ * @param bytes its size; `undefined` if it wasn't read to its end.
  */
 export const tooLarge = (bytes: number | undefined, bytesMax: number, what = 'body'): Refusal =>
   refusal(

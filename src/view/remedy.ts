@@ -12,8 +12,8 @@ export type Remedy =
    */
   | { readonly kind: 'activate' | 'add-origin'; readonly origin: string | undefined }
   /**
-   * The busiest full minute had `sent` views. Either is `undefined` while the minute that tells how
-   * many are sent is not over.
+   * The busiest full minute had `sent` views. Either is `undefined` until a full minute shows how
+   * many are sent.
    */
   | {
       readonly kind: 'raise-limit';
@@ -41,7 +41,7 @@ export type Remedy =
 /** The facts about refused views of one code. */
 export interface Refused {
   readonly code: RefusalCode;
-  /** The entry in the projects file of the id that they name; `undefined` if it is not listed. */
+  /** The entry in the projects file of the id that they name; `undefined` if it isn't listed. */
   readonly project?: ProjectNow | undefined;
   /** True: the projects file is faulty now. */
   readonly isProjectsFileFaulty?: boolean;
@@ -105,7 +105,7 @@ function activation({ code, project, origin, isProjectsFileFaulty }: Refused): R
  */
 function limitRemedy({ project, limit: then = 0, sentPerMinute: sent, ...rest }: Refused): Remedy {
   const limit = project?.maxViewsPerMinute;
-  // A project that is not active is refused for that now.
+  // A project that isn't active is refused for that now.
   if (limit === undefined || !project?.active || limit > then) return { kind: 'fixed' };
   if (rest.isProjectsFileFaulty) return { kind: 'fix-projects-file' };
   // Less was sent in the minutes that are over than the limit admits: the busiest one is running.

@@ -11,7 +11,7 @@ import { PROJECT_ID, ViewSchema } from './view-schema.ts';
 // rest. Valibot judges the values that have neither fields nor typed items.
 
 /**
- * Returns the refusal of a value that is not a view. The faults are in the order in which the view
+ * Returns the refusal of a value that isn't a view. The faults are in the order in which the view
  * has them; missing fields come after the others of their object.
  */
 export function invalidView(value: unknown): Refusal {
@@ -75,7 +75,7 @@ function* faultsInside(
         const name = nearest(key, Object.keys(entries));
         const hint = name === undefined ? '' : `; did you mean "${pathOf(name)}"?`;
         const expected = name === undefined ? 'nothing' : pathOf(name);
-        return issueOf(pathOf(key), `is not a field of a view${hint}`, expected, inner);
+        return issueOf(pathOf(key), `isn't a field of a view${hint}`, expected, inner);
       };
     }
   }

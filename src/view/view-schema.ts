@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { LIMITS } from '../base/limits.ts';
 
 // The view, and the only list of its fields: names, types and order. Each schema's message says
-// what is expected, as a noun, so that a missing field can say it too.
+// what is expected, as a noun, so the fault of a missing field can use it too.
 
 /** The form of a project's id, in a view, in the projects file and on the command line. */
 export const PROJECT_ID = /^[0-9]{1,20}$/;
@@ -62,7 +62,7 @@ function depthWithin(value: unknown, levels: number): boolean {
   return levels > 0 && itemsOf(value).every((item) => depthWithin(item, levels - 1));
 }
 
-/** JSON can spell numbers, such as 1e400, that a double cannot hold. */
+/** JSON can spell numbers, such as 1e400, that a double can't hold. */
 function allFinite(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   return typeof value !== 'object' || value === null || itemsOf(value).every(allFinite);

@@ -40,8 +40,8 @@ async function restore(stream: SimulatedStream, dir: string, stop = new AbortCon
   return log.lines;
 }
 
-describe('messages that a deposed leader did not have', () => {
-  it('are archived by the next run, and are an error', async () => {
+describe("messages that a deposed leader didn't have", () => {
+  it('are archived by the next run, which logs an error', async () => {
     const { stream, dir } = scene();
     hide(stream, 11, 20);
     hide(stream, 31, 31);
@@ -57,7 +57,7 @@ describe('messages that a deposed leader did not have', () => {
     await running;
     const error = (run: string, count: string): string =>
       `error: Messages ${run} of stream "VIEWS" were missing when the archive read them, but the ` +
-      `stream's leader has ${count} of them; archived`;
+      `stream's leader has ${count} of them; they are now archived`;
     expect(log.lines).toStrictEqual([
       error('11 to 20', '9 messages'),
       error('31 to 31', '1 message'),
@@ -77,7 +77,7 @@ describe('messages that a deposed leader did not have', () => {
     const [fresh = ''] = storedLines('2026-03-03', 1);
     stream.lose(59, [fresh]);
     const log = await archiveAll(stream, dir);
-    expect(log).toStrictEqual([expect.stringContaining('message 60 is another one')]);
+    expect(log).toStrictEqual([expect.stringContaining('message 60 is a different view')]);
     expectArchived(dir, [...LINES, fresh]);
   });
 
@@ -90,7 +90,7 @@ describe('messages that a deposed leader did not have', () => {
       if (recordIn(dir)?.sequence === 61 && questions++ === 0) stream.hidden.clear();
     };
     const log = await archiveAll(stream, dir);
-    expect(log).toStrictEqual([expect.stringContaining('has 10 messages of them; archived')]);
+    expect(log).toStrictEqual([expect.stringContaining('has 10 messages of them')]);
     expectArchived(dir, LINES);
   });
 
@@ -98,7 +98,7 @@ describe('messages that a deposed leader did not have', () => {
     ['messages deleted before', (stream) => [5, 7, 9].forEach((one) => stream.remove(one))],
     ['expired messages', (stream) => stream.expire(25)],
     ['a purge', (stream) => stream.expire(61)],
-  ])('%s: no message is an error, now and later', async (_, change) => {
+  ])('%s: no message is an error, now or later', async (_, change) => {
     const { stream, dir } = scene(LINES.slice(0, 2));
     await archiveAll(stream, dir);
     stream.publish(LINES.slice(2));
@@ -128,7 +128,7 @@ describe('messages that a deposed leader did not have', () => {
     expectArchived(dir, lines.slice(10, 20));
   });
 
-  it('a stream that is restored, and has the same messages again, is no error', async () => {
+  it("a restored stream with the same messages isn't an error", async () => {
     const { stream, dir } = scene();
     await archiveAll(stream, dir);
     const lost = stream.lose(40);
@@ -137,7 +137,7 @@ describe('messages that a deposed leader did not have', () => {
     expectArchived(dir, LINES);
   });
 
-  it('one line counts many gaps', async () => {
+  it('many gaps are logged in one line', async () => {
     const { stream, dir } = scene(storedLines(DAY, 400));
     for (let sequence = 2; sequence <= 400; sequence += 2) stream.remove(sequence);
     const [line, ...others] = await archiveAll(stream, dir);
@@ -156,7 +156,7 @@ describe('an id that the stream has twice', () => {
     expectArchived(dir, LINES);
   });
 
-  it('is written once, though a crash left it recorded as read, but not as written', async () => {
+  it('is written once, even if a crash left it recorded as read but not written', async () => {
     const { stream, dir } = scene();
     await archiveAll(stream, dir);
     const record = recordIn(dir)!;
@@ -203,7 +203,7 @@ describe('a view file', () => {
     const left = size();
     const more = storedLines(DAY, 34).slice(30);
     for (let time = 0; time < 2; time++) {
-      // Only a named day is restored, and later views of the day do not hide the fault.
+      // Only a named day is restored, and later views of the day don't hide the fault.
       stream.publish(more.slice(2 * time, 2 * time + 2));
       const { archive, running, log } = archiveOf(stream, { dir });
       await running;
@@ -221,7 +221,7 @@ describe('a view file', () => {
     expect(fs.readFileSync(file)).toStrictEqual(restored);
   });
 
-  it('that was removed is a warning, unless it is packed or old; its day can be restored', async () => {
+  it('that was removed causes a warning, unless it is packed or old; its day can be restored', async () => {
     const { stream, dir, file } = scene();
     await archiveAll(stream, dir);
     fs.renameSync(file, `${file}.gz`);
@@ -242,7 +242,7 @@ describe('a view file', () => {
     expect(fs.existsSync(file)).toBe(false);
   });
 
-  it('that could not be examined at once is one, though the stream is another', async () => {
+  it('that was cut short is an error even if it was unreadable at first and the stream is new', async () => {
     const { stream, dir, file, size } = scene();
     await archiveAll(stream, dir);
     fs.truncateSync(file, size() - 1);
@@ -257,7 +257,7 @@ describe('a view file', () => {
     expect(archive.state().shortened).toStrictEqual([NAME]);
   });
 
-  it('that shrinks during a run is an error too', async () => {
+  it('that shrinks during a run is an error', async () => {
     const { stream, dir, file } = scene(LINES.slice(0, 40));
     let isCut = false;
     stream.answering = async (isIdle) => {

@@ -48,7 +48,7 @@ describe('an archive', () => {
     expect(files['views-2026-02-28.ndjson']).toBe(fs.statSync(fileOf(dir)).size);
   });
 
-  it('skips messages that are not views, and logs them', async () => {
+  it("skips messages that aren't views, and logs them", async () => {
     const dir = tempDir();
     const noDay = LINES[1]!.replace('2026-03-01', '2026-02-30');
     const junk = ['no view', LINES[0]!.slice(0, -1), noDay, LINES[2]!.replace(',"pn"', ',\n"pn"')];
@@ -61,7 +61,7 @@ describe('an archive', () => {
     expectArchived(dir, LINES);
   });
 
-  it('counts and logs messages that have expired, at its position, within and at the end', async () => {
+  it('counts and logs expired messages, at its position, in the middle and at the end', async () => {
     const dir = tempDir();
     const stream = streamOf(LINES.slice(0, 10));
     await archiveAll(stream, dir);
@@ -78,20 +78,20 @@ describe('an archive', () => {
     expectArchived(dir, [...LINES.slice(0, 10), ...LINES.slice(15, 19), ...LINES.slice(20, 58)]);
   });
 
-  it('says once that it cannot read, and once that it can again', async () => {
+  it("logs once that it can't read, and once that it can again", async () => {
     const stream = streamOf(LINES);
     let failures = 4;
     stream.answering = async () => {
       if (failures-- > 0) throw new Error('no leader');
     };
     expect(await archiveAll(stream)).toStrictEqual([
-      'warn: Cannot read stream "VIEWS": no leader; retrying',
+      'warn: Can\'t read stream "VIEWS": no leader; retrying',
       'info: Reading stream "VIEWS" again',
     ]);
   });
 });
 
-describe('a stream that does not match the record', () => {
+describe("a stream that doesn't match the record", () => {
   const scenes: [string, (stream: SimulatedStream, dir: string) => void, RegExp, string[]][] = [
     [
       'was created again',
@@ -99,19 +99,19 @@ describe('a stream that does not match the record', () => {
         stream.recreate();
         stream.publish(FRESH);
       },
-      /^error: Stream "VIEWS" was created .* again, not .* as archived; reading/,
+      /^error: Stream "VIEWS" was created at .* again, the archived one at .*; reading/,
       FRESH,
     ],
     [
       'ends before the recorded position',
       (stream) => stream.lose(40),
-      /have lost messages of stream "VIEWS" .*: it ends at 40, not at 60; reading/,
+      /have lost messages of stream "VIEWS" .*: the stream ends at 40, not at 60; reading/,
       [],
     ],
     [
       'has another message there',
       (stream) => stream.lose(40, FRESH),
-      /have lost messages of stream "VIEWS" .*: message 60 is another one; reading/,
+      /have lost messages of stream "VIEWS" .*: message 60 is a different view; reading/,
       FRESH,
     ],
     [
@@ -121,11 +121,11 @@ describe('a stream that does not match the record', () => {
         fs.writeFileSync(recordPath(dir), JSON.stringify(changed));
         stream.publish(FRESH);
       },
-      /^error: "archive.json" is of stream "OTHER"; reading/,
+      /^error: "archive.json" belongs to stream "OTHER"; reading/,
       FRESH,
     ],
   ];
-  it.each(scenes)('because it %s is read from its start', async (_, change, message, more) => {
+  it.each(scenes)('is read from its start if it %s', async (_, change, message, more) => {
     const dir = tempDir();
     const stream = streamOf(LINES);
     await archiveAll(stream, dir);
@@ -136,14 +136,16 @@ describe('a stream that does not match the record', () => {
     expect(await archiveAll(stream, dir)).toStrictEqual([]);
   });
 
-  it('is read from its start also if its last messages were gone when they were archived', async () => {
+  it('is read from its start even if its last messages were gone when archived', async () => {
     const dir = tempDir();
     const stream = streamOf(LINES);
     stream.remove(60);
     await archiveAll(stream, dir);
     stream.lose(40, FRESH);
     expect(await archiveAll(stream, dir)).toStrictEqual([
-      expect.stringMatching(/have lost messages of stream "VIEWS" .*: message 59 is another one/),
+      expect.stringMatching(
+        /have lost messages of stream "VIEWS" .*: message 59 is a different view/,
+      ),
     ]);
     expectArchived(dir, [...LINES.slice(0, 59), ...FRESH]);
   });
@@ -182,7 +184,7 @@ describe('a stream that does not match the record', () => {
 });
 
 describe('the record of an archive', () => {
-  it('that is cut off, has an unknown format, or cannot be read is an error', async () => {
+  it("that is cut off, has an unknown format, or can't be read is an error", async () => {
     const dir = tempDir();
     const stream = streamOf(LINES);
     await archiveAll(stream, dir);
@@ -192,7 +194,7 @@ describe('the record of an archive', () => {
       fs.writeFileSync(recordPath(dir), broken);
       await expect(archiveAll(stream, dir)).rejects.toMatchObject({
         exitCode: 65,
-        message: expect.stringMatching(/is not an archive's record: .*; restore it, or move it/),
+        message: expect.stringMatching(/isn't an archive's record: .*; restore it, or move it/),
       });
     }
     fs.rmSync(recordPath(dir));
@@ -208,14 +210,14 @@ describe('the record of an archive', () => {
     fs.rmSync(recordPath(dir));
     await expect(archiveOf(stream, { dir, idsMax: 99 }).running).rejects.toMatchObject({
       exitCode: 65,
-      message: expect.stringMatching(/more than 99 lines that "archive.json" does not cover; move/),
+      message: expect.stringMatching(/more than 99 lines that "archive.json" doesn't cover; move/),
     });
     await archiveOf(stream, { dir, idsMax: 100 }).running;
     expectArchived(dir, lines);
   });
 });
 
-it('an archive on a full disk stops on a signal; the next start ends the half line', async () => {
+it('an archive on a full disk stops on a signal; the next start seals the fragment', async () => {
   const dir = tempDir();
   const stopping = new AbortController();
   const disk = new FaultyDisk();
@@ -231,9 +233,9 @@ it('an archive on a full disk stops on a signal; the next start ends the half li
   const { running, log } = archiveOf(streamOf(LINES), options);
   await expect(running).rejects.toMatchObject({
     exitCode: 74,
-    message: expect.stringContaining('ends in half a line because the disk is full'),
+    message: expect.stringContaining('ends in a fragment because the disk is full'),
   });
-  expect(log.lines).toStrictEqual([expect.stringMatching(/^error: Cannot write .*; retrying$/)]);
+  expect(log.lines).toStrictEqual([expect.stringMatching(/^error: Can't write .*; retrying$/)]);
   await archiveAll(streamOf(LINES), dir);
   expectArchived(dir, LINES, 1);
 });
@@ -246,7 +248,7 @@ it('a failed sync ends the archive', async () => {
   await expect(running).rejects.toMatchObject({ exitCode: 74 });
 });
 
-it('the lag is logged when it has doubled, and when the archive has caught up', () => {
+it('the archive logs when its lag has doubled, and when it has caught up', () => {
   const log = memoryLog();
   const archiveLog = new ArchiveLog(log, 'VIEWS');
   const logged = (...lags: number[]): string[] => {

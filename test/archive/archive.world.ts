@@ -77,7 +77,7 @@ describe.skipIf(!canRunNats())('archive', () => {
     });
     const nowhere = await startArchive({ url: 'nats://127.0.0.1:9', data }).ended;
     expect(nowhere.code).toBe(69);
-    expect(nowhere.stderr).toMatch(/^error: Cannot reach the NATS cluster at 127.0.0.1:9: .*\n$/);
+    expect(nowhere.stderr).toMatch(/^error: Can't reach the NATS cluster at 127.0.0.1:9: .*\n$/);
     const { url } = await startNats();
     const missing = await startArchive({ url, data }).ended;
     expect(missing.code).toBe(78);
@@ -105,7 +105,7 @@ describe.skipIf(!canRunNats())('archive', () => {
     }
   });
 
-  it('shows its state on the status listener', async () => {
+  it('shows its state on the status server', async () => {
     const { nats, url, data } = await streamOf([...storedLines(DAYS[0]!, 100), 'no view']);
     const archive = startArchive({ url, data, args: ['--status=127.0.0.1:0'] });
     const [, status] = await until(() => /^status page on (\S+)\/$/m.exec(archive.stdout()));
@@ -195,7 +195,7 @@ describe.skipIf(!canRunNats())('archive of servers that have lost messages', () 
   it.each([
     ['one server', startNats],
     ['a cluster of three', startNatsCluster],
-  ])('while it runs keeps what it has, and archives what is in its place: %s', async (_, start) => {
+  ])('keeps the views that it has, and archives the new messages: %s', async (_, start) => {
     const { url, publish, goBack } = await scene(start);
     const data = tempDir();
     const archive = startArchive({ url, data });

@@ -32,8 +32,8 @@ function inShell(line: string, args: readonly string[], runtime: Runtime, data =
 const COMMANDS = ['version', 'help serve', 'check --data .', `verify ${VIEWS} ${VIEWS}`];
 
 describe.each(RUNTIMES)('on $name', (runtime) => {
-  it('output that cannot be written is exit 74, and a closed pipe ends a command', async () => {
-    const noSpace = /^error: Cannot write to stdout: [^\n]*no space left[^\n]*\n$/i;
+  it("a command exits with 74 if its output can't be written, and ends at a closed pipe", async () => {
+    const noSpace = /^error: Can't write to stdout: [^\n]*no space left[^\n]*\n$/i;
     for (const line of COMMANDS) {
       const full = await inShell('"$@" > /dev/full', line.split(' '), runtime);
       expect(full).toMatchObject({ code: 74, stderr: expect.stringMatching(noSpace) });
@@ -63,15 +63,15 @@ describe.each(RUNTIMES)('on $name', (runtime) => {
     expect(await viewlog.signal('SIGTERM')).toMatchObject({ code: 0, signal: null });
   });
 
-  it('a page that cannot be created is exit 73, and 74 if it cannot be written', async () => {
+  it("report exits with 73 if its page can't be created, and 74 if it can't be written", async () => {
     const page = (path: string) =>
       inShell('"$@"', ['report', '--data', '.', '--html', path], runtime);
-    const cannot = /^error: Cannot write "no\/where.html": [^\n]*\n$/;
+    const cannot = /^error: Can't write "no\/where.html": [^\n]*\n$/;
     const nowhere = await page('no/where.html');
     expect(nowhere).toMatchObject({ code: 73, stderr: expect.stringMatching(cannot) });
     // Deno writes to devices only with all permissions.
     if (runtime === DENO) return;
-    const noSpace = /^error: Cannot write to "\/dev\/full": [^\n]*no space left[^\n]*\n$/i;
+    const noSpace = /^error: Can't write to "\/dev\/full": [^\n]*no space left[^\n]*\n$/i;
     const full = await page('/dev/full');
     expect(full).toMatchObject({ code: 74, stdout: '', stderr: expect.stringMatching(noSpace) });
   });

@@ -63,7 +63,7 @@ describe.skipIf(!canRunNats())('a service that is starting', () => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       const { viewlog } = await waitingForServer(runtime);
       viewlog.child.kill(signal);
-      // The servers would have 5 seconds to answer, and then it would be 69.
+      // The servers would have 5 seconds to answer; then the exit code would be 69.
       expect(await viewlog.ended).toMatchObject({ code: 0, signal: null, stderr: '' });
     }
   });

@@ -1,4 +1,4 @@
-// The floor of a runtime's own server: reads the body, answers 204.
+// A runtime's own server without viewlog: reads the body, answers 204.
 import { createServer } from 'node:http';
 
 const [port, hostname] = [Number(process.argv[2]), '127.0.0.1'];

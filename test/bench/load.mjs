@@ -1,4 +1,4 @@
-// The full load: wrk, one thread; each connection sends as soon as it has its answer.
+// The full load: wrk, one thread; each connection sends again once it has its answer.
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -99,25 +99,25 @@ describe('a refusal', () => {
     expect(problems.map(({ code, detail }) => `${code}: ${detail}`)).toEqual([
       'not-found: There is nothing at /nowhere; send views to /view.',
       'not-found: There is nothing at this address; send views to /view.',
-      'method-not-allowed: PUT is not allowed on /view; send views with POST.',
+      "method-not-allowed: PUT isn't allowed on /view; send views with POST.",
       'unsupported-media-type: The body was sent as "text/plain". Send it as plain application/json in UTF-8; with navigator.sendBeacon, as a Blob of that type.',
       `view-too-large: The body is 20000 bytes; at most 16384 are accepted. ${smaller}`,
       `view-too-large: The body is more than 16384 bytes; at most 16384 are accepted. ${smaller}`,
-      'malformed-json: The body is not UTF-8; send it in that encoding.',
+      "malformed-json: The body isn't UTF-8; send it in that encoding.",
       'malformed-json: The body is empty; send one JSON object.',
       'invalid-view: "mb" must be an integer; received the string "12".',
-      'project-not-activated: Project 9 is not activated. Ask views@example.com to activate it.',
-      `origin-not-allowed: Project 1000003 does not accept views from "${PAGE}". Ask views@example.com to allow this origin.`,
-      'origin-not-allowed: Project 1000003 does not accept views from "null". This is the origin of sandboxed frames and local files, and it cannot be listed. Send the view from a page of its site.',
-      'origin-not-allowed: Project 1000003 requires an Origin header, and the request has none. Send the view from a page of its site.',
+      "project-not-activated: Project 9 isn't activated. Ask views@example.com to activate it.",
+      `origin-not-allowed: Project 1000003 doesn't accept views from "${PAGE}". Ask views@example.com to allow this origin.`,
+      'origin-not-allowed: Project 1000003 doesn\'t accept views from "null". This is the origin of sandboxed frames and local files, and it can\'t be listed. Send the view from a page of its site.',
+      'origin-not-allowed: Project 1000003 requires an Origin header, but the request has none. Send the view from a page of its site.',
       `view-too-large: The line that the view would become is 16385 bytes; at most 16384 are accepted. ${smaller}`,
-      'request-timeout: The body was not complete after 10 s; send it again.',
+      "request-timeout: The body wasn't complete after 10 s; send it again.",
       'overloaded: Too many requests are in progress; send the view again in 1 s.',
       'view-too-large: The body arrived in more than 96 pieces; send it in one.',
     ]);
   });
 
-  it('has the size of the body or line, for its remedy', async () => {
+  it('contains the size of the body or line, which its remedy needs', async () => {
     for (const [sent, bytes] of [
       [{ headers: declared, body: large }, 20_000],
       [{ body: longLine }, VIEW_MAX + 1],
@@ -154,7 +154,7 @@ describe('a refusal', () => {
     [undefined, 415],
     ['application/json; charset=utf-8', 201],
     ['Application/JSON;Charset="UTF-8"', 201],
-  ])('depends on the media type: %j is %i', async (type, status) => {
+  ])('answers a body of type %j with %i', async (type, status) => {
     const headers = type === undefined ? {} : { 'content-type': type };
     expect((await send({ headers })).status).toBe(status);
     const packed = { ...headers, 'content-encoding': 'gzip' };
@@ -218,7 +218,7 @@ it('stores views refused with 403 or 422, if they are objects', async () => {
   expect(kept).toHaveLength(2);
 });
 
-it('does not store a refused replay again, and counts it separately', async () => {
+it("doesn't store a refused replay again, and counts it separately", async () => {
   const { send, stored, kept, refusals, refusedAgain } = newCollector();
   const headers = { ...JSON_TYPE, 'viewlog-replay': '1' };
   for (const body of [viewOf({ p: '9' }), '{"url":"x"}', '{']) await send({ body, headers });
@@ -232,7 +232,7 @@ it('does not store a refused replay again, and counts it separately', async () =
   expect(stored).toHaveLength(1);
 });
 
-it('a view that storage refuses does not count against its project', async () => {
+it("a view that storage refuses doesn't count against its project", async () => {
   let isFull = true;
   const append: ViewStore['append'] = async () => (isFull ? { unavailable: 'x' } : { id: 'a' });
   const { send } = newCollector(append);
@@ -245,8 +245,8 @@ it('a view that storage refuses does not count against its project', async () =>
 
 it.each<[why: string, ViewStore['append']]>([
   ['the disk is full', async () => ({ unavailable: 'the disk is full' })],
-  ['viewlog had an unexpected error, which is in its log', () => Promise.reject(new Error('x'))],
-])('if %s, it is 503, which never claims that the view was not stored', async (why, append) => {
+  ['viewlog had an unexpected error; see its log', () => Promise.reject(new Error('x'))],
+])("if %s, it is 503, which never claims that the view wasn't stored", async (why, append) => {
   const { status, code, detail, headers } = await newCollector(append).problem({});
   expect([status, code, headers['Retry-After']]).toEqual([503, 'storage-unavailable', '5']);
   expect(detail).toBe(

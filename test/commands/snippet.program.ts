@@ -41,11 +41,11 @@ describe('the script', () => {
     expect(await snippet(id, '--campaigns', '--url', long(left + 1))).toMatchObject({
       code: 64,
       stdout: '',
-      stderr: 'error: --url is 1 character too long for a small script\n',
+      stderr: 'error: --url makes the script 1 character too long; use a shorter address\n',
     });
   });
 
-  it('cannot be ended or broken out of by the address', async () => {
+  it("contains the address so that it can't end the script", async () => {
     const url = `https://views.example.com/"</script><!--<b>'\${x}/$&$'`;
     const { code, stdout } = await snippet('1000001', '--url', url);
     expect(code).toBe(0);
@@ -74,15 +74,15 @@ it.each([
   expect(viewUrl.read(text)).toBe(url);
 });
 
-it('warns if pages on https cannot send to the address', async () => {
+it("warns if pages on https can't send to the address", async () => {
   const { stderr } = await snippet('1000001', '--url', 'http://views.example.com');
-  expect(stderr).toContain('warning: Pages on https cannot send to http://views.example.com/view;');
+  expect(stderr).toContain("warning: Pages on https can't send to http://views.example.com/view;");
   for (const url of [ADDRESS, 'http://127.0.0.1:8080']) {
     expect((await snippet('1000001', '--url', url)).stderr).not.toContain('on https');
   }
 });
 
-it('the address is that of the running collector if none is given, else by the options', async () => {
+it('the address is that of the running collector, or else of the options, if none is given', async () => {
   const { data, url } = await startViewlog();
   const running = await run(['snippet', '1000001', '--port', '1'], { data });
   expect(running.stdout).toContain(`("1000001","${url}/view")`);
@@ -93,8 +93,8 @@ it('the address is that of the running collector if none is given, else by the o
 
 it.each([
   ['1000002', dataDirectory, 'Project 1000002 is inactive in FILE, so its views are refused; run'],
-  ['7', dataDirectory, 'Project 7 is not listed in FILE, so its views are refused; run'],
-  ['ID', tempDir, `Cannot read projects file "FILE": it does not exist; create it`],
+  ['7', dataDirectory, "Project 7 isn't listed in FILE, so its views are refused; run"],
+  ['ID', tempDir, `Can't read projects file "FILE": it doesn't exist; create it`],
 ])('project %s has its script, and a warning', async (project, newDirectory, warning) => {
   const data = newDirectory();
   const args = ['snippet', project === 'ID' ? '1' : project, '--url', ADDRESS];

@@ -155,7 +155,7 @@ const PEOPLE: Person[] = [
     ],
   },
   {
-    did: 'found the site in a search, went back to a page that was not kept, and reloaded it',
+    did: "found the site in a search, went back to a page that wasn't kept, and reloaded it",
     html: (path, script) =>
       pageOf(
         path,
@@ -514,7 +514,7 @@ const PEOPLE: Person[] = [
     id: '7',
     steps: openAndHear,
     stored: [],
-    saw: 'viewlog7 Project 7 is not activated. Ask views@example.com to activate it.',
+    saw: "viewlog7 Project 7 isn't activated. Ask views@example.com to activate it.",
   },
   {
     did: 'turned it off',
@@ -663,7 +663,7 @@ function minified(contents: string, keepsCampaigns: boolean): string {
 
 // PLANTED=. shows that the table finds faults of the script, and who finds which.
 it.runIf(process.env['PLANTED'])(
-  'people find each fault of the script',
+  'people find each planted fault of the script',
   { timeout: 900_000 },
   async () => {
     const people = plantedPeople();

@@ -5,7 +5,7 @@ import { BODY, ORIGIN } from '../bench/request.mjs';
 const CONNECTIONS = 32;
 
 /**
- * Sends views with the numbers 0, 1, 2 … as `pid`, at most so many per second.
+ * Sends views with the numbers 0, 1, 2 … as `pid`, limited to a number per second.
  * @param fault called when the last one is sent, while requests are in flight.
  * @returns the numbers of those that were acknowledged.
  */

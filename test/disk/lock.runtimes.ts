@@ -20,7 +20,7 @@ test.each([NODE, DENO, BUN].filter(isPresent))(
     const first = await startViewlog({ runtime, data });
     await expectHeldBy(first);
     first.child.kill('SIGSTOP');
-    await expectRefused('a process that does not answer');
+    await expectRefused("a process that doesn't answer");
     await first.signal('SIGKILL');
     const second = await startViewlog({ runtime, data });
     await second.post(MINIMAL_VIEW);
@@ -40,6 +40,6 @@ test('Deno names the flag that it lacks for the directory', async () => {
   const { ended } = start(['serve', '--port=0', '--status=off', ...other], allowed, {
     runtime: DENO,
   });
-  const message = /^error: Cannot open ".*data" for writing: Requires .*--allow-/m;
+  const message = /^error: Can't open ".*data" for writing: Requires .*--allow-/m;
   expect(await ended).toMatchObject({ code: 73, stderr: expect.stringMatching(message) });
 });

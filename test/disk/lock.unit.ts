@@ -68,7 +68,7 @@ describe('a lock', () => {
     expect(await askHolder(dir)).toMatchObject({ pid: process.pid });
   });
 
-  test('of a replay does not stop a collector', async () => {
+  test("of a replay doesn't stop a collector", async () => {
     const dir = tempDir();
     const options = { name: 'viewlog.replay.lock' } as const;
     await locked(dir);
@@ -79,16 +79,13 @@ describe('a lock', () => {
   });
 
   test.each([
-    ['does not answer', () => {}],
+    ["doesn't answer", () => {}],
     ['hangs up', (connection: net.Socket) => connection.end('HTTP/1.1 400')],
   ])('is held by a process that %s', async (_, serve) => {
     const dir = tempDir();
     await listenAt(join(dir, LOCK), serve);
     const asked = askHolder(dir);
-    await expectRefused(
-      dir,
-      /does not answer; find it with: (sudo )?ss -xlp \| grep viewlog\.lock/,
-    );
+    await expectRefused(dir, /doesn't answer; find it with: (sudo )?ss -xlp \| grep viewlog\.lock/);
     expect(await asked).toBe('unresponsive');
   });
 
@@ -97,13 +94,13 @@ describe('a lock', () => {
     fs.mkdirSync(join(dir, LOCK, LOCK), { recursive: true });
     await locked(join(dir, 'new'));
     expect((fs.statSync(join(dir, 'new')).mode & 0o777).toString(8)).toBe('750');
-    await expectRefused(dir, /^Cannot open ".*lock" for writing: EISDIR.*; move that directory/);
+    await expectRefused(dir, /^Can't open ".*lock" for writing: EISDIR.*; move that directory/);
     expect(fs.readdirSync(dir)).toEqual(['new', LOCK]);
     fs.writeFileSync(join(dir, 'file'), '');
-    await expectRefused(join(dir, 'file'), /^Cannot open ".*file" .*EEXIST.*; move that file away/);
+    await expectRefused(join(dir, 'file'), /^Can't open ".*file" .*EEXIST.*; move that file away/);
   });
 
-  test('with a path too long for a socket is refused, unless the directory is near', async () => {
+  test('with a path too long for a socket is refused, unless its relative path is short', async () => {
     const dir = join(tempDir(), 'd'.repeat(80), 'e'.repeat(60));
     fs.mkdirSync(dir, { recursive: true });
     await expectRefused(dir, 'start viewlog in that directory, or choose a shorter path');

@@ -14,12 +14,12 @@ const STATFS = {
 test.each([
   ['fragments', { frsize: 4096 }, 4096],
   ['blocks, if the file system has no fragments', { frsize: 0 }, 1_048_576],
-  ['blocks, if the runtime does not tell of fragments', {}, 1_048_576],
+  ["blocks, if the runtime doesn't report fragments", {}, 1_048_576],
 ])('free space is counted in %s', (_, fragments, bytes) => {
   const space = { type: 1, freeBytes: 400 * bytes, sizeBytes: 900 * bytes };
   expect(spaceIn({ ...STATFS, ...fragments })).toStrictEqual(space);
 });
 
-test('a directory that is missing has no space', async () => {
+test('a missing directory has no space', async () => {
   await expect(fileSystemOf('/missing')).rejects.toMatchObject({ code: 'ENOENT' });
 });

@@ -58,8 +58,8 @@ it('removes one day of each kind per hour, with all its files, and logs it', asy
   fs.renameSync(dir, `${dir}-away`);
   await pass(1);
   expect(log.lines.splice(0)).toStrictEqual([
-    expect.stringContaining('warn: Cannot remove old files of views'),
-    expect.stringContaining('warn: Cannot remove old files of refused'),
+    expect.stringContaining("warn: Can't remove old files of views"),
+    expect.stringContaining("warn: Can't remove old files of refused"),
   ]);
   fs.renameSync(`${dir}-away`, dir);
   may.remove = false;
@@ -89,7 +89,7 @@ it('files are overdue two hours after retention could begin to remove them', () 
   expect(overdueAt('2027-01-01T00:00', { views: 0, refused: 0 })).toStrictEqual([]);
 });
 
-it('only regular files count', async () => {
+it('counts only regular files as overdue', async () => {
   const dir = tempDir();
   fs.mkdirSync(join(dir, views(4)[0]!));
   fs.symlinkSync('elsewhere', join(dir, views(1)[0]!));

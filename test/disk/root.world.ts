@@ -21,7 +21,7 @@ function serviceDirectory(): string {
   return data;
 }
 
-/** Returns the files in the data directory that are not the service's. */
+/** Returns the files in the data directory that aren't the service's. */
 const notOwned = (data: string): string[] =>
   fs.readdirSync(data).filter((name) => fs.lstatSync(join(data, name)).uid !== SERVICE.uid);
 
@@ -44,11 +44,11 @@ describe.skipIf(!isRoot)('root in the directory of a service', () => {
       expect(await run(['activate', MINIMAL_VIEW.p], asRoot)).toMatchObject({ code: 0 });
       expect(notOwned(data)).toEqual([]);
       expect(await refused('serve', '--port=0', '--status=off')).toContain(
-        `error: "${data}" belongs to user #4711, and viewlog does not run there as root; ` +
+        `error: "${data}" belongs to user #4711, so viewlog refuses to run there as root; ` +
           "run it as #4711: sudo -u '#4711' /",
       );
       const archive = await refused('archive', '--from', 'nats://user:secret@127.0.0.1:1');
-      expect(archive).toContain('does not run there as root; run it as that user');
+      expect(archive).toContain('refuses to run there as root; run it as that user');
       expect(archive).not.toContain('secret');
       const services = await startViewlog({ runtime, data, env });
       expect((await services.post({ ...MINIMAL_VIEW, p: '99' })).status).toBe(403);
@@ -70,7 +70,7 @@ describe.skipIf(!isRoot)('root in the directory of a service', () => {
     expect([userName(0), userName(4711)]).toEqual(['root', '#4711']);
   });
 
-  test('changes the owner of nothing behind a link', async () => {
+  test('changes no owner behind a link', async () => {
     const data = serviceDirectory();
     const victim = join(tempDir(), 'victim');
     fs.writeFileSync(victim, 'root only');

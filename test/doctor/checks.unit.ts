@@ -15,7 +15,7 @@ import { INSTALLATION } from '../support/installation.ts';
 import { NOON, DEFAULTS, Scene } from '../support/status-scene.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
-// The doctor's findings about given facts: no test here looks at a machine.
+// The doctor's findings about given facts; no test here examines a machine.
 
 const MiB = 1024 * 1024;
 const SERVICE = { uid: 4711, gid: 4712 };
@@ -169,7 +169,7 @@ const examined = (facts: Partial<Facts>) =>
     ...facts,
   });
 
-/** Returns the findings that are not ok, each in one line: `state check: what; why. fix`. */
+/** Returns the findings that aren't ok, each in one line: `state check: what; why. fix`. */
 const flag = (text: string) => ({ text, from: 'flag' as const });
 
 const told = (facts: Partial<Facts>): string[] =>
@@ -196,9 +196,9 @@ const ARCHIVE: Partial<Facts> = {
 it.each<Partial<Facts>>([
   { askedPort: 8080 },
   ARCHIVE,
-  // The service reads it by its group, and root keeps it.
+  // The service reads it through its group; root owns it.
   inside({ files: [LOCK], projects: { ...ROOTS, gid: SERVICE.gid } }),
-  // Its files tell who runs viewlog, and the group lets it write in root's directory.
+  // Its files show who runs viewlog, and the group may write in root's directory.
   inside({ directory: { uid: 0, gid: SERVICE.gid, mode: 0o40770 } }),
   inside({ bytesPerDay: 1 }),
   { ownUid: 0 },
@@ -212,7 +212,7 @@ it.each<Partial<Facts>>([
   cluster({ stream: undefined, clockMs: NaN }),
   proxied({ get: answer(403) }),
   proxied({ get: problem('overloaded') }),
-])('%# is ok', (facts) => {
+])('case %# is ok', (facts) => {
   expect(told(facts)).toStrictEqual([]);
 });
 
@@ -228,57 +228,57 @@ const withoutToken = (isReady: boolean): Partial<Facts> => ({
 const NOT_RUNNING = { reply: NOBODY, holder: undefined, status: STATUS };
 
 const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
-  'error projects file: /data/projects.json:4:3: expected ","; found {; viewlog does not start with it; a running one keeps the last good list. Correct the file. To see every fault: viewlog check --data /data':
+  'error projects file: /data/projects.json:4:3: expected ","; found {; viewlog doesn\'t start with this file; a running viewlog keeps the last good list. Correct the file. To see every fault: viewlog check --data /data':
     MISSING_COMMA,
-  'error projects file: Cannot read projects file "/p": denied; viewlog does not start with it; a running one keeps the last good list. ':
+  'error projects file: Can\'t read projects file "/p": denied; viewlog doesn\'t start with this file; a running viewlog keeps the last good list. ':
     {
       projects: {
         content: new Error('denied'),
-        faults: [`Cannot read projects file "/p": denied`],
+        faults: [`Can't read projects file "/p": denied`],
       },
     },
-  'error projects file: projects.json is gone; viewlog does not start with it; a running one keeps the last good list. Restore it from a backup, or write it again. The command "activate" would create':
+  'error projects file: projects.json is gone; viewlog doesn\'t start with this file; a running viewlog keeps the last good list. Restore it from a backup, or write it again. The command "activate" would create':
     {
       projects: { content: undefined, faults: ['create it: viewlog activate ID'] },
       ...shown(sceneOf({ fault: { first: 'projects.json is gone', isMissing: true } })),
     },
   'error lock: Process 42, viewlog 0.1.0, running since 2026-11-22T14:00:00Z at http://127.0.0.1:8080, holds the data directory; no other collector can start there (these options name http://127.0.0.1:9000). If it should no longer run: kill 42. If it should, examine it with --port 8080':
     { askedPort: 9000 },
-  'error lock: A process that does not answer holds the data directory; no other collector can start there. Find it, and end it if it hangs: sudo ss -xlp | grep viewlog.lock':
+  "error lock: A process that doesn't answer holds the data directory; no other collector can start there. Find it, and end it if it hangs: sudo ss -xlp | grep viewlog.lock":
     { ...NOT_RUNNING, holder: 'unresponsive' },
-  'error data directory: Cannot open "/data" for writing: denied. ': inside({
-    writing: 'Cannot open "/data" for writing: denied',
+  'error data directory: Can\'t open "/data" for writing: denied. ': inside({
+    writing: 'Can\'t open "/data" for writing: denied',
   }),
   'error free space: 3.0 MiB free, --min-free 64 MiB; every view is refused with 503. Free space: 3.0 MiB. viewlog needs 61 MiB more: delete views-*.ndjson':
     inside(free(3 * MiB)),
   'error free space: 57 MiB free, --min-free 64 MiB; every view is refused with 503. --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB, or use a larger disk.':
     inside({ fileSystem: { ...DISK, freeBytes: 57 * MiB, sizeBytes: 60 * MiB } }),
-  "error collector: Another program answers at http://127.0.0.1:8080: no answer in 5 s; viewlog cannot listen there. Find it and stop it, or choose another address: sudo ss -ltnp 'sport = :8080'":
+  "error collector: Another program answers at http://127.0.0.1:8080: no answer in 5 s; viewlog can't listen there. Find it and stop it, or choose another address: sudo ss -ltnp 'sport = :8080'":
     { reply: { failure: 'no answer in 5 s' }, status: STATUS },
   'error health: Another program answers at http://127.0.0.1:8081: 200 from x/1; viewlog': {
     status: { ...STATUS, reply: answer(200, { server: 'x/1' }) },
   },
-  'error health: Not ready: about to stop. If it should not stop, restart it': shown(
+  "error health: Not ready: about to stop. If it shouldn't stop, restart it": shown(
     sceneOf({ isStopping: true }),
   ),
   'error health: Not ready: no space left; every view is refused. Check the disk (df -h; df -i;':
     shown(sceneOf({ store: { unavailable: 'no space left' } })),
   'error health: Not ready; only clients with a token see details. Give': withoutToken(false),
-  'error url: https://views.example/view does not reach viewlog: 502 from nginx; views of pages do not arrive. Start viewlog, and have the proxy pass /view on to it: viewlog help proxies':
+  "error url: https://views.example/view doesn't reach viewlog: 502 from nginx; views from pages don't arrive. Start viewlog, and have the proxy pass /view on to it: viewlog help proxies":
     proxied({ get: answer(502, { server: 'nginx' }), preflight: answer(502) }),
-  'error url: https://views.example/view does not reach viewlog as /view: Nothing at /; views of pages do not arrive. Have the proxy pass the path on unchanged: viewlog help proxies':
+  "error url: https://views.example/view doesn't reach viewlog as /view: Nothing at /; views from pages don't arrive. Have the proxy pass the path on unchanged: viewlog help proxies":
     proxied({ get: problem('not-found', 'Nothing at /.') }),
-  'error url: https://views.example/view does not reach viewlog: no route; views of pages do not arrive. Check its name in the DNS, its certificate, the proxy and the firewall':
+  "error url: https://views.example/view doesn't reach viewlog: no route; views from pages don't arrive. Check its name in the DNS, its certificate, the proxy and the firewall":
     proxied({ get: { failure: 'no route' }, preflight: { failure: 'no route' } }),
-  'warning size: A body of 16 KiB does not reach viewlog: 413 from nginx; large views are lost. Have the proxy pass it on (nginx: client_max_body_size; Caddy: request_body, max_size)':
+  "warning size: A body of 16 KiB doesn't reach viewlog: 413 from nginx; large views are lost. Have the proxy pass it on (nginx: client_max_body_size; Caddy: request_body, max_size)":
     proxied({ large: answer(413, { server: 'nginx' }) }),
   'warning projects file: "/data/projects.json" has 1 project, 0 active; every view is refused. viewlog activate 1 --data /data':
     { projects: reading('{"projects":[{"id":"1","active":false}]}') },
-  'warning data directory: "/data" does not exist; there are no views yet. viewlog creates it when it starts, if it may. Otherwise correct --data, or: id viewlog || sudo useradd --system --user-group --shell /usr/sbin/nologin viewlog && sudo install -d -o viewlog -g viewlog -m 750 /data':
+  'warning data directory: "/data" doesn\'t exist; there are no views yet. viewlog creates it at its start, if permitted. Otherwise correct --data, or run: id viewlog || sudo useradd --system --user-group --shell /usr/sbin/nologin viewlog && sudo install -d -o viewlog -g viewlog -m 750 /data':
     { disk: {} },
-  'warning free space: 8.0 GiB free, --min-free 64 MiB; lasts 7 days at the present rate; then every view is refused with 503. Delete views-*.ndjson of earlier days that are shipped or copied, or use --keep-days':
+  'warning free space: 8.0 GiB free, --min-free 64 MiB; lasts 7 days at the present rate; then every view is refused with 503. Delete views-*.ndjson of earlier days that you have shipped or copied, or use --keep-days':
     inside({ bytesPerDay: 1024 * MiB }),
-  'warning free space: Free disk space is unknown: statfs is not permitted; --min-free is off. Start Deno with --allow-sys=statfs':
+  "warning free space: Free disk space is unknown: statfs isn't permitted; --min-free is off. Start Deno with --allow-sys=statfs":
     inside({ fileSystem: undefined }),
   'warning collector: No collector answers at http://127.0.0.1:8080: connect ECONNREFUSED 127.0.0.1:8080; no view is accepted. Start it: viewlog serve --data /data --port 8080 --status off':
     {
@@ -300,18 +300,18 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'warning health: Ready; only clients with a token see details. Give --status-token-file,':
     withoutToken(true),
   [String.raw`warning refusals: \u001b[2J. `]: shown(sceneOf({}), ['\u001b[2J']),
-  'warning refusals: Aurora: 2 of 102 views of the last hour refused, since 2026-11-22 14:01 UTC. 2 views in 24 hours, the latest 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If it is one of its sites, add it: viewlog activate 1 --data /data --origin https://b.example':
+  "warning refusals: Aurora: 2 of 102 views of the last hour refused, since 2026-11-22 14:01 UTC. 2 views in 24 hours, the latest at 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If this origin is one of the project's sites, add it: viewlog activate 1 --data /data --origin https://b.example":
     shown(sceneOf({}, 2, 'origin-not-allowed')),
   'arrived cut off. The latest body ended after 12 bytes. Usually a proxy limits the size or time of bodies. Allow 80 KiB (nginx: client_max_body_size 80k; Caddy: request_body { max_size 80KiB })':
     shown(cutBodies()),
-  'warning cors: Answers to pages of https://a.example allow "*" to read them; browsers do not let pages send, or read answers. Have the proxy pass OPTIONS and Origin on, and leave Access-Control-… to viewlog: viewlog help proxies':
+  'warning cors: Answers to pages of https://a.example allow "*" to read them; browsers don\'t let pages send, or read answers. Have the proxy pass OPTIONS and Origin on, and leave Access-Control-… to viewlog: viewlog help proxies':
     proxied({ get: problem('method-not-allowed', '', { 'access-control-allow-origin': '*' }) }),
   'warning cors: Another program answers preflights: 405 from nginx; browsers': proxied({
     preflight: answer(405, { server: 'nginx' }),
   }),
   'warning view: A view of project 7 from https://a.example was refused with project-not-activated: No;':
     proxied({ project: '7', view: problem('project-not-activated', 'No.') }),
-  'warning overdue files: 1 file should have been removed by now. viewlog removes one of each kind per hour. To remove the oldest now: rm /data/views-2026-01-01.ndjson':
+  'warning overdue files: 1 file should have been removed by now. viewlog removes one day of each kind per hour. To remove the oldest now: rm /data/views-2026-01-01.ndjson':
     inside({ overdue: ['views-2026-01-01.ndjson'] }),
   'warning write and sync: A write and sync take 51 ms (the slowest of 3: 200 ms); answers wait':
     inside({ writing: [51, 51, 200] }),
@@ -321,25 +321,25 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     inside({ fileSystem: { ...DISK, type: 0x01021994 } }),
   "warning user: #4711 owns the data directory, so viewlog runs as #4711; the doctor runs as #4713, and may see less. run it as #4711: sudo -u '#4711' viewlog doctor --data /data":
     { ownUid: 4713 },
-  'error permissions: "views-2026-11-21.ndjson" belongs to root, with mode 0600; viewlog, as #4711, cannot write to it, and does not start. sudo chgrp 4712 /data/views-2026-11-21.ndjson && sudo chmod g+rw /data/views-2026-11-21.ndjson':
+  'error permissions: "views-2026-11-21.ndjson" belongs to root, with mode 0600; viewlog, as #4711, can\'t write to it, and doesn\'t start. sudo chgrp 4712 /data/views-2026-11-21.ndjson && sudo chmod g+rw /data/views-2026-11-21.ndjson':
     inside({ files: [LOCK, { ...ROOTS, mode: 0o100600 }] }),
-  'error permissions: "views-2026-11-21.ndjson" belongs to #4711, with mode 0440; viewlog, as #4711, cannot write to it, and does not start. chmod u+rw /data/views-2026-11-21.ndjson':
+  'error permissions: "views-2026-11-21.ndjson" belongs to #4711, with mode 0440; viewlog, as #4711, can\'t write to it, and doesn\'t start. chmod u+rw /data/views-2026-11-21.ndjson':
     inside({ files: [{ ...VIEWS_FILE, mode: 0o100440 }] }),
-  'warning permissions: "refused-2026-11-21.ndjson" belongs to root, with mode 0640; viewlog, as #4711, cannot store refused views in it. sudo chgrp':
+  'warning permissions: "refused-2026-11-21.ndjson" belongs to root, with mode 0640; viewlog, as #4711, can\'t store refused views in it. sudo chgrp':
     inside({ files: [LOCK, { ...ROOTS, name: 'refused-2026-11-21.ndjson' }] }),
-  'error permissions: "projects.json" belongs to root, with mode 0600; viewlog, as #4711, cannot read it, and does not start. sudo chgrp 4712 /data/projects.json && sudo chmod g+r /data/projects.json':
+  'error permissions: "projects.json" belongs to root, with mode 0600; viewlog, as #4711, can\'t read it, and doesn\'t start. sudo chgrp 4712 /data/projects.json && sudo chmod g+r /data/projects.json':
     inside({ projects: { ...ROOTS, mode: 0o100600 } }),
-  'warning permissions: "views-2026-11-21.ndjson" belongs to #4711, with mode 0600, and 1 more file too; shippers in group #4712 cannot read it. chmod g+r /data/views-2026-11-21.ndjson /data/views-2026-11-22.ndjson':
+  'warning permissions: "views-2026-11-21.ndjson" belongs to #4711, with mode 0600, and 1 more file too; shippers in group #4712 can\'t read it. chmod g+r /data/views-2026-11-21.ndjson /data/views-2026-11-22.ndjson':
     inside({
       files: [VIEWS_FILE, { ...VIEWS_FILE, name: 'views-2026-11-22.ndjson' }].map((file) => {
         return { ...file, mode: 0o100600 };
       }),
     }),
-  'error user: The data directory belongs to root, with mode 0750, and its files to #4711, who may not create files there. Which account should run viewlog, #4711 or another?':
+  "error user: The data directory belongs to root, with mode 0750, and its files to #4711, who can't create files there. Which account should run viewlog, #4711 or another?":
     inside({ directory: { ...ROOTS, mode: 0o40750 } }),
   'warning user: The data directory belongs to #4711, and its files to #4711 and root. Which account':
     inside({ files: [VIEWS_FILE, ROOTS] }),
-  'warning runtime: Node 20.18.3 on linux; viewlog is not tested there. Run it on Linux, with Node 20.19 or later':
+  "warning runtime: Node 20.18.3 on linux; viewlog isn't tested there. Run it on Linux, with Node 20.19 or later":
     { runtime: { name: 'Node', version: '20.18.3', platform: 'linux' } },
   "warning settings: The collector runs with --data /data, not --data /other; with --min-free 1MiB, not 2MiB. The doctor uses the collector's settings. To":
     { askedData: '/other', different: ['--min-free 1MiB, not 2MiB'] },
@@ -358,27 +358,24 @@ const fatal = (exitCode: ExitCode, text: string): Partial<Facts> => ({
   cluster: { fault: new Fatal(exitCode, text) },
 });
 const CLUSTER_FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
-  'error cluster: Cannot reach n:1. Check the address, the firewall,': fatal(
-    69,
-    'Cannot reach n:1',
-  ),
+  "error cluster: Can't reach n:1. Check the address, the firewall,": fatal(69, "Can't reach n:1"),
   'error cluster: n:1 has version 2.8.0. ': fatal(78, 'n:1 has version 2.8.0'),
   'warning cluster: use 2.10. ': cluster({ warnings: ['use 2.10'] }),
   'error cluster permissions: not to "views.>"; permit it. ': cluster({
     stream: undefined,
     denied: new Set(['not to "views.>"; permit it']),
   }),
-  'error stream: Cannot use it. Check JetStream': cluster({
-    unusable: new Fatal(69, 'Cannot use it'),
+  "error stream: Can't use it. Check JetStream": cluster({
+    unusable: new Fatal(69, "Can't use it"),
   }),
-  'error stream: Stream VIEWS cannot store views: it keeps messages in memory (storage: memory). Change it with nats stream edit VIEWS':
+  "error stream: Stream VIEWS can't store views: it keeps messages in memory (storage: memory). Change it with nats stream edit VIEWS":
     stream({ storage: 'memory' }),
   'error stream: Views are refused: the stream is full. Change': stream({ max_bytes: 17_000 }),
   'error stream: Views are refused: the stream has no leader. Start': stream(
     {},
     { cluster: { name: 'c', leader: '', replicas: [] } },
   ),
-  "error stream: Stream VIEWS_REFUSED is not viewlog's (subjects other.>); name another": cluster({
+  "error stream: Stream VIEWS_REFUSED isn't viewlog's (subjects other.>); name another": cluster({
     refused: { config: { name: 'VIEWS_REFUSED', subjects: ['other.>'] } } as StreamInfo,
   }),
   'error stream settings: Stream VIEWS accepts messages of at most 10000 bytes (max_msg_size), too little for --max-view 16 KiB. Raise the limit, or lower --max-view':
@@ -400,7 +397,7 @@ const CLUSTER_FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     {},
     { cluster: { ...STREAM.cluster, replicas: followers({ offline: true }) } },
   ),
-  "warning server clock: This machine's clock differs from that of the stream's server by 3 seconds; a view's day is this machine's. Synchronise both: sudo timedatectl":
+  "warning server clock: This machine's clock differs from that of the stream's server by 3 seconds; this clock decides a view's day. Synchronise both: sudo timedatectl":
     cluster({ clockMs: 3_000 }),
 };
 
@@ -428,7 +425,7 @@ it('reports a missing data directory, and a file in its place', async () => {
   writeFileSync(`${dir}/file`, '');
   expect(await probeDisk(`${dir}/none`, '', DEFAULTS, NOON)).toStrictEqual({});
   const { inside } = await probeDisk(`${dir}/file`, '', DEFAULTS, NOON);
-  expect(inside?.writing).toMatch(/^Cannot open ".*file" for writing: ENOTDIR: .*; move that file/);
+  expect(inside?.writing).toMatch(/^Can't open ".*file" for writing: ENOTDIR: .*; move that file/);
 });
 
 it('judges only the files that viewlog opens', async () => {

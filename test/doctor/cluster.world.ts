@@ -47,7 +47,7 @@ describe.skipIf(!canRunNats())('the doctor with a stream', () => {
     await makeStream(nats, { name: 'VIEWS_REFUSED', subjects: ['other.>'] });
     const { code, line } = await examine(nats.url);
     expect(code).toBe(78);
-    expect(line('stream')).toMatch(/^error stream: Stream VIEWS_REFUSED is not viewlog's/);
+    expect(line('stream')).toMatch(/^error stream: Stream VIEWS_REFUSED isn't viewlog's/);
     expect(line('stream settings')).toMatch(
       /^error stream settings: .* \(max_msg_size\), too little/,
     );
@@ -68,7 +68,7 @@ describe.skipIf(!canRunNats())('the doctor with a stream', () => {
     const { code, out, lines } = await examine(nats.url.replace('//', '//u:s3cret@'));
     expect(code).toBe(78);
     const denied = lines.filter((line) => line.includes('cluster permissions'));
-    const subjects = denied.map((line) => /may not publish to "(\S+)"/.exec(line)?.[1]);
+    const subjects = denied.map((line) => /allowed to publish to "(\S+)"/.exec(line)?.[1]);
     expect(subjects).toStrictEqual([
       '$JS.API.STREAM.CREATE.VIEWS',
       'views.probe',
@@ -78,12 +78,12 @@ describe.skipIf(!canRunNats())('the doctor with a stream', () => {
     expect(out).not.toContain('s3cret');
   });
 
-  it('warns of an old server, and reports one that is gone', async () => {
+  it('warns about an old server, and reports one that is gone', async () => {
     const nats = await startNats({ program: DEBIAN_NATS });
     const old = await examine(nats.url);
     expect(old.outcome('cluster')).toMatch(/^0 warning cluster: .* use nats-server 2\.10 or later/);
     await nats.nodes[0]!.stop('SIGKILL');
     const gone = await examine(nats.url);
-    expect(gone.outcome('cluster')).toMatch(/^78 error cluster: Cannot reach .*\. Check the addr/);
+    expect(gone.outcome('cluster')).toMatch(/^78 error cluster: Can't reach .*\. Check the addr/);
   });
 });

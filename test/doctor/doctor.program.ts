@@ -13,7 +13,7 @@ describe('without a collector', () => {
     const { code, line, lines } = await doctor(data);
     expect([code, namesIn(data)]).toStrictEqual([0, ['projects.json']]);
     expect(line('runtime')).toBe(`ok runtime: Node ${process.versions.node} on linux`);
-    expect(line('data directory')).toBe(`ok data directory: "${data}" can be written to`);
+    expect(line('data directory')).toBe(`ok data directory: "${data}" is writable`);
     expect(line('write and sync')).toMatch(/take [\d.]+ ms \(the slowest of 15: [\d.]+ ms\)$/);
     expect(lines.at(-1)).toMatch(/^\d warnings?, \d+ ok$/);
   });
@@ -81,7 +81,7 @@ describe('a collector that runs', () => {
   });
 });
 
-it('another program on the port is an error; an unused address is not', async () => {
+it("another program on the port is an error; an unused address isn't", async () => {
   const server = net.createServer((socket) => socket.end('220 mail\r\n'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());

@@ -4,7 +4,7 @@ import { BUN, DENO, isPresent, DENO_2_5 } from '../support/runtimes.ts';
 import { startWatched } from '../support/status.ts';
 
 it.each([DENO, DENO_2_5, BUN].filter(isPresent))(
-  'on $name the doctor names the facts that it may not read, and continues',
+  "on $name the doctor names the facts that it can't read, and continues",
   async (runtime) => {
     const data = installation();
     const viewlog = await startWatched({ data });

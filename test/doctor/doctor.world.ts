@@ -22,7 +22,7 @@ describe.skipIf(!isRoot)('users', () => {
     });
   };
 
-  it('are named; a user who may not write there gets an error', async () => {
+  it("are named; a user who can't write there gets an error", async () => {
     const data = installation();
     fs.chmodSync(data, 0o755);
     const own = await doctorAs(SERVICE, data);

@@ -13,7 +13,7 @@ import { MINIMAL_VIEW } from '../support/views.ts';
 
 // The table of connections: the outcome of each state at each event, on each runtime, with the
 // smallest, the default and the largest --max-view. Each row is one sentence, and a failed test
-// lists the rows that do not hold. Tests of Node's own times, made short, are in node.unit.ts; 700
+// lists the rows that don't hold. Tests of Node's own times, made short, are in node.unit.ts; 700
 // clients that stall are in attacker.world.ts.
 
 interface State {
@@ -23,7 +23,7 @@ interface State {
   readonly rest: string;
   /** The answers that it then has, unless the event refuses its views. */
   readonly answers: number;
-  /** True if the head of a request is complete before the event, and its body is not. */
+  /** True if the head of a request is complete before the event, and its body isn't. */
   readonly isHalfBody?: boolean;
 }
 
@@ -51,17 +51,17 @@ function statesOf(bytesMax: number): Readonly<Record<string, State>> {
   };
 }
 
-/** Things that a runtime cannot do, with the reason. `viewlog help runtimes` says the same. */
+/** Things that a runtime can't do, with the reason. `viewlog help runtimes` says the same. */
 const EXCEPTIONS: readonly (readonly [runtime: RegExp, row: RegExp])[] = [
   // Bun closes a connection on which a request comes before the last answer.
   [/Bun/, /^pipelined/],
-  // Deno and Bun decide how long they wait for a head, and when they close what has not sent one.
+  // Deno and Bun decide how long they wait for a head, and when they close what hasn't sent one.
   [/Deno|Bun/, /^(silent|half a head|idle).*(time-out|is kept)/],
   // Their servers close connections in a stop without saying so before.
   [/Deno|Bun/, /its answer in a stop ends the connection/],
-  // The system gives Bun a connection only when it has sent something, and drops it unsaid.
+  // The system gives Bun a connection only when it has sent something, and drops it silently.
   [/Bun/, /^silent is closed at a stop/],
-  // Deno keeps a connection as long as a read of its body is pending, and cannot cancel that read.
+  // Deno keeps a connection as long as a read of its body is pending, and can't cancel that read.
   [/Deno/, /^half a (declared )?body.*is closed after its 408/],
   [/Deno/, /^a body refused before its first byte is closed/],
   // Deno reads no more requests, and waits for its client for any time.
@@ -166,7 +166,7 @@ class Scene {
     return client.statuses();
   }
 
-  /** Records the row if it does not hold. */
+  /** Records the row if it doesn't hold. */
   row(sentence: string, holds: boolean, seen: unknown = ''): void {
     const { name } = this.runtime;
     if (holds || EXCEPTIONS.some(([on, row]) => on.test(name) && row.test(sentence))) return;
@@ -177,7 +177,7 @@ class Scene {
 const all = (status: number, statuses: readonly number[], count: number): boolean =>
   statuses.length === count && statuses.every((one) => one === status);
 
-/** Whether the collector ended as it should, and logged only the lines of every start. */
+/** Returns whether the collector ended correctly, and logged only the lines of every start. */
 const endsWell = ({ code, stderr }: { code: number | null; stderr: string }): boolean =>
   code === 0 && stderr.replace(/^warning: .*--min-free is off.*\n/m, '') === '';
 
@@ -235,7 +235,7 @@ async function stopIdle(scene: Scene): Promise<void> {
   scene.row('idle connections: the stop is clean', endsWell(await viewlog.signal('SIGTERM')));
   // The limit is one second; a request in flight would have seven, on Deno half of it.
   const ms = performance.now() - startMs;
-  scene.row('idle connections: the stop does not wait for them', ms < 3_400, ms);
+  scene.row("idle connections: the stop doesn't wait for them", ms < 3_400, ms);
   for (const [name, , client] of clients) {
     // Only Bun leaves some of them open, and their clients would wait in vain.
     const isClosed = scene.runtime === BUN ? client.isClosed() : await until(client.isClosed);
@@ -273,7 +273,7 @@ async function stopBusy(scene: Scene): Promise<void> {
   scene.row('busy connections: every 201 is a line', lines >= accepted, [lines, accepted]);
 }
 
-/** A client does not read its answers. */
+/** A client doesn't read its answers. */
 async function stopUnread(scene: Scene): Promise<void> {
   const viewlog = await scene.start();
   const unread = await openUnread(viewlog.port);
@@ -349,7 +349,7 @@ async function hangUp(scene: Scene): Promise<void> {
   scene.row('all connections: the stop is clean', endsWell(await viewlog.signal('SIGTERM')));
 }
 
-/** The day's file cannot be opened for a while. */
+/** The day's file can't be opened for a while. */
 async function writeFailure(scene: Scene): Promise<void> {
   const viewlog = await scene.start();
   const days = [0, 1].map((n) => new Date(Date.now() + n * 86_400_000).toISOString().slice(0, 10));
@@ -360,7 +360,7 @@ async function writeFailure(scene: Scene): Promise<void> {
     await client.send(rest);
     const statuses = await scene.answered(name, client, answers);
     scene.row(
-      `${name} gets 503 while the file cannot be written`,
+      `${name} gets 503 while the file can't be written`,
       all(503, statuses, answers),
       statuses,
     );
@@ -370,11 +370,7 @@ async function writeFailure(scene: Scene): Promise<void> {
   for (const path of paths) rmdirSync(path);
   await until(async () => (await viewlog.post(MINIMAL_VIEW)).status === 201);
   const { code } = await viewlog.signal('SIGTERM');
-  scene.row(
-    'all connections: the stop after a failure that is over has exit code 0',
-    code === 0,
-    code,
-  );
+  scene.row('all connections: a stop after a past failure has exit code 0', code === 0, code);
 }
 
 it.each([

@@ -47,7 +47,7 @@ it.each<[string, string[], version?: string]>([
   ['an empty one', ['Host:', 'Origin:', 'Origin: a']],
   ['names of objects', ['Host: a', 'hasOwnProperty: b', '__proto__: c', 'constructor: d']],
   ['no host', ['Origin: a']],
-  ['no host, of old', ['TE: chunked'], 'HTTP/1.0'],
+  ['no host, in HTTP/1.0', ['TE: chunked'], 'HTTP/1.0'],
   ['something expected', ['Host: a', 'Expect: 100-continue', 'Content-Length: 0']],
   ['something odd expected', ['Host: a', 'Expect: the-unexpected']],
   ['a body in chunks', ['Host: a', 'Transfer-Encoding: chunked', '', '0']],

@@ -125,7 +125,7 @@ it('frees the memory of a body whose client leaves before its end', async () => 
   expect(read).toStrictEqual(['incomplete']);
 });
 
-it('gives half a head less time than a connection that is silent, idle or sends empty lines', async () => {
+it('gives half a head less time than a connection that is silent or idle, or sends empty lines', async () => {
   const limits = { headTimeoutMs: 500, idleTimeoutMs: 3_000 };
   const { port } = await listen(nothing, { limits });
   const closed: string[] = [];

@@ -20,7 +20,7 @@ it('the address that is shown is that of the passed socket', async () => {
 it.each([
   { ...DENO, flags: ['--allow-env'] },
   { ...BUN, flags: [] },
-])('$name cannot use a passed socket, and says so', (runtime) => {
+])("$name can't use a passed socket, and says so", (runtime) => {
   if (!isPresent(runtime)) return;
   const data = dataDirectory();
   const [program, ...before] = runtime.command(data);
@@ -30,5 +30,5 @@ it.each([
     env: ENV,
   });
   expect(status).toBe(78);
-  expect(stderr).toContain('error: Cannot listen on the socket of the service manager: ');
+  expect(stderr).toContain("error: Can't listen on the socket of the service manager: ");
 });

@@ -12,7 +12,7 @@ it('is descriptor 3 if exactly one was passed to this process', () => {
   expect(passed({ LISTEN_FDS: '1', LISTEN_PID: '8' })).toBeUndefined();
 });
 
-it('is an error otherwise, and on a runtime that cannot use it', () => {
+it("is an error otherwise, and on a runtime that can't use it", () => {
   for (const count of ['0', '2', ''])
     expect(() => passed({ LISTEN_FDS: count, LISTEN_PID: '7' })).toThrow('exactly one socket');
   expect(() => passed({ LISTEN_FDS: '1', LISTEN_PID: '7' }, false)).toThrow('Run viewlog on Node');

@@ -1,5 +1,5 @@
-// Faults of installations. The first thing that an operator reads names the fault, each
-// printed command does what its sentence says, and then all is well. Nothing else changes.
+// Faults of installations. The first words that an operator reads name the fault, and each printed
+// command does what its sentence says. Then the fault is gone, and nothing else has changed.
 import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { createServer } from 'node:http';
@@ -20,12 +20,12 @@ export interface Fault {
   readonly only?: Only;
   /** Leaves viewlog running, and the fault corrected. */
   readonly happen: (place: Place) => Promise<void>;
-  /** Why the status page does not say "fixed" then, but only that views arrive. */
+  /** Why the status page doesn't say "fixed" then, but only that views arrive. */
   readonly unfixed?: string;
 }
 
 /** A start that fails refuses no view, and has no page. */
-const NOT_RUNNING = 'viewlog did not run';
+const NOT_RUNNING = "viewlog didn't run";
 const NONE_REFUSED = 'no view was refused';
 
 const today = new Date().toISOString().slice(0, 10);
@@ -42,7 +42,7 @@ function commandIn(text: string, pattern: RegExp): string {
 const commandBelow = (text: string, sentence: RegExp): string =>
   commandIn(text, new RegExp(`${sentence.source}[^\\n]*\\n +(.+)`));
 
-/** Pastes the command; nothing but `changed` has another owner, group, mode or content then. */
+/** Pastes the command. It may change the owner, group, mode or content of `changed` only. */
 async function paste(
   place: Place,
   command: string,
@@ -74,13 +74,13 @@ async function works(
   return text;
 }
 
-/** How a command is pasted that only root may run: by root, if there is no sudo. */
+/** Who pastes a command that only root may run: root, if there is no sudo. */
 const asRoot = ({ plan, operator }: Place): How => ({ as: plan.hasSudo ? operator : ROOT });
 
 /** Pastes a command that edits the projects file, which keeps its owner, group and mode. */
 async function edits(place: Place, command: string): Promise<void> {
   const [before, text] = [rights(place.projects), fs.readFileSync(place.projects, 'utf8')];
-  // A command for a file of root's names no account.
+  // A command for root's file names no account.
   const how = place.plan.projects === "root's" ? { as: ROOT } : {};
   await works(place, command, [place.projects], how);
   expect(fs.readFileSync(place.projects, 'utf8'), command).not.toBe(text);
@@ -114,7 +114,7 @@ const activated = (id: string, isListed: boolean) => async (place: Place) => {
   await place.starts();
   for (let i = 0; i < 3; i++) expect(await place.send({ p: id })).toBe(403);
   const told = await place.pageThatSays(/project not activated|Unlisted ids that send views:/);
-  const command = commandBelow(told, /If it is a site of yours, activate it/);
+  const command = commandBelow(told, /if it is one of your sites, activate it/);
   await edits(place, command);
   await accepted(place, { p: id });
   if (isListed) await isFixed(place);
@@ -157,7 +157,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     async happen(place) {
       fs.rmSync(place.projects);
       const told = await place.failsToStart(78);
-      expect(told).toContain(`projects file "${place.projects}": it does not exist`);
+      expect(told).toContain(`projects file "${place.projects}": it doesn't exist`);
       const command = commandIn(told, /create it: (.*)/).replace('activate ID', 'activate 1');
       await works(place, command);
       await place.starts();
@@ -209,7 +209,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       await place.starts();
     },
   },
-  'viewlog may not read its projects file': {
+  "viewlog can't read its projects file": {
     unfixed: NOT_RUNNING,
     only: { ...OWNED, projects: ['inside'] },
     async happen(place) {
@@ -221,7 +221,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
         78,
         /projects\.json": permission denied/,
         'permissions',
-        /does not start\. (.*)/,
+        /doesn't start\. (.*)/,
       );
       await works(place, command, [place.projects], asRoot(place));
       expect(rights(place.projects)).toBe(`0:${place.account.gid} 640`);
@@ -249,13 +249,13 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     async happen(place) {
       fs.rmSync(place.data, { recursive: true });
       expect(await place.failsToStart(73)).toContain(place.data);
-      const command = commandIn(await place.finding('data directory'), /Otherwise .*, or: (.*)/);
+      const command = commandIn(await place.finding('data directory'), /, or run: (.*)/);
       await works(place, command, [place.data], asRoot(place));
       expect(rights(place.data)).toBe(`${place.account.uid}:${place.account.gid} 750`);
       await place.starts();
     },
   },
-  "the directory is root's, and its files are not": {
+  "the directory is root's, and its files aren't": {
     unfixed: NOT_RUNNING,
     only: OWNED,
     async happen(place) {
@@ -277,16 +277,16 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     only: { ...OWNED, account: ['service', 'person'] },
     async happen(place) {
       place.write(viewsOf(place), '', 0o440);
-      const log = /Cannot open ".*views-.*" for writing: .*; run: (.*)/;
+      const log = /Can't open ".*views-.*" for writing: .*; run: (.*)/;
       const told = await place.failsToStart(73);
-      const fix = await stopsStart(place, 73, log, 'permissions', /does not start\. (.*)/);
+      const fix = await stopsStart(place, 73, log, 'permissions', /doesn't start\. (.*)/);
       expect(commandIn(told, log)).toBe(fix);
       await works(place, fix, [viewsOf(place)]);
       expect(rights(viewsOf(place))).toBe(`${place.account.uid}:${place.account.gid} 640`);
       await place.starts();
     },
   },
-  "root has left today's file": {
+  "root has created today's file": {
     unfixed: NOT_RUNNING,
     only: OWNED,
     async happen(place) {
@@ -294,8 +294,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       fs.writeFileSync(viewsOf(place), '');
       fs.chownSync(viewsOf(place), 0, 0);
       fs.chmodSync(viewsOf(place), 0o600);
-      const log = /Cannot open ".*views-.*" for writing: .*; run: /;
-      const fix = await stopsStart(place, 73, log, 'permissions', /does not start\. (.*)/);
+      const log = /Can't open ".*views-.*" for writing: .*; run: /;
+      const fix = await stopsStart(place, 73, log, 'permissions', /doesn't start\. (.*)/);
       await works(place, fix, [viewsOf(place)], asRoot(place));
       expect(rights(viewsOf(place))).toBe(`0:${place.account.gid} 660`);
       await place.starts();
@@ -307,7 +307,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     only: {
       store: ['disk'],
       start: ['Node', 'Bun', 'executable', 'npm start', 'unit file'],
-      // Two processes cannot have the same socket.
+      // Two processes can't have the same socket.
       address: ['flags', 'variables'],
     },
     async happen(place) {
@@ -335,16 +335,16 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       await place.starts();
     },
   },
-  'a project is not active': { only: WATCHED, happen: activated('1', true) },
-  'a project is not listed': { only: WATCHED, happen: activated('7', false) },
-  'an origin is not listed': {
+  "a project isn't active": { only: WATCHED, happen: activated('1', true) },
+  "a project isn't listed": { only: WATCHED, happen: activated('7', false) },
+  "an origin isn't listed": {
     only: WATCHED,
     async happen(place) {
       await place.starts();
       const origin = 'https://b.example';
       for (let i = 0; i < 3; i++) expect(await place.send({}, origin)).toBe(403);
       const told = await place.pageThatSays(/^Aurora: all 3 views .*since/m);
-      await edits(place, commandBelow(told, /If it is one of its sites, add it/));
+      await edits(place, commandBelow(told, /sites, add it/));
       await accepted(place, {}, origin);
       await isFixed(place);
       await replayed(place);
@@ -357,7 +357,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       await place.send();
       for (let i = 0; i < 2; i++) expect(await place.send({ p: 1 })).toBe(422);
       const told = await place.pageThatSays(/p must be a string/);
-      const { code, text } = await paste(place, commandBelow(told, /To explain the latest:/));
+      const { code, text } = await paste(place, commandBelow(told, /To explain the latest view:/));
       expect([code, text]).toStrictEqual([65, expect.stringMatching(/422 invalid-view[^]*p must/)]);
     },
   },
@@ -457,7 +457,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     async happen(place) {
       const { statusPort, dir } = place;
       place.options['status'] = `0.0.0.0:${statusPort}`;
-      const needed = /--status 0\.0\.0\.0 is not loopback, so it needs a token: (--\S+) FILE/;
+      const needed = /--status 0\.0\.0\.0 isn't loopback, so it needs a token: (--\S+) FILE/;
       // An empty variable is none.
       const { code, text } = await place.start('VIEWLOG_STATUS_TOKEN=');
       expect([code, text]).toStrictEqual([78, expect.stringMatching(needed)]);
@@ -488,7 +488,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     async happen(place) {
       const args = ['serve', ...place.files, ...(place.hasVariables ? [] : place.flags)];
       const { code, text } = await place.viewlog(args, ROOT, place.env);
-      expect([code, text]).toStrictEqual([73, expect.stringContaining('not run there as root')]);
+      expect([code, text]).toStrictEqual([73, expect.stringContaining('run there as root')]);
       const command = commandIn(text, /run it as [^:]+: (.*)/);
       const how = { ...asRoot(place), words: place.hasPage ? /status page on/ : /listening on/ };
       const ran = await paste(place, command, [], how);
@@ -558,14 +558,14 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       expect(await place.send({ pn: 'x'.repeat(20_000) })).toBe(201);
     },
   },
-  'the account may not enter a directory above': {
+  "the account can't enter a directory above": {
     unfixed: NOT_RUNNING,
-    // Deno may not tell its account.
+    // Deno lacks the permission to reveal its account.
     only: { ...OWNED, start: ['Node', 'Bun', 'executable', 'unit file'] },
     async happen(place) {
       const { data, files, account } = place;
       fs.chmodSync(dirname(data), 0o700);
-      const closed = `${account.name} may not enter "${dirname(data)}"`;
+      const closed = `${account.name} can't enter "${dirname(data)}"`;
       expect(await place.failsToStart(place.plan.projects === 'inside' ? 78 : 73)).toContain(
         closed,
       );
@@ -578,7 +578,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const unit = await place.viewlog(['example', 'systemd', ...files], ROOT);
       const reason =
         place.plan.start === 'unit file'
-          ? closed.replace(' may', ' runs the service, but may')
+          ? closed.replace(" can't", " runs the service, but can't")
           : '';
       expect([unit.code, unit.text]).toStrictEqual([64, expect.stringContaining(reason)]);
       fs.chmodSync(dirname(data), 0o755);
@@ -603,7 +603,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       store: ['disk'],
       start: ['Node', 'Bun', 'unit file'],
       projects: ['inside'],
-      // Two processes cannot have the same socket.
+      // Two processes can't have the same socket.
       address: ['flags', 'variables'],
     },
     async happen(place) {
@@ -615,7 +615,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       old.signal('SIGCONT');
     },
   },
-  'it does not run': {
+  "it doesn't run": {
     unfixed: NOT_RUNNING,
     only: { role: ['collector', 'archive'], store: ['disk'], address: ['flags', 'variables'] },
     async happen(place) {
@@ -634,7 +634,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
 /** A doctor finds a collector with a stream by its status page alone. */
 const statusOf = ({ plan, flags }: Place): string[] => (plan.store === 'stream' ? flags : []);
 
-/** Lets a process believe that it is another time. Its time-outs do not. */
+/** Shows a process another time. Its time-outs still use the real clock. */
 const clock = (offset: string): string[] => {
   const libraries = fs
     .readdirSync('/usr/lib')

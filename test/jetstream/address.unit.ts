@@ -40,7 +40,7 @@ describe("a cluster's address", () => {
     'nats://%zz@a',
     'nats://u:p@a,v:p@b',
     'nats://a,tls://b',
-  ])('is not %j', (text) => {
+  ])("can't be %j", (text) => {
     expect(parseClusterAddress(text)).toBeUndefined();
   });
 });

@@ -11,7 +11,7 @@ const JWT = 'eyJ0eXAiOiJKV1QiLCJhbGciOiJlZDI1NTE5LW5rZXkifQ.e30.AAAA';
 const fileOf = (seed: string): string => credentialsText(JWT, seed);
 const newSeed = (): string => Buffer.from(nkeys.createUser().getSeed()).toString();
 
-it("a login signs the server's nonce as the NATS client does, with the file as it is then", () => {
+it("a login signs the server's nonce as the NATS client does, with the current file", () => {
   const path = join(tempDir(), 'viewlog.creds');
   let text = fileOf(newSeed());
   writeFileSync(path, text);
@@ -35,15 +35,15 @@ it("a login signs the server's nonce as the NATS client does, with the file as i
 });
 
 it.each([
-  ['', 'it holds no JWT and seed'],
-  ['s3cret', 'it holds no JWT and seed'],
-  [fileOf(newSeed().slice(0, -1)), 'it holds no JWT and seed'],
-  [fileOf(newSeed()).replace(JWT, 's3cret'), 'it holds no JWT and seed'],
+  ['', "it doesn't contain a JWT and a seed"],
+  ['s3cret', "it doesn't contain a JWT and a seed"],
+  [fileOf(newSeed().slice(0, -1)), "it doesn't contain a JWT and a seed"],
+  [fileOf(newSeed()).replace(JWT, 's3cret'), "it doesn't contain a JWT and a seed"],
   [undefined, 'ENOENT: no such file or directory'],
-])('a file that cannot be used is an error which quotes nothing of it', (text, why) => {
+])('an unusable file is an error that quotes none of its content', (text, why) => {
   const path = join(tempDir(), 'viewlog.creds');
   if (text !== undefined) writeFileSync(path, text);
-  const message = `Cannot use NATS credentials file "${path}": ${why}`;
+  const message = `Can't use NATS credentials file "${path}": ${why}`;
   expect(() => credentials(path)).toThrow(expect.objectContaining({ exitCode: 78 }));
   expect(() => credentials(path)).toThrow(message);
 });

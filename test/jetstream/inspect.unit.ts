@@ -31,7 +31,7 @@ describe('the stream of views', () => {
       undefined,
     ]),
     [{ subjects: ['views', 'views.1', 'views.*.x', '*', 'view.>'] }, /include views\.<project>/],
-    [{ subjects: undefined }, /do not include/],
+    [{ subjects: undefined }, /don't include/],
     [{ storage: 'memory' }, /in memory/],
     [{ retention: 'workqueue' }, /drops messages that were read/],
     [{ retention: 'interest' }, /drops messages that were read/],
@@ -86,7 +86,7 @@ describe('the stream of views', () => {
     [{ max_msgs: 3 }, { bytes: 1, messages: 2 }, true],
     [{ max_msgs: 3 }, { bytes: 1, messages: 3 }, false],
     [{ max_msgs: 3, discard: 'old' }, { bytes: 1, messages: 3 }, true],
-  ])('with %j and %j has room for the largest view: %s', (change, state, hasRoom) => {
+  ])('with %j and %j has space for the largest view: %s', (change, state, hasRoom) => {
     const info = { config: { ...CONFIG, ...change }, state } as unknown as StreamInfo;
     expect(hasRoomFor(info, 16_384)).toBe(hasRoom);
   });

@@ -33,14 +33,14 @@ const down = (at: number, kind: 'down' | 'unfit' = 'down', askedAt = at): At => 
 ];
 
 const SILENT = 'the cluster acknowledges nothing';
-const UNANSWERED = 'the cluster does not answer';
+const UNANSWERED = "the cluster doesn't answer";
 const DISCONNECTED = 'there is no connection to the cluster';
 const FULL = 'the stream is full';
-const REFUSING = 'the stream does not accept it';
+const REFUSING = "the stream doesn't accept the view";
 
 it.each<[string, string | undefined, At[]]>([
   ['a start', undefined, []],
-  ['a view without an answer soon after one with', undefined, [acknowledged(1), timeout(5.9)]],
+  ['no answer, soon after an answer', undefined, [acknowledged(1), timeout(5.9)]],
   ['five seconds without an acknowledgement', SILENT, [acknowledged(1), timeout(6)]],
   ['silence, though the stream looks sound', SILENT, [timeout(6), sound(7), sound(8)]],
   ['silence until a probe is answered', undefined, [timeout(6), sound(7), probed(7)]],
@@ -64,7 +64,7 @@ it.each<[string, string | undefined, At[]]>([
   ['a full stream that is then gone', GONE, [refused(1, 'space'), down(2)]],
   ['another refusal', REFUSING, [refused(1), sound(5.9)]],
   ['another refusal, five seconds ago', undefined, [refused(1), sound(6)]],
-  ['another refusal, again and again', REFUSING, [refused(1), refused(4), sound(6)]],
+  ['another refusal, repeated', REFUSING, [refused(1), refused(4), sound(6)]],
   ['a refusal of one view', undefined, [refused(1, 'view')]],
   [
     'a refusal of one view while the stream is full',
@@ -80,8 +80,8 @@ it.each<[string, string | undefined, At[]]>([
   expect(needsProbe(state)).toBe(isProbed);
 });
 
-it('clients never see the names of a stream that is not set up for views', () => {
+it("clients never see the names of a stream that isn't set up for views", () => {
   const state = next(initialHealth(0), down(1, 'unfit')[1], 1000);
   expect(refusalReason(state)).toBe(GONE);
-  expect(publicReason(state)).toBe('the stream is not set up for views');
+  expect(publicReason(state)).toBe("the stream isn't set up for views");
 });

@@ -96,7 +96,7 @@ test.each(
   const { code, out, err } = await run(COMMANDS[name], ...args);
   expect([code, err, await read()]).toEqual([0, '', `\ufeff${after}`]);
   const isUnchanged = said.startsWith('unchanged');
-  const soon = isUnchanged ? '' : '; a running viewlog applies it within 2 seconds';
+  const soon = isUnchanged ? '' : '; a running viewlog applies the change within 2 seconds';
   expect(out.split('\n')[0]).toBe(`Project ${args[0]} ${said.replace(':', ` in ${path}:`)}${soon}`);
   const saved = await fs.stat(path);
   if (isUnchanged) expect(saved).toMatchObject({ ino, mtimeMs });
@@ -105,7 +105,7 @@ test.each(
 });
 
 test.each([
-  ['1 --origin https://b.com', /^Project 1 accepted .* every site; now it refuses other origins$/],
+  ['1 --origin https://b.com', /^Project 1 accepted .* every site; now only the listed ones$/],
   ['2 --origin https://b.com', /^$/],
   ['100001', /^Project 100001 is new, .* from 1000001; to undo it: .* deactivate 100001 --p/],
   ['1000301', /one typo away/],
@@ -139,7 +139,7 @@ test.each([
   [activate, '', 'activate needs ID, as in'],
   [activate, '1 2', 'activate takes only ID, not "2"'],
   [deactivate, '', 'deactivate needs ID, as in'],
-  [deactivate, '2', /^Project 2 is not listed in /],
+  [deactivate, '2', /^Project 2 isn't listed in /],
   [activate, 'x1', 'found "x1"'],
   [activate, '1'.repeat(21), 'must be a string of 1 to 20 digits'],
   [activate, '1 --origin https://b.com/', '--origin must be scheme:'],
@@ -157,14 +157,14 @@ test.each([
   expect(await read()).toBe(text);
 });
 
-test('an error names a file that cannot be read or written', async () => {
+test("an error names a file that can't be read or written", async () => {
   const { directory, path, run } = await file('{"projects":[]}');
   await fs.symlink('elsewhere.json', `${directory}/link`);
   for (const [command, name, code, err] of [
-    [activate, `${path}/p.json`, 78, /^Cannot read projects file ".*": ENOTDIR: not a directory/],
-    [activate, `${directory}/${'x'.repeat(252)}`, 73, /^Cannot write .*x": ENAMETOOLONG/],
-    [activate, `${directory}/link`, 73, /^Cannot write projects file ".*link": ENOENT/],
-    [deactivate, `${directory}/none`, 78, /it does not exist/],
+    [activate, `${path}/p.json`, 78, /^Can't read projects file ".*": ENOTDIR: not a directory/],
+    [activate, `${directory}/${'x'.repeat(252)}`, 73, /^Can't write .*x": ENAMETOOLONG/],
+    [activate, `${directory}/link`, 73, /^Can't write projects file ".*link": ENOENT/],
+    [deactivate, `${directory}/none`, 78, /it doesn't exist/],
   ] as const) {
     const message = { code, err: expect.stringMatching(err) };
     expect(await run(command, '1', '--projects', name)).toMatchObject(message);
@@ -182,12 +182,12 @@ describe.runIf(isRoot)('another user', () => {
   test.each<
     [what: string, owner: [uid: number, gid: number], mode: number, in_: number, who: string]
   >([
-    ['may not write in the directory', [0, 0], 0o644, 0o755, 'root: sudo '],
-    ['may not read the file', [0, 0], 0o600, 0o755, 'root: sudo '],
-    ['may not enter the directory', [4711, 4712], 0o640, 0o700, 'root: sudo '],
+    ["can't write in the directory", [0, 0], 0o644, 0o755, 'root: sudo '],
+    ["can't read the file", [0, 0], 0o600, 0o755, 'root: sudo '],
+    ["can't enter the directory", [4711, 4712], 0o640, 0o700, 'root: sudo '],
     ['is in the group', [4711, PERSON], 0o660, 0o770, "#4711: sudo -u '#4711' "],
     [
-      'may write, but not give the file away',
+      "can write, but can't give the file away",
       [4711, 4712],
       0o664,
       0o777,
@@ -225,7 +225,7 @@ describe.runIf(isRoot)('another user', () => {
     },
   );
 
-  test("may create the file in root's directory if everyone may write there", async () => {
+  test("can create the file in root's directory if everyone can write there", async () => {
     const { directory, path, run } = await file();
     await fs.chmod(directory, 0o777);
     process.setegid!(PERSON);

@@ -60,7 +60,7 @@ test('a faulty file changes nothing; each fault is logged once, and shown until 
   await found(() => expect(projects.fault).toBeUndefined());
   expect(logged).toEqual([
     `warn: ${message}`,
-    `warn: The last good projects file stays active: Cannot read projects file "${path}": it no longer exists; restore it, with every project`,
+    `warn: The last good projects file stays active: Can't read projects file "${path}": it no longer exists; restore it, with every project`,
     'info: Projects file fixed: 1 project, 1 active',
   ]);
 });
@@ -117,7 +117,7 @@ test('a file is followed through links that are swapped, whatever its size and t
   expect(idsOf(projects)).toBe('2');
 });
 
-test('accepts a file of 4 MiB, and not of one byte more', async () => {
+test('accepts a file of 4 MiB, but not one byte more', async () => {
   expect(idsOf((await followed(listOf('1').padEnd(FILE_BYTES_MAX))).projects)).toBe('1');
   const message = expect.stringContaining('it is too large (4194305 bytes, over 4 MiB)');
   const larger = followed(listOf('1').padEnd(FILE_BYTES_MAX + 1));

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isOrigin, originTest } from '../../src/projects/origins.ts';
 
-// An origin of the file, the origins that it allows, and some that it does not.
+// An origin of the file, the origins that it allows, and some that it doesn't.
 test.each<[listed: string, allowed: string, others?: string]>([
   [
     'https://example.com',
@@ -73,6 +73,6 @@ test.each(
     'https://%2A.x.com https:// https:/// https://x.com:65536 https://x.com:http',
     'https://1.2.3.256 https://me@x.com https://me:pw@x.com/',
   ].flatMap((row) => row.split(' ')),
-)('%j is not an origin', (text) => {
+)("%j isn't an origin", (text) => {
   expect(isOrigin(text)).toBe(false);
 });

@@ -24,8 +24,8 @@ const NOT_JSON = String.raw`
 {"projects":[{"id":"1"} → 1:24: expected "]" or ","; found the end of the text
 {"projects":[] → 1:15: expected "}" or ","; found the end of the text
 {"projects":[]}} → 1:16: expected the end of the text; found }
-// ours⏎{"projects":[] → 1:1: comments are not allowed in JSON; found // ours
-/* never → 1:1: comments are not allowed in JSON; found /* never
+// ours⏎{"projects":[] → 1:1: comments aren't allowed in JSON; found // ours
+/* never → 1:1: comments aren't allowed in JSON; found /* never
 {'projects':[]} → 1:2: expected a key in double quotes; found 'projects'
 {"a":True} → 1:6: expected text in double quotes, a number, true, false or null; found True
 {1:2} → 1:2: expected a key in double quotes; found 1
@@ -35,7 +35,7 @@ const NOT_JSON = String.raw`
 {"a":"⇥"} → 1:6: expected no tab or other control character inside text; found "\u0009"
 `;
 
-describe('a file that is not JSON', () => {
+describe("a file that isn't JSON", () => {
   test.each([
     ...rows(NOT_JSON),
     ['', 'p.json:1:1: expected a value; found the end of the text'],
@@ -44,7 +44,7 @@ describe('a file that is not JSON', () => {
     expect(faultsOf(text)).toEqual([fault]);
   });
 
-  test('is faulty where it is not UTF-8', () => {
+  test("is faulty where it isn't UTF-8", () => {
     const bytes = Uint8Array.from([...new TextEncoder().encode('{\n"a":"é"\n,"b":"'), 0xe9, 0x0a]);
     expect(parseProjectsFile(bytes, 'p.json')).toEqual({
       faults: ['p.json:3:7: expected UTF-8; save the file in that encoding'],
@@ -115,7 +115,7 @@ describe('a file that is JSON', () => {
       '4:1: projects[2] must b',
     ]);
     expect(faultsOf(text)[4]).toBe(
-      'p.json:2:43: projects[0]: unknown key "colour"; known are id, name, origins, active, maxViewsPerMinute, contact',
+      'p.json:2:43: projects[0]: unknown key "colour"; known keys: id, name, origins, active, maxViewsPerMinute, contact',
     );
   });
 

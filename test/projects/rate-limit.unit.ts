@@ -26,7 +26,7 @@ test('spends nothing if it is only asked', () => {
   expect([false, false, true, false].map((spend) => take(0, spend))).toEqual([0, 0, 0, 60]);
 });
 
-test('takes back the token of a view that was not stored, and no other token', () => {
+test("refunds the token of a view that wasn't stored, and no other token", () => {
   const bucket = new TokenBucket();
   expect([bucket.take(1, 0), bucket.take(1, 0)]).toEqual([0, 60]);
   bucket.giveBack();
@@ -47,7 +47,7 @@ test('has a token after the returned time, which is at least a second', () => {
   );
 });
 
-test('gives exactly what it held and what time refilled, whatever the clock does', () => {
+test('spends exactly its tokens and those that time refilled, whatever the clock does', () => {
   const steps = fc.array(fc.integer({ min: -120_000, max: 5_000 }), { maxLength: 300 });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 30 }), steps, (limit, stepsMs) => {

@@ -40,12 +40,12 @@ it.each(['{"sequence":1}\n', `${ID(1)} +\n${ID(2)} *\n`])('refuses %j', async (f
   const { record, text } = recordOf(found);
   await expect(record.stateOf(viewOf(1))).rejects.toMatchObject({
     exitCode: 65,
-    message: expect.stringContaining('is not a record of sent views: its line '),
+    message: expect.stringContaining("isn't a record of sent views: its line "),
   });
   expect(text()).toBe(found);
 });
 
-it('cannot be opened: exit 73', async () => {
+it("can't be opened: exit 73", async () => {
   const { dir, record } = recordOf();
   await record.stateOf(viewOf(1));
   mkdirSync(join(dir, `refused-${DAY}.ndjson.replayed`));

@@ -362,7 +362,7 @@ export class ReplayWorld {
     }
     for (const [pid, { project, origin }] of this.#sent) {
       const isDue = origin !== 'accepted' && isAcceptable(project, origin);
-      if (isDue && !counts.has(pid) && !unknown.has(pid)) return `"${pid}" is not stored`;
+      if (isDue && !counts.has(pid) && !unknown.has(pid)) return `"${pid}" isn't stored`;
     }
     return this.#storedTwice() ?? (await this.#miscounted());
   }

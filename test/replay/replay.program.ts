@@ -40,7 +40,7 @@ it('stores no view twice, though it is killed often and the file has several nam
   expect(code).toBe(unknown === '0' ? 0 : 65);
   expect(sent().length).toBeGreaterThanOrEqual(count - Number(unknown));
   expect(stdout).toMatch(/: 40 lines\n {2}0 sent\n(.*\n)? {2}\d+ sent before\n/);
-  // No shipper and no report takes the record for views.
+  // No shipper or report reads the record as views.
   const left = readdirSync(data).filter((name) => /^(views|refused)-.*\.ndjson$/.test(name));
   expect(left).toHaveLength(2);
 });

@@ -124,14 +124,14 @@ describe('a replay', () => {
     expect(said).toMatch(
       /^.*: 6 lines\n {2}2 sent\n {2}1 sent before\n {2}1 still refused, origin-not-allowed: /,
     );
-    expect(said).toContain('1 still refused, project-not-activated: Project 9 is not activated.');
+    expect(said).toContain("1 still refused, project-not-activated: Project 9 isn't activated.");
     expect(states()).toBe('++');
     const again = await replay();
     expect(again.bodies).toStrictEqual([]);
     expect(again.said).toMatch(/^.*: 6 lines\n {2}0 sent\n {2}3 sent before\n/);
   });
 
-  it('does not run beside another replay of the same directory: exit 73', async () => {
+  it("doesn't run beside another replay of the same directory: exit 73", async () => {
     const { file, states, replay } = refusedViews(pages(1));
     const lock = await acquireLock(dirname(file), { name: REPLAY_LOCK_NAME });
     expect(await replay()).toMatchObject({ end: { exitCode: 73 }, bodies: [] });
@@ -292,7 +292,7 @@ describe('a replay', () => {
     ]);
   });
 
-  it('needs a data directory, and does not create it: exit 73', async () => {
+  it("needs a data directory, and doesn't create it: exit 73", async () => {
     const { dir, replay } = refusedViews(pages(1));
     const { end, bodies } = await replay(accept, { dir: join(dir, 'nowhere') });
     expect([(end as Fatal).exitCode, bodies]).toStrictEqual([73, []]);

@@ -1,5 +1,5 @@
-// Adds up random views a second time, one by one and with nothing of the report's code, and compares
-// every number. REPORT_SEED=n repeats one case.
+// Adds up random views a second time, one by one and without the report's code, and compares every
+// number. REPORT_SEED=n repeats one case.
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
 import type { Report } from '../../src/report/schema.ts';
@@ -158,7 +158,7 @@ function expectedOf({
     return days;
   };
   const [today, clockNow] = local(now.getTime());
-  /** Returns whether its day's clock had not yet shown the present time of day. */
+  /** Returns whether its day's clock hadn't yet shown the present time of day. */
   const isEarlier = (ms: number): boolean => {
     const [day, clock] = local(ms);
     if (clock >= clockNow) return false;

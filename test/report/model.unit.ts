@@ -66,7 +66,7 @@ it('days are only days with views if a clock was years off', () => {
   expect(days.map(({ day }) => day)).toStrictEqual(['1999-03-14', '2026-03-10']);
 });
 
-it('lines that are not a view are counted as invalid', () => {
+it("lines that aren't a view are counted as invalid", () => {
   const view = viewAt(DAY);
   const lines = ['', 'x', '[]', '{"ts":1}', view.slice(0, 90)];
   for (const ts of ['2026-03-01', '2026-13-01T00:00:00.000Z', '2026-03-01T00:00:00.000+'])
@@ -81,7 +81,7 @@ it('the JSON is as its schema says', async () => {
   const json: unknown = JSON.parse(JSON.stringify(reportOn(views, { fromDay: '2026-02-28' })));
   expect(v.parse(v.strictObject(ReportSchema.entries), json)).toStrictEqual(json);
   const schema = toJsonSchema(ReportSchema, { errorMode: 'throw' });
-  // If this fails, the schema was changed: "npx vitest -u" writes the file anew.
+  // If this fails, the schema was changed: "npx vitest -u" writes the file again.
   const text = `${JSON.stringify({ title: 'A report of viewlog', ...schema }, null, 2)}\n`;
   await expect(text).toMatchFileSnapshot('../../data/report.schema.json');
 });

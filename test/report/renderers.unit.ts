@@ -82,7 +82,7 @@ it('shares and changes are whole percents, or views if there were fewer than 100
 it('days without views are listed for each project; of many, only the last', () => {
   const days = ['10-30', '11-01', '11-03', '11-05', '11-07'].map((day) => `2026-${day}`);
   const spans = days.map((day) => ({ fromDay: day, toDay: day }));
-  expect(daysInShort(spans)).toBe('Sun 1 Nov, Tue 3 Nov, Thu 5 Nov, Sat 7 Nov and 1 day before');
+  expect(daysInShort(spans)).toBe('Sun 1 Nov, Tue 3 Nov, Thu 5 Nov, Sat 7 Nov and 1 earlier day');
   const views = daily('2026-03-08', [1, 0, 1], { p: '2' });
   const report = reportOn(views, { toDay: '2026-03-13', fromDay: '2026-03-08', listed: [] });
   expect(textReport(report, 80, 'verify')).toMatch(

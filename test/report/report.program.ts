@@ -51,7 +51,7 @@ it('counts the chosen days in the chosen time zone, and as many days before', as
   }
 });
 
-it('does not count the line that is being written, and lines that are not UTF-8 as invalid', async () => {
+it("doesn't count the line that is being written, and lines that aren't UTF-8 as invalid", async () => {
   const [whole] = storedLines(DAY, 1);
   const content = Buffer.from(`X\n${whole}\n${whole}`);
   content[0] = 0xff;
@@ -59,7 +59,7 @@ it('does not count the line that is being written, and lines that are not UTF-8 
   expect([report.views, report.invalidLines]).toStrictEqual([1, 1]);
 });
 
-it('reads both files of a day that was packed and begun anew, and one of two copies', async () => {
+it('reads both files of a day that was packed before its last views, but only one of two copies', async () => {
   const [one, two, three] = storedLines(DAY, 3);
   const packed = { [`${NAME}.gz`]: gzipSync(text([one!, two!])) };
   expect((await json({ ...packed, [NAME]: text([three!]) })).views).toBe(3);
@@ -76,7 +76,7 @@ it('uses UTC if TZ is empty, and refuses a TZ that names no zone', async () => {
   const options = { data: dataWith({ [NAME]: text([viewAt(DAY)]) }), env: { TZ: '' } };
   expect((await run(['report'], options)).stdout).toContain(`${DAY} to ${DAY} (UTC)\n`);
   const refused = await run(['report'], { ...options, env: { TZ: 'foo' } });
-  const said = /^error: TZ is "foo", which is not the name of a time zone; set TZ or --time-zone/;
+  const said = /^error: TZ "foo" isn't a time zone; set TZ or --time-zone/;
   expect([refused.code, refused.stdout, refused.stderr]).toStrictEqual([
     64,
     '',
@@ -97,10 +97,10 @@ it('counts what it can read of a damaged packed file, and says so', async () => 
   expect(report.days.at(-1)).toMatchObject({ day: '2026-03-03', views: 5 });
   expect(report.views).toBeLessThan(2000);
   expect(
-    stderr.match(/^warning: Cannot unpack ".*\/views-2026-03-0[12]\.ndjson\.gz": /gm),
+    stderr.match(/^warning: Can't unpack ".*\/views-2026-03-0[12]\.ndjson\.gz": /gm),
   ).toHaveLength(2);
   const { stdout: said } = await run(['report'], { data });
-  const [, command] = /\n2 packed files damaged: .* To see which: (.*)\n/.exec(said) ?? [];
+  const [, command] = /\n2 damaged packed files: .* To see which: (.*)\n/.exec(said) ?? [];
   expect(command).toMatch(new RegExp(` verify ${data}$`));
   const pasted = spawnSync('bash', ['-c', command!], { cwd: '/', encoding: 'utf8', env: {} });
   expect([pasted.status, pasted.stdout]).toStrictEqual([
@@ -137,9 +137,7 @@ it('names projects as the projects file does; a faulty one gets a warning', asyn
   writeFileSync(join(data, 'projects.json'), '{');
   const faulty = await run(['report', '--json'], { data });
   expect(faulty.code).toBe(0);
-  expect(faulty.stderr).toMatch(
-    /projects\.json:1:2: expected.*the report shows ids instead of names/,
-  );
+  expect(faulty.stderr).toMatch(/projects\.json:1:2: expected.*the report shows ids,/);
 });
 
 it.each([

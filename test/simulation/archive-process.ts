@@ -7,7 +7,7 @@ import { WEATHERS } from './syscalls.ts';
 
 const STOP_MS = 10_000;
 /**
- * The time to check a stream that does not match, to wait between attempts, and to read all
+ * The time to check a stream that doesn't match, to wait between attempts, and to read all
  * batches.
  */
 const CATCH_UP_MS = 7_000;
@@ -101,8 +101,8 @@ export class ArchiveProcess extends SimulatedProcess {
     const isCalm = this.#isCalm();
     this.#stopping.abort();
     await time.runUntil(() => this.outcome !== undefined, STOP_MS);
-    ledger.note(this.outcome ?? 'did not stop');
-    // The next process does again what the record does not have.
+    ledger.note(this.outcome ?? "didn't stop");
+    // The next process does again what the record doesn't have.
     const hasFailed = this.syscalls.hasFailed && this.syscalls.failedName.startsWith('views-');
     const isTruth = this.outcome !== 'stopped' || !hasFailed;
     ledger.check(isTruth, 'a write failed, and it stopped as if nothing had happened');

@@ -16,7 +16,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
   readonly stream = new SimulatedStream();
   #changedMs = 0;
   publishedMs = 0;
-  /** The servers do not answer. */
+  /** The servers don't answer. */
   #isDown = false;
   /** A server that is behind may leave out a message beside others that are gone. */
   #omitsNext = false;
@@ -74,7 +74,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
       ...super.events(),
       [4, 'kill -9 at a file operation', () => this.#killAtOperation()],
       [2, 'a file is removed before many views arrive', () => this.#rotate()],
-      [4, 'the servers do not answer', () => this.#setDown(true)],
+      [4, "the servers don't answer", () => this.#setDown(true)],
       [4, 'the servers answer', () => this.#setDown(false)],
       [2, 'the connection is lost', () => this.#changeStream(() => stream.disconnect())],
       [6, 'messages expire', () => this.#expire()],
@@ -83,13 +83,13 @@ export class ArchiveWorld extends World<ArchiveProcess> {
       [4, 'it steps down', () => this.#stepDown()],
       [3, 'views come twice', () => this.#publishAgain()],
       [4, 'the servers lose messages', () => this.#lose()],
-      [1, 'the stream is made anew', () => this.#recreate()],
+      [1, 'the stream is created again', () => this.#recreate()],
     ];
   }
 
   protected sendFew(): void {
     this.#publish(3);
-    // A stream of months is not read again in seconds.
+    // A stream of months isn't read again in seconds.
     if (this.isQuietSite && this.random.chance(0.3)) this.#expire();
   }
 
@@ -119,7 +119,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     const recordFile = this.#recordFile;
     if (recordFile === undefined) return;
     const files = this.process.removals.filesOf('views');
-    // The record still names files that the operator has removed, until they are begun anew.
+    // The record still names files that the operator has removed, until new ones replace them.
     const sizes = Object.entries(this.record!.files);
     const isThere = ([name, size]: [string, number]): boolean =>
       files.some((file) => file.name === name && file.size >= size);
@@ -129,14 +129,14 @@ export class ArchiveWorld extends World<ArchiveProcess> {
 
   /** Checks that the file of a day has every view of that day in the stream. */
   checkRestored(day: string): void {
-    // What a deposed leader did not have is asked for later.
+    // The archive asks later for messages that a deposed leader lacked.
     if (this.quietSinceMs > this.time.nowMs || this.hasLost) return;
     // The operator may have moved the file while it was being written.
     if (this.time.nowMs - this.ledger.operatorMs < 1_000) return;
     const position = this.record?.sequence ?? 0;
     for (const line of this.stream.lines(position)) {
       const n = Number(NUMBER.exec(line)![1]);
-      this.ledger.check(this.ledger.isInFile(n, day), `view ${n} of ${day} is not restored`);
+      this.ledger.check(this.ledger.isInFile(n, day), `view ${n} of ${day} isn't restored`);
     }
   }
 
@@ -178,7 +178,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     this.ledger.note(`the stream ends at ${this.stream.last}`);
   }
 
-  /** Without the message at its position an archive cannot know that others were lost. */
+  /** Without the message at its position an archive can't know that others were lost. */
   #expire(): void {
     const { stream, random } = this;
     if (this.hasLost) return;
@@ -232,8 +232,8 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     const name = names.length === 0 ? '' : random.pick(names);
     const inode = disk.find(`${DATA}/${name}`);
     const size = Math.min(inode?.size ?? 0, this.record?.files[name] ?? 0);
-    // While a stream that does not match is read again, no size is recorded. A power cut could take
-    // back a record whose name is not synced.
+    // While a stream that doesn't match is read again, no size is recorded. A power cut could take
+    // back a record whose name isn't synced.
     const isSynced = size > 0 && disk.isNameDurable(this.#recordFile!, ARCHIVE_RECORD);
     if (inode?.kind !== 'file' || !isSynced) return;
     inode.truncate(random.below(size));
@@ -248,7 +248,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     const { stream, random, ledger } = this;
     const last = stream.last - random.below(25);
     const { lastView } = this.record ?? {};
-    // Without a view that it has read, an archive cannot know of the loss.
+    // Without a view that it has read, an archive can't know of the loss.
     if (last < stream.first || lastView === undefined || !stream.has(lastView.sequence)) return;
     if (!stream.has(stream.last)) return;
     this.hasLost = true;

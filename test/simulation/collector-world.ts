@@ -12,7 +12,7 @@ export class CollectorWorld extends World<Process> {
     const change = (how: 'moved' | 'cut') => () => this.#changeHalfLine(how);
     return [
       ...super.events(),
-      [2, 'a file that may end in half a line is moved', change('moved')],
+      [2, 'a file that may end in a fragment is moved', change('moved')],
       [2, 'a file is emptied, or cut off after a line', change('cut')],
     ];
   }
@@ -31,7 +31,7 @@ export class CollectorWorld extends World<Process> {
     await this.time.advance(random.pick([0, 1, 3, 10, 50]));
   }
 
-  /** The rest of a half line goes into a moved file, but not into one that was cut off. */
+  /** The rest of a cut line goes into a moved file, but not into one that was cut off. */
   async #changeHalfLine(how: 'moved' | 'cut'): Promise<void> {
     const { ledger, operator, process, random, time } = this;
     this.clear(random.chance(0.7) ? random.below(1_000) : UNLIMITED);
@@ -50,7 +50,7 @@ export class CollectorWorld extends World<Process> {
     const changedMs = time.nowMs;
     await time.advance(3_000);
     if (syscalls.troubleMs > changedMs || process.hasEnded) return;
-    ledger.check(isWhole(file), `${file.name} was ${how}, and ends in half a line`);
+    ledger.check(isWhole(file), `${file.name} was ${how}, and ends in a fragment`);
   }
 }
 

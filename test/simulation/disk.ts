@@ -50,7 +50,7 @@ export class Inode {
     if (!this.isPoisoned) this.durableBytes = this.size;
   }
 
-  /** Keeps any prefix of the bytes that were not synced, followed by NULs or not. */
+  /** Keeps any prefix of the bytes that weren't synced, followed by NULs or not. */
   cutPower(random: Random): void {
     const lost = this.size - this.durableBytes;
     if (lost === 0) return;
@@ -66,16 +66,16 @@ type Names = Map<string, Inode>;
 
 /**
  * One directory on a disk. A power cut loses bytes of files, and changes of names in the directory,
- * that were not synced.
+ * that weren't synced.
  */
 export class Disk {
   readonly root = new Inode(1, 'directory', DATA);
   readonly canDsync: boolean;
-  /** If it cannot, changes of names are durable at once. */
+  /** If it can't, changes of names are durable at once. */
   readonly canSyncNames: boolean;
   /** Bytes that can still be written. */
   spaceBytes = Number.POSITIVE_INFINITY;
-  /** The error of a write on the full disk. Quotas and limits do not show in the free space. */
+  /** The error of a write on the full disk. Quotas and limits don't show in the free space. */
   fullErrno: 'ENOSPC' | 'EDQUOT' | 'EFBIG' = 'ENOSPC';
   /** All files, removed ones too. */
   readonly inodes: Inode[] = [];

@@ -129,7 +129,7 @@ export class Ledger {
     this.check(!sent.isAcknowledged, `view ${n} was acknowledged twice`);
     sent.isAcknowledged = true;
     const { place } = sent;
-    if (place === undefined) return this.fail(`view ${n} was acknowledged, but is not in a file`);
+    if (place === undefined) return this.fail(`view ${n} was acknowledged, but isn't in a file`);
     this.check(sent.id === id, `view ${n} was acknowledged as ${id}, but is stored as ${sent.id}`);
     if (!this.#isDurable) return;
     const { inode, end } = place;
@@ -149,7 +149,7 @@ export class Ledger {
   writing(part: Part, inode: Inode, sinceMs: number): void {
     this.check(inode.kind === 'file', `${part}: wrote to ${inode.name}, a ${inode.kind}`);
     if (part !== 'views' || inode.gone === undefined) return;
-    // An archive that waits for the servers looks at the file later, and then ends a half line.
+    // An archive that waits for the servers looks at the file later, and then seals a fragment.
     if (this.#world.isArchive && this.#contentOf(inode).tornAt.has(inode.size)) return;
     const lateMs =
       Math.round(this.#world.time.nowMs - Math.max(inode.gone.sinceMs, sinceMs)) - 1000;
@@ -176,7 +176,7 @@ export class Ledger {
     const before = inode.size - count;
     life.written.add(inode);
     if (content.tornAt.has(before) && content.lineStart < before) {
-      this.check(attempted[0] === NEWLINE, `${inode.name}: half a line was not ended`);
+      this.check(attempted[0] === NEWLINE, `${inode.name}: a fragment wasn't sealed`);
       if (part === 'views') life.seals += 1;
     } else if (before === content.lineStart && attempted.length !== content.restBytes) {
       this.check(attempted.at(-1) === NEWLINE, `${inode.name}: a write of no whole lines`);
@@ -188,7 +188,7 @@ export class Ledger {
     if (part === 'refused') this.#checkCap(inode, content);
   }
 
-  /** Records the end of the process. The next one must end the lines that it left torn. */
+  /** Records the end of the process. The next process must seal its fragments. */
   processEnded(): void {
     for (const [inode, content] of this.#contents) {
       if (inode.size > content.lineStart) content.tornAt.add(inode.size);
@@ -203,7 +203,7 @@ export class Ledger {
       for (let n = content.lines.at(-1); n !== undefined; n = content.lines.at(-1)) {
         const sent = this.#sent[n]!;
         const { inode: where, end } = sent.place ?? { end: 0 };
-        // NULs may have replaced a line that was not synced.
+        // NULs may have replaced a line that wasn't synced.
         if (where === inode && end <= size && inode.bytes[end - 1] === NEWLINE) break;
         content.lines.pop();
         // An archive has written it again, to another file.
@@ -230,7 +230,7 @@ export class Ledger {
     for (const at of content.tornAt) if (at > size) content.tornAt.delete(at);
   }
 
-  /** Records a file that the operator created. Its lines do not count as views. */
+  /** Records a file that the operator created. Its lines don't count as views. */
   adopt(inode: Inode): void {
     const content = this.#contentOf(inode);
     content.lineStart = inode.bytes.lastIndexOf(NEWLINE) + 1;
@@ -257,7 +257,7 @@ export class Ledger {
     }
   }
 
-  /** Checks a line that ends at `end`. Returns why its text is not that of a sent view, if so. */
+  /** Checks a line that ends at `end`. Returns why its text isn't that of a sent view, if so. */
   #readLine(
     part: FilePart,
     inode: Inode,
@@ -270,8 +270,8 @@ export class Ledger {
     const sent = this.#sent[n];
     if (ts === undefined || id === undefined || sent === undefined) return 'no line that was sent';
     const isWhole = part === 'views' ? rest === sent.text : rest!.endsWith(sent.text);
-    if (sent.part !== part || !isWhole) return 'not as it was sent';
-    // An archive that reads a stream again does not look for views in files that were moved away.
+    if (sent.part !== part || !isWhole) return 'not the line that was sent';
+    // An archive that reads a stream again doesn't look for views in files that were moved away.
     const isAgain = this.#world.isArchive && sent.place?.inode.gone !== undefined;
     if (isAgain) sent.wasMoved = true;
     this.check(sent.place === undefined || isAgain, `view ${n} was written twice`);
@@ -300,7 +300,7 @@ export class Ledger {
 
   #checkCap(inode: Inode, { tornAt, lines }: Content): void {
     const { refusedBytesMax } = this.#world.settings;
-    // The newline that ends half a line is not counted.
+    // The newline that seals a fragment isn't counted.
     const isWithin = inode.size <= refusedBytesMax + tornAt.size;
     this.check(isWithin, `${inode.name} has ${inode.size} bytes, above its cap`);
     const unlisted = lines.map((n) => this.#sent[n]!).filter(({ isListed }) => !isListed);

@@ -10,7 +10,7 @@ export class Operator {
     this.#world = world;
   }
 
-  /** Creates files of earlier days, some of them torn, and files of other programs. */
+  /** Creates files of earlier days, some with a fragment, and files of other programs. */
   putOldFiles(): void {
     const { random, disk, time } = this.#world;
     const endings = ['', '', '', '.gz', '.replayed', '.bak', '.gz.tmp', '~'];

@@ -39,13 +39,13 @@ export class Process extends SimulatedProcess {
     const outcome = await time.outcomeOf(this.#store.start(), 120_000);
     ledger.note(`start: ${outcome ?? 'the disk hangs'}`);
     if (outcome !== 'done') {
-      ledger.check(outcome === undefined || syscalls.errors > 0, `did not start: ${outcome}`);
+      ledger.check(outcome === undefined || syscalls.errors > 0, `didn't start: ${outcome}`);
       return false;
     }
     const newest = this.removals.filesOf('views').at(-1);
     const isWhole = newest === undefined || newest.size === 0 || newest.bytes.at(-1) === 0x0a;
     const isBlocked = this.#store.state().unavailable !== undefined;
-    ledger.check(isWhole || isBlocked, `${newest?.name} ends in half a line after the start`);
+    ledger.check(isWhole || isBlocked, `${newest?.name} ends in a fragment after the start`);
     this.#refused = new RefusedFiles({
       ...common,
       maxBytesPerDay: refusedBytesMax,
@@ -153,7 +153,7 @@ export class Process extends SimulatedProcess {
     void this.#refused.close(CLOSE_MS);
     const outcome = await time.outcomeOf(this.#store.close(CLOSE_MS), CLOSE_MS + 200);
     ledger.note(`close: ${outcome}`);
-    ledger.check(outcome !== undefined, 'close() did not end in time');
+    ledger.check(outcome !== undefined, "close() didn't end in time");
     const isTruth = outcome === 'done' ? !this.syscalls.hasFailed : /^74: .*"\/data/.test(outcome!);
     ledger.check(isTruth, `after a failure during the stop, close() ended with: ${outcome}`);
     ledger.check(this.#pending.size === 0, 'a view has no answer after close()');
@@ -169,7 +169,7 @@ export class Process extends SimulatedProcess {
       if (!inode.name.startsWith('views-')) continue;
       const isEnded = inode.size === 0 || inode.bytes.at(-1) === 0x0a;
       const isWhole = inode.durableBytes === inode.size && isEnded;
-      ledger.check(isWhole || inode.gone !== undefined, `${inode.name} was not synced by close()`);
+      ledger.check(isWhole || inode.gone !== undefined, `${inode.name} wasn't synced by close()`);
     }
   }
 

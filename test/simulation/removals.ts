@@ -10,8 +10,8 @@ const FILE = /^(views|refused)-(\d{4}-\d\d-\d\d)\.ndjson(?:\.gz|(?<=^refused.*)\
 type Dated = Record<FilePart, { readonly day: string; readonly atMs: number }>;
 
 /**
- * Speaks for the site's owner, while one process runs: no view is removed before its time, and each
- * hour in which nothing is wrong takes a day of any backlog away.
+ * Checks retention for the site's owner while one process runs: it removes no view before its time,
+ * and one day of any backlog in each hour without faults.
  */
 export class Removals {
   readonly #world: World;
@@ -77,7 +77,7 @@ export class Removals {
     if (this.#listedMs <= ledger.operatorMs) return;
     check(this.#ageMs(kind, day) >= 0, 'which is younger than promised');
     check(day !== this.daysOf(kind).at(-1), 'the newest');
-    // A file that could not be opened, and was not written, may still have to be closed.
+    // A file that couldn't be opened, and wasn't written, may still have to be closed.
     const isOpen = (this.#open.get(inode) ?? Infinity) <= this.#listedMs;
     check(!isOpen || !ledger.life.written.has(inode), 'which is open');
     check(this.#closed[kind].day !== day || hasPassed(this.#closed), 'which was open just now');

@@ -16,7 +16,7 @@ const ONLY = process.env['SIM_SEED'];
 
 if (ONLY === undefined) {
   test(
-    'whatever happens, every acknowledged view is stored once, and every view of a stream',
+    'whatever happens, every acknowledged view and every view of a stream is stored once',
     {
       timeout: 0,
     },

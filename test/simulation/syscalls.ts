@@ -43,7 +43,7 @@ const TRANSIENT: Partial<Record<Operation, readonly string[]>> = {
 
 function errnoError(code: string, operation: string): Error {
   const { stackTraceLimit } = Error;
-  // A stack takes longer than everything else.
+  // Creating a stack trace takes longer than everything else.
   Error.stackTraceLimit = 0;
   const error = Object.assign(new Error(`${code}: simulated, ${operation}`), { code });
   Error.stackTraceLimit = stackTraceLimit;
@@ -61,7 +61,7 @@ export class Syscalls {
   isDead = false;
   /** A write or a sync has failed for good; the view store knows. */
   hasFailed = false;
-  /** A write or a sync has failed for good; the view store does not know yet. */
+  /** A write or a sync has failed for good; the view store doesn't know yet. */
   isFailing = false;
   /** The file on which a write or a sync failed for good last. */
   failedName = '';
@@ -73,7 +73,7 @@ export class Syscalls {
   readonly #removals: Removals;
   readonly #open = new Map<number, { inode: Inode; isSynchronous: boolean; isWritable: boolean }>();
   readonly #underWay = new Set<() => void>();
-  /** Operations that have not returned. */
+  /** Operations that haven't returned. */
   #calls = 0;
 
   constructor(world: World, removals: Removals) {

@@ -1,4 +1,4 @@
-// Simulated time. Time does not pass while code runs, and jumps to the next timer when no code
+// Simulated time. Time doesn't pass while code runs, and jumps to the next timer when no code
 // runs, so a simulated hour takes milliseconds. While installed, it replaces the timers and the
 // monotonic clock that the storage code uses.
 
@@ -25,7 +25,7 @@ const settled = (): Promise<void> => new Promise((resolve) => process.nextTick(r
 export class SimulatedTime {
   /** Milliseconds since the simulation began; never goes back. */
   nowMs = 0;
-  /** The last time at which the process could not run for a while. */
+  /** The last time at which the process couldn't run for a while. */
   resumedMs = 0;
   /** How often more than an hour has passed, at once: what is due every hour was done once. */
   hours = 0;
@@ -68,7 +68,7 @@ export class SimulatedTime {
     this.nowMs = Math.max(this.nowMs, endMs);
   }
 
-  /** Runs timers until the condition holds; for so long at most. Returns whether it holds. */
+  /** Runs timers until the condition holds, or the time is over. Returns whether it holds. */
   async runUntil(condition: () => boolean, ms: number): Promise<boolean> {
     const endMs = this.nowMs + ms;
     await settled();
@@ -88,8 +88,8 @@ export class SimulatedTime {
   }
 
   /**
-   * Waits for so long at most. Returns `done`, the exit code and message of a Fatal, or `undefined` if
-   * the time is over.
+   * Waits, up to a limit. Returns `done`, the exit code and message of a Fatal, or `undefined` at
+   * the limit.
    */
   async outcomeOf(promise: Promise<unknown>, ms: number): Promise<string | undefined> {
     let outcome: string | undefined;

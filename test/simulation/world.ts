@@ -100,12 +100,12 @@ export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
     this.process.check();
   }
 
-  /** Runs without faults: torn lines are ended, views are stored, and an old file is removed. */
+  /** Runs without faults: fragments are sealed, views are stored, and an old file is removed. */
   async #liveInPeace(): Promise<void> {
     this.process = this.newProcess(true);
     this.clear(UNLIMITED);
     const hasStarted = await this.process.start();
-    this.ledger.check(hasStarted, 'it did not start, though all is well');
+    this.ledger.check(hasStarted, "it didn't start, though all is well");
     if (!hasStarted) return;
     for (const ms of [20_000, 1_000, 10_000]) {
       this.sendFew();
@@ -129,9 +129,9 @@ export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
     return [
       [30, 'views arrive', () => this.burst()],
       [12, 'nothing', () => time.advance(random.between(1, 3_000))],
-      [3, 'nothing for long', () => time.advance(random.between(10_000, 60_000))],
+      [3, 'no views for a while', () => time.advance(random.between(10_000, 60_000))],
       [4, 'a pause', () => time.suspend(random.between(0.1, 3) * HOUR_MS)],
-      [6, 'another weather', () => this.#setWeather()],
+      [6, 'other faults become likely', () => this.#setWeather()],
       [6, 'all is well', () => this.#calm(UNLIMITED)],
       [2, 'the disk is nearly full', () => this.#calm(random.pick([500_000, 1_500_000]))],
       [4, 'the disk fills up', () => this.#fill()],
@@ -143,7 +143,7 @@ export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
       [3, 'a file is moved', () => operator.take(operator.todaysFile(), 'moved')],
       [2, 'a file is removed', () => operator.take(operator.todaysFile(), 'removed')],
       [1, 'an old file is removed', () => operator.takeAny()],
-      [2, 'something is in the way', () => operator.obstruct()],
+      [2, "something else is in a file's place", () => operator.obstruct()],
       [1, 'a past day is packed', () => operator.pack()],
       [1, 'refused views are sent again', () => operator.replay()],
       [3, 'kill -9', () => this.process.kill()],
@@ -202,7 +202,7 @@ export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
     this.setSpace(this.random.pick([0, this.random.below(3000), 1_500_000]));
   }
 
-  /** The rest of a half line is written in several pieces. */
+  /** The rest of a cut line is written in several pieces. */
   async #dribble(): Promise<void> {
     this.clear(this.random.below(200));
     await this.burst();

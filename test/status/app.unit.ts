@@ -72,7 +72,7 @@ it('saves counts and logs refusals every minute, even after a fault, and at the 
   await end();
   expect(saves).toBe(3);
   expect(log.lines).toStrictEqual([
-    'error: Cannot check for refused views: a secret place; trying again in a minute',
+    "error: Can't check for refused views: a secret place; trying again in a minute",
     'warn: Project 1: all 2 views of the last hour refused (invalid view). Correct the page.',
   ]);
 });
@@ -149,7 +149,7 @@ describe('/arriving', () => {
     };
   };
 
-  it('is 503 with the headline from 20 refused requests an hour on, of all projects or one', async () => {
+  it('is 503 with the headline at 20 refused requests per hour, of all projects or one', async () => {
     const scene = new Scene([{ id: '1', name: 'Aurora' }, { id: '2' }]);
     const ask = arriving(scene);
     expect(await ask()).toStrictEqual([200, 'Waiting for the first view']);
@@ -161,7 +161,7 @@ describe('/arriving', () => {
     expect(await ask()).toStrictEqual([503, refused]);
     expect(await ask('?project=1')).toStrictEqual([503, refused]);
     expect(await ask('?project=2')).toStrictEqual([200, 'Views are arriving: 1 of 1 project']);
-    expect(await ask('?project=3')).toStrictEqual([404, 'That project is not listed.']);
+    expect(await ask('?project=3')).toStrictEqual([404, "That project isn't listed."]);
     // Amber: more than one in ten.
     scene.accept(60, '1', 0);
     expect((await ask())[0]).toBe(503);
@@ -200,14 +200,14 @@ describe('/arriving', () => {
 it.each([
   ['from the file', '0.0.0.0', 'token', undefined, TOKEN],
   ['from the environment', '0.0.0.0', undefined, TOKEN, TOKEN],
-  ['not on loopback', '127.0.0.1', undefined, undefined, undefined],
-  ['not elsewhere', '0.0.0.0', undefined, undefined, /^--status 0\.0\.0\.0 is not loopback/],
-  ['not from an empty variable', '127.0.0.1', undefined, '', undefined],
-  ['not from an empty variable elsewhere', '0.0.0.0', undefined, '', /not loopback/],
+  ['none on loopback', '127.0.0.1', undefined, undefined, undefined],
+  ['none elsewhere', '0.0.0.0', undefined, undefined, /^--status 0\.0\.0\.0 isn't loopback/],
+  ['an empty variable on loopback', '127.0.0.1', undefined, '', undefined],
+  ['an empty variable elsewhere', '0.0.0.0', undefined, '', /isn't loopback/],
   ['too short', '0.0.0.0', undefined, 'x'.repeat(15), /at least 16 characters/],
   ['with spaces', '0.0.0.0', undefined, 'correct horse battery staple', /printable ASCII/],
-  ['from no file', '0.0.0.0', 'none', undefined, /^Cannot read --status-token-file "/],
-])('the status token comes %s', async (_, host, file, env, expected) => {
+  ['a missing file', '0.0.0.0', 'none', undefined, /^Can't read --status-token-file "/],
+])('the status token: %s', async (_, host, file, env, expected) => {
   const dir = tempDir();
   writeFileSync(join(dir, 'token'), `${TOKEN}\n`);
   const options = { status: { host }, 'status-token-file': file && join(dir, file) };
@@ -245,7 +245,7 @@ it('is unready if nothing can be stored, and warns of a stream whose servers are
   expect(healthOf(scene.state()).warnings).toStrictEqual([
     none,
     'It drops views',
-    '1 of the 3 servers that keep stream VIEWS are down or behind: n2',
+    '1 of the 3 servers that store stream VIEWS are down or behind: n2',
   ]);
   scene.around = { store: { unavailable: 'the disk is full' } };
   expect(healthOf(scene.state())).toStrictEqual({
@@ -272,7 +272,7 @@ it('logs the start of each cause, with its fix, and its end, at most once per ho
   };
   const refused =
     'warn: Project 1 (Aurora): all 9 views of the last hour refused (origin not allowed). ' +
-    'If it is one of its sites, add it: ' +
+    "If this origin is one of the project's sites, add it: " +
     '/srv/viewlog activate 1 --data /data --origin https://b.example';
   expect(look()).toStrictEqual([]);
   expect(refuse()).toStrictEqual([refused]);
@@ -287,7 +287,7 @@ it('logs the start of each cause, with its fix, and its end, at most once per ho
   expect(refuse()).toStrictEqual([]);
   scene.nowMs = NOON + HOUR_MS + 60_000;
   expect(refuse()).toHaveLength(1);
-  // A second cause begins, and the first one ends. The absence of views does not count as accepted
+  // A second cause begins, and the first one ends. The absence of views doesn't count as accepted
   // again.
   scene.nowMs += HOUR_MS;
   scene.list({ id: '1', name: 'Aurora' });

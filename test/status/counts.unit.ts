@@ -11,7 +11,7 @@ import { NOON, Scene } from '../support/status-scene.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 describe('a timeline', () => {
-  it('counts an hour by the minute, and two days by quarters of an hour, also as saved', () => {
+  it('counts an hour in minutes and two days in quarter-hours, even when restored', () => {
     const first = new Timeline();
     for (const agoMs of [26 * HOUR_MS, HOUR_MS, 59 * MINUTE_MS, 0]) first.add(NOON - agoMs);
     const saved = JSON.parse(JSON.stringify(first)) as { minutes: number[]; quarters: number[] };
@@ -47,7 +47,7 @@ describe('counts', () => {
     // No refusal is left out, and the latest origin is named.
     expect(scene.text()).toContain('Project 1: all 20 views of the last hour refused');
     expect(scene.text()).toContain(
-      '12 views in 24 hours, the latest 2026-11-22 14:00 UTC from https://19.example',
+      '12 views in 24 hours, the latest at 2026-11-22 14:00 UTC from https://19.example',
     );
     const { projects, latestRefused } = scene.counts;
     scene.refuse(2, { code: 'project-not-activated', project: '777' });
@@ -148,7 +148,7 @@ describe('saved counts', () => {
     const path = join(dir, 'status.json');
     writeFileSync(path, readFileSync(path, 'utf8').replace(part, odd));
     const { again, lines } = await reopened(dir, scene);
-    const warned = /^warn: Cannot read ".*status\.json": .*counts from this start$/;
+    const warned = /^warn: Can't read ".*status\.json": .*counts from this start$/;
     expect(lines).toStrictEqual([expect.stringMatching(warned)]);
     expect(again.model()).toMatchObject({
       total: { lastAcceptedMs: undefined },
@@ -170,10 +170,10 @@ describe('saved counts', () => {
     const { file, log } = fileOf(scene, join(dir, 'gone'));
     await file.save();
     await file.save();
-    expect(log.lines).toStrictEqual([expect.stringMatching(/^warn: Cannot write ".*ENOENT/)]);
+    expect(log.lines).toStrictEqual([expect.stringMatching(/^warn: Can't write ".*ENOENT/)]);
   });
 
-  it('are written in slices that do not hold up views', () => {
+  it("are written in slices that don't hold up views", () => {
     const ids = Array.from({ length: 4_000 }, (_, i) => ({ id: String(i + 1) }));
     const scene = new Scene(ids);
     for (const { id } of ids) scene.accept(1, id, 0);

@@ -53,7 +53,7 @@ class World {
   readonly endMs: number;
   startMs: number;
   isOut = false;
-  /** When the collector could not store views, or did not run. */
+  /** When the collector couldn't store views, or didn't run. */
   outMs: readonly [number, number];
 
   constructor(seed: number) {
@@ -222,12 +222,14 @@ function objections(world: World, model: StatusModel): string[] {
   return said;
 }
 
-/** Whether the page says that it is fixed, and since when. */
+/** Returns whether the page says that the fault is fixed, and since when. */
 const isGreen = (model: StatusModel, problem?: StatusModel['problems'][number]): boolean =>
   problem !== undefined &&
   noticesOf(model).some(({ title }) => title.startsWith(`${problem.name}: fixed, since `));
 
-/** Whether a site with views at this time yesterday has sent none while the collector listened. */
+/**
+ * Returns whether a site sent views at this time yesterday, and none while the collector listened.
+ */
 function isSilent({ sent, scene: { nowMs }, startMs }: World, id: string): boolean {
   const own = sent.filter(({ project, cause }) => project === id && cause === undefined);
   const quarter = (ms: number): number => Math.ceil(ms / (15 * MINUTE_MS));
@@ -281,7 +283,7 @@ it.each([seeds].flat())('tells the operator what is true, seed %s', (seed) => {
   while (scene.nowMs < world.endMs) {
     world.step();
     if (random.chance(0.001)) world.replay();
-    // The page is not read while the collector is away.
+    // The page isn't read while the collector is away.
     const isLate = scene.nowMs > world.endMs - LOOKED_AT_MS;
     if (world.isOut || !isLate || !random.chance(0.02)) continue;
     const said = objections(world, scene.model());

@@ -153,8 +153,8 @@ it('names an address in use, and the flag that chooses another', async () => {
   const { code, stderr } = await run(['serve', '--port=0', `--status=127.0.0.1:${statusPort}`]);
   expect([code, stderr]).toStrictEqual([
     69,
-    `error: Cannot listen on 127.0.0.1:${statusPort}: it is in use. ` +
-      'Stop what listens there, or choose another with --status\n',
+    `error: Can't listen on 127.0.0.1:${statusPort}: it is in use. ` +
+      'Stop the program that listens there, or choose another with --status\n',
   ]);
 });
 

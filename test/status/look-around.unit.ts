@@ -25,7 +25,7 @@ it.each([
     ),
     5,
   ],
-])('the size of a day is known %s', async (_, sizes, expected) => {
+])('the average size of a day is known %s', async (_, sizes, expected) => {
   expect((await look(sizes)).bytesPerDay).toBe(expected);
 });
 
@@ -42,7 +42,7 @@ it('finds the file system, the days of the files and those that are overdue', as
   });
 });
 
-it('a missing directory is no error', async () => {
+it("a missing directory isn't an error", async () => {
   const seen = await lookAround(join(tempDir(), 'gone'), NO_DAYS, NOON);
   expect(seen).toMatchObject({ refusedDays: [], overdue: [], bytesPerDay: undefined });
 });

@@ -38,8 +38,8 @@ describe('a scene at 3 a.m.:', () => {
     scene.refuse(69, moved, MOVED);
     expect(scene.text()).toBe(`Aurora: all refused (origin not allowed)
 Aurora: all 69 views of the last hour refused, since ${at('14:00')}.
-  69 views in 24 hours, the latest ${at('14:01')} from ${MOVED}: origin not allowed.
-  If it is one of its sites, add it:
+  69 views in 24 hours, the latest at ${at('14:01')} from ${MOVED}: origin not allowed.
+  If this origin is one of the project's sites, add it:
     ${VIEWLOG} activate 1 ${FILES} --origin ${MOVED}
   69 are stored. Then send them again:
     ${REPLAY}`);
@@ -56,7 +56,7 @@ Aurora: all 69 views of the last hour refused, since ${at('14:00')}.
     scene.accept(2, '1', MINUTE_MS);
     expect(scene.text()).toBe(`Views are arriving: 2 of 2 projects; problems fixed
 Aurora: fixed, since ${at('14:06')}.
-  69 views in 24 hours, the latest ${at('14:01')} from ${MOVED}: origin not allowed.
+  69 views in 24 hours, the latest at ${at('14:01')} from ${MOVED}: origin not allowed.
   Accepted again since ${at('14:06')}.
   69 are stored. To send them again:
     ${REPLAY}`);
@@ -72,7 +72,7 @@ ${fault}. Faulty since ${at('14:00')}; the last good list stays active.
   Correct the file. Until then no command can change it. To see every fault:
     ${VIEWLOG} check ${FILES}`);
     expect(scene.whole()).toMatch(
-      /\n77\n.*\n {2}Correct the projects file first: .*not active\.\n/,
+      /\n77\n.*\n {2}Correct the projects file first: .*aren't active\.\n/,
     );
     // The same for reasons that are gone, or that only a page can fix.
     scene.refuse(1, moved, MOVED);
@@ -94,7 +94,7 @@ ${fault}. Faulty since ${at('14:00')}; the last good list stays active.
   it('the projects file was removed', () => {
     const scene = sceneOf({ fault: { first: 'projects.json is gone', isMissing: true } });
     expect(scene.text()).toMatch(
-      /^The projects file is missing\nprojects\.json is gone\. Faulty since .*\n {2}Restore it from a backup, or write it again\. The command "activate" would create one that lists a single project, and views of all others would be refused\.$/,
+      /^The projects file is missing\nprojects\.json is gone\. Faulty since .*\n {2}Restore it from a backup.* "activate" .*\.$/,
     );
   });
 
@@ -105,7 +105,7 @@ ${fault}. Faulty since ${at('14:00')}; the last good list stays active.
     const scene = sceneOf({ store, files: { fileSystem: disk } });
     scene.list(AURORA, { id: '2' }, { id: '3', active: false });
     expect(scene.text()).toBe(`Every view is refused: too little free disk space
-Views are refused with 503 since ${at('14:00')}: too little free disk space.
+Views have been refused with 503 since ${at('14:00')}: too little free disk space.
   --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB, or use a larger disk.`);
     scene.around = { store, files: { fileSystem: { ...disk, sizeBytes: 999 * MiB } } };
     expect(scene.text()).toMatch(
@@ -127,10 +127,10 @@ Views are refused with 503 since ${at('14:00')}: too little free disk space.
     scene.refuse(250, { code: 'method-not-allowed' });
     expect(scene.text()).toBe(`Unreadable requests: 71% refused (arrived cut off)
 Unreadable requests: 134 of 188 requests of the last hour refused, since ${at('14:00')}.
-  134 requests in 24 hours, the latest ${at('14:03')} from ${MOVED}: arrived cut off.
+  134 requests in 24 hours, the latest at ${at('14:03')} from ${MOVED}: arrived cut off.
   The latest body ended after 2,014 bytes. Usually a proxy limits the size or time of bodies. Allow 80 KiB (nginx: client_max_body_size 80k; Caddy: request_body { max_size 80KiB }). To test it, with the address that pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com
-  134 are not stored: viewlog stores only whole JSON objects.`);
+  134 not stored: viewlog stores only whole JSON objects.`);
     scene.nowMs += 5_000;
     scene.accept(3, '1', 1000);
     expect(scene.text()).toContain('cut off. None refused for 8 min, and 3 accepted since.\n');
@@ -149,8 +149,8 @@ Unreadable requests: 134 of 188 requests of the last hour refused, since ${at('1
     const store = { unavailable: 'permission denied', unavailableSinceMs: NOON };
     const scene = sceneOf({ store, installation: { owners: { data: SERVICE } } });
     expect(scene.text()).toBe(`Every view is refused: permission denied
-Views are refused with 503 since ${at('14:00')}: permission denied.
-  Check /data: its owner, disk, quotas and inodes. viewlog then accepts views again.
+Views have been refused with 503 since ${at('14:00')}: permission denied.
+  Check the owner, disk, quotas and inodes of /data. Once writes succeed, viewlog accepts views again.
     sudo -u viewlog ${VIEWLOG} doctor ${FILES}`);
   });
 
@@ -175,10 +175,10 @@ Views are refused with 503 since ${at('14:00')}: permission denied.
     scene.nowMs += MINUTE_MS;
     expect(scene.text()).toBe(`Project 1: 87% refused (rate limited)
 Project 1: 130 of 150 views of the last hour refused, since ${at('14:00')}.
-  130 views in 24 hours, the latest ${at('14:00')} without an Origin: rate limited.
+  130 views in 24 hours, the latest at ${at('14:00')} without an Origin: rate limited.
   ${limit}, and 150 were sent in the busiest full minute. Unless this is a flood, raise the limit to twice that:
     ${VIEWLOG} activate 1 ${FILES} --max-views-per-minute 300
-  130 are not stored: viewlog stores no views over a limit.`);
+  130 not stored: viewlog stores no views over a project's limit.`);
     scene.list({ id: '1', maxViewsPerMinute: 300 }, { id: '2' });
     scene.accept();
     expect(scene.text()).toContain(`rate limited.\n  Accepted again since ${at('14:01')}.`);
@@ -194,10 +194,10 @@ Project 1: 130 of 150 views of the last hour refused, since ${at('14:00')}.
     scene.refuse(2, { code: 'invalid-view', project: '1', issues }, 'https://a.example', text);
     expect(scene.text()).toBe(`Aurora: all refused (invalid view)
 Aurora: all 2 views of the last hour refused, since ${at('14:00')}.
-  2 views in 24 hours, the latest ${at('14:00')} from https://a.example: mb must be an integer (received "12"); url must start with "/" (received "home").
-  Correct the page "home". To explain the latest:
+  2 views in 24 hours, the latest at ${at('14:00')} from https://a.example: mb must be an integer (received "12"); url must start with "/" (received "home").
+  Correct the page "home". To explain the latest view:
     grep -E '"code":"invalid-view".*"p": *"?1["},]' /data/refused-${DAY}.ndjson | tail -n 1 | ${VIEWLOG} explain ${FILES}
-  2 are stored. A replay would not help: only a change of the page does.`);
+  2 are stored. A replay wouldn't help: the page must be corrected.`);
     scene.around = {
       ...scene.around,
       installation: { chosen: { 'max-view': { text: '64KiB', from: 'flag' } } },
@@ -214,17 +214,17 @@ Aurora: all 2 views of the last hour refused, since ${at('14:00')}.
     scene.refuse(1, { code: 'origin-not-allowed', project: '1' });
     scene.refuse(99, unlisted('3'), MOVED);
     expect(scene.text()).toMatch(
-      /^Project 4: all refused \(invalid view\); Aurora: all refused \(origin not allowed\); Project 3: inactive, sends \(project not activated\); 1 more\n/,
+      /^Project 4: all refused \(invalid view\); Aurora: all refused \(origin not allowed\); Project 3: inactive, sending \(project not activated\); 1 more\n/,
     );
     expect(scene.model().projects.map(({ id }) => id)).toStrictEqual(['4', '1', '3', '5', '2']);
     expect(scene.text()).toContain(`
 Aurora: the only view of the last hour refused, since ${at('14:00')}.
-  1 view in 24 hours, the latest ${at('14:00')} without an Origin: origin not allowed.
+  1 view in 24 hours, the latest at ${at('14:00')} without an Origin: origin not allowed.
   Send views from a browser, or with an Origin header.
-  1 is stored. A replay would not help: only a change of the page does.
+  1 is stored. A replay wouldn't help: the page must be corrected.
 Project 3 (inactive, but still sending): all 99 views of the last hour refused, since ${at('14:00')}.
-  99 views in 24 hours, the latest ${at('14:01')} from ${MOVED}: project not activated.
-  If it is a site of yours, activate it; if not, remove the script from its pages:
+  99 views in 24 hours, the latest at ${at('14:01')} from ${MOVED}: project not activated.
+  Remove the script from its pages or, if it is one of your sites, activate it:
     ${VIEWLOG} activate 3 ${FILES}
   99 are stored. Then send them again:`);
     expect(scene.text()).toContain('Send less, or start viewlog with --max-view 64KiB.');
@@ -257,7 +257,7 @@ To get the first view
     ${VIEWLOG} activate 1000001 ${FILES} --origin https://www.example.com
   Print the script for its pages, with the address at which browsers reach viewlog:
     ${VIEWLOG} snippet 1000001 ${FILES} --url https://views.example.com
-  Or try it from this machine; the view counts:
+  Or send a view from this machine, which counts like any other:
     curl http://127.0.0.1:8080/view -H 'Content-Type`);
     scene.list({ id: '1' });
     expect(scene.text()).toMatch(/^Waiting for the first view\n/);
@@ -271,9 +271,9 @@ To get the first view
     const scene = sceneOf({ files: { overdue }, isStopping: true, store: { freeBytes: 65 * MiB } });
     expect(scene.text()).toBe(`Views are arriving: 1 of 2 projects
 2 files should have been removed by now.
-  viewlog removes one of each kind per hour. To remove the oldest now:
+  viewlog removes one day of each kind per hour. To remove the oldest now:
     rm /data/views-2026-01-01.ndjson /data/refused-2026-01-02.ndjson
-viewlog is about to stop. It accepts views until it does.
+viewlog is about to stop, and accepts views until then.
 Free disk space is close to --min-free (64 MiB); refused views are no longer stored`);
   });
 
@@ -286,7 +286,7 @@ Free disk space is close to --min-free (64 MiB); refused views are no longer sto
     const gone = { stream: { ...stream, server: undefined }, unavailable: 'no connection' };
     scene.around = { store: { ...gone, unavailableSinceMs: NOON } };
     expect(scene.text()).toBe(`Every view is refused: no connection
-Views are refused with 503 since ${at('14:00')}: no connection.`);
+Views have been refused with 503 since ${at('14:00')}: no connection.`);
     expect(scene.whole()).toContain('(VIEWS, not connected, led by n1)');
     // A stream that refuses views may be connected.
     scene.around = { store: { stream, unavailable: 'the stream has no leader' } as object };
@@ -294,7 +294,7 @@ Views are refused with 503 since ${at('14:00')}: no connection.`);
   });
 });
 
-it('an unlisted id is listed until it is activated, with the command for its refused views', () => {
+it('an unlisted id is shown until it is activated, with the command for its refused views', () => {
   const scene = sceneOf({ files: { refusedDays } });
   scene.refuse(1, unlisted('1000010'), 'https://a;b');
   scene.refuse(9, unlisted('77'), 'https://x.example');
@@ -302,14 +302,14 @@ it('an unlisted id is listed until it is activated, with the command for its ref
   9 are stored. Then send them again:
     ${REPLAY.replace('--project 1', '--project 77')}
 `;
-  expect(scene.whole()).toContain('. Views of 2 unlisted ids are refused, see below.\n');
+  expect(scene.whole()).toContain('. Views of 2 unlisted ids are refused (see below).\n');
   expect(scene.whole()).toContain(`Unlisted ids that send views:
 77
-  9 views in 24 hours, the latest ${at('14:00')} from https://x.example: project not activated.
-  If it is a site of yours, activate it; if not, remove the script from its pages:
+  9 views in 24 hours, the latest at ${at('14:00')} from https://x.example: project not activated.
+  Remove the script from its pages or, if it is one of your sites, activate it:
     ${VIEWLOG} activate 77 ${FILES} --origin https://x.example${again}1000010
 `);
-  // An odd Origin is not allowed by a command.
+  // An odd Origin isn't allowed by a command.
   expect(scene.whole()).toContain(`    ${VIEWLOG} activate 1000010 ${FILES}\n`);
   scene.list(AURORA, { id: '2' }, { id: '77', name: 'New' });
   expect(scene.text()).toMatch(/^New: all refused \(project not activated\)\n/);
@@ -351,7 +351,7 @@ it('counts in the tile every refused request, and says what the headline leaves 
   scene.accept();
   expect(scene.text()).toMatch(/^Views are arriving: 2 of 2 projects; problems fixed\n/);
   expect(scene.whole()).toContain(
-    '\nRefused: 7 (in the last hour, unlisted ids and fixed problems included)\n',
+    '\nRefused: 7 (in the last hour, including unlisted ids and fixed problems)\n',
   );
 });
 
@@ -373,8 +373,8 @@ it.each(['accepted', 'refused'])('shows the first steps until a view is %s', (ho
   expect(scene.text()).not.toContain('To get the first view');
 });
 
-describe('what became of refused views:', () => {
-  /** Returns the page after nine refusals, of which `lost` were not stored. */
+describe('what happened to refused views:', () => {
+  /** Returns the page after nine refusals, of which `lost` weren't stored. */
   function afterNine(refused: Refusal, lost = 0, why: Dropped = 'full', sentAgain = 0): string {
     const scene = sceneOf({ files: { refusedDays } });
     for (let i = 0; i < 9; i++) {
@@ -393,27 +393,27 @@ describe('what became of refused views:', () => {
 
   it.each<[string, string, string]>([
     ['stored', afterNine(origin), `\n  9 are stored. Then send them again:\n    ${REPLAY}`],
-    ['of a faulty page', afterNine(page), '\n  9 are stored. A replay would not help'],
+    ['of a faulty page', afterNine(page), "\n  9 are stored. A replay wouldn't help"],
     [
       'sent again in part',
       afterNine(origin, 0, 'full', 4),
-      `\n  4 sent again.\n  5 are stored, and not sent again yet. Then send them again:\n    ${REPLAY}`,
+      `\n  4 sent again.\n  5 are stored, but not sent again yet. Then send them again:\n    ${REPLAY}`,
     ],
     ['all sent again', afterNine(origin, 0, 'full', 9), '\n  9 sent again.'],
     [
       'over the limit',
       afterNine(limit),
-      '\n  9 are not stored: viewlog stores no views over a limit.',
+      "\n  9 not stored: viewlog stores no views over a project's limit.",
     ],
     [
       'beyond --max-refused',
       afterNine(origin, 2),
-      `\n    ${REPLAY}\n  2 are not stored: --max-refused was reached.`,
+      `\n    ${REPLAY}\n  2 not stored: --max-refused was reached.`,
     ],
     [
       'with little space',
       afterNine(origin, 9, 'little-space'),
-      '\n  9 are not stored: less than twice --min-free was free.',
+      '\n  9 not stored: less than twice --min-free was free.',
     ],
   ])('%s', (_, text, expected) => {
     expect(text).toContain(expected);
@@ -424,7 +424,7 @@ describe('what became of refused views:', () => {
     const scene = sceneOf({ store });
     scene.refuse(9, { code: 'storage-unavailable', project: '1' });
     expect(scene.text()).toContain(
-      '\n  9 views in 24 hours not stored: viewlog could store nothing.',
+      '\n  9 views of the last 24 hours not stored: viewlog could store nothing.',
     );
   });
 });
@@ -500,7 +500,7 @@ it('shows 200 of many projects, problems first, and finds the others', () => {
   expect(scene.model().projects.map(({ id }) => id)).toHaveLength(10);
 });
 
-it('writes untrusted texts into the page as text, in every place', () => {
+it('escapes untrusted text everywhere in the page', () => {
   const evil = '<script>x</script>"\'<img src=x>';
   const scene = new Scene([{ id: '1', name: evil, origins: ['https://a.example'] }, { id: '2' }]);
   const issues = [{ field: evil, message: 'is bad', expected: 'x', received: evil }];

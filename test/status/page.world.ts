@@ -47,7 +47,7 @@ const evaluated = (page: Page, code: string): Promise<string> => page.evaluate<s
 
 describe.skipIf(!hasChromium())('the status page', () => {
   it.each([NODE, DENO, BUN].filter(isPresent))(
-    'shows a view as it arrives, and asks nobody but viewlog, on $name',
+    'shows a view as it arrives, and sends requests only to viewlog, on $name',
     async (runtime) => {
       const viewlog = await startWatched({ runtime });
       const zone = { timezoneId: 'Asia/Kolkata', locale: 'en-GB' };

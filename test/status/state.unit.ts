@@ -61,7 +61,7 @@ describe('a refusal', () => {
     expect(state(scene)).toBe('partly-refused');
   });
 
-  it('of few views is no problem, and another fixed reason does not mark the project as fixed', () => {
+  it("of few views is no problem, and another fixed reason doesn't mark the project as fixed", () => {
     const scene = new Scene([{ id: '1', origins: ['https://a.example'] }]);
     scene.refuse(5, { code: 'origin-not-allowed', project: '1' }, 'https://b.example');
     scene.list({ id: '1', origins: ['https://b.example'] });
@@ -107,7 +107,7 @@ describe('a refusal', () => {
     expect(scene.judged()[0]).toMatchObject({ state: 'arriving', colour: undefined });
   });
 
-  it('caused by the disk is not a problem of the project while the disk is full', () => {
+  it("caused by the disk isn't a problem of the project while the disk is full", () => {
     const scene = new Scene([{ id: '1' }]);
     scene.refuse(5, { code: 'storage-unavailable', project: '1' });
     scene.around = { store: { unavailable: 'the disk is full' } };
@@ -119,7 +119,7 @@ describe('a refusal', () => {
   });
 });
 
-it('many projects are judged in slices that do not hold up views', async () => {
+it("many projects are judged in slices that don't hold up views", async () => {
   const scene = new Scene(Array.from({ length: 4_000 }, (_, i) => ({ id: String(i + 1) })));
   let judged = 0;
   const turns: number[] = [];

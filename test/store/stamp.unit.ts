@@ -11,7 +11,7 @@ it('gives the time as RFC 3339, the day, and a UUIDv7 of that time', () => {
   expect(Number.parseInt(id.replace('-', '').slice(0, 12), 16)).toBe(NOON);
 });
 
-it('draws ids from random bits that two processes do not share', () => {
+it("draws ids from random bits that two processes don't share", () => {
   const one = createStamper(() => NOON)();
   const other = createStamper(() => NOON)();
   expect(one.id.slice(19)).not.toBe(other.id.slice(19));

@@ -46,7 +46,7 @@ export function recordIn(dir: string): ArchiveRecord | undefined {
   return JSON.parse(readFileSync(recordPath(dir), 'utf8')) as ArchiveRecord;
 }
 
-/** Expects these lines in the files, each once, beside at most so many fragments of crashes. */
+/** Expects these lines in the files, each once, and no more than this many fragments. */
 export function expectArchived(dir: string, lines: readonly string[], fragments = 0): void {
   const found = linesOf(dir, 'views');
   const whole = found.filter((line) => line.startsWith('{') && line.endsWith('}'));

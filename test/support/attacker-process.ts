@@ -1,5 +1,5 @@
-// Attackers in a process of their own, so that they slow down only the server: PORT CLIENTS WAY…
-// keeps so many connections busy in each way, and replaces each one that the server ends.
+// Attackers in a process of their own, so they slow down only the server: PORT CLIENTS WAY… keeps
+// CLIENTS connections busy in each way, and replaces each one that the server ends.
 import { connect } from 'node:net';
 import { sleep } from '../../src/base/time.ts';
 import { type Way, WAYS } from './attacker.ts';

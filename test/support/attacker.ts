@@ -44,9 +44,9 @@ const stall =
   };
 
 export const WAYS: Readonly<Record<string, Way>> = {
-  'pipelines, and does not read': flood(bare.repeat(200)),
-  'pipelines refusals, and does not read': flood(post('{}').repeat(300)),
-  'pipelines preflights, and does not read': flood(
+  "pipelines, and doesn't read": flood(bare.repeat(200)),
+  "pipelines refusals, and doesn't read": flood(post('{}').repeat(300)),
+  "pipelines preflights, and doesn't read": flood(
     'OPTIONS /view HTTP/1.1\r\nHost: x\r\nAccess-Control-Request-Method: POST\r\n\r\n'.repeat(400),
   ),
   async 'pipelines, and reads slowly'({ socket, isOver, write, rest }) {
@@ -82,10 +82,10 @@ export const WAYS: Readonly<Record<string, Way>> = {
   },
   'declares a body, and sends none': stall(post('', { 'Content-Length': '16000' })),
   'sends half a body, and stalls': stall(post('{'.repeat(8_000), { 'Content-Length': '16000' })),
-  'sends a megabyte but for its end, and stalls': stall(
+  'sends a megabyte without its end, and stalls': stall(
     post(MEGABYTE, { 'Content-Length': String(MEGABYTE.length + 5) }),
   ),
-  'sends a megabyte but for its end, in chunks, and stalls': stall(
+  'sends a megabyte without its end, in chunks, and stalls': stall(
     `${post('', CHUNKED)}${chunk(MEGABYTE)}`,
   ),
   'sends the first byte of a body, and stalls': stall(post('{', { 'Content-Length': '20000' })),

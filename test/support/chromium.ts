@@ -10,7 +10,7 @@ const CHROMIUM = '/usr/bin/chromium';
 const AXE = `${TOOLS}/axe-core/axe.min.js`;
 const PLAYWRIGHT = `${TOOLS}/playwright-core`;
 
-/** The part of Playwright that the tests use, because Playwright is not a dependency. */
+/** The part of Playwright that the tests use, because Playwright isn't a dependency. */
 export interface Page {
   goto(url: string, options?: { referer?: string; waitUntil?: 'commit' }): Promise<unknown>;
   goBack(options?: { waitUntil?: 'commit' }): Promise<unknown>;
@@ -100,7 +100,7 @@ export function openUnwatched(url: string): void {
 }
 
 /**
- * Opens an empty page that shares nothing with others, closed when the test is over.
+ * Opens an empty page that shares nothing with others, closed when the test ends.
  * @param options Playwright's, of a new context.
  */
 export async function newPage(options: object = {}): Promise<Page> {

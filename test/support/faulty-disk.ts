@@ -4,7 +4,7 @@ type Operation = 'open' | 'write' | 'fdatasync' | 'fsync';
 type Fault = { readonly errno: string } | undefined;
 
 function errnoError(errno: string, operation: string): Error {
-  return Object.assign(new Error(`${errno}: made up by the test, ${operation}`), { code: errno });
+  return Object.assign(new Error(`${errno}: injected by the test, ${operation}`), { code: errno });
 }
 
 /**

@@ -30,7 +30,7 @@ interface Reply {
 }
 
 /**
- * Starts Firefox until the test is over.
+ * Starts Firefox until the test ends.
  * @param hosts names that lead to this machine.
  * @returns opens a window of a visitor.
  */

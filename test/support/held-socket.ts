@@ -39,9 +39,9 @@ export async function holdSocket(data: string, host = '127.0.0.1') {
  * Restarts the collector ten times while clients send views, directly or through a proxy. No
  * connection is refused, and no answer is lost.
  *
- * In a stop, viewlog closes a connection that sends no request for 250 ms. A client that has no CPU for
- * so long sends its request into the closed connection, and has to send it again, as browsers do.
- * viewlog has not read such a request, so no line may be without an answer.
+ * In a stop, viewlog closes a connection that sends no request for 250 ms. A client that gets no
+ * CPU for that long sends its request into the closed connection, and has to send it again, as
+ * browsers do. viewlog hasn't read such a request, so no line may be without an answer.
  * @param through starts a proxy in front of the collector at this port; returns its address.
  */
 export async function restartUnderLoad(

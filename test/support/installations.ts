@@ -22,9 +22,9 @@ const CHOICES = {
   account: one('root', 'service', 'service', 'person'),
   start: one('Node', 'Node', 'Deno', 'Bun', 'executable', 'npm start', 'unit file'),
   hasSudo: one(true, false),
-  /** Whether a program named `viewlog` is on the PATH. It is another one, which no command means. */
+  /** True: another program named `viewlog` is on the PATH, which no command may run. */
   isOnPath: one(true, false),
-  /** `root's`: in a directory of root's, hardened; viewlog reads it by its group. */
+  /** `root's`: hardened, in root's directory; viewlog reads it through its group. */
   projects: one('inside', 'inside', 'elsewhere', "root's"),
   address: one('flags', 'variables', 'passed socket'),
   status: one('on', 'on', 'token', 'off'),
@@ -134,7 +134,7 @@ export interface Ran {
   readonly stop: () => Promise<void>;
 }
 
-/** The account that pastes a command, and the last words of a command that does not end. */
+/** The account that pastes a command, and the last words of a command that doesn't end. */
 export interface How {
   readonly as?: Account;
   readonly words?: RegExp;
@@ -252,7 +252,7 @@ export class Place {
     };
   }
 
-  /** Returns what the service has beside the files, as flags, whether or not it has variables. */
+  /** Returns the service's options other than files, as flags, even if it has variables. */
   get flags(): string[] {
     return Object.entries(this.#settings).flatMap(([name, value]) => [
       `--${name.replace('archive-', '')}`,

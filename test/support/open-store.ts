@@ -32,7 +32,7 @@ export async function openStore(options: Partial<ViewStoreOptions> = {}) {
   /** Returns its lines without newlines; throws if the last one has none. */
   const lines = (day?: string): string[] => {
     const whole = text(day);
-    if (whole !== '' && !whole.endsWith('\n')) throw new Error(`a torn last line: ${whole}`);
+    if (whole !== '' && !whole.endsWith('\n')) throw new Error(`a fragment: ${whole}`);
     return whole.split('\n').slice(0, -1);
   };
   return { dir, clock, log, fatals, store, text, lines };

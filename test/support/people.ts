@@ -39,7 +39,7 @@ export interface Visitor extends Omit<Tab, 'goto'> {
   openFile(): Promise<unknown>;
 }
 
-/** A way to the collector: what the proxy before it does, or `/down`, where nobody listens. */
+/** Decides what the proxy in front of the collector does; nothing listens at `/down`. */
 type Way = '/hang' | '/hang-once' | '/slow' | '/closed' | '/reset' | '/redirect' | '/down';
 
 export interface Person {
@@ -314,7 +314,7 @@ async function visit(site: Site, tab: Tab, web: Web): Promise<Result> {
   const { visitor, stored } = visitorOf(site, tab, web);
   const { did, steps, stored: expected } = site.person;
   const saw = await steps(visitor);
-  // Leaving sends what still waits. The rest of the time shows views that nobody should count.
+  // Leaving sends the views that still wait. The remaining time reveals wrong views.
   await visitor.openOnly(`${web.search}/bare`).catch(() => {});
   await visitor.counted(expected.length);
   await sleep(300);

@@ -63,7 +63,7 @@ function service(runtime: Runtime): void {
     expect(stdout).toContain('a page-view collector');
   });
 
-  it('checks requests in a fixed order, and takes the path as it was sent', async () => {
+  it('checks requests in a fixed order, and uses the path as sent', async () => {
     const viewlog = await start();
     const json = 'application/json';
     const deep = '['.repeat(7000) + ']'.repeat(7000);
@@ -269,12 +269,12 @@ function service(runtime: Runtime): void {
     expect(viewlog.lines()).toHaveLength(2);
   });
 
-  it('says in one line why it cannot start', async () => {
+  it("says in one line why it can't start", async () => {
     const viewlog = await start();
     const cases: [string[], number, RegExp][] = [
       [['serve', '--port', 'x'], 64, /--port must be a whole number from 0 to 65535, not "x"/],
       [['chekc'], 64, /Unknown command "chekc"; did you mean check\?/],
-      [['serve', '--status=off', '--port', String(viewlog.port)], 69, /Cannot listen .* in use/],
+      [['serve', '--status=off', '--port', String(viewlog.port)], 69, /Can't listen .* in use/],
       [
         ['serve', '--projects', 'nowhere.json'],
         78,

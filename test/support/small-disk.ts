@@ -25,7 +25,7 @@ export const canMountThin = (): boolean =>
 export const remount = (dir: string, how: 'ro' | 'rw' | `size=${number}M`): void =>
   run('mount', '-o', `remount,${how}`, dir);
 
-/** Mounts a file system of this many bytes (tmpfs) until the test is over. */
+/** Mounts a file system of this many bytes (tmpfs) until the test ends. */
 export function smallDisk(bytes: number): string {
   const dir = tempDir();
   run('mount', '-t', 'tmpfs', '-o', `size=${bytes},mode=0750`, 'viewlog-test', dir);
@@ -34,7 +34,7 @@ export function smallDisk(bytes: number): string {
 }
 
 /**
- * Mounts an ext4 of 64 MiB until the test is over. It lies in a file in the directory `backing`: if
+ * Mounts an ext4 of 64 MiB until the test ends. It lies in a file in the directory `backing`: if
  * that disk is smaller, writes succeed until a sync fails.
  */
 export function ext4({ backing = tempDir() } = {}) {
@@ -51,7 +51,7 @@ export function ext4({ backing = tempDir() } = {}) {
       run('umount', dir);
       mount();
     },
-    /** Makes writes wait from now on, as on hardware that does not answer. */
+    /** Makes writes wait from now on, as on hardware that doesn't answer. */
     hang: () => run('fsfreeze', '--freeze', dir),
     goOn: () => run('fsfreeze', '--unfreeze', dir),
   };

@@ -157,7 +157,7 @@ const EVENTS: readonly [
     async ({ nats, collectors }, random) => {
       const collector = random.pick(collectors);
       await collector.stop('SIGKILL');
-      // A collector cannot start while the cluster has no quorum.
+      // A collector can't start while the cluster has no quorum.
       await nats.leaderOf('VIEWS');
       await collector.start();
     },

@@ -12,7 +12,7 @@ export class SimulatedStream implements StreamSource {
     new Promise((resolve) => setImmediate(resolve));
   /** Returns whether a reader skips a message, as happens on a server that is behind. */
   omits: (isLast: boolean) => boolean = () => false;
-  /** Messages that a deposed leader, which answers everything now, does not have. */
+  /** Messages that a deposed leader, which answers everything now, doesn't have. */
   readonly hidden = new Set<number>();
   first = 1;
   last = 0;

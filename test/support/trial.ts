@@ -43,7 +43,7 @@ export class Trial {
     return startViewlog({ runtime: this.runtime, data: this.data, args: this.args });
   }
 
-  /** Starts once more, which seals a torn last line, and stops. */
+  /** Starts once more, which seals a fragment, and stops. */
   async restart(): Promise<void> {
     expect((await (await this.start()).signal('SIGTERM')).code).toBe(0);
   }

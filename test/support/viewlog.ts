@@ -46,7 +46,7 @@ export function dataDirectory(projects: unknown = PROJECTS, data = tempDir()): s
   return data;
 }
 
-/** Starts a program, collects its output, and kills it when the test is over. */
+/** Starts a program, collects its output, and kills it when the test ends. */
 export function startProgram(
   [program, ...args]: readonly [string, ...string[]],
   options: SpawnOptionsWithoutStdio & { readonly input?: string | undefined } = {},
@@ -100,7 +100,7 @@ export function start(args: readonly string[], data: string, options: RunOptions
   };
 }
 
-/** Returns the directory's owner, as whom viewlog runs, because it refuses to run there as root. */
+/** Returns the directory's owner, the account for viewlog, which refuses to run there as root. */
 function ownerOf(data: string): { uid: number; gid: number } | undefined {
   const { uid, gid } = statSync(data);
   return process.getuid?.() === 0 && uid !== 0 ? { uid, gid } : undefined;

@@ -7,7 +7,7 @@ const [line, next] = storedLines('2026-03-01', 2, {
   cf: [1.5e3, null, [true, { a: ['b'] }], 'c'],
 }) as [string, string];
 
-it('is every start of a line, with NULs or without, and not the line itself', () => {
+it('is any start of a line, with or without NULs, but not the whole line', () => {
   for (let length = 1; length < line.length; length++) {
     expect([length, isFragment(line.slice(0, length))]).toStrictEqual([length, true]);
     expect(isFragment(`${line.slice(0, length)}\0\0\0`)).toBe(true);
@@ -19,14 +19,14 @@ it('is every start of a line, with NULs or without, and not the line itself', ()
   expect(isFragment(`${line}}\0`)).toBe(false);
 });
 
-it('is not a start that another line follows without a newline: a line is lost there', () => {
+it("isn't a start that another line follows without a newline: a line is lost there", () => {
   for (let length = 1; length <= line.length; length++) {
     const glued = line.slice(0, length) + next;
     expect([length, isFragment(glued)]).toStrictEqual([length, false]);
   }
 });
 
-it('is no other line', () => {
+it('is nothing else', () => {
   const late = ['}}', ',,', ']', ' "', ',"a":1 2', ',"a":1.}', ',"a":tru}'];
   const texts = late.map((end) => `{"ts":"x"${end}`);
   for (const text of ['hello', '[', '{"id":"', '{"ts":"x" "id":""}', ...texts]) {

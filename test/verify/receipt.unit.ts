@@ -66,7 +66,7 @@ it('has a sum modulo 2^64', async () => {
   expect(out).toBe(`${line.slice(7, 17)}\t70000\t${sum}`);
 });
 
-it('leaves out lines that are not views, such as fragments of any length, with a warning', async () => {
+it("leaves out lines that aren't views, such as fragments of any length, with a warning", async () => {
   const [first = '', ...lines] = randomLines(4, 20);
   const fragments = Array.from({ length: 20 }, (_, n) => lines[n % lines.length]!).flatMap((line) =>
     Array.from(line, (_, length) => line.slice(0, length)),
@@ -86,7 +86,7 @@ it('leaves out lines that are not views, such as fragments of any length, with a
   const { code, out, err } = await receipt(Buffer.concat([bytes, notUtf8]));
   expect([code, out]).toStrictEqual([0, expected(lines)]);
   expect(err).toMatch(
-    /^Left out [\d,]+ lines, not a view; to see which: \/.* verify \/.*views-2026-03-01\.ndjson$/,
+    /^Left out [\d,]+ lines without a view; to see which: \/.* verify \/.*views-2026-03-01\.ndjson$/,
   );
 });
 
@@ -102,6 +102,6 @@ it('adds up files, but not a directory in which a day is packed and unpacked', a
   writeFileSync(`${files[0]}.gz`, '');
   expect(await runCommand(verify, ['--receipt', dir])).toMatchObject({
     code: 65,
-    err: expect.stringContaining('is there packed too; name the files'),
+    err: expect.stringContaining('exists packed too; name files'),
   });
 });

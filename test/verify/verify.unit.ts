@@ -24,9 +24,9 @@ const withFifth = (line: string): string => text(LINES.with(4, line));
 
 it.each([
   ['a blank line', '', 'is blank'],
-  ['text', 'hello', 'does not start with ts and id'],
-  ['an unknown field', FIFTH.replace('"pn"', '"pm"'), '"pm" is not a field of a view'],
-  ['half a line in front', FIFTH.slice(0, 99) + FIFTH, 'Line 1, column'],
+  ['text', 'hello', "doesn't start with ts and id"],
+  ['an unknown field', FIFTH.replace('"pn"', '"pm"'), '"pm" isn\'t a field of a view'],
+  ['a fragment in front', FIFTH.slice(0, 99) + FIFTH, 'Line 1, column'],
   ['untrusted text', FIFTH.replace('"pn"', String.raw`"\u001b"`), String.raw`"\u001b" is`],
 ])('names the line of %s', async (_, line, why) => {
   const { isSound, said } = await verify(withFifth(line));
@@ -34,21 +34,21 @@ it.each([
   expect(said[0]).toMatch(/^1 invalid line: 5 \(/);
 });
 
-it('names a line that is not UTF-8, and not the one that shows the same character', async () => {
+it("names a line that isn't UTF-8, and not the one that shows the same character", async () => {
   const lines = LINES.with(2, LINES[2]!.replace('Home', '\ufffd')).with(6, 'PLACE');
   const [before = '', after = ''] = text(lines).split('PLACE');
   const [start = '', end = ''] = LINES[6]!.split('Home');
   const notUtf8 = Buffer.from([0xc3, 0x28]);
   const parts = [Buffer.from(before + start), notUtf8, Buffer.from(end + after)];
   const { isSound, said } = await verify(Buffer.concat(parts));
-  expect([isSound, said]).toStrictEqual([false, ['1 invalid line: 7 (is not UTF-8)']]);
+  expect([isSound, said]).toStrictEqual([false, ["1 invalid line: 7 (isn't UTF-8)"]]);
 });
 
 it('counts a sealed fragment separately, even one that ends in half a character', async () => {
   const fragment = Buffer.from(FIFTH).subarray(0, Buffer.from(FIFTH).indexOf('–') + 1);
   const sealed = Buffer.concat([fragment, Buffer.from(`\n${text(LINES)}`)]);
   const { isSound, said } = await verify(sealed);
-  const expected = '1 sealed fragment: 1; not a fault: a crash cut it off, never acknowledged';
+  const expected = '1 sealed fragment: 1; not a fault: a crash cut it off, unacknowledged';
   expect([isSound, said]).toStrictEqual([true, [expected]]);
 });
 
@@ -59,7 +59,7 @@ it('finds no fault in a last line without a newline', async () => {
   expect([isSound, said]).toStrictEqual([true, [expected]]);
 });
 
-it('finds duplicate and misplaced lines; the order of ids is not a fault', async () => {
+it("finds duplicate and misplaced lines; the order of ids isn't a fault", async () => {
   const other = storedLines('2026-03-02', 1)[0]!;
   const lines = [LINES[5]!, ...LINES.slice(0, 5), ...LINES.slice(6)];
   expect((await verify(text(lines))).isSound).toBe(true);
@@ -68,7 +68,7 @@ it('finds duplicate and misplaced lines; the order of ids is not a fault', async
   expect([isSound, said]).toStrictEqual([false, expected]);
 });
 
-it('finds the duplicate of an id 100,000 lines before', async () => {
+it('finds a duplicate of an id 100,000 lines earlier', async () => {
   const many = storedLines(DAY, 100_001);
   const { said } = await verify(text([...many, many[1]!]));
   expect(said).toContain('1 duplicate id: 100002');
@@ -79,6 +79,6 @@ it('says what is wrong with a packed file that ends too early', async () => {
   const { isSound, said } = await verify(torn, `views-${DAY}.ndjson.gz`);
   expect([isSound, said[0]]).toStrictEqual([
     false,
-    expect.stringMatching(/^Cannot unpack "FILE": /),
+    expect.stringMatching(/^Can't unpack "FILE": /),
   ]);
 });

@@ -16,14 +16,14 @@ const stamps = fc
   .date({ noInvalidDate: true, min: new Date(0), max: new Date('9999-12-31T23:59:59.999Z') })
   .map((date) => createStamper(() => +date)());
 
-/** Fields as they are stored, of any view. */
+/** The stored fields of any view. */
 const anyFields = anyView().map((view) => {
   const read = readView(JSON.stringify(view));
   if (isRefusal(read)) throw new Error(read.detail);
   return Buffer.from(read.fields).toString();
 });
 
-it('is recognised, and gives back what it was made of', () => {
+it('is recognised, and returns its parts', () => {
   fc.assert(
     fc.property(stamps, anyFields, ({ ts, id }, fields) => {
       const line = lineOf(ts, id, fields);

@@ -14,7 +14,7 @@ function parsed(text: string) {
   return { project: view.project, fields: Buffer.from(view.fields).toString() };
 }
 
-/** Returns whether a body is stored as it was sent; parsing must then store the same. */
+/** Returns whether a body is stored unchanged; parsing must then store the same. */
 function isVerbatim(body: Uint8Array): boolean {
   const quick = readByPattern(body);
   if (quick === undefined) return false;
@@ -24,7 +24,7 @@ function isVerbatim(body: Uint8Array): boolean {
   return true;
 }
 
-describe('a body is stored as it was sent', () => {
+describe('a body is stored unchanged', () => {
   it.each([
     ['with every field', FULL_VIEW],
     ['with every second field', { ...FULL_VIEW, pn: undefined, mv: undefined, cf: undefined }],
@@ -38,7 +38,7 @@ describe('a body is stored as it was sent', () => {
     expect(isVerbatim(Buffer.from(JSON.stringify(view)))).toBe(true);
   });
 
-  it('only if parsing would store the same, whatever bytes it has', () => {
+  it('only if parsing would store the same, whatever its bytes', () => {
     for (const change of [...ACCEPTED, ...INVALID.map(([one]) => one)]) {
       const body = Buffer.from(JSON.stringify({ ...FULL_VIEW, ...change }));
       isVerbatim(body);

@@ -31,7 +31,7 @@ const CASES: Partial<Record<RefusalCode, Case[]>> = {
   'project-not-activated': [
     ['an unlisted id', {}, activate()],
     ['an unlisted id with an origin', { origin: X }, activate(X)],
-    ['an unlisted id with an origin that cannot be listed', { origin: 'null' }, activate()],
+    ["an unlisted id with an origin that can't be listed", { origin: 'null' }, activate()],
     ['an inactive project with its own origin', { project: INACTIVE, origin: A }, activate()],
     ['an inactive project with another origin', { project: INACTIVE, origin: X }, activate(X)],
     ['a project active again', { project: ANY }, 'fixed'],
@@ -50,8 +50,8 @@ const CASES: Partial<Record<RefusalCode, Case[]>> = {
   'rate-limited': [
     ['what was sent', sentTo(LIMITED, 62), raised(62, 124)],
     ['views at the turn of two minutes', sentTo(LIMITED, 31), raised(31, 62)],
-    ['a busier minute that is not over', sentTo(LIMITED, 30), raised(30)],
-    ['no minute that is over', sentTo(LIMITED), raised()],
+    ["a busier minute that isn't full", sentTo(LIMITED, 30), raised(30)],
+    ['no full minute', sentTo(LIMITED), raised()],
     ['a limit raised since', sentTo(LIMITED, 62, 59), 'fixed'],
     ['a limit removed since', sentTo(ANY, 61), 'fixed'],
     ['a project deactivated since', sentTo(INACTIVE, 61), 'fixed'],
@@ -64,7 +64,7 @@ const CASES: Partial<Record<RefusalCode, Case[]>> = {
     ['an unknown size', {}, 'none'],
   ],
   'malformed-json': [
-    ['text that is not JSON', {}, 'fix-page'],
+    ["text that isn't JSON", {}, 'fix-page'],
     ['a body cut off', { isCut: true }, { kind: 'check-proxy', bodyBytes: 65 * 1024 }],
   ],
   'invalid-view': [['faults', {}, 'fix-page']],

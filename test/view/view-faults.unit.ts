@@ -41,7 +41,7 @@ it.each<[string, string]>([
   ['faults of spelling', `[${many(BYTES, () => '{"a":1,}')}]`],
   ['lines', `${'\n'.repeat(BYTES)},`],
 ])(
-  'a body full of %s takes at most ten times what one of its length with one fault does',
+  'a body full of %s takes at most ten times the CPU of an equally long one with one fault',
   (_, full) => {
     expect(cpuRatio(times(full), times(ONE_FAULT))).toBeLessThan(10);
   },

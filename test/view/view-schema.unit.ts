@@ -6,7 +6,7 @@ import { readView } from '../../src/view/read-view.ts';
 import { ViewSchema } from '../../src/view/view-schema.ts';
 import { ACCEPTED, anyView, FULL_VIEW, INVALID, MINIMAL_VIEW } from '../support/views.ts';
 
-/** The view's fields as they are stored. */
+/** The view's stored fields. */
 function accepted(text: string): string {
   const view = readView(text);
   if (isRefusal(view)) throw new Error(JSON.stringify(view));
@@ -76,7 +76,7 @@ describe('the detail of a refusal', () => {
     [changed({ pid: undefined }), '"pid" is required: a non-empty string.'],
     [
       changed({ mv: { vtt: 1, vt: 1, v30: 1, dlv: 1 }, url: 'x' }),
-      '"mv.vtt" is not a field of a view; did you mean "mv.vt"? The view has 2 faults, all listed in issues.',
+      '"mv.vtt" isn\'t a field of a view; did you mean "mv.vt"? The view has 2 faults, all listed in issues.',
     ],
   ])('%s', (text, detail) => {
     expect(refused(text).detail).toBe(detail);
@@ -92,7 +92,7 @@ describe('the faults of a view', () => {
     const lines = issues.map(({ field, message, expected, received }) =>
       [field, message, expected, received].join(' | '),
     );
-    const [unknown, time] = ['is not a field of a view', 'UTC timestamp with milliseconds'];
+    const [unknown, time] = ["isn't a field of a view", 'UTC timestamp with milliseconds'];
     expect(lines).toStrictEqual([
       `zz | ${unknown} | nothing | 1`,
       `url | must be a ${path} | ${path} | "x"`,
@@ -150,7 +150,7 @@ it.each([
     'The body is "[object Object]": an object was sent as text. Use JSON.stringify(view).',
   ],
   ['{"a":\n  1,}', 'Line 2, column 4: expected no comma before the closing "}".'],
-])('%j, which is not JSON, is refused with the place', (text, detail) => {
+])("%j, which isn't JSON, is refused with the place", (text, detail) => {
   expect(refused(text)).toStrictEqual({ code: 'malformed-json', detail });
 });
 

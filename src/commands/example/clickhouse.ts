@@ -1,7 +1,7 @@
 import { LineSchema } from '../../view/line.ts';
 import type { SchemaPart } from '../../view/pattern.ts';
 
-/** The columns of a table for views, made from the line's schema, so that no field is missing. */
+/** The columns of a table for views, made from the line's schema, so no field is missing. */
 export const COLUMNS = Object.entries(LineSchema.entries).map(([name, part]) => column(name, part));
 
 /** Returns a column's name, its type, and the expression that reads it from a line. */

@@ -32,7 +32,7 @@ export async function readInstallation(given: ServeSettings, self: Announced) {
     /** `--data`; with a stream store, the projects file's directory. */
     dir,
     isDirMissing: stats === undefined,
-    /** The owner of `dir`; a guess if it does not exist. A user or group without a name is its id. */
+    /** The owner of `dir`; a guess if it doesn't exist. A user or group without a name is its id. */
     user: stats === undefined ? 'viewlog' : userName(stats.uid).replace('#', ''),
     group: stats === undefined ? 'viewlog' : groupName(stats.gid).replace('#', ''),
     // The first id of a machine or an image.
@@ -61,7 +61,7 @@ async function siteOf(projects: string): Promise<string> {
 }
 
 /**
- * Returns the path if every template can contain it as it is. The programs that read the files
+ * Returns the path if every template can contain it unquoted. The programs that read the files
  * disagree about quotes, so the templates use none.
  * @throws {Fatal} exit 64 if they would interpret a character of it.
  */
@@ -71,7 +71,7 @@ export function plainPath(file: string): string {
   const name = printable(file, Infinity);
   throw new Fatal(
     EXIT.usage,
-    `Cannot put "${name}" into a configuration file: programs interpret its "${printable(odd)}"; ` +
+    `Can't put "${name}" into a configuration file: programs interpret its "${printable(odd)}"; ` +
       'use a path of letters, digits and / . _ @ + = : -',
   );
 }

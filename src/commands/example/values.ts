@@ -97,11 +97,11 @@ export const VALUES: Readonly<Record<string, ValueOf>> = {
   columnValues: () => COLUMNS.map(({ name, from }) => `  ${from} AS ${name}`).join(',\n'),
 };
 
-/** @throws {Fatal} exit 64 if the port is any free one, which another program cannot know. */
+/** @throws {Fatal} exit 64 if the port is any free one, which another program can't know. */
 function fixed(address: Address, flag: string): string {
   if (address.port > 0) return hostAndPort(address);
-  const why = 'port 0 is any free port, which is another one after each start';
-  throw new Fatal(EXIT.usage, `Give --${flag} a port: ${why}`);
+  const why = 'port 0 means a different free port at each start';
+  throw new Fatal(EXIT.usage, `Give --${flag} a fixed port: ${why}`);
 }
 
 /** @throws {Fatal} exit 64 with `--status off`. */
@@ -125,7 +125,7 @@ function caddyHealthPort({ settings: { host }, status }: Installation): Value {
   return status !== undefined && hosts.includes(status.host) ? status.port : '';
 }
 
-/** @throws {Fatal} exit 64 if the service's user cannot enter a directory on the way. */
+/** @throws {Fatal} exit 64 if the service's user can't enter a directory on the way. */
 function runCommand(of: Installation): string {
   const { settings, dir, program, runtime, owner } = of;
   const { projects, store, 'status-token-file': token, 'nats-creds': creds } = settings;
@@ -133,7 +133,7 @@ function runCommand(of: Installation): string {
   for (const path of [runtime, program, ...files]) {
     const closed = path === undefined || owner === undefined ? undefined : closedTo(owner, path);
     if (closed === undefined) continue;
-    const what = `${owner!.name} runs the service, but may not enter "${closed}", where "${path}" is`;
+    const what = `${owner!.name} runs the service, but can't enter "${closed}", where "${path}" is`;
     throw new Fatal(EXIT.usage, `${what}; move it, for instance to /usr/local/bin or /var/lib`);
   }
   const written = store === undefined ? [dir] : [];
@@ -155,11 +155,11 @@ function isAnyUnder(places: RegExp, { settings, dir, program, runtime }: Install
   );
 }
 
-/** @throws {Fatal} exit 64 if viewlog runs on Deno or Bun, which cannot take over a socket. */
+/** @throws {Fatal} exit 64 if viewlog runs on Deno or Bun, which can't use a passed socket. */
 function socketAddress({ settings: { host, port }, runtime = 'node' }: Installation): string {
   if (!/(^|\/)node[^/]*$/.test(runtime)) {
     const hint = 'run viewlog on Node, or as a single executable';
-    throw new Fatal(EXIT.usage, `Deno and Bun cannot take over a socket of systemd; ${hint}`);
+    throw new Fatal(EXIT.usage, `Deno and Bun can't use a socket from systemd; ${hint}`);
   }
   return fixed({ host, port }, 'port');
 }
@@ -177,7 +177,7 @@ function settingsInside({ settings, texts, status, dir }: Installation): Texts {
     const below = relative(dir, file);
     if (!below.startsWith('..')) return `/data/${below}`;
     const hint = 'the container sees no other directory; move the file there';
-    throw new Fatal(EXIT.usage, `"${file}" is not in "${dir}", and ${hint}`);
+    throw new Fatal(EXIT.usage, `"${file}" isn't in "${dir}", and ${hint}`);
   };
   return {
     ...texts,

@@ -1,6 +1,6 @@
 // The script that `viewlog snippet` prints for a project's pages. The build minifies it, and the
 // command replaces the names declared here by values. Every page loads every byte of it, so it is
-// terse. Browsers older than 2021 cannot parse it, and send nothing.
+// terse. Browsers older than 2021 can't parse it, and send nothing.
 
 /** The project's id. */
 declare const PROJECT: string;
@@ -76,7 +76,7 @@ interface NavigationEvent extends Event {
           // oxlint-disable-next-line no-console -- the page's developer looks there
           answer.ok || answer.json().then((problem) => console.warn(key, problem.detail)),
       )
-      // The browser logs a view that could not be sent, and an answer that is not viewlog's.
+      // The browser logs a view that couldn't be sent, and an answer that isn't viewlog's.
       .then(post, post);
   };
 
@@ -183,7 +183,7 @@ interface NavigationEvent extends Event {
   try {
     why = localStorage.viewlog == 'off' && 'localStorage.viewlog';
   } catch {
-    // Without storage, nobody has turned it off.
+    // Without storage, the script can't have been turned off.
   }
   why ||=
     (globals as unknown) != top

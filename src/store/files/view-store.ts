@@ -6,20 +6,20 @@
 // Durable. `append` resolves to an id once the whole line is in the file and, with `disk`, synced:
 // by an fdatasync that began after the write, or because the write itself syncs (O_DSYNC). The line
 // then survives kill -9 and a power cut. With `os` it resolves once write() has returned: the line
-// survives kill -9, not a power cut. Nothing is acknowledged from memory, and nothing after a failed
-// sync, because no later sync reports what that one lost: the process must end.
+// survives kill -9, not a power cut. Nothing is acknowledged from memory, and nothing after a
+// failed sync, because no later sync reports what that one lost: the process must end.
 //
 // Group commit. While one batch is written and synced, the next one fills. Under load many views
-// share the cost of a sync; a lone view does not wait for others.
+// share the cost of a sync; a lone view doesn't wait for others.
 //
-// A crash can lose lines that were not acknowledged. It can leave whole lines that were not
-// acknowledged, and half a line at the end of the file. The next process that opens the file ends the
-// half line with a newline.
+// A crash can lose lines that weren't acknowledged. It can leave whole lines that weren't
+// acknowledged, and a fragment at the end of the file. The next process that opens the file seals
+// the fragment with a newline.
 //
-// A full disk. Whole lines that are in the file are synced and acknowledged. The first line that does
-// not fit is refused, but half of it may be in the file, which is never truncated or overwritten. The
-// rest stays in memory, and is written before anything else once there is space. That view is then
-// stored although its sender got a 503. Writing the rest is also the test for space.
+// A full disk. Whole lines that are in the file are synced and acknowledged. The first line that
+// doesn't fit is refused, but part of it may be in the file, which is never truncated or
+// overwritten. The rest stays in memory, and is written before anything else once there is space.
+// That view is stored although its sender got a 503. Writing the rest is also the test for space.
 //
 // One loop does everything that touches the disk, one step at a time: commit a batch, or check the
 // file and the free space and, after an error, try again. Timers only set what is due.
@@ -42,7 +42,7 @@ export interface ViewStoreOptions extends DirectoryOptions {
   readonly now: () => number;
   /**
    * Called once if the store can't continue: the process must end with this exit code and message.
-   * The store has not logged them.
+   * The store hasn't logged them.
    */
   readonly onFatal: (fatal: Fatal) => void;
   /** The time between two checks of the file's path, the free space and a stuck disk. */
@@ -54,7 +54,7 @@ const POLL_MS = 800;
 const STUCK_MS = 10_000;
 
 const FAILED = 'the disk has failed';
-const STUCK = 'the disk does not answer';
+const STUCK = "the disk doesn't answer";
 
 export type ViewStoreState = ReturnType<LocalViewStore['state']>;
 
@@ -91,7 +91,7 @@ export class LocalViewStore implements ViewStore {
   }
 
   /**
-   * Seals the newest view file, and begins to check the disk. A full disk does not keep the
+   * Seals the newest view file, and begins to check the disk. A full disk doesn't keep the
    * store from starting: it refuses views until there is space.
    * @throws {Fatal} exit 73 if the newest file can't be opened, 74 if a sync fails.
    */
@@ -119,7 +119,7 @@ export class LocalViewStore implements ViewStore {
   /**
    * Refuses new views, writes and syncs the queue, closes the file.
    * @throws {Fatal} the error that `onFatal` got, before or meanwhile; exit 74 if it takes longer,
-   *   or if the file is left with half a line.
+   *   or if the file is left with a fragment.
    */
   async close(timeoutMs: number): Promise<void> {
     this.#isClosing = true;
@@ -129,8 +129,8 @@ export class LocalViewStore implements ViewStore {
     });
     if (isFinished) return;
     const seconds = plural(timeoutMs / 1000, 'second');
-    const what = `Stopped before "${this.#writer.where}" was written and synced`;
-    throw new Fatal(EXIT.ioError, `${what}, after ${seconds}`);
+    const what = `before "${this.#writer.where}" was written and synced`;
+    throw new Fatal(EXIT.ioError, `Stopped after ${seconds}, ${what}`);
   }
 
   isInUse(day: string): boolean {
@@ -213,7 +213,7 @@ export class LocalViewStore implements ViewStore {
   }
 
   /**
-   * Also tries to write the rest of a half line, or to open the file, while nothing can be written.
+   * While nothing can be written, also tries to write the rest of a cut line, or to open the file.
    */
   async #checkDisk(): Promise<void> {
     this.#isCheckDue = false;
@@ -232,7 +232,7 @@ export class LocalViewStore implements ViewStore {
     this.#blocked = blocked;
     const { log } = this.#options;
     if (blocked !== undefined && before === undefined) {
-      log.error(`${blocked.message}; refusing views until it succeeds`);
+      log.error(`${blocked.message}; refusing views and retrying`);
       this.#refuseAll(blocked.reason);
     } else if (blocked === undefined && before !== undefined) {
       log.info(`Writing to "${this.#writer.where}" again`);
@@ -240,7 +240,7 @@ export class LocalViewStore implements ViewStore {
   }
 
   #die(error: unknown): void {
-    const message = `Cannot write to "${this.#writer.where}": ${errorText(error)}`;
+    const message = `Can't write to "${this.#writer.where}": ${errorText(error)}`;
     this.#fatal = error instanceof Fatal ? error : new Fatal(EXIT.ioError, message);
     this.#refuseAll(FAILED);
     this.#options.onFatal(this.#fatal);
@@ -265,7 +265,7 @@ export class LocalViewStore implements ViewStore {
     this.#isStuck = true;
     const seconds = plural(STUCK_MS / 1000, 'second');
     const { where } = this.#writer;
-    this.#options.log.error(`"${where}" has not answered for ${seconds}; refusing views`);
+    this.#options.log.error(`"${where}" hasn't answered for ${seconds}; refusing views`);
     this.#refuseAll(STUCK);
   }
 

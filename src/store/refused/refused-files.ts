@@ -1,5 +1,5 @@
 // Stores refused views in `refused-YYYY-MM-DD.ndjson`, outside the accept path. Best effort:
-// nothing is synced, and no error reaches a client or ends the process. Views that are not stored
+// nothing is synced, and no error reaches a client or ends the process. Views that aren't stored
 // are counted.
 import { errorText } from '../../base/exit.ts';
 import { MiB } from '../../base/format.ts';
@@ -41,12 +41,12 @@ export class RefusedFiles implements RefusedStore {
   #queuedChars = 0;
   #writing: Promise<void> | undefined;
   #day = '';
-  /** Bytes of the day's file that are not reserved for listed projects. */
+  /** Bytes of the day's file that aren't reserved for listed projects. */
   #unlistedBytes = 0;
   #isFullLogged = false;
   #isFailing = false;
   #isClosing = false;
-  /** Counts since the start; `droppedLines` were not stored. */
+  /** Counts since the start; `droppedLines` weren't stored. */
   readonly #counts = { storedLines: 0, storedBytes: 0, droppedLines: 0 };
 
   constructor(options: RefusedStoreOptions) {
@@ -66,7 +66,7 @@ export class RefusedFiles implements RefusedStore {
     this.#writing ??= this.#writeQueue();
   }
 
-  /** Returns why the view cannot be queued, if so. */
+  /** Returns why the view can't be queued, if so. */
   #obstacleTo({ text }: RefusedView): Dropped | undefined {
     const { maxBytesPerDay, minFreeBytes, freeBytes } = this.#options;
     if (maxBytesPerDay === 0) return 'off';
@@ -113,7 +113,7 @@ export class RefusedFiles implements RefusedStore {
       } catch (error) {
         const { dir, log } = this.#options;
         if (!this.#isFailing)
-          log.warn(`Cannot store refused views in "${dir}": ${errorText(error)}`);
+          log.warn(`Can't store refused views in "${dir}": ${errorText(error)}`);
         this.#isFailing = true;
       }
       const stored = this.#counts.storedLines - linesBefore;

@@ -19,7 +19,7 @@ export function refusedLine(
 
 const VIEW = ',"view":';
 
-/** A refused view as it is read back. */
+/** A refused view, read back. */
 export interface StoredRefusal {
   readonly id: string;
   /** The UTC day of `id`, `YYYY-MM-DD`. */

@@ -27,7 +27,7 @@ const DAY_NS = DAY_MS * 1e6;
 /**
  * Stores refused views in a stream of their own, as `refused.<project>` or, for unlisted ids,
  * `refused.unlisted`. The stream drops its oldest messages at its limits. Best effort: no error
- * reaches a client or ends the process, and views that are not stored are counted.
+ * reaches a client or ends the process, and views that aren't stored are counted.
  * @throws {Fatal} exit 78 if the stream belongs to another program, or a permission is missing.
  */
 export async function createRefusedStream(options: RefusedStreamOptions) {
@@ -54,18 +54,18 @@ export async function createRefusedStream(options: RefusedStreamOptions) {
   } catch (error) {
     cluster.refuseDenied(error);
     if (error instanceof Fatal && error.exitCode === EXIT.badConfiguration) throw error;
-    log.warn(`Cannot store refused views in stream ${stream}: ${printable(errorText(error))}`);
+    log.warn(`Can't store refused views in stream ${stream}: ${printable(errorText(error))}`);
   }
   return new RefusedStream(options);
 }
 
 /**
- * Returns why the stream is not viewlog's, whose limits would delete another program's messages.
+ * Returns why the stream isn't viewlog's, whose limits would delete another program's messages.
  */
 export function ownerFault({ name, subjects, discard }: StreamConfig): string | undefined {
   if (subjects.join() === SUBJECTS && discard === 'old') return undefined;
   return (
-    `Stream ${name} is not viewlog's (subjects ${subjects.join(', ')}); name another with ` +
+    `Stream ${name} isn't viewlog's (subjects ${subjects.join(', ')}); name another with ` +
     '--nats-stream, or store no refused views with --max-refused 0'
   );
 }
@@ -91,7 +91,7 @@ class RefusedStream implements RefusedStore {
     onDropped(why);
   }
 
-  /** Returns why the view cannot be published, if so. */
+  /** Returns why the view can't be published, if so. */
   #obstacleTo({ text }: RefusedView): Dropped | undefined {
     const { cluster, maxBytes } = this.#options;
     if (maxBytes === 0) return 'off';
@@ -99,7 +99,7 @@ class RefusedStream implements RefusedStore {
     return this.#publisher.bytes + text.length > WAITING_BYTES_MAX ? 'too-many' : undefined;
   }
 
-  /** Views that were sent still arrive before the connection ends, but are not counted. */
+  /** Views that were sent still arrive before the connection ends, but aren't counted. */
   close(): void {
     this.#isClosing = true;
     this.#publisher.close();

@@ -41,7 +41,7 @@ const CHECK_MS = 1_000;
 
 /**
  * Finds the stream, or creates it.
- * @throws {Fatal} exit 69 if the cluster does not answer, 78 if views must not go there.
+ * @throws {Fatal} exit 69 if the cluster doesn't answer, 78 if views must not go there.
  */
 export async function createStreamStore(options: StreamStoreOptions): Promise<StreamStore> {
   const { cluster, stream } = options;
@@ -55,7 +55,7 @@ export async function createStreamStore(options: StreamStoreOptions): Promise<St
   });
   const fault = configFault(info.config);
   if (fault !== undefined) {
-    throw new Fatal(EXIT.badConfiguration, `Stream ${stream} cannot store views: ${fault}`);
+    throw new Fatal(EXIT.badConfiguration, `Stream ${stream} can't store views: ${fault}`);
   }
   refuseSmall(info.config, options);
   // Finds out whether viewlog may publish views. It is no fault if the stream has no leader yet.
@@ -112,7 +112,7 @@ export class StreamStore implements ViewStore {
     return { id };
   }
 
-  /** Refuses new views, and those that are not acknowledged by now. */
+  /** Refuses new views, and those that aren't acknowledged by now. */
   close(): void {
     this.#isClosing = true;
     this.#endChecks();
@@ -132,7 +132,7 @@ export class StreamStore implements ViewStore {
         /** The server that viewlog is connected to, as `host:port`. */
         server: cluster.server,
         connectionLosses: cluster.losses,
-        /** Views that were not acknowledged. */
+        /** Views that weren't acknowledged. */
         failures: { ...this.#failures },
         /** The stream when it was last seen: its size, leader and replicas. */
         seen,

@@ -113,7 +113,7 @@ try() {
   inside mv "$data/good.json" "$data/projects.json"
   inside systemctl reload viewlog
 
-  # systemd does not retry a fault that only the operator can fix.
+  # systemd doesn't retry a fault that only the operator can fix.
   inside systemctl stop viewlog
   [[ $(state Result) == success ]]
   inside mv "$data/projects.json" "$data/away.json"

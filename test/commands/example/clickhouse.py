@@ -56,4 +56,4 @@ with session.Session() as clickhouse:
     how = "date_time_input_format = 'best_effort', input_format_skip_unknown_fields = 1"
     ask(f"INSERT INTO views SETTINGS {how} FORMAT JSONEachRow {sent}")
     assert ask("SELECT cf, mv.dlv, hc FROM views WHERE toSecond(ts) = 5") == '[{"a": [1]}, "x"]\t-7\ttrue\n'
-print("ClickHouse takes it")
+print("ClickHouse accepts it")

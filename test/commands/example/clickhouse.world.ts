@@ -11,7 +11,7 @@ it.skipIf(!isHere(`${PYTHON_PACKAGES}/chdb`))(
     const { code, stdout, stderr } = await startProgram(['python3', script], { env }).ended;
     expect([code, stdout + stderr]).toStrictEqual([
       0,
-      expect.stringContaining('ClickHouse takes it'),
+      expect.stringContaining('ClickHouse accepts it'),
     ]);
   },
 );

@@ -28,7 +28,7 @@ function ownedDirectory(): string {
 }
 
 describe('the Dockerfile', () => {
-  it('copies the bundle to a base with Node, and the executable to one without', async () => {
+  it('copies the bundle to an image with Node, and the executable to one without Node', async () => {
     const text = await exampleOf('dockerfile');
     expect(after('FROM', text)).toStrictEqual(['node:26-slim']);
     expect(after('COPY', text)).toStrictEqual(['--chmod=755 viewlog.mjs /usr/local/bin/viewlog']);

@@ -12,20 +12,19 @@ const READERS = ['fluent-bit', 'vector', 'filebeat', 'rsyslog', 'clickhouse'];
 const NAMES = [...SERVERS, ...METRICS, ...READERS];
 
 describe('example', () => {
-  it('lists the names, and also for an unknown one', async () => {
+  it('lists the names, and lists them again for an unknown name', async () => {
     const { code, stdout } = await run(['example']);
     const names = Array.from(stdout.matchAll(/^ {2}([a-z-]+) +\S.*$/gm), ([, name]) => name);
     expect([code, names]).toStrictEqual([0, NAMES]);
-    const stderr = `error: There is no example "filebeet"; there are ${NAMES.join(', ')}\n`;
+    const stderr = `error: Unknown example "filebeet"; choose one of ${NAMES.join(', ')}\n`;
     expect(await run(['example', 'filebeet'])).toMatchObject({ code: 64, stdout: '', stderr });
   });
 
-  it('refuses port 0, which another program cannot know', async () => {
+  it("refuses port 0, which another program can't know", async () => {
     expect(await run(['example', 'nginx', '--port', '0'])).toMatchObject({
       code: 64,
       stdout: '',
-      stderr:
-        'error: Give --port a port: port 0 is any free port, which is another one after each start\n',
+      stderr: 'error: Give --port a fixed port: port 0 means a different free port at each start\n',
     });
   });
 
@@ -43,7 +42,7 @@ describe('example', () => {
       const missing = await start(args('/var/lib/no-such'), tempDir(), {}).ended;
       expect([missing.code, missing.stderr]).toStrictEqual([
         0,
-        'warning: "/var/lib/no-such" does not exist. The file runs viewlog as the user viewlog ' +
+        'warning: "/var/lib/no-such" doesn\'t exist. The file runs viewlog as the user viewlog ' +
           '(uid 1000); create the directory for that user first\n',
       ]);
       const ofRoot = await start(args('/'), tempDir(), {}).ended;

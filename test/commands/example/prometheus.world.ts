@@ -99,7 +99,7 @@ const TESTS = [testOf((one) => one[2], false), testOf((one) => one[3], true)];
 it.each([
   { of: 'files', isHere: true },
   { of: 'a stream', isHere: canRunNats() },
-])('every metric that an alert names is one of the scrape, of $of', async ({ of, isHere }) => {
+])('the scrape of $of has every metric that an alert names', async ({ of, isHere }) => {
   if (!isHere) return;
   const env = of === 'files' ? {} : { VIEWLOG_STORE: (await startNats()).url };
   const viewlog = await startWatched({ env });

@@ -61,8 +61,8 @@ describe.each([
   );
 });
 
-describe.skipIf(!isHere(CADDY))('caddy, while viewlog is away', () => {
-  it('holds views back until it is there again', async () => {
+describe.skipIf(!isHere(CADDY))('caddy, while viewlog restarts', () => {
+  it('holds views back until viewlog is ready again', async () => {
     const data = dataDirectory();
     const first = await startWatched({ data });
     const ports = optionsOf(first);

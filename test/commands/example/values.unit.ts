@@ -92,21 +92,21 @@ it.each([
     'mountedDir',
     '--projects /etc/p.json',
     {},
-    `"/etc/p.json" is not in "${DATA}", and the container`,
+    `"/etc/p.json" isn't in "${DATA}", and the container`,
   ],
-  ['settingsInside', '--status-token-file /etc/t', {}, `"/etc/t" is not in "${DATA}"`],
-  ['socketAddress', '', DENO, 'Deno and Bun cannot take over a socket of systemd'],
-  ['address', '--port 0', {}, 'Give --port a port: port 0 is any free port'],
-  ['socketAddress', '--port 0', {}, 'Give --port a port'],
-  ['statusAddress', '--status 127.0.0.1:0', {}, 'Give --status a port'],
-  ['publishedPorts', '--status 127.0.0.1:0', {}, 'Give --status a port'],
-  ['run', '', { program: '/opt/a b' }, 'Cannot put "/opt/a b" into a configuration file'],
+  ['settingsInside', '--status-token-file /etc/t', {}, `"/etc/t" isn't in "${DATA}"`],
+  ['socketAddress', '', DENO, "Deno and Bun can't use a socket from systemd"],
+  ['address', '--port 0', {}, 'Give --port a fixed port: port 0 means'],
+  ['socketAddress', '--port 0', {}, 'Give --port a fixed port'],
+  ['statusAddress', '--status 127.0.0.1:0', {}, 'Give --status a fixed port'],
+  ['publishedPorts', '--status 127.0.0.1:0', {}, 'Give --status a fixed port'],
+  ['run', '', { program: '/opt/a b' }, 'Can\'t put "/opt/a b" into a configuration file'],
 ])('%s with "%s" is refused', async (name, options, here, reason) => {
   await expect(valueOf(name, options, here)).rejects.toThrow(reason);
 });
 
 it.each([' ', '"', "'", '$', '%', '*', '\\', '\n', ',', '#', '\u202e'])(
-  'no path has %j, which some program interprets',
+  'a path with %j is refused, because some program interprets it',
   (odd) => {
     expect(() => plainPath(`/etc/a${odd}b`)).toThrow('into a configuration file: programs interp');
     expect(plainPath('/srv/Ærlig_1.2-x@y+z=:')).toBe('/srv/Ærlig_1.2-x@y+z=:');
@@ -128,7 +128,7 @@ it('the example names the only listed site; otherwise the operator enters a name
 });
 
 it.runIf(process.getuid?.() === 0)(
-  'no service is printed that its user could not start',
+  "a service that its user couldn't start is refused",
   async () => {
     const [home, data] = [tempDir(), tempDir()];
     chmodSync(home, 0o700);
@@ -137,7 +137,7 @@ it.runIf(process.getuid?.() === 0)(
     const program = `${home}/viewlog.mjs`;
     const run = (here: Partial<Installation>) => valueOf('run', `--data ${data}/d`, here);
     await expect(run({ owner, program })).rejects.toThrow(
-      `viewlog runs the service, but may not enter "${home}"`,
+      `viewlog runs the service, but can't enter "${home}"`,
     );
     chmodSync(home, 0o755);
     expect(await run({ owner, program })).toContain(program);

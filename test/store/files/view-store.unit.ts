@@ -1,4 +1,4 @@
-// Flags, modes, messages and the real file system, which the simulator does not have.
+// Flags, modes, messages and the real file system, which the simulator doesn't have.
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -88,8 +88,8 @@ describe('a full disk', () => {
     expect(await store.append(view(3))).toHaveProperty('id');
     expect(lines()).toHaveLength(2);
     expect(log.lines).toEqual([
-      `error: Cannot write "${path}": ENOSPC: made up by the test, write; ` +
-        'refusing views until it succeeds',
+      `error: Can't write "${path}": ENOSPC: injected by the test, write; ` +
+        'refusing views and retrying',
       `info: Writing to "${path}" again`,
     ]);
     await store.close(20_000);
@@ -98,7 +98,7 @@ describe('a full disk', () => {
   test.each([
     ['writes no bytes and gives no error', async () => 0],
     ['is always busy', () => Promise.reject(Object.assign(new Error(), { code: 'EAGAIN' }))],
-  ])('that %s is tried again now and then', async (_, writeNothing) => {
+  ])('that %s is retried, with pauses', async (_, writeNothing) => {
     let writes = 0;
     let isFull = true;
     const files: FileOps = {
@@ -119,18 +119,18 @@ describe('a full disk', () => {
     await store.close(20_000);
   });
 
-  test('at the stop: half a line stays, exit 74, and the next start ends it', async () => {
+  test('at a stop leaves a fragment and exit code 74; the next start seals it', async () => {
     const { store, disk, dir, text, path } = await openFaulty({ pollMs: 600_000 });
     disk.spaceBytes = 40;
     await store.append(view(1));
     await expect(store.close(20_000)).rejects.toMatchObject({
       exitCode: 74,
-      message: `"${path}" ends in half a line because the disk is full; the next start ends that line`,
+      message: `"${path}" ends in a fragment because the disk is full; the next start seals it`,
     });
     const again = await openStore({ dir });
     expect(text()).toHaveLength(41);
     expect(again.log.lines).toEqual([
-      `warn: "${path}" ended in half a line after a crash; ended that line with a newline`,
+      `warn: "${path}" ended in a fragment after a crash; sealed it with a newline`,
     ]);
     await again.store.close(20_000);
   });
@@ -172,7 +172,7 @@ test('a failed sync ends the process with exit 74 and the name of the file', asy
   const { store, disk, fatals, path } = await openFaulty();
   disk.fault = (operation) => (operation === 'fdatasync' ? { errno: 'ENOSPC' } : undefined);
   expect(await store.append(view(1))).toEqual({ unavailable: 'the disk has failed' });
-  const what = `Cannot sync "${path}": ENOSPC: made up by the test, fdatasync`;
+  const what = `Can't sync "${path}": ENOSPC: injected by the test, fdatasync`;
   expect(fatals.map(({ exitCode, message }) => [exitCode, message])).toEqual([
     [74, `${what}; check the disk, then start viewlog again`],
   ]);

@@ -70,7 +70,7 @@ describe('a refused view', () => {
     expect(store.state().storedBytes).toBe(Buffer.byteLength(text()));
   });
 
-  it('stays its own text, on one line', async () => {
+  it('keeps its text, on one line', async () => {
     const { store, views, text } = openRefused();
     const sent = '\ufeff{\r\n\t"p" : "\u2028\u2029\\n\\u2028",\n"p":"twice"\r}';
     store.keep({ code: 'invalid-view', project: '1', text: sent });
@@ -118,7 +118,7 @@ describe('a disk that', () => {
     return { disk, ...openRefused({ files: disk.files() }) };
   }
 
-  it('hangs costs a queue of bounded size, and does not hold up the stop', async () => {
+  it("hangs costs a queue of bounded size, and doesn't hold up the stop", async () => {
     const { disk, store } = openFaulty();
     disk.fault = () => new Promise(() => {});
     const text = JSON.stringify({ x: 'x'.repeat(9_992) });

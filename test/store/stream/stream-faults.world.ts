@@ -79,7 +79,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     expect(await accepts(viewlog)).toBe(true);
     expect(await nats.messages('VIEWS')).toHaveLength(2);
     expect(viewlog.stderr().match(/^error: .*$/gm)).toStrictEqual([
-      `error: The connection to NATS server 127.0.0.1:${node.port} is lost; connecting again`,
+      `error: Lost the connection to NATS server 127.0.0.1:${node.port}; reconnecting`,
     ]);
     expect(viewlog.stdout()).toContain(`Connected to NATS server 127.0.0.1:${node.port}\n`);
     const after = await viewlog.metrics();
@@ -101,7 +101,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
       expect(metrics['viewlog_publish_failures_total{reason="timeout"}']).toBeGreaterThan(0);
       // viewlog then publishes no views, and the client gives up the server.
       await until(async () => (await readiness(viewlog)).code === 503);
-      await until(() => viewlog.stderr().includes('is lost; connecting again'));
+      await until(() => viewlog.stderr().includes('; reconnecting'));
     } finally {
       node.signal('SIGCONT');
     }
@@ -121,8 +121,8 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     await makeStream(nats, { max_msgs: 3, discard: 'new' });
     const viewlog = await start(nats);
     for (let i = 0; i < 3; i++) expect(await accepts(viewlog)).toBe(true);
-    expect((await refusal(viewlog)).detail).toContain('the stream does not accept it');
-    // viewlog publishes nothing, and is not ready, until the stream has space.
+    expect((await refusal(viewlog)).detail).toContain("the stream doesn't accept the view");
+    // viewlog publishes nothing, and isn't ready, until the stream has space.
     const endMs = performance.now() + 7_000;
     while (performance.now() < endMs) {
       expect((await refusal(viewlog)).detail).toContain('the stream is full');
@@ -171,7 +171,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     const manager = await nats.manager();
     await manager.streams.update('VIEWS', { subjects: ['other.>'] });
     await until(async () => (await readiness(viewlog)).code === 503);
-    expect((await refusal(viewlog)).detail).toContain('the stream is not set up for views');
+    expect((await refusal(viewlog)).detail).toContain("the stream isn't set up for views");
     expect((await readiness(viewlog)).reasons.join()).toContain('add views.>');
     await manager.streams.delete('VIEWS');
     await until(async () =>
@@ -193,7 +193,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
   });
 
   it('finds a server again that was down when it started', async () => {
-    // Two servers that do not know each other, so that neither tells the client the other's
+    // Two servers that don't know each other, so that neither tells the client the other's
     // address.
     const [first, second] = [await startNats(), await startNats()];
     await makeStream(second);
@@ -212,7 +212,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
 const RUNTIMES = [NODE, DENO, BUN].filter(isPresent);
 
 // An election takes the three servers 4 to 9 seconds.
-describe.skipIf(!canRunNats())('a stream that three servers keep', () => {
+describe.skipIf(!canRunNats())('a stream that three servers store', () => {
   it('is created with three replicas, and loses nothing when its leader or a follower is killed', async () => {
     const loaded = await startLoaded(RUNTIMES);
     const { nats, collectors } = loaded;
@@ -245,7 +245,7 @@ describe.skipIf(!canRunNats())('a stream that three servers keep', () => {
     expect(answers).not.toContain(true);
     // Notices it even without views, so that a balancer in front does too.
     await until(async () => (await readiness(viewlog)).code === 503);
-    // The quorum may come back, so another collector starts all the same.
+    // The quorum may come back, so another collector starts anyway.
     const second = await start({ url: `nats://127.0.0.1:${last!.port}` });
     await refusal(second);
     await Promise.all(others.map((node) => node.start()));

@@ -47,7 +47,7 @@ describe.skipIf(!canRunNats())('a stream with logins', () => {
     const allow = (password: string): void =>
       writeFileSync(users, `users: [ { user: viewlog, password: ${password} } ]`);
     allow('s3cret');
-    // Without the name, the server would not read its configuration again. The path is relative to
+    // Without the name, the server wouldn't read its configuration again. The path is relative to
     // the configuration's directory.
     const config = `server_name: n0
 authorization { include "${'../'.repeat(20)}${users}" }`;
@@ -69,7 +69,7 @@ authorization { include "${'../'.repeat(20)}${users}" }`;
     await viewlog.signal('SIGTERM');
     const said = viewlog.stdout() + viewlog.stderr();
     expect(said.match(/Connected to NATS server/g)).toHaveLength(1);
-    expect(said.match(/is lost; connecting again/g)).toHaveLength(1);
+    expect(said.match(/Lost the connection.*; reconnecting/g)).toHaveLength(1);
   });
 
   it.each(RUNTIMES)('accepts a credentials file, on $name', async (runtime) => {
@@ -119,7 +119,7 @@ describe.skipIf(!canRunNats() || !isHere(OPENSSL))('a stream over TLS', () => {
         const { code, stderr } = await run(wrong, { runtime, env });
         expect([code, stderr]).toStrictEqual([
           69,
-          expect.stringMatching(/^error: Cannot reach .*\n$/),
+          expect.stringMatching(/^error: Can't reach .*\n$/),
         ]);
       }
     },
@@ -130,7 +130,7 @@ describe.skipIf(!canRunNats() || !isHere(OPENSSL))('a stream over TLS', () => {
     const store = `tls://localhost:${nats.nodes[0]!.port}`;
     const distrusted = await run(['serve', '--port=0', '--status=off', '--store', store]);
     expect(distrusted.code).toBe(69);
-    expect(distrusted.stderr).toMatch(/^error: Cannot reach .*certificate[^\n]*\n$/);
+    expect(distrusted.stderr).toMatch(/^error: Can't reach .*certificate[^\n]*\n$/);
     expect(distrusted.stderr).toContain(
       '(name a private authority with NODE_EXTRA_CA_CERTS, on Deno DENO_CERT)',
     );
@@ -139,7 +139,7 @@ describe.skipIf(!canRunNats() || !isHere(OPENSSL))('a stream over TLS', () => {
 
 /**
  * Returns the certificate of an authority, and a server's that it has signed.
- * @param name the only one in the server's certificate; its subject is nobody's name.
+ * @param name the only name in the server's certificate; its subject names no server.
  */
 function certified(name: string): { certificate: string; options: NatsOptions } {
   const dir = tempDir();

@@ -110,20 +110,20 @@ describe.skipIf(!canRunNats())('a start', () => {
     const { code, stdout, stderr } = await serve('nats://127.0.0.1:9,localhost:9');
     expect([code, stdout]).toStrictEqual([69, '']);
     expect(stderr).toMatch(
-      /^error: Cannot reach the NATS cluster at 127\.0\.0\.1:9, localhost:9: .*\n$/,
+      /^error: Can't reach the NATS cluster at 127\.0\.0\.1:9, localhost:9: .*\n$/,
     );
   });
 
   it.each<[string, RegExp, NatsOptions?, string?, ...string[]]>([
-    ['no credentials', /Cannot log in to .*; give --nats-creds, or user:password@HOST$/, USERS],
-    ['a wrong password', /Cannot log in to .*; check the credentials$/, USERS, 'viewlog:wr0ng@'],
-    ['a wrong token', /Cannot log in to .*; check the credentials$/, USERS, 'wr0ng@'],
+    ['no credentials', /Can't log in to .*; give --nats-creds, or user:password@HOST$/, USERS],
+    ['a wrong password', /Can't log in to .*; check the credentials$/, USERS, 'viewlog:wr0ng@'],
+    ['a wrong token', /Can't log in to .*; check the credentials$/, USERS, 'wr0ng@'],
     ['more replicas than servers', /replicas > 1 not supported/, {}, '', '--nats-replicas=3'],
     ['too large views', /messages of at most 1 MiB/, {}, '', '--max-view=1MiB'],
     ['no JetStream', /jetstream is not enabled/i, { jetstream: false }],
     ...RIGHTS.map((denied): [string, RegExp, NatsOptions, string] => [
       `no permission for ${denied}`,
-      /The NATS user may not publish to "\S+"; give it that permission$/,
+      /The NATS user isn't allowed to publish to "\S+"; grant that permission$/,
       { config: usersWithout(denied) },
       'viewlog:s3cret@',
     ]),
@@ -137,14 +137,14 @@ describe.skipIf(!canRunNats())('a start', () => {
   });
 
   it.each<[string, object, RegExp, string?]>([
-    ['VIEWS', { storage: 'memory' }, /^error: Stream VIEWS cannot store views: it keeps messages/],
+    ['VIEWS', { storage: 'memory' }, /^error: Stream VIEWS can't store views: it keeps messages/],
     ['VIEWS', { max_msg_size: 10_000 }, /messages of at most .* \(max_msg_size\), too little for/],
     [
       'VIEWS_REFUSED',
       { subjects: ['other.>'], max_bytes: 7e6 },
-      /^error: Stream VIEWS_REFUSED is not viewlog's \(subjects other.>\); name another with/,
+      /^error: Stream VIEWS_REFUSED isn't viewlog's \(subjects other.>\); name another with/,
     ],
-  ])('is refused with a stream %s with %j, which stays as it is', async (name, config, message) => {
+  ])('is refused with a stream %s with %j, and changes nothing', async (name, config, message) => {
     const nats = await startNats();
     await makeStream(nats, { name, ...config });
     const { code, stderr } = await serve(nats.url);
@@ -152,7 +152,7 @@ describe.skipIf(!canRunNats())('a start', () => {
     expect((await nats.stream(name)).config).toMatchObject(config);
   });
 
-  it('warns of a server whose replicas can differ, at every start and in /readyz', async () => {
+  it('warns about a server whose replicas can differ, at every start and in /readyz', async () => {
     const nats = await startNats({ program: DEBIAN_NATS });
     for (let time = 0; time < 2; time++) {
       const viewlog = await startWatched({ args: ['--store', nats.url] });
@@ -165,7 +165,7 @@ describe.skipIf(!canRunNats())('a start', () => {
     }
   });
 
-  it('warns of a stream that drops old views, or has other replicas', async () => {
+  it('warns about a stream that drops old views, or has other replicas', async () => {
     const nats = await startNats();
     await makeStream(nats, { discard: 'old', max_bytes: 1024 * 1024 });
     const args = ['--store', nats.url, '--nats-replicas', '3'];
