@@ -43,7 +43,7 @@ describe('the unit', () => {
     const run = `${process.execPath} ${BUNDLE}`;
     const own = `--data ${data} --projects ${data}/p.json`;
     expect(valuesOf(unit, 'ExecStart')).toStrictEqual([
-      `${run} serve --port 9000 ${own} --max-view 64KiB --keep-days 30`,
+      `${run} serve --port 9000 ${own} --durability disk --max-view 64KiB --keep-days 30`,
     ]);
     expect(valuesOf(unit, 'ExecReload')).toContain(`${run} check ${own}`);
   });
