@@ -8,7 +8,8 @@
 //
 // `?` is written and synced before a view is sent, `+` after it was accepted, `-` after it was
 // definitely not accepted. An id with `?` as its last state may have been accepted, and is never
-// sent again unless the operator appends a `-`.
+// sent again unless the operator appends a `-`. A line that ends with `!` is the start of an event
+// that a crash cut: it doesn't count.
 import { dirname } from 'node:path';
 import { EXIT, Fatal, errorText } from '../base/exit.ts';
 import { clip, copyOf, printable } from '../base/text.ts';
@@ -24,16 +25,21 @@ import { msOfId } from '../store/stamp.ts';
 export type SentState = '?' | '+' | '-';
 
 const EVENT = /^([0-9a-f-]{36}) ([-+?])(.*)$/s;
+/** An event that is whole without its newline. */
+const SHORT_EVENT = /^([0-9a-f-]{36}) ([-+])$/;
 /** A crash can leave the start of an event, or NULs. */
-const TORN = /^[0-9a-f-]{0,36} ?\0*$/;
+const TORN = /^[0-9a-f-]{0,36} ?\0*$|!$/;
 const ORIGIN_LENGTH_MAX = 200;
+
+/** The end of a file, of an event that lacks its newline, or of the start of an event. */
+type Ending = '' | '\n' | '!\n';
 
 interface Day {
   readonly path: string;
   /** The last state of each id. */
   readonly states: Map<string, SentState>;
-  /** False: it has no newline at its end. */
-  isEnded: boolean;
+  /** What has to follow the last event before the next one. */
+  ending: Ending;
   /** Open for append once something was recorded. */
   fd?: number;
 }
@@ -65,8 +71,8 @@ export class ReplayRecord {
   async append(view: StoredRefusal, state: SentState, project: string): Promise<void> {
     const day = await this.#read(view.day);
     const about = state === '?' ? ` ${aboutOf(view, project)}` : '';
-    await this.#write(day, `${day.isEnded ? '' : '\n'}${view.id} ${state}${about}\n`);
-    day.isEnded = true;
+    await this.#write(day, `${day.ending}${view.id} ${state}${about}\n`);
+    day.ending = '';
     day.states.set(view.id, state);
   }
 
@@ -86,8 +92,8 @@ export class ReplayRecord {
     if (found === undefined) {
       const path = recordPath(this.#dir, day);
       const states = new Map<string, SentState>();
-      const isEnded = await readEvents(path, (id, state) => states.set(copyOf(id), state));
-      found = { path, states, isEnded };
+      const ending = await readEvents(path, (id, state) => states.set(copyOf(id), state));
+      found = { path, states, ending };
       this.#days.set(day, found);
     }
     return found;
@@ -163,22 +169,26 @@ type OnEvent = (id: string, state: SentState, about: string) => void;
 /**
  * Reads the events of a record. The start of an event at its end is left out: the view wasn't sent
  * before the event was complete.
- * @returns whether the record ends with a newline, or is empty or missing.
  */
-async function readEvents(path: string, onEvent: OnEvent): Promise<boolean> {
-  if ((await ifPresent(systemFiles.stat(path))) === undefined) return true;
+async function readEvents(path: string, onEvent: OnEvent): Promise<Ending> {
+  if ((await ifPresent(systemFiles.stat(path))) === undefined) return '';
   let number = 0;
-  let isEnded = true;
-  for await (const { lines, isUnended } of readBlocks(path)) {
-    isEnded = !isUnended;
+  let rest = '';
+  for await (const { lines, text, isUnended } of readBlocks(path)) {
+    rest = isUnended ? text.slice(text.lastIndexOf('\n') + 1) : '';
     for (const line of lines()) {
       number += 1;
+      if (TORN.test(line)) continue;
       const [, id, state, about = ''] = EVENT.exec(line) ?? [];
-      if (id !== undefined) onEvent(id, state as SentState, about);
-      else if (!TORN.test(line)) throw notARecord(path, number, line);
+      if (id === undefined) throw notARecord(path, number, line);
+      onEvent(id, state as SentState, about);
     }
   }
-  return isEnded;
+  if (rest === '') return '';
+  const [, id, state] = SHORT_EVENT.exec(rest) ?? [];
+  if (id === undefined) return '!\n';
+  onEvent(id, state as SentState, '');
+  return '\n';
 }
 
 const notARecord = (path: string, number: number, line: string): Fatal =>

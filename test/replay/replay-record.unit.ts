@@ -23,7 +23,7 @@ function recordOf(found?: string) {
   return { dir, path, reopen, record: reopen(), text: () => readFileSync(path, 'utf8') };
 }
 
-it.each([ID(2).slice(0, 20), ID(2), `${ID(2)} ?`, `${ID(2)} ? 100000\0`, `${ID(2)} \0\0`, '\0\0'])(
+it.each([ID(2).slice(0, 20), ID(2), `${ID(2)} ? 1`, `${ID(2)} ? 10\0`, `${ID(2)} \0\0`, '\0\0'])(
   'goes on after a crash that left %j',
   async (torn) => {
     const { record, reopen, text } = recordOf(`${ID(1)} ? 9 x\n${torn}`);
@@ -31,10 +31,20 @@ it.each([ID(2).slice(0, 20), ID(2), `${ID(2)} ?`, `${ID(2)} ? 100000\0`, `${ID(2
     expect(states).toStrictEqual(['?', undefined]);
     await record.append(viewOf(3), '?', '9');
     await record.close();
-    expect(text()).toBe(`${ID(1)} ? 9 x\n${torn}\n${ID(3)} ? 9 origin-not-allowed\n`);
-    expect(await reopen().stateOf(viewOf(3))).toBe('?');
+    expect(text()).toBe(`${ID(1)} ? 9 x\n${torn}!\n${ID(3)} ? 9 origin-not-allowed\n`);
+    const found = await Promise.all([1, 2, 3].map((n) => reopen().stateOf(viewOf(n))));
+    expect(found).toStrictEqual(['?', undefined, '?']);
   },
 );
+
+it.each(['+', '-'] as const)('a last "ID %s" counts without its newline too', async (state) => {
+  const { record, reopen } = recordOf(`${ID(1)} ? 9 x\n${ID(1)} ${state}`);
+  expect(await record.stateOf(viewOf(1))).toBe(state);
+  await record.append(viewOf(2), '?', '9');
+  await record.close();
+  const found = await Promise.all([1, 2].map((n) => reopen().stateOf(viewOf(n))));
+  expect(found).toStrictEqual([state, '?']);
+});
 
 it.each(['{"sequence":1}\n', `${ID(1)} +\n${ID(2)} *\n`])('refuses %j', async (found) => {
   const { record, text } = recordOf(found);
