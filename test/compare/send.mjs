@@ -1,12 +1,12 @@
 import { Agent, request } from 'node:http';
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { BODY, ORIGIN } from '../bench/request.mjs';
 
 const CONNECTIONS = 32;
 
 /**
  * Sends views with the numbers 0, 1, 2 … as `pid`, limited to a number per second.
- * @param fault called when the last one is sent, while requests are in flight.
+ * @param fault called when the last one is sent.
  * @returns the numbers of those that were acknowledged.
  */
 export async function sendViews(port, { views, perSecond }, fault = () => {}) {
@@ -34,8 +34,10 @@ export async function sendViews(port, { views, perSecond }, fault = () => {}) {
       const number = next++;
       await setTimeout(startedMs + (1000 * number) / perSecond - performance.now());
       const answered = post(number);
-      // The request leaves first.
-      if (number === views - 1) setImmediate(fault);
+      if (number === views - 1) {
+        await setImmediate(); // the request leaves first
+        fault();
+      }
       await answered;
     }
   };
