@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { isHere, TOOLS } from './support/runtimes.ts';
 import { storedViews } from './support/stored-views.ts';
+import { tempDir } from './support/temp-dir.ts';
 
 // Programs that read viewlog's files.
 
@@ -61,5 +63,33 @@ it.skipIf(!isHere('/usr/bin/jq'))('jq and Python read every line as viewlog wrot
     expect(text.trimEnd().split('\n').map(parsed)).toStrictEqual(lines.map(parsed));
   }
 });
+
+/** Returns the manual's commands for jq, or its query for DuckDB, with the path of the files. */
+function commandsOf(pattern: RegExp, files: string): string[] {
+  const page = readFileSync(join(import.meta.dirname, '../src/manual/looking.md'), 'utf8');
+  const found = Array.from(page.matchAll(pattern), ([, command]) => command!);
+  return found.map((command) => command.replace(/views-[\w*-]+\.ndjson/, files));
+}
+
+it.skipIf(!isHere(DUCKDB) || !isHere('/usr/bin/jq'))(
+  "the manual's commands read past a fragment",
+  async () => {
+    const { lines } = await storedViews();
+    const file = join(tempDir(), 'views-2026-01-31.ndjson');
+    const fragment = lines[0]!.slice(0, '{"ts":'.length);
+    writeFileSync(file, `${[lines[0], fragment, ...lines.slice(1)].join('\n')}\n`);
+    const views = lines.map((line) => JSON.parse(line) as { p: string; url: string });
+    const commands = commandsOf(/^(jq .*?)( > january.ndjson)?$/gm, file);
+    const answers = commands.map((command) =>
+      execFileSync('bash', ['-c', command.replace(' | head', '')], { encoding: 'utf8' }),
+    );
+    const urls = answers[0]!.match(/^ *\d+/gm)!.map(Number);
+    const own = views.filter(({ p }) => p === '1000001');
+    expect(urls.reduce((a, b) => a + b)).toBe(lines.length);
+    expect(answers[1]!.trimEnd().split('\n').map(parsed)).toStrictEqual(own);
+    const rows = await query(commandsOf(/^duckdb -c "([^"]*)"/gm, file)[0]!);
+    expect(rows.reduce((sum, [, , count]) => sum + Number(count), 0)).toBe(lines.length);
+  },
+);
 
 const parsed = (line: string): unknown => JSON.parse(line);

@@ -83,8 +83,11 @@ describe.skipIf(!isHere(DUCKDB))('DuckDB computes the receipt', () => {
       runAndReadAll(sql: string): Promise<{ getRowsJson(): unknown[][] }>;
     }
     const connection = await (await DuckDBInstance.create()).connect();
-    const files = `read_ndjson('${data}/views-*.ndjson', union_by_name = true, ignore_errors = true)`;
-    await connection.run(`CREATE TABLE views AS SELECT ts, id FROM ${files} WHERE pid IS NOT NULL`);
+    const files = `read_ndjson_objects('${data}/views-*.ndjson', ignore_errors = true)`;
+    const columns = "(json->>'ts')::TIMESTAMP AS ts, (json->>'id')::UUID AS id";
+    await connection.run(
+      `CREATE TABLE views AS SELECT ${columns} FROM ${files} WHERE json IS NOT NULL`,
+    );
     const answers: string[] = [];
     for (const query of queries) {
       const rows = (await connection.runAndReadAll(query)).getRowsJson();
