@@ -93,7 +93,9 @@ export const yesOrNo = parser('yes or no', (value) =>
 
 export const timeZone = parser('a time zone such as Europe/Oslo or UTC', (value) => {
   try {
-    return new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone;
+    const { timeZone: name } = new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions();
+    // The runtimes rename some zones: Asia/Kathmandu to Asia/Katmandu.
+    return name.toLowerCase() === value.toLowerCase() ? name : value;
   } catch {
     return undefined;
   }

@@ -1,5 +1,7 @@
+import { readEnv } from '../base/env.ts';
 import { EXIT, Fatal } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
+import { timeZone } from '../base/option.ts';
 import { writeFile } from '../base/output.ts';
 import { printable } from '../base/text.ts';
 import * as commands from '../installation/commands.ts';
@@ -60,20 +62,25 @@ function calendarOf(settings: Settings<(typeof REPORT_OPTIONS)[number]>): Calend
   if (from !== undefined && last !== undefined) {
     throw new Fatal(EXIT.usage, '--last counts back from --to, or from today; leave out --from');
   }
-  const timeZone = settings['time-zone'] ?? systemTimeZone();
-  const calendar = new Calendar({ fromDay: from, toDay: to, last, timeZone, project }, new Date());
+  const asked = { fromDay: from, toDay: to, last, project };
+  const zone = settings['time-zone'] ?? systemTimeZone();
+  const calendar = new Calendar({ ...asked, timeZone: zone }, new Date());
   const { fromDay = '', toDay = fromDay } = calendar.selection;
   if (fromDay > toDay) throw new Fatal(EXIT.usage, `--from ${fromDay} is after --to ${toDay}`);
   return calendar;
 }
 
-/** @throws {Fatal} exit 64 if the system names no time zone. */
+/** @throws {Fatal} exit 64 if TZ isn't the name of a time zone. */
 function systemTimeZone(): string {
-  // Node has none if TZ isn't the name of one; an empty TZ means UTC.
-  const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone as string | undefined;
-  if (zone !== undefined) return zone === 'Etc/Unknown' ? 'UTC' : zone;
-  const tz = `TZ "${printable(process.env['TZ'] ?? '')}" isn't a time zone`;
-  throw new Fatal(EXIT.usage, `${tz}; set TZ or --time-zone to one, such as Europe/Oslo or UTC`);
+  // The runtimes read other forms of TZ, such as CET-1CEST and GMT+3, as UTC or with the wrong sign.
+  const tz = readEnv('TZ');
+  if (tz === '') return 'UTC';
+  const ofClock = new Intl.DateTimeFormat().resolvedOptions().timeZone as string | undefined;
+  const name = tz?.replace(/^:/, '') ?? ofClock ?? '';
+  const zone = timeZone.read(name);
+  if (zone !== undefined) return zone;
+  const fault = `TZ "${printable(tz ?? name)}" isn't the name of a time zone`;
+  throw new Fatal(EXIT.usage, `${fault}; set TZ or --time-zone to one, such as Europe/Oslo or UTC`);
 }
 
 /** A report works without the projects file, which need not be where the views are. */

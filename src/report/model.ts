@@ -100,7 +100,12 @@ function silentDays({ calendar, listed, projects, projectsById }: Totals, full: 
     const seen = projectsById.get(id)?.days ?? new Set();
     const first = [...seen].sort()[0] ?? '';
     const days = full.map(({ day }) => day).filter((day) => day > first && !seen.has(day));
-    return { project: id, views: projects.countOf(id), days: days.length, spans: spansOf(days) };
+    return {
+      project: id,
+      views: projects.get(id)?.count ?? 0,
+      days: days.length,
+      spans: spansOf(days),
+    };
   }).filter(({ days, views }) => days > 0 || views === 0);
 }
 
@@ -115,10 +120,14 @@ function lists(totals: Totals, top: number) {
     isExact: tally.isExact,
   });
   const named = (tally: Tally, nameOf = textOfBytewise) => list(tally.renamed(nameOf), short);
-  const titles = titlesByPage(totals.titles());
+  const pages = totals.pages.renamed(pageName);
   const page = (projectAndUrl: string) => {
     const [project, url] = split(projectAndUrl);
-    return { project, url: short(url), name: short(titles.get(projectAndUrl) ?? '') };
+    return {
+      project,
+      url: short(url),
+      name: short(textOfBytewise(pages.get(projectAndUrl)?.title ?? '')),
+    };
   };
   const campaign = (tags: string) => {
     const [campaign = '', source = '', medium = ''] = (JSON.parse(tags) as string[]).map(short);
@@ -127,7 +136,7 @@ function lists(totals: Totals, top: number) {
   const { referrers, entryPages } = totals;
   return {
     projects: named(totals.projects),
-    pages: list(totals.pages.renamed(pageName), page),
+    pages: list(pages, page),
     entryPages: list(entryPages.renamed(pageName), page),
     entryViews: entryPages.count,
     referrers: named(referrers),
@@ -162,16 +171,4 @@ function languageName(tag: string): string {
   } catch {
     return textOfBytewise(tag); // the line wasn't written by a collector
   }
-}
-
-/** Returns the title that most views of a page had, by its `pageName`. */
-function titlesByPage(titles: Tally): Map<string, string> {
-  const byPage = titles.renamed((text) => {
-    const [length, pageAndTitle] = split(text);
-    const page = pageAndTitle.slice(0, Number(length));
-    const title = textOfBytewise(pageAndTitle.slice(page.length));
-    return JSON.stringify([pageName(page), title]);
-  });
-  const rows = byPage.top().map(({ text }) => JSON.parse(text) as [string, string]);
-  return new Map(rows.toReversed());
 }

@@ -29,7 +29,9 @@ function listOf<K extends v.GenericSchema>(key: K, description: string) {
 const page = v.object({
   project: text,
   url: describedText('The decoded path; with its query only if --query is given.'),
-  name: describedText('The title that most of its views had.'),
+  name: describedText(
+    'The title of more than half of its views, if there is one; otherwise one of its titles.',
+  ),
 });
 
 const campaign = v.object({ campaign: text, source: text, medium: text });
@@ -55,7 +57,9 @@ const silence = v.object({
   spans: v.array(span),
 });
 
-const DAYS = 'Every requested day; without a first day, from the first to the last day with views.';
+const DAYS =
+  'Every requested day; without a first day, from the first to the last day with views. If that is ' +
+  'more than 3,660 days, only the days with views.';
 const SILENT_DAYS =
   'Projects with full days without views after their first view, and listed active projects ' +
   'without any views.';
@@ -70,7 +74,9 @@ export const ReportSchema = v.object({
   projectNames: described(v.record(text, text), 'Names by id, from the projects file.'),
   views: viewsOf('All views of the requested days.'),
   before: v.optional(described(before, 'The previous period, if a first day was requested.')),
-  today: v.optional(described(today, 'Today so far, if today is requested and has views.')),
+  today: v.optional(
+    described(today, 'Today so far, if today is requested and it or yesterday has views.'),
+  ),
   lastWeek: v.optional(described(lastWeek, 'The last 7 full days, and the 7 full days before.')),
   averageDay: v.optional(viewsOf('Views per full day.')),
   busiestDay: v.optional(v.object({ day, views })),

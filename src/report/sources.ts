@@ -50,7 +50,7 @@ function sourceOf(host: string): string {
   return withoutWww(host);
 }
 
-const withoutWww = (host: string): string => host.replace(/^www\.(?=.)/, '');
+const withoutWww = (host: string): string => host.replace(/^www\.(?=[^.]+\.)/, '');
 
 /** The label of an absent text. */
 export const NONE = '(none)';
@@ -58,7 +58,8 @@ export const NONE = '(none)';
 export const INTERNAL = '(internal)';
 export const NOT_AN_ADDRESS = '(not an address)';
 
-const HOST = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#: ]+)/i;
+/** The dot after a full domain name isn't part of the host. */
+const HOST = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?(\[[^/?#\]]+\]|[^/?#: ]+?)\.?(?:[/?#: ]|$)/i;
 /** A host name has at most 253 characters. */
 const SITE_LENGTH_MAX = 300;
 /** The number of sources in memory per project. */

@@ -77,7 +77,7 @@ export function figuresOf(report: Report): Figure[] {
     ['Views', formatCount(views), today ? `${inDays}, ${average} per full day` : inDays],
     today
       ? ['Today so far', formatCount(today.views), `${change} ${timeMade(report)}`]
-      : ['Average day', average, 'views'],
+      : ['Views per full day', average, 'on average'],
     ['Busiest day', dayInWords(busiestDay.day), plural(busiestDay.views, 'view')],
     busiest,
   ];

@@ -63,7 +63,7 @@ it("the figures answer a site owner's questions", () => {
   ]);
   expect(said('2026-03-11', '2026-03-13').slice(0, 2)).toStrictEqual([
     'Views: 6, in 3 days',
-    'Average day: 2, views',
+    'Views per full day: 2, on average',
   ]);
   expect(said('2026-03-14')).toStrictEqual(['Views: 4, in 1 day', busiestHour]);
 });

@@ -12,7 +12,7 @@ export const NOW = new Date('2026-03-14T12:00:00Z');
 export const SITE: ProjectEntry = {
   id: '1000001',
   name: 'Example site',
-  origins: ['https://www.example.com', 'https://*.example.org'],
+  origins: ['https://www.example.com', 'https://*.example.org', 'http://[fd00::1]:8080'],
 };
 
 interface Asked extends Partial<Selection> {

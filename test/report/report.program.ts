@@ -72,17 +72,25 @@ it('reads both files of a day that was packed before its last views, but only on
   expect(await counted([one!, two!, three!])).toMatch(/^3 warning: .*\.ndjson is counted\n$/);
 });
 
-it('uses UTC if TZ is empty, and refuses a TZ that names no zone', async () => {
-  const options = { data: dataWith({ [NAME]: text([viewAt(DAY)]) }), env: { TZ: '' } };
-  expect((await run(['report'], options)).stdout).toContain(`${DAY} to ${DAY} (UTC)\n`);
-  const refused = await run(['report'], { ...options, env: { TZ: 'foo' } });
-  const said = /^error: TZ "foo" isn't a time zone; set TZ or --time-zone/;
-  expect([refused.code, refused.stdout, refused.stderr]).toStrictEqual([
-    64,
-    '',
-    expect.stringMatching(said),
-  ]);
+it.each([
+  ['', 'UTC'],
+  ['Asia/Kathmandu', 'Asia/Kathmandu'],
+  [':Europe/Oslo', 'Europe/Oslo'],
+  ['Etc/GMT+3', 'Etc/GMT+3'],
+])('with TZ=%s, the days are those of %s', async (TZ, zone) => {
+  const options = { data: dataWith({ [NAME]: text([viewAt(DAY)]) }), env: { TZ } };
+  expect((await run(['report'], options)).stdout).toContain(`${DAY} to ${DAY} (${zone})\n`);
 });
+
+it.each(['foo', 'GMT+3', 'CET-1CEST,M3.5.0,M10.5.0/3', '<+03>-3', 'Etc/Unknown'])(
+  'refuses TZ=%s, which is not the name of a zone',
+  async (TZ) => {
+    const options = { data: dataWith({ [NAME]: text([viewAt(DAY)]) }), env: { TZ } };
+    const { code, stdout, stderr } = await run(['report'], options);
+    expect([code, stdout]).toStrictEqual([64, '']);
+    expect(stderr).toContain(`error: TZ "${TZ}" isn't the name of a time zone; set TZ or`);
+  },
+);
 
 it('counts what it can read of a damaged packed file, and says so', async () => {
   const packed = gzipSync(text(storedLines(DAY, 2000)));
