@@ -100,12 +100,7 @@ function silentDays({ calendar, listed, projects, projectsById }: Totals, full: 
     const seen = projectsById.get(id)?.days ?? new Set();
     const first = [...seen].sort()[0] ?? '';
     const days = full.map(({ day }) => day).filter((day) => day > first && !seen.has(day));
-    return {
-      project: id,
-      views: projects.get(id)?.count ?? 0,
-      days: days.length,
-      spans: spansOf(days),
-    };
+    return { project: id, views: projects.countOf(id), days: days.length, spans: spansOf(days) };
   }).filter(({ days, views }) => days > 0 || views === 0);
 }
 
@@ -120,14 +115,10 @@ function lists(totals: Totals, top: number) {
     isExact: tally.isExact,
   });
   const named = (tally: Tally, nameOf = textOfBytewise) => list(tally.renamed(nameOf), short);
-  const pages = totals.pages.renamed(pageName);
+  const titles = titlesByPage(totals);
   const page = (projectAndUrl: string) => {
     const [project, url] = split(projectAndUrl);
-    return {
-      project,
-      url: short(url),
-      name: short(textOfBytewise(pages.get(projectAndUrl)?.title ?? '')),
-    };
+    return { project, url: short(url), name: short(titles.get(projectAndUrl) ?? '') };
   };
   const campaign = (tags: string) => {
     const [campaign = '', source = '', medium = ''] = (JSON.parse(tags) as string[]).map(short);
@@ -136,7 +127,7 @@ function lists(totals: Totals, top: number) {
   const { referrers, entryPages } = totals;
   return {
     projects: named(totals.projects),
-    pages: list(pages, page),
+    pages: list(totals.pages.renamed(pageName), page),
     entryPages: list(entryPages.renamed(pageName), page),
     entryViews: entryPages.count,
     referrers: named(referrers),
@@ -171,4 +162,19 @@ function languageName(tag: string): string {
   } catch {
     return textOfBytewise(tag); // the line wasn't written by a collector
   }
+}
+
+/** Returns the commonest title of each page, by its `pageName`; the latest one if it is forgotten. */
+function titlesByPage(totals: Totals): Map<string, string> {
+  const byPage = totals.titles().renamed((text) => {
+    const [length, pageAndTitle] = split(text);
+    const page = pageAndTitle.slice(0, Number(length));
+    const title = textOfBytewise(pageAndTitle.slice(page.length));
+    return JSON.stringify([pageName(page), title]);
+  });
+  const rows = byPage.top().map(({ text }) => JSON.parse(text) as [string, string]);
+  const latest = Array.from(totals.pages.all(), ({ text, title }) => {
+    return [pageName(text), textOfBytewise(title)] as const;
+  });
+  return new Map([...latest, ...rows.toReversed()]);
 }

@@ -30,7 +30,7 @@ const page = v.object({
   project: text,
   url: describedText('The decoded path; with its query only if --query is given.'),
   name: describedText(
-    'The title of more than half of its views, if there is one; otherwise one of its titles.',
+    'The title that most of its views had; beyond 100,000 titles, it may be the latest.',
   ),
 });
 

@@ -9,23 +9,9 @@ export interface Entry {
   count: number;
   /** The count of the previous period. */
   before: number;
-  /** For a page, the title of more than half of its views with a title, if there is one. */
+  /** For a page, its latest title, and how many views had it without being counted yet. */
   title: string;
-  /** The views with this title, less the others that had a vote. */
-  votes: number;
-}
-
-/**
- * Counts views with this title. Memory holds only one title.
- * Source: Boyer and Moore, MJRTY: a fast majority vote algorithm.
- */
-export function voteFor(title: string, entry: Entry, votes = 1): void {
-  if (entry.title === title) entry.votes += votes;
-  else if (entry.votes >= votes && entry.title !== '') entry.votes -= votes;
-  else {
-    entry.title = copyOf(title);
-    entry.votes = votes - entry.votes;
-  }
+  titled: number;
 }
 
 /**
@@ -39,13 +25,19 @@ export class Tally {
   count = 0;
   before = 0;
   readonly #entries = new Map<string, Entry>();
+  readonly #lengthMax: number;
+
+  /** @param lengthMax longer texts count as one if they are equal up to this length. */
+  constructor(lengthMax = TEXT_LENGTH_MAX) {
+    this.#lengthMax = lengthMax;
+  }
 
   /**
-   * @param text has a character for each byte. Longer texts than `TEXT_LENGTH_MAX` count as one if
-   *   they are equal up to this length.
+   * @param text has a character for each byte.
+   * @param views how many views have it.
    */
-  add(text: string, isBefore = false): Entry {
-    const key = text.length <= TEXT_LENGTH_MAX ? text : text.slice(0, TEXT_LENGTH_MAX);
+  add(text: string, isBefore = false, views = 1): Entry {
+    const key = text.length <= this.#lengthMax ? text : text.slice(0, this.#lengthMax);
     let entry = this.#entries.get(key);
     if (entry === undefined) {
       if (this.#entries.size >= TEXTS_MAX) this.#forgetRarerHalf();
@@ -53,8 +45,8 @@ export class Tally {
       this.#entries.set(entry.text, entry);
     }
     const period = isBefore ? 'before' : 'count';
-    entry[period] += 1;
-    this[period] += 1;
+    entry[period] += views;
+    this[period] += views;
     return entry;
   }
 
@@ -68,10 +60,13 @@ export class Tally {
       const entry = tally.#entries.get(name) ?? entryOf(name);
       entry.count += one.count;
       entry.before += one.before;
-      voteFor(one.title, entry, one.votes);
       tally.#entries.set(name, entry);
     }
     return tally;
+  }
+
+  all(): Iterable<Entry> {
+    return this.#entries.values();
   }
 
   /** Returns how many different texts there are, without those of the previous period only. */
@@ -79,8 +74,8 @@ export class Tally {
     return this.#counted().length;
   }
 
-  get(text: string): Readonly<Entry> | undefined {
-    return this.#entries.get(text);
+  countOf(text: string): number {
+    return this.#entries.get(text)?.count ?? 0;
   }
 
   /** Returns the most frequent texts, at most `length` of them, by default all. */
@@ -105,7 +100,7 @@ export class Tally {
   }
 }
 
-const entryOf = (text: string): Entry => ({ text, count: 0, before: 0, title: '', votes: 0 });
+const entryOf = (text: string): Entry => ({ text, count: 0, before: 0, title: '', titled: 0 });
 
 /**
  * Returns the value of a key; adds a new value if the key is missing.

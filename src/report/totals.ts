@@ -1,9 +1,10 @@
+import { copyOf } from '../base/text.ts';
 import type { ProjectEntry } from '../projects/projects-schema.ts';
 import type { Calendar } from './calendar.ts';
 import { campaignIn, withoutQuery } from './page-url.ts';
 import type { ViewLine } from './report-line.ts';
 import { INTERNAL, NONE, Sources } from './sources.ts';
-import { getOrCreate, Tally, TEXT_LENGTH_MAX, voteFor } from './tally.ts';
+import { type Entry, getOrCreate, Tally, TEXT_LENGTH_MAX } from './tally.ts';
 
 interface Project {
   /** The local days with views, the previous period's too. */
@@ -34,6 +35,7 @@ export class Totals {
   readonly templates = new Tally();
   readonly calendar: Calendar;
   readonly listed: readonly ProjectEntry[];
+  readonly #titles = new Tally(2 * TEXT_LENGTH_MAX);
   readonly #keepsQuery: boolean;
 
   /** @param keepsQuery true: pages keep their query. */
@@ -72,12 +74,33 @@ export class Totals {
     const page = this.pages.add(`${p} ${this.#keepsQuery ? url : withoutQuery(url)}`, isBefore);
     const campaign = campaignIn(url);
     this.projects.add(p, isBefore);
-    if (pn !== '' && !isBefore) voteFor(pn.slice(0, TEXT_LENGTH_MAX), page);
+    if (pn !== '' && !isBefore) this.#addTitle(page, pn);
     if (isEntry) this.entryPages.add(page.text, isBefore);
     if (source !== INTERNAL) this.referrers.add(source, isBefore);
     if (campaign !== undefined) this.campaigns.add(campaign, isBefore);
     this.languages.add(view.ubl || NONE, isBefore);
     this.templates.add(view['content.templateId'] || NONE, isBefore);
+  }
+
+  /** Most pages always have the same title, and comparing it is faster than counting each. */
+  #addTitle(page: Entry, title: string): void {
+    if (page.title !== title) {
+      this.#countTitle(page);
+      page.title = copyOf(title.slice(0, TEXT_LENGTH_MAX));
+    }
+    page.titled += 1;
+  }
+
+  #countTitle(page: Entry): void {
+    const { text, title, titled } = page;
+    if (titled > 0) this.#titles.add(`${text.length} ${text}${title}`, false, titled);
+    page.titled = 0;
+  }
+
+  /** Returns the titles: the length of a text of `pages`, a space, the text, and its title. */
+  titles(): Tally {
+    for (const page of this.pages.all()) this.#countTitle(page);
+    return this.#titles;
   }
 
   #projectOf(id: string): Project {

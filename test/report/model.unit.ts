@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { expect, it } from 'vitest';
 import { readable } from '../../src/report/page-url.ts';
 import { ReportSchema } from '../../src/report/schema.ts';
+import { TEXTS_MAX } from '../../src/report/tally.ts';
 import { daily, reportOn, rowsOf, viewAt } from './report-on.ts';
 
 const DAY = '2026-03-10';
@@ -47,6 +48,15 @@ it('paths are never decoded into a delimiter, a control or a mark that reorders 
   for (const text of ['/a%2Fb%3F', '/%1B[2J', '/%E2%80%AEtxt', '/%00', '/%C2%85', '/%FF', '/%']) {
     expect(readable(text)).toBe(text);
   }
+});
+
+it('a page has a title even if there are too many titles to count', () => {
+  const line = viewAt(DAY, { url: '/PAGE', pn: 'TITLE' });
+  const lines = Array.from({ length: 1.8 * TEXTS_MAX }, (_, i) =>
+    line.replace('PAGE', String(i % (0.9 * TEXTS_MAX))).replace('TITLE', `Title ${i}`),
+  );
+  const { pages } = reportOn(lines, { top: 100 });
+  expect([pages.isExact, pages.top.filter(({ key }) => key.name === '')]).toStrictEqual([true, []]);
 });
 
 it('campaigns are the utm parameters of the page, decoded', () => {
