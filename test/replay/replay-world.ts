@@ -367,17 +367,28 @@ export class ReplayWorld {
     return this.#storedTwice() ?? (await this.#miscounted());
   }
 
-  /** The page says how many were sent again, by the record. */
+  /** The page says how many views of each project were sent again, by the record. */
   async #miscounted(): Promise<string | undefined> {
     const days = fs
       .readdirSync(this.#dir)
       .flatMap((name) => /^refused-(.{10})\.nd.*yed$/.exec(name)?.[1] ?? []);
     const all = (await Promise.all(days.map((day) => readReplayed(this.#dir, day)))).flat();
-    const counted = all.reduce((sum, { refusedMs }) => sum + refusedMs.length, 0);
-    const stored = this.#stored().filter((pid) => this.#sent.get(pid)?.origin !== 'accepted');
-    const isRight =
-      counted <= stored.length && counted >= stored.length - this.#listedUnknown.length;
-    return isRight ? undefined : `${counted} counted, ${stored.length} stored`;
+    const pids = this.#pidsById();
+    const unknown = this.#listedUnknown.map((id) => pids.get(id)!);
+    const again = this.#stored().filter((pid) => this.#sent.get(pid)?.origin !== 'accepted');
+    for (const one of ['1', '2', '3']) {
+      const countOf = (some: readonly string[]): number =>
+        some.filter((pid) => this.#sent.get(pid)?.project === one).length;
+      const counted = all.reduce(
+        (sum, { project, refusedMs }) => sum + (project === one ? refusedMs.length : 0),
+        0,
+      );
+      const stored = countOf(again);
+      if (counted > stored || counted < stored - countOf(unknown)) {
+        return `project ${one}: ${counted} counted, ${stored} stored`;
+      }
+    }
+    return undefined;
   }
 
   #storedTwice(): string | undefined {

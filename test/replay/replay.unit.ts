@@ -1,8 +1,6 @@
 import {
   copyFileSync,
   existsSync,
-  mkdirSync,
-  readdirSync,
   readFileSync,
   renameSync,
   symlinkSync,
@@ -10,14 +8,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Fatal } from '../../src/base/exit.ts';
-import { acquireLock, REPLAY_LOCK_NAME } from '../../src/disk/lock.ts';
 import { systemFiles } from '../../src/disk/ops.ts';
-import { readReplayed } from '../../src/replay/replay-record.ts';
 import { type ReplayOptions, replayFiles } from '../../src/replay/replay.ts';
 import { refusedLine } from '../../src/store/refused/refused-line.ts';
 import { listening } from '../support/listening.ts';
@@ -131,14 +126,6 @@ describe('a replay', () => {
     expect(again.said).toMatch(/^.*: 6 lines\n {2}0 sent\n {2}3 sent before\n/);
   });
 
-  it("doesn't run beside another replay of the same directory: exit 73", async () => {
-    const { file, states, replay } = refusedViews(pages(1));
-    const lock = await acquireLock(dirname(file), { name: REPLAY_LOCK_NAME });
-    expect(await replay()).toMatchObject({ end: { exitCode: 73 }, bodies: [] });
-    await lock.release();
-    expect(states()).toBe('');
-  });
-
   const [first, second] = pages(2) as [string, string];
   it.each([
     // The last one was made by hand: not JSON inside a string.
@@ -237,22 +224,6 @@ describe('a replay', () => {
     expect(waitsMs[0]).toBeLessThanOrEqual(3000);
   });
 
-  it("recognises a view by its id, whatever its file's name and place", async () => {
-    const { dir, file, states, replay } = refusedViews(pages(2));
-    const files = ['copy.ndjson', 'elsewhere/x', 'packed.gz'].map((name) => join(dir, name));
-    mkdirSync(join(dir, 'elsewhere'));
-    for (const copy of files.slice(0, 2)) copyFileSync(file, copy);
-    writeFileSync(files[2]!, gzipSync(readFileSync(file)));
-    for (const paths of [[files[1]!], files, [file, file]]) await replay(accept, {}, paths);
-    expect(states()).toBe('++');
-    const { bodies, said } = await replay(accept, {}, [...files, file]);
-    expect([bodies, said.match(/2 sent before/g)?.length]).toStrictEqual([[], 4]);
-    const records = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((name) =>
-      name.endsWith('.replayed'),
-    );
-    expect(records).toStrictEqual([`${REFUSED}.replayed`]);
-  });
-
   it.each([
     [201, '++'],
     [429, '+-'],
@@ -266,30 +237,6 @@ describe('a replay', () => {
     };
     const { bodies } = await replay(respond, { stop: stopping.signal });
     expect([bodies.length, states()]).toStrictEqual([2, last]);
-  });
-
-  it('marks its requests, and records the project, code and Origin of each view', async () => {
-    const origin = 'https://www.example.com';
-    const lines = [
-      lineOf(0, viewOf('a'), origin),
-      lineOf(1, viewOf('b'), origin),
-      ...pages(3).slice(2),
-    ];
-    const { dir, replay } = refusedViews(lines);
-    expect(await readReplayed(dir, '2026-03-01')).toStrictEqual([]);
-    const marks: unknown[] = [];
-    await replay((response, count) => {
-      marks.push(response.req.headers['viewlog-replay']);
-      if (count === 2) response.destroy();
-      else accept(response, count);
-    });
-    await replay();
-    expect(marks).toStrictEqual(['1', '1']);
-    const [project, code] = ['1000001', 'project-not-activated'];
-    expect(await readReplayed(dir, '2026-03-01')).toStrictEqual([
-      { project, code, origin, refusedMs: [expect.any(Number)] },
-      { project, code, origin: undefined, refusedMs: [expect.any(Number)] },
-    ]);
   });
 
   it("needs a data directory, and doesn't create it: exit 73", async () => {
