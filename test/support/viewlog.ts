@@ -1,7 +1,6 @@
 import { spawn, type SpawnOptionsWithoutStdio } from 'node:child_process';
-import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import { onTestFinished } from 'vitest';
 import { sleep } from '../../src/base/time.ts';
 import { NODE, type Runtime } from './runtimes.ts';
@@ -154,17 +153,6 @@ export function linesOf(data: string, kind: 'views' | 'refused'): string[] {
     .filter((name) => name.startsWith(`${kind}-`) && name.endsWith('.ndjson'))
     .toSorted()
     .flatMap((name) => readFileSync(join(data, name), 'utf8').split('\n').slice(0, -1));
-}
-
-/** Copies the only file of refused views; returns its path, that of its `.gz` and that of its copy. */
-export function refusedPaths(data: string): readonly string[] {
-  const file = join(
-    data,
-    readdirSync(data).find((name) => name.startsWith('refused-'))!,
-  );
-  writeFileSync(`${file}.gz`, gzipSync(readFileSync(file)));
-  copyFileSync(file, join(data, 'copy'));
-  return [file, `${file}.gz`, join(data, 'copy')];
 }
 
 /** Waits until `look` returns something. The test's own time-out is the limit. */
