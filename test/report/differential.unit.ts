@@ -38,13 +38,15 @@ const URLS: readonly (readonly [url: string, page: string, pageWithQuery: string
   ['/caf%C3%A9', '/café', '/café'],
   ['/caf%c3%a9#top', '/café', '/café#top'],
   ['/?utm_source=x&utm_campaign=spring+sale', '/', '/?utm_source=x&utm_campaign=spring+sale'],
+  ['/new\n?\n', '/new\n', '/new\n?\n'],
   ['/?utm_campaign=spring%20sale&utm_source=x', '/', '/?utm_campaign=spring sale&utm_source=x'],
 ];
-const TAGS = ['en-US', 'en-us', 'EN-US', 'nb-NO', 'zh-hant-tw', undefined];
+const TAGS = ['en-US', 'en-us', 'EN-US', 'nb-NO', 'zh-hant-tw', 'x y', undefined];
 const TAG_NAMES: Record<string, string> = {
   'en-us': 'en-US',
   'nb-no': 'nb-NO',
   'zh-hant-tw': 'zh-Hant-TW',
+  'x y': 'x y',
 };
 
 interface View {
