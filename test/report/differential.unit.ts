@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
 import type { Report } from '../../src/report/schema.ts';
+import { Random } from '../simulation/random.ts';
 import { reportOn, SITE, viewAt } from './report-on.ts';
 
 const HOUR_MS = 3_600_000;
@@ -91,55 +92,54 @@ function changesOf(timeZone: string, year: number): number[] {
 
 /** Returns a case: what is asked for, and the views in order. */
 function caseOf(seed: number) {
-  let state = seed * 2_654_435_761;
-  const random = (): number => {
-    state = (state + 0x6d2b79f5) | 0;
-    const mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    return (((mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed) >>> 0) / 2 ** 32;
-  };
-  const upTo = (n: number): number => Math.floor(random() * n);
-  const one = <T>(all: readonly T[]): T => all[upTo(all.length)]!;
-  const timeZone = one(ZONES);
-  const changes = changesOf(timeZone, one([2011, 2024, 2025, 2026]));
-  const changeMs = one(changes);
+  const random = new Random(seed);
+  const timeZone = random.pick(ZONES);
+  const changes = changesOf(timeZone, random.pick([2011, 2024, 2025, 2026]));
+  const changeMs = random.pick(changes);
   // Many are close to the change of clocks, or to the present time of day.
-  const now = new Date(changeMs + Math.floor(random() * one([2, 20]) * DAY_MS));
+  const now = new Date(changeMs + Math.floor(random.next() * random.pick([2, 20]) * DAY_MS));
   const dayBefore = (days: number): string =>
     new Date(now.getTime() - days * DAY_MS).toISOString().slice(0, 10);
-  const [late, early] = [upTo(25) - 5, upTo(20)];
-  const asked = one<{ fromDay?: string; toDay?: string; last?: number }>([
+  const [late, early] = [random.below(25) - 5, random.below(20)];
+  const asked = random.pick<{ fromDay?: string; toDay?: string; last?: number }>([
     {},
     { toDay: dayBefore(late) },
-    { fromDay: one(['today', 'yesterday', dayBefore(early)]) },
-    { fromDay: dayBefore(late + early), toDay: one(['today', 'yesterday', dayBefore(late)]) },
-    { last: 1 + upTo(30) },
-    { last: 1 + upTo(30), toDay: one(['today', 'yesterday', dayBefore(late)]) },
+    { fromDay: random.pick(['today', 'yesterday', dayBefore(early)]) },
+    {
+      fromDay: dayBefore(late + early),
+      toDay: random.pick(['today', 'yesterday', dayBefore(late)]),
+    },
+    { last: 1 + random.below(30) },
+    { last: 1 + random.below(30), toDay: random.pick(['today', 'yesterday', dayBefore(late)]) },
   ]);
   const ages = [
-    () => random() * 60 * DAY_MS,
-    () => random() * 3 * DAY_MS,
-    () => upTo(1 + upTo(40)) * DAY_MS + (random() - 0.5) * 3 * HOUR_MS,
-    () => DAY_MS + (random() - 0.5) * 3 * HOUR_MS,
-    () => now.getTime() - changeMs + (random() - 0.5) * 2 * DAY_MS,
+    () => random.next() * 60 * DAY_MS,
+    () => random.next() * 3 * DAY_MS,
+    () => random.below(1 + random.below(40)) * DAY_MS + (random.next() - 0.5) * 3 * HOUR_MS,
+    () => DAY_MS + (random.next() - 0.5) * 3 * HOUR_MS,
+    () => now.getTime() - changeMs + (random.next() - 0.5) * 2 * DAY_MS,
   ];
-  const times = Array.from({ length: upTo(120) }, () => now.getTime() - Math.abs(one(ages)()));
+  const times = Array.from(
+    { length: random.below(120) },
+    () => now.getTime() - Math.abs(random.pick(ages)()),
+  );
   const views = times
     .sort((a, b) => a - b)
     .map((ms): View => {
-      const template = one(['t1', 't2', undefined]);
+      const template = random.pick(['t1', 't2', undefined]);
       return {
         ts: new Date(ms).toISOString(),
-        p: one(['1000001', '1000001', '2', '3']),
-        url: one(URLS)[0],
-        pn: one(['Home', 'Old', 'Høst', '', undefined]),
-        ubl: one(TAGS),
-        ref: one(FROM)[0],
-        orgreferer: one([...FROM.map(([referrer]) => referrer), undefined, undefined]),
+        p: random.pick(['1000001', '1000001', '2', '3']),
+        url: random.pick(URLS)[0],
+        pn: random.pick(['Home', 'Old', 'Høst', '', undefined]),
+        ubl: random.pick(TAGS),
+        ref: random.pick(FROM)[0],
+        orgreferer: random.pick([...FROM.map(([referrer]) => referrer), undefined, undefined]),
         content: template === undefined ? undefined : { templateId: template },
       };
     });
-  const project = one([undefined, undefined, undefined, '1000001', '2']);
-  return { asked, now, views, timeZone, project, keepsQuery: random() < 0.3 };
+  const project = random.pick([undefined, undefined, undefined, '1000001', '2']);
+  return { asked, now, views, timeZone, project, keepsQuery: random.chance(0.3) };
 }
 
 /** Computes all numbers of a report, view by view. */
