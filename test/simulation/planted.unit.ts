@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { FAULTS } from '../installation/faults.ts';
 import { faultsIn, plant } from './planted.mjs';
 
 const lists = readdirSync('test')
@@ -15,4 +16,10 @@ test.each(lists)('every fault of %s/planted.txt can be planted in the source', (
     }
   });
   expect(cannot).toEqual([]);
+});
+
+test('every fault of installations that a list names exists', () => {
+  const names = Object.keys(FAULTS);
+  const named = faultsIn('test/installation').map(({ finders }) => finders);
+  expect(named.filter((part) => !names.some((name) => name.includes(part)))).toStrictEqual([]);
 });

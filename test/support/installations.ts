@@ -204,7 +204,7 @@ export class Place {
       fs.chownSync(dirname(projects), 0, account.gid);
     }
     place.write(`${dir}/token`, 'a-token-of-16-or-more\n', 0o600);
-    fs.copyFileSync(process.env['INSTALLATION_BUNDLE'] ?? BUNDLE, `${dir}/viewlog.mjs`);
+    fs.copyFileSync(BUNDLE, `${dir}/viewlog.mjs`);
     fs.writeFileSync(`${dir}/package.json`, '{"scripts":{"start":"node viewlog.mjs"}}');
     [place.port = 0, place.statusPort = 0] = await freePorts(2);
     if (plan.store === 'stream' || plan.role === 'archive') {
@@ -278,10 +278,8 @@ export class Place {
     const { dir, data, projects, plan } = this;
     const bundle = `${dir}/viewlog.mjs`;
     const runtime = { Deno: DENO, Bun: BUN, executable: EXECUTABLE }[plan.start as string];
-    // Only the bundle can have a fault planted in it.
-    const isHere = runtime !== EXECUTABLE || process.env['INSTALLATION_BUNDLE'] === undefined;
     if (plan.start === 'npm start') return ['npm', 'start', '--silent', '--prefix', dir, '--'];
-    if (runtime === undefined || !isHere || !isPresent(runtime)) return [NODE.program, bundle];
+    if (runtime === undefined || !isPresent(runtime)) return [NODE.program, bundle];
     if (runtime === EXECUTABLE) return [EXECUTABLE.program];
     if (runtime === BUN) return [fs.realpathSync(BUN.program), bundle];
     const paths = [data, dirname(projects), `${dir}/token`].join();
