@@ -168,13 +168,16 @@ test('unknown free space is logged once', async () => {
   await store.close(20_000);
 });
 
-test('a failed sync ends the process with exit 74 and the name of the file', async () => {
+test.each([
+  ['fdatasync', 'ENOSPC', 'sync'],
+  ['write', 'EIO', 'write'],
+])('the process ends with exit 74 if its %s fails with %s', async (failing, errno, what) => {
   const { store, disk, fatals, path } = await openFaulty();
-  disk.fault = (operation) => (operation === 'fdatasync' ? { errno: 'ENOSPC' } : undefined);
+  disk.fault = (operation) => (operation === failing ? { errno } : undefined);
   expect(await store.append(view(1))).toEqual({ unavailable: 'the disk has failed' });
-  const what = `Can't sync "${path}": ENOSPC: injected by the test, fdatasync`;
+  const fault = `Can't ${what} "${path}": ${errno}: injected by the test, ${failing}`;
   expect(fatals.map(({ exitCode, message }) => [exitCode, message])).toEqual([
-    [74, `${what}; check the disk, then start viewlog again`],
+    [74, `${fault}; check the disk, then start viewlog again`],
   ]);
   await expect(store.close(20_000)).rejects.toBe(fatals[0]);
 });
