@@ -228,22 +228,12 @@ const obstruct =
     trial.expectWhole();
   };
 
-/** Sends more views at once than the queue holds. */
-async function overload(runtime: Runtime): Promise<void> {
-  const trial = new Trial(runtime, ['--max-queue', '64KiB']);
-  const viewlog = await trial.start();
-  const refused = await trial.underLoad(viewlog, 256, () => sleep(500));
-  expect(refused).toStrictEqual(['overloaded']);
-  trial.expectWhole();
-}
-
 /** Faults that this machine can have, on any runtime. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
   'kill -9 or a second signal under load': endRepeatedly,
   'a FIFO in the place of a file': obstruct((path) => execFileSync('mkfifo', [path])),
   'a link to /dev/null in the place of a file': obstruct((path) => symlinkSync('/dev/null', path)),
   'a directory in the place of a file': obstruct((path) => mkdirSync(path)),
-  'more views than the queue takes': overload,
   'a write that fails during a stop': failWriteAtStop,
   ...(canMount() && {
     'a full disk that has space again': fillAndFree,
