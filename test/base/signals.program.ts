@@ -43,18 +43,13 @@ const hasEnded = ({ child }: Started): boolean =>
 describe.skipIf(!canRunNats())('a service that is starting', () => {
   it.each(RUNTIMES)('acts on SIGHUP and SIGUSR2 as soon as it can, on $name', async (runtime) => {
     const { server, viewlog } = await waitingForServer(runtime);
-    viewlog.child.kill('SIGHUP');
-    viewlog.child.kill('SIGUSR2');
     // Two signals of a kind that arrive together count as one.
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    viewlog.child.kill('SIGHUP');
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(hasEnded(viewlog)).toBe(false);
+    for (const signal of ['SIGHUP', 'SIGUSR2', 'SIGHUP'] as const) await viewlog.deliver(signal);
     server.signal('SIGCONT');
-    const [, status] = await until(() => /^status page on (\S+)\/$/m.exec(viewlog.stdout()));
+    const [, status] = await viewlog.says(/^status page on (\S+)\/$/m);
     expect((await fetch(`${status}/readyz`)).status).toBe(503);
     expect(viewlog.stdout()).toContain('viewlog is about to stop: not ready');
-    await until(() => viewlog.stdout().includes('Projects file unchanged'));
+    await viewlog.says(/Projects file unchanged/);
     viewlog.child.kill('SIGTERM');
     expect(await viewlog.ended).toMatchObject({ code: 0 });
   });

@@ -176,6 +176,8 @@ async function hangDisk(runtime: Runtime): Promise<void> {
   const viewlog = await trial.start();
   const [, status] = await viewlog.says(/status page on (\S+)\n/);
   const isReady = async (): Promise<boolean> => (await fetch(`${status}readyz`)).ok;
+  const areViewsWaiting = async (): Promise<boolean> =>
+    /^viewlog_queue_lines [1-9]/m.test(await (await fetch(`${status}metrics`)).text());
   const whileHanging = async (happen: () => Promise<void>): Promise<void> => {
     disk.hang();
     await happen().finally(() => disk.goOn());
@@ -191,11 +193,10 @@ async function hangDisk(runtime: Runtime): Promise<void> {
   await until(isReady);
   await trial.underLoad(viewlog, 8, () =>
     whileHanging(async () => {
-      await sleep(200);
+      await until(areViewsWaiting);
       viewlog.child.kill('SIGTERM');
       await viewlog.says(/viewlog stopping/);
-      viewlog.child.kill('SIGTERM');
-      await sleep(200);
+      await viewlog.deliver('SIGTERM');
     }),
   );
   expect((await viewlog.ended).code).toBe(143);

@@ -18,6 +18,7 @@ export function startLoad(url: string, clients: number, keepAlive = true) {
     acknowledged: [] as string[],
     /** The codes of the other answers, and `unanswered` if a connection broke before its answer. */
     refused: new Set<string>(),
+    refusals: 0,
   };
   const headers = keepAlive ? {} : { connection: 'close' };
   let stopping = false;
@@ -29,6 +30,7 @@ export function startLoad(url: string, clients: number, keepAlive = true) {
       const { id, code } = JSON.parse(text) as { id?: string; code: string };
       if (id === undefined) {
         answers.refused.add(code);
+        answers.refusals += 1;
         await sleep(REST_MS);
       } else answers.acknowledged.push(id);
     }

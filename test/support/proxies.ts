@@ -10,13 +10,13 @@ export const NGINX = '/usr/sbin/nginx';
 
 async function startProxy(port: number, [program, ...args]: readonly [string, ...string[]]) {
   const env = { PATH: process.env['PATH'], HOME: tempDir() };
-  const { ended } = startProgram([program, ...args], { env });
+  const { ended, says } = startProgram([program, ...args], { env });
   const url = `http://127.0.0.1:${port}`;
   const answers = until(() => fetch(url).catch(() => undefined));
   const up = await Promise.race([answers, ended]);
   if ('stderr' in up) throw new Error(`${program} ended: ${up.stderr}`);
   const post = (view: unknown) => postView(url, view, { origin: 'https://www.example.com' });
-  return { port, post };
+  return { port, post, says };
 }
 
 /** Starts Caddy with a printed site. */

@@ -2,7 +2,6 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { sleep } from '../../src/base/time.ts';
 import { type Load, startLoad } from './load.ts';
 import type { Runtime } from './runtimes.ts';
 import { smallDisk } from './small-disk.ts';
@@ -56,7 +55,7 @@ export class Trial {
   ): Promise<string[]> {
     const load = startLoad(viewlog.url, clients);
     try {
-      await until(() => load.answers.acknowledged.length + load.answers.refused.size > 20);
+      await until(() => load.answers.acknowledged.length + load.answers.refusals > 20);
       await happen(load.answers);
     } finally {
       await load.stop();
@@ -69,7 +68,8 @@ export class Trial {
   async fill(viewlog: Viewlog, clients: number): Promise<void> {
     const refused = await this.underLoad(viewlog, clients, async (answers) => {
       await until(() => answers.refused.has('storage-unavailable'));
-      await sleep(300);
+      const { refusals } = answers;
+      await until(() => answers.refusals > refusals + 20);
     });
     expect(refused).toStrictEqual(['storage-unavailable']);
     this.expectGrown();

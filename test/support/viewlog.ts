@@ -1,5 +1,6 @@
 import { spawn, type SpawnOptionsWithoutStdio } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { sleep } from '../../src/base/time.ts';
@@ -68,6 +69,11 @@ export function startProgram(
     child.kill(name);
     return ended;
   };
+  /** Sends a signal, and waits until the process has received it, or has ended. */
+  const deliver = async (name: NodeJS.Signals): Promise<void> => {
+    child.kill(name);
+    await until(() => hasEnded || !isPending(child.pid!, name));
+  };
   onTestFinished(async () => void (await signal('SIGKILL')));
   /** Waits until the program has written this; throws if it ends before. */
   const says = (words: RegExp): Promise<RegExpExecArray> =>
@@ -78,7 +84,14 @@ export function startProgram(
       }
       return said;
     });
-  return { child, ended, signal, says, stdout: () => stdout, stderr: () => stderr };
+  return { child, ended, signal, deliver, says, stdout: () => stdout, stderr: () => stderr };
+}
+
+/** Returns whether a process has yet to receive a signal that was sent to it. */
+function isPending(pid: number, name: NodeJS.Signals): boolean {
+  const [, mask = '0'] =
+    /^ShdPnd:\s+(\w+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return ((BigInt(`0x${mask}`) >> BigInt(constants.signals[name] - 1)) & 1n) === 1n;
 }
 
 /** Starts the built bundle. */

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { sleep } from '../../../src/base/time.ts';
 import { exampleOf } from '../../support/examples.ts';
 import { CADDY, caddy, NGINX, nginx } from '../../support/proxies.ts';
 import { isHere } from '../../support/runtimes.ts';
@@ -71,7 +70,7 @@ describe.skipIf(!isHere(CADDY))('caddy, while viewlog restarts', () => {
     // The unit does the same for a restart.
     first.child.kill('SIGUSR2');
     await until(async () => (await fetch(`${first.statusUrl}/readyz`)).status === 503);
-    await sleep(500);
+    await proxy.says(/health_checker\.active.*status code/);
     const stopped = first.signal('SIGTERM');
     const held = Array.from({ length: 5 }, () => proxy.post(MINIMAL_VIEW));
     await stopped;
