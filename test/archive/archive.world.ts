@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -6,11 +5,10 @@ import { type Archive, archiveAll, makeStream, publish, startArchive } from '../
 import { recordIn } from '../support/archived.ts';
 import { canRunNats, type NatsNode, startNats, startNatsCluster } from '../support/nats-server.ts';
 import { BUN, DENO, isPresent, NODE } from '../support/runtimes.ts';
-import { canMount, smallDisk } from '../support/small-disk.ts';
 import { storedLines } from '../support/stored-lines.ts';
 import { linesOfDays } from '../support/stream.ts';
 import { tempDir } from '../support/temp-dir.ts';
-import { run, startViewlog, until } from '../support/viewlog.ts';
+import { run, until } from '../support/viewlog.ts';
 
 const PAGE = fs.readFileSync(new URL('../../src/manual/archiving.md', import.meta.url), 'utf8');
 const DAYS = ['2026-02-28', '2026-03-01', '2026-03-02'];
@@ -58,17 +56,6 @@ describe.skipIf(!canRunNats()).each([NODE, DENO, BUN].filter(isPresent))(
 );
 
 describe.skipIf(!canRunNats())('archive', () => {
-  it('refuses the directory of a collector or of another archive', async () => {
-    const { url, data } = await streamOf([]);
-    const archive = startArchive({ url, data });
-    await until(() => archive.stdout().includes('viewlog archiving'));
-    for (const holder of [archive, await startViewlog()]) {
-      const { code, stderr } = await startArchive({ url, data: holder.data }).ended;
-      expect(code).toBe(73);
-      expect(stderr).toContain(`process ${holder.child.pid}`);
-    }
-  });
-
   it('needs a cluster and a stream, and names the missing one', async () => {
     const data = tempDir();
     expect(await run(['archive', '--status=off'], { data })).toMatchObject({
@@ -130,19 +117,6 @@ describe.skipIf(!canRunNats())('archive', () => {
     await until(async () => (await get('/readyz')).status === 503);
     expect(await (await get('/readyz')).text()).toContain('no connection to the cluster');
     expect((await archive.signal('SIGTERM')).code).toBe(0);
-  });
-
-  it.skipIf(!canMount())('waits while the disk is full, and loses nothing', async () => {
-    const lines = storedLines(DAYS[0]!, 4000);
-    const { url } = await streamOf(lines);
-    const data = smallDisk(1024 * 1024);
-    const args = ['--min-free=0'];
-    const archive = startArchive({ url, data, args });
-    await until(() => archive.stderr().includes('no space left on device'));
-    execFileSync('mount', ['-o', 'remount,size=16m', data]);
-    await until(hasRecorded(data, lines.length));
-    expect((await archive.signal('SIGTERM')).code).toBe(0);
-    expect(read(data, DAYS[0]!)).toBe(text(lines));
   });
 });
 
