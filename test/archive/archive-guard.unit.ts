@@ -147,15 +147,6 @@ describe("messages that a deposed leader didn't have", () => {
 });
 
 describe('an id that the stream has twice', () => {
-  it('is written once, in one run or in two', async () => {
-    const { stream, dir } = scene([...LINES, ...LINES.slice(20, 40)]);
-    await archiveAll(stream, dir);
-    expectArchived(dir, LINES);
-    stream.publish(LINES.slice(0, 10));
-    await archiveAll(stream, dir);
-    expectArchived(dir, LINES);
-  });
-
   it('is written once, even if a crash left it recorded as read but not written', async () => {
     const { stream, dir } = scene();
     await archiveAll(stream, dir);
