@@ -71,11 +71,10 @@ export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Returns why a fetch had no answer, in one line. Node has the reason in the error's cause. */
+/** Returns why a request had no answer, in one line. Node's fetch has it in the error's cause. */
 export function fetchFailure(error: unknown): string {
-  const { cause } = error as { cause?: unknown };
-  if (!(cause instanceof Error)) return printable(errorText(error));
+  const { cause = error } = error as { cause?: unknown };
   if (errnoOf(cause) === 'ERR_SSL_WRONG_VERSION_NUMBER') return 'the server speaks http, not https';
   // For a name with several addresses, the error has a code, and one reason per address.
-  return printable(cause.message || (errnoOf(cause) ?? errorText(error)));
+  return printable(errorText(cause) || (errnoOf(cause) ?? errorText(error)));
 }

@@ -1,23 +1,55 @@
-import { fetchFailure } from './exit.ts';
+import { once } from 'node:events';
+import * as http from 'node:http';
+import { text } from 'node:stream/consumers';
+import { errnoOf, fetchFailure } from './exit.ts';
 
-/** An answer, or the reason why there was none. */
+/** An answer, or the reason why there was none, with the system's code if it has one. */
 export type Reply =
   | { readonly status: number; readonly headers: Headers; readonly body: string }
-  | { readonly failure: string };
+  | { readonly failure: string; readonly code?: string | undefined };
+
+export interface Asked {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
 
 /** Asks once, follows no redirect, and waits `timeoutMs` at most. Never rejects. */
-export async function fetchOnce(
-  url: string,
-  init: RequestInit = {},
-  timeoutMs = 5_000,
-): Promise<Reply> {
+export async function fetchOnce(url: string, asked: Asked = {}, timeoutMs = 5_000): Promise<Reply> {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
-    const response = await fetch(url, { ...init, redirect: 'manual', signal });
-    const { status, headers } = response;
-    return { status, headers, body: await response.text() };
+    return await (/^http:/i.test(url) ? askDirectly : askAnyWay)(url, asked, signal);
   } catch (error) {
     if (signal.aborted) return { failure: `no answer in ${timeoutMs / 1000} s` };
-    return { failure: fetchFailure(error) };
+    return { failure: fetchFailure(error), code: errnoOf(error) };
   }
+}
+
+/** Asks as `HTTPS_PROXY` says, where that is the only way to a public address. */
+async function askAnyWay(url: string, asked: Asked, signal: AbortSignal): Promise<Reply> {
+  const response = await fetch(url, { ...asked, redirect: 'manual', signal });
+  const { status, headers } = response;
+  return { status, headers, body: await response.text() };
+}
+
+/** Uses no proxy, on any runtime. */
+const DIRECT = new http.Agent({ proxyEnv: {} } as http.AgentOptions);
+
+/** `fetch` would ask the proxy of `HTTP_PROXY` for this machine's own addresses, too. */
+async function askDirectly(url: string, asked: Asked, signal: AbortSignal): Promise<Reply> {
+  const { method = 'GET', body = '' } = asked;
+  // Without the length, Node would frame the body of an OPTIONS request in no way.
+  const length = method === 'GET' ? {} : { 'Content-Length': Buffer.byteLength(body) };
+  const headers = { ...asked.headers, ...length };
+  const request = http.request(url, { method, headers, signal, agent: DIRECT });
+  request.on('error', () => {}); // also after the head of an answer
+  const answered = once(request, 'response') as Promise<[http.IncomingMessage]>;
+  request.end(body);
+  const [response] = await answered;
+  const fields = Object.entries(response.headers).map(([name, value]) => [name, String(value)]);
+  return {
+    status: response.statusCode!,
+    headers: new Headers(fields as [string, string][]),
+    body: await text(response),
+  };
 }

@@ -1,18 +1,19 @@
-import type { Reply } from '../base/fetch-once.ts';
+import type { Asked, Reply } from '../base/fetch-once.ts';
 import { printable } from '../base/text.ts';
 
-/** A refused connection, an address that doesn't exist, or a port that fetch never asks. */
-const NOBODY =
-  /refused|unable to connect|ADDRNOTAVAIL|assign requested|NOTFOUND|lookup|UNREACH|bad port/i;
+/** The system's codes for a refused connection, and for an address that doesn't exist. */
+const NOBODY = new Set(
+  'ECONNREFUSED EADDRNOTAVAIL ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH'.split(' '),
+);
 
 /** Returns whether nothing listens at the address. */
 export const isNobodyThere = (reply: Reply): boolean =>
-  'failure' in reply && NOBODY.test(reply.failure);
+  'code' in reply && NOBODY.has(reply.code ?? '');
 
 /**
  * Asks as a browser does before a page of that origin may post JSON. viewlog doesn't count it.
  */
-export const preflightFrom = (origin: string): RequestInit => ({
+export const preflightFrom = (origin: string): Asked => ({
   method: 'OPTIONS',
   headers: {
     Origin: origin,

@@ -26,7 +26,10 @@ const answer = (status: number, headers: Record<string, string> = {}, body = '')
   headers: new Headers(headers),
   body,
 });
-const NOBODY: Reply = { failure: 'connect ECONNREFUSED 127.0.0.1:8080' };
+const NOBODY: Reply = {
+  failure: 'connect ECONNREFUSED 127.0.0.1:8080',
+  code: 'ECONNREFUSED',
+};
 const CORS = { 'access-control-allow-origin': 'https://a.example' };
 const GRANTED = {
   ...CORS,

@@ -1,16 +1,21 @@
 import { expect, it } from 'vitest';
 import { doctor, installation, namesIn, of } from '../support/doctor.ts';
-import { BUN, DENO, isPresent, DENO_2_5 } from '../support/runtimes.ts';
+import { BUN, DENO, DENO_2_5, isPresent, NODE_26 } from '../support/runtimes.ts';
 import { startWatched } from '../support/status.ts';
 
-it.each([DENO, DENO_2_5, BUN].filter(isPresent))(
-  "on $name the doctor names the facts that it can't read, and continues",
+/** As in an operator's shell. No program is there. */
+const PROXY = 'http://127.0.0.1:9';
+const PROXIES = { HTTP_PROXY: PROXY, http_proxy: PROXY, NODE_USE_ENV_PROXY: '1' };
+
+it.each([DENO, DENO_2_5, BUN, NODE_26].filter(isPresent))(
+  "on $name the doctor names the facts that it can't read, and asks viewlog without a proxy",
   async (runtime) => {
     const data = installation();
     const viewlog = await startWatched({ data });
     const args = [...of(viewlog), '--url', viewlog.url];
     const { code, line, out } = await doctor(data, args, {
       runtime: { ...runtime, command: () => runtime.command(data) },
+      env: PROXIES,
     });
     expect([code, out]).toStrictEqual([0, expect.not.stringMatching(/^error|    at /m)]);
     // A busy disk is slow.
@@ -18,7 +23,8 @@ it.each([DENO, DENO_2_5, BUN].filter(isPresent))(
     for (const check of ['clock', 'collector', 'health', 'url', 'cors', 'size']) {
       expect(line(check)).toMatch(/^ok /);
     }
-    if (runtime !== BUN) expect(line('free space')).toContain('Free disk space is unknown');
+    if (runtime === DENO || runtime === DENO_2_5)
+      expect(line('free space')).toContain('Free disk space is unknown');
     expect(namesIn(data).filter((name) => name.startsWith('.'))).toStrictEqual([]);
   },
 );
