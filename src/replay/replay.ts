@@ -1,10 +1,10 @@
 // Sends the views of files of refused views that would be accepted now to a running collector.
 import * as fs from 'node:fs';
 import { EXIT, Fatal } from '../base/exit.ts';
-import { plural } from '../base/format.ts';
+import { formatDuration, plural } from '../base/format.ts';
 import type { Log } from '../base/log.ts';
 import { printable } from '../base/text.ts';
-import type { Clock } from '../base/time.ts';
+import { type Clock, MINUTE_MS } from '../base/time.ts';
 import { admit, type AdmissionRules } from '../collector/admit.ts';
 import { readBlocks } from '../disk/lines.ts';
 import { acquireLock, REPLAY_LOCK_NAME } from '../disk/lock.ts';
@@ -64,7 +64,8 @@ export async function replayFiles(
   const onLost = (fatal: Fatal): void => void (lost = fatal);
   const lock = await acquireLock(dir, { name: REPLAY_LOCK_NAME, asOwner, log, onLost });
   const record = new ReplayRecord(dir, files);
-  const run = { ...options, projects, now: clock.now, record, lost: () => lost };
+  const paced = new Set<string>();
+  const run = { ...options, projects, now: clock.now, record, paced, lost: () => lost };
   try {
     for (const path of paths) if (!stop.aborted) await replayFile(path, run);
     return record.unknown().length === 0;
@@ -94,6 +95,8 @@ async function untilFollowed(path: string, { clock, stop }: ReplayOptions): Prom
 
 interface Run extends ReplayOptions, AdmissionRules {
   readonly record: ReplayRecord;
+  /** The projects and files whose pace was said. */
+  readonly paced: Set<string>;
   /** Returns why this process must not send any more. */
   readonly lost: () => Fatal | undefined;
 }
@@ -107,7 +110,7 @@ async function replayFile(path: string, run: Run): Promise<void> {
         if (lost !== undefined) throw lost;
         if (run.stop.aborted) return;
         const view = damaged.has(i) ? undefined : readRefusedLine(line);
-        const { what, failure } = await replayView(view, run);
+        const { what, failure } = await replayView(view, path, run);
         const isListed = counts.has(what) || counts.size < OUTCOMES_MAX;
         const row = isListed ? what : 'still refused for other reasons';
         counts.set(row, (counts.get(row) ?? 0) + 1);
@@ -126,7 +129,11 @@ interface Outcome {
 }
 
 /** Sends a view if it would be accepted now. */
-async function replayView(view: StoredRefusal | undefined, run: Run): Promise<Outcome> {
+async function replayView(
+  view: StoredRefusal | undefined,
+  path: string,
+  run: Run,
+): Promise<Outcome> {
   if (view === undefined) return { what: 'invalid' };
   const { url, record, projects, clock, stop } = run;
   const before = await record.stateOf(view);
@@ -142,6 +149,8 @@ async function replayView(view: StoredRefusal | undefined, run: Run): Promise<Ou
     return { what: `still refused, ${verdict.code}: ${printable(verdict.detail)}` };
   }
   const id = verdict.project!;
+  const project = projects.find(id)!;
+  if (!run.paced.has(`${id} ${path}`)) await sayPace(project, path, run);
   // The id is on the disk before the view is sent. If a crash leaves the outcome unknown, the view
   // isn't sent again.
   await record.append(view, '?', id);
@@ -155,8 +164,26 @@ async function replayView(view: StoredRefusal | undefined, run: Run): Promise<Ou
     const what = `not stored: the collector answered ${answer}`;
     return stop.aborted ? { what } : { what, failure: refusedThere(url, answer) };
   }
-  await clock.sleep(pauseMs(projects.find(id)!), stop);
+  await clock.sleep(pauseMs(project), stop);
   return { what: 'sent' };
+}
+
+/** Shorter waits need no explanation. */
+const WAIT_MS_MAX = 10_000;
+
+/** Says how long the views of a project with a low limit take. */
+async function sayPace(project: Project, path: string, { paced, log }: Run): Promise<void> {
+  const { id, maxViewsPerMinute } = project;
+  paced.add(`${id} ${path}`);
+  if (maxViewsPerMinute === undefined) return;
+  const ofProject = new RegExp(`"p"\\s*:\\s*"${id}"`, 'g');
+  let views = 0;
+  for await (const { text } of readBlocks(path)) views += text.match(ofProject)?.length ?? 0;
+  const waitMs = views * pauseMs(project);
+  if (waitMs <= WAIT_MS_MAX) return;
+  const pace = plural(MINUTE_MS / pauseMs(project), 'view');
+  const time = `its ${plural(views, 'view')} take up to ${formatDuration(waitMs)}`;
+  log.info(`Project ${id}: ${pace} per minute, so that its pages keep most of its limit; ${time}`);
 }
 
 const UNKNOWN = 'with an unknown outcome';

@@ -194,6 +194,19 @@ describe('a replay', () => {
     expect(waitsMs.slice(1)).toStrictEqual(Array(6).fill(100)); // 10 per second
   });
 
+  it('says once how long a low limit makes it take', async () => {
+    const sayings = async (count: number): Promise<string[]> => {
+      const log = memoryLog();
+      const { replay } = refusedViews(pages(count), [{ id: '1000001', maxViewsPerMinute: 60 }]);
+      await replay(accept, { log });
+      return log.lines;
+    };
+    expect(await sayings(2)).toStrictEqual([]);
+    expect(await sayings(40)).toStrictEqual([
+      'info: Project 1000001: 15 views per minute, so that its pages keep most of its limit; its 40 views take up to 2 min',
+    ]);
+  });
+
   const old = (file: string): void => utimesSync(file, 1, 1);
   const ahead = Date.now() / 1000 + 86_400;
   it.each<[string, (file: string) => void]>([
