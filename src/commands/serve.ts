@@ -1,6 +1,7 @@
+import { EXIT, Fatal } from '../base/exit.ts';
 import { ARCHIVE_OPTIONS, runArchive } from '../run-archive.ts';
 import { serve as runCollector } from '../serve.ts';
-import { SERVE_OPTIONS } from '../settings.ts';
+import { SERVE_OPTIONS, type ServeSettings } from '../settings.ts';
 import { defineCommand } from './command.ts';
 
 /** The commands that run until they are stopped. */
@@ -10,7 +11,10 @@ export const serve = defineCommand({
   examples: ['viewlog serve --data /var/lib/viewlog --port 8080'],
   options: SERVE_OPTIONS,
   isService: true,
-  run: (settings, _, invocation) => runCollector(settings, invocation),
+  run(settings, _, invocation) {
+    rejectSharedPort(settings);
+    return runCollector(settings, invocation);
+  },
 });
 
 export const archive = defineCommand({
@@ -25,3 +29,10 @@ export const archive = defineCommand({
   },
   run: (settings, _, invocation) => runArchive(settings, invocation),
 });
+
+/** @throws {Fatal} exit 78 if both servers would listen at one address. */
+function rejectSharedPort({ host, port, status }: ServeSettings): void {
+  if (status === 'off' || port === 0 || port !== status.port || host !== status.host) return;
+  const what = `--port and --status are both port ${port}`;
+  throw new Fatal(EXIT.badConfiguration, `${what}; choose another for one of them`);
+}
