@@ -8,6 +8,7 @@ import { echo, nearest } from './base/text.ts';
 import { absolute, type Chosen } from './installation/installation.ts';
 import { parseClusterAddress } from './jetstream/address.ts';
 import { EMAIL } from './projects/projects-schema.ts';
+import { isLoopback } from './status/guard.ts';
 import { TOKEN_ENV } from './status/token.ts';
 import { LARGEST_MAX_VIEW_BYTES } from './view/line.ts';
 import { PROJECT_ID } from './view/view-schema.ts';
@@ -60,7 +61,7 @@ const ORIGINS: Option<readonly string[]> = {
 
 /** A collector's options; `archive`, `example` and `doctor` have some of them, too. */
 const SERVE = {
-  host: option('ADDRESS', o.text, 'address to listen on', '127.0.0.1'),
+  host: option('ADDRESS', o.host, 'address to listen on', '127.0.0.1'),
   port: option('PORT', o.whole(0, PORT_MAX), 'port to listen on; 0: any free port', '8080'),
   data: option('DIR', o.text, 'directory of the view files', './data'),
   projects: option('FILE', o.text, 'projects file (default: projects.json in --data)', ''),
@@ -230,6 +231,12 @@ export function chosenOptions(
     return [[flagOf(name), { text: kind === 'FILE' ? absolute(text) : text, from }] as const];
   });
   return Object.fromEntries(chosen);
+}
+
+/** Returns whether a status server that started with these options had its token from a variable. */
+export function needsTokenVariable({ status, 'status-token-file': file }: Chosen): boolean {
+  const address = o.addressOrOff.read(status?.text ?? 'off');
+  return file === undefined && typeof address === 'object' && !isLoopback(address.host);
 }
 
 /** Refuses flags that `serve` would ignore. Variables may be set for other commands. */

@@ -24,6 +24,9 @@ export const matching = (pattern: RegExp, expected: string): Parser<string> =>
 
 export const text = matching(/./s, 'some text');
 
+/** An address without a port; IPv6 with or without brackets. */
+export const host = parser('an address', (value) => value.replace(/^\[(.+)\]$/, '$1') || undefined);
+
 export const whole = (min: number, max: number): Parser<number> =>
   parser(`a whole number from ${min} to ${max}`, (value) => {
     const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;

@@ -71,9 +71,18 @@ function isWithin(typos: number, a: string, b: string): boolean {
   );
 }
 
-/** Returns one word of a shell's command line, quoted if needed. */
-export const shellQuoted = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+/** Returns one word of a shell's command line, on one line, quoted if needed. */
+export function shellQuoted(text: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
+  if (text.search(UNPRINTABLE) < 0) return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  // Bash, zsh and ksh read escapes in this kind of quotes.
+  const escaped = text.replace(/[\\']/g, String.raw`\$&`).replace(UNPRINTABLE, (c) =>
+    Buffer.from(c)
+      .toString('hex')
+      .replace(/../g, String.raw`\x$&`),
+  );
+  return `$'${escaped}'`;
+}
 
 /** The byte of a newline, in UTF-8 and in Latin-1. */
 export const NEWLINE = 0x0a;

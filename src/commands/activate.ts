@@ -1,6 +1,7 @@
 import { EXIT, Fatal } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
 import { echo, nearest, printable } from '../base/text.ts';
+import { ownerOf } from '../installation/accounts.ts';
 import * as commands from '../installation/commands.ts';
 import { withOwners } from '../installation/installation.ts';
 import { changeProject } from '../projects/change-project.ts';
@@ -37,6 +38,7 @@ export const activate = defineCommand({
       change: (project) => changeProject(project, id, change),
       operator,
       canCreate: true,
+      reader: await ownerOf(settings.data),
       asOwner,
     });
     const { address, isRunning } = await collectorAddress(settings);
@@ -57,10 +59,11 @@ export const activate = defineCommand({
       print('To show your address in refusals, add --operator you@example.com to this command');
     }
     const where = isRunning ? 'for the running viewlog' : 'once viewlog is running';
+    const unknown = isRunning === undefined ? " (this user can't ask whether it is)" : '';
     print(`The script for its pages (--url is the address at which browsers reach viewlog):`);
     const sender = { id, origins: origins.length > 0 ? [...origins] : after.origins };
     print(`  ${commands.snippet(installation, id, viewsUrl(sender, address))}`);
-    print(`A test view, ${where}:\n  ${curlOf(sender, address)}`);
+    print(`A test view, ${where}${unknown}:\n  ${curlOf(sender, address)}`);
     return EXIT.done;
   },
 });

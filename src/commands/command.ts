@@ -18,6 +18,7 @@ import type { AsOwner } from '../disk/root.ts';
 import { ID_EXPECTED } from '../projects/projects-schema.ts';
 import {
   chosenOptions,
+  needsTokenVariable,
   OPTIONS,
   type OptionName,
   projectsIn,
@@ -25,6 +26,7 @@ import {
   repeatedFlags,
   type Settings,
 } from '../settings.ts';
+import { TOKEN_ENV } from '../status/token.ts';
 import { PROJECT_ID } from '../view/view-schema.ts';
 
 /** A command's output. */
@@ -98,7 +100,9 @@ export function readCommand<K extends OptionName>(
   const asOwner = (owner: Owner): string | undefined => {
     const again = repeatedFlags(flags, options, self.data !== undefined, env);
     const paths = wanted.includes('FILE') ? operands.map(absolute) : operands;
-    return again && runAs(owner, viewlog(self, [name, ...paths, ...again]));
+    const command = again && viewlog(self, [name, ...paths, ...again]);
+    const kept = needsTokenVariable(self.chosen) ? TOKEN_ENV : undefined;
+    return command && runAs(owner, self, command, kept);
   };
   return { settings, operands, self, asOwner };
 }
@@ -124,18 +128,20 @@ function selfOf(
 }
 
 /**
- * Returns the address of the running collector that uses these files; if none is running, the
- * address that the options give it.
+ * Returns the address of the running collector that uses these files; if none is known to run, the
+ * address that the options give it. `isRunning` is `undefined` if this user isn't allowed to ask.
  */
 export async function collectorAddress(
   options: Address & { readonly data: string; readonly projects: string },
-): Promise<{ readonly address: string; readonly isRunning: boolean }> {
+): Promise<{ readonly address: string; readonly isRunning: boolean | undefined }> {
+  let isRunning: false | undefined = false;
   for (const dir of [dirname(options.projects), options.data]) {
-    const holder = await askHolder(dir).catch(() => undefined);
+    const holder = await askHolder(dir).catch(() => 'unknown' as const);
     const address = typeof holder === 'object' ? holder.address : undefined;
     if (address !== undefined) return { address, isRunning: true };
+    if (holder === 'unknown') isRunning = undefined;
   }
-  return { address: ownAddress(options), isRunning: false };
+  return { address: ownAddress(options), isRunning };
 }
 
 /** Returns lines of columns, for a terminal. Every row has a text for each column. */

@@ -12,7 +12,10 @@ const pathIn = (dir: string): string => `${dir}/last-start.json`;
 
 /** Stores the start for a later doctor. Never rejects, because viewlog works without it. */
 export const rememberStart = (dir: string, self: object): Promise<void> =>
-  replaceFile(systemFiles, pathIn(dir), `${JSON.stringify(self)}\n`).catch(() => {});
+  replaceFile(systemFiles, pathIn(dir), `${JSON.stringify(self)}\n`)
+    // Under a service's umask of 077, nobody else could read the options.
+    .then(() => systemFiles.chmod(pathIn(dir), 0o640))
+    .catch(() => {});
 
 /** Returns the start that `rememberStart` stored; `undefined` if it can't be read. */
 export async function lastStart(dir: string): Promise<Announced | undefined> {

@@ -22,8 +22,8 @@ import { EXIT, type ExitCode, errnoOf, Fatal } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { printable } from '../base/text.ts';
 import { sleep, timeOf } from '../base/time.ts';
-import { asRoot, killCommand } from '../installation/commands.ts';
-import type { Announced } from '../installation/installation.ts';
+import { findHolder, killCommand } from '../installation/commands.ts';
+import { absolute, type Announced } from '../installation/installation.ts';
 import { cannotOpen, daysIn, prepareDirectory } from './directory.ts';
 import {
   askLock,
@@ -101,7 +101,7 @@ export const askHolder = async (dir: string): Promise<HolderReply> =>
  */
 function lockPath(dir: string, name: string): string {
   const fits = (text: string): boolean => Buffer.byteLength(text) + DRAFT_BYTES <= PATH_BYTES_MAX;
-  const given = `${dir}/${name}`;
+  const given = absolute(`${dir}/${name}`);
   const short = fits(given) ? given : relative('', given);
   if (fits(short)) return short;
   throw new Fatal(
@@ -236,14 +236,15 @@ export class Lock {
   }
 
   async #heldBy(holder: NonNullable<HolderReply>): Promise<string> {
+    const isHung = holder === 'unresponsive';
+    const writer = !isHung && holder.role === 'archive' ? 'An archive' : 'Another viewlog';
     const [what, wait] =
       this.#name === LOCK_NAME
-        ? ['Another viewlog writes to', 'leave it running']
+        ? [`${writer} writes to`, 'leave it running']
         : ['Another replay runs in', 'wait for it'];
-    const where = `${what} "${this.#dir}"`;
-    if (holder === 'unresponsive') {
-      const find = asRoot(`ss -xlp | grep ${this.#name}`);
-      return `${where}: a process that doesn't answer; find it with: ${find}`;
+    const where = `${what} "${printable(this.#dir, Infinity)}"`;
+    if (isHung) {
+      return `${where}: a process that doesn't answer; find it with: ${findHolder(this.#path)}`;
     }
     const { pid, sinceMs, version, address } = holder;
     const { wanted } = this.#options;

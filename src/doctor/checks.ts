@@ -8,6 +8,7 @@ import * as proxy from './proxy.ts';
 
 /** The checks by name, the most important first. Each check sees only the facts. */
 const CHECKS: Readonly<Record<string, (facts: Facts) => readonly Verdict[]>> = {
+  access: disk.checkAccess,
   'projects file': collector.checkProjects,
   lock: collector.checkLock,
   'data directory': disk.checkDirectory,
@@ -48,7 +49,7 @@ const shown = (text: string): string =>
 export function examine(facts: Facts): Finding[] {
   const findings = Object.entries(CHECKS).flatMap(([check, run]) =>
     run(facts).map(({ state, what, fix }): Finding => {
-      return { check, state, what: shown(what), fix: fix && shown(fix) };
+      return { check, state, what: printable(what, Infinity), fix: fix && shown(fix) };
     }),
   );
   return STATES.flatMap((state) => findings.filter((finding) => finding.state === state));

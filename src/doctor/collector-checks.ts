@@ -1,7 +1,8 @@
 // Checks of the program, its settings, its projects file and the running collector.
-import type { Reply } from '../base/fetch-once.ts';
+import { errnoOf } from '../base/exit.ts';
 import { timeOf } from '../base/time.ts';
 import { isAtLeast, plural } from '../base/format.ts';
+import { LOCK_NAME } from '../disk/lock.ts';
 import { ownAddress, portOf } from '../http/listener.ts';
 import * as commands from '../installation/commands.ts';
 import type { Announced, Installation } from '../installation/installation.ts';
@@ -13,8 +14,10 @@ import {
   problemNotice,
   RESTORE_PROJECTS,
 } from '../status/problem-words.ts';
+import { needsTokenVariable } from '../settings.ts';
 import { isOpen } from '../status/state.ts';
 import { noticeText } from '../status/text.ts';
+import { TOKEN_ENV } from '../status/token.ts';
 import { described, isFromViewlog, isNobodyThere } from './reply.ts';
 import { activeIn, type Facts } from './facts.ts';
 import { error, ok, type Verdict, warning } from './finding.ts';
@@ -45,9 +48,10 @@ export function checkSettings(facts: Facts): readonly Verdict[] {
 const isArchive = ({ of }: Facts): boolean => of.role === 'archive';
 
 export function checkProjects(facts: Facts): readonly Verdict[] {
-  const { projects: reading, status, of } = facts;
+  const { projects: reading, status, of, isOutsider } = facts;
   if (isArchive(facts)) return [];
   if ('faults' in reading) {
+    if (isOutsider && errnoOf(reading.content) === 'EACCES') return [];
     const kept = "viewlog doesn't start with this file; a running viewlog keeps the last good list";
     const { projectsFault: fault } = status.overview ?? {};
     if (fault?.isMissing) return [error(`${fault.first}; ${kept}`, RESTORE_PROJECTS)];
@@ -65,10 +69,10 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
 
 /** Checks that the process that holds the data directory is the examined collector. */
 export function checkLock({ holder, askedPort, kill, settings, of }: Facts): readonly Verdict[] {
-  if (holder === undefined) return [];
+  if (holder === undefined || holder === 'unknown') return [];
   const holds = 'holds the data directory; no other collector can start there';
   if (holder === 'unresponsive') {
-    const find = commands.asRoot('ss -xlp | grep viewlog.lock', of.hasSudo);
+    const find = commands.findHolder(`${of.data}/${LOCK_NAME}`, of.hasSudo);
     const fix = `Find it, and end it if it hangs: ${find}`;
     return [error(`A process that doesn't answer ${holds}`, fix)];
   }
@@ -91,53 +95,87 @@ export function checkLock({ holder, askedPort, kill, settings, of }: Facts): rea
 const runningSince = ({ version, sinceMs }: Pick<Announced, 'version' | 'sinceMs'>): string =>
   `${version === '' ? '' : `, viewlog ${version}`}, running since ${timeOf(sinceMs)}`;
 
+/** Returns whether the running viewlog is the examined one. With a stream, no lock shows another. */
+const isExamined = ({ source, of }: Facts): boolean =>
+  source === 'running' || of.data === undefined;
+
+const NOBODY_HOLDS = 'no process holds the data directory';
+
 export function checkCollector(facts: Facts): readonly Verdict[] {
-  const { reply, holder, of } = facts;
+  const { reply, holder, of, listenFault } = facts;
   if (isArchive(facts)) {
     if (holder !== undefined) return [];
     return [warning(`No archive writes to "${of.data}"; nothing is archived`, startFix(facts))];
   }
+  // The checks of access and of the lock report why.
+  if (reply === undefined) return [];
   const { address = '' } = of;
   const running = typeof holder === 'object' ? holder : undefined;
   if (isFromViewlog(reply)) {
+    if (!isExamined(facts)) {
+      return [otherListener('Another viewlog', address, NOBODY_HOLDS, of)];
+    }
     const { overview } = facts.status;
     const version = overview === undefined ? '' : ` ${overview.version}`;
     const who = running ? `: process ${running.pid}, running since ${timeOf(running.sinceMs)}` : '';
     return [ok(`viewlog${version} answers at ${address}${who}`)];
   }
-  if (!isNobodyThere(reply)) return [anotherProgram(address, reply, of)];
-  // The check of the lock reports a process without an address, or one that hangs.
-  if (holder !== undefined && running?.address === undefined) return [];
+  if (!isNobodyThere(reply)) {
+    return [otherListener('Another program', address, described(reply), of)];
+  }
+  if (listenFault !== undefined) {
+    const fix =
+      'Choose an address of this machine, and a port that viewlog may use, with --host and --port';
+    return [error(`viewlog can't listen at ${address}: ${listenFault}`, fix)];
+  }
   const what = `No collector answers at ${address}: ${described(reply)}; no view is accepted`;
   return [warning(what, startFix(facts))];
 }
 
-function startFix({ of, source }: Facts): string {
+/** Returns how to start viewlog, if it is known which account runs it. */
+function startFix({ of, source, disk }: Facts): string | undefined {
+  if (disk !== undefined && disk.inside?.account === undefined) return undefined;
   const assumed =
     source === 'options' ? " with this command's options, because no earlier start is known" : '';
   const start = commands.restart(of) ?? commands.start(of);
-  return start === undefined
-    ? "Start it as before: its stream's address is a secret, so no command is printed"
-    : `Start it${assumed}: ${start}`;
+  if (start === undefined)
+    return "Start it as before: its stream's address is a secret, so no command is printed";
+  if (!needsTokenVariable(of.chosen)) return `Start it${assumed}: ${start}`;
+  return `Set ${TOKEN_ENV}, and start it${assumed}: ${commands.keeping(TOKEN_ENV, start)}`;
 }
 
-function anotherProgram(address: string, reply: Reply, { hasSudo }: Installation): Verdict {
-  const what = `Another program answers at ${address}: ${described(reply)}; viewlog can't listen there`;
+function otherListener(
+  who: string,
+  address: string,
+  why: string,
+  { hasSudo }: Installation,
+): Verdict {
   const find = commands.asRoot(`ss -ltnp 'sport = :${portOf(address)}'`, hasSudo);
-  return error(what, `Find it and stop it, or choose another address: ${find}`);
+  const fix = `Find it and stop it, or choose another address: ${find}`;
+  return error(`${who} answers at ${address}: ${why}; viewlog can't listen there`, fix);
 }
 
 /** Checks that views are accepted, by `/readyz` and the status page. */
 export function checkHealth(facts: Facts): readonly Verdict[] {
-  const { address = '', reply, isReady, reasons = [], overview } = facts.status;
+  const { address = '', reply, isReady, reasons = [], overview, another } = facts.status;
+  if (another && !isExamined(facts)) {
+    const { data } = another;
+    const why = data ? `it writes to "${data}"` : NOBODY_HOLDS;
+    return [otherListener('The status server of another viewlog', address, why, facts.of)];
+  }
   if (reply === undefined || isNobodyThere(reply)) {
     // The check of the collector reports one that doesn't run.
-    if (!isFromViewlog(facts.reply) && !(isArchive(facts) && facts.holder)) return [];
-    const what = address === '' ? '--status is off' : `Nothing answers at ${address}`;
+    const isThere = isArchive(facts) || (facts.reply && isFromViewlog(facts.reply));
+    if (!isThere || !isExamined(facts)) return [];
+    const unknown = 'it is unknown whether views are accepted';
+    if (another) return [warning(`Another viewlog answers at ${address}; ${unknown}`)];
+    if (address === '') return [warning(`--status is off; ${unknown}`)];
     const fix = "Pass the collector's --status address; its log shows it";
-    return [warning(`${what}; it is unknown whether views are accepted`, fix)];
+    return [warning(`Nothing answers at ${address}; ${unknown}`, fix)];
   }
-  if (isReady === undefined) return [anotherProgram(address, reply, facts.of)];
+  if (isReady === undefined) {
+    return [otherListener('Another program', address, described(reply), facts.of)];
+  }
   if (isArchive(facts)) {
     if (isReady) return [ok(`Ready, according to ${address}/readyz`)];
     const why = reasons.length === 0 ? '' : `: ${reasons.join('; ')}`;

@@ -1,7 +1,17 @@
 // Checks of the data directory and its disk. They report nothing if views go to a stream.
 import { formatRoundedSize, formatSize, plural } from '../base/format.ts';
 import { dayOf, timeOf } from '../base/time.ts';
-import { groupName, isPermitted, ownerIn, userName } from '../installation/accounts.ts';
+import { cannotOpen } from '../disk/directory.ts';
+import { fileNameOf } from '../disk/names.ts';
+import {
+  groupName,
+  isPermitted,
+  ownerIn,
+  READ,
+  ROOT,
+  userName,
+  WRITE,
+} from '../installation/accounts.ts';
 import * as commands from '../installation/commands.ts';
 import { spaceOf } from '../status/look-around.ts';
 import { spaceStep } from '../status/problem-words.ts';
@@ -16,12 +26,34 @@ const inside =
   (facts: Facts): readonly Verdict[] =>
     facts.disk?.inside === undefined ? [] : check(facts.disk.inside, facts);
 
-export function checkDirectory({ disk, of }: Facts): readonly Verdict[] {
+/** Reports that a denial says nothing about viewlog, because another user runs the doctor. */
+export function checkAccess({ isOutsider, ownUid, holder, source, of }: Facts): readonly Verdict[] {
+  if (!isOutsider) return [];
+  const { data: owner = ROOT } = of.owners;
+  const who = ownUid === undefined ? 'This user' : userName(ownUid);
+  const what =
+    holder === 'unknown' && source !== 'running'
+      ? `${who} may not ask which viewlog writes to "${of.data}", so what runs is unknown`
+      : `${who} may see less of "${of.data}" than ${owner.name}, who runs viewlog`;
+  return [warning(what, commands.runAs(owner, of, commands.doctor({ ...of, owners: {} })))];
+}
+
+export function checkDirectory({ disk, isOutsider, nowMs, of }: Facts): readonly Verdict[] {
   if (disk === undefined) return [];
   const { data } = of;
-  const { inside, fault = inside?.writing } = disk;
-  if (typeof fault === 'string') return [error(fault)];
-  if (inside !== undefined) return [ok(`"${data}" is writable`)];
+  const { inside } = disk;
+  const fault = disk.fault ?? (inside?.writing instanceof Error ? inside.writing : undefined);
+  if (fault !== undefined) return isOutsider ? [] : [error(cannotOpen(data!, fault).message)];
+  if (inside !== undefined) {
+    const today = fileNameOf('views', dayOf(nowMs));
+    const isBlocked = inside.files.some(({ name, isRegular }) => name === today && !isRegular);
+    if (isBlocked) {
+      const what = `"${data}/${today}" isn't a regular file, so today's views are refused`;
+      return [error(what, 'Move it away; viewlog then creates the file')];
+    }
+    // Root can write everywhere; the check of the user reports an account that can't.
+    return inside.account === undefined ? [] : [ok(`"${data}" is writable`)];
+  }
   const fix = `viewlog creates it at its start, if permitted. Otherwise correct --data, or run: ${commands.create(of)}`;
   return [warning(`"${data}" doesn't exist; there are no views yet`, fix)];
 }
@@ -30,79 +62,72 @@ export function checkDirectory({ disk, of }: Facts): readonly Verdict[] {
 type Found = Inside['files'][number];
 
 /** Reports the account that viewlog runs as; if it isn't clear, asks. */
-export const checkUser = inside((seen, { ownUid, of }) => {
-  const { directory, files, account } = seen;
+export const checkUser = inside(({ directory, files, account }) => {
   const whose = `The data directory belongs to ${userName(directory.uid)}`;
-  if (account === undefined) {
-    const names = [...new Set(files.map(({ uid }) => userName(uid)))].join(' and ');
+  if (account !== undefined) {
+    const { uid, name } = account;
+    const owned = uid === directory.uid ? 'the data directory' : 'the files in the data directory';
+    return [ok(`${name} owns ${owned}, so viewlog runs as ${name}`)];
+  }
+  const [name = userName(directory.uid), ...more] = new Set(files.map(({ uid }) => userName(uid)));
+  if (more.length > 0) {
+    const names = [name, ...more].join(' and ');
     const question = 'Which account runs viewlog? All of these should belong to that account';
     return [warning(`${whose}, and its files to ${names}`, question)];
   }
-  const { uid, name } = account;
-  if (!isPermitted(account, directory, WRITE | ENTER)) {
-    const what = `${whose}, with mode ${modeOf(directory)}, and its files to ${name}, who can't create files there`;
-    return [error(what, `Which account should run viewlog, ${name} or another?`)];
-  }
-  const owned = uid === directory.uid ? 'the data directory' : 'the files in the data directory';
-  const what = `${name} owns ${owned}, so viewlog runs as ${name}`;
-  if ([undefined, 0, uid].includes(ownUid)) return [ok(what)];
-  const fix = commands.runAs(account, commands.doctor({ ...of, owners: {} }));
-  return [warning(`${what}; the doctor runs as ${userName(ownUid!)}, and may see less`, fix)];
+  const what = `${whose}, with mode ${modeOf(directory)}, and its files to ${name}, who can't create files there`;
+  return [error(what, `Which account should run viewlog, ${name} or another?`)];
 });
-
-const [READ, WRITE, ENTER] = [4, 2, 1] as const;
 
 const modeOf = ({ mode }: { readonly mode: number }): string =>
   (mode & 0o777).toString(8).padStart(4, '0');
 
 /** Finds files that viewlog, or shippers in its group, can't open. */
 export const checkPermissions = inside((seen, { of }) => {
-  const { directory, files, account, projects, closed } = seen;
+  const { directory, files, account, read, closed } = seen;
   if (account === undefined) return [];
   const { name: who } = account;
-  if (closed !== undefined) {
-    const question = `Let ${who} enter it, or move the files`;
-    return [error(`${who} can't enter "${closed}"; viewlog, as ${who}, doesn't start`, question)];
-  }
-  const whose = (name: string, file: Rights): string =>
-    `"${name}" belongs to ${userName(file.uid)}, with mode ${modeOf(file)}`;
+  if (closed !== undefined) return [error(`viewlog, as ${who}, doesn't start: ${closed}`)];
+  const whose = (path: string, file: Rights): string =>
+    `"${path}" belongs to ${userName(file.uid)}, with mode ${modeOf(file)}`;
   /** Reports a file that the account can't read (and write). */
   const denied = (
-    name: string,
-    file: Rights | undefined,
+    path: string,
+    file: Rights,
     what: 'r' | 'rw',
     state: typeof error,
     then: string,
   ): Verdict[] => {
-    if (file === undefined || isPermitted(account, file, what === 'r' ? READ : READ | WRITE))
-      return [];
-    const path = what === 'r' ? of.projects! : `${of.data}/${name}`;
+    if (isPermitted(account, file, what === 'r' ? READ : READ | WRITE)) return [];
     const fix = commands.grant(account, path, file, what);
-    return [state(`${whose(name, file)}; viewlog, as ${who}, can't ${then}`, fix)];
+    return [state(`${whose(path, file)}; viewlog, as ${who}, can't ${then}`, fix)];
   };
-  const newest = (kind: string): Found | undefined =>
+  const newest = (kind: string): readonly Found[] =>
     files
       .filter(({ name }) => name.startsWith(kind))
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-      .at(-1);
-  const [views, refused] = [newest('views-'), newest('refused-')];
-  const unread = denied('projects.json', projects, 'r', error, "read it, and doesn't start");
-  const unwritten = [
-    ...denied(views?.name ?? '', views, 'rw', error, "write to it, and doesn't start"),
-    ...denied(refused?.name ?? '', refused, 'rw', warning, 'store refused views in it'),
+      .slice(-1);
+  const pathOf = ({ name }: Found): string => `${of.data}/${name}`;
+  const wrong = [
+    ...read.flatMap((file) => denied(file.path, file, 'r', error, "read it, and doesn't start")),
+    ...newest('views-').flatMap((file) =>
+      denied(pathOf(file), file, 'rw', error, "write to it, and doesn't start"),
+    ),
   ];
+  const unstored = newest('refused-').flatMap((file) =>
+    denied(pathOf(file), file, 'rw', warning, 'store refused views in it'),
+  );
   const isShared = (directory.mode & 0o050) === 0o050;
   const hidden = files.filter(({ name, mode }) => name.startsWith('views-') && !(mode & 0o040));
   const [first, ...more] = hidden;
-  if (!isShared || first === undefined || unwritten.some(({ state }) => state === 'error'))
-    return [...unread, ...unwritten];
+  if (!isShared || first === undefined || wrong.length > 0) return [...wrong, ...unstored];
   const rest = more.length === 0 ? '' : `, and ${plural(more.length, 'more file')} too`;
-  const what = `${whose(first.name, first)}${rest}; shippers in group ${groupName(directory.gid)} can't read it`;
+  const what = `${whose(pathOf(first), first)}${rest}; shippers in group ${groupName(directory.gid)} can't read it`;
   const fix = commands.share(
     { ...of, owners: { data: ownerIn(first) } },
     hidden.map(({ name }) => name),
   );
-  return [...unread, ...unwritten, warning(what, fix)];
+  return [...unstored, warning(what, fix)];
 });
 
 const NETWORK =
@@ -161,7 +186,7 @@ export const checkSpace = inside((seen, { settings, of }) => {
 const SLOW_MS = 50;
 
 export const checkWriting = inside(({ writing }, { settings }) => {
-  if (typeof writing === 'string') return [];
+  if (writing instanceof Error) return [];
   const sorted = writing.toSorted((a, b) => a - b);
   const median = sorted[sorted.length >> 1];
   if (median === undefined) return [];
@@ -174,11 +199,12 @@ export const checkWriting = inside(({ writing }, { settings }) => {
 
 const millis = (ms: number): string => `${ms.toFixed(ms < 10 ? 2 : 0)} ms`;
 
-export function checkClock({ nowMs, disk, of }: Facts): readonly Verdict[] {
+export function checkClock({ nowMs, disk, of, isSynchronised }: Facts): readonly Verdict[] {
   const newest = disk?.inside?.viewDays.at(-1) ?? '';
   const now = `The time is ${timeOf(nowMs)}`;
   if (dayOf(nowMs) >= newest) return [ok(now)];
-  const what = `${now}, but there are views of ${newest}; viewlog names files by the clock`;
+  const what = `${now}, but there is "${of.data}/${fileNameOf('views', newest)}"; viewlog names files by the clock`;
+  if (isSynchronised) return [ok(`${what}, which is synchronised now`)];
   return [
     warning(what, `Synchronise it: ${commands.asRoot('timedatectl set-ntp true', of.hasSudo)}`),
   ];

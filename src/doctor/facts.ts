@@ -1,17 +1,22 @@
-import { fetchOnce, type Reply } from '../base/fetch-once.ts';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { type Asked, fetchOnce, type Reply } from '../base/fetch-once.ts';
 import { errorText, orElse } from '../base/exit.ts';
 import { lastStart } from '../disk/last-start.ts';
 import { askHolder, LOCK_NAME } from '../disk/lock.ts';
 import type { HolderReply } from '../disk/lock-socket.ts';
-import { ownAddress } from '../http/listener.ts';
+import { type Address, ownAddress } from '../http/listener.ts';
 import { ownUid } from '../installation/accounts.ts';
 import { killCommand } from '../installation/commands.ts';
 import {
   type Announced,
-  type Chosen,
   type Installation,
   ownAnnouncement,
+  ownProgram,
+  ownUnit,
   readAnnounced,
+  realPath,
   withOwners,
 } from '../installation/installation.ts';
 import { exampleOrigin } from '../projects/origins.ts';
@@ -27,16 +32,20 @@ import {
 import type { StatusModel } from '../status/model.ts';
 import { readToken } from '../status/token.ts';
 import { type ClusterFacts, probeCluster } from './cluster-checks.ts';
-import { replyFields, preflightFrom } from './reply.ts';
+import { isNobodyThere, preflightFrom, replyFields } from './reply.ts';
 import { type Probed, probeDisk } from './probe-disk.ts';
 import { probeProxy, type ProxyReplies } from './proxy.ts';
 
 /** Everything that the checks judge. */
 export interface Facts {
   readonly nowMs: number;
+  /** True: systemd's time service has set the clock since the machine was started. */
+  readonly isSynchronised: boolean;
   readonly runtime: ReturnType<typeof runtimeHere>;
   /** `undefined` if the runtime doesn't reveal the user (Deno without --allow-sys=uid). */
   readonly ownUid: number | undefined;
+  /** True: this user is neither root nor viewlog's, so what is denied to it may be in order. */
+  readonly isOutsider: boolean;
   /** The examined installation: a running one's settings, else the last one's, else the options. */
   readonly of: Installation;
   /** The source of its settings. */
@@ -52,16 +61,15 @@ export interface Facts {
   /** `undefined` if views go to a stream. */
   readonly disk: Probed | undefined;
   readonly projects: Reading;
-  /**
-   * The process that holds the data directory; `undefined` if there is none, or if this user may
-   * not ask.
-   */
-  readonly holder: HolderReply;
+  /** The process that holds the data directory; `unknown` if this user may not ask. */
+  readonly holder: HolderReply | 'unknown';
   /** The command that ends that process. */
   readonly kill: string | undefined;
-  /** The answer at the collector's address. */
-  readonly reply: Reply;
+  /** The answer at the collector's address; `undefined` if none is known, or a process hangs. */
+  readonly reply: Reply | undefined;
   readonly status: StatusFacts;
+  /** Why viewlog can't listen at its address, though no program does. */
+  readonly listenFault?: string | undefined;
   /** Why the status server wouldn't start, if no start is known. */
   readonly tokenFault?: string | undefined;
   /** If `--store` is given. */
@@ -82,6 +90,8 @@ interface StatusFacts {
   /** Missing if it needs a token, and for an archive. */
   readonly overview?: StatusModel | undefined;
   readonly installation?: Announced | undefined;
+  /** It is the status server of another viewlog; its `data` is known if it shows it. */
+  readonly another?: Pick<Announced, 'data'>;
 }
 
 type DoctorSettings = ServeSettings & Settings<'url' | 'probe-project'>;
@@ -95,51 +105,102 @@ const NO_ORIGIN = 'https://viewlog-doctor.invalid';
  */
 export async function gatherFacts(options: DoctorSettings, self: Announced): Promise<Facts> {
   const { url, 'probe-project': project, port } = options;
-  const dir = self.data;
-  const holder = dir === undefined ? undefined : await askHolder(dir).catch(() => undefined);
+  const { holder, status, running, last } = await findViewlog(options, self);
+  const { data: dir, chosen } = self;
   const held = typeof holder === 'object' ? holder : undefined;
-  const status = await askStatus(held?.status, options);
-  const running = held ?? status.installation;
-  const found = running !== undefined || dir === undefined ? undefined : await lastStart(dir);
-  const last = found && { ...found, chosen: { ...found.chosen, ...self.chosen } };
   const other = running ?? last;
-  const of = await examined(self, other, held !== undefined || last !== undefined);
-  const values = other === undefined ? options : valuesOf(options, other);
-  const isMoved = ['host', 'port'].some((name) => name in self.chosen);
+  const found = await examined(self, other, held !== undefined || last !== undefined);
+  const values = valuesOf(options, other);
+  const isMoved = ['host', 'port'].some((name) => name in chosen) || values.port === 0;
   const address = running?.address ?? (isMoved ? undefined : last?.address) ?? ownAddress(values);
-  const { data, projects: path = '' } = of;
+  const { data, projects: path = '' } = found;
   const projects = await readProjectsFile(path);
   const origin = senderOf(projects, project) ?? NO_ORIGIN;
   const nowMs = Date.now();
+  const { 'status-token-file': token, 'nats-creds': creds } = chosen;
+  // Root must not open to viewlog's account what only another process named.
+  const named = [self.projects, token?.text, creds?.text].filter((one) => one !== undefined);
+  const disk = data === undefined ? undefined : await probeDisk(data, named, values, nowMs);
+  const owner = disk?.inside?.account ?? found.owners.data;
+  const uid = ownUid();
+  const isOutsider = holder === 'unknown' || ![undefined, 0, owner?.uid ?? uid].includes(uid);
+  const isKnown = running === undefined ? holder === undefined : running.address !== undefined;
+  const reply = isKnown ? await fetchAt(`${address}/view`, preflightFrom(NO_ORIGIN)) : undefined;
+  const isFree = !running && !isOutsider && reply !== undefined && isNobodyThere(reply);
+  const unit = last && ownUnit(last.unit, [dir!, ownProgram().file]);
   return {
     nowMs,
+    isSynchronised: orElse(() => existsSync('/run/systemd/timesync/synchronized'), false),
     runtime: runtimeHere(),
-    ownUid: ownUid(),
-    of: { ...of, address },
+    ownUid: uid,
+    isOutsider,
+    of: { ...found, unit, address, owners: { ...found.owners, data: owner } },
     source: running ? 'running' : last ? 'last start' : 'options',
     askedData: dir,
     askedPort: port === Number(OPTIONS.port.fallback) ? undefined : port,
-    different: running === undefined ? [] : differences(self.chosen, running),
+    different: running === undefined ? [] : differences(self, running),
     settings: values,
-    disk: data === undefined ? undefined : await probeDisk(data, path, values, nowMs),
+    disk,
     projects,
     holder,
     kill: held && (await killCommand(held, `${dir}/${LOCK_NAME}`)),
-    reply: await fetchOnce(`${address}/view`, preflightFrom(NO_ORIGIN)),
+    reply,
     status,
-    tokenFault: other ? undefined : await readToken(options).then(() => undefined, errorText),
+    // A unit can give the right to use the ports below 1024.
+    listenFault: isFree ? await listenFault(values, uid !== 0 && !last?.unit) : undefined,
+    tokenFault:
+      other || isOutsider ? undefined : await readToken(options).then(() => undefined, errorText),
     cluster: await probeCluster(values),
     proxy: url ? await probeProxy(url, origin, values['max-view'], project) : undefined,
   };
 }
 
+/** Finds the viewlog that runs with these options, and the last start of one that doesn't. */
+async function findViewlog(options: DoctorSettings, self: Announced) {
+  const { data: dir } = self;
+  const holder: Facts['holder'] =
+    dir === undefined ? undefined : await askHolder(dir).catch(() => 'unknown' as const);
+  const held = typeof holder === 'object' ? holder : undefined;
+  const started = held || dir === undefined ? undefined : await lastStart(dir);
+  const last = started && { ...started, chosen: { ...started.chosen, ...self.chosen } };
+  const status = await statusOf(holder, self, options, valuesOf(options, last).status);
+  return { holder, status, running: held ?? status.installation, last };
+}
+
+/**
+ * Returns why this user can't listen at the address. It listens there for a moment.
+ * @param isExact whether to try the port too, if it is one that needs a right. A collector might
+ *   just want to listen there.
+ */
+async function listenFault({ host, port }: Address, isExact: boolean): Promise<string | undefined> {
+  const server = createServer();
+  try {
+    await once(server.listen(isExact && port < 1024 ? port : 0, host), 'listening');
+    return undefined;
+  } catch (error) {
+    return errorText(error);
+  } finally {
+    server.close();
+  }
+}
+
+/** Asks, except for any free port, which can't be known. */
+const fetchAt = async (url: string, asked?: Asked): Promise<Reply> =>
+  url.includes(':0/')
+    ? { failure: 'its port is any free one', code: 'ECONNREFUSED' }
+    : fetchOnce(url, asked);
+
 /** The options of another process that the checks need as values: the store's may be a secret. */
 const NEEDED = SERVE_OPTIONS.filter((name) => name !== 'store');
 
-/** Returns the values of another process's options; those of the command line if they are invalid. */
-function valuesOf(settings: DoctorSettings, { chosen }: Announced): DoctorSettings {
+/**
+ * Returns the values of another process's options; those of the command line if there is none, or if
+ * they are invalid.
+ */
+function valuesOf(settings: DoctorSettings, other: Announced | undefined): DoctorSettings {
+  if (other === undefined) return settings;
   const flags = NEEDED.flatMap((name) => {
-    const text = chosen[name]?.text;
+    const text = other.chosen[name]?.text;
     return text === undefined ? [] : [{ name, value: text }];
   });
   return { ...settings, ...orElse(() => readSettings(flags, NEEDED, () => undefined), {}) };
@@ -151,8 +212,10 @@ const NOT_COMPARED = new Set('store nats-creds port status-token-file log'.split
 /**
  * Returns `--max-view 16KiB, not 32KiB` for each option that differs from the running collector's.
  */
-function differences(chosen: Chosen, running: Announced): string[] {
-  return SERVE_OPTIONS.flatMap((name) => {
+function differences({ chosen, data, projects }: Announced, running: Announced): string[] {
+  const isOther = projects !== `${data}/projects.json` && projects !== running.projects;
+  const files = isOther ? [`--projects ${running.projects}, not ${projects}`] : [];
+  const others = SERVE_OPTIONS.flatMap((name) => {
     const asked = chosen[name]?.text;
     const { fallback, parser } = OPTIONS[name];
     const { status = '' } = running;
@@ -163,6 +226,7 @@ function differences(chosen: Chosen, running: Announced): string[] {
     const [a, b] = [asked, current].map((text) => JSON.stringify(parser.read(text)));
     return isThere || a === b ? [] : [`--${name} ${current}, not ${asked}`];
   });
+  return [...files, ...others];
 }
 
 /**
@@ -173,25 +237,53 @@ function differences(chosen: Chosen, running: Announced): string[] {
 function examined(self: Announced, other: Announced | undefined, isThere: boolean) {
   if (other === undefined) return withOwners(self);
   const data = isThere ? self.data : other.data;
-  const { program } = ownAnnouncement({ ...other, data });
-  return withOwners({ ...other, data, program });
+  const projects = other.projects ?? (other.role === 'archive' ? undefined : self.projects);
+  const { program } = ownAnnouncement({ ...other, data, projects });
+  return withOwners({ ...other, data, projects, program });
 }
 
 /**
- * Asks the status server.
- * @param named the address that the process with the lock names; by default that of the options.
+ * Asks the status server: that of the process that holds the data directory, which alone knows it;
+ * otherwise the configured one, if it is of the examined installation.
  */
-async function askStatus(named: string | undefined, options: ServeSettings): Promise<StatusFacts> {
-  const configured = options.status === 'off' ? undefined : ownAddress(options.status);
-  const address = named ?? configured;
+async function statusOf(
+  holder: Facts['holder'],
+  { data }: Announced,
+  options: ServeSettings,
+  configured: ServeSettings['status'],
+): Promise<StatusFacts> {
+  if (holder === 'unresponsive') return {};
+  const held = typeof holder === 'object' ? holder : undefined;
+  const own = configured === 'off' ? undefined : ownAddress(configured);
+  const address = held === undefined ? own : held.status;
   if (address === undefined) return {};
-  const reply = await fetchOnce(`${address}/readyz`);
+  const answers = await askStatus(address, options);
+  const { installation: shown, isReady } = answers;
+  // An unnamed directory that doesn't exist isn't meant.
+  const isMeant =
+    options.data !== OPTIONS.data.fallback || orElse(() => existsSync(data ?? ''), true);
+  if (held !== undefined) {
+    const isSame = shown === undefined || isSameProcess(shown, held);
+    return isSame ? answers : { address, another: {} };
+  }
+  if (holder === 'unknown') {
+    return shown?.data !== undefined && realPath(shown.data) === realPath(data!) ? answers : {};
+  }
+  const isOurs = data === undefined ? shown?.data === undefined : !isMeant;
+  return isOurs || isReady === undefined ? answers : { address, another: shown ?? {} };
+}
+
+const isSameProcess = (a: Announced, b: Announced): boolean =>
+  a.pid === b.pid && a.sinceMs === b.sinceMs;
+
+async function askStatus(address: string, options: ServeSettings): Promise<StatusFacts> {
+  const reply = await fetchAt(`${address}/readyz`);
   const { status, reasons = [] } = replyFields(reply);
   if (status !== 'ready' && status !== 'not ready') return { address, reply };
   // Only this request carries the token. Without a token the status server answers with less.
   const token = await readToken(options).catch(() => undefined);
   const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
-  const fields = replyFields(await fetchOnce(`${address}/status.json`, { headers }));
+  const fields = replyFields(await fetchAt(`${address}/status.json`, { headers }));
   const overview = 'problems' in fields ? (fields as unknown as StatusModel) : undefined;
   return {
     address,

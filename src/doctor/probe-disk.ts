@@ -2,11 +2,11 @@
 import * as fs from 'node:fs/promises';
 import type { Stats } from 'node:fs';
 import { within } from '../base/time.ts';
-import { cannotOpen } from '../disk/directory.ts';
 import { LOCK_NAME } from '../disk/lock.ts';
 import { ARCHIVE_RECORD, dayOfFileName, FILE_KINDS } from '../disk/names.ts';
 import { ifPresent } from '../disk/ops.ts';
-import { closedTo, type Owner, ownerIn } from '../installation/accounts.ts';
+import { ENTER, isPermitted, type Owner, ownerIn, WRITE } from '../installation/accounts.ts';
+import { unreachable } from '../installation/commands.ts';
 import { lookAround } from '../status/look-around.ts';
 import type { ServeSettings } from '../settings.ts';
 
@@ -15,13 +15,16 @@ export type Inside = Awaited<ReturnType<typeof lookInside>>;
 /** The directory's contents, or the `fault` that prevents reading it. Neither: it is missing. */
 export interface Probed {
   readonly inside?: Inside;
-  readonly fault?: string;
+  readonly fault?: unknown;
 }
 
-/** Examines the data directory. Never rejects. */
+/**
+ * Examines the data directory. Never rejects.
+ * @param read the files that viewlog only reads, as the operator named them.
+ */
 export async function probeDisk(
   dir: string,
-  projectsPath: string,
+  read: readonly string[],
   settings: ServeSettings,
   nowMs: number,
 ): Promise<Probed> {
@@ -29,23 +32,22 @@ export async function probeDisk(
     const stats = await ifPresent(fs.stat(dir));
     return stats === undefined
       ? {}
-      : { inside: await lookInside(dir, stats, projectsPath, settings, nowMs) };
-  } catch (error) {
-    return { fault: cannotOpen(dir, error).message };
+      : { inside: await lookInside(dir, stats, read, settings, nowMs) };
+  } catch (fault) {
+    return { fault };
   }
 }
 
 async function lookInside(
   dir: string,
   stats: Stats,
-  projectsPath: string,
+  read: readonly string[],
   settings: ServeSettings,
   nowMs: number,
 ) {
   const directory = rightsOf(stats);
-  const files = await openedFiles(dir).catch(() => []);
+  const files = await openedFiles(dir);
   const account = accountIn(directory, files);
-  const projects = await ifPresent(fs.stat(projectsPath)).catch(() => undefined);
   const keepDays = { views: settings['keep-days'], refused: settings['keep-refused-days'] };
   const seen = await lookAround(dir, keepDays, nowMs);
   // A disk that is nearly full isn't tested by writing.
@@ -53,14 +55,14 @@ async function lookInside(
   return {
     ...seen,
     directory,
-    /** The files that viewlog writes. */
+    /** The files that viewlog writes, and its lock. */
     files,
-    projects: projects && rightsOf(projects),
+    read: await rightsAt(read),
     account,
-    /** A directory above the files that the account can't enter. */
-    closed: account && (closedTo(account, dir) ?? closedTo(account, projectsPath)),
+    /** Why the account can't reach one of the files. */
+    closed: account && unreachable(account, [dir, ...read]),
     /** How long each write and sync took, in milliseconds, or why none is possible. */
-    writing: isFull ? [] : await writeTimes(dir).catch((error) => cannotOpen(dir, error).message),
+    writing: isFull ? [] : await writeTimes(dir).catch((error: Error) => error),
   };
 }
 
@@ -74,9 +76,18 @@ const isOpened = (name: string): boolean =>
 export type Rights = Pick<Stats, 'uid' | 'gid' | 'mode'>;
 const rightsOf = ({ uid, gid, mode }: Stats): Rights => ({ uid, gid, mode });
 
+/** Judges no link's target: a command for it would give away a file that the link's owner chose. */
+async function rightsAt(paths: readonly string[]) {
+  const looks = paths.map(async (path) => {
+    const found = await fs.lstat(path).catch(() => undefined);
+    return found === undefined ? [] : [Object.assign(rightsOf(found), { path })];
+  });
+  return (await Promise.all(looks)).flat();
+}
+
 /**
- * Returns the account that viewlog runs as: the owner of everything that it made. `undefined` if
- * that is unclear.
+ * Returns the account that viewlog runs as: the owner of everything that it made, who can make more.
+ * `undefined` if that is unclear.
  */
 export function accountIn(
   directory: Rights,
@@ -84,15 +95,21 @@ export function accountIn(
 ): Owner | undefined {
   const owners = new Set(files.map(({ uid }) => uid));
   const lock = files.find(({ name }) => name === LOCK_NAME);
-  if (owners.size <= 1) return ownerIn(lock ?? files[0] ?? directory);
-  return lock?.uid === directory.uid ? ownerIn(lock) : undefined;
+  const isOne = owners.size <= 1 || lock?.uid === directory.uid;
+  const owner = isOne ? ownerIn(lock ?? files[0] ?? directory) : undefined;
+  return owner && isPermitted(owner, directory, WRITE | ENTER) ? owner : undefined;
 }
 
 async function openedFiles(dir: string) {
   const names = (await fs.readdir(dir)).filter(isOpened);
   const looks = names.map(async (name) => {
-    const { uid, gid, mode } = await fs.lstat(`${dir}/${name}`);
-    return { name, uid, gid, mode };
+    const path = `${dir}/${name}`;
+    // viewlog writes through a link, which creates a missing file.
+    const isRegular = await fs.stat(path).then(
+      (stats) => stats.isFile(),
+      () => true,
+    );
+    return Object.assign(rightsOf(await fs.lstat(path)), { name, isRegular });
   });
   return Promise.all(looks);
 }

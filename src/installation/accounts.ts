@@ -1,8 +1,8 @@
 // System accounts, as far as the files of this machine show them.
 import * as fs from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { orElse } from '../base/exit.ts';
+import { errnoOf, orElse } from '../base/exit.ts';
 
 /** A system account that owns a file. */
 export interface Owner {
@@ -38,11 +38,36 @@ export const ownerIn = ({ uid, gid }: Pick<fs.Stats, 'uid' | 'gid'>): Owner => {
   return { uid, gid, name: userName(uid) };
 };
 
-/** Service accounts have ids below 1000, or in systemd's range for dynamic users. */
-export const isService = ({ uid }: Owner): boolean =>
-  (uid > 0 && uid < 1000) || (uid >= 61_184 && uid <= 65_534);
+/**
+ * Returns the account that can replace a file and keep its owner: the owner, or root if the owner
+ * can't write to the directory. `undefined` if they may not be looked at.
+ */
+export async function editorOf(path: string): Promise<Owner | undefined> {
+  try {
+    const real = await realpath(path).catch(() => path);
+    const directory = await stat(dirname(real));
+    const file = await stat(real).catch((error) => {
+      if (errnoOf(error) === 'ENOENT') return directory;
+      throw error;
+    });
+    const owner = ownerIn(file);
+    return isPermitted(owner, directory, WRITE | ENTER) ? owner : ROOT;
+  } catch {
+    return undefined;
+  }
+}
 
-/** Returns the user's name, or `#4711`, which `sudo -u` accepts too. */
+/** The ids that `useradd --system` gives, usually with a login shell. */
+const SYSTEM_IDS_MAX = 999;
+
+/** Returns whether no person logs in as this user. */
+export function isService({ uid }: Pick<Owner, 'uid'>, users = entriesOf('/etc/passwd')): boolean {
+  if (uid <= SYSTEM_IDS_MAX) return uid > 0;
+  const entry = users.find(([, , id]) => id === String(uid));
+  return entry === undefined || /\/(nologin|false)$/.test(entry[6] ?? '');
+}
+
+/** Returns the user's name; `#4711` if it has none here. */
 export const userName = (uid: number): string => nameIn('/etc/passwd', uid);
 
 /** Returns the group's name, or `#4712`. */
@@ -68,7 +93,10 @@ function groupsOf(owner: Owner): readonly number[] {
   return [primaryGroup(owner), ...named.map(([, , id]) => Number(id))];
 }
 
-/** Returns whether that user may do this (4 read, 2 write, 1 enter) to the file. */
+/** The bits of a mode. */
+export const [READ, WRITE, ENTER] = [4, 2, 1] as const;
+
+/** Returns whether that user may do this to the file. */
 export function isPermitted(
   owner: Owner,
   file: Pick<fs.Stats, 'uid' | 'gid' | 'mode'>,
@@ -85,7 +113,7 @@ export function closedTo(owner: Owner, path: string): string | undefined {
   const above = dirname(path);
   if (above === path) return undefined;
   const stats = orElse(() => fs.statSync(above), undefined);
-  const isClosed = stats !== undefined && !isPermitted(owner, stats, 1);
+  const isClosed = stats !== undefined && !isPermitted(owner, stats, ENTER);
   return closedTo(owner, above) ?? (isClosed ? above : undefined);
 }
 

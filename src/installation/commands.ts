@@ -13,10 +13,17 @@ import {
   isService,
   type Owner,
   ownerOf,
+  ownUid,
   primaryGroup,
   ROOT,
 } from './accounts.ts';
-import { absolute, type Installation, isInstalled, programWords } from './installation.ts';
+import {
+  absolute,
+  type Announced,
+  type Installation,
+  isInstalled,
+  programWords,
+} from './installation.ts';
 
 export type Options = Readonly<Record<string, string | number | undefined>>;
 
@@ -30,28 +37,57 @@ export function asOwner(
 }
 
 /** Returns the command as that user, who may be root or a person. */
-function asUser({ uid, gid, name }: Owner, hasSudo: boolean | undefined, command: string): string {
+function asUser(owner: Owner, hasSudo: boolean | undefined, command: string): string {
+  const { uid, name } = owner;
   // If the runtime lacks the permission to look, sudo is assumed, and `unknownFacts` says so.
-  if (hasSudo !== false) return `sudo ${uid === 0 ? '' : `-u ${shellQuoted(name)} `}${command}`;
-  if (uid === 0) return command;
-  // runuser takes no ids.
-  if (!name.startsWith('#')) return `runuser -u ${name} -- ${command}`;
-  return `setpriv --reuid=${uid} --regid=${gid} --clear-groups -- ${command}`;
+  const sudo = hasSudo === false ? '' : 'sudo ';
+  if (uid === 0) return sudo + command;
+  // Neither sudo nor runuser accepts an id without a name.
+  const ids = `--reuid=${uid} --regid=${primaryGroup(owner)} --clear-groups`;
+  if (name.startsWith('#')) return `${sudo}setpriv ${ids} -- ${command}`;
+  return sudo === '' ? `runuser -u ${name} -- ${command}` : `${sudo}-u ${name} ${command}`;
 }
 
 /** Returns a system command that only root may run, or that shows everything only to root. */
 export const asRoot = (command: string, hasSudo = isInstalled('sudo')): string =>
   asUser(ROOT, hasSudo, command);
 
-/** Returns how to run a command that only this user may run: `run it as viewlog: sudo …`. */
-export function runAs(owner: Owner, command: string): string {
+/** Returns the command, with a variable of the shell that `sudo` would drop. */
+export const keeping = (variable: string, command: string): string =>
+  command.replace(/^sudo /, `sudo --preserve-env=${variable} `);
+
+/**
+ * Returns how to run a command of viewlog that only this user may run: `run it as viewlog: sudo …`.
+ * @param variable must be set in the shell.
+ */
+export function runAs(owner: Owner, of: Program, command: string, variable?: string): string {
   const hasSudo = isInstalled('sudo');
-  return `run it as ${hasSudo === false ? 'root' : owner.name}: ${asUser(owner, hasSudo, command)}`;
+  const how = [
+    `run it as ${owner.name}`,
+    ...(hasSudo === false && owner.uid > 0 ? ['which root can do'] : []),
+    ...(variable === undefined ? [] : [`with ${variable} set`]),
+  ];
+  const words = asUser(owner, hasSudo, command);
+  const run = variable === undefined ? words : keeping(variable, words);
+  return unreachable(owner, of.program) ?? `${how.join(', ')}: ${run}`;
+}
+
+type Program = Pick<Installation, 'program'>;
+
+/** Returns why an account can't use one of these files, and what to do, if it can't. */
+export function unreachable(owner: Owner, words: readonly string[]): string | undefined {
+  for (const path of words) {
+    const closed = path.startsWith('/') ? closedTo(owner, path) : undefined;
+    if (closed === undefined) continue;
+    const fix = 'open that directory, or move the file, for instance to /usr/local/bin or /var/lib';
+    return `${owner.name} can't enter "${closed}", where "${path}" is; ${fix}`;
+  }
+  return undefined;
 }
 
 /** Returns a command of viewlog without an account, with those options that have a value. */
 export function viewlog(
-  { program }: Pick<Installation, 'program'>,
+  { program }: Program,
   command: readonly string[],
   options: Options = {},
 ): string {
@@ -62,26 +98,35 @@ export function viewlog(
 }
 
 /** Returns the options that name the files, and the address if no lock knows it. */
-function files(of: Installation): Options {
+function files(of: Announced): Options {
   const { data, projects } = of;
   if (data === undefined) return { projects, ...picked(of, ['host', 'port']) };
   return { data, projects: projects === `${data}/projects.json` ? undefined : projects };
 }
 
-const picked = ({ chosen }: Installation, names: readonly string[]): Options =>
+const picked = ({ chosen }: Announced, names: readonly string[]): Options =>
   Object.fromEntries(names.map((name) => [name, chosen[name]?.text]));
+
+/** Returns a command of viewlog as that account; if it can't run this program, the reason. */
+function asAccount(
+  of: Installation,
+  owner: Owner | undefined,
+  command: readonly string[],
+  options: Options,
+): string {
+  const words = viewlog(of, command, { ...files(of), ...options });
+  // This process runs the program, so its own account can.
+  const isAnother = owner !== undefined && isService(owner) && owner.uid !== ownUid();
+  return (isAnother ? unreachable(owner, of.program) : undefined) ?? asOwner(of, owner, words);
+}
 
 /** Returns a command that reads what viewlog reads: as viewlog's own account. */
 const reading = (of: Installation, command: readonly string[], options: Options = {}): string =>
-  asOwner(
-    of,
-    of.owners.data ?? of.owners.projects,
-    viewlog(of, command, { ...files(of), ...options }),
-  );
+  asAccount(of, of.owners.data ?? of.owners.projects, command, options);
 
 /** Returns a command that edits the projects file, such as `activate 1`. */
 const editing = (of: Installation, command: readonly string[], options: Options): string =>
-  asOwner(of, of.owners.projects, viewlog(of, command, { ...files(of), ...options }));
+  asAccount(of, of.owners.editor, command, options);
 
 /** Activates a project, adds an origin, or raises its limit (`max-views-per-minute`). */
 export const activate = (of: Installation, id: string, options: Options = {}): string =>
@@ -95,6 +140,14 @@ export const check = (of: Installation): string => reading(of, ['check']);
 
 /** Prints a page of the manual. */
 export const help = (of: Installation, topic: string): string => viewlog(of, ['help', topic]);
+
+/** Prints the unit of a service with these options, and those that were chosen. */
+export const systemd = (of: Announced, options: Options): string =>
+  viewlog(of, ['example', 'systemd'], {
+    ...files(of),
+    ...picked(of, Object.keys(of.chosen)),
+    ...options,
+  });
 
 /** Prints the script for a project's pages. */
 export const snippet = (of: Installation, id: string, url: string): string =>
@@ -182,8 +235,8 @@ export function grant(
 export function accessFix(path: string, account: Owner | undefined, what: 'r' | 'rw'): string {
   const verb = what === 'r' ? 'read' : 'write';
   if (account === undefined) return `let the user that runs viewlog ${verb} it`;
-  const closed = closedTo(account, path);
-  if (closed !== undefined) return `${account.name} can't enter "${closed}"`;
+  const closed = unreachable(account, [path]);
+  if (closed !== undefined) return closed;
   const [file, directory] = [path, dirname(path)].map((one) =>
     orElse(() => fs.statSync(one), undefined),
   );
@@ -200,6 +253,13 @@ export const share = (of: Installation, names: readonly string[]): string =>
 /** Lists the data directory with sizes. */
 export const list = (of: Installation): string =>
   asOwner(of, of.owners.data, `ls -lh ${shellQuoted(of.data ?? '')}`);
+
+/**
+ * Returns a command that shows the process that listens at a lock. `ss` has the path at which the lock
+ * was made, under a name of its own.
+ */
+export const findHolder = (lock: string, hasSudo = isInstalled('sudo')): string =>
+  asRoot(`ss -xlp | grep -F ${shellQuoted(` ${lock}`)}`, hasSudo);
 
 /**
  * Returns a command that ends the process that answered at a lock, as its own user. `undefined` if

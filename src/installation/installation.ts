@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { BUILD } from '../base/built.ts';
 import { readEnv } from '../base/env.ts';
 import { errnoOf, orElse } from '../base/exit.ts';
-import { type Owner, ownerOf } from './accounts.ts';
+import { editorOf, type Owner, ownerOf } from './accounts.ts';
 
 /**
  * A viewlog on this machine. The running process makes it once, its lock and its status server
@@ -51,6 +51,8 @@ export interface Owners {
   readonly data?: Owner | undefined;
   /** The owner of the projects file, else of its directory. */
   readonly projects?: Owner | undefined;
+  /** The account that can change the projects file. */
+  readonly editor?: Owner | undefined;
 }
 
 /** The lock's answer, and `/status.json`: an installation without what `stat` returns. */
@@ -83,6 +85,7 @@ export async function withOwners(announced: Announced): Promise<Installation> {
   const owners = {
     data: data === undefined ? undefined : await ownerOf(`${data}/viewlog.lock`, data),
     projects: projects === undefined ? undefined : await ownerOf(projects, dirname(projects)),
+    editor: projects === undefined ? undefined : await editorOf(projects),
   };
   return { ...announced, owners, hasSudo: isInstalled('sudo') };
 }
@@ -138,6 +141,30 @@ function unitOf(pid: number): string | undefined {
   return /\/([\w@.:-]+\.service)$/m.exec(groups)?.[1];
 }
 
+/** Where systemd looks for units, the first place first. */
+const UNIT_DIRS = ['/etc', '/run', '/usr/local/lib', '/usr/lib', '/lib'].map(
+  (dir) => `${dir}/systemd/system`,
+);
+
+/**
+ * Returns a unit's name, which another process chose, if root's own file of that name starts this
+ * viewlog: it contains one of these paths.
+ */
+export function ownUnit(
+  name: string | undefined,
+  paths: readonly string[],
+  dirs = UNIT_DIRS,
+): string | undefined {
+  if (!/^[\w@.:-]+\.service$/.test(name ?? '')) return undefined;
+  const places = dirs.map((dir) => `${dir}/${name}`);
+  const file = places.find((place) => isFile(place));
+  const text = orElse(() => {
+    const { uid, mode } = fs.statSync(file ?? '');
+    return uid > 0 || (mode & 0o022) > 0 ? '' : fs.readFileSync(file!, 'utf8');
+  }, '');
+  return text.split(/[\s="']+/).some((word) => paths.includes(word)) ? name : undefined;
+}
+
 const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** Returns whether a program is installed; `undefined` without permission to look. */
@@ -168,7 +195,7 @@ const optional = <const S extends v.GenericSchema>(schema: S) =>
   v.fallback(v.optional(schema), undefined);
 
 const ANNOUNCED = v.object({
-  pid: v.pipe(v.number(), v.integer(), v.minValue(2)),
+  pid: v.pipe(v.number(), v.integer(), v.minValue(1)),
   sinceMs: v.number(),
   role: v.fallback(v.picklist(['collector', 'archive']), 'collector'),
   version: v.fallback(TEXT, ''),

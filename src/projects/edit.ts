@@ -1,12 +1,12 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import schema from '../../data/projects.schema.json' with { type: 'json' };
-import { errnoOf, EXIT, Fatal, orElse, errorText } from '../base/exit.ts';
+import { errnoOf, EXIT, Fatal, errorText } from '../base/exit.ts';
 import { printable } from '../base/text.ts';
 import { prepareDirectory } from '../disk/directory.ts';
 import { syncDirectory } from '../disk/durable.ts';
 import { systemFiles } from '../disk/ops.ts';
-import { type Owner, ownerIn, ownUid, ROOT } from '../installation/accounts.ts';
+import { editorOf, type Owner, ownUid, primaryGroup, ROOT } from '../installation/accounts.ts';
 import { rewritten } from './json-edit.ts';
 import { causeOf, readProjectsFile, fileOrFatal } from './projects-file.ts';
 import type { ProjectEntry, ProjectsFile } from './projects-schema.ts';
@@ -28,6 +28,8 @@ interface Edit {
   readonly operator?: string | undefined;
   /** True: a missing file is created, with its schema and its directory. */
   readonly canCreate?: boolean;
+  /** The account that runs viewlog, which must be able to read a new file of root's. */
+  readonly reader?: Owner | undefined;
   /** Words a command that does the same as the file's owner; `undefined` if there is none. */
   readonly asOwner: (owner: Owner) => string | undefined;
 }
@@ -40,9 +42,9 @@ interface Edit {
  *   another program writes it at the same time.
  */
 export async function editProject(edit: Edit) {
-  const { path, id, change, operator, canCreate = false } = edit;
+  const { path, id, change, operator, canCreate = false, reader } = edit;
   const reading = await readProjectsFile(path);
-  if (errnoOf(reading.content) === 'EACCES') throw cannotWrite(edit, reading.content);
+  if (errnoOf(reading.content) === 'EACCES') throw await cannotWrite(edit, reading.content);
   const isNew = reading.content === undefined && canCreate;
   const file: ProjectsFile = isNew ? { projects: [] } : fileOrFatal(reading);
   const text = reading.content?.toString() ?? EMPTY;
@@ -59,7 +61,8 @@ export async function editProject(edit: Edit) {
     const target = realPath(path);
     const draft = `${target}.draft`;
     const like = fs.statSync(target, { throwIfNoEntry: false });
-    const { uid, gid } = like ?? fs.statSync(dirname(target));
+    const { uid, gid: group } = like ?? fs.statSync(dirname(target));
+    const gid = isNew && uid === 0 && reader?.uid ? primaryGroup(reader) : group;
     const rights = { uid, gid, mode: like?.mode ?? FILE_MODE };
     const fd = openDraft(draft);
     try {
@@ -75,7 +78,7 @@ export async function editProject(edit: Edit) {
     return { outcome: isNew ? ('created' as const) : ('changed' as const), ...edited };
   } catch (error) {
     if (error instanceof Fatal) throw error;
-    throw cannotWrite(edit, error);
+    throw await cannotWrite(edit, error);
   }
 }
 
@@ -96,23 +99,18 @@ function openDraft(path: string): number {
 }
 
 /** Returns the error, with the command that works if another user may edit the file. */
-function cannotWrite({ path, asOwner }: Edit, error: unknown): Fatal {
+async function cannotWrite({ path, asOwner }: Edit, error: unknown): Promise<Fatal> {
   const errno = errnoOf(error) ?? '';
   const what = `Can't write projects file "${printable(path, Infinity)}": `;
   if (['EIO', 'ENOSPC', 'EDQUOT'].includes(errno))
     return new Fatal(EXIT.ioError, what + causeOf(error));
-  const owner = ['EACCES', 'EPERM'].includes(errno) ? editorOf(path) : undefined;
-  const command = owner && asOwner(owner);
+  const isForbidden = ['EACCES', 'EPERM'].includes(errno);
+  const [own, editor = ROOT] = [ownUid(), await editorOf(path)];
+  // Root alone can keep a group that this user isn't in.
+  const other = editor.uid === own ? ROOT : editor;
+  const command = isForbidden && other.uid !== own ? asOwner(other) : undefined;
   const cause = command === undefined ? causeOf(error) : `${errorText(error)}; ${command}`;
   return new Fatal(EXIT.cannotCreate, what + cause);
-}
-
-/** Returns the user who may edit a file that this user can't edit: its owner, otherwise root. */
-function editorOf(path: string): Owner | undefined {
-  const uid = ownUid();
-  const owner = orElse(() => ownerIn(fs.statSync(path)), undefined) ?? ROOT;
-  if (owner.uid !== uid) return owner;
-  return uid === 0 ? undefined : ROOT;
 }
 
 type Rights = Pick<fs.Stats, 'uid' | 'gid' | 'mode'>;

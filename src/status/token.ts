@@ -1,7 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { readEnv } from '../base/env.ts';
-import { EXIT, Fatal, errorText } from '../base/exit.ts';
+import { EXIT, errnoOf, Fatal, errorText } from '../base/exit.ts';
 import { printable } from '../base/text.ts';
+import { ownAccount } from '../installation/accounts.ts';
+import { accessFix } from '../installation/commands.ts';
+import { absolute } from '../installation/installation.ts';
 import { isLoopback } from './guard.ts';
 
 export const TOKEN_ENV = 'VIEWLOG_STATUS_TOKEN';
@@ -43,6 +46,8 @@ async function readTokenFile(file: string): Promise<string> {
     return await readFile(file, 'utf8');
   } catch (error) {
     const path = printable(file, Infinity);
-    throw misconfigured(`Can't read --status-token-file "${path}": ${errorText(error)}`);
+    const isDenied = errnoOf(error) === 'EACCES';
+    const fix = isDenied ? `; ${accessFix(absolute(file), ownAccount(), 'r')}` : '';
+    throw misconfigured(`Can't read --status-token-file "${path}": ${errorText(error)}${fix}`);
   }
 }

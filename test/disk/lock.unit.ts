@@ -85,7 +85,8 @@ describe('a lock', () => {
     const dir = tempDir();
     await listenAt(join(dir, LOCK), serve);
     const asked = askHolder(dir);
-    await expectRefused(dir, /doesn't answer; find it with: (sudo )?ss -xlp \| grep viewlog\.lock/);
+    const find = /doesn't answer; find it with: (sudo )?ss -xlp \| grep -F ' \/.*\/viewlog\.lock'$/;
+    await expectRefused(dir, find);
     expect(await asked).toBe('unresponsive');
   });
 

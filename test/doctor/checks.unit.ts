@@ -40,7 +40,12 @@ const VIEWLOG = answer(204, GRANTED);
 const problem = (code: string, detail = '', headers = CORS): Reply =>
   answer(400, headers, JSON.stringify({ type: `urn:viewlog:problem:${code}`, code, detail }));
 
-const VIEWS_FILE = { ...SERVICE, name: 'views-2026-11-21.ndjson', mode: 0o100640 };
+const VIEWS_FILE = {
+  ...SERVICE,
+  name: 'views-2026-11-21.ndjson',
+  mode: 0o100640,
+  isRegular: true,
+};
 const ROOTS = { ...VIEWS_FILE, uid: 0, gid: 0 };
 const LOCK = { ...VIEWS_FILE, name: 'viewlog.lock' };
 const DISK = { type: 0x58465342, freeBytes: 8192 * MiB, sizeBytes: 10_000 * MiB };
@@ -55,7 +60,7 @@ const INSIDE: Inside = {
   writing: [2, 2, 2],
   account: { ...SERVICE, name: '#4711' },
   closed: undefined,
-  projects: undefined,
+  read: [],
 };
 
 const HOLDER = INSTALLATION;
@@ -152,6 +157,8 @@ const proxied = (change: Partial<ProxyReplies>): Partial<Facts> => ({
 const examined = (facts: Partial<Facts>) =>
   examine({
     nowMs: NOON,
+    isSynchronised: false,
+    isOutsider: false,
     runtime: { name: 'Node', version: '24.1.0', platform: 'linux' },
     ownUid: SERVICE.uid,
     askedData: '/data',
@@ -172,9 +179,9 @@ const examined = (facts: Partial<Facts>) =>
     ...facts,
   });
 
-/** Returns the findings that aren't ok, each in one line: `state check: what; why. fix`. */
 const flag = (text: string) => ({ text, from: 'flag' as const });
 
+/** Returns the findings that aren't ok, each in one line: `state check: what; why. fix`. */
 const told = (facts: Partial<Facts>): string[] =>
   examined(facts)
     .filter(({ state }) => state !== 'ok')
@@ -200,10 +207,12 @@ it.each<Partial<Facts>>([
   { askedPort: 8080 },
   ARCHIVE,
   // The service reads it through its group; root owns it.
-  inside({ files: [LOCK], projects: { ...ROOTS, gid: SERVICE.gid } }),
+  inside({ files: [LOCK], read: [{ ...ROOTS, gid: SERVICE.gid, path: '/etc/p.json' }] }),
   // Its files show who runs viewlog, and the group may write in root's directory.
   inside({ directory: { uid: 0, gid: SERVICE.gid, mode: 0o40770 } }),
   inside({ bytesPerDay: 1 }),
+  // A file of the future was written under another clock.
+  { nowMs: Date.UTC(2026, 10, 20), isSynchronised: true },
   { ownUid: 0 },
   { ownUid: undefined },
   { runtime: { name: 'Node', version: '20.19.0', platform: 'linux' } },
@@ -222,13 +231,29 @@ it.each<Partial<Facts>>([
 const MISSING_COMMA = {
   projects: reading('{\n "projects": [\n  { "id": "1" }\n  { "id": "2" } ] }'),
 };
-const NO_HEALTH =
-  "it is unknown whether views are accepted. Pass the collector's --status address;";
+const errorOf = (code: string): Error => Object.assign(new Error(code), { code });
 
 const withoutToken = (isReady: boolean): Partial<Facts> => ({
   status: { ...STATUS, reply: answer(200), isReady, overview: undefined },
 });
-const NOT_RUNNING = { reply: NOBODY, holder: undefined, status: STATUS };
+const NOT_RUNNING = {
+  reply: NOBODY,
+  holder: undefined,
+  status: STATUS,
+  source: 'last start' as const,
+};
+/** To another user. */
+const DENIED: Partial<Facts> = {
+  ownUid: 4713,
+  isOutsider: true,
+  of: { ...INSTALLATION, owners: { data: { ...SERVICE, name: '#4711' } } },
+  holder: 'unknown',
+  source: 'options',
+  reply: undefined,
+  status: {},
+  disk: { fault: errorOf('EACCES') },
+  projects: { content: errorOf('EACCES'), faults: ['permission denied'] },
+};
 
 const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'error projects file: /data/projects.json:4:3: expected ","; found {; viewlog doesn\'t start with this file; a running viewlog keeps the last good list. Correct the file. To see every fault: viewlog check --data /data':
@@ -247,10 +272,10 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     },
   'error lock: Process 42, viewlog 0.1.0, running since 2026-11-22T14:00:00Z at http://127.0.0.1:8080, holds the data directory; no other collector can start there (these options name http://127.0.0.1:9000). If it should no longer run: kill 42. If it should, examine it with --port 8080':
     { askedPort: 9000 },
-  "error lock: A process that doesn't answer holds the data directory; no other collector can start there. Find it, and end it if it hangs: sudo ss -xlp | grep viewlog.lock":
-    { ...NOT_RUNNING, holder: 'unresponsive' },
+  "error lock: A process that doesn't answer holds the data directory; no other collector can start there. Find it, and end it if it hangs: sudo ss -xlp | grep -F ' /data/viewlog.lock'":
+    { ...NOT_RUNNING, holder: 'unresponsive', reply: undefined, status: {} },
   'error data directory: Can\'t open "/data" for writing: denied. ': inside({
-    writing: 'Can\'t open "/data" for writing: denied',
+    writing: new Error('denied'),
   }),
   'error free space: 3.0 MiB free, --min-free 64 MiB; every view is refused with 503. Free space: 3.0 MiB. viewlog needs 61 MiB more: delete views-*.ndjson':
     inside(free(3 * MiB)),
@@ -286,7 +311,6 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'warning collector: No collector answers at http://127.0.0.1:8080: connect ECONNREFUSED 127.0.0.1:8080; no view is accepted. Start it: viewlog serve --data /data --port 8080 --status off':
     {
       ...NOT_RUNNING,
-      source: 'last start',
       of: {
         ...INSTALLATION,
         program: ['viewlog'],
@@ -299,7 +323,46 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     ...NOT_RUNNING,
     of: { ...INSTALLATION, unit: 'v.service' },
   },
-  [`warning health: --status is off; ${NO_HEALTH}`]: { status: { address: undefined } },
+  'warning health: --status is off; it is unknown whether views are accepted. ': { status: {} },
+  "warning health: Nothing answers at http://127.0.0.1:8081; it is unknown whether views are accepted. Pass the collector's --status address;":
+    { status: STATUS },
+  // The process is in a container, and another viewlog on this machine.
+  'warning health: Another viewlog answers at http://127.0.0.1:8081; it is unknown whether views are accepted. ':
+    { status: { address: STATUS.address, another: {} } },
+  "error health: The status server of another viewlog answers at http://127.0.0.1:8081: no process holds the data directory; viewlog can't listen there. Find it and stop it, or choose another address: sudo ss":
+    {
+      ...NOT_RUNNING,
+      reply: undefined,
+      status: { address: STATUS.address, another: {} },
+    },
+  'error health: The status server of another viewlog answers at http://127.0.0.1:8081: it writes to "/other"; viewlog can\'t listen there. Find':
+    {
+      ...NOT_RUNNING,
+      reply: undefined,
+      status: { address: STATUS.address, another: { data: '/other' } },
+    },
+  "error collector: Another viewlog answers at http://127.0.0.1:8080: no process holds the data directory; viewlog can't listen there. Find it and stop it, or choose another address: sudo ss":
+    { ...NOT_RUNNING, reply: VIEWLOG },
+  "error collector: viewlog can't listen at http://127.0.0.1:8080: EADDRNOTAVAIL. Choose an address of this":
+    { ...NOT_RUNNING, listenFault: 'EADDRNOTAVAIL' },
+  'error data directory: "/data/views-2026-11-22.ndjson" isn\'t a regular file, so today\'s views are refused. Move it away':
+    inside({ files: [{ ...VIEWS_FILE, name: 'views-2026-11-22.ndjson', isRegular: false }] }),
+  'warning access: #4713 may not ask which viewlog writes to "/data", so what runs is unknown. run it as #4711: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- /srv/viewlog doctor --data /data':
+    DENIED,
+  'warning access: #4713 may see less of "/data" than #4711, who runs viewlog. run it as #4711: sudo':
+    {
+      ...DENIED,
+      ...inside({ writing: errorOf('EACCES') }),
+      ...shown(new Scene(PROJECTS)),
+      holder: HOLDER,
+      source: 'running',
+      reply: VIEWLOG,
+    },
+  'no view is accepted. Set VIEWLOG_STATUS_TOKEN, and start it: viewlog serve --data /data --status 0.0.0.0:8081':
+    {
+      ...NOT_RUNNING,
+      of: { ...INSTALLATION, program: ['viewlog'], chosen: { status: flag('0.0.0.0:8081') } },
+    },
   'warning health: Ready; only clients with a token see details. Give --status-token-file,':
     withoutToken(true),
   [String.raw`warning refusals: \u001b[2J. `]: shown(sceneOf({}), ['\u001b[2J']),
@@ -318,21 +381,19 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     inside({ overdue: ['views-2026-01-01.ndjson'] }),
   'warning write and sync: A write and sync take 51 ms (the slowest of 3: 200 ms); answers wait':
     inside({ writing: [51, 51, 200] }),
-  'warning clock: The time is 2026-11-20T00:00:00Z, but there are views of 2026-11-21; viewlog names files by the clock. Synchronise it: sudo timedatectl set-ntp true':
+  'warning clock: The time is 2026-11-20T00:00:00Z, but there is "/data/views-2026-11-21.ndjson"; viewlog names files by the clock. Synchronise it: sudo timedatectl set-ntp true':
     { nowMs: Date.UTC(2026, 10, 20) },
   'warning file system: The data directory is on tmpfs; it is in memory, and lost when this machine':
     inside({ fileSystem: { ...DISK, type: 0x01021994 } }),
-  "warning user: #4711 owns the data directory, so viewlog runs as #4711; the doctor runs as #4713, and may see less. run it as #4711: sudo -u '#4711' viewlog doctor --data /data":
-    { ownUid: 4713 },
-  'error permissions: "views-2026-11-21.ndjson" belongs to root, with mode 0600; viewlog, as #4711, can\'t write to it, and doesn\'t start. sudo chgrp 4712 /data/views-2026-11-21.ndjson && sudo chmod g+rw /data/views-2026-11-21.ndjson':
+  'error permissions: "/data/views-2026-11-21.ndjson" belongs to root, with mode 0600; viewlog, as #4711, can\'t write to it, and doesn\'t start. sudo chgrp 4712 /data/views-2026-11-21.ndjson && sudo chmod g+rw /data/views-2026-11-21.ndjson':
     inside({ files: [LOCK, { ...ROOTS, mode: 0o100600 }] }),
-  'error permissions: "views-2026-11-21.ndjson" belongs to #4711, with mode 0440; viewlog, as #4711, can\'t write to it, and doesn\'t start. chmod u+rw /data/views-2026-11-21.ndjson':
+  'error permissions: "/data/views-2026-11-21.ndjson" belongs to #4711, with mode 0440; viewlog, as #4711, can\'t write to it, and doesn\'t start. sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- chmod u+rw /data/views-2026-11-21.ndjson':
     inside({ files: [{ ...VIEWS_FILE, mode: 0o100440 }] }),
-  'warning permissions: "refused-2026-11-21.ndjson" belongs to root, with mode 0640; viewlog, as #4711, can\'t store refused views in it. sudo chgrp':
+  'warning permissions: "/data/refused-2026-11-21.ndjson" belongs to root, with mode 0640; viewlog, as #4711, can\'t store refused views in it. sudo chgrp':
     inside({ files: [LOCK, { ...ROOTS, name: 'refused-2026-11-21.ndjson' }] }),
-  'error permissions: "projects.json" belongs to root, with mode 0600; viewlog, as #4711, can\'t read it, and doesn\'t start. sudo chgrp 4712 /data/projects.json && sudo chmod g+r /data/projects.json':
-    inside({ projects: { ...ROOTS, mode: 0o100600 } }),
-  'warning permissions: "views-2026-11-21.ndjson" belongs to #4711, with mode 0600, and 1 more file too; shippers in group #4712 can\'t read it. chmod g+r /data/views-2026-11-21.ndjson /data/views-2026-11-22.ndjson':
+  'error permissions: "/etc/p.json" belongs to root, with mode 0600; viewlog, as #4711, can\'t read it, and doesn\'t start. sudo chgrp 4712 /etc/p.json && sudo chmod g+r /etc/p.json':
+    inside({ read: [{ ...ROOTS, mode: 0o100600, path: '/etc/p.json' }] }),
+  'warning permissions: "/data/views-2026-11-21.ndjson" belongs to #4711, with mode 0600, and 1 more file too; shippers in group #4712 can\'t read it. sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- chmod g+r /data/views-2026-11-21.ndjson /data/views-2026-11-22.ndjson':
     inside({
       files: [VIEWS_FILE, { ...VIEWS_FILE, name: 'views-2026-11-22.ndjson' }].map((file) => {
         return { ...file, mode: 0o100600 };
@@ -410,6 +471,12 @@ it('names the fault of the projects file first, also among the refusals', () => 
   expect(rest[0]).toMatch(/^warning refusals: First correct the projects file: .*:4:3: expected/);
 });
 
+it('prints no start, and praises no directory, if it is unclear which account runs viewlog', () => {
+  const unclear = examined({ ...NOT_RUNNING, ...inside({ files: [VIEWS_FILE, ROOTS] }) });
+  expect(unclear.map(({ check, fix = '' }) => `${check}: ${fix}`)).toContain('collector: ');
+  expect(unclear.map(({ check }) => check)).not.toContain('data directory');
+});
+
 it('says that a large disk lasts for years, without a number of days', () => {
   const { what } = examined(inside({ bytesPerDay: 1 })).find(
     ({ check }) => check === 'free space',
@@ -426,9 +493,11 @@ it.each(Object.entries({ ...FINDINGS, ...CLUSTER_FINDINGS }))('says only: %s', (
 it('reports a missing data directory, and a file in its place', async () => {
   const dir = tempDir();
   writeFileSync(`${dir}/file`, '');
-  expect(await probeDisk(`${dir}/none`, '', DEFAULTS, NOON)).toStrictEqual({});
-  const { inside } = await probeDisk(`${dir}/file`, '', DEFAULTS, NOON);
-  expect(inside?.writing).toMatch(/^Can't open ".*file" for writing: ENOTDIR: .*; move that file/);
+  expect(await probeDisk(`${dir}/none`, [], DEFAULTS, NOON)).toStrictEqual({});
+  const disk = await probeDisk(`${dir}/file`, [], DEFAULTS, NOON);
+  expect(told({ disk, of: { ...INSTALLATION, data: `${dir}/file` } })[0]).toMatch(
+    /^error data directory: Can't open ".*file" for writing: ENOTDIR: .*; move that file/,
+  );
 });
 
 it('judges only the files that viewlog opens', async () => {
@@ -436,12 +505,12 @@ it('judges only the files that viewlog opens', async () => {
   const own = ['views-2026-11-21.ndjson', 'refused-2026-11-21.ndjson', 'status.json'];
   const foreign = ['views-backup.ndjson', 'views-2026-11-21.ndjson.bak', 'notes.json'];
   for (const name of [...own, ...foreign]) writeFileSync(`${dir}/${name}`, '');
-  const { inside } = await probeDisk(dir, '', DEFAULTS, NOON);
+  const { inside } = await probeDisk(dir, [], DEFAULTS, NOON);
   expect(inside!.files.map(({ name }) => name).toSorted()).toStrictEqual(own.toSorted());
 });
 
 it('puts errors first, and warnings before what is ok', () => {
-  const found = examined({ ...MISSING_COMMA, askedData: '', disk: { fault: 'EACCES' } });
+  const found = examined({ ...MISSING_COMMA, askedData: '', disk: { fault: new Error('EIO') } });
   const states = found.map(({ state }) => state);
   expect(states.slice(0, 4)).toStrictEqual(['error', 'error', 'warning', 'ok']);
 });

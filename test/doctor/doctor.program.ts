@@ -1,9 +1,12 @@
+import { execFileSync } from 'node:child_process';
+import * as fs from 'node:fs';
 import * as http from 'node:http';
 import * as net from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { listening } from '../support/listening.ts';
 import { doctor, installation, namesIn, of } from '../support/doctor.ts';
 import { startWatched, sumOf } from '../support/status.ts';
+import { startViewlog } from '../support/viewlog.ts';
 
 // `viewlog doctor` on installations, as an operator runs it.
 
@@ -26,7 +29,7 @@ describe('without a collector', () => {
     expect([version, state]).toStrictEqual([expect.stringMatching(/^\d+\.\d/), 'error']);
     const text = expect.any(String) as string;
     expect(findings).toContainEqual({ check: 'runtime', state: 'ok', what: text });
-    const what = expect.stringContaining(`create it: ${process.execPath} `);
+    const what = expect.stringMatching(/create it: .* activate ID --data /);
     const check = 'projects file';
     expect(findings?.[0]).toStrictEqual({ check, state: 'error', what });
     const faulty = await doctor(installation({ projects: [{ id: 7 }, { id: '\u001b[2J' }] }));
@@ -61,6 +64,33 @@ describe('a collector that runs', () => {
     expect(namesIn(data).filter((name) => /^(views|refused|\.)/.test(name))).toStrictEqual([]);
   });
 
+  it('is not faulty because its status page is off', async () => {
+    const viewlog = await startViewlog({ data: installation() });
+    const { outcome } = await doctor(viewlog.data, ['--host=127.0.0.1', `--port=${viewlog.port}`]);
+    expect(outcome('collector')).toMatch(/^0 ok collector: /);
+    expect(outcome('health')).toBe(
+      '0 warning health: --status is off; it is unknown whether views are accepted',
+    );
+  });
+
+  it("that doesn't answer is an error, which isn't waited for", async () => {
+    const { data, child } = await startWatched({ data: installation() });
+    child.kill('SIGSTOP');
+    const { outcome } = await doctor(data);
+    child.kill('SIGCONT');
+    expect(outcome()).toMatch(/^78 error lock: A process that doesn't answer holds the data dir/);
+  });
+
+  it('is another viewlog if it writes to another directory', async () => {
+    const viewlog = await startWatched({ data: installation() });
+    const { code, line } = await doctor(installation(), of(viewlog));
+    expect([code, line('collector')]).toStrictEqual([
+      78,
+      expect.stringContaining(`error collector: Another viewlog answers at ${viewlog.url}: `),
+    ]);
+    expect(line('health')).toContain(`at ${viewlog.statusUrl}: it writes to "${viewlog.data}"; `);
+  });
+
   it('gets its token; no other program does', async () => {
     const asked: (string | undefined)[] = [];
     const port = await listening(
@@ -81,6 +111,19 @@ describe('a collector that runs', () => {
   });
 });
 
+it("finds what isn't a regular file in the place of today's", async () => {
+  const data = installation();
+  const path = `${data}/views-${new Date().toISOString().slice(0, 10)}.ndjson`;
+  for (const command of ['mkfifo', 'mkdir']) {
+    execFileSync(command, [path]);
+    const { outcome } = await doctor(data);
+    expect(outcome()).toBe(
+      `78 error data directory: "${path}" isn't a regular file, so today's views are refused. Move it away; viewlog then creates the file`,
+    );
+    fs.rmSync(path, { recursive: true });
+  }
+});
+
 it("another program on the port is an error; an unused address isn't", async () => {
   const server = net.createServer((socket) => socket.end('220 mail\r\n'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -88,9 +131,14 @@ it("another program on the port is an error; an unused address isn't", async () 
   const { port } = server.address() as net.AddressInfo;
   const { outcome } = await doctor(installation(), ['--host=127.0.0.1', `--port=${port}`]);
   expect(outcome('collector')).toMatch(/^78 error collector: Another program/);
-  for (const place of ['--port=0', '--host=no-such-host.invalid']) {
-    const none = await doctor(installation(), [place]);
-    expect(none.outcome('collector')).toMatch(/^0 warning collector: No collector answers at /);
+  const none = await doctor(installation(), ['--port=0']);
+  expect(none.outcome('collector')).toMatch(/^0 warning collector: No collector answers at /);
+  // Both keep viewlog from starting; 192.0.2.7 is nobody's.
+  for (const place of ['--host=no-such-host.invalid', '--host=192.0.2.7']) {
+    const impossible = await doctor(installation(), [place]);
+    expect(impossible.outcome('collector')).toMatch(
+      /^78 error collector: viewlog can't listen at /,
+    );
   }
 });
 

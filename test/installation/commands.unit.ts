@@ -1,13 +1,17 @@
+import { chmodSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { isService } from '../../src/installation/accounts.ts';
 import * as commands from '../../src/installation/commands.ts';
 import type { Installation } from '../../src/installation/installation.ts';
 import { INSTALLATION, SERVICE } from '../support/installation.ts';
+import { tempDir } from '../support/temp-dir.ts';
 
 // The words of commands. installations.world.ts pastes and runs them.
 
 const of = (change: Partial<Installation>): Installation => ({ ...INSTALLATION, ...change });
-const owned = of({ owners: { data: SERVICE, projects: SERVICE } });
+const owned = of({ owners: { data: SERVICE, projects: SERVICE, editor: SERVICE } });
 const flag = (text: string) => ({ text, from: 'flag' as const });
+const NAMELESS = { uid: 4711, gid: 4712, name: '#4711' };
 const REFUSED = 'refused-2026-01-31.ndjson';
 
 it.each<[text: string | undefined, command: string | undefined]>([
@@ -24,8 +28,17 @@ it.each<[text: string | undefined, command: string | undefined]>([
     commands.activate({ ...owned, hasSudo: false }, '7'),
   ],
   [
-    'setpriv --reuid=998 --regid=997 --clear-groups -- /srv/viewlog check --data /data',
-    commands.check({ ...of({ owners: { data: { ...SERVICE, name: '#998' } } }), hasSudo: false }),
+    'setpriv --reuid=4711 --regid=4712 --clear-groups -- /srv/viewlog check --data /data',
+    commands.check({ ...of({ owners: { data: NAMELESS } }), hasSudo: false }),
+  ],
+  // Like runuser, sudo knows no account without a name.
+  [
+    'sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- /srv/viewlog check --data /data',
+    commands.check(of({ owners: { data: NAMELESS } })),
+  ],
+  [
+    String.raw`/srv/viewlog activate 7 --data /data --name $'Jo\'s\x0a\xe2\x80\xaeb'`,
+    commands.activate(INSTALLATION, '7', { name: "Jo's\n\u202eb" }),
   ],
   // Root's projects file, the service's data: each command runs as the owner of what it writes.
   [
@@ -71,11 +84,11 @@ it.each<[text: string | undefined, command: string | undefined]>([
   ['sudo -u viewlog chmod u+rw /data/v', commands.grant(SERVICE, '/data/v', SERVICE)],
   [
     'sudo chgrp 4712 /data/v && sudo chmod g+rw /data/v',
-    commands.grant({ uid: 4711, gid: 4712, name: '#4711' }, '/data/v', { uid: 0, gid: 0 }),
+    commands.grant(NAMELESS, '/data/v', { uid: 0, gid: 0 }),
   ],
   [
     'sudo install -d -o 4711 -g 4712 -m 750 /data',
-    commands.create(of({ owners: { projects: { uid: 4711, gid: 4712, name: '#4711' } } })),
+    commands.create(of({ owners: { projects: NAMELESS } })),
   ],
   // Root's projects file names no account.
   [
@@ -92,6 +105,32 @@ it.each<[text: string | undefined, command: string | undefined]>([
   [undefined, commands.restart(INSTALLATION)],
 ])('%s', (text, command) => {
   expect(command).toBe(text);
+});
+
+it('knows a service by its shell, or by having no entry, and a system account by its id', () => {
+  const users = [
+    ['root', 'x', '0', '0', '', '/root', '/bin/sh'],
+    ['system', 'x', '998', '997', '', '/', '/bin/sh'],
+    ['person', 'x', '1001', '1001', '', '/', '/bin/bash'],
+    ['tool', 'x', '1002', '1002', '', '/', '/usr/sbin/nologin'],
+    ['other', 'x', '60000', '1', '', '/', '/bin/false'],
+  ];
+  const services = [0, 998, 1001, 1002, 60_000, 23_456].filter((uid) => isService({ uid }, users));
+  expect(services).toStrictEqual([998, 1002, 60_000, 23_456]);
+});
+
+it("names the directory that an account can't enter, instead of a command", () => {
+  const dir = tempDir();
+  chmodSync(dir, 0o700);
+  const program = ['/usr/bin/node', `${dir}/viewlog.mjs`];
+  const why = `#4711 can't enter "${dir}", where "${dir}/viewlog.mjs" is; open that directory, or move the file, for instance to /usr/local/bin or /var/lib`;
+  expect(commands.check(of({ program, owners: { data: NAMELESS } }))).toBe(why);
+  expect(commands.runAs(NAMELESS, { program }, 'x')).toBe(why);
+});
+
+it('runs a command as the account, with a variable that sudo would drop', () => {
+  const printed = commands.runAs(SERVICE, { program: [] }, 'x', 'TOKEN');
+  expect(printed).toBe('run it as viewlog, with TOKEN set: sudo --preserve-env=TOKEN -u viewlog x');
 });
 
 it('names the facts that are unknown', () => {

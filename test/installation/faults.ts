@@ -123,6 +123,9 @@ const activated = (id: string, isListed: boolean) => async (place: Place) => {
 
 /** Expects the page to show within a minute that views arrive, and whether a problem is fixed. */
 export async function isWell(place: Place, { unfixed }: Pick<Fault, 'unfixed'>): Promise<void> {
+  const { findings, text } = await place.doctor(...statusOf(place));
+  expect(findings.filter(({ state }) => state === 'error')).toStrictEqual([]);
+  expect(text).not.toContain('Nothing answers');
   if (!place.hasPage || place.plan.role === 'archive') return;
   const fixed = unfixed === undefined ? '; problems fixed' : '';
   const headline = new RegExp(`^Views are arriving: \\d of \\d projects?${fixed}\n`);
@@ -240,6 +243,12 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
         [],
       ]);
       expect(text).not.toMatch(/chown|chgrp|chmod/);
+      // Nor are the doctor's missing rights.
+      const stranger = accountOf(place.plan.account === 'service' ? 'person' : 'service');
+      const denied = await place.viewlog(['doctor', ...place.files], stranger);
+      expect([denied.code, denied.text]).toStrictEqual([0, expect.not.stringMatching(/^error/m)]);
+      const command = commandIn(denied.text.replaceAll(/\n +/g, ' '), /run it as [^:]+: (.*)/);
+      expect(await works(place, command, [], asRoot(place))).toContain(place.address);
     },
   },
   'the data directory is missing': {
@@ -477,9 +486,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       expect([code, text]).toStrictEqual([0, expect.stringContaining('An archive writes here')]);
       expect(findings.filter(({ state }) => state === 'error')).toStrictEqual([]);
       expect(text).not.toContain('kill ');
-      expect(await place.failsToStart(73)).toContain(
-        `Another viewlog writes to "${data}": process`,
-      );
+      expect(await place.failsToStart(73)).toContain(`An archive writes to "${data}": process`);
     },
   },
   "root starts it in another account's directory": {
@@ -487,6 +494,12 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     only: { ...OWNED, address: ['flags', 'variables'] },
     async happen(place) {
       const args = ['serve', ...place.files, ...(place.hasVariables ? [] : place.flags)];
+      fs.chmodSync(place.dir, 0o700);
+      const closed = await place.viewlog(args, ROOT, place.env);
+      const isInside = place.program.some((word) => word.startsWith(place.dir));
+      const reason = `${place.account.name} can't enter "${place.dir}", where "`;
+      expect(closed.text).toContain(isInside ? reason : 'run it as');
+      fs.chmodSync(place.dir, 0o755);
       const { code, text } = await place.viewlog(args, ROOT, place.env);
       expect([code, text]).toStrictEqual([73, expect.stringContaining('run there as root')]);
       const command = commandIn(text, /run it as [^:]+: (.*)/);
@@ -576,10 +589,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
         expect.stringContaining(JSON.stringify(closed).slice(1, -1)),
       ]);
       const unit = await place.viewlog(['example', 'systemd', ...files], ROOT);
-      const reason =
-        place.plan.start === 'unit file'
-          ? closed.replace(" can't", " runs the service, but can't")
-          : '';
+      const reason = place.plan.start === 'unit file' ? `The service can't run: ${closed}` : '';
       expect([unit.code, unit.text]).toStrictEqual([64, expect.stringContaining(reason)]);
       fs.chmodSync(dirname(data), 0o755);
       await place.starts();
@@ -610,8 +620,10 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const old = await place.starts();
       old.signal('SIGSTOP');
       const told = await place.failsToStart(73);
-      const { text } = await place.paste(commandIn(told, /find it with: (.*)/), asRoot(place));
+      const find = commandIn(told, /find it with: (.*)/);
+      const { text } = await place.paste(find, asRoot(place));
       expect(text).toMatch(/viewlog\.lock.*pid=\d+/);
+      expect(await place.finding('lock')).toContain(`end it if it hangs: ${find}`);
       old.signal('SIGCONT');
     },
   },

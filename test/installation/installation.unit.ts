@@ -1,7 +1,9 @@
+import { chownSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { readAnnounced } from '../../src/installation/installation.ts';
+import { ownUnit, readAnnounced } from '../../src/installation/installation.ts';
 import { ARCHIVE_OPTIONS } from '../../src/run-archive.ts';
 import { chosenOptions, readArguments, SERVE_OPTIONS } from '../../src/settings.ts';
+import { tempDir } from '../support/temp-dir.ts';
 
 it('reads the answer of another process, and tolerates missing and invalid fields', () => {
   const least = {
@@ -18,9 +20,40 @@ it('reads the answer of another process, and tolerates missing and invalid field
     read({ role: 'king', version: 1, program: 'sh', chosen: { '--x; rm': 1 }, address: {} }),
   ).toMatchObject(least);
   expect(read({ data: 'x'.repeat(5000) })?.data).toBeUndefined();
-  for (const pid of [1, 0, -1, 1.5, '7', undefined]) expect(read({ pid })).toBeUndefined();
+  // In a container.
+  expect(read({ pid: 1 })).toMatchObject({ ...least, pid: 1 });
+  for (const pid of [0, -1, 1.5, '7', undefined]) expect(read({ pid })).toBeUndefined();
   expect(readAnnounced('{')).toBeUndefined();
 });
+
+it.skipIf(process.getuid?.() !== 0)(
+  "restarts only a unit that root's own file of that name knows as this viewlog",
+  () => {
+    const [first, second] = [tempDir(), tempDir()];
+    const unit = (exec: string, dir = second): string => {
+      writeFileSync(`${dir}/v.service`, `[Service]\nExecStart=${exec}\n`);
+      return `${dir}/v.service`;
+    };
+    const known = (name = 'v.service') => ownUnit(name, ['/data', '/v.mjs'], [first, second]);
+    unit('/usr/bin/node /v.mjs serve --data /data');
+    expect(known()).toBe('v.service');
+    expect([known('reboot.target'), known('../v.service'), known('w.service')]).toStrictEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    unit('/usr/bin/node /w.mjs serve --data /database');
+    expect(known()).toBeUndefined();
+    unit('/v.mjs --data=/data');
+    expect(known()).toBe('v.service');
+    chownSync(`${second}/v.service`, 4711, 0);
+    expect(known()).toBeUndefined();
+    chownSync(`${second}/v.service`, 0, 0);
+    // It overrides the other.
+    unit('/bin/true', first);
+    expect(known()).toBeUndefined();
+  },
+);
 
 it('keeps the options that were chosen, by flag or variable, and never a password', () => {
   const chosenBy = (args: string[], env: Record<string, string> = {}) =>

@@ -174,33 +174,42 @@ test("an error names a file that can't be read or written", async () => {
 
 describe.runIf(isRoot)('another user', () => {
   const PERSON = 65_534;
+  const AS_4711 = '#4711: sudo setpriv --reuid=4711 --regid=';
   afterEach(() => {
     process.seteuid!(0);
     process.setegid!(0);
   });
 
   test.each<
-    [what: string, owner: [uid: number, gid: number], mode: number, in_: number, who: string]
+    [
+      what: string,
+      owner: [uid: number, gid: number],
+      mode: number,
+      in_: number,
+      who: string,
+      directoryOwner?: number,
+    ]
   >([
     ["can't write in the directory", [0, 0], 0o644, 0o755, 'root: sudo '],
     ["can't read the file", [0, 0], 0o600, 0o755, 'root: sudo '],
     ["can't enter the directory", [4711, 4712], 0o640, 0o700, 'root: sudo '],
-    ['is in the group', [4711, PERSON], 0o660, 0o770, "#4711: sudo -u '#4711' "],
+    ["can't write in root's directory", [4711, 4712], 0o644, 0o755, 'root: sudo ', 0],
+    ['is in the group', [4711, PERSON], 0o660, 0o770, `${AS_4711}${PERSON} --clear-groups -- `],
     [
       "can write, but can't give the file away",
       [4711, 4712],
       0o664,
       0o777,
-      "#4711: sudo -u '#4711' ",
+      `${AS_4711}4712 --clear-groups -- `,
     ],
     ['is its owner, but not in its group', [PERSON, 4712], 0o640, 0o770, 'root: sudo '],
   ])(
     'who %s changes nothing, and gets the command that works',
-    async (_, owner, mode, dirMode, who) => {
+    async (_, owner, mode, dirMode, who, directoryOwner = 4711) => {
       const { directory, path, run, read } = await file('{"projects":[]}');
       await fs.chown(path, ...owner);
       await fs.chmod(path, mode);
-      await fs.chown(directory, owner[0] === PERSON ? PERSON : 4711, PERSON);
+      await fs.chown(directory, owner[0] === PERSON ? PERSON : directoryOwner, PERSON);
       await fs.chmod(directory, dirMode);
       const before = await fs.stat(path);
       process.setegid!(PERSON);
@@ -244,6 +253,24 @@ describe('an edit', () => {
       expect(await fs.stat(name)).toMatchObject({ uid: 3456, gid: 4567 });
     }
   });
+
+  test.runIf(isRoot)("lets the owner of the data directory read root's new file", async () => {
+    const [{ path, run }, data] = [await file(), tempDir()];
+    await fs.chown(data, 3456, 4567);
+    await run(activate, '1', '--data', data);
+    const { mode, uid, gid } = await fs.stat(path);
+    expect([uid, gid, mode & 0o777]).toStrictEqual([0, 4567, 0o640]);
+  });
+
+  test.runIf(isRoot)(
+    "keeps the group of the directory if the data directory is root's",
+    async () => {
+      const [{ directory, path, run }, data] = [await file(), tempDir()];
+      await fs.chown(directory, 0, 4567);
+      await run(activate, '1', '--data', data);
+      expect((await fs.stat(path)).gid).toBe(4567);
+    },
+  );
 
   test('keeps the mode, the owner, and symbolic links to files and directories', async () => {
     const { directory, path, run } = await file();

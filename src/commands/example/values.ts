@@ -8,7 +8,7 @@ import { isLoopback } from '../../status/guard.ts';
 import { TOKEN_ENV } from '../../status/token.ts';
 import { COLUMNS } from './clickhouse.ts';
 import { flagsOf, type Installation, plainPath, type Texts } from './installation.ts';
-import { closedTo } from '../../installation/accounts.ts';
+import { unreachable } from '../../installation/commands.ts';
 import { programWords, realPath } from '../../installation/installation.ts';
 
 /** A text; empty if there is nothing to say. A list has a line for each item. */
@@ -23,6 +23,7 @@ const ARCHIVED = ['data', 'min-free', 'keep-days', 'status', 'status-token-file'
 /** The values of `<<name>>` in templates. Only those of the printed template are computed. */
 export const VALUES: Readonly<Record<string, ValueOf>> = {
   dir: ({ dir }) => dir,
+  directories: (of) => [...new Set([of.dir, ...filesOf(of).map(dirname)])].join(' '),
   user: ({ user }) => user,
   group: ({ group }) => group,
   uid: ({ uid }) => uid,
@@ -125,21 +126,22 @@ function caddyHealthPort({ settings: { host }, status }: Installation): Value {
   return status !== undefined && hosts.includes(status.host) ? status.port : '';
 }
 
+/** Returns the paths of the files that viewlog reads. */
+function filesOf({ settings }: Installation): readonly string[] {
+  const { projects, 'status-token-file': token, 'nats-creds': creds } = settings;
+  return [projects, token, creds].filter((path) => path !== undefined);
+}
+
 /** @throws {Fatal} exit 64 if the service's user can't enter a directory on the way. */
 function runCommand(of: Installation): string {
   const { settings, dir, program, runtime, owner } = of;
-  const { projects, store, 'status-token-file': token, 'nats-creds': creds } = settings;
-  const files = [dir, dirname(projects), token, creds].filter((path) => path !== undefined);
-  for (const path of [runtime, program, ...files]) {
-    const closed = path === undefined || owner === undefined ? undefined : closedTo(owner, path);
-    if (closed === undefined) continue;
-    const what = `${owner!.name} runs the service, but can't enter "${closed}", where "${path}" is`;
-    throw new Fatal(EXIT.usage, `${what}; move it, for instance to /usr/local/bin or /var/lib`);
-  }
-  const written = store === undefined ? [dir] : [];
+  const [projects = '', ...secrets] = filesOf(of);
+  const why = owner && unreachable(owner, [runtime ?? '', program, dir, projects, ...secrets]);
+  if (why !== undefined) throw new Fatal(EXIT.usage, `The service can't run: ${why}`);
+  const written = settings.store === undefined ? [dir] : [];
   // The settings' own paths are plain already.
   const plain = { runtime: runtime && plainPath(runtime), file: plainPath(program) };
-  return programWords(files, written, plain).join(' ');
+  return programWords([dir, dirname(projects), ...secrets], written, plain).join(' ');
 }
 
 function secretsOf({ settings: { store, 'status-token-file': token }, status }: Installation) {
@@ -148,11 +150,9 @@ function secretsOf({ settings: { store, 'status-token-file': token }, status }: 
   return names.filter(Boolean).map((name) => `${name}=…`);
 }
 
-function isAnyUnder(places: RegExp, { settings, dir, program, runtime }: Installation): boolean {
-  const { projects, 'status-token-file': token, 'nats-creds': creds } = settings;
-  return [dir, projects, token, creds, program, runtime].some(
-    (path) => path !== undefined && (places.test(path) || places.test(realPath(path))),
-  );
+function isAnyUnder(places: RegExp, of: Installation): boolean {
+  const paths = [of.dir, of.program, of.runtime ?? '', ...filesOf(of)];
+  return paths.some((path) => places.test(path) || places.test(realPath(path)));
 }
 
 /** @throws {Fatal} exit 64 if viewlog runs on Deno or Bun, which can't use a passed socket. */

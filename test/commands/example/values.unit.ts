@@ -33,6 +33,10 @@ const STREAM = '--store nats://u:s3cret@host --projects /srv/viewlog/projects.js
 it.each<[name: string, options: string, value: unknown, here?: Partial<Installation>]>([
   ['address', '--host 0.0.0.0', '127.0.0.1:8080'],
   ['address', '--host :: --port 9000', '[::1]:9000'],
+  ['address', '--host [::] --port 9000', '[::1]:9000'],
+  ['directories', '', DATA],
+  ['directories', '--projects /etc/v/p.json --status-token-file /run/t', `${DATA} /etc/v /run`],
+  ['directories', `${STREAM} --nats-creds /etc/c`, `${DATA} /etc`],
   ['socketAddress', '--host :: --port 9000', '[::]:9000'],
   ['statusAddress', '--status 0.0.0.0:9000', '127.0.0.1:9000'],
   ['tokenFile', '--status-token-file /run/t', '/run/t'],
@@ -137,7 +141,7 @@ it.runIf(process.getuid?.() === 0)(
     const program = `${home}/viewlog.mjs`;
     const run = (here: Partial<Installation>) => valueOf('run', `--data ${data}/d`, here);
     await expect(run({ owner, program })).rejects.toThrow(
-      `viewlog runs the service, but can't enter "${home}"`,
+      `The service can't run: viewlog can't enter "${home}"`,
     );
     chmodSync(home, 0o755);
     expect(await run({ owner, program })).toContain(program);
