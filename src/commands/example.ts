@@ -1,7 +1,10 @@
 import { unpacked } from '../base/built.ts';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { echo, printable } from '../base/text.ts';
-import { SERVE_OPTIONS } from '../settings.ts';
+import { lastStart } from '../disk/last-start.ts';
+import * as commands from '../installation/commands.ts';
+import type { Announced } from '../installation/installation.ts';
+import { OPTIONS, SERVE_OPTIONS } from '../settings.ts';
 import { defineCommand, tableOf } from './command.ts';
 import { type Installation, readInstallation } from './example/installation.ts';
 import { type Value, VALUES } from './example/values.ts';
@@ -52,8 +55,10 @@ export const example = defineCommand({
     }
     const installation = await readInstallation(settings, self);
     const text = fill(name, installation);
-    const warning = USES_OWNER.has(name) ? warningAboutOwner(installation) : undefined;
+    const warning = USES_OWNER.has(name) ? warningAboutOwner(installation, name) : undefined;
     if (warning !== undefined) log.warn(warning);
+    const missing = name === 'systemd' ? await warningAboutOptions(self) : undefined;
+    if (missing !== undefined) log.warn(missing);
     print(text);
     return EXIT.done;
   },
@@ -80,9 +85,27 @@ function fill(example: string, installation: Installation, template = example): 
   return texts[template]!.trimEnd().split('\n').flatMap(filled).join('\n');
 }
 
-function warningAboutOwner({ dir, isDirMissing, user, uid }: Installation): string | undefined {
+/** Names options of the last start, which the service would start without. */
+async function warningAboutOptions(self: Announced): Promise<string | undefined> {
+  const { data } = self;
+  const last = data === undefined ? undefined : await lastStart(data);
+  if (last?.role !== 'collector') return undefined;
+  const lacking = SERVE_OPTIONS.flatMap((name): [string, string][] => {
+    const { text = OPTIONS[name].fallback } = last.chosen[name] ?? {};
+    return text === OPTIONS[name].fallback || name in self.chosen ? [] : [[name, text!]];
+  });
+  if (lacking.length === 0) return undefined;
+  const options = Object.fromEntries(lacking);
+  const again = commands.systemd(self, options);
+  const where = `The last start in "${printable(data!, Infinity)}"`;
+  return `${where} had options that this file lacks. With them: ${again}`;
+}
+
+function warningAboutOwner(of: Installation, name: string): string | undefined {
+  const { dir, isDirMissing, user, uid } = of;
   if (isDirMissing) {
-    const who = `the user ${user} (uid ${uid})`;
+    const isImage = name === 'dockerfile' || name === 'compose';
+    const who = isImage ? `the user with uid ${uid}` : `the user ${user}`;
     return `"${dir}" doesn't exist. The file runs viewlog as ${who}; create the directory for that user first`;
   }
   if (uid !== 0) return undefined;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FULL_VIEW } from '../../support/views.ts';
 import { exampleOf } from '../../support/examples.ts';
 import { tempDir } from '../../support/temp-dir.ts';
-import { dataDirectory, run, start } from '../../support/viewlog.ts';
+import { dataDirectory, run, start, startViewlog } from '../../support/viewlog.ts';
 
 // The command itself. In other files, real programs read the printed files.
 
@@ -42,8 +42,8 @@ describe('example', () => {
       const missing = await start(args('/var/lib/no-such'), tempDir(), {}).ended;
       expect([missing.code, missing.stderr]).toStrictEqual([
         0,
-        'warning: "/var/lib/no-such" doesn\'t exist. The file runs viewlog as the user viewlog ' +
-          '(uid 1000); create the directory for that user first\n',
+        'warning: "/var/lib/no-such" doesn\'t exist. The file runs viewlog as the user ' +
+          `${/^(dockerfile|compose)$/.test(name) ? 'with uid 1000' : 'viewlog'}; create the directory for that user first\n`,
       ]);
       const ofRoot = await start(args('/'), tempDir(), {}).ended;
       expect(ofRoot.stderr).toMatch(
@@ -51,6 +51,20 @@ describe('example', () => {
       );
     },
   );
+
+  it('systemd warns about the options of the last start that the unit lacks', async () => {
+    const { data } = await startViewlog({ args: ['--min-free=65536KiB', '--max-view=20KiB'] });
+    const args = ['example', 'systemd', '--host=::1', '--max-view=9KiB'];
+    const { code, stderr } = await run(args, { data });
+    const [, command = ''] = /^warning: The last start in ".*" had .*: (.*)$/m.exec(stderr) ?? [];
+    expect([code, command]).toStrictEqual([0, expect.stringMatching(/ example systemd --data /)]);
+    const flags = command.replace(/^.* systemd /, '').split(' ');
+    expect(flags.slice(2).toSorted()).toStrictEqual(
+      '--host ::1 --max-view 9KiB --min-free 65536KiB --port 0 --status off'.split(' ').toSorted(),
+    );
+    const { stderr: again } = await run(['example', 'systemd', ...flags], { data });
+    expect(again).not.toContain('last start');
+  });
 
   it.each([...SERVERS, ...METRICS])('never contains a secret: %s', async (name) => {
     const env = {
