@@ -3,10 +3,10 @@ import { Place, planOf } from '../support/installations.ts';
 import { FAULTS, isWell } from './faults.ts';
 
 /** Faults that happen at the same time, each to an installation of its own. */
-const AT_ONCE = 3;
+const AT_ONCE = 4;
 
 /**
- * Lets faults happen to installations that the seed makes. Eleven seeds in a row try every fault.
+ * Lets faults happen to installations that the seed makes. Eight seeds in a row try every fault.
  * `INSTALLATION_FAULT` names those to try.
  */
 export async function tryInstallations(seed: number): Promise<void> {
