@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 import { build, transform } from 'esbuild';
 
@@ -25,11 +25,17 @@ const dist = join(import.meta.dirname, 'dist');
 const REQUIRE = `import { createRequire } from 'node:module'; const require = (id) => createRequire('/')(id);`;
 
 const page = await statusPage(join(import.meta.dirname, 'src/status/page'));
-const reportStyle = await minified(join(import.meta.dirname, 'src/report/report.css'));
 const script = join(import.meta.dirname, 'src/commands/snippet/script.ts');
-const snippets = { plain: await snippet(script, false), campaigns: await snippet(script, true) };
-const manual = texts(join(import.meta.dirname, 'src/manual'), '.md');
-const templates = texts(join(import.meta.dirname, 'src/commands/example/templates'), '.template');
+/** Packed together, they are 2.5 KiB smaller than one by one. */
+const texts = {
+  ...filesIn(join(import.meta.dirname, 'src/manual'), '.md'),
+  ...filesIn(join(import.meta.dirname, 'src/commands/example/templates'), '.template'),
+  'page.css': page.css,
+  'page.js': page.js,
+  'report.css': await minified(join(import.meta.dirname, 'src/report/report.css')),
+  snippet: await snippet(script, false),
+  'snippet --campaigns': await snippet(script, true),
+};
 
 /**
  * Shortens names, which are a tenth of the bundle. Those of viewlog's own functions and classes stay,
@@ -100,11 +106,7 @@ const { outputFiles, metafile } = await build({
   mainFields: ['module', 'main'], // jsonc-parser's `main` can't be bundled
   define: {
     COMMIT: JSON.stringify(commit()),
-    STATUS_PAGE: packed({ css: page.css, js: page.js }),
-    MANUAL: packed(manual),
-    REPORT_STYLE: JSON.stringify(reportStyle),
-    TEMPLATES: packed(templates),
-    SNIPPETS: packed(snippets),
+    TEXTS: packed(texts),
   },
   legalComments: 'none',
   // Smaller, but with the lines and names that a stack trace needs.
@@ -205,11 +207,9 @@ async function minified(stylesheet) {
 }
 
 /** Returns the texts in a folder, by the names of their files. */
-function texts(folder, extension) {
+function filesIn(folder, extension) {
   const files = readdirSync(folder).filter((file) => file.endsWith(extension));
-  return Object.fromEntries(
-    files.map((file) => [basename(file, extension), readFileSync(join(folder, file), 'utf8')]),
-  );
+  return Object.fromEntries(files.map((file) => [file, readFileSync(join(folder, file), 'utf8')]));
 }
 
 /** Packs texts by name, for `src/base/built.ts`, into less than half their size. */

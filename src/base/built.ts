@@ -5,6 +5,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 /** The commit that is built; empty outside a git checkout. */
 declare const COMMIT: string;
 declare const LICENCES: string;
+declare const TEXTS: string;
 
 export const VERSION = packageJson.version;
 
@@ -13,11 +14,16 @@ const commit = typeof COMMIT === 'undefined' ? '' : COMMIT;
 /** `0.1.0 (4d80159)` */
 export const BUILD = commit === '' ? VERSION : `${VERSION} (${commit})`;
 
+let texts: Readonly<Record<string, string>> | undefined;
+
+/** Returns the texts of the manual, pages and printed files, by file name; none if it isn't built. */
+export const builtTexts = () => (texts ??= typeof TEXTS === 'undefined' ? {} : unpacked(TEXTS));
+
 /**
  * Returns texts by name.
  * @param packed their JSON, in Brotli and base64.
  */
-export function unpacked(packed: string): Readonly<Record<string, string>> {
+function unpacked(packed: string): Readonly<Record<string, string>> {
   const json = brotliDecompressSync(Buffer.from(packed, 'base64')).toString();
   return JSON.parse(json) as Record<string, string>;
 }

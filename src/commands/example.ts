@@ -1,4 +1,4 @@
-import { unpacked } from '../base/built.ts';
+import { builtTexts } from '../base/built.ts';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { echo, printable } from '../base/text.ts';
 import { lastStart } from '../disk/last-start.ts';
@@ -8,9 +8,6 @@ import { OPTIONS, SERVE_OPTIONS } from '../settings.ts';
 import { defineCommand, tableOf } from './command.ts';
 import { type Installation, readInstallation } from './example/installation.ts';
 import { type Value, VALUES } from './example/values.ts';
-
-/** The texts of `example/templates/` by name, which build.mjs puts here. */
-declare const TEMPLATES: string;
 
 /** The examples by name, each with a summary. */
 const EXAMPLES: Readonly<Record<string, string>> = {
@@ -71,10 +68,11 @@ export const example = defineCommand({
  * @throws {Fatal} exit 64 if there is no such file for these settings.
  */
 function fill(example: string, installation: Installation, template = example): string {
-  if (typeof TEMPLATES === 'undefined') return 'Only the built viewlog has its examples.';
-  const texts = unpacked(TEMPLATES);
+  const textOf = (name: string): string | undefined => builtTexts()[`${name}.template`];
   const valueFor = (name: string): Value =>
-    name in texts ? fill(example, installation, name) : VALUES[name]!(installation, example);
+    textOf(name) === undefined
+      ? VALUES[name]!(installation, example)
+      : fill(example, installation, name);
   const filled = (line: string): string[] => {
     const [mark, condition, name = ''] = /<<(\??)(\w+)>>/.exec(line) ?? [];
     if (mark === undefined) return [line];
@@ -82,7 +80,7 @@ function fill(example: string, installation: Installation, template = example): 
     if (condition === '?') return value === '' ? [] : filled(line.replace(mark, ''));
     return [value].flat().flatMap((item) => filled(line.replace(mark, () => `${item}`)));
   };
-  return texts[template]!.trimEnd().split('\n').flatMap(filled).join('\n');
+  return textOf(template)!.trimEnd().split('\n').flatMap(filled).join('\n');
 }
 
 /** Names options of the last start, which the service would start without. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
 import { viewUrl } from '../base/option.ts';
-import { unpacked } from '../base/built.ts';
+import { builtTexts } from '../base/built.ts';
 import { printable } from '../base/text.ts';
 import * as commands from '../installation/commands.ts';
 import { withOwners } from '../installation/installation.ts';
@@ -10,9 +10,6 @@ import type { Parsed } from '../projects/parse.ts';
 import { readProjectsFile } from '../projects/projects-file.ts';
 import { isLoopback } from '../status/guard.ts';
 import { collectorAddress, defineCommand } from './command.ts';
-
-/** `script.ts`, put here as text by build.mjs, so that viewlog stays one file. */
-declare const SNIPPETS: string;
 
 /** The limit is small because every page of a site contains the script. */
 const BYTES_MAX = 2000;
@@ -84,8 +81,7 @@ function problemsOf(reading: Parsed, id: string, path: string, fix: string): rea
 
 /** Returns one line of ASCII text, all of which HTML reads as script. */
 function scriptOf(id: string, url: string, keepsCampaigns: boolean): string {
-  if (typeof SNIPPETS === 'undefined') return '/* Only the built viewlog has it. */';
-  const script = unpacked(SNIPPETS)[keepsCampaigns ? 'campaigns' : 'plain']!;
+  const script = builtTexts()[keepsCampaigns ? 'snippet --campaigns' : 'snippet']!;
   return script.replace('(PROJECT,VIEW_URL)', () => `(${literal(id)},${literal(url)})`);
 }
 

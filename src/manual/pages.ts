@@ -1,4 +1,4 @@
-import { unpacked } from '../base/built.ts';
+import { builtTexts } from '../base/built.ts';
 
 // The manual: one page per topic, read on the web, and printed by `viewlog help TOPIC`.
 
@@ -41,26 +41,24 @@ export const READERS = {
 
 export const TOPICS: readonly string[] = Object.values(READERS).flatMap(Object.keys);
 
-/** The pages' Markdown by topic; put here by build.mjs. */
-declare const MANUAL: string;
-
 /**
  * Returns the Markdown of a topic's page. Any other word finds the section that has the word in its
  * heading, or else most often in its text. `undefined` if no section has it.
  */
 export function findText(word: string): string | undefined {
-  if (typeof MANUAL === 'undefined') return 'Only the built viewlog has its manual.';
-  const pages = unpacked(MANUAL);
-  if (TOPICS.includes(word)) return pages[word];
+  const page = (topic: string): string | undefined => builtTexts()[`${topic}.md`];
+  if (TOPICS.includes(word)) return page(word);
   if (!/^[\w -]+$/.test(word)) return undefined;
   // `config` finds `configuration`, and `updates` finds `update`.
   const pattern = new RegExp(`\\b${word.replace(/(?<=..)s$/, '')}`, 'gi');
   const count = (text: string): number => text.match(pattern)?.length ?? 0;
   const sections = TOPICS.flatMap((topic) =>
-    pages[topic]!.split(/^(?=## )/m).map((text) => {
-      const headings = text.match(/^#+ .*$/gm)!.join('\n');
-      return { topic, text, score: count(text) + HEADING_SCORE * count(headings) };
-    }),
+    page(topic)!
+      .split(/^(?=## )/m)
+      .map((text) => {
+        const headings = text.match(/^#+ .*$/gm)!.join('\n');
+        return { topic, text, score: count(text) + HEADING_SCORE * count(headings) };
+      }),
   );
   const best = sections.reduce((a, b) => (b.score > a.score ? b : a));
   if (best.score === 0) return undefined;

@@ -1,3 +1,4 @@
+import { builtTexts } from '../base/built.ts';
 import { raw } from 'hono/html';
 import type { PropsWithChildren } from 'hono/jsx';
 import type { HtmlEscapedString } from 'hono/utils/html';
@@ -17,9 +18,6 @@ import {
   spanOf,
 } from './words.ts';
 
-/** report.css; put here by build.mjs. */
-declare const REPORT_STYLE: string;
-
 const DAYS_MAX = 200;
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'";
 
@@ -38,7 +36,7 @@ export function htmlReport(report: Report): string {
         <meta http-equiv="Content-Security-Policy" content={POLICY} />
         <meta name="referrer" content="no-referrer" />
         <title>{title}</title>
-        <style>{raw(typeof REPORT_STYLE === 'undefined' ? '' : REPORT_STYLE)}</style>
+        <style>{raw(builtTexts()['report.css'] ?? '')}</style>
       </head>
       <body>
         <main>

@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { unpacked } from '../base/built.ts';
+import { builtTexts } from '../base/built.ts';
 import type { KeepDays } from '../disk/retention.ts';
 import type { Project } from '../projects/project-list.ts';
 import type { Service } from './app.ts';
@@ -21,9 +21,6 @@ export interface CollectorSource {
   readonly installation: () => Installation;
   readonly snapshot: () => CollectorState;
 }
-
-/** The files of `page/`; put here by build.mjs, so that viewlog stays one file. */
-declare const STATUS_PAGE: string;
 
 const OPEN_MAX = 20;
 const FILTER_LENGTH_MAX = 100;
@@ -59,8 +56,8 @@ export function collectorStatus({ keepDays, installation, snapshot }: CollectorS
         const [status, text] = arrivingWords(await modelNow(context, project));
         return context.text(`${text}\n`, status);
       },
-      '/page.css': (context) => pageFile(context, 'css', 'text/css'),
-      '/page.js': (context) => pageFile(context, 'js', 'text/javascript'),
+      '/page.css': (context) => pageFile(context, 'page.css', 'text/css'),
+      '/page.js': (context) => pageFile(context, 'page.js', 'text/javascript'),
       '/status.txt': async (context) => context.text(statusText(await modelNow(context))),
       '/status.json': async (context) => {
         const self = shownPart(installation());
@@ -73,6 +70,5 @@ export function collectorStatus({ keepDays, installation, snapshot }: CollectorS
 }
 
 function pageFile(context: Context, name: string, type: string): Response {
-  const text = typeof STATUS_PAGE === 'undefined' ? '' : unpacked(STATUS_PAGE)[name]!;
-  return context.body(text, 200, { 'Content-Type': `${type}; charset=utf-8` });
+  return context.body(builtTexts()[name] ?? '', 200, { 'Content-Type': `${type}; charset=utf-8` });
 }
