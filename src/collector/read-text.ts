@@ -40,8 +40,8 @@ export function unreadBody(fault: BodyFault, request: Exchange, bytesMax: number
     return refusal('overloaded', detail, { retryAfterSeconds: 1 });
   }
   const detail = `The body wasn't complete after ${LIMITS.bodyTimeoutMs / 1000} s; send it again.`;
-  const bytes = Number(request.header('content-length'));
-  return refusal('request-timeout', detail, bytes > 0 ? { bytes } : {});
+  const { bytesRead: bytes } = request;
+  return refusal('request-timeout', detail, bytes === undefined ? {} : { bytes });
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true });

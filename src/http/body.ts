@@ -4,7 +4,7 @@ import type { Reservation } from './memory-budget.ts';
 /** A browser sends a view in one piece; a client that sends single bytes makes each a piece. */
 export const piecesMaxOf = (bytesMax: number): number => 64 + Math.floor(bytesMax / 512);
 
-const EMPTY = new Uint8Array();
+export const EMPTY = new Uint8Array();
 
 /**
  * A body that arrives in pieces. They are copied into one buffer: a piece may be part of a much
@@ -31,6 +31,11 @@ export class Body {
     this.#buffer.set(piece, this.#bytes);
     this.#bytes = bytes;
     return undefined;
+  }
+
+  /** The bytes that have arrived. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   get whole(): Uint8Array {

@@ -25,6 +25,8 @@ export interface Exchange {
    * Content-Length says, and after `LIMITS.bodyTimeoutMs`.
    */
   read(bytesMax: number): Promise<Uint8Array | BodyFault>;
+  /** How much of an incomplete body has arrived; `undefined` if it is unknown. */
+  readonly bytesRead?: number | undefined;
 }
 
 /**

@@ -75,6 +75,7 @@ export class FetchExchange implements Exchange {
   readonly #readBytes: number;
   /** True if the body was read to its end, or there is none. */
   isRead = false;
+  bytesRead: number | undefined;
   /** Why the body wasn't read to its end, if its pieces or the budget were the reason. */
   fault: BodyFault | undefined;
 
@@ -156,6 +157,7 @@ export class FetchExchange implements Exchange {
         if (this.fault !== undefined) return this.fault;
       }
     } catch {
+      this.bytesRead = body.bytes;
       return 'incomplete'; // time is up, or the client has gone
     } finally {
       this.#reads.delete(giveUp);

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { LIMITS } from '../base/limits.ts';
-import { Body } from './body.ts';
+import { Body, EMPTY } from './body.ts';
 import { type Answer, type BodyFault, type Exchange, type Handler, pathOf } from './exchange.ts';
 import type { HeaderName } from './few-headers.ts';
 import { type MemoryBudget, Reservation } from './memory-budget.ts';
@@ -131,6 +131,8 @@ export class NodeExchange implements Exchange {
   readonly #outgoing: OneWriteResponse;
   readonly #connection: NodeConnection;
   readonly #service: NodeService;
+  /** The body, if it arrives in several pieces. */
+  #body: Body | undefined;
   /** Set by the first `read` that waits for the body. */
   #finish: ((result: Uint8Array | BodyFault) => void) | undefined;
 
@@ -161,6 +163,10 @@ export class NodeExchange implements Exchange {
     return !this.#incoming.complete;
   }
 
+  get bytesRead(): number {
+    return this.#body?.bytes ?? 0;
+  }
+
   header(name: HeaderName): string | undefined {
     return this.#incoming.headers[name] as string | undefined; // `FewHeaders` has no lists
   }
@@ -178,7 +184,6 @@ export class NodeExchange implements Exchange {
     return new Promise((resolve) => {
       this.#finish = resolve;
       const { reservation } = this;
-      const body = new Body(bytesMax, reservation);
       let whole: Buffer | undefined;
       incoming.on('data', (piece: Buffer) => {
         // Most views arrive in one piece, which Node has already copied out of what it read.
@@ -186,10 +191,11 @@ export class NodeExchange implements Exchange {
           whole = piece;
           return;
         }
-        const fault = body.add(piece);
+        this.#body ??= new Body(bytesMax, reservation);
+        const fault = this.#body.add(piece);
         if (fault !== undefined) resolve(fault);
       });
-      incoming.on('end', () => resolve(whole ?? body.whole));
+      incoming.on('end', () => resolve(whole ?? this.#body?.whole ?? EMPTY));
     });
   }
 

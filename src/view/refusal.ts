@@ -52,7 +52,7 @@ export interface Refusal {
   readonly detail: string;
   readonly issues?: readonly Issue[];
   readonly retryAfterSeconds?: number;
-  /** The size of the body or line, if it is too large or cut off, and known. */
+  /** The size of a body or line that is too large, or the part of a body that arrived; if known. */
   readonly bytes?: number;
   /** The project's limit of views per minute, if that is the reason. */
   readonly limit?: number;

@@ -52,7 +52,7 @@ function newCollector(append?: ViewStore['append']) {
       const bytes = Buffer.from(body);
       return bytes.length > bytesMax ? 'too-large' : bytes;
     };
-    return collector({ method, path, header: (name) => headers[name], read });
+    return collector({ method, path, header: (name) => headers[name], read, bytesRead: 7 });
   };
   const problem = async (sent: Sent) => {
     const { status, headers, body } = await send(sent);
@@ -117,11 +117,13 @@ describe('a refusal', () => {
     ]);
   });
 
-  it('contains the size of the body or line, which its remedy needs', async () => {
+  it('contains the size of the body, of the line, or of what arrived, for its remedy', async () => {
     for (const [sent, bytes] of [
       [{ headers: declared, body: large }, 20_000],
       [{ body: longLine }, VIEW_MAX + 1],
       [{ body: large }, undefined],
+      // What arrived, not what was declared.
+      [{ headers: declared, body: { fault: 'incomplete' } }, 7],
     ] as const) {
       await send(sent);
       expect(refusals.at(-1)!.bytes).toBe(bytes);
