@@ -89,6 +89,16 @@ const AUTHORITY = ' (name a private authority with NODE_EXTRA_CA_CERTS, on Deno 
 
 const REPORT_MS = 1_000;
 
+/** @param version empty while the client connects again. */
+export function versionWarnings(version: string, server: string | undefined): string[] {
+  if (version === '' || isAtLeast(OLDEST_SOUND, version)) return [];
+  const which = server === undefined ? 'The last NATS server' : `NATS server ${server}`;
+  return [
+    `${which} has version ${version}: after a pause or a crash, its replicas ` +
+      'can differ, and acknowledged views can be missing; use nats-server 2.10 or later',
+  ];
+}
+
 /** A connection to a NATS cluster. The client connects again whenever the connection is lost. */
 export class Cluster {
   readonly client: Client;
@@ -122,19 +132,14 @@ export class Cluster {
     void this.#watch();
   }
 
-  /** The version of the server at the other end, or of the last one. */
+  /** The version of the server at the other end, or of the last one; empty if it is unknown. */
   get version(): string {
     return this.connection.info?.version ?? '';
   }
 
   /** Warnings about the servers, for the operator. */
   get warnings(): string[] {
-    if (isAtLeast(OLDEST_SOUND, this.version)) return [];
-    const { server = 'The last NATS server' } = this;
-    return [
-      `NATS server ${server} has version ${this.version}: after a pause or a crash, its replicas ` +
-        'can differ, and acknowledged views can be missing; use nats-server 2.10 or later',
-    ];
+    return versionWarnings(this.version, this.server);
   }
 
   /**
