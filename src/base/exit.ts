@@ -44,7 +44,9 @@ const ADVICE: Readonly<Record<'read' | 'write', Readonly<Record<string, string>>
     EISDIR: 'move that directory away',
     EEXIST: OCCUPIED,
     ENOTDIR: OCCUPIED,
-    ENOSPC: 'make space on the disk',
+    ENOSPC: 'make space on the disk, or free inodes if df -i shows none',
+    EDQUOT: 'delete files, or raise the quota',
+    EFBIG: 'raise the limit of file sizes (ulimit -f, or LimitFSIZE= in a unit)',
   },
 };
 

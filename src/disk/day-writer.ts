@@ -1,7 +1,7 @@
 // Writes whole lines to the file of their day, one day at a time. It opens and seals files, closes
 // a file that was moved or belongs to a past day, and decides which errors are retried and which
 // end the process.
-import { EXIT, errnoOf, Fatal, errorText } from '../base/exit.ts';
+import { adviceOn, EXIT, errnoOf, Fatal, errorText } from '../base/exit.ts';
 import { NEWLINE } from '../base/text.ts';
 import { HOUR_MS } from '../base/time.ts';
 import { cannotOpen, daysIn } from './directory.ts';
@@ -307,6 +307,7 @@ const isDiskFull = (error: unknown): boolean => DISK_FULL_ERRNOS.has(errnoOf(err
 /** @throws {Fatal} exit 74 if the error is anything but a full disk. */
 function blockedBy(error: unknown, path: string): Blocked {
   const message = `Can't write "${path}": ${errorText(error)}`;
-  if (isDiskFull(error)) return { reason: DISK_FULL, message };
+  if (isDiskFull(error))
+    return { reason: DISK_FULL, message: `${message}; ${adviceOn(error, 'write')}` };
   throw new Fatal(EXIT.ioError, `${message}; check the disk, then start viewlog again`);
 }

@@ -17,6 +17,7 @@ export const FILES: WatchedState = {
   bytes: 0,
   unavailable: undefined,
   unavailableSinceMs: undefined,
+  detail: undefined,
   queuedLines: 0,
   path: '/data/views-2026-11-22.ndjson',
   fileBytes: 1234,

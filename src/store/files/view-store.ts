@@ -149,6 +149,8 @@ export class LocalViewStore implements ViewStore {
       sealedFragments,
       unavailable: this.#unavailable(),
       unavailableSinceMs: this.#unavailableSinceMs,
+      /** The log's message about the file that can't be opened or written. */
+      detail: this.#blocked?.message,
       queuedLines: waiting.reduce((lines, batch) => lines + batch.waiting, 0),
       /** At the last check; `undefined` if it is unknown. */
       freeBytes: this.#space.bytes,

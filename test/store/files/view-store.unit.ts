@@ -83,13 +83,16 @@ describe('a full disk', () => {
     disk.spaceBytes = 40;
     expect(await store.append(view(1))).toEqual({ unavailable: 'the disk is full' });
     expect(await store.append(view(2))).toEqual({ unavailable: 'the disk is full' });
+    // The page shows the log's message.
+    const detail = `Can't write "${path}": ENOSPC: injected by the test, write; make space on the disk, or free inodes if df -i shows none`;
+    expect(store.state().detail).toBe(detail);
     disk.spaceBytes = Number.POSITIVE_INFINITY;
     await until(() => store.state().unavailable === undefined);
+    expect(store.state().detail).toBeUndefined();
     expect(await store.append(view(3))).toHaveProperty('id');
     expect(lines()).toHaveLength(2);
     expect(log.lines).toEqual([
-      `error: Can't write "${path}": ENOSPC: injected by the test, write; ` +
-        'refusing views and retrying',
+      `error: ${detail}; refusing views and retrying`,
       `info: Writing to "${path}" again`,
     ]);
     await store.close(20_000);
