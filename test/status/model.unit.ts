@@ -465,6 +465,17 @@ it('advises a limit by the busiest full minute of what it accepted and refused',
   );
 });
 
+it("advises a limit by what pages sent: a replay doesn't count", () => {
+  const scene = sceneOf();
+  scene.list({ id: '1', maxViewsPerMinute: 5 }, { id: '2' });
+  const fields = Buffer.from('{"url":"/"}');
+  for (let i = 0; i < 4; i++) scene.counts.accepted('1', fields, true);
+  scene.accept(5, '1', 0);
+  scene.refuse(2, { code: 'rate-limited', project: '1', limit: 5 }, undefined, undefined, 0);
+  scene.nowMs += MINUTE_MS;
+  expect(scene.text()).toContain('and 7 were sent in the busiest full minute.');
+});
+
 it('compares today with yesterday, the running quarter of an hour by its share', () => {
   const scene = new Scene([{ id: '1' }], NOON - 3 * DAY_MS);
   scene.nowMs = NOON - DAY_MS - HOUR_MS;
