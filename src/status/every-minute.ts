@@ -3,14 +3,16 @@ import type { Log } from '../base/log.ts';
 import { HOUR_MS, MINUTE_MS, sleep } from '../base/time.ts';
 import type { CollectorState } from './health.ts';
 import {
+  isFixed,
   isOpen,
   isRefused,
   type Judged,
   type JudgedReason,
   judgeListed,
   REQUESTS,
+  stateOf,
 } from './state.ts';
-import { named, problemWords, reasonsOf, refusalLabel } from './words.ts';
+import { named, problemWords, refusalLabel } from './words.ts';
 
 interface Minutely {
   readonly snapshot: () => CollectorState;
@@ -36,7 +38,7 @@ export function everyMinute({ snapshot, save, fixFor, log }: Minutely): () => Pr
       try {
         const state = snapshot();
         if (isLast) return;
-        await judgeListed(state, (one) => refusalLog.update(one, state.nowMs));
+        await judgeListed(state, (one) => refusalLog.update(one, state));
       } catch (error) {
         log.error(`Can't check for refused views: ${errorText(error)}; trying again in a minute`);
       }
@@ -66,27 +68,41 @@ export class RefusalLog {
     this.#log = log;
   }
 
-  update(judged: Judged, nowMs: number): void {
+  update(judged: Judged, { nowMs, counts }: Pick<CollectorState, 'nowMs' | 'counts'>): void {
     const { id, name, kind, state, reasons } = judged;
-    const last = this.#logged.get(id) ?? NEVER;
-    const open = new Map(
-      reasons.filter(isOpen).map((reason) => [refusalLabel(reason.sample), reason]),
-    );
+    let last = this.#logged.get(id) ?? NEVER;
+    const fromMs = Math.max(counts.startMs, last.endedMs);
+    const open = reasons.filter(isOpen);
+    const fixed = reasons.filter(isFixed);
+    // Refusals that began and ended since the last time, and the project as it was before they ended.
+    const burst = fixed.filter((one) => one.lastMs > fromMs && !last.causes.has(labelOf(one)));
+    const since = Math.min(Infinity, ...burst.map(({ acceptedSince }) => acceptedSince));
+    const accepted = burst.length > 0 ? Math.max(0, judged.accepted - since) : judged.accepted;
+    const refused = [...burst, ...open].reduce((sum, { lastHour }) => sum + lastHour, 0);
+    const seen = { ...judged, accepted, refused };
+    const then = { ...seen, state: stateOf(seen) };
+    const causes = new Map([...burst, ...open].map((one) => [labelOf(one), one]));
     const project = `Project ${id}${name === undefined ? '' : ` (${named(name)})`}`;
     const who = kind === 'requests' ? REQUESTS.name! : project;
-    const begun = [...open].find(([cause]) => !last.causes.has(cause));
+    const begun = [...causes].find(([cause]) => !last.causes.has(cause));
     // A limit is advised after a full minute.
     const isKnown = begun?.[1].remedy.kind !== 'raise-limit' || begun[1].remedy.sent !== undefined;
-    if (begun && isRefused(judged) && isKnown && nowMs - last.beganMs >= HOUR_MS) {
-      this.#logged.set(id, { ...last, beganMs: nowMs, causes: new Set(open.keys()) });
-      const what = `${who}: ${problemWords(judged)}${reasonsOf(judged)}`;
-      return this.#log.warn(`${what}. ${this.#fixFor(begun[1])}`);
+    if (begun && isRefused(then) && isKnown && nowMs - last.beganMs >= HOUR_MS) {
+      last = { ...last, beganMs: nowMs, causes: new Set(causes.keys()) };
+      const what = `${who}: ${problemWords(then)} (${[...causes.keys()].join(', ')})`;
+      this.#log.warn(`${what}. ${this.#fixFor(begun[1])}`);
     }
-    const left = new Set([...last.causes].filter((cause) => open.has(cause)));
+    const left = new Set(open.map(labelOf).filter((cause) => last.causes.has(cause)));
     const isEnded = left.size < last.causes.size && (left.size > 0 || state === 'arriving');
-    if (!isEnded || nowMs - last.endedMs < HOUR_MS) return;
-    this.#logged.set(id, { ...last, endedMs: nowMs, causes: left });
-    const ended = [...last.causes].filter((cause) => !left.has(cause)).join(', ');
-    this.#log.info(`${who}: views are accepted again (${ended})`);
+    if (isEnded && nowMs - last.endedMs >= HOUR_MS) {
+      const ended = [...last.causes].filter((cause) => !left.has(cause));
+      const again = new Set(fixed.map(labelOf));
+      const how = ended.every((cause) => again.has(cause)) ? 'accepted again' : 'no longer refused';
+      last = { ...last, endedMs: nowMs, causes: left };
+      this.#log.info(`${who}: views are ${how} (${ended.join(', ')})`);
+    }
+    if (last !== NEVER) this.#logged.set(id, last);
   }
 }
+
+const labelOf = ({ sample }: JudgedReason): string => refusalLabel(sample);

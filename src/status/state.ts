@@ -294,11 +294,15 @@ function resentOf(
   return others.map(([, timeline]) => timeline);
 }
 
+type Recent = Pick<JudgedReason, 'fixedMs' | 'lastHour'>;
+
 /** Returns whether views of the last hour were refused for this reason, which isn't fixed yet. */
-export const isOpen = ({
-  fixedMs,
-  lastHour,
-}: Pick<JudgedReason, 'fixedMs' | 'lastHour'>): boolean => fixedMs === undefined && lastHour > 0;
+export const isOpen = ({ fixedMs, lastHour }: Recent): boolean =>
+  fixedMs === undefined && lastHour > 0;
+
+/** Returns whether views of the last hour were refused for this reason, which is fixed by now. */
+export const isFixed = ({ fixedMs, lastHour }: Recent): boolean =>
+  fixedMs !== undefined && lastHour > 0;
 
 /** The number of projects between two yields to the event loop. */
 const SLICE = 500;

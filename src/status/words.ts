@@ -44,10 +44,10 @@ export function problemWords(one: Omit<Judged, 'activity'>): string {
   return `${many} of the last hour refused`;
 }
 
-/** ` (origin not allowed)`: each reason that isn't fixed, once, the most frequent first. */
-export function reasonsOf({ reasons }: Pick<Judged, 'reasons'>): string {
-  const open = new Set(reasons.filter(isOpen).map(({ sample }) => refusalLabel(sample)));
-  return open.size === 0 ? '' : ` (${[...open].join(', ')})`;
+/** ` (origin not allowed)`: each of these reasons once, the most frequent first. */
+export function reasonsWords(reasons: Judged['reasons']): string {
+  const labels = new Set(reasons.map(({ sample }) => refusalLabel(sample)));
+  return labels.size === 0 ? '' : ` (${[...labels].join(', ')})`;
 }
 
 const NAMES_MAX = 3;
@@ -86,7 +86,9 @@ export function headlineOf(model: StatusModel): [kind: string, text: string] {
 function problemNames(open: readonly ProjectRow[], inAll: number): string {
   const each = open
     .slice(0, NAMES_MAX)
-    .map((row) => `${named(row.name)}: ${stateWords(row)}${reasonsOf(row)}`);
+    .map(
+      (row) => `${named(row.name)}: ${stateWords(row)}${reasonsWords(row.reasons.filter(isOpen))}`,
+    );
   const more = inAll - each.length;
   return [...each, ...(more > 0 ? [`${formatCount(more)} more`] : [])].join('; ');
 }

@@ -262,7 +262,7 @@ it('logs the start of each cause, with its fix, and its end, at most once per ho
   const look = (): readonly string[] => {
     const state = scene.state();
     const requests = judge(REQUESTS, scene.counts.requests, state, 'requests');
-    for (const one of [...scene.judged(), requests]) refusalLog.update(one, scene.nowMs);
+    for (const one of [...scene.judged(), requests]) refusalLog.update(one, state);
     return log.lines.splice(0);
   };
   const refuse = (): readonly string[] => {
@@ -298,4 +298,67 @@ it('logs the start of each cause, with its fix, and its end, at most once per ho
   expect(look()).toStrictEqual([]);
   scene.refuse(3, { code: 'malformed-json' });
   expect(look()).toStrictEqual([expect.stringMatching(/^warn: Unreadable requests: all 3 /)]);
+});
+
+describe('the log of refusals that end within a minute', () => {
+  const open = () => {
+    const log = memoryLog();
+    const refusalLog = new RefusalLog((reason) => stepText(fixOf(reason, INSTALLATION)), log);
+    const scene = new Scene([{ id: '1', origins: ['https://a.example'] }]);
+    const look = (): readonly string[] => {
+      for (const one of scene.judged()) refusalLog.update(one, scene.state());
+      return log.lines.splice(0);
+    };
+    const burst = (): void => {
+      scene.list({ id: '1', origins: ['https://a.example'] });
+      scene.refuse(9, { code: 'origin-not-allowed', project: '1' }, 'https://b.example');
+      scene.list({ id: '1' });
+    };
+    return { scene, look, burst };
+  };
+
+  it('has a line for their start and one for their end, once', () => {
+    const { scene, look, burst } = open();
+    burst();
+    scene.accept(70);
+    expect(look()).toStrictEqual([
+      'warn: Project 1: all 9 views of the last hour refused (origin not allowed). Accepted again since 2026-11-22 14:00 UTC.',
+      'info: Project 1: views are accepted again (origin not allowed)',
+    ]);
+    expect(look()).toStrictEqual([]);
+    burst();
+    scene.accept(70);
+    expect(look()).toStrictEqual([]);
+    scene.nowMs += HOUR_MS;
+    burst();
+    scene.accept(1);
+    expect(look()).toHaveLength(2);
+  });
+
+  it('has none for few of them', () => {
+    const { scene, look, burst } = open();
+    scene.accept(90);
+    burst();
+    scene.accept(1);
+    expect(look()).toStrictEqual([]);
+  });
+
+  it('has none for those before a restart', () => {
+    const { scene, look, burst } = open();
+    burst();
+    Object.assign(scene.counts, { startMs: scene.nowMs });
+    scene.accept(1);
+    expect(look()).toStrictEqual([]);
+  });
+
+  it("doesn't call views accepted again whose origin nobody has added", () => {
+    const { scene, look } = open();
+    scene.refuse(9, { code: 'origin-not-allowed', project: '1' }, 'https://b.example');
+    expect(look()).toHaveLength(1);
+    scene.nowMs += HOUR_MS;
+    scene.accept(1);
+    expect(look()).toStrictEqual([
+      'info: Project 1: views are no longer refused (origin not allowed)',
+    ]);
+  });
 });
