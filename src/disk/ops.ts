@@ -107,7 +107,7 @@ export const fileSystemOf = async (dir: string) =>
   spaceIn(await fromCallback<StatsFs>((done) => fs.statfs(dir, done)));
 
 /** Returns a file system's space; its blocks are counted in fragments. */
-export function spaceIn({ type, blocks, bfree, bavail, bsize, frsize }: StatsFs) {
+export function spaceIn({ type, blocks, bfree, bavail, bsize, frsize, files, ffree }: StatsFs) {
   const blockBytes = frsize || bsize;
   return {
     /** The kernel's number of the type. */
@@ -116,6 +116,8 @@ export function spaceIn({ type, blocks, bfree, bavail, bsize, frsize }: StatsFs)
     freeBytes: bavail * blockBytes,
     /** The most that could be free on it. */
     sizeBytes: (blocks - (bfree - bavail)) * blockBytes,
+    /** False: no file can be created. Some file systems have no limit, and report 0 of 0. */
+    hasInodes: ffree > 0 || files === 0,
   };
 }
 

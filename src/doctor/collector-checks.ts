@@ -212,7 +212,7 @@ export function checkRefusals(facts: Facts): readonly Verdict[] {
   const found = [
     ...refused
       .slice(0, REFUSALS_MAX)
-      .map((row) => verdictOf(problemNotice(row, of, overview.nowMs))),
+      .map((row) => verdictOf(problemNotice({ ...row, colour: 'amber' }, of, overview.nowMs))),
     ...[...warnings, ...rest].map((note) => warning(note)),
   ];
   if (found.length > 0 && 'faults' in reading) {

@@ -170,9 +170,8 @@ export const checkSpace = inside((seen, { settings, of }) => {
   }
   const what = `${formatRoundedSize(space.freeBytes)} free, --min-free ${formatSize(minFreeBytes)}`;
   const refused = 'every view is refused with 503';
-  if (space.missingBytes > 0) {
-    return [error(`${what}; ${refused}`, spaceStep(space, of, minFreeBytes).text)];
-  }
+  const full = spaceStep(space, of, minFreeBytes);
+  if (full !== undefined) return [error(`${what}; ${refused}`, full.text)];
   const { daysLeft } = space;
   if (daysLeft === undefined)
     return [ok(`${what}; an estimate of how long it lasts needs a full day`)];

@@ -169,14 +169,9 @@ export function replay(of: Installation, project: string, names: readonly string
   return reading(of, ['replay', ...paths], { ...to, project, ...picked(of, ['max-view']) });
 }
 
-/** Explains the latest invalid view in this file of refused views that names the project. */
-export function explainLatest(of: Installation, project: string, name: string): string {
-  // A page may send its id as a number by mistake.
-  const pattern = `"code":"invalid-view".*"p": *"?${project}["},]`;
-  const words = ['grep', '-E', pattern, `${of.data}/${name}`].map(shellQuoted).join(' ');
-  const found = asOwner(of, of.owners.data, words);
-  return `${found} | tail -n 1 | ${reading(of, ['explain'], picked(of, ['max-view']))}`;
-}
+/** Explains the view with this body, on one line. */
+export const explain = (of: Installation, body: string): string =>
+  `printf %s ${shellQuoted(body)} | ${reading(of, ['explain'], picked(of, ['max-view']))}`;
 
 /** Checks view files, or those of a directory, as their owner. */
 export async function verify(operands: readonly string[]): Promise<string> {

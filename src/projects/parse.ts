@@ -11,13 +11,14 @@ import { isList, KEYS, projectsFile, type ProjectsFile } from './projects-schema
 
 /**
  * A file without faults, or the faults of one that can't be used: one line each, with the file and
- * the place; and the file's line with the first.
+ * the place; and the line of the first, before and after its place.
  */
 export type Parsed =
   | { readonly file: ProjectsFile }
-  | { readonly faults: readonly string[]; readonly line?: string | undefined };
+  | { readonly faults: readonly string[]; readonly line?: readonly [string, string] };
 
 export const FAULTS_MAX = 50;
+const LINE_END = /\r\n|\r|\n/;
 
 /**
  * Reads the text of a projects file: strict JSON in UTF-8; a byte order mark is ignored.
@@ -32,10 +33,13 @@ export function parseProjectsFile(bytes: Uint8Array, name: string): Parsed {
     return `${name}:${line}:${column}: ${message}`;
   });
   const more = result.length - faults.length;
-  const { line } = lineAndColumn(text, result[0]!.offset);
+  const { offset } = result[0]!;
   return {
     faults: more > 0 ? [...faults, `${name}: and ${plural(more, 'more fault')}`] : faults,
-    line: text.split(/\r\n|\r|\n/)[line - 1],
+    line: [
+      text.slice(0, offset).split(LINE_END).at(-1)!,
+      text.slice(offset).split(LINE_END, 1)[0]!,
+    ],
   };
 }
 

@@ -15,8 +15,8 @@ export interface ProjectsFault {
   readonly message: string;
   /** The first fault, with the file's name and the place, and how many more there are. */
   readonly first: string;
-  /** The line of the file that it is in, if it is in one. */
-  readonly line: string | undefined;
+  /** The file's line, before and after the place of the fault; `undefined` if it has no place. */
+  readonly line: readonly [before: string, after: string] | undefined;
   /** The time since which the file is faulty, in milliseconds since the epoch. */
   readonly sinceMs: number;
   /** True: the file no longer exists. */

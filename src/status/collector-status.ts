@@ -32,7 +32,8 @@ export function collectorStatus({ keepDays, installation, snapshot }: CollectorS
   /** @param project the only one to judge. */
   const modelNow = async ({ req }: Context, project?: Project) => {
     const filter = (req.query('filter') ?? '').trim().slice(0, FILTER_LENGTH_MAX);
-    const files = await lookAround(data, keepDays, snapshot().nowMs);
+    const { data: account } = installation().owners;
+    const files = await lookAround(data, keepDays, snapshot().nowMs, account);
     const resent = await records?.(snapshot().nowMs);
     const state = { ...snapshot(), files, resent };
     const listing = new Listing(filter);

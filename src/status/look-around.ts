@@ -4,19 +4,25 @@ import { dayOf } from '../base/time.ts';
 import { dayOfFileName, type FileKind, fileNameOf } from '../disk/names.ts';
 import { fileSystemOf, systemFiles } from '../disk/ops.ts';
 import { type KeepDays, overdueFiles } from '../disk/retention.ts';
+import { isPermitted, type Owner, userName } from '../installation/accounts.ts';
 
 /** The files as the page shows them, read when somebody looks at it. */
 export type FilesSeen = Awaited<ReturnType<typeof lookAround>>;
 
 const DAYS_MAX = 7;
+const WRITE_AND_ENTER = 2 + 1;
 
-/** Reads the data directory, if there is one. Never rejects: what can't be read is left out. */
-export async function lookAround(dir = '', keepDays: KeepDays, nowMs: number) {
+/**
+ * Reads the data directory, if there is one. Never rejects: what can't be read is left out.
+ * @param account viewlog's own, if it is known.
+ */
+export async function lookAround(dir = '', keepDays: KeepDays, nowMs: number, account?: Owner) {
   const names = await systemFiles.list(dir).catch(() => []);
   const daysOf = (kind: FileKind): readonly string[] =>
     names.flatMap((name) => dayOfFileName(kind, name) ?? []).sort();
   const viewDays = daysOf('views');
   return {
+    closedDirectory: await closedDirectory(dir, account).catch(() => undefined),
     fileSystem: await fileSystemOf(dir).catch(() => undefined),
     /** Average size of a view file, over the last complete days. */
     bytesPerDay: await bytesPerDay(dir, viewDays, nowMs).catch(() => undefined),
@@ -27,6 +33,16 @@ export async function lookAround(dir = '', keepDays: KeepDays, nowMs: number) {
     /** The names of files that should have been removed by now. */
     overdue: overdueFiles(names, keepDays, nowMs),
   };
+}
+
+/** A directory in which viewlog's account can't create files. */
+export type ClosedDirectory = Awaited<ReturnType<typeof closedDirectory>>;
+
+async function closedDirectory(dir: string, account: Owner | undefined) {
+  if (account === undefined) return undefined;
+  const stats = await fs.stat(dir);
+  if (isPermitted(account, stats, WRITE_AND_ENTER)) return undefined;
+  return { account: account.name, owner: userName(stats.uid), mode: stats.mode };
 }
 
 /** The first day is left out, because viewlog may have started in the middle of it. */
@@ -48,6 +64,8 @@ export interface Space {
   readonly sizeBytes: number;
   /** How much more must be free; 0: nothing. */
   readonly missingBytes: number;
+  /** False: no file can be created, however much space is free. */
+  readonly hasInodes: boolean;
 }
 
 /** Returns `undefined` if the free space is unknown. */
@@ -56,9 +74,9 @@ export function spaceOf(
   minFreeBytes: number,
 ): Space | undefined {
   if (fileSystem === undefined) return undefined;
-  const { freeBytes, sizeBytes } = fileSystem;
+  const { freeBytes, sizeBytes, hasInodes } = fileSystem;
   const missingBytes = Math.max(0, Math.max(1, minFreeBytes) - freeBytes);
   const spareBytes = Math.max(0, freeBytes - minFreeBytes);
   const daysLeft = bytesPerDay ? spareBytes / bytesPerDay : undefined;
-  return { freeBytes, sizeBytes, daysLeft, missingBytes };
+  return { freeBytes, sizeBytes, daysLeft, missingBytes, hasInodes };
 }

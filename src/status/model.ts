@@ -5,7 +5,7 @@ import { clip } from '../base/text.ts';
 import type { Installation } from '../installation/installation.ts';
 import type { ProjectsFault } from '../projects/project-list.ts';
 import { type CollectorState, warningsOf, type WatchedState } from './health.ts';
-import { type FilesSeen, type Space, spaceOf } from './look-around.ts';
+import { type ClosedDirectory, type FilesSeen, type Space, spaceOf } from './look-around.ts';
 import type { Activity } from './reasons.ts';
 import { COLOURS, judge, type Judged } from './state.ts';
 import { QUARTER_MS } from './timeline.ts';
@@ -32,6 +32,7 @@ export interface StatusModel extends Readonly<Listing['totals']> {
   readonly projectsFault: ProjectsFault | undefined;
   readonly store: WatchedState;
   readonly space: Space | undefined;
+  readonly closedDirectory: ClosedDirectory;
   /** The names of files that should have been removed by now. */
   readonly overdue: readonly string[];
   /** Projects, and the requests, with problems or with problems that are fixed, the worst first. */
@@ -123,6 +124,7 @@ export function modelOf(input: ModelInput): StatusModel {
     projectsFault: projects.fault,
     store,
     space: spaceOf(files, minFreeBytes),
+    closedDirectory: files.closedDirectory,
     overdue: files.overdue,
     problems: problems.slice(0, PROBLEMS_MAX).map(toRow),
     problemsInAll: problems.filter(({ colour }) => colour !== 'green').length,
@@ -166,7 +168,9 @@ const latestRefusals = (input: ModelInput) =>
     }),
   );
 
+/** @param id empty if a request names no project. */
 const nameOf = (id: string, { projects }: ModelInput): string => {
+  if (id === '') return 'Unreadable request';
   const project = projects.find(id);
   return project === undefined ? id : displayName(project);
 };

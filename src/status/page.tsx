@@ -4,6 +4,12 @@ import type { ProjectRow as Row, StatusModel } from './model.ts';
 import { reasonNotices, type Notice, noticesOf, unlistedNotices } from './problem-words.ts';
 import * as words from './words.ts';
 
+/** Finds the reasons in a headline. */
+const REASONS = /( \([^()]*\))(?=; |$)/;
+
+/** The unlisted ids that are shown whole. */
+const UNLISTED_SHOWN = 3;
+
 interface Shown {
   readonly model: StatusModel;
   /** The ids of open rows. */
@@ -26,7 +32,11 @@ export function page({ model, open }: Shown): string {
       <body data-kind={kind} data-version={version}>
         <header>
           <h1>
-            <span role="status">{headline}</span>
+            <span role="status">
+              {oddAs(headline.split(REASONS), (part) => (
+                <span class="why">{part}</span>
+              ))}
+            </span>
           </h1>
           <Text of={words.summaryWords(model)} />
           <p class="lost">No contact with viewlog. This page is out of date.</p>
@@ -44,10 +54,7 @@ export function page({ model, open }: Shown): string {
             ))}
           </dl>
           <Projects model={model} open={open} />
-          <section hidden={model.unlisted.length === 0}>
-            <h2>Unlisted ids that send views</h2>
-            <NoticeList notices={unlistedNotices(model)} />
-          </section>
+          <Unlisted model={model} open={open} />
           <div class="two">{words.latest(model).map(Latest)}</div>
         </main>
         <footer class="faint">
@@ -60,8 +67,16 @@ export function page({ model, open }: Shown): string {
   return `<!doctype html>\n${html.toString()}`;
 }
 
+/** Returns the parts, every second one as an element. */
+const oddAs = <E,>(parts: readonly string[], element: (part: string) => E) =>
+  parts.map((part, i) => (i % 2 === 1 ? element(part) : part));
+
 const Text = ({ of }: { of: string }) => (
-  <p>{of.split(words.TIMES).map((part, i) => (i % 2 === 1 ? <Time at={part} /> : part))}</p>
+  <p>
+    {oddAs(of.split(words.TIMES), (part) => (
+      <Time at={part} />
+    ))}
+  </p>
 );
 
 /** In UTC, until the script shows it in the reader's time zone. */
@@ -74,7 +89,7 @@ const NoticeList = ({ notices }: { notices: readonly Notice[] }) => (
     {notices.map(({ colour, title, steps }) => (
       <li class={colour}>
         <Text of={title} />
-        {steps.map(({ text, command }) => (
+        {steps.map(({ text, command, quote }) => (
           <div>
             <Text of={text} />
             {command !== undefined && (
@@ -82,6 +97,13 @@ const NoticeList = ({ notices }: { notices: readonly Notice[] }) => (
                 <code tabindex={0}>{command.split(' ').flatMap(wordOf)}</code>
                 <button type="button">Copy</button>
               </div>
+            )}
+            {quote && (
+              <blockquote>
+                {oddAs(quote, (part) => (
+                  <mark>{part}</mark>
+                ))}
+              </blockquote>
             )}
           </div>
         ))}
@@ -130,7 +152,7 @@ function ProjectRow({ row, model, open }: Shown & { row: Row }) {
     <details class="row" id={`project-${id}`} data-id={id} open={isOpen}>
       <summary>
         <span>
-          <bdi>{printable(name)}</bdi> <small>{id}</small>
+          <bdi title={printable(name)}>{printable(name)}</bdi> <small>{id}</small>
         </span>
         <Bars row={row} />
         {words.cells(row).map((cell, i) => (
@@ -150,6 +172,24 @@ function ProjectRow({ row, model, open }: Shown & { row: Row }) {
         </div>
       )}
     </details>
+  );
+}
+
+function Unlisted({ model, open }: Shown) {
+  const notices = unlistedNotices(model);
+  const more = notices.slice(UNLISTED_SHOWN);
+  return (
+    <section hidden={notices.length === 0}>
+      <h2>Unlisted ids that send views</h2>
+      <NoticeList notices={notices.slice(0, UNLISTED_SHOWN)} />
+      <details data-id="unlisted" open={open.has('unlisted')} hidden={more.length === 0}>
+        <summary>
+          {model.unlistedInAll - UNLISTED_SHOWN} more: {more.map(({ title }) => title).join(', ')}
+          {model.unlistedInAll > notices.length ? ', …' : ''}
+        </summary>
+        <NoticeList notices={more} />
+      </details>
+    </section>
   );
 }
 

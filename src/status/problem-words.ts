@@ -18,16 +18,19 @@ import { curlOf } from '../projects/curl.ts';
 import { isStream } from './health.ts';
 import type { ProjectRow, StatusModel } from './model.ts';
 import { type Issue, type RefusalCode, REFUSALS } from '../view/refusal.ts';
-import type { Remedy } from '../view/remedy.ts';
-import type { Space } from './look-around.ts';
+import type { Obstacle, Remedy } from '../view/remedy.ts';
+import type { ClosedDirectory, Space } from './look-around.ts';
 import type { Dropped } from '../store/store.ts';
-import { type Colour, type Fate, isOpen, type JudgedReason } from './state.ts';
-import { at, named, nounOf, problemWords, refusalLabel } from './words.ts';
+import { type Colour, type Fate, isFixed, isOpen, type JudgedReason } from './state.ts';
+import type { Sample } from './reasons.ts';
+import { at, named, nounOf, problemWords, reasonsWords, refusalLabel } from './words.ts';
 
-/** A fix, and the command for it. */
-interface Step {
+/** A fix, and the command for it; or a remark, and the text that it is about. */
+export interface Step {
   readonly text: string;
   readonly command?: string | undefined;
+  /** Printable; the second of three parts is to be marked. */
+  readonly quote?: readonly string[];
 }
 
 export const stepText = ({ text, command = '' }: Step): string => `${text} ${command}`.trimEnd();
@@ -49,10 +52,13 @@ export function noticesOf(model: StatusModel): Notice[] {
   const notices: Notice[] = [
     ...(fault === undefined ? [] : [faultNotice(fault, of)]),
     ...(store.unavailable === undefined ? [] : [storeNotice(model)]),
+    ...(model.closedDirectory === undefined ? [] : [directoryNotice(model.closedDirectory)]),
     ...problems.map((row) => problemNotice(row, of, model.nowMs)),
     ...(overdue.length === 0 ? [] : [overdueNotice(overdue, of)]),
     ...notes.map((note): Notice => ({ colour: 'amber', title: note, steps: [] })),
-    ...(model.isNew && !fault && !store.unavailable ? [firstSteps(model)] : []),
+    ...(model.isNew && !fault && !store.unavailable && !model.closedDirectory
+      ? [firstSteps(model)]
+      : []),
   ];
   const unknown = commands.unknownFacts(of);
   const hasCommands = notices.some(({ steps }) => steps.some(({ command }) => command));
@@ -67,14 +73,27 @@ export const RESTORE_PROJECTS =
 function faultNotice(fault: NonNullable<StatusModel['projectsFault']>, of: Installation): Notice {
   const text = 'Correct the file. Until then no command can change it. To see every fault:';
   const correct = { text, command: commands.check(of) };
-  const line = { text: 'The line:', command: printable(fault.line ?? '', 300) };
   return {
     colour: 'amber',
     title: `${fault.first.replace(/[^?]$/, '$&.')} Faulty since ${at(fault.sinceMs)}; the last good list stays active.`,
     steps: fault.isMissing
       ? [{ text: RESTORE_PROJECTS }]
-      : [...(fault.line === undefined ? [] : [line]), correct],
+      : [...(fault.line === undefined ? [] : [lineStep(...fault.line)]), correct],
   };
+}
+
+/** Quotes a line of the projects file, with a mark where its fault is. */
+function lineStep(before: string, after: string): Step {
+  const parts = [before.trimStart().slice(-60), after.slice(0, 1) || ' ', after.slice(1, 120)];
+  return { text: 'The line:', quote: parts.map((part) => printable(part)) };
+}
+
+function directoryNotice({ account, owner, mode }: NonNullable<ClosedDirectory>): Notice {
+  const permissions = (mode & 0o777).toString(8).padStart(4, '0');
+  const title =
+    `The data directory belongs to ${owner}, with mode ${permissions}. viewlog runs as ${account}, ` +
+    "and can't create files there. The account that runs viewlog must own the directory.";
+  return { colour: 'amber', title, steps: [] };
 }
 
 export function overdueNotice(overdue: readonly string[], of: Installation): Notice {
@@ -93,17 +112,25 @@ function storeNotice({
 }: StatusModel): Notice {
   const { unavailable, unavailableSinceMs: ms } = store;
   const since = ms === undefined ? '' : ` since ${at(ms)}`;
-  const title = `Views ${ms === undefined ? 'are' : 'have been'} refused with 503${since}: ${unavailable}.`;
+  // The store's own message names the file.
+  const why = (isStream(store) ? undefined : store.detail) ?? unavailable;
+  const title = `Views ${ms === undefined ? 'are' : 'have been'} refused with 503${since}: ${why}.`;
   const lost = {
     text: `${plural(unstorable, 'view')} of the last 24 hours not stored: ${NOT_STORED['storage-unavailable']}`,
   };
-  const fixes = isStream(store) ? [] : [spaceStep(space, of, minFreeBytes)];
+  const full = space && spaceStep(space, of, minFreeBytes);
+  const fixes = isStream(store) ? [] : [full ?? { text: RETRYING, command: commands.doctor(of) }];
   return { colour: 'red', title, steps: unstorable === 0 ? fixes : [...fixes, lost] };
 }
 
-/** Returns what to do if views can't be stored, by the free space of the disk. */
-export function spaceStep(space: Space | undefined, of: Installation, minFreeBytes: number): Step {
-  const { freeBytes = 0, sizeBytes = Infinity, missingBytes = 0 } = space ?? {};
+const RETRYING = 'Once writes succeed, viewlog accepts views again. To check the directory:';
+
+/** Returns what to do about the file system's space; `undefined`: nothing. */
+export function spaceStep(
+  { freeBytes, sizeBytes, missingBytes, hasInodes }: Space,
+  of: Installation,
+  minFreeBytes: number,
+): Step | undefined {
   if (minFreeBytes > sizeBytes) {
     const lower = Math.max(1, Math.floor(Math.min(64, sizeBytes / 8 / MiB)));
     const from = of.chosen['min-free']?.from;
@@ -121,8 +148,7 @@ export function spaceStep(space: Space | undefined, of: Installation, minFreeByt
       'refused-*.ndjson. viewlog then accepts views again.';
     return { text, command: commands.list(of) };
   }
-  const text = `Check the owner, disk, quotas and inodes of ${of.data ?? 'the data directory'}. Once writes succeed, viewlog accepts views again.`;
-  return { text, command: commands.doctor(of) };
+  return hasInodes ? undefined : { text: 'The file system has no free inodes: delete old files.' };
 }
 
 const SET_BY = {
@@ -135,13 +161,23 @@ const CHECK_PAGES = { text: "Check that the site's pages still contain the scrip
 
 /** Returns the problem of a project's views, or of requests that name no project. */
 export function problemNotice(row: ProjectRow, of: Installation, nowMs: number): Notice {
-  const { colour, state, name, active, sinceMs = 0, reasons } = row;
+  const { colour, state, name, active, reasons } = row;
   const still = active ? '' : ' (inactive, but still sending)';
-  const what = colour === 'green' ? 'fixed' : problemWords(row);
-  const title = `${named(name)}${still}: ${what}, since ${at(sinceMs)}.`;
-  const lately = reasons.filter(({ lastHour }) => lastHour > 0);
-  const steps = lately.flatMap((one) => reasonSteps(one, row, of, nowMs));
+  const isGreen = colour === 'green';
+  // Beside what is fixed, too few views are refused for another reason to be a problem.
+  const shown = reasons.filter(isGreen ? isFixed : ({ lastHour }) => lastHour > 0);
+  const which = reasons.some(isOpen) ? reasonsWords(shown) : '';
+  const what = isGreen ? `fixed${which}` : problemWords(row);
+  const title = `${named(name)}${still}: ${what}, since ${at(sinceOf(row))}.`;
+  const steps = shown.flatMap((one) => reasonSteps(one, row, of, nowMs));
   return { colour, title, steps: state === 'silent' ? [CHECK_PAGES] : steps };
+}
+
+/** Returns since when views are missing or refused, or since when they are accepted again. */
+function sinceOf({ colour, state, reasons, figures }: ProjectRow): number {
+  if (colour === 'green') return Math.max(...reasons.map(({ fixedMs = 0 }) => fixedMs));
+  if (state === 'silent') return figures.lastAcceptedMs ?? 0;
+  return Math.min(...reasons.filter(isOpen).map(({ sinceMs }) => sinceMs));
 }
 
 /** Returns the reasons of refusals in the last 24 hours, with a sample of each. */
@@ -150,10 +186,10 @@ export const reasonNotices = (
   { installation: of, nowMs }: StatusModel,
 ): Notice[] =>
   row.reasons.map((reason) => {
-    const { detail, text } = reason.sample;
-    const sample = { text: 'The latest:', command: text && printable(text, 1000) };
-    const steps = reasonSteps(reason, row, of, nowMs);
-    return { title: printable(detail, 500), steps: text ? [...steps, sample] : steps };
+    const { text } = reason.sample;
+    const [what, ...steps] = reasonSteps(reason, row, of, nowMs);
+    const sample = { text: 'The latest:', quote: [printable(text ?? '', Infinity)] };
+    return { title: what!.text, steps: text ? [...steps, sample] : steps };
   });
 
 /** The headline's summary says how many there are in all. */
@@ -179,6 +215,7 @@ function reasonSteps(
   const calm = `None refused for ${formatDuration(nowMs - lastMs)}, and ${formatCount(acceptedSince)} accepted since.`;
   return [
     { text: isRecovering ? `${what} ${calm}` : what },
+    ...arrivedSteps(sample),
     fixOf(reason, of),
     ...fateSteps(reason, of),
   ];
@@ -187,9 +224,25 @@ function reasonSteps(
 /** Refused and accepted views may alternate more quickly. */
 const CALM_MS = 5_000;
 
-/** `invalid view`, or every fault of the latest one */
-function whyOf(sample: JudgedReason['sample']): string {
-  const { code, issues, faults } = sample;
+/** The beginning of a body that isn't JSON tells what sent it. */
+const arrivedSteps = ({ code, isCut, text }: Sample): Step[] =>
+  code === 'malformed-json' && !isCut && text
+    ? [{ text: 'The latest body:', quote: [printable(text, 100)] }]
+    : [];
+
+/** Codes whose detail says more than the code: a place, a type, or sizes. */
+const DETAILED: ReadonlySet<RefusalCode> = new Set([
+  'malformed-json',
+  'unsupported-media-type',
+  'view-too-large',
+]);
+
+/** `invalid view`, or what is wrong with the latest one */
+function whyOf(sample: Sample): string {
+  const { code, isCut, detail, issues, faults } = sample;
+  // The rest tells the page's developer what to do.
+  const [fact = ''] = detail.split(/[.;](?: |$)/);
+  if (DETAILED.has(code) && !isCut) return `${refusalLabel(sample)} (${printable(fact)})`;
   if (code !== 'invalid-view' || issues.length === 0) return refusalLabel(sample);
   const more =
     faults > issues.length ? [`and ${plural(faults - issues.length, 'more fault')}`] : [];
@@ -198,27 +251,22 @@ function whyOf(sample: JudgedReason['sample']): string {
 
 /** Returns the fate of the refused views, with the command that sends stored ones again. */
 function fateSteps({ sample, remedy, fixedMs, fate }: JudgedReason, of: Installation): Step[] {
-  const { resent, stored, lost, days, isReadable } = fate;
+  const { resent, stored, lost, days, obstacle } = fate;
   const { code, project = '' } = sample;
   const isFixed = fixedMs !== undefined || remedy.kind === 'fixed';
   const them = stored === 1 ? 'it' : 'them';
-  const after = `${isFixed ? 'To' : 'Then'} send ${them} again:`;
+  const again = `${isFixed ? 'To' : 'Then'} send ${them} again:`;
   const still = `${these(stored)} stored${resent > 0 ? ', but not sent again yet' : ''}.`;
   const steps: Step[] = resent > 0 ? [{ text: `${formatCount(resent)} sent again.` }] : [];
-  if (stored > 0 && days.length === 0) steps.push({ text: `${still} ${noFile(of)}` });
-  else if (stored > 0 && !REPLAYABLE.has(remedy.kind))
-    steps.push({ text: `${still} ${PAGE_ONLY}` });
-  else if (stored > 0 && !isReadable) steps.push({ text: `${still} ${FILE_FIRST}` });
-  else if (stored > 0) {
-    steps.push({
-      text: `${still} ${after}`,
-      command: commands.replay(
-        of,
-        project,
-        days.map((day) => fileNameOf('refused', day)),
-      ),
-    });
-  }
+  const obstructed =
+    days.length === 0
+      ? noFile(of)
+      : REPLAYABLE.has(remedy.kind)
+        ? obstacle && laterOf(obstacle, 'the command to send them again')
+        : PAGE_ONLY;
+  const names = days.map((day) => fileNameOf('refused', day));
+  const command = obstructed === undefined ? commands.replay(of, project, names) : undefined;
+  if (stored > 0) steps.push({ text: `${still} ${obstructed ?? again}`, command });
   if (lost > 0) steps.push({ text: `${formatCount(lost)} not stored: ${whyLost(code, fate)}` });
   return steps;
 }
@@ -228,12 +276,20 @@ const these = (count: number): string => `${formatCount(count)} ${count === 1 ? 
 const REPLAYABLE: ReadonlySet<Remedy['kind']> = new Set([
   'activate',
   'add-origin',
-  'fix-projects-file',
+  'wait',
   'fixed',
 ]);
 const PAGE_ONLY = "A replay wouldn't help: the page must be corrected.";
-const FILE_FIRST =
-  'Once the projects file is correct, this page shows the command that sends them again.';
+
+/** The end of each obstacle, which the page reports first. */
+const END: Readonly<Record<Obstacle, string>> = {
+  'projects-file': 'the projects file is correct',
+  storage: 'views can be stored again',
+  directory: "viewlog's account owns the data directory",
+};
+
+const laterOf = (obstacle: Obstacle, what: string): string =>
+  `Once ${END[obstacle]}, the status page shows ${what}.`;
 
 const noFile = ({ data }: Installation): string =>
   data === undefined
@@ -278,8 +334,6 @@ const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
   'raise-max-view': 'Send less, or start viewlog with --max-view',
   'send-origin': 'Send views from a browser, or with an Origin header.',
   'fix-page': 'Send views as application/json; with sendBeacon, as a Blob of that type.',
-  'fix-projects-file':
-    "Correct the projects file first: its changes, including new ids, aren't active.",
   fixed: 'The cause is gone; waiting for the next view.',
 };
 
@@ -291,6 +345,8 @@ type Refused = Pick<JudgedReason, 'remedy' | 'sample' | 'fixedMs'> & {
 export function fixOf(reason: Refused, of: Installation): Step {
   const { remedy, sample, fixedMs } = reason;
   if (fixedMs !== undefined) return { text: `Accepted again since ${at(fixedMs)}.` };
+  if (remedy.kind === 'wait') return { text: laterOf(remedy.obstacle, 'the fix') };
+  if (remedy.kind === 'none' && sample.origin === 'null') return { text: NULL_ORIGIN };
   const text = ADVICE[remedy.kind] ?? 'If this continues:';
   if (remedy.kind === 'none') return { text, command: commands.help(of, 'trouble') };
   const activate = (options: commands.Options): string =>
@@ -312,19 +368,19 @@ export function fixOf(reason: Refused, of: Installation): Step {
   return remedy.kind === 'fix-page' && !isType ? pageStep(reason, of) : { text };
 }
 
+const NULL_ORIGIN =
+  'The origin "null" can\'t be listed: any page in a sandboxed frame, or opened from a file, ' +
+  "sends it. Open the page at its site's address.";
+
 const UNKNOWN_RATE = 'The limit to set is known after a full minute.';
 
-function proxyStep(
-  { isCut, bytes }: JudgedReason['sample'],
-  bodyBytes: number,
-  of: Installation,
-): Step {
-  const size = bytes === undefined ? '' : `of ${formatCount(bytes)} bytes `;
+function proxyStep({ isCut, bytes }: Sample, bodyBytes: number, of: Installation): Step {
   const seconds = LIMITS.bodyTimeoutMs / 1000;
-  const late = `${size}didn't arrive in full before its connection ended, or within ${seconds} s`;
-  const what = isCut ? `ended after ${formatCount(bytes ?? 0)} bytes` : late;
+  const late = `didn't arrive in full before its connection ended, or within ${seconds} s`;
+  const arrived = bytes === undefined ? '' : `; ${formatCount(bytes)} bytes of it arrived`;
+  const what = isCut ? `ended after ${formatCount(bytes ?? 0)} bytes` : `${late}${arrived}`;
   const nginx = `client_max_body_size ${Math.ceil(bodyBytes / KiB)}k`;
-  const caddy = `request_body { max_size ${formatSizeOption(bodyBytes)} }`;
+  const caddy = `max_size ${formatSizeOption(bodyBytes)} in request_body`;
   const text =
     `The latest body ${what}. Usually a proxy limits the size or time of bodies. ` +
     `Allow ${formatSize(bodyBytes)} (nginx: ${nginx}; Caddy: ${caddy}). ` +
@@ -333,17 +389,15 @@ function proxyStep(
 }
 
 function pageStep({ sample, fate }: Refused, of: Installation): Step {
-  const { project, code, text: body = '' } = sample;
+  const { code, text: body = '' } = sample;
   const [, url] = /"url"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(body) ?? [];
   const page = url === undefined ? 'that sends them' : `"${printable(url, 100)}"`;
-  // A page may send its id as a number by mistake.
-  const id = project ?? /"p"\s*:\s*(\d{1,20})\s*[,}]/.exec(body)?.[1];
-  const day = fate?.days.at(-1);
-  const isFound = code === 'invalid-view' && fate?.isReadable === true && !fate.isLatestLost;
-  if (!isFound || day === undefined || id === undefined)
-    return { text: `Correct the page ${page}.` };
-  const command = commands.explainLatest(of, id, fileNameOf('refused', day));
-  return { text: `Correct the page ${page}. To explain the latest view:`, command };
+  const correct = `Correct the page ${page}.`;
+  // A sample that was cut ends in an ellipsis, and a line can't show every character.
+  const isWhole = !/^$|…$/.test(body) && printable(body, Infinity) === body;
+  const isReadable = fate !== undefined && fate.obstacle === undefined;
+  if (code !== 'invalid-view' || !isWhole || !isReadable) return { text: correct };
+  return { text: `${correct} To explain the latest view:`, command: commands.explain(of, body) };
 }
 
 const EXAMPLE = { id: '1000001', active: false, origins: ['https://www.example.com'] };
@@ -359,7 +413,7 @@ function firstSteps({ installation: of, projects, startMs }: StatusModel): Notic
     command: commands.activate(of, id, { origin: origins?.[0] }),
   };
   const script = {
-    text: 'Print the script for its pages, with the address at which browsers reach viewlog:',
+    text: "Print the script for a project's pages, with the address at which browsers reach viewlog:",
     command: commands.snippet(of, id, VIEWS_SITE),
   };
   const test = {

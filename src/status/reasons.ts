@@ -46,7 +46,7 @@ const reason = v.object({
   sample,
   /** Views that weren't stored although such views usually are, and why the latest wasn't. */
   droppedIn: v.optional(timeline),
-  dropped: v.optional(v.object({ atMs: number, why: v.picklist(DROPPED) })),
+  dropped: v.optional(v.picklist(DROPPED)),
 });
 
 const ORIGIN_MAX = 200;

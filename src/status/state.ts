@@ -4,7 +4,7 @@ import { DAY_MS, dayOf, HOUR_MS, MINUTE_MS } from '../base/time.ts';
 import type { Project } from '../projects/project-list.ts';
 import type { Dropped } from '../store/store.ts';
 import { REFUSALS } from '../view/refusal.ts';
-import { type Remedy, remedyOf } from '../view/remedy.ts';
+import { type Obstacle, type Remedy, remedyOf } from '../view/remedy.ts';
 import type { CollectorState } from './health.ts';
 import type { FilesSeen } from './look-around.ts';
 import { Activity, OTHER_ORIGINS, type Reason, type Sample } from './reasons.ts';
@@ -63,8 +63,6 @@ export interface Judged extends Arrivals {
   readonly state: ProjectState;
   /** `undefined` if there is no problem. */
   readonly colour: Colour | undefined;
-  /** Since when views are missing or refused, or accepted again. */
-  readonly sinceMs: number | undefined;
   /** The most frequent first. */
   readonly reasons: readonly JudgedReason[];
   readonly activity: Activity;
@@ -95,12 +93,10 @@ export interface Fate {
   readonly lost: number;
   /** Why the latest lost one wasn't stored; `undefined`: views of this code never are. */
   readonly why: Dropped | undefined;
-  /** True: the latest refused view wasn't stored. */
-  readonly isLatestLost: boolean;
   /** The days of the files that have them. */
   readonly days: readonly string[];
-  /** False: no command can read them, because the projects file is faulty. */
-  readonly isReadable: boolean;
+  /** Why they can't be sent again now. */
+  readonly obstacle: Obstacle | undefined;
 }
 
 /** A site with fewer views is never called silent. */
@@ -153,22 +149,18 @@ export function judge(
         Number(isOpen(b)) - Number(isOpen(a)) || b.lastHour - a.lastHour || b.lastDay - a.lastDay,
     );
   const open = reasons.filter(isOpen);
-  const lastHourOf = (some: readonly JudgedReason[]): number =>
-    some.reduce((sum, { lastHour }) => sum + lastHour, 0);
   const outageMs = Math.max(counts.startMs, ...outages.map(([, { lastMs }]) => lastMs));
   const arrivals = {
     active,
     isDown,
     accepted: activity.acceptedIn.lastHour(nowMs),
-    refused: lastHourOf(open),
+    refused: open.reduce((sum, { lastHour }) => sum + lastHour, 0),
     // Requests that name no project are never missed.
     hasRecentViews: kind === 'requests' || nowMs - (activity.lastAcceptedMs ?? 0) < SILENT_MS,
     hasListened: nowMs - outageMs >= SILENT_MS,
     acceptedYesterday: activity.acceptedIn.between(nowMs - DAY_MS - SILENT_MS, nowMs - DAY_MS),
   };
   const state = stateOf(arrivals);
-  const refusedMs = open.length > 0 ? Math.min(...open.map(({ sinceMs }) => sinceMs)) : undefined;
-  const fixedMs = Math.max(0, ...reasons.map((reason) => reason.fixedMs ?? 0));
   return {
     kind,
     id,
@@ -176,22 +168,33 @@ export function judge(
     origins,
     ...arrivals,
     state,
-    colour: colourOf(
-      kind,
-      state,
-      open.length === 0 && reasons.some(({ lastHour }) => lastHour > 0),
-    ),
-    sinceMs: state === 'silent' ? activity.lastAcceptedMs : (refusedMs ?? fixedMs),
+    colour: colourOf(kind, state, reasons.some(isFixed)),
     reasons,
     activity,
   };
 }
 
-function colourOf(kind: SubjectKind, state: ProjectState, isFixed: boolean): Colour | undefined {
+function colourOf(kind: SubjectKind, state: ProjectState, hasFixed: boolean): Colour | undefined {
   if (state === 'refused' && kind !== 'requests') return 'red';
   if (state === 'silent' || isRefused({ state })) return 'amber';
-  return isFixed ? 'green' : undefined;
+  return hasFixed ? 'green' : undefined;
 }
+
+/** The projects file comes first: a command may be needed to put the rest right. */
+function obstacleIn({ projects, store, files }: Surroundings): Obstacle | undefined {
+  if (projects.fault !== undefined) return 'projects-file';
+  if (store.unavailable !== undefined) return 'storage';
+  return files?.closedDirectory === undefined ? undefined : 'directory';
+}
+
+/** Causes that viewlog can't see. Only accepted views show that they are gone. */
+const UNSEEN: ReadonlySet<Remedy['kind']> = new Set([
+  'fix-page',
+  'check-proxy',
+  'send-origin',
+  'raise-max-view',
+  'none',
+]);
 
 function judgeReason(
   key: string,
@@ -206,7 +209,7 @@ function judgeReason(
     ...sample,
     viewBytesMax,
     project: projects.find(sample.project ?? ''),
-    isProjectsFileFaulty: projects.fault !== undefined,
+    obstacle: obstacleIn(around),
     // Costly, and only this code's remedy needs it.
     ...(sample.code === 'rate-limited' && {
       sentPerMinute: busiestMinute(activity, reason, nowMs),
@@ -214,15 +217,13 @@ function judgeReason(
   });
   const acceptedSince = activity.accepted - acceptedAtLastRefusal;
   const before = Math.max(0, activity.acceptedIn.lastHour(nowMs) - acceptedSince);
-  // If the cause is gone, one accepted view is proof. Otherwise, as for a corrected page, the proof
-  // is a pause without refusals, and more accepted views in a row than ever came between two
-  // refusals. Refused and accepted views may alternate. A limit admits views after every burst, so
-  // only another limit is proof.
+  // The proof that a page is corrected is a pause without refusals, and more accepted views in a row
+  // than ever came between two refusals: refused and accepted views may alternate.
   const isRecovered = (): boolean =>
     nowMs - lastMs >= PAUSE_MS && acceptedSince >= 3 + (5 * before) / Math.max(1, lastHour);
-  const isFixed =
-    remedy.kind === 'fixed' ? acceptedSince > 0 : sample.code !== 'rate-limited' && isRecovered();
-  const fixedMs = isFixed ? Math.max(lastMs, firstOf(acceptedSince, activity, nowMs)) : undefined;
+  const isOver =
+    remedy.kind === 'fixed' ? acceptedSince > 0 : UNSEEN.has(remedy.kind) && isRecovered();
+  const fixedMs = isOver ? Math.max(lastMs, firstOf(acceptedSince, activity, nowMs)) : undefined;
   const fate = fateOf(key, reason, activity, around);
   return { sample, sinceMs, lastMs, lastHour, lastDay, remedy, fixedMs, acceptedSince, fate };
 }
@@ -256,8 +257,9 @@ function fateOf(
   key: string,
   { sample: { project = '', code }, refusedIn, sinceMs, lastMs, droppedIn, dropped }: Reason,
   { reasons }: Activity,
-  { projects, files, resent, nowMs }: Surroundings,
+  around: Surroundings,
 ): Fate {
+  const { files, resent, nowMs } = around;
   const lastDay = refusedIn.lastDay(nowMs);
   const { isStored = false } = REFUSALS[code];
   const lost = isStored ? Math.min(lastDay, droppedIn?.lastDay(nowMs) ?? 0) : lastDay;
@@ -273,10 +275,9 @@ function fateOf(
     resent: Math.min(sentAgain, lastDay - lost),
     stored: Math.max(0, lastDay - lost - sentAgain),
     lost,
-    why: dropped?.why,
-    isLatestLost: !isStored || dropped?.atMs === lastMs,
+    why: dropped,
     days: isStored ? (files?.refusedDays.filter((day) => day >= from && day <= to) ?? []) : [],
-    isReadable: projects.fault === undefined,
+    obstacle: obstacleIn(around),
   };
 }
 

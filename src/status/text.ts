@@ -1,6 +1,6 @@
 import { printable } from '../base/text.ts';
 import type { StatusModel } from './model.ts';
-import { type Notice, noticesOf, unlistedNotices } from './problem-words.ts';
+import { type Notice, noticesOf, type Step, unlistedNotices } from './problem-words.ts';
 import * as words from './words.ts';
 
 /** Returns the status page's contents for a terminal. Times are in UTC. */
@@ -23,13 +23,16 @@ export function statusText(model: StatusModel): string {
   return lines.join('\n');
 }
 
-/** Returns a notice as lines: its title, and below it each step and command. */
+/** Returns a notice as lines: its title, and below it each step, command and quote. */
 export const noticeText = ({ title, steps }: Notice): string =>
-  steps.reduce(
-    (all, { text, command }) =>
-      `${all}\n  ${text}${command === undefined ? '' : `\n    ${command}`}`,
-    title,
-  );
+  [title, ...steps.flatMap(stepLines)].join('\n');
+
+function stepLines({ text, command, quote = [] }: Step): string[] {
+  const [before = '', ...marked] = quote;
+  const mark = marked.length === 0 ? undefined : `${' '.repeat(before.length)}^`;
+  const below = [command, quote.join(''), mark].filter(Boolean);
+  return [`  ${text}`, ...below.map((line) => `    ${line}`)];
+}
 
 const eventsOf = ({ title, events }: words.EventList): string =>
   events.reduce(

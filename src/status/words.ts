@@ -59,7 +59,7 @@ export function headlineOf(model: StatusModel): [kind: string, text: string] {
   const open = problems.filter(({ colour }) => colour !== 'green');
   const worst = open[0]?.colour;
   if (store.unavailable !== undefined) {
-    return ['red', `Every view is refused: ${store.unavailable}`];
+    return ['red', `Every view is refused: ${whyUnavailable(model)}`];
   }
   if (worst !== 'red' && fault !== undefined) {
     return ['amber', `The projects file is ${faultWord(fault)}`];
@@ -80,6 +80,13 @@ export function headlineOf(model: StatusModel): [kind: string, text: string] {
   if (model.isNew) return ['grey', 'Waiting for the first view'];
   const isAnyAccepted = model.total.lastAcceptedMs !== undefined;
   return ['grey', isAnyAccepted ? 'Quiet: no views in the last hour' : 'No view accepted yet'];
+}
+
+/** The store takes some errors for a full disk; the file system's space shows whether it is one. */
+function whyUnavailable({ store, space }: StatusModel): string | undefined {
+  const isFull = space === undefined || space.missingBytes > 0;
+  const isKnown = isStream(store) || store.detail === undefined || isFull;
+  return isKnown ? store.unavailable : "the view file can't be written";
 }
 
 /** `Aurora: all refused (origin not allowed); 1 more` */
@@ -177,8 +184,12 @@ export const cells = ({ figures: f }: ProjectRow): string[] =>
   [f.lastHour, f.today, f.yesterdayByNow, f.refusedLastDay].map(countOrDash);
 
 /** Returns the text under the chart of a row. */
-export const chartWords = ({ hours, figures: { today, yesterday } }: ProjectRow): string =>
-  `Views of the last 24 hours, at most ${formatCount(Math.max(...hours))} per hour. Today ${formatCount(today)}, yesterday ${countOrDash(yesterday)}.`;
+export function chartWords({ hours, refusedHours, figures }: ProjectRow): string {
+  const [accepted, refused] = [hours, refusedHours].map((all) => formatCount(Math.max(0, ...all)));
+  const { today, yesterday } = figures;
+  const most = `at most ${accepted} accepted and ${refused} refused per hour`;
+  return `Views of the last 24 hours: ${most}. Accepted today ${formatCount(today)}, yesterday ${countOrDash(yesterday)}.`;
+}
 
 /** Returns how many projects aren't shown. */
 export function leftOut({ projects, projectsFound }: StatusModel): string {

@@ -31,20 +31,25 @@ export type Remedy =
    * should let this many bytes pass.
    */
   | { readonly kind: 'check-proxy'; readonly bodyBytes: number }
-  /** The projects file must be correct before any command can edit it. */
-  | { readonly kind: 'fix-projects-file' }
+  /** No command works before something else is put right. */
+  | { readonly kind: 'wait'; readonly obstacle: Obstacle }
   /** The cause is gone: views are no longer refused for it. */
   | { readonly kind: 'fixed' }
   /** There is no fix to print. */
   | { readonly kind: 'none' };
+
+/**
+ * Why no command can edit the projects file or send views again: the file is faulty, nothing can be
+ * stored, or viewlog's account may not write to its data directory.
+ */
+export type Obstacle = 'projects-file' | 'storage' | 'directory';
 
 /** The facts about refused views of one code. */
 export interface Refused {
   readonly code: RefusalCode;
   /** The entry in the projects file of the id that they name; `undefined` if it isn't listed. */
   readonly project?: ProjectNow | undefined;
-  /** True: the projects file is faulty now. */
-  readonly isProjectsFileFaulty?: boolean;
+  readonly obstacle?: Obstacle | undefined;
   /** The Origin header of the views, if they have one. */
   readonly origin?: string | undefined;
   /** The limit of views per minute that refused the latest of them. */
@@ -87,14 +92,14 @@ export const remedyOf = (refused: Refused): Remedy =>
 const PLAIN_ORIGIN = /^https?:\/\/[a-z0-9.-]+(:\d+)?$/;
 
 /** Makes the project active and allows the origin, as far as either is missing. */
-function activation({ code, project, origin, isProjectsFileFaulty }: Refused): Remedy {
+function activation({ code, project, origin, obstacle }: Refused): Remedy {
   const isActive = project?.active === true;
   const isAllowed = project?.allowsOrigin(origin) === true;
   if (isActive && (isAllowed || code === 'project-not-activated')) return { kind: 'fixed' };
   if (isActive && !origin) return { kind: 'send-origin' };
   const isListable = origin !== undefined && PLAIN_ORIGIN.test(origin);
   if (isActive && !isListable) return { kind: 'none' };
-  if (isProjectsFileFaulty) return { kind: 'fix-projects-file' };
+  if (obstacle !== undefined) return { kind: 'wait', obstacle };
   const missing = isListable && !isAllowed ? origin : undefined;
   return { kind: isActive ? 'add-origin' : 'activate', origin: missing };
 }
@@ -103,11 +108,11 @@ function activation({ code, project, origin, isProjectsFileFaulty }: Refused): R
  * Raises a limit to twice what was sent in the busiest minute of the clock: any sixty seconds are in
  * two such minutes.
  */
-function limitRemedy({ project, limit: then = 0, sentPerMinute: sent, ...rest }: Refused): Remedy {
+function limitRemedy({ project, limit: then = 0, sentPerMinute: sent, obstacle }: Refused): Remedy {
   const limit = project?.maxViewsPerMinute;
   // A project that isn't active is refused for that now.
   if (limit === undefined || !project?.active || limit > then) return { kind: 'fixed' };
-  if (rest.isProjectsFileFaulty) return { kind: 'fix-projects-file' };
+  if (obstacle !== undefined) return { kind: 'wait', obstacle };
   // Less was sent in the minutes that are over than the limit admits: the busiest one is running.
   const viewsPerMinute = sent !== undefined && 2 * sent > limit ? 2 * sent : undefined;
   return { kind: 'raise-limit', limit, sent, viewsPerMinute };

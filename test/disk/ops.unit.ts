@@ -16,8 +16,16 @@ test.each([
   ['blocks, if the file system has no fragments', { frsize: 0 }, 1_048_576],
   ["blocks, if the runtime doesn't report fragments", {}, 1_048_576],
 ])('free space is counted in %s', (_, fragments, bytes) => {
-  const space = { type: 1, freeBytes: 400 * bytes, sizeBytes: 900 * bytes };
+  const space = { type: 1, freeBytes: 400 * bytes, sizeBytes: 900 * bytes, hasInodes: true };
   expect(spaceIn({ ...STATFS, ...fragments })).toStrictEqual(space);
+});
+
+test.each([
+  ['none is left', { files: 10, ffree: 0 }, false],
+  ['one is left', { files: 10, ffree: 1 }, true],
+  ['the file system has no limit', { files: 0, ffree: 0 }, true],
+])('inodes: %s', (_, inodes, hasInodes) => {
+  expect(spaceIn({ ...STATFS, ...inodes })).toMatchObject({ hasInodes });
 });
 
 test('a missing directory has no space', async () => {

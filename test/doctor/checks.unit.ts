@@ -48,11 +48,13 @@ const VIEWS_FILE = {
 };
 const ROOTS = { ...VIEWS_FILE, uid: 0, gid: 0 };
 const LOCK = { ...VIEWS_FILE, name: 'viewlog.lock' };
-const DISK = { type: 0x58465342, freeBytes: 8192 * MiB, sizeBytes: 10_000 * MiB };
+const SIZES = { freeBytes: 8192 * MiB, sizeBytes: 10_000 * MiB };
+const DISK = { type: 0x58465342, ...SIZES, hasInodes: true };
 const INSIDE: Inside = {
   directory: { ...SERVICE, mode: 0o40750 },
   files: [VIEWS_FILE],
   fileSystem: DISK,
+  closedDirectory: undefined,
   viewDays: ['2026-11-21'],
   refusedDays: [],
   overdue: [],
@@ -81,6 +83,16 @@ function sceneOf(around: Scene['around'], refused = 0, code: Refusal['code'] = '
   scene.around = around;
   scene.accept(100);
   scene.refuse(refused, { code, project: '1' }, 'https://b.example');
+  return scene;
+}
+
+/** The origin is fixed; the invalid views are too few for the page. */
+function fixedBesideOpen() {
+  const scene = new Scene(PROJECTS);
+  scene.refuse(9, { code: 'origin-not-allowed', project: '1' }, 'https://b.example');
+  scene.list({ ...PROJECTS[0]!, origins: ['https://b.example'] }, ...PROJECTS.slice(1));
+  scene.accept(100);
+  scene.refuse(2, { code: 'invalid-view', project: '1' });
   return scene;
 }
 
@@ -279,6 +291,8 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   }),
   'error free space: 3.0 MiB free, --min-free 64 MiB; every view is refused with 503. Free space: 3.0 MiB. viewlog needs 61 MiB more: delete views-*.ndjson':
     inside(free(3 * MiB)),
+  'error free space: 8.0 GiB free, --min-free 64 MiB; every view is refused with 503. The file system has no free inodes: delete old files':
+    inside({ fileSystem: { ...DISK, hasInodes: false } }),
   'error free space: 57 MiB free, --min-free 64 MiB; every view is refused with 503. --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB, or use a larger disk.':
     inside({ fileSystem: { ...DISK, freeBytes: 57 * MiB, sizeBytes: 60 * MiB } }),
   "error collector: Another program answers at http://127.0.0.1:8080: no answer in 5 s; viewlog can't listen there. Find it and stop it, or choose another address: sudo ss -ltnp 'sport = :8080'":
@@ -368,7 +382,8 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   [String.raw`warning refusals: \u001b[2J. `]: shown(sceneOf({}), ['\u001b[2J']),
   "warning refusals: Aurora: 2 of 102 views of the last hour refused, since 2026-11-22 14:01 UTC. 2 views in 24 hours, the latest at 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If this origin is one of the project's sites, add it: viewlog activate 1 --data /data --origin https://b.example":
     shown(sceneOf({}, 2, 'origin-not-allowed')),
-  'arrived cut off. The latest body ended after 12 bytes. Usually a proxy limits the size or time of bodies. Allow 80 KiB (nginx: client_max_body_size 80k; Caddy: request_body { max_size 80KiB })':
+  'warning refusals: Aurora: 2 of 102 views of the last hour refused': shown(fixedBesideOpen()),
+  'arrived cut off. The latest body ended after 12 bytes. Usually a proxy limits the size or time of bodies. Allow 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body)':
     shown(cutBodies()),
   'warning cors: Answers to pages of https://a.example allow "*" to read them; browsers don\'t let pages send, or read answers. Have the proxy pass OPTIONS and Origin on, and leave Access-Control-… to viewlog: viewlog help proxies':
     proxied({ get: problem('method-not-allowed', '', { 'access-control-allow-origin': '*' }) }),

@@ -58,8 +58,8 @@ it.each<[text: string | undefined, command: string | undefined]>([
     ),
   ],
   [
-    `sudo -u viewlog grep -E '"code":"invalid-view".*"p": *"?7["},]' /data/${REFUSED} | tail -n 1 | sudo -u viewlog /srv/viewlog explain --data /data --max-view 32KiB`,
-    commands.explainLatest({ ...owned, chosen: { 'max-view': flag('32KiB') } }, '7', REFUSED),
+    String.raw`printf %s '{"pn":"it'\''s"}' | sudo -u viewlog /srv/viewlog explain --data /data --max-view 32KiB`,
+    commands.explain({ ...owned, chosen: { 'max-view': flag('32KiB') } }, '{"pn":"it\'s"}'),
   ],
   [
     '/srv/viewlog doctor --data /data --status-token-file /t --url https://a.example',

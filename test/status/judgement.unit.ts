@@ -18,6 +18,7 @@ import { NOON, Scene } from '../support/status-scene.ts';
 
 const OLD = 'https://old.example';
 const NEW = 'https://new.example';
+const NEW_MS = 20 * MINUTE_MS;
 const STEP_MS = 10_000;
 const LOOKED_AT_MS = 5 * HOUR_MS;
 
@@ -121,10 +122,11 @@ class World {
   send(site: Site, isBroken: boolean): void {
     const { scene, random } = this;
     const { nowMs: atMs, counts } = scene;
-    const { id, cause, every } = site;
+    const { id, cause, every, brokenMs } = site;
     const project = scene.projects.find(id)!;
-    const origin = isBroken ? NEW : OLD;
     const isFaulty = isBroken && site.count++ % every === 0;
+    // The new address is tried for a while, beside the old one.
+    const origin = isFaulty && atMs - brokenMs[0] < NEW_MS ? NEW : OLD;
     let why: Cause | undefined;
     if (cause === 'origin-not-allowed') why = project.allowsOrigin(origin) ? undefined : cause;
     else if (cause === 'rate-limited') why = project.takeToken(atMs) > 0 ? cause : undefined;
@@ -200,6 +202,9 @@ function objections(world: World, model: StatusModel): string[] {
       object(colour !== 'red' || headlineColour !== 'red' || !isNamed, `all: ${all}`);
     }
     if (isOn && refused * 10 > accepted + refused) object(!isOpen || !isNamed, `open: ${all}`);
+    // Views that are accepted say nothing of an origin or a limit.
+    const isStated = cause === 'origin-not-allowed' || cause === 'rate-limited';
+    object(isOn && isStated && colour === 'green', `never fixed: ${all}`);
     object(refused === 0 && isOpen && row?.state !== 'silent', `none: ${all}`);
     object(colour === 'red' && accepted > 0, `not all: ${all}`);
     // After a minute of accepted views, and enough of them.
@@ -207,7 +212,7 @@ function objections(world: World, model: StatusModel): string[] {
       ({ atMs, project }) => atMs >= brokenMs[1] && (isUnreadable || project === id),
     );
     const isSound = since.every((one) => one.cause !== cause);
-    const enough = cause === 'origin-not-allowed' || cause === 'rate-limited' ? 1 : 10 + 6 * every;
+    const enough = isStated ? 1 : 10 + 6 * every;
     const isProven =
       isSound && nowMs - brokenMs[1] >= MINUTE_MS && since.length >= (isUnreadable ? 500 : enough);
     if (isProven && refused > 0)

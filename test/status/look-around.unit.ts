@@ -1,6 +1,7 @@
-import { writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { userName } from '../../src/installation/accounts.ts';
 import { lookAround } from '../../src/status/look-around.ts';
 import { NOON } from '../support/status-scene.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -39,6 +40,22 @@ it('finds the file system, the days of the files and those that are overdue', as
     viewDays: ['2026-11-01', '2026-11-22'],
     refusedDays: ['2026-11-02', '2026-11-21'],
     overdue: ['views-2026-11-01.ndjson'],
+  });
+});
+
+it("finds a directory that is no longer the account's", async () => {
+  const dir = tempDir();
+  const { uid, gid } = statSync(dir);
+  const lookAs = (owner: number) => {
+    const account = { uid: owner, gid: 4712, name: `#${owner}` };
+    return lookAround(dir, NO_DAYS, NOON, account);
+  };
+  expect((await lookAs(uid)).closedDirectory).toBeUndefined();
+  expect(gid).not.toBe(4712);
+  expect((await lookAs(4711)).closedDirectory).toStrictEqual({
+    account: '#4711',
+    owner: userName(uid),
+    mode: statSync(dir).mode,
   });
 });
 

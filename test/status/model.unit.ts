@@ -7,7 +7,6 @@ import { Timeline } from '../../src/status/timeline.ts';
 import { headlineOf } from '../../src/status/words.ts';
 import type { Dropped } from '../../src/store/store.ts';
 import type { Refusal } from '../../src/view/refusal.ts';
-import { SERVICE } from '../support/installation.ts';
 import { NOON, Scene } from '../support/status-scene.ts';
 
 // The status page in the middle of the night: from the counts to the text.
@@ -23,6 +22,8 @@ const unlisted = (project: string) => ({ code: 'project-not-activated', project 
 const VIEWLOG = '/srv/viewlog';
 const FILES = '--data /data';
 const REPLAY = `${VIEWLOG} replay /data/refused-${DAY}.ndjson ${FILES} --to http://127.0.0.1:8080 --project 1`;
+
+const closedDirectory = { account: 'viewlog', owner: 'root', mode: 0o40755 };
 
 /** A collector of Aurora and another project, with views arriving for both. */
 function sceneOf(around: Scene['around'] = {}): Scene {
@@ -72,7 +73,7 @@ ${fault}. Faulty since ${at('14:00')}; the last good list stays active.
   Correct the file. Until then no command can change it. To see every fault:
     ${VIEWLOG} check ${FILES}`);
     expect(scene.whole()).toMatch(
-      /\n77\n.*\n {2}Correct the projects file first: .*aren't active\.\n/,
+      /\n77\n.*\n {2}Once the projects file is correct, the status page shows the fix\.\n/,
     );
     // The same for reasons that are gone, or that only a page can fix.
     scene.refuse(1, moved, MOVED);
@@ -81,7 +82,8 @@ ${fault}. Faulty since ${at('14:00')}; the last good list stays active.
     );
     scene.accept();
     expect(scene.text()).toMatch(/^The projects file is faulty\n.*\n.*\n.*\nAurora: 1 of 2 views /);
-    scene.refuse(1, { code: 'invalid-view', project: '2' });
+    scene.refuse(1, { code: 'invalid-view', project: '2' }, MOVED, '{}');
+    expect(scene.text()).toContain('Correct the page that sends them.\n');
     scene.accept(9, '2', 10_000);
     scene.list({ id: '1' }, { id: '2' });
     scene.accept();
@@ -101,7 +103,7 @@ ${fault}. Faulty since ${at('14:00')}; the last good list stays active.
   it('--min-free is more than the file system has', () => {
     const unavailable = 'too little free disk space';
     const store = { unavailable, unavailableSinceMs: NOON };
-    const disk = { type: 0, freeBytes: 58 * MiB, sizeBytes: 60 * MiB };
+    const disk = { type: 0, freeBytes: 58 * MiB, sizeBytes: 60 * MiB, hasInodes: true };
     const scene = sceneOf({ store, files: { fileSystem: disk } });
     scene.list(AURORA, { id: '2' }, { id: '3', active: false });
     expect(scene.text()).toBe(`Every view is refused: too little free disk space
@@ -128,7 +130,7 @@ Views have been refused with 503 since ${at('14:00')}: too little free disk spac
     expect(scene.text()).toBe(`Unreadable requests: 71% refused (arrived cut off)
 Unreadable requests: 134 of 188 requests of the last hour refused, since ${at('14:00')}.
   134 requests in 24 hours, the latest at ${at('14:03')} from ${MOVED}: arrived cut off.
-  The latest body ended after 2,014 bytes. Usually a proxy limits the size or time of bodies. Allow 80 KiB (nginx: client_max_body_size 80k; Caddy: request_body { max_size 80KiB }). To test it, with the address that pages post to:
+  The latest body ended after 2,014 bytes. Usually a proxy limits the size or time of bodies. Allow 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body). To test it, with the address that pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com
   134 not stored: viewlog stores only whole JSON objects.`);
     scene.nowMs += 5_000;
@@ -145,13 +147,57 @@ Unreadable requests: 134 of 188 requests of the last hour refused, since ${at('1
     expect(headlineOf(scene.model())).toStrictEqual(['amber', broken]);
   });
 
-  it('a colleague ran it as root', () => {
-    const store = { unavailable: 'permission denied', unavailableSinceMs: NOON };
-    const scene = sceneOf({ store, installation: { owners: { data: SERVICE } } });
-    expect(scene.text()).toBe(`Every view is refused: permission denied
-Views have been refused with 503 since ${at('14:00')}: permission denied.
-  Check the owner, disk, quotas and inodes of /data. Once writes succeed, viewlog accepts views again.
-    sudo -u viewlog ${VIEWLOG} doctor ${FILES}`);
+  it.each([
+    [undefined, 's.'],
+    [0, 's; 0 bytes of it arrived.'],
+    [1_234, 's; 1,234 bytes of it arrived.'],
+  ])('a body that ends late, of which %s bytes arrived', (bytes, end) => {
+    const scene = sceneOf();
+    scene.refuse(9, { code: 'request-timeout', ...(bytes !== undefined && { bytes }) });
+    const late = "The latest body didn't arrive in full before its connection ended, or within 10 ";
+    expect(scene.text()).toContain(`${late}${end} Usually a proxy`);
+  });
+
+  it('a page sends an object as text', () => {
+    const scene = sceneOf();
+    const detail = 'Line 1, column 2: expected a value; found "o\u001b". Use JSON.stringify(view).';
+    scene.refuse(9, { code: 'malformed-json', detail }, MOVED, `[o\u001b${'x'.repeat(999)}`);
+    expect(scene.text()).toContain(
+      String.raw`from ${MOVED}: malformed json (Line 1, column 2: expected a value).
+  The latest body:
+    [o\u001b${'x'.repeat(96)}…
+  Correct the page`,
+    );
+  });
+
+  it("a file can't be opened or written", () => {
+    const [opening, writing] = ["the view file can't be opened", 'the disk is full'];
+    const why = 'Can\'t write "/data/v": EFBIG: file too large, write; raise the limit';
+    const store = { unavailable: writing, unavailableSinceMs: NOON, detail: why };
+    const scene = sceneOf({ store });
+    const text = `Every view is refused: the view file can't be written
+Views have been refused with 503 since ${at('14:00')}: ${why}.
+  Once writes succeed, viewlog accepts views again. To check the directory:
+    ${VIEWLOG} doctor ${FILES}`;
+    expect(scene.text()).toBe(text);
+    scene.around = { store: { ...store, unavailable: opening } };
+    expect(scene.text()).toBe(text);
+    const disk = { type: 0, freeBytes: 80 * MiB, sizeBytes: 90 * MiB, hasInodes: false };
+    scene.around = { store, files: { fileSystem: disk } };
+    expect(scene.text()).toMatch(
+      /^Every view is refused: the view file can't be written\n.*\n {2}The file system has no /,
+    );
+    scene.around = { store, files: { fileSystem: { ...disk, freeBytes: 0 } } };
+    expect(scene.text()).toMatch(/^Every view is refused: the disk is full\n.*\n {2}Free space: 0/);
+  });
+
+  it("the data directory is no longer viewlog's", () => {
+    const scene = sceneOf({ files: { closedDirectory, refusedDays } });
+    scene.refuse(9, moved, MOVED);
+    expect(scene.text().split('\n')[1]).toBe(
+      "The data directory belongs to root, with mode 0755. viewlog runs as viewlog, and can't create files there. The account that runs viewlog must own the directory.",
+    );
+    expect(scene.whole()).not.toMatch(/srv\/viewlog (activate|replay)/);
   });
 
   it('the old process still runs, and says so', () => {
@@ -196,7 +242,7 @@ Project 1: 130 of 150 views of the last hour refused, since ${at('14:00')}.
 Aurora: all 2 views of the last hour refused, since ${at('14:00')}.
   2 views in 24 hours, the latest at ${at('14:00')} from https://a.example: mb must be an integer (received "12"); url must start with "/" (received "home").
   Correct the page "home". To explain the latest view:
-    grep -E '"code":"invalid-view".*"p": *"?1["},]' /data/refused-${DAY}.ndjson | tail -n 1 | ${VIEWLOG} explain ${FILES}
+    printf %s '${text}' | ${VIEWLOG} explain ${FILES}
   2 are stored. A replay wouldn't help: the page must be corrected.`);
     scene.around = {
       ...scene.around,
@@ -255,7 +301,7 @@ Aurora: no views in 3 hours (25 in the same hours yesterday), since ${at('09:00'
 To get the first view
   Activate a project, with an id and an address of your own:
     ${VIEWLOG} activate 1000001 ${FILES} --origin https://www.example.com
-  Print the script for its pages, with the address at which browsers reach viewlog:
+  Print the script for a project's pages, with the address at which browsers reach viewlog:
     ${VIEWLOG} snippet 1000001 ${FILES} --url https://views.example.com
   Or send a view from this machine, which counts like any other:
     curl http://127.0.0.1:8080/view -H 'Content-Type`);
@@ -337,7 +383,7 @@ ${at('14:00:02')}  Aurora  /page (3 times)
 ${at('14:00:00')}  Project 2  /page
 
 Last refusals
-${at('14:00:06')}    arrived cut off
+${at('14:00:06')}  Unreadable request  arrived cut off
 ${at('14:00:05')}  Aurora  origin not allowed, from https://b.example
 ${at('14:00:04')}  Aurora  origin not allowed, from ${MOVED} (2 times)
 `);
@@ -355,14 +401,19 @@ it('counts in the tile every refused request, and says what the headline leaves 
   );
 });
 
-it('shows the line of the projects file that is faulty', () => {
-  const fault = { first: 'projects.json:3:2: expected ","', line: '  "id": "1" \u001b[2J"x"' };
-  expect(sceneOf({ fault }).text()).toContain(
+it('shows the line of the projects file that is faulty, with a mark at the fault', () => {
+  const line = ['\t"id": "1" \u001b', '[2J"x"'] as const;
+  const scene = sceneOf({ fault: { first: 'projects.json:3:2: expected ","', line } });
+  expect(scene.text()).toContain(
     String.raw`active.
   The line:
-      "id": "1" \u001b[2J"x"
+    "id": "1" \u001b[2J"x"
+                    ^
   Correct the file.`,
   );
+  const html = page({ model: scene.model(), open: new Set() });
+  expect(html).toMatch(/<blockquote>[^<]*u001b<mark>\[<\/mark>2J/);
+  expect(html.match(/Copy/g)).toHaveLength(1);
 });
 
 it.each(['accepted', 'refused'])('shows the first steps until a view is %s', (how) => {
@@ -372,6 +423,15 @@ it.each(['accepted', 'refused'])('shows the first steps until a view is %s', (ho
   else scene.refuse(1, { code: 'invalid-view', project: '1' });
   expect(scene.text()).not.toContain('To get the first view');
 });
+
+it.each<Scene['around']>([{ store: { unavailable: 'x' } }, { files: { closedDirectory } }])(
+  "doesn't show the first steps while they would fail: %j",
+  (around) => {
+    const scene = new Scene([{ id: '1' }]);
+    scene.around = around;
+    expect(scene.text()).not.toContain('To get the first view');
+  },
+);
 
 describe('what happened to refused views:', () => {
   /** Returns the page after nine refusals, of which `lost` weren't stored. */
@@ -440,6 +500,63 @@ it('says while a problem recovers for how long no view was refused', () => {
   expect(scene.text()).toMatch(/^Aurora: 82% refused/);
 });
 
+it('says what became of the views of a fixed reason, while others are below ten percent', () => {
+  const scene = sceneOf({ files: { refusedDays } });
+  scene.list({ ...AURORA, maxViewsPerMinute: 10 }, { id: '2' });
+  scene.refuse(5, moved, MOVED);
+  scene.accept(10);
+  scene.refuse(1, { code: 'rate-limited', project: '1', limit: 10 });
+  scene.list({ ...AURORA, origins: [MOVED], maxViewsPerMinute: 10 }, { id: '2' });
+  scene.accept(1);
+  expect(scene.text()).toBe(`Views are arriving: 2 of 2 projects; problems fixed
+Aurora: fixed (origin not allowed), since ${at('14:00')}.
+  5 views in 24 hours, the latest at ${at('14:00')} from ${MOVED}: origin not allowed.
+  Accepted again since ${at('14:00')}.
+  5 are stored. To send them again:
+    ${REPLAY}`);
+  // The same of requests that can't be read.
+  scene.refuse(4, { code: 'request-timeout' });
+  scene.accept(41, '1', 5_000);
+  scene.refuse(1, { code: 'malformed-json' });
+  expect(scene.text()).toMatch(
+    /\nUnreadable requests: fixed \(arrived cut off\), [^]* 4 not stored: /,
+  );
+});
+
+it.each([
+  ['the disk is full', {}],
+  ['too little free disk space', {}],
+  ["the view file can't be opened", { detail: 'x' }],
+])('offers no command that fails while nothing can be stored: %s', (unavailable, more) => {
+  const scene = sceneOf({ store: { unavailable, ...more }, files: { refusedDays } });
+  scene.refuse(9, moved, MOVED);
+  scene.refuse(9, { code: 'rate-limited', project: '2' });
+  scene.refuse(9, unlisted('77'), MOVED);
+  const once = 'Once views can be stored again, the status page shows the ';
+  expect(scene.text()).toContain(`\n  ${once}fix.\n  9 are stored. ${once}command to send them`);
+  expect(scene.whole()).not.toMatch(/srv\/viewlog (activate|replay)/);
+});
+
+it('tells why the origin "null" has no fix', () => {
+  const scene = sceneOf();
+  scene.refuse(9, moved, 'null');
+  expect(scene.text()).toContain('\n  The origin "null" can\'t be listed: any page in ');
+});
+
+it('explains a view only if its whole text fits on a line', () => {
+  const scene = sceneOf();
+  const commandFor = (text: string): string | undefined => {
+    scene.refuse(9, { code: 'invalid-view', project: '1' }, MOVED, text);
+    return / {4}(printf .*) \| /.exec(scene.text())?.[1];
+  };
+  const long = (length: number): string => `{"pn":"${'x'.repeat(length - 9)}"}`;
+  expect(commandFor(long(1_000))).toBe(`printf %s '${long(1_000)}'`);
+  expect(commandFor(long(1_001))).toBeUndefined();
+  for (const odd of ['\n', '\t', '\u202e', '\u00ad']) {
+    expect(commandFor(`{"pn":"x",${odd}"p":"1"}`)).toBeUndefined();
+  }
+});
+
 it('says first what is still refused, then what is fixed', () => {
   const scene = sceneOf();
   scene.refuse(9, { code: 'origin-not-allowed', project: '1' }, MOVED);
@@ -474,6 +591,33 @@ it("advises a limit by what pages sent: a replay doesn't count", () => {
   scene.refuse(2, { code: 'rate-limited', project: '1', limit: 5 }, undefined, undefined, 0);
   scene.nowMs += MINUTE_MS;
   expect(scene.text()).toContain('and 7 were sent in the busiest full minute.');
+});
+
+it('shows three unlisted ids whole, and the others in a list to open', () => {
+  const scene = sceneOf();
+  for (let i = 0; i < 5; i++) scene.refuse(1, unlisted(`70${i}`));
+  const html = page({ model: scene.model(), open: new Set() });
+  const [whole, folded] = html.split('<details data-id="unlisted"');
+  expect(whole).toContain('702</p>');
+  expect(whole).not.toContain('703');
+  expect(folded).toMatch(/^[^>]*><summary>2 more: 703, 704<.*703</);
+  expect(page({ model: scene.model(), open: new Set(['unlisted']) })).toContain(
+    ' open=""><summary>2',
+  );
+  for (let i = 0; i < 20; i++) scene.refuse(1, unlisted(`${8000 + i}`));
+  expect(page({ model: scene.model(), open: new Set() })).toMatch(/<summary>22 more: [^<]*, …</);
+});
+
+it('names accepted and refused views under a chart, and whole names', () => {
+  const scene = sceneOf();
+  scene.list({ ...AURORA, name: 'x'.repeat(99) }, { id: '2' });
+  scene.refuse(9, moved, MOVED);
+  scene.accept(4);
+  const html = page({ model: scene.model(), open: new Set(['1']) });
+  expect(html).toContain('Views of the last 24 hours: at most 4 accepted and 9 refused per hour.');
+  expect(html).toContain(`<bdi title="${'x'.repeat(99)}">`);
+  // A phone's headline hides them.
+  expect(html).toContain('<span class="why"> (origin not allowed)</span>');
 });
 
 it('compares today with yesterday, the running quarter of an hour by its share', () => {

@@ -1,8 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chownSync } from 'node:fs';
+import { chownSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { StatusModel } from '../../src/status/model.ts';
 import { BUN, DENO, isPresent, NODE } from '../support/runtimes.ts';
+import { tempDir } from '../support/temp-dir.ts';
 import { startWatched, type Watched } from '../support/status.ts';
 import { dataDirectory, run, until } from '../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
@@ -49,14 +50,12 @@ it('prints commands that work as printed, for a project and for an unlisted id',
   await viewlog.post({ ...MINIMAL_VIEW, p: '77' }, { origin });
   await until(() => viewlog.refusedLines().length === 3);
   const text = await textOf(viewlog);
-  const explain = /^ {4}(.*grep .*)$/m.exec(text)![1]!;
   const commands = [...text.matchAll(/^ {4}(.*viewlog\.mjs (activate|replay) .*)$/gm)];
   const names = commands.map(([, , name]) => name);
   expect(names).toStrictEqual(['activate', 'replay', 'activate', 'replay']);
   // Nothing is on the PATH except the system's own programs.
   const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' };
   const inShell = (command: string) => spawnSync('/bin/sh', ['-c', command], { env, cwd: '/' });
-  expect(inShell(explain).stdout.toString()).toMatch(/^422 invalid-view: /);
   for (const [, command] of commands) expect(inShell(command!).status).toBe(0);
   await until(() => viewlog.lines().length === 2);
   // The fate of the views is known even after a restart.
@@ -65,6 +64,32 @@ it('prints commands that work as printed, for a project and for an unlisted id',
   const again = await textOf(await startWatched({ data: viewlog.data }));
   expect(again).toMatch(/ {2}1 sent again\.$/m);
   expect(again).not.toContain(' replay /');
+});
+
+it.each([
+  ['quotes', `'"'\\''"$'`],
+  ['what a shell would run', '$(touch x)`touch x`;touch x|touch x&'],
+  ['backslashes', String.raw`\\n\\'\\`],
+  ['history', '!! !x !$ ^a^b'],
+  ['percents, which printf would read', '%s%n%%\u00e9\u6f22'],
+])('prints a command that explains a view with %s, in an interactive shell too', async (_, odd) => {
+  const viewlog = await startWatched();
+  // With a space before a colon.
+  const view = JSON.stringify({ ...MINIMAL_VIEW, mb: odd }).replace('"mb":', '"mb" : ');
+  const answer = (await (await viewlog.post(view)).json()) as { issues: { received: string }[] };
+  const command = /^ {4}(printf .*)$/m.exec(await textOf(viewlog))![1]!;
+  const dir = tempDir();
+  for (const mode of ['-c', '-i']) {
+    const input = mode === '-i' ? `set -o history -H\n${command}\n` : '';
+    const args = mode === '-i' ? ['--norc', '-i'] : ['-c', command];
+    const { stdout } = spawnSync('bash', args, { cwd: dir, input, encoding: 'utf8' });
+    expect([mode, stdout]).toStrictEqual([
+      mode,
+      expect.stringMatching(/^422 invalid-view: "mb" must be an integer/),
+    ]);
+    expect(stdout).toContain(`(received ${answer.issues[0]!.received})`);
+    expect(readdirSync(dir)).toStrictEqual([]);
+  }
 });
 
 it.skipIf(process.getuid?.() !== 0)(

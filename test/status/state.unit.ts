@@ -49,7 +49,7 @@ describe('a refusal', () => {
     const refusal = { code: 'origin-not-allowed', project: '1' } as const;
     scene.refuse(5, refusal, 'https://b.example');
     scene.refuse(5, refusal, 'https://c.example');
-    expect(scene.judged()[0]!.sinceMs).toBe(NOON);
+    expect(scene.text()).toContain('of the last hour refused, since 2026-11-22 14:00 UTC.');
     expect(scene.text()).toMatch(/ from https:\/\/b\.example[^]* from https:\/\/c\.example/);
     scene.list({ id: '1', origins: ['https://b.example'] });
     scene.accept();
@@ -61,13 +61,26 @@ describe('a refusal', () => {
     expect(state(scene)).toBe('partly-refused');
   });
 
-  it("of few views is no problem, and another fixed reason doesn't mark the project as fixed", () => {
+  it('of few views is no problem, and a fixed reason beside it is named', () => {
     const scene = new Scene([{ id: '1', origins: ['https://a.example'] }]);
     scene.refuse(5, { code: 'origin-not-allowed', project: '1' }, 'https://b.example');
     scene.list({ id: '1', origins: ['https://b.example'] });
     scene.accept(100);
     scene.refuse(5, { code: 'invalid-view', project: '1' });
-    expect(scene.text()).toBe('Views are arriving: 1 of 1 project');
+    expect(scene.text()).toMatch(
+      /^Views are arriving: 1 of 1 project; problems fixed\nProject 1: fixed \(origin not allowed\), since 2026-11-22 14:00 UTC\.\n/,
+    );
+    expect(scene.text()).not.toContain('invalid view');
+  });
+
+  it('of an origin that nobody has added stays open, whatever else is accepted', () => {
+    const scene = new Scene([{ id: '1', origins: ['https://a.example'] }]);
+    scene.refuse(9, { code: 'origin-not-allowed', project: '1' }, 'https://x.example');
+    scene.accept(70);
+    expect(state(scene)).toBe('partly-refused');
+    expect(scene.text()).not.toMatch(/fixed|Accepted again/);
+    scene.list({ id: '1', origins: ['https://x.example'] });
+    expect(scene.judged()[0]!.colour).toBe('green');
   });
 
   it('of a page is fixed after more accepted views than came between two refusals', () => {

@@ -28,8 +28,9 @@ export const FILES: WatchedState = {
 };
 
 const NO_FILES: FilesSeen = {
-  fileSystem: { type: 0xef53, freeBytes: 2 ** 33, sizeBytes: 2 ** 40 },
+  fileSystem: { type: 0xef53, freeBytes: 2 ** 33, sizeBytes: 2 ** 40, hasInodes: true },
   bytesPerDay: undefined,
+  closedDirectory: undefined,
   viewDays: [],
   refusedDays: [],
   overdue: [],

@@ -20,7 +20,8 @@ const sentTo = (project: Refused['project'], sentPerMinute?: number, limit = 60)
 const raised = (sent?: number, viewsPerMinute?: number): Remedy => {
   return { kind: 'raise-limit', limit: 60, sent, viewsPerMinute };
 };
-const faulty = { isProjectsFileFaulty: true };
+const faulty = { obstacle: 'projects-file' } as const;
+const waiting: Remedy = { kind: 'wait', ...faulty };
 const activate = (origin?: string): Remedy => ({ kind: 'activate', origin });
 const add: Remedy = { kind: 'add-origin', origin: X };
 const bytes = (count: number): Remedy => ({ kind: 'raise-max-view', bytes: count });
@@ -35,7 +36,7 @@ const CASES: Partial<Record<RefusalCode, Case[]>> = {
     ['an inactive project with its own origin', { project: INACTIVE, origin: A }, activate()],
     ['an inactive project with another origin', { project: INACTIVE, origin: X }, activate(X)],
     ['a project active again', { project: ANY }, 'fixed'],
-    ['a faulty projects file', faulty, 'fix-projects-file'],
+    ['a faulty projects file', faulty, waiting],
   ],
   'origin-not-allowed': [
     ['an origin', { project: LISTED, origin: X }, add],
@@ -45,7 +46,7 @@ const CASES: Partial<Record<RefusalCode, Case[]>> = {
     ['an origin listed since', { project: LISTED, origin: A }, 'fixed'],
     ['any origin allowed since', { project: ANY }, 'fixed'],
     ['a project deactivated since', { project: INACTIVE, origin: X }, activate(X)],
-    ['a faulty projects file', { project: LISTED, origin: X, ...faulty }, 'fix-projects-file'],
+    ['a faulty projects file', { project: LISTED, origin: X, ...faulty }, waiting],
   ],
   'rate-limited': [
     ['what was sent', sentTo(LIMITED, 62), raised(62, 124)],
@@ -55,7 +56,7 @@ const CASES: Partial<Record<RefusalCode, Case[]>> = {
     ['a limit raised since', sentTo(LIMITED, 62, 59), 'fixed'],
     ['a limit removed since', sentTo(ANY, 61), 'fixed'],
     ['a project deactivated since', sentTo(INACTIVE, 61), 'fixed'],
-    ['a faulty projects file', { ...sentTo(LIMITED, 61), ...faulty }, 'fix-projects-file'],
+    ['a faulty projects file', { ...sentTo(LIMITED, 61), ...faulty }, waiting],
   ],
   'view-too-large': [
     ['the line that a body becomes', { bytes: 32 * 1024 }, bytes(64 * 1024)],

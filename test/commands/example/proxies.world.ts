@@ -17,9 +17,25 @@ const optionsOf = ({ port, statusPort }: Watched): string[] => [
 ];
 
 describe.each([
-  { name: 'caddy', program: CADDY, start: caddy, beyond: [1, 60 * KiB, 3 * KiB * KiB] },
-  { name: 'nginx', program: NGINX, start: nginx, beyond: [1, 60 * KiB] },
-])('$name, configured by its example', ({ name, program, start, beyond }) => {
+  {
+    name: 'caddy',
+    program: CADDY,
+    start: caddy,
+    beyond: [1, 60 * KiB, 3 * KiB * KiB],
+    fix: /Caddy: (max_size \w+) in (request_body)\)/,
+    // Caddy has no limit of its own.
+    limited: (site: string, limit: string, block = '') =>
+      site.replace(' {', ` {\n\t${block} {\n\t\t${limit}\n\t}`),
+  },
+  {
+    name: 'nginx',
+    program: NGINX,
+    start: nginx,
+    beyond: [1, 60 * KiB],
+    fix: /nginx: (client_max_body_size \w+);/,
+    limited: (site: string, limit: string) => site.replace(/client_max_body_size \w+/, limit),
+  },
+])('$name, configured by its example', ({ name, program, start, beyond, fix, limited }) => {
   const isIt = isHere(program);
 
   it.skipIf(!isIt)('passes on views, and refusals with their reason', async () => {
@@ -40,6 +56,19 @@ describe.each([
     });
     const { headers } = await fetch(`http://127.0.0.1:${proxy.port}/other`);
     expect(headers.get('content-type')).not.toBe('application/problem+json');
+  });
+
+  it.skipIf(!isIt)('takes the limit that the status page prints, as it is printed', async () => {
+    const viewlog = await startWatched();
+    await viewlog.post('{"p":"1');
+    const page = await (await fetch(`${viewlog.statusUrl}/status.txt`)).text();
+    const [, limit = '', block] = fix.exec(page) ?? [];
+    const example = await exampleOf(name, optionsOf(viewlog));
+    const proxy = await start(limited(example, limit, block));
+    await until(async () => (await proxy.post(viewOfSize(15 * KiB))).status === 201);
+    expect(await (await proxy.post(viewOfSize(17 * KiB))).json()).toMatchObject({
+      code: 'view-too-large',
+    });
   });
 
   it.skipIf(!isIt).each([16, 1024])(
