@@ -159,23 +159,42 @@ describe.skipIf(!hasChromium())('the status page', () => {
     await heading(page, 'Views are arriving');
   });
 
-  it('shows sixty projects on two screens, a line each', async () => {
+  it.each([
+    ['two screens, a line each', 1280, 2 * 844, 28],
+    ['a phone, two lines each', 390, Infinity, 52],
+  ])('shows sixty projects on %s', async (_, width, heightMax, rowMax) => {
     const projects = Array.from({ length: 60 }, (_, i) => {
       return {
         id: String(1_000_001 + i),
         name: `Site ${i}, with a name as long as some departments have`,
+        // Its state has the longest name.
+        active: i > 0,
       };
     });
     const viewlog = await startWatched({ data: dataDirectory({ projects }) });
     for (const { id } of projects) await viewlog.post({ ...MINIMAL_VIEW, p: id });
-    const { page } = await open(viewlog, { viewport: { width: 1280, height: 1024 } });
-    await row(page, '1000060').waitFor();
+    const { page } = await open(viewlog, { viewport: { width, height: 844 } });
+    await state(page, '1000001', 'inactive, sending');
     const heights = await page.evaluate(() =>
       Array.from(document.querySelectorAll<HTMLElement>('.row'), (one) => one.offsetHeight),
     );
     expect(heights).toHaveLength(60);
-    expect(Math.max(...heights)).toBeLessThan(2 * Math.min(...heights));
-    expect(heights.reduce((sum, height) => sum + height)).toBeLessThan(2 * 1024);
+    expect(Math.max(...heights)).toBeLessThan(rowMax);
+    const table = `document.querySelector('.columns').parentElement.offsetHeight`;
+    expect(Number(await evaluated(page, table))).toBeLessThan(heightMax);
+  });
+
+  it('keeps a list of unlisted ids open during an update', async () => {
+    const viewlog = await startWatched();
+    for (let i = 0; i < 5; i++) await viewlog.post({ ...MINIMAL_VIEW, p: `70${i}` });
+    const { page } = await open(viewlog);
+    const more = page.locator('details', { hasText: '2 more: ' });
+    await more.locator('summary').click();
+    await more.locator('.notices li').first().waitFor();
+    await viewlog.post({ ...MINIMAL_VIEW, url: '/later' });
+    await page.locator('.latest li', { hasText: '/later' }).waitFor();
+    await more.locator('.notices li').first().waitFor();
+    expect(await more.getAttribute('open')).toBe('');
   });
 
   it.skipIf(!hasAxe()).each([
