@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { sleep } from '../../src/base/time.ts';
+import { until } from './viewlog.ts';
 
 interface RawAnswer {
   readonly status: number;
@@ -13,6 +14,8 @@ interface RawOptions {
    * milliseconds.
    */
   readonly pieces: readonly (string | Buffer | number)[];
+  /** Each piece is a request, which is sent once the one before it is answered. */
+  readonly inTurn?: boolean;
   /** Breaks the connection this long after it was opened. */
   readonly abortMs?: number;
 }
@@ -21,23 +24,31 @@ interface RawOptions {
  * Sends raw HTTP. Ends when the server closes the connection, or once an answer has come and nothing
  * follows for `quietMs`.
  */
-export async function speak(port: number, { pieces, abortMs }: RawOptions, quietMs = 700) {
+export async function speak(
+  port: number,
+  { pieces, inTurn = false, abortMs }: RawOptions,
+  quietMs = 700,
+) {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   let received = '';
   let sentBytes = 0;
+  let sentPieces = 0;
   let quiet: NodeJS.Timeout | undefined;
   const over = new Promise<boolean>((end) => {
     socket.setEncoding('latin1').on('data', (text: string) => {
       received += text;
       clearTimeout(quiet);
-      quiet = setTimeout(end, quietMs, false);
+      if (!inTurn || sentPieces === pieces.length) quiet = setTimeout(end, quietMs, false);
     });
     for (const event of ['end', 'error', 'close']) socket.on(event, () => end(true));
     if (abortMs !== undefined) socket.on('connect', () => setTimeout(end, abortMs, true));
   });
   const send = async (): Promise<void> => {
     for (const piece of pieces) {
+      if (inTurn)
+        await until(() => parseAnswers(received).length === sentPieces || socket.destroyed);
       if (socket.destroyed) return;
+      sentPieces += 1;
       if (typeof piece === 'number') await sleep(piece);
       else {
         sentBytes += piece.length;
