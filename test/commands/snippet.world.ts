@@ -419,6 +419,7 @@ const PEOPLE: Person[] = [
     `default-src 'self' 'nonce-n'; connect-src 'none'`,
     `script-src 'none'; script-src-elem 'self' 'nonce-n'; connect-src 'self'; require-trusted-types-for 'script'`,
     `img-src 'self'`,
+    `default-src 'self' 'nonce-n', script-src 'self' 'nonce-n'`,
   ].map((policy): Person => ({
     did: `opened a page under ${policy}`,
     policy,
@@ -426,6 +427,13 @@ const PEOPLE: Person[] = [
     steps: open,
     stored: ['/ | Works |  | '],
   })),
+  {
+    did: 'opened a page whose script has a nonce',
+    headers: { 'content-security-policy': `script-src 'self' 'nonce-n'` },
+    attributes: 'nonce="n"',
+    steps: open,
+    stored: [HOME],
+  },
   {
     did: 'left while the head was still loading',
     html: (path, script) =>

@@ -94,8 +94,14 @@ const LIBRARIES: Readonly<Record<string, string>> = {
   '/turbo.js': '@hotwired/turbo/dist/turbo.es2017-umd.js',
 };
 
-/** Changes a policy as the advice on stderr says, word by word. */
-export function followAdvice(policy: string, stderr: string): string {
+/** Changes policies as the advice on stderr says, word by word. */
+export const followAdvice = (policies: string, stderr: string): string =>
+  policies
+    .split(',')
+    .map((policy) => changedPolicy(policy, stderr))
+    .join();
+
+function changedPolicy(policy: string, stderr: string): string {
   const [, hash = ''] = /script-src: ('sha256-\S+)/.exec(stderr)!;
   const [, origin = ''] = /connect-src: (\S+)/.exec(stderr)!;
   const directives = new Map(
