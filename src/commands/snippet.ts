@@ -82,7 +82,7 @@ function problemsOf(reading: Parsed, id: string, path: string, fix: string): rea
 /** Returns one line of ASCII text, all of which HTML reads as script. */
 function scriptOf(id: string, url: string, keepsCampaigns: boolean): string {
   const script = builtTexts()[keepsCampaigns ? 'snippet --campaigns' : 'snippet']!;
-  return script.replace('(PROJECT,VIEW_URL)', () => `(${literal(id)},${literal(url)})`);
+  return script.replace('PROJECT', literal(id)).replace('VIEW_URL', () => literal(url));
 }
 
 /** Returns a string literal of JavaScript, without a `<`, which could begin the script's end tag. */

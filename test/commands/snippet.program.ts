@@ -51,7 +51,7 @@ describe('the script', () => {
     expect(code).toBe(0);
     const [, script = ''] = SCRIPT.exec(stdout)!;
     expect(script).not.toMatch(/<\/|<!--|<b>/);
-    const argument = JSON.parse(/\("1000001",(".*")\);\/\*]]>\*\/$/.exec(script)![1]!) as string;
+    const argument = JSON.parse(/fetch\(("http.*?[^\\]"),/.exec(script)![1]!) as string;
     expect(decodeURI(argument)).toBe(`${url}/view`);
     for (const args of [['1"'], [''], ['1'.repeat(21)], ['1', '--host', '</script>']]) {
       expect(await snippet(...args)).toMatchObject({ code: 64, stdout: '' });
@@ -85,9 +85,9 @@ it("warns if pages on https can't send to the address", async () => {
 it('the address is that of the running collector, or else of the options, if none is given', async () => {
   const { data, url } = await startViewlog();
   const running = await run(['snippet', '1000001', '--port', '1'], { data });
-  expect(running.stdout).toContain(`("1000001","${url}/view")`);
+  expect(running.stdout).toMatch(new RegExp(`="1000001",.*fetch\\("${url}/view",`));
   const { stdout, stderr } = await snippet('1000001', '--host', '::', '--port', '8088');
-  expect(stdout).toContain('("1000001","http://[::1]:8088/view")');
+  expect(stdout).toContain('fetch("http://[::1]:8088/view",');
   expect(stderr).toContain('warning: Only browsers on this machine reach http://[::1]:8088/view');
 });
 

@@ -132,6 +132,65 @@ const PEOPLE: Person[] = [
     ],
   },
   {
+    did: 'came directly, then from a search in the same tab, then typed the address there',
+    steps: async (v) => {
+      await v.open('/');
+      await v.follow('/a');
+      await v.search('/b');
+      await v.follow('/c');
+      await v.elsewhere();
+      await v.open('/d');
+      await v.follow('/e');
+    },
+    stored: [
+      HOME,
+      '/a | Page /a | SITE/ | ',
+      '/b | Page /b | SEARCH/find | SEARCH/find',
+      '/c | Page /c | SITE/b | SEARCH/find',
+      '/d | Page /d |  | ',
+      '/e | Page /e | SITE/d | ',
+    ],
+  },
+  {
+    did: 'looked at a discarded tab again',
+    browser: `self.navigation && location.hash &&
+      Object.defineProperty(navigation.activation, 'navigationType', { value: 'traverse' })`,
+    steps: async (v) => {
+      await v.search('/');
+      await v.search('/#again');
+    },
+    stored: ['/ | Page / | SEARCH/find | SEARCH/find', '/ | Page / | SITE | SEARCH/find'],
+  },
+  {
+    did: 'opened a page in a background tab, and looked at it later',
+    only: 'Firefox',
+    html: withScripts(`<script>viewlog({ pid: 'by-hand' })</script>`),
+    steps: async (v) => {
+      await v.hide();
+      await v.open('/');
+      await v.run(`void (document.title = 'Later', self.opened = new Date())`);
+      await v.wait(1_000);
+      await v.show();
+      await v.counted(2);
+      await v.hide();
+      await v.run(route('/a', 0));
+      await v.counted(3);
+      await v.show();
+    },
+    stored: ['/ | Later |  | ', '/ | Later | SITE/ |  | pid by-hand', '/a | App /a | SITE/ | '],
+  },
+  {
+    did: 'opened a page in a background tab, and closed it',
+    only: 'Firefox',
+    steps: async (v) => {
+      await v.hide();
+      await v.open('/');
+      await v.wait(1_000);
+      await v.close();
+    },
+    stored: [],
+  },
+  {
     did: 'typed the address, and read four pages of a site that hides its addresses',
     headers: { 'referrer-policy': 'no-referrer' },
     steps: async (v) => {
@@ -209,6 +268,41 @@ const PEOPLE: Person[] = [
       await v.counted(3);
     },
     stored: [HOME, '/a | - | SITE/ | ', '/b | App /b | SITE/a | '],
+  },
+  {
+    did: 'used a site that shows "Loading" first, and one that sets its title before its address',
+    steps: async (v) => {
+      await v.open('/');
+      await v.run(`(${route('/a', 20, 'Loading')}, ${route('/a', 800)})`);
+      await v.counted(2);
+      await v.run(route('/b', 100));
+      await v.wait(700);
+      await v.run(`(document.title = 'App /c', ${route('/c', 0)})`);
+      await v.counted(4);
+    },
+    stored: [HOME, '/a | App /a | SITE/ | ', '/b | App /b | SITE/a | ', '/c | App /c | SITE/b | '],
+  },
+  {
+    did: 'left a route that had shown "Loading"',
+    steps: async (v) => {
+      await v.open('/');
+      await v.run(route('/a', 20, 'Loading'));
+      await v.wait(400);
+      await v.run(`void (document.title = 'App /a', location.href = '/bare')`);
+      await v.sees(`location.pathname == '/bare'`);
+    },
+    stored: [HOME, '/a | App /a | SITE/ | '],
+  },
+  {
+    did: 'panned a map for long on a route that replaces its address all the time',
+    steps: async (v) => {
+      await v.open('/');
+      await v.run(`void (history.pushState(null, '', '/map'), document.title = 'Map',
+        setInterval(() => { for (const at of 'ba') history.replaceState(null, '', '/' + at) }, 100))`);
+      return v.counted(2);
+    },
+    stored: [HOME, '/a | Map | SITE/ | '],
+    saw: 'true',
   },
   {
     did: 'used a site whose title never changes, with hashes and queries',
@@ -351,6 +445,23 @@ const PEOPLE: Person[] = [
     stored: FOLLOWED_THRICE,
   },
   {
+    did: 'used a site with a library that wraps pushState of all histories later',
+    html: withScripts(`<script>{
+      const { pushState } = History.prototype;
+      History.prototype.pushState = function (...to) {
+        self.wrapped = to[2];
+        return pushState.apply(this, to);
+      };
+    }</script>`),
+    steps: async (v) => {
+      await v.open('/');
+      await v.run(route('/a', 0));
+      return v.run('self.wrapped');
+    },
+    stored: [HOME, '/a | App /a | SITE/ | '],
+    saw: '/a',
+  },
+  {
     did: 'used a site with the Navigation API, and one that had kept pushState',
     html: (path, script) =>
       pageOf(path, `<script>self.kept = history.pushState.bind(history)</script>${script}`),
@@ -375,6 +486,23 @@ const PEOPLE: Person[] = [
       await v.run(`void viewlog({ url: '/#/about', pid: 'about' })`);
     },
     stored: ['/#/start | Start |  |  | pid start', '/#/about | Page / | SITE/ |  | pid about'],
+  },
+  {
+    did: 'used a site that sends by hand what JSON cannot express, and then two faults',
+    steps: async (v) => {
+      await v.open('/');
+      await v.run(`{
+        const loop = {};
+        loop.loop = loop;
+        void viewlog(loop);
+        history.pushState(null, '', '/a');
+      }`);
+      await v.counted(2);
+      await v.run(`void viewlog({ url: 'a', pn: 1 })`);
+      return v.sees(`said.join().includes('"field":"pn"') && 'both faults'`);
+    },
+    stored: [HOME, '/a | Page / | SITE/ | '],
+    saw: 'both faults',
   },
   {
     did: 'opened a page with a frame of the same site',
@@ -474,6 +602,27 @@ const PEOPLE: Person[] = [
     stored: [HOME],
   },
   {
+    did: 'opened a page whose script has its name as its id, and whose title is an image',
+    html: (path, script) => {
+      const [, id = ''] = /="(\d+)"/.exec(script)!;
+      const named = script.replace('<script', `<script id="viewlog${id}"`);
+      return pageOf(path, named, '<img name="title" alt="">');
+    },
+    steps: async (v) => {
+      await v.open('/');
+      await v.run(`(history.pushState(null, '', '/a'), 1)`);
+      await v.counted(2);
+    },
+    stored: [HOME, '/a | - | SITE/ | '],
+  },
+  {
+    did: 'opened a page with a very long title',
+    html: (path, script) =>
+      pageOf(path, '').replace(/Page.*?(?=<.title)/, 'long '.repeat(4_000)) + script,
+    steps: open,
+    stored: [`/ | ${'long '.repeat(200)} |  | `],
+  },
+  {
     did: 'allows no storage',
     browser: `for (const name of ['localStorage', 'sessionStorage'])
       Object.defineProperty(self, name, { get() { throw new Error('denied') } });`,
@@ -538,6 +687,7 @@ const PEOPLE: Person[] = [
   ...[
     'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
     'AhrefsBot/7.0',
+    'HeadlessChrome/150.0.0.0',
     'Baiduspider/2.0',
   ].map((agent): Person => ({
     did: `is ${agent}`,
@@ -575,6 +725,12 @@ const PEOPLE: Person[] = [
     stored: [],
     saw: 'is off: local page',
   },
+  ...['0.30000000000000004.test', '127.0.0.1.test'].map((host): Person => ({
+    did: `opened a page of ${host}`,
+    host,
+    steps: open,
+    stored: [HOME],
+  })),
   {
     did: 'is the developer who counts visits at home',
     host: 'app.localhost',
@@ -582,11 +738,18 @@ const PEOPLE: Person[] = [
     steps: open,
     stored: [HOME],
   },
-  ...['zh-Hant-TW', 'C', ''].map((language): Person => ({
+  ...[
+    ['zh-Hant-TW', 'zh-Hant-TW'],
+    ['en-', 'en'],
+    ['en-US@posix', 'en-US'],
+    ['de_DE', undefined],
+    ['C', undefined],
+    ['', undefined],
+  ].map(([language, stored]): Person => ({
     did: `reads ${language}`,
     browser: `set('language', '${language}');`,
     steps: open,
-    stored: [`${HOME} | language ${language.length > 1 ? language : undefined}`],
+    stored: [`${HOME} | language ${stored}`],
   })),
 ];
 
@@ -651,10 +814,12 @@ function plantedPeople(): (Person & { readonly fault: string })[] {
       return PEOPLE.filter(({ did }) => new RegExp(finders).test(did)).map((person) => ({
         ...person,
         fault,
-        plant: (element: string) =>
-          element.replace(/(?<=CDATA\[\*\/).*?(?=\("\d+",")/, () =>
-            minified(planted, person.args?.includes('--campaigns') ?? false),
-          ),
+        plant: (element: string) => {
+          const [, id = '', url = ''] = /=("\d+"),.*fetch\(("http.*?")/.exec(element)!;
+          const script = minified(planted, person.args?.includes('--campaigns') ?? false);
+          const faulty = script.replace('PROJECT', id).replace('VIEW_URL', url);
+          return element.replace(/(?<=CDATA\[\*\/).*(?=\/\*]])/, () => faulty);
+        },
       }));
     });
 }
@@ -666,7 +831,7 @@ function minified(contents: string, keepsCampaigns: boolean): string {
     minify: true,
     write: false,
   });
-  return outputFiles[0]!.text.trim().replace(/\(PROJECT,VIEW_URL\);$/, '');
+  return outputFiles[0]!.text.trim();
 }
 
 // PLANTED=. shows that the table finds faults of the script, and who finds which.
@@ -674,12 +839,18 @@ it.runIf(process.env['PLANTED'])(
   'people find each planted fault of the script',
   { timeout: 900_000 },
   async () => {
-    const people = plantedPeople();
-    const browser = process.env['BROWSERS'] === 'Firefox' ? 'Firefox' : 'Chromium';
-    const { results, referers } = await visitsOf(people, browser);
-    const found = new Map(people.map(({ fault }) => [fault, [] as string[]]));
-    for (const [i, person] of people.entries()) {
-      if (!isRight(person, results[i]!)) found.get(person.fault)!.push(person.did);
+    const usual = process.env['BROWSERS'] === 'Firefox' ? 'Firefox' : 'Chromium';
+    const planted = plantedPeople();
+    const found = new Map(planted.map(({ fault }) => [fault, [] as string[]]));
+    const referers: (string | undefined)[] = [];
+    for (const [browser] of BROWSERS) {
+      const people = planted.filter(({ only = usual }) => only === browser);
+      if (people.length === 0) continue;
+      const visits = await visitsOf(people, browser);
+      referers.push(...visits.referers);
+      for (const [i, person] of people.entries()) {
+        if (!isRight(person, visits.results[i]!)) found.get(person.fault)!.push(person.did);
+      }
     }
     if (referers.some((referer = '') => referer.includes('email'))) {
       found.get("send the page's query to the collector's host")!.push('the referers');

@@ -78,8 +78,9 @@ const ARGS = [
   '--no-sandbox',
   '--disable-gpu',
   '--host-resolver-rules=MAP *.test 127.0.0.1',
-  // The script of `viewlog snippet` sends nothing from an automated browser.
+  // The script of `viewlog snippet` sends nothing from an automated or headless browser.
   '--disable-blink-features=AutomationControlled',
+  '--user-agent=Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/150.0.0.0 Safari/537.36',
 ];
 
 /** Opens an address in a browser without developer tools, which keep pages from prerendering. */

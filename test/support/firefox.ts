@@ -56,6 +56,8 @@ export async function startFirefox(hosts: readonly string[]) {
       goto: (url: string) => send('browsingContext.navigate', { context, url, wait: 'none' }),
       back: () => send('browsingContext.traverseHistory', { context, delta: -1 }),
       close: () => send('browsingContext.close', { context }),
+      hide: () => send('browsingContext.create', { type: 'tab', referenceContext: context }),
+      show: () => send('browsingContext.activate', { context }),
       run: async (expression: string) => {
         const how = { expression, target: { context }, awaitPromise: true };
         const { result, exceptionDetails } = await send('script.evaluate', how);

@@ -19,6 +19,9 @@ interface Tab {
   run(code: string): Promise<unknown>;
   back(): Promise<unknown>;
   close(): Promise<unknown>;
+  /** Opens another tab in front of this one. Chromium without a screen shows all tabs. */
+  hide(): Promise<unknown>;
+  show(): Promise<unknown>;
 }
 
 /** A person on a site. Paths without an origin are the site's. */
@@ -35,6 +38,8 @@ export interface Visitor extends Omit<Tab, 'goto'> {
   wait(ms: number): Promise<void>;
   /** Waits until this many views are stored; not for ever, because they may be too few. */
   counted(views: number): Promise<boolean>;
+  /** Leaves the site for another one, without a link. */
+  elsewhere(): Promise<unknown>;
   /** Opens a page of the site that was saved as a file. */
   openFile(): Promise<unknown>;
 }
@@ -84,7 +89,8 @@ const HONEST = `
   set('language', '${LANGUAGE}');
   self.said = [];
   for (const level of ['info', 'warn', 'error'])
-    console[level] = (...words) => void said.push(words.join(' '));
+    console[level] = (...words) =>
+      void said.push(words.map((word) => word?.detail ? JSON.stringify(word) : word).join(' '));
   addEventListener('error', ({ message }) => said.push(message));\n`;
 
 const LIBRARIES: Readonly<Record<string, string>> = {
@@ -229,7 +235,7 @@ async function startWeb(people: readonly Person[]) {
     const base = way === '/down' ? down : (way.startsWith('/hang') ? origin : views) + way;
     const { stdout, stderr } = await print(policy ? id : ANY_ID, '--url', base, ...args);
     const script = (person.plant ?? String)(stdout)
-      .replace(`("${ANY_ID}"`, `("${id}"`)
+      .replace(`"${ANY_ID}"`, `"${id}"`)
       .replace('<script', `<script ${person.attributes ?? ''}`);
     const page = (path: string): string => (person.html ?? pageOf)(path, script);
     const advised = policy && { 'content-security-policy': followAdvice(policy, stderr) };
@@ -304,6 +310,7 @@ function visitorOf({ origin, id, page, person }: Site, tab: Tab, web: Web) {
       await sees(`document.querySelector('a') != null`);
       await follow(origin + path);
     },
+    elsewhere: () => tab.goto(`${web.search}/bare`),
     sees,
     wait: sleep,
     counted: async (views) => {
@@ -381,5 +388,7 @@ async function newChromiumTab(): Promise<Tab> {
     run: (code) => page.evaluate(code),
     back: () => page.goBack({ waitUntil: 'commit' }),
     close: () => page.close(),
+    hide: () => Promise.reject(new Error('no tab is hidden')),
+    show: () => Promise.resolve(),
   };
 }
