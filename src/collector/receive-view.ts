@@ -15,8 +15,6 @@ import { mediaTypeFault, textOfBody, unreadBody } from './read-text.ts';
  */
 export const REPLAY_HEADER = 'viewlog-replay';
 
-const isReplayed = (request: Exchange): boolean => request.header(REPLAY_HEADER) !== undefined;
-
 export interface CollectorParts extends AdmissionRules {
   readonly store: ViewStore;
   readonly refused: RefusedStore;
@@ -29,11 +27,8 @@ export interface CollectorParts extends AdmissionRules {
  * must cost next to nothing and never throw.
  */
 export interface RequestCounts {
-  /**
-   * @param fields the view's fields as JSON text in UTF-8.
-   * @param isReplayed whether `replay` sent it; only looked up for a project with a limit.
-   */
-  accepted(project: string, fields: Uint8Array, isReplayed: boolean): void;
+  /** @param fields the view's fields as JSON text in UTF-8. */
+  accepted(project: string, fields: Uint8Array): void;
   /**
    * @param origin the request's `Origin`, if it has one.
    * @param text the request's body, if it was read.
@@ -63,8 +58,7 @@ export async function receiveView(request: Exchange, parts: CollectorParts): Pro
       const fault = { ...unavailable(stored.unavailable), project: view.project };
       return refuse(fault, request, parts, body);
     }
-    const isLimited = parts.projects.find(view.project)?.maxViewsPerMinute !== undefined;
-    parts.counts.accepted(view.project, view.fields, isLimited && isReplayed(request));
+    parts.counts.accepted(view.project, view.fields);
     return created(stored.id, origin);
   } catch (error) {
     return refuseUnexpected(error, request, parts);
@@ -94,7 +88,7 @@ export function refuse(
   body?: Uint8Array,
 ): Answer {
   const origin = request.header('origin');
-  if (isReplayed(request)) {
+  if (request.header(REPLAY_HEADER) !== undefined) {
     counts.refusedAgain(reason);
     return problem(reason, origin);
   }

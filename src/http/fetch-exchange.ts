@@ -75,7 +75,7 @@ export class FetchExchange implements Exchange {
   readonly #readBytes: number;
   /** True if the body was read to its end, or there is none. */
   isRead = false;
-  bytesRead: number | undefined;
+  declare bytesRead?: number;
   /** Why the body wasn't read to its end, if its pieces or the budget were the reason. */
   fault: BodyFault | undefined;
 

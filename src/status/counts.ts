@@ -68,11 +68,11 @@ export class Counts implements RequestCounts, SavedCounts {
     }
   }
 
-  accepted(project: string, fields: Uint8Array, isReplayed?: boolean): void {
+  accepted(project: string, fields: Uint8Array): void {
     const atMs = this.#now();
     this.total.accept(atMs);
     this.requests.accept(atMs);
-    this.activityOf(project).accept(atMs, isReplayed);
+    this.activityOf(project).accept(atMs);
     add(this.latestAccepted, { atMs, project, fields });
   }
 

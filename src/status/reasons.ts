@@ -84,17 +84,14 @@ export class Activity {
   refused = 0;
   lastAcceptedMs: number | undefined;
   acceptedIn = new Timeline();
-  /** The part of them that `replay` sent. */
-  replayedIn: Timeline | undefined;
   /** Most projects have no refused views. */
   refusedIn: Timeline | undefined;
   reasons = new SavedMap<Reason>();
 
-  accept(nowMs: number, isReplayed = false): void {
+  accept(nowMs: number): void {
     this.accepted += 1;
     this.lastAcceptedMs = nowMs;
     this.acceptedIn.add(nowMs);
-    if (isReplayed) (this.replayedIn ??= new Timeline()).add(nowMs);
   }
 
   refuse(nowMs: number): void {
@@ -110,7 +107,6 @@ const activity = v.pipe(
     refused: number,
     lastAcceptedMs: v.optional(number),
     acceptedIn: timeline,
-    replayedIn: v.optional(timeline),
     refusedIn: v.optional(timeline),
     reasons: mapOf(reason),
   }),

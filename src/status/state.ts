@@ -231,14 +231,12 @@ function judgeReason(
 const PAUSE_MS = MINUTE_MS / 2;
 
 /**
- * Returns how many views were sent in the busiest full minute of the last hour, without replayed
- * ones and those that other reasons refused; `undefined` before the first full minute.
+ * Returns how many views were sent in the busiest full minute of the last hour, without those that
+ * other reasons refused; `undefined` before the first full minute.
  */
-function busiestMinute({ acceptedIn, replayedIn }: Activity, { refusedIn }: Reason, nowMs: number) {
-  const [refused, replayed] = [refusedIn, replayedIn].map((one) => one?.byMinute(nowMs));
-  const sent = acceptedIn
-    .byMinute(nowMs)
-    .map((count, i) => count + (refused?.[i] ?? 0) - (replayed?.[i] ?? 0));
+function busiestMinute({ acceptedIn }: Activity, { refusedIn }: Reason, nowMs: number) {
+  const refused = refusedIn.byMinute(nowMs);
+  const sent = acceptedIn.byMinute(nowMs).map((count, i) => count + refused[i]!);
   const running = sent.pop()!;
   // Sending began somewhere within the last minute if there was none before.
   if (running > 0 && sent.at(-2) === 0) sent.pop();

@@ -29,7 +29,6 @@ function newCollector(append?: ViewStore['append']) {
   const kept: RefusedView[] = [];
   const refusals: Refusal[] = [];
   const refusedAgain: Refusal[] = [];
-  const replayed: boolean[] = [];
   const store = async (fields: Uint8Array) => ({
     id: `id-${stored.push(Buffer.from(fields).toString())}`,
   });
@@ -38,7 +37,7 @@ function newCollector(append?: ViewStore['append']) {
     store: { append: append ?? store },
     refused: { keep: (view) => void kept.push(view) },
     counts: {
-      accepted: (_project, _fields, isReplayed) => void replayed.push(isReplayed),
+      accepted: () => {},
       refused: (refusal) => (refusals.push(refusal), () => {}),
       refusedAgain: (refusal) => void refusedAgain.push(refusal),
     },
@@ -63,7 +62,7 @@ function newCollector(append?: ViewStore['append']) {
     expect(details).toMatchObject({ type: `urn:viewlog:problem:${code}`, title, status });
     return { status, code, detail: details.detail, headers };
   };
-  return { send, problem, stored, kept, refusals, refusedAgain, replayed };
+  return { send, problem, stored, kept, refusals, refusedAgain };
 }
 
 describe('a refusal', () => {
@@ -233,14 +232,6 @@ it("doesn't store a refused replay again, and counts it separately", async () =>
   expect([kept, refusals]).toStrictEqual([[], []]);
   expect((await send({ headers })).status).toBe(201);
   expect(stored).toHaveLength(1);
-});
-
-it('marks a replayed view of a project with a limit', async () => {
-  const { send, replayed } = newCollector();
-  const headers = { ...JSON_TYPE, 'viewlog-replay': '1' };
-  for (const p of ['1000004', '1000001']) await send({ body: viewOf({ p }), headers });
-  await send({ body: viewOf({ p: '1000004' }) });
-  expect(replayed).toStrictEqual([true, false, false]);
 });
 
 it("a view that storage refuses doesn't count against its project", async () => {

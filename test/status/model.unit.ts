@@ -582,17 +582,6 @@ it('advises a limit by the busiest full minute of what it accepted and refused',
   );
 });
 
-it("advises a limit by what pages sent: a replay doesn't count", () => {
-  const scene = sceneOf();
-  scene.list({ id: '1', maxViewsPerMinute: 5 }, { id: '2' });
-  const fields = Buffer.from('{"url":"/"}');
-  for (let i = 0; i < 4; i++) scene.counts.accepted('1', fields, true);
-  scene.accept(5, '1', 0);
-  scene.refuse(2, { code: 'rate-limited', project: '1', limit: 5 }, undefined, undefined, 0);
-  scene.nowMs += MINUTE_MS;
-  expect(scene.text()).toContain('and 7 were sent in the busiest full minute.');
-});
-
 it('shows three unlisted ids whole, and the others in a list to open', () => {
   const scene = sceneOf();
   for (let i = 0; i < 5; i++) scene.refuse(1, unlisted(`70${i}`));
