@@ -111,10 +111,10 @@ describe('the projects file', () => {
       const viewlog = await startViewlog({ data });
       const printed = async (...args: string[]) =>
         (await run(['activate', '7', ...origins, ...args], { data })).stdout.split('\n');
-      // The running collector's address, whatever the options say.
+      // activate prints the address of the running collector, not of the options.
       const [, , command = '', title, curl = ''] = await printed('--port', '1');
       const url = site ?? viewlog.url;
-      // In any directory.
+      // The commands work in any directory.
       const shell = (text: string) =>
         spawnSync('sh', ['-c', text], { cwd: '/', encoding: 'utf8' }).stdout;
       expect(shell(command)).toContain(`"${url}/view"`);

@@ -33,7 +33,7 @@ for (const runtime of runtimes) {
   }
   const attacked = runtime === DENO ? NEWEST_DENO : runtime;
   for (const way of Object.keys(WAYS)) {
-    faults[`a stranger ${way}, ${attacked.name}`] = () =>
+    faults[`an attacker ${way}, ${attacked.name}`] = () =>
       withstand(attacked, [way], { clients: 20, ms: 3_000 });
   }
 }

@@ -16,7 +16,7 @@ export const BUILD = commit === '' ? VERSION : `${VERSION} (${commit})`;
 
 let texts: Readonly<Record<string, string>> | undefined;
 
-/** Returns the texts of the manual, pages and printed files, by file name; none if it isn't built. */
+/** Returns the texts of the manual, pages and printed files by file name; outside a build, none. */
 export const builtTexts = () => (texts ??= typeof TEXTS === 'undefined' ? {} : unpacked(TEXTS));
 
 /**

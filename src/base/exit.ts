@@ -44,9 +44,9 @@ const ADVICE: Readonly<Record<'read' | 'write', Readonly<Record<string, string>>
     EISDIR: 'move that directory away',
     EEXIST: OCCUPIED,
     ENOTDIR: OCCUPIED,
-    ENOSPC: 'make space on the disk, or free inodes if df -i shows none',
+    ENOSPC: 'make space on the disk; if df -i shows no free inodes, delete files',
     EDQUOT: 'delete files, or raise the quota',
-    EFBIG: 'raise the limit of file sizes (ulimit -f, or LimitFSIZE= in a unit)',
+    EFBIG: 'raise the file size limit (ulimit -f, or LimitFSIZE= in a unit)',
   },
 };
 
@@ -73,7 +73,7 @@ export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Returns why a request had no answer, in one line. Node's fetch has it in the error's cause. */
+/** Returns why a request had no answer, in one line. Node's fetch puts it in the error's cause. */
 export function fetchFailure(error: unknown): string {
   const { cause = error } = error as { cause?: unknown };
   if (errnoOf(cause) === 'ERR_SSL_WRONG_VERSION_NUMBER') return 'the server speaks http, not https';

@@ -25,7 +25,7 @@ export async function fetchOnce(url: string, asked: Asked = {}, timeoutMs = 5_00
   }
 }
 
-/** Asks as `HTTPS_PROXY` says, where that is the only way to a public address. */
+/** Asks through the proxy in `HTTPS_PROXY`, which can be the only way to a public address. */
 async function askAnyWay(url: string, asked: Asked, signal: AbortSignal): Promise<Reply> {
   const response = await fetch(url, { ...asked, redirect: 'manual', signal });
   const { status, headers } = response;
@@ -38,11 +38,11 @@ const DIRECT = new http.Agent({ proxyEnv: {} } as http.AgentOptions);
 /** `fetch` would ask the proxy of `HTTP_PROXY` for this machine's own addresses, too. */
 async function askDirectly(url: string, asked: Asked, signal: AbortSignal): Promise<Reply> {
   const { method = 'GET', body = '' } = asked;
-  // Without the length, Node would frame the body of an OPTIONS request in no way.
+  // Without this header, Node would send the body of an OPTIONS request unframed.
   const length = method === 'GET' ? {} : { 'Content-Length': Buffer.byteLength(body) };
   const headers = { ...asked.headers, ...length };
   const request = http.request(url, { method, headers, signal, agent: DIRECT });
-  request.on('error', () => {}); // also after the head of an answer
+  request.on('error', () => {}); // an error can still follow the head of an answer
   const answered = once(request, 'response') as Promise<[http.IncomingMessage]>;
   request.end(body);
   const [response] = await answered;

@@ -59,7 +59,7 @@ export const activate = defineCommand({
       print('To show your address in refusals, add --operator you@example.com to this command');
     }
     const where = isRunning ? 'for the running viewlog' : 'once viewlog is running';
-    const unknown = isRunning === undefined ? " (this user can't ask whether it is)" : '';
+    const unknown = isRunning === undefined ? " (this user isn't allowed to check)" : '';
     print(`The script for its pages (--url is the address at which browsers reach viewlog):`);
     const sender = { id, origins: origins.length > 0 ? [...origins] : after.origins };
     print(`  ${commands.snippet(installation, id, viewsUrl(sender, address))}`);

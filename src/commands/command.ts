@@ -38,7 +38,7 @@ export interface Output {
   readonly log: Log;
 }
 
-/** The parts that a command gets besides its settings. */
+/** The parameters of a command, besides its settings. */
 export interface Invocation extends Output {
   /** This process as its options describe it, for the commands that it prints. */
   readonly self: Announced;

@@ -83,7 +83,7 @@ function fill(example: string, installation: Installation, template = example): 
   return textOf(template)!.trimEnd().split('\n').flatMap(filled).join('\n');
 }
 
-/** Names options of the last start, which the service would start without. */
+/** Warns about options of the last start that the service would lack. */
 async function warningAboutOptions(self: Announced): Promise<string | undefined> {
   const { data } = self;
   const last = data === undefined ? undefined : await lastStart(data);
@@ -96,7 +96,7 @@ async function warningAboutOptions(self: Announced): Promise<string | undefined>
   const options = Object.fromEntries(lacking);
   const again = commands.systemd(self, options);
   const where = `The last start in "${printable(data!, Infinity)}"`;
-  return `${where} had options that this file lacks. With them: ${again}`;
+  return `${where} had options that this file lacks. To include them: ${again}`;
 }
 
 function warningAboutOwner(of: Installation, name: string): string | undefined {

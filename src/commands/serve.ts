@@ -33,6 +33,6 @@ export const archive = defineCommand({
 /** @throws {Fatal} exit 78 if both servers would listen at one address. */
 function rejectSharedPort({ host, port, status }: ServeSettings): void {
   if (status === 'off' || port === 0 || port !== status.port || host !== status.host) return;
-  const what = `--port and --status are both port ${port}`;
-  throw new Fatal(EXIT.badConfiguration, `${what}; choose another for one of them`);
+  const what = `--port and --status are both ${port}`;
+  throw new Fatal(EXIT.badConfiguration, `${what}; choose another port for one of them`);
 }

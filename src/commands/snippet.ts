@@ -33,7 +33,7 @@ export const snippet = defineCommand({
     const { projects: path, campaigns } = settings;
     const url = settings.url ?? viewUrl.read((await collectorAddress(settings)).address);
     if (url === undefined) throw new Fatal(EXIT.usage, "Browsers can't reach --host; give --url");
-    // Comments in HTML; in XHTML, where the script's `&&` would be faults, a section of plain text.
+    // In HTML these marks are comments; in XHTML they keep the script's `&&` from being faults.
     const script = `/*<![CDATA[*/${scriptOf(id, url, campaigns)}/*]]>*/`;
     const element = `<script>${script}</script>`;
     const excess = element.length + 1 - BYTES_MAX; // ASCII, and a newline

@@ -82,7 +82,7 @@ export function checkLock({ holder, askedPort, kill, settings, of }: Facts): rea
   const port = portOf(address);
   if (port !== undefined && [undefined, 0, port].includes(askedPort)) return [];
   const examine = port === undefined ? '' : `. If it should, examine it with --port ${port}`;
-  const end = kill ?? `end process ${pid}, perhaps in its container`;
+  const end = kill ?? `end process ${pid}, in its container if it has one`;
   const where = address === undefined ? '' : ` at ${address}`;
   const { host } = settings;
   const optionsRemark =

@@ -33,8 +33,9 @@ export function checkAccess({ isOutsider, ownUid, holder, source, of }: Facts): 
   const who = ownUid === undefined ? 'This user' : userName(ownUid);
   const what =
     holder === 'unknown' && source !== 'running'
-      ? `${who} may not ask which viewlog writes to "${of.data}", so what runs is unknown`
-      : `${who} may see less of "${of.data}" than ${owner.name}, who runs viewlog`;
+      ? `${who} isn't allowed to ask what writes to "${of.data}", so the doctor can't tell what runs`
+      : `${who} doesn't have the rights of ${owner.name}, who runs viewlog, so faults of ` +
+        `"${of.data}" can stay unseen`;
   return [warning(what, commands.runAs(owner, of, commands.doctor({ ...of, owners: {} })))];
 }
 

@@ -44,7 +44,7 @@ export interface Facts {
   readonly runtime: ReturnType<typeof runtimeHere>;
   /** `undefined` if the runtime doesn't reveal the user (Deno without --allow-sys=uid). */
   readonly ownUid: number | undefined;
-  /** True: this user is neither root nor viewlog's, so what is denied to it may be in order. */
+  /** True: this user is neither root nor viewlog's, so a denial need not be a fault of viewlog. */
   readonly isOutsider: boolean;
   /** The examined installation: a running one's settings, else the last one's, else the options. */
   readonly of: Installation;
@@ -68,7 +68,7 @@ export interface Facts {
   /** The answer at the collector's address; `undefined` if none is known, or a process hangs. */
   readonly reply: Reply | undefined;
   readonly status: StatusFacts;
-  /** Why viewlog can't listen at its address, though no program does. */
+  /** Why viewlog can't listen at its address, although no other program does. */
   readonly listenFault?: string | undefined;
   /** Why the status server wouldn't start, if no start is known. */
   readonly tokenFault?: string | undefined;
@@ -90,7 +90,7 @@ interface StatusFacts {
   /** Missing if it needs a token, and for an archive. */
   readonly overview?: StatusModel | undefined;
   readonly installation?: Announced | undefined;
-  /** It is the status server of another viewlog; its `data` is known if it shows it. */
+  /** The other viewlog whose status server it is; with its `data`, if it shows that. */
   readonly another?: Pick<Announced, 'data'>;
 }
 
@@ -118,7 +118,8 @@ export async function gatherFacts(options: DoctorSettings, self: Announced): Pro
   const origin = senderOf(projects, project) ?? NO_ORIGIN;
   const nowMs = Date.now();
   const { 'status-token-file': token, 'nats-creds': creds } = chosen;
-  // Root must not open to viewlog's account what only another process named.
+  // Only the operator's own choices: another process could name any file, and a command for root
+  // must not open that file to viewlog's account.
   const named = [self.projects, token?.text, creds?.text].filter((one) => one !== undefined);
   const disk = data === undefined ? undefined : await probeDisk(data, named, values, nowMs);
   const owner = disk?.inside?.account ?? found.owners.data;
@@ -169,8 +170,8 @@ async function findViewlog(options: DoctorSettings, self: Announced) {
 
 /**
  * Returns why this user can't listen at the address. It listens there for a moment.
- * @param isExact whether to try the port too, if it is one that needs a right. A collector might
- *   just want to listen there.
+ * @param isExact whether to try the port itself, if it is below 1024 and so needs a right. No other
+ *   port is tried, because a collector that is starting could need it at that moment.
  */
 async function listenFault({ host, port }: Address, isExact: boolean): Promise<string | undefined> {
   const server = createServer();
@@ -184,10 +185,10 @@ async function listenFault({ host, port }: Address, isExact: boolean): Promise<s
   }
 }
 
-/** Asks, except for any free port, which can't be known. */
+/** Asks the address, unless its port is 0: the doctor can't know which free port was chosen. */
 const fetchAt = async (url: string, asked?: Asked): Promise<Reply> =>
   url.includes(':0/')
-    ? { failure: 'its port is any free one', code: 'ECONNREFUSED' }
+    ? { failure: 'port 0 means any free port', code: 'ECONNREFUSED' }
     : fetchOnce(url, asked);
 
 /** The options of another process that the checks need as values: the store's may be a secret. */
@@ -244,7 +245,7 @@ function examined(self: Announced, other: Announced | undefined, isThere: boolea
 
 /**
  * Asks the status server: that of the process that holds the data directory, which alone knows it;
- * otherwise the configured one, if it is of the examined installation.
+ * otherwise the configured one, if it belongs to the examined installation.
  */
 async function statusOf(
   holder: Facts['holder'],
@@ -259,7 +260,7 @@ async function statusOf(
   if (address === undefined) return {};
   const answers = await askStatus(address, options);
   const { installation: shown, isReady } = answers;
-  // An unnamed directory that doesn't exist isn't meant.
+  // If the default directory doesn't exist, the operator doesn't mean it.
   const isMeant =
     options.data !== OPTIONS.data.fallback || orElse(() => existsSync(data ?? ''), true);
   if (held !== undefined) {

@@ -61,7 +61,7 @@ async function lookInside(
     account,
     /** Why the account can't reach one of the files. */
     closed: account && unreachable(account, [dir, ...read]),
-    /** How long each write and sync took, in milliseconds, or why none is possible. */
+    /** How long each write and sync took, in milliseconds, or the error that prevented them. */
     writing: isFull ? [] : await writeTimes(dir).catch((error: Error) => error),
   };
 }
@@ -76,7 +76,7 @@ const isOpened = (name: string): boolean =>
 export type Rights = Pick<Stats, 'uid' | 'gid' | 'mode'>;
 const rightsOf = ({ uid, gid, mode }: Stats): Rights => ({ uid, gid, mode });
 
-/** Judges no link's target: a command for it would give away a file that the link's owner chose. */
+/** Follows no link: a command for its target would give away a file that the link's owner chose. */
 async function rightsAt(paths: readonly string[]) {
   const looks = paths.map(async (path) => {
     const found = await fs.lstat(path).catch(() => undefined);
@@ -86,7 +86,7 @@ async function rightsAt(paths: readonly string[]) {
 }
 
 /**
- * Returns the account that viewlog runs as: the owner of everything that it made, who can make more.
+ * Returns the account that viewlog runs as: the owner of its files, if it can create more files.
  * `undefined` if that is unclear.
  */
 export function accountIn(
@@ -104,7 +104,7 @@ async function openedFiles(dir: string) {
   const names = (await fs.readdir(dir)).filter(isOpened);
   const looks = names.map(async (name) => {
     const path = `${dir}/${name}`;
-    // viewlog writes through a link, which creates a missing file.
+    // viewlog follows a link, and creates its target if it is missing.
     const isRegular = await fs.stat(path).then(
       (stats) => stats.isFile(),
       () => true,
@@ -118,7 +118,10 @@ const WRITES = 15;
 const TIMEOUT_MS = 5_000;
 const LINE = Buffer.alloc(512, 0x20);
 
-/** Returns the milliseconds of each write and sync that was done in 5 s, at least of one. */
+/**
+ * Returns how long each write and sync took, in milliseconds; stops after 5 s.
+ * @throws if not even one was done.
+ */
 async function writeTimes(dir: string): Promise<readonly number[]> {
   const times: number[] = [];
   await within(TIMEOUT_MS, writeAndSync(`${dir}/.viewlog-doctor-${process.pid}`, times));

@@ -40,7 +40,7 @@ export const ownerIn = ({ uid, gid }: Pick<fs.Stats, 'uid' | 'gid'>): Owner => {
 
 /**
  * Returns the account that can replace a file and keep its owner: the owner, or root if the owner
- * can't write to the directory. `undefined` if they may not be looked at.
+ * can't write to the directory. `undefined` if this user isn't allowed to examine them.
  */
 export async function editorOf(path: string): Promise<Owner | undefined> {
   try {
@@ -60,7 +60,7 @@ export async function editorOf(path: string): Promise<Owner | undefined> {
 /** The ids that `useradd --system` gives, usually with a login shell. */
 const SYSTEM_IDS_MAX = 999;
 
-/** Returns whether no person logs in as this user. */
+/** Returns whether this is the account of a service: no person logs in to it. */
 export function isService({ uid }: Pick<Owner, 'uid'>, users = entriesOf('/etc/passwd')): boolean {
   if (uid <= SYSTEM_IDS_MAX) return uid > 0;
   const entry = users.find(([, , id]) => id === String(uid));
@@ -78,7 +78,7 @@ function nameIn(list: string, id: number): string {
   return /^[\w.-]+$/.test(name) ? name : `#${id}`;
 }
 
-/** Returns the account's own group; as far as a file of its shows, if there is no list. */
+/** Returns the account's own group; without a list of users, the group of its file. */
 export function primaryGroup({ uid, gid }: Owner): number {
   const entry = entriesOf('/etc/passwd').find(([, , id]) => id === String(uid));
   return entry === undefined ? gid : Number(entry[3]);

@@ -52,19 +52,19 @@ function asUser(owner: Owner, hasSudo: boolean | undefined, command: string): st
 export const asRoot = (command: string, hasSudo = isInstalled('sudo')): string =>
   asUser(ROOT, hasSudo, command);
 
-/** Returns the command, with a variable of the shell that `sudo` would drop. */
+/** Returns the command so that `sudo` passes on this variable, which it would otherwise drop. */
 export const keeping = (variable: string, command: string): string =>
   command.replace(/^sudo /, `sudo --preserve-env=${variable} `);
 
 /**
  * Returns how to run a command of viewlog that only this user may run: `run it as viewlog: sudo …`.
- * @param variable must be set in the shell.
+ * @param variable a variable that the command needs, set in the shell.
  */
 export function runAs(owner: Owner, of: Program, command: string, variable?: string): string {
   const hasSudo = isInstalled('sudo');
   const how = [
     `run it as ${owner.name}`,
-    ...(hasSudo === false && owner.uid > 0 ? ['which root can do'] : []),
+    ...(hasSudo === false && owner.uid > 0 ? ['in a root shell'] : []),
     ...(variable === undefined ? [] : [`with ${variable} set`]),
   ];
   const words = asUser(owner, hasSudo, command);
@@ -250,8 +250,8 @@ export const list = (of: Installation): string =>
   asOwner(of, of.owners.data, `ls -lh ${shellQuoted(of.data ?? '')}`);
 
 /**
- * Returns a command that shows the process that listens at a lock. `ss` has the path at which the lock
- * was made, under a name of its own.
+ * Returns a command that shows the process that listens at a lock. `ss` shows the path at which the
+ * process created the socket, which begins with the lock's path.
  */
 export const findHolder = (lock: string, hasSudo = isInstalled('sudo')): string =>
   asRoot(`ss -xlp | grep -F ${shellQuoted(` ${lock}`)}`, hasSudo);

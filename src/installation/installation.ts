@@ -147,8 +147,8 @@ const UNIT_DIRS = ['/etc', '/run', '/usr/local/lib', '/usr/lib', '/lib'].map(
 );
 
 /**
- * Returns a unit's name, which another process chose, if root's own file of that name starts this
- * viewlog: it contains one of these paths.
+ * Returns the unit's name, which another process chose, if a unit file of that name starts this
+ * viewlog: only root can write the file, and it contains one of these paths.
  */
 export function ownUnit(
   name: string | undefined,

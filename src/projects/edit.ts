@@ -28,7 +28,7 @@ interface Edit {
   readonly operator?: string | undefined;
   /** True: a missing file is created, with its schema and its directory. */
   readonly canCreate?: boolean;
-  /** The account that runs viewlog, which must be able to read a new file of root's. */
+  /** The account that runs viewlog, which must be able to read a new file that root owns. */
   readonly reader?: Owner | undefined;
   /** Words a command that does the same as the file's owner; `undefined` if there is none. */
   readonly asOwner: (owner: Owner) => string | undefined;

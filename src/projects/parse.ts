@@ -11,7 +11,7 @@ import { isList, KEYS, projectsFile, type ProjectsFile } from './projects-schema
 
 /**
  * A file without faults, or the faults of one that can't be used: one line each, with the file and
- * the place; and the line of the first, before and after its place.
+ * the place; and the line of the first fault, split at its place.
  */
 export type Parsed =
   | { readonly file: ProjectsFile }

@@ -15,7 +15,7 @@ export interface ProjectsFault {
   readonly message: string;
   /** The first fault, with the file's name and the place, and how many more there are. */
   readonly first: string;
-  /** The file's line, before and after the place of the fault; `undefined` if it has no place. */
+  /** The line of the fault, split at its place; `undefined` if the fault has no place. */
   readonly line: readonly [before: string, after: string] | undefined;
   /** The time since which the file is faulty, in milliseconds since the epoch. */
   readonly sinceMs: number;

@@ -95,7 +95,7 @@ async function untilFollowed(path: string, { clock, stop }: ReplayOptions): Prom
 
 interface Run extends ReplayOptions, AdmissionRules {
   readonly record: ReplayRecord;
-  /** The projects and files whose pace was said. */
+  /** Each project and file whose pace was logged. */
   readonly paced: Set<string>;
   /** Returns why this process must not send any more. */
   readonly lost: () => Fatal | undefined;
@@ -171,7 +171,7 @@ async function replayView(
 /** Shorter waits need no explanation. */
 const WAIT_MS_MAX = 10_000;
 
-/** Says how long the views of a project with a low limit take. */
+/** Logs how long a project's views take, if its limit is low. */
 async function sayPace(project: Project, path: string, { paced, log }: Run): Promise<void> {
   const { id, maxViewsPerMinute } = project;
   paced.add(`${id} ${path}`);
@@ -182,8 +182,8 @@ async function sayPace(project: Project, path: string, { paced, log }: Run): Pro
   const waitMs = views * pauseMs(project);
   if (waitMs <= WAIT_MS_MAX) return;
   const pace = plural(MINUTE_MS / pauseMs(project), 'view');
-  const time = `its ${plural(views, 'view')} take up to ${formatDuration(waitMs)}`;
-  log.info(`Project ${id}: ${pace} per minute, so that its pages keep most of its limit; ${time}`);
+  const time = `Its ${plural(views, 'view')} take up to ${formatDuration(waitMs)}`;
+  log.info(`Project ${id}: ${pace} per minute, to leave most of its limit to its pages. ${time}`);
 }
 
 const UNKNOWN = 'with an unknown outcome';

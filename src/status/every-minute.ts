@@ -74,7 +74,7 @@ export class RefusalLog {
     const fromMs = Math.max(counts.startMs, last.endedMs);
     const open = reasons.filter(isOpen);
     const fixed = reasons.filter(isFixed);
-    // Refusals that began and ended since the last time, and the project as it was before they ended.
+    // Refusals that began and ended since the last call, and the project's state before they ended.
     const burst = fixed.filter((one) => one.lastMs > fromMs && !last.causes.has(labelOf(one)));
     const since = Math.min(Infinity, ...burst.map(({ acceptedSince }) => acceptedSince));
     const accepted = burst.length > 0 ? Math.max(0, judged.accepted - since) : judged.accepted;

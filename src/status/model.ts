@@ -51,7 +51,7 @@ export interface StatusModel extends Readonly<Listing['totals']> {
   /** Unlisted ids that sent views in the last 24 hours, those with the most first. */
   readonly unlisted: readonly ProjectRow[];
   readonly unlistedInAll: number;
-  /** Newest first; equal ones are one, with the latest time. */
+  /** Newest first; equal ones are merged, with the latest time. */
   readonly latestAccepted: readonly LatestView[];
   readonly latestRefused: readonly LatestRefusal[];
 }

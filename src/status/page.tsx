@@ -7,7 +7,7 @@ import * as words from './words.ts';
 /** Finds the reasons in a headline. */
 const REASONS = /( \([^()]*\))(?=; |$)/;
 
-/** The unlisted ids that are shown whole. */
+/** How many unlisted ids are shown with their reasons and fixes. */
 const UNLISTED_SHOWN = 3;
 
 interface Shown {

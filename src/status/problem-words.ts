@@ -29,7 +29,7 @@ import { at, named, nounOf, problemWords, reasonsWords, refusalLabel } from './w
 export interface Step {
   readonly text: string;
   readonly command?: string | undefined;
-  /** Printable; the second of three parts is to be marked. */
+  /** Printable text in one part, or in three, of which the second is marked. */
   readonly quote?: readonly string[];
 }
 
@@ -92,7 +92,8 @@ function directoryNotice({ account, owner, mode }: NonNullable<ClosedDirectory>)
   const permissions = (mode & 0o777).toString(8).padStart(4, '0');
   const title =
     `The data directory belongs to ${owner}, with mode ${permissions}. viewlog runs as ${account}, ` +
-    "and can't create files there. The account that runs viewlog must own the directory.";
+    "and can't create files there. That account must own the directory, and have permission to " +
+    'write there.';
   return { colour: 'amber', title, steps: [] };
 }
 
@@ -164,7 +165,7 @@ export function problemNotice(row: ProjectRow, of: Installation, nowMs: number):
   const { colour, state, name, active, reasons } = row;
   const still = active ? '' : ' (inactive, but still sending)';
   const isGreen = colour === 'green';
-  // Beside what is fixed, too few views are refused for another reason to be a problem.
+  // In a green row, the reasons that aren't fixed refused too few views to be a problem.
   const shown = reasons.filter(isGreen ? isFixed : ({ lastHour }) => lastHour > 0);
   const which = reasons.some(isOpen) ? reasonsWords(shown) : '';
   const what = isGreen ? `fixed${which}` : problemWords(row);
@@ -224,7 +225,7 @@ function reasonSteps(
 /** Refused and accepted views may alternate more quickly. */
 const CALM_MS = 5_000;
 
-/** The beginning of a body that isn't JSON tells what sent it. */
+/** The beginning of a body that isn't JSON shows what sent it. */
 const arrivedSteps = ({ code, isCut, text }: Sample): Step[] =>
   code === 'malformed-json' && !isCut && text
     ? [{ text: 'The latest body:', quote: [printable(text, 100)] }]
@@ -281,11 +282,11 @@ const REPLAYABLE: ReadonlySet<Remedy['kind']> = new Set([
 ]);
 const PAGE_ONLY = "A replay wouldn't help: the page must be corrected.";
 
-/** The end of each obstacle, which the page reports first. */
+/** The end of each obstacle, in words. The page reports the obstacle itself first. */
 const END: Readonly<Record<Obstacle, string>> = {
   'projects-file': 'the projects file is correct',
   storage: 'views can be stored again',
-  directory: "viewlog's account owns the data directory",
+  directory: "viewlog's account can create files in the data directory",
 };
 
 const laterOf = (obstacle: Obstacle, what: string): string =>
@@ -376,15 +377,15 @@ const UNKNOWN_RATE = 'The limit to set is known after a full minute.';
 
 function proxyStep({ isCut, bytes }: Sample, bodyBytes: number, of: Installation): Step {
   const seconds = LIMITS.bodyTimeoutMs / 1000;
-  const late = `didn't arrive in full before its connection ended, or within ${seconds} s`;
-  const arrived = bytes === undefined ? '' : `; ${formatCount(bytes)} bytes of it arrived`;
+  const late = `was incomplete when its connection ended, or after ${seconds} s`;
+  const arrived = bytes === undefined ? '' : `; ${formatCount(bytes)} bytes had arrived`;
   const what = isCut ? `ended after ${formatCount(bytes ?? 0)} bytes` : `${late}${arrived}`;
   const nginx = `client_max_body_size ${Math.ceil(bodyBytes / KiB)}k`;
   const caddy = `max_size ${formatSizeOption(bodyBytes)} in request_body`;
   const text =
-    `The latest body ${what}. Usually a proxy limits the size or time of bodies. ` +
-    `Allow ${formatSize(bodyBytes)} (nginx: ${nginx}; Caddy: ${caddy}). ` +
-    'To test it, with the address that pages post to:';
+    `The latest body ${what}. If a proxy limits the size or time of bodies, ` +
+    `allow ${formatSize(bodyBytes)} (nginx: ${nginx}; Caddy: ${caddy}). ` +
+    'To test the proxy, with the address that pages post to:';
   return { text, command: commands.doctor(of, { url: VIEWS_SITE }) };
 }
 

@@ -25,7 +25,7 @@ const sample = v.object({
   issues: v.array(v.object({ field: text, message: text, expected: text, received: text })),
   /** How many faults the view has; `issues` has the first of them. */
   faults: number,
-  /** The size of a body or line that is too large, or the part of a body that arrived; if known. */
+  /** The size, if known: of a body or line that is too large, or of the part that arrived. */
   bytes: v.optional(number),
   /** The project's limit of views per minute, if that is the reason. */
   limit: v.optional(number),

@@ -95,7 +95,7 @@ export interface Fate {
   readonly why: Dropped | undefined;
   /** The days of the files that have them. */
   readonly days: readonly string[];
-  /** Why they can't be sent again now. */
+  /** Why the stored views can't be sent again now. */
   readonly obstacle: Obstacle | undefined;
 }
 
@@ -180,7 +180,7 @@ function colourOf(kind: SubjectKind, state: ProjectState, hasFixed: boolean): Co
   return hasFixed ? 'green' : undefined;
 }
 
-/** The projects file comes first: a command may be needed to put the rest right. */
+/** The projects file comes first, because fixing the rest may need a command that reads it. */
 function obstacleIn({ projects, store, files }: Surroundings): Obstacle | undefined {
   if (projects.fault !== undefined) return 'projects-file';
   if (store.unavailable !== undefined) return 'storage';

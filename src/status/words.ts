@@ -82,7 +82,7 @@ export function headlineOf(model: StatusModel): [kind: string, text: string] {
   return ['grey', isAnyAccepted ? 'Quiet: no views in the last hour' : 'No view accepted yet'];
 }
 
-/** The store takes some errors for a full disk; the file system's space shows whether it is one. */
+/** The store treats some errors as a full disk; the free space shows whether the disk is full. */
 function whyUnavailable({ store, space }: StatusModel): string | undefined {
   const isFull = space === undefined || space.missingBytes > 0;
   const isKnown = isStream(store) || store.detail === undefined || isFull;

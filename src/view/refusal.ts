@@ -52,7 +52,7 @@ export interface Refusal {
   readonly detail: string;
   readonly issues?: readonly Issue[];
   readonly retryAfterSeconds?: number;
-  /** The size of a body or line that is too large, or the part of a body that arrived; if known. */
+  /** The size, if known: of a body or line that is too large, or of the part that arrived. */
   readonly bytes?: number;
   /** The project's limit of views per minute, if that is the reason. */
   readonly limit?: number;

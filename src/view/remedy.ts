@@ -31,7 +31,7 @@ export type Remedy =
    * should let this many bytes pass.
    */
   | { readonly kind: 'check-proxy'; readonly bodyBytes: number }
-  /** No command works before something else is put right. */
+  /** No command works until the obstacle is gone. */
   | { readonly kind: 'wait'; readonly obstacle: Obstacle }
   /** The cause is gone: views are no longer refused for it. */
   | { readonly kind: 'fixed' }

@@ -168,7 +168,7 @@ describe('an id that the stream has twice', () => {
     for (const id of ['a', 'b', 'c', 'd']) expect(recent.add(id)).toBe(true);
     for (const id of ['b', 'c', 'd']) expect(recent.add(id)).toBe(false);
     for (const id of ['e', 'f', 'g', 'a']) expect(recent.add(id)).toBe(true);
-    // From its last time on.
+    // The count starts again each time the id comes.
     for (const id of ['e', 'h', 'i', 'j']) recent.add(id);
     expect(recent.add('e')).toBe(false);
   });

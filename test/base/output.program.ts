@@ -55,7 +55,7 @@ describe.each(RUNTIMES)('on $name', (runtime) => {
     const viewlog = await startViewlog({ runtime });
     viewlog.child.stdout.destroy();
     viewlog.child.stderr.destroy();
-    // Each view is logged.
+    // viewlog logs each of these steps.
     viewlog.child.kill('SIGUSR2');
     writeFileSync(join(viewlog.data, 'projects.json'), '{');
     viewlog.child.kill('SIGHUP');

@@ -223,7 +223,7 @@ it.each<Partial<Facts>>([
   // Its files show who runs viewlog, and the group may write in root's directory.
   inside({ directory: { uid: 0, gid: SERVICE.gid, mode: 0o40770 } }),
   inside({ bytesPerDay: 1 }),
-  // A file of the future was written under another clock.
+  // A synchronised clock is right, so a file of a later day was written under a wrong one.
   { nowMs: Date.UTC(2026, 10, 20), isSynchronised: true },
   { ownUid: 0 },
   { ownUid: undefined },
@@ -254,7 +254,7 @@ const NOT_RUNNING = {
   status: STATUS,
   source: 'last start' as const,
 };
-/** To another user. */
+/** The facts that a user without rights can find. */
 const DENIED: Partial<Facts> = {
   ownUid: 4713,
   isOutsider: true,
@@ -361,9 +361,9 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     { ...NOT_RUNNING, listenFault: 'EADDRNOTAVAIL' },
   'error data directory: "/data/views-2026-11-22.ndjson" isn\'t a regular file, so today\'s views are refused. Move it away':
     inside({ files: [{ ...VIEWS_FILE, name: 'views-2026-11-22.ndjson', isRegular: false }] }),
-  'warning access: #4713 may not ask which viewlog writes to "/data", so what runs is unknown. run it as #4711: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- /srv/viewlog doctor --data /data':
+  'warning access: #4713 isn\'t allowed to ask what writes to "/data", so the doctor can\'t tell what runs. run it as #4711: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- /srv/viewlog doctor --data /data':
     DENIED,
-  'warning access: #4713 may see less of "/data" than #4711, who runs viewlog. run it as #4711: sudo':
+  'warning access: #4713 doesn\'t have the rights of #4711, who runs viewlog, so faults of "/data" can stay unseen. run it as #4711: sudo':
     {
       ...DENIED,
       ...inside({ writing: errorOf('EACCES') }),
@@ -383,7 +383,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   "warning refusals: Aurora: 2 of 102 views of the last hour refused, since 2026-11-22 14:01 UTC. 2 views in 24 hours, the latest at 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If this origin is one of the project's sites, add it: viewlog activate 1 --data /data --origin https://b.example":
     shown(sceneOf({}, 2, 'origin-not-allowed')),
   'warning refusals: Aurora: 2 of 102 views of the last hour refused': shown(fixedBesideOpen()),
-  'arrived cut off. The latest body ended after 12 bytes. Usually a proxy limits the size or time of bodies. Allow 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body)':
+  'arrived cut off. The latest body ended after 12 bytes. If a proxy limits the size or time of bodies, allow 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body)':
     shown(cutBodies()),
   'warning cors: Answers to pages of https://a.example allow "*" to read them; browsers don\'t let pages send, or read answers. Have the proxy pass OPTIONS and Origin on, and leave Access-Control-… to viewlog: viewlog help proxies':
     proxied({ get: problem('method-not-allowed', '', { 'access-control-allow-origin': '*' }) }),
@@ -486,7 +486,7 @@ it('names the fault of the projects file first, also among the refusals', () => 
   expect(rest[0]).toMatch(/^warning refusals: First correct the projects file: .*:4:3: expected/);
 });
 
-it('prints no start, and praises no directory, if it is unclear which account runs viewlog', () => {
+it("prints no start command, and calls no directory writable, if viewlog's account is unclear", () => {
   const unclear = examined({ ...NOT_RUNNING, ...inside({ files: [VIEWS_FILE, ROOTS] }) });
   expect(unclear.map(({ check, fix = '' }) => `${check}: ${fix}`)).toContain('collector: ');
   expect(unclear.map(({ check }) => check)).not.toContain('data directory');

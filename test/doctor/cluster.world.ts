@@ -41,7 +41,7 @@ describe.skipIf(!canRunNats())('the doctor with a stream', () => {
     expect(line('stream'), out).toMatch(/^ok stream: Stream MINE has 1 message, /);
   });
 
-  it('reports what a start would refuse, and warn about', async () => {
+  it('reports what a start would refuse or warn about', async () => {
     const nats = await startNatsCluster();
     await makeStream(nats, { num_replicas: 1, max_msg_size: 10_000, discard: 'old' });
     await makeStream(nats, { name: 'VIEWS_REFUSED', subjects: ['other.>'] });

@@ -73,7 +73,7 @@ describe('a collector that runs', () => {
     );
   });
 
-  it("that doesn't answer is an error, which isn't waited for", async () => {
+  it("that doesn't answer is an error, and the doctor doesn't wait for it", async () => {
     const { data, child } = await startWatched({ data: installation() });
     child.kill('SIGSTOP');
     const { outcome } = await doctor(data);
@@ -111,7 +111,7 @@ describe('a collector that runs', () => {
   });
 });
 
-it("finds what isn't a regular file in the place of today's", async () => {
+it("reports a pipe or a directory in the place of today's file", async () => {
   const data = installation();
   const path = `${data}/views-${new Date().toISOString().slice(0, 10)}.ndjson`;
   for (const command of ['mkfifo', 'mkdir']) {

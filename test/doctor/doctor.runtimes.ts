@@ -3,7 +3,7 @@ import { doctor, installation, namesIn, of } from '../support/doctor.ts';
 import { BUN, DENO, DENO_2_5, isPresent, NODE_26 } from '../support/runtimes.ts';
 import { startWatched } from '../support/status.ts';
 
-/** As in an operator's shell. No program is there. */
+/** The proxy variables of an operator's shell; nothing listens at this address. */
 const PROXY = 'http://127.0.0.1:9';
 const PROXIES = { HTTP_PROXY: PROXY, http_proxy: PROXY, NODE_USE_ENV_PROXY: '1' };
 

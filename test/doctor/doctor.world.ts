@@ -22,7 +22,7 @@ describe.skipIf(!isRoot)('users', () => {
     });
   };
 
-  it('are named; what another user may not see is no fault of viewlog', async () => {
+  it("are named; a denial to another user isn't reported as a fault of viewlog", async () => {
     const data = installation();
     fs.chmodSync(data, 0o755);
     const own = await doctorAs(SERVICE, data);
@@ -32,19 +32,24 @@ describe.skipIf(!isRoot)('users', () => {
     expect(namesIn(data)).toStrictEqual(['projects.json']);
     const other = { uid: 4713, gid: 4713 };
     for (const [mode, as] of [
-      [0o755, /may see less of ".*" than #4711, .*run it as #4711: sudo setpriv --reuid=4711 /],
-      [0o700, /may not ask which .*run it as #4711: sudo setpriv --reuid=4711 /],
+      [
+        0o755,
+        /have the rights of #4711, who runs viewlog, so .*run it as #4711: sudo setpriv --reuid=4711 /,
+      ],
+      [0o700, /isn't allowed to ask what .*run it as #4711: sudo setpriv --reuid=4711 /],
     ] as const) {
       fs.chmodSync(data, mode);
       const { outcome, lines } = await doctorAs(other, data);
-      expect(outcome()).toMatch(/^0 warning access: #4713 may /);
+      expect(outcome()).toMatch(/^0 warning access: #4713 /);
       expect(outcome()).toMatch(as);
       const known = /^ok|^warning {2}(access|collector): |^\d warning/;
       expect(lines.filter((text) => !known.test(text))).toStrictEqual([]);
     }
     fs.chmodSync(join(data, '..'), 0o700);
     const shut = await doctorAs(SERVICE, data);
-    expect(shut.outcome()).toMatch(/^0 warning access: #4711 may not ask .*run it as root: sudo /);
+    expect(shut.outcome()).toMatch(
+      /^0 warning access: #4711 isn't allowed to ask .*run it as root: sudo /,
+    );
   });
 });
 

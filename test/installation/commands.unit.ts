@@ -107,7 +107,7 @@ it.each<[text: string | undefined, command: string | undefined]>([
   expect(command).toBe(text);
 });
 
-it('knows a service by its shell, or by having no entry, and a system account by its id', () => {
+it('recognises a service by its shell or its missing entry, and a system account by its id', () => {
   const users = [
     ['root', 'x', '0', '0', '', '/root', '/bin/sh'],
     ['system', 'x', '998', '997', '', '/', '/bin/sh'],

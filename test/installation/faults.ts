@@ -243,7 +243,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
         [],
       ]);
       expect(text).not.toMatch(/chown|chgrp|chmod/);
-      // Nor are the doctor's missing rights.
+      // For a user with fewer rights, the doctor reports no error either.
       const stranger = accountOf(place.plan.account === 'service' ? 'person' : 'service');
       const denied = await place.viewlog(['doctor', ...place.files], stranger);
       expect([denied.code, denied.text]).toStrictEqual([0, expect.not.stringMatching(/^error/m)]);
@@ -253,7 +253,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'the data directory is missing': {
     unfixed: NOT_RUNNING,
-    // Otherwise nothing shows the account, and the command would create one.
+    // A projects file elsewhere shows the account; without one, the command would create an account.
     only: { ...OWNED, projects: ['elsewhere'] },
     async happen(place) {
       fs.rmSync(place.data, { recursive: true });
@@ -316,7 +316,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     only: {
       store: ['disk'],
       start: ['Node', 'Bun', 'executable', 'npm start', 'unit file'],
-      // Two processes can't have the same socket.
+      // Two processes can't listen on the same socket.
       address: ['flags', 'variables'],
     },
     async happen(place) {
@@ -467,7 +467,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const { statusPort, dir } = place;
       place.options['status'] = `0.0.0.0:${statusPort}`;
       const needed = /--status 0\.0\.0\.0 isn't loopback, so it needs a token: (--\S+) FILE/;
-      // An empty variable is none.
+      // An empty variable counts as unset.
       const { code, text } = await place.start('VIEWLOG_STATUS_TOKEN=');
       expect([code, text]).toStrictEqual([78, expect.stringMatching(needed)]);
       const { findings } = await place.doctor(...place.flags);
@@ -613,7 +613,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       store: ['disk'],
       start: ['Node', 'Bun', 'unit file'],
       projects: ['inside'],
-      // Two processes can't have the same socket.
+      // Two processes can't listen on the same socket.
       address: ['flags', 'variables'],
     },
     async happen(place) {

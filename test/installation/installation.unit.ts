@@ -20,7 +20,7 @@ it('reads the answer of another process, and tolerates missing and invalid field
     read({ role: 'king', version: 1, program: 'sh', chosen: { '--x; rm': 1 }, address: {} }),
   ).toMatchObject(least);
   expect(read({ data: 'x'.repeat(5000) })?.data).toBeUndefined();
-  // In a container.
+  // The usual process id in a container.
   expect(read({ pid: 1 })).toMatchObject({ ...least, pid: 1 });
   for (const pid of [0, -1, 1.5, '7', undefined]) expect(read({ pid })).toBeUndefined();
   expect(readAnnounced('{')).toBeUndefined();
@@ -49,7 +49,7 @@ it.skipIf(process.getuid?.() !== 0)(
     chownSync(`${second}/v.service`, 4711, 0);
     expect(known()).toBeUndefined();
     chownSync(`${second}/v.service`, 0, 0);
-    // It overrides the other.
+    // A unit in an earlier directory overrides the other one.
     unit('/bin/true', first);
     expect(known()).toBeUndefined();
   },
@@ -69,7 +69,7 @@ it('keeps the options that were chosen, by flag or variable, and never a passwor
     'max-view': { text: '32KiB', from: 'variable' },
     'status-token-file': { text: `${process.cwd()}/t`, from: 'flag' },
   });
-  // A start repeats none of what was asked for once.
+  // Options for a single run are left out.
   const once = readArguments(['--once', '--restore=2026-01-31', '--min-free=1MiB']).flags;
   const archived = chosenOptions(once, ARCHIVE_OPTIONS, () => undefined);
   expect(Object.keys(archived)).toStrictEqual(['min-free']);

@@ -110,7 +110,7 @@ test.each([
   ['100001', /^Project 100001 is new, .* from 1000001; to undo it: .* deactivate 100001 --p/],
   ['1000301', /one typo away/],
   ['1000345', /^$/],
-])('activate %s warns about what may be a mistake, and does it', async (args, warning) => {
+])('activate %s warns of a possible mistake, and makes the change', async (args, warning) => {
   const listed = '{"id":"1"},{"id":"2","active":false}';
   const { run, read } = await file(`{"projects":[${listed},{"id":"1000001"}]}`);
   const err = expect.stringMatching(warning);

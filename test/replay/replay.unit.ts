@@ -194,7 +194,7 @@ describe('a replay', () => {
     expect(waitsMs.slice(1)).toStrictEqual(Array(6).fill(100)); // 10 per second
   });
 
-  it('says once how long a low limit makes it take', async () => {
+  it('logs once how long it takes, if a low limit slows it down', async () => {
     const sayings = async (count: number): Promise<string[]> => {
       const log = memoryLog();
       const { replay } = refusedViews(pages(count), [{ id: '1000001', maxViewsPerMinute: 60 }]);
@@ -203,7 +203,7 @@ describe('a replay', () => {
     };
     expect(await sayings(2)).toStrictEqual([]);
     expect(await sayings(40)).toStrictEqual([
-      'info: Project 1000001: 15 views per minute, so that its pages keep most of its limit; its 40 views take up to 2 min',
+      'info: Project 1000001: 15 views per minute, to leave most of its limit to its pages. Its 40 views take up to 2 min',
     ]);
   });
 
@@ -240,7 +240,7 @@ describe('a replay', () => {
   it.each([
     [201, '++'],
     [429, '+-'],
-  ])('ends after the view being sent, answered %i, if it is told to stop', async (status, last) => {
+  ])('ends after the view being sent, answered %i, when asked to stop', async (status, last) => {
     const { states, replay } = refusedViews(pages(5));
     const stopping = new AbortController();
     const respond: Respond = (response, count) => {

@@ -17,7 +17,7 @@ it('the pattern reads a line with every field, and one with the required fields'
 });
 
 it('the pattern and the parser read the same, with and without escapes', () => {
-  // Mostly texts without escapes.
+  // Most texts have no escapes.
   const text = fc.string({
     unit: fc.constantFrom(...Array.from('abcdefghijklmnopqrstuvwxyz/-åé家🎈"\\\n\u2028')),
   });

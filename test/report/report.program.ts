@@ -83,7 +83,7 @@ it.each([
 });
 
 it.each(['foo', 'GMT+3', 'CET-1CEST,M3.5.0,M10.5.0/3', '<+03>-3', 'Etc/Unknown'])(
-  'refuses TZ=%s, which is not the name of a zone',
+  "refuses TZ=%s, which isn't the name of a zone",
   async (TZ) => {
     const options = { data: dataWith({ [NAME]: text([viewAt(DAY)]) }), env: { TZ } };
     const { code, stdout, stderr } = await run(['report'], options);

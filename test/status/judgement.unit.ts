@@ -111,7 +111,7 @@ class World {
     for (const site of this.sites) {
       if (within(nowMs, site.pausedMs)) continue;
       const isBroken = within(nowMs, site.brokenMs);
-      // A flood.
+      // Over its limit, a site sends ten times as much.
       const times = site.cause === 'rate-limited' && isBroken ? 10 : isEarly ? 0.2 : 1;
       const views = (times * site.perMinute * stepMs) / MINUTE_MS;
       const whole = Math.floor(views) + Number(random.chance(views % 1));

@@ -75,7 +75,7 @@ ${fault}. Faulty since ${at('14:00')}; the last good list stays active.
     expect(scene.whole()).toMatch(
       /\n77\n.*\n {2}Once the projects file is correct, the status page shows the fix\.\n/,
     );
-    // The same for reasons that are gone, or that only a page can fix.
+    // Nor does a notice print such a command for a reason that is gone, or that only a page can fix.
     scene.refuse(1, moved, MOVED);
     expect(scene.text()).toMatch(
       /^Aurora: all refused .*\nprojects\.json:3:2: .*\n {2}Correct the/,
@@ -121,7 +121,7 @@ Views have been refused with 503 since ${at('14:00')}: too little free disk spac
     const scene = sceneOf();
     scene.accept(48);
     scene.refuse(5, { code: 'invalid-view', project: '1' });
-    // One in ten.
+    // One request in ten is refused, which is no problem yet.
     scene.refuse(6, { code: 'request-timeout' });
     expect(scene.text()).toBe('Views are arriving: 2 of 2 projects');
     scene.refuse(128, { code: 'malformed-json' }, MOVED, `{"p":"1",${' '.repeat(2000)}"pid"`);
@@ -130,7 +130,7 @@ Views have been refused with 503 since ${at('14:00')}: too little free disk spac
     expect(scene.text()).toBe(`Unreadable requests: 71% refused (arrived cut off)
 Unreadable requests: 134 of 188 requests of the last hour refused, since ${at('14:00')}.
   134 requests in 24 hours, the latest at ${at('14:03')} from ${MOVED}: arrived cut off.
-  The latest body ended after 2,014 bytes. Usually a proxy limits the size or time of bodies. Allow 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body). To test it, with the address that pages post to:
+  The latest body ended after 2,014 bytes. If a proxy limits the size or time of bodies, allow 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body). To test the proxy, with the address that pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com
   134 not stored: viewlog stores only whole JSON objects.`);
     scene.nowMs += 5_000;
@@ -149,13 +149,13 @@ Unreadable requests: 134 of 188 requests of the last hour refused, since ${at('1
 
   it.each([
     [undefined, 's.'],
-    [0, 's; 0 bytes of it arrived.'],
-    [1_234, 's; 1,234 bytes of it arrived.'],
+    [0, 's; 0 bytes had arrived.'],
+    [1_234, 's; 1,234 bytes had arrived.'],
   ])('a body that ends late, of which %s bytes arrived', (bytes, end) => {
     const scene = sceneOf();
     scene.refuse(9, { code: 'request-timeout', ...(bytes !== undefined && { bytes }) });
-    const late = "The latest body didn't arrive in full before its connection ended, or within 10 ";
-    expect(scene.text()).toContain(`${late}${end} Usually a proxy`);
+    const late = 'The latest body was incomplete when its connection ended, or after 10 ';
+    expect(scene.text()).toContain(`${late}${end} If a proxy`);
   });
 
   it('a page sends an object as text', () => {
@@ -195,7 +195,7 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
     const scene = sceneOf({ files: { closedDirectory, refusedDays } });
     scene.refuse(9, moved, MOVED);
     expect(scene.text().split('\n')[1]).toBe(
-      "The data directory belongs to root, with mode 0755. viewlog runs as viewlog, and can't create files there. The account that runs viewlog must own the directory.",
+      "The data directory belongs to root, with mode 0755. viewlog runs as viewlog, and can't create files there. That account must own the directory, and have permission to write there.",
     );
     expect(scene.whole()).not.toMatch(/srv\/viewlog (activate|replay)/);
   });
@@ -389,7 +389,7 @@ ${at('14:00:04')}  Aurora  origin not allowed, from ${MOVED} (2 times)
 `);
 });
 
-it('counts in the tile every refused request, and says what the headline leaves out', () => {
+it('counts every refused request in the tile, and says what the headline leaves out', () => {
   const scene = sceneOf();
   scene.refuse(3, moved, MOVED);
   scene.refuse(4, unlisted('77'));
@@ -514,7 +514,7 @@ Aurora: fixed (origin not allowed), since ${at('14:00')}.
   Accepted again since ${at('14:00')}.
   5 are stored. To send them again:
     ${REPLAY}`);
-  // The same of requests that can't be read.
+  // Requests that name no project are reported in the same order.
   scene.refuse(4, { code: 'request-timeout' });
   scene.accept(41, '1', 5_000);
   scene.refuse(1, { code: 'malformed-json' });
@@ -537,7 +537,7 @@ it.each([
   expect(scene.whole()).not.toMatch(/srv\/viewlog (activate|replay)/);
 });
 
-it('tells why the origin "null" has no fix', () => {
+it('says why the origin "null" has no fix', () => {
   const scene = sceneOf();
   scene.refuse(9, moved, 'null');
   expect(scene.text()).toContain('\n  The origin "null" can\'t be listed: any page in ');
@@ -574,7 +574,7 @@ it('advises a limit by the busiest full minute of what it accepted and refused',
   scene.accept(5, '1', 0);
   scene.refuse(1, { code: 'rate-limited', project: '1', limit: 5 }, undefined, undefined, 0);
   scene.nowMs += MINUTE_MS;
-  // This minute is running.
+  // The current minute doesn't count until it is over.
   scene.refuse(30, { code: 'rate-limited', project: '1', limit: 5 }, undefined, undefined, 0);
   expect(scene.text()).toContain(
     `Its limit is 5 views per minute, and 6 were sent in the busiest full minute. Unless this is a flood, raise the limit to twice that:
@@ -597,7 +597,7 @@ it('shows three unlisted ids whole, and the others in a list to open', () => {
   expect(page({ model: scene.model(), open: new Set() })).toMatch(/<summary>22 more: [^<]*, …</);
 });
 
-it('names accepted and refused views under a chart, and whole names', () => {
+it('says how many views a chart shows at most, and has the whole name in a title', () => {
   const scene = sceneOf();
   scene.list({ ...AURORA, name: 'x'.repeat(99) }, { id: '2' });
   scene.refuse(9, moved, MOVED);
@@ -605,7 +605,7 @@ it('names accepted and refused views under a chart, and whole names', () => {
   const html = page({ model: scene.model(), open: new Set(['1']) });
   expect(html).toContain('Views of the last 24 hours: at most 4 accepted and 9 refused per hour.');
   expect(html).toContain(`<bdi title="${'x'.repeat(99)}">`);
-  // A phone's headline hides them.
+  // The style sheet hides the reasons in a phone's headline.
   expect(html).toContain('<span class="why"> (origin not allowed)</span>');
 });
 

@@ -12,7 +12,7 @@ export const isRoot = process.getuid?.() === 0;
 
 /** Creates a correct data directory, owned by the service's user if the test may do that. */
 export function installation(projects?: unknown, dir = join(tempDir(), 'data')): string {
-  // Lets another user pass.
+  // Lets other users reach the directory.
   fs.chmodSync(join(dir, '..'), 0o755);
   fs.mkdirSync(dir, { mode: 0o750, recursive: true });
   fs.chmodSync(dir, 0o750);

@@ -111,7 +111,7 @@ interface NavigationEvent extends Event {
   /** Sends the view once the site has had its time to set the title, or when the page is left. */
   let look = (isLeft?: unknown): void => {
     let canChange = (new Date() as never) - (ld as never) < titleMs;
-    // Without `slice`, the title is an image or a form of that name.
+    // If it has no `slice`, `page.title` is an image or a form named `title`.
     if (!(canChange && page.title == oldTitle)) pn = page.title.slice?.(0, 1e3);
     // `loading` is the last of the states in the alphabet.
     if (!isLeft && (page.readyState > 'l' ? titleMs || !pn : canChange)) setTimeout(look, 100);
@@ -162,7 +162,7 @@ interface NavigationEvent extends Event {
     }
     try {
       let storage = sessionStorage;
-      // A visit begins on a page that the visitor didn't come to from the site, if this is known.
+      // A visit begins when the visitor comes from elsewhere, if the browser shows that.
       storage.viewlog = first = (from ? from.split('/')[2] != where.host : activation)
         ? from
         : (storage.viewlog ?? from);
